@@ -1,0 +1,114 @@
+// Package driver is the contract between Holdfast and a backend.
+//
+// A lock is a queue of claims, oldest first. A claim asks for Weight of the lock's Limit units, and is granted when
+// its weight and the weights of all live claims ahead of it fit in the smallest limit among it and those ahead; see
+// [Granted]. Every claim is leased from the moment it is queued, waiting or granted, and is kept alive in the same way
+// in both states: by requesting it again. There is no other idea, so a driver never knows which kind of lock it serves.
+//
+// A driver implements [Driver]. What else its engine can do it offers through the small interfaces of this package
+// ([Waiter], [Renewer], [Watcher], [Lister], [Breaker], [Revoker], [Proposer], [Checker]), which callers find with
+// [As] and use through the portable function of the same file. Package drivertest is this contract as tests.
+package driver
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// All is the largest limit, and the weight of a claim that shares with nobody.
+const All = 1<<31 - 1
+
+// A Claim asks for a place in the queue of a lock. Callers pass only claims for which [Validate] returns nil.
+type Claim struct {
+	Name   string        // the lock
+	ID     string        // unique for each acquisition, chosen by the client, never reused; letters, digits, '-' and '_'
+	Weight int64         // units asked for, 1 to Limit
+	Limit  int64         // units that the lock has, 1 to All
+	TTL    time.Duration // how long the claim lives unless it is renewed
+	Queue  bool          // stay in the queue when not granted; otherwise leave no trace
+	Owner  string        // for people: host, pid, label
+	Value  string        // small data others may read: what a candidate stands for
+	Token  uint64        // zero at first; set when renewing: the claim must still be there under this token, or ErrGone
+
+	// Detached makes the claim live by its TTL alone, even after the client that made it is gone. It matters only to
+	// backends that can tell that a client is gone; a renewal sets it anew. See Traits.Detach.
+	Detached bool
+}
+
+// A Status is what the server answers about one claim.
+type Status struct {
+	Token     uint64        // this claim's place and fencing token; where Traits.FIFO is false it may be 0 until granted
+	Granted   bool          //
+	TTL       time.Duration // what the server granted: it may be longer than asked for, never shorter
+	Retry     time.Duration // for the next in line: when the claim that blocks it expires; otherwise zero
+	Contended bool          // others wait behind
+	Revoked   bool          // somebody asked the holder to let go
+}
+
+// An Entry is a claim as others see it in the queue.
+type Entry struct {
+	Claim
+	Granted bool
+	Since   time.Time     // when it was queued, by the server's clock
+	Left    time.Duration // how long it lives unless it is renewed
+}
+
+// A Driver keeps queues of claims on some engine. All methods are safe for concurrent use.
+//
+// An error other than those named here means that the outcome is unknown: the request may have been applied, may still
+// be, or may never arrive. The caller repeats it with the same claim, which is why every method can be repeated.
+// An error that wraps [ErrRefused] is an answer: nothing was changed, and asking again will not help.
+type Driver interface {
+	// Request queues the claim or, when a claim with its ID is queued, renews it: from then on it lives for c.TTL.
+	// It is atomic, and ignores expired claims. Token, place, weight and limit of a queued claim never change.
+	//
+	// Once a claim was released, broken or expired, requesting its ID again answers [ErrGone] for at least a TTL: a
+	// late duplicate must not queue an orphan. A claim that would not wait (Queue is false) and is not granted leaves
+	// no trace, not even that one, and its Status has Granted false.
+	Request(ctx context.Context, c Claim) (Status, error)
+
+	// Release takes the claim out of the queue, granted or not, and grants what that makes grantable. It compares ID
+	// and token, never the name alone. Token 0 compares the ID alone, to undo a request whose answer was lost: such a
+	// release also bars the ID when it is not queued, so that the request, if it is still under way, finds [ErrGone].
+	//
+	// Repeating a Release that succeeded returns nil, for at least a TTL. ErrGone says that the claim had ended
+	// otherwise, or never was. A driver that cannot tell answers [ErrUnknown].
+	Release(ctx context.Context, c Claim) error
+
+	// Queue returns the live claims on a lock, oldest first; none is not an error.
+	Queue(ctx context.Context, name string) ([]Entry, error)
+
+	// Traits returns facts about the driver. They never change while it is open.
+	Traits() Traits
+
+	// Close frees what the driver itself opened. It releases no claims: they live until their TTL.
+	Close() error
+}
+
+// Traits are facts about a driver, as data.
+type Traits struct {
+	Backend     string        // what people call it, for messages: "redis", "file"
+	MinTTL      time.Duration // shorter TTLs are an error
+	MaxTTL      time.Duration // longer TTLs are an error; zero: no bound
+	MaxName     int           // longest name in bytes; zero: no bound
+	Fenced      bool          // tokens grow in grant order for each name, whatever happens to leases
+	FIFO        bool          // place in the queue is the order of arrival
+	ServerClock bool          // expiry is judged by the server's clock alone
+	Weighted    bool          // weights and limits other than 1 of 1 work: readers, semaphores
+	Listed      bool          // Queue works
+	Detach      bool          // Claim.Detached works
+}
+
+// Errors that are answers. Drivers wrap them or return them as they are.
+var (
+	// ErrGone says that the claim is not in the queue (any more), or not under this token.
+	ErrGone = errors.New("claim is gone")
+	// ErrUnknown says that the outcome cannot be known.
+	ErrUnknown = errors.New("outcome unknown")
+	// ErrRefused says that the server answered no: nothing was changed and asking again will not help. Examples: a
+	// wrong password, a key of another type, a record in a newer format.
+	ErrRefused = errors.New("refused by the backend")
+	// ErrInvalidName says that a lock cannot have this name on this backend.
+	ErrInvalidName = errors.New("invalid lock name")
+)

@@ -1,0 +1,21 @@
+package driver
+
+import (
+	"context"
+	"iter"
+)
+
+// A Lister finds locks.
+type Lister interface {
+	// List yields the names of locks that start with prefix and have claims in their queue, in no particular order,
+	// each once. After an error it yields no more.
+	List(ctx context.Context, prefix string) iter.Seq2[string, error]
+}
+
+// List yields names as [Lister] says, or an error that wraps [errors.ErrUnsupported].
+func List(ctx context.Context, d Driver, prefix string) iter.Seq2[string, error] {
+	if l, ok := As[Lister](d); ok {
+		return l.List(ctx, prefix)
+	}
+	return func(yield func(string, error) bool) { yield("", Unsupported(d.Traits(), "listing locks")) }
+}

@@ -1,0 +1,42 @@
+package driver
+
+import (
+	"context"
+	"sync"
+)
+
+// A Renewer renews many claims in one round trip.
+type Renewer interface {
+	// Renew requests each of the claims, all of which were queued before, and answers for each in the same order.
+	// The error is for the whole batch: nothing is known about any of them.
+	//
+	// Where the engine renews by session, Renew also re-reads the claims that wait.
+	Renew(ctx context.Context, claims []Claim) ([]Result, error)
+}
+
+// A Result is the answer to one request of a batch.
+type Result struct {
+	Status Status
+	Err    error
+}
+
+// renewAtOnce bounds the requests that Renew has under way for a driver that cannot batch.
+const renewAtOnce = 8
+
+// Renew renews the claims as [Renewer] says, one request for each where d is no Renewer.
+func Renew(ctx context.Context, d Driver, claims []Claim) ([]Result, error) {
+	if r, ok := As[Renewer](d); ok {
+		return r.Renew(ctx, claims)
+	}
+	results := make([]Result, len(claims))
+	var wg sync.WaitGroup
+	for first := range min(renewAtOnce, len(claims)) {
+		wg.Go(func() {
+			for i := first; i < len(claims); i += renewAtOnce {
+				results[i].Status, results[i].Err = d.Request(ctx, claims[i])
+			}
+		})
+	}
+	wg.Wait()
+	return results, nil
+}

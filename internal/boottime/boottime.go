@@ -1,0 +1,2 @@
+// Package boottime reads the clock that goes on while the machine is suspended.
+package boottime
