@@ -1,0 +1,97 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A Client makes locks on one backend, and keeps alive those that are held or waited for.
+type Client struct {
+	driver   driver.Driver
+	owned    bool   // opened by Open, so closed by Close
+	label    string // the backend for people, without its password
+	traits   driver.Traits
+	settings settings
+	keeper   *keeper
+	gates    gates
+
+	closing    context.Context // ends, with ErrClosed as cause, when Close begins
+	close      context.CancelCauseFunc
+	background background
+}
+
+// Open connects to the backend that the URL names. Import the package of its driver, which registers the scheme:
+//
+//	mem:NAME                                memlock    one store for each NAME in this process
+//	file:PATH                               sqllock    SQLite; import a database/sql driver named "sqlite" too
+//	redis://user:password@host:port/db      redislock
+//
+// The parameter prefix= sets the prefix of all keys where the engine has keys. Unknown parameters are errors. No error
+// shows the password.
+func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
+	d, err := driver.Open(ctx, rawURL)
+	if err != nil {
+		return nil, err
+	}
+	c := New(d, opts...)
+	c.owned = true
+	if u, err := driver.ParseURL(rawURL); err == nil {
+		c.label = driver.Redact(u)
+	}
+	return c, nil
+}
+
+// New makes a client on a driver. Closing the client does not close the driver.
+func New(d driver.Driver, opts ...Option) *Client {
+	t := d.Traits()
+	c := &Client{driver: d, traits: t, label: t.Backend, settings: defaults().with(opts)}
+	c.closing, c.close = context.WithCancelCause(context.Background())
+	c.keeper = newKeeper(c)
+	return c
+}
+
+// Close releases what is held, ends waits with ErrClosed, and waits until requests whose outcome was unknown are
+// undone, or ctx ends. What could not be released ends with its TTL.
+func (c *Client) Close(ctx context.Context) error {
+	c.close(ErrClosed)
+	errs := c.releaseAll(ctx)
+	if err := c.background.wait(ctx); err != nil {
+		errs = append(errs, errors.New("close: some claims were not given back in time; they end with their TTL"), err)
+	}
+	c.keeper.stop()
+	if c.owned {
+		errs = append(errs, c.driver.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// releasesAtOnce bounds the releases that Close has under way.
+const releasesAtOnce = 16
+
+// releaseAll releases every hold, and returns what went wrong.
+func (c *Client) releaseAll(ctx context.Context) (errs []error) {
+	var (
+		mu sync.Mutex
+		wg sync.WaitGroup
+	)
+	holds := c.keeper.holds()
+	for first := range min(releasesAtOnce, len(holds)) {
+		wg.Go(func() {
+			for i := first; i < len(holds); i += releasesAtOnce {
+				if err := holds[i].surrender(ctx); err != nil {
+					mu.Lock()
+					errs = append(errs, err)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return errs
+}
+
+// closed returns ErrClosed once Close began.
+func (c *Client) closed() error { return context.Cause(c.closing) }

@@ -1,0 +1,113 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Errors to decide with. Those that Holdfast returns wrap them, and say which lock, which backend and what to do next.
+var (
+	// ErrNotAcquired says that the lock was not acquired and is not queued for: it was taken, or the context of the
+	// wait ended, in which case the error matches the context's cause too.
+	ErrNotAcquired = errors.New("lock not acquired")
+	// ErrLost says that the lease ended before it was released: what it protected may have overlapped with another
+	// holder's work. The error is a *LostError.
+	ErrLost = errors.New("lock lost")
+	// ErrReleased says that the lease was released.
+	ErrReleased = errors.New("lock released")
+	// ErrDeadlock says that the context already holds this lock, so that waiting for it would never end.
+	ErrDeadlock = errors.New("lock is already held by this context")
+	// ErrUnknown says that the backend did not answer, so that the request may or may not have been applied. An
+	// acquisition with this error is undone in the background; what cannot be undone ends with its TTL.
+	ErrUnknown = driver.ErrUnknown
+	// ErrClosed says that the client was closed.
+	ErrClosed = errors.New("client is closed")
+	// ErrInvalidName says that a lock cannot have this name on this backend.
+	ErrInvalidName = driver.ErrInvalidName
+)
+
+// A LostError tells how a lease ended before it was released. It matches [ErrLost].
+type LostError struct {
+	Name   string
+	Token  uint64
+	Reason LostReason
+	Err    error // the last error of the backend, if one led to this
+}
+
+func (e *LostError) Error() string {
+	s := "lock " + strconv.Quote(e.Name) + " lost: " + e.Reason.String() +
+		" (token " + strconv.FormatUint(e.Token, 10) + "); stop the work it protected"
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Is reports whether target is ErrLost.
+func (e *LostError) Is(target error) bool { return target == ErrLost }
+
+func (e *LostError) Unwrap() error { return e.Err }
+
+// A LostReason tells why a lease ended before it was released.
+type LostReason int
+
+const (
+	// LostExpired: no renewal was answered in time, or this process was paused.
+	LostExpired LostReason = iota
+	// LostGone: the backend no longer has the claim. Somebody broke or deleted it, or the backend forgot it.
+	LostGone
+	// LostMaxHold: it was held for as long as WithMaxHold allows.
+	LostMaxHold
+)
+
+func (r LostReason) String() string {
+	switch r {
+	case LostExpired:
+		return "its lease ran out"
+	case LostGone:
+		return "the backend no longer has it"
+	case LostMaxHold:
+		return "it was held for the longest time allowed"
+	default:
+		return "LostReason(" + strconv.Itoa(int(r)) + ")"
+	}
+}
+
+// failure is the error of an operation on a lock. It names the lock and the backend.
+func (l *lock) failure(op string, errs ...error) error {
+	return fmt.Errorf("%s %q on %s: %w", op, l.name, l.client.label, joined(errs))
+}
+
+// joined makes one error of several, on one line.
+type joined []error
+
+func (j joined) Error() string {
+	s := ""
+	for i, err := range j {
+		if i > 0 {
+			s += ": "
+		}
+		s += err.Error()
+	}
+	return s
+}
+
+func (j joined) Unwrap() []error { return j }
+
+// notAcquired is the error for a wait that ended with its context.
+func (l *lock) notAcquired(ctx context.Context) error {
+	if cause := context.Cause(ctx); errors.Is(cause, ErrClosed) {
+		return l.failure("lock", cause)
+	} else {
+		return l.failure("lock", ErrNotAcquired, cause)
+	}
+}
+
+// taken is the error for a request that would not wait.
+func (l *lock) taken() error {
+	return l.failure("lock", ErrNotAcquired, errors.New("it is taken; try later, or wait for it"))
+}

@@ -1,0 +1,260 @@
+package holdfast
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Goroutines of one client that want the same exclusive lock keep one claim in its queue between them: they wait at a
+// gate. A released lock passes to the next of them without a round trip, a bounded number of times in a row, and then
+// goes to the back of the queue (lock cohorting: Dice, Marathe, Shavit, "Lock Cohorting", PPoPP 2012).
+
+// gates are the gates of a client. One lock guards them all, and is never held during I/O.
+type gates struct {
+	mu   sync.Mutex
+	open map[gateKey]*gate
+}
+
+// A gateKey tells which goroutines can share a claim: those that would make the same one.
+type gateKey struct {
+	name    string
+	limit   int64
+	ttl     time.Duration
+	owner   string
+	handoff int
+}
+
+// A gate exists while its lock is held through it, or sought for those who wait at it.
+type gate struct {
+	gates *gates
+	key   gateKey
+	lock  *lock
+	ask   ask
+
+	// Guarded by gates.mu.
+	hold     *hold              // nil while it is sought
+	passes   int                // how often the hold was handed on
+	visitors []*visitor         // who waits, in order
+	stop     context.CancelFunc // ends the search; nil when none is under way that could be ended
+}
+
+// A visitor is a goroutine that waits at a gate.
+type visitor struct {
+	lock  *lock
+	ready chan passed // has room for the one answer
+}
+
+// passed is what a visitor gets.
+type passed struct {
+	grant *grant
+	err   error
+}
+
+// passGate acquires an exclusive lock together with the other goroutines of this client.
+func (l *lock) passGate(ctx context.Context, a ask, wait bool) (*grant, error) {
+	key := gateKey{l.name, a.limit, l.settings.ttl, l.settings.owner, l.settings.handoff}
+	gs := &l.client.gates
+	gs.mu.Lock()
+	g, busy := gs.open[key]
+	switch {
+	case !busy:
+		g = gs.add(key, l, a)
+		gs.mu.Unlock()
+		return g.enter(ctx, l, wait)
+	case wait:
+		v := g.admit(l)
+		gs.mu.Unlock()
+		return g.await(ctx, l, v)
+	}
+	held := g.hold != nil && g.hold.valid()
+	gs.mu.Unlock()
+	if held {
+		return nil, l.taken()
+	}
+	return l.aside(ctx, a)
+}
+
+// aside tries with a claim of its own: whether the lock is free is not known here.
+func (l *lock) aside(ctx context.Context, a ask) (*grant, error) {
+	h, err := l.obtain(ctx, a, false)
+	if err != nil {
+		return nil, err
+	}
+	return h.grant(l, 0), nil
+}
+
+// add makes a gate. gs.mu is held.
+func (gs *gates) add(key gateKey, l *lock, a ask) *gate {
+	if gs.open == nil {
+		gs.open = make(map[gateKey]*gate)
+	}
+	g := &gate{gates: gs, key: key, lock: l, ask: a}
+	gs.open[key] = g
+	return g
+}
+
+// admit puts a visitor at the end. gates.mu is held.
+func (g *gate) admit(l *lock) *visitor {
+	v := &visitor{lock: l, ready: make(chan passed, 1)}
+	g.visitors = append(g.visitors, v)
+	return v
+}
+
+// enter makes the first request for a gate that was just made. If that queues, the caller waits in front of those who
+// have come since, and the search goes on for whoever is first when it ends.
+func (g *gate) enter(ctx context.Context, l *lock, wait bool) (*grant, error) {
+	h, w, err := l.begin(ctx, g.ask, wait)
+	if err != nil {
+		g.proceed()
+		return nil, err
+	}
+	v := &visitor{lock: l, ready: make(chan passed, 1)}
+	g.gates.mu.Lock()
+	g.visitors = slices.Insert(g.visitors, 0, v)
+	if h != nil {
+		g.opened(h)
+	} else {
+		g.search(w)
+	}
+	g.gates.mu.Unlock()
+	return g.await(ctx, l, v)
+}
+
+// opened makes the hold the gate's and grants it to the first visitor, or seeks another if it was lost already.
+// gates.mu is held.
+func (g *gate) opened(h *hold) {
+	if !h.alive() {
+		g.search(nil)
+		return
+	}
+	h.gate, g.hold, g.passes = g, h, 0
+	g.serve()
+}
+
+// serve grants the hold to the first visitor. gates.mu is held.
+func (g *gate) serve() {
+	v := g.visitors[0]
+	g.visitors = g.visitors[1:]
+	v.ready <- passed{grant: g.hold.grant(v.lock, g.passes)}
+}
+
+// await waits for the visitor's turn.
+func (g *gate) await(ctx context.Context, l *lock, v *visitor) (*grant, error) {
+	select {
+	case p := <-v.ready:
+		return p.grant, p.err
+	case <-ctx.Done():
+		g.leave(v)
+		return nil, l.notAcquired(ctx)
+	}
+}
+
+// leave takes a visitor away whose context ended. A grant that it got meanwhile goes to the next.
+func (g *gate) leave(v *visitor) {
+	g.gates.mu.Lock()
+	i := slices.Index(g.visitors, v)
+	if i >= 0 {
+		g.visitors = slices.Delete(g.visitors, i, i+1)
+		if len(g.visitors) == 0 && g.stop != nil {
+			g.stop()
+		}
+	}
+	g.gates.mu.Unlock()
+	if i >= 0 {
+		return
+	}
+	if p := <-v.ready; p.grant != nil && p.grant.end(ErrReleased) {
+		g.lock.client.background.run(func() {
+			p.grant.hold.finish(context.Background(), p.grant) //nolint:errcheck // nobody used it
+		})
+	}
+}
+
+// search seeks the lock for the visitors, from where w got to. gates.mu is held.
+func (g *gate) search(w *waiter) {
+	ctx, cancel := context.WithCancel(context.Background())
+	g.stop = cancel
+	l := g.lock
+	l.client.background.run(func() {
+		defer cancel()
+		var h *hold
+		var err error
+		if w != nil {
+			h, err = l.pursue(ctx, g.ask, w)
+		} else {
+			h, err = l.obtain(ctx, g.ask, true)
+		}
+		g.found(ctx, h, err)
+	})
+}
+
+// found gives the first visitor what the search brought: the lock, or to all of them the reason why not.
+func (g *gate) found(ctx context.Context, h *hold, err error) {
+	g.gates.mu.Lock()
+	defer g.gates.mu.Unlock()
+	g.stop = nil
+	switch {
+	case h != nil && len(g.visitors) > 0:
+		g.opened(h)
+	case h != nil:
+		g.close()
+		h.lock.client.background.run(h.unwanted)
+	case ctx.Err() != nil && len(g.visitors) > 0: // they came after the search was ended for want of visitors
+		g.search(nil)
+	default:
+		g.dismiss(err)
+	}
+}
+
+// dismiss tells all visitors why they cannot have the lock. gates.mu is held.
+func (g *gate) dismiss(err error) {
+	for _, v := range g.visitors {
+		v.ready <- passed{err: err}
+	}
+	g.visitors = nil
+	g.close()
+}
+
+// close ends the gate. gates.mu is held.
+func (g *gate) close() { delete(g.gates.open, g.key) }
+
+// pass hands a hold to the next visitor of its gate, unless it has none or it is the others' turn.
+func (gs *gates) pass(h *hold) bool {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	g := h.gate
+	if g == nil || len(g.visitors) == 0 || g.lock.client.closed() != nil || !h.handsOn(g.passes) {
+		return false
+	}
+	g.passes++
+	g.serve()
+	return true
+}
+
+// left says that a hold has ended, so that its gate, if it has one, goes on without it.
+func (gs *gates) left(h *hold) {
+	gs.mu.Lock()
+	g := h.gate
+	h.gate = nil
+	gs.mu.Unlock()
+	if g != nil {
+		g.proceed()
+	}
+}
+
+// proceed goes on without a hold: visitors have it sought anew, and without any the gate is closed.
+func (g *gate) proceed() {
+	g.gates.mu.Lock()
+	defer g.gates.mu.Unlock()
+	g.hold = nil
+	switch err := g.lock.client.closed(); {
+	case len(g.visitors) == 0:
+		g.close()
+	case err != nil:
+		g.dismiss(g.lock.failure("lock", err))
+	default:
+		g.search(nil)
+	}
+}

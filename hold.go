@@ -1,0 +1,187 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A hold is a granted claim of this client. It serves one grant after the other: several when the gate hands it from
+// goroutine to goroutine.
+type hold struct {
+	kept
+	lock  *lock
+	ask   ask
+	since instant // when we knew of the grant
+	gate  *gate   // where goroutines of this client wait for it, if they do; guarded by gates.mu
+
+	mu        sync.Mutex
+	current   *grant
+	over      bool               // lost or given back: it grants no more
+	contended bool               // others wait behind at the backend
+	revoked   bool               // somebody asked us to let go
+	unwatch   context.CancelFunc // ends the goroutine that listens for the claim's end; nil when there is none
+}
+
+// hold makes a hold of a claim that was granted by the answer st to a request sent at this instant.
+func (l *lock) hold(a ask, claim driver.Claim, st driver.Status, sent instant) *hold {
+	h := &hold{lock: l, ask: a, since: now(), contended: st.Contended, revoked: st.Revoked}
+	h.kept.init(h, claim, st, sent)
+	l.client.keeper.add(&h.kept)
+	return h
+}
+
+// promote makes a hold of a waiting claim that was granted. It is valid for as long as the waiting claim was: a grant
+// that was pushed says nothing about that, and need not.
+func (l *lock) promote(a ask, waited *kept, st driver.Status) *hold {
+	h := &hold{lock: l, ask: a, since: now(), contended: st.Contended, revoked: st.Revoked}
+	h.owner, h.claim, h.index = h, waited.claim, notKept
+	h.claim.Token = st.Token
+	l.client.keeper.succeed(&h.kept, waited)
+	return h
+}
+
+// grant begins a period in which one owner has the lock. count tells the periods of one hold apart.
+func (h *hold) grant(l *lock, count int) *grant {
+	g := &grant{hold: h, lock: l, ask: h.ask, token: h.claim.Token<<tokenShift | uint64(count), start: time.Now()}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.current = g
+	if h.over {
+		g.err = g.lost(LostExpired, nil)
+	} else if d := l.settings.maxHold; d > 0 {
+		g.limit = time.AfterFunc(d, g.overstay)
+	}
+	return g
+}
+
+// alive reports whether the hold can grant.
+func (h *hold) alive() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.over
+}
+
+// tokenShift leaves room in the token for the count of local hand-offs.
+const tokenShift = 8
+
+// lose ends the hold because the lock is not ours any more. The holder learns it first; then the claim is given back,
+// in case the backend still has it.
+func (h *hold) lose(reason LostReason, err error) {
+	g, ended := h.end()
+	if !ended {
+		return
+	}
+	if g != nil {
+		g.lose(reason, err)
+	}
+	h.lock.client.undo(h.claim)
+	h.lock.client.gates.left(h)
+}
+
+// end makes the hold grant no more. It returns the grant it had, and false when it was over before.
+func (h *hold) end() (*grant, bool) {
+	h.lock.client.keeper.remove(&h.kept)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.over {
+		return nil, false
+	}
+	h.over = true
+	if h.unwatch != nil {
+		h.unwatch()
+	}
+	return h.current, true
+}
+
+// finish is what follows when the owner of a grant has released it: the hold goes to the next goroutine, stays taken
+// for the rest of its least time, or is given back. It returns what the backend says about the claim.
+func (h *hold) finish(ctx context.Context, g *grant) error {
+	switch left := h.lock.settings.minHold - now().sub(h.since); {
+	case left > 0:
+		return h.linger(ctx, g, left)
+	case h.lock.client.gates.pass(h):
+		return nil
+	default:
+		return h.giveBack(ctx, g)
+	}
+}
+
+// giveBack releases the claim. nil says that the lock was ours until then.
+func (h *hold) giveBack(ctx context.Context, g *grant) error {
+	if _, ended := h.end(); !ended {
+		return g.lost(LostExpired, nil)
+	}
+	defer h.lock.client.gates.left(h)
+	ctx, cancel := h.untilGivenBack(ctx)
+	defer cancel()
+	err := h.lock.client.giveBack(ctx, h.claim)
+	switch {
+	case err == nil:
+		return nil
+	case isGone(err):
+		return g.lost(LostGone, nil)
+	default:
+		h.lock.client.undo(h.claim)
+		return h.lock.failure("release", ErrUnknown, err, errors.New("it ends with its TTL at the latest"))
+	}
+}
+
+// untilGivenBack bounds a release: by the caller's context, unless that was over before, and by the deadline.
+func (h *hold) untilGivenBack(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Err() != nil {
+		return context.WithTimeout(context.WithoutCancel(ctx), attemptLimit(h.grantedTTL()))
+	}
+	return context.WithTimeout(ctx, h.grantedTTL())
+}
+
+// surrender gives the lock back although its owner did not ask: the client closes.
+func (h *hold) surrender(ctx context.Context) error {
+	h.mu.Lock()
+	g := h.current
+	h.mu.Unlock()
+	if g == nil || !g.end(ErrReleased) {
+		return nil
+	}
+	return h.giveBack(ctx, g)
+}
+
+// unwanted gives the lock back in the background.
+func (h *hold) unwanted() {
+	if _, ended := h.end(); ended {
+		h.lock.client.undo(h.claim)
+		h.lock.client.gates.left(h)
+	}
+}
+
+// renewed, gone and expired are what the keeper tells; see keepable.
+func (h *hold) renewed(st driver.Status) {
+	if !st.Granted {
+		h.lose(LostGone, errors.New("the backend has taken the grant back"))
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.contended, h.revoked = st.Contended, st.Revoked
+}
+
+func (h *hold) gone(err error)    { h.lose(LostGone, err) }
+func (h *hold) expired(err error) { h.lose(LostExpired, err) }
+
+// handsOn reports whether the hold may go to another goroutine, after it went to so many in a row.
+func (h *hold) handsOn(passes int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	limit := maxHandoff
+	if h.contended {
+		limit = h.lock.settings.handoff
+	}
+	left := h.validUntil().sub(now())
+	return !h.over && !h.revoked && passes < limit && left > h.grantedTTL()/leastToShare
+}
+
+// valid reports whether the hold can be trusted now.
+func (h *hold) valid() bool { return h.validUntil() > now() }

@@ -1,0 +1,372 @@
+package holdfast
+
+import (
+	"container/heap"
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A kept is a claim, waiting or granted, that the keeper keeps alive.
+type kept struct {
+	owner keepable
+	claim driver.Claim // with its token, once it has one
+	ttl   atomic.Int64 // what the backend granted last
+	until atomic.Int64 // the instant of the deadline
+
+	// Guarded by the keeper's lock.
+	due    instant // when the keeper has to do something about it: renew it, or call it expired
+	asking bool    // a renewal is under way
+	index  int     // in the heap; gone when not there
+	err    error   // why the last renewal failed
+}
+
+// keepable is who learns what became of a claim. The methods are called by one goroutine after the other, without the
+// keeper's lock, and must not block.
+type keepable interface {
+	renewed(driver.Status) // a renewal was answered
+	gone(error)            // the backend no longer has the claim; the keeper has let go of it
+	expired(error)         // the deadline passed, after this error if any; the keeper has let go of it
+}
+
+const notKept = -1
+
+func (c *kept) init(owner keepable, claim driver.Claim, st driver.Status, sent instant) {
+	c.owner, c.claim, c.index = owner, claim, notKept
+	c.claim.Token = st.Token
+	c.extend(sent, st.TTL)
+}
+
+// validUntil is the instant up to which the claim is known to be alive.
+func (c *kept) validUntil() instant { return instant(c.until.Load()) }
+
+// extend notes that a request sent at this instant was answered with this TTL.
+func (c *kept) extend(sent instant, ttl time.Duration) {
+	c.ttl.Store(int64(ttl))
+	c.until.Store(max(c.until.Load(), int64(trustedUntil(sent, ttl))))
+	c.due = sent.add(ttl / renewAfter)
+}
+
+func (c *kept) grantedTTL() time.Duration { return time.Duration(c.ttl.Load()) }
+
+// A keeper renews all claims of a client, in batches, and notices when one could not be renewed in time. One goroutine
+// looks after the time while there is anything to keep; a few more do the asking.
+type keeper struct {
+	client *Client
+
+	mu      sync.Mutex
+	claims  dueHeap
+	awake   bool    // run is running
+	next    instant // when run looks again
+	wake    chan struct{}
+	batches [][]*kept // due, and not yet taken by a worker
+	workers int
+}
+
+// Bounds of the keeper's work.
+const (
+	batchWindow = 25 * time.Millisecond // claims due within this time go together
+	batchSize   = 512
+	maxWorkers  = 8
+)
+
+func newKeeper(c *Client) *keeper {
+	return &keeper{client: c, wake: make(chan struct{}, 1)}
+}
+
+// add begins to keep a claim alive.
+func (k *keeper) add(c *kept) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	heap.Push(&k.claims, c)
+	k.look(c.due)
+}
+
+// remove ends it. An answer that is still to come is ignored.
+func (k *keeper) remove(c *kept) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.drop(c)
+}
+
+func (k *keeper) drop(c *kept) bool {
+	if c.index == notKept {
+		return false
+	}
+	heap.Remove(&k.claims, c.index)
+	return true
+}
+
+// removeIdle removes a claim unless a renewal of it is under way, which could arrive after whatever comes next.
+func (k *keeper) removeIdle(c *kept) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return !c.asking && k.drop(c)
+}
+
+// confirm notes that a request for the claim that was not the keeper's was answered.
+func (k *keeper) confirm(c *kept, sent instant, ttl time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if c.index != notKept {
+		c.extend(sent, ttl)
+		k.schedule(c, c.nextDue())
+	}
+}
+
+// keep is confirm, and begins to keep the claim again if its deadline had passed.
+func (k *keeper) keep(c *kept, sent instant, ttl time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	c.extend(sent, ttl)
+	if c.index == notKept {
+		heap.Push(&k.claims, c)
+	}
+	k.schedule(c, c.nextDue())
+}
+
+// succeed keeps heir in place of a claim that waited: it is alive for as long.
+func (k *keeper) succeed(heir, waited *kept) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.drop(waited)
+	heir.ttl.Store(waited.ttl.Load())
+	heir.until.Store(waited.until.Load())
+	heap.Push(&k.claims, heir)
+	k.schedule(heir, waited.due)
+}
+
+// nextDue is when to look at a claim that was just extended.
+func (c *kept) nextDue() instant {
+	if c.asking {
+		return c.validUntil()
+	}
+	return c.due
+}
+
+// hurry renews a claim now.
+func (k *keeper) hurry(c *kept) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if c.index != notKept && !c.asking {
+		k.schedule(c, now())
+	}
+}
+
+// holds returns the granted claims that are kept.
+func (k *keeper) holds() []*hold {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var hs []*hold
+	for _, c := range k.claims {
+		if h, ok := c.owner.(*hold); ok {
+			hs = append(hs, h)
+		}
+	}
+	return hs
+}
+
+// stop lets go of everything.
+func (k *keeper) stop() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for len(k.claims) > 0 {
+		heap.Pop(&k.claims)
+	}
+	k.look(now())
+}
+
+// schedule sets when to do something about a claim. k.mu is held.
+func (k *keeper) schedule(c *kept, due instant) {
+	c.due = due
+	heap.Fix(&k.claims, c.index)
+	k.look(due)
+}
+
+// look makes sure that run looks at the claims at this instant. k.mu is held.
+func (k *keeper) look(at instant) {
+	switch {
+	case !k.awake:
+		k.awake, k.next = true, at
+		go k.run()
+	case at < k.next:
+		k.next = at
+		select {
+		case k.wake <- struct{}{}:
+		default: // it is about to look anyway
+		}
+	}
+}
+
+// run looks after the time until nothing is kept any more.
+func (k *keeper) run() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-k.wake:
+		}
+		over, pause := k.collect()
+		for _, c := range over {
+			c.owner.expired(c.err)
+		}
+		if pause < 0 {
+			return
+		}
+		timer.Reset(pause)
+	}
+}
+
+// collect starts the renewals that are due. It returns the claims whose deadline has passed, and how long to sleep;
+// less than zero when nothing is kept.
+func (k *keeper) collect() (over []*kept, pause time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	t := now()
+	var batch []*kept
+	for len(k.claims) > 0 && k.claims[0].isDue(t) {
+		c := k.claims[0]
+		if c.validUntil() <= t {
+			heap.Pop(&k.claims)
+			over = append(over, c)
+			continue
+		}
+		batch = append(batch, c)
+		c.asking, c.due = true, c.validUntil()
+		heap.Fix(&k.claims, 0)
+	}
+	k.dispatch(batch)
+	return over, k.sleep(t)
+}
+
+// isDue reports whether a claim has to be renewed about now, or its deadline has passed.
+func (c *kept) isDue(t instant) bool {
+	return c.validUntil() <= t || !c.asking && c.due <= t.add(batchWindow)
+}
+
+// sleep is how long there is nothing to do. k.mu is held.
+func (k *keeper) sleep(t instant) time.Duration {
+	if len(k.claims) == 0 {
+		k.awake = false
+		return -1
+	}
+	k.next = k.claims[0].due
+	return max(k.next.sub(t), 0)
+}
+
+// dispatch gives what is due to the workers. k.mu is held.
+func (k *keeper) dispatch(due []*kept) {
+	for len(due) > 0 {
+		n := min(batchSize, len(due))
+		k.batches = append(k.batches, due[:n])
+		due = due[n:]
+		if k.workers < maxWorkers {
+			k.workers++
+			go k.work()
+		}
+	}
+}
+
+// work renews batches until none is left.
+func (k *keeper) work() {
+	for batch := k.take(); batch != nil; batch = k.take() {
+		k.renew(batch)
+	}
+}
+
+func (k *keeper) take() (batch []*kept) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.batches) == 0 {
+		k.workers--
+		return nil
+	}
+	batch, k.batches = k.batches[0], k.batches[1:]
+	return batch
+}
+
+// renew sends one batch, and tells each claim's owner what came of it.
+func (k *keeper) renew(batch []*kept) {
+	claims, limit := make([]driver.Claim, len(batch)), attemptLimit(batch[0].claim.TTL)
+	for i, c := range batch {
+		claims[i] = c.claim
+		limit = min(limit, attemptLimit(c.claim.TTL))
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	sent := now()
+	results, err := driver.Renew(ctx, k.client.driver, claims)
+	for i, c := range batch {
+		if err != nil {
+			k.settle(c, sent, driver.Result{Err: err})
+		} else {
+			k.settle(c, sent, results[i])
+		}
+	}
+}
+
+// settle notes the answer for one claim.
+func (k *keeper) settle(c *kept, sent instant, r driver.Result) {
+	if !k.note(c, sent, r) {
+		return
+	}
+	switch {
+	case r.Err == nil:
+		c.owner.renewed(r.Status)
+	case isGone(r.Err):
+		c.owner.gone(r.Err)
+	default:
+		k.client.settings.logger.Warn("holdfast: renewing a claim failed", "lock", c.claim.Name, "backend", k.client.label, "error", r.Err)
+	}
+}
+
+// note does so under the lock; it is false when the claim is no longer kept. A failed renewal changes nothing until the
+// deadline but the time of the next.
+func (k *keeper) note(c *kept, sent instant, r driver.Result) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if c.index == notKept {
+		return false
+	}
+	c.asking, c.err = false, r.Err
+	switch {
+	case r.Err == nil:
+		c.extend(sent, r.Status.TTL)
+		k.schedule(c, c.due)
+	case isGone(r.Err):
+		k.drop(c)
+	default:
+		k.schedule(c, min(now().add(c.grantedTTL()/retryAfter), c.validUntil()))
+	}
+	return true
+}
+
+// A dueHeap has the claim that is due first on top.
+type dueHeap []*kept
+
+func (h dueHeap) Len() int           { return len(h) }
+func (h dueHeap) Less(i, j int) bool { return h[i].due < h[j].due }
+
+func (h dueHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+
+func (h *dueHeap) Push(x any) {
+	c := x.(*kept)
+	c.index = len(*h)
+	*h = append(*h, c)
+}
+
+func (h *dueHeap) Pop() any {
+	old := *h
+	c := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h = old[:len(old)-1]
+	c.index = notKept
+	return c
+}

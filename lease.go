@@ -1,0 +1,231 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// A grant is a period in which one owner has a lock: several leases when it is counted. It ends once, for all of them.
+type grant struct {
+	hold  *hold
+	lock  *lock
+	ask   ask
+	token uint64
+	start time.Time
+
+	mu     sync.Mutex
+	err    error    // why it ended
+	leases []*Lease // those not released
+	limit  *time.Timer
+}
+
+// A Lease is a lock that is held. It is renewed until it is released or lost.
+type Lease struct {
+	grant *grant
+	from  context.Context // the acquiring context, for its values
+
+	once   sync.Once // Release
+	result error     // of Release
+
+	// Guarded by grant.mu.
+	released bool
+	ctx      context.Context // made when first asked for
+	cancel   context.CancelCauseFunc
+}
+
+// lease returns one more lease on the grant.
+func (g *grant) lease(ctx context.Context) *Lease {
+	l := &Lease{grant: g, from: ctx}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.leases = append(g.leases, l)
+	return l
+}
+
+// Name returns the name of the lock.
+func (l *Lease) Name() string { return l.grant.lock.name }
+
+// Token returns the fencing token: greater than that of every earlier holder of this name. Send it with each write, so
+// that the resource can refuse writes with a smaller one. It fits a signed 64-bit column; outside Go write it as a
+// decimal string, since it exceeds 2^53.
+func (l *Lease) Token() uint64 { return l.grant.token }
+
+func (l *Lease) tokenOrZero() uint64 {
+	if l == nil {
+		return 0
+	}
+	return l.Token()
+}
+
+// Context returns a context that carries the values of the acquiring context, and the lease, but not the former's end.
+// It ends when the lease does, with a *LostError or ErrReleased as its cause.
+func (l *Lease) Context() context.Context {
+	l.grant.hold.watch()
+	l.grant.mu.Lock()
+	defer l.grant.mu.Unlock()
+	if l.ctx == nil {
+		l.ctx, l.cancel = context.WithCancelCause(carry(context.WithoutCancel(l.from), l))
+		if err := l.endedLocked(); err != nil {
+			l.cancel(err)
+		}
+	}
+	return l.ctx
+}
+
+// Done returns a channel that is closed when the lease ends. Prefer Err or ValidUntil where it matters to the moment:
+// a process that was paused runs before the channel is closed.
+func (l *Lease) Done() <-chan struct{} { return l.Context().Done() }
+
+// Err returns nil while the lock is held, then ErrReleased or a *LostError. It looks at the deadline itself, so it is
+// right in the first instruction after a pause.
+func (l *Lease) Err() error {
+	if err := l.ended(); err != nil {
+		return err
+	}
+	if l.grant.hold.valid() {
+		return nil
+	}
+	l.grant.lose(LostExpired, nil)
+	l.grant.hold.lose(LostExpired, nil)
+	return l.ended()
+}
+
+func (l *Lease) ended() error {
+	l.grant.mu.Lock()
+	defer l.grant.mu.Unlock()
+	return l.endedLocked()
+}
+
+func (l *Lease) endedLocked() error {
+	if l.released && l.grant.err == nil {
+		return ErrReleased
+	}
+	return l.grant.err
+}
+
+// ValidUntil returns when the lease ends unless it is renewed before.
+func (l *Lease) ValidUntil() time.Time { return l.grant.hold.validUntil().time() }
+
+// Check asks the backend whether the lock is still held, in one round trip that also renews it. It returns nil, a
+// *LostError, or what kept the backend from answering, which leaves the lease as it was.
+func (l *Lease) Check(ctx context.Context) error {
+	if err := l.Err(); err != nil {
+		return err
+	}
+	h := l.grant.hold
+	sent := now()
+	st, err := h.lock.client.driver.Request(ctx, h.claim)
+	switch {
+	case isGone(err):
+		h.gone(err)
+	case err != nil:
+		return h.lock.failure("check", err)
+	default:
+		h.lock.client.keeper.confirm(&h.kept, sent, st.TTL)
+		h.renewed(st)
+	}
+	return l.Err()
+}
+
+// Release gives the lock back. It works although ctx is done, and may be called again: the first result stays. nil says
+// that the lock was ours until now, and a *LostError that it was not: what it protected may have overlapped with
+// others' work. ErrUnknown says that the backend did not answer; the claim then is given back in the background, or
+// ends with its TTL.
+func (l *Lease) Release(ctx context.Context) error {
+	l.once.Do(func() { l.result = l.release(ctx) })
+	return l.result
+}
+
+func (l *Lease) release(ctx context.Context) error {
+	switch err := l.Err(); {
+	case errors.Is(err, ErrReleased): // by Close
+		return nil
+	case err != nil:
+		return err
+	}
+	g := l.grant
+	if last := g.drop(l); !last {
+		return nil
+	}
+	if !g.end(ErrReleased) {
+		return l.ended()
+	}
+	err := g.hold.finish(ctx, g)
+	g.lock.observe(ctx, OpRelease, g.ask, g.token, g.start, err)
+	return err
+}
+
+// within returns the acquiring context with the lease in it, ending with either.
+func (l *Lease) within(ctx context.Context) (context.Context, func()) {
+	inside, cancel := context.WithCancelCause(carry(ctx, l))
+	held := l.Context()
+	stop := context.AfterFunc(held, func() { cancel(context.Cause(held)) })
+	return inside, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// drop ends one of the grant's leases and reports whether it was the last.
+func (g *grant) drop(l *Lease) (last bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l.released = true
+	if l.cancel != nil {
+		l.cancel(ErrReleased)
+	}
+	for i, other := range g.leases {
+		if other == l {
+			g.leases = append(g.leases[:i], g.leases[i+1:]...)
+			break
+		}
+	}
+	return len(g.leases) == 0
+}
+
+// end ends the grant and all its leases, once.
+func (g *grant) end(err error) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.err != nil {
+		return false
+	}
+	g.err = err
+	if g.limit != nil {
+		g.limit.Stop()
+	}
+	for _, l := range g.leases {
+		if l.cancel != nil {
+			l.cancel(err)
+		}
+	}
+	return true
+}
+
+// lose ends the grant as lost, and tells; false when it had ended before.
+func (g *grant) lose(reason LostReason, err error) (ended bool) {
+	lost := g.lost(reason, err)
+	if !g.end(lost) {
+		return false
+	}
+	l := g.lock
+	l.settings.logger.Warn("holdfast: lock lost", "lock", l.name, "backend", l.client.label, "token", g.token, "reason", reason.String(), "error", err)
+	l.observe(context.Background(), OpLose, g.ask, g.token, g.start, lost)
+	return true
+}
+
+func (g *grant) lost(reason LostReason, err error) error {
+	return &LostError{Name: g.lock.name, Token: g.token, Reason: reason, Err: err}
+}
+
+// overstay ends a grant that has lasted for as long as WithMaxHold allows.
+func (g *grant) overstay() {
+	if !g.lose(LostMaxHold, nil) {
+		return
+	}
+	g.lock.client.background.run(func() {
+		g.hold.finish(context.Background(), g) //nolint:errcheck // the owner has been told that the lock is lost
+	})
+}

@@ -1,0 +1,49 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// linger keeps a lock taken that its owner has released before its least time was over. Where the backend can, the
+// claim gets the rest as its TTL and is left alone, so that this process may end; elsewhere it is kept alive until then.
+func (h *hold) linger(ctx context.Context, g *grant, left time.Duration) error {
+	if !h.lock.client.canDetach(left) || !h.lock.client.keeper.removeIdle(&h.kept) {
+		h.stay(left)
+		return nil
+	}
+	ctx, cancel := h.untilGivenBack(ctx)
+	defer cancel()
+	claim := h.claim
+	claim.TTL, claim.Detached = max(left, h.lock.client.traits.MinTTL), true
+	_, _, err := h.lock.request(ctx, claim, h.claim.TTL)
+	h.end()
+	switch {
+	case err == nil:
+		return nil
+	case isGone(err):
+		return g.lost(LostGone, nil)
+	default:
+		return h.lock.failure("release", ErrUnknown, err, errors.New("the lock may be free before its least time is over"))
+	}
+}
+
+// canDetach reports whether a claim may be left alone for this long.
+func (c *Client) canDetach(left time.Duration) bool {
+	t := c.traits
+	return t.Detach && (t.MaxTTL == 0 || left <= t.MaxTTL)
+}
+
+// stay keeps the claim alive for so long, then gives it back. Close waits for it.
+func (h *hold) stay(left time.Duration) {
+	h.mu.Lock()
+	h.current = nil
+	h.mu.Unlock()
+	h.lock.client.background.run(func() {
+		driver.Sleep(context.Background(), left) //nolint:errcheck // the context does not end
+		h.unwanted()
+	})
+}

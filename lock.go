@@ -1,0 +1,111 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A lock is what all kinds have in common: a name on a backend, and how its claims are made.
+type lock struct {
+	client   *Client
+	name     string
+	settings settings
+}
+
+func (c *Client) lock(name string, opts []Option) lock {
+	return lock{client: c, name: name, settings: c.settings.with(opts)}
+}
+
+// An ask is what one kind of lock asks of the queue.
+type ask struct {
+	kind          string
+	mode          mode
+	weight, limit int64
+}
+
+// A mode tells what may be held at the same time.
+type mode int
+
+const (
+	exclusive mode = iota
+	shared
+	permits
+)
+
+// claim makes a claim that was never requested.
+func (l *lock) claim(a ask, queue bool) driver.Claim {
+	return driver.Claim{
+		Name: l.name, ID: newID(), Weight: a.weight, Limit: a.limit,
+		TTL: l.settings.ttl, Queue: queue, Owner: l.settings.owner,
+	}
+}
+
+// acquire gets a lease: from the context that holds the lock already, from the gate where goroutines of this client
+// wait together, or from the backend.
+func (l *lock) acquire(ctx context.Context, a ask, wait bool) (*Lease, error) {
+	start := time.Now()
+	lease, err := l.lease(ctx, a, wait)
+	l.observe(ctx, OpAcquire, a, lease.tokenOrZero(), start, err)
+	return lease, err
+}
+
+func (l *lock) lease(ctx context.Context, a ask, wait bool) (*Lease, error) {
+	l.client.background.enter()
+	defer l.client.background.leave()
+	if err := l.check(ctx, a); err != nil {
+		return nil, err
+	}
+	if held := heldIn(ctx, l, a); held != nil {
+		return l.again(ctx, held, a)
+	}
+	g, err := l.grant(ctx, a, wait)
+	if err != nil {
+		return nil, err
+	}
+	return g.lease(ctx), nil
+}
+
+// check reports what is wrong before anything is sent.
+func (l *lock) check(ctx context.Context, a ask) error {
+	if err := l.client.closed(); err != nil {
+		return l.failure("lock", err)
+	}
+	if err := l.settings.check(); err != nil {
+		return l.failure("lock", err)
+	}
+	if err := driver.Validate(l.claim(a, false), l.client.traits); err != nil {
+		return l.failure("lock", err)
+	}
+	if ctx.Err() != nil {
+		return l.notAcquired(ctx)
+	}
+	return nil
+}
+
+// grant gets the lock from the gate, or with a claim of its own where a gate would be wrong: what is shared needs no
+// hand-off, what stays taken after its release must not be handed on, and without hand-offs the order is strict.
+func (l *lock) grant(ctx context.Context, a ask, wait bool) (*grant, error) {
+	if a.mode == exclusive && l.settings.handoff > 0 && l.settings.minHold == 0 {
+		return l.passGate(ctx, a, wait)
+	}
+	h, err := l.obtain(ctx, a, wait)
+	if err != nil {
+		return nil, err
+	}
+	return h.grant(l, 0), nil
+}
+
+// do calls fn under the lock.
+func (l *lock) do(ctx context.Context, a ask, fn func(context.Context, *Lease) error) (err error) {
+	lease, err := l.acquire(ctx, a, true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lease.Release(ctx)) }()
+	inside, cancel := lease.within(ctx)
+	defer cancel()
+	return fn(inside, lease)
+}

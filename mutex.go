@@ -1,0 +1,28 @@
+package holdfast
+
+import "context"
+
+// A Mutex is a lock that one holder has at a time. It is a description: making one costs no I/O, and all mutexes of one
+// name on one backend are the same lock. It shares its queue with the RWMutex and the Semaphore of that name.
+type Mutex struct{ lock }
+
+// Mutex describes the mutex with this name. Any bytes are a name.
+func (c *Client) Mutex(name string, opts ...Option) *Mutex {
+	return &Mutex{c.lock(name, opts)}
+}
+
+var alone = ask{kind: "mutex", mode: exclusive, weight: 1, limit: 1}
+
+// Lock waits for the lock. ctx bounds the wait only, never the hold. When ctx ends first, the error matches
+// ErrNotAcquired and the context's cause; when the backend's answer is missing, ErrUnknown and the cause.
+func (m *Mutex) Lock(ctx context.Context) (*Lease, error) { return m.acquire(ctx, alone, true) }
+
+// TryLock acquires the lock if that needs no wait; otherwise the error matches ErrNotAcquired.
+func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) { return m.acquire(ctx, alone, false) }
+
+// Do waits for the lock, calls fn, and releases the lock however fn ends. The context that fn gets ends with ctx or with
+// the lease. Do returns what fn returned, joined with the error of the release: work done under a lost lock is never
+// reported as a success.
+func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context, l *Lease) error) error {
+	return m.do(ctx, alone, fn)
+}

@@ -1,0 +1,114 @@
+package holdfast
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// An Option sets how locks behave: given to Open or New for all locks of the client, given to Mutex, RWMutex or
+// Semaphore for one.
+type Option func(*settings)
+
+// Defaults.
+const (
+	DefaultTTL          = 15 * time.Second
+	DefaultLocalHandoff = 16
+)
+
+// maxHandoff is how many local hand-offs fit in the part of the token that counts them.
+const maxHandoff = 255
+
+type settings struct {
+	ttl       time.Duration
+	owner     string
+	reentrant bool
+	handoff   int
+	minHold   time.Duration
+	maxHold   time.Duration
+	logger    *slog.Logger
+	observer  Observer
+}
+
+var silent = slog.New(slog.DiscardHandler)
+
+func defaults() settings {
+	return settings{
+		ttl:     DefaultTTL,
+		owner:   process(),
+		handoff: DefaultLocalHandoff,
+		logger:  silent,
+	}
+}
+
+func (s settings) with(opts []Option) settings {
+	for _, opt := range opts {
+		opt(&s)
+	}
+	return s
+}
+
+// check reports what is wrong with the settings themselves; what the backend cannot do is found when a claim is made.
+func (s *settings) check() error {
+	switch {
+	case s.ttl <= 0:
+		return fmt.Errorf("WithTTL(%v): a TTL must be positive", s.ttl)
+	case s.handoff < 0 || s.handoff > maxHandoff:
+		return fmt.Errorf("WithLocalHandoff(%d): it must be from 0 to %d", s.handoff, maxHandoff)
+	case s.minHold < 0 || s.maxHold < 0:
+		return errors.New("WithMinHold and WithMaxHold take no negative durations")
+	case s.maxHold > 0 && s.maxHold < s.minHold:
+		return fmt.Errorf("WithMaxHold(%v) is shorter than WithMinHold(%v)", s.maxHold, s.minHold)
+	}
+	return nil
+}
+
+// WithTTL sets for how long a lock stays taken when its holder is gone; it also bounds how long the holder may be cut
+// off before it loses the lock. While the holder lives the lock is renewed, so the work may take any time. The default
+// is 15 s. A TTL that the backend cannot keep is an error when the lock is used, never a silent change.
+func WithTTL(ttl time.Duration) Option { return func(s *settings) { s.ttl = ttl } }
+
+// WithOwner adds a label to the owner that others see: "host:pid label".
+func WithOwner(label string) Option {
+	return func(s *settings) { s.owner = strings.TrimSpace(process() + " " + label) }
+}
+
+// WithReentrant lets a context that holds the lock acquire it again: it is counted, with the same token, and given back
+// with the last Release. Without it that is ErrDeadlock.
+func WithReentrant() Option { return func(s *settings) { s.reentrant = true } }
+
+// WithLocalHandoff sets how many times in a row the lock may pass from one goroutine of this client to the next without
+// a round trip while others wait for it. The default is 16; 0 makes the order strictly first come, first served; the
+// most is 255.
+func WithLocalHandoff(n int) Option { return func(s *settings) { s.handoff = n } }
+
+// WithMinHold keeps the lock taken for d from the grant, even after Release: a short job then runs at most once for
+// each tick, whatever the clocks of the machines say. Release does not wait for it. It does not outlive a crash: then
+// the lock is free within its TTL.
+func WithMinHold(d time.Duration) Option { return func(s *settings) { s.minHold = d } }
+
+// WithMaxHold gives the lock back after d, however well it is renewed. The lease then is lost.
+func WithMaxHold(d time.Duration) Option { return func(s *settings) { s.maxHold = d } }
+
+// WithLogger sets where lost locks and failing renewals are reported. The default is silence.
+func WithLogger(l *slog.Logger) Option {
+	return func(s *settings) { s.logger = cmp.Or(l, silent) }
+}
+
+// WithObserver sets who is told what happens to locks: see Observer.
+func WithObserver(o Observer) Option { return func(s *settings) { s.observer = o } }
+
+// process names this process to people: "host:pid".
+var process = sync.OnceValue(func() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown-host"
+	}
+	return host + ":" + strconv.Itoa(os.Getpid())
+})

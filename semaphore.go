@@ -1,0 +1,35 @@
+package holdfast
+
+import "context"
+
+// A Semaphore has a number of permits; each holder has some of them at a time. Each lease is known and expires by
+// itself, so a crash leaks no permit and a second Release adds none.
+type Semaphore struct {
+	lock
+	permits int64
+}
+
+// Semaphore describes the semaphore with this name and number of permits, which all its users must agree on: where they
+// differ, the smallest number among those in the queue holds.
+func (c *Client) Semaphore(name string, permits int64, opts ...Option) *Semaphore {
+	return &Semaphore{lock: c.lock(name, opts), permits: permits}
+}
+
+// Acquire waits for n permits: see [Mutex.Lock].
+func (s *Semaphore) Acquire(ctx context.Context, n int64) (*Lease, error) {
+	return s.acquire(ctx, s.permit(n), true)
+}
+
+// TryAcquire acquires n permits if that needs no wait: see [Mutex.TryLock].
+func (s *Semaphore) TryAcquire(ctx context.Context, n int64) (*Lease, error) {
+	return s.acquire(ctx, s.permit(n), false)
+}
+
+// Do calls fn while holding n permits: see [Mutex.Do].
+func (s *Semaphore) Do(ctx context.Context, n int64, fn func(ctx context.Context, l *Lease) error) error {
+	return s.do(ctx, s.permit(n), fn)
+}
+
+func (s *Semaphore) permit(n int64) ask {
+	return ask{kind: "semaphore", mode: permits, weight: n, limit: s.permits}
+}

@@ -1,0 +1,61 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// undo takes a claim back in the background, until the backend answers or the claim must have expired. It is for claims
+// whose request may have been applied, and for those that nobody wants any more.
+func (c *Client) undo(claim driver.Claim) {
+	claim.Token = 0
+	c.background.run(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), claim.TTL)
+		defer cancel()
+		c.giveBack(ctx, claim) //nolint:errcheck // nobody is left to tell, and the TTL ends what is left
+	})
+}
+
+// giveBack releases a claim, again and again until the backend answers or ctx ends. An answer is nil, or matches
+// driver.ErrGone, driver.ErrRefused or driver.ErrUnknown.
+func (c *Client) giveBack(ctx context.Context, claim driver.Claim) error {
+	for pace := (pace{}); ; {
+		attempt, cancel := context.WithTimeout(ctx, attemptLimit(claim.TTL))
+		err := c.driver.Release(attempt, claim)
+		cancel()
+		if err == nil || answered(err) || errors.Is(err, driver.ErrUnknown) {
+			return err
+		}
+		if pace.pause(ctx) != nil {
+			return err
+		}
+	}
+}
+
+// answered reports whether an error is the backend's answer, so that repeating the request would not change it.
+func answered(err error) bool {
+	return errors.Is(err, driver.ErrGone) || errors.Is(err, driver.ErrRefused) ||
+		errors.Is(err, driver.ErrInvalidName) || errors.Is(err, errors.ErrUnsupported)
+}
+
+// A pace makes the pauses between attempts: short at first, growing, and never in step with other clients.
+type pace struct{ last time.Duration }
+
+// Bounds of a pause between two attempts.
+const (
+	firstPause = 5 * time.Millisecond
+	longPause  = 250 * time.Millisecond
+)
+
+// pause waits before the next attempt, or returns the error of ctx when that ends first.
+func (p *pace) pause(ctx context.Context) error {
+	p.last = min(max(2*p.last, firstPause), longPause)
+	return driver.Sleep(ctx, p.last/2+rand.N(p.last/2))
+}
+
+// isGone reports whether the backend said that it does not have the claim.
+func isGone(err error) bool { return errors.Is(err, driver.ErrGone) }

@@ -1,0 +1,188 @@
+package holdfast
+
+import (
+	"context"
+	"sync"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A waiter follows a claim that is queued. What it knows comes from three sides: the driver pushes, the keeper's
+// renewals answer, and the next in line asks when the claim that blocks it expires.
+type waiter struct {
+	kept
+	lock *lock
+	ask  ask
+
+	mu        sync.Mutex
+	status    driver.Status      // the newest answer
+	err       error              // how the claim ended
+	doubt     bool               // the claim may have ended, so nothing counts before the backend was asked
+	fresh     bool               // there is news that await has not seen
+	interrupt context.CancelFunc // ends the pause of await
+}
+
+// wait makes a waiter of a claim that was answered with st, and keeps it alive.
+func (l *lock) wait(a ask, claim driver.Claim, st driver.Status, sent instant) *waiter {
+	w := &waiter{lock: l, ask: a, status: st, interrupt: func() {}}
+	w.kept.init(w, claim, st, sent)
+	l.client.keeper.add(&w.kept)
+	return w
+}
+
+// await returns when the claim is granted, has ended (driver.ErrGone), or is no longer wanted since ctx ended.
+func (w *waiter) await(ctx context.Context) (*hold, error) {
+	ctx, stop := w.lock.client.untilClosed(ctx)
+	defer stop()
+	defer w.lock.client.keeper.remove(&w.kept)
+	for pace := (pace{}); ; {
+		st, doubt, err := w.news()
+		switch {
+		case err != nil:
+			return nil, err
+		case ctx.Err() != nil:
+			return nil, w.abandon(w.lock.notAcquired(ctx))
+		case doubt:
+			err = w.again(ctx)
+		case st.Granted:
+			return w.lock.promote(w.ask, &w.kept, st), nil
+		default:
+			err = w.pause(ctx, st, &pace)
+		}
+		if err != nil && ctx.Err() == nil {
+			return nil, w.abandon(err)
+		}
+	}
+}
+
+// pause blocks until there may be news, and asks for them unless they came by themselves.
+func (w *waiter) pause(ctx context.Context, st driver.Status, pace *pace) error {
+	pausing, cancel := w.interruptible(ctx, st)
+	defer cancel()
+	push, err := driver.Wait(pausing, w.lock.client.driver, w.claim)
+	switch {
+	case err == nil && push != driver.Status{}:
+		w.pushed(push)
+		return nil
+	case isGone(err):
+		w.gone(err)
+		return nil
+	case w.isFresh(), ctx.Err() != nil:
+		return nil
+	case err != nil && pausing.Err() == nil: // the way by which pushes come is broken; asking still works
+		if pace.pause(pausing) != nil && w.isFresh() {
+			return nil
+		}
+		return w.again(ctx)
+	default:
+		return w.again(ctx)
+	}
+}
+
+// interruptible returns a context that ends when the keeper brings news, or when the claim that blocks this one expires.
+func (w *waiter) interruptible(ctx context.Context, st driver.Status) (context.Context, context.CancelFunc) {
+	var cancel context.CancelFunc
+	if st.Retry > 0 {
+		ctx, cancel = context.WithTimeout(ctx, st.Retry)
+	} else {
+		ctx, cancel = context.WithCancel(ctx)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.fresh {
+		cancel()
+	}
+	w.interrupt = cancel
+	return ctx, cancel
+}
+
+// again asks the backend about the claim, which renews it. An error means that it did not answer for a whole TTL, or
+// refused.
+func (w *waiter) again(ctx context.Context) error {
+	st, sent, err := w.lock.request(ctx, w.claim, w.claim.TTL)
+	switch {
+	case err == nil:
+		w.lock.client.keeper.keep(&w.kept, sent, st.TTL)
+		w.take(st)
+		return nil
+	case isGone(err):
+		w.gone(err)
+		return nil
+	case answered(err):
+		return w.lock.failure("lock", err)
+	default:
+		return w.lock.unknown(ctx, err)
+	}
+}
+
+// abandon gives the claim back and returns err.
+func (w *waiter) abandon(err error) error {
+	w.lock.client.undo(w.claim)
+	return err
+}
+
+// take notes an answer. A claim that was granted stays so: an older answer may arrive late.
+func (w *waiter) take(st driver.Status) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note(st)
+	w.doubt = false
+}
+
+// pushed notes what came without a question, which says nothing about how long the claim still lives.
+func (w *waiter) pushed(st driver.Status) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note(st)
+}
+
+func (w *waiter) note(st driver.Status) {
+	if !w.status.Granted || st.Granted {
+		w.status = st
+	}
+}
+
+// news returns the newest answer and whether it is in doubt, or driver.ErrGone when the claim has ended.
+func (w *waiter) news() (st driver.Status, doubt bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fresh = false
+	return w.status, w.doubt || w.validUntil() <= now(), w.err
+}
+
+func (w *waiter) isFresh() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.fresh
+}
+
+// wake lets change note something, and await look at it.
+func (w *waiter) wake(change func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	change()
+	w.fresh = true
+	w.interrupt()
+}
+
+// renewed, gone and expired are what the keeper tells; see keepable. A renewal that brings nothing new wakes nobody.
+func (w *waiter) renewed(st driver.Status) {
+	if st.Granted || st.Retry > 0 {
+		w.wake(func() { w.note(st) })
+	}
+}
+
+func (w *waiter) gone(err error) { w.wake(func() { w.err = err }) }
+
+// expired says that no renewal was answered in time. The claim may still be there, so await asks.
+func (w *waiter) expired(error) { w.wake(func() { w.doubt = true }) }
+
+// untilClosed returns a context that also ends, with ErrClosed as its cause, when the client is closed.
+func (c *Client) untilClosed(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(c.closing, func() { cancel(ErrClosed) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
