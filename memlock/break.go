@@ -1,0 +1,18 @@
+package memlock
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Break implements [driver.Breaker].
+func (d *Driver) Break(ctx context.Context, name, id string) error {
+	return d.store.use(ctx, name, func(l *lock) error {
+		if _, ok := l.find(driver.Claim{ID: id}); !ok {
+			return driver.ErrGone
+		}
+		l.take(false, id)
+		return nil
+	})
+}

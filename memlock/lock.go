@@ -1,0 +1,139 @@
+package memlock
+
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A lock is a queue of claims, and what is remembered of those that ended. It is used under the mutex of its store.
+type lock struct {
+	began time.Time // when the store began
+	now   time.Time // when it was last used
+
+	queue   []driver.Claim     // oldest first
+	granted int                // so many at the front of the queue are granted
+	records map[string]*record // by ID, of each claim in the queue
+	soonest time.Time          // nothing in the queue expires before
+	ended   map[string]end     // by ID
+	last    uint64             // the greatest token so far
+	watch   watch
+}
+
+// A record is what belongs to a queued claim besides the claim.
+type record struct {
+	since   time.Time
+	expires time.Time
+	revoked bool
+	news    chan struct{} // holds one token until Wait collects it; closed when the claim ends
+}
+
+func newLock(began, now time.Time) *lock {
+	l := &lock{began: began, now: now, records: make(map[string]*record), ended: make(map[string]end)}
+	l.last = l.clock() - 1
+	return l
+}
+
+// advance moves the lock to now: what has expired until then ends.
+func (l *lock) advance(now time.Time) {
+	l.now = now
+	if now.Before(l.soonest) {
+		return
+	}
+	l.end(false, func(c driver.Claim) bool { return !now.Before(l.records[c.ID].expires) })
+	l.soonest = now.Add(time.Hour)
+	for _, r := range l.records {
+		l.soonest = earlier(l.soonest, r.expires)
+	}
+}
+
+// end takes claims out of the queue, remembers how they ended, and grants what that makes grantable.
+func (l *lock) end(released bool, over func(driver.Claim) bool) {
+	place, before := 0, len(l.queue)
+	granted := l.granted
+	l.queue = slices.DeleteFunc(l.queue, func(c driver.Claim) bool {
+		place++
+		if !over(c) {
+			return false
+		}
+		if place <= granted {
+			l.granted--
+		}
+		l.bury(c, released)
+		return true
+	})
+	if len(l.queue) < before {
+		l.grant()
+		l.watch.changed()
+	}
+}
+
+// bury forgets a claim, except for how it ended.
+func (l *lock) bury(c driver.Claim, released bool) {
+	close(l.records[c.ID].news)
+	delete(l.records, c.ID)
+	l.remember(c, released)
+}
+
+// grant lengthens the granted part of the queue as far as the rule allows, and tells those who wait for it. It never
+// becomes shorter, since a claim that leaves only makes room.
+func (l *lock) grant() {
+	waiting := l.queue[l.granted:]
+	more := sort.Search(len(waiting), func(i int) bool {
+		return !driver.Granted(l.queue[:l.granted+i+1], waiting[i].ID)
+	})
+	l.granted += more
+	for _, c := range waiting[:more] {
+		l.records[c.ID].tell()
+	}
+}
+
+// tell leaves word for Wait.
+func (r *record) tell() {
+	select {
+	case r.news <- struct{}{}:
+	default: // word is there already
+	}
+}
+
+// find returns the place of a claim in the queue, by ID and, when it has one, by token.
+func (l *lock) find(c driver.Claim) (place int, ok bool) {
+	place = slices.IndexFunc(l.queue, func(q driver.Claim) bool { return q.ID == c.ID })
+	return place, place >= 0 && (c.Token == 0 || c.Token == l.queue[place].Token)
+}
+
+// status answers about the claim at this place. All behind the next in line wait, so that nothing ahead of them needs to
+// be looked at.
+func (l *lock) status(place int) driver.Status {
+	c := l.queue[place]
+	st := driver.Status{Token: c.Token, TTL: c.TTL, Contended: place < len(l.queue)-1}
+	if place <= l.granted {
+		st, _ = driver.StatusOf(l.entries(min(place+2, len(l.queue))), c.ID)
+	}
+	st.Revoked = l.records[c.ID].revoked
+	return st
+}
+
+// entries returns the first n claims as others see them.
+func (l *lock) entries(n int) []driver.Entry {
+	entries := make([]driver.Entry, n)
+	for i, c := range l.queue[:n] {
+		r := l.records[c.ID]
+		entries[i] = driver.Entry{Claim: c, Granted: i < l.granted, Since: r.since, Left: r.expires.Sub(l.now)}
+	}
+	return entries
+}
+
+// idle reports whether nothing is lost when the lock is forgotten. Its tokens go on from the clock.
+func (l *lock) idle() bool {
+	return len(l.queue) == 0 && len(l.ended) == 0 && l.watch.watchers == 0 && l.last < l.clock()
+}
+
+func earlier(t, u time.Time) time.Time {
+	if t.Before(u) {
+		return t
+	}
+	return u
+}

@@ -1,0 +1,54 @@
+// Package memlock keeps locks in the memory of this process. It is the reference that other drivers are compared with,
+// and serves tests and programs whose locks need not outlive them.
+//
+// A store is made by [New], or opened by its name with the URL mem:NAME. Stores with a name live as long as the process.
+package memlock
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A Driver is a client of a store. It implements every ability of package driver that does not need a server.
+type Driver struct {
+	store *store
+}
+
+// New makes a store of its own, and returns a client of it.
+func New() *Driver {
+	return &Driver{store: newStore()}
+}
+
+// Client returns another client of the same store.
+func (d *Driver) Client() *Driver {
+	return &Driver{store: d.store}
+}
+
+// Traits implements [driver.Driver].
+func (d *Driver) Traits() driver.Traits {
+	return driver.Traits{
+		Backend:     "mem",
+		MinTTL:      time.Millisecond,
+		Fenced:      true,
+		FIFO:        true,
+		ServerClock: true,
+		Weighted:    true,
+		Listed:      true,
+		Detach:      true,
+	}
+}
+
+// Close implements [driver.Driver]. The store stays: claims live until their TTL.
+func (d *Driver) Close() error { return nil }
+
+// Queue implements [driver.Driver].
+func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
+	var entries []driver.Entry
+	err := d.store.use(ctx, name, func(l *lock) error {
+		entries = l.entries(len(l.queue))
+		return nil
+	})
+	return entries, err
+}

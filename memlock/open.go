@@ -1,0 +1,42 @@
+package memlock
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"sync"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// named are the stores that were opened by a URL. They stay, since claims outlive the client that made them.
+var named struct {
+	sync.Mutex
+	stores map[string]*store
+}
+
+func init() {
+	driver.Register("mem", open)
+}
+
+func open(_ context.Context, u *url.URL) (driver.Driver, error) {
+	if err := driver.NewParams(u).Err(); err != nil {
+		return nil, err
+	}
+	if u.Opaque == "" || u.Fragment != "" {
+		return nil, errors.New("give the store a name, as in mem:orders")
+	}
+	return &Driver{store: storeNamed(u.Opaque)}, nil
+}
+
+func storeNamed(name string) *store {
+	named.Lock()
+	defer named.Unlock()
+	if named.stores == nil {
+		named.stores = make(map[string]*store)
+	}
+	if named.stores[name] == nil {
+		named.stores[name] = newStore()
+	}
+	return named.stores[name]
+}

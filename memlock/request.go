@@ -1,0 +1,65 @@
+package memlock
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Request implements [driver.Driver].
+func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
+	err = d.store.use(ctx, c.Name, func(l *lock) (err error) {
+		st, err = l.request(c)
+		return err
+	})
+	return st, err
+}
+
+func (l *lock) request(c driver.Claim) (driver.Status, error) {
+	place, ok := l.find(c)
+	switch {
+	case ok:
+		return l.renew(place, c), nil
+	case place >= 0, c.Token != 0, l.barred(c.ID):
+		return driver.Status{}, driver.ErrGone
+	case !c.Queue && !driver.Granted(append(l.queue, c), c.ID):
+		return driver.Status{}, nil
+	default:
+		return l.enqueue(c), nil
+	}
+}
+
+func (l *lock) barred(id string) bool {
+	_, ended := l.recall(id)
+	return ended
+}
+
+// renew keeps token, place, weight and limit as they are.
+func (l *lock) renew(place int, c driver.Claim) driver.Status {
+	queued := &l.queue[place]
+	queued.TTL, queued.Detached = c.TTL, c.Detached
+	l.live(queued)
+	return l.status(place)
+}
+
+// live lets a queued claim live for its TTL from now on.
+func (l *lock) live(c *driver.Claim) {
+	expires := l.now.Add(c.TTL)
+	l.records[c.ID].expires = expires
+	l.soonest = earlier(l.soonest, expires)
+}
+
+func (l *lock) enqueue(c driver.Claim) driver.Status {
+	c.Token = l.nextToken()
+	r := &record{since: l.now, news: make(chan struct{}, 1)}
+	l.records[c.ID] = r
+	l.queue = append(l.queue, c)
+	l.live(&c)
+	l.grant()
+	l.watch.changed()
+	select {
+	case <-r.news: // a grant that is in this answer is no news
+	default:
+	}
+	return l.status(len(l.queue) - 1)
+}

@@ -1,0 +1,70 @@
+package memlock
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A store holds locks by name. Those that hold nothing are forgotten.
+type store struct {
+	began time.Time
+
+	mu    sync.Mutex
+	locks map[string]*lock
+	uses  int // since the last sweep
+	kept  int // what the last sweep left
+}
+
+func newStore() *store {
+	return &store{began: time.Now(), locks: make(map[string]*lock)}
+}
+
+// use runs do on a lock as it is now, while nobody else uses the store.
+func (s *store) use(ctx context.Context, name string, do func(*lock) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	s.sweep(now)
+	l := s.lock(name, now)
+	defer s.forget(name, l)
+	l.advance(now)
+	return do(l)
+}
+
+// lock returns the lock of this name, making it when it is not there.
+func (s *store) lock(name string, now time.Time) *lock {
+	l := s.locks[name]
+	if l == nil {
+		l = newLock(s.began, now)
+		s.locks[name] = l
+	}
+	return l
+}
+
+func (s *store) forget(name string, l *lock) {
+	if l.idle() {
+		delete(s.locks, name)
+	}
+}
+
+// leastUses is how often a small store is used before it is swept.
+const leastUses = 64
+
+// sweep drops what has expired from all locks, once for as many uses as there were records after the last time. So it
+// costs each use little, needs no goroutine, and garbage never outweighs what is kept by much.
+func (s *store) sweep(now time.Time) {
+	if s.uses++; s.uses < max(s.kept, leastUses) {
+		return
+	}
+	s.uses, s.kept = 0, 0
+	for name, l := range s.locks {
+		l.advance(now)
+		l.forgetEnds()
+		s.forget(name, l)
+		s.kept += 1 + len(l.queue) + len(l.ended)
+	}
+}
