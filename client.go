@@ -20,6 +20,8 @@ type Client struct {
 
 	closing    context.Context // ends, with ErrClosed as cause, when Close begins
 	close      context.CancelCauseFunc
+	lifetime   context.Context // ends when Close does, and what goes on in the background with it
+	end        context.CancelFunc
 	background background
 }
 
@@ -49,6 +51,7 @@ func New(d driver.Driver, opts ...Option) *Client {
 	t := d.Traits()
 	c := &Client{driver: d, traits: t, label: t.Backend, settings: defaults().with(opts)}
 	c.closing, c.close = context.WithCancelCause(context.Background())
+	c.lifetime, c.end = context.WithCancel(context.Background())
 	c.keeper = newKeeper(c)
 	return c
 }
@@ -61,6 +64,7 @@ func (c *Client) Close(ctx context.Context) error {
 	if err := c.background.wait(ctx); err != nil {
 		errs = append(errs, errors.New("close: some claims were not given back in time; they end with their TTL"), err)
 	}
+	c.end()
 	c.keeper.stop()
 	if c.owned {
 		errs = append(errs, c.driver.Close())

@@ -229,6 +229,9 @@ func (gs *gates) pass(h *hold) bool {
 		return false
 	}
 	g.passes++
+	if g.passes%g.key.handoff == 0 {
+		g.lock.client.keeper.hurry(&h.kept) // others may wait by now; the answer says so
+	}
 	g.serve()
 	return true
 }

@@ -296,7 +296,7 @@ func (k *keeper) renew(batch []*kept) {
 		claims[i] = c.claim
 		limit = min(limit, attemptLimit(c.claim.TTL))
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	ctx, cancel := context.WithTimeout(k.client.lifetime, limit)
 	defer cancel()
 	sent := now()
 	results, err := driver.Renew(ctx, k.client.driver, claims)

@@ -42,8 +42,10 @@ func (h *hold) stay(left time.Duration) {
 	h.mu.Lock()
 	h.current = nil
 	h.mu.Unlock()
-	h.lock.client.background.run(func() {
-		driver.Sleep(context.Background(), left) //nolint:errcheck // the context does not end
-		h.unwanted()
+	c := h.lock.client
+	c.background.run(func() {
+		if driver.Sleep(c.lifetime, left) == nil {
+			h.unwanted()
+		}
 	})
 }

@@ -14,7 +14,7 @@ import (
 func (c *Client) undo(claim driver.Claim) {
 	claim.Token = 0
 	c.background.run(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), claim.TTL)
+		ctx, cancel := context.WithTimeout(c.lifetime, claim.TTL)
 		defer cancel()
 		c.giveBack(ctx, claim) //nolint:errcheck // nobody is left to tell, and the TTL ends what is left
 	})

@@ -18,7 +18,7 @@ func (h *hold) watch() {
 	if h.over || h.unwatch != nil {
 		return
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(h.lock.client.lifetime)
 	h.unwatch = cancel
 	h.lock.client.background.run(func() { h.listen(ctx, w) }) // ends with the hold
 }

@@ -1,0 +1,82 @@
+package holdfast_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+func TestDo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		failed := errors.New("no stock")
+		err := a.Mutex("m").Do(t.Context(), func(ctx context.Context, l *holdfast.Lease) error {
+			if l.Token() == 0 || l.Name() != "m" || ctx.Err() != nil {
+				t.Errorf("lease %q with token %d, context %v", l.Name(), l.Token(), ctx.Err())
+			}
+			if _, err := a.Mutex("m").TryLock(ctx); !errors.Is(err, holdfast.ErrDeadlock) {
+				t.Errorf("the context does not carry the lease: %v", err)
+			}
+			return failed
+		})
+		if !errors.Is(err, failed) || errors.Is(err, holdfast.ErrLost) {
+			t.Errorf("error is %v", err)
+		}
+		must(b.Mutex("m").TryLock(t.Context()))(t)
+	})
+}
+
+func TestDoReportsTheLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		failed := errors.New("also failed")
+		for _, own := range []error{nil, failed} {
+			err := a.Mutex("m").Do(t.Context(), func(ctx context.Context, l *holdfast.Lease) error {
+				b.Break(t.Context(), "m", queued(t, b, "m")[0].ID)
+				<-ctx.Done()
+				wantErr(t, context.Cause(ctx), holdfast.ErrLost)
+				return own
+			})
+			wantErr(t, err, holdfast.ErrLost)
+			if own != nil {
+				wantErr(t, err, own)
+			}
+		}
+	})
+}
+
+func TestDoEndsWithItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		err := a.Mutex("m").Do(ctx, func(ctx context.Context, l *holdfast.Lease) error {
+			<-ctx.Done()
+			if l.Err() != nil {
+				t.Errorf("the lease ended too early: %v", l.Err())
+			}
+			return ctx.Err()
+		})
+		wantErr(t, err, context.DeadlineExceeded)
+		must(b.Mutex("m").TryLock(t.Context()))(t)
+	})
+}
+
+func TestDoReleasesAfterPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		func() {
+			defer func() {
+				if recover() != "oops" {
+					t.Error("the panic was swallowed")
+				}
+			}()
+			a.Mutex("m").Do(t.Context(), func(context.Context, *holdfast.Lease) error { panic("oops") })
+		}()
+		must(b.Mutex("m").TryLock(t.Context()))(t)
+	})
+}
