@@ -52,3 +52,19 @@ func TestNow(t *testing.T) {
 		t.Errorf("2ms took %v", d)
 	}
 }
+
+// A grant that is pushed to a waiter whose claim may have expired, because this process was paused, is in doubt.
+func TestLateGrantIsInDoubt(t *testing.T) {
+	c := New(silentDriver{})
+	l := c.lock("m", nil)
+	w := l.wait(alone, l.claim(alone, true), driver.Status{TTL: time.Hour}, now())
+	defer c.keeper.remove(&w.kept)
+	w.pushed(driver.Status{Granted: true, Token: 1})
+	if st, doubt, err := w.news(); !st.Granted || doubt || err != nil {
+		t.Errorf("in time: %+v, doubt %v, %v", st, doubt, err)
+	}
+	w.until.Store(int64(now()))
+	if _, doubt, _ := w.news(); !doubt {
+		t.Error("a late grant is believed")
+	}
+}

@@ -39,16 +39,19 @@ func TestLeaseIsRenewed(t *testing.T) {
 func TestHolderKnowsFirst(t *testing.T) {
 	for _, row := range []struct {
 		name   string
-		faults faults
+		before faults        // while all is well
+		faults faults        // then
 		margin time.Duration // at least so long before another is granted the lock
 	}{
-		{"requests do not arrive", faults{cut: true}, 50 * time.Millisecond},
-		{"requests fail", faults{refuse: errors.New("connection refused")}, 50 * time.Millisecond},
-		{"answers do not come back", faults{mute: true}, 0}, // the holder gives the lock back once it knows
+		{"requests do not arrive", faults{}, faults{cut: true}, 50 * time.Millisecond},
+		{"requests fail", faults{}, faults{refuse: errors.New("connection refused")}, 50 * time.Millisecond},
+		{"answers do not come back", faults{}, faults{mute: true}, 0}, // the holder gives the lock back once it knows
+		{"answers were slow, then none", faults{slow: 2 * time.Second}, faults{cut: true}, 50 * time.Millisecond},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l, a, b := twoClients(t)
+				l.set(row.before)
 				lease := must(a.Mutex("m").Lock(t.Context()))(t)
 				done := lease.Done()
 				time.Sleep(3 * ttl)

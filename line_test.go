@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
@@ -24,7 +25,8 @@ type faults struct {
 	cut       bool // requests do not arrive, and hang until their context ends
 	mute      bool // requests arrive and are applied; their answers do not come back
 	refuse    error
-	loseReply int // so many next answers of Request are lost, which the caller learns
+	loseReply int           // so many next answers of Request are lost, which the caller learns
+	slow      time.Duration // answers take so long to come back
 }
 
 func overLine(d driver.Driver) *line {
@@ -73,7 +75,11 @@ func pass[T any](ctx context.Context, l *line, method string, send func(context.
 		send(ctx)
 		return none, context.DeadlineExceeded
 	default:
-		return send(ctx)
+		v, err := send(ctx)
+		if late := driver.Sleep(ctx, f.slow); f.slow > 0 && late != nil {
+			return none, late
+		}
+		return v, err
 	}
 }
 
