@@ -1,0 +1,191 @@
+package holdfast_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	_ "github.com/holdfast-go/holdfast/memlock"
+)
+
+// open connects to a store in this process; programs read the URL from their configuration.
+func open(ctx context.Context, name string, opts ...holdfast.Option) *holdfast.Client {
+	client, err := holdfast.Open(ctx, "mem:"+name, opts...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return client
+}
+
+func Example() {
+	ctx := context.Background()
+	client, err := holdfast.Open(ctx, "mem:example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close(ctx)
+
+	err = client.Mutex("orders/42").Do(ctx, func(ctx context.Context, lease *holdfast.Lease) error {
+		fmt.Println("holding", lease.Name())
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// holding orders/42
+	// <nil>
+}
+
+func ExampleMutex_Lock() {
+	ctx := context.Background()
+	client := open(ctx, "lock")
+	defer client.Close(ctx)
+
+	waiting, cancel := context.WithTimeout(ctx, time.Second) // bounds the wait, not the hold
+	defer cancel()
+	lease, err := client.Mutex("report").Lock(waiting)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("held:", lease.Err() == nil)
+	fmt.Println("released:", lease.Release(ctx))
+	fmt.Println("now:", lease.Err())
+	// Output:
+	// held: true
+	// released: <nil>
+	// now: lock released
+}
+
+func ExampleMutex_TryLock() {
+	ctx := context.Background()
+	one, other := open(ctx, "try"), open(ctx, "try")
+	defer one.Close(ctx)
+	defer other.Close(ctx)
+
+	one.Mutex("report").TryLock(ctx)
+	_, err := other.Mutex("report").TryLock(ctx)
+	fmt.Println(errors.Is(err, holdfast.ErrNotAcquired))
+	// Output: true
+}
+
+func ExampleRWMutex() {
+	ctx := context.Background()
+	client := open(ctx, "rw")
+	defer client.Close(ctx)
+
+	prices := client.RWMutex("prices")
+	a, _ := prices.RLock(ctx)
+	b, _ := prices.RLock(ctx)
+	_, err := prices.TryLock(ctx)
+	fmt.Println("two readers, and a writer:", errors.Is(err, holdfast.ErrNotAcquired))
+	a.Release(ctx)
+	b.Release(ctx)
+	// Output: two readers, and a writer: true
+}
+
+func ExampleSemaphore() {
+	ctx := context.Background()
+	client := open(ctx, "semaphore")
+	defer client.Close(ctx)
+
+	licences := client.Semaphore("licences", 3)
+	lease, _ := licences.Acquire(ctx, 2)
+	_, err := licences.TryAcquire(ctx, 2)
+	fmt.Println("2 + 2 of 3:", errors.Is(err, holdfast.ErrNotAcquired))
+	lease.Release(ctx)
+	_, err = licences.TryAcquire(ctx, 2)
+	fmt.Println("after the release:", err)
+	// Output:
+	// 2 + 2 of 3: true
+	// after the release: <nil>
+}
+
+func ExampleWithReentrant() {
+	ctx := context.Background()
+	client := open(ctx, "reentrant", holdfast.WithReentrant())
+	defer client.Close(ctx)
+
+	account := client.Mutex("account")
+	outer, _ := account.Lock(ctx)
+	inner, err := account.Lock(outer.Context()) // the context says who holds it
+	fmt.Println(err, inner.Token() == outer.Token())
+	inner.Release(ctx)
+	fmt.Println("still held:", outer.Err() == nil)
+	outer.Release(ctx)
+	// Output:
+	// <nil> true
+	// still held: true
+}
+
+func ExampleWithMinHold() {
+	ctx := context.Background()
+	here, there := open(ctx, "tick"), open(ctx, "tick")
+	defer here.Close(ctx)
+	defer there.Close(ctx)
+
+	lease, _ := here.Mutex("cleanup", holdfast.WithMinHold(time.Minute)).TryLock(ctx)
+	fmt.Println("cleaning up")
+	lease.Release(ctx) // returns at once
+	_, err := there.Mutex("cleanup").TryLock(ctx)
+	fmt.Println("again within the minute:", errors.Is(err, holdfast.ErrNotAcquired))
+	// Output:
+	// cleaning up
+	// again within the minute: true
+}
+
+func ExampleWithMaxHold() {
+	ctx := context.Background()
+	client := open(ctx, "max")
+	defer client.Close(ctx)
+
+	lease, _ := client.Mutex("m", holdfast.WithMaxHold(10*time.Millisecond)).Lock(ctx)
+	<-lease.Done()
+	lost, _ := errors.AsType[*holdfast.LostError](lease.Err())
+	fmt.Println(lost.Reason)
+	// Output: it was held for the longest time allowed
+}
+
+func ExampleClient_Queue() {
+	ctx := context.Background()
+	client := open(ctx, "queue", holdfast.WithOwner("nightly"))
+	defer client.Close(ctx)
+
+	client.Mutex("report").Lock(ctx)
+	queue, _ := client.Queue(ctx, "report")
+	for _, e := range queue {
+		fmt.Println(e.Name, "granted:", e.Granted)
+	}
+	// Output: report granted: true
+}
+
+func ExampleClient_Break() {
+	ctx := context.Background()
+	client := open(ctx, "break")
+	defer client.Close(ctx)
+
+	lease, _ := client.Mutex("report").Lock(ctx)
+	queue, _ := client.Queue(ctx, "report")
+	client.Break(ctx, "report", queue[0].ID)
+	fmt.Println(errors.Is(lease.Release(ctx), holdfast.ErrLost))
+	// Output: true
+}
+
+// printer tells what happens to locks.
+type printer struct{}
+
+func (printer) Observe(_ context.Context, e holdfast.Event) {
+	fmt.Println(e.Op, e.Kind, e.Name, e.Err)
+}
+
+func ExampleWithObserver() {
+	ctx := context.Background()
+	client := open(ctx, "observer", holdfast.WithObserver(printer{}))
+	defer client.Close(ctx)
+
+	client.Mutex("m").Do(ctx, func(context.Context, *holdfast.Lease) error { return nil })
+	// Output:
+	// acquire mutex m <nil>
+	// release mutex m <nil>
+}
