@@ -24,6 +24,8 @@ var (
 	// ErrUnknown says that the backend did not answer, so that the request may or may not have been applied. An
 	// acquisition with this error is undone in the background; what cannot be undone ends with its TTL.
 	ErrUnknown = driver.ErrUnknown
+	// ErrNoLeader says that nobody leads at the moment.
+	ErrNoLeader = errors.New("nobody leads")
 	// ErrClosed says that the client was closed.
 	ErrClosed = errors.New("client is closed")
 	// ErrInvalidName says that a lock cannot have this name on this backend.

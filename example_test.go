@@ -189,3 +189,48 @@ func ExampleWithObserver() {
 	// acquire mutex m <nil>
 	// release mutex m <nil>
 }
+
+func ExampleElection() {
+	ctx := context.Background()
+	client := open(ctx, "election")
+	defer client.Close(ctx)
+
+	boss := client.Election("boss")
+	lease, _ := boss.Campaign(ctx, "10.0.0.7:8080")
+	leader, _ := boss.Leader(ctx)
+	fmt.Println("led by", leader.Value)
+	lease.Release(ctx) // resign
+	_, err := boss.Leader(ctx)
+	fmt.Println(errors.Is(err, holdfast.ErrNoLeader))
+	// Output:
+	// led by 10.0.0.7:8080
+	// true
+}
+
+func ExampleLockAll() {
+	ctx := context.Background()
+	client := open(ctx, "all")
+	defer client.Close(ctx)
+
+	from, to := client.Mutex("account/2"), client.Mutex("account/1")
+	leases, err := holdfast.LockAll(ctx, from, to) // always acquired in the order of names
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(leases[0].Name(), leases[1].Name())
+	leases.Release(ctx)
+	// Output: account/2 account/1
+}
+
+func ExampleLease_Revoked() {
+	ctx := context.Background()
+	client := open(ctx, "revoked")
+	defer client.Close(ctx)
+
+	lease, _ := client.Mutex("cache").Lock(ctx)
+	client.Revoke(ctx, "cache") // elsewhere: somebody wants it
+	<-lease.Revoked()
+	fmt.Println("asked to let go, still held:", lease.Err() == nil)
+	lease.Release(ctx)
+	// Output: asked to let go, still held: true
+}

@@ -23,6 +23,7 @@ type hold struct {
 	over      bool               // lost or given back: it grants no more
 	contended bool               // others wait behind at the backend
 	revoked   bool               // somebody asked us to let go
+	asked     chan struct{}      // closed then; made when first asked for
 	unwatch   context.CancelFunc // ends the goroutine that listens for the claim's end; nil when there is none
 }
 
@@ -163,9 +164,7 @@ func (h *hold) renewed(st driver.Status) {
 		h.lose(LostGone, errors.New("the backend has taken the grant back"))
 		return
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.contended, h.revoked = st.Contended, st.Revoked
+	h.note(st)
 }
 
 func (h *hold) gone(err error)    { h.lose(LostGone, err) }

@@ -39,7 +39,7 @@ const (
 func (l *lock) claim(a ask, queue bool) driver.Claim {
 	return driver.Claim{
 		Name: l.name, ID: newID(), Weight: a.weight, Limit: a.limit,
-		TTL: l.settings.ttl, Queue: queue, Owner: l.settings.owner,
+		TTL: l.settings.ttl, Queue: queue, Owner: l.settings.owner, Value: l.settings.value,
 	}
 }
 

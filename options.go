@@ -28,6 +28,7 @@ const maxHandoff = 255
 type settings struct {
 	ttl       time.Duration
 	owner     string
+	value     string // what a candidate stands for
 	reentrant bool
 	handoff   int
 	minHold   time.Duration

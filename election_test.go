@@ -1,0 +1,166 @@
+package holdfast_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/memlock"
+)
+
+func TestElection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		_, err := b.Election("boss").Leader(t.Context())
+		wantErr(t, err, holdfast.ErrNoLeader)
+
+		ctx, cancel := context.WithCancel(t.Context())
+		var seen []string
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for leader, err := range b.Election("boss").Observe(ctx) {
+				if err != nil && !errors.Is(err, holdfast.ErrNoLeader) {
+					t.Error(err)
+				}
+				seen = append(seen, leader.Value)
+			}
+		})
+		synctest.Wait()
+		first := must(a.Election("boss").Campaign(t.Context(), "a:80"))(t)
+		wg.Go(func() {
+			second := must(a.Election("boss").Campaign(t.Context(), "b:80"))(t)
+			time.Sleep(time.Minute)
+			second.Release(t.Context())
+		})
+		time.Sleep(time.Minute)
+		if leader := must(b.Election("boss").Leader(t.Context()))(t); leader.Value != "a:80" || leader.Token != first.Token() {
+			t.Errorf("leader is %+v", leader)
+		}
+		first.Release(t.Context())
+		time.Sleep(2 * time.Minute)
+		cancel()
+		wg.Wait()
+		if want := []string{"", "a:80", "b:80", ""}; !slices.Equal(seen, want) {
+			t.Errorf("observed %q, want %q", seen, want)
+		}
+	})
+}
+
+func TestElectionRunsAgainAfterLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		terms := 0
+		retired := errors.New("retired")
+		err := a.Election("boss").Run(t.Context(), "a", func(ctx context.Context, l *holdfast.Lease) error {
+			terms++
+			if terms == 3 {
+				return retired
+			}
+			b.Break(t.Context(), "boss", queued(t, b, "boss")[0].ID)
+			<-ctx.Done()
+			return context.Cause(ctx)
+		})
+		wantErr(t, err, retired)
+		if terms != 3 {
+			t.Errorf("%d terms", terms)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		err = a.Election("boss").Run(ctx, "a", func(ctx context.Context, _ *holdfast.Lease) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		wantErr(t, err, context.DeadlineExceeded)
+	})
+}
+
+func TestRevoke(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		if err := b.Revoke(t.Context(), "m"); err != nil {
+			t.Errorf("of a free lock: %v", err)
+		}
+		readers := []*holdfast.Lease{
+			must(a.RWMutex("m").RLock(t.Context()))(t), must(b.RWMutex("m").RLock(t.Context()))(t),
+		}
+		go func() {
+			for _, lease := range readers {
+				<-lease.Revoked()
+				if lease.Err() != nil {
+					t.Errorf("revoked and lost: %v", lease.Err())
+				}
+				lease.Release(t.Context())
+			}
+		}()
+		synctest.Wait()
+		if err := b.Revoke(t.Context(), "m"); err != nil {
+			t.Error(err)
+		}
+		start := time.Now()
+		must(b.RWMutex("m").Lock(t.Context()))(t)
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("the holders let go after %v", took)
+		}
+	})
+}
+
+// A holder that does not listen learns it from the next renewal; one that asks later finds the channel closed.
+func TestRevokedBeforeAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		b.Revoke(t.Context(), "m")
+		time.Sleep(ttl)
+		<-lease.Revoked()
+	})
+}
+
+func TestLockAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		var wg sync.WaitGroup
+		for i := range 20 {
+			c := newClient(t, store.Client())
+			locks := []holdfast.Locker{c.Mutex("a"), c.RWMutex("b"), c.Semaphore("c", 2).Permits(2), c.RWMutex("d").Reader()}
+			if i%2 == 1 {
+				slices.Reverse(locks)
+			}
+			wg.Go(func() {
+				leases := must(holdfast.LockAll(t.Context(), locks...))(t)
+				if i%2 == 1 && leases[0].Name() != "d" {
+					t.Errorf("leases are not in the order given: %q first", leases[0].Name())
+				}
+				time.Sleep(time.Second)
+				if err := errors.Join(leases.Err(), leases.Release(t.Context())); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		start := time.Now()
+		wg.Wait()
+		if took := time.Since(start); took != 20*time.Second {
+			t.Errorf("20 sections of a second took %v", took)
+		}
+	})
+}
+
+func TestLockAllOrNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		must(b.Mutex("z").Lock(t.Context()))(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := holdfast.LockAll(ctx, a.Mutex("z"), a.Mutex("a"))
+		wantErr(t, err, holdfast.ErrNotAcquired, context.DeadlineExceeded)
+		must(b.Mutex("a").TryLock(t.Context()))(t)
+
+		_, err = holdfast.LockAll(t.Context(), a.Mutex("x"), a.Mutex("y"), a.Mutex("x"))
+		wantErr(t, err, holdfast.ErrDeadlock)
+		must(b.Mutex("x").TryLock(t.Context()))(t)
+	})
+}
