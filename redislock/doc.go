@@ -1,1 +1,26 @@
+// Package redislock keeps the queues of locks on a Redis server, 7.0 or newer, or on Valkey. Importing it registers the
+// URL schemes redis and rediss:
+//
+//	redis://user:password@localhost:6379/0?prefix=holdfast:
+//
+// Each lock is a queue of claims that Lua scripts change atomically, judged by the server's clock. Acquiring a free lock
+// takes one request, releasing it another; a release grants the next claim in line in the same step and tells its client
+// through a channel that each client listens to on one connection of its own.
+//
+// What the driver promises holds as long as the server keeps its word: a restart without persistence, a failover to a
+// replica that lacks the last writes, eviction, or a step of the server's clock may end a claim early. Tokens are
+// max(last+1, the server's time in µs), so that they keep growing even then, unless the clock was also set back.
+//
+// # Keys
+//
+// For a lock named "jobs/7" and the prefix "holdfast:" they are
+//
+//	holdfast:{jobs%2F7}          while a claim is granted: its ID; or ~shared, where several may be granted
+//	holdfast:{jobs%2F7}:claims   a hash: the state of the queue, claims, and for a while how claims ended
+//	holdfast:{jobs%2F7}:order    the queue by token, while there is one
+//	holdfast:{jobs%2F7}:expiry   the queue by deadline, while there is one
+//
+// The first is a lock in the form that many clients share, SET key value PX milliseconds, so theirs and ours exclude each
+// other: whatever else is in that key counts as a claim ahead of all. To meet others on their keys choose no prefix: the
+// first key is then the bare name. Every key expires by itself.
 package redislock

@@ -1,0 +1,41 @@
+package redislock
+
+import "context"
+
+// A Conn is what the driver needs of a client for Redis. Packages that adapt a client implement it; [New] does so for
+// rueidis. All methods are safe for concurrent use.
+//
+// A Conn never repeats a command by itself: a repeated script whose first answer was lost would look like another
+// client's. An answer of the server that is an error is a [ReplyError], whatever else went wrong any other error.
+type Conn interface {
+	// Do sends a command and returns its answer: a text or a number as one string, a list as its elements.
+	Do(ctx context.Context, cmd Command) ([]string, error)
+	// DoMany sends commands together, without waiting in between, and answers each, in order.
+	DoMany(ctx context.Context, cmds []Command) []Reply
+	// Scan returns one page of the keys that match, on one server, and where to go on: "0" is both start and end.
+	Scan(ctx context.Context, cursor, match string, count int) (next string, keys []string, err error)
+	// Listen subscribes to a channel, on a connection that serves nothing else. It calls listening when the server has
+	// confirmed that, then heard for each message, one after the other, until the connection breaks or ctx ends.
+	// It never subscribes again by itself: what was missed in between would go unnoticed.
+	Listen(ctx context.Context, channel string, listening func(), heard func(message string)) error
+	// Close frees what the Conn itself opened.
+	Close() error
+}
+
+// A Command is one command for the server, cut where its keys are: Redis Cluster sends it where they live.
+type Command struct {
+	Head []string // its name and what comes before the keys
+	Keys []string
+	Tail []string // what comes after them
+}
+
+// A Reply is the answer to one of many commands.
+type Reply struct {
+	Values []string
+	Err    error
+}
+
+// A ReplyError is an error that the server answered.
+type ReplyError string
+
+func (e ReplyError) Error() string { return string(e) }

@@ -1,0 +1,95 @@
+package redislock
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A Driver keeps queues of claims on a Redis server. Besides [driver.Driver] it is a [driver.Waiter], [driver.Renewer],
+// [driver.Watcher], [driver.Lister], [driver.Breaker], [driver.Revoker], [driver.Proposer] and [driver.Checker]. All
+// methods are safe for concurrent use.
+type Driver struct {
+	conn    Conn
+	opts    Options
+	scripts scripts
+	post    *post
+}
+
+var (
+	_ driver.Driver   = (*Driver)(nil)
+	_ driver.Waiter   = (*Driver)(nil)
+	_ driver.Renewer  = (*Driver)(nil)
+	_ driver.Watcher  = (*Driver)(nil)
+	_ driver.Lister   = (*Driver)(nil)
+	_ driver.Breaker  = (*Driver)(nil)
+	_ driver.Revoker  = (*Driver)(nil)
+	_ driver.Proposer = (*Driver)(nil)
+	_ driver.Checker  = (*Driver)(nil)
+)
+
+var errClosed = errors.New("the redis driver is closed")
+
+// New returns a driver on a client that the caller opened, and closes, after the driver. Nothing is sent yet.
+func New(client rueidis.Client, opts *Options) (*Driver, error) {
+	if client == nil {
+		return nil, errors.New("redislock: the client is nil; open one with rueidis.NewClient")
+	}
+	return NewOn(rueidisConn{client: client}, opts)
+}
+
+// NewOn returns a driver on any client for Redis. Close closes conn.
+func NewOn(conn Conn, opts *Options) (*Driver, error) {
+	given, err := opts.orDefault()
+	if err != nil {
+		return nil, err
+	}
+	d := &Driver{conn: conn, opts: given, scripts: loadScripts(given)}
+	d.post = newPost(conn, given.channels(), rand.Text())
+	return d, nil
+}
+
+// Bounds of what a claim may ask for.
+const (
+	minTTL  = 100 * time.Millisecond
+	maxTTL  = 366 * 24 * time.Hour
+	maxName = 4096
+)
+
+// Traits returns facts about the driver.
+func (d *Driver) Traits() driver.Traits {
+	return driver.Traits{
+		Backend:     "redis",
+		MinTTL:      minTTL,
+		MaxTTL:      maxTTL,
+		MaxName:     maxName,
+		Fenced:      true,
+		FIFO:        true,
+		ServerClock: true,
+		Weighted:    true,
+		Listed:      true,
+		Detach:      true,
+	}
+}
+
+// Close ends all waits, and closes the connection unless it was passed to New.
+func (d *Driver) Close() error {
+	d.post.close()
+	return d.conn.Close()
+}
+
+// begin checks a claim and finds its keys.
+func (d *Driver) begin(ctx context.Context, c driver.Claim) (keys, error) {
+	if err := ctx.Err(); err != nil {
+		return keys{}, err
+	}
+	if err := driver.Validate(c, d.Traits()); err != nil {
+		return keys{}, err
+	}
+	return d.keys(c.Name)
+}

@@ -1,0 +1,53 @@
+package redislock
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// explain turns an error that the server answered into one that says what to do, and that wraps [driver.ErrRefused]
+// when asking again cannot help. Other errors stay as they are: the outcome is unknown. The texts of Redis never repeat
+// a password.
+func explain(err error) error {
+	reply, ok := errors.AsType[ReplyError](err)
+	if !ok {
+		return err
+	}
+	text := string(reply)
+	for _, r := range refusals {
+		if strings.HasPrefix(text, r.prefix) || r.anywhere && strings.Contains(text, r.prefix) {
+			return fmt.Errorf("redis answered %q; %s: %w", text, r.advice, driver.ErrRefused)
+		}
+	}
+	return fmt.Errorf("redis answered %q", text)
+}
+
+// refusals are the answers after which asking again cannot help. A server that is loading, busy, cut off from its primary
+// or failing over will answer differently soon.
+var refusals = []struct {
+	prefix   string
+	anywhere bool
+	advice   string
+}{
+	{prefix: "HOLDFASTVERSION", advice: "the lock is stored in a format that this version does not know; run the same version of holdfast everywhere"},
+	{prefix: "NOAUTH", advice: "give a user and a password in the URL"},
+	{prefix: "WRONGPASS", advice: "check the user and the password"},
+	{prefix: "ERR invalid password", advice: "check the password"},
+	{prefix: "ERR AUTH", advice: "leave the password out, or set one on the server"},
+	{prefix: "NOPERM", advice: "let the user run EVAL, EVALSHA, SUBSCRIBE, SCAN and the commands of the scripts, on the keys and channels under the prefix"},
+	{prefix: "WRONGTYPE", advice: "something else is stored under the lock's keys; use another name or prefix"},
+	{prefix: "WRONGTYPE", anywhere: true, advice: "something else is stored under the lock's keys; use another name or prefix"},
+	{prefix: "READONLY", advice: "this server is a replica; connect to the primary"},
+	{prefix: "OOM", advice: "the server's memory is full; give it more or free some"},
+	{prefix: "ERR DB index", advice: "choose a database that exists"},
+	{prefix: "Error compiling script", anywhere: true, advice: "the server must be Redis 7.0 or newer"},
+	{prefix: "ERR unknown command", advice: "the server must be Redis 7.0 or newer and let scripts run"},
+}
+
+func isNoScript(err error) bool {
+	reply, ok := errors.AsType[ReplyError](err)
+	return ok && strings.HasPrefix(string(reply), "NOSCRIPT")
+}

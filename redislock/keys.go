@@ -1,0 +1,70 @@
+package redislock
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// keys are the names of a lock's keys. All lie in one slot of a cluster.
+type keys struct {
+	lock, claims, order, expiry string
+}
+
+const keysOfLock = 4
+
+const (
+	claimsSuffix = ":claims"
+	orderSuffix  = ":order"
+	expirySuffix = ":expiry"
+)
+
+func (k keys) all() []string { return []string{k.lock, k.claims, k.order, k.expiry} }
+
+// tagged returns the keys that begin with base, a name in braces after the prefix.
+func tagged(lock, base string) keys {
+	return keys{lock: lock, claims: base + claimsSuffix, order: base + orderSuffix, expiry: base + expirySuffix}
+}
+
+// keys returns the keys of the lock with this name.
+func (d *Driver) keys(name string) (keys, error) {
+	if d.opts.NoPrefix {
+		if strings.Contains(name, "}") {
+			return keys{}, fmt.Errorf("%w: %q is used as a key, and with a closing brace its keys would lie on different nodes of a cluster; use a prefix or another name", driver.ErrInvalidName, name)
+		}
+		return tagged(name, "{"+name+"}"), nil
+	}
+	base := d.opts.Prefix + "{" + driver.EncodeName(name, 0) + "}"
+	return tagged(base, base), nil
+}
+
+// nameOf returns the name of the lock whose claims are kept under this key.
+func (d *Driver) nameOf(claimsKey string) (string, bool) {
+	name, ok := strings.CutSuffix(claimsKey, "}"+claimsSuffix)
+	if !ok {
+		return "", false
+	}
+	if name, ok = strings.CutPrefix(name, d.opts.Prefix+"{"); !ok {
+		return "", false
+	}
+	if d.opts.NoPrefix {
+		return name, true
+	}
+	return driver.DecodeName(name)
+}
+
+// pattern matches the keys of claims of the locks whose names start with prefix.
+func (d *Driver) pattern(prefix string) string {
+	if !d.opts.NoPrefix {
+		prefix = driver.EncodeName(prefix, 0)
+	}
+	return escapeGlob(d.opts.Prefix+"{"+prefix) + "*}" + claimsSuffix
+}
+
+var globs = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`)
+
+func escapeGlob(s string) string { return globs.Replace(s) }
+
+// channels is what the names of the clients' channels begin with.
+func (o Options) channels() string { return o.Prefix + "client:" }

@@ -1,0 +1,21 @@
+-- Ends a claim by force, and grants what that makes grantable.
+-- ARGV     1 ID
+-- Returns  'ok' or 'gone'.
+local call = redis.call
+local state = call('HGET', KEYS[2], '~')
+
+local clock, keep = nil, KEEP
+--include claims.lua
+
+if not state then return 'gone' end
+load()
+settle()
+local c = find(ARGV[1])
+if c then
+  drop(ARGV[1], c, 'e')
+  tell(c, 'x ' .. ARGV[1])
+  grant()
+  take()
+end
+save()
+return c and 'ok' or 'gone'

@@ -1,0 +1,282 @@
+-- The queue of one lock, for the slow half of every script. A script that includes this file has set before:
+--   call   redis.call
+--   clock  the answer of TIME, or nil
+--   state  field '~' of the claims hash, or false
+--   keep   how long, in ms, the claims outlive their last use
+--
+-- KEYS  1 the lock: while a claim is granted its ID, or '~shared' where several may be; the form other clients know
+--       2 the claims, a hash: '~' is the state, every other field a claim, alive or ended, named by its ID
+--       3 the order, a sorted set: IDs by token; the first q.granted of them are granted
+--       4 the expiry, a sorted set: IDs by deadline in ms, negative while the claim waits
+-- State 'FORMAT i LAST EXPIRES'                                        no claims
+--       'FORMAT h TOKEN EXPIRES DEADLINE SINCE ID ABOUT'               one claim, granted and alone in having the lock
+--       'FORMAT s ...'                                                 the same, but it would share the lock
+--       'FORMAT q LAST EXPIRES COUNT GRANTED SUM NEXT UNTIL HELD LIMITS WATCHERS'  claims in keys 2 to 4
+-- Claim 'FORMAT w|g|v TOKEN DEADLINE SINCE ABOUT'                      waiting, granted, revoked
+--       'FORMAT r|e EXPIRES'                                           released, ended otherwise
+-- ABOUT 'WEIGHT LIMIT TTL CHANNEL FLAGS LENGTH:OWNER VALUE'
+-- The words FORMAT (the number of the format), PREVIOUS (the one before it), KEEP (see keep) and CHANNELS (what the names
+-- of channels begin with) are replaced when the script is loaded.
+--
+-- Times are ms, which '..' prints exactly. Tokens are µs, which it does not: they are printed by digits().
+local match, floor = string.match, math.floor
+local KEY, CLAIMS, ORDER, EXPIRY = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local SHARED = '~shared'
+clock = clock or call('TIME')
+local now = clock[1] * 1000 + floor(clock[2] / 1000)
+local micros = clock[1] * 1000000 + clock[2]
+local value = call('GET', KEY) -- before anything is written: it fails when KEY is not a string
+local foreign                  -- the value, when it is another client's
+local q                        -- the state
+
+local function digits(n) return string.format('%.0f', n) end
+
+local function check_format(record)
+  local format = tonumber(match(record, '^(%d+) '))
+  if not format or format > FORMAT or format < PREVIOUS then
+    error(redis.error_reply('HOLDFASTVERSION ' .. (match(record, '^(%d+) ') or '?')))
+  end
+end
+
+-- Claims.
+
+local function decode(record)
+  check_format(record)
+  local c = {}
+  c.mark, c.token, c.deadline, c.since, c.weight, c.limit, c.ttl, c.channel, c.rest =
+    match(record, '^%d+ ([wgv]) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$')
+  if not c.mark then return nil end
+  c.deadline, c.weight, c.limit, c.ttl = c.deadline + 0, c.weight + 0, c.limit + 0, c.ttl + 0
+  return c
+end
+
+local function about(c)
+  return c.weight .. ' ' .. c.limit .. ' ' .. c.ttl .. ' ' .. c.channel .. ' ' .. c.rest
+end
+
+local function write(id, c)
+  call('HSET', CLAIMS, id, 'FORMAT ' .. c.mark .. ' ' .. c.token .. ' ' .. c.deadline .. ' ' .. c.since .. ' ' .. about(c))
+  call('ZADD', EXPIRY, c.mark == 'w' and -c.deadline or c.deadline, id)
+  q.next = math.min(q.next, c.deadline)
+end
+
+-- find returns a live claim, or nil and the mark of an ended one ('r' or 'e'), if any.
+local function find(id)
+  local record = call('HGET', CLAIMS, id)
+  if not record then return nil end
+  local c = decode(record)
+  return c, not c and match(record, '^%d+ ([re])') or nil
+end
+
+local function tell(c, message)
+  if c.channel ~= '-' then call('PUBLISH', CHANNELS .. c.channel, message) end
+end
+
+-- The state.
+
+local function outlive()
+  if q.expires - now >= keep / 2 then return false end
+  q.expires = now + keep
+  return true
+end
+
+local function empty(last, expires)
+  return {last = last, expires = expires, count = 0, granted = 0, sum = 0, next = 0, till = 0, held = '-', limits = {}, watchers = {}}
+end
+
+-- spread takes the single claim of a state apart, so that others can queue behind it.
+local function spread(kind)
+  local token, expires, deadline, since, id, rest = match(state, '^%d+ %a (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$')
+  q = empty(token + 0, expires + 0)
+  q.count, q.granted = 1, 1
+  q.held = kind == 'h' and id or SHARED
+  q.till, q.next = deadline + 0, deadline + 0
+  local c = decode('FORMAT g ' .. token .. ' ' .. deadline .. ' ' .. since .. ' ' .. rest)
+  q.sum = c.weight
+  q.limits[c.limit] = 1
+  write(id, c)
+  call('ZADD', ORDER, token, id)
+  q.fresh = true
+end
+
+local function load_queue()
+  local last, expires, count, granted, sum, next_, till, held, limits, watchers =
+    match(state, '^%d+ q (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (%S+) (%S+)$')
+  q = empty(last + 0, expires + 0)
+  q.count, q.granted, q.sum, q.next, q.till, q.held = count + 0, granted + 0, sum + 0, next_ + 0, till + 0, held
+  for limit, n in string.gmatch(limits, '(%d+):(%d+)') do q.limits[limit + 0] = n + 0 end
+  for channel, till_ in string.gmatch(watchers, '([^;=]+)=(%d+)') do q.watchers[channel] = till_ + 0 end
+end
+
+local function load()
+  if not state then
+    q = empty(0, 0)
+    return
+  end
+  check_format(state)
+  local kind = match(state, '^%d+ (%a)')
+  if kind == 'i' then
+    local last, expires = match(state, '^%d+ i (%d+) (%d+)$')
+    q = empty(last + 0, expires + 0)
+  elseif kind == 'q' then
+    load_queue()
+  else
+    spread(kind)
+  end
+end
+
+local function pairs_of(t, format)
+  local out = {}
+  for k, v in pairs(t) do out[#out + 1] = string.format(format, k, v) end
+  return #out > 0 and table.concat(out, ';') or '-'
+end
+
+-- notify tells those who watch, once.
+local function notify()
+  for channel in pairs(q.watchers) do call('PUBLISH', CHANNELS .. channel, 'w ' .. CLAIMS) end
+  q.watchers = {}
+end
+
+local function save()
+  if q.changed then notify() end
+  local renewed = outlive()
+  if q.count == 0 and next(q.watchers) == nil then
+    call('HSET', CLAIMS, '~', 'FORMAT i ' .. digits(q.last) .. ' ' .. q.expires)
+  else
+    call('HSET', CLAIMS, '~', 'FORMAT q ' .. digits(q.last) .. ' ' .. q.expires .. ' ' .. q.count .. ' ' .. q.granted .. ' ' .. q.sum ..
+      ' ' .. q.next .. ' ' .. q.till .. ' ' .. q.held .. ' ' .. pairs_of(q.limits, '%d:%d') .. ' ' .. pairs_of(q.watchers, '%s=%.0f'))
+  end
+  if renewed then call('PEXPIREAT', CLAIMS, q.expires) end
+  if q.count > 0 and (renewed or q.fresh) then
+    call('PEXPIREAT', ORDER, q.expires)
+    call('PEXPIREAT', EXPIRY, q.expires)
+  end
+end
+
+-- Ended claims.
+
+--include sweep.lua
+
+-- bury remembers how a claim ended for as long as a late copy of its request may arrive.
+local function bury(id, mark, ttl)
+  call('HSET', CLAIMS, id, 'FORMAT ' .. mark .. ' ' .. (now + ttl + 1000))
+  if micros % 16 == 0 then sweep(micros, now) end
+end
+
+-- drop takes a claim out of the queue.
+local function drop(id, c, mark)
+  call('ZREM', ORDER, id)
+  call('ZREM', EXPIRY, id)
+  q.count = q.count - 1
+  q.changed = true
+  if c.mark ~= 'w' then
+    q.granted, q.sum = q.granted - 1, q.sum - c.weight
+    local n = q.limits[c.limit] - 1
+    q.limits[c.limit] = n > 0 and n or nil
+  end
+  bury(id, mark, c.ttl)
+end
+
+-- lose ends every granted claim: KEY no longer says that they have the lock.
+local function lose()
+  for _, id in ipairs(call('ZRANGE', ORDER, 0, q.granted - 1)) do
+    local c = find(id)
+    drop(id, c, 'e')
+    tell(c, 'x ' .. id)
+  end
+end
+
+local function expire()
+  if now <= q.next then return end
+  for _, id in ipairs(call('ZRANGEBYSCORE', EXPIRY, 1 - now, now - 1)) do drop(id, find(id), 'e') end
+  local granted = call('ZRANGEBYSCORE', EXPIRY, 1, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  local waiting = call('ZREVRANGEBYSCORE', EXPIRY, -1, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  q.next = math.min(granted or math.huge, -(waiting or -math.huge))
+  if q.next == math.huge then q.next = 0 end
+end
+
+-- Grants.
+
+local function fits(c)
+  local least = c.limit
+  for limit in pairs(q.limits) do least = math.min(least, limit) end
+  return not foreign and q.sum + c.weight <= least
+end
+
+-- count adds a claim to those granted and makes KEY say so.
+local function count(id, c)
+  q.granted, q.sum = q.granted + 1, q.sum + c.weight
+  q.limits[c.limit] = (q.limits[c.limit] or 0) + 1
+  q.held = c.weight == c.limit and id or SHARED
+  q.till = math.max(q.till, c.deadline)
+  q.taken = true
+end
+
+-- grant gives the lock to those next in line for whom there is room, and tells them; all but the one that is asking.
+local function grant(asking)
+  while q.granted < q.count do
+    local id = call('ZRANGE', ORDER, q.granted, q.granted)[1]
+    local c = find(id)
+    if not fits(c) then return end
+    if q.granted == 0 then q.till = 0 end
+    c.mark = 'g'
+    count(id, c)
+    write(id, c)
+    q.changed = true
+    if id ~= asking then tell(c, 'g ' .. id .. ' ' .. c.token .. ' ' .. c.ttl .. ' ' .. (q.count > q.granted and 1 or 0)) end
+  end
+end
+
+-- take makes KEY agree with what was granted.
+local function take()
+  if q.granted == 0 then
+    if q.held ~= '-' and not foreign then call('DEL', KEY) end
+    q.held, q.till = '-', 0
+  elseif q.taken then
+    call('SET', KEY, q.held, 'PXAT', q.till)
+  end
+  q.taken = false
+end
+
+-- settle brings the queue up to date: what expired or was taken away ends, and what there is room for is granted.
+local function settle()
+  if q.granted > 0 and value ~= q.held then lose() end
+  if value and value ~= q.held then foreign = value end
+  expire()
+  grant()
+  take()
+end
+
+-- add queues a claim.
+local function add(id, c, token)
+  c.mark, c.token, c.since, c.deadline = 'w', digits(token), now, now + c.ttl
+  q.last = math.max(q.last, token)
+  q.fresh = q.fresh or q.count == 0
+  if q.count == 0 then q.next = c.deadline end
+  q.count = q.count + 1
+  q.changed = true
+  write(id, c)
+  call('ZADD', ORDER, digits(q.last), id)
+end
+
+-- next_token is greater than all before it, even when the clock was set back.
+local function next_token() return math.max(q.last + 1, micros) end
+
+-- blocked is the time in ms until whatever blocks the next in line expires. Other clients' locks are looked at every
+-- second: they do not tell when they end.
+local function blocked()
+  if foreign then
+    local left = call('PTTL', KEY)
+    return left >= 0 and math.min(left + 1, 1000) or 1000
+  end
+  local soonest = call('ZRANGEBYSCORE', EXPIRY, 1, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  return soonest and math.max(soonest - now + 1, 1) or 1
+end
+
+-- answer is the status of a claim: 'MARK TOKEN RETRY CONTENDED'.
+local function answer(id, c)
+  local last = q.count == 1 or call('ZRANGE', ORDER, -1, -1)[1] == id
+  local retry = 0
+  if c.mark == 'w' and call('ZRANGE', ORDER, q.granted, q.granted)[1] == id then retry = blocked() end
+  return c.mark .. ' ' .. c.token .. ' ' .. retry .. ' ' .. (last and 0 or 1)
+end

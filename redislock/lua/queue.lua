@@ -1,0 +1,28 @@
+-- Lists the live claims of a lock, oldest first.
+-- Returns  NOW in ms, the value of KEY when it is another client's or '', its remaining ms or 0, then for each claim its
+--          ID and its record.
+local call = redis.call
+local state = call('HGET', KEYS[2], '~')
+
+local clock, keep = nil, KEEP
+--include claims.lua
+
+-- A single claim is shown as it is: looking changes nothing.
+if state then
+  check_format(state)
+  local kind, token, deadline, since, id, rest = match(state, '^%d+ ([hs]) (%d+) %d+ (%d+) (%d+) (%S+) (.*)$')
+  if kind and deadline + 0 >= now and value == (kind == 'h' and id or SHARED) then
+    return {digits(now), '', '0', id, 'FORMAT g ' .. token .. ' ' .. deadline .. ' ' .. since .. ' ' .. rest}
+  end
+end
+
+load()
+settle()
+if state then save() end
+local out = {digits(now), foreign or '', foreign and digits(math.max(call('PTTL', KEY), 0)) or '0'}
+local ids = call('ZRANGE', ORDER, 0, -1)
+for _, id in ipairs(ids) do
+  out[#out + 1] = id
+  out[#out + 1] = call('HGET', CLAIMS, id)
+end
+return out

@@ -1,0 +1,51 @@
+package redislock
+
+import (
+	"fmt"
+	"time"
+)
+
+// DefaultPrefix begins the keys of a driver unless its options say otherwise.
+const DefaultPrefix = "holdfast:"
+
+// Options adjust a driver. The zero value, or nil, is right for most.
+type Options struct {
+	// Prefix begins all keys; it is DefaultPrefix when empty.
+	Prefix string
+	// NoPrefix makes the name of a lock its key, to share locks with other clients.
+	NoPrefix bool
+	// Keep is how long a lock's last token is remembered after its last use: an hour when zero, never less than eight
+	// times the TTL of its claims. It matters only if the server's clock is set back: tokens grow with the clock.
+	Keep time.Duration
+
+	format int // of the records; tests of two versions side by side set it
+}
+
+const (
+	defaultKeep = time.Hour
+	minKeep     = time.Minute
+	keepTTLs    = 8
+)
+
+func (o *Options) orDefault() (Options, error) {
+	var opts Options
+	if o != nil {
+		opts = *o
+	}
+	switch {
+	case opts.NoPrefix && opts.Prefix != "":
+		return opts, fmt.Errorf("options: NoPrefix and the prefix %q contradict each other; give one of them", opts.Prefix)
+	case opts.Keep != 0 && opts.Keep < minKeep:
+		return opts, fmt.Errorf("options: Keep is %v; it must be at least %v", opts.Keep, minKeep)
+	}
+	if opts.Prefix == "" && !opts.NoPrefix {
+		opts.Prefix = DefaultPrefix
+	}
+	if opts.Keep == 0 {
+		opts.Keep = defaultKeep
+	}
+	if opts.format == 0 {
+		opts.format = format
+	}
+	return opts, nil
+}

@@ -1,0 +1,114 @@
+package redislock
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strconv"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// ForeignID is the ID under which Queue shows a lock that is held by another client than this package's. It cannot be
+// broken or released.
+const ForeignID = "~foreign"
+
+// Queue returns the live claims on a lock, oldest first. A lock that another client holds comes ahead of them, as a claim
+// with the ID [ForeignID].
+func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
+	k, err := d.keys(name)
+	if err != nil {
+		return nil, err
+	}
+	values, err := d.run(ctx, &d.scripts.queue, k)
+	if err != nil {
+		return nil, err
+	}
+	return parseQueue(name, values)
+}
+
+func parseQueue(name string, values []string) ([]driver.Entry, error) {
+	if len(values) < 3 {
+		return nil, errors.New("redis: the answer of a script cannot be understood")
+	}
+	now, err := strconv.ParseInt(values[0], 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	var entries []driver.Entry
+	if values[1] != "" {
+		entries = append(entries, foreignEntry(name, values[1], values[2]))
+	}
+	for pair := values[3:]; len(pair) >= 2; pair = pair[2:] {
+		e, err := parseEntry(name, pair[0], pair[1], now)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+func foreignEntry(name, value, left string) driver.Entry {
+	ms, _ := strconv.ParseInt(left, 10, 64)
+	return driver.Entry{
+		Claim:   driver.Claim{Name: name, ID: ForeignID, Weight: driver.All, Limit: driver.All, Owner: "another client, with the value " + strconv.Quote(value)},
+		Granted: true,
+		Left:    time.Duration(ms) * time.Millisecond,
+	}
+}
+
+// scanPage is how many keys one step of a scan looks at.
+const scanPage = 1000
+
+// List yields the names of locks that start with prefix and have claims, as [driver.Lister] says. Each is yielded once,
+// so it remembers them all.
+func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		seen := make(map[string]bool)
+		for cursor := ""; cursor != "0"; {
+			if cursor == "" {
+				cursor = "0"
+			}
+			next, found, err := d.conn.Scan(ctx, cursor, d.pattern(prefix), scanPage)
+			if err != nil {
+				yield("", explain(err))
+				return
+			}
+			cursor = next
+			var names []string
+			for _, key := range found {
+				if name, ok := d.nameOf(key); ok && !seen[name] {
+					seen[name] = true
+					names = append(names, name)
+				}
+			}
+			if !d.listBusy(ctx, names, yield) {
+				return
+			}
+		}
+	}
+}
+
+// listBusy yields those names that have claims, and reports whether to go on.
+func (d *Driver) listBusy(ctx context.Context, names []string, yield func(string, error) bool) bool {
+	if len(names) == 0 {
+		return true
+	}
+	cmds := make([]Command, len(names))
+	for i, name := range names {
+		k, _ := d.keys(name) // it was one when the claims were stored
+		cmds[i] = Command{Head: d.scripts.queue.head, Keys: k.all()}
+	}
+	for i, r := range d.runMany(ctx, &d.scripts.queue, cmds) {
+		switch {
+		case r.Err != nil:
+			yield("", r.Err)
+			return false
+		case len(r.Values) > 3 && !yield(names[i], nil):
+			return false
+		}
+	}
+	return true
+}

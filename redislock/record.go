@@ -1,0 +1,102 @@
+package redislock
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// sharedValue is in the lock's key while several claims may be granted. It cannot be the ID of a claim.
+const sharedValue = "~shared"
+
+// Flags of a stored claim.
+const (
+	flagQueue    = 1
+	flagDetached = 2
+)
+
+// about is the part of a stored claim that the client writes: 'WEIGHT LIMIT TTL CHANNEL FLAGS LENGTH:OWNER VALUE'.
+func (d *Driver) about(c driver.Claim, ttl int64) string {
+	flags := 0
+	if c.Queue {
+		flags |= flagQueue
+	}
+	if c.Detached {
+		flags |= flagDetached
+	}
+	b := make([]byte, 0, 80+len(c.Owner)+len(c.Value))
+	for _, n := range []int64{c.Weight, c.Limit, ttl} {
+		b = strconv.AppendInt(b, n, 10)
+		b = append(b, ' ')
+	}
+	b = append(b, d.post.address()...)
+	b = append(b, ' ', byte('0'+flags), ' ')
+	b = strconv.AppendInt(b, int64(len(c.Owner)), 10)
+	b = append(b, ':')
+	b = append(b, c.Owner...)
+	b = append(b, c.Value...)
+	return string(b)
+}
+
+// parseStatus reads 'MARK TOKEN RETRY CONTENDED'.
+func parseStatus(values []string, ttl time.Duration) (driver.Status, error) {
+	if len(values) == 1 && values[0] == "gone" {
+		return driver.Status{}, driver.ErrGone
+	}
+	if len(values) == 1 {
+		if f := strings.Fields(values[0]); len(f) == 4 {
+			token, err1 := strconv.ParseUint(f[1], 10, 64)
+			retry, err2 := strconv.ParseInt(f[2], 10, 64)
+			if err1 == nil && err2 == nil {
+				return driver.Status{
+					Token:     token,
+					Granted:   f[0] != "w",
+					TTL:       time.Duration(milliseconds(ttl)) * time.Millisecond,
+					Retry:     time.Duration(retry) * time.Millisecond,
+					Contended: f[3] == "1",
+					Revoked:   f[0] == "v",
+				}, nil
+			}
+		}
+	}
+	return driver.Status{}, fmt.Errorf("redis: the answer %q of a script cannot be understood", values)
+}
+
+// parseEntry reads 'FORMAT MARK TOKEN DEADLINE SINCE WEIGHT LIMIT TTL CHANNEL FLAGS LENGTH:OWNER VALUE'.
+func parseEntry(name, id, record string, now int64) (driver.Entry, error) {
+	f := strings.SplitN(record, " ", 11)
+	if len(f) < 11 {
+		return driver.Entry{}, badRecord(id)
+	}
+	var n [8]int64 // token, deadline, since, weight, limit, ttl, -, flags
+	for i, at := range []int{2, 3, 4, 5, 6, 7, 9} {
+		v, err := strconv.ParseInt(f[at], 10, 64)
+		if err != nil {
+			return driver.Entry{}, badRecord(id)
+		}
+		n[i] = v
+	}
+	length, text, _ := strings.Cut(f[10], ":")
+	owner, err := strconv.Atoi(length)
+	if err != nil || owner < 0 || owner > len(text) {
+		return driver.Entry{}, badRecord(id)
+	}
+	return driver.Entry{
+		Claim: driver.Claim{
+			Name: name, ID: id, Token: uint64(n[0]), Weight: n[3], Limit: n[4],
+			TTL:   time.Duration(n[5]) * time.Millisecond,
+			Queue: n[6]&flagQueue != 0, Detached: n[6]&flagDetached != 0,
+			Owner: text[:owner], Value: text[owner:],
+		},
+		Granted: f[1] != "w",
+		Since:   time.UnixMilli(n[2]),
+		Left:    time.Duration(max(n[1]-now, 1)) * time.Millisecond,
+	}, nil
+}
+
+func badRecord(id string) error {
+	return fmt.Errorf("redis: the record of claim %s cannot be understood: %w", id, driver.ErrRefused)
+}

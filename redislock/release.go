@@ -1,0 +1,67 @@
+package redislock
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// barred is how long an ID stays barred that was released before it was queued, if the claim does not say how long it
+// would have lived.
+const barred = time.Minute
+
+// Release takes the claim out of the queue, as [driver.Driver] says.
+func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	k, err := d.keys(c.Name)
+	if err != nil {
+		return err
+	}
+	ttl := min(c.TTL, maxTTL)
+	if ttl <= 0 {
+		ttl = barred
+	}
+	values, err := d.run(ctx, &d.scripts.release, k, c.ID, strconv.FormatUint(c.Token, 10), strconv.FormatInt(milliseconds(ttl), 10))
+	if err != nil {
+		return err
+	}
+	d.post.forget(c.ID)
+	return done(values)
+}
+
+// Break ends a claim by force, as [driver.Breaker] says.
+func (d *Driver) Break(ctx context.Context, name, id string) error {
+	return d.act(ctx, &d.scripts.cancel, name, id)
+}
+
+// Revoke asks a holder to let go, as [driver.Revoker] says.
+func (d *Driver) Revoke(ctx context.Context, name, id string) error {
+	return d.act(ctx, &d.scripts.revoke, name, id)
+}
+
+func (d *Driver) act(ctx context.Context, s *script, name, id string) error {
+	k, err := d.keys(name)
+	if err != nil {
+		return err
+	}
+	values, err := d.run(ctx, s, k, id)
+	if err != nil {
+		return err
+	}
+	return done(values)
+}
+
+func done(values []string) error {
+	switch {
+	case len(values) == 1 && values[0] == "ok":
+		return nil
+	case len(values) == 1 && values[0] == "gone":
+		return driver.ErrGone
+	}
+	return errors.New("redis: the answer of a script cannot be understood")
+}

@@ -1,0 +1,100 @@
+package redislock
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Request queues the claim or renews it, as [driver.Driver] says.
+func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	k, err := d.begin(ctx, c)
+	if err != nil {
+		return driver.Status{}, err
+	}
+	if c.Queue {
+		if err := d.post.expect(ctx, c.ID, c.TTL); err != nil {
+			return driver.Status{}, explain(err)
+		}
+	}
+	values, err := d.run(ctx, d.requestScript(c), k, d.requestArgs(c)...)
+	if err != nil {
+		return driver.Status{}, err
+	}
+	return d.answered(c, values)
+}
+
+// Renew requests many claims in one round trip, as [driver.Renewer] says.
+func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
+	results := make([]driver.Result, len(claims))
+	cmds := make([]Command, 0, len(claims))
+	at := make([]int, 0, len(claims))
+	for i, c := range claims {
+		k, err := d.begin(ctx, c)
+		if err != nil {
+			results[i].Err = err
+			continue
+		}
+		cmds = append(cmds, Command{Head: d.scripts.renew.head, Keys: k.all(), Tail: d.requestArgs(c)})
+		at = append(at, i)
+	}
+	if len(cmds) == 0 {
+		return results, ctx.Err()
+	}
+	for i, r := range d.runMany(ctx, &d.scripts.renew, cmds) {
+		result := &results[at[i]]
+		if result.Err = r.Err; r.Err == nil {
+			result.Status, result.Err = d.answered(claims[at[i]], r.Values)
+		}
+	}
+	return results, nil
+}
+
+// requestScript returns the script for a claim: one that is queued already is renewed even when memory is full.
+func (d *Driver) requestScript(c driver.Claim) *script {
+	if c.Token != 0 {
+		return &d.scripts.renew
+	}
+	return &d.scripts.request
+}
+
+func (d *Driver) requestArgs(c driver.Claim) []string {
+	ttl := milliseconds(c.TTL)
+	value, state := c.ID, "h"
+	if c.Weight != c.Limit {
+		value, state = sharedValue, "s"
+	}
+	return []string{c.ID, strconv.FormatUint(c.Token, 10), strconv.FormatInt(ttl, 10), d.about(c, ttl), value, state,
+		bit(c.Queue), d.keep(ttl)}
+}
+
+// answered reads what request.lua says about a claim.
+func (d *Driver) answered(c driver.Claim, values []string) (driver.Status, error) {
+	st, err := parseStatus(values, c.TTL)
+	switch {
+	case err != nil:
+		d.post.forget(c.ID)
+	case c.Queue:
+		d.post.extend(c.ID, c.TTL)
+	}
+	return st, err
+}
+
+// keep is how long the claims of a lock outlive their last use, in milliseconds.
+func (d *Driver) keep(ttl int64) string {
+	return strconv.FormatInt(max(d.opts.Keep.Milliseconds(), keepTTLs*ttl), 10)
+}
+
+// milliseconds rounds up: the server never grants less than was asked for.
+func milliseconds(d time.Duration) int64 {
+	return int64((d + time.Millisecond - 1) / time.Millisecond)
+}
+
+func bit(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}

@@ -1,0 +1,99 @@
+package redislock
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/redis/rueidis"
+)
+
+// rueidisConn is a Conn on a rueidis client, which batches the commands of many goroutines by itself.
+type rueidisConn struct {
+	client rueidis.Client
+	owned  bool
+}
+
+func (c rueidisConn) command(cmd Command) rueidis.Completed {
+	return c.client.B().Arbitrary(cmd.Head...).Keys(cmd.Keys...).Args(cmd.Tail...).Build()
+}
+
+func (c rueidisConn) Do(ctx context.Context, cmd Command) ([]string, error) {
+	return rueidisValues(c.client.Do(ctx, c.command(cmd)))
+}
+
+func (c rueidisConn) DoMany(ctx context.Context, cmds []Command) []Reply {
+	built := make([]rueidis.Completed, len(cmds))
+	for i, cmd := range cmds {
+		built[i] = c.command(cmd)
+	}
+	replies := make([]Reply, len(cmds))
+	for i, r := range c.client.DoMulti(ctx, built...) {
+		replies[i].Values, replies[i].Err = rueidisValues(r)
+	}
+	return replies
+}
+
+func (c rueidisConn) Scan(ctx context.Context, cursor, match string, count int) (string, []string, error) {
+	from, err := strconv.ParseUint(cursor, 10, 64)
+	if err != nil {
+		return "", nil, err
+	}
+	page, err := c.client.Do(ctx, c.client.B().Scan().Cursor(from).Match(match).Count(int64(count)).Build()).AsScanEntry()
+	if err != nil {
+		return "", nil, rueidisError(err)
+	}
+	return strconv.FormatUint(page.Cursor, 10), page.Elements, nil
+}
+
+func (c rueidisConn) Listen(ctx context.Context, channel string, listening func(), heard func(string)) error {
+	conn, release := c.client.Dedicate()
+	defer release()
+	defer conn.Close() // and not back into the pool, subscribed
+	broken := conn.SetPubSubHooks(rueidis.PubSubHooks{
+		OnMessage: func(m rueidis.PubSubMessage) { heard(m.Message) },
+		OnSubscription: func(s rueidis.PubSubSubscription) {
+			if s.Kind == "subscribe" {
+				listening()
+			}
+		},
+	})
+	if err := conn.Do(ctx, conn.B().Subscribe().Channel(channel).Build()).Error(); err != nil {
+		return rueidisError(err)
+	}
+	select {
+	case err := <-broken:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c rueidisConn) Close() error {
+	if c.owned {
+		c.client.Close()
+	}
+	return nil
+}
+
+func rueidisValues(r rueidis.RedisResult) ([]string, error) {
+	m, err := r.ToMessage()
+	if err != nil {
+		return nil, rueidisError(err)
+	}
+	if m.IsArray() {
+		return m.AsStrSlice()
+	}
+	if m.IsInt64() {
+		n, err := m.AsInt64()
+		return []string{strconv.FormatInt(n, 10)}, err
+	}
+	s, err := m.ToString()
+	return []string{s}, err
+}
+
+func rueidisError(err error) error {
+	if reply, ok := rueidis.IsRedisErr(err); ok {
+		return ReplyError(reply.Error())
+	}
+	return err
+}

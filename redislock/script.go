@@ -1,0 +1,128 @@
+package redislock
+
+import (
+	"context"
+	"crypto/sha1"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// format is the version of the records that the scripts write. They read the one before it as well, and refuse others.
+const format = 1
+
+//go:embed lua
+var sources embed.FS
+
+// A script runs on the server by its hash, so that its text travels once.
+type script struct {
+	text string
+	head []string // of the command that runs it
+	full []string // of the command that brings its text along
+}
+
+// scripts are what the driver asks of the server.
+type scripts struct {
+	request, renew, release, queue, cancel, revoke, watch, propose script
+}
+
+// loadScripts puts the constants of a driver into the scripts. Only those that add a claim are refused when the server's
+// memory is full: to renew and to give back must always work.
+func loadScripts(opts Options) scripts {
+	constants := strings.NewReplacer(
+		"PREVIOUS", strconv.Itoa(opts.format-1),
+		"FORMAT", strconv.Itoa(opts.format),
+		"KEEP", strconv.FormatInt(opts.Keep.Milliseconds(), 10),
+		"CHANNELS", quote(opts.channels()),
+	)
+	load := func(name, flags string) script {
+		return newScript("#!lua" + flags + "\n" + constants.Replace(source(name)))
+	}
+	const always = " flags=allow-oom"
+	return scripts{
+		request: load("request.lua", ""),
+		renew:   load("request.lua", always),
+		release: load("release.lua", always),
+		queue:   load("queue.lua", always),
+		cancel:  load("break.lua", always),
+		revoke:  load("revoke.lua", always),
+		watch:   load("watch.lua", always),
+		propose: load("propose.lua", ""),
+	}
+}
+
+func newScript(text string) script {
+	sum := sha1.Sum([]byte(text))
+	keys := strconv.Itoa(keysOfLock)
+	return script{
+		text: text,
+		head: []string{"EVALSHA", hex.EncodeToString(sum[:]), keys},
+		full: []string{"EVAL", text, keys},
+	}
+}
+
+// source is the text of a script, with the files that it includes.
+func source(name string) string {
+	text, err := sources.ReadFile("lua/" + name)
+	if err != nil {
+		panic(err) // it is part of this package
+	}
+	var out strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if file, ok := strings.CutPrefix(strings.TrimSpace(line), "--include "); ok {
+			out.WriteString(source(file))
+			continue
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
+
+// quote writes any bytes as a string of Lua.
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('\'')
+	for _, c := range []byte(s) {
+		fmt.Fprintf(&b, `\%03d`, c)
+	}
+	b.WriteByte('\'')
+	return b.String()
+}
+
+// run runs a script on the keys of a lock.
+func (d *Driver) run(ctx context.Context, s *script, k keys, args ...string) ([]string, error) {
+	cmd := Command{Head: s.head, Keys: k.all(), Tail: args}
+	values, err := d.conn.Do(ctx, cmd)
+	if isNoScript(err) {
+		cmd.Head = s.full
+		values, err = d.conn.Do(ctx, cmd)
+	}
+	return values, explain(err)
+}
+
+// runMany runs many scripts in one round trip, and those that the server did not know in another one.
+func (d *Driver) runMany(ctx context.Context, s *script, cmds []Command) []Reply {
+	replies := d.conn.DoMany(ctx, cmds)
+	var again []Command
+	var at []int
+	for i, r := range replies {
+		if isNoScript(r.Err) {
+			cmds[i].Head = s.full
+			again, at = append(again, cmds[i]), append(at, i)
+		}
+	}
+	if len(again) > 0 {
+		for i := range again[1:] { // the first brings the text
+			again[i+1].Head = s.head
+		}
+		for i, r := range d.conn.DoMany(ctx, again) {
+			replies[at[i]] = r
+		}
+	}
+	for i := range replies {
+		replies[i].Err = explain(replies[i].Err)
+	}
+	return replies
+}

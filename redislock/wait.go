@@ -1,0 +1,50 @@
+package redislock
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Wait blocks until the claim may have moved, as [driver.Waiter] says.
+func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if err := ctx.Err(); err != nil {
+		return driver.Status{}, err
+	}
+	if err := d.post.expect(ctx, c.ID, c.TTL); err != nil {
+		return driver.Status{}, explain(err)
+	}
+	return d.post.wait(ctx, c.ID)
+}
+
+// watchFor is how long the server remembers that somebody watches; then Watch returns, and the caller looks again.
+const watchFor = 20 * time.Second
+
+// Watch blocks until the queue may have changed, as [driver.Watcher] says.
+func (d *Driver) Watch(ctx context.Context, name string) error {
+	k, err := d.keys(name)
+	if err != nil {
+		return err
+	}
+	if err := d.post.listening(ctx); err != nil {
+		return explain(err)
+	}
+	changed := d.post.watching(k.claims)
+	if _, err := d.run(ctx, &d.scripts.watch, k, d.post.address(), strconv.FormatInt(watchFor.Milliseconds(), 10)); err != nil {
+		return err
+	}
+	timeout := time.NewTimer(watchFor)
+	defer timeout.Stop()
+	select {
+	case <-changed:
+		return nil
+	case <-timeout.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-d.post.finished:
+		return errClosed
+	}
+}
