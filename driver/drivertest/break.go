@@ -1,0 +1,90 @@
+package drivertest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+var breakRows = []row{
+	{
+		name: "break a holder",
+		why:  "the claim ends, the next is granted, and the holder learns ErrGone from whatever it asks next",
+		run: func(e *env) {
+			holder, next := e.claim(), e.claim()
+			held := e.acquire(e.d, holder)
+			waiting := e.enqueue(e.other, next)
+			e.breaks(holder)
+			got := e.await(e.other, next, waiting)
+			e.queued(next)
+			_, err := e.ask(e.d, renewal(holder, held))
+			e.isGone(err, "renewing a claim that was broken")
+			_, err = e.ask(e.d, holder)
+			e.isGone(err, "requesting an ID that was broken")
+			for range 2 {
+				e.isGone(e.dropErr(e.d, holder, held), "releasing a claim that was broken")
+				e.isGone(e.dropErr(e.d, holder, driver.Status{}), "releasing by ID alone a claim that was broken")
+			}
+			e.acquire(e.other, renewal(next, got))
+		},
+		needs: has[driver.Breaker],
+	},
+	{
+		name: "break a waiter",
+		why:  "a waiting claim can be broken too, and what waits behind it may become grantable",
+		run: func(e *env) {
+			reader, writer, last := e.reader(), e.writer(), e.reader()
+			e.acquire(e.d, reader)
+			waitW := e.enqueue(e.other, writer)
+			waitR := e.enqueue(e.d, last)
+			e.breaks(writer)
+			e.await(e.d, last, waitR)
+			e.queued(reader, last)
+			_, err := e.ask(e.other, renewal(writer, waitW))
+			e.isGone(err, "renewing a waiting claim that was broken")
+		},
+		needs: all(has[driver.Breaker], weighted, fifo),
+	},
+	{
+		name: "break nothing",
+		why:  "ErrGone tells that there is no such claim",
+		run: func(e *env) {
+			holder := e.claim()
+			held := e.acquire(e.d, holder)
+			e.isGone(e.breakErr(e.claim()), "breaking a claim that never was")
+			e.release(e.d, holder, held)
+			e.isGone(e.breakErr(holder), "breaking a claim that was released")
+			e.release(e.d, holder, held)
+			next := e.claim()
+			e.acquire(e.d, next)
+			e.breaks(next)
+			e.isGone(e.breakErr(next), "breaking a claim that was broken")
+			e.queued()
+		},
+		needs: has[driver.Breaker],
+	},
+}
+
+// breakErr breaks c and returns the answer.
+func (e *env) breakErr(c driver.Claim) error {
+	e.Helper()
+	_, _, err := persist(e, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, driver.Break(ctx, e.other, c.Name, c.ID)
+	})
+	return err
+}
+
+// breaks breaks c, which must be there.
+func (e *env) breaks(c driver.Claim) {
+	e.Helper()
+	_, unsure, err := persist(e, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, driver.Break(ctx, e.other, c.Name, c.ID)
+	})
+	if unsure && errors.Is(err, driver.ErrGone) {
+		return // an attempt without an answer had broken it
+	}
+	if err != nil {
+		e.Fatalf("Break(%s): %v", c.ID, err)
+	}
+}

@@ -1,0 +1,120 @@
+package drivertest
+
+import (
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+var crowdRows = []row{
+	{
+		name: "crowd on a mutex",
+		why:  "whatever the interleaving, one holds the lock at a time, and each later holder has a greater token",
+		run: func(e *env) {
+			e.crowd(1, func() driver.Claim { return e.claim() })
+		},
+	},
+	{
+		name: "crowd of readers and writers",
+		why:  "whatever the interleaving, a writer is alone",
+		run: func(e *env) {
+			e.crowd(driver.All, func() driver.Claim {
+				if rand.N(3) == 0 {
+					return e.writer()
+				}
+				return e.reader()
+			})
+		},
+		needs: weighted,
+	},
+	{
+		name: "crowd on a semaphore",
+		why:  "whatever the interleaving, no more units are held than there are",
+		run: func(e *env) {
+			const permits = 5
+			e.crowd(permits, func() driver.Claim { return e.units(1+rand.Int64N(permits), permits) })
+		},
+		needs: weighted,
+	},
+}
+
+// crowd lets many goroutines on several clients take and give back claims on one lock, some of which give up or do not
+// wait, and checks what they hold together.
+func (e *env) crowd(limit int64, claim func() driver.Claim) {
+	goroutines, cycles := 16, 8
+	if e.s.lossy || !has[driver.Waiter](e.d) {
+		goroutines, cycles = 6, 3
+	}
+	e.renewEvery = min(e.h.longTTL(e.traits)/4, max(e.renewEvery, 0))
+	clients := []driver.Driver{e.d, e.other, e.open(), e.open()}
+	guard := &guard{limit: limit}
+	var wg sync.WaitGroup
+	for i := range goroutines {
+		wg.Go(func() {
+			for range cycles {
+				e.visit(clients[i%len(clients)], claim(), guard)
+			}
+		})
+	}
+	wg.Wait()
+	if guard.broken.Load() {
+		e.Errorf("more than %d units were held at once", limit)
+	}
+	if e.traits.Fenced && limit == 1 && guard.unordered.Load() {
+		e.Error("a holder had a lesser token than one before it")
+	}
+	if !e.s.lossy {
+		e.queued()
+	}
+}
+
+// visit takes the claim, holds it for a moment, and gives it back, unless it gives up before.
+func (e *env) visit(d driver.Driver, c driver.Claim, g *guard) {
+	c.Queue = rand.N(4) > 0 || e.s.lossy
+	st, err := e.ask(d, c)
+	switch {
+	case err != nil:
+		e.Errorf("Request: %v", err)
+		return
+	case !st.Granted && !c.Queue:
+		return
+	case !st.Granted && rand.N(4) == 0:
+		e.leave(d, c, st)
+		return
+	}
+	if st, err = e.awaitErr(d, c, st); err != nil {
+		e.Errorf("waiting: %v", err)
+		return
+	}
+	g.enter(c.Weight, st.Token)
+	g.leave(c.Weight)
+	e.leave(d, c, st)
+}
+
+func (e *env) leave(d driver.Driver, c driver.Claim, st driver.Status) {
+	if err := e.dropErr(d, c, st); err != nil && !errors.Is(err, driver.ErrUnknown) {
+		e.Errorf("Release: %v", err)
+	}
+}
+
+// A guard sees whether more is held than the lock has.
+type guard struct {
+	limit             int64
+	held              atomic.Int64
+	last              atomic.Uint64
+	broken, unordered atomic.Bool
+}
+
+func (g *guard) enter(weight int64, token uint64) {
+	if g.held.Add(weight) > g.limit {
+		g.broken.Store(true)
+	}
+	if g.last.Swap(token) >= token {
+		g.unordered.Store(true)
+	}
+}
+
+func (g *guard) leave(weight int64) { g.held.Add(-weight) }

@@ -1,0 +1,111 @@
+// Package drivertest is the contract of package driver as tests. A driver runs it against its real server:
+//
+//	func TestDriver(t *testing.T) {
+//		srv := servers.Redis(t)
+//		drivertest.Run(t, drivertest.Harness{Open: func(t testing.TB) driver.Driver { return open(t, srv.Addr) }})
+//	}
+//
+// The contract is a table whose rows carry their reason, which a failure prints. The rows run with the driver as it is,
+// and with its abilities hidden.
+package drivertest
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A Harness lets the suite reach a driver.
+type Harness struct {
+	// Open returns a new client, with its own connection, of the same store each time. It registers with t.Cleanup what
+	// closes the client. The suite uses fresh lock names and needs no empty store, but shares it with nobody.
+	Open func(t testing.TB) driver.Driver
+
+	// TTL is for claims that should expire during a test. Zero: the shortest that the driver takes, and at least 300 ms.
+	TTL time.Duration
+}
+
+// shortTTL is for claims that a test lets expire.
+func (h Harness) shortTTL(tr driver.Traits) time.Duration {
+	if h.TTL > 0 {
+		return h.TTL
+	}
+	return max(tr.MinTTL, 300*time.Millisecond)
+}
+
+// longTTL is for claims that outlive their test.
+func (h Harness) longTTL(tr driver.Traits) time.Duration {
+	ttl := max(10*time.Second, tr.MinTTL, h.TTL)
+	if tr.MaxTTL > 0 {
+		ttl = min(ttl, tr.MaxTTL)
+	}
+	return ttl
+}
+
+// A row is one sentence of the contract.
+type row struct {
+	name string
+	why  string // the sentence, or what goes wrong where it does not hold
+	run  func(*env)
+
+	needs func(driver.Driver) bool // nil: every driver has what it takes
+	exact bool                     // needs each request applied once and at once, so it cannot run over a bad connection
+}
+
+// contract returns all rows.
+func contract() []row {
+	var rows []row
+	for _, group := range [][]row{
+		requestRows, grantRows, releaseRows, expiryRows, queueRows, nameRows, waitRows,
+		renewRows, watchRows, listRows, breakRows, revokeRows, proposeRows, traitsRows, crowdRows,
+	} {
+		rows = append(rows, group...)
+	}
+	return rows
+}
+
+// Run runs the whole suite.
+func Run(t *testing.T, h Harness) {
+	t.Run("contract", func(t *testing.T) { runRows(t, h, setting{}) })
+	t.Run("bare", func(t *testing.T) { runRows(t, h, setting{wrap: hideAbilities}) })
+}
+
+// A setting says how the rows reach the driver. The zero setting is directly.
+type setting struct {
+	wrap  func(testing.TB, driver.Driver) driver.Driver
+	lossy bool // requests fail without an answer and are repeated, and pushes may be lost
+}
+
+// rowsAtOnce is how many rows run at a time. Most of them wait for time to pass.
+const rowsAtOnce = 16
+
+func runRows(t *testing.T, h Harness, s setting) {
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, rowsAtOnce)
+	for _, r := range contract() {
+		if s.lossy && r.exact {
+			continue
+		}
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			t.Run(r.name, func(t *testing.T) { r.test(t, h, s) })
+		})
+	}
+	wg.Wait()
+}
+
+func (r row) test(t *testing.T, h Harness, s setting) {
+	e := newEnv(t, h, s)
+	if r.needs != nil && !r.needs(e.d) {
+		t.Skip("the driver does not offer this")
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the rule: %s", r.why)
+		}
+	})
+	r.run(e)
+}

@@ -1,0 +1,296 @@
+package drivertest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// patience bounds what a test waits for. It is far above what anything takes, so that a slow machine fails nothing.
+const patience = 30 * time.Second
+
+// An env is what a row works with: two clients of one store and the name of a lock that nobody else uses.
+type env struct {
+	*testing.T
+	h      Harness
+	s      setting
+	d      driver.Driver
+	other  driver.Driver
+	name   string
+	traits driver.Traits
+
+	// renewEvery bounds one Wait. Zero: Wait alone must bring the grant, so that a driver that forgets to push shows.
+	renewEvery time.Duration
+}
+
+func newEnv(t *testing.T, h Harness, s setting) *env {
+	e := &env{T: t, h: h, s: s, name: freshName()}
+	e.d, e.other = e.open(), e.open()
+	e.traits = e.d.Traits()
+	if s.lossy {
+		e.renewEvery = 100 * time.Millisecond
+	}
+	return e
+}
+
+// open returns another client of the store, over the connection that the row runs on.
+func (e *env) open() driver.Driver {
+	d := e.h.Open(e.T)
+	if e.s.wrap != nil {
+		d = e.s.wrap(e.T, d)
+	}
+	return d
+}
+
+// with returns e for another lock.
+func (e *env) with(name string) *env {
+	other := *e
+	other.name = name
+	return &other
+}
+
+func freshName() string { return "drivertest-" + rand.Text()[:12] }
+func freshID() string   { return rand.Text() }
+
+// claim returns a claim that waits for the whole lock and outlives the test.
+func (e *env) claim() driver.Claim { return e.units(1, 1) }
+
+// units returns a claim of weight of limit units.
+func (e *env) units(weight, limit int64) driver.Claim {
+	return driver.Claim{
+		Name: e.name, ID: freshID(), Weight: weight, Limit: limit, Queue: true,
+		TTL: e.h.longTTL(e.traits), Owner: "drivertest",
+	}
+}
+
+// reader and writer return claims that share the lock, and that do not.
+func (e *env) reader() driver.Claim { return e.units(1, driver.All) }
+func (e *env) writer() driver.Claim { return e.units(driver.All, driver.All) }
+
+// try returns a claim that does not wait.
+func (e *env) try() driver.Claim {
+	c := e.claim()
+	c.Queue = false
+	return c
+}
+
+// short returns c with a TTL that ends during the test.
+func (e *env) short(c driver.Claim) driver.Claim {
+	c.TTL = e.h.shortTTL(e.traits)
+	return c
+}
+
+// renewal returns c as it is requested again after st.
+func renewal(c driver.Claim, st driver.Status) driver.Claim {
+	c.Token = st.Token
+	return c
+}
+
+// answered reports whether err is an answer. Anything else means that the outcome is unknown.
+func answered(err error) bool {
+	return err == nil || errors.Is(err, driver.ErrGone) || errors.Is(err, driver.ErrUnknown) ||
+		errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrInvalidName) || errors.Is(err, errors.ErrUnsupported)
+}
+
+// persist sends a request, again and again while there is no answer if the connection is bad. unsure tells whether an
+// earlier attempt may have been applied.
+func persist[T any](e *env, send func(context.Context) (T, error)) (v T, unsure bool, err error) {
+	e.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for {
+		v, err = send(ctx)
+		if !e.s.lossy || answered(err) || ctx.Err() != nil {
+			return v, unsure, err
+		}
+		unsure = true
+	}
+}
+
+// ask asks for c and returns the answer.
+func (e *env) ask(d driver.Driver, c driver.Claim) (driver.Status, error) {
+	e.Helper()
+	st, _, err := persist(e, func(ctx context.Context) (driver.Status, error) { return d.Request(ctx, c) })
+	return st, err
+}
+
+// request asks for c and returns its status.
+func (e *env) request(d driver.Driver, c driver.Claim) driver.Status {
+	e.Helper()
+	st, err := e.ask(d, c)
+	if err != nil {
+		e.Fatalf("Request(%s of %d): %v", c.ID, c.Weight, err)
+	}
+	return st
+}
+
+// acquire requests c, which must be granted at once.
+func (e *env) acquire(d driver.Driver, c driver.Claim) driver.Status {
+	e.Helper()
+	st := e.request(d, c)
+	if !st.Granted {
+		e.Fatalf("the claim %s is not granted: %+v", c.ID, st)
+	}
+	return st
+}
+
+// enqueue requests c, which must wait.
+func (e *env) enqueue(d driver.Driver, c driver.Claim) driver.Status {
+	e.Helper()
+	st := e.request(d, c)
+	if st.Granted {
+		e.Fatalf("the claim %s is granted, while another should hold the lock: %+v", c.ID, st)
+	}
+	return st
+}
+
+// dropErr releases c and returns the answer.
+func (e *env) dropErr(d driver.Driver, c driver.Claim, st driver.Status) error {
+	e.Helper()
+	_, _, err := persist(e, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, d.Release(ctx, renewal(c, st))
+	})
+	return err
+}
+
+// release releases c, which must be there.
+func (e *env) release(d driver.Driver, c driver.Claim, st driver.Status) {
+	e.Helper()
+	if err := e.dropErr(d, c, st); err != nil {
+		e.Fatalf("Release(%s): %v", c.ID, err)
+	}
+}
+
+// isGone fails unless err says that the claim is gone.
+func (e *env) isGone(err error, what string) {
+	e.Helper()
+	if !errors.Is(err, driver.ErrGone) {
+		e.Errorf("%s: got error %v, want ErrGone", what, err)
+	}
+}
+
+// queue returns the live claims.
+func (e *env) queue() []driver.Entry {
+	e.Helper()
+	entries, _, err := persist(e, func(ctx context.Context) ([]driver.Entry, error) { return e.other.Queue(ctx, e.name) })
+	if err != nil {
+		e.Fatalf("Queue: %v", err)
+	}
+	return entries
+}
+
+// queued fails unless the queue holds these claims in this order. It asks nothing of a driver that cannot list.
+func (e *env) queued(want ...driver.Claim) {
+	e.Helper()
+	if !e.traits.Listed {
+		return
+	}
+	got := e.queue()
+	same := len(got) == len(want)
+	for i := range want {
+		same = same && got[i].ID == want[i].ID
+	}
+	if !same {
+		e.Errorf("the queue is %v, want %v", ids(claims(got)), ids(want))
+	}
+}
+
+func claims(entries []driver.Entry) []driver.Claim {
+	cs := make([]driver.Claim, len(entries))
+	for i, en := range entries {
+		cs[i] = en.Claim
+	}
+	return cs
+}
+
+func ids(cs []driver.Claim) []string {
+	list := make([]string, len(cs))
+	for i, c := range cs {
+		list[i] = c.ID
+	}
+	return list
+}
+
+// await waits until c is granted, as a caller does: by Wait, and by asking again when Wait says so.
+func (e *env) await(d driver.Driver, c driver.Claim, st driver.Status) driver.Status {
+	e.Helper()
+	st, err := e.awaitErr(d, c, st)
+	if err != nil {
+		e.Fatalf("waiting for %s: %v", c.ID, err)
+	}
+	return st
+}
+
+func (e *env) awaitErr(d driver.Driver, c driver.Claim, st driver.Status) (driver.Status, error) {
+	e.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for !st.Granted {
+		push, err := e.waitOnce(ctx, d, renewal(c, st), st.Retry)
+		switch {
+		case errors.Is(err, driver.ErrGone), ctx.Err() != nil:
+			return push, errors.Join(err, ctx.Err())
+		case err == nil && push != driver.Status{}:
+			st = push
+		default:
+			if st, err = e.ask(d, renewal(c, st)); err != nil {
+				return st, err
+			}
+		}
+	}
+	return st, nil
+}
+
+// waitOnce is one Wait, which ends early when the claim should be requested again.
+func (e *env) waitOnce(ctx context.Context, d driver.Driver, c driver.Claim, retry time.Duration) (driver.Status, error) {
+	for _, limit := range []time.Duration{e.renewEvery, retry} {
+		if limit > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, limit)
+			defer cancel()
+		}
+	}
+	return driver.Wait(ctx, d, c)
+}
+
+// pass lets time go by.
+func (e *env) pass(d time.Duration) {
+	driver.Sleep(context.Background(), d) //nolint:errcheck // it cannot end early
+}
+
+// eventually asks until ok says yes. It is for what happens by the passing of time alone, of which nobody is told.
+func (e *env) eventually(what string, ok func() bool) {
+	e.Helper()
+	for end := time.Now().Add(patience); !ok(); e.pass(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			e.Fatalf("it did not happen: %s", what)
+		}
+	}
+}
+
+// needs for rows.
+
+func has[T any](d driver.Driver) bool {
+	_, ok := driver.As[T](d)
+	return ok
+}
+
+func weighted(d driver.Driver) bool { return d.Traits().Weighted }
+func listed(d driver.Driver) bool   { return d.Traits().Listed }
+func fifo(d driver.Driver) bool     { return d.Traits().FIFO }
+func fenced(d driver.Driver) bool   { return d.Traits().Fenced }
+
+func all(needs ...func(driver.Driver) bool) func(driver.Driver) bool {
+	return func(d driver.Driver) bool {
+		for _, need := range needs {
+			if !need(d) {
+				return false
+			}
+		}
+		return true
+	}
+}

@@ -1,0 +1,95 @@
+package drivertest
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+var proposeRows = []row{
+	{
+		name: "propose",
+		why:  "many engines agree on one token when each takes a greater one, refuses a lesser one, and says which it had",
+		run: func(e *env) {
+			a := e.try()
+			first := e.settles(a)
+			if st := e.propose(a, first); !st.Granted || st.Token != first {
+				e.Errorf("proposing the claim's own token %d again: %+v", first, st)
+			}
+			if st := e.acquire(e.d, renewal(a, driver.Status{Token: first})); st.Token != first {
+				e.Errorf("the claim has token %d, proposed was %d", st.Token, first)
+			}
+			e.queued(a)
+			e.release(e.d, a, driver.Status{Token: first})
+			b := e.try()
+			if st := e.propose(b, first); !st.Granted || st.Token < first {
+				e.Errorf("proposing a token that another claim had, %d: %+v", first, st)
+			}
+			if second := e.settles(b); second <= first {
+				e.Errorf("token %d after %d", second, first)
+			}
+		},
+		needs: has[driver.Proposer],
+	},
+	{
+		name: "propose on a taken lock",
+		why:  "a proposal does not queue, and changes nothing for the holder",
+		run: func(e *env) {
+			holder, b := e.claim(), e.claim()
+			held := e.acquire(e.d, holder)
+			if st := e.propose(b, held.Token+1000); st.Granted {
+				e.Errorf("granted though another holds the lock: %+v", st)
+			}
+			e.queued(holder)
+			e.acquire(e.d, renewal(holder, held))
+			e.release(e.d, holder, held)
+			if got := e.settles(b); got <= held.Token {
+				e.Errorf("token %d after %d", got, held.Token)
+			}
+		},
+		needs: has[driver.Proposer],
+		exact: true,
+	},
+	{
+		name: "requests go on from proposals",
+		why:  "tokens of a name grow, whoever chose them",
+		run: func(e *env) {
+			a, b := e.try(), e.claim()
+			token := e.settles(a) + 1_000_000_000_000
+			if st := e.propose(a, token); st.Token != token {
+				e.Fatalf("proposing %d: %+v", token, st)
+			}
+			e.release(e.d, a, driver.Status{Token: token})
+			if st := e.acquire(e.d, b); st.Token <= token {
+				e.Errorf("token %d after %d", st.Token, token)
+			}
+		},
+		needs: all(has[driver.Proposer], fenced),
+	},
+}
+
+func (e *env) propose(c driver.Claim, token uint64) driver.Status {
+	e.Helper()
+	st, _, err := persist(e, func(ctx context.Context) (driver.Status, error) { return driver.Propose(ctx, e.d, c, token) })
+	if err != nil {
+		e.Fatalf("Propose(%s, %d): %v", c.ID, token, err)
+	}
+	return st
+}
+
+// settles proposes until the claim has the token that was proposed.
+func (e *env) settles(c driver.Claim) uint64 {
+	e.Helper()
+	for token, tries := uint64(1), 0; tries < 10; tries++ {
+		st := e.propose(c, token)
+		if !st.Granted {
+			e.Fatalf("not granted, though the lock is free: %+v", st)
+		}
+		if st.Token == token {
+			return token
+		}
+		token = st.Token + 1
+	}
+	e.Fatal("each proposal was refused, though each was greater than the greatest token so far")
+	return 0
+}

@@ -1,0 +1,112 @@
+package drivertest
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+var queueRows = []row{
+	{
+		name:  "queue of a lock that is free",
+		why:   "no claims is an answer, not an error",
+		run:   func(e *env) { e.queued() },
+		needs: listed,
+	},
+	{
+		name: "queue",
+		why:  "people see who holds a lock and who waits, in order and with what they asked for",
+		run: func(e *env) {
+			a, b, c := e.units(1, 3), e.units(2, 3), e.units(3, 3)
+			e.showsAll(a, b, c)
+		},
+		needs: all(listed, weighted, fifo),
+	},
+	{
+		name:  "queue of a mutex",
+		why:   "people see who holds a lock and who waits, in order and with what they asked for",
+		run:   func(e *env) { e.showsAll(e.claim(), e.claim()) },
+		needs: all(listed, fifo),
+	},
+	{
+		name: "odd owners and values",
+		why:  "owner and value are data: no character in them has a meaning",
+		run: func(e *env) {
+			c := e.claim()
+			c.Owner, c.Value = `o'wner "\ %s {} $1 ☃`, "line\r\n\ttwo; -- ' \" \\ [] * ? 🔒"
+			e.shows(c, e.acquire(e.d, c), e.queue()[0])
+			e.acquire(e.d, c)
+			e.shows(c, e.acquire(e.d, c), e.queue()[0])
+		},
+		needs: listed,
+	},
+	{
+		name: "time left",
+		why:  "what is left of a claim shrinks, and a renewal restores it",
+		run: func(e *env) {
+			c := e.claim()
+			st := e.acquire(e.d, c)
+			e.eventually("time passes", func() bool { return e.queue()[0].Left < st.TTL-50*time.Millisecond })
+			before := e.queue()[0]
+			e.acquire(e.d, renewal(c, st))
+			after := e.queue()[0]
+			if after.Left <= before.Left {
+				e.Errorf("%v were left before the renewal, %v after it", before.Left, after.Left)
+			}
+			if !after.Since.Equal(before.Since) {
+				e.Errorf("queued since %v, after a renewal since %v", before.Since, after.Since)
+			}
+		},
+		needs: listed,
+		exact: true,
+	},
+}
+
+// showsAll requests the claims, of which the last must wait, and compares what the queue says of each.
+func (e *env) showsAll(cs ...driver.Claim) {
+	e.Helper()
+	sts := make([]driver.Status, len(cs))
+	for i := range cs {
+		cs[i].Owner, cs[i].Value = "owner of "+cs[i].ID, "value of "+cs[i].ID
+		sts[i] = e.request(e.client(i), cs[i])
+	}
+	entries := e.queue()
+	if len(entries) != len(cs) {
+		e.Fatalf("the queue is %v, want %v", ids(claims(entries)), ids(cs))
+	}
+	for i := range cs {
+		e.shows(cs[i], sts[i], entries[i])
+		if i > 0 && entries[i].Since.Before(entries[i-1].Since) {
+			e.Errorf("a claim was queued at %v, the one behind it at %v", entries[i-1].Since, entries[i].Since)
+		}
+	}
+	if entries[len(cs)-1].Granted {
+		e.Error("the last claim should wait")
+	}
+}
+
+// shows fails unless the entry is what c asked for and st answered.
+func (e *env) shows(c driver.Claim, st driver.Status, got driver.Entry) {
+	e.Helper()
+	want := driver.Entry{
+		Claim: driver.Claim{
+			Name: c.Name, ID: c.ID, Weight: c.Weight, Limit: c.Limit, Owner: c.Owner, Value: c.Value, Token: st.Token,
+		},
+		Granted: st.Granted,
+	}
+	shown := driver.Entry{
+		Claim: driver.Claim{
+			Name: got.Name, ID: got.ID, Weight: got.Weight, Limit: got.Limit, Owner: got.Owner, Value: got.Value, Token: got.Token,
+		},
+		Granted: got.Granted,
+	}
+	if shown != want {
+		e.Errorf("the queue shows\n\t%+v, want\n\t%+v", shown, want)
+	}
+	if got.Left <= 0 || got.Left > st.TTL {
+		e.Errorf("%v are left of a TTL of %v", got.Left, st.TTL)
+	}
+	if got.Since.IsZero() {
+		e.Error("the queue does not show since when")
+	}
+}

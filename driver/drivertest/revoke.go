@@ -1,0 +1,67 @@
+package drivertest
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+var revokeRows = []row{
+	{
+		name: "revoke",
+		why:  "a revoked holder learns it from each answer, keeps the lock, and decides by itself",
+		run: func(e *env) {
+			holder, next := e.claim(), e.claim()
+			held := e.acquire(e.d, holder)
+			waiting := e.enqueue(e.other, next)
+			e.revokes(holder)
+			for range 2 {
+				if st := e.acquire(e.d, renewal(holder, held)); !st.Revoked {
+					e.Error("Revoked is false after Revoke")
+				}
+			}
+			e.enqueue(e.other, renewal(next, waiting))
+			e.revokes(holder)
+			e.release(e.d, holder, held)
+			got := e.await(e.other, next, waiting)
+			if st := e.acquire(e.other, renewal(next, got)); st.Revoked {
+				e.Error("the next holder is revoked, though nobody asked for that")
+			}
+		},
+		needs: has[driver.Revoker],
+	},
+	{
+		name: "revoke nothing",
+		why:  "ErrGone tells that there is no such claim, or that it is not granted",
+		run: func(e *env) {
+			holder, next := e.claim(), e.claim()
+			held := e.acquire(e.d, holder)
+			e.enqueue(e.other, next)
+			e.isGone(e.revokeErr(next), "revoking a claim that waits")
+			e.isGone(e.revokeErr(e.claim()), "revoking a claim that never was")
+			e.release(e.d, holder, held)
+			e.isGone(e.revokeErr(holder), "revoking a claim that was released")
+			if st := e.request(e.other, next); st.Revoked {
+				e.Error("a claim is revoked, though that was refused")
+			}
+		},
+		needs: has[driver.Revoker],
+	},
+}
+
+// revokeErr revokes c and returns the answer.
+func (e *env) revokeErr(c driver.Claim) error {
+	e.Helper()
+	_, _, err := persist(e, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, driver.Revoke(ctx, e.other, c.Name, c.ID)
+	})
+	return err
+}
+
+// revokes revokes c, which must be granted.
+func (e *env) revokes(c driver.Claim) {
+	e.Helper()
+	if err := e.revokeErr(c); err != nil {
+		e.Fatalf("Revoke(%s): %v", c.ID, err)
+	}
+}

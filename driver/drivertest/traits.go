@@ -1,0 +1,158 @@
+package drivertest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+var traitsRows = []row{
+	{
+		name: "traits",
+		why:  "traits are facts that never change while the driver is open",
+		run: func(e *env) {
+			if e.traits.Backend == "" {
+				e.Error("the backend has no name, which messages need")
+			}
+			if e.traits.MinTTL < 0 || e.traits.MaxTTL < 0 || e.traits.MaxTTL > 0 && e.traits.MaxTTL < e.traits.MinTTL {
+				e.Errorf("TTLs from %v to %v", e.traits.MinTTL, e.traits.MaxTTL)
+			}
+			e.acquire(e.d, e.claim())
+			for _, d := range []driver.Driver{e.d, e.other} {
+				if got := d.Traits(); got != e.traits {
+					e.Errorf("the traits were\n\t%+v, and are\n\t%+v", e.traits, got)
+				}
+			}
+		},
+	},
+	{
+		name: "validate",
+		why:  "what a driver cannot do is an error before anything is sent",
+		run: func(e *env) {
+			if err := driver.Validate(e.claim(), e.traits); err != nil {
+				e.Errorf("an ordinary claim: %v", err)
+			}
+			if e.traits.MaxName > 0 {
+				e.invalid(func(c *driver.Claim) { c.Name = strings.Repeat("x", e.traits.MaxName+1) }, driver.ErrInvalidName)
+			}
+			if e.traits.MinTTL > 0 {
+				e.invalid(func(c *driver.Claim) { c.TTL = e.traits.MinTTL - 1 }, nil)
+			}
+			if e.traits.MaxTTL > 0 {
+				e.invalid(func(c *driver.Claim) { c.TTL = e.traits.MaxTTL + 1 }, nil)
+			}
+			if !e.traits.Weighted {
+				e.invalid(func(c *driver.Claim) { c.Limit = 2 }, errors.ErrUnsupported)
+			}
+			if !e.traits.Detach {
+				e.invalid(func(c *driver.Claim) { c.Detached = true }, errors.ErrUnsupported)
+			}
+		},
+	},
+	{
+		name: "shortest TTL",
+		why:  "a TTL of Traits.MinTTL works",
+		run: func(e *env) {
+			c := e.claim()
+			c.TTL = max(e.traits.MinTTL, 1)
+			if st := e.acquire(e.d, c); st.TTL < c.TTL {
+				e.Errorf("TTL %v was asked for, %v granted", c.TTL, st.TTL)
+			}
+		},
+	},
+	{
+		name: "longest TTL",
+		why:  "a TTL of Traits.MaxTTL works; without a bound, any that people use does",
+		run: func(e *env) {
+			c := e.claim()
+			if c.TTL = e.traits.MaxTTL; c.TTL == 0 {
+				c.TTL = 10 * 365 * 24 * time.Hour
+			}
+			st := e.acquire(e.d, c)
+			if st.TTL < c.TTL {
+				e.Errorf("TTL %v was asked for, %v granted", c.TTL, st.TTL)
+			}
+			e.enqueue(e.other, e.claim())
+			e.release(e.d, c, st)
+		},
+	},
+	{
+		name: "what is missing says so",
+		why:  "what a backend cannot do is an error that wraps errors.ErrUnsupported, never a quiet nothing",
+		run: func(e *env) {
+			ctx := context.Background()
+			tell := map[string]struct {
+				able bool
+				err  func() error
+			}{
+				"Queue":  {e.traits.Listed, func() error { _, err := e.d.Queue(ctx, e.name); return err }},
+				"Break":  {has[driver.Breaker](e.d), func() error { return driver.Break(ctx, e.d, e.name, freshID()) }},
+				"Revoke": {has[driver.Revoker](e.d), func() error { return driver.Revoke(ctx, e.d, e.name, freshID()) }},
+				"Check":  {has[driver.Checker](e.d), func() error { _, err := driver.Check(ctx, e.d); return err }},
+				"Propose": {has[driver.Proposer](e.d), func() error {
+					_, err := driver.Propose(ctx, e.d, e.claim(), 1)
+					return err
+				}},
+				"List": {has[driver.Lister](e.d), func() error {
+					for _, err := range driver.List(ctx, e.d, e.name) {
+						return err
+					}
+					return nil
+				}},
+			}
+			for name, ability := range tell {
+				if err := ability.err(); errors.Is(err, errors.ErrUnsupported) == ability.able {
+					e.Errorf("%s: offered: %v, error: %v", name, ability.able, err)
+				}
+			}
+		},
+	},
+	{
+		name: "detached",
+		why:  "a detached claim lives by its TTL alone, even after the client that made it is gone",
+		run: func(e *env) {
+			gone := e.h.Open(e.T)
+			c := e.claim()
+			c.Detached = true
+			st := e.acquire(gone, c)
+			if err := gone.Close(); err != nil {
+				e.Errorf("Close: %v", err)
+			}
+			e.enqueue(e.other, e.try())
+			e.release(e.d, c, st)
+		},
+		needs: func(d driver.Driver) bool { return d.Traits().Detach },
+		exact: true,
+	},
+	{
+		name: "a renewal detaches",
+		why:  "a renewal says anew whether the claim outlives its client",
+		run: func(e *env) {
+			gone := e.h.Open(e.T)
+			c := e.claim()
+			st := e.acquire(gone, c)
+			c.Detached = true
+			e.acquire(gone, renewal(c, st))
+			if err := gone.Close(); err != nil {
+				e.Errorf("Close: %v", err)
+			}
+			e.enqueue(e.other, e.try())
+			e.release(e.d, c, st)
+		},
+		needs: func(d driver.Driver) bool { return d.Traits().Detach },
+		exact: true,
+	},
+}
+
+// invalid fails unless Validate refuses a claim that was changed like this, with an error that wraps want.
+func (e *env) invalid(change func(*driver.Claim), want error) {
+	e.Helper()
+	c := e.claim()
+	change(&c)
+	if err := driver.Validate(c, e.traits); err == nil || want != nil && !errors.Is(err, want) {
+		e.Errorf("%+v: got error %v, want one that wraps %v", c, err, want)
+	}
+}

@@ -1,0 +1,52 @@
+package drivertest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+var watchRows = []row{
+	{
+		name: "watch",
+		why:  "a change of the queue ends Watch, so that elections and dashboards need not poll",
+		run: func(e *env) {
+			changed := make(chan error, 1)
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			go func() { changed <- driver.Watch(ctx, e.other, e.name) }()
+			for {
+				c := e.claim()
+				e.release(e.d, c, e.acquire(e.d, c))
+				select {
+				case err := <-changed:
+					if err != nil && !e.s.lossy {
+						e.Errorf("Watch: %v", err)
+					}
+					return
+				default: // Watch may not have begun
+				}
+			}
+		},
+	},
+	{
+		name: "watch ends with its context",
+		why:  "who gives up must not hang",
+		run: func(e *env) {
+			ctx, cancel := context.WithCancel(context.Background())
+			ended := make(chan error, 1)
+			go func() {
+				var err error
+				for err == nil {
+					err = driver.Watch(ctx, e.other, e.name)
+				}
+				ended <- err
+			}()
+			cancel()
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				e.Errorf("Watch returned %v, want the error of its context", err)
+			}
+		},
+	},
+}
