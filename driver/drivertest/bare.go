@@ -7,7 +7,7 @@ import (
 )
 
 // hideAbilities leaves the five methods that every driver has, so that the portable fallbacks take over.
-func hideAbilities(_ testing.TB, d driver.Driver) driver.Driver {
+func hideAbilities(_ testing.TB, d driver.Driver, _ int) driver.Driver {
 	return bare{d}
 }
 

@@ -14,15 +14,15 @@ var crowdRows = []row{
 		name: "crowd on a mutex",
 		why:  "whatever the interleaving, one holds the lock at a time, and each later holder has a greater token",
 		run: func(e *env) {
-			e.crowd(1, func() driver.Claim { return e.claim() })
+			e.crowd(1, func(*rand.Rand) driver.Claim { return e.claim() })
 		},
 	},
 	{
 		name: "crowd of readers and writers",
 		why:  "whatever the interleaving, a writer is alone",
 		run: func(e *env) {
-			e.crowd(driver.All, func() driver.Claim {
-				if rand.N(3) == 0 {
+			e.crowd(driver.All, func(r *rand.Rand) driver.Claim {
+				if r.IntN(3) == 0 {
 					return e.writer()
 				}
 				return e.reader()
@@ -35,7 +35,7 @@ var crowdRows = []row{
 		why:  "whatever the interleaving, no more units are held than there are",
 		run: func(e *env) {
 			const permits = 5
-			e.crowd(permits, func() driver.Claim { return e.units(1+rand.Int64N(permits), permits) })
+			e.crowd(permits, func(r *rand.Rand) driver.Claim { return e.units(1+r.Int64N(permits), permits) })
 		},
 		needs: weighted,
 	},
@@ -43,19 +43,22 @@ var crowdRows = []row{
 
 // crowd lets many goroutines on several clients take and give back claims on one lock, some of which give up or do not
 // wait, and checks what they hold together.
-func (e *env) crowd(limit int64, claim func() driver.Claim) {
+func (e *env) crowd(limit int64, claim func(*rand.Rand) driver.Claim) {
 	goroutines, cycles := 16, 8
 	if e.s.lossy || !has[driver.Waiter](e.d) {
 		goroutines, cycles = 6, 3
 	}
-	e.renewEvery = min(e.h.longTTL(e.traits)/4, max(e.renewEvery, 0))
+	if e.renewEvery == 0 {
+		e.renewEvery = e.h.longTTL(e.traits) / 4 // a crowd may take its time
+	}
 	clients := []driver.Driver{e.d, e.other, e.open(), e.open()}
 	guard := &guard{limit: limit}
 	var wg sync.WaitGroup
 	for i := range goroutines {
 		wg.Go(func() {
+			r := random(e, i)
 			for range cycles {
-				e.visit(clients[i%len(clients)], claim(), guard)
+				e.visit(clients[i%len(clients)], claim(r), guard, r)
 			}
 		})
 	}
@@ -66,14 +69,12 @@ func (e *env) crowd(limit int64, claim func() driver.Claim) {
 	if e.traits.Fenced && limit == 1 && guard.unordered.Load() {
 		e.Error("a holder had a lesser token than one before it")
 	}
-	if !e.s.lossy {
-		e.queued()
-	}
+	e.queued()
 }
 
 // visit takes the claim, holds it for a moment, and gives it back, unless it gives up before.
-func (e *env) visit(d driver.Driver, c driver.Claim, g *guard) {
-	c.Queue = rand.N(4) > 0 || e.s.lossy
+func (e *env) visit(d driver.Driver, c driver.Claim, g *guard, r *rand.Rand) {
+	c.Queue = r.IntN(4) > 0 || e.s.lossy
 	st, err := e.ask(d, c)
 	switch {
 	case err != nil:
@@ -81,7 +82,7 @@ func (e *env) visit(d driver.Driver, c driver.Claim, g *guard) {
 		return
 	case !st.Granted && !c.Queue:
 		return
-	case !st.Granted && rand.N(4) == 0:
+	case !st.Granted && r.IntN(4) == 0:
 		e.leave(d, c, st)
 		return
 	}

@@ -6,7 +6,10 @@
 //	}
 //
 // The contract is a table whose rows carry their reason, which a failure prints. The rows run with the driver as it is,
-// and with its abilities hidden.
+// with its abilities hidden, and over a connection that loses, repeats and delays what passes it. After that come
+// tests that draw operations at random and compare the driver with memlock and with the grant rule. What is drawn
+// follows from a seed: a failure prints it, and the flag -drivertest.seed or the environment variable
+// HOLDFAST_TEST_SEED replays it.
 package drivertest
 
 import (
@@ -70,12 +73,15 @@ func contract() []row {
 func Run(t *testing.T, h Harness) {
 	t.Run("contract", func(t *testing.T) { runRows(t, h, setting{}) })
 	t.Run("bare", func(t *testing.T) { runRows(t, h, setting{wrap: hideAbilities}) })
+	t.Run("faulty", func(t *testing.T) { runRows(t, h, setting{wrap: overFaults, lossy: true}) })
+	t.Run("model", func(t *testing.T) { runModel(t, h) })
+	t.Run("rule", func(t *testing.T) { runRule(t, h) })
 }
 
 // A setting says how the rows reach the driver. The zero setting is directly.
 type setting struct {
-	wrap  func(testing.TB, driver.Driver) driver.Driver
-	lossy bool // requests fail without an answer and are repeated, and pushes may be lost
+	wrap  func(t testing.TB, d driver.Driver, n int) driver.Driver // the nth client of a test
+	lossy bool                                                     // requests fail without an answer and are repeated, and pushes may be lost
 }
 
 // rowsAtOnce is how many rows run at a time. Most of them wait for time to pass.
@@ -105,6 +111,7 @@ func (r row) test(t *testing.T, h Harness, s setting) {
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the rule: %s", r.why)
+			tellSeed(t)
 		}
 	})
 	r.run(e)

@@ -25,6 +25,8 @@ type env struct {
 
 	// renewEvery bounds one Wait. Zero: Wait alone must bring the grant, so that a driver that forgets to push shows.
 	renewEvery time.Duration
+
+	clients int // opened so far
 }
 
 func newEnv(t *testing.T, h Harness, s setting) *env {
@@ -40,10 +42,11 @@ func newEnv(t *testing.T, h Harness, s setting) *env {
 // open returns another client of the store, over the connection that the row runs on.
 func (e *env) open() driver.Driver {
 	d := e.h.Open(e.T)
-	if e.s.wrap != nil {
-		d = e.s.wrap(e.T, d)
+	if e.s.wrap == nil {
+		return d
 	}
-	return d
+	e.clients++
+	return e.s.wrap(e.T, d, e.clients)
 }
 
 // with returns e for another lock.
@@ -275,6 +278,9 @@ func (e *env) eventually(what string, ok func() bool) {
 // needs for rows.
 
 func has[T any](d driver.Driver) bool {
+	if f, ok := d.(*Faulty); ok {
+		d = f.Driver // which offers only what this does
+	}
 	_, ok := driver.As[T](d)
 	return ok
 }

@@ -46,6 +46,7 @@ var revokeRows = []row{
 			}
 		},
 		needs: has[driver.Revoker],
+		exact: true,
 	},
 }
 

@@ -1,0 +1,197 @@
+package drivertest
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// ErrLost is the error of calls that [Faulty] let fail. It says nothing about what became of the request.
+var ErrLost = errors.New("drivertest: the connection lost this")
+
+// Faults are how often things go wrong on a [Faulty] connection, from 0 (never) to 1, and their sum is at most 1.
+type Faults struct {
+	LoseRequest float64 // the call fails, and nothing was applied
+	LoseReply   float64 // the call fails, and the request was applied
+	Twice       float64 // the request is applied twice in a row
+	Late        float64 // the request is applied once more later, up to Delay after the caller has its answer
+	Slow        float64 // the request is applied up to Delay later
+
+	// LosePush is how often Wait takes the news and tells nobody: it blocks until its context ends.
+	LosePush float64
+
+	// Delay bounds how late a request may be.
+	Delay time.Duration
+}
+
+// badDay is what the suite runs over.
+var badDay = Faults{
+	LoseRequest: 0.1, LoseReply: 0.1, Twice: 0.1, Late: 0.1, Slow: 0.1,
+	LosePush: 0.2, Delay: 20 * time.Millisecond,
+}
+
+// overFaults lets a test work over a bad connection, which is quiet before the client is closed.
+func overFaults(t testing.TB, d driver.Driver, n int) driver.Driver {
+	f := NewFaulty(d, badDay, random(t, n))
+	t.Cleanup(f.Settle)
+	return f
+}
+
+// A Faulty is a driver behind a bad connection. It offers all abilities, each as far as the driver does, and is safe
+// for concurrent use. A sequence of calls that are made one after the other meets the same faults for the same seed.
+type Faulty struct {
+	driver.Driver
+	faults Faults
+	late   sync.WaitGroup
+
+	mu     sync.Mutex
+	random *rand.Rand
+}
+
+// NewFaulty puts a bad connection in front of d.
+func NewFaulty(d driver.Driver, faults Faults, random *rand.Rand) *Faulty {
+	return &Faulty{Driver: d, faults: faults, random: random}
+}
+
+// Settle blocks until the late duplicates that are under way have arrived. To be called before the driver is closed.
+func (f *Faulty) Settle() { f.late.Wait() }
+
+// Unwrap implements [driver.Wrapper].
+func (f *Faulty) Unwrap() driver.Driver { return f.Driver }
+
+// A fault is what happens to one call.
+type fault int
+
+const (
+	none fault = iota
+	loseRequest
+	loseReply
+	twice
+	late
+	slow
+)
+
+// draw decides about the next call.
+func (f *Faulty) draw() (fault, time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delay := time.Duration(f.random.Float64() * float64(f.faults.Delay))
+	left := f.random.Float64()
+	for i, rate := range []float64{f.faults.LoseRequest, f.faults.LoseReply, f.faults.Twice, f.faults.Late, f.faults.Slow} {
+		if left -= rate; left < 0 {
+			return loseRequest + fault(i), delay
+		}
+	}
+	return none, delay
+}
+
+func (f *Faulty) losesPush() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.random.Float64() < f.faults.LosePush
+}
+
+// pass makes one call over the connection.
+func pass[T any](ctx context.Context, f *Faulty, call func(context.Context) (T, error)) (v T, err error) {
+	what, delay := f.draw()
+	switch what {
+	case loseRequest:
+		return v, ErrLost
+	case loseReply:
+		call(ctx) //nolint:errcheck // the caller is not to know
+		return v, ErrLost
+	case slow:
+		if err := driver.Sleep(ctx, delay); err != nil {
+			return v, err
+		}
+	}
+	v, err = call(ctx)
+	switch what {
+	case twice:
+		call(ctx) //nolint:errcheck // the caller has its answer
+	case late:
+		f.later(ctx, delay, func(ctx context.Context) { call(ctx) }) //nolint:errcheck // the caller has its answer
+	}
+	return v, err
+}
+
+// later applies a call after a delay, even when its context has ended by then. Settle waits for it.
+func (f *Faulty) later(ctx context.Context, delay time.Duration, call func(context.Context)) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	f.late.Go(func() {
+		defer cancel()
+		if driver.Sleep(ctx, delay) == nil {
+			call(ctx)
+		}
+	})
+}
+
+// act is pass for calls that answer with an error alone.
+func (f *Faulty) act(ctx context.Context, call func(context.Context) error) error {
+	_, err := pass(ctx, f, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
+	return err
+}
+
+// Request implements [driver.Driver].
+func (f *Faulty) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	return pass(ctx, f, func(ctx context.Context) (driver.Status, error) { return f.Driver.Request(ctx, c) })
+}
+
+// Release implements [driver.Driver].
+func (f *Faulty) Release(ctx context.Context, c driver.Claim) error {
+	return f.act(ctx, func(ctx context.Context) error { return f.Driver.Release(ctx, c) })
+}
+
+// Queue implements [driver.Driver].
+func (f *Faulty) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
+	return pass(ctx, f, func(ctx context.Context) ([]driver.Entry, error) { return f.Driver.Queue(ctx, name) })
+}
+
+// Renew implements [driver.Renewer].
+func (f *Faulty) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
+	return pass(ctx, f, func(ctx context.Context) ([]driver.Result, error) { return driver.Renew(ctx, f.Driver, claims) })
+}
+
+// Propose implements [driver.Proposer].
+func (f *Faulty) Propose(ctx context.Context, c driver.Claim, token uint64) (driver.Status, error) {
+	return pass(ctx, f, func(ctx context.Context) (driver.Status, error) { return driver.Propose(ctx, f.Driver, c, token) })
+}
+
+// Break implements [driver.Breaker].
+func (f *Faulty) Break(ctx context.Context, name, id string) error {
+	return f.act(ctx, func(ctx context.Context) error { return driver.Break(ctx, f.Driver, name, id) })
+}
+
+// Revoke implements [driver.Revoker].
+func (f *Faulty) Revoke(ctx context.Context, name, id string) error {
+	return f.act(ctx, func(ctx context.Context) error { return driver.Revoke(ctx, f.Driver, name, id) })
+}
+
+// Watch implements [driver.Watcher].
+func (f *Faulty) Watch(ctx context.Context, name string) error {
+	return driver.Watch(ctx, f.Driver, name)
+}
+
+// Wait implements [driver.Waiter].
+func (f *Faulty) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if f.losesPush() {
+		driver.Wait(ctx, f.Driver, c) //nolint:errcheck // lost on the way
+		<-ctx.Done()
+		return driver.Status{}, ctx.Err()
+	}
+	return driver.Wait(ctx, f.Driver, c)
+}
+
+// List implements [driver.Lister]. A fault ends it before the first name.
+func (f *Faulty) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	if what, _ := f.draw(); what == loseRequest || what == loseReply {
+		return func(yield func(string, error) bool) { yield("", ErrLost) }
+	}
+	return driver.List(ctx, f.Driver, prefix)
+}

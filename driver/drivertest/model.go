@@ -1,0 +1,304 @@
+package drivertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/memlock"
+)
+
+// modelRuns is how many sequences of modelSteps operations are compared, each on a lock of its own.
+const (
+	modelRuns  = 8
+	modelSteps = 60
+)
+
+// runModel makes the same random operations on the driver and on memlock, one after the other, and compares the answers.
+func runModel(t *testing.T, h Harness) {
+	var wg sync.WaitGroup
+	for i := range modelRuns {
+		wg.Go(func() {
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				e := newEnv(t, h, setting{})
+				if !fifo(e.d) {
+					t.Skip("without order the answers may differ")
+				}
+				newModel(e, random(t, i)).run()
+			})
+		})
+	}
+	wg.Wait()
+}
+
+// A model is a driver and the reference side by side.
+type model struct {
+	*env
+	random *rand.Rand
+	sides  [2]side // the driver and memlock
+	claims []*modelled
+	steps  []string // what was done so far
+	tokens map[uint64]uint64
+}
+
+// A side is one of the two, with some clients.
+type side struct {
+	what    string
+	clients []driver.Driver
+}
+
+// A modelled claim has one ID and a token on each side.
+type modelled struct {
+	driver.Claim
+	tokens [2]uint64
+	lapsed bool // it expired, so that after a while each side may have forgotten it
+}
+
+func newModel(e *env, r *rand.Rand) *model {
+	store := memlock.New()
+	return &model{
+		env: e, random: r, tokens: make(map[uint64]uint64),
+		sides: [2]side{
+			{e.traits.Backend, []driver.Driver{e.d, e.other, e.open()}},
+			{"memlock", []driver.Driver{store, store.Client(), store.Client()}},
+		},
+	}
+}
+
+func (m *model) run() {
+	m.Cleanup(func() {
+		if m.Failed() {
+			tellSeed(m)
+			m.Logf("the operations:\n%s", strings.Join(m.steps, "\n"))
+		}
+	})
+	for range modelSteps {
+		m.step()
+		m.sameQueue()
+		if m.Failed() {
+			return
+		}
+	}
+	m.lapse()
+	m.sameQueue()
+}
+
+// step draws an operation and makes it.
+func (m *model) step() {
+	client := m.random.IntN(3)
+	c := m.pick()
+	switch n := m.random.IntN(20); {
+	case n < 7 || c == nil:
+		m.request(client, m.draw(), "request")
+	case n < 10:
+		m.request(client, c, "repeat")
+	case n < 12:
+		m.renew(client, c, 0)
+	case n < 13:
+		m.renew(client, c, 1)
+	case n < 16:
+		m.release(client, c, "release", func(side int) uint64 { return c.tokens[side] })
+	case n < 17:
+		m.release(client, c, "release by ID alone", func(int) uint64 { return 0 })
+	case n < 18:
+		m.release(client, m.draw(), "release of nothing", func(int) uint64 { return 0 })
+	case n < 19:
+		m.breaks(client, c)
+	default:
+		m.revokes(client, c)
+	}
+}
+
+// pick returns a claim that was requested before, living or dead.
+func (m *model) pick() *modelled {
+	if len(m.claims) == 0 {
+		return nil
+	}
+	recent := m.claims[max(0, len(m.claims)-8):]
+	if c := recent[m.random.IntN(len(recent))]; !c.lapsed {
+		return c
+	}
+	return nil
+}
+
+// draw makes a claim that was never requested.
+func (m *model) draw() *modelled {
+	c := m.claim()
+	if m.traits.Weighted {
+		c = m.units(drawUnits(m.random))
+	}
+	if c.TTL = time.Minute; m.traits.MaxTTL > 0 {
+		c.TTL = min(c.TTL, m.traits.MaxTTL)
+	}
+	c.TTL = max(c.TTL, m.traits.MinTTL)
+	c.Queue = m.random.IntN(6) > 0
+	drawn := &modelled{Claim: c}
+	m.claims = append(m.claims, drawn)
+	return drawn
+}
+
+// note writes down what is done.
+func (m *model) note(client int, c *modelled, what string) {
+	m.steps = append(m.steps, fmt.Sprintf("%3d. client %d: %s %s, %d of %d, queue %v, tokens %d", len(m.steps)+1, client, what, c.ID, c.Weight, c.Limit, c.Queue, c.tokens))
+}
+
+func (m *model) request(client int, c *modelled, what string) {
+	m.note(client, c, what)
+	m.compare(c, func(side int) (driver.Status, error) {
+		return m.sides[side].clients[client].Request(context.Background(), c.Claim)
+	})
+}
+
+// renew requests a claim under its token, or under one that is off by so much.
+func (m *model) renew(client int, c *modelled, off uint64) {
+	m.note(client, c, fmt.Sprintf("renew with token + %d", off))
+	m.compare(c, func(side int) (driver.Status, error) {
+		again := c.Claim
+		again.Token = c.tokens[side] + off
+		results, err := driver.Renew(context.Background(), m.sides[side].clients[client], []driver.Claim{again})
+		if err != nil {
+			return driver.Status{}, err
+		}
+		return results[0].Status, results[0].Err
+	})
+}
+
+func (m *model) release(client int, c *modelled, what string, token func(side int) uint64) {
+	m.note(client, c, what)
+	m.compareErrors(func(side int) error {
+		gone := c.Claim
+		gone.Token = token(side)
+		return m.sides[side].clients[client].Release(context.Background(), gone)
+	})
+}
+
+func (m *model) breaks(client int, c *modelled) {
+	if !has[driver.Breaker](m.d) {
+		return
+	}
+	m.note(client, c, "break")
+	m.compareErrors(func(side int) error {
+		return driver.Break(context.Background(), m.sides[side].clients[client], m.name, c.ID)
+	})
+}
+
+func (m *model) revokes(client int, c *modelled) {
+	if !has[driver.Revoker](m.d) {
+		return
+	}
+	m.note(client, c, "revoke")
+	m.compareErrors(func(side int) error {
+		return driver.Revoke(context.Background(), m.sides[side].clients[client], m.name, c.ID)
+	})
+}
+
+// lapse lets every second claim in the queue expire.
+func (m *model) lapse() {
+	var longest time.Duration
+	for i, en := range m.queueOf(1) {
+		if i%2 == 1 {
+			continue
+		}
+		c := m.named(en.ID)
+		c.lapsed = true
+		c.TTL = m.h.shortTTL(m.traits)
+		m.note(0, c, "let expire")
+		for side := range m.sides {
+			st, err := m.sides[side].clients[0].Request(context.Background(), c.Claim)
+			if err != nil {
+				m.Fatalf("%s: %v", m.sides[side].what, err)
+			}
+			longest = max(longest, st.TTL)
+		}
+	}
+	m.pass(longest + longest/10)
+}
+
+func (m *model) named(id string) *modelled {
+	for _, c := range m.claims {
+		if c.ID == id {
+			return c
+		}
+	}
+	m.Fatalf("memlock made up the claim %s", id)
+	return nil
+}
+
+// compare makes a request on both sides and fails unless they answer alike.
+func (m *model) compare(c *modelled, request func(side int) (driver.Status, error)) {
+	m.Helper()
+	var sts [2]driver.Status
+	m.compareErrors(func(side int) (err error) {
+		sts[side], err = request(side)
+		return err
+	})
+	got, want := sts[0], sts[1]
+	if !c.Queue && !want.Granted {
+		got, want = driver.Status{Granted: got.Granted}, driver.Status{} // nothing else is said about a claim that left no trace
+	}
+	if got.Granted != want.Granted || got.Contended != want.Contended || got.Revoked != want.Revoked || (got.Retry > 0) != (want.Retry > 0) {
+		m.Errorf("%s answers %+v, memlock %+v", m.sides[0].what, got, want)
+	}
+	m.sameToken(c, got.Token, want.Token)
+}
+
+// sameToken fails unless a token has its rank on both sides.
+func (m *model) sameToken(c *modelled, got, want uint64) {
+	m.Helper()
+	if want == 0 {
+		return
+	}
+	c.tokens = [2]uint64{got, want}
+	if !m.traits.Fenced {
+		return
+	}
+	for mem, other := range m.tokens {
+		if (got < other) != (want < mem) || (got == other) != (want == mem) {
+			m.Errorf("tokens are in another order: %s has %d after %d, memlock %d after %d", m.sides[0].what, got, other, want, mem)
+		}
+	}
+	m.tokens[want] = got
+}
+
+// compareErrors does the same on both sides and fails unless both say the same about it.
+func (m *model) compareErrors(do func(side int) error) {
+	m.Helper()
+	got, want := do(0), do(1)
+	if got != nil && !errors.Is(got, driver.ErrGone) || errors.Is(got, driver.ErrGone) != errors.Is(want, driver.ErrGone) {
+		m.Errorf("%s answers error %v, memlock %v", m.sides[0].what, got, want)
+	}
+}
+
+// sameQueue fails unless both queues hold the same claims in the same order and state.
+func (m *model) sameQueue() {
+	m.Helper()
+	if !m.traits.Listed {
+		return
+	}
+	if got, want := show(m.queueOf(0)), show(m.queueOf(1)); got != want {
+		m.Errorf("%s has the queue\n%s, memlock\n%s", m.sides[0].what, got, want)
+	}
+}
+
+func (m *model) queueOf(side int) []driver.Entry {
+	m.Helper()
+	entries, err := m.sides[side].clients[1].Queue(context.Background(), m.name)
+	if err != nil {
+		m.Fatalf("%s: Queue: %v", m.sides[side].what, err)
+	}
+	return entries
+}
+
+func show(entries []driver.Entry) string {
+	var b strings.Builder
+	for _, en := range entries {
+		fmt.Fprintf(&b, "\t%s %d/%d granted %v\n", en.ID, en.Weight, en.Limit, en.Granted)
+	}
+	return b.String()
+}
