@@ -25,8 +25,8 @@ func (d *Driver) Propose(ctx context.Context, c driver.Claim, token uint64) (dri
 		return driver.Status{}, fmt.Errorf("redis: the token %d must be from 1 to %d: %w", token, uint64(maxToken), driver.ErrRefused)
 	}
 	ttl := milliseconds(c.TTL)
-	values, err := d.run(ctx, &d.scripts.propose, k, c.ID, strconv.FormatUint(token, 10), d.about(c, ttl),
-		strconv.FormatInt(ahead.Microseconds(), 10), d.keep(ttl))
+	args := []string{c.ID, strconv.FormatUint(token, 10), d.about(c, ttl), strconv.FormatInt(ahead.Microseconds(), 10)}
+	values, err := d.run(ctx, &d.scripts.propose, k, d.appendKeep(args, ttl)...)
 	if err != nil {
 		return driver.Status{}, err
 	}

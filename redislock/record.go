@@ -9,9 +9,6 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// sharedValue is in the lock's key while several claims may be granted. It cannot be the ID of a claim.
-const sharedValue = "~shared"
-
 // Flags of a stored claim.
 const (
 	flagQueue    = 1

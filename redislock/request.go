@@ -62,12 +62,12 @@ func (d *Driver) requestScript(c driver.Claim) *script {
 
 func (d *Driver) requestArgs(c driver.Claim) []string {
 	ttl := milliseconds(c.TTL)
-	value, state := c.ID, "h"
+	kind := "h"
 	if c.Weight != c.Limit {
-		value, state = sharedValue, "s"
+		kind = "s"
 	}
-	return []string{c.ID, strconv.FormatUint(c.Token, 10), strconv.FormatInt(ttl, 10), d.about(c, ttl), value, state,
-		bit(c.Queue), d.keep(ttl)}
+	args := []string{c.ID, strconv.FormatUint(c.Token, 10), strconv.FormatInt(ttl, 10), d.about(c, ttl), kind}
+	return d.appendKeep(args, ttl)
 }
 
 // answered reads what request.lua says about a claim.
@@ -82,19 +82,15 @@ func (d *Driver) answered(c driver.Claim, values []string) (driver.Status, error
 	return st, err
 }
 
-// keep is how long the claims of a lock outlive their last use, in milliseconds.
-func (d *Driver) keep(ttl int64) string {
-	return strconv.FormatInt(max(d.opts.Keep.Milliseconds(), keepTTLs*ttl), 10)
+// appendKeep adds how long the claims of a lock must outlive their last use, in ms, where the default is too short.
+func (d *Driver) appendKeep(args []string, ttl int64) []string {
+	if long := keepTTLs * ttl; long > d.opts.Keep.Milliseconds() {
+		return append(args, strconv.FormatInt(long, 10))
+	}
+	return args
 }
 
 // milliseconds rounds up: the server never grants less than was asked for.
 func milliseconds(d time.Duration) int64 {
 	return int64((d + time.Millisecond - 1) / time.Millisecond)
-}
-
-func bit(b bool) string {
-	if b {
-		return "1"
-	}
-	return "0"
 }

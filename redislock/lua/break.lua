@@ -4,7 +4,7 @@
 local call = redis.call
 local state = call('HGET', KEYS[2], '~')
 
-local clock, keep = nil, KEEP
+local clock, keep
 --include claims.lua
 
 if not state then return 'gone' end
@@ -12,8 +12,7 @@ load()
 settle()
 local c = find(ARGV[1])
 if c then
-  drop(ARGV[1], c, 'e')
-  tell(c, 'x ' .. ARGV[1])
+  cut({ARGV[1]})
   grant()
   take()
 end

@@ -2,23 +2,24 @@
 --   call   redis.call
 --   clock  the answer of TIME, or nil
 --   state  field '~' of the claims hash, or false
---   keep   how long, in ms, the claims outlive their last use
+--   keep   how long, in ms, the claims must outlive their last use, where that is longer than KEEP; or nil
 --
 -- KEYS  1 the lock: while a claim is granted its ID, or '~shared' where several may be; the form other clients know
 --       2 the claims, a hash: '~' is the state, every other field a claim, alive or ended, named by its ID
 --       3 the order, a sorted set: IDs by token; the first q.granted of them are granted
 --       4 the expiry, a sorted set: IDs by deadline in ms, negative while the claim waits
--- State 'FORMAT i LAST EXPIRES'                                        no claims
---       'FORMAT h TOKEN EXPIRES DEADLINE SINCE ID ABOUT'               one claim, granted and alone in having the lock
---       'FORMAT s ...'                                                 the same, but it would share the lock
---       'FORMAT q LAST EXPIRES COUNT GRANTED SUM NEXT UNTIL HELD LIMITS WATCHERS'  claims in keys 2 to 4
--- Claim 'FORMAT w|g|v TOKEN DEADLINE SINCE ABOUT'                      waiting, granted, revoked
---       'FORMAT r|e EXPIRES'                                           released, ended otherwise
+-- State 'FORMAT i LAST REFRESH'                       no claims
+--       'FORMAT h TOKEN REFRESH RENEWED ID ABOUT'    one claim, granted and alone in having the lock; RENEWED is '-' at first
+--       'FORMAT s ...'                               the same, but it would share the lock
+--       'FORMAT q LAST REFRESH COUNT GRANTED SUM NEXT TILL HELD LIMITS WATCHERS'   the claims are in keys 2 to 4
+-- Claim 'FORMAT w|g|v TOKEN DEADLINE SINCE ABOUT'    waiting, granted, revoked
+--       'FORMAT r|e TOKEN FROM TTL'                  released, ended otherwise; known until 2 TTL after FROM, or '-' for TOKEN
 -- ABOUT 'WEIGHT LIMIT TTL CHANNEL FLAGS LENGTH:OWNER VALUE'
--- The words FORMAT (the number of the format), PREVIOUS (the one before it), KEEP (see keep) and CHANNELS (what the names
--- of channels begin with) are replaced when the script is loaded.
+-- The words FORMAT (the number of the format), PREVIOUS (the one before it), KEEP (for how many ms the claims outlive
+-- their last use) and CHANNELS (what the names of channels begin with) are replaced when the script is loaded.
 --
--- Times are ms, which '..' prints exactly. Tokens are µs, which it does not: they are printed by digits().
+-- Times are ms, which '..' prints exactly. LAST, TOKEN and REFRESH (when the keys' expiry is to be set again, half of KEEP
+-- before they expire) are µs, which it does not: they are printed by digits().
 local match, floor = string.match, math.floor
 local KEY, CLAIMS, ORDER, EXPIRY = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local SHARED = '~shared'
@@ -60,12 +61,13 @@ local function write(id, c)
   q.next = math.min(q.next, c.deadline)
 end
 
--- find returns a live claim, or nil and the mark of an ended one ('r' or 'e'), if any.
+-- find returns a live claim, or nil and the mark ('r' or 'e') and token of an ended one, if any.
 local function find(id)
   local record = call('HGET', CLAIMS, id)
   if not record then return nil end
   local c = decode(record)
-  return c, not c and match(record, '^%d+ ([re])') or nil
+  if c then return c end
+  return nil, match(record, '^%d+ ([re]) (%d+)')
 end
 
 local function tell(c, message)
@@ -74,35 +76,29 @@ end
 
 -- The state.
 
-local function outlive()
-  if q.expires - now >= keep / 2 then return false end
-  q.expires = now + keep
-  return true
-end
-
-local function empty(last, expires)
-  return {last = last, expires = expires, count = 0, granted = 0, sum = 0, next = 0, till = 0, held = '-', limits = {}, watchers = {}}
+local function empty(last, refresh)
+  return {last = last, refresh = refresh, count = 0, granted = 0, sum = 0, next = 0, till = 0, held = '-', limits = {}, watchers = {}}
 end
 
 -- spread takes the single claim of a state apart, so that others can queue behind it.
 local function spread(kind)
-  local token, expires, deadline, since, id, rest = match(state, '^%d+ %a (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$')
-  q = empty(token + 0, expires + 0)
-  q.count, q.granted = 1, 1
-  q.held = kind == 'h' and id or SHARED
-  q.till, q.next = deadline + 0, deadline + 0
-  local c = decode('FORMAT g ' .. token .. ' ' .. deadline .. ' ' .. since .. ' ' .. rest)
-  q.sum = c.weight
-  q.limits[c.limit] = 1
+  local token, refresh, renewed, id, rest = match(state, '^%d+ %a (%d+) (%d+) (%S+) (%S+) (.*)$')
+  local c = {mark = 'g', token = token, since = string.sub(token, 1, -4)}
+  c.weight, c.limit, c.ttl, c.channel, c.rest = match(rest, '^(%d+) (%d+) (%d+) (%S+) (.*)$')
+  c.weight, c.limit = c.weight + 0, c.limit + 0
+  c.deadline = (renewed == '-' and c.since or renewed) + c.ttl
+  q = empty(token + 0, refresh + 0)
+  q.count, q.granted, q.sum, q.limits[c.limit] = 1, 1, c.weight, 1
+  q.held, q.till, q.next = kind == 'h' and id or SHARED, c.deadline, c.deadline
   write(id, c)
   call('ZADD', ORDER, token, id)
   q.fresh = true
 end
 
 local function load_queue()
-  local last, expires, count, granted, sum, next_, till, held, limits, watchers =
+  local last, refresh, count, granted, sum, next_, till, held, limits, watchers =
     match(state, '^%d+ q (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (%S+) (%S+)$')
-  q = empty(last + 0, expires + 0)
+  q = empty(last + 0, refresh + 0)
   q.count, q.granted, q.sum, q.next, q.till, q.held = count + 0, granted + 0, sum + 0, next_ + 0, till + 0, held
   for limit, n in string.gmatch(limits, '(%d+):(%d+)') do q.limits[limit + 0] = n + 0 end
   for channel, till_ in string.gmatch(watchers, '([^;=]+)=(%d+)') do q.watchers[channel] = till_ + 0 end
@@ -116,8 +112,8 @@ local function load()
   check_format(state)
   local kind = match(state, '^%d+ (%a)')
   if kind == 'i' then
-    local last, expires = match(state, '^%d+ i (%d+) (%d+)$')
-    q = empty(last + 0, expires + 0)
+    local last, refresh = match(state, '^%d+ i (%d+) (%d+)$')
+    q = empty(last + 0, refresh + 0)
   elseif kind == 'q' then
     load_queue()
   else
@@ -137,20 +133,33 @@ local function notify()
   q.watchers = {}
 end
 
+-- outlive sets the expiry of the keys where that is due, or a key is new. It shortens none.
+local function outlive(due)
+  local till = now + (keep or KEEP)
+  if not state then
+    call('PEXPIREAT', CLAIMS, till)
+  elseif due then
+    call('PEXPIREAT', CLAIMS, till, 'GT')
+  end
+  if q.count > 0 and (due or q.fresh) then
+    for _, key in ipairs({ORDER, EXPIRY}) do
+      if q.fresh then call('PEXPIREAT', key, till) else call('PEXPIREAT', key, till, 'GT') end
+    end
+  end
+end
+
 local function save()
   if q.changed then notify() end
-  local renewed = outlive()
+  local due = keep or micros >= q.refresh
+  if due then q.refresh = micros + KEEP * 500 end
+  local head = ' ' .. digits(q.last) .. ' ' .. digits(q.refresh)
   if q.count == 0 and next(q.watchers) == nil then
-    call('HSET', CLAIMS, '~', 'FORMAT i ' .. digits(q.last) .. ' ' .. q.expires)
+    call('HSET', CLAIMS, '~', 'FORMAT i' .. head)
   else
-    call('HSET', CLAIMS, '~', 'FORMAT q ' .. digits(q.last) .. ' ' .. q.expires .. ' ' .. q.count .. ' ' .. q.granted .. ' ' .. q.sum ..
-      ' ' .. q.next .. ' ' .. q.till .. ' ' .. q.held .. ' ' .. pairs_of(q.limits, '%d:%d') .. ' ' .. pairs_of(q.watchers, '%s=%.0f'))
+    call('HSET', CLAIMS, '~', 'FORMAT q' .. head .. ' ' .. q.count .. ' ' .. q.granted .. ' ' .. q.sum .. ' ' .. q.next .. ' ' .. q.till .. ' ' ..
+      q.held .. ' ' .. pairs_of(q.limits, '%d:%d') .. ' ' .. pairs_of(q.watchers, '%s=%.0f'))
   end
-  if renewed then call('PEXPIREAT', CLAIMS, q.expires) end
-  if q.count > 0 and (renewed or q.fresh) then
-    call('PEXPIREAT', ORDER, q.expires)
-    call('PEXPIREAT', EXPIRY, q.expires)
-  end
+  outlive(due)
 end
 
 -- Ended claims.
@@ -158,8 +167,8 @@ end
 --include sweep.lua
 
 -- bury remembers how a claim ended for as long as a late copy of its request may arrive.
-local function bury(id, mark, ttl)
-  call('HSET', CLAIMS, id, 'FORMAT ' .. mark .. ' ' .. (now + ttl + 1000))
+local function bury(id, mark, token, ttl)
+  call('HSET', CLAIMS, id, 'FORMAT ' .. mark .. ' ' .. token .. ' ' .. now .. ' ' .. ttl)
   if micros % 16 == 0 then sweep(micros, now) end
 end
 
@@ -174,12 +183,12 @@ local function drop(id, c, mark)
     local n = q.limits[c.limit] - 1
     q.limits[c.limit] = n > 0 and n or nil
   end
-  bury(id, mark, c.ttl)
+  bury(id, mark, c.token, c.ttl)
 end
 
--- lose ends every granted claim: KEY no longer says that they have the lock.
-local function lose()
-  for _, id in ipairs(call('ZRANGE', ORDER, 0, q.granted - 1)) do
+-- cut ends claims against their will.
+local function cut(ids)
+  for _, id in ipairs(ids) do
     local c = find(id)
     drop(id, c, 'e')
     tell(c, 'x ' .. id)
@@ -188,7 +197,7 @@ end
 
 local function expire()
   if now <= q.next then return end
-  for _, id in ipairs(call('ZRANGEBYSCORE', EXPIRY, 1 - now, now - 1)) do drop(id, find(id), 'e') end
+  cut(call('ZRANGEBYSCORE', EXPIRY, 1 - now, now - 1))
   local granted = call('ZRANGEBYSCORE', EXPIRY, 1, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
   local waiting = call('ZREVRANGEBYSCORE', EXPIRY, -1, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
   q.next = math.min(granted or math.huge, -(waiting or -math.huge))
@@ -240,7 +249,7 @@ end
 
 -- settle brings the queue up to date: what expired or was taken away ends, and what there is room for is granted.
 local function settle()
-  if q.granted > 0 and value ~= q.held then lose() end
+  if q.granted > 0 and value ~= q.held then cut(call('ZRANGE', ORDER, 0, q.granted - 1)) end -- lost, whoever took it
   if value and value ~= q.held then foreign = value end
   expire()
   grant()
@@ -267,10 +276,10 @@ local function next_token() return math.max(q.last + 1, micros) end
 local function blocked()
   if foreign then
     local left = call('PTTL', KEY)
-    return left >= 0 and math.min(left + 1, 1000) or 1000
+    return left >= 0 and math.min(math.max(left, 1), 1000) or 1000
   end
   local soonest = call('ZRANGEBYSCORE', EXPIRY, 1, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
-  return soonest and math.max(soonest - now + 1, 1) or 1
+  return soonest and math.max(soonest - now, 1) or 1
 end
 
 -- answer is the status of a claim: 'MARK TOKEN RETRY CONTENDED'.

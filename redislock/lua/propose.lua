@@ -1,9 +1,9 @@
 -- Requests a claim without queueing it, under a token that the caller chose.
--- ARGV     1 ID  2 chosen token  3 ABOUT  4 by how many µs the token may be ahead of the clock  5 keep
--- Returns  'MARK TOKEN RETRY CONTENDED' as request.lua does. Where TOKEN is not the chosen one, it is the greatest so far:
---          a greater one may be proposed. Or 'gone', or 'future'.
+-- ARGV     1 ID  2 chosen token  3 ABOUT  4 by how many µs the token may be ahead of the clock  5 keep, where that is longer than KEEP
+-- Returns  'MARK TOKEN RETRY CONTENDED' as request.lua does. Where TOKEN is not the chosen one, it is the greatest so far,
+--          and the claim has one from the clock: a greater one may be proposed. Or 'gone', or 'future'.
 local call = redis.call
-local id, token, keep = ARGV[1], ARGV[2], ARGV[5] + 0
+local id, token, keep = ARGV[1], ARGV[2], ARGV[5]
 local state = call('HGET', KEYS[2], '~')
 
 local clock
@@ -29,10 +29,9 @@ if not c then
     save()
     return 'w ' .. digits(q.last) .. ' ' .. retry .. ' 0'
   end
-  add(id, asked, accepted and tonumber(token) or q.last)
+  add(id, asked, accepted and tonumber(token) or next_token())
   grant(id)
   c = find(id)
-  if not accepted then c.token = '0' end -- granted, and its place kept, under no token yet
 else
   c.ttl, c.deadline = asked.ttl, now + asked.ttl
   q.till = math.max(q.till, c.deadline)

@@ -4,14 +4,16 @@
 local call = redis.call
 local state = call('HGET', KEYS[2], '~')
 
-local clock, keep = nil, KEEP
+local clock, keep
 --include claims.lua
 
 -- A single claim is shown as it is: looking changes nothing.
 if state then
   check_format(state)
-  local kind, token, deadline, since, id, rest = match(state, '^%d+ ([hs]) (%d+) %d+ (%d+) (%d+) (%S+) (.*)$')
-  if kind and deadline + 0 >= now and value == (kind == 'h' and id or SHARED) then
+  local kind, token, renewed, id, rest = match(state, '^%d+ ([hs]) (%d+) %d+ (%S+) (%S+) (.*)$')
+  if kind and value == (kind == 'h' and id or SHARED) then
+    local since = string.sub(token, 1, -4)
+    local deadline = (renewed == '-' and since or renewed) + match(rest, '^%d+ %d+ (%d+)')
     return {digits(now), '', '0', id, 'FORMAT g ' .. token .. ' ' .. deadline .. ' ' .. since .. ' ' .. rest}
   end
 end

@@ -7,34 +7,34 @@ local state = call('HGET', KEYS[2], '~')
 
 -- It is the only one: nobody is next. KEY still has its value, so it has not expired, and no clock is needed.
 if state then
-  local kind, has, expires, deadline, holder, ttl = string.match(state, '^FORMAT ([hs]) (%d+) (%d+) (%d+) %d+ (%S+) %d+ %d+ (%d+)')
+  local kind, has, refresh, renewed, holder, ttl = string.match(state, '^FORMAT ([hs]) (%d+) (%d+) (%S+) (%S+) %d+ %d+ (%d+)')
   if holder == id and (token == has or token == '0') and call('GET', KEYS[1]) == (kind == 'h' and id or '~shared') then
     call('DEL', KEYS[1])
-    call('HSET', KEYS[2], '~', 'FORMAT i ' .. has .. ' ' .. expires, id, 'FORMAT r ' .. deadline + ttl)
+    call('HSET', KEYS[2], '~', 'FORMAT i ' .. has .. ' ' .. refresh, id, 'FORMAT r ' .. has .. ' ' .. renewed .. ' ' .. ttl)
     if has % 16 == 0 then
       --include sweep.lua
-      sweep(has, deadline - ttl)
+      sweep(has, renewed == '-' and string.sub(has, 1, -4) + 0 or renewed + 0)
     end
     return 'ok'
   end
 end
 
-local clock, keep = nil, KEEP
+local clock, keep
 --include claims.lua
 
 load()
 settle()
-local c, mark = find(id)
+local c, mark, had = find(id)
 local result = 'gone'
 if c and (token == '0' or token == c.token) then
   drop(id, c, 'r')
   grant()
   take()
   result = 'ok'
-elseif mark == 'r' then
+elseif mark == 'r' and (token == '0' or token == had) then
   result = 'ok'
 elseif not c and not mark and token == '0' then
-  bury(id, 'e', ARGV[3] + 0)
+  bury(id, 'e', 0, ARGV[3])
 end
 save()
 return result

@@ -4,7 +4,7 @@
 local call = redis.call
 local state = call('HGET', KEYS[2], '~')
 
-local clock, keep = nil, KEEP
+local clock, keep
 --include claims.lua
 
 if not state then return 'gone' end
