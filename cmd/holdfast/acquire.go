@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// acquire waits for the lock as the plan says. A signal ends the wait.
+func (a *app) acquire(ctx context.Context, s *store, p *plan, inbox *inbox) (*holdfast.Lease, error) {
+	begin := time.Now()
+	waiting, done := p.patience(inbox.until(ctx))
+	hide := a.showWait(waiting, s, p)
+	lease, err := p.acquire(waiting, s.Client)
+	cause := context.Cause(waiting)
+	hide()
+	done()
+	switch {
+	case err != nil:
+		return nil, a.notAcquired(ctx, cause, s, p, err)
+	case isInterrupt(cause): // the lock came with the signal; closing the store gives it back
+		return nil, a.notAcquired(ctx, cause, s, p, holdfast.ErrNotAcquired)
+	}
+	waited := time.Since(begin).Seconds()
+	a.emit(event{Event: "acquired", Name: p.name, Token: decimal(lease.Token()), Owner: p.owner(), Waited: &waited})
+	return lease, nil
+}
+
+// notAcquired tells why there is no lock: a signal came, others have it, or the backend does not serve us. cause is
+// what ended the wait, if it was ended.
+func (a *app) notAcquired(ctx context.Context, cause error, s *store, p *plan, err error) error {
+	if i, ok := errors.AsType[*interrupt](cause); ok {
+		return ended(i.code())
+	}
+	if errors.Is(err, holdfast.ErrNotAcquired) {
+		return a.conflict(ctx, s, p)
+	}
+	return s.failed(err)
+}
+
+func isInterrupt(err error) bool {
+	_, ok := errors.AsType[*interrupt](err)
+	return ok
+}
+
+// conflict is the error for a lock that others have, and says who.
+func (a *app) conflict(ctx context.Context, s *store, p *plan) error {
+	ctx, cancel := context.WithTimeout(ctx, closeLimit)
+	defer cancel()
+	queue, err := s.Queue(ctx, p.name)
+	if err != nil {
+		return &exit{code: p.conflict, err: fmt.Errorf("%s is taken; who has it is not known: %w", printable(p.name), err)}
+	}
+	v := viewOf(p.name, queue)
+	why := fmt.Errorf("%s %s", printable(p.name), v.heldBy())
+	if p.wait > 0 {
+		why = fmt.Errorf("%w; it did not become free within %v", why, p.wait)
+	}
+	return &exit{code: p.conflict, err: why, holders: v.Holders}
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// backendFlags say where the locks are.
+type backendFlags struct {
+	url  string
+	file string
+}
+
+// backendEnv is the environment variable that names the backend.
+const backendEnv = "HOLDFAST_BACKEND"
+
+func (b *backendFlags) register(c *cobra.Command) {
+	c.Flags().StringVar(&b.url, "backend", "", "`URL` of the backend, without a password (default $HOLDFAST_BACKEND, or a file of this user)")
+	c.Flags().StringVar(&b.file, "backend-file", "", "`PATH` of a file that holds the URL, which may have a password")
+}
+
+// choose returns the URL of the backend: from a flag, the environment, or the file of this user.
+func (b *backendFlags) choose() (string, error) {
+	switch {
+	case b.url != "" && b.file != "":
+		return "", usage("--backend and --backend-file exclude each other; use one of them")
+	case b.url != "":
+		return b.url, b.refusePassword()
+	case b.file != "":
+		return b.read()
+	case os.Getenv(backendEnv) != "":
+		return os.Getenv(backendEnv), nil
+	default:
+		return ownFile()
+	}
+}
+
+// refusePassword keeps passwords off the command line, which all users of the machine can read.
+func (b *backendFlags) refusePassword() error {
+	u, err := url.Parse(b.url)
+	if err != nil || hasPassword(u) {
+		return usage("--backend must be a URL without a password, since others can read a command line; " +
+			"put a URL with one into " + backendEnv + ", or into a file named by --backend-file")
+	}
+	return nil
+}
+
+// secrets are parameters by which servers take passwords.
+var secrets = []string{"auth", "pass", "passwd", "password", "pw", "pwd", "secret"}
+
+func hasPassword(u *url.URL) bool {
+	if _, given := u.User.Password(); given || strings.Contains(u.Opaque, "@") {
+		return true
+	}
+	for name := range u.Query() {
+		if slices.Contains(secrets, strings.ToLower(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *backendFlags) read() (string, error) {
+	text, err := os.ReadFile(b.file)
+	if err != nil {
+		return "", usage("--backend-file: %w", err)
+	}
+	if rawURL := strings.TrimSpace(string(text)); rawURL != "" {
+		return rawURL, nil
+	}
+	return "", usage("--backend-file: %s is empty; it should hold a URL like redis://user:password@host:6379", b.file)
+}
+
+// A store is the backend, opened.
+type store struct {
+	*holdfast.Client
+	driver driver.Driver
+	shown  string // the URL without its password
+}
+
+// open connects to the backend.
+func (b *backendFlags) open(ctx context.Context, opts ...holdfast.Option) (*store, error) {
+	rawURL, err := b.choose()
+	if err != nil {
+		return nil, err
+	}
+	u, err := driver.ParseURL(rawURL)
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	if !slices.Contains(schemes, u.Scheme) {
+		return nil, usage("this command has no backend for %q; it has: %s", u.Scheme+":", strings.Join(schemes, " "))
+	}
+	d, err := driver.Open(ctx, rawURL)
+	switch {
+	case err == nil:
+	case isUnreachable(err):
+		return nil, unavailable(err)
+	default: // the URL asks for something that there is not
+		return nil, usage("%w", err)
+	}
+	return &store{Client: holdfast.New(d, opts...), driver: d, shown: driver.Redact(u)}, nil
+}
+
+// isUnreachable reports whether a backend could not be opened because of its state, not because of its URL.
+func isUnreachable(err error) bool {
+	var (
+		network net.Error
+		system  syscall.Errno
+	)
+	return errors.Is(err, driver.ErrRefused) || errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) ||
+		errors.As(err, &network) || errors.As(err, &system)
+}
+
+// closeLimit bounds how long the command waits for the backend at its end. What it then does not know to be given back
+// ends with its TTL.
+const closeLimit = 2 * time.Second
+
+// close gives back what is held or waited for. patience is how long that may take on top of the usual.
+func (s *store) close(ctx context.Context, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, closeLimit+patience)
+	defer cancel()
+	return errors.Join(s.Client.Close(ctx), s.driver.Close())
+}
+
+// use opens the backend for a verb that looks at locks or breaks them.
+func (a *app) use(ctx context.Context, verb func(*store) error) error {
+	s, err := a.backend.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.close(ctx, 0) //nolint:errcheck // nothing was held
+	if err := verb(s); err != nil {
+		return s.failed(err)
+	}
+	return nil
+}
+
+// failed gives an error its exit code, and says where the backend is if that is the trouble.
+func (s *store) failed(err error) error {
+	var e *exit
+	if err = failed(err); errors.As(err, &e) && e.code == exitUnavailable {
+		return &exit{code: e.code, err: fmt.Errorf("backend %s: %w", s.shown, e.err)}
+	}
+	return err
+}

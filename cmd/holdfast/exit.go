@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os/exec"
+	"syscall"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// Exit codes, those of sysexits.h where it has one.
+const (
+	exitFailure     = 1   // anything else
+	exitUsage       = 64  // the command line is wrong
+	exitUnavailable = 69  // the backend cannot be reached, or refuses
+	exitConflict    = 75  // the lock was not acquired; -E changes it
+	exitLost        = 76  // the lock was lost while the command ran
+	exitCannotRun   = 126 // the command was found, and cannot be run
+	exitNotFound    = 127 // the command was not found
+	exitSignal      = 128 // and the number of the signal
+)
+
+const exitHelp = `Exit codes:
+  the command's own; 128+n when signal n ended it, or ended the wait for the lock
+  64   the command line is wrong
+  69   the backend cannot be reached, or refuses
+  75   the lock was not acquired in time (-E sets another)
+  76   the lock was lost while the command ran
+  126  the command cannot be run
+  127  the command was not found`
+
+// An exit is an error that knows the exit code. Without an error it is silent.
+type exit struct {
+	code int
+	err  error
+
+	holders []claim // for --json, where others have the lock
+}
+
+func (e *exit) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exit) Unwrap() error { return e.err }
+
+// usage is the error for a wrong command line. It says what to do.
+func usage(format string, args ...any) error {
+	return &exit{code: exitUsage, err: fmt.Errorf(format, args...)}
+}
+
+// fail is the error for what went wrong otherwise.
+func fail(format string, args ...any) error {
+	return &exit{code: exitFailure, err: fmt.Errorf(format, args...)}
+}
+
+// unavailable is the error for a backend that does not serve us.
+func unavailable(err error) error {
+	var network net.Error
+	if errors.As(err, &network) {
+		err = fmt.Errorf("%w; is the server running, and reachable from here?", err)
+	}
+	return &exit{code: exitUnavailable, err: err}
+}
+
+// ended is the silent end with an exit code.
+func ended(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return &exit{code: code}
+}
+
+// failed gives an error of the library its exit code. What the backend or the arguments make impossible is a matter of
+// usage: asking again does not help.
+func failed(err error) error {
+	var known *exit
+	switch {
+	case err == nil || errors.As(err, &known):
+		return err
+	case errors.Is(err, holdfast.ErrInvalidName), errors.Is(err, errors.ErrUnsupported):
+		return &exit{code: exitUsage, err: err}
+	default:
+		return unavailable(err)
+	}
+}
+
+// cannotRun gives an error of starting a command the exit code that shells use.
+func cannotRun(name string, err error) error {
+	switch {
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return &exit{code: exitNotFound, err: fmt.Errorf("%s: command not found", name)}
+	case errors.Is(err, syscall.ENOEXEC):
+		return &exit{code: exitCannotRun, err: fmt.Errorf("%s: it is no program; start it with #! and its interpreter", name)}
+	default:
+		return &exit{code: exitCannotRun, err: fmt.Errorf("%s: it cannot be run: %w", name, err)}
+	}
+}

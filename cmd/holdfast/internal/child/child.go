@@ -1,0 +1,64 @@
+// Package child runs one command as a process group that can be ended as a whole.
+//
+// On Unix the command leads a process group of its own, shares the terminal as a job of a shell would, and is stopped
+// together with this process when the user suspends it. On Linux it dies with this process, even of SIGKILL, and what
+// descends from it cannot hide: orphans become children of this process, so Kill finds them in whatever group they are.
+//
+// A process starts one command in its life, and no other children.
+package child
+
+import (
+	"os"
+	"time"
+)
+
+// A Command says what to run, and what it inherits.
+type Command struct {
+	Path  string   // the program, as found
+	Args  []string // its arguments, with its name first
+	Env   []string
+	Stdin *os.File // the child reads it directly
+	Out   *os.File
+	Err   *os.File
+
+	Inherit []*os.File // open in the child under the numbers they have here, beside standard input, output and error
+
+	// Resume is asked before a suspended command goes on. Where it answers false the command is killed instead. It is
+	// called by one goroutine.
+	Resume func() bool
+}
+
+// killLimit bounds Kill: a process that sleeps in the kernel may not die at once.
+const killLimit = 5 * time.Second
+
+// killPace is the pause between two rounds of Kill, which end what was not a child of this process before.
+const killPace = 5 * time.Millisecond
+
+// Done is closed when the command has exited. What it started may live on.
+func (c *Child) Done() <-chan struct{} { return c.done }
+
+// Gone is closed when nothing of the command lives.
+func (c *Child) Gone() <-chan struct{} { return c.gone }
+
+// Code is the exit code of the command as a shell tells it: its own, or 128 + n when signal n ended it. It is there
+// when Done is closed.
+func (c *Child) Code() int {
+	<-c.done
+	return c.code
+}
+
+// Kill ends the command with all that descends from it, and returns when nothing of it lives. It gives up after some
+// seconds, when a process cannot be killed.
+func (c *Child) Kill() {
+	limit := time.After(killLimit)
+	for {
+		c.killAll()
+		select {
+		case <-c.gone:
+			return
+		case <-limit:
+			return
+		case <-time.After(killPace):
+		}
+	}
+}

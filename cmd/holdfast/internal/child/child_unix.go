@@ -1,0 +1,148 @@
+//go:build unix
+
+package child
+
+import (
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Child is a command that was started. Its methods are safe for concurrent use.
+type Child struct {
+	pid    int // of the command, and of its process group
+	tty    *tty
+	resume func() bool
+
+	done, gone chan struct{}
+	code       int // set before done is closed
+}
+
+// Start starts the command.
+func Start(cmd Command) (*Child, error) {
+	if err := keepOpen(cmd.Inherit); err != nil {
+		return nil, err
+	}
+	adoptOrphans()
+	c := &Child{resume: cmd.Resume, done: make(chan struct{}), gone: make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		// The kernel ends the child when the thread that started it ends, so this thread stays until the child is gone.
+		runtime.LockOSThread()
+		err := c.start(cmd)
+		started <- err
+		if err == nil {
+			c.follow()
+		}
+	}()
+	return c, <-started
+}
+
+func (c *Child) start(cmd Command) error {
+	p, err := os.StartProcess(cmd.Path, cmd.Args, &os.ProcAttr{
+		Env:   cmd.Env,
+		Files: []*os.File{cmd.Stdin, cmd.Out, cmd.Err},
+		Sys:   sysProcAttr(),
+	})
+	if err != nil {
+		return err
+	}
+	c.pid = p.Pid
+	c.tty = openTTY()
+	if areTerminals(cmd.Stdin, cmd.Out, cmd.Err) {
+		c.tty.lend(c.pid)
+	}
+	c.passOnSuspend()
+	return p.Release() // follow waits for all children, not for this one
+}
+
+// keepOpen lets a child inherit files. They keep their numbers, so that those that the caller's shell has opened for
+// the command are not replaced.
+func keepOpen(files []*os.File) error {
+	for _, f := range files {
+		conn, err := f.SyscallConn()
+		if err != nil {
+			return err
+		}
+		var failed error
+		if err := conn.Control(func(fd uintptr) { _, failed = unix.FcntlInt(fd, unix.F_SETFD, 0) }); err != nil {
+			return err
+		}
+		if failed != nil {
+			return failed
+		}
+	}
+	return nil
+}
+
+// follow waits for the command and for what it leaves behind, until nothing of it is left.
+func (c *Child) follow() {
+	defer close(c.gone)
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WUNTRACED, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil: // no child is left
+			c.awaitGroup()
+			return
+		case pid != c.pid: // an orphan
+		case status.Stopped():
+			c.stopped(status.StopSignal())
+		default:
+			c.exited(status)
+		}
+	}
+}
+
+func (c *Child) exited(status syscall.WaitStatus) {
+	c.tty.takeBack()
+	c.code = status.ExitStatus()
+	if status.Signaled() {
+		c.code = 128 + int(status.Signal())
+	}
+	close(c.done)
+}
+
+// groupPace is how often to look for what is left of the group where the kernel gives orphans to somebody else, so
+// that their end cannot be waited for.
+const groupPace = 10 * time.Millisecond
+
+func (c *Child) awaitGroup() {
+	for c.Signal(syscall.Signal(0)) == nil {
+		time.Sleep(groupPace)
+	}
+}
+
+// Signal sends a signal to the process group of the command.
+func (c *Child) Signal(sig os.Signal) error { return syscall.Kill(-c.pid, sig.(syscall.Signal)) }
+
+// Terminate asks the process group of the command to end. What is stopped is woken, so that it can.
+func (c *Child) Terminate() {
+	_ = c.Signal(syscall.SIGTERM) // it may be gone by now
+	_ = c.Signal(syscall.SIGCONT)
+}
+
+func (c *Child) killAll() {
+	_ = c.Signal(syscall.SIGKILL) // it may be gone by now
+	killChildren()
+}
+
+// passOnSuspend hands the request to suspend this process to the command: if this process stopped alone, the command
+// would run on while nobody renews its lock.
+func (c *Child) passOnSuspend() {
+	if signal.Ignored(syscall.SIGTSTP) {
+		return
+	}
+	requests := make(chan os.Signal, 1)
+	signal.Notify(requests, syscall.SIGTSTP)
+	go func() { // ends with this process
+		for sig := range requests {
+			_ = c.Signal(sig) // it may be gone by now
+		}
+	}()
+}

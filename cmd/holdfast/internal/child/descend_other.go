@@ -1,0 +1,20 @@
+//go:build unix && !linux
+
+package child
+
+import (
+	"os"
+	"syscall"
+)
+
+// sysProcAttr makes the child a group leader.
+func sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// adoptOrphans and killChildren do nothing where the kernel offers no way: only the process group is ended.
+func adoptOrphans() {}
+func killChildren() {}
+
+// stopSelf stops this process until somebody continues it.
+func stopSelf() {
+	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // cannot fail for oneself
+}

@@ -1,0 +1,76 @@
+//go:build unix
+
+package child
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// A tty is the terminal that controls this process. The nil tty is that of a process without one.
+type tty struct {
+	file *os.File
+	lent bool // to the command
+}
+
+// openTTY returns the controlling terminal. The process must not start children any more: from here on it ignores
+// SIGTTOU, which a process in the background gets for taking the terminal back, and children would inherit that.
+func openTTY() *tty {
+	f, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return nil
+	}
+	signal.Ignore(syscall.SIGTTOU)
+	return &tty{file: f}
+}
+
+// lend makes the command the foreground job, and reports whether it is. It refuses when another job than ours has the
+// terminal.
+func (t *tty) lend(pid int) bool {
+	if t == nil {
+		return false
+	}
+	owner := t.owner()
+	if owner == unix.Getpgrp() && t.giveTo(pid) == nil {
+		owner = pid
+	}
+	t.lent = owner == pid
+	return t.lent
+}
+
+// takeBack makes this process the foreground job again, if the command was, and reports that.
+func (t *tty) takeBack() bool {
+	if t == nil || !t.lent {
+		return false
+	}
+	t.lent = false
+	return t.giveTo(unix.Getpgrp()) == nil
+}
+
+// owner returns the group that has the terminal, zero when that is unknown.
+func (t *tty) owner() int {
+	group, err := unix.IoctlGetInt(int(t.file.Fd()), unix.TIOCGPGRP)
+	if err != nil {
+		return 0
+	}
+	return group
+}
+
+func (t *tty) giveTo(group int) error {
+	return unix.IoctlSetPointerInt(int(t.file.Fd()), unix.TIOCSPGRP, group)
+}
+
+// areTerminals reports whether all files are terminals: then nobody else in a pipeline needs the terminal, and the
+// command may have it before it asks.
+func areTerminals(files ...*os.File) bool {
+	for _, f := range files {
+		if !term.IsTerminal(int(f.Fd())) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/child"
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A job is a command that runs under a lock.
+type job struct {
+	*app
+	plan  *plan
+	store *store
+	lease *holdfast.Lease
+	inbox *inbox
+	child *child.Child
+
+	lost   error     // why the lock counts as lost, once it does
+	killAt time.Time // when the command is killed, once it was asked to end
+}
+
+// run runs the command to its end, gives the lock back, and returns the end's exit code.
+func (j *job) run(ctx context.Context, program string) error {
+	err := j.start(program)
+	if err == nil {
+		j.supervise()
+	}
+	released := j.release(ctx)
+	if err != nil {
+		return err
+	}
+	if j.lost == nil && errors.Is(released, holdfast.ErrLost) {
+		j.noteLost(released)
+	}
+	code := exitLost
+	if j.lost == nil {
+		code = j.child.Code()
+	}
+	j.emit(event{Event: "exit", Code: &code})
+	return ended(code)
+}
+
+// start starts the command.
+func (j *job) start(program string) (err error) {
+	j.child, err = child.Start(child.Command{
+		Path: program, Args: j.plan.command, Env: j.environment(),
+		Stdin: j.in, Out: j.out, Err: j.err,
+		Inherit: inherited(j.store.driver),
+		Resume:  func() bool { return j.lease.Err() == nil },
+	})
+	if err != nil {
+		return cannotRun(j.plan.command[0], err)
+	}
+	return nil
+}
+
+// environment is ours, and what tells the command about its lock: last, so that it wins over what an outer lock set.
+func (j *job) environment() []string {
+	return append(os.Environ(),
+		"HOLDFAST_NAME="+j.plan.name,
+		"HOLDFAST_TOKEN="+decimal(j.lease.Token()),
+		"HOLDFAST_OWNER="+j.plan.owner(),
+	)
+}
+
+// inherited are the files that a backend wants to live as long as the command, so that its claim does.
+func inherited(d driver.Driver) []*os.File {
+	if i, ok := driver.As[interface{ Inherit() []*os.File }](d); ok {
+		return i.Inherit()
+	}
+	return nil
+}
+
+// release gives the lock back, and closes the backend. A signal ends only the rest of --at-least. That the backend does
+// not answer any more is a warning: the work was protected to its end.
+func (j *job) release(ctx context.Context) error {
+	limit, cancel := context.WithTimeout(ctx, closeLimit)
+	defer cancel()
+	released := j.lease.Release(limit)
+	closed := j.close(ctx)
+	switch {
+	case j.lost != nil || errors.Is(released, holdfast.ErrLost):
+	case released != nil:
+		j.warn(released)
+	case closed != nil:
+		j.warn(closed)
+	}
+	return released
+}
+
+func (j *job) close(ctx context.Context) error {
+	if j.plan.atLeast == 0 {
+		return j.store.close(ctx, 0)
+	}
+	ctx, stop := j.inbox.until(ctx)
+	defer stop()
+	return j.store.close(ctx, j.plan.atLeast)
+}
+
+func (j *job) warn(err error) {
+	j.emit(event{Event: "warning", Error: err.Error()})
+	if !j.json {
+		j.say("%s", err)
+	}
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+)
+
+// ownFile returns the URL of the backend that is used when none is named: a file in a folder of this user, the same for
+// cron, a login and a service.
+func ownFile() (string, error) {
+	folder, err := ownFolder()
+	if err != nil {
+		return "", unavailable(err)
+	}
+	if err := makePrivate(folder); err != nil {
+		return "", unavailable(fmt.Errorf("default backend: %w, or name another backend with --backend or %s", err, backendEnv))
+	}
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(folder, "locks.db"))}
+	return u.String(), nil
+}
+
+// makePrivate makes a folder that only this user can use, or checks that it is one. Others could make it first, to read
+// or replace what is in it.
+func makePrivate(folder string) error {
+	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w; make it possible to create it", err)
+	}
+	info, err := os.Lstat(folder)
+	if err != nil {
+		return fmt.Errorf("%w; make it readable", err)
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is not a folder; remove it", folder)
+	}
+	return checkPrivate(folder, info)
+}

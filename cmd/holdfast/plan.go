@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// runFlags are the flags of run, as given.
+type runFlags struct {
+	noWait   bool
+	wait     time.Duration
+	shared   bool
+	slots    int64
+	ttl      time.Duration
+	atLeast  time.Duration
+	onLost   string
+	grace    time.Duration
+	conflict int
+	shell    bool
+}
+
+func (f *runFlags) register(c *cobra.Command) {
+	flags := c.Flags()
+	flags.BoolVarP(&f.noWait, "no-wait", "n", false, "do not wait for the lock")
+	flags.DurationVarP(&f.wait, "wait", "w", 0, "wait for this long at most, like 30s (default: for ever)")
+	flags.BoolVarP(&f.shared, "shared", "s", false, "share the lock with others that run --shared")
+	flags.Int64Var(&f.slots, "slots", 1, "how many may run at a time; give all the same number")
+	flags.DurationVar(&f.ttl, "ttl", holdfast.DefaultTTL, "how long the lock stays taken when its holder is cut off")
+	flags.DurationVar(&f.atLeast, "at-least", 0, "keep the lock taken for this long, though the command ends before")
+	flags.StringVar(&f.onLost, "on-lost", "term", "what to do with the command when the lock is lost: term, kill or ignore")
+	flags.DurationVar(&f.grace, "grace", defaultGrace, "time between TERM and KILL, a third of --ttl at most")
+	flags.IntVarP(&f.conflict, "conflict-exit-code", "E", exitConflict, "exit code when the lock was not acquired")
+	flags.BoolVar(&f.shell, "shell", false, "give the command, one argument, to a shell")
+}
+
+// defaultGrace is the time between TERM and KILL, unless the TTL is too short for it.
+const defaultGrace = 3 * time.Second
+
+// graceShare is the part of the TTL that the grace may be: renewals must have had their chances before TERM is sent.
+const graceShare = 3
+
+// What to do when the lock is lost.
+const (
+	lostTerm   = "term"
+	lostKill   = "kill"
+	lostIgnore = "ignore"
+)
+
+// A plan is a command line that makes sense.
+type plan struct {
+	runFlags
+	name    string
+	command []string
+}
+
+// plan checks the command line.
+func (f *runFlags) plan(c *cobra.Command, args []string) (*plan, error) {
+	given := c.Flags().Changed
+	p := &plan{runFlags: *f}
+	if err := p.take(args, c.ArgsLenAtDash()); err != nil {
+		return nil, err
+	}
+	p.noWait = f.noWait || given("wait") && f.wait == 0
+	if !given("grace") {
+		p.grace = min(p.grace, p.ttl/graceShare)
+	}
+	return p, f.check(given)
+}
+
+// check refuses flags that make no sense, alone or together.
+func (f *runFlags) check(given func(string) bool) error {
+	switch {
+	case f.noWait && given("wait"):
+		return usage("--no-wait and --wait exclude each other; use one of them")
+	case f.shared && given("slots"):
+		return usage("--shared has no limit and --slots is one; use one of them")
+	case f.wait < 0, f.atLeast < 0, f.grace < 0:
+		return usage("a duration must not be negative")
+	case f.ttl <= 0:
+		return usage("--ttl must be positive, like 15s")
+	case f.slots < 1 || f.slots > driver.All:
+		return usage("--slots must be from 1 to %d", driver.All)
+	case !slices.Contains([]string{lostTerm, lostKill, lostIgnore}, f.onLost):
+		return usage("--on-lost must be term, kill or ignore")
+	case given("grace") && f.onLost != lostTerm:
+		return usage("--grace is the time after TERM, which --on-lost=%s does not send; leave it out", f.onLost)
+	case given("grace") && f.grace > f.ttl/graceShare:
+		return usage("--grace %v is more than a third of --ttl %v; use a shorter grace or a longer TTL", f.grace, f.ttl)
+	case f.conflict < 0 || f.conflict > 255:
+		return usage("--conflict-exit-code must be from 0 to 255")
+	}
+	return nil
+}
+
+// take takes the arguments apart; dash is how many come before the "--".
+func (p *plan) take(args []string, dash int) error {
+	const form = "holdfast run [flags] NAME -- COMMAND [ARG...]"
+	switch {
+	case dash < 0:
+		return usage("put -- between the name of the lock and the command: %s", form)
+	case dash != 1:
+		return usage("give one name before the --: %s", form)
+	case len(args) == 1:
+		return usage("give a command after the --: %s", form)
+	case p.shell && len(args) > 2:
+		return usage("--shell takes the command as one argument; put it into quotes: holdfast run --shell NAME -- 'COMMAND | COMMAND'")
+	}
+	p.name, p.command = args[0], args[1:]
+	if p.shell {
+		p.command = shellCommand(args[1])
+	}
+	return nil
+}
+
+// findProgram finds the command before the lock is waited for, as shells do.
+func (p *plan) findProgram() (string, error) {
+	path, err := exec.LookPath(p.command[0])
+	if err != nil {
+		return "", cannotRun(p.command[0], err)
+	}
+	return path, nil
+}
+
+// label tells others what runs. Arguments are not told: they may be secret.
+func (p *plan) label() string { return filepath.Base(p.command[0]) }
+
+// owner is how others see this process: see holdfast.WithOwner.
+func (p *plan) owner() string { return self() + " " + p.label() }
+
+// patience bounds the wait.
+func (p *plan) patience(ctx context.Context, stop func()) (context.Context, func()) {
+	if p.wait == 0 {
+		return ctx, stop
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, p.wait, fmt.Errorf("it did not become free within %v", p.wait))
+	return ctx, func() { cancel(); stop() }
+}
+
+// acquire takes the lock of the right kind.
+func (p *plan) acquire(ctx context.Context, c *holdfast.Client) (*holdfast.Lease, error) {
+	lock, try := p.kind(c)
+	if p.noWait {
+		return try(ctx)
+	}
+	return lock(ctx)
+}
+
+// kind returns how to wait for a lock of the right kind, and how to try.
+func (p *plan) kind(c *holdfast.Client) (lock, try func(context.Context) (*holdfast.Lease, error)) {
+	switch {
+	case p.shared:
+		m := c.RWMutex(p.name)
+		return m.RLock, m.TryRLock
+	case p.slots > 1:
+		m := c.Semaphore(p.name, p.slots)
+		return func(ctx context.Context) (*holdfast.Lease, error) { return m.Acquire(ctx, 1) },
+			func(ctx context.Context) (*holdfast.Lease, error) { return m.TryAcquire(ctx, 1) }
+	default:
+		m := c.Mutex(p.name)
+		return m.Lock, m.TryLock
+	}
+}
+
+// suits reports what the backend cannot do of the plan.
+func (p *plan) suits(t driver.Traits) error {
+	claim := driver.Claim{Name: p.name, ID: "any", Weight: 1, Limit: p.limit(), TTL: p.ttl}
+	if err := driver.Validate(claim, t); err != nil {
+		return usage("%w", err)
+	}
+	return nil
+}
+
+// limit is how many may hold the lock at a time.
+func (p *plan) limit() int64 {
+	if p.shared {
+		return driver.All
+	}
+	return p.slots
+}
+
+// self is this process to others: host:pid.
+func self() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown-host"
+	}
+	return host + ":" + strconv.Itoa(os.Getpid())
+}
+
+// decimal writes a token: as text, since JSON's numbers end at 2^53.
+func decimal(token uint64) string { return strconv.FormatUint(token, 10) }

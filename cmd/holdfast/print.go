@@ -1,0 +1,53 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/term"
+)
+
+// printJSON prints a value on a line of its own.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// complain tells why the command ends.
+func (a *app) complain(e *exit) {
+	if a.json {
+		_ = printJSON(a.err, event{Event: "error", Error: e.Error(), Code: &e.code, Holders: e.holders}) // nobody is left to tell
+		return
+	}
+	a.say("%s", e)
+}
+
+// say tells the user something. Nothing in it controls the terminal.
+func (a *app) say(format string, args ...any) {
+	fmt.Fprintln(a.err, "holdfast: "+printable(fmt.Sprintf(format, args...)))
+}
+
+// printable returns s with what could control a terminal quoted: names and owners are other people's text.
+func printable(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }) < 0 {
+		return s
+	}
+	return strconv.Quote(s)
+}
+
+// isTerminal reports whether people look at f.
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// bold returns s in bold where people look at f and have not asked for plain text.
+func bold(f *os.File, s string) string {
+	if !isTerminal(f) || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return s
+	}
+	return "\x1b[1m" + s + "\x1b[0m"
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A view is the queue of a lock as it is shown.
+type view struct {
+	Name    string  `json:"name"`
+	Holders []claim `json:"holders"`
+	Waiters []claim `json:"waiters"` // next one first
+}
+
+// A claim is an entry of a queue as it is shown.
+type claim struct {
+	ID        string    `json:"claim"`
+	Owner     string    `json:"owner"` // "host:pid label"
+	Host      string    `json:"host,omitempty"`
+	PID       int       `json:"pid,omitempty"`
+	Label     string    `json:"label,omitempty"`
+	Asks      string    `json:"asks"`            // "all", "shared" or "1 of 3"
+	Since     time.Time `json:"since"`           // when it was queued, by the backend's clock
+	ExpiresIn float64   `json:"expires_in"`      // seconds, unless it is renewed
+	Token     string    `json:"token,omitempty"` // the fencing token, in decimal
+}
+
+func viewOf(name string, queue []holdfast.Entry) view {
+	v := view{Name: name, Holders: []claim{}, Waiters: []claim{}}
+	for _, e := range queue {
+		if e.Granted {
+			v.Holders = append(v.Holders, claimOf(e))
+		} else {
+			v.Waiters = append(v.Waiters, claimOf(e))
+		}
+	}
+	return v
+}
+
+func claimOf(e holdfast.Entry) claim {
+	c := claim{ID: e.ID, Owner: e.Owner, Asks: asks(e.Claim), Since: e.Since, ExpiresIn: e.Left.Seconds()}
+	c.Host, c.PID, c.Label = splitOwner(e.Owner)
+	if e.Token != 0 {
+		c.Token = decimal(e.Token)
+	}
+	return c
+}
+
+// splitOwner takes "host:pid label" apart. What has another form was written by others, and is a label.
+func splitOwner(owner string) (host string, pid int, label string) {
+	process, label, _ := strings.Cut(owner, " ")
+	colon := strings.LastIndexByte(process, ':')
+	if colon < 0 {
+		return "", 0, owner
+	}
+	pid, err := strconv.Atoi(process[colon+1:])
+	if err != nil {
+		return "", 0, owner
+	}
+	return process[:colon], pid, label
+}
+
+// asks tells how much of the lock a claim is for.
+func asks(c driver.Claim) string {
+	switch {
+	case c.Weight == c.Limit:
+		return "all"
+	case c.Limit == driver.All:
+		return "shared"
+	default:
+		return fmt.Sprintf("%d of %d", c.Weight, c.Limit)
+	}
+}
+
+// heldBy tells in a few words who has the lock, and for how long.
+func (v view) heldBy() string {
+	if len(v.Holders) == 0 && len(v.Waiters) == 0 {
+		return "was taken a moment ago"
+	}
+	if len(v.Holders) == 0 {
+		return "goes to " + v.Waiters[0].who()
+	}
+	first := v.Holders[0]
+	s := fmt.Sprintf("is held by %s since %s (for %v)", first.who(), clock(first.Since), first.age())
+	if others := len(v.Holders) - 1; others > 0 {
+		s += fmt.Sprintf(" and %d more", others)
+	}
+	return s
+}
+
+func (c claim) who() string {
+	if c.Owner == "" {
+		return "claim " + printable(c.ID)
+	}
+	return printable(c.Owner)
+}
+
+// age is how long the claim is there. The backend's clock and ours may differ.
+func (c claim) age() time.Duration {
+	return max(time.Since(c.Since), 0).Truncate(time.Second)
+}
+
+// clock shows a point in time: without the day if that is today.
+func clock(t time.Time) string {
+	t = t.Local()
+	if t.Format(time.DateOnly) == time.Now().Format(time.DateOnly) {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format(time.DateTime)
+}
+
+// expiry shows how long a claim lives unless it is renewed.
+func (c claim) expiry() string {
+	return time.Duration(c.ExpiresIn * float64(time.Second)).Truncate(100 * time.Millisecond).String()
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+)
+
+// An app is one run of the command.
+type app struct {
+	streams
+	backend backendFlags
+	json    bool
+}
+
+// run is the whole command. It returns the exit code.
+func run(ctx context.Context, args []string, s streams) int {
+	a := &app{streams: s}
+	root := a.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	e := &exit{code: exitFailure, err: err}
+	errors.As(err, &e)
+	if e.err != nil {
+		a.complain(e)
+	}
+	return e.code
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "holdfast",
+		Short: "Locks for commands, shared by processes and machines",
+		Long: `Holdfast runs commands under locks that processes and machines share.
+
+  holdfast run nightly-report -- ./report.sh    one at a time, first come first served
+  holdfast run -n backup -- ./backup.sh         exit with 75 if it runs already
+
+Without --backend the locks are in a file of this user on this machine.
+
+` + exitHelp,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          unknownVerb,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.CompletionOptions.DisableDefaultCmd = true // ours speaks JSON too
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usage("%w; %s --help shows the flags", err, c.CommandPath())
+	})
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON")
+	root.AddCommand(a.runVerb(), a.lsVerb(), a.showVerb(), a.breakVerb(), a.versionVerb(), a.completionVerb())
+	return root
+}
+
+// unknownVerb never repeats what it does not know: it may be a URL with a password.
+func unknownVerb(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage("there is no such verb; holdfast --help shows them")
+	}
+	return nil
+}
+
+// takes makes a check of the number of arguments, whose error shows how to use the verb.
+func takes(least, most int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return usage("it takes other arguments: %s", c.UseLine())
+		}
+		return nil
+	}
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+const runHelp = `Run takes the lock, runs the command, and gives the lock back when the command exits.
+
+The command is started without a shell, in a process group of its own, with the standard input, output and error that
+holdfast has. It gets INT, TERM, HUP, QUIT, USR1 and USR2 that holdfast gets, and in its environment HOLDFAST_NAME,
+HOLDFAST_TOKEN (the fencing token, greater than that of every earlier holder) and HOLDFAST_OWNER. On Linux it dies with
+holdfast, whatever kills that.
+
+While the command runs the lock is renewed. If the lock is lost all the same, the command gets TERM, and KILL when the
+grace is over, with all that it started; when the backend does not answer, early enough that nothing of it lives when
+somebody else gets the lock.
+
+` + exitHelp
+
+// runVerb is holdfast run.
+func (a *app) runVerb() *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run [flags] NAME -- COMMAND [ARG...]",
+		Short: "Run a command under a lock",
+		Long:  runHelp,
+		Example: `  holdfast run -n backup -- ./backup.sh                     leave with 75 if it runs already
+  holdfast run -w 1m --slots 3 encode -- ./encode a.mkv     three at a time, wait for a minute at most
+  holdfast run -n --at-least 5m mail -- ./mail.sh           once every five minutes, whatever the clocks say
+  holdfast run --shell deploy -- 'git pull && make'         by a shell`,
+		RunE: func(c *cobra.Command, args []string) error {
+			p, err := f.plan(c, args)
+			if err != nil {
+				return err
+			}
+			return a.runPlan(c.Context(), p)
+		},
+	}
+	a.backend.register(c)
+	f.register(c)
+	return c
+}
+
+// runPlan does what the command line asks for.
+func (a *app) runPlan(ctx context.Context, p *plan) error {
+	program, err := p.findProgram()
+	if err != nil {
+		return err
+	}
+	inbox := catchSignals()
+	s, err := a.openFor(ctx, p, inbox)
+	if err != nil {
+		return err
+	}
+	lease, err := a.acquire(ctx, s, p, inbox)
+	if err != nil {
+		_ = s.close(ctx, 0) // what is queued ends with its TTL at the latest
+		return err
+	}
+	j := &job{app: a, plan: p, store: s, lease: lease, inbox: inbox}
+	return j.run(ctx, program)
+}
+
+// openFor connects to the backend with what the plan wants of all claims. A signal ends the attempt.
+func (a *app) openFor(ctx context.Context, p *plan, inbox *inbox) (*store, error) {
+	opening, done := inbox.until(ctx)
+	s, err := a.backend.open(opening, holdfast.WithTTL(p.ttl), holdfast.WithOwner(p.label()), holdfast.WithMinHold(p.atLeast))
+	cause := context.Cause(opening)
+	done()
+	if i, ok := errors.AsType[*interrupt](cause); ok {
+		return nil, ended(i.code())
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := p.suits(s.driver.Traits()); err != nil {
+		_ = s.close(ctx, 0) // nothing was asked for
+		return nil, err
+	}
+	return s, nil
+}

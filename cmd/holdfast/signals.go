@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// An inbox receives the signals that are for the command, or end the wait for the lock.
+type inbox struct {
+	signals chan os.Signal
+}
+
+// catchSignals catches the signals that are passed on, except those that we were started to ignore (nohup, &), so that
+// the command ignores them too. A broken pipe must not end us while the command runs.
+func catchSignals() *inbox {
+	b := &inbox{signals: make(chan os.Signal, 16)}
+	for _, s := range forwarded {
+		if !signal.Ignored(s) {
+			signal.Notify(b.signals, s)
+		}
+	}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	return b
+}
+
+// An interrupt is a signal that ended the wait.
+type interrupt struct{ signal os.Signal }
+
+func (i *interrupt) Error() string { return fmt.Sprintf("signal: %v", i.signal) }
+
+// code is the exit code that tells of the signal.
+func (i *interrupt) code() int {
+	if n, ok := i.signal.(syscall.Signal); ok {
+		return exitSignal + int(n)
+	}
+	return exitFailure
+}
+
+// until returns a context that the next signal ends, with an *interrupt as its cause. stop puts an end to that, and
+// leaves later signals in the inbox.
+func (b *inbox) until(ctx context.Context) (interruptible context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		select {
+		case s := <-b.signals:
+			cancel(&interrupt{s})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		cancel(nil)
+		<-over
+	}
+}

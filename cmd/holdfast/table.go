@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"unicode/utf8"
+)
+
+// A table is printed in columns, with a bold head on a terminal.
+type table struct {
+	rows [][]string
+}
+
+func (t *table) add(cells ...string) {
+	row := make([]string, len(cells))
+	for i, cell := range cells {
+		row[i] = printable(cell)
+	}
+	t.rows = append(t.rows, row)
+}
+
+func (t *table) print(f *os.File) error {
+	widths := t.widths()
+	for i, row := range t.rows {
+		line := align(row, widths)
+		if i == 0 {
+			line = bold(f, line)
+		}
+		if _, err := fmt.Fprintln(f, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *table) widths() []int {
+	widths := make([]int, len(t.rows[0]))
+	for _, row := range t.rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	return widths
+}
+
+// align pads all cells but the last.
+func align(row []string, widths []int) string {
+	var b strings.Builder
+	for i, cell := range row[:len(row)-1] {
+		b.WriteString(cell)
+		b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
+	}
+	b.WriteString(row[len(row)-1])
+	return b.String()
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// A version says what this program was built from.
+type version struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"`
+	Modified bool   `json:"modified,omitempty"` // there were changes beside the revision
+	Time     string `json:"time,omitempty"`     // of the revision
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// versionVerb is holdfast version.
+func (a *app) versionVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  takes(0, 0),
+		RunE: func(*cobra.Command, []string) error {
+			v := thisVersion()
+			if a.json {
+				return printJSON(a.out, v)
+			}
+			_, err := fmt.Fprintln(a.out, v)
+			return err
+		},
+	}
+}
+
+func thisVersion() version {
+	v := version{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if info.Main.Version != "" {
+		v.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Revision = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		case "vcs.time":
+			v.Time = s.Value
+		}
+	}
+	return v
+}
+
+func (v version) String() string {
+	s := "holdfast " + v.Version
+	if v.Revision != "" {
+		s += " " + v.Revision
+	}
+	if v.Modified {
+		s += " modified"
+	}
+	return s + " " + v.Go + " " + v.Platform
+}

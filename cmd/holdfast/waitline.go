@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// Pace of the line that shows the wait. A lock that comes at once shows none.
+const (
+	firstLook = 200 * time.Millisecond
+	nextLook  = time.Second
+)
+
+// showWait shows on a terminal, until it is stopped, who has the lock and what our place in the queue is. With --json
+// it tells so once; elsewhere it is silent.
+func (a *app) showWait(ctx context.Context, s *store, p *plan) (stop func()) {
+	line := &waitLine{app: a, store: s, plan: p}
+	if p.noWait || !a.json && !isTerminal(a.err) {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		line.follow(ctx)
+	}()
+	return func() {
+		cancel()
+		<-over
+		line.clear()
+	}
+}
+
+// A waitLine is the line of a terminal that shows the wait.
+type waitLine struct {
+	*app
+	store *store
+	plan  *plan
+	drawn bool
+}
+
+// follow redraws the line until ctx ends.
+func (l *waitLine) follow(ctx context.Context) {
+	for pause := firstLook; sleep(ctx, pause); pause = nextLook {
+		queue, err := l.store.Queue(ctx, l.plan.name)
+		if err != nil {
+			continue // whoever waits for the lock will tell
+		}
+		v := viewOf(l.plan.name, queue)
+		place := v.place(l.plan.owner())
+		if place == 0 {
+			continue
+		}
+		if l.json {
+			l.emit(event{Event: "waiting", Name: v.Name, Place: place, Holders: v.Holders})
+			return
+		}
+		l.draw(fmt.Sprintf("waiting: %s %s; %s", printable(v.Name), v.heldBy(), inLine(place)))
+	}
+}
+
+// place is the place of an owner among those who wait, from 1; zero when it does not wait.
+func (v view) place(owner string) int {
+	return 1 + slices.IndexFunc(v.Waiters, func(c claim) bool { return c.Owner == owner })
+}
+
+func inLine(place int) string {
+	if place == 1 {
+		return "we are next"
+	}
+	return fmt.Sprintf("we are number %d in the queue", place)
+}
+
+// clearLine moves to the start of the line and clears it.
+const clearLine = "\r\x1b[K"
+
+func (l *waitLine) draw(text string) {
+	if width, _, err := term.GetSize(int(l.err.Fd())); err == nil && width > 1 {
+		text = truncate(text, width-1)
+	}
+	io.WriteString(l.err, clearLine+text) //nolint:errcheck // it is only for show
+	l.drawn = true
+}
+
+func (l *waitLine) clear() {
+	if l.drawn {
+		io.WriteString(l.err, clearLine) //nolint:errcheck // it is only for show
+	}
+}
+
+// truncate cuts s to so many characters, so that it fits a line.
+func truncate(s string, width int) string {
+	if runes := []rune(s); len(runes) > width {
+		return strings.TrimRight(string(runes[:width-1]), " ") + "…"
+	}
+	return s
+}
+
+// sleep pauses, and reports whether ctx still lives.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
