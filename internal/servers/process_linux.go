@@ -1,0 +1,10 @@
+package servers
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+func dieWithUs(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+}

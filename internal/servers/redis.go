@@ -1,0 +1,97 @@
+package servers
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Redis starts a redis-server that keeps nothing on disk. More arguments, like "--maxmemory", "3mb", go to the server.
+func Redis(t testing.TB, args ...string) *Server {
+	t.Helper()
+	return start(t, kind{
+		name:    "redis",
+		program: "redis-server",
+		install: "apt-get install -y --no-install-recommends redis-server",
+		args: func(s *Server) []string {
+			return slices.Concat([]string{
+				"--port", s.Port(), "--bind", "127.0.0.1", "--dir", s.Dir, "--save", "", "--appendonly", "no", "--shutdown-timeout", "0",
+			}, args)
+		},
+		ready: func(ctx context.Context, s *Server) error {
+			answer, err := command(ctx, s.Addr, "PING")
+			if err == nil && answer != "PONG" && !strings.HasPrefix(answer, "NOAUTH") {
+				err = fmt.Errorf("it answers %q", answer)
+			}
+			return err
+		},
+	})
+}
+
+// RedisCommand sends one command to a Redis server over a connection of its own and returns the answer as text: arrays
+// one element a line.
+func (s *Server) RedisCommand(t testing.TB, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	answer, err := command(ctx, s.Addr, args...)
+	if err != nil {
+		t.Fatalf("redis %q: %v", args, err)
+	}
+	return answer
+}
+
+// command speaks as much of Redis's protocol as tests need: redis.io/docs/latest/develop/reference/protocol-spec.
+func command(ctx context.Context, addr string, args ...string) (string, error) {
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	if deadline, ok := ctx.Deadline(); ok {
+		conn.SetDeadline(deadline)
+	}
+	var request strings.Builder
+	fmt.Fprintf(&request, "*%d\r\n", len(args))
+	for _, arg := range args {
+		fmt.Fprintf(&request, "$%d\r\n%s\r\n", len(arg), arg)
+	}
+	if _, err := io.WriteString(conn, request.String()); err != nil {
+		return "", err
+	}
+	return answer(bufio.NewReader(conn))
+}
+
+func answer(r *bufio.Reader) (string, error) {
+	line, err := r.ReadString('\n')
+	if err != nil || len(line) < 3 {
+		return "", fmt.Errorf("short answer %q: %w", line, err)
+	}
+	head, body := line[0], strings.TrimSuffix(line[1:], "\r\n")
+	switch n, _ := strconv.Atoi(body); {
+	case head == '$' && n >= 0:
+		text := make([]byte, n+2)
+		_, err := io.ReadFull(r, text)
+		return string(text[:n]), err
+	case head == '*':
+		var lines []string
+		for range n {
+			one, err := answer(r)
+			if err != nil {
+				return "", err
+			}
+			lines = append(lines, one)
+		}
+		return strings.Join(lines, "\n"), nil
+	default:
+		return body, nil
+	}
+}
