@@ -11,7 +11,7 @@ import (
 )
 
 // patience bounds what a test waits for. It is far above what anything takes, so that a slow machine fails nothing.
-const patience = 30 * time.Second
+const patience = 15 * time.Second
 
 // An env is what a row works with: two clients of one store and the name of a lock that nobody else uses.
 type env struct {

@@ -147,6 +147,7 @@ var requestRows = []row{
 			tried := e.reader()
 			tried.Queue = false
 			e.enqueue(e.d, tried)
+			e.queued(reader, writer)
 			e.release(e.d, reader, held)
 		},
 		needs: all(weighted, fifo),

@@ -36,6 +36,7 @@ func (e *env) followsRule(r *rand.Rand) {
 		c.Token = st.Token
 		queue = append(queue, driver.Entry{Claim: c, Left: c.TTL})
 		e.follows(queue, len(queue)-1, st)
+		e.showsRule(queue)
 	}
 	for len(queue) > 0 {
 		i := r.IntN(len(queue))
@@ -44,6 +45,7 @@ func (e *env) followsRule(r *rand.Rand) {
 		for i, en := range queue {
 			e.follows(queue, i, e.request(e.other, en.Claim))
 		}
+		e.showsRule(queue)
 	}
 }
 
@@ -56,6 +58,20 @@ func (e *env) follows(queue []driver.Entry, i int, st driver.Status) {
 	}
 	if granted := driver.Granted(claims(queue), queue[i].ID); granted != st.Granted {
 		e.Fatalf("claim %d of %s: granted: %v, driver.Granted says %v", i, units(queue), st.Granted, granted)
+	}
+}
+
+// showsRule fails unless the queue shows as granted what the rule grants.
+func (e *env) showsRule(want []driver.Entry) {
+	e.Helper()
+	if !e.traits.Listed {
+		return
+	}
+	e.queued(claims(want)...)
+	for i, got := range e.queue() {
+		if granted := driver.Granted(claims(want), got.ID); granted != got.Granted {
+			e.Fatalf("claim %d of %s: the queue shows granted: %v, driver.Granted says %v", i, units(want), got.Granted, granted)
+		}
 	}
 }
 

@@ -1,0 +1,179 @@
+package memlock_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/memlock"
+)
+
+func mutex(id string) driver.Claim {
+	return driver.Claim{Name: "m", ID: id, Weight: 1, Limit: 1, TTL: time.Minute, Queue: true}
+}
+
+func reader(id string) driver.Claim {
+	c := mutex(id)
+	c.Limit = driver.All
+	return c
+}
+
+func writer(id string) driver.Claim {
+	c := reader(id)
+	c.Weight = driver.All
+	return c
+}
+
+// request asks for a claim, which must end up granted or waiting as wanted.
+func request(t *testing.T, d *memlock.Driver, c driver.Claim, granted bool) driver.Status {
+	t.Helper()
+	st, err := d.Request(t.Context(), c)
+	if err != nil || st.Granted != granted {
+		t.Fatalf("Request(%s) = %+v, %v; want granted: %v", c.ID, st, err, granted)
+	}
+	return st
+}
+
+// release gives a claim back.
+func release(t *testing.T, d *memlock.Driver, c driver.Claim) {
+	t.Helper()
+	if err := d.Release(t.Context(), c); err != nil {
+		t.Fatalf("Release(%s): %v", c.ID, err)
+	}
+}
+
+// The end of a claim wakes exactly the claims that it makes grantable, however many wait.
+func TestNoHerd(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		waiters   []func(id string) driver.Claim
+		wantWoken int64
+	}{
+		{"a mutex wakes one", []func(string) driver.Claim{mutex, mutex, mutex}, 1},
+		{"a writer wakes the readers behind it", []func(string) driver.Claim{reader, reader, writer, reader}, 2},
+		{"a writer wakes the next writer", []func(string) driver.Claim{writer, reader, reader}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := memlock.New()
+				holder := writer("holder")
+				request(t, d, holder, true)
+				var woken atomic.Int64
+				for i, kind := range tt.waiters {
+					c := kind(fmt.Sprint("waiter-", i))
+					request(t, d, c, false)
+					go func() {
+						if st, err := d.Wait(t.Context(), c); err == nil && st.Granted {
+							woken.Add(1)
+						} else if t.Context().Err() == nil {
+							t.Errorf("%s woke with %+v, %v", c.ID, st, err)
+						}
+					}()
+				}
+				synctest.Wait()
+				release(t, d, holder)
+				synctest.Wait()
+				if got := woken.Load(); got != tt.wantWoken {
+					t.Errorf("%d waiters woke, want %d", got, tt.wantWoken)
+				}
+			})
+		})
+	}
+}
+
+// The next in line learns at once that the claim that blocks it expired, though nobody tells.
+func TestWaitNoticesExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := memlock.New()
+		dead, next := mutex("dead"), mutex("next")
+		dead.TTL = 10 * time.Second
+		request(t, d, dead, true)
+		st := request(t, d, next, false)
+		if st.Retry != dead.TTL {
+			t.Errorf("Retry is %v, want %v", st.Retry, dead.TTL)
+		}
+		began := time.Now()
+		if st, err := d.Wait(t.Context(), next); err != nil || !st.Granted {
+			t.Errorf("Wait = %+v, %v; want it granted", st, err)
+		}
+		if took := time.Since(began); took != dead.TTL {
+			t.Errorf("granted after %v, want %v", took, dead.TTL)
+		}
+	})
+}
+
+// A holder that does not renew learns of its end from Wait when it comes, and a renewal puts that off.
+func TestWaitNoticesOwnExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := memlock.New()
+		holder := mutex("holder")
+		request(t, d, holder, true)
+		began := time.Now()
+		go func() {
+			time.Sleep(holder.TTL / 2)
+			request(t, d, holder, true)
+		}()
+		if _, err := d.Wait(t.Context(), holder); err != driver.ErrGone {
+			t.Errorf("Wait: %v, want ErrGone", err)
+		}
+		if took := time.Since(began); took != holder.TTL*3/2 {
+			t.Errorf("gone after %v, want %v", took, holder.TTL*3/2)
+		}
+	})
+}
+
+// A claim lives until the instant at which its TTL has passed, and not a nanosecond longer.
+func TestExpiryIsExact(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := memlock.New()
+		holder, try := mutex("holder"), mutex("try")
+		try.Queue = false
+		request(t, d, holder, true)
+		time.Sleep(holder.TTL - 1)
+		request(t, d, try, false)
+		time.Sleep(1)
+		request(t, d, try, true)
+	})
+}
+
+// Watch returns when a claim expires, though nothing else happens.
+func TestWatchNoticesExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := memlock.New()
+		holder := mutex("holder")
+		request(t, d, holder, true)
+		began := time.Now()
+		if err := d.Watch(t.Context(), holder.Name); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took != holder.TTL {
+			t.Errorf("Watch returned after %v, want %v", took, holder.TTL)
+		}
+	})
+}
+
+// A renewal changes nothing that others see, so it wakes no watcher.
+func TestRenewalIsNoChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := memlock.New()
+		holder := mutex("holder")
+		request(t, d, holder, true)
+		watched := make(chan error, 1)
+		go func() { watched <- d.Watch(t.Context(), holder.Name) }()
+		synctest.Wait()
+		request(t, d, holder, true)
+		synctest.Wait()
+		select {
+		case err := <-watched:
+			t.Errorf("Watch returned %v after a renewal", err)
+		default:
+		}
+		release(t, d, holder)
+		if err := <-watched; err != nil {
+			t.Error(err)
+		}
+	})
+}
