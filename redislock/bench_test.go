@@ -10,6 +10,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
 )
 
@@ -41,7 +42,7 @@ func ownCycle(b *testing.B, d *redislock.Driver, name string) {
 }
 
 func benchmarkPair(b *testing.B) (rueidis.Client, *redislock.Driver) {
-	addr := redisServer(b)
+	addr := servers.Redis(b).Addr
 	c := rawClient(b, addr)
 	d, err := redislock.New(c, nil)
 	if err != nil {

@@ -5,9 +5,10 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
 func TestDriver(t *testing.T) {
-	addr := redisServer(t)
-	drivertest.Run(t, drivertest.Harness{Open: func(t testing.TB) driver.Driver { return openURL(t, "redis://"+addr) }})
+	addr := servers.Redis(t).Addr
+	drivertest.Run(t, drivertest.Harness{Open: func(t testing.TB) driver.Driver { return openAt(t, addr, "") }})
 }

@@ -102,20 +102,23 @@ func (d *Driver) run(ctx context.Context, s *script, k keys, args ...string) ([]
 	return values, explain(err)
 }
 
-// runMany runs many scripts in one round trip, and those that the server did not know in another one.
+// runMany runs many scripts in one round trip. Those that the server did not know go again: all but the first by hash,
+// and, should it have forgotten them once more, each with its text.
 func (d *Driver) runMany(ctx context.Context, s *script, cmds []Command) []Reply {
 	replies := d.conn.DoMany(ctx, cmds)
-	var again []Command
-	var at []int
-	for i, r := range replies {
-		if isNoScript(r.Err) {
-			cmds[i].Head = s.full
-			again, at = append(again, cmds[i]), append(at, i)
+	for _, heads := range [][2][]string{{s.full, s.head}, {s.full, s.full}} {
+		var again []Command
+		var at []int
+		for i, r := range replies {
+			if !isNoScript(r.Err) {
+				continue
+			}
+			cmd := cmds[i]
+			cmd.Head = heads[min(len(again), 1)]
+			again, at = append(again, cmd), append(at, i)
 		}
-	}
-	if len(again) > 0 {
-		for i := range again[1:] { // the first brings the text
-			again[i+1].Head = s.head
+		if len(again) == 0 {
+			break
 		}
 		for i, r := range d.conn.DoMany(ctx, again) {
 			replies[at[i]] = r

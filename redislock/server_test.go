@@ -2,8 +2,7 @@ package redislock_test
 
 import (
 	"context"
-	"net"
-	"os/exec"
+	"crypto/rand"
 	"strconv"
 	"testing"
 	"time"
@@ -14,37 +13,10 @@ import (
 	"github.com/holdfast-go/holdfast/redislock"
 )
 
-// redisServer starts a server and returns its address.
-func redisServer(t testing.TB, args ...string) string {
+// openAt opens a driver on the server at this address, as programs do. params go into the URL.
+func openAt(t testing.TB, addr, params string) *redislock.Driver {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
-	args = append([]string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", "", "--appendonly", "no", "--shutdown-timeout", "0"}, args...)
-	cmd := exec.Command("redis-server", args...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	for range 200 {
-		if c, err := net.Dial("tcp", addr); err == nil {
-			c.Close()
-			return addr
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatal("no answer")
-	return ""
-}
-
-// openURL opens a driver as programs do.
-func openURL(t testing.TB, url string) *redislock.Driver {
-	t.Helper()
-	d, err := driver.Open(t.Context(), url)
+	d, err := driver.Open(t.Context(), "redis://"+addr+params)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +24,7 @@ func openURL(t testing.TB, url string) *redislock.Driver {
 	return d.(*redislock.Driver)
 }
 
-// rawClient is any client of the server: an administrator, or another lock library.
+// rawClient is any other client of the server.
 func rawClient(t testing.TB, addr string) rueidis.Client {
 	t.Helper()
 	c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{addr}, ForceSingleClient: true, DisableCache: true, DisableRetry: true})
@@ -63,23 +35,101 @@ func rawClient(t testing.TB, addr string) rueidis.Client {
 	return c
 }
 
-// do runs a command and returns its answer as text.
-func do(t testing.TB, c rueidis.Client, args ...string) string {
-	t.Helper()
-	m, err := c.Do(context.WithoutCancel(t.Context()), c.B().Arbitrary(args...).Build()).ToMessage()
-	if rueidis.IsRedisNil(err) {
-		return ""
-	}
-	if err != nil {
-		t.Fatalf("%v: %v", args, err)
-	}
-	return text(m)
+const (
+	long  = 20 * time.Second
+	short = 300 * time.Millisecond
+)
+
+// claim returns a claim that waits for the whole lock.
+func claim(name string, ttl time.Duration) driver.Claim {
+	return driver.Claim{Name: name, ID: rand.Text(), Weight: 1, Limit: 1, TTL: ttl, Queue: true, Owner: "a test"}
 }
 
-func text(m rueidis.RedisMessage) string {
-	if n, err := m.AsInt64(); err == nil {
-		return strconv.FormatInt(n, 10)
+// request requests c, which must succeed, and returns it with its token.
+func request(t testing.TB, d driver.Driver, c driver.Claim) (driver.Claim, driver.Status) {
+	t.Helper()
+	st, err := d.Request(context.Background(), c)
+	if err != nil {
+		t.Fatalf("Request: %v", err)
 	}
-	s, _ := m.ToString()
-	return s
+	c.Token = st.Token
+	return c, st
+}
+
+// acquire requests c, which must be granted at once.
+func acquire(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
+	t.Helper()
+	c, st := request(t, d, c)
+	if !st.Granted {
+		t.Fatalf("the claim is not granted: %+v", st)
+	}
+	return c
+}
+
+// enqueue requests c, which must have to wait.
+func enqueue(t testing.TB, d driver.Driver, c driver.Claim) (driver.Claim, driver.Status) {
+	t.Helper()
+	c, st := request(t, d, c)
+	if st.Granted {
+		t.Fatalf("the claim is granted: %+v", st)
+	}
+	return c, st
+}
+
+func release(t testing.TB, d driver.Driver, c driver.Claim) {
+	t.Helper()
+	if err := d.Release(context.Background(), c); err != nil {
+		t.Fatalf("Release: %v", err)
+	}
+}
+
+// await waits until c is granted, and asks only when it is told to, or when what blocks it has expired.
+func await(t testing.TB, d driver.Driver, c driver.Claim) time.Duration {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	start := time.Now()
+	for {
+		_, st := request(t, d, c)
+		if !st.Granted {
+			st = waitOnce(ctx, t, d, c, st.Retry)
+		}
+		if st.Granted {
+			return time.Since(start)
+		}
+	}
+}
+
+func waitOnce(ctx context.Context, t testing.TB, d driver.Driver, c driver.Claim, retry time.Duration) driver.Status {
+	t.Helper()
+	if retry > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, retry)
+		defer cancel()
+	}
+	st, err := driver.Wait(ctx, d, c)
+	if err != nil && (retry == 0 || ctx.Err() == nil) {
+		t.Fatalf("Wait: %v", err)
+	}
+	return st
+}
+
+// eventually waits for what no message announces.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); {
+		if time.Now().After(end) {
+			t.Fatalf("it did not happen: %s", what)
+		}
+		driver.Sleep(context.Background(), 5*time.Millisecond)
+	}
+}
+
+func number(t testing.TB, s string) int {
+	t.Helper()
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

@@ -1,0 +1,149 @@
+package goredis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/redislock"
+)
+
+// New returns a driver on a client that the caller opened, and closes, after the driver. Nothing is sent yet. Commands of
+// the driver are never repeated by the client, whatever its MaxRetries.
+func New(client redis.UniversalClient, opts *redislock.Options) (*redislock.Driver, error) {
+	if client == nil {
+		return nil, errors.New("goredis: the client is nil; open one with redis.NewClient")
+	}
+	return redislock.NewOn(conn{client}, opts)
+}
+
+// conn is a redislock.Conn on a go-redis client.
+type conn struct{ client redis.UniversalClient }
+
+// once is a command that the client does not repeat.
+type once struct{ *redis.Cmd }
+
+func (once) NoRetry() bool { return true }
+
+func (o once) Clone() redis.Cmder { return once{o.Cmd.Clone().(*redis.Cmd)} }
+
+func command(ctx context.Context, cmd redislock.Command) once {
+	args := make([]any, 0, len(cmd.Head)+len(cmd.Keys)+len(cmd.Tail))
+	for _, part := range [][]string{cmd.Head, cmd.Keys, cmd.Tail} {
+		for _, arg := range part {
+			args = append(args, arg)
+		}
+	}
+	return once{redis.NewCmd(ctx, args...)}
+}
+
+func (c conn) Do(ctx context.Context, cmd redislock.Command) ([]string, error) {
+	sent := command(ctx, cmd)
+	if err := c.client.Process(ctx, sent); err != nil {
+		return nil, serverError(err)
+	}
+	return values(sent.Val())
+}
+
+func (c conn) DoMany(ctx context.Context, cmds []redislock.Command) []redislock.Reply {
+	sent := make([]once, len(cmds))
+	pipe := c.client.Pipeline()
+	for i, cmd := range cmds {
+		sent[i] = command(ctx, cmd)
+		pipe.Process(ctx, sent[i]) //nolint:errcheck // it is queued; each has its own error below
+	}
+	_, err := pipe.Exec(ctx)
+	replies := make([]redislock.Reply, len(cmds))
+	for i := range sent {
+		replies[i] = reply(sent[i], err)
+	}
+	return replies
+}
+
+// reply reads the answer to one command of a pipeline that ended with pipeErr.
+func reply(cmd once, pipeErr error) redislock.Reply {
+	switch err := cmd.Err(); {
+	case err != nil:
+		return redislock.Reply{Err: serverError(err)}
+	case cmd.Val() == nil && pipeErr != nil:
+		return redislock.Reply{Err: pipeErr}
+	}
+	v, err := values(cmd.Val())
+	return redislock.Reply{Values: v, Err: err}
+}
+
+func (c conn) Scan(ctx context.Context, cursor, match string, count int) (string, []string, error) {
+	from, err := strconv.ParseUint(cursor, 10, 64)
+	if err != nil {
+		return "", nil, err
+	}
+	keys, next, err := c.client.Scan(ctx, from, match, int64(count)).Result()
+	return strconv.FormatUint(next, 10), keys, serverError(err)
+}
+
+func (c conn) Listen(ctx context.Context, channel string, listening func(), heard func(string)) error {
+	sub := c.client.Subscribe(ctx, channel)
+	defer sub.Close()
+	defer context.AfterFunc(ctx, func() { sub.Close() })()
+	for confirmed := false; ; {
+		got, err := sub.Receive(ctx)
+		if err != nil {
+			return errors.Join(ctx.Err(), serverError(err))
+		}
+		switch m := got.(type) {
+		case *redis.Subscription:
+			if confirmed {
+				return errors.New("goredis: the subscription was interrupted")
+			}
+			confirmed = true
+			listening()
+		case *redis.Message:
+			heard(m.Payload)
+		}
+	}
+}
+
+// Close leaves the client open: it is the caller's.
+func (c conn) Close() error { return nil }
+
+// values turns an answer into texts.
+func values(answer any) ([]string, error) {
+	switch v := answer.(type) {
+	case string:
+		return []string{v}, nil
+	case int64:
+		return []string{strconv.FormatInt(v, 10)}, nil
+	case []any:
+		var all []string
+		for _, element := range v {
+			one, err := values(element)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, one...)
+		}
+		return all, nil
+	case map[any]any:
+		var all []string
+		for field, value := range v {
+			pair, err := values([]any{field, value})
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, pair...)
+		}
+		return all, nil
+	}
+	return nil, fmt.Errorf("goredis: an answer of type %T", answer)
+}
+
+// serverError tells errors that the server answered from those of the connection.
+func serverError(err error) error {
+	if answered, ok := errors.AsType[redis.Error](err); ok && err != redis.Nil {
+		return redislock.ReplyError(answered.Error())
+	}
+	return err
+}

@@ -1,0 +1,97 @@
+package redislock_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/proxy"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// Acquiring a free lock is one request, and so is releasing it.
+func TestTwoRequests(t *testing.T) {
+	srv := servers.Redis(t)
+	p := proxy.New(t, srv.Addr)
+	d := openAt(t, p.Addr, "")
+	release(t, d, acquire(t, d, claim("jobs", long))) // the scripts are known, the subscription is there
+	p.Count(proxy.RESP)
+	for range 100 {
+		release(t, d, acquire(t, d, claim("jobs", long)))
+	}
+	if got := p.Counted(); got != 200 {
+		t.Errorf("100 cycles took %d requests, want 200", got)
+	}
+}
+
+// scriptCalls is the number of commands that scripts ran on the server, and of scripts.
+func scriptCalls(t *testing.T, srv *servers.Server) (commands, scripts int) {
+	t.Helper()
+	for line := range strings.Lines(srv.RedisCommand(t, "INFO", "commandstats")) {
+		name, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		calls, _, _ := strings.Cut(strings.TrimPrefix(rest, "calls="), ",")
+		switch strings.TrimPrefix(name, "cmdstat_") {
+		case "evalsha", "eval":
+			scripts += number(t, calls)
+		case "info", "config|resetstat", "hello", "client|setinfo", "ping", "subscribe", "# Commandstats", "":
+		default:
+			commands += number(t, calls)
+		}
+	}
+	return commands, scripts
+}
+
+// A hand-off costs the same whether 1 or 1,000 wait: one release, one message, and a bounded number of commands.
+func TestHandOffCost(t *testing.T) {
+	srv := servers.Redis(t)
+	d := openAt(t, srv.Addr, "")
+	release(t, d, acquire(t, d, claim("jobs", long))) // the script is known
+	cost := make(map[int]int)
+	for _, waiting := range []int{2, 1000} {
+		name := "queue of " + time.Duration(waiting).String()
+		held := acquire(t, d, claim(name, long))
+		queue := make([]driver.Claim, waiting)
+		for i := range queue {
+			queue[i], _ = enqueue(t, d, claim(name, long))
+		}
+		srv.RedisCommand(t, "CONFIG", "RESETSTAT")
+		release(t, d, held)
+		st, err := d.Wait(t.Context(), queue[0])
+		if err != nil || !st.Granted || st.Token != queue[0].Token || !st.Contended {
+			t.Fatalf("%d waiting: the next in line is told %+v, %v", waiting, st, err)
+		}
+		commands, scripts := scriptCalls(t, srv)
+		if scripts != 1 {
+			t.Errorf("%d waiting: a hand-off took %d scripts, want 1", waiting, scripts)
+		}
+		cost[waiting] = commands
+		t.Logf("%d waiting: a hand-off takes %d commands within its script", waiting, commands)
+	}
+	if cost[2] != cost[1000] {
+		t.Errorf("a hand-off takes %d commands with 2 waiting and %d with 1,000", cost[2], cost[1000])
+	}
+}
+
+// Renewing many claims is one round trip.
+func TestRenewTogether(t *testing.T) {
+	srv := servers.Redis(t)
+	p := proxy.New(t, srv.Addr)
+	d := openAt(t, p.Addr, "")
+	var claims []driver.Claim
+	for i := range 500 {
+		claims = append(claims, acquire(t, d, claim("lock "+time.Duration(i).String(), long)))
+	}
+	const delay = 50 * time.Millisecond
+	p.Delay(delay)
+	start := time.Now()
+	results, err := d.Renew(t.Context(), claims)
+	if took := time.Since(start); err != nil || took > 40*delay {
+		t.Errorf("renewing 500 claims took %v: %v", took, err)
+	}
+	for i, r := range results {
+		if r.Err != nil || r.Status.Token != claims[i].Token {
+			t.Fatalf("renewal %d: %+v, %v", i, r.Status, r.Err)
+		}
+	}
+}
