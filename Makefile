@@ -1,0 +1,44 @@
+# Everything that people and CI do with this tree. `make` prints what there is.
+
+MODULES := $(shell go list -m -f '{{.Dir}}')
+PACKAGES := $(patsubst %,%/...,$(MODULES))
+FUZZTIME ?= 20s
+# Nothing skips where this is set: a missing server fails the test that needs it.
+REAL := HOLDFAST_NO_SKIP=1
+
+.DEFAULT_GOAL := help
+.PHONY: help build servers test test-race lint bench fuzz mutants soak clean
+
+help: ## show this
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/holdfast
+	go build -o bin/holdfast ./cmd/holdfast
+
+servers: ## install the servers that the tests need (Debian, as root or with sudo)
+	@sh scripts/servers.sh
+
+test: servers lint ## install what is missing, then test everything on real servers with the race detector
+	$(REAL) go test -race -timeout 14m $(PACKAGES)
+
+test-race: ## test what runs in this process only, many times, to provoke races
+	go test -race -count=10 -timeout 10m . ./driver/... ./memlock/...
+
+lint: ## gofmt, vet on three systems, staticcheck, and modules that are tidy
+	@sh scripts/lint.sh
+
+bench: servers ## measure speed beside others, in one run on one server
+	go run ./lab/bench
+
+fuzz: ## fuzz each fuzz test for FUZZTIME (20s)
+	@sh scripts/fuzz.sh $(FUZZTIME)
+
+mutants: servers ## break each driver on purpose, and fail if its tests do not notice
+	$(REAL) go run ./lab/mutants
+
+soak: servers ## the long counts: takes an hour or more
+	$(REAL) HOLDFAST_SOAK=1 go test -race -timeout 6h -v $(PACKAGES)
+
+clean: ## remove what was built
+	rm -rf bin
+	go clean -testcache
