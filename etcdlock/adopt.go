@@ -1,0 +1,118 @@
+package etcdlock
+
+import (
+	"context"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// adopt renews a claim that another client requested, and keeps it from then on.
+func (d *Driver) adopt(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	s, ok, err := d.find(ctx, c)
+	switch {
+	case err != nil:
+		return driver.Status{}, err
+	case !ok:
+		return driver.Status{}, driver.ErrGone
+	default:
+		return d.keep(ctx, c, s)
+	}
+}
+
+// keep notes a claim that was found, and renews it.
+func (d *Driver) keep(ctx context.Context, c driver.Claim, s seat) (driver.Status, error) {
+	l, err := d.leaseFor(ctx, c.TTL)
+	if err != nil {
+		return driver.Status{}, err
+	}
+	e := d.enter(c, s.key, s.token, l)
+	e.answered(s.token)
+	return d.renew(ctx, e, c)
+}
+
+// find looks for a claim in the queue. ok is false when it is not there, or not under its token.
+func (d *Driver) find(ctx context.Context, c driver.Claim) (s seat, ok bool, err error) {
+	answer, err := d.client.Do(ctx, d.findOp(c))
+	if err != nil {
+		return s, false, explain(err)
+	}
+	s, ok = d.pick(answer.Get().Kvs, c)
+	return s, ok, nil
+}
+
+// findOp reads the key of the claim with this ID, whichever client made it, or of the peer with this lease, and a few
+// that pick leaves out.
+func (d *Driver) findOp(c driver.Claim) clientv3.Op {
+	key := d.keys.queue(c.Name) + c.ID
+	return clientv3.OpGet(key, clientv3.WithRange(clientv3.GetPrefixRangeEnd(key+"/")), clientv3.WithKeysOnly())
+}
+
+// pick returns the claim from what findOp read.
+func (d *Driver) pick(kvs []*mvccpb.KeyValue, c driver.Claim) (s seat, ok bool) {
+	ours, peers := d.keys.claim(c.Name, c.ID), d.keys.queue(c.Name)+c.ID
+	for _, kv := range kvs {
+		key := string(kv.Key)
+		isIt := strings.HasPrefix(key, ours) || key == peers && d.keys.layout == Concurrency
+		if isIt && (c.Token == 0 || c.Token == uint64(kv.CreateRevision)) {
+			return seatOf(kv, c.ID), true
+		}
+	}
+	return s, false
+}
+
+// seatOf is what a key alone tells.
+func seatOf(kv *mvccpb.KeyValue, id string) seat {
+	return seat{
+		id: id, key: string(kv.Key), token: uint64(kv.CreateRevision), mod: kv.ModRevision,
+		lease: clientv3.LeaseID(kv.Lease),
+	}
+}
+
+// attach attaches a claim to the lease for the TTL that a renewal names: that has changed, or the claim was another
+// client's.
+func (d *Driver) attach(ctx context.Context, e *claim, own seat, c driver.Claim) error {
+	l, err := d.leaseFor(ctx, c.TTL)
+	if err != nil {
+		return err
+	}
+	extended := l.extend(c.TTL)
+	for done := false; !done; {
+		if done, err = d.attachOnce(ctx, e, &own, l, c); err != nil {
+			return err
+		}
+	}
+	e.attached(l)
+	return extended(ctx)
+}
+
+// attachOnce does so unless the record has changed since it was read, and then reads it again.
+func (d *Driver) attachOnce(ctx context.Context, e *claim, own *seat, l *lease, c driver.Claim) (bool, error) {
+	own.TTL, own.Format = milliseconds(c.TTL), d.format
+	answer, err := d.client.Txn(ctx).
+		If(clientv3.Compare(clientv3.ModRevision(own.key), "=", own.mod)).
+		Then(clientv3.OpPut(own.key, encode(own.record), clientv3.WithLease(l.id))).
+		Else(clientv3.OpGet(own.key)).
+		Commit()
+	if err != nil || answer.Succeeded {
+		return err == nil, explain(err)
+	}
+	seats, err := d.seats(e.queue, answer.Responses[0].GetResponseRange().Kvs)
+	switch {
+	case err != nil:
+		return false, err
+	case len(seats) == 0 || seats[0].token != own.token:
+		return false, driver.ErrGone
+	}
+	*own = seats[0]
+	return false, nil
+}
+
+func (e *claim) attached(l *lease) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.lease = l
+}

@@ -1,0 +1,78 @@
+package etcdlock
+
+import (
+	"context"
+	"fmt"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Check examines the servers, as [driver.Checker] says.
+func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
+	if err := d.open(ctx); err != nil {
+		return nil, err
+	}
+	var findings []driver.Finding
+	for _, endpoint := range d.client.Endpoints() {
+		findings = append(findings, d.checkServer(ctx, endpoint))
+	}
+	members, err := d.client.MemberList(ctx)
+	if err != nil {
+		return nil, explain(err)
+	}
+	alarms, err := d.client.AlarmList(ctx)
+	if err != nil {
+		return nil, explain(err)
+	}
+	findings = append(findings, checkSize(len(members.Members)))
+	return append(findings, checkAlarms(alarms)...), nil
+}
+
+// checkServer looks at one server's version.
+func (d *Driver) checkServer(ctx context.Context, endpoint string) driver.Finding {
+	status, err := d.client.Status(ctx, endpoint)
+	switch {
+	case err != nil:
+		return driver.Finding{Level: driver.Warning, Fact: endpoint + " does not answer",
+			Advice: "start it, or take it out of the URL; a majority must answer"}
+	case revokesLate(status.Version):
+		return driver.Finding{Level: driver.Unsafe, Fact: endpoint + " runs etcd " + status.Version,
+			Advice: "update to 3.4.31, 3.5.13 or newer: after a pause a leader that was replaced could revoke leases that were kept alive"}
+	default:
+		return driver.Finding{Level: driver.Fine, Fact: endpoint + " runs etcd " + status.Version}
+	}
+}
+
+// revokesLate reports whether a version has the fault that a leader stuck on its disk later revokes live leases.
+func revokesLate(v string) bool {
+	var major, minor, patch int
+	if n, _ := fmt.Sscanf(v, "%d.%d.%d", &major, &minor, &patch); n < 3 || major != 3 {
+		return false
+	}
+	return minor < 4 || minor == 4 && patch < 31 || minor == 5 && patch < 13
+}
+
+func checkSize(members int) driver.Finding {
+	f := driver.Finding{Fact: fmt.Sprintf("the cluster has %d members", members)}
+	if members < 3 {
+		f.Level, f.Advice = driver.Warning, "run 3 or 5: with fewer, the loss of one server stops all locks"
+	}
+	return f
+}
+
+func checkAlarms(alarms *clientv3.AlarmResponse) (findings []driver.Finding) {
+	for _, alarm := range alarms.Alarms {
+		f := driver.Finding{Level: driver.Unsafe, Fact: "alarm " + alarm.Alarm.String()}
+		switch alarm.Alarm {
+		case pb.AlarmType_NOSPACE:
+			f.Advice = "no lock can be taken: compact and defragment the store, then run etcdctl alarm disarm"
+		default:
+			f.Advice = "replace the member whose data are damaged, then run etcdctl alarm disarm"
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}

@@ -1,0 +1,135 @@
+package etcdlock
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A Driver keeps queues of claims in etcd. Besides [driver.Driver] it is a [driver.Waiter], [driver.Renewer],
+// [driver.Watcher], [driver.Lister], [driver.Breaker], [driver.Revoker] and [driver.Checker]. All methods are safe for
+// concurrent use.
+type Driver struct {
+	client   *clientv3.Client
+	owned    bool // Close closes the client
+	keys     keyspace
+	format   int
+	lifetime context.Context // ends with Close
+	end      context.CancelFunc
+	running  group
+	traits   func() driver.Traits
+
+	mu     sync.Mutex
+	slots  map[int64]*slot // leases by their time in seconds
+	claims map[claimID]*claim
+}
+
+var (
+	_ driver.Driver  = (*Driver)(nil)
+	_ driver.Waiter  = (*Driver)(nil)
+	_ driver.Renewer = (*Driver)(nil)
+	_ driver.Watcher = (*Driver)(nil)
+	_ driver.Lister  = (*Driver)(nil)
+	_ driver.Breaker = (*Driver)(nil)
+	_ driver.Revoker = (*Driver)(nil)
+	_ driver.Checker = (*Driver)(nil)
+)
+
+// New returns a driver on a client that the caller opened, and closes, after the driver. Nothing is sent yet.
+func New(client *clientv3.Client, opts *Options) (*Driver, error) {
+	if client == nil {
+		return nil, errors.New("etcdlock: the client is nil; open one with clientv3.New")
+	}
+	keys, err := opts.keys()
+	if err != nil {
+		return nil, err
+	}
+	d := &Driver{
+		client: client, keys: keys, format: recordFormat,
+		slots: make(map[int64]*slot), claims: make(map[claimID]*claim),
+	}
+	d.lifetime, d.end = context.WithCancel(context.Background())
+	d.traits = sync.OnceValue(d.learnTraits)
+	return d, nil
+}
+
+// Bounds of what a claim may ask for.
+const (
+	maxTTL  = 366 * 24 * time.Hour
+	maxName = 1024
+
+	// usualMinTTL is the shortest lease of a server with default settings, for when it cannot be asked.
+	usualMinTTL = 2 * time.Second
+
+	// learnTimeout bounds the question for the shortest lease.
+	learnTimeout = 5 * time.Second
+)
+
+// Traits returns facts about the driver. The first call asks the server for its shortest lease, which follows from its
+// election timeout, and may take a moment.
+func (d *Driver) Traits() driver.Traits { return d.traits() }
+
+func (d *Driver) learnTraits() driver.Traits {
+	ctx, cancel := context.WithTimeout(d.lifetime, learnTimeout)
+	defer cancel()
+	minTTL, err := d.shortestLease(ctx)
+	if err != nil {
+		minTTL = usualMinTTL
+	}
+	return traits(minTTL)
+}
+
+func traits(minTTL time.Duration) driver.Traits {
+	return driver.Traits{
+		Backend:     "etcd",
+		MinTTL:      minTTL,
+		MaxTTL:      maxTTL,
+		MaxName:     maxName,
+		Fenced:      true,
+		FIFO:        true,
+		ServerClock: true,
+		Weighted:    true,
+		Listed:      true,
+		Detach:      true,
+	}
+}
+
+// shortestLease asks for a lease of a second and returns what the server grants instead.
+func (d *Driver) shortestLease(ctx context.Context) (time.Duration, error) {
+	granted, err := d.client.Grant(ctx, 1)
+	if err != nil {
+		return 0, explain(err)
+	}
+	d.client.Revoke(ctx, granted.ID) //nolint:errcheck // it ends by itself
+	return time.Duration(granted.TTL) * time.Second, nil
+}
+
+// Close ends all waits, and closes the connection unless it was passed to New. Claims live until their TTL.
+func (d *Driver) Close() error {
+	d.end()
+	d.running.wait()
+	if d.owned {
+		return d.client.Close()
+	}
+	return nil
+}
+
+// begin checks a claim before anything is sent.
+func (d *Driver) begin(ctx context.Context, c driver.Claim) error {
+	if err := d.open(ctx); err != nil {
+		return err
+	}
+	return driver.Validate(c, d.Traits())
+}
+
+func (d *Driver) open(ctx context.Context) error {
+	if d.lifetime.Err() != nil {
+		return errClosed
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,82 @@
+package etcdlock
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// The lease of a claim is shared with other claims, so it does not end when this one is no longer renewed. While this
+// process lives, it takes such claims out of the queue by itself; when it does not, the lease ends.
+
+// live makes the claim live for ttl from this instant.
+func (e *claim) live(ttl time.Duration, from instant) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.isOver() {
+		return
+	}
+	e.ttl, e.until = ttl, from.add(ttl)
+	if e.timer == nil {
+		e.timer = time.AfterFunc(e.until.sub(now()), e.expire)
+	} else {
+		e.timer.Reset(e.until.sub(now()))
+	}
+}
+
+// expire ends a claim that was not renewed. The timer calls it.
+func (e *claim) expire() {
+	if e.renewedMeanwhile() {
+		return
+	}
+	e.end()
+	e.d.run(func() {
+		e.remove()
+		e.bury()
+	})
+}
+
+func (e *claim) renewedMeanwhile() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	left := e.until.sub(now())
+	if left > 0 && !e.isOver() {
+		e.timer.Reset(left)
+	}
+	return left > 0
+}
+
+// remove deletes a claim until that is confirmed, or its lease is gone.
+func (e *claim) remove() {
+	for !e.leased().isLost() {
+		err := e.removeOnce()
+		if err == nil || errors.Is(err, driver.ErrRefused) || pause(e.d.lifetime) != nil {
+			return
+		}
+	}
+}
+
+// removeOnce deletes the claim unless another client has taken it over, and bars its ID.
+func (e *claim) removeOnce() error {
+	l := e.leased()
+	ctx, cancel := context.WithTimeout(e.d.lifetime, l.ttl/attemptPart)
+	defer cancel()
+	mine := clientv3.Compare(clientv3.LeaseValue(e.key), "=", l.id)
+	_, err := e.d.client.Txn(ctx).If(mine).
+		Then(clientv3.OpDelete(e.key), e.d.bury(e.tomb, l.id, false, e.tokenNow())).
+		Else(clientv3.OpTxn([]clientv3.Cmp{e.nowhere(), absent(e.tomb)},
+			[]clientv3.Op{e.d.bury(e.tomb, l.id, false, e.tokenNow())}, nil)).
+		Commit()
+	if isLeaseLost(err) {
+		l.lose()
+		return nil
+	}
+	if err == nil {
+		l.tombs.add(e.tomb, e.ttl)
+	}
+	return explain(err)
+}

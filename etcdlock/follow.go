@@ -1,0 +1,59 @@
+package etcdlock
+
+import (
+	"context"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// A follow is a watch of what happens to keys from the time it is created on.
+//
+// It asks for revision 0, "from now", which the server serves at once, while a watch from a revision that has passed
+// waits for the next round of a loop of 100 ms. What happened before it was created is found by reading again.
+type follow struct {
+	key    string
+	news   <-chan clientv3.WatchResponse // closed when the watch is broken
+	cancel context.CancelFunc
+	since  int64 // revision at which it was created; zero until that is known
+}
+
+// follow begins to watch a key, or all keys that begin with it. It ends with cancel, or with ctx, which ends with the
+// driver.
+func (d *Driver) follow(ctx context.Context, key string, opts ...clientv3.OpOption) *follow {
+	ctx, cancel := context.WithCancel(ctx)
+	news := make(chan clientv3.WatchResponse)
+	d.run(func() {
+		defer close(news)
+		defer cancel()
+		opts := append(opts, clientv3.WithCreatedNotify())
+		for r := range d.client.Watch(clientv3.WithRequireLeader(ctx), key, opts...) {
+			select {
+			case news <- r:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return &follow{key: key, news: news, cancel: cancel}
+}
+
+// created reports whether the server has begun to watch.
+func (f *follow) created() bool { return f != nil && f.since > 0 }
+
+// note notes from when on the watch tells what happens.
+func (f *follow) note(r clientv3.WatchResponse) {
+	if r.Created {
+		f.since = r.Header.Revision
+	}
+}
+
+// broken reports whether a watch tells no more.
+func broken(r clientv3.WatchResponse, ok bool) bool { return !ok || r.Canceled || r.Err() != nil }
+
+// channel is where news arrive: nowhere for nil.
+func (f *follow) channel() <-chan clientv3.WatchResponse {
+	if f == nil {
+		return nil
+	}
+	return f.news
+}

@@ -1,0 +1,93 @@
+package etcdlock
+
+import (
+	"strconv"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A Layout says how the keys of claims are named.
+type Layout string
+
+const (
+	// Native is the layout of Holdfast: <prefix>/<encoded name>/<claim ID>/<lease>. Any name is safe.
+	Native Layout = "holdfast"
+
+	// Concurrency is the layout of etcd's own concurrency.Mutex and of etcdctl lock, for locking together with them:
+	// <prefix><name>/<claim ID>/<lease>, with the name as it is. Their keys, <name>/<lease>, count as claims of the
+	// whole lock.
+	Concurrency Layout = "concurrency"
+)
+
+// keyspace knows where things are kept.
+type keyspace struct {
+	root   string
+	layout Layout
+}
+
+// names is what the keys of all queues begin with.
+func (k keyspace) names() string {
+	if k.layout == Concurrency {
+		return k.root
+	}
+	return k.root + "/"
+}
+
+// queue is what the keys of all claims on a lock begin with.
+func (k keyspace) queue(name string) string {
+	if k.layout == Concurrency {
+		return k.root + name + "/"
+	}
+	return k.names() + driver.EncodeName(name, 0) + "/"
+}
+
+// claim is what the key of a claim begins with, whichever client made it: so one comparison over a range finds it. The
+// lease that it was made on follows.
+func (k keyspace) claim(name, id string) string { return k.queue(name) + id + "/" }
+
+// tomb is where the end of a claim is noted. No encoded name begins with a dot, so no queue is there.
+func (k keyspace) tomb(name, id string) string {
+	ended := k.root + "/.ended/"
+	if k.layout == Concurrency {
+		ended = k.root + ".holdfast.ended/"
+	}
+	return ended + driver.EncodeName(name, 0) + "/" + id
+}
+
+func hexLease(lease clientv3.LeaseID) string { return strconv.FormatInt(int64(lease), 16) }
+
+// peerKey reports whether a key is that of a concurrency.Mutex, and what comes before its lease.
+func peerKey(kv *mvccpb.KeyValue) (queue, id string, ok bool) {
+	key := string(kv.Key)
+	cut := strings.LastIndexByte(key, '/') + 1
+	return key[:cut], key[cut:], cut > 1 && kv.Lease != 0 && key[cut:] == hexLease(clientv3.LeaseID(kv.Lease))
+}
+
+// claimKey takes the key of a claim of ours apart.
+func claimKey(key string) (queue, id string, ok bool) {
+	cut := strings.LastIndexByte(key, '/')
+	if cut < 0 {
+		return "", "", false
+	}
+	idAt := strings.LastIndexByte(key[:cut], '/') + 1
+	id = key[idAt:cut]
+	lease, err := strconv.ParseInt(key[cut+1:], 16, 64)
+	ok = idAt > 1 && id != "" && err == nil && hexLease(clientv3.LeaseID(lease)) == key[cut+1:]
+	return key[:idAt], id, ok
+}
+
+// name decodes the name of the lock whose queue this is.
+func (k keyspace) name(queue string) (name string, ok bool) {
+	name, ok = strings.CutPrefix(strings.TrimSuffix(queue, "/"), k.names())
+	if !ok || k.layout == Concurrency {
+		return name, ok && name != ""
+	}
+	if name == "" || strings.HasPrefix(name, ".") || strings.Contains(name, "/") {
+		return "", false
+	}
+	return driver.DecodeName(name)
+}

@@ -1,0 +1,273 @@
+package etcdlock
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// leaseSlack is what a lease lives longer than its claims, so that one keep-alive serves all requests of this time.
+const leaseSlack = time.Second
+
+// leaseTime is the TTL of the lease for claims of this TTL, in seconds. etcd knows no fractions.
+func leaseTime(ttl time.Duration) int64 {
+	return int64((ttl + leaseSlack + time.Second - 1) / time.Second)
+}
+
+var errLeaseLost = errors.New("the lease is gone")
+
+// A lease is what the claims of one TTL are attached to: when this process is gone, they end with it. It is extended
+// when a claim is requested or renewed, and kept alive a while longer, for the next claim and for the notes of ends.
+type lease struct {
+	d       *Driver
+	id      clientv3.LeaseID
+	seconds int64
+	lost    chan struct{} // closed when the server has dropped the lease, or must be thought to have
+	tombs   tombs
+
+	mu     sync.Mutex
+	ttl    time.Duration // what the server granted
+	until  instant       // it lives at least until then: counted from before the request that was answered last
+	used   instant
+	flight *flight // the newest keep-alive, under way or not
+}
+
+// A flight is a keep-alive under way.
+type flight struct {
+	sent   instant
+	landed chan struct{} // closed when err is valid
+	err    error
+}
+
+// leaseFor returns the lease for claims of this TTL. The first call for a TTL takes a round trip.
+func (d *Driver) leaseFor(ctx context.Context, ttl time.Duration) (*lease, error) {
+	slot := d.slot(leaseTime(ttl))
+	select {
+	case <-slot.ready:
+		return slot.lease, slot.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// A slot is a place for a lease that is granted or about to be.
+type slot struct {
+	ready chan struct{} // closed when the rest is valid
+	lease *lease
+	err   error
+}
+
+func (d *Driver) slot(seconds int64) *slot {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s := d.slots[seconds]; s != nil && s.usable() {
+		return s
+	}
+	s := &slot{ready: make(chan struct{})}
+	d.slots[seconds] = s
+	d.run(func() { d.fill(s, seconds) })
+	return s
+}
+
+// usable reports whether a lease is on its way, or there and alive.
+func (s *slot) usable() bool {
+	select {
+	case <-s.ready:
+		return s.err == nil && s.lease.alive()
+	default:
+		return true
+	}
+}
+
+// fill grants the lease and begins to keep it.
+func (d *Driver) fill(s *slot, seconds int64) {
+	defer close(s.ready)
+	s.lease, s.err = d.grant(seconds)
+	if s.err == nil {
+		d.run(s.lease.keep)
+	}
+}
+
+func (d *Driver) grant(seconds int64) (*lease, error) {
+	ctx, cancel := context.WithTimeout(d.lifetime, time.Duration(seconds)*time.Second)
+	defer cancel()
+	sent := now()
+	granted, err := d.client.Grant(ctx, seconds)
+	if err != nil {
+		return nil, explain(err)
+	}
+	ttl := time.Duration(granted.TTL) * time.Second
+	return &lease{
+		d: d, id: granted.ID, seconds: seconds, lost: make(chan struct{}),
+		ttl: ttl, until: sent.add(ttl), used: sent,
+	}, nil
+}
+
+// alive reports whether the server is known to have the lease still.
+func (l *lease) alive() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.isLost() && now() < l.until
+}
+
+func (l *lease) isLost() bool {
+	select {
+	case <-l.lost:
+		return true
+	default:
+		return false
+	}
+}
+
+// extend begins to make the lease live for ttl from now on, unless it does. The function that it returns waits for
+// that: so it goes along with the request that needs it.
+func (l *lease) extend(ttl time.Duration) (await func(context.Context) error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := now()
+	l.used = t
+	switch {
+	case l.isLost():
+		return func(context.Context) error { return errLeaseLost }
+	case l.until.sub(t) >= ttl:
+		return func(context.Context) error { return nil }
+	case l.flight == nil || l.flight.over() || l.flight.sent.add(l.ttl).sub(t) < ttl:
+		l.launch(t)
+	}
+	return l.flight.await
+}
+
+// launch sends a keep-alive. l.mu is held.
+func (l *lease) launch(sent instant) {
+	f := &flight{sent: sent, landed: make(chan struct{})}
+	l.flight = f
+	l.d.run(func() {
+		defer close(f.landed)
+		f.err = l.keepAlive(f.sent)
+	})
+}
+
+func (f *flight) over() bool {
+	select {
+	case <-f.landed:
+		return true
+	default:
+		return false
+	}
+}
+
+func (f *flight) await(ctx context.Context) error {
+	select {
+	case <-f.landed:
+		return f.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// attemptPart is the part of a lease's time after which a keep-alive is given up and sent anew.
+const attemptPart = 4
+
+func (l *lease) keepAlive(sent instant) error {
+	ctx, cancel := context.WithTimeout(l.d.lifetime, l.ttl/attemptPart)
+	defer cancel()
+	answer, err := l.d.client.KeepAliveOnce(ctx, l.id)
+	switch {
+	case errors.Is(err, rpctypes.ErrLeaseNotFound):
+		l.lose()
+		return errLeaseLost
+	case err != nil:
+		return explain(err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.until = max(l.until, sent.add(time.Duration(answer.TTL)*time.Second))
+	return nil
+}
+
+// lose notes that the lease is gone. The claims that were attached to it are too.
+func (l *lease) lose() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.isLost() {
+		close(l.lost)
+	}
+}
+
+// Parts of a lease's time.
+const (
+	keepPart  = 3  // between two keep-alives
+	retryPart = 12 // between a failed one and the next
+	idleTimes = 2  // kept this many times its time after its last use, so that notes of ends live for a TTL
+)
+
+// keep keeps the lease alive until it is lost, or nothing used it for a while. It ends with the driver.
+func (l *lease) keep() {
+	pause := l.ttl / keepPart
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-l.lost:
+			return
+		case <-l.d.lifetime.Done():
+			return
+		}
+		if pause = l.tend(); pause < 0 {
+			return
+		}
+		timer.Reset(pause)
+	}
+}
+
+// tend does what is due, and returns when to look again; less than zero when the lease has ended.
+func (l *lease) tend() time.Duration {
+	if l.idle() {
+		l.lose() // nothing is attached to it but notes that have served
+		return -1
+	}
+	if err := l.touch(); err != nil {
+		if !l.alive() {
+			l.abandon()
+			return -1
+		}
+		return max(l.ttl/retryPart, 100*time.Millisecond)
+	}
+	l.d.sweep(l)
+	return l.ttl / keepPart
+}
+
+// touch sends a keep-alive, without counting as use.
+func (l *lease) touch() error {
+	l.mu.Lock()
+	l.launch(now())
+	f := l.flight
+	l.mu.Unlock()
+	return f.await(l.d.lifetime)
+}
+
+func (l *lease) idle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return now().sub(l.used) > idleTimes*l.ttl
+}
+
+// abandon gives up a lease that could not be kept alive. Whoever had claims on it has lost them by now, so it is
+// revoked as soon as the server can be reached: others need not wait for its end.
+func (l *lease) abandon() {
+	l.lose()
+	ctx, cancel := context.WithTimeout(l.d.lifetime, l.ttl)
+	defer cancel()
+	for ctx.Err() == nil {
+		_, err := l.d.client.Revoke(ctx, l.id)
+		if err == nil || errors.Is(err, rpctypes.ErrLeaseNotFound) {
+			return
+		}
+		pause(ctx)
+	}
+}

@@ -1,0 +1,89 @@
+package etcdlock
+
+import (
+	"context"
+	"iter"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// List yields the names of locks, as [driver.Lister] says.
+func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if err := d.open(ctx); err != nil {
+			yield("", err)
+			return
+		}
+		seen := make(map[string]bool)
+		for kv, err := range d.keysFrom(ctx, d.namesFrom(prefix)) {
+			if err != nil {
+				yield("", err)
+				return
+			}
+			name, ok := d.lockOf(kv)
+			if !ok || seen[name] || !strings.HasPrefix(name, prefix) {
+				continue
+			}
+			seen[name] = true
+			if !yield(name, nil) {
+				return
+			}
+		}
+	}
+}
+
+// namesFrom is what the keys of all locks begin with whose names begin with prefix: names are encoded byte by byte.
+func (d *Driver) namesFrom(prefix string) string {
+	if d.keys.layout == Concurrency {
+		return d.keys.root + prefix
+	}
+	return d.keys.names() + driver.EncodeName(prefix, 0)
+}
+
+// lockOf is the name of the lock on which a key is a claim.
+func (d *Driver) lockOf(kv *mvccpb.KeyValue) (name string, ok bool) {
+	queue, _, ok := claimKey(string(kv.Key))
+	if !ok && d.keys.layout == Concurrency {
+		queue, _, ok = peerKey(kv)
+	}
+	if !ok {
+		return "", false
+	}
+	return d.keys.name(queue)
+}
+
+// pageSize is how many keys are read at once.
+const pageSize = 1000
+
+// keysFrom yields all keys that begin with prefix, in pages. A key that comes or goes meanwhile may be missed.
+func (d *Driver) keysFrom(ctx context.Context, prefix string) iter.Seq2[*mvccpb.KeyValue, error] {
+	return func(yield func(*mvccpb.KeyValue, error) bool) {
+		from, end := start(prefix), clientv3.GetPrefixRangeEnd(prefix)
+		for more := true; more; {
+			page, err := d.client.Get(ctx, from, clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(pageSize))
+			if err != nil {
+				yield(nil, explain(err))
+				return
+			}
+			for _, kv := range page.Kvs {
+				if !yield(kv, nil) {
+					return
+				}
+				from = string(kv.Key) + "\x00"
+			}
+			more = page.More
+		}
+	}
+}
+
+// start is the first key that may begin with prefix. etcd has no empty key.
+func start(prefix string) string {
+	if prefix == "" {
+		return "\x00"
+	}
+	return prefix
+}

@@ -1,0 +1,42 @@
+package etcdlock
+
+import (
+	"context"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// worthMarking reports whether a granted claim should note that in its key: others wait behind it for that, or the
+// next would have to read far.
+func (v view) worthMarking() bool {
+	if v.own.exclusive() || v.own.Fits != nil {
+		return false
+	}
+	nearest := nearestMark(v.ahead.seats)
+	if nearest < 0 {
+		nearest = len(v.ahead.seats)
+	}
+	return v.behind || nearest >= markEvery
+}
+
+// mark notes in the key that the claim is granted, and its bounds. Should that fail, those behind read further, and
+// the next of them learns at its renewal.
+func (d *Driver) mark(e *claim, own seat, bounds fit) {
+	ctx, cancel := context.WithTimeout(d.lifetime, e.leased().ttl/attemptPart)
+	defer cancel()
+	own.Fits = &bounds
+	d.rewrite(ctx, own) //nolint:errcheck // see above
+}
+
+// rewrite changes the record of a claim that is as it was read, and reports whether it was.
+func (d *Driver) rewrite(ctx context.Context, s seat) (bool, error) {
+	s.Format = d.format
+	answer, err := d.client.Txn(ctx).
+		If(clientv3.Compare(clientv3.ModRevision(s.key), "=", s.mod)).
+		Then(clientv3.OpPut(s.key, encode(s.record), clientv3.WithIgnoreLease())).
+		Commit()
+	if err != nil {
+		return false, explain(err)
+	}
+	return answer.Succeeded, nil
+}

@@ -1,0 +1,39 @@
+package etcdlock
+
+import (
+	"fmt"
+	"strings"
+)
+
+// DefaultPrefix is what all keys begin with unless told otherwise.
+const DefaultPrefix = "/holdfast"
+
+// Options are settings of a driver. The zero value is right for most.
+type Options struct {
+	// Prefix is what all keys begin with. Empty: [DefaultPrefix] in the native layout, nothing in the other.
+	Prefix string
+
+	// Layout says how keys are named. Empty: [Native]. All clients of a lock must use the same.
+	Layout Layout
+}
+
+func (o *Options) keys() (keyspace, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	switch o.Layout {
+	case Native, "":
+		return keyspace{root: nativeRoot(o.Prefix), layout: Native}, nil
+	case Concurrency:
+		return keyspace{root: o.Prefix, layout: Concurrency}, nil
+	default:
+		return keyspace{}, fmt.Errorf("etcdlock: unknown layout %q; it should be %q or %q", o.Layout, Native, Concurrency)
+	}
+}
+
+func nativeRoot(prefix string) string {
+	if prefix == "" {
+		return DefaultPrefix
+	}
+	return strings.TrimRight(prefix, "/")
+}

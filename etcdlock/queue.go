@@ -1,0 +1,104 @@
+package etcdlock
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Queue returns the live claims on a lock, as [driver.Driver] says. Since is by the clock of the client that made the
+// claim, since etcd notes no time.
+func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
+	if err := d.open(ctx); err != nil {
+		return nil, err
+	}
+	queue := d.keys.queue(name)
+	answer, err := d.client.Get(ctx, queue, clientv3.WithPrefix(), oldestFirst())
+	if err != nil {
+		return nil, explain(err)
+	}
+	seats, err := d.seats(queue, answer.Kvs)
+	if err != nil {
+		return nil, err
+	}
+	left, err := d.timesLeft(ctx, seats)
+	if err != nil {
+		return nil, err
+	}
+	return entries(name, seats, left), nil
+}
+
+func oldestFirst() clientv3.OpOption {
+	return clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend)
+}
+
+// entries judges claims, oldest first.
+func entries(name string, seats []seat, left map[clientv3.LeaseID]time.Duration) []driver.Entry {
+	list := make([]driver.Entry, len(seats))
+	b := fit{Limit: driver.All}
+	for i, s := range seats {
+		b = b.add(s.record)
+		list[i] = driver.Entry{
+			Claim: driver.Claim{
+				Name: name, ID: s.id, Weight: s.Weight, Limit: s.Limit, TTL: s.ttl(), Queue: true,
+				Owner: string(s.Owner), Value: string(s.Value), Token: s.token,
+			},
+			Granted: b.Sum <= b.Limit, // once it is not, it never is again
+			Since:   time.UnixMilli(s.Since),
+			Left:    s.left(left[s.lease]),
+		}
+	}
+	return list
+}
+
+// left is what is left of a claim on a lease that lives for so long. The lease lives a little longer.
+func (s seat) left(lease time.Duration) time.Duration {
+	if s.peer {
+		return max(lease, 1)
+	}
+	return max(min(lease, s.ttl()), 1)
+}
+
+// leasesAtOnce bounds the questions for leases under way.
+const leasesAtOnce = 16
+
+// timesLeft asks how long the leases of these claims live. etcd answers in whole seconds.
+func (d *Driver) timesLeft(ctx context.Context, seats []seat) (map[clientv3.LeaseID]time.Duration, error) {
+	var (
+		mu    sync.Mutex
+		left  = make(map[clientv3.LeaseID]time.Duration)
+		fault error
+		wg    sync.WaitGroup
+	)
+	leases := leasesOf(seats)
+	for first := range min(leasesAtOnce, len(leases)) {
+		wg.Go(func() {
+			for i := first; i < len(leases); i += leasesAtOnce {
+				answer, err := d.client.TimeToLive(ctx, leases[i])
+				mu.Lock()
+				if err != nil {
+					fault = explain(err)
+				} else {
+					left[leases[i]] = time.Duration(answer.TTL) * time.Second
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return left, fault
+}
+
+func leasesOf(seats []seat) []clientv3.LeaseID {
+	var leases []clientv3.LeaseID
+	for _, s := range seats {
+		leases = append(leases, s.lease)
+	}
+	slices.Sort(leases)
+	return slices.Compact(leases)
+}

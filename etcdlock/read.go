@@ -1,0 +1,119 @@
+package etcdlock
+
+import (
+	"context"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A view is a claim with those ahead of it, as read at one revision.
+type view struct {
+	revision int64
+	own      seat
+	ahead    line
+	behind   bool // others are behind it
+}
+
+// A line is claims ahead of another one, newest first.
+type line struct {
+	seats    []seat
+	complete bool // none are left out
+}
+
+// How many of the newest claims ahead are read at first. For one that shares with nobody its predecessor decides. The
+// others find, among so many, one that noted its bounds.
+const (
+	lookAheadAlone  = 1
+	lookAheadShared = 2*markEvery + 2
+	lookAheadGrowth = 8 // each further reading is so much larger
+)
+
+func lookAhead(r record) int64 {
+	if r.Weight == r.Limit {
+		return lookAheadAlone
+	}
+	return lookAheadShared
+}
+
+// newestOp reads the newest claims of the queue.
+func (e *claim) newestOp(n int64) clientv3.Op {
+	return clientv3.OpGet(e.queue, clientv3.WithPrefix(), newestFirst(), clientv3.WithLimit(n))
+}
+
+// aheadOp reads the newest claims that came before this token.
+func (e *claim) aheadOp(token uint64, n int64) clientv3.Op {
+	return clientv3.OpGet(e.queue, clientv3.WithPrefix(), newestFirst(), clientv3.WithLimit(n),
+		clientv3.WithMaxCreateRev(int64(token)-1))
+}
+
+// lastOp reads who came last, and of it no more than that.
+func (e *claim) lastOp() clientv3.Op {
+	return clientv3.OpGet(e.queue, clientv3.WithPrefix(), newestFirst(), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+}
+
+func newestFirst() clientv3.OpOption {
+	return clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortDescend)
+}
+
+func isThere(r *pb.ResponseOp) bool { return len(r.GetResponseRange().GetKvs()) > 0 }
+
+// view reads the answer to a question for the newest claims.
+func (d *Driver) view(e *claim, revision int64, r *pb.RangeResponse) (view, error) {
+	seats, err := d.seats(e.queue, r.Kvs)
+	return view{revision: revision, ahead: line{seats: seats, complete: !r.More}}, err
+}
+
+// before leaves out the claim with this token and those behind it.
+func (l line) before(token uint64) line {
+	for len(l.seats) > 0 && l.seats[0].token >= token {
+		l.seats = l.seats[1:]
+	}
+	return l
+}
+
+// judge judges the claim of a view. Where the claims ahead that were read do not suffice, it reads more of them.
+func (d *Driver) judge(ctx context.Context, e *claim, v view) (verdict, error) {
+	for n := int64(lookAheadShared); ; n *= lookAheadGrowth {
+		if judged, ok := judge(v.own, v.ahead.seats, v.ahead.complete); ok {
+			return judged, nil
+		}
+		answer, err := d.client.Do(ctx, e.aheadOp(v.own.token, n))
+		if err != nil {
+			return verdict{}, explain(err)
+		}
+		r := answer.Get()
+		seats, err := d.seats(e.queue, r.Kvs)
+		if err != nil {
+			return verdict{}, err
+		}
+		v.ahead = line{seats: seats, complete: !r.More}
+	}
+}
+
+// settle judges a view, notes what follows, and answers about it.
+func (d *Driver) settle(ctx context.Context, e *claim, v view) (driver.Status, error) {
+	judged, err := d.judge(ctx, e, v)
+	if err != nil {
+		return driver.Status{}, err
+	}
+	if judged.granted && v.worthMarking() {
+		d.run(func() { d.mark(e, v.own, judged.fits) })
+	}
+	return e.note(v, judged), nil
+}
+
+// note notes what was read, and answers about it.
+func (e *claim) note(v view, judged verdict) driver.Status {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.granted = e.granted || judged.granted
+	e.revoked = v.own.Revoked
+	e.verdict, e.read = judged, max(e.read, v.revision)
+	return driver.Status{
+		Token: v.own.token, Granted: e.granted, TTL: e.ttl, Retry: judged.retry,
+		Contended: v.behind, Revoked: e.granted && e.revoked,
+	}
+}

@@ -1,0 +1,165 @@
+package etcdlock
+
+import (
+	"context"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Release takes a claim out of the queue, as [driver.Driver] says, in one transaction that also notes the end. So
+// whoever asks, however late and on whatever connection, gets the right answer.
+func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
+	if err := d.open(ctx); err != nil {
+		return err
+	}
+	e := d.known(idOf(c))
+	switch {
+	case e == nil || e.isGone():
+		return d.releaseUnknown(ctx, c)
+	case c.Token == 0:
+		c.Token = e.tokenNow()
+	}
+	if c.Token == 0 {
+		return d.undo(ctx, e, c)
+	}
+	return d.releaseKnown(ctx, e, c)
+}
+
+// releaseKnown releases a claim of this client by its token.
+func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) error {
+	l := e.leased()
+	err := d.releaseKey(ctx, c, e.key, l.id)
+	if isLeaseLost(err) {
+		l.lose()
+		err = d.releaseUnknown(ctx, c) // another client may have taken it over
+	}
+	switch {
+	case err == nil:
+		d.forget(e)
+		l.tombs.add(e.tomb, e.ttl)
+	case c.Token == e.tokenNow() && answersGone(err):
+		e.bury()
+	}
+	return err
+}
+
+// releaseKey deletes the key if it is still that of the claim. The note of the end hangs on the claim's own lease, which
+// is there as long as the claim is.
+func (d *Driver) releaseKey(ctx context.Context, c driver.Claim, key string, lease clientv3.LeaseID) error {
+	end := d.keys.tomb(c.Name, c.ID)
+	answer, err := d.client.Txn(ctx).
+		If(is(key, c.Token)).
+		Then(clientv3.OpDelete(key), d.bury(end, lease, true, c.Token)).
+		Else(clientv3.OpGet(end)).
+		Commit()
+	switch {
+	case err != nil:
+		return explain(err)
+	case answer.Succeeded:
+		return nil
+	default:
+		return d.epitaph(answer.Responses[0].GetResponseRange(), c.Token)
+	}
+}
+
+// epitaph answers a release of a claim that is not there, from the note of its end.
+func (d *Driver) epitaph(r *pb.RangeResponse, token uint64) error {
+	if len(r.Kvs) == 0 {
+		return driver.ErrGone
+	}
+	var note tomb
+	if err := d.decode(r.Kvs[0], &note.Format, &note); err != nil {
+		return err
+	}
+	if note.Released && (token == 0 || note.Token == 0 || note.Token == token) {
+		return nil
+	}
+	return driver.ErrGone
+}
+
+// undo releases a claim of this client of which it is not known whether it was ever queued, and bars its ID.
+func (d *Driver) undo(ctx context.Context, e *claim, c driver.Claim) error {
+	l := e.leased()
+	answer, err := d.client.Txn(ctx).
+		If(present(e.keys)).
+		Then(clientv3.OpDelete(e.keys, clientv3.WithPrefix()), d.bury(e.tomb, l.id, true, 0)).
+		Else(d.barOp(e.tomb, l.id)).
+		Commit()
+	switch {
+	case isLeaseLost(err):
+		l.lose()
+		e.bury()
+		return driver.ErrGone
+	case err != nil:
+		return explain(err)
+	}
+	l.tombs.add(e.tomb, e.ttl)
+	d.forget(e)
+	if answer.Succeeded {
+		return nil
+	}
+	return d.epitaph(barred(answer.Responses[0]), 0)
+}
+
+// barOp notes an end of a claim that is not there, unless there is a note, which it reads.
+func (d *Driver) barOp(key string, lease clientv3.LeaseID) clientv3.Op {
+	return clientv3.OpTxn(
+		[]clientv3.Cmp{absent(key)},
+		[]clientv3.Op{d.bury(key, lease, false, 0)},
+		[]clientv3.Op{clientv3.OpGet(key)},
+	)
+}
+
+// barred is the note that was there, as barOp read it; empty when there was none.
+func barred(r *pb.ResponseOp) *pb.RangeResponse {
+	nested := r.GetResponseTxn()
+	if nested.Succeeded {
+		return &pb.RangeResponse{}
+	}
+	return nested.Responses[0].GetResponseRange()
+}
+
+// releaseUnknown releases a claim that this client does not have: it has ended, or another client requested it.
+func (d *Driver) releaseUnknown(ctx context.Context, c driver.Claim) error {
+	if c.Token == 0 {
+		return d.bar(ctx, c)
+	}
+	end := d.keys.tomb(c.Name, c.ID)
+	answer, err := d.client.Txn(ctx).Then(d.findOp(c), clientv3.OpGet(end)).Commit()
+	if err != nil {
+		return explain(err)
+	}
+	s, ok := d.pick(answer.Responses[0].GetResponseRange().Kvs, c)
+	if !ok {
+		return d.epitaph(answer.Responses[1].GetResponseRange(), c.Token)
+	}
+	return d.releaseKey(ctx, c, s.key, s.lease)
+}
+
+// bar bars an ID, so that a request that is still under way finds that it is gone, and then takes the claim out of the
+// queue if it was there.
+func (d *Driver) bar(ctx context.Context, c driver.Claim) error {
+	l, err := d.leaseFor(ctx, max(c.TTL, time.Second))
+	if err != nil {
+		return err
+	}
+	extended := l.extend(c.TTL)
+	end := d.keys.tomb(c.Name, c.ID)
+	answer, err := d.client.Txn(ctx).Then(d.barOp(end, l.id), d.findOp(c)).Commit()
+	if err == nil {
+		err = extended(ctx)
+	}
+	if err != nil {
+		return explain(err)
+	}
+	l.tombs.add(end, c.TTL)
+	if s, ok := d.pick(answer.Responses[1].GetResponseRange().Kvs, c); ok {
+		c.Token = s.token
+		return d.releaseKey(ctx, c, s.key, s.lease)
+	}
+	return d.epitaph(barred(answer.Responses[0]), 0)
+}

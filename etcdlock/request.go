@@ -1,0 +1,176 @@
+package etcdlock
+
+import (
+	"context"
+	"errors"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Request queues or renews a claim, as [driver.Driver] says. The first request of a claim is one transaction.
+func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if err := d.begin(ctx, c); err != nil {
+		return driver.Status{}, err
+	}
+	e := d.known(idOf(c))
+	switch {
+	case e == nil && c.Token != 0:
+		return d.adopt(ctx, c)
+	case e == nil:
+		return d.create(ctx, c)
+	default:
+		return d.repeat(ctx, e, c)
+	}
+}
+
+// repeat requests a claim that this client requested before.
+func (d *Driver) repeat(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
+	token := e.tokenNow()
+	switch {
+	case e.isGone() && c.Token != 0:
+		return d.adopt(ctx, c) // another client may have taken it over
+	case e.isGone():
+		return driver.Status{}, driver.ErrGone
+	case token == 0 && c.Token != 0:
+		return d.adopt(ctx, c)
+	case token == 0:
+		return d.put(ctx, e, c)
+	case c.Token != 0 && c.Token != token:
+		return driver.Status{}, driver.ErrGone
+	default:
+		return d.renew(ctx, e, c)
+	}
+}
+
+// create requests a claim for the first time. The lease may turn out to be gone, since nobody was there to extend it;
+// then nothing was put, and a new one takes its place.
+func (d *Driver) create(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	for {
+		l, err := d.leaseFor(ctx, c.TTL)
+		if err != nil {
+			return driver.Status{}, err
+		}
+		e := d.enter(c, "", 0, l)
+		st, err := d.put(ctx, e, c)
+		if !errors.Is(err, errLeaseLost) {
+			return st, err
+		}
+		d.forget(e)
+	}
+}
+
+// put sends the first request of a claim, which may be not the first attempt.
+func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
+	from, again := now(), e.inDoubt()
+	extended := e.leased().extend(c.TTL)
+	st, err := d.queueOrTry(ctx, e, c)
+	if waitErr := extended(ctx); err == nil && st.Token != 0 {
+		err = waitErr
+	}
+	switch {
+	case err == nil:
+		e.live(c.TTL, from)
+		return st, nil
+	case errors.Is(err, driver.ErrGone), errors.Is(err, driver.ErrRefused):
+		d.forget(e)
+		return driver.Status{}, err
+	case isLeaseLost(err):
+		return driver.Status{}, e.leaseLost(again)
+	default:
+		e.doubted()
+		return driver.Status{}, err
+	}
+}
+
+func (d *Driver) queueOrTry(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
+	if c.Queue {
+		return d.enqueue(ctx, e, c)
+	}
+	return d.try(ctx, e, c)
+}
+
+func (e *claim) inDoubt() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.doubt || e.token != 0
+}
+
+// leaseLost is what a request means whose lease was gone. When it was the first, the claim never was.
+func (e *claim) leaseLost(asked bool) error {
+	e.leased().lose()
+	if asked || e.tokenNow() != 0 {
+		e.bury()
+		return driver.ErrGone
+	}
+	return errLeaseLost
+}
+
+func isLeaseLost(err error) bool {
+	return errors.Is(err, errLeaseLost) || errors.Is(err, rpctypes.ErrLeaseNotFound)
+}
+
+// enqueue puts the claim at the end of the queue and reads the newest of those ahead of it.
+func (d *Driver) enqueue(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
+	r := d.newRecord(c)
+	answer, err := d.client.Txn(ctx).
+		If(e.nowhere(), absent(e.tomb)).
+		Then(e.putOp(r), e.newestOp(1+lookAhead(r))).
+		Else(e.whereOp()).
+		Commit()
+	switch {
+	case err != nil:
+		return driver.Status{}, explain(err)
+	case answer.Succeeded:
+		return d.queued(ctx, e, r, answer, 1)
+	default:
+		return d.found(ctx, e, c, answer)
+	}
+}
+
+// nowhere compares the claim with one that no client has queued.
+func (e *claim) nowhere() clientv3.Cmp { return absent(e.keys).WithPrefix() }
+
+// whereOp reads the key of the claim, whichever client made it.
+func (e *claim) whereOp() clientv3.Op { return clientv3.OpGet(e.keys, clientv3.WithPrefix()) }
+
+func (e *claim) putOp(r record) clientv3.Op {
+	return clientv3.OpPut(e.key, encode(r), clientv3.WithLease(e.leased().id))
+}
+
+// queued answers about a claim that was just put. The claims ahead were read by this part of the transaction.
+func (d *Driver) queued(ctx context.Context, e *claim, r record, answer *clientv3.TxnResponse, part int) (driver.Status, error) {
+	token := uint64(answer.Header.Revision)
+	e.answered(token)
+	v, err := d.view(e, answer.Header.Revision, answer.Responses[part].GetResponseRange())
+	if err != nil {
+		return driver.Status{}, d.takeBack(e, err)
+	}
+	v.own = e.seat(r, token)
+	v.ahead = v.ahead.before(token)
+	return d.settle(ctx, e, v)
+}
+
+// takeBack removes a claim that cannot be judged, so that the refusal leaves nothing behind.
+func (d *Driver) takeBack(e *claim, err error) error {
+	if removeErr := e.removeOnce(); removeErr != nil {
+		return removeErr
+	}
+	return err
+}
+
+// found answers about a claim whose key or end was there already, as the first part of the transaction shows.
+func (d *Driver) found(ctx context.Context, e *claim, c driver.Claim, answer *clientv3.TxnResponse) (driver.Status, error) {
+	own := answer.Responses[0].GetResponseRange().Kvs
+	if len(own) == 0 {
+		return driver.Status{}, driver.ErrGone
+	}
+	if string(own[0].Key) == e.key {
+		e.answered(uint64(own[0].CreateRevision))
+		return d.renew(ctx, e, c)
+	}
+	d.forget(e) // another client requested it
+	return d.keep(ctx, c, seatOf(own[0], c.ID))
+}

@@ -1,0 +1,51 @@
+package etcdlock
+
+import (
+	"context"
+	"slices"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Revoke asks a holder to let go, as [driver.Revoker] says. A holder that is a concurrency.Mutex cannot be asked.
+func (d *Driver) Revoke(ctx context.Context, name, id string) error {
+	if err := d.open(ctx); err != nil {
+		return err
+	}
+	for done := false; !done; {
+		s, err := d.granted(ctx, name, id)
+		switch {
+		case err != nil:
+			return err
+		case s.peer:
+			return driver.Unsupported(d.Traits(), "revoking a claim of another kind of client")
+		case s.Revoked:
+			return nil
+		}
+		s.Revoked = true
+		if done, err = d.rewrite(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// granted returns a claim that is granted. [driver.ErrGone] when there is none, or it waits.
+func (d *Driver) granted(ctx context.Context, name, id string) (s seat, err error) {
+	queue := d.keys.queue(name)
+	answer, err := d.client.Get(ctx, queue, clientv3.WithPrefix(), oldestFirst())
+	if err != nil {
+		return s, explain(err)
+	}
+	seats, err := d.seats(queue, answer.Kvs)
+	if err != nil {
+		return s, err
+	}
+	at := slices.IndexFunc(seats, func(s seat) bool { return s.id == id })
+	if at < 0 || !entries(name, seats, nil)[at].Granted {
+		return s, driver.ErrGone
+	}
+	return seats[at], nil
+}

@@ -1,0 +1,69 @@
+package etcdlock
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// tombs are the notes of ends that are attached to a lease, to be deleted when they have served; oldest first.
+type tombs struct {
+	mu  sync.Mutex
+	due []due
+}
+
+type due struct {
+	key  string
+	when instant
+}
+
+// tombGrace is added to the TTL for which the end of a claim is remembered.
+const tombGrace = time.Second
+
+func (t *tombs) add(key string, ttl time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.due = append(t.due, due{key, now().add(ttl + tombGrace)})
+}
+
+// take returns keys whose time has come, at most as many as fit in a transaction.
+func (t *tombs) take() (keys []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for len(t.due) > 0 && len(keys) < maxOps && t.due[0].when <= now() {
+		keys = append(keys, t.due[0].key)
+		t.due = t.due[1:]
+	}
+	return keys
+}
+
+// maxOps is how much goes into one transaction; etcd's own bound is 128 unless told otherwise.
+const maxOps = 100
+
+// sweep deletes notes that have served. What it fails to delete ends with the lease.
+func (d *Driver) sweep(l *lease) {
+	for {
+		keys := l.tombs.take()
+		if len(keys) == 0 {
+			return
+		}
+		ops := make([]clientv3.Op, len(keys))
+		for i, key := range keys {
+			ops[i] = clientv3.OpDelete(key)
+		}
+		ctx, cancel := context.WithTimeout(d.lifetime, l.ttl)
+		_, err := d.client.Txn(ctx).Then(ops...).Commit()
+		cancel()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// bury notes an end, as part of the transaction that brings it about.
+func (d *Driver) bury(key string, lease clientv3.LeaseID, released bool, token uint64) clientv3.Op {
+	note := tomb{Format: d.format, Released: released, Token: token}
+	return clientv3.OpPut(key, encode(note), clientv3.WithLease(lease))
+}

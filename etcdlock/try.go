@@ -1,0 +1,57 @@
+package etcdlock
+
+import (
+	"context"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// try puts the claim into the queue only if it is granted there. Nobody sees it otherwise. When the queue is empty,
+// that is one transaction; when it is not, those ahead are read, and the claim is put if none came after them.
+func (d *Driver) try(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
+	r := d.newRecord(c)
+	for none := absent(e.queue).WithPrefix(); ; {
+		answer, err := d.client.Txn(ctx).
+			If(none, absent(e.tomb)).
+			Then(e.putOp(r)).
+			Else(e.whereOp(), clientv3.OpGet(e.tomb), e.newestOp(lookAhead(r))).
+			Commit()
+		if err != nil {
+			return driver.Status{}, explain(err)
+		}
+		if answer.Succeeded {
+			return d.took(e, answer.Header.Revision), nil
+		}
+		if isThere(answer.Responses[0]) || isThere(answer.Responses[1]) {
+			return d.found(ctx, e, c, answer)
+		}
+		fits, err := d.wouldFit(ctx, e, r, answer)
+		if err != nil || !fits {
+			d.forget(e)
+			return driver.Status{}, err
+		}
+		none = clientv3.Compare(clientv3.CreateRevision(e.queue).WithPrefix(), "<", answer.Header.Revision+1)
+	}
+}
+
+// took answers about a claim that was put where it is granted.
+func (d *Driver) took(e *claim, revision int64) driver.Status {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.token, e.granted, e.read = uint64(revision), true, revision
+	return driver.Status{Token: e.token, Granted: true, TTL: e.ttl}
+}
+
+// wouldFit reports whether the claim would be granted behind those that the transaction read.
+func (d *Driver) wouldFit(ctx context.Context, e *claim, r record, answer *clientv3.TxnResponse) (bool, error) {
+	revision := answer.Header.Revision
+	v, err := d.view(e, revision, answer.Responses[2].GetResponseRange())
+	if err != nil {
+		return false, err
+	}
+	v.own = seat{record: r, token: uint64(revision) + 1}
+	judged, err := d.judge(ctx, e, v)
+	return judged.granted, err
+}

@@ -1,0 +1,272 @@
+package etcdlock
+
+import (
+	"context"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Wait blocks until the claim may have moved, as [driver.Waiter] says.
+//
+// It watches the claim's own key and what the claim waits for. Both watches go on between calls. Whatever is odd about
+// a watch - it was compacted, its server has no leader, its stream ended - leads to a new one and another look.
+func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if err := d.open(ctx); err != nil {
+		return driver.Status{}, err
+	}
+	e := d.known(idOf(c))
+	switch {
+	case e == nil, e.isGone() && c.Token != 0:
+		return d.waitUnknown(ctx, c)
+	case e.isGone(), c.Token != 0 && c.Token != e.tokenNow():
+		return driver.Status{}, driver.ErrGone
+	case e.tokenNow() == 0:
+		return driver.Status{}, pause(ctx) // its request was not answered yet
+	}
+	select {
+	case e.waiting <- struct{}{}:
+		defer func() { <-e.waiting }()
+		return e.wait(ctx)
+	case <-ctx.Done():
+		return driver.Status{}, ctx.Err()
+	}
+}
+
+// waitUnknown answers about a claim that this client did not request. Renewing it makes it this client's.
+func (d *Driver) waitUnknown(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	_, ok, err := d.find(ctx, c)
+	switch {
+	case err != nil:
+		return driver.Status{}, err
+	case !ok:
+		return driver.Status{}, driver.ErrGone
+	default:
+		return driver.Status{}, pause(ctx)
+	}
+}
+
+// wait follows the claim until there is something to tell. e.waiting is held.
+func (e *claim) wait(ctx context.Context) (driver.Status, error) {
+	for {
+		e.listen()
+		if e.unread() {
+			st, news, err := e.lookAgain(ctx)
+			if news || err != nil {
+				return st, err
+			}
+			continue
+		}
+		st, news, err := e.hear(ctx)
+		if news || err != nil {
+			return st, err
+		}
+	}
+}
+
+// listen makes sure that the claim's key and what it waits for are watched. The watches end with the claim.
+func (e *claim) listen() {
+	if e.self == nil {
+		e.self = e.d.follow(e.life(), e.key)
+	}
+	key, opts := e.blocker()
+	if e.ahead != nil && e.ahead.key != key {
+		e.ahead.cancel()
+		e.ahead = nil
+	}
+	if e.ahead == nil && key != "" {
+		e.ahead = e.d.follow(e.life(), key, opts...)
+	}
+}
+
+// life is a context that ends with the claim.
+func (e *claim) life() context.Context {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.lifetime == nil {
+		e.lifetime, e.cancel = context.WithCancel(e.d.lifetime)
+	}
+	if e.isOver() {
+		e.cancel()
+	}
+	return e.lifetime
+}
+
+// blocker is what to watch for a claim that waits; nothing once it is granted.
+func (e *claim) blocker() (key string, opts []clientv3.OpOption) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.granted:
+		return "", nil
+	case e.verdict.until == anyEnd:
+		return e.queue, []clientv3.OpOption{clientv3.WithPrefix()}
+	default:
+		return e.verdict.watch, nil
+	}
+}
+
+// unread reports whether something may have happened before the watches were created, and after the last look.
+func (e *claim) unread() bool {
+	if !e.self.created() || e.ahead != nil && !e.ahead.created() {
+		return false // their creation is the next news
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.read < e.self.since || e.ahead != nil && e.read < e.ahead.since
+}
+
+// lookAgain reads the claim. There is news when it was granted, or revoked.
+func (e *claim) lookAgain(ctx context.Context) (st driver.Status, news bool, err error) {
+	before := e.flags()
+	e.outdated()
+	st, err = e.d.peek(ctx, e)
+	if answersGone(err) {
+		e.bury()
+	}
+	return st, err == nil && e.flags() != before, err
+}
+
+// outdated notes that what was read last counts no more: should the next look fail, the one after it is still due.
+func (e *claim) outdated() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.read = 0
+}
+
+// flags are what a caller of Wait wants to know.
+type flags struct{ granted, revoked bool }
+
+func (e *claim) flags() flags {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return flags{e.granted, e.revoked}
+}
+
+// peek reads a claim without renewing it.
+func (d *Driver) peek(ctx context.Context, e *claim) (driver.Status, error) {
+	answer, err := d.client.Txn(ctx).Then(e.questions()...).Commit()
+	if err != nil {
+		return driver.Status{}, explain(err)
+	}
+	v, err := d.read(e, answer.Header.Revision, answer.Responses)
+	if err != nil {
+		return driver.Status{}, err
+	}
+	if e.isGranted() {
+		return e.note(v, verdict{granted: true}), nil
+	}
+	return d.settle(ctx, e, v)
+}
+
+// hear waits for the next news of either watch. What happened to the claim itself comes first.
+func (e *claim) hear(ctx context.Context) (st driver.Status, news bool, err error) {
+	select {
+	case r, ok := <-e.self.channel():
+		return e.heardOfSelf(ctx, r, ok)
+	default:
+	}
+	select {
+	case r, ok := <-e.self.channel():
+		return e.heardOfSelf(ctx, r, ok)
+	case r, ok := <-e.ahead.channel():
+		return e.heardOfAhead(ctx, r, ok)
+	case <-e.over:
+		return st, false, driver.ErrGone
+	case <-e.leased().lost:
+		e.bury()
+		return st, false, driver.ErrGone
+	case <-e.d.lifetime.Done():
+		return st, false, errClosed
+	case <-ctx.Done():
+		return st, false, ctx.Err()
+	}
+}
+
+// heardOfSelf notes what happened to the claim's own key.
+func (e *claim) heardOfSelf(ctx context.Context, r clientv3.WatchResponse, ok bool) (st driver.Status, news bool, err error) {
+	if broken(r, ok) {
+		return st, false, e.restart(ctx, &e.self)
+	}
+	e.self.note(r)
+	for _, event := range r.Events {
+		if event.Type == mvccpb.Event_DELETE {
+			e.bury()
+			return st, false, driver.ErrGone
+		}
+		if s, ok, err := e.d.seat(e.queue, event.Kv); ok && err == nil && e.revoke(s) {
+			return driver.Status{Token: s.token, Granted: true, TTL: s.ttl(), Revoked: true}, true, nil
+		}
+	}
+	return st, false, nil
+}
+
+// revoke notes whether the record says that somebody asked the holder to let go, and reports whether that is new.
+func (e *claim) revoke(s seat) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	isNew := e.granted && s.Revoked && !e.revoked
+	e.revoked = s.Revoked
+	return isNew
+}
+
+// heardOfAhead notes what happened to what the claim waits for.
+func (e *claim) heardOfAhead(ctx context.Context, r clientv3.WatchResponse, ok bool) (st driver.Status, news bool, err error) {
+	if broken(r, ok) {
+		return st, false, e.restart(ctx, &e.ahead)
+	}
+	e.ahead.note(r)
+	for _, event := range r.Events {
+		switch {
+		case !e.awaited(event):
+		case e.canTell():
+			return e.grantedByEvent(), true, nil
+		default:
+			return e.lookAgain(ctx)
+		}
+	}
+	return st, false, nil
+}
+
+// awaited reports whether this is what the claim waits for.
+func (e *claim) awaited(event *clientv3.Event) bool {
+	if event.Type == mvccpb.Event_DELETE {
+		return true
+	}
+	e.mu.Lock()
+	until := e.verdict.until
+	e.mu.Unlock()
+	if until != itsTurn {
+		return false
+	}
+	s, ok, err := e.d.seat(e.queue, event.Kv)
+	return !ok || err != nil || s.Fits != nil
+}
+
+// canTell reports whether the end of what was watched grants the claim, so that it need not be read: nothing else was
+// ahead of it, and it is there itself, for its watch tells nothing else and its time has not come.
+func (e *claim) canTell() bool {
+	if !e.self.created() {
+		return false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.verdict.sure && e.read >= e.self.since && now() < e.until
+}
+
+// grantedByEvent notes the grant. Whether others wait behind is not known; a holder that believes so lets go sooner.
+func (e *claim) grantedByEvent() driver.Status {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.granted = true
+	return driver.Status{Token: e.token, Granted: true, TTL: e.ttl, Contended: true}
+}
+
+// restart drops a broken watch; the next round makes a new one, after a pause.
+func (e *claim) restart(ctx context.Context, f **follow) error {
+	(*f).cancel()
+	*f = nil
+	return pause(ctx)
+}
