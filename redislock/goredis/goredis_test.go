@@ -1,0 +1,94 @@
+package goredis_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/proxy"
+	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/redislock/goredis"
+)
+
+func open(t testing.TB, addr string) (*redis.Client, driver.Driver) {
+	client := redis.NewClient(&redis.Options{Addr: addr})
+	d, err := goredis.New(client, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := client.Ping(context.Background()).Err(); err != nil {
+			t.Errorf("closing the driver closed the client: %v", err)
+		}
+		client.Close()
+	})
+	return client, d
+}
+
+func TestDriver(t *testing.T) {
+	addr := servers.Redis(t).Addr
+	drivertest.Run(t, drivertest.Harness{Open: func(t testing.TB) driver.Driver {
+		_, d := open(t, addr)
+		return d
+	}})
+}
+
+// The client would repeat commands by itself; those of the driver it must not.
+func TestNoRetry(t *testing.T) {
+	srv := servers.Redis(t)
+	p := proxy.New(t, srv.Addr)
+	_, d := open(t, p.Addr)
+	c := driver.Claim{Name: "jobs", ID: "first", Weight: 1, Limit: 1, TTL: 10 * time.Second}
+	if _, err := d.Request(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	p.DropNextReplyAfter([]byte(c.ID))
+	if err := d.Release(t.Context(), c); err == nil || errors.Is(err, driver.ErrGone) {
+		t.Errorf("a release whose answer was lost: %v, want an error that says nothing about the outcome", err)
+	}
+	if err := d.Release(t.Context(), c); err != nil {
+		t.Errorf("repeating it: %v", err)
+	}
+}
+
+func TestScriptFlush(t *testing.T) {
+	srv := servers.Redis(t)
+	_, d := open(t, srv.Addr)
+	var claims []driver.Claim
+	for i := range 50 {
+		c := driver.Claim{Name: fmt.Sprint("lock ", i), ID: "first", Weight: 1, Limit: 1, TTL: 10 * time.Second}
+		st, err := d.Request(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Token = st.Token
+		claims = append(claims, c)
+	}
+	srv.RedisCommand(t, "SCRIPT", "FLUSH")
+	results, err := driver.Renew(t.Context(), d, claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range results {
+		if r.Err != nil || r.Status.Token != claims[i].Token {
+			t.Errorf("renewal %d: %+v, %v", i, r.Status, r.Err)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	_, d := open(t, servers.Redis(t).Addr)
+	findings, err := driver.Check(t.Context(), d)
+	if err != nil || len(findings) == 0 {
+		t.Errorf("Check: %v, %v", findings, err)
+	}
+}
