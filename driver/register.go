@@ -92,6 +92,9 @@ func Redact(u *url.URL) string {
 	if strings.Contains(u.Opaque, "@") { // user:password@host without the slashes
 		shown.Opaque = "..."
 	}
+	if login, _, at := strings.Cut(u.Path, "@"); at && strings.Contains(login, ":") { // or with one or three of them
+		shown.Path, shown.RawPath = "/...", ""
+	}
 	if u.User != nil {
 		shown.User = nil
 		if name := u.User.Username(); name != "" {
