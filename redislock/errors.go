@@ -16,7 +16,7 @@ func explain(err error) error {
 	if !ok {
 		return err
 	}
-	text := string(reply)
+	text := strings.TrimPrefix(string(reply), "ERR ") // which not every client passes on
 	for _, r := range refusals {
 		if strings.HasPrefix(text, r.prefix) || r.anywhere && strings.Contains(text, r.prefix) {
 			return fmt.Errorf("redis answered %q; %s: %w", text, r.advice, driver.ErrRefused)
@@ -35,16 +35,15 @@ var refusals = []struct {
 	{prefix: "HOLDFASTVERSION", advice: "the lock is stored in a format that this version does not know; run the same version of holdfast everywhere"},
 	{prefix: "NOAUTH", advice: "give a user and a password in the URL"},
 	{prefix: "WRONGPASS", advice: "check the user and the password"},
-	{prefix: "ERR invalid password", advice: "check the password"},
-	{prefix: "ERR AUTH", advice: "leave the password out, or set one on the server"},
+	{prefix: "invalid password", advice: "check the password"},
+	{prefix: "AUTH", advice: "leave the password out, or set one on the server"},
 	{prefix: "NOPERM", advice: "let the user run EVAL, EVALSHA, SUBSCRIBE, SCAN and the commands of the scripts, on the keys and channels under the prefix"},
-	{prefix: "WRONGTYPE", advice: "something else is stored under the lock's keys; use another name or prefix"},
 	{prefix: "WRONGTYPE", anywhere: true, advice: "something else is stored under the lock's keys; use another name or prefix"},
 	{prefix: "READONLY", advice: "this server is a replica; connect to the primary"},
 	{prefix: "OOM", advice: "the server's memory is full; give it more or free some"},
-	{prefix: "ERR DB index", advice: "choose a database that exists"},
+	{prefix: "DB index", advice: "choose a database that exists"},
 	{prefix: "Error compiling script", anywhere: true, advice: "the server must be Redis 7.0 or newer"},
-	{prefix: "ERR unknown command", advice: "the server must be Redis 7.0 or newer and let scripts run"},
+	{prefix: "unknown command", advice: "the server must be Redis 7.0 or newer and let scripts run"},
 }
 
 func isNoScript(err error) bool {

@@ -83,12 +83,24 @@ func rueidisValues(r rueidis.RedisResult) ([]string, error) {
 	if m.IsArray() {
 		return m.AsStrSlice()
 	}
+	if m.IsMap() {
+		return pairs(m)
+	}
 	if m.IsInt64() {
 		n, err := m.AsInt64()
 		return []string{strconv.FormatInt(n, 10)}, err
 	}
 	s, err := m.ToString()
 	return []string{s}, err
+}
+
+func pairs(m rueidis.RedisMessage) ([]string, error) {
+	fields, err := m.AsStrMap()
+	var all []string
+	for field, value := range fields {
+		all = append(all, field, value)
+	}
+	return all, err
 }
 
 func rueidisError(err error) error {

@@ -27,7 +27,12 @@ func openAt(t testing.TB, addr, params string) *redislock.Driver {
 // rawClient is any other client of the server.
 func rawClient(t testing.TB, addr string) rueidis.Client {
 	t.Helper()
-	c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{addr}, ForceSingleClient: true, DisableCache: true, DisableRetry: true})
+	return rawClientAs(t, addr, "")
+}
+
+func rawClientAs(t testing.TB, addr, password string) rueidis.Client {
+	t.Helper()
+	c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{addr}, Password: password, ForceSingleClient: true, DisableCache: true, DisableRetry: true})
 	if err != nil {
 		t.Fatal(err)
 	}

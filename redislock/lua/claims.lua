@@ -13,7 +13,7 @@
 --       'FORMAT s ...'                               the same, but it would share the lock
 --       'FORMAT q LAST REFRESH COUNT GRANTED SUM NEXT TILL HELD LIMITS WATCHERS'   the claims are in keys 2 to 4
 -- Claim 'FORMAT w|g|v TOKEN DEADLINE SINCE ABOUT'    waiting, granted, revoked
---       'FORMAT r|e TOKEN FROM TTL'                  released, ended otherwise; known until 2 TTL after FROM, or '-' for TOKEN
+--       'FORMAT r|e FROM TTL TOKEN'                  released, ended otherwise; known until FROM + 2 TTL
 -- ABOUT 'WEIGHT LIMIT TTL CHANNEL FLAGS LENGTH:OWNER VALUE'
 -- The words FORMAT (the number of the format), PREVIOUS (the one before it), KEEP (for how many ms the claims outlive
 -- their last use) and CHANNELS (what the names of channels begin with) are replaced when the script is loaded.
@@ -67,7 +67,7 @@ local function find(id)
   if not record then return nil end
   local c = decode(record)
   if c then return c end
-  return nil, match(record, '^%d+ ([re]) (%d+)')
+  return nil, match(record, '^%d+ ([re]) %d+ %d+ (%d+)')
 end
 
 local function tell(c, message)
@@ -168,8 +168,8 @@ end
 
 -- bury remembers how a claim ended for as long as a late copy of its request may arrive.
 local function bury(id, mark, token, ttl)
-  call('HSET', CLAIMS, id, 'FORMAT ' .. mark .. ' ' .. token .. ' ' .. now .. ' ' .. ttl)
-  if micros % 16 == 0 then sweep(micros, now) end
+  call('HSET', CLAIMS, id, 'FORMAT ' .. mark .. ' ' .. now .. ' ' .. ttl .. ' ' .. token)
+  if micros % 16 == 0 then sweep(micros, now, ttl) end
 end
 
 -- drop takes a claim out of the queue.

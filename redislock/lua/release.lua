@@ -9,11 +9,12 @@ local state = call('HGET', KEYS[2], '~')
 if state then
   local kind, has, refresh, renewed, holder, ttl = string.match(state, '^FORMAT ([hs]) (%d+) (%d+) (%S+) (%S+) %d+ %d+ (%d+)')
   if holder == id and (token == has or token == '0') and call('GET', KEYS[1]) == (kind == 'h' and id or '~shared') then
+    if renewed == '-' then renewed = string.sub(has, 1, -4) end
     call('DEL', KEYS[1])
-    call('HSET', KEYS[2], '~', 'FORMAT i ' .. has .. ' ' .. refresh, id, 'FORMAT r ' .. has .. ' ' .. renewed .. ' ' .. ttl)
+    call('HSET', KEYS[2], '~', 'FORMAT i ' .. has .. ' ' .. refresh, id, 'FORMAT r ' .. renewed .. ' ' .. ttl .. ' ' .. has)
     if has % 16 == 0 then
       --include sweep.lua
-      sweep(has, renewed == '-' and string.sub(has, 1, -4) + 0 or renewed + 0)
+      sweep(has, renewed, ttl)
     end
     return 'ok'
   end

@@ -1,0 +1,153 @@
+package redislock_test
+
+import (
+	"errors"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// An answer after which asking again cannot help wraps ErrRefused and says what to do; no error shows a password.
+func TestRefusals(t *testing.T) {
+	srv := servers.Redis(t, "--requirepass", "s3cret")
+	auth := func(args ...string) {
+		admin := rawClientAs(t, srv.Addr, "s3cret")
+		if err := admin.Do(t.Context(), admin.B().Arbitrary(args...).Build()).Error(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	auth("ACL", "SETUSER", "guest", "on", ">gu3st", "~other:*", "&*", "+@all")
+	auth("ACL", "SETUSER", "deaf", "on", ">d3af", "~*", "resetchannels", "+@all")
+	auth("RPUSH", "holdfast:{list}", "x")
+	for name, tt := range map[string]struct{ url, lock, want string }{
+		"no password":    {"redis://" + srv.Addr, "a", "give a user and a password"},
+		"wrong password": {"redis://:wr0ng@" + srv.Addr, "a", "check the user"},
+		"no database":    {"redis://:s3cret@" + srv.Addr + "/999", "a", "database"},
+		"forbidden key":  {"redis://guest:gu3st@" + srv.Addr, "a", "prefix"},
+		"no channel":     {"redis://deaf:d3af@" + srv.Addr, "a", "channels"},
+		"another type":   {"redis://:s3cret@" + srv.Addr, "list", "something else"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := driver.Open(t.Context(), tt.url)
+			if err == nil {
+				t.Cleanup(func() { d.Close() })
+				_, err = d.Request(t.Context(), claim(tt.lock, long))
+			}
+			if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want ErrRefused that says %q", err, tt.want)
+			}
+			for _, secret := range []string{"s3cret", "gu3st", "d3af", "wr0ng"} {
+				if err != nil && strings.Contains(err.Error(), secret) {
+					t.Errorf("the error shows a password: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// A refused request leaves nothing behind.
+func TestRefusedChangesNothing(t *testing.T) {
+	srv := servers.Redis(t)
+	d := openAt(t, srv.Addr, "")
+	held := acquire(t, d, claim("jobs", long))
+	srv.RedisCommand(t, "DEL", "holdfast:{jobs}")
+	srv.RedisCommand(t, "RPUSH", "holdfast:{jobs}", "x")
+	before := srv.RedisCommand(t, "HGETALL", "holdfast:{jobs}:claims")
+	for range 2 {
+		if _, err := d.Request(t.Context(), claim("jobs", long)); !errors.Is(err, driver.ErrRefused) {
+			t.Errorf("a request: %v", err)
+		}
+		if _, err := d.Request(t.Context(), held); !errors.Is(err, driver.ErrRefused) {
+			t.Errorf("a renewal: %v", err)
+		}
+	}
+	if after := srv.RedisCommand(t, "HGETALL", "holdfast:{jobs}:claims"); after != before {
+		t.Errorf("the claims were\n%s\nand are\n%s", before, after)
+	}
+	if keys := allKeys(t, srv); len(keys) != 2 {
+		t.Errorf("keys: %q", keys)
+	}
+}
+
+func TestURLs(t *testing.T) {
+	srv := servers.Redis(t, "--unixsocket", t.TempDir()+"/redis.sock")
+	host, port, _ := net.SplitHostPort(srv.Addr)
+	socket := srv.RedisCommand(t, "CONFIG", "GET", "unixsocket")
+	_, socket, _ = strings.Cut(socket, "\n")
+	for name, tt := range map[string]struct{ url, want string }{
+		"plain":                   {"redis://" + host + ":" + port, ""},
+		"a database":              {"redis://" + srv.Addr + "/3", ""},
+		"a prefix":                {"redis://" + srv.Addr + "?prefix=mine:", ""},
+		"a socket":                {"redis:///?socket=" + socket, ""},
+		"socket and host":         {"redis://" + srv.Addr + "/?socket=" + socket, "either a host or"},
+		"no host":                 {"redis://", "one host"},
+		"two hosts":               {"redis://a,b", "one host"},
+		"not a database":          {"redis://" + srv.Addr + "/x", "number of a database"},
+		"unknown parameter":       {"redis://" + srv.Addr + "?prefx=a", "unknown parameter"},
+		"TLS to a server without": {"rediss://" + srv.Addr, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := driver.Open(t.Context(), tt.url)
+			if d != nil {
+				t.Cleanup(func() { d.Close() })
+			}
+			switch {
+			case strings.HasPrefix(tt.url, "rediss:"):
+				if err == nil {
+					t.Error("it opened")
+				}
+			case tt.want == "" && err != nil, tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
+				t.Errorf("got %v, want %q", err, tt.want)
+			case err == nil:
+				release(t, d, acquire(t, d, claim(name, long)))
+			}
+		})
+	}
+}
+
+func TestCheck(t *testing.T) {
+	srv := servers.Redis(t)
+	d := openAt(t, srv.Addr, "")
+	worst := func() (worst driver.Finding) {
+		t.Helper()
+		findings, err := d.Check(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range findings {
+			if f.Fact == "" || f.Level != driver.Fine && f.Advice == "" {
+				t.Errorf("a finding should say what is so and what to do: %+v", f)
+			}
+			if f.Level > worst.Level {
+				worst = f
+			}
+		}
+		return worst
+	}
+	if f := worst(); f.Level != driver.Warning || !strings.Contains(f.Fact, "appendonly") {
+		t.Errorf("without persistence: %+v", f)
+	}
+	srv.RedisCommand(t, "CONFIG", "SET", "appendonly", "yes")
+	srv.RedisCommand(t, "CONFIG", "SET", "appendfsync", "always")
+	if f := worst(); f.Level != driver.Fine {
+		t.Errorf("with all as it should be: %+v", f)
+	}
+	srv.RedisCommand(t, "CONFIG", "SET", "maxmemory", "100mb")
+	srv.RedisCommand(t, "CONFIG", "SET", "maxmemory-policy", "volatile-lru")
+	if f := worst(); f.Level != driver.Unsafe || !strings.Contains(f.Fact, "volatile-lru") {
+		t.Errorf("with eviction: %+v", f)
+	}
+	primary := servers.Redis(t)
+	host, port, _ := net.SplitHostPort(primary.Addr)
+	srv.RedisCommand(t, "CONFIG", "SET", "maxmemory-policy", "noeviction")
+	srv.RedisCommand(t, "REPLICAOF", host, port)
+	if f := worst(); f.Level != driver.Unsafe || !strings.Contains(f.Fact, "replica") {
+		t.Errorf("on a replica: %+v", f)
+	}
+	if _, err := d.Request(t.Context(), claim("jobs", long)); !errors.Is(err, driver.ErrRefused) {
+		t.Errorf("a request to a replica: %v", err)
+	}
+}
