@@ -30,12 +30,11 @@ const (
 
 // Open connects to the servers of an URL like etcd://user:password@host1:2379,host2:2379/prefix?tls=true. Parameters:
 //
-//	prefix       what all keys begin with; the same as the path
-//	layout       "holdfast", the default, or "concurrency" to lock together with concurrency.Mutex and etcdctl lock
-//	tls          true for TLS, which the four below imply
-//	ca           file with the certificates of authorities to trust instead of the system's
-//	cert, key    files with the certificate and the key of the client
-//	server-name  the name that the server's certificate must have
+//	prefix     what all keys begin with; the same as the path
+//	layout     "holdfast", the default, or "concurrency" to lock together with concurrency.Mutex and etcdctl lock
+//	tls        true for TLS, which the three below imply
+//	ca         file with the certificates of authorities to trust instead of the system's
+//	cert, key  files with the certificate and the key of the client
 func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 	config, opts, err := settings(u)
 	if err != nil {
@@ -73,8 +72,7 @@ func (d *Driver) greet(ctx context.Context) error {
 func settings(u *url.URL) (config clientv3.Config, opts *Options, err error) {
 	p := driver.NewParams(u)
 	opts = &Options{Prefix: p.String("prefix", ""), Layout: Layout(p.String("layout", string(Native)))}
-	secure := tlsFiles{on: p.Bool("tls", false), ca: p.String("ca", ""), cert: p.String("cert", ""), key: p.String("key", ""),
-		serverName: p.String("server-name", "")}
+	secure := tlsFiles{on: p.Bool("tls", false), ca: p.String("ca", ""), cert: p.String("cert", ""), key: p.String("key", "")}
 	if err := p.Err(); err != nil {
 		return config, nil, err
 	}
@@ -112,15 +110,14 @@ func connection(u *url.URL, secure tlsFiles) (config clientv3.Config, err error)
 type tlsFiles struct {
 	on            bool
 	ca, cert, key string
-	serverName    string
 }
 
 // config is nil when TLS is not wanted.
 func (f tlsFiles) config() (*tls.Config, error) {
-	if !f.on && f.ca == "" && f.cert == "" && f.key == "" && f.serverName == "" {
+	if !f.on && f.ca == "" && f.cert == "" && f.key == "" {
 		return nil, nil
 	}
-	config := &tls.Config{ServerName: f.serverName, MinVersion: tls.VersionTLS12}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if err := f.trust(config); err != nil {
 		return nil, err
 	}

@@ -1,11 +1,8 @@
+// This module pins the etcd server and etcdctl that tests build and run. It is outside the workspace, so that nothing else
+// depends on them. They cannot be installed with go install, since their go.mod files have replace directives.
 module github.com/holdfast-go/holdfast/internal/servers/etcdbuild
 
 go 1.26.0
-
-require (
-	go.etcd.io/etcd/etcdctl/v3 v3.7.3
-	go.etcd.io/etcd/server/v3 v3.7.3
-)
 
 require (
 	github.com/VividCortex/ewma v1.2.0 // indirect
@@ -54,7 +51,9 @@ require (
 	go.etcd.io/etcd/api/v3 v3.7.3 // indirect
 	go.etcd.io/etcd/client/pkg/v3 v3.7.3 // indirect
 	go.etcd.io/etcd/client/v3 v3.7.3 // indirect
+	go.etcd.io/etcd/etcdctl/v3 v3.7.3 // indirect
 	go.etcd.io/etcd/pkg/v3 v3.7.3 // indirect
+	go.etcd.io/etcd/server/v3 v3.7.3 // indirect
 	go.etcd.io/raft/v3 v3.7.0 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc v0.68.0 // indirect
@@ -80,4 +79,9 @@ require (
 	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
 	k8s.io/utils v0.0.0-20260108192941-914a6e750570 // indirect
 	sigs.k8s.io/yaml v1.6.0 // indirect
+)
+
+tool (
+	go.etcd.io/etcd/etcdctl/v3
+	go.etcd.io/etcd/server/v3
 )
