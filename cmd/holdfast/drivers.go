@@ -1,10 +1,12 @@
 package main
 
-// The backends that this command has, and the database drivers that they use.
+// The backends that this command has, and the database driver for files.
 import (
 	_ "github.com/holdfast-go/holdfast/memlock"
 	_ "github.com/holdfast-go/holdfast/redislock"
+	_ "github.com/holdfast-go/holdfast/sqllock"
+	_ "modernc.org/sqlite"
 )
 
 // schemes are the URL schemes of those backends.
-var schemes = []string{"mem", "redis", "rediss"}
+var schemes = []string{"mem", "file", "redis", "rediss"}

@@ -50,7 +50,7 @@ func (j *job) start(program string) (err error) {
 	j.child, err = child.Start(child.Command{
 		Path: program, Args: j.plan.command, Env: j.environment(),
 		Stdin: j.in, Out: j.out, Err: j.err,
-		Inherit: inherited(j.store.driver),
+		Inherit: driver.Inherit(j.store.driver),
 		Resume:  func() bool { return j.lease.Err() == nil },
 	})
 	if err != nil {
@@ -66,14 +66,6 @@ func (j *job) environment() []string {
 		"HOLDFAST_TOKEN="+decimal(j.lease.Token()),
 		"HOLDFAST_OWNER="+j.plan.owner(),
 	)
-}
-
-// inherited are the files that a backend wants to live as long as the command, so that its claim does.
-func inherited(d driver.Driver) []*os.File {
-	if i, ok := driver.As[interface{ Inherit() []*os.File }](d); ok {
-		return i.Inherit()
-	}
-	return nil
 }
 
 // release gives the lock back, and closes the backend. A signal ends only the rest of --at-least. That the backend does

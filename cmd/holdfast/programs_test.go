@@ -1,0 +1,98 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// These are programs that scripts use to tell what happened, and to wait until something has happened.
+
+// patience is how long they wait. It is above what a busy machine needs, and below the TTLs that must not have mattered.
+const patience = 20 * time.Second
+
+// coded runs a command and prints its exit code: coded PIDFILE COMMAND [ARG...]. The command's process ID goes to
+// PIDFILE.
+func coded() {
+	cmd := exec.Command(os.Args[2], os.Args[3:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	check(cmd.Start())
+	check(os.WriteFile(os.Args[1], []byte(strconv.Itoa(cmd.Process.Pid)+"\n"), 0o600))
+	_ = cmd.Wait() // the state tells
+	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		fmt.Printf("killed=%v\n", status.Signal())
+		return
+	}
+	fmt.Printf("exit=%d\n", status.ExitStatus())
+}
+
+// await repeats a command until it succeeds: await COMMAND [ARG...].
+func await() {
+	eventually(strings.Join(os.Args[1:], " "), func() bool {
+		return exec.Command(os.Args[1], os.Args[2:]...).Run() == nil
+	})
+}
+
+// queued waits until a lock has so many holders and waiters: queued NAME HOLDERS WAITERS.
+func queued() {
+	ctx := context.Background()
+	s, err := new(backendFlags).open(ctx)
+	check(err)
+	want := os.Args[2] + " " + os.Args[3]
+	eventually("queue of "+strings.Join(os.Args[1:], " "), func() bool {
+		queue, err := s.Queue(ctx, os.Args[1])
+		check(err)
+		v := viewOf(os.Args[1], queue)
+		return fmt.Sprint(len(v.Holders), len(v.Waiters)) == want
+	})
+}
+
+// dead waits until processes have ended: dead [-now] PIDFILE... With -now they must have ended already.
+func dead() {
+	files, now := os.Args[1:], false
+	if files[0] == "-now" {
+		files, now = files[1:], true
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		check(err)
+		pid := strings.TrimSpace(string(text))
+		if now && isAlive(pid) {
+			check(fmt.Errorf("process %s of %s is alive", pid, file))
+		}
+		eventually("end of "+file, func() bool { return !isAlive(pid) })
+	}
+}
+
+// isAlive reports whether a process runs. One that nobody has waited for is dead.
+func isAlive(pid string) bool {
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return rest[0] != 'Z' && rest[0] != 'X'
+}
+
+func eventually(what string, holds func() bool) {
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			check(fmt.Errorf("not in %v: %s", patience, what))
+		}
+	}
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,62 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// The scripts in testdata are whole sessions. Each runs on every backend that shells share; the conditions [file] and
+// [redis] tell which it is. Beside holdfast they use the programs of programs_test.go.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"holdfast":   main,
+		"coded":      coded,
+		"await":      await,
+		"queued":     queued,
+		"dead":       dead,
+		"onterminal": onTerminal,
+	})
+}
+
+func TestOnFile(t *testing.T) {
+	sessions(t, "file", func(work string) string { return "file:" + filepath.Join(work, "locks.db") })
+}
+
+func TestOnRedis(t *testing.T) {
+	server := servers.Redis(t)
+	sessions(t, "redis", func(work string) string {
+		return "redis://" + server.Addr + "?prefix=" + filepath.Base(work) + ":"
+	})
+}
+
+// sessions runs all scripts on a backend. url makes its URL for a script, given the script's folder, so that scripts do
+// not meet.
+func sessions(t *testing.T, backend string, url func(work string) string) {
+	testscript.Run(t, testscript.Params{
+		Dir:       "testdata",
+		Condition: func(name string) (bool, error) { return name == backend, nil },
+		Setup: func(env *testscript.Env) error {
+			prepare(env, url(env.WorkDir))
+			return nil
+		},
+	})
+}
+
+// prepare sets the environment of a script.
+func prepare(env *testscript.Env, url string) {
+	env.Setenv("HOLDFAST_BACKEND", url)
+	env.Setenv("GORACE", "atexit_sleep_ms=0") // or each program takes a second to end
+	env.Setenv("HOST", hostname())
+}
+
+func hostname() string {
+	host, _ := os.Hostname() // as self does
+	return host
+}
