@@ -109,6 +109,7 @@ var traitsRows = []row{
 				}
 			}
 		},
+		exact: true,
 	},
 	{
 		name: "detached",
