@@ -1,6 +1,7 @@
 package redislock_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -57,7 +58,9 @@ func TestHandOffCost(t *testing.T) {
 		}
 		srv.RedisCommand(t, "CONFIG", "RESETSTAT")
 		release(t, d, held)
-		st, err := d.Wait(t.Context(), queue[0])
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		st, err := d.Wait(ctx, queue[0])
 		if err != nil || !st.Granted || st.Token != queue[0].Token || !st.Contended {
 			t.Fatalf("%d waiting: the next in line is told %+v, %v", waiting, st, err)
 		}
