@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/lab/bench/cases"
+	"github.com/holdfast-go/holdfast/lab/bench/contender"
+	"github.com/holdfast-go/holdfast/lab/bench/engine"
+	"github.com/holdfast-go/holdfast/lab/bench/report"
+)
+
+// The short plan must measure everybody everywhere, and what it counts must be right. Its times are not looked at: they
+// depend on what else the machine does.
+func TestShort(t *testing.T) {
+	r := measured(t)
+	t.Run("nothing is left out", func(t *testing.T) { everyoneIsMeasured(t, r) })
+	t.Run("requests", func(t *testing.T) { countsHold(t, r) })
+	t.Run("nobody is forgotten in line", func(t *testing.T) { lockMovesOn(t, r) })
+	t.Run("formats", func(t *testing.T) { formatsShowAll(t, r) })
+}
+
+func measured(t *testing.T) *report.Report {
+	e, err := engine.DialRedis(t.Context(), servers.Redis(t).Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	r, err := short.measure(t.Context(), e, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func everyoneIsMeasured(t *testing.T, r *report.Report) {
+	for _, s := range short.stages() {
+		for _, m := range s.Measures {
+			for _, c := range contender.All() {
+				if value := r.Results.Value(m.Key, c.Name); (c.Waits || !s.Waits) && !(value >= 0) {
+					t.Errorf("%s: %s: got %v", c.Name, m.Title, value)
+				}
+			}
+		}
+	}
+}
+
+// countsHold checks the targets for requests, which do not depend on the machine.
+func countsHold(t *testing.T, r *report.Report) {
+	checked := 0
+	for _, target := range r.Targets {
+		if !target.Count {
+			continue
+		}
+		checked++
+		if v := target.Judge(r.Results); !v.Met {
+			t.Errorf("%s: got %.2f, want %s", target.Key, v.Got, target.Want)
+		}
+	}
+	if checked < 2 {
+		t.Errorf("%d targets count requests, want those of an uncontended cycle and of a hand-off", checked)
+	}
+	for _, c := range contender.All() {
+		if got := r.Results.Value(cases.UncontendedRequests, c.Name); got < 2 {
+			t.Errorf("%s: %.2f requests for each uncontended cycle; no lock needs fewer than 2, so some were not counted", c.Name, got)
+		}
+	}
+}
+
+// lockMovesOn finds hand-offs that did not happen: they lasted as long as they were watched.
+func lockMovesOn(t *testing.T, r *report.Report) {
+	for _, waiting := range short.waiting {
+		if idle := r.Results.Value(cases.HandoffIdleKey(waiting), contender.Holdfast().Name); idle >= float64(short.line.Limit.Milliseconds()) {
+			t.Errorf("%d waiting: nobody had the lock for %.0f ms", waiting, idle)
+		}
+	}
+}
+
+func formatsShowAll(t *testing.T, r *report.Report) {
+	var text, markdown, asJSON bytes.Buffer
+	r.Text(&text)
+	r.Markdown(&markdown)
+	if err := r.JSON(&asJSON); err != nil || !json.Valid(asJSON.Bytes()) {
+		t.Errorf("JSON: %v: %s", err, &asJSON)
+	}
+	for _, s := range short.stages() {
+		for _, m := range s.Measures {
+			if !strings.Contains(text.String(), m.Title) || !strings.Contains(markdown.String(), "| "+m.Title+" |") || !strings.Contains(asJSON.String(), m.Key) {
+				t.Errorf("%s is missing from a format", m.Title)
+			}
+		}
+	}
+}
+
+func TestArgumentsAreChecked(t *testing.T) {
+	for _, args := range [][]string{{"-unknown"}, {"-only", "("}} {
+		if err := run(t.Context(), args, io.Discard, io.Discard); err == nil {
+			t.Errorf("run(%q) went on", args)
+		}
+	}
+}

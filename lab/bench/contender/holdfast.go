@@ -1,0 +1,55 @@
+package contender
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/lab/bench/wire"
+	_ "github.com/holdfast-go/holdfast/redislock" // the scheme redis
+)
+
+// Holdfast is what this module is about, as it is by default.
+func Holdfast() Contender {
+	return Contender{
+		Name:   "holdfast",
+		Module: "github.com/holdfast-go/holdfast",
+		Note:   "defaults",
+		Waits:  true,
+		Open:   openHoldfast,
+		Renews: holdfastRenews,
+	}
+}
+
+type holdfastClient struct{ *holdfast.Client }
+
+func openHoldfast(ctx context.Context, addr string) (Client, error) {
+	client, err := holdfast.Open(ctx, "redis://"+addr, holdfast.WithTTL(TTL))
+	if err != nil {
+		return nil, err
+	}
+	return holdfastClient{client}, nil
+}
+
+func (c holdfastClient) Lock(ctx context.Context, name string) (Held, error) {
+	lease, err := c.Mutex(name).Lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return holdfastHeld{lease}, nil
+}
+
+func (c holdfastClient) Close() error { return c.Client.Close(context.Background()) }
+
+type holdfastHeld struct{ *holdfast.Lease }
+
+func (h holdfastHeld) Unlock(ctx context.Context) error { return h.Release(ctx) }
+
+// holdfastRenews recognises the script that requests a claim, which alone has so many arguments, when it names the token
+// that the claim has already.
+func holdfastRenews(c wire.Command) bool {
+	const (
+		token     = 3 + 4 + 1 // EVALSHA, the hash and the number of keys; the keys; the ID
+		arguments = 3 + 4 + 8
+	)
+	return c.Name() == "EVALSHA" && len(c) == arguments && c[token] != "0"
+}

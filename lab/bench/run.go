@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lab/bench/contender"
+	"github.com/holdfast-go/holdfast/lab/bench/engine"
+	"github.com/holdfast-go/holdfast/lab/bench/report"
+)
+
+// measure carries out the plan, and tells progress how it goes.
+func (p plan) measure(ctx context.Context, e engine.Engine, progress io.Writer) (*report.Report, error) {
+	started := time.Now()
+	contenders := contender.All()
+	results := &report.Results{Cast: cast()}
+	for _, s := range p.stages() {
+		results.Measures = append(results.Measures, s.Measures...)
+		if err := s.run(ctx, e, contenders, results, progress); err != nil {
+			return nil, err
+		}
+	}
+	return &report.Report{
+		Facts:      report.Facts(e.Version(), started),
+		Contenders: report.Entrants(contenders),
+		Results:    results,
+		Targets:    p.targets(results),
+	}, nil
+}
+
+func cast() report.Cast {
+	parts := report.Cast{Limit: contender.Limit().Name, Ours: contender.Holdfast().Name}
+	for _, rival := range contender.Rivals() {
+		parts.Rivals = append(parts.Rivals, rival.Name)
+	}
+	return parts
+}
+
+// run measures all contenders in turns, since whatever else runs on the machine should disturb all of them alike. Each
+// round begins with another one.
+func (s stage) run(ctx context.Context, e engine.Engine, contenders []contender.Contender, r *report.Results, progress io.Writer) error {
+	for round := range s.rounds {
+		fmt.Fprintf(progress, "%s, round %d of %d\n", s.Name, round+1, s.rounds)
+		for i := range contenders {
+			c := contenders[(i+round)%len(contenders)]
+			if s.Waits && !c.Waits {
+				continue
+			}
+			runtime.GC() // nobody pays for what another left behind
+			sample, err := s.Run(ctx, e, c)
+			if err != nil {
+				return fmt.Errorf("%s: %s: %w", s.Name, c.Name, err)
+			}
+			r.Add(c.Name, sample)
+		}
+	}
+	return nil
+}
