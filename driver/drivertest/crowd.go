@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -49,7 +50,7 @@ func (e *env) crowd(limit int64, claim func(*rand.Rand) driver.Claim) {
 		goroutines, cycles = 6, 3
 	}
 	if e.renewEvery == 0 {
-		e.renewEvery = e.h.longTTL(e.traits) / 4 // a crowd may take its time
+		e.renewEvery = 500 * time.Millisecond // other rows show whether pushes come; a crowd may take its time
 	}
 	clients := []driver.Driver{e.d, e.other, e.open(), e.open()}
 	guard := &guard{limit: limit}
@@ -58,6 +59,9 @@ func (e *env) crowd(limit int64, claim func(*rand.Rand) driver.Claim) {
 		wg.Go(func() {
 			r := random(e, i)
 			for range cycles {
+				if e.Failed() {
+					return
+				}
 				e.visit(clients[i%len(clients)], claim(r), guard, r)
 			}
 		})
@@ -91,6 +95,7 @@ func (e *env) visit(d driver.Driver, c driver.Claim, g *guard, r *rand.Rand) {
 		return
 	}
 	g.enter(c.Weight, st.Token)
+	e.pass(time.Duration(r.IntN(1000)) * time.Microsecond)
 	g.leave(c.Weight)
 	e.leave(d, c, st)
 }
