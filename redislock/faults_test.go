@@ -180,3 +180,21 @@ func TestServerGone(t *testing.T) {
 		t.Errorf("Open: %v, want an error after which one may try again", err)
 	}
 }
+
+// A push may be lost while the subscription is broken, so whoever waits is told to ask when it is back.
+func TestAskAfterReconnect(t *testing.T) {
+	srv := servers.Redis(t)
+	d := openAt(t, srv.Addr, "")
+	held := acquire(t, d, claim("jobs", long))
+	next, _ := enqueue(t, d, claim("jobs", long))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	srv.RedisCommand(t, "CLIENT", "KILL", "TYPE", "pubsub")
+	if st, err := d.Wait(ctx, next); err != nil || st != (driver.Status{}) {
+		t.Errorf("after the reconnection Wait says %+v, %v; want to ask again", st, err)
+	}
+	release(t, d, held)
+	if st, err := d.Wait(ctx, next); err != nil || !st.Granted {
+		t.Errorf("a push over the new connection: %+v, %v", st, err)
+	}
+}
