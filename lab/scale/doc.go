@@ -1,0 +1,2 @@
+// Package scale tests Holdfast with many locks at once.
+package scale

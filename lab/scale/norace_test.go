@@ -1,0 +1,8 @@
+//go:build !race
+
+package scale
+
+const (
+	raceDetector = false
+	leases       = 100_000
+)
