@@ -2,6 +2,7 @@ package etcdlock
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -72,6 +73,9 @@ func seatOf(kv *mvccpb.KeyValue, id string) seat {
 	}
 }
 
+// errNewLeaseLost says nothing about the claim, which is where it was.
+var errNewLeaseLost = errors.New("the lease ended before a claim was attached to it; ask again")
+
 // attach attaches a claim to the lease for the TTL that a renewal names: that has changed, or the claim was another
 // client's.
 func (d *Driver) attach(ctx context.Context, e *claim, own seat, c driver.Claim) error {
@@ -81,7 +85,12 @@ func (d *Driver) attach(ctx context.Context, e *claim, own seat, c driver.Claim)
 	}
 	extended := l.extend(c.TTL)
 	for done := false; !done; {
-		if done, err = d.attachOnce(ctx, e, &own, l, c); err != nil {
+		done, err = d.attachOnce(ctx, e, &own, l, c)
+		if isLeaseLost(err) {
+			l.lose()
+			return errNewLeaseLost
+		}
+		if err != nil {
 			return err
 		}
 	}

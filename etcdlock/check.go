@@ -2,9 +2,11 @@ package etcdlock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -21,14 +23,26 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	}
 	members, err := d.client.MemberList(ctx)
 	if err != nil {
-		return nil, explain(err)
-	}
-	alarms, err := d.client.AlarmList(ctx)
-	if err != nil {
-		return nil, explain(err)
+		err = mayNotSee(&findings, "members", err)
+		return findings, err
 	}
 	findings = append(findings, checkSize(len(members.Members)))
+	alarms, err := d.client.AlarmList(ctx)
+	if err != nil {
+		err = mayNotSee(&findings, "alarms", err)
+		return findings, err
+	}
 	return append(findings, checkAlarms(alarms)...), nil
+}
+
+// mayNotSee turns a lack of permission into a finding.
+func mayNotSee(findings *[]driver.Finding, what string, err error) error {
+	if !errors.Is(err, rpctypes.ErrPermissionDenied) {
+		return explain(err)
+	}
+	*findings = append(*findings, driver.Finding{Level: driver.Warning, Fact: "this user may not see the cluster's " + what,
+		Advice: "check once as a user with the role root"})
+	return nil
 }
 
 // checkServer looks at one server's version.

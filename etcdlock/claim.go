@@ -44,6 +44,7 @@ type claim struct {
 	verdict verdict
 	read    int64 // revision of the newest reading; zero when another is due
 	until   instant
+	leaving bool // it was not renewed in time, and is being taken out of the queue
 	timer   *time.Timer
 }
 

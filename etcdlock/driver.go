@@ -113,10 +113,21 @@ func (d *Driver) shortestLease(ctx context.Context) (time.Duration, error) {
 func (d *Driver) Close() error {
 	d.end()
 	d.running.wait()
+	d.stopTimers()
 	if d.owned {
 		return d.client.Close()
 	}
 	return nil
+}
+
+func (d *Driver) stopTimers() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, e := range d.claims {
+		e.mu.Lock()
+		e.timer.Stop()
+		e.mu.Unlock()
+	}
 }
 
 // begin checks a claim before anything is sent.

@@ -36,6 +36,7 @@ func (e *claim) expire() {
 	e.end()
 	e.d.run(func() {
 		e.remove()
+		e.left()
 		e.bury()
 	})
 }
@@ -47,7 +48,22 @@ func (e *claim) renewedMeanwhile() bool {
 	if left > 0 && !e.isOver() {
 		e.timer.Reset(left)
 	}
+	e.leaving = left <= 0
 	return left > 0
+}
+
+// left notes that the claim is out of the queue, or another client's.
+func (e *claim) left() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.leaving = false
+}
+
+// isLeaving reports whether the claim is on its way out: whatever the server says of it will soon be wrong.
+func (e *claim) isLeaving() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.leaving
 }
 
 // remove deletes a claim until that is confirmed, or its lease is gone.

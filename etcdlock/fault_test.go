@@ -395,3 +395,36 @@ func TestUnrenewedBesideRenewed(t *testing.T) {
 		t.Errorf("releasing what expired: %v, want ErrGone", err)
 	}
 }
+
+// A claim that was renewed lives for its TTL from then on, even if its client dies the next moment.
+func TestRenewalReachesTheServer(t *testing.T) {
+	t.Parallel()
+	addr := servers.Etcd(t).Addr
+	d, client := open(t, nil, addr), dial(t, addr)
+	const ttl = 4 * time.Second
+	first, later := acquire(t, d, claim("first", ttl)), claim("later", ttl)
+	driver.Sleep(t.Context(), ttl*3/8) // the lease has aged, and is not due to be kept alive
+	acquire(t, d, later)
+	if left := leaseLeft(t, client, "/holdfast/later/"); left < ttl {
+		t.Errorf("after a request for %v the lease of the claim lives for %v", ttl, left)
+	}
+	driver.Sleep(t.Context(), ttl*3/8)
+	acquire(t, d, first)
+	if left := leaseLeft(t, client, "/holdfast/first/"); left < ttl {
+		t.Errorf("after a renewal for %v the lease of the claim lives for %v", ttl, left)
+	}
+}
+
+// leaseLeft is how long the lease of the key that begins so lives, in whole seconds.
+func leaseLeft(t *testing.T, client *clientv3.Client, prefix string) time.Duration {
+	t.Helper()
+	answer, err := client.Get(limit(t), prefix, clientv3.WithPrefix())
+	if err != nil || len(answer.Kvs) != 1 {
+		t.Fatalf("%s: %v, %v; want one key", prefix, answer, err)
+	}
+	left, err := client.TimeToLive(limit(t), clientv3.LeaseID(answer.Kvs[0].Lease))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(left.TTL) * time.Second
+}

@@ -51,11 +51,15 @@ func (k keyspace) claim(name, id string) string { return k.queue(name) + id + "/
 
 // tomb is where the end of a claim is noted. No encoded name begins with a dot, so no queue is there.
 func (k keyspace) tomb(name, id string) string {
-	ended := k.root + "/.ended/"
+	return k.ended() + driver.EncodeName(name, 0) + "/" + id
+}
+
+// ended is what the notes of all ends begin with.
+func (k keyspace) ended() string {
 	if k.layout == Concurrency {
-		ended = k.root + ".holdfast.ended/"
+		return k.root + ".holdfast.ended/"
 	}
-	return ended + driver.EncodeName(name, 0) + "/" + id
+	return k.root + "/.ended/"
 }
 
 func hexLease(lease clientv3.LeaseID) string { return strconv.FormatInt(int64(lease), 16) }

@@ -46,6 +46,9 @@ func (d *Driver) namesFrom(prefix string) string {
 
 // lockOf is the name of the lock on which a key is a claim.
 func (d *Driver) lockOf(kv *mvccpb.KeyValue) (name string, ok bool) {
+	if strings.HasPrefix(string(kv.Key), d.keys.ended()) {
+		return "", false
+	}
 	queue, _, ok := claimKey(string(kv.Key))
 	if !ok && d.keys.layout == Concurrency {
 		queue, _, ok = peerKey(kv)

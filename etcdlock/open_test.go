@@ -130,6 +130,10 @@ func TestUserAndPassword(t *testing.T) {
 	if !errors.Is(err, driver.ErrRefused) || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("with a wrong password: got %v, want a refusal without the password", err)
 	}
+	findings, err := d.(*etcdlock.Driver).Check(limit(t))
+	if err != nil || len(findings) == 0 {
+		t.Errorf("Check as a user with few rights: %+v, %v", findings, err)
+	}
 	elsewhere := mustOpen(t, "etcd://app:s3cret-app@"+addr+"/elsewhere")
 	if _, err := elsewhere.Request(limit(t), claim("job", long)); !errors.Is(err, driver.ErrRefused) {
 		t.Errorf("without permission: got %v, want a refusal", err)

@@ -56,15 +56,17 @@ const maxRenewals = maxOps / 3
 // renewAll looks at the claims while their leases are extended.
 func (d *Driver) renewAll(ctx context.Context, batch []renewal) {
 	from := now()
-	extended := make([]func(context.Context) error, len(batch))
+	leases, extended := make([]*lease, len(batch)), make([]func(context.Context) error, len(batch))
 	for i, r := range batch {
-		extended[i] = r.claim.leased().extend(r.asked.TTL)
+		leases[i] = r.claim.leased()
+		extended[i] = leases[i].extend(r.asked.TTL)
 	}
 	for part := range slices.Chunk(batch, maxRenewals) {
 		d.look(ctx, part)
 	}
 	for i, r := range batch {
-		if err := extended[i](ctx); err != nil && r.result.Err == nil {
+		err := extended[i](ctx)
+		if r.result.Err == nil && r.claim.leased() == leases[i] { // else it was attached to another, which was extended
 			r.result.Err = err
 		}
 		r.conclude(from)
@@ -78,7 +80,6 @@ func (r renewal) conclude(from instant) {
 		r.claim.live(r.asked.TTL, from)
 		r.result.Status.TTL = r.asked.TTL
 	case isLeaseLost(err):
-		r.claim.leased().lose()
 		r.claim.bury()
 		*r.result = driver.Result{Err: driver.ErrGone}
 	case errors.Is(err, driver.ErrGone):

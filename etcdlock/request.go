@@ -30,7 +30,7 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 func (d *Driver) repeat(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	token := e.tokenNow()
 	switch {
-	case e.isGone() && c.Token != 0:
+	case e.isGone() && c.Token != 0 && !e.isLeaving():
 		return d.adopt(ctx, c) // another client may have taken it over
 	case e.isGone():
 		return driver.Status{}, driver.ErrGone

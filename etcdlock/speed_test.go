@@ -3,11 +3,14 @@ package etcdlock_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/concurrency"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
 
@@ -197,5 +200,64 @@ func TestOneMessageAfterTheRelease(t *testing.T) {
 	t.Logf("the waiter runs %v after the release", quickest)
 	if quickest >= roundTrip {
 		t.Errorf("the waiter runs %v after the release: a question after the message takes %v more", quickest, roundTrip)
+	}
+}
+
+// gaps lets two clients pass a lock to and fro, each holding it for 5 ms, and returns how long nobody had it in the
+// median.
+func gaps(t *testing.T, rounds int, lock [2]func() (unlock func())) time.Duration {
+	t.Helper()
+	var mu sync.Mutex
+	var left time.Time
+	var idle []time.Duration
+	each(2, func(i int) {
+		for range rounds {
+			unlock := lock[i]()
+			mu.Lock()
+			if !left.IsZero() {
+				idle = append(idle, time.Since(left))
+			}
+			mu.Unlock()
+			driver.Sleep(t.Context(), 5*time.Millisecond)
+			mu.Lock()
+			left = time.Now()
+			mu.Unlock()
+			unlock()
+		}
+	})
+	slices.Sort(idle)
+	return idle[len(idle)/2]
+}
+
+// etcd's own mutex watches from a revision that has passed, which the server attends to ten times a second.
+func TestGapBesideConcurrencyMutex(t *testing.T) {
+	addr := servers.Etcd(t).Addr
+	var ours, theirs [2]func() func()
+	for i := range 2 {
+		d := open(t, nil, addr)
+		ours[i] = func() func() {
+			c, st := request(t, d, claim("job", long))
+			if !st.Granted {
+				mustBeGranted(t, d, c)
+			}
+			return func() { release(t, d, c) }
+		}
+		session, err := concurrency.NewSession(dial(t, addr))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer session.Close()
+		theirs[i] = func() func() {
+			m := concurrency.NewMutex(session, "peers")
+			if err := m.Lock(limit(t)); err != nil {
+				t.Error(err)
+			}
+			return func() { m.Unlock(limit(t)) }
+		}
+	}
+	our, their := gaps(t, 30, ours), gaps(t, 30, theirs)
+	t.Logf("nobody has the lock for %v with ours, %v with theirs", our, their)
+	if 10*our > their {
+		t.Errorf("nobody has the lock for %v, more than a tenth of the %v of etcd's own mutex", our, their)
 	}
 }

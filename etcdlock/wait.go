@@ -19,7 +19,7 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	}
 	e := d.known(idOf(c))
 	switch {
-	case e == nil, e.isGone() && c.Token != 0:
+	case e == nil, e.isGone() && c.Token != 0 && !e.isLeaving():
 		return d.waitUnknown(ctx, c)
 	case e.isGone(), c.Token != 0 && c.Token != e.tokenNow():
 		return driver.Status{}, driver.ErrGone

@@ -1,0 +1,74 @@
+package etcdlock_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// Where only the sum of several claims matters, a waiting claim learns from the one ahead that its turn has come. No
+// renewal helps here.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	addr := servers.Etcd(t).Addr
+	const permits, waiters = 2, 6
+	holder := open(t, nil, addr)
+	held := []driver.Claim{acquire(t, holder, units("pool", 1, permits)), acquire(t, holder, units("pool", 1, permits))}
+	drivers, claims := make([]*etcdlock.Driver, waiters), make([]driver.Claim, waiters)
+	got := make([]chan error, waiters)
+	for i := range waiters {
+		drivers[i] = open(t, nil, addr)
+		claims[i] = enqueue(t, drivers[i], units("pool", 1, permits))
+		got[i] = make(chan error, 1)
+		go func() { got[i] <- granted(limit(t), drivers[i], claims[i]) }() // ends when it is granted
+	}
+	for i := range waiters {
+		if i < permits {
+			release(t, holder, held[i])
+		} else {
+			release(t, drivers[i-permits], claims[i-permits])
+		}
+		if err := <-got[i]; err != nil {
+			t.Fatalf("waiter %d: %v", i, err)
+		}
+	}
+}
+
+// However many readers hold a lock, the next one reads few of them, since some note what those before them add up to.
+func TestManyReaders(t *testing.T) {
+	t.Parallel()
+	addr := servers.Etcd(t).Addr
+	d := open(t, nil, addr)
+	const readers = 150
+	for range readers {
+		acquire(t, d, units("doc", 1, driver.All))
+	}
+	all, err := dial(t, addr).Get(limit(t), "/holdfast/doc/", clientv3.WithPrefix())
+	if err != nil || len(all.Kvs) != readers {
+		t.Fatalf("%d keys, %v", len(all.Kvs), err)
+	}
+	if marked := countMarked(all.Kvs); marked < readers/40 || marked > readers/8 {
+		t.Errorf("%d of %d readers note what those before them add up to, want about every sixteenth", marked, readers)
+	}
+	enqueue(t, d, units("doc", driver.All, driver.All))
+	enqueue(t, d, units("doc", 1, driver.All))
+}
+
+func countMarked(kvs []*mvccpb.KeyValue) (n int) {
+	for _, kv := range kvs {
+		var sum, limit int64
+		if at := strings.Index(string(kv.Value), `"fits":`); at >= 0 {
+			if _, err := fmt.Sscanf(string(kv.Value)[at:], `"fits":{"sum":%d,"limit":%d}`, &sum, &limit); err == nil && sum > 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
