@@ -13,12 +13,10 @@ func TestDriver(t *testing.T) {
 }
 
 func TestDriverInTheOtherLayout(t *testing.T) {
-	t.Parallel()
 	opts := &etcdlock.Options{Layout: etcdlock.Concurrency}
 	drivertest.Run(t, drivertest.Harness{Open: opener(opts, servers.Etcd(t).Addr)})
 }
 
 func TestDriverOnACluster(t *testing.T) {
-	t.Parallel()
 	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addrs(servers.EtcdCluster(t, 3))...)})
 }
