@@ -2,6 +2,7 @@ package redislock_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
@@ -10,5 +11,8 @@ import (
 
 func TestDriver(t *testing.T) {
 	addr := servers.Redis(t).Addr
-	drivertest.Run(t, drivertest.Harness{Open: func(t testing.TB) driver.Driver { return openAt(t, addr, "") }})
+	drivertest.Run(t, drivertest.Harness{
+		Open: func(t testing.TB) driver.Driver { return openAt(t, addr, "") },
+		TTL:  time.Second, // a busy machine stalls for longer than the shortest
+	})
 }
