@@ -130,11 +130,30 @@ func isUnreachable(err error) bool {
 // ends with its TTL.
 const closeLimit = 2 * time.Second
 
-// close gives back what is held or waited for. patience is how long that may take on top of the usual.
-func (s *store) close(ctx context.Context, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, closeLimit+patience)
+// close gives back what is held or waited for, while ctx lasts, and disconnects.
+func (s *store) close(ctx context.Context) error {
+	return errors.Join(s.Client.Close(ctx), s.disconnect())
+}
+
+// disconnectLimit bounds how long a driver may take to close its connections: this process ends, and closes them anyway.
+const disconnectLimit = 300 * time.Millisecond
+
+func (s *store) disconnect() error {
+	closed := make(chan error, 1)
+	go func() { closed <- s.driver.Close() }() // ends with this process at the latest
+	select {
+	case err := <-closed:
+		return err
+	case <-time.After(disconnectLimit):
+		return nil
+	}
+}
+
+// abandon is close where nothing is expected of it any more.
+func (s *store) abandon(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
-	return errors.Join(s.Client.Close(ctx), s.driver.Close())
+	_ = s.close(ctx) // what is left ends with its TTL
 }
 
 // use opens the backend for a verb that looks at locks or breaks them.
@@ -143,7 +162,7 @@ func (a *app) use(ctx context.Context, verb func(*store) error) error {
 	if err != nil {
 		return err
 	}
-	defer s.close(ctx, 0) //nolint:errcheck // nothing was held
+	defer s.abandon(ctx)
 	if err := verb(s); err != nil {
 		return s.failed(err)
 	}

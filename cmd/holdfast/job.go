@@ -68,13 +68,15 @@ func (j *job) environment() []string {
 	)
 }
 
-// release gives the lock back, and closes the backend. A signal ends only the rest of --at-least. That the backend does
-// not answer any more is a warning: the work was protected to its end.
+// release gives the lock back, and closes the backend. That it does not answer any more is a warning: the work was
+// protected to its end.
 func (j *job) release(ctx context.Context) error {
+	ctx, done := j.farewell(ctx)
+	defer done()
 	limit, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
 	released := j.lease.Release(limit)
-	closed := j.close(ctx)
+	closed := j.store.close(ctx)
 	switch {
 	case j.lost != nil || errors.Is(released, holdfast.ErrLost):
 	case released != nil:
@@ -85,13 +87,21 @@ func (j *job) release(ctx context.Context) error {
 	return released
 }
 
-func (j *job) close(ctx context.Context) error {
-	if j.plan.atLeast == 0 {
-		return j.store.close(ctx, 0)
+// lostLimit bounds the end where the lock is lost: there is little to give back, and maybe nobody to take it.
+const lostLimit = 500 * time.Millisecond
+
+// farewell bounds the end. A backend that cannot leave a claim alone needs us for the rest of --at-least, which a signal
+// ends.
+func (j *job) farewell(ctx context.Context) (context.Context, func()) {
+	switch {
+	case j.lost != nil:
+		return context.WithTimeout(ctx, lostLimit)
+	case j.plan.atLeast == 0:
+		return context.WithTimeout(ctx, closeLimit)
 	}
 	ctx, stop := j.inbox.until(ctx)
-	defer stop()
-	return j.store.close(ctx, j.plan.atLeast)
+	ctx, cancel := context.WithTimeout(ctx, closeLimit+j.plan.atLeast)
+	return ctx, func() { cancel(); stop() }
 }
 
 func (j *job) warn(err error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -23,6 +24,8 @@ const patience = 20 * time.Second
 func coded() {
 	cmd := exec.Command(os.Args[2], os.Args[3:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // a script that fails leaves nothing behind
+	runtime.LockOSThread()                                             // see Pdeathsig
 	check(cmd.Start())
 	check(os.WriteFile(os.Args[1], []byte(strconv.Itoa(cmd.Process.Pid)+"\n"), 0o600))
 	_ = cmd.Wait() // the state tells

@@ -59,7 +59,7 @@ func (a *app) runPlan(ctx context.Context, p *plan) error {
 	}
 	lease, err := a.acquire(ctx, s, p, inbox)
 	if err != nil {
-		_ = s.close(ctx, 0) // what is queued ends with its TTL at the latest
+		s.abandon(ctx)
 		return err
 	}
 	j := &job{app: a, plan: p, store: s, lease: lease, inbox: inbox}
@@ -79,7 +79,7 @@ func (a *app) openFor(ctx context.Context, p *plan, inbox *inbox) (*store, error
 		return nil, err
 	}
 	if err := p.suits(s.driver.Traits()); err != nil {
-		_ = s.close(ctx, 0) // nothing was asked for
+		s.abandon(ctx)
 		return nil, err
 	}
 	return s, nil

@@ -1,0 +1,37 @@
+//go:build linux
+
+package main
+
+import (
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/holdfast-go/holdfast/internal/proxy"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// The scripts in testdata/faults use a Redis server of their own by two ways: $DIRECT, and $FRAGILE, which the command
+// "blackhole" cuts without either side noticing.
+func TestFaults(t *testing.T) {
+	for _, script := range []string{"blackhole", "gone"} {
+		t.Run(script, func(t *testing.T) {
+			server := servers.Redis(t)
+			way := proxy.New(t, server.Addr)
+			testscript.Run(t, testscript.Params{
+				Files: []string{"testdata/faults/" + script + ".txtar"},
+				Setup: func(env *testscript.Env) error {
+					prepare(env, "redis://"+server.Addr)
+					env.Setenv("DIRECT", "redis://"+server.Addr)
+					env.Setenv("FRAGILE", "redis://"+way.Addr)
+					return nil
+				},
+				Cmds: map[string]func(*testscript.TestScript, bool, []string){
+					"blackhole":  func(*testscript.TestScript, bool, []string) { way.BlackHole() },
+					"heal":       func(*testscript.TestScript, bool, []string) { way.Heal() },
+					"stopserver": func(*testscript.TestScript, bool, []string) { server.Kill(t) },
+				},
+			})
+		})
+	}
+}
