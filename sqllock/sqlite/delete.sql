@@ -1,0 +1,2 @@
+-- Takes a claim out of its queue. Takes name and token.
+DELETE FROM holdfast_claims WHERE name = ? AND token = ?;
