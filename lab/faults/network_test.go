@@ -1,0 +1,188 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/proxy"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// A holder whose connection is a black hole knows that it lost the lock before another is granted it: every time.
+func TestHolderKnowsFirst(t *testing.T) {
+	srv := servers.Redis(t)
+	for range rounds(20, 100) {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			name := t.Name()
+			line := proxy.New(t, srv.Addr)
+			cutOff, other := open(t, "redis://"+line.Addr), open(t, "redis://"+srv.Addr)
+			lease, err := cutOff.Mutex(name).Lock(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			known := make(chan time.Time, 1)
+			go func() {
+				<-lease.Done()
+				known <- time.Now()
+			}()
+			line.BlackHole()
+			next, err := other.Mutex(name).Lock(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			granted := time.Now()
+			if at := <-known; at.After(granted) {
+				t.Errorf("the holder knew %v after another was granted the lock", at.Sub(granted))
+			}
+			if !errors.Is(lease.Err(), holdfast.ErrLost) || next.Token() <= lease.Token() {
+				t.Errorf("lease: %v, tokens %d and %d", lease.Err(), lease.Token(), next.Token())
+			}
+		})
+	}
+}
+
+// A request that was applied although its answer was lost is not "taken", and no orphan of it stays.
+func TestLostAnswer(t *testing.T) {
+	srv := servers.Redis(t)
+	t.Run("asked again", func(t *testing.T) {
+		line := proxy.New(t, srv.Addr)
+		client := open(t, "redis://"+line.Addr)
+		warmUp(t, client)
+		line.DropNextReplyAfter([]byte("again"))
+		lease, err := client.Mutex("again").TryLock(t.Context())
+		if err != nil {
+			t.Fatalf("the lock was free, and the answer that said so lost: %v", err)
+		}
+		if err := lease.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("given up", func(t *testing.T) {
+		line, direct := proxy.New(t, srv.Addr), open(t, "redis://"+srv.Addr)
+		client := open(t, "redis://"+line.Addr)
+		warmUp(t, client)
+		line.DropNextReplyAfter([]byte("given-up"))
+		ctx, cancel := context.WithCancelCause(t.Context())
+		applied := func() bool {
+			queue, err := direct.Queue(t.Context(), "given-up")
+			return err == nil && len(queue) == 1
+		}
+		bored := errors.New("bored")
+		go func() {
+			until(t, applied)
+			line.BlackHole()
+			cancel(bored)
+		}()
+		_, err := client.Mutex("given-up").TryLock(ctx)
+		if !errors.Is(err, holdfast.ErrUnknown) || !errors.Is(err, bored) || errors.Is(err, holdfast.ErrNotAcquired) {
+			t.Errorf("error is %v, want one that matches ErrUnknown and the cause, and not ErrNotAcquired", err)
+		}
+		line.Heal()
+		until(t, func() bool {
+			queue, err := direct.Queue(t.Context(), "given-up")
+			return err == nil && len(queue) == 0
+		})
+	})
+}
+
+// warmUp makes the client's connections and scripts, so that a fault hits the request that it is meant for.
+func warmUp(t *testing.T, c *holdfast.Client) {
+	t.Helper()
+	if err := c.Mutex("warm-up").Do(t.Context(), func(context.Context, *holdfast.Lease) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Waiters whose pushes are lost, since the connections for them are killed all the time, are late by a renewal at most.
+func TestLostPushes(t *testing.T) {
+	srv := servers.Redis(t)
+	const waiters = 8
+	killer, stop := context.WithCancel(t.Context())
+	killed := make(chan int)
+	go func() {
+		n := 0
+		for killer.Err() == nil {
+			killed, err := strconv.Atoi(srv.RedisCommand(t, "CLIENT", "KILL", "TYPE", "pubsub"))
+			if err != nil {
+				t.Error(err)
+			}
+			n += killed
+		}
+		killed <- n
+	}()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var longest time.Duration
+	released := time.Now()
+	for range waiters {
+		c := open(t, "redis://"+srv.Addr)
+		wg.Go(func() {
+			for range 5 {
+				lease := lock(t, c, 10*waiters*ttl)
+				mu.Lock()
+				longest = max(longest, time.Since(released))
+				mu.Unlock()
+				if err := lease.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				released = time.Now()
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	stop()
+	if n := <-killed; n == 0 {
+		t.Error("no connection was killed, so this shows nothing")
+	}
+	if limit := ttl/3 + ttl/4; longest > limit {
+		t.Errorf("the lock stood idle for %v, want at most a renewal interval, %v", longest, limit)
+	}
+}
+
+// Waiters that give up at random leave nothing in the queue.
+func TestCancelledWaiters(t *testing.T) {
+	onEach(t, func(t *testing.T, b backend) {
+		const clients, waiters = 10, 100
+		holder := open(t, b.url)
+		lease := lock(t, holder, ttl)
+		var wg sync.WaitGroup
+		for i := range clients {
+			c, err := holdfast.Open(t.Context(), b.url, holdfast.WithTTL(ttl), holdfast.WithLocalHandoff(i%2))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close(context.Background())
+			for range waiters {
+				wg.Go(func() {
+					ctx, cancel := context.WithTimeout(t.Context(), rand.N(2*ttl))
+					defer cancel()
+					lease, err := c.Mutex(lockName).Lock(ctx)
+					switch {
+					case err == nil:
+						err = lease.Release(context.Background())
+					case errors.Is(err, context.DeadlineExceeded):
+						err = nil
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+		<-time.After(ttl)
+		if err := lease.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		wg.Wait()
+		untilQueued(t, holder, 0)
+	})
+}
