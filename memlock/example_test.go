@@ -15,8 +15,8 @@ func Example() {
 	alice := memlock.New()
 	bob := alice.Client()
 
-	mine := driver.Claim{Name: "orders", ID: "alice-1", Weight: 1, Limit: 1, TTL: time.Minute, Queue: true}
-	yours := driver.Claim{Name: "orders", ID: "bob-1", Weight: 1, Limit: 1, TTL: time.Minute, Queue: true}
+	mine := driver.Claim{Name: "orders", ID: "alice-1", Weight: 1, Limit: 1, TTL: 10 * time.Second, Queue: true}
+	yours := driver.Claim{Name: "orders", ID: "bob-1", Weight: 1, Limit: 1, TTL: 10 * time.Second, Queue: true}
 
 	a, _ := alice.Request(ctx, mine)
 	b, _ := bob.Request(ctx, yours)

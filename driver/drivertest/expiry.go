@@ -18,9 +18,8 @@ var expiryRows = []row{
 			waiting := e.enqueue(e.other, next)
 			got := e.await(e.other, next, waiting)
 			e.queued(next)
-			_, err := e.ask(e.d, dead)
-			e.isGone(err, "requesting an ID that expired")
-			_, err = e.ask(e.d, renewal(dead, held))
+			e.isDead(e.d, dead)
+			_, err := e.ask(e.d, renewal(dead, held))
 			e.isGone(err, "renewing a claim that expired")
 			e.isGone(e.dropErr(e.d, dead, held), "releasing a claim that expired")
 			e.isGone(e.dropErr(e.d, dead, driver.Status{}), "releasing by ID alone a claim that expired")
@@ -36,8 +35,7 @@ var expiryRows = []row{
 			held := e.acquire(e.d, dead)
 			e.eventually("the claim expires", func() bool { return e.free() })
 			e.queued()
-			_, err := e.ask(e.d, dead)
-			e.isGone(err, "requesting an ID that expired")
+			e.isDead(e.d, dead)
 			e.isGone(e.dropErr(e.d, dead, held), "releasing a claim that expired")
 			if st := e.acquire(e.other, e.claim()); st.Token <= held.Token && e.traits.Fenced {
 				e.Errorf("token %d after %d", st.Token, held.Token)
@@ -110,14 +108,15 @@ var expiryRows = []row{
 			waitDead := e.enqueue(e.other, dead)
 			waitLast := e.enqueue(e.d, last)
 			e.eventually("the last becomes the next in line", func() bool {
-				waitLast = e.enqueue(e.d, renewal(last, waitLast))
+				if waitLast = e.request(e.d, renewal(last, waitLast)); waitLast.Granted {
+					e.Fatal("granted, while the holder lives")
+				}
 				return waitLast.Retry > 0
 			})
 			e.queued(holder, last)
 			_, err := e.ask(e.other, renewal(dead, waitDead))
 			e.isGone(err, "renewing a waiting claim that expired")
-			_, err = e.ask(e.other, dead)
-			e.isGone(err, "requesting the ID of a waiting claim that expired")
+			e.isDead(e.other, dead)
 			e.release(e.d, holder, held)
 			e.await(e.d, last, waitLast)
 		},
@@ -192,6 +191,7 @@ var expiryRows = []row{
 			e.acquire(e.d, e.reader())
 			st := e.enqueue(e.other, e.writer())
 			if st.Retry <= 0 || st.Retry > brief.TTL {
+				e.unlessStalled(e.lapses)
 				e.Errorf("got Retry %v, want at most the %v of the claim ahead that ends first", st.Retry, brief.TTL)
 			}
 		},
@@ -216,11 +216,10 @@ var expiryRows = []row{
 		why:  "a paused client may wake at any time, and must not queue under an ID that it believes to hold",
 		run: func(e *env) {
 			c := e.short(e.claim())
+			sent := time.Now()
 			st := e.acquire(e.d, c)
-			e.pass(st.TTL / 2)
-			sent := time.Now() // the claim still lives
-			e.pass(st.TTL)
-			e.staysGone(sent, c)
+			e.pass(st.TTL + st.TTL/10)
+			e.staysGone(sent.Add(st.TTL), c)
 		},
 		exact: true,
 	},
@@ -255,9 +254,15 @@ func (e *env) free() bool {
 // outlives keeps a claim for several times its TTL.
 func (e *env) outlives(c driver.Claim, st driver.Status) {
 	e.Helper()
+	sent := time.Now()
 	for range 8 {
 		e.pass(st.TTL / 4)
+		lapses := sent.Add(st.TTL * 3 / 4) // or somewhat later, if the renewal at sent was applied
+		sent = time.Now()
 		got, err := e.ask(e.d, renewal(c, st))
+		if err != nil || got.Granted != st.Granted {
+			e.unlessStalled(lapses)
+		}
 		switch {
 		case errors.Is(err, driver.ErrGone):
 			e.Fatal("the claim is gone, though it was renewed")
@@ -267,6 +272,16 @@ func (e *env) outlives(c driver.Claim, st driver.Status) {
 			e.Fatalf("renewal changed %+v to %+v", st, got)
 		}
 	}
+}
+
+// isDead fails unless the ID of a short claim that expired is barred, which it is for a TTL.
+func (e *env) isDead(d driver.Driver, c driver.Claim) {
+	e.Helper()
+	_, err := e.ask(d, c)
+	if err == nil {
+		e.unlessStalled(e.lapses.Add(c.TTL))
+	}
+	e.isGone(err, "requesting an ID that expired")
 }
 
 // staysGone requests the claims again and again for their TTL since an instant; each time they must be gone.

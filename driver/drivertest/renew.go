@@ -3,6 +3,7 @@ package drivertest
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -61,9 +62,15 @@ var renewRows = []row{
 			holder, waiter := e.short(e.claim()), e.short(e.claim())
 			held := e.acquire(e.d, holder)
 			waiting := e.enqueue(e.d, waiter)
+			sent := time.Now()
 			for range 8 {
 				e.pass(held.TTL / 4)
+				lapses := sent.Add(held.TTL * 3 / 4)
+				sent = time.Now()
 				got := e.renew(renewal(holder, held), renewal(waiter, waiting))
+				if got[0].Err != nil || got[1].Err != nil {
+					e.unlessStalled(lapses)
+				}
 				e.sameAnswer("held", got[0], held)
 				e.sameAnswer("waiting", got[1], waiting)
 			}
