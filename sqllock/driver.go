@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/format"
 )
 
 // A Driver keeps queues in an SQLite database. It implements [driver.Driver] and all of its abilities but
@@ -33,11 +34,7 @@ type Driver struct {
 // or github.com/mattn/go-sqlite3. It uses one connection of db until it is closed, makes the tables it needs, and files
 // beside the database. Closing the driver does not close db.
 func New(ctx context.Context, db *sql.DB) (*Driver, error) {
-	return newDriver(ctx, db, currentFormat)
-}
-
-func newDriver(ctx context.Context, db *sql.DB, format int) (*Driver, error) {
-	d := &Driver{db: db, turn: newTurn(), stmts: make(map[statement]*sql.Stmt), format: format}
+	d := &Driver{db: db, turn: newTurn(), stmts: make(map[statement]*sql.Stmt), format: format.SQLite}
 	d.closed, d.close = context.WithCancel(context.Background())
 	if err := d.prepare(ctx); err != nil {
 		d.Close()

@@ -6,10 +6,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// currentFormat is the version of the tables. A file in a newer format is refused, since its rows may mean something
-// that this program does not know; one in the previous format is used as it is, so that programs can be updated one
-// after the other, and becomes of this format when nobody can tell the difference: for format 1 there is none before.
-const currentFormat = 1
+// A file in a newer format is refused, since its rows may mean something that this program does not know. One in the
+// previous format is used as it is, so that programs can be updated one after the other.
 
 // makeTables makes the tables where there are none.
 func (t *tx) makeTables() error {

@@ -33,7 +33,7 @@ var rules = []rule{
 	{`\.`, `driver|internal/boottime`, false, "what users hold knows the contract, and no backend"},
 	{`driver`, ``, false, "the contract imports nothing of ours, so that anybody can implement it"},
 	{`driver/drivertest`, `driver|memlock`, false, "the suite compares a driver with the reference"},
-	{`(mem|sql)lock|quorum`, `driver|internal/boottime`, false, "a driver knows the contract, and neither users nor other drivers"},
+	{`(mem|sql)lock|quorum`, `driver|internal/(boottime|format)`, false, "a driver knows the contract, and neither users nor other drivers"},
 	{`redislock/goredis`, `driver|redislock`, true, "the adapter brings another client to the same driver"},
 	{`(redis|etcd|zk)lock(/.*)?`, `driver|internal/boottime`, true, "a driver knows the contract, and neither users nor other drivers"},
 	{`fence`, `driver`, false, "the resource's side needs nothing of the lock's"},
