@@ -1,23 +1,29 @@
 package servers
 
 import (
-	"io"
+	"os"
 	"os/exec"
 	"runtime"
 )
 
-// A process is a child that dies with us.
+// A process is a child that dies with us. It is signalled through [os.Process], which knows the process and not only its
+// number, and refuses once it has ended: a pid that another process has got since is never hit.
 type process struct {
 	pid   int
 	cmd   *exec.Cmd
-	ended chan struct{} // closed when it has ended and was waited for, so that its pid is not another's before
+	ended chan struct{} // closed when it has ended and was waited for
 }
 
-// launch starts a program. Where the system can, the child is killed when the thread that started it ends, so that
-// thread is kept for as long as the child lives.
-func launch(program string, args []string, dir string, log io.Writer) (*process, error) {
+// launch starts a program in a folder and appends what it says to a file. Where the system can, the child is killed when
+// the thread that started it ends, so that thread is kept for as long as the child lives.
+func launch(program string, args []string, dir, log string) (*process, error) {
+	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close() // the child has its own
 	cmd := exec.Command(program, args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
 	dieWithUs(cmd)
 	p := &process{cmd: cmd, ended: make(chan struct{})}
 	started := make(chan error, 1)
@@ -27,7 +33,7 @@ func launch(program string, args []string, dir string, log io.Writer) (*process,
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			cmd.Wait()
+			_ = cmd.Wait() // how a server ends tells nothing
 			close(p.ended)
 		}
 	}()

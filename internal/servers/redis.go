@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// Redis starts a redis-server that keeps nothing on disk. More arguments, like "--maxmemory", "3mb", go to the server.
+// Redis starts a redis-server that keeps nothing on disk. More arguments, like "--maxmemory", "3mb", go to the server; with
+// "--appendonly", "yes" it remembers what it knew when it restarts.
 func Redis(t testing.TB, args ...string) *Server {
 	t.Helper()
 	return start(t, kind{
@@ -25,14 +26,25 @@ func Redis(t testing.TB, args ...string) *Server {
 				"--port", s.Port(), "--bind", "127.0.0.1", "--dir", s.Dir, "--save", "", "--appendonly", "no", "--shutdown-timeout", "0",
 			}, args)
 		},
-		ready: func(ctx context.Context, s *Server) error {
-			answer, err := command(ctx, s.Addr, "PING")
-			if err == nil && answer != "PONG" && !strings.HasPrefix(answer, "NOAUTH") {
-				err = fmt.Errorf("it answers %q", answer)
-			}
-			return err
-		},
+		ready: redisReady,
 	})
+}
+
+// redisReady asks whether it is our server that answers, and not one that had the port before.
+func redisReady(ctx context.Context, s *Server) error {
+	switch answer, err := command(ctx, s.Addr, "PING"); {
+	case err != nil:
+		return err
+	case strings.HasPrefix(answer, "NOAUTH"):
+		return nil
+	case answer != "PONG":
+		return fmt.Errorf("it answers %q", answer)
+	}
+	info, err := command(ctx, s.Addr, "INFO", "server")
+	if err == nil && !strings.Contains(info, fmt.Sprintf("process_id:%d\r\n", s.Pid)) {
+		err = fmt.Errorf("another server answers at %s", s.Addr)
+	}
+	return err
 }
 
 // RedisCommand sends one command to a Redis server over a connection of its own and returns the answer as text: arrays

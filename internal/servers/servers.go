@@ -3,14 +3,11 @@
 package servers
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
 	"testing"
 	"time"
 )
@@ -19,18 +16,19 @@ import (
 // nothing.
 const mustRun = "HOLDFAST_NO_SKIP"
 
-// startTime is how long a server may take until it answers, on a busy machine.
-const startTime = 60 * time.Second
+// startTime is how long a server may take until it answers, and stopTime until it has ended, on a busy machine.
+const startTime, stopTime = 60 * time.Second, 60 * time.Second
 
-// A Server is a running server.
+// A Server is a server that a test may stop, break and start again. Its methods fail the test when they cannot do what
+// they say. They are for one goroutine at a time; clients may talk to the server meanwhile.
 type Server struct {
-	Addr string // host:port
+	Addr string // host:port; the same for all its runs
 	Pid  int    // zero while it does not run
 	Dir  string // its folder
 
 	kind kind
 	proc *process
-	log  *bytes.Buffer // of all its runs; read it only when none goes on
+	log  string // the file that all its runs write to
 }
 
 // A kind tells how to run one sort of server.
@@ -50,11 +48,12 @@ func start(t testing.TB, k kind) *Server {
 		missing(t, k)
 	}
 	k.program = program
-	s := &Server{Addr: freeAddr(t), Dir: folder(t, k.name), kind: k, log: new(bytes.Buffer)}
+	dir := folder(t, k.name)
+	s := &Server{Addr: freeAddr(t), Dir: dir, kind: k, log: dir + ".log"}
 	t.Cleanup(func() {
-		s.stop()
+		s.finish()
 		if t.Failed() {
-			t.Logf("%s at %s said:\n%s", k.name, s.Addr, tail(s.log.Bytes(), 4000))
+			t.Logf("%s at %s said:\n%s", k.name, s.Addr, s.said())
 		}
 	})
 	s.run(t)
@@ -90,69 +89,11 @@ func (s *Server) run(t testing.TB) {
 		}
 		select {
 		case <-proc.ended:
-			t.Fatalf("%s ended while it started:\n%s", s.kind.name, tail(s.log.Bytes(), 4000))
+			t.Fatalf("%s ended while it started", s.kind.name)
 		case <-ctx.Done():
 			t.Fatalf("%s did not answer in %v: %v", s.kind.name, startTime, err)
 		case <-time.After(5 * time.Millisecond):
 		}
-	}
-}
-
-// Stop ends the server as an administrator would, and waits until it has ended.
-func (s *Server) Stop(t testing.TB) {
-	t.Helper()
-	s.end(t, (*process).terminate)
-}
-
-// Kill ends the server as a crash would, and waits until it has ended.
-func (s *Server) Kill(t testing.TB) {
-	t.Helper()
-	s.end(t, (*process).kill)
-}
-
-func (s *Server) end(t testing.TB, how func(*process) error) {
-	t.Helper()
-	if s.proc == nil {
-		t.Fatalf("%s does not run", s.kind.name)
-	}
-	if err := how(s.proc); err != nil {
-		t.Fatalf("end %s: %v", s.kind.name, err)
-	}
-	<-s.proc.ended
-	s.proc, s.Pid = nil, 0
-}
-
-// stop ends the server if it runs.
-func (s *Server) stop() {
-	if s.proc != nil {
-		s.proc.kill()
-		<-s.proc.ended
-		s.proc, s.Pid = nil, 0
-	}
-}
-
-// Restart runs a server again that was stopped or killed, at the same address with the same folder.
-func (s *Server) Restart(t testing.TB) {
-	t.Helper()
-	if s.proc != nil {
-		t.Fatalf("%s runs; stop it first", s.kind.name)
-	}
-	s.run(t)
-}
-
-// Pause stops the server's process until Resume. It still accepts connections, since the kernel does.
-func (s *Server) Pause(t testing.TB) {
-	t.Helper()
-	if err := s.proc.pause(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// Resume lets a paused server go on.
-func (s *Server) Resume(t testing.TB) {
-	t.Helper()
-	if err := s.proc.resume(); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -162,33 +103,12 @@ func (s *Server) Port() string {
 	return port
 }
 
-// freeAddr returns a loopback address that nobody uses. Ports stay below 50000, since some servers add to theirs.
-func freeAddr(t testing.TB) string {
-	t.Helper()
-	for range 100 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		addr := l.Addr().(*net.TCPAddr)
-		l.Close()
-		if addr.Port < 50000 {
-			return net.JoinHostPort("127.0.0.1", strconv.Itoa(addr.Port))
-		}
+// said is the end of what the server logged.
+func (s *Server) said() []byte {
+	const enough = 8000
+	log, err := os.ReadFile(s.log)
+	if err != nil {
+		return []byte(err.Error())
 	}
-	t.Fatal("found no free port below 50000")
-	return ""
+	return log[max(0, len(log)-enough):]
 }
-
-// folder makes an empty folder that is removed with the test.
-func folder(t testing.TB, name string) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), name)
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// tail returns the last n bytes.
-func tail(b []byte, n int) []byte { return b[max(0, len(b)-n):] }

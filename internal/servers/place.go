@@ -1,0 +1,38 @@
+package servers
+
+import (
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+// Ports that systems do not give to clients by themselves. The port of a server that is stopped is not taken by somebody's
+// outgoing connection before it restarts, and there is room above for servers that add to theirs.
+const firstPort, endPort = 12000, 32000
+
+// freeAddr returns a loopback address on which nobody listens.
+func freeAddr(t testing.TB) string {
+	t.Helper()
+	for range 100 {
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+rand.IntN(endPort-firstPort)))
+		if l, err := net.Listen("tcp", addr); err == nil {
+			l.Close()
+			return addr
+		}
+	}
+	t.Fatalf("found no free port from %d to %d", firstPort, endPort)
+	return ""
+}
+
+// folder makes an empty folder that is removed with the test.
+func folder(t testing.TB, name string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}

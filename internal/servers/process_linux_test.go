@@ -1,0 +1,89 @@
+package servers_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// A test process that is killed cannot clean up.
+func TestDiesWithTheTestProcess(t *testing.T) {
+	s := servers.Redis(t)
+	if os.Getenv(asChild) != "" {
+		fmt.Printf("\nserver %s\n", s.Addr)
+		select {}
+	}
+	child := again(t, t.Name(), asChild+"=1")
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	addr := ""
+	for lines := bufio.NewScanner(out); addr == "" && lines.Scan(); {
+		fmt.Sscanf(lines.Text(), "server %s", &addr)
+	}
+	conn := connect(t, addr)
+	child.Process.Kill()
+	child.Wait()
+	conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the server of a killed process lives: %v", err)
+	}
+}
+
+// A child is killed with the thread that started it, and Go ends threads as it likes.
+func TestOutlivesTheThreadThatAskedForIt(t *testing.T) {
+	s := servers.Redis(t)
+	s.Stop(t)
+	thread := inThread(func() { s.Restart(t) })
+	awaitEnd(t, thread)
+	if s.Pid == 0 {
+		t.Fatal("it was not started")
+	}
+	connect(t, s.Addr)
+}
+
+// inThread runs f in a thread that ends with it, and returns that thread's number.
+func inThread(f func()) (thread int) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // and never unlock it: then the thread ends with this goroutine, unless it is the first
+		if thread = syscall.Gettid(); thread == os.Getpid() {
+			thread = inThread(f)
+			return
+		}
+		f()
+	}()
+	<-done
+	return thread
+}
+
+func awaitEnd(t *testing.T, thread int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for {
+		if _, err := os.Stat(filepath.Join("/proc/self/task", strconv.Itoa(thread))); errors.Is(err, os.ErrNotExist) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("thread %d does not end", thread)
+		case <-time.After(time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package servers_test
+
+import (
+	"testing"
+
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+func redis(t *testing.T, s *servers.Server, want string, args ...string) {
+	t.Helper()
+	if got := s.RedisCommand(t, args...); got != want {
+		t.Errorf("%q answers %q, want %q", args, got, want)
+	}
+}
+
+func TestRedis(t *testing.T) {
+	s := servers.Redis(t, "--maxmemory", "3mb")
+	redis(t, s, "OK", "SET", "k", "v")
+	redis(t, s, "v\nv", "MGET", "k", "k")
+	redis(t, s, "maxmemory\n3145728", "CONFIG", "GET", "maxmemory")
+}
+
+func TestRedisWithPassword(t *testing.T) {
+	s := servers.Redis(t, "--requirepass", "secret")
+	redis(t, s, "NOAUTH Authentication required.", "GET", "k")
+}
+
+const nothing = "-1"
+
+func TestRestart(t *testing.T) {
+	keeps := []string{"--appendonly", "yes", "--appendfsync", "always"}
+	for _, row := range []struct {
+		name    string
+		args    []string
+		end     func(*servers.Server, testing.TB)
+		restart func(*servers.Server, testing.TB)
+		want    string
+	}{
+		{"memory is lost with a stop", nil, (*servers.Server).Stop, (*servers.Server).Restart, nothing},
+		{"memory is lost with a crash", nil, (*servers.Server).Kill, (*servers.Server).Restart, nothing},
+		{"a disk is not", keeps, (*servers.Server).Kill, (*servers.Server).Restart, "v"},
+		{"unless it is lost too", keeps, (*servers.Server).Kill, (*servers.Server).RestartEmpty, nothing},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := servers.Redis(t, row.args...)
+			redis(t, s, "OK", "SET", "k", "v")
+			addr, pid := s.Addr, s.Pid
+			row.end(s, t)
+			if s.Pid != 0 {
+				t.Errorf("it has ended, and its pid is %d", s.Pid)
+			}
+			row.restart(s, t)
+			if s.Addr != addr || s.Pid == pid || s.Pid == 0 {
+				t.Errorf("process %d at %s came back as %d at %s", pid, addr, s.Pid, s.Addr)
+			}
+			redis(t, s, row.want, "GET", "k")
+		})
+	}
+}
