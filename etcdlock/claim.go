@@ -27,6 +27,7 @@ type claim struct {
 	tomb  string
 	over  chan struct{} // closed when the claim has ended
 
+	news    chan struct{} // has room for one, sent when what the claim waits for has changed
 	waiting chan struct{} // holds a token while one Wait goes on; see wait.go
 	self    *follow       // watches the key; guarded by waiting
 	ahead   *follow       // watches what the claim waits for; guarded by waiting
@@ -41,6 +42,7 @@ type claim struct {
 	doubt   bool   // a request was sent whose outcome is not known
 	granted bool
 	revoked bool
+	behind  bool // others were behind it at the last look
 	verdict verdict
 	read    int64 // revision of the newest reading; zero when another is due
 	until   instant
@@ -67,7 +69,7 @@ func (d *Driver) enter(c driver.Claim, key string, token uint64, l *lease) *clai
 	}
 	e := &claim{
 		d: d, name: c.Name, id: c.ID, queue: d.keys.queue(c.Name), keys: d.keys.claim(c.Name, c.ID), key: key, tomb: d.keys.tomb(c.Name, c.ID),
-		over: make(chan struct{}), waiting: make(chan struct{}, 1), lease: l, ttl: c.TTL, token: token,
+		over: make(chan struct{}), news: make(chan struct{}, 1), waiting: make(chan struct{}, 1), lease: l, ttl: c.TTL, token: token,
 	}
 	d.claims[idOf(c)] = e
 	e.live(c.TTL, now())

@@ -330,6 +330,39 @@ func TestCompaction(t *testing.T) {
 	inside.judge(t, clients*rounds/2, "a client")
 }
 
+// A watch that resumes where the history was compacted meanwhile is broken for good.
+func TestCompactedWatch(t *testing.T) {
+	t.Parallel()
+	addr := servers.Etcd(t).Addr
+	p, client := proxy.New(t, addr), dial(t, addr)
+	holder, waiter := open(t, nil, addr), open(t, nil, p.Addr)
+	held := acquire(t, holder, claim("job", long))
+	waiting := enqueue(t, waiter, claim("job", long))
+	ctx, cancel := context.WithTimeout(limit(t), long/2) // no renewal helps
+	defer cancel()
+	got := make(chan error, 1)
+	go func() { got <- granted(ctx, waiter, waiting) }() // ends when it is granted
+	until(t, "the waiter watches itself and the holder", func() bool { return watchers(t, addr) == 2 })
+
+	p.BlackHole()
+	var last int64
+	for range 5 {
+		put, err := client.Put(ctx, "unrelated", "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = put.Header.Revision
+	}
+	if _, err := client.Compact(ctx, last); err != nil {
+		t.Fatal(err)
+	}
+	p.Heal()
+	release(t, holder, held)
+	if err := <-got; err != nil {
+		t.Errorf("waiting behind a compacted watch: %v", err)
+	}
+}
+
 func TestWaiterDiesInTheMiddle(t *testing.T) {
 	t.Parallel()
 	addr := servers.Etcd(t).Addr

@@ -1,11 +1,15 @@
 package etcdlock_test
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -105,6 +109,25 @@ func mustBeGranted(t testing.TB, d driver.Driver, c driver.Claim) {
 	if err := granted(limit(t), d, c); err != nil {
 		t.Fatalf("waiting for %s: %v", c.ID, err)
 	}
+}
+
+// watchers is how many watches the server serves.
+func watchers(t testing.TB, addr string) (n int) {
+	t.Helper()
+	answer, err := http.Get("http://" + addr + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), "etcd_debugging_mvcc_watcher_total "); ok {
+			n, err = strconv.Atoi(value)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // until asks until ok says yes. It is for what nobody is told of.

@@ -109,11 +109,22 @@ func (d *Driver) settle(ctx context.Context, e *claim, v view) (driver.Status, e
 func (e *claim) note(v view, judged verdict) driver.Status {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.granted != judged.granted || e.verdict.watch != judged.watch || e.verdict.until != judged.until {
+		e.tell()
+	}
 	e.granted = e.granted || judged.granted
-	e.revoked = v.own.Revoked
+	e.revoked, e.behind = v.own.Revoked, v.behind
 	e.verdict, e.read = judged, max(e.read, v.revision)
 	return driver.Status{
 		Token: v.own.token, Granted: e.granted, TTL: e.ttl, Retry: judged.retry,
 		Contended: v.behind, Revoked: e.granted && e.revoked,
+	}
+}
+
+// tell lets a Wait under way look at what a renewal found.
+func (e *claim) tell() {
+	select {
+	case e.news <- struct{}{}:
+	default: // it is about to look anyway
 	}
 }

@@ -2,6 +2,7 @@ package etcdlock
 
 import (
 	"context"
+	"slices"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -49,21 +50,19 @@ func (d *Driver) waitUnknown(ctx context.Context, c driver.Claim) (driver.Status
 }
 
 // wait follows the claim until there is something to tell. e.waiting is held.
-func (e *claim) wait(ctx context.Context) (driver.Status, error) {
-	for {
+func (e *claim) wait(ctx context.Context) (st driver.Status, err error) {
+	for known := e.flags(); e.flags() == known; {
 		e.listen()
 		if e.unread() {
-			st, news, err := e.lookAgain(ctx)
-			if news || err != nil {
-				return st, err
-			}
-			continue
+			st, err = e.lookAgain(ctx)
+		} else {
+			st, err = e.hear(ctx)
 		}
-		st, news, err := e.hear(ctx)
-		if news || err != nil {
-			return st, err
+		if err != nil {
+			return driver.Status{}, err
 		}
 	}
+	return st, nil
 }
 
 // listen makes sure that the claim's key and what it waits for are watched. The watches end with the claim.
@@ -118,15 +117,14 @@ func (e *claim) unread() bool {
 	return e.read < e.self.since || e.ahead != nil && e.read < e.ahead.since
 }
 
-// lookAgain reads the claim. There is news when it was granted, or revoked.
-func (e *claim) lookAgain(ctx context.Context) (st driver.Status, news bool, err error) {
-	before := e.flags()
+// lookAgain reads the claim.
+func (e *claim) lookAgain(ctx context.Context) (driver.Status, error) {
 	e.outdated()
-	st, err = e.d.peek(ctx, e)
+	st, err := e.d.peek(ctx, e)
 	if answersGone(err) {
 		e.bury()
 	}
-	return st, err == nil && e.flags() != before, err
+	return st, err
 }
 
 // outdated notes that what was read last counts no more: should the next look fail, the one after it is still due.
@@ -161,8 +159,9 @@ func (d *Driver) peek(ctx context.Context, e *claim) (driver.Status, error) {
 	return d.settle(ctx, e, v)
 }
 
-// hear waits for the next news of either watch. What happened to the claim itself comes first.
-func (e *claim) hear(ctx context.Context) (st driver.Status, news bool, err error) {
+// hear waits for the next news of either watch, or of a renewal, and returns the claim's state when that has changed.
+// What happened to the claim itself comes first.
+func (e *claim) hear(ctx context.Context) (st driver.Status, err error) {
 	select {
 	case r, ok := <-e.self.channel():
 		return e.heardOfSelf(ctx, r, ok)
@@ -173,61 +172,59 @@ func (e *claim) hear(ctx context.Context) (st driver.Status, news bool, err erro
 		return e.heardOfSelf(ctx, r, ok)
 	case r, ok := <-e.ahead.channel():
 		return e.heardOfAhead(ctx, r, ok)
+	case <-e.news:
+		return e.state(), nil
 	case <-e.over:
-		return st, false, driver.ErrGone
+		return st, driver.ErrGone
 	case <-e.leased().lost:
 		e.bury()
-		return st, false, driver.ErrGone
+		return st, driver.ErrGone
 	case <-e.d.lifetime.Done():
-		return st, false, errClosed
+		return st, errClosed
 	case <-ctx.Done():
-		return st, false, ctx.Err()
+		return st, ctx.Err()
 	}
 }
 
 // heardOfSelf notes what happened to the claim's own key.
-func (e *claim) heardOfSelf(ctx context.Context, r clientv3.WatchResponse, ok bool) (st driver.Status, news bool, err error) {
+func (e *claim) heardOfSelf(ctx context.Context, r clientv3.WatchResponse, ok bool) (st driver.Status, err error) {
 	if broken(r, ok) {
-		return st, false, e.restart(ctx, &e.self)
+		return st, e.restart(ctx, &e.self)
 	}
 	e.self.note(r)
 	for _, event := range r.Events {
 		if event.Type == mvccpb.Event_DELETE {
 			e.bury()
-			return st, false, driver.ErrGone
+			return st, driver.ErrGone
 		}
-		if s, ok, err := e.d.seat(e.queue, event.Kv); ok && err == nil && e.revoke(s) {
-			return driver.Status{Token: s.token, Granted: true, TTL: s.ttl(), Revoked: true}, true, nil
+		if s, ok, err := e.d.seat(e.queue, event.Kv); ok && err == nil {
+			e.revoke(s)
 		}
 	}
-	return st, false, nil
+	return e.state(), nil
 }
 
-// revoke notes whether the record says that somebody asked the holder to let go, and reports whether that is new.
-func (e *claim) revoke(s seat) bool {
+// revoke notes whether the record says that somebody asked the holder to let go.
+func (e *claim) revoke(s seat) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	isNew := e.granted && s.Revoked && !e.revoked
 	e.revoked = s.Revoked
-	return isNew
 }
 
 // heardOfAhead notes what happened to what the claim waits for.
-func (e *claim) heardOfAhead(ctx context.Context, r clientv3.WatchResponse, ok bool) (st driver.Status, news bool, err error) {
+func (e *claim) heardOfAhead(ctx context.Context, r clientv3.WatchResponse, ok bool) (st driver.Status, err error) {
 	if broken(r, ok) {
-		return st, false, e.restart(ctx, &e.ahead)
+		return st, e.restart(ctx, &e.ahead)
 	}
 	e.ahead.note(r)
-	for _, event := range r.Events {
-		switch {
-		case !e.awaited(event):
-		case e.canTell():
-			return e.grantedByEvent(), true, nil
-		default:
-			return e.lookAgain(ctx)
-		}
+	if !slices.ContainsFunc(r.Events, e.awaited) {
+		return st, nil
 	}
-	return st, false, nil
+	if e.canTell() {
+		e.grant()
+		return e.state(), nil
+	}
+	return e.lookAgain(ctx)
 }
 
 // awaited reports whether this is what the claim waits for.
@@ -256,12 +253,18 @@ func (e *claim) canTell() bool {
 	return e.verdict.sure && e.read >= e.self.since && now() < e.until
 }
 
-// grantedByEvent notes the grant. Whether others wait behind is not known; a holder that believes so lets go sooner.
-func (e *claim) grantedByEvent() driver.Status {
+// grant notes that the claim is granted.
+func (e *claim) grant() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.granted = true
-	return driver.Status{Token: e.token, Granted: true, TTL: e.ttl, Contended: true}
+}
+
+// state is what is known without a question. Who came after the last look, and waits behind, is not.
+func (e *claim) state() driver.Status {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return driver.Status{Token: e.token, Granted: e.granted, TTL: e.ttl, Contended: e.behind, Revoked: e.granted && e.revoked}
 }
 
 // restart drops a broken watch; the next round makes a new one, after a pause.
