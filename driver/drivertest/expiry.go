@@ -254,7 +254,7 @@ func (e *env) free() bool {
 // outlives keeps a claim for several times its TTL.
 func (e *env) outlives(c driver.Claim, st driver.Status) {
 	e.Helper()
-	sent := time.Now()
+	sent := e.lapses.Add(-c.TTL)
 	for range 8 {
 		e.pass(st.TTL / 4)
 		lapses := sent.Add(st.TTL * 3 / 4) // or somewhat later, if the renewal at sent was applied

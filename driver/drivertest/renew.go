@@ -62,7 +62,7 @@ var renewRows = []row{
 			holder, waiter := e.short(e.claim()), e.short(e.claim())
 			held := e.acquire(e.d, holder)
 			waiting := e.enqueue(e.d, waiter)
-			sent := time.Now()
+			sent := e.lapses.Add(-holder.TTL)
 			for range 8 {
 				e.pass(held.TTL / 4)
 				lapses := sent.Add(held.TTL * 3 / 4)
