@@ -145,7 +145,9 @@ func (m *model) draw() *modelled {
 
 // note writes down what is done.
 func (m *model) note(client int, c *modelled, what string) {
-	m.steps = append(m.steps, fmt.Sprintf("%3d. client %d: %s %s, %d of %d, queue %v, tokens %d", len(m.steps)+1, client, what, c.ID, c.Weight, c.Limit, c.Queue, c.tokens))
+	step := fmt.Sprintf("%3d. client %d: %s %s, %d of %d, queue %v, tokens %d",
+		len(m.steps)+1, client, what, c.ID, c.Weight, c.Limit, c.Queue, c.tokens)
+	m.steps = append(m.steps, step)
 }
 
 func (m *model) request(client int, c *modelled, what string) {
