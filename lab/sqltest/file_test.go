@@ -212,3 +212,22 @@ func TestLostRings(t *testing.T) {
 	}
 	await(t, b, waiting)
 }
+
+// Tokens grow even when the wall clock went back behind the last one.
+func TestTokensGrowWhenTheClockGoesBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "locks.db")
+	d := openAt(t, path)
+	last := uint64(1) << 53
+	rewrite(t, path, "INSERT INTO holdfast_fences (name, token) VALUES (CAST('contested' AS BLOB), 9007199254740992)")
+	for i, id := range []string{"a", "b", "c"} {
+		c := claim(id)
+		st, err := d.Request(t.Context(), c)
+		if err != nil || st.Token <= last {
+			t.Fatalf("grant %d has token %d after %d, %v", i, st.Token, last, err)
+		}
+		last, c.Token = st.Token, st.Token
+		if err := d.Release(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
