@@ -1,180 +1,189 @@
 package proxy_test
 
 import (
-	"bufio"
 	"errors"
 	"io"
-	"net"
-	"os"
-	"sync/atomic"
+	"runtime"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
 
-// An echo answers each line with the same line, and counts them.
-type echo struct {
-	addr  string
-	lines atomic.Int64
-}
-
-func startEcho(t *testing.T) *echo {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	e := &echo{addr: l.Addr().String()}
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go e.serve(c)
-		}
-	}()
-	return e
-}
-
-func (e *echo) serve(c net.Conn) {
-	defer c.Close()
-	for r := bufio.NewReader(c); ; {
-		line, err := r.ReadString('\n')
-		if err != nil {
-			return
-		}
-		e.lines.Add(1)
-		io.WriteString(c, line)
-	}
-}
-
-// A caller is a client of the echo through a proxy.
-type caller struct {
-	net.Conn
-	r *bufio.Reader
-}
-
-func dial(t *testing.T, addr string) *caller {
-	t.Helper()
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return &caller{c, bufio.NewReader(c)}
-}
-
-// call sends a line and returns what comes back within a time.
-func (c *caller) call(line string, within time.Duration) (string, error) {
-	io.WriteString(c, line+"\n")
-	c.SetReadDeadline(time.Now().Add(within))
-	answer, err := c.r.ReadString('\n')
-	return answer, err
-}
-
-const soon, long = 100 * time.Millisecond, 10 * time.Second
-
 func TestPassesOn(t *testing.T) {
-	e := startEcho(t)
-	p := proxy.New(t, e.addr)
-	p.Count(func(b []byte) int { return len(b) })
-	if got, err := dial(t, p.Addr).call("hello", long); got != "hello\n" || err != nil {
-		t.Errorf("%q, %v", got, err)
-	}
-	if n := p.Counted(); n != 6 {
-		t.Errorf("counted %d bytes, want 6", n)
-	}
+	e, p := between(t)
+	a, b := dialOnly(t, p), dialOnly(t, p)
+	a.call("one")
+	b.call("two")
+	e.got(t, "one", "two")
+}
+
+func TestPassesEndsOn(t *testing.T) {
+	t.Run("of clients", func(t *testing.T) {
+		e, p := between(t)
+		c := dial(t, e, p)
+		c.say("last")
+		c.CloseWrite()
+		if got, err := c.hear(long); got != "last" || err != nil {
+			t.Errorf("what was said before the end is answered with %q, %v", got, err)
+		}
+		if err := next(t, e.ends); err != io.EOF {
+			t.Errorf("the server sees %v, want the end", err)
+		}
+		c.ends()
+	})
+	t.Run("of servers", func(t *testing.T) {
+		e, p := between(t)
+		c := dial(t, e, p)
+		next(t, e.conns).Close()
+		c.ends()
+	})
+	t.Run("without a server", func(t *testing.T) {
+		dialOnly(t, proxy.New(t, "127.0.0.1:1")).ends()
+	})
 }
 
 func TestBlackHole(t *testing.T) {
-	e := startEcho(t)
-	p := proxy.New(t, e.addr)
-	c := dial(t, p.Addr)
-	c.call("before", long)
+	e, p := between(t)
+	open, leaves := dial(t, e, p), dial(t, e, p)
+	served := next(t, e.conns)
 	p.BlackHole()
-	for name, c := range map[string]*caller{"open": c, "new": dial(t, p.Addr)} {
-		if got, err := c.call("vanishes", soon); !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("%s connection: %q, %v, want silence", name, got, err)
-		}
+	fresh := dialOnly(t, p)
+	for _, c := range []*caller{open, fresh} {
+		c.say("vanishes")
+		c.hearsNothing()
 	}
-	if n := e.lines.Load(); n != 1 {
-		t.Errorf("%d lines arrived, want 1", n)
+	leaves.Close()
+	io.WriteString(served, "vanishes too\n")
+	open.hearsNothing()
+	e.got(t)
+	select {
+	case err := <-e.ends:
+		t.Errorf("the server sees through the hole that its client left: %v", err)
+	default:
+	}
+
+	p.Heal()
+	for _, c := range []*caller{open, fresh} {
+		c.ends() // its stream has a gap
+	}
+	for range 3 {
+		next(t, e.ends)
+	}
+	dial(t, e, p)
+}
+
+func TestBlackHoleRequests(t *testing.T) {
+	e, p := between(t)
+	c := dial(t, e, p)
+	served := next(t, e.conns)
+	p.BlackHoleRequests()
+	c.say("vanishes")
+	c.hearsNothing()
+	e.got(t)
+	io.WriteString(served, "news\n")
+	if got, err := c.hear(long); got != "news" || err != nil {
+		t.Errorf("heard %q, %v", got, err)
 	}
 	p.Heal()
-	if got, err := dial(t, p.Addr).call("after", long); got != "after\n" || err != nil {
-		t.Errorf("healed: %q, %v", got, err)
-	}
-	c.SetReadDeadline(time.Now().Add(long))
-	if _, err := c.r.ReadByte(); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("a connection with a gap goes on after healing: %v", err)
-	}
+	c.ends()
 }
 
 func TestBlackHoleAnswers(t *testing.T) {
-	e := startEcho(t)
-	p := proxy.New(t, e.addr)
-	c := dial(t, p.Addr)
-	c.call("before", long)
+	e, p := between(t)
+	c := dial(t, e, p)
 	p.BlackHoleAnswers()
-	if _, err := c.call("applied", soon); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("%v, want silence", err)
-	}
-	if n := e.lines.Load(); n != 2 {
-		t.Errorf("%d lines arrived, want 2", n)
-	}
-}
-
-func TestDropNextReplyAfter(t *testing.T) {
-	e := startEcho(t)
-	p := proxy.New(t, e.addr)
-	a, b := dial(t, p.Addr), dial(t, p.Addr)
-	p.DropNextReplyAfter([]byte("this one"))
-	if got, err := a.call("another", long); got != "another\n" || err != nil {
-		t.Errorf("%q, %v", got, err)
-	}
-	if got, err := a.call("this one", long); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("%q, %v, want a closed connection", got, err)
-	}
-	if n := e.lines.Load(); n != 2 {
-		t.Errorf("%d lines arrived, want 2", n)
-	}
-	if got, err := b.call("this one", long); got != "this one\n" || err != nil {
-		t.Errorf("the fault hit twice: %q, %v", got, err)
-	}
+	c.say("applied")
+	c.hearsNothing()
+	e.got(t, "applied")
+	p.Heal()
+	c.ends()
 }
 
 func TestDelay(t *testing.T) {
-	p := proxy.New(t, startEcho(t).addr)
-	c := dial(t, p.Addr)
-	c.call("before", long)
-	p.Delay(20 * time.Millisecond)
+	e, p := between(t)
+	c := dial(t, e, p)
+	const d = 20 * time.Millisecond
+	p.Delay(d)
 	start := time.Now()
-	if _, err := c.call("slow", long); err != nil || time.Since(start) < 40*time.Millisecond {
-		t.Errorf("there and back took %v, %v", time.Since(start), err)
+	c.say("slow")
+	if got := next(t, e.lines); got != "slow" || time.Since(start) < d {
+		t.Errorf("%q arrived after %v, want %v", got, time.Since(start), d)
 	}
+	if got, err := c.hear(long); got != "slow" || err != nil || time.Since(start) < 2*d {
+		t.Errorf("heard %q, %v, after %v, want %v", got, err, time.Since(start), 2*d)
+	}
+	p.Heal()
+	c.call("the connection goes on")
 }
 
 func TestReset(t *testing.T) {
-	p := proxy.New(t, startEcho(t).addr)
-	c := dial(t, p.Addr)
-	c.call("before", long)
+	e, p := between(t)
+	c := dial(t, e, p)
 	p.Reset()
-	if _, err := c.call("after", long); err == nil || errors.Is(err, os.ErrDeadlineExceeded) { // some kernels show an end
-		t.Errorf("%v, want a connection that is no more", err)
+	err := c.ends()
+	if runtime.GOOS == "linux" && !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("the client sees %v, want a reset", err)
 	}
+	if next(t, e.ends) == io.EOF && runtime.GOOS == "linux" {
+		t.Error("the server sees an end, want a reset")
+	}
+	dial(t, e, p)
 }
 
-func TestRESP(t *testing.T) {
-	for chunk, want := range map[string]int{
-		"*1\r\n$4\r\nPING\r\n":                     1,
-		"*1\r\n$4\r\nPING\r\n*1\r\n$4\r\nPING\r\n": 2,
-		"$4\r\nPING\r\n":                           0,
-	} {
-		if got := proxy.RESP([]byte(chunk)); got != want {
-			t.Errorf("%q: %d requests, want %d", chunk, got, want)
+func TestDropNextReplyAfter(t *testing.T) {
+	e, p := between(t)
+	a, b := dial(t, e, p), dial(t, e, p)
+	p.DropNextReplyAfter([]byte("this one"))
+	a.call("another")
+	a.say("this one")
+	a.ends()
+	b.call("this one") // the fault does not hit twice
+	e.got(t, "another", "this one", "this one")
+}
+
+func TestHangNextReplyAfter(t *testing.T) {
+	e, p := between(t)
+	a, b := dial(t, e, p), dial(t, e, p)
+	p.HangNextReplyAfter([]byte("this one"))
+	a.call("another")
+	a.say("this one")
+	a.hearsNothing()
+	a.say("and after")
+	a.hearsNothing()
+	next(t, e.conns).Close()
+	a.hearsNothing()
+	b.call("this one")
+	e.got(t, "another", "this one", "and after", "this one")
+}
+
+func TestFindsRequestsInPieces(t *testing.T) {
+	e, p := between(t)
+	c := dial(t, e, p)
+	p.DropNextReplyAfter([]byte("this one"))
+	p.Count(proxy.Bytes)
+	for i, piece := range []string{"th", "is o", "ne\n"} {
+		io.WriteString(c, piece)
+		awaitCount(t, p, []int{2, 6, 9}[i]) // so that the next is a piece of its own
+	}
+	c.ends()
+	e.got(t, "this one")
+}
+
+func TestHealDisarms(t *testing.T) {
+	e, p := between(t)
+	c := dial(t, e, p)
+	p.DropNextReplyAfter([]byte("this one"))
+	p.Heal()
+	c.call("this one")
+}
+
+func awaitCount(t *testing.T, p *proxy.Proxy, want int) {
+	t.Helper()
+	for limit := time.Now().Add(long); p.Counted() != want; time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("counted %d, want %d", p.Counted(), want)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Ports that systems do not give to clients by themselves. The port of a server that is stopped is not taken by somebody's
-// outgoing connection before it restarts, and there is room above for servers that add to theirs.
+// Ports that systems do not give to clients by themselves: the port of a server that is stopped is not taken by an
+// outgoing connection before it restarts. There is room above for servers that add to theirs.
 const firstPort, endPort = 12000, 32000
 
 // freeAddr returns a loopback address on which nobody listens.

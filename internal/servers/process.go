@@ -6,16 +6,16 @@ import (
 	"runtime"
 )
 
-// A process is a child that dies with us. It is signalled through [os.Process], which knows the process and not only its
-// number, and refuses once it has ended: a pid that another process has got since is never hit.
+// A process is a child that dies with us. It is signalled through [os.Process], which refuses once the child was waited
+// for, so that a process which has got its number since is never hit.
 type process struct {
 	pid   int
 	cmd   *exec.Cmd
 	ended chan struct{} // closed when it has ended and was waited for
 }
 
-// launch starts a program in a folder and appends what it says to a file. Where the system can, the child is killed when
-// the thread that started it ends, so that thread is kept for as long as the child lives.
+// launch starts a program in a folder and appends what it says to a file. Where the system can, the child is killed
+// when the thread that started it ends, so that thread is kept for as long as the child lives.
 func launch(program string, args []string, dir, log string) (*process, error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Redis starts a redis-server that keeps nothing on disk. More arguments, like "--maxmemory", "3mb", go to the server; with
-// "--appendonly", "yes" it remembers what it knew when it restarts.
+// Redis starts a redis-server that keeps nothing on disk. More arguments, like "--maxmemory", "3mb", go to the server;
+// with "--appendonly", "yes" it remembers what it knew when it restarts.
 func Redis(t testing.TB, args ...string) *Server {
 	t.Helper()
 	return start(t, kind{
@@ -23,7 +23,8 @@ func Redis(t testing.TB, args ...string) *Server {
 		install: "apt-get install -y --no-install-recommends redis-server",
 		args: func(s *Server) []string {
 			return slices.Concat([]string{
-				"--port", s.Port(), "--bind", "127.0.0.1", "--dir", s.Dir, "--save", "", "--appendonly", "no", "--shutdown-timeout", "0",
+				"--port", s.Port(), "--bind", "127.0.0.1", "--dir", s.Dir,
+				"--save", "", "--appendonly", "no", "--shutdown-timeout", "0",
 			}, args)
 		},
 		ready: redisReady,
