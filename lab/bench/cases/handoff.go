@@ -14,7 +14,7 @@ import (
 // Keys of what is measured about a line with so many waiting.
 func HandoffIdleKey(waiting int) string     { return fmt.Sprintf("handoff.%d.idle", waiting) }
 func HandoffRequestsKey(waiting int) string { return fmt.Sprintf("handoff.%d.requests", waiting) }
-func HandoffRenewalsKey(waiting int) string { return fmt.Sprintf("handoff.%d.renewals", waiting) }
+func HandoffUpkeepKey(waiting int) string   { return fmt.Sprintf("handoff.%d.upkeep", waiting) }
 
 // HandoffIdle measures for how long nobody holds the lock when it passes from one client to another: from the call that
 // releases it to the next holder running.
@@ -35,16 +35,17 @@ func HandoffIdle(l Line) Case {
 	}
 }
 
-// HandoffCount counts what the clients send for each time that the lock is acquired, held and released.
+// HandoffCount counts what the clients send for each time that the lock is acquired, held and released. What keeps claims
+// and connections alive is counted apart: it grows with time and with the number of clients, not with hand-offs.
 func HandoffCount(l Line) Case {
-	requests, renewals := HandoffRequestsKey(l.Waiting), HandoffRenewalsKey(l.Waiting)
+	requests, upkeep := HandoffRequestsKey(l.Waiting), HandoffUpkeepKey(l.Waiting)
 	title := fmt.Sprintf("hand-off, %d waiting", l.Waiting)
 	return Case{
 		Name:  title + ", counted",
 		Waits: true,
 		Measures: []Measure{
 			{Key: requests, Title: title + ", requests", Unit: "per cycle"},
-			{Key: renewals, Title: title + ", renewals", Unit: "per cycle"},
+			{Key: upkeep, Title: title + ", renewals and pings", Unit: "per cycle"},
 		},
 		Run: func(ctx context.Context, e engine.Engine, c contender.Contender) (sample Sample, err error) {
 			err = counted(e, c, func(counter *wire.Counter) error {
@@ -54,7 +55,7 @@ func HandoffCount(l Line) Case {
 					sent, passes := counter.Count().Sub(before), float64(len(idle))
 					sample = Sample{
 						requests: float64(sent.Requests) / passes,
-						renewals: float64(sent.Renewals) / passes,
+						upkeep:   float64(sent.Upkeep) / passes,
 					}
 					return err
 				})

@@ -16,7 +16,7 @@ type Counter struct {
 	upstream string
 	renews   func(Command) bool
 
-	requests, renewals atomic.Int64
+	requests, upkeep atomic.Int64
 
 	mu     sync.Mutex
 	conns  []net.Conn
@@ -25,15 +25,18 @@ type Counter struct {
 }
 
 // A Count is what has passed so far. Subtract two to get what passed between them.
-type Count struct{ Requests, Renewals int64 }
+type Count struct {
+	Requests int64 // what was asked for
+	Upkeep   int64 // renewals of locks, and the pings with which client libraries check their connections
+}
 
 // Sub returns what passed since earlier.
 func (c Count) Sub(earlier Count) Count {
-	return Count{c.Requests - earlier.Requests, c.Renewals - earlier.Renewals}
+	return Count{c.Requests - earlier.Requests, c.Upkeep - earlier.Upkeep}
 }
 
-// Listen starts a counter in front of the server at upstream. Requests for which renews returns true are counted apart;
-// nil means that none are.
+// Listen starts a counter in front of the server at upstream. Requests for which renews returns true are counted as
+// upkeep; nil means that there are none.
 func Listen(upstream string, renews func(Command) bool) (*Counter, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -48,7 +51,7 @@ func Listen(upstream string, renews func(Command) bool) (*Counter, error) {
 func (c *Counter) Addr() string { return c.listener.Addr().String() }
 
 // Count returns what has passed so far.
-func (c *Counter) Count() Count { return Count{c.requests.Load(), c.renewals.Load()} }
+func (c *Counter) Count() Count { return Count{c.requests.Load(), c.upkeep.Load()} }
 
 // Close ends all connections, and returns when nothing of the counter runs any more.
 func (c *Counter) Close() error {
@@ -119,9 +122,13 @@ func (c *Counter) forward(client io.Reader, server io.Writer) {
 }
 
 func (c *Counter) count(command Command) {
-	if c.renews != nil && c.renews(command) {
-		c.renewals.Add(1)
+	if c.isUpkeep(command) {
+		c.upkeep.Add(1)
 		return
 	}
 	c.requests.Add(1)
+}
+
+func (c *Counter) isUpkeep(command Command) bool {
+	return command.Name() == "PING" || c.renews != nil && c.renews(command)
 }

@@ -43,10 +43,11 @@ func TestCounterForwardsAndCounts(t *testing.T) {
 	}
 	defer conn.Close()
 
+	const ping = "*1\r\n$4\r\nPING\r\n"
 	const get, renew = "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n", "*3\r\n$7\r\npexpire\r\n$1\r\nk\r\n$1\r\n9\r\n"
-	exchange(t, conn, get+get+renew)
+	exchange(t, conn, get+get+renew+ping)
 	before := counter.Count()
-	if want := (Count{Requests: 2, Renewals: 1}); before != want {
+	if want := (Count{Requests: 2, Upkeep: 2}); before != want {
 		t.Errorf("Count() = %+v, want %+v", before, want)
 	}
 	exchange(t, conn, get)
