@@ -2,7 +2,10 @@ module github.com/holdfast-go/holdfast/lab
 
 go 1.26.0
 
-require github.com/holdfast-go/holdfast v0.0.0
+require (
+	github.com/holdfast-go/holdfast v0.0.0
+	modernc.org/sqlite v1.61.1
+)
 
 require (
 	github.com/dustin/go-humanize v1.1.0 // indirect
@@ -13,7 +16,6 @@ require (
 	modernc.org/libc v1.79.0 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
-	modernc.org/sqlite v1.61.1 // indirect
 )
 
 require (

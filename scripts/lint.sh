@@ -30,6 +30,6 @@ for module in $(go list -m -f '{{.Dir}}'); do
 		GOOS=$system CGO_ENABLED=0 go vet ./... || complain ".$name: go vet for $system"
 	done
 	"$root/bin/staticcheck" ./... || complain ".$name: staticcheck"
-	GOWORK=off go mod tidy -diff >/dev/null 2>&1 || complain ".$name: its go.mod is not tidy; run there: GOWORK=off go mod tidy"
+	GOWORK=off go mod tidy -e -diff >/dev/null 2>&1 || complain ".$name: its go.mod is not tidy; run there: GOWORK=off go mod tidy -e"
 done
 exit $bad
