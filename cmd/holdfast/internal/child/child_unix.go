@@ -43,6 +43,7 @@ func Start(cmd Command) (*Child, error) {
 }
 
 func (c *Child) start(cmd Command) error {
+	suspend := catchSuspend()
 	p, err := os.StartProcess(cmd.Path, cmd.Args, &os.ProcAttr{
 		Env:   cmd.Env,
 		Files: []*os.File{cmd.Stdin, cmd.Out, cmd.Err},
@@ -56,7 +57,7 @@ func (c *Child) start(cmd Command) error {
 	if areTerminals(cmd.Stdin, cmd.Out, cmd.Err) {
 		c.tty.lend(c.pid)
 	}
-	c.passOnSuspend()
+	go c.passOn(suspend)
 	return p.Release() // follow waits for all children, not for this one
 }
 
@@ -132,17 +133,19 @@ func (c *Child) killAll() {
 	killChildren()
 }
 
-// passOnSuspend hands the request to suspend this process to the command: if this process stopped alone, the command
-// would run on while nobody renews its lock.
-func (c *Child) passOnSuspend() {
-	if signal.Ignored(syscall.SIGTSTP) {
-		return
-	}
+// catchSuspend catches the request to suspend this process, from before the command starts: if this process stopped
+// alone, the command would run on while nobody renews its lock.
+func catchSuspend() <-chan os.Signal {
 	requests := make(chan os.Signal, 1)
-	signal.Notify(requests, syscall.SIGTSTP)
-	go func() { // ends with this process
-		for sig := range requests {
-			_ = c.Signal(sig) // it may be gone by now
-		}
-	}()
+	if !signal.Ignored(syscall.SIGTSTP) {
+		signal.Notify(requests, syscall.SIGTSTP)
+	}
+	return requests
+}
+
+// passOn hands signals to the command until this process ends.
+func (c *Child) passOn(signals <-chan os.Signal) {
+	for s := range signals {
+		_ = c.Signal(s) // it may be gone by now
+	}
 }
