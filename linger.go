@@ -11,12 +11,12 @@ import (
 // linger keeps a lock taken that its owner has released before its least time was over. Where the backend can, the
 // claim gets the rest as its TTL and is left alone, so that this process may end; elsewhere it is kept alive until then.
 func (h *hold) linger(ctx context.Context, g *grant, left time.Duration) error {
-	if !h.lock.client.canDetach(left) || !h.lock.client.keeper.removeIdle(&h.kept) {
+	ctx, cancel := h.untilGivenBack(ctx)
+	defer cancel()
+	if !h.lock.client.canDetach(left) || !h.settle(ctx) {
 		h.stay(left)
 		return nil
 	}
-	ctx, cancel := h.untilGivenBack(ctx)
-	defer cancel()
 	claim := h.claim
 	claim.TTL, claim.Detached = max(left, h.lock.client.traits.MinTTL), true
 	_, _, err := h.lock.request(ctx, claim, h.claim.TTL)
@@ -29,6 +29,17 @@ func (h *hold) linger(ctx context.Context, g *grant, left time.Duration) error {
 	default:
 		return h.lock.failure("release", ErrUnknown, err, errors.New("the lock may be free before its least time is over"))
 	}
+}
+
+// settle ends the keeping of the claim, once no renewal of it is under way: one that arrived after what comes next would
+// undo that.
+func (h *hold) settle(ctx context.Context) bool {
+	for pace := (pace{}); !h.lock.client.keeper.removeIdle(&h.kept); {
+		if !h.valid() || pace.pause(ctx) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // canDetach reports whether a claim may be left alone for this long.
