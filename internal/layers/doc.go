@@ -1,2 +1,2 @@
-// Package layers has one test, which states who may import whom.
+// Package layers has tests only: they state who may import whom, and what modules may require.
 package layers

@@ -1,170 +1,157 @@
 package layers
 
 import (
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 )
 
-const (
-	module = "github.com/holdfast-go/holdfast"
-	tree   = "../.."
-)
-
-// A rule says which folders of ours the files of a folder may import. The first that matches a folder holds.
-type rule struct {
-	folder string // a regular expression
-	may    string // another, for folders of ours; "" for none
-	third  bool   // third-party packages too
+// A layer says which of our folders the files of a folder may import, besides itself and what is below it. Folders are
+// regular expressions; the first layer that matches a folder holds.
+type layer struct {
+	folder string
+	may    string
+	tests  string // what its tests may import too
 	why    string
 }
 
-// drivers that only need the standard library live in the root module.
-var rules = []rule{
-	{`cmd/holdfast(/.*)?`, `.*`, true, "the command puts everything together"},
-	{`lab(/.*)?`, `.*`, true, "the lab is where all that is heavy goes"},
-	{`\.`, `driver|internal/boottime`, false, "what users hold knows the contract, and no backend"},
-	{`driver`, ``, false, "the contract imports nothing of ours, so that anybody can implement it"},
-	{`driver/drivertest`, `driver|memlock`, false, "the suite compares a driver with the reference"},
-	{`(mem|sql)lock|quorum`, `driver|internal/(boottime|format)`, false, "a driver knows the contract, and neither users nor other drivers"},
-	{`redislock/goredis`, `driver|redislock`, true, "the adapter brings another client to the same driver"},
-	{`(redis|etcd|zk)lock(/.*)?`, `driver|internal/boottime`, true, "a driver knows the contract, and neither users nor other drivers"},
-	{`fence`, `driver`, false, "the resource's side needs nothing of the lock's"},
-	{`dashboard`, `\.|driver`, false, "it shows what clients see"},
-	{`internal/.*`, `internal/.*`, false, "helpers know nothing of locks"},
+const (
+	helpers   = `internal/(boottime|format)` // what is too small to be anybody's
+	forTests  = `internal/(servers|proxy)`
+	aContract = `driver|driver/drivertest`
+)
+
+var layers = []layer{
+	{`\.`, `driver|internal/boottime`, `driver|memlock`,
+		"what users hold knows the contract and no backend, and is tested on the reference"},
+	{`driver`, ``, `memlock`,
+		"the contract imports nothing of ours, so that anybody can implement it"},
+	{`driver/drivertest`, `driver|memlock`, ``,
+		"the suite compares a driver with the reference"},
+	{`(mem|sql)lock|quorum`, `driver|` + helpers, aContract + `|memlock|` + forTests,
+		"a driver knows the contract, and neither what users hold nor other drivers"},
+	{`redislock/goredis`, `driver|redislock`, `\.|` + aContract + `|` + forTests,
+		"the adapter brings another client to the same driver"},
+	{`(redis|etcd|zk)lock`, `driver|` + helpers, `\.|` + aContract + `|` + forTests,
+		"a driver knows the contract, and neither what users hold nor other drivers; its examples show it to users"},
+	{`fence`, ``, `driver|memlock`,
+		"the resource's side knows numbers, and no locks"},
+	{`dashboard`, `\.|driver`, `memlock`,
+		"it shows what clients see"},
+	{`internal/[^/]*`, ``, ``,
+		"helpers know nothing of locks, nor of each other"},
+	{`cmd/[^/]*(/.*)?`, `.*`, `.*`,
+		"a command puts everything together"},
+	{`lab(/.*)?`, `.*`, `.*`,
+		"the lab is where all that is heavy goes"},
 }
 
-// What tests import beyond what their package does.
-var testsMay = []rule{
-	{`\.`, `\.|driver|memlock`, false, "the core is tested on the reference"},
-	{`driver`, `driver|memlock`, false, ""},
-	{`(mem|sql)lock|quorum`, `\.|driver.*|memlock|internal/.*`, false, "a driver runs the suite"},
-	{`(redis|etcd|zk)lock.*`, `\.|driver.*|internal/.*|(redis|etcd|zk)lock`, true, "a driver runs the suite on its server, and what users do"},
-	{`internal/.*`, `internal/.*`, false, ""},
-	{`.*`, `.*`, true, "rules for the rest are those of their packages"},
-}
+// The folders that only their own files import: what is heavy there reaches nobody.
+const ends = `(cmd/[^/]*|lab)(/.*)?`
 
 func TestImports(t *testing.T) {
-	files := 0
-	walk(t, func(file string, imports []string) {
-		files++
-		folder := path.Dir(file)
-		r := match(rules, folder)
-		if r == nil {
-			t.Errorf("%s: no rule says what %s may import; add one", file, folder)
-			return
-		}
-		for _, imported := range imports {
-			if !r.allows(folder, imported) && !(strings.HasSuffix(file, "_test.go") && match(testsMay, folder).allows(folder, imported)) {
-				t.Errorf("%s must not import %s: %s", file, imported, r.why)
+	files := goFiles(t)
+	for _, f := range files {
+		for _, imported := range f.imports {
+			if complaint := refuse(f.name, f.module, imported); complaint != "" {
+				t.Errorf("%s must not import %s: %s", f.name, imported, complaint)
 			}
 		}
-	})
-	if files < 50 {
-		t.Errorf("only %d files were looked at", files)
+	}
+	if len(files) < 50 {
+		t.Errorf("only %d files were looked at", len(files))
 	}
 }
 
-// match returns the first rule for a folder.
-func match(rules []rule, folder string) *rule {
-	for i := range rules {
-		if whole(rules[i].folder, folder) {
-			return &rules[i]
+// refuse returns why a file in a module must not import something, or nothing.
+func refuse(file, module, imported string) string {
+	folder := path.Dir(file)
+	to, ours := within(imported)
+	switch {
+	case !ours && !isStandard(imported) && module == ".":
+		return "the root module requires nothing, tests included; what needs it has a go.mod of its own"
+	case !ours || to == folder || strings.HasPrefix(to, folder+"/"):
+		return ""
+	case whole(ends, to) && top(to) != top(folder):
+		return "nobody imports a command or the lab"
+	}
+	l := layerOf(folder)
+	switch {
+	case l == nil:
+		return "no layer says what " + folder + " may import; add one"
+	case whole(l.may, to), strings.HasSuffix(file, "_test.go") && whole(l.tests, to):
+		return ""
+	}
+	return l.why
+}
+
+func layerOf(folder string) *layer {
+	for i := range layers {
+		if whole(layers[i].folder, folder) {
+			return &layers[i]
 		}
 	}
 	return nil
 }
 
-func whole(pattern, s string) bool { return regexp.MustCompile(`^(` + pattern + `)$`).MatchString(s) }
-
-func (r *rule) allows(folder, imported string) bool {
-	ours, isOurs := strings.CutPrefix(imported, module)
-	switch {
-	case !isOurs:
-		return r.third || !strings.Contains(strings.Split(imported, "/")[0], ".")
-	case ours == "":
-		ours = "."
-	default:
-		ours = strings.TrimPrefix(ours, "/")
+// within returns the folder of an imported package, if it is one of ours.
+func within(imported string) (folder string, ours bool) {
+	if imported == root {
+		return ".", true
 	}
-	inside := strings.HasPrefix(ours, folder+"/") && !strings.Contains(folder, ".")
-	return ours == folder || inside || r.may != "" && whole(r.may, ours)
+	return strings.CutPrefix(imported, root+"/")
 }
 
-// walk calls f with each Go file of the tree and what it imports.
-func walk(t *testing.T, f func(file string, imports []string)) {
-	t.Helper()
-	err := filepath.WalkDir(tree, func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && name != tree):
-			return filepath.SkipDir
-		case d.IsDir() || filepath.Ext(name) != ".go":
-			return nil
-		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		var imports []string
-		for _, spec := range parsed.Imports {
-			imported, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				return err
-			}
-			imports = append(imports, imported)
-		}
-		file, err := filepath.Rel(tree, name)
-		f(filepath.ToSlash(file), imports)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+// isStandard reports whether a package is of the standard library: the first element of others has a dot.
+func isStandard(imported string) bool {
+	first, _, _ := strings.Cut(imported, "/")
+	return !strings.Contains(first, ".")
 }
 
-// A user of one backend must not see what another needs.
-func TestRootRequiresNothing(t *testing.T) {
-	mod, err := os.ReadFile(filepath.Join(tree, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(string(mod), "require") {
-		t.Errorf("the root module requires something:\n%s", mod)
-	}
-	if _, err := os.Stat(filepath.Join(tree, "go.sum")); err == nil {
-		t.Error("the root module has a go.sum")
-	}
+func top(folder string) string {
+	first, _, _ := strings.Cut(folder, "/")
+	return first
 }
 
-// The rules themselves, on imports that must not be.
-func TestRulesRefuse(t *testing.T) {
-	for _, row := range []struct{ folder, imported string }{
-		{".", module + "/redislock"},
-		{".", module + "/lab/faults"},
-		{".", "github.com/redis/rueidis"},
-		{"driver", module + "/memlock"},
-		{"driver", module},
-		{"memlock", module},
-		{"sqllock", module + "/memlock"},
-		{"sqllock", "modernc.org/sqlite"},
-		{"redislock", module},
-		{"redislock", module + "/sqllock"},
-		{"quorum", module + "/redislock"},
-		{"internal/servers", module + "/driver"},
-		{"redislock", module + "/cmd/holdfast"},
-		{"etcdlock", module + "/lab/classic"},
+// whole reports whether a pattern matches all of s. No pattern matches nothing.
+func whole(pattern, s string) bool {
+	return pattern != "" && regexp.MustCompile(`^(`+pattern+`)$`).MatchString(s)
+}
+
+// The layers themselves, on imports that must not be.
+func TestLayersRefuse(t *testing.T) {
+	for _, row := range []struct{ file, module, imported string }{
+		{"lock.go", ".", root + "/redislock"},
+		{"lock.go", ".", root + "/memlock"},
+		{"lock.go", ".", root + "/lab/faults"},
+		{"lock_test.go", ".", root + "/lab/faults"},
+		{"lock.go", ".", "github.com/redis/rueidis"},
+		{"lock_test.go", ".", "pgregory.net/rapid"},
+		{"driver/driver.go", ".", root + "/memlock"},
+		{"driver/driver.go", ".", root},
+		{"driver/drivertest/run.go", ".", root},
+		{"memlock/lock.go", ".", root},
+		{"memlock/lock_test.go", ".", root},
+		{"sqllock/driver.go", ".", root + "/memlock"},
+		{"sqllock/driver_test.go", ".", "modernc.org/sqlite"},
+		{"quorum/driver.go", ".", root + "/redislock"},
+		{"quorum/driver_test.go", ".", root + "/redislock"},
+		{"fence/sql.go", ".", root},
+		{"fence/sql_test.go", ".", "modernc.org/sqlite"},
+		{"internal/servers/redis.go", ".", root + "/driver"},
+		{"redislock/driver.go", "redislock", root},
+		{"redislock/driver.go", "redislock", root + "/sqllock"},
+		{"redislock/driver_test.go", "redislock", root + "/etcdlock"},
+		{"redislock/driver.go", "redislock", root + "/internal/servers"},
+		{"redislock/driver.go", "redislock", root + "/cmd/holdfast/internal/child"},
+		{"etcdlock/driver.go", "etcdlock", root + "/lab/classic"},
+		{"cmd/holdfast/main.go", "cmd/holdfast", root + "/lab/bench/stats"},
+		{"lab/faults/f_test.go", "lab", root + "/cmd/holdfast"},
+		{"brandnew/file.go", ".", root + "/driver"},
 	} {
-		if match(rules, row.folder).allows(row.folder, row.imported) {
-			t.Errorf("%s may import %s", row.folder, row.imported)
+		if refuse(row.file, row.module, row.imported) == "" {
+			t.Errorf("%s may import %s", row.file, row.imported)
 		}
 	}
 }
