@@ -30,6 +30,7 @@ type Client struct {
 //	mem:NAME                                memlock    one store for each NAME in this process
 //	file:PATH                               sqllock    SQLite; import a database/sql driver named "sqlite" too
 //	redis://user:password@host:port/db      redislock
+//	etcd://host1,host2,host3/prefix         etcdlock
 //
 // The parameter prefix= sets the prefix of all keys where the engine has keys. Unknown parameters are errors. No error
 // shows the password.

@@ -2,6 +2,7 @@ package main
 
 // The backends that this command has, and the database driver for files.
 import (
+	_ "github.com/holdfast-go/holdfast/etcdlock"
 	_ "github.com/holdfast-go/holdfast/memlock"
 	_ "github.com/holdfast-go/holdfast/redislock"
 	_ "github.com/holdfast-go/holdfast/sqllock"
@@ -9,4 +10,4 @@ import (
 )
 
 // schemes are the URL schemes of those backends.
-var schemes = []string{"mem", "file", "redis", "rediss"}
+var schemes = []string{"mem", "file", "redis", "rediss", "etcd"}
