@@ -65,13 +65,40 @@ func unknownScheme(scheme string) error {
 	return fmt.Errorf("backend URL: unknown scheme %q; it should be one like file:/path/to/locks.db or redis://localhost:6379", scheme)
 }
 
-// ParseURL parses a backend URL. Its error never repeats the URL, which may hold a password.
+// ParseURL parses a backend URL, which may name several hosts with commas between them. Its error never repeats the URL,
+// which may hold a password.
 func ParseURL(rawURL string) (*url.URL, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
+		if several, ok := parseHosts(rawURL); ok {
+			return several, nil
+		}
+
 		return nil, fmt.Errorf("backend URL: %w; it should be one like redis://user:password@localhost:6379 with special characters as %%XX", withoutURL(err))
 	}
 	return u, nil
+}
+
+// parseHosts parses a URL with several hosts, in whose list net/url would see one host with an odd port.
+func parseHosts(rawURL string) (*url.URL, bool) {
+	scheme, rest, ok := strings.Cut(rawURL, "://")
+	if !ok {
+		return nil, false
+	}
+	end := strings.IndexAny(rest+"/", "/?#")
+	begin := strings.LastIndex(rest[:end], "@") + 1
+	hosts := rest[begin:end]
+	for h := range strings.SplitSeq(hosts, ",") {
+		if _, err := url.Parse(scheme + "://" + h); err != nil {
+			return nil, false
+		}
+	}
+	u, err := url.Parse(scheme + "://" + rest[:begin] + "hosts" + rest[end:])
+	if err != nil {
+		return nil, false
+	}
+	u.Host = hosts
+	return u, true
 }
 
 // withoutURL takes the URL out of an error of net/url, and any part of it that the reason repeats.

@@ -81,6 +81,7 @@ func TestRedactShows(t *testing.T) {
 		"redis://user:pw@localhost:6379/0?x=y": "redis://user@localhost:6379/0",
 		"redis://:pw@localhost":                "redis://localhost",
 		"redis-sentinel://h1:1,h2:2/master":    "redis-sentinel://h1:1,h2:2/master",
+		"etcd://u:pw@h1:1,h2/prefix?x=y":       "etcd://u@h1:1,h2/prefix",
 		"file:/var/tmp/locks.db":               "file:/var/tmp/locks.db",
 		"file:locks.db":                        "file:locks.db",
 		"file:/home/me@work/locks.db":          "file:/home/me@work/locks.db",
@@ -137,14 +138,16 @@ func TestRegisterTwice(t *testing.T) {
 
 func TestHosts(t *testing.T) {
 	for raw, want := range map[string][]string{
-		"redis://localhost":        {"localhost:6379"},
-		"redis://localhost:7000/0": {"localhost:7000"},
-		"redis://h1,h2,h3/master":  {"h1:6379", "h2:6379", "h3:6379"},
-		"redis://u:p@h1:1,h2:2":    {"h1:1", "h2:2"},
-		"redis://h1,,h2:2":         {"h1:6379", "h2:2"},
-		"redis://[::1]":            {"[::1]:6379"},
-		"redis://[::1]:7000":       {"[::1]:7000"},
-		"redis:///0":               nil,
+		"redis://localhost":         {"localhost:6379"},
+		"redis://localhost:7000/0":  {"localhost:7000"},
+		"redis://h1,h2,h3/master":   {"h1:6379", "h2:6379", "h3:6379"},
+		"redis://u:p@h1:1,h2:2":     {"h1:1", "h2:2"},
+		"redis://h1,,h2:2":          {"h1:6379", "h2:2"},
+		"redis://u:p@h1:1,h2/0?x=y": {"h1:1", "h2:6379"},
+		"redis://[::1]:1,[::2]":     {"[::1]:1", "[::2]:6379"},
+		"redis://[::1]":             {"[::1]:6379"},
+		"redis://[::1]:7000":        {"[::1]:7000"},
+		"redis:///0":                nil,
 	} {
 		u, err := driver.ParseURL(raw)
 		if err != nil {
