@@ -35,7 +35,7 @@ var full = plan{
 	herdLimit:  15 * time.Second,
 	waiting:    []int{1, 8, 64, 256},
 	line:       cases.Line{Hold: 2 * time.Millisecond, Passes: 300, Limit: 1500 * time.Millisecond},
-	rounds:     rounds{uncontended: 15, distinct: 7, herd: 3, handoff: 3},
+	rounds:     rounds{uncontended: 11, distinct: 7, herd: 3, handoff: 3},
 }
 
 // short runs everything once, in seconds. Its counts are right; its times say little.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"time"
 
 	"github.com/holdfast-go/holdfast/lab/bench/contender"
 	"github.com/holdfast-go/holdfast/lab/bench/engine"
@@ -14,7 +13,7 @@ import (
 
 // measure carries out the plan, and tells progress how it goes.
 func (p plan) measure(ctx context.Context, e engine.Engine, progress io.Writer) (*report.Report, error) {
-	started := time.Now()
+	start := report.Begin()
 	contenders := contender.All()
 	results := &report.Results{Cast: cast()}
 	for _, s := range p.stages() {
@@ -24,7 +23,7 @@ func (p plan) measure(ctx context.Context, e engine.Engine, progress io.Writer) 
 		}
 	}
 	return &report.Report{
-		Facts:      report.Facts(e.Version(), started),
+		Facts:      report.Facts(e.Version(), start),
 		Contenders: report.Entrants(contenders),
 		Results:    results,
 		Targets:    p.targets(results),
