@@ -1,7 +1,6 @@
 # Everything that people and CI do with this tree. `make` prints what there is.
 
-MODULES := $(shell go list -m -f '{{.Dir}}')
-PACKAGES := $(patsubst %,%/...,$(MODULES))
+PACKAGES = $(shell go list -m -f '{{.Dir}}/...')
 FUZZTIME ?= 20s
 # Nothing skips where this is set: a missing server fails the test that needs it.
 REAL := HOLDFAST_NO_SKIP=1
@@ -18,11 +17,11 @@ build: ## build bin/holdfast
 servers: ## install the servers that the tests need (Debian, as root or with sudo)
 	@sh scripts/servers.sh
 
-test: servers lint ## install what is missing, then test everything on real servers with the race detector
-	$(REAL) go test -race -timeout 14m $(PACKAGES)
+test: servers lint ## install what is missing, then lint, and test everything on real servers with the race detector
+	$(REAL) go test -race -timeout 10m $(PACKAGES)
 
-test-race: ## test what runs in this process only, many times, to provoke races
-	go test -race -count=10 -timeout 10m . ./driver/... ./memlock/...
+test-race: ## provoke races: tests that need no server, repeatedly, on more threads than cores
+	go test -race -count=3 -cpu 1,4,16 -timeout 20m . ./driver/... ./memlock/...
 
 lint: ## gofmt, vet on three systems, staticcheck, and modules that are tidy
 	@sh scripts/lint.sh
@@ -34,11 +33,10 @@ fuzz: ## fuzz each fuzz test for FUZZTIME (20s)
 	@sh scripts/fuzz.sh $(FUZZTIME)
 
 mutants: servers ## break each driver on purpose, and fail if its tests do not notice
-	$(REAL) go run ./lab/mutants
+	go run ./lab/mutants
 
-soak: servers ## the long counts: takes an hour or more
+soak: servers ## test with the long counts: takes an hour or more
 	$(REAL) HOLDFAST_SOAK=1 go test -race -timeout 6h -v $(PACKAGES)
 
 clean: ## remove what was built
 	rm -rf bin
-	go clean -testcache

@@ -1,5 +1,5 @@
 #!/bin/sh
-# gofmt, go vet for three systems, staticcheck, and modules that are tidy. Says what is wrong and fails.
+# gofmt, go vet for three systems, staticcheck, and modules that are tidy. Says all that is wrong, and fails then.
 set -eu
 root=$(pwd)
 bad=0
@@ -8,28 +8,37 @@ complain() {
 	bad=1
 }
 
-# The library and the command are for all of these; the lab runs where the servers do.
-systems() {
-	case $1 in
-	./lab) echo linux ;;
-	*) echo linux darwin windows ;;
-	esac
-}
-
-unformatted=$(git ls-files -co --exclude-standard '*.go' | xargs gofmt -l)
-[ -z "$unformatted" ] || complain "gofmt would change: $unformatted"
+unformatted=$(git ls-files --cached --others --exclude-standard '*.go' | xargs gofmt -l)
+[ -z "$unformatted" ] || complain "gofmt would change:" $unformatted
 
 # The tools have a module of their own, outside the workspace, so that nobody who uses Holdfast sees what they need.
 GOWORK=off go -C internal/devtools build -o "$root/bin/staticcheck" honnef.co/go/tools/cmd/staticcheck
 
+# The library and the command are for all of these; the lab runs where the servers do.
+systems() {
+	case $1 in
+	lab) echo linux ;;
+	*) echo linux darwin windows ;;
+	esac
+}
+
 for module in $(go list -m -f '{{.Dir}}'); do
 	name=${module#"$root"}
-	echo "lint .$name"
+	name=${name#/}
+	echo "lint ${name:-.}"
 	cd "$module"
-	for system in $(systems ".$name"); do
-		GOOS=$system CGO_ENABLED=0 go vet ./... || complain ".$name: go vet for $system"
+	for system in $(systems "$name"); do
+		GOOS=$system CGO_ENABLED=0 go vet ./... || complain "${name:-.}: go vet for $system"
 	done
-	"$root/bin/staticcheck" ./... || complain ".$name: staticcheck"
-	GOWORK=off go mod tidy -e -diff >/dev/null 2>&1 || complain ".$name: its go.mod is not tidy; run there: GOWORK=off go mod tidy -e"
+	"$root/bin/staticcheck" ./... || complain "${name:-.}: staticcheck"
+done
+
+# -e: what only the tests of others' packages need may be out of reach.
+cd "$root"
+for mod in $(git ls-files '*go.mod'); do
+	dir=$(dirname "$mod")
+	change=$(GOWORK=off go -C "$dir" mod tidy -e -diff 2>/dev/null) ||
+		complain "$mod or go.sum is not tidy; run there: GOWORK=off go mod tidy -e
+$change"
 done
 exit $bad

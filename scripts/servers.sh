@@ -1,29 +1,45 @@
 #!/bin/sh
-# Installs the servers that the tests need, where that can be done; says what to do where it cannot.
+# Installs what the tests need and this machine lacks, where that can be done, and says what to do where it cannot.
 set -eu
 
 missing=""
 need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
 need redis-server redis-server
-[ -n "$missing" ] || exit 0
+need gcc "gcc libc6-dev" # for the race detector
 
-if ! command -v apt-get >/dev/null 2>&1; then
-	echo "The tests need these servers, which are not installed:$missing" >&2
-	echo "Install them with this system's package manager, so that their programs are on the PATH; then try again." >&2
-	exit 1
-fi
-
-sudo=""
-[ "$(id -u)" = 0 ] || sudo="sudo"
-echo "installing:$missing"
+install() {
+	if ! command -v apt-get >/dev/null 2>&1; then
+		echo "The tests need what Debian calls:$missing" >&2
+		echo "Install that with this system's package manager, so that the programs are on the PATH; then try again." >&2
+		exit 1
+	fi
+	as_root=""
+	if [ "$(id -u)" != 0 ]; then
+		command -v sudo >/dev/null 2>&1 || {
+			echo "The tests need more than there is; as root: apt-get install -y --no-install-recommends$missing" >&2
+			exit 1
+		}
+		as_root="sudo"
+	fi
+	echo "installing:$missing"
+	hold_back_services
+	$as_root apt-get -qq -o Acquire::Retries=3 update
+	# shellcheck disable=SC2086
+	$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=3 install -y --no-install-recommends $missing >/dev/null
+}
 
 # Installing a server must not start it: the tests start their own, on ports of their own.
-policy=/usr/sbin/policy-rc.d
-if [ ! -e $policy ]; then
-	printf '#!/bin/sh\nexit 101\n' | $sudo tee $policy >/dev/null
-	$sudo chmod 755 $policy
-	trap '$sudo rm -f $policy' EXIT
-fi
-$sudo apt-get update -qq
-# shellcheck disable=SC2086
-$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+hold_back_services() {
+	policy=/usr/sbin/policy-rc.d
+	if [ ! -e $policy ]; then
+		printf '#!/bin/sh\nexit 101\n' | $as_root tee $policy >/dev/null
+		$as_root chmod 755 $policy
+		trap '$as_root rm -f $policy' EXIT
+	fi
+}
+
+[ -z "$missing" ] || install
+
+# etcd is built from its source, once, so that no test waits for that.
+echo "etcd: built at first use, which takes a minute or two"
+HOLDFAST_NO_SKIP=1 go test -count=1 -run '^TestEtcd$' ./internal/servers

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// try applies one fault to a copy of the tree and fails if the tests stay green there. Tests that take longer than
+// patience have noticed.
+func (d driver) try(ctx context.Context, tree, fault string, patience time.Duration) error {
+	start := time.Now()
+	name := filepath.Join(faultsDir, d.name, fault)
+	broken, err := breakCopy(ctx, tree, name)
+	defer os.RemoveAll(broken)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	out, err := d.test(ctx, broken, patience)
+	by := noticedBy(out)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err == nil:
+		d.row(fault, time.Since(start), "NOBODY")
+		return fmt.Errorf("%s: the tests stay green", name)
+	case by == "":
+		return fmt.Errorf("%s: the tests ended without saying which failed: %w\n%s", name, err, out)
+	}
+	d.row(fault, time.Since(start), by)
+	return nil
+}
+
+// breakCopy returns the folder of a copy of the tree with a fault in it.
+func breakCopy(ctx context.Context, tree, fault string) (string, error) {
+	dir, err := os.MkdirTemp("", "mutant")
+	if err != nil {
+		return "", err
+	}
+	if err := os.CopyFS(dir, os.DirFS(tree)); err != nil {
+		return dir, err
+	}
+	if out, err := in(ctx, dir, "git", "apply", "--verbose", fault); err != nil || bytes.Contains(out, []byte("Skipped")) {
+		return dir, fmt.Errorf("it does not apply; make it anew: %w\n%s", err, out)
+	}
+	return dir, nil
+}
+
+var errNotBuilt = errors.New("it does not build, which proves nothing")
+
+// test runs the driver's tests up to the first that fails.
+func (d driver) test(ctx context.Context, dir string, patience time.Duration) ([]byte, error) {
+	if out, err := in(ctx, dir, "go", "vet", "-trimpath", d.target); err != nil {
+		return nil, fmt.Errorf("%w: %s", errNotBuilt, out)
+	}
+	return in(ctx, dir, "go", "test", "-trimpath", "-failfast", "-count=1", "-timeout", patience.String(), d.target)
+}
+
+var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)|^(panic: .*)$`)
+
+// noticedBy is the innermost of the tests that failed first.
+func noticedBy(out []byte) string {
+	first := ""
+	for _, m := range failed.FindAllSubmatch(out, -1) {
+		name := string(bytes.Join(m[1:], nil))
+		if first != "" && !strings.HasPrefix(name, first+"/") {
+			break
+		}
+		first = name
+	}
+	return first
+}
+
+// in runs a command in a folder, with all that it starts, and ends all of it with the context.
+func in(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOLDFAST_NO_SKIP=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	return cmd.CombinedOutput()
+}
