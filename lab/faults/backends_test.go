@@ -45,9 +45,9 @@ func onEach(t *testing.T, test func(*testing.T, backend)) {
 }
 
 // open returns a client that is closed with the test.
-func open(t *testing.T, url string) *holdfast.Client {
+func open(t *testing.T, url string, opts ...holdfast.Option) *holdfast.Client {
 	t.Helper()
-	c, err := holdfast.Open(t.Context(), url, holdfast.WithTTL(ttl))
+	c, err := holdfast.Open(t.Context(), url, append([]holdfast.Option{holdfast.WithTTL(ttl)}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
