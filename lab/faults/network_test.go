@@ -3,6 +3,7 @@ package faults
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"sync"
@@ -19,35 +20,44 @@ import (
 func TestHolderKnowsFirst(t *testing.T) {
 	srv := servers.Redis(t)
 	long := holdfast.WithTTL(10 * time.Second)
-	for range rounds(20, 100) {
-		t.Run("", func(t *testing.T) {
-			t.Parallel()
-			name := t.Name()
-			line := proxy.New(t, srv.Addr)
-			cutOff, other := open(t, "redis://"+line.Addr, long), open(t, "redis://"+srv.Addr, long)
-			lease, err := cutOff.Mutex(name).Lock(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			known := make(chan time.Time, 1)
-			go func() {
-				<-lease.Done()
-				known <- time.Now()
-			}()
-			line.BlackHole()
-			next, err := other.Mutex(name).Lock(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			granted := time.Now()
-			if at := <-known; at.After(granted) {
-				t.Errorf("the holder knew %v after another was granted the lock", at.Sub(granted))
-			}
-			if !errors.Is(lease.Err(), holdfast.ErrLost) || next.Token() <= lease.Token() {
-				t.Errorf("lease: %v, tokens %d and %d", lease.Err(), lease.Token(), next.Token())
+	var all sync.WaitGroup
+	for i := range rounds(20, 100) {
+		line := proxy.New(t, srv.Addr)
+		cutOff, other := open(t, "redis://"+line.Addr, long), open(t, "redis://"+srv.Addr, long)
+		all.Go(func() {
+			if err := losesBeforeGranted(t.Context(), line, cutOff, other, strconv.Itoa(i)); err != nil {
+				t.Errorf("round %d: %v", i, err)
 			}
 		})
 	}
+	all.Wait()
+}
+
+// losesBeforeGranted cuts a holder off and has another client wait for its lock.
+func losesBeforeGranted(ctx context.Context, line *proxy.Proxy, cutOff, other *holdfast.Client, name string) error {
+	lease, err := cutOff.Mutex(name).Lock(ctx)
+	if err != nil {
+		return err
+	}
+	known := make(chan time.Time, 1)
+	go func() {
+		<-lease.Done()
+		known <- time.Now()
+	}()
+	line.BlackHole()
+	defer line.Heal()
+	next, err := other.Mutex(name).Lock(ctx)
+	if err != nil {
+		return err
+	}
+	granted := time.Now()
+	if at := <-known; at.After(granted) {
+		return fmt.Errorf("the holder knew %v after another was granted the lock", at.Sub(granted))
+	}
+	if !errors.Is(lease.Err(), holdfast.ErrLost) || next.Token() <= lease.Token() {
+		return fmt.Errorf("lease: %v, tokens %d and then %d", lease.Err(), lease.Token(), next.Token())
+	}
+	return nil
 }
 
 // A request that was applied although its answer was lost is not "taken", and no orphan of it stays.
