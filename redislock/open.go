@@ -67,6 +67,10 @@ func dial(ctx context.Context, u *url.URL, socket string) (rueidis.Client, error
 	return client, explain(rueidisError(err))
 }
 
+// oneConnection has rueidis send all requests over one connection, where they arrive in the order in which they were
+// sent, and where those of many goroutines go together. By default it opens up to four.
+const oneConnection = -1
+
 // clientOption translates a URL. The client never repeats a command by itself, and batches those of many goroutines.
 func clientOption(u *url.URL, socket string) (rueidis.ClientOption, error) {
 	db, err := database(u)
@@ -86,6 +90,7 @@ func clientOption(u *url.URL, socket string) (rueidis.ClientOption, error) {
 		ForceSingleClient:   true,
 		DisableRetry:        true,
 		DisableCache:        true,
+		PipelineMultiplex:   oneConnection,
 		DialCtxFn:           dialer("tcp", ""),
 		Dialer:              net.Dialer{Timeout: dialTimeout},
 		BlockingPoolSize:    poolSize,

@@ -42,6 +42,7 @@ func openRaw(_ context.Context, addr string) (Client, error) {
 		ForceSingleClient:   true,
 		DisableRetry:        true,
 		DisableCache:        true,
+		PipelineMultiplex:   -1, // one connection, as redislock has
 		ReadBufferEachConn:  bufferSize,
 		WriteBufferEachConn: bufferSize,
 	})
