@@ -167,7 +167,7 @@ func (g *gate) leave(v *visitor) {
 	}
 	if p := <-v.ready; p.grant != nil && p.grant.end(ErrReleased) {
 		g.lock.client.background.run(func() {
-			p.grant.hold.finish(context.Background(), p.grant) //nolint:errcheck // nobody used it
+			p.grant.hold.finish(context.Background(), p.grant) // nobody used it
 		})
 	}
 }

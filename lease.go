@@ -226,6 +226,6 @@ func (g *grant) overstay() {
 		return
 	}
 	g.lock.client.background.run(func() {
-		g.hold.finish(context.Background(), g) //nolint:errcheck // the owner has been told that the lock is lost
+		g.hold.finish(context.Background(), g) // the owner has been told that the lock is lost
 	})
 }

@@ -16,7 +16,7 @@ func (c *Client) undo(claim driver.Claim) {
 	c.background.run(func() {
 		ctx, cancel := context.WithTimeout(c.lifetime, claim.TTL)
 		defer cancel()
-		c.giveBack(ctx, claim) //nolint:errcheck // nobody is left to tell, and the TTL ends what is left
+		c.giveBack(ctx, claim) // nobody is left to tell, and the TTL ends what is left
 	})
 }
 

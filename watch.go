@@ -25,7 +25,7 @@ func (h *hold) watch() {
 
 // listen passes on what the driver pushes.
 func (h *hold) listen(ctx context.Context, w driver.Waiter) {
-	for pace := (pace{}); ctx.Err() == nil; pace.pause(ctx) { //nolint:errcheck // the loop looks
+	for pace := (pace{}); ctx.Err() == nil; pace.pause(ctx) { // the loop looks
 		st, err := w.Wait(ctx, h.claim)
 		switch {
 		case ctx.Err() != nil:

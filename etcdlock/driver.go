@@ -105,7 +105,7 @@ func (d *Driver) shortestLease(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, explain(err)
 	}
-	d.client.Revoke(ctx, granted.ID) //nolint:errcheck // it ends by itself
+	d.client.Revoke(ctx, granted.ID) // it ends by itself
 	return time.Duration(granted.TTL) * time.Second, nil
 }
 

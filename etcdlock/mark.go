@@ -25,7 +25,7 @@ func (d *Driver) mark(e *claim, own seat, bounds fit) {
 	ctx, cancel := context.WithTimeout(d.lifetime, e.leased().ttl/attemptPart)
 	defer cancel()
 	own.Fits = &bounds
-	d.rewrite(ctx, own) //nolint:errcheck // see above
+	d.rewrite(ctx, own) // see above
 }
 
 // rewrite changes the record of a claim that is as it was read, and reports whether it was.

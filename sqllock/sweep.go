@@ -15,8 +15,8 @@ func (t *tx) sweep() {
 		return
 	}
 	t.d.swept = time.Now()
-	t.exec(sweepEnded, bootID(), t.now)                            //nolint:errcheck // next time, then
-	t.exec(sweepClaims, bootID(), t.now)                           //nolint:errcheck
-	t.exec(sweepFences, time.Now().Add(-fencesLiveOn).UnixMicro()) //nolint:errcheck
+	t.exec(sweepEnded, bootID(), t.now)                            // next time, then
+	t.exec(sweepClaims, bootID(), t.now)
+	t.exec(sweepFences, time.Now().Add(-fencesLiveOn).UnixMicro())
 	t.d.client.sweep()
 }

@@ -72,7 +72,7 @@ func (t *tx) run(ctx context.Context, f func(*tx) error) error {
 
 // rollBack ends a transaction if there is one.
 func (t *tx) rollBack() {
-	t.d.conn.ExecContext(t.ctx, "ROLLBACK") //nolint:errcheck // it fails where there is none
+	t.d.conn.ExecContext(t.ctx, "ROLLBACK") // it fails where there is none
 }
 
 // isAnswer reports whether an error is what the caller asked for, so that what was noted on the way is kept.

@@ -28,7 +28,7 @@ func onTerminal() {
 	runtime.LockOSThread() // see Pdeathsig
 	check(cmd.Start())
 	check(tty.Close())
-	go io.Copy(master, keys)       //nolint:errcheck // ends with this process
+	go io.Copy(master, keys)       // ends with this process
 	_, _ = io.Copy(screen, master) // ends with an error when nobody has the terminal open any more
 	_ = cmd.Wait()                 // the state tells
 	os.Exit(cmd.ProcessState.ExitCode())

@@ -84,13 +84,13 @@ func (l *waitLine) draw(text string) {
 	if width, _, err := term.GetSize(int(l.err.Fd())); err == nil && width > 1 {
 		text = truncate(text, width-1)
 	}
-	io.WriteString(l.err, clearLine+text) //nolint:errcheck // it is only for show
+	io.WriteString(l.err, clearLine+text) // it is only for show
 	l.drawn = true
 }
 
 func (l *waitLine) clear() {
 	if l.drawn {
-		io.WriteString(l.err, clearLine) //nolint:errcheck // it is only for show
+		io.WriteString(l.err, clearLine) // it is only for show
 	}
 }
 

@@ -275,7 +275,7 @@ func (e *env) waitOnce(ctx context.Context, d driver.Driver, c driver.Claim, ret
 
 // pass lets time go by.
 func (e *env) pass(d time.Duration) {
-	driver.Sleep(context.Background(), d) //nolint:errcheck // it cannot end early
+	driver.Sleep(context.Background(), d) // it cannot end early
 }
 
 // eventually asks until ok says yes. It is for what happens by the passing of time alone, of which nobody is told.

@@ -104,7 +104,7 @@ func pass[T any](ctx context.Context, f *Faulty, call func(context.Context) (T, 
 	case loseRequest:
 		return v, ErrLost
 	case loseReply:
-		call(ctx) //nolint:errcheck // the caller is not to know
+		call(ctx) // the caller is not to know
 		return v, ErrLost
 	case slow:
 		if err := driver.Sleep(ctx, delay); err != nil {
@@ -114,9 +114,9 @@ func pass[T any](ctx context.Context, f *Faulty, call func(context.Context) (T, 
 	v, err = call(ctx)
 	switch what {
 	case twice:
-		call(ctx) //nolint:errcheck // the caller has its answer
+		call(ctx) // the caller has its answer
 	case late:
-		f.later(ctx, delay, func(ctx context.Context) { call(ctx) }) //nolint:errcheck // the caller has its answer
+		f.later(ctx, delay, func(ctx context.Context) { call(ctx) }) // the caller has its answer
 	}
 	return v, err
 }
@@ -181,7 +181,7 @@ func (f *Faulty) Watch(ctx context.Context, name string) error {
 // Wait implements [driver.Waiter].
 func (f *Faulty) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if f.losesPush() {
-		driver.Wait(ctx, f.Driver, c) //nolint:errcheck // lost on the way
+		driver.Wait(ctx, f.Driver, c) // lost on the way
 		<-ctx.Done()
 		return driver.Status{}, ctx.Err()
 	}

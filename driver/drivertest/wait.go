@@ -50,7 +50,7 @@ var waitRows = []row{
 			for range 5 {
 				ctx, cancel := context.WithCancel(context.Background())
 				cancel()
-				driver.Wait(ctx, e.other, renewal(next, waiting)) //nolint:errcheck // only that it is called
+				driver.Wait(ctx, e.other, renewal(next, waiting)) // only that it is called
 			}
 			e.release(e.d, holder, held)
 			e.await(e.other, next, waiting)

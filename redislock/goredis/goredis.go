@@ -53,7 +53,7 @@ func (c conn) DoMany(ctx context.Context, cmds []redislock.Command) []redislock.
 	pipe := c.client.Pipeline()
 	for i, cmd := range cmds {
 		sent[i] = command(ctx, cmd)
-		pipe.Process(ctx, sent[i]) //nolint:errcheck // it is queued; each has its own error below
+		pipe.Process(ctx, sent[i]) // it is queued; each has its own error below
 	}
 	_, err := pipe.Exec(ctx)
 	replies := make([]redislock.Reply, len(cmds))
