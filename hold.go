@@ -167,8 +167,16 @@ func (h *hold) renewed(st driver.Status) {
 	h.note(st)
 }
 
-func (h *hold) gone(err error)    { h.lose(LostGone, err) }
 func (h *hold) expired(err error) { h.lose(LostExpired, err) }
+
+// gone comes after the deadline too, when this process was paused: then the claim is gone because it expired.
+func (h *hold) gone(err error) {
+	if h.valid() {
+		h.lose(LostGone, err)
+	} else {
+		h.lose(LostExpired, err)
+	}
+}
 
 // handsOn reports whether the hold may go to another goroutine, after it went to so many in a row.
 func (h *hold) handsOn(passes int) bool {

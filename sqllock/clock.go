@@ -9,22 +9,20 @@ import (
 	"github.com/holdfast-go/holdfast/internal/boottime"
 )
 
-// bootID tells this boot of the machine from others. It is empty where the system has none; deadlines then count on
-// the wall clock.
-var bootID = sync.OnceValue(func() string {
-	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if _, ok := boottime.Now(); err != nil || !ok {
-		return ""
+// bootID tells this boot of the machine from others. It is empty on systems without the clock that it belongs to.
+var bootID = sync.OnceValues(func() (string, error) {
+	if _, ok := boottime.Now(); !ok {
+		return "", nil
 	}
-	return strings.TrimSpace(string(id))
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(id)), err
 })
 
-// machineNow reads the clock that deadlines count on, in nanoseconds.
-func machineNow() int64 {
-	if bootID() != "" {
-		if now, ok := boottime.Now(); ok {
-			return int64(now)
-		}
+// machineNow reads the clock of deadlines, which all processes of the machine share: the time since it booted, or the
+// wall clock on systems where that is not known.
+func machineNow() time.Duration {
+	if sinceBoot, ok := boottime.Now(); ok {
+		return sinceBoot
 	}
-	return time.Now().UnixNano()
+	return time.Duration(time.Now().UnixNano())
 }

@@ -6,125 +6,112 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/format"
 )
 
-// A Driver keeps queues in an SQLite database. It implements [driver.Driver] and all of its abilities but
-// [driver.Proposer].
-type Driver struct {
-	db     *sql.DB
-	owned  bool // opened by a URL, so closed with the driver
-	conn   *sql.Conn
-	turn   turn // whoever has it uses conn
-	stmts  map[statement]*sql.Stmt
-	path   string // of the database
-	client *client
-	posts  posts
-	format int // the version of the stored format that is written
-
-	swept  time.Time // when leftovers were last swept; used with the turn
-	closed context.Context
-	close  context.CancelFunc
+// Options adjust a driver. The zero value, or nil, is right for most.
+type Options struct {
+	// Keep is how long a lock's last token is remembered after its last use: 30 days when zero. It matters only if the
+	// wall clock is set back by more: tokens grow with the clock.
+	Keep time.Duration
 }
 
-// New returns a driver on a database that was opened through a database/sql driver for SQLite, such as modernc.org/sqlite
-// or github.com/mattn/go-sqlite3. It uses one connection of db until it is closed, makes the tables it needs, and files
-// beside the database. Closing the driver does not close db.
-func New(ctx context.Context, db *sql.DB) (*Driver, error) {
-	d := &Driver{db: db, turn: newTurn(), stmts: make(map[statement]*sql.Stmt), format: format.SQLite}
-	d.closed, d.close = context.WithCancel(context.Background())
+const defaultKeep = 30 * 24 * time.Hour
+
+// A Driver is a client of the locks in a database. It implements all abilities of package driver but [driver.Proposer].
+type Driver struct {
+	dialect *Dialect
+	db      *sql.DB // to be closed with the driver; nil when it is the caller's
+	session *session
+	place   *place
+	client  *client
+	posts   posts
+	boot    string
+	keep    time.Duration
+	closing sync.Once
+	closed  error
+	writes  int // since the last sweep; guarded by the session's turn
+}
+
+// New makes a driver on a database that the caller has opened, and keeps one connection of db until it is closed; so db
+// must allow one more than its other users need. It makes the tables whose names begin with holdfast_ where there are
+// none. With [SQLite] it sets the database to journal_mode=WAL, and makes a folder beside its file. Close leaves db open.
+func New(ctx context.Context, db *sql.DB, dialect *Dialect, opts *Options) (*Driver, error) {
+	boot, err := bootID()
+	if err != nil {
+		return nil, fmt.Errorf("tell this boot of the machine from others: %w; mount /proc", err)
+	}
+	d := &Driver{dialect: dialect, boot: boot, keep: defaultKeep}
+	if opts != nil && opts.Keep > 0 {
+		d.keep = opts.Keep
+	}
+	if d.session, err = newSession(ctx, db, dialect); err != nil {
+		return nil, dialect.refuse(err)
+	}
 	if err := d.prepare(ctx); err != nil {
-		d.Close()
-		return nil, err
+		return nil, errors.Join(dialect.refuse(err), d.Close())
 	}
 	return d, nil
 }
 
-// prepare connects, checks that the file is one that can be locked, makes the tables, and registers the client.
 func (d *Driver) prepare(ctx context.Context) (err error) {
-	if d.conn, err = d.db.Conn(ctx); err != nil {
+	if d.place, err = d.dialect.prepare(ctx, d.session); err != nil {
 		return err
 	}
-	if d.path, err = d.file(ctx); err != nil {
+	if d.session.machine, err = openTurn(d.place); err != nil {
 		return err
 	}
-	if err := refuseNetwork(d.path); err != nil {
+	if err := d.setUp(ctx); err != nil {
 		return err
 	}
-	d.turn = turnAt(d.path)
-	if err := d.configure(ctx); err != nil {
+	if d.client, err = join(d.place, d.posts.ring); err != nil {
 		return err
 	}
-	if err := d.do(ctx, (*tx).makeTables); err != nil {
-		return err
-	}
-	d.client, err = register(d.path + "-clients")
-	return err
-}
-
-// file asks which file the database is.
-func (d *Driver) file(ctx context.Context) (string, error) {
-	var n int
-	var name, path string
-	if err := d.conn.QueryRowContext(ctx, "PRAGMA database_list").Scan(&n, &name, &path); err != nil {
-		return "", fmt.Errorf("is this an SQLite database? %w", err)
-	}
-	if path == "" {
-		return "", errors.New("the database is in memory, where no other process can share it; use a file, or mem: for this process")
-	}
-	return path, nil
-}
-
-// configure sets what the connection needs. Waiting for others is ours, since only we know for how long.
-func (d *Driver) configure(ctx context.Context) error {
-	for _, pragma := range []string{"busy_timeout = 20", "journal_mode = WAL", "synchronous = FULL"} {
-		err := d.untilFree(ctx, func() error {
-			_, err := d.conn.ExecContext(ctx, "PRAGMA "+pragma)
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("PRAGMA %s: %w", pragma, err)
-		}
-	}
-	return nil
+	d.writes = sweepEvery
+	return d.write(ctx, func(*tx) error { return nil })
 }
 
 // Traits implements [driver.Driver].
-func (d *Driver) Traits() driver.Traits {
-	return driver.Traits{
-		Backend: "file", MinTTL: 100 * time.Millisecond, MaxTTL: 1000 * time.Hour * 24, MaxName: 1 << 16,
-		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
-	}
-}
+func (d *Driver) Traits() driver.Traits { return d.dialect.traits }
 
-// Inherit implements [driver.Inheriter]: claims live while any process has this client's file open.
+// Inherit implements [driver.Inheriter].
 func (d *Driver) Inherit() []*os.File { return d.client.files() }
 
-// Close implements [driver.Driver]. Claims that are not detached end with it, as the client is gone. Closing again does nothing.
+// closeLimit bounds how long Close asks whether its client can be forgotten. If it was not told, a sweep does that.
+const closeLimit = time.Second
+
+// Close implements [driver.Driver]. With it the client is gone, and so are the claims that are not detached, unless a
+// child keeps the files open.
 func (d *Driver) Close() error {
-	if d.closed.Err() != nil {
-		return nil
-	}
-	d.close()
-	var errs []error
+	d.closing.Do(func() { d.closed = d.close() })
+	return d.closed
+}
+
+func (d *Driver) close() error {
+	forget := d.client != nil && !d.hasClaims()
+	err := d.session.close()
 	if d.client != nil {
-		errs = append(errs, d.client.close())
+		d.client.leave(forget)
 	}
-	<-d.turn // nobody uses the connection any more, and nobody will
-	defer d.turn.next()
-	if d.conn != nil {
-		for _, s := range d.stmts {
-			errs = append(errs, s.Close())
-		}
-		errs = append(errs, d.conn.Close())
+	if d.db != nil {
+		err = errors.Join(err, d.db.Close())
 	}
-	if d.owned {
-		errs = append(errs, d.db.Close())
-	}
-	return errors.Join(errs...)
+	return err
+}
+
+// hasClaims reports whether something in the database refers to this client.
+func (d *Driver) hasClaims() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	var found *row
+	err := d.read(ctx, func(t *tx) (err error) {
+		found, err = t.first(claimsOf, d.client.id)
+		return err
+	})
+	return err != nil || found != nil
 }
 
 var _ interface {

@@ -1,39 +1,92 @@
 package sqllock
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A file in a newer format is refused, since its rows may mean something that this program does not know. One in the
-// previous format is used as it is, so that programs can be updated one after the other.
+// format is the version of the tables. The script that makes the tables of format 1, and those that bring them from
+// each format to the next, are run when a database is opened. So the previous format is read by making it this one;
+// programs that know only the previous one then refuse to work, as this one does with a newer one.
+const (
+	format    = 2
+	oldFormat = 1
+)
 
-// makeTables makes the tables where there are none.
-func (t *tx) makeTables() error {
-	found, err := t.format()
-	if err != nil || found > 0 {
+var errOtherBoot = errors.New("sqllock: the machine has booted since the file was used")
+
+// setUp makes the tables, or brings them to this format.
+func (d *Driver) setUp(ctx context.Context) error {
+	return d.session.write(ctx, func(ctx context.Context) error {
+		t := &tx{d: d}
+		t.start(ctx)
+		found, err := t.foundFormat()
+		for ; err == nil && found < format; found++ {
+			script := formatScript + statement(fmt.Sprint(found+1))
+			_, err = d.session.conn.ExecContext(ctx, d.dialect.text(script))
+		}
 		return err
-	}
-	if _, err := t.d.conn.ExecContext(t.ctx, schema.text()); err != nil {
-		return err
-	}
-	_, err = t.d.conn.ExecContext(t.ctx, fmt.Sprintf("PRAGMA user_version = %d", t.d.format))
-	return err
+	})
 }
 
-// format reads the version of the file, and refuses what this program cannot read; 0 is an empty file.
-func (t *tx) format() (found int, err error) {
-	if err := t.d.conn.QueryRowContext(t.ctx, "PRAGMA user_version").Scan(&found); err != nil {
+// foundFormat is 0 where there are no tables.
+func (t *tx) foundFormat() (found int, err error) {
+	var exists bool
+	if _, err := t.get(hasStore, nil, &exists); err != nil || !exists {
 		return 0, err
 	}
-	switch {
-	case found > t.d.format:
-		return 0, fmt.Errorf("%w: %s has format %d, newer than the %d that this program knows; update the program",
-			driver.ErrRefused, t.d.path, found, t.d.format)
-	case 0 < found && found < t.d.format-1:
-		return 0, fmt.Errorf("%w: %s has format %d, too old for this program; open it with the version before, or use a new file",
-			driver.ErrRefused, t.d.path, found)
+	var boot string
+	if _, err = t.get(readStore, nil, &found, &boot); err != nil {
+		return 0, err
 	}
-	return found, nil
+	if found < oldFormat {
+		return 0, t.d.refuseFormat(found, "open it once with an older version of this program, or name another file")
+	}
+	return found, t.d.refuseNewer(found)
+}
+
+// check refuses a file that is not the one that was opened, or that a newer program has changed meanwhile.
+func (t *tx) check() error {
+	if err := t.d.place.check(); err != nil {
+		return err
+	}
+	var found int
+	var boot string
+	if _, err := t.get(readStore, nil, &found, &boot); err != nil {
+		return err
+	}
+	if err := t.d.refuseNewer(found); err != nil {
+		return err
+	}
+	if boot != t.d.boot {
+		return errOtherBoot
+	}
+	return nil
+}
+
+// open is check, and ends what was before the machine booted.
+func (t *tx) open() error {
+	err := t.check()
+	if !errors.Is(err, errOtherBoot) {
+		return err
+	}
+	if err := t.exec(forgetAll); err != nil {
+		return err
+	}
+	return t.exec(setBoot, t.d.boot)
+}
+
+func (d *Driver) refuseNewer(found int) error {
+	if found <= format {
+		return nil
+	}
+	return d.refuseFormat(found, "upgrade this program")
+}
+
+func (d *Driver) refuseFormat(found int, advice string) error {
+	return fmt.Errorf("%w: %s is in format %d, and this program knows formats %d to %d; %s",
+		driver.ErrRefused, d.place.path, found, oldFormat, format, advice)
 }

@@ -8,43 +8,34 @@ import (
 
 // Release implements [driver.Driver].
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
-	err := d.do(ctx, func(t *tx) error {
-		t.sweep()
-		return t.release(c)
-	})
+	err := d.write(ctx, func(t *tx) error { return t.release(c) })
 	if err == nil || isAnswer(err) {
-		d.posts.close(c.ID)
+		d.posts.forget(c.ID)
 	}
 	return err
 }
 
 func (t *tx) release(c driver.Claim) error {
-	r, err := t.find(c.Name, c.ID)
+	r, err := t.findOrBury(c.Name, c.ID)
 	switch {
 	case err != nil:
 		return err
 	case r == nil:
-		return t.releaseEnded(c)
+		return t.releaseAgain(c)
 	case c.Token != 0 && c.Token != r.Token:
 		return driver.ErrGone
+	default:
+		return t.remove(*r, true)
 	}
-	return t.remove(*r, true)
 }
 
-// releaseEnded answers about a claim that is not in the queue. When its request may still be under way, it is barred.
-func (t *tx) releaseEnded(c driver.Claim) error {
-	barred, released, err := t.recall(c)
-	switch {
-	case err != nil:
-		return err
-	case released:
-		return nil
-	case !barred && c.Token == 0:
-		if err := t.bury(c, false); err != nil {
-			return err
-		}
+// findOrBury is find, and takes a dead claim out of its queue on the way.
+func (t *tx) findOrBury(name, id string) (*row, error) {
+	r, err := t.first(findClaim, []byte(name), id)
+	if r == nil || err != nil || t.isAlive(*r) {
+		return r, err
 	}
-	return driver.ErrGone
+	return nil, t.remove(*r, false)
 }
 
 // remove ends a claim and grants what that makes grantable.
@@ -52,39 +43,22 @@ func (t *tx) remove(r row, released bool) error {
 	if err := t.end(r, released); err != nil {
 		return err
 	}
-	_, err := t.settle(r.Name)
+	_, err := t.settle(r.Name, nil)
 	return err
 }
 
-// Break implements [driver.Breaker].
-func (d *Driver) Break(ctx context.Context, name, id string) error {
-	return d.do(ctx, func(t *tx) error {
-		r, err := t.find(name, id)
-		if err != nil {
+// releaseAgain answers about a claim that is not queued, and bars its ID when a request may still be under way.
+func (t *tx) releaseAgain(c driver.Claim) error {
+	token, released, known, err := t.recall(c)
+	switch {
+	case err != nil:
+		return err
+	case known && released && (c.Token == 0 || c.Token == token):
+		return nil
+	case !known && c.Token == 0:
+		if err := t.remember(c, false); err != nil {
 			return err
 		}
-		if r == nil {
-			return driver.ErrGone
-		}
-		t.tell(*r, false)
-		return t.remove(*r, false)
-	})
-}
-
-// Revoke implements [driver.Revoker].
-func (d *Driver) Revoke(ctx context.Context, name, id string) error {
-	return d.do(ctx, func(t *tx) error {
-		if _, err := t.settle(name); err != nil {
-			return err
-		}
-		r, err := t.find(name, id)
-		if err != nil {
-			return err
-		}
-		if r == nil || !r.granted {
-			return driver.ErrGone
-		}
-		t.tell(*r, false)
-		return t.exec(revokeRow, []byte(name), int64(r.Token))
-	})
+	}
+	return driver.ErrGone
 }

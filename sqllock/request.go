@@ -9,107 +9,27 @@ import (
 
 // Request implements [driver.Driver].
 func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
-	if c.Queue {
-		d.posts.open(d, c.ID) // before the request, so that no ring is missed
-	}
-	var blockers []string
-	err = d.do(ctx, func(t *tx) error {
-		t.sweep()
-		st, blockers, err = t.request(c)
+	err = d.write(ctx, func(t *tx) error {
+		st, err = t.request(c)
 		return err
 	})
 	if err != nil {
-		return driver.Status{}, d.posts.closeIfGone(c.ID, err)
+		st = driver.Status{}
 	}
-	d.posts.answered(c.ID, st, blockers)
-	return st, nil
+	d.posts.answered(c, st, err)
+	return st, err
 }
 
-// request queues or renews a claim. It also returns the clients of those ahead of it when it is next in line.
-func (t *tx) request(c driver.Claim) (driver.Status, []string, error) {
-	f, err := t.settle(c.Name)
-	if err != nil {
-		return driver.Status{}, nil, err
-	}
-	r, err := t.find(c.Name, c.ID)
-	switch {
-	case err != nil:
-		return driver.Status{}, nil, err
-	case r != nil:
-		err = t.renew(r, c)
-	default:
-		r, err = t.enqueue(c, &f)
-	}
-	if r == nil || err != nil {
-		return driver.Status{}, nil, err
-	}
-	st, err := t.status(*r, f)
-	if st.Retry == 0 {
-		return st, nil, err
-	}
-	return st, f.clients(), err
-}
-
-// renew lets a queued claim live for its TTL from now on. It stays that of the client that queued it, which may be
-// waiting for it, unless that client is gone.
-func (t *tx) renew(r *row, c driver.Claim) error {
-	if c.Token != 0 && c.Token != r.Token {
-		return driver.ErrGone
-	}
-	if !t.clientLives(r.client) {
-		r.client = t.d.client.id
-	}
-	r.TTL, r.Detached = c.TTL, c.Detached
-	return t.exec(renewRow, int64(c.TTL), bootID(), t.now+int64(c.TTL), r.client, c.Detached, []byte(c.Name), int64(r.Token))
-}
-
-// enqueue puts a new claim at the end, unless it would have to wait and does not want to: then there is no row.
-func (t *tx) enqueue(c driver.Claim, f *front) (*row, error) {
-	barred, _, err := t.recall(c)
-	switch {
-	case err != nil:
-		return nil, err
-	case barred || c.Token != 0:
-		return nil, driver.ErrGone
-	}
-	r := row{Claim: c, granted: f.next == nil && f.fits(c)}
-	if !r.granted && !c.Queue {
-		return nil, nil
-	}
-	var token int64
-	if err := t.get([]any{&token}, nextFence, []byte(c.Name), time.Now().UnixMicro()); err != nil {
-		return nil, err
-	}
-	r.Token = uint64(token)
-	if !r.granted && f.next == nil {
-		f.next = &r
-	}
-	return &r, t.exec(insertRow, []byte(c.Name), token, c.ID, c.Weight, c.Limit, int64(c.TTL), bootID(), t.now+int64(c.TTL),
-		time.Now().UnixMicro(), t.d.client.id, c.Detached, r.granted, []byte(c.Owner), []byte(c.Value))
-}
-
-// clients are those of the granted claims that end when their client does.
-func (f *front) clients() []string {
-	var ids []string
-	for _, r := range f.granted {
-		if !r.Detached {
-			ids = append(ids, r.client)
-		}
-	}
-	return ids
-}
-
-// Renew implements [driver.Renewer]: many claims in one transaction.
+// Renew implements [driver.Renewer]: all claims in one transaction.
 func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) (results []driver.Result, err error) {
-	var blockers [][]string
-	err = d.do(ctx, func(t *tx) error {
-		t.sweep()
-		results, blockers = make([]driver.Result, len(claims)), make([][]string, len(claims))
+	err = d.write(ctx, func(t *tx) error {
+		results = make([]driver.Result, len(claims))
 		for i, c := range claims {
-			r := &results[i]
-			if r.Status, blockers[i], r.Err = t.request(c); r.Err != nil && !isAnswer(r.Err) {
-				return r.Err
+			st, err := t.request(c)
+			if err != nil && !isAnswer(err) {
+				return err
 			}
+			results[i] = driver.Result{Status: st, Err: err}
 		}
 		return nil
 	})
@@ -117,11 +37,77 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) (results []dr
 		return nil, err
 	}
 	for i, c := range claims {
-		if r := results[i]; r.Err != nil {
-			d.posts.closeIfGone(c.ID, r.Err)
-		} else {
-			d.posts.answered(c.ID, r.Status, blockers[i])
-		}
+		d.posts.answered(c, results[i].Status, results[i].Err)
 	}
 	return results, nil
+}
+
+func (t *tx) request(c driver.Claim) (driver.Status, error) {
+	r, err := t.findOrBury(c.Name, c.ID)
+	if err != nil {
+		return driver.Status{}, err
+	}
+	if r != nil {
+		return t.renew(*r, c)
+	}
+	return t.enqueue(c)
+}
+
+// renew lets a claim live for its TTL from now on. It stays that of the client that queued it.
+func (t *tx) renew(r row, c driver.Claim) (driver.Status, error) {
+	if c.Token != 0 && c.Token != r.Token {
+		return driver.Status{}, driver.ErrGone
+	}
+	r.TTL, r.Detached, r.deadline = c.TTL, c.Detached, t.now+c.TTL
+	if err := t.exec(renewClaim, int64(r.TTL), int64(r.deadline), r.Detached, []byte(r.Name), int64(r.Token)); err != nil {
+		return driver.Status{}, err
+	}
+	f, err := t.settle(r.Name, nil)
+	if err != nil {
+		return driver.Status{}, err
+	}
+	return t.status(r, f)
+}
+
+// enqueue puts a claim at the end, unless it would have to wait and does not want to.
+func (t *tx) enqueue(c driver.Claim) (driver.Status, error) {
+	_, _, barred, err := t.recall(c)
+	switch {
+	case err != nil:
+		return driver.Status{}, err
+	case barred || c.Token != 0:
+		return driver.Status{}, driver.ErrGone
+	}
+	f, err := t.settle(c.Name, &c)
+	if err != nil {
+		return driver.Status{}, err
+	}
+	r := row{Claim: c, client: t.d.client.id, deadline: t.now + c.TTL, granted: f.next == nil && f.fits(c)}
+	if !r.granted && !c.Queue {
+		return driver.Status{}, nil
+	}
+	if err := t.insert(&r); err != nil {
+		return driver.Status{}, err
+	}
+	switch {
+	case r.granted:
+		f.granted = append(f.granted, r)
+	case f.next == nil:
+		f.next = &r
+	default:
+		return driver.Status{Token: r.Token, TTL: r.TTL}, nil
+	}
+	return t.status(r, f)
+}
+
+// insert gives a claim its token and a row.
+func (t *tx) insert(r *row) error {
+	var token int64
+	r.since = time.Now().UnixMicro()
+	if _, err := t.get(nextToken, []any{[]byte(r.Name), r.since}, &token); err != nil {
+		return err
+	}
+	r.Token = uint64(token)
+	return t.exec(insertClaim, []byte(r.Name), token, r.ID, r.Weight, r.Limit, int64(r.TTL), int64(r.deadline), r.since,
+		r.client, r.Detached, r.granted, []byte(r.Owner), []byte(r.Value))
 }

@@ -2,21 +2,70 @@ package sqllock
 
 import "time"
 
-// How often leftovers are swept, on the way of other requests, and how long a lock is unused until its token is
-// forgotten. The clock in the next token keeps it greater than those before, unless the clock goes back by as much.
+// Sweeping happens in passing, when a database is opened and with every so many transactions of a client, and each time
+// has bounds, so that it holds nobody up for long.
 const (
-	sweepEvery   = 10 * time.Second
-	fencesLiveOn = 30 * 24 * time.Hour
+	sweepEvery = 64
+	sweepMost  = 256
 )
 
-// sweep removes what nobody needs any more. Failing to is no reason to fail.
-func (t *tx) sweep() {
-	if time.Since(t.d.swept) < sweepEvery {
-		return
+// sweepIsDue counts the transactions of this client.
+func (d *Driver) sweepIsDue() bool {
+	d.writes++
+	if d.client == nil || d.writes < sweepEvery {
+		return false
 	}
-	t.d.swept = time.Now()
-	t.exec(sweepEnded, bootID(), t.now)                            // next time, then
-	t.exec(sweepClaims, bootID(), t.now)
-	t.exec(sweepFences, time.Now().Add(-fencesLiveOn).UnixMicro())
-	t.d.client.sweep()
+	d.writes = 0
+	return true
+}
+
+// sweep removes what nobody will ask for: claims that died in queues that nobody uses, ends that were remembered for long
+// enough, tokens that the clock has overtaken long ago, and files of dead clients.
+func (t *tx) sweep() error {
+	if err := t.sweepClaims(expired, int64(t.now), sweepMost); err != nil {
+		return err
+	}
+	if err := t.sweepClients(); err != nil {
+		return err
+	}
+	if err := t.exec(sweepEnds, int64(t.now), sweepMost); err != nil {
+		return err
+	}
+	return t.exec(sweepFences, time.Now().Add(-t.d.keep).UnixMicro(), sweepMost)
+}
+
+// sweepClaims ends the claims that a statement finds, and grants what that makes grantable.
+func (t *tx) sweepClaims(s statement, args ...any) error {
+	var dead []row
+	if err := t.rows(s, args, func(r row) bool { dead = append(dead, r); return true }); err != nil {
+		return err
+	}
+	for _, r := range dead {
+		if err := t.end(r, false); err != nil {
+			return err
+		}
+	}
+	for i, r := range dead {
+		if i > 0 && r.Name == dead[i-1].Name {
+			continue
+		}
+		if _, err := t.settle(r.Name, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweepClients ends the claims of clients that died and left files, and then lets the files go.
+func (t *tx) sweepClients() error {
+	for _, id := range t.d.client.others() {
+		if t.clientLives(id) {
+			continue
+		}
+		if err := t.sweepClaims(claimsOf, id); err != nil {
+			return err
+		}
+		t.buried = append(t.buried, id)
+	}
+	return nil
 }

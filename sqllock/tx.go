@@ -4,112 +4,100 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"math/rand/v2"
-	"strings"
 	"time"
-
-	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A tx is one transaction. Its statements do not end with the caller's context: once it has begun it is quick, and
-// nothing in between shall be unknown.
+// A tx is a transaction.
 type tx struct {
-	d     *Driver
-	ctx   context.Context
-	now   int64           // of the machine's clock
-	lives map[string]bool // clients that were looked at
-	rings []ring          // who is to be told once it is committed
+	ctx    context.Context
+	d      *Driver
+	now    time.Duration   // on the clock of deadlines
+	lives  map[string]bool // clients, as far as they were looked at
+	rings  []ring          // to be delivered once it is committed
+	buried []string        // clients of which nothing is left, once it is committed
 }
 
-// do runs f in a transaction of its own, again while others are busy with the file, until ctx ends.
-func (d *Driver) do(ctx context.Context, f func(*tx) error) error {
-	select {
-	case <-d.turn:
-		defer d.turn.next()
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-d.closed.Done():
-		return errClosed
-	}
-	if d.closed.Err() != nil {
-		return errClosed
-	}
-	var t *tx
-	err := d.untilFree(ctx, func() error {
-		t = &tx{d: d, ctx: context.WithoutCancel(ctx), lives: make(map[string]bool)}
-		return t.run(ctx, f)
-	})
-	if err == nil {
-		d.ring(t.rings)
-	}
-	return err
-}
+// A ring tells a client that something happened to one of its claims.
+type ring struct{ client, id string }
 
-var errClosed = errors.New("sqllock: the driver is closed")
-
-// run begins, does and commits.
-func (t *tx) run(ctx context.Context, f func(*tx) error) error {
-	if _, err := t.d.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
-		t.rollBack() // ctx may have ended just after it began
-		return err
-	}
-	t.now = machineNow()
-	if _, err := t.format(); err != nil {
-		t.rollBack()
-		return err
-	}
-	err := f(t)
-	if err != nil && !isAnswer(err) {
-		t.rollBack()
-		return err
-	}
-	if _, failed := t.d.conn.ExecContext(t.ctx, "COMMIT"); failed != nil {
-		t.rollBack()
-		return failed
-	}
-	return err
-}
-
-// rollBack ends a transaction if there is one.
-func (t *tx) rollBack() {
-	t.d.conn.ExecContext(t.ctx, "ROLLBACK") // it fails where there is none
-}
-
-// isAnswer reports whether an error is what the caller asked for, so that what was noted on the way is kept.
-func isAnswer(err error) bool { return errors.Is(err, driver.ErrGone) }
-
-// untilFree repeats f while the file is busy, with pauses that differ among clients.
-func (d *Driver) untilFree(ctx context.Context, f func() error) error {
-	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
-		err := f()
-		if err == nil || !isBusy(err) {
+// write runs f in a transaction that may change something, and then tells whom that concerns.
+func (d *Driver) write(ctx context.Context, f func(*tx) error) error {
+	t := &tx{d: d}
+	err := d.session.write(ctx, func(ctx context.Context) error {
+		t.start(ctx)
+		if err := t.open(); err != nil {
 			return err
 		}
-		if driver.Sleep(ctx, rand.N(pause)) != nil {
-			return errors.Join(ctx.Err(), err)
+		if d.sweepIsDue() {
+			if err := t.sweep(); err != nil {
+				return err
+			}
+		}
+		return f(t)
+	})
+	if err == nil || isAnswer(err) {
+		d.deliver(t)
+	}
+	return err
+}
+
+// read runs f in a transaction that changes nothing.
+func (d *Driver) read(ctx context.Context, f func(*tx) error) error {
+	look := func(ctx context.Context) error {
+		t := &tx{d: d}
+		t.start(ctx)
+		if err := t.check(); err != nil {
+			return err
+		}
+		return f(t)
+	}
+	err := d.session.read(ctx, look)
+	if errors.Is(err, errOtherBoot) {
+		if err = d.write(ctx, func(*tx) error { return nil }); err == nil {
+			err = d.session.read(ctx, look)
 		}
 	}
+	return err
 }
 
-// Primary result codes of SQLite that say "not now": sqlite.org/rescode.html.
-const (
-	sqliteBusy   = 5
-	sqliteLocked = 6
-)
+// start forgets an attempt that was rolled back.
+func (t *tx) start(ctx context.Context) {
+	*t = tx{d: t.d, ctx: ctx, now: machineNow(), lives: make(map[string]bool)}
+}
 
-// isBusy reports whether somebody else had the file locked. SQL drivers for SQLite tell that in different ways.
-func isBusy(err error) bool {
-	var coded interface{ Code() int }
-	if errors.As(err, &coded) {
-		code := coded.Code() & 0xff // without the extended part, such as BUSY_SNAPSHOT's
-		return code == sqliteBusy || code == sqliteLocked
+// deliver tells those whom a committed transaction concerns.
+func (d *Driver) deliver(t *tx) {
+	for _, r := range t.rings {
+		if r.client == d.client.id {
+			d.posts.ring(r.id)
+		} else {
+			d.client.ring(r.client, r.id)
+		}
 	}
-	return strings.Contains(err.Error(), "database is locked") || strings.Contains(err.Error(), "database table is locked")
+	for _, id := range t.buried {
+		d.client.bury(id)
+	}
 }
 
-// exec runs a statement.
+// ring notes that the client of a claim is to be told.
+func (t *tx) ring(r row) { t.rings = append(t.rings, ring{client: r.client, id: r.ID}) }
+
+// isAlive reports whether a claim counts: it has not expired, and its client lives where it must.
+func (t *tx) isAlive(r row) bool {
+	return r.deadline > t.now && (r.Detached || t.clientLives(r.client))
+}
+
+func (t *tx) clientLives(id string) bool {
+	lives, known := t.lives[id]
+	if !known {
+		lives = t.d.client.sees(id)
+		t.lives[id] = lives
+	}
+	return lives
+}
+
 func (t *tx) exec(s statement, args ...any) error {
-	stmt, err := t.stmt(s)
+	stmt, err := t.d.session.prepared(t.ctx, s)
 	if err != nil {
 		return err
 	}
@@ -117,32 +105,34 @@ func (t *tx) exec(s statement, args ...any) error {
 	return err
 }
 
-// query runs a statement that returns rows.
-func (t *tx) query(s statement, args ...any) (*sql.Rows, error) {
-	stmt, err := t.stmt(s)
+// get reads one row into dest; found is false when there is none.
+func (t *tx) get(s statement, args []any, dest ...any) (found bool, err error) {
+	stmt, err := t.d.session.prepared(t.ctx, s)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	return stmt.QueryContext(t.ctx, args...)
+	err = stmt.QueryRowContext(t.ctx, args...).Scan(dest...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
-// get runs a statement that returns a row, into dest; sql.ErrNoRows when it returns none.
-func (t *tx) get(dest []any, s statement, args ...any) error {
-	stmt, err := t.stmt(s)
+// each calls f with each row until f returns false.
+func (t *tx) each(s statement, args []any, f func(scan func(...any) error) (bool, error)) error {
+	stmt, err := t.d.session.prepared(t.ctx, s)
 	if err != nil {
 		return err
 	}
-	return stmt.QueryRowContext(t.ctx, args...).Scan(dest...)
-}
-
-// stmt prepares a statement once.
-func (t *tx) stmt(s statement) (*sql.Stmt, error) {
-	if stmt, ok := t.d.stmts[s]; ok {
-		return stmt, nil
+	rows, err := stmt.QueryContext(t.ctx, args...)
+	if err != nil {
+		return err
 	}
-	stmt, err := t.d.conn.PrepareContext(t.ctx, s.text())
-	if err == nil {
-		t.d.stmts[s] = stmt
+	defer rows.Close()
+	for rows.Next() {
+		if more, err := f(rows.Scan); err != nil || !more {
+			return err
+		}
 	}
-	return stmt, err
+	return rows.Err()
 }

@@ -1,28 +1,89 @@
 package sqltest
 
 import (
-	"path/filepath"
-	"strconv"
+	"context"
+	"crypto/rand"
 	"testing"
-	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// BenchmarkCycle acquires and releases a lock that nobody else wants: two transactions, each on disk.
-func BenchmarkCycle(b *testing.B) {
-	d := openAt(b, filepath.Join(b.TempDir(), "locks.db"))
-	n := 0
+// BenchmarkUncontended takes and gives back a lock that nobody else wants.
+func BenchmarkUncontended(b *testing.B) {
+	d := open(b, newFile(b))
 	for b.Loop() {
-		n++
-		c := driver.Claim{Name: "bench", ID: strconv.Itoa(n), Weight: 1, Limit: 1, TTL: 15 * time.Second}
+		c := mutex("m")
 		st, err := d.Request(b.Context(), c)
 		if err != nil || !st.Granted {
 			b.Fatal(st, err)
 		}
-		c.Token = st.Token
 		if err := d.Release(b.Context(), c); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkRenew renews 100 claims at once.
+func BenchmarkRenew(b *testing.B) {
+	d := open(b, newFile(b))
+	var claims []driver.Claim
+	for range 100 {
+		c := mutex(rand.Text())
+		d.Request(b.Context(), c)
+		claims = append(claims, c)
+	}
+	for b.Loop() {
+		if _, err := driver.Renew(b.Context(), d, claims); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkQueued takes a lock for which 1,000 wait, gives it back, and lets the next have it.
+func BenchmarkQueued(b *testing.B) {
+	d := open(b, newFile(b))
+	var queue []driver.Claim
+	join := func() {
+		queue = append(queue, mutex("m"))
+		if _, err := d.Request(b.Context(), queue[len(queue)-1]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for range 1000 {
+		join()
+	}
+	for b.Loop() {
+		join()
+		if err := d.Release(b.Context(), queue[0]); err != nil {
+			b.Fatal(err)
+		}
+		queue = queue[1:]
+		if st, err := driver.Wait(b.Context(), d, queue[0]); err != nil || !st.Granted {
+			b.Fatal(st, err)
+		}
+	}
+}
+
+// BenchmarkHandoff passes a lock to and fro between two clients.
+func BenchmarkHandoff(b *testing.B) {
+	path := newFile(b)
+	one, two := open(b, path), open(b, path)
+	held := mutex("m")
+	one.Request(b.Context(), held)
+	for b.Loop() {
+		next := mutex("m")
+		two.Request(b.Context(), next)
+		got := make(chan error, 1)
+		go func() {
+			_, err := driver.Wait(context.Background(), two, next)
+			got <- err
+		}()
+		if err := one.Release(b.Context(), held); err != nil {
+			b.Fatal(err)
+		}
+		if err := <-got; err != nil {
+			b.Fatal(err)
+		}
+		one, two, held = two, one, next
 	}
 }

@@ -1,46 +1,49 @@
-package sqltest_test
+package sqltest
 
 import (
 	"context"
 	"database/sql"
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/sqllock"
+
 	_ "modernc.org/sqlite"
 )
 
-// Locks in a database that the program has open anyway.
-func Example() {
-	ctx := context.Background()
-	dir, err := os.MkdirTemp("", "example")
+// A program that has its data in SQLite keeps its locks there, too.
+func Example_ownDatabase() {
+	folder, err := os.MkdirTemp("", "shop")
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
-	defer os.RemoveAll(dir)
-	db, err := sql.Open("sqlite", filepath.Join(dir, "app.db"))
+	defer os.RemoveAll(folder)
+	db, err := sql.Open("sqlite", filepath.Join(folder, "shop.db"))
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer db.Close()
 
-	locks, err := sqllock.New(ctx, db)
+	ctx := context.Background()
+	d, err := sqllock.New(ctx, db, sqllock.SQLite, nil)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
-	defer locks.Close()
-	client := holdfast.New(locks)
+	defer d.Close()
+	client := holdfast.New(d)
 	defer client.Close(ctx)
 
-	err = client.Mutex("import").Do(ctx, func(ctx context.Context, lease *holdfast.Lease) error {
-		fmt.Println("importing, and nobody else is")
+	err = client.Mutex("stock").Do(ctx, func(context.Context, *holdfast.Lease) error {
+		fmt.Println("nobody else counts the stock now")
 		return nil
 	})
 	fmt.Println(err)
 	// Output:
-	// importing, and nobody else is
+	// nobody else counts the stock now
 	// <nil>
 }

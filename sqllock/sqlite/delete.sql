@@ -1,2 +1,2 @@
--- Takes a claim out of its queue. Takes name and token.
+-- Takes a claim out of its queue. Takes name and token, returns nothing.
 DELETE FROM holdfast_claims WHERE name = ? AND token = ?;

@@ -1,3 +1,3 @@
--- Reads one claim. Takes the name and the ID.
-SELECT token, id, weight, units, ttl, boot, deadline, since, client, detached, granted, revoked, owner, value
+-- Finds a claim. Takes name and ID, returns one row or none.
+SELECT name, token, id, weight, units, ttl, deadline, since, client, detached, granted, revoked, owner, value
 FROM holdfast_claims WHERE name = ? AND id = ?;

@@ -1,3 +1,3 @@
--- Queues a claim. Takes its columns.
-INSERT INTO holdfast_claims (name, token, id, weight, units, ttl, boot, deadline, since, client, detached, granted, revoked, owner, value)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?);
+-- Queues a claim. Takes the columns in their order, returns nothing.
+INSERT INTO holdfast_claims (name, token, id, weight, units, ttl, deadline, since, client, detached, granted, owner, value)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);

@@ -1,2 +1,2 @@
--- Reads how a claim ended. Takes name, ID, boot and now.
-SELECT token, released FROM holdfast_ended WHERE name = ? AND id = ? AND boot = ? AND until > ?;
+-- Tells how a claim ended. Takes name, ID and now; returns token and released, or no row.
+SELECT token, released FROM holdfast_ends WHERE name = ? AND id = ? AND deadline > ?;

@@ -1,2 +1,2 @@
--- Lets a queued claim live until a new deadline. Takes TTL, boot, deadline, client, detached, name and token.
-UPDATE holdfast_claims SET ttl = ?, boot = ?, deadline = ?, client = ?, detached = ? WHERE name = ? AND token = ?;
+-- Lets a claim live until another deadline. Takes TTL, deadline, detached, name and token; returns nothing.
+UPDATE holdfast_claims SET ttl = ?, deadline = ?, detached = ? WHERE name = ? AND token = ?;

@@ -1,3 +1,6 @@
--- Forgets the tokens of locks that were not used for long: the clock in the next token keeps it greater. Takes the
--- microseconds before which they were used last.
-DELETE FROM holdfast_fences WHERE token < ? AND name NOT IN (SELECT name FROM holdfast_claims);
+-- Forgets the tokens of locks that were not used for long. Takes the least token to keep and how many, returns nothing.
+DELETE FROM holdfast_fences WHERE name IN (
+	SELECT name FROM holdfast_fences f
+	WHERE token < ? AND NOT EXISTS (SELECT 1 FROM holdfast_claims c WHERE c.name = f.name)
+	ORDER BY token LIMIT ?
+);

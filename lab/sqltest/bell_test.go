@@ -1,0 +1,61 @@
+package sqltest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// A client is told of a grant, so that it need not poll: that takes a quarter of a second or more each time.
+func TestHandoffIsRung(t *testing.T) {
+	path := newFile(t)
+	one, two := open(t, path), open(t, path)
+	held := mutex("m")
+	request(t, one, held, true)
+	const handoffs = 20
+	began := time.Now()
+	for range handoffs {
+		next := mutex("m")
+		request(t, two, next, false)
+		granted := make(chan error, 1)
+		go func() {
+			_, err := await(two, next)
+			granted <- err
+		}()
+		if err := one.Release(t.Context(), held); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-granted; err != nil {
+			t.Fatal(err)
+		}
+		one, two, held = two, one, next
+	}
+	took := time.Since(began)
+	t.Logf("%v for each hand-off", took/handoffs)
+	if took > handoffs*250*time.Millisecond {
+		t.Errorf("%v for each hand-off", took/handoffs)
+	}
+}
+
+// A ring that is lost delays the next in line, no more.
+func TestLostRings(t *testing.T) {
+	path := newFile(t)
+	a, b := open(t, path), open(t, path)
+	holder, next := mutex("m"), mutex("m")
+	request(t, a, holder, true)
+	request(t, b, next, false)
+	bells, err := filepath.Glob(path + ".clients/*.bell")
+	if err != nil || len(bells) != 2 {
+		t.Fatal(bells, err)
+	}
+	for _, bell := range bells {
+		os.Remove(bell)
+	}
+	if err := a.Release(t.Context(), holder); err != nil {
+		t.Fatal(err)
+	}
+	if took := awaitGrant(t, b, next); took > atOnce {
+		t.Errorf("granted after %v", took)
+	}
+}

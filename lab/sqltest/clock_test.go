@@ -1,0 +1,78 @@
+package sqltest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/boottime"
+)
+
+// Deadlines are on the clock that nobody sets.
+func TestDeadlinesCountFromBoot(t *testing.T) {
+	path := newFile(t)
+	before, ok := boottime.Now()
+	if !ok {
+		t.Skip("this system has no such clock")
+	}
+	d, c := open(t, path), mutex("m")
+	request(t, d, c, true)
+	after, _ := boottime.Now()
+	deadline := time.Duration(count(t, path, "SELECT deadline FROM holdfast_claims"))
+	if deadline < before+c.TTL || deadline > after+c.TTL {
+		t.Errorf("the deadline is %v, want a TTL after an instant from %v to %v", deadline, before, after)
+	}
+}
+
+// When the wall clock was set back, what it wrote before lies in the future. That changes no grant, no expiry, and no
+// order of tokens.
+func TestWallClockSetBack(t *testing.T) {
+	path := newFile(t)
+	d := open(t, path)
+	year := time.Now().Add(365 * 24 * time.Hour).UnixMicro()
+	old := mutex("m")
+	old.TTL = 300 * time.Millisecond
+	request(t, d, old, true)
+	change(t, path, "UPDATE holdfast_claims SET since = ?", year)
+	change(t, path, "UPDATE holdfast_fences SET token = ?", year)
+	next := mutex("m")
+	st := request(t, d, next, false)
+	if st.Token <= uint64(year) {
+		t.Errorf("token %d after %d", st.Token, year)
+	}
+	if took := awaitGrant(t, d, next); took > atOnce {
+		t.Errorf("the claim took %v to expire", took)
+	}
+}
+
+// After another boot, whatever was held before it is free, and its holder learns that.
+func TestOtherBoot(t *testing.T) {
+	path := newFile(t)
+	d, c := open(t, path), mutex("m")
+	c.Detached = true
+	held := request(t, d, c, true)
+	change(t, path, "UPDATE holdfast_store SET boot = 'another'")
+	if queue, err := d.Queue(t.Context(), "m"); err != nil || len(queue) != 0 {
+		t.Errorf("the queue is %+v, %v", queue, err)
+	}
+	change(t, path, "UPDATE holdfast_store SET boot = 'another'")
+	c.Token = held.Token
+	if _, err := d.Request(t.Context(), c); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("a renewal: %v, want ErrGone", err)
+	}
+	if st := request(t, d, mutex("m"), true); st.Token <= held.Token {
+		t.Errorf("token %d after %d", st.Token, held.Token)
+	}
+}
+
+// A Wait that was begun before sees the end of the boot, too.
+func TestWaitSeesOtherBoot(t *testing.T) {
+	path := newFile(t)
+	d, c := open(t, path), mutex("m")
+	request(t, d, c, true)
+	change(t, path, "UPDATE holdfast_store SET boot = 'another'")
+	if _, err := driver.Wait(t.Context(), d, c); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("Wait: %v, want ErrGone", err)
+	}
+}

@@ -1,0 +1,190 @@
+package sqltest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// The claims of these tests live for long, so what frees a lock is that the client is gone.
+
+// atOnce is far below all TTLs, and above what a busy machine needs.
+const atOnce = 5 * time.Second
+
+// grantedAtOnce fails unless c is granted at once after something happens, though nobody tells its client.
+func grantedAtOnce(t *testing.T, d driver.Driver, c driver.Claim, happens func()) {
+	t.Helper()
+	granted := make(chan error, 1)
+	go func() {
+		_, err := await(d, c)
+		granted <- err
+	}()
+	began := time.Now()
+	happens()
+	if err := <-granted; err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(began)
+	t.Logf("granted after %v", took)
+	if took > atOnce {
+		t.Errorf("granted after %v", took)
+	}
+}
+
+// A process that is killed holds nothing any more, and the next in line is granted the lock at that instant.
+func TestKilledHolder(t *testing.T) {
+	path := newFile(t)
+	holder := start(t, "hold", path, "m", "mutex")
+	holder.says(t, "held")
+	d, next := open(t, path), mutex("m")
+	request(t, d, next, false)
+	grantedAtOnce(t, d, next, func() { holder.kill(t) })
+}
+
+// Nobody has to have waited: whoever asks next is granted the lock.
+func TestKilledHolderWithoutWaiters(t *testing.T) {
+	path := newFile(t)
+	holder := start(t, "hold", path, "m", "mutex")
+	holder.says(t, "held")
+	d := open(t, path)
+	holder.kill(t)
+	holder.cmd.Wait()
+	c := mutex("m")
+	c.Queue = false
+	request(t, d, c, true)
+	if queue, err := d.Queue(t.Context(), "m"); err != nil || len(queue) != 1 {
+		t.Errorf("the queue is %+v, %v", queue, err)
+	}
+}
+
+// Who has waited all along notices that the one before it, which has become the holder meanwhile, is killed.
+func TestKilledSecondHolder(t *testing.T) {
+	path := newFile(t)
+	d := open(t, path)
+	first, third := mutex("m"), mutex("m")
+	request(t, d, first, true)
+	second := start(t, "hold", path, "m", "mutex")
+	second.says(t, "queued")
+	request(t, d, third, false)
+	grantedAtOnce(t, d, third, func() {
+		if err := d.Release(t.Context(), first); err != nil {
+			t.Fatal(err)
+		}
+		if queue, err := d.Queue(t.Context(), "m"); err != nil || len(queue) != 2 || !queue[0].Granted {
+			t.Fatalf("the queue is %+v, %v", queue, err)
+		}
+		second.kill(t)
+	})
+}
+
+// A waiter that is killed holds nobody up, wherever it stands: here a writer between readers.
+func TestKilledWaiter(t *testing.T) {
+	path := newFile(t)
+	d := open(t, path)
+	first, last := reader("m"), reader("m")
+	request(t, d, first, true)
+	waiter := start(t, "hold", path, "m", "writer")
+	waiter.says(t, "queued")
+	request(t, d, last, false)
+	grantedAtOnce(t, d, last, func() { waiter.kill(t) })
+}
+
+// The next in line watches all holders, not only the one just ahead of it.
+func TestKilledHolderAmongMany(t *testing.T) {
+	path := newFile(t)
+	d := open(t, path)
+	holder := start(t, "hold", path, "m", "reader")
+	holder.says(t, "held")
+	released, next := reader("m"), writer("m")
+	request(t, d, released, true)
+	request(t, d, next, false)
+	if err := d.Release(t.Context(), released); err != nil {
+		t.Fatal(err)
+	}
+	grantedAtOnce(t, d, next, func() { holder.kill(t) })
+}
+
+// A child that inherited the files keeps the claims of a process that was killed; with the child they end.
+func TestChildKeepsClaims(t *testing.T) {
+	path := newFile(t)
+	parent := start(t, "parent", path, "m", "mutex")
+	parent.says(t, "held")
+	d, next := open(t, path), mutex("m")
+	request(t, d, next, false)
+	parent.kill(t)
+	parent.cmd.Process.Wait()
+	for range 20 {
+		request(t, d, next, false)
+	}
+	grantedAtOnce(t, d, next, func() { parent.in.Close() })
+}
+
+// A detached claim lives by its TTL alone.
+func TestDetachedOutlivesKill(t *testing.T) {
+	path := newFile(t)
+	holder := start(t, "hold", path, "m", "mutex", "detached")
+	holder.says(t, "held")
+	holder.kill(t)
+	holder.cmd.Wait()
+	for range 3 {
+		request(t, open(t, path), mutex("m"), false)
+	}
+}
+
+// The files of a process that was killed are removed by those who come later.
+func TestFilesOfTheDeadAreRemoved(t *testing.T) {
+	path := newFile(t)
+	holder := start(t, "hold", path, "m", "mutex")
+	holder.says(t, "held")
+	holder.kill(t)
+	holder.cmd.Wait()
+	open(t, path)
+	if left := filesOf(t, path); left != 1 {
+		t.Errorf("there are files of %d clients, want those of the living one", left)
+	}
+	if n := count(t, path, "SELECT count(*) FROM holdfast_claims"); n != 0 {
+		t.Errorf("%d claims of the dead client are left", n)
+	}
+}
+
+// A client that closes in peace leaves nothing, and one that holds something leaves what tells that it is gone.
+func TestFilesAfterClose(t *testing.T) {
+	path := newFile(t)
+	d, other := open(t, path), open(t, path)
+	request(t, d, mutex("m"), true)
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	request(t, other, mutex("m"), true)
+	if err := open(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left := filesOf(t, path); left != 1 {
+		t.Errorf("there are files of %d clients, want 1", left)
+	}
+}
+
+// Who only watches learns of the death of a holder, too, though nobody waits for its lock.
+func TestWatchSeesDeath(t *testing.T) {
+	path := newFile(t)
+	holder := start(t, "hold", path, "m", "mutex")
+	holder.says(t, "held")
+	d := open(t, path)
+	changed := make(chan error, 1)
+	go func() { changed <- driver.Watch(context.Background(), d, "m") }()
+	for range 3 {
+		if queue, err := d.Queue(t.Context(), "m"); err != nil || len(queue) != 1 {
+			t.Fatalf("the queue is %+v, %v", queue, err)
+		}
+	}
+	holder.kill(t)
+	holder.cmd.Wait()
+	if err := <-changed; err != nil {
+		t.Error(err)
+	}
+	if queue, err := d.Queue(t.Context(), "m"); err != nil || len(queue) != 0 {
+		t.Errorf("the queue is %+v, %v", queue, err)
+	}
+}

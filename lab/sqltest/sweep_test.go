@@ -1,0 +1,80 @@
+package sqltest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock"
+)
+
+// use makes requests that are about nothing, so that the driver sweeps.
+func use(t *testing.T, d driver.Driver) {
+	t.Helper()
+	for range 200 {
+		if _, err := d.Queue(t.Context(), "nothing"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Whatever became of its claims, nothing of a lock stays for ever: claims that nobody asks about, what is remembered of
+// claims that ended, tokens of locks that were not used for long.
+func TestNothingStays(t *testing.T) {
+	path := newFile(t)
+	db := openSQL(t, path)
+	d, err := sqllock.New(t.Context(), db, sqllock.SQLite, &sqllock.Options{Keep: time.Nanosecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for i := range 50 {
+		c := mutex(fmt.Sprint(i))
+		c.TTL = 100 * time.Millisecond
+		request(t, d, c, true)
+		switch i % 3 {
+		case 0:
+			d.Release(t.Context(), c)
+		case 1:
+			d.Break(t.Context(), c.Name, c.ID)
+		}
+	}
+	for deadline := time.Now().Add(patience); ; {
+		use(t, d)
+		left := count(t, path, `SELECT (SELECT count(*) FROM holdfast_claims) + (SELECT count(*) FROM holdfast_ends) + (SELECT count(*) FROM holdfast_fences)`)
+		if left == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d rows are left", left)
+		}
+	}
+}
+
+// Sweeping takes nothing that is needed: the tokens of locks in use, and claims that live.
+func TestSweepSpares(t *testing.T) {
+	path := newFile(t)
+	d, err := sqllock.New(t.Context(), openSQL(t, path), sqllock.SQLite, &sqllock.Options{Keep: time.Nanosecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	other := open(t, path)
+	ahead := time.Now().Add(time.Hour).UnixMicro()
+	c := mutex("m")
+	request(t, d, c, true)
+	change(t, path, "UPDATE holdfast_fences SET token = ?", ahead)
+	if err := d.Release(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	request(t, other, mutex("theirs"), true)
+	use(t, d)
+	if st := request(t, d, mutex("m"), true); st.Token <= uint64(ahead) {
+		t.Errorf("token %d after %d", st.Token, ahead)
+	}
+	request(t, d, mutex("theirs"), false)
+	if filesOf(t, path) != 2 {
+		t.Error("the files of a living client were removed")
+	}
+}

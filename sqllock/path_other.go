@@ -1,0 +1,5 @@
+//go:build !windows
+
+package sqllock
+
+func ofSystem(path string) string { return path }

@@ -1,0 +1,44 @@
+-- Makes the tables of format 1. Takes and returns nothing.
+--
+-- Names, owners and values are bytes. Deadlines are nanoseconds of the machine's clock since it booted; those of an
+-- earlier boot have passed, so holdfast_store says which boot they belong to.
+CREATE TABLE holdfast_store (
+	format INTEGER NOT NULL, -- which of these scripts were run
+	boot   TEXT    NOT NULL
+);
+INSERT INTO holdfast_store (format, boot) VALUES (1, '');
+
+CREATE TABLE holdfast_claims ( -- the queues: a row for each claim, waiting or granted
+	name     BLOB    NOT NULL,
+	token    INTEGER NOT NULL, -- place in the queue, and fencing token
+	id       TEXT    NOT NULL,
+	weight   INTEGER NOT NULL,
+	units    INTEGER NOT NULL, -- the claim's limit
+	ttl      INTEGER NOT NULL, -- nanoseconds
+	deadline INTEGER NOT NULL,
+	since    INTEGER NOT NULL, -- microseconds of the wall clock, for people
+	client   TEXT    NOT NULL, -- whose end is the claim's, unless it is detached
+	detached INTEGER NOT NULL,
+	granted  INTEGER NOT NULL,
+	owner    BLOB    NOT NULL,
+	value    BLOB    NOT NULL,
+	PRIMARY KEY (name, token)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX holdfast_claims_id ON holdfast_claims (name, id);
+CREATE INDEX holdfast_claims_deadline ON holdfast_claims (deadline);
+
+CREATE TABLE holdfast_fences ( -- the greatest token of each lock
+	name  BLOB    NOT NULL PRIMARY KEY,
+	token INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX holdfast_fences_token ON holdfast_fences (token);
+
+CREATE TABLE holdfast_ends ( -- claims that ended, while a late copy of their request may still arrive
+	name     BLOB    NOT NULL,
+	id       TEXT    NOT NULL,
+	token    INTEGER NOT NULL,
+	released INTEGER NOT NULL, -- by who asked for it; otherwise it expired, was broken, or was barred before it came
+	deadline INTEGER NOT NULL, -- of remembering
+	PRIMARY KEY (name, id)
+) WITHOUT ROWID;
+CREATE INDEX holdfast_ends_deadline ON holdfast_ends (deadline);
