@@ -23,7 +23,7 @@ test: servers lint ## install what is missing, then lint, and test everything on
 test-race: ## provoke races: tests that need no server, repeatedly, on more threads than cores
 	go test -race -count=3 -cpu 1,4,16 -timeout 20m . ./driver/... ./memlock/...
 
-lint: ## gofmt, vet on three systems, staticcheck, and modules that are tidy
+lint: ## gofmt, vet, staticcheck, types on macOS and Windows, and modules that are tidy
 	@sh scripts/lint.sh
 
 bench: servers ## measure speed beside others, in one run on one server

@@ -1,5 +1,5 @@
 #!/bin/sh
-# gofmt, go vet for three systems, staticcheck, and modules that are tidy. Says all that is wrong, and fails then.
+# gofmt, go vet, staticcheck, types on other systems, and modules that are tidy. Says all that is wrong, and fails then.
 set -eu
 root=$(pwd)
 bad=0
@@ -8,33 +8,37 @@ complain() {
 	bad=1
 }
 
-unformatted=$(git ls-files --cached --others --exclude-standard '*.go' | xargs gofmt -l)
-[ -z "$unformatted" ] || complain "gofmt would change:" $unformatted
-
 # The tools have a module of their own, outside the workspace, so that nobody who uses Holdfast sees what they need.
-GOWORK=off go -C internal/devtools build -o "$root/bin/staticcheck" honnef.co/go/tools/cmd/staticcheck
-
-# The library and the command are for all of these; the lab runs where the servers do.
-systems() {
-	case $1 in
-	lab) echo linux ;;
-	*) echo linux darwin windows ;;
-	esac
+tool() {
+	GOWORK=off go -C internal/devtools build -o "$root/bin/" "$1"
 }
 
-for module in $(go list -m -f '{{.Dir}}'); do
-	name=${module#"$root"}
-	name=${name#/}
-	echo "lint ${name:-.}"
-	cd "$module"
-	for system in $(systems "$name"); do
-		GOOS=$system CGO_ENABLED=0 go vet ./... || complain "${name:-.}: go vet for $system"
-	done
-	"$root/bin/staticcheck" ./... || complain "${name:-.}: staticcheck"
-done
+echo "lint: gofmt"
+unformatted=$(git ls-files --cached --others --exclude-standard '*.go' | xargs gofmt -l)
+# shellcheck disable=SC2086
+[ -z "$unformatted" ] || complain "gofmt would change:" $unformatted
+
+packages=$(go list -m -f '{{.Dir}}/...')
+
+# With the race detector, as in the tests: then what both import is compiled once.
+echo "lint: go vet"
+# shellcheck disable=SC2086
+go vet -race $packages || complain "go vet"
+GOWORK=off go -C internal/devtools vet ./... || complain "go vet in internal/devtools"
+
+echo "lint: staticcheck"
+tool honnef.co/go/tools/cmd/staticcheck
+# shellcheck disable=SC2086
+GOFLAGS="${GOFLAGS:-} -race" bin/staticcheck $packages || complain "staticcheck"
+
+# The library and the command are for these too; the lab runs where the servers do.
+echo "lint: macOS and Windows"
+tool ./crosscheck
+# shellcheck disable=SC2046
+bin/crosscheck darwin,windows $(echo "$packages" | grep -v '/lab/\.\.\.$') || complain "other systems"
 
 # -e: what only the tests of others' packages need may be out of reach.
-cd "$root"
+echo "lint: modules"
 for mod in $(git ls-files '*go.mod'); do
 	dir=$(dirname "$mod")
 	change=$(GOWORK=off go -C "$dir" mod tidy -e -diff 2>/dev/null) ||
