@@ -37,8 +37,8 @@ func TestManyLeasesOfOneClient(t *testing.T) {
 	t.Logf("%d leases in %v: %.0f bytes for each, %d goroutines, %d renewals in a batch",
 		leases, h.took.Round(time.Millisecond), h.bytesEach, goroutines-h.before.goroutines, renewed/batches)
 
-	if time.Since(h.since) < ttl {
-		t.Errorf("renewed three times within %v, which is less than the TTL", time.Since(h.since))
+	if took := time.Since(h.since); took < ttl*9/10 { // a batch takes those along that are due a little later
+		t.Errorf("renewed three times within %v, which is much less than the TTL", took)
 	}
 	h.allHeld(t)
 	if got := goroutines - h.before.goroutines; got > mostGoroutines {
