@@ -1,8 +1,6 @@
 package drivertest
 
 import (
-	"time"
-
 	"github.com/holdfast-go/holdfast/driver"
 )
 
@@ -46,7 +44,7 @@ var queueRows = []row{
 		run: func(e *env) {
 			c := e.claim()
 			st := e.acquire(e.d, c)
-			e.eventually("time passes", func() bool { return e.queue()[0].Left < st.TTL-50*time.Millisecond })
+			e.eventually("time passes", func() bool { return e.queue()[0].Left < st.TTL-st.TTL/10 })
 			before := e.queue()[0]
 			e.acquire(e.d, renewal(c, st))
 			after := e.queue()[0]
