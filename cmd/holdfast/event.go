@@ -5,11 +5,11 @@ import "time"
 // An event is something that happened to run, or why a verb failed, as --json tells it: one object on a line of
 // standard error, since standard output belongs to the command.
 type event struct {
-	Event   string   `json:"event"` // waiting, acquired, lost, exit, warning or error
+	Event   string   `json:"event"` // waiting, acquired, revoked, lost, exit, warning or error
 	Time    string   `json:"time,omitempty"`
 	Name    string   `json:"name,omitempty"`
 	Owner   string   `json:"owner,omitempty"`   // acquired: as others see us
-	Token   string   `json:"token,omitempty"`   // acquired, lost: the fencing token, in decimal
+	Token   string   `json:"token,omitempty"`   // acquired, revoked, lost: the fencing token, in decimal
 	Waited  *float64 `json:"waited,omitempty"`  // acquired: seconds
 	Place   int      `json:"place,omitempty"`   // waiting: ours in the queue, from 1
 	Holders []claim  `json:"holders,omitempty"` // waiting, error: who has the lock

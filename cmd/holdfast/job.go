@@ -21,6 +21,7 @@ type job struct {
 	child *child.Child
 
 	lost   error     // why the lock counts as lost, once it does
+	told   bool      // a signal asked the command to end
 	killAt time.Time // when the command is killed, once it was asked to end
 }
 
@@ -68,7 +69,7 @@ func (j *job) environment() []string {
 	)
 }
 
-// release gives the lock back, and closes the backend. That it does not answer any more is a warning: the work was
+// release gives the lock back, and closes the backend unless the job runs again. That it does not answer any more is a warning: the work was
 // protected to its end.
 func (j *job) release(ctx context.Context) error {
 	ctx, done := j.farewell(ctx)
@@ -76,7 +77,10 @@ func (j *job) release(ctx context.Context) error {
 	limit, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
 	released := j.lease.Release(limit)
-	closed := j.store.close(ctx)
+	var closed error
+	if !j.runsAgain() {
+		closed = j.store.close(ctx)
+	}
 	switch {
 	case j.lost != nil || errors.Is(released, holdfast.ErrLost):
 	case released != nil:
@@ -104,9 +108,9 @@ func (j *job) farewell(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(); stop() }
 }
 
-func (j *job) warn(err error) {
-	j.emit(event{Event: "warning", Error: err.Error()})
-	if !j.json {
-		j.say("%s", err)
+func (a *app) warn(err error) {
+	a.emit(event{Event: "warning", Error: err.Error()})
+	if !a.json {
+		a.say("%s", err)
 	}
 }

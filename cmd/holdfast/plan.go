@@ -25,6 +25,7 @@ type runFlags struct {
 	ttl      time.Duration
 	atLeast  time.Duration
 	onLost   string
+	onRevoke string
 	grace    time.Duration
 	conflict int
 	shell    bool
@@ -36,11 +37,18 @@ func (f *runFlags) register(c *cobra.Command) {
 	flags.DurationVarP(&f.wait, "wait", "w", 0, "wait for this long at most, like 30s (default: for ever)")
 	flags.BoolVarP(&f.shared, "shared", "s", false, "share the lock with others that run --shared")
 	flags.Int64Var(&f.slots, "slots", 1, "how many may run at a time; give all the same number")
-	flags.DurationVar(&f.ttl, "ttl", holdfast.DefaultTTL, "how long the lock stays taken when its holder is cut off")
 	flags.DurationVar(&f.atLeast, "at-least", 0, "keep the lock taken for this long, though the command ends before")
-	flags.StringVar(&f.onLost, "on-lost", "term", "what to do with the command when the lock is lost: term, kill or ignore")
-	flags.DurationVar(&f.grace, "grace", defaultGrace, "time between TERM and KILL, a third of --ttl at most")
+	flags.StringVar(&f.onLost, "on-lost", lostTerm, "what to do with the command when the lock is lost: term, kill or ignore")
 	flags.IntVarP(&f.conflict, "conflict-exit-code", "E", exitConflict, "exit code when the lock was not acquired")
+	f.registerCommon(c)
+}
+
+// registerCommon registers what every verb takes that runs a command.
+func (f *runFlags) registerCommon(c *cobra.Command) {
+	flags := c.Flags()
+	flags.DurationVar(&f.ttl, "ttl", holdfast.DefaultTTL, "how long the lock stays taken when its holder is cut off")
+	flags.StringVar(&f.onRevoke, "on-revoke", revokeTerm, "what to do with the command when somebody asks for the lock: term or ignore")
+	flags.DurationVar(&f.grace, "grace", defaultGrace, "time between TERM and KILL, a third of --ttl at most")
 	flags.BoolVar(&f.shell, "shell", false, "give the command, one argument, to a shell")
 }
 
@@ -57,18 +65,26 @@ const (
 	lostIgnore = "ignore"
 )
 
+// What to do when somebody asks for the lock.
+const (
+	revokeTerm   = "term"
+	revokeIgnore = "ignore"
+)
+
 // A plan is a command line that makes sense.
 type plan struct {
 	runFlags
-	name    string
-	command []string
+	name     string
+	command  []string
+	campaign bool   // the lock is an election: who loses it campaigns again
+	value    string // what a candidate stands for
 }
 
 // plan checks the command line.
 func (f *runFlags) plan(c *cobra.Command, args []string) (*plan, error) {
 	given := c.Flags().Changed
 	p := &plan{runFlags: *f}
-	if err := p.take(args, c.ArgsLenAtDash()); err != nil {
+	if err := p.take(c.CommandPath(), args, c.ArgsLenAtDash()); err != nil {
 		return nil, err
 	}
 	p.noWait = f.noWait || given("wait") && f.wait == 0
@@ -93,6 +109,8 @@ func (f *runFlags) check(given func(string) bool) error {
 		return usage("--slots must be from 1 to %d", driver.All)
 	case !slices.Contains([]string{lostTerm, lostKill, lostIgnore}, f.onLost):
 		return usage("--on-lost must be term, kill or ignore")
+	case !slices.Contains([]string{revokeTerm, revokeIgnore}, f.onRevoke):
+		return usage("--on-revoke must be term or ignore")
 	case given("grace") && f.onLost != lostTerm:
 		return usage("--grace is the time after TERM, which --on-lost=%s does not send; leave it out", f.onLost)
 	case given("grace") && f.grace > f.ttl/graceShare:
@@ -103,9 +121,9 @@ func (f *runFlags) check(given func(string) bool) error {
 	return nil
 }
 
-// take takes the arguments apart; dash is how many come before the "--".
-func (p *plan) take(args []string, dash int) error {
-	const form = "holdfast run [flags] NAME -- COMMAND [ARG...]"
+// take takes the arguments of a verb apart; dash is how many come before the "--".
+func (p *plan) take(verb string, args []string, dash int) error {
+	form := verb + " [flags] NAME -- COMMAND [ARG...]"
 	switch {
 	case dash < 0:
 		return usage("put -- between the name of the lock and the command: %s", form)
@@ -114,7 +132,7 @@ func (p *plan) take(args []string, dash int) error {
 	case len(args) == 1:
 		return usage("give a command after the --: %s", form)
 	case p.shell && len(args) > 2:
-		return usage("--shell takes the command as one argument; put it into quotes: holdfast run --shell NAME -- 'COMMAND | COMMAND'")
+		return usage("--shell takes the command as one argument; put it into quotes: %s --shell NAME -- 'COMMAND | COMMAND'", verb)
 	}
 	p.name, p.command = args[0], args[1:]
 	if p.shell {
@@ -159,6 +177,10 @@ func (p *plan) acquire(ctx context.Context, c *holdfast.Client) (*holdfast.Lease
 // kind returns how to wait for a lock of the right kind, and how to try.
 func (p *plan) kind(c *holdfast.Client) (lock, try func(context.Context) (*holdfast.Lease, error)) {
 	switch {
+	case p.campaign:
+		e := c.Election(p.name)
+		campaign := func(ctx context.Context) (*holdfast.Lease, error) { return e.Campaign(ctx, p.value) }
+		return campaign, campaign
 	case p.shared:
 		m := c.RWMutex(p.name)
 		return m.RLock, m.TryRLock

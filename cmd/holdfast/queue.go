@@ -24,6 +24,7 @@ type claim struct {
 	Host      string    `json:"host,omitempty"`
 	PID       int       `json:"pid,omitempty"`
 	Label     string    `json:"label,omitempty"`
+	Value     string    `json:"value,omitempty"` // what a candidate stands for
 	Asks      string    `json:"asks"`            // "all", "shared" or "1 of 3"
 	Since     time.Time `json:"since"`           // when it was queued, by the backend's clock
 	ExpiresIn float64   `json:"expires_in"`      // seconds, unless it is renewed
@@ -43,7 +44,7 @@ func viewOf(name string, queue []holdfast.Entry) view {
 }
 
 func claimOf(e holdfast.Entry) claim {
-	c := claim{ID: e.ID, Owner: e.Owner, Asks: asks(e.Claim), Since: e.Since, ExpiresIn: e.Left.Seconds()}
+	c := claim{ID: e.ID, Owner: e.Owner, Value: e.Value, Asks: asks(e.Claim), Since: e.Since, ExpiresIn: e.Left.Seconds()}
 	c.Host, c.PID, c.Label = splitOwner(e.Owner)
 	if e.Token != 0 {
 		c.Token = decimal(e.Token)

@@ -57,13 +57,17 @@ func (a *app) runPlan(ctx context.Context, p *plan) error {
 	if err != nil {
 		return err
 	}
-	lease, err := a.acquire(ctx, s, p, inbox)
-	if err != nil {
-		s.abandon(ctx)
-		return err
+	for acquire := a.acquire; ; acquire = a.acquireAgain {
+		lease, err := acquire(ctx, s, p, inbox)
+		if err != nil {
+			s.abandon(ctx)
+			return err
+		}
+		j := &job{app: a, plan: p, store: s, lease: lease, inbox: inbox}
+		if err = j.run(ctx, program); !j.runsAgain() {
+			return err
+		}
 	}
-	j := &job{app: a, plan: p, store: s, lease: lease, inbox: inbox}
-	return j.run(ctx, program)
 }
 
 // openFor connects to the backend with what the plan wants of all claims. A signal ends the attempt.

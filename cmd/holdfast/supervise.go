@@ -14,13 +14,17 @@ const lookEvery = time.Second
 // supervise passes signals on and watches the lease, until the command has ended: by itself or, when the lock is lost,
 // with all that it started.
 func (j *job) supervise() {
-	held := j.lease.Done()
+	held, asked := j.lease.Done(), j.lease.Revoked()
 	for {
 		select {
 		case <-j.ended():
 			return
 		case s := <-j.inbox.signals:
+			j.told = j.told || ends(s)
 			_ = j.child.Signal(s) // it may be gone by now
+		case <-asked:
+			asked = nil
+			j.noteRevoked()
 		case <-held:
 			held = nil
 		case <-time.After(j.pause()):
@@ -113,6 +117,16 @@ func (j *job) terminate() {
 func isExpired(err error) bool {
 	var lost *holdfast.LostError
 	return errors.As(err, &lost) && lost.Reason == holdfast.LostExpired
+}
+
+// noteRevoked tells that somebody asked for the lock, and passes the wish on. The command decides: the lock is ours, and
+// renewed, for as long as it runs.
+func (j *job) noteRevoked() {
+	j.emit(event{Event: "revoked", Name: j.plan.name, Token: decimal(j.lease.Token())})
+	if j.plan.onRevoke == revokeTerm {
+		j.told = true
+		j.child.Terminate()
+	}
 }
 
 // noteLost notes that the lock is lost, and tells.

@@ -4,7 +4,7 @@
 // together with this process when the user suspends it. On Linux it dies with this process, even of SIGKILL, and what
 // descends from it cannot hide: orphans become children of this process, so Kill finds them in whatever group they are.
 //
-// A process starts one command in its life, and no other children.
+// A process starts no other children, and one command at a time: the next when nothing of the last one lives.
 package child
 
 import (

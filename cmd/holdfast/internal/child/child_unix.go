@@ -83,6 +83,7 @@ func keepOpen(files []*os.File) error {
 // follow waits for the command and for what it leaves behind, until nothing of it is left.
 func (c *Child) follow() {
 	defer close(c.gone)
+	defer c.tty.close()
 	for {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, syscall.WUNTRACED, nil)
@@ -135,7 +136,7 @@ func (c *Child) killAll() {
 
 // catchSuspend catches the request to suspend this process, from before the command starts: if this process stopped
 // alone, the command would run on while nobody renews its lock.
-func catchSuspend() <-chan os.Signal {
+func catchSuspend() chan os.Signal {
 	requests := make(chan os.Signal, 1)
 	if !signal.Ignored(syscall.SIGTSTP) {
 		signal.Notify(requests, syscall.SIGTSTP)
@@ -143,9 +144,15 @@ func catchSuspend() <-chan os.Signal {
 	return requests
 }
 
-// passOn hands signals to the command until this process ends.
-func (c *Child) passOn(signals <-chan os.Signal) {
-	for s := range signals {
-		_ = c.Signal(s) // it may be gone by now
+// passOn hands signals to the command until nothing of it lives.
+func (c *Child) passOn(signals chan os.Signal) {
+	defer signal.Stop(signals)
+	for {
+		select {
+		case s := <-signals:
+			_ = c.Signal(s) // it may be gone by now
+		case <-c.gone:
+			return
+		}
 	}
 }

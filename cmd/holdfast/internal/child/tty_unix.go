@@ -17,8 +17,8 @@ type tty struct {
 	lent bool // to the command
 }
 
-// openTTY returns the controlling terminal. The process must not start children any more: from here on it ignores
-// SIGTTOU, which a process in the background gets for taking the terminal back, and children would inherit that.
+// openTTY returns the controlling terminal. The process must not start children until it is closed: from here on it
+// ignores SIGTTOU, which a process in the background gets for taking the terminal back, and children would inherit that.
 func openTTY() *tty {
 	f, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -49,6 +49,15 @@ func (t *tty) takeBack() bool {
 	}
 	t.lent = false
 	return t.giveTo(unix.Getpgrp()) == nil
+}
+
+// close gives the file back.
+func (t *tty) close() {
+	if t == nil {
+		return
+	}
+	signal.Reset(syscall.SIGTTOU)
+	_ = t.file.Close() // nothing was written
 }
 
 // owner returns the group that has the terminal, zero when that is unknown.

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+const electHelp = `Elect campaigns until it leads, and runs the command while it does: one leader at a time, the others wait in line.
+
+When the command exits, elect gives the lead back and exits with the command's code. When the lead is lost, it ends the
+command as run does, with TERM, the grace and KILL, then campaigns again and starts the command anew.
+
+Others see --value, such as the address at which the leader is reached: holdfast leader prints it. The command has in its
+environment what run sets.
+
+` + exitHelp
+
+// electVerb is holdfast elect.
+func (a *app) electVerb() *cobra.Command {
+	var (
+		f     = runFlags{onLost: lostTerm, slots: 1, conflict: exitConflict}
+		value string
+	)
+	c := &cobra.Command{
+		Use:   "elect [flags] NAME -- COMMAND [ARG...]",
+		Short: "Run a command while leading",
+		Long:  electHelp,
+		Example: `  holdfast elect --value $HOSTNAME:8080 scheduler -- ./scheduler    one at a time, the next one takes over
+  holdfast leader scheduler                                         who is it?`,
+		RunE: func(c *cobra.Command, args []string) error {
+			p, err := f.plan(c, args)
+			if err != nil {
+				return err
+			}
+			if p.onLost == lostIgnore {
+				return usage("--on-lost must be term or kill: a command that does not lead must not run on")
+			}
+			p.campaign, p.value = true, value
+			return a.runPlan(c.Context(), p)
+		},
+	}
+	a.backend.register(c)
+	f.registerCommon(c)
+	c.Flags().StringVar(&f.onLost, "on-lost", lostTerm, "what to do with the command when the lead is lost: term or kill")
+	c.Flags().StringVar(&value, "value", "", "what others see of the leader, such as its address")
+	return c
+}
+
+// runsAgain reports whether the command is to be started anew, once we lead again: the lead was lost, nothing of the
+// command lives, and nobody asked it to end.
+func (j *job) runsAgain() bool {
+	if !j.plan.campaign || j.lost == nil || j.told {
+		return false
+	}
+	select {
+	case <-j.child.Gone():
+		return true
+	default:
+		return false
+	}
+}
+
+// campaignPause is the time between two campaigns while the backend does not serve us.
+const campaignPause = time.Second
+
+// acquireAgain is acquire for who has led before, and therefore waits for a backend that is away.
+func (a *app) acquireAgain(ctx context.Context, s *store, p *plan, inbox *inbox) (*holdfast.Lease, error) {
+	for {
+		lease, err := a.acquire(ctx, s, p, inbox)
+		if err == nil {
+			return lease, nil
+		}
+		if err := a.outlast(ctx, err, inbox); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// outlast pauses before the next campaign where the last failed since the backend is away, and returns nil. It returns
+// why not to try again otherwise, or when a signal comes.
+func (a *app) outlast(ctx context.Context, failed error, inbox *inbox) error {
+	if e, ok := errors.AsType[*exit](failed); !ok || e.code != exitUnavailable {
+		return failed
+	}
+	a.warn(failed)
+	pausing, done := inbox.until(ctx)
+	defer done()
+	if sleep(pausing, campaignPause) {
+		return nil
+	}
+	if i, ok := errors.AsType[*interrupt](context.Cause(pausing)); ok {
+		return ended(i.code())
+	}
+	return failed
+}
+
+// ends reports whether a signal asks a command to end.
+func ends(s os.Signal) bool {
+	switch s {
+	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
+		return true
+	default:
+		return false
+	}
+}

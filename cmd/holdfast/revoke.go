@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// revokeVerb is holdfast revoke.
+func (a *app) revokeVerb() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "revoke NAME",
+		Short: "Ask the holders of a lock to let go",
+		Long: `Revoke asks those who hold the lock to let go, and returns at once. They decide: holdfast run sends TERM to its command
+(see --on-revoke), a program is told by Lease.Revoked. To take a lock away by force, use break.
+
+` + exitHelp,
+		Args: takes(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.use(c.Context(), func(s *store) error { return a.revoke(c.Context(), s, args[0]) })
+		},
+	}
+	a.backend.register(c)
+	return c
+}
+
+func (a *app) revoke(ctx context.Context, s *store, name string) error {
+	queue, err := s.Queue(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := s.Revoke(ctx, name); err != nil {
+		return err
+	}
+	return a.printAsked(name, viewOf(name, queue).Holders)
+}
+
+func (a *app) printAsked(name string, asked []claim) error {
+	if a.json {
+		return printJSON(a.out, struct {
+			Name  string  `json:"name"`
+			Asked []claim `json:"asked"`
+		}{name, asked})
+	}
+	if len(asked) == 0 {
+		_, err := fmt.Fprintf(a.out, "%s: nobody holds it\n", printable(name))
+		return err
+	}
+	for _, c := range asked {
+		if _, err := fmt.Fprintf(a.out, "%s: asked claim %s of %s to let go\n", printable(name), printable(c.ID), c.who()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
