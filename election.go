@@ -28,11 +28,11 @@ func (e *Election) Campaign(ctx context.Context, value string) (*Lease, error) {
 }
 
 // Run campaigns and calls lead while it leads; when the lead is lost, it waits until lead has returned and campaigns
-// again. It returns when ctx ends or when lead returns for another reason, with what lead returned. The context that
-// lead gets ends with ctx or with the lease.
+// again, also when that means to wait for a backend that does not answer. It returns when ctx ends or when lead returns
+// for another reason, with what lead returned. The context that lead gets ends with ctx or with the lease.
 func (e *Election) Run(ctx context.Context, value string, lead func(ctx context.Context, l *Lease) error) error {
-	for {
-		lease, err := e.Campaign(ctx, value)
+	for campaign := e.Campaign; ; campaign = e.campaignAgain {
+		lease, err := campaign(ctx, value)
 		if err != nil {
 			return err
 		}
@@ -40,6 +40,17 @@ func (e *Election) Run(ctx context.Context, value string, lead func(ctx context.
 		if !errors.Is(err, ErrLost) || ctx.Err() != nil {
 			return err
 		}
+	}
+}
+
+// campaignAgain is Campaign for who has led before.
+func (e *Election) campaignAgain(ctx context.Context, value string) (*Lease, error) {
+	for pace := (pace{}); ; {
+		lease, err := e.Campaign(ctx, value)
+		if !errors.Is(err, ErrUnknown) || pace.pause(ctx) != nil {
+			return lease, err
+		}
+		e.settings.logger.Warn("holdfast: campaigning again failed", "lock", e.name, "backend", e.client.label, "error", err)
 	}
 }
 

@@ -79,6 +79,29 @@ func TestElectionRunsAgainAfterLoss(t *testing.T) {
 	})
 }
 
+// Who has led waits for a backend that is away, since it is not known for how long the lead was lost.
+func TestElectionRunOutlastsAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cable := overLine(memlock.New().Client())
+		a := newClient(t, cable)
+		terms := 0
+		err := a.Election("boss").Run(t.Context(), "a", func(ctx context.Context, l *holdfast.Lease) error {
+			if terms++; terms == 2 {
+				return nil
+			}
+			cable.set(faults{cut: true})
+			<-ctx.Done()
+			time.AfterFunc(time.Hour, func() { cable.set(faults{}) })
+			return context.Cause(ctx)
+		})
+		if err != nil || terms != 2 {
+			t.Errorf("%d terms, then %v", terms, err)
+		}
+		cable.set(faults{cut: true})
+		wantErr(t, a.Election("boss").Run(t.Context(), "a", nil), holdfast.ErrUnknown)
+	})
+}
+
 func TestRevoke(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, a, b := twoClients(t)
