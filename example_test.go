@@ -38,6 +38,32 @@ func Example() {
 	// <nil>
 }
 
+func ExampleLease_Detach() {
+	ctx := context.Background()
+	client := open(ctx, "detach")
+	lease, err := client.Mutex("deploy").Lock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	handle, err := lease.Detach(ctx) // the lock stays taken for its TTL; the handle is a text to hand on
+	if err != nil {
+		log.Fatal(err)
+	}
+	client.Close(ctx)
+
+	other := open(ctx, "detach") // in another process
+	defer other.Close(ctx)
+	resumed, err := other.Resume(ctx, handle)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("same token:", resumed.Token() == lease.Token())
+	fmt.Println("released:", resumed.Release(ctx))
+	// Output:
+	// same token: true
+	// released: <nil>
+}
+
 func ExampleMutex_Lock() {
 	ctx := context.Background()
 	client := open(ctx, "lock")

@@ -17,9 +17,7 @@ func (h *hold) linger(ctx context.Context, g *grant, left time.Duration) error {
 		h.stay(left)
 		return nil
 	}
-	claim := h.claim
-	claim.TTL, claim.Detached = max(left, h.lock.client.traits.MinTTL), true
-	_, _, err := h.lock.request(ctx, claim, h.claim.TTL)
+	err := h.leave(ctx, max(left, h.lock.client.traits.MinTTL))
 	h.end()
 	switch {
 	case err == nil:
@@ -29,6 +27,14 @@ func (h *hold) linger(ctx context.Context, g *grant, left time.Duration) error {
 	default:
 		return h.lock.failure("release", ErrUnknown, err, errors.New("the lock may be free before its least time is over"))
 	}
+}
+
+// leave gives the claim this long to live, with or without its client. Nobody keeps it from here on.
+func (h *hold) leave(ctx context.Context, ttl time.Duration) error {
+	claim := h.claim
+	claim.TTL, claim.Detached = ttl, true
+	_, _, err := h.lock.request(ctx, claim, h.claim.TTL)
+	return err
 }
 
 // settle ends the keeping of the claim, once no renewal of it is under way: one that arrived after what comes next would

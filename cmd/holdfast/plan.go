@@ -32,15 +32,21 @@ type runFlags struct {
 }
 
 func (f *runFlags) register(c *cobra.Command) {
+	f.registerWait(c)
+	f.registerCommon(c)
+	flags := c.Flags()
+	flags.DurationVar(&f.atLeast, "at-least", 0, "keep the lock taken for this long, though the command ends before")
+	flags.StringVar(&f.onLost, "on-lost", lostTerm, "what to do with the command when the lock is lost: term, kill or ignore")
+}
+
+// registerWait registers what every verb takes that may wait for a lock of any kind.
+func (f *runFlags) registerWait(c *cobra.Command) {
 	flags := c.Flags()
 	flags.BoolVarP(&f.noWait, "no-wait", "n", false, "do not wait for the lock")
 	flags.DurationVarP(&f.wait, "wait", "w", 0, "wait for this long at most, like 30s (default: for ever)")
 	flags.BoolVarP(&f.shared, "shared", "s", false, "share the lock with others that run --shared")
 	flags.Int64Var(&f.slots, "slots", 1, "how many may run at a time; give all the same number")
-	flags.DurationVar(&f.atLeast, "at-least", 0, "keep the lock taken for this long, though the command ends before")
-	flags.StringVar(&f.onLost, "on-lost", lostTerm, "what to do with the command when the lock is lost: term, kill or ignore")
 	flags.IntVarP(&f.conflict, "conflict-exit-code", "E", exitConflict, "exit code when the lock was not acquired")
-	f.registerCommon(c)
 }
 
 // registerCommon registers what every verb takes that runs a command.
@@ -151,7 +157,12 @@ func (p *plan) findProgram() (string, error) {
 }
 
 // label tells others what runs. Arguments are not told: they may be secret.
-func (p *plan) label() string { return filepath.Base(p.command[0]) }
+func (p *plan) label() string {
+	if len(p.command) == 0 {
+		return "detached"
+	}
+	return filepath.Base(p.command[0])
+}
 
 // owner is how others see this process: see holdfast.WithOwner.
 func (p *plan) owner() string { return self() + " " + p.label() }

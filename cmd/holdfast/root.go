@@ -56,7 +56,8 @@ Without --backend the locks are in a file of this user on this machine.
 		return usage("%w; %s --help shows the flags", err, c.CommandPath())
 	})
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON")
-	root.AddCommand(a.runVerb(), a.lsVerb(), a.showVerb(), a.breakVerb(), a.revokeVerb(), a.electVerb(), a.leaderVerb(), a.versionVerb(), a.completionVerb())
+	root.AddCommand(a.runVerb(), a.electVerb(), a.lsVerb(), a.showVerb(), a.breakVerb(), a.revokeVerb(), a.leaderVerb(),
+		a.acquireVerb(), a.renewVerb(), a.checkVerb(), a.releaseVerb(), a.versionVerb(), a.completionVerb())
 	return root
 }
 

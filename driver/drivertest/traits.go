@@ -146,6 +146,27 @@ var traitsRows = []row{
 		needs: func(d driver.Driver) bool { return d.Traits().Detach },
 		exact: true,
 	},
+	{
+		name: "a detached claim goes on elsewhere",
+		why:  "scripts acquire in one process, and renew and release in others",
+		run: func(e *env) {
+			gone := e.h.Open(e.T)
+			c := e.claim()
+			c.Detached = true
+			st := e.acquire(gone, c)
+			if err := gone.Close(); err != nil {
+				e.Errorf("Close: %v", err)
+			}
+			if again := e.acquire(e.other, renewal(c, st)); again.Token != st.Token {
+				e.Errorf("renewed elsewhere, the token is %d, was %d", again.Token, st.Token)
+			}
+			e.enqueue(e.d, e.try())
+			e.release(e.other, c, st)
+			e.acquire(e.d, e.try())
+		},
+		needs: func(d driver.Driver) bool { return d.Traits().Detach },
+		exact: true,
+	},
 }
 
 // invalid fails unless Validate refuses a claim that was changed like this, with an error that wraps want.

@@ -1,0 +1,121 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Detach ends the lease in this client and leaves the lock taken, for the TTL from now on. The handle that it returns
+// names the lock, the claim and the token; with it any process goes on, through [Client.Resume]. Unless one does, the
+// lock is free when the TTL is over.
+//
+// An error that matches [errors.ErrUnsupported] says that the backend ends claims together with their client, and
+// ErrUnknown that the backend did not answer: the lease then goes on. A lease that its context holds more than once
+// cannot be detached.
+func (l *Lease) Detach(ctx context.Context) (string, error) {
+	if err := l.Err(); err != nil {
+		return "", err
+	}
+	g := l.grant
+	if err := g.detachable(); err != nil {
+		return "", g.lock.failure("detach", err)
+	}
+	if err := g.hold.detach(ctx); err != nil {
+		return "", errors.Join(l.Err(), err)
+	}
+	if !g.end(ErrReleased) {
+		return "", l.ended()
+	}
+	return g.hold.handle(g).String(), nil
+}
+
+// detachable reports why a grant cannot be left alone.
+func (g *grant) detachable() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case !g.lock.client.traits.Detach:
+		return errors.Join(errors.ErrUnsupported, errors.New("this backend ends a claim together with its client; keep the client open"))
+	case len(g.leases) > 1:
+		return errors.New("it is held more than once; release the inner leases first")
+	default:
+		return nil
+	}
+}
+
+// detach leaves the claim alone for its TTL, and ends the hold. When that fails the hold goes on, unless it is lost.
+func (h *hold) detach(ctx context.Context) error {
+	ctx, cancel := h.untilGivenBack(ctx)
+	defer cancel()
+	if !h.settle(ctx) {
+		return h.lock.failure("detach", ErrUnknown, errors.New("the backend does not answer; the lease goes on until its deadline"))
+	}
+	err := h.leave(ctx, h.claim.TTL)
+	switch {
+	case isGone(err):
+		h.gone(err)
+		return h.lock.failure("detach", err)
+	case err != nil:
+		h.lock.client.keeper.add(&h.kept)
+		return h.lock.failure("detach", ErrUnknown, err, errors.New("the lease goes on"))
+	}
+	h.end()
+	h.lock.client.gates.left(h)
+	return nil
+}
+
+// handle is what goes on with the claim under the token of a grant.
+func (h *hold) handle(g *grant) handle {
+	c := h.claim
+	return handle{Name: []byte(c.Name), ID: c.ID, Token: g.token, Weight: c.Weight, Limit: c.Limit, TTL: c.TTL}
+}
+
+// CheckHandle looks, without renewing anything, whether the lock of a handle is still held by it. It returns the claim
+// with the token of the lease, or a *LostError.
+func (c *Client) CheckHandle(ctx context.Context, handle string) (Entry, error) {
+	h, err := parseHandle(handle)
+	if err != nil {
+		return Entry{}, err
+	}
+	queue, err := c.Queue(ctx, string(h.Name))
+	if err != nil {
+		return Entry{}, err
+	}
+	for _, e := range queue {
+		if e.ID == h.ID && e.Token>>tokenShift == h.Token>>tokenShift && e.Granted {
+			e.Token = h.Token
+			return e, nil
+		}
+	}
+	return Entry{}, &LostError{Name: string(h.Name), Token: h.Token, Reason: LostGone}
+}
+
+// Resume goes on with a lock that was detached: see [Lease.Detach]. The lease has the token it had, and is renewed until
+// it is released, lost, or detached again. A *LostError says that the lock is not held any more; ErrInvalidHandle, that
+// handle is something else. Two clients that resume one handle hold the lock together.
+func (c *Client) Resume(ctx context.Context, handle string) (*Lease, error) {
+	h, err := parseHandle(handle)
+	if err != nil {
+		return nil, err
+	}
+	l := c.lock(string(h.Name), []Option{WithTTL(h.TTL), WithMinHold(0), WithMaxHold(0)})
+	claim := h.claim()
+	if err := errors.Join(c.closed(), l.settings.check(), driver.Validate(claim, c.traits)); err != nil {
+		return nil, l.failure("resume", err)
+	}
+	c.background.enter()
+	defer c.background.leave()
+	st, sent, err := l.request(ctx, claim, claim.TTL/firstAnswer)
+	switch {
+	case isGone(err), err == nil && !st.Granted:
+		return nil, &LostError{Name: l.name, Token: h.Token, Reason: LostGone, Err: err}
+	case err != nil && answered(err):
+		return nil, l.failure("resume", err)
+	case err != nil:
+		return nil, l.unknown(ctx, err)
+	}
+	hold := l.hold(h.ask(), claim, st, sent)
+	return hold.grant(&l, int(h.Token&maxHandoff)).lease(ctx), nil
+}

@@ -1,0 +1,172 @@
+package holdfast_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/memlock"
+)
+
+// kinds are locks of each kind, with what must not be held beside them.
+var kinds = map[string]func(*holdfast.Client) (hold, beside holdfast.Locker){
+	"mutex":  func(c *holdfast.Client) (_, _ holdfast.Locker) { return c.Mutex("m"), c.Mutex("m") },
+	"writer": func(c *holdfast.Client) (_, _ holdfast.Locker) { return c.RWMutex("m"), c.RWMutex("m").Reader() },
+	"reader": func(c *holdfast.Client) (_, _ holdfast.Locker) { return c.RWMutex("m").Reader(), c.RWMutex("m") },
+	"permits": func(c *holdfast.Client) (_, _ holdfast.Locker) {
+		return c.Semaphore("m", 3).Permits(2), c.Semaphore("m", 3).Permits(2)
+	},
+}
+
+// isFree reports whether the lock can be had within a moment.
+func isFree(t *testing.T, l holdfast.Locker) bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	lease, err := l.Lock(ctx)
+	if err == nil {
+		lease.Release(t.Context())
+	}
+	return err == nil
+}
+
+func TestDetachedLockGoesOnElsewhere(t *testing.T) {
+	for kind, locks := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memlock.New()
+				first := holdfast.New(store.Client())
+				lock, _ := locks(first)
+				lease := must(lock.Lock(t.Context()))(t)
+				handle := must(lease.Detach(t.Context()))(t)
+				wantErr(t, lease.Err(), holdfast.ErrReleased)
+				if err := errors.Join(lease.Release(t.Context()), first.Close(t.Context())); err != nil {
+					t.Error(err)
+				}
+
+				time.Sleep(ttl - time.Second)
+				second := newClient(t, store.Client())
+				if e := must(second.CheckHandle(t.Context(), handle))(t); e.Token != lease.Token() || e.Left != time.Second {
+					t.Errorf("checked: %+v", e)
+				}
+				_, beside := locks(second)
+				resumed := must(second.Resume(t.Context(), handle))(t)
+				if resumed.Token() != lease.Token() || resumed.Name() != "m" {
+					t.Errorf("resumed %q under %d, want %d", resumed.Name(), resumed.Token(), lease.Token())
+				}
+				time.Sleep(3 * ttl)
+				if err := resumed.Check(t.Context()); err != nil || isFree(t, beside) {
+					t.Errorf("not kept once it was resumed: %v", err)
+				}
+				if err := resumed.Release(t.Context()); err != nil || !isFree(t, beside) {
+					t.Errorf("not free after its release: %v", err)
+				}
+				_, err := second.Resume(t.Context(), handle)
+				wantErr(t, err, holdfast.ErrLost)
+				_, err = second.CheckHandle(t.Context(), handle)
+				wantErr(t, err, holdfast.ErrLost)
+			})
+		})
+	}
+}
+
+func TestDetachedLockLivesForItsTTL(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		time.Sleep(ttl / 2)
+		handle := must(lease.Detach(t.Context()))(t)
+		time.Sleep(ttl - 2*time.Millisecond)
+		if isFree(t, b.Mutex("m")) {
+			t.Error("free before its TTL")
+		}
+		time.Sleep(2 * time.Millisecond)
+		next := must(b.Mutex("m").TryLock(t.Context()))(t)
+		if next.Token() <= lease.Token() {
+			t.Errorf("token %d follows %d", next.Token(), lease.Token())
+		}
+		_, err := a.Resume(t.Context(), handle)
+		wantErr(t, err, holdfast.ErrLost)
+		if err := next.Err(); err != nil {
+			t.Errorf("resuming an old handle touched the new holder: %v", err)
+		}
+	})
+}
+
+// A lease that could not be detached goes on.
+func TestDetachThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cable, a, _ := twoClients(t)
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		cable.set(faults{cut: true})
+		ctx, cancel := context.WithTimeout(t.Context(), ttl/4)
+		defer cancel()
+		_, err := lease.Detach(ctx)
+		wantErr(t, err, holdfast.ErrUnknown, context.DeadlineExceeded)
+		cable.set(faults{})
+		time.Sleep(3 * ttl)
+		if err := lease.Err(); err != nil {
+			t.Errorf("the lease did not go on: %v", err)
+		}
+
+		again := must(a.Mutex("r", holdfast.WithReentrant()).Lock(t.Context()))(t)
+		must(a.Mutex("r", holdfast.WithReentrant()).Lock(again.Context()))(t)
+		if _, err := again.Detach(t.Context()); err == nil {
+			t.Error("a lock that is counted twice was detached")
+		}
+		lease.Release(t.Context())
+		_, err = lease.Detach(t.Context())
+		wantErr(t, err, holdfast.ErrReleased)
+	})
+}
+
+func TestDetachPassesTheGateOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, _ := twoClients(t)
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		got := make(chan *holdfast.Lease)
+		go func() { got <- must(a.Mutex("m").Lock(t.Context()))(t) }()
+		synctest.Wait()
+		handle := must(lease.Detach(t.Context()))(t)
+		resumed := must(a.Resume(t.Context(), handle))(t)
+		select {
+		case <-got:
+			t.Error("a goroutine of this client overtook the detached lock")
+		case <-time.After(2 * ttl):
+		}
+		resumed.Release(t.Context())
+		(<-got).Release(t.Context())
+	})
+}
+
+// attached is a backend that ends claims together with their client.
+type attached struct{ driver.Driver }
+
+func (a attached) Traits() driver.Traits {
+	t := a.Driver.Traits()
+	t.Detach = false
+	return t
+}
+
+func TestDetachUnsupported(t *testing.T) {
+	c := newClient(t, attached{memlock.New().Client()})
+	lease := must(c.Mutex("m").Lock(t.Context()))(t)
+	_, err := lease.Detach(t.Context())
+	wantErr(t, err, errors.ErrUnsupported)
+	if lease.Err() != nil {
+		t.Errorf("the lease did not go on: %v", lease.Err())
+	}
+}
+
+func TestResumeWhatIsNoHandle(t *testing.T) {
+	_, a, _ := twoClients(t)
+	good := must(must(a.Mutex("m").Lock(t.Context()))(t).Detach(t.Context()))(t)
+	for _, bad := range []string{"", "m", "hf1.", "hf1.!!", "hf2" + good[3:], good[:len(good)-4]} {
+		_, err := a.Resume(t.Context(), bad)
+		wantErr(t, err, holdfast.ErrInvalidHandle)
+	}
+}
