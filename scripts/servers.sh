@@ -5,6 +5,8 @@ set -eu
 missing=""
 need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
 need redis-server redis-server
+need mariadbd mariadb-server
+ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || need postgres postgresql
 need gcc "gcc libc6-dev" # for the race detector
 
 install() {

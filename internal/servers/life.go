@@ -19,7 +19,7 @@ func (s *Server) Kill(t testing.TB) {
 	s.end(t, (*process).kill)
 }
 
-// Pause stops the server's process until Resume. Connections stay, and new ones are still accepted, since the kernel
+// Pause stops the server's processes until Resume. Connections stay, and new ones are still accepted, since the kernel
 // does that; what clients send meanwhile is read after Resume.
 func (s *Server) Pause(t testing.TB) {
 	t.Helper()
@@ -57,6 +57,7 @@ func (s *Server) RestartEmpty(t testing.TB) {
 			t.Fatal(err)
 		}
 	}
+	s.fill(t)
 	s.run(t)
 }
 

@@ -36,3 +36,13 @@ func folder(t testing.TB, name string) string {
 	}
 	return dir
 }
+
+// openTo gives a folder that [folder] made to a user, who gets through to it but sees nothing else.
+func openTo(user, dir string) error {
+	for parent, levels := filepath.Dir(dir), 2; levels > 0; parent, levels = filepath.Dir(parent), levels-1 {
+		if err := os.Chmod(parent, 0o711); err != nil {
+			return err
+		}
+	}
+	return giveTo(user, dir)
+}

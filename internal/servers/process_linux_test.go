@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,9 +20,22 @@ import (
 
 // A test process that is killed cannot clean up.
 func TestDiesWithTheTestProcess(t *testing.T) {
-	s := servers.Redis(t)
+	for _, row := range []struct {
+		name  string
+		start func(testing.TB, ...string) *servers.Server
+	}{
+		{"one process of ours", servers.Redis},
+		{"a process for each connection, of another user", servers.Postgres},
+	} {
+		t.Run(row.name, func(t *testing.T) { diesWithTheTestProcess(t, row.start) })
+	}
+}
+
+func diesWithTheTestProcess(t *testing.T, start func(testing.TB, ...string) *servers.Server) {
+	t.Helper()
 	if os.Getenv(asChild) != "" {
-		fmt.Printf("\nserver %s\n", s.Addr)
+		s := start(t)
+		fmt.Printf("\nserver %s %s\n", s.Addr, filepath.Dir(s.Dir))
 		select {}
 	}
 	child := again(t, t.Name(), asChild+"=1")
@@ -31,17 +46,22 @@ func TestDiesWithTheTestProcess(t *testing.T) {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	addr := ""
+	addr, left := "", ""
 	for lines := bufio.NewScanner(out); addr == "" && lines.Scan(); {
-		fmt.Sscanf(lines.Text(), "server %s", &addr)
+		fmt.Sscanf(lines.Text(), "server %s %s", &addr, &left)
 	}
-	conn := connect(t, addr)
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
 	child.Process.Kill()
 	child.Wait()
 	conn.SetReadDeadline(time.Now().Add(10 * time.Second))
-	if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+	if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) { // it may say goodbye
 		t.Errorf("the server of a killed process lives: %v", err)
 	}
+	_ = os.RemoveAll(filepath.Dir(left)) // what of its servers still ends may write there
 }
 
 // A child is killed with the thread that started it, and Go ends threads as it likes.

@@ -38,6 +38,9 @@ type kind struct {
 	program string                                     // what to run
 	args    func(s *Server) []string                   // for its address and folder
 	ready   func(ctx context.Context, s *Server) error // nil when it answers
+	prepare func(s *Server) [][]string                 // commands that fill an empty folder; nil if it does that by itself
+	user    string                                     // whom it runs as; empty for our own account
+	stop    os.Signal                                  // what asks it to end; nil for the usual
 }
 
 // start runs a server until the test ends.
@@ -49,6 +52,11 @@ func start(t testing.TB, k kind) *Server {
 	}
 	k.program = program
 	dir := folder(t, k.name)
+	if k.user != "" {
+		if err := openTo(k.user, dir); err != nil {
+			t.Fatalf("%s: %v", k.name, err)
+		}
+	}
 	s := &Server{Addr: freeAddr(t), Dir: dir, kind: k, log: dir + ".log"}
 	t.Cleanup(func() {
 		s.finish()
@@ -56,6 +64,7 @@ func start(t testing.TB, k kind) *Server {
 			t.Logf("%s at %s said:\n%s", k.name, s.Addr, s.said())
 		}
 	})
+	s.fill(t)
 	s.run(t)
 	return s
 }
@@ -70,10 +79,32 @@ func missing(t testing.TB, k kind) {
 	t.Skip(reason)
 }
 
+// fill puts into the empty folder what the server must find there.
+func (s *Server) fill(t testing.TB) {
+	t.Helper()
+	if s.kind.prepare == nil {
+		return
+	}
+	for _, line := range s.kind.prepare(s) {
+		proc, err := launch(s.job(line[0], line[1:]))
+		if err != nil {
+			t.Fatalf("prepare %s: %v", s.kind.name, err)
+		}
+		<-proc.ended
+		if !proc.succeeded() {
+			t.Fatalf("prepare %s: %s has failed", s.kind.name, line[0])
+		}
+	}
+}
+
+func (s *Server) job(program string, args []string) job {
+	return job{program: program, args: args, dir: s.Dir, log: s.log, user: s.kind.user, stop: s.kind.stop}
+}
+
 // run starts the process and waits until the server answers.
 func (s *Server) run(t testing.TB) {
 	t.Helper()
-	proc, err := launch(s.kind.program, s.kind.args(s), s.Dir, s.log)
+	proc, err := launch(s.job(s.kind.program, s.kind.args(s)))
 	if err != nil {
 		t.Fatalf("start %s: %v", s.kind.name, err)
 	}
