@@ -73,7 +73,6 @@ func ParseURL(rawURL string) (*url.URL, error) {
 		if several, ok := parseHosts(rawURL); ok {
 			return several, nil
 		}
-
 		return nil, fmt.Errorf("backend URL: %w; it should be one like redis://user:password@localhost:6379 with special characters as %%XX", withoutURL(err))
 	}
 	return u, nil

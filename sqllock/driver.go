@@ -123,5 +123,6 @@ var _ interface {
 	driver.Breaker
 	driver.Revoker
 	driver.Checker
+	driver.Reaper
 	driver.Inheriter
 } = (*Driver)(nil)

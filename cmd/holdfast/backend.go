@@ -92,18 +92,26 @@ type store struct {
 	shown  string // the URL without its password
 }
 
-// open connects to the backend.
-func (b *backendFlags) open(ctx context.Context, opts ...holdfast.Option) (*store, error) {
-	rawURL, err := b.choose()
-	if err != nil {
-		return nil, err
+// locate returns the URL of the backend, and how to show it: without its password.
+func (b *backendFlags) locate() (rawURL, shown string, err error) {
+	if rawURL, err = b.choose(); err != nil {
+		return "", "", err
 	}
 	u, err := driver.ParseURL(rawURL)
 	if err != nil {
-		return nil, usage("%w", err)
+		return "", "", usage("%w", err)
 	}
 	if !slices.Contains(schemes, u.Scheme) {
-		return nil, usage("this command has no backend for %q; it has: %s", u.Scheme+":", strings.Join(schemes, " "))
+		return "", "", usage("this command has no backend for %q; it has: %s", u.Scheme+":", strings.Join(schemes, " "))
+	}
+	return rawURL, driver.Redact(u), nil
+}
+
+// open connects to the backend.
+func (b *backendFlags) open(ctx context.Context, opts ...holdfast.Option) (*store, error) {
+	rawURL, shown, err := b.locate()
+	if err != nil {
+		return nil, err
 	}
 	d, err := driver.Open(ctx, rawURL)
 	switch {
@@ -113,7 +121,7 @@ func (b *backendFlags) open(ctx context.Context, opts ...holdfast.Option) (*stor
 	default: // the URL asks for something that there is not
 		return nil, usage("%w", err)
 	}
-	return &store{Client: holdfast.New(d, opts...), driver: d, shown: driver.Redact(u)}, nil
+	return &store{Client: holdfast.New(d, opts...), driver: d, shown: shown}, nil
 }
 
 // isUnreachable reports whether a backend could not be opened because of its state, not because of its URL.

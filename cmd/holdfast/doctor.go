@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+const doctorHelp = `Doctor takes a lock of its own on the backend, gives it back, and examines how the server is set up. It says what it found
+and, where a promise is weaker than it could be, what to do.
+
+Exit codes:
+  0    all is well
+  1    there are warnings: a promise is weaker than it could be
+  2    locks may be lost or held twice, or the backend does not serve at all
+  64   the command line is wrong`
+
+// doctorVerb is holdfast doctor.
+func (a *app) doctorVerb() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check that a backend is reachable, works, and is set up safely",
+		Long:  doctorHelp,
+		Args:  takes(0, 0),
+		RunE:  func(c *cobra.Command, _ []string) error { return a.examine(c.Context()) },
+	}
+	a.backend.register(c)
+	return c
+}
+
+// examine is the whole visit. Its exit code is the worst level among the findings.
+func (a *app) examine(ctx context.Context) error {
+	d, err := a.diagnose(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.printDiagnosis(d); err != nil {
+		return err
+	}
+	return ended(int(d.worst()))
+}
+
+// A diagnosis is what was found, as it is shown.
+type diagnosis struct {
+	Backend  string    `json:"backend"` // its URL, without its password
+	Verdict  string    `json:"verdict"`
+	Findings []finding `json:"findings"`
+
+	levels []driver.Level
+}
+
+// A finding is one fact.
+type finding struct {
+	Level  string `json:"level"`
+	Fact   string `json:"fact"`
+	Advice string `json:"advice,omitempty"`
+}
+
+// levelNames are the names of levels, as they are shown.
+var levelNames = map[driver.Level]string{driver.Fine: "ok", driver.Warning: "warning", driver.Unsafe: "unsafe"}
+
+func (d *diagnosis) add(findings ...driver.Finding) {
+	for _, f := range findings {
+		d.Findings = append(d.Findings, finding{Level: levelNames[f.Level], Fact: f.Fact, Advice: f.Advice})
+		d.levels = append(d.levels, f.Level)
+	}
+	d.Verdict = levelNames[d.worst()]
+}
+
+func (d *diagnosis) worst() driver.Level {
+	worst := driver.Fine
+	for _, l := range d.levels {
+		worst = max(worst, l)
+	}
+	return worst
+}
+
+// diagnose examines the backend. Only a wrong command line is an error: all else is a finding.
+func (a *app) diagnose(ctx context.Context) (*diagnosis, error) {
+	_, shown, err := a.backend.locate()
+	if err != nil {
+		return nil, err
+	}
+	d := &diagnosis{Backend: shown}
+	s, err := a.backend.open(ctx)
+	if e, ok := errors.AsType[*exit](err); ok && e.code == exitUsage {
+		return nil, err
+	}
+	if err != nil {
+		d.add(driver.Finding{Level: driver.Unsafe, Fact: "the backend cannot be used: " + err.Error(), Advice: "start it, or correct the URL; no lock can be taken until then"})
+		return d, nil
+	}
+	defer s.abandon(ctx)
+	d.add(s.probe(ctx)...)
+	findings, err := driver.Check(ctx, s.driver)
+	d.add(findings...)
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		d.add(driver.Finding{Level: driver.Warning, Fact: "the server's settings could not be read: " + err.Error(), Advice: "try again as a user that may read them"})
+	}
+	return d, nil
+}
+
+func (a *app) printDiagnosis(d *diagnosis) error {
+	if a.json {
+		return printJSON(a.out, d)
+	}
+	if _, err := fmt.Fprintf(a.out, "%s: %s\n", printable(d.Backend), d.Verdict); err != nil {
+		return err
+	}
+	for _, f := range d.Findings {
+		if _, err := fmt.Fprintf(a.out, "  %-8s %s\n", f.Level, printable(f.Fact)); err != nil {
+			return err
+		}
+		if f.Advice == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(a.out, "           %s\n", printable(f.Advice)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package sqltest
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Reap removes what is old enough, says what that was, and spares what is in use.
+func TestReap(t *testing.T) {
+	path := newFile(t)
+	d := open(t, path)
+	used := mutex("used")
+	request(t, d, used, true)
+	for _, name := range []string{"b", "a"} {
+		c := mutex(name)
+		request(t, d, c, true)
+		if err := d.Release(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	brief := mutex("dead")
+	brief.TTL, brief.Detached = d.Traits().MinTTL, true
+	request(t, d, brief, true)
+
+	if removed, err := driver.Reap(t.Context(), d, time.Hour); err != nil || len(removed) > 0 {
+		t.Errorf("removed what is younger than an hour: %v, %v", removed, err)
+	}
+	want := []driver.Leftover{
+		{Kind: "expired claim", Name: "dead"},
+		{Kind: "last token", Name: "a"},
+		{Kind: "last token", Name: "b"},
+		{Kind: "last token", Name: "dead"},
+	}
+	var all []driver.Leftover
+	for deadline := time.Now().Add(patience); len(all) < len(want) && time.Now().Before(deadline); {
+		removed, err := driver.Reap(t.Context(), d, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, removed...)
+	}
+	slices.SortFunc(all, byKindAndName)
+	if !slices.Equal(all, want) {
+		t.Errorf("removed %v, want %v", all, want)
+	}
+	request(t, d, mutex("used"), false)
+	if left := count(t, path, "SELECT count(*) FROM holdfast_fences"); left != 1 {
+		t.Errorf("%d fences are left, want that of the lock in use", left)
+	}
+}
+
+func byKindAndName(a, b driver.Leftover) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+}
