@@ -7,6 +7,8 @@ need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
 need redis-server redis-server
 need mariadbd mariadb-server
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || need postgres postgresql
+need java default-jre-headless
+[ -e /usr/share/java/zookeeper.jar ] || missing="$missing zookeeper"
 need gcc "gcc libc6-dev" # for the race detector
 
 install() {

@@ -1,0 +1,162 @@
+package servers
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Where Debian keeps what ZooKeeper needs. The first names the others it was built with.
+const (
+	zookeeperJar = "/usr/share/java/zookeeper.jar"
+	loggerJar    = "/usr/share/java/slf4j-simple.jar"
+)
+
+// ZooKeeper starts a ZooKeeper server that allows sessions from 0.2 s to 2 min. More lines, like "maxClientCnxns=5", go to
+// its configuration.
+func ZooKeeper(t testing.TB, lines ...string) *Server {
+	t.Helper()
+	return start(t, zookeeperKind(t, zookeeperServes, func(s *Server) []string { return lines }))
+}
+
+// ZooKeeperEnsemble starts ZooKeeper servers that agree with each other. More lines go to the configuration of each.
+func ZooKeeperEnsemble(t testing.TB, n int, lines ...string) []*Server {
+	t.Helper()
+	members := []string{"standaloneEnabled=false", "initLimit=100", "syncLimit=20"}
+	for i := range n {
+		peer, election := freeAddr(t), freeAddr(t)
+		_, port, _ := net.SplitHostPort(election)
+		members = append(members, fmt.Sprintf("server.%d=%s:%s", i+1, peer, port))
+	}
+	ensemble := make([]*Server, n)
+	for i := range n {
+		ensemble[i] = start(t, zookeeperKind(t, zookeeperListens, func(s *Server) []string {
+			write(t, filepath.Join(s.Dir, "data", "myid"), fmt.Sprint(i+1))
+			return append(members, lines...)
+		}))
+	}
+	waitFor(t, "the ZooKeeper ensemble has a leader", func(ctx context.Context) error {
+		for _, s := range ensemble {
+			if err := zookeeperServes(ctx, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return ensemble
+}
+
+// zookeeperKind is a ZooKeeper server with these lines in its configuration besides those that all have. It does not
+// wait for disks.
+func zookeeperKind(t testing.TB, ready func(context.Context, *Server) error, more func(*Server) []string) kind {
+	t.Helper()
+	k := kind{
+		name:    "zookeeper",
+		program: "java",
+		install: "apt-get install -y --no-install-recommends zookeeper default-jre-headless",
+		args: func(s *Server) []string {
+			write(t, filepath.Join(s.Dir, "zoo.cfg"), strings.Join(append(zookeeperConfig(s), more(s)...), "\n"))
+			return []string{
+				"-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+				"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+				"-cp", zookeeperJar + ":" + loggerJar,
+				"org.apache.zookeeper.server.quorum.QuorumPeerMain", "zoo.cfg",
+			}
+		},
+		ready: ready,
+	}
+	if _, err := os.Stat(zookeeperJar); err != nil {
+		missing(t, k)
+	}
+	return k
+}
+
+func zookeeperConfig(s *Server) []string {
+	return []string{
+		"dataDir=" + filepath.Join(s.Dir, "data"), "preAllocSize=4096", "forceSync=no",
+		"clientPortAddress=127.0.0.1", "clientPort=" + s.Port(), "maxClientCnxns=0",
+		"tickTime=100", "minSessionTimeout=200", "maxSessionTimeout=120000",
+		"admin.enableServer=false", "4lw.commands.whitelist=*", "extendedTypesEnabled=true",
+	}
+}
+
+// write writes a file, and makes its folder.
+func write(t testing.TB, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// zookeeperListens asks whether it is our server that listens, alone or not, and not one that had the port before.
+func zookeeperListens(ctx context.Context, s *Server) error {
+	answer, err := s.zookeeperWord(ctx, "conf")
+	if err == nil && !strings.Contains(answer, s.Dir) && !strings.Contains(answer, "not currently serving") {
+		err = fmt.Errorf("another server answers at %s", s.Addr)
+	}
+	return err
+}
+
+// zookeeperServes asks whether our server serves clients.
+func zookeeperServes(ctx context.Context, s *Server) error {
+	if err := zookeeperListens(ctx, s); err != nil {
+		return err
+	}
+	answer, err := s.zookeeperWord(ctx, "srvr")
+	if err == nil && !strings.Contains(answer, "\nMode: ") {
+		err = fmt.Errorf("it answers %q", answer)
+	}
+	return err
+}
+
+// ZooKeeperLeads reports whether the server leads its ensemble.
+func (s *Server) ZooKeeperLeads(t testing.TB) bool {
+	t.Helper()
+	return strings.Contains(s.ZooKeeperWord(t, "srvr"), "\nMode: leader\n")
+}
+
+// ZooKeeperWord sends one of ZooKeeper's four-letter words to the server, and returns the answer.
+func (s *Server) ZooKeeperWord(t testing.TB, word string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	answer, err := s.zookeeperWord(ctx, word)
+	for err != nil && ctx.Err() == nil { // a server may leave a question without an answer while it changes its role
+		answer, err = s.zookeeperWord(ctx, word)
+	}
+	if err != nil {
+		t.Fatalf("zookeeper %s: %v", word, err)
+	}
+	return answer
+}
+
+// zookeeperWord asks once, for a moment: a server that is starting may accept the question and never answer.
+func (s *Server) zookeeperWord(ctx context.Context, word string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+	defer cancel()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", s.Addr)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	deadline, _ := ctx.Deadline()
+	conn.SetDeadline(deadline)
+	if _, err := io.WriteString(conn, word); err != nil {
+		return "", err
+	}
+	answer, err := io.ReadAll(conn)
+	if err == nil && len(answer) == 0 {
+		err = fmt.Errorf("no answer to %s", word)
+	}
+	return string(answer), err
+}
