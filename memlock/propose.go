@@ -2,6 +2,7 @@ package memlock
 
 import (
 	"context"
+	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -18,6 +19,12 @@ func (d *Driver) Propose(ctx context.Context, c driver.Claim, token uint64) (st 
 		return nil
 	})
 	return st, err
+}
+
+// Vote implements [driver.Voter]. A store has one life: it ends with the process.
+func (d *Driver) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
+	st, err := d.Propose(ctx, c, token)
+	return st, driver.Life{ID: d.store.life, Age: time.Since(d.store.began)}, err
 }
 
 // settle gives a granted claim the token when it may have it, and returns the claim's token, or else the greatest.

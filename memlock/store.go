@@ -2,6 +2,7 @@ package memlock
 
 import (
 	"context"
+	"crypto/rand"
 	"sync"
 	"time"
 )
@@ -9,6 +10,7 @@ import (
 // A store holds locks by name. Those that hold nothing are forgotten.
 type store struct {
 	began time.Time
+	life  string // told from those of other stores by it
 
 	mu    sync.Mutex
 	locks map[string]*lock
@@ -17,7 +19,7 @@ type store struct {
 }
 
 func newStore() *store {
-	return &store{began: time.Now(), locks: make(map[string]*lock)}
+	return &store{began: time.Now(), life: rand.Text(), locks: make(map[string]*lock)}
 }
 
 // use runs do on a lock as it is now, while nobody else uses the store.

@@ -2,6 +2,7 @@ package redislock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -16,24 +17,56 @@ const ahead = 10 * time.Minute
 // Propose grants the claim under a token that the caller chose, as [driver.Proposer] says. Tokens are µs since 1970; one
 // that is more than 10 minutes ahead of the server's clock is refused.
 func (d *Driver) Propose(ctx context.Context, c driver.Claim, token uint64) (driver.Status, error) {
+	values, err := d.propose(ctx, c, token, "")
+	if err != nil {
+		return driver.Status{}, err
+	}
+	return proposed(c, token, values)
+}
+
+// Vote is Propose, and tells in which life the server answered, as [driver.Voter] says.
+func (d *Driver) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
+	values, err := d.propose(ctx, c, token, "life")
+	if err != nil {
+		return driver.Status{}, driver.Life{}, err
+	}
+	if len(values) != 3 {
+		return driver.Status{}, driver.Life{}, errors.New("redis: the answer of a script cannot be understood")
+	}
+	st, err := proposed(c, token, values[:1])
+	return st, life(values[1], values[2]), err
+}
+
+// propose runs the script, which with tell "life" tells the server's too.
+func (d *Driver) propose(ctx context.Context, c driver.Claim, token uint64, tell string) ([]string, error) {
 	c.Queue = false
 	k, err := d.begin(ctx, c)
 	if err != nil {
-		return driver.Status{}, err
+		return nil, err
 	}
 	if token == 0 || token > maxToken {
-		return driver.Status{}, fmt.Errorf("redis: the token %d must be from 1 to %d: %w", token, uint64(maxToken), driver.ErrRefused)
+		return nil, fmt.Errorf("redis: the token %d must be from 1 to %d: %w", token, uint64(maxToken), driver.ErrRefused)
 	}
 	ttl := milliseconds(c.TTL)
-	args := []string{c.ID, strconv.FormatUint(token, 10), d.about(c, ttl), strconv.FormatInt(ahead.Microseconds(), 10)}
-	values, err := d.run(ctx, &d.scripts.propose, k, d.appendKeep(args, ttl)...)
-	if err != nil {
-		return driver.Status{}, err
+	args := []string{
+		c.ID, strconv.FormatUint(token, 10), d.about(c, ttl), strconv.FormatInt(ttl, 10), kind(c),
+		strconv.FormatInt(ahead.Microseconds(), 10), tell,
 	}
+	return d.run(ctx, &d.scripts.propose, k, d.appendKeep(args, ttl)...)
+}
+
+func proposed(c driver.Claim, token uint64, values []string) (driver.Status, error) {
 	if len(values) == 1 && values[0] == "future" {
 		return driver.Status{}, fmt.Errorf("redis: the token %d is more than %v ahead of the server's clock; compare the clocks: %w", token, ahead, driver.ErrRefused)
 	}
 	return parseStatus(values, c.TTL)
+}
+
+// life reads a run ID and for how many seconds the server has run. It counts them from the second in which it started to
+// the one that it is in, which may be almost one too many.
+func life(run, seconds string) driver.Life {
+	n, _ := strconv.ParseInt(seconds, 10, 64) // none is young, which is safe
+	return driver.Life{ID: run, Age: time.Duration(max(n-1, 0)) * time.Second}
 }
 
 // maxToken is the greatest number that scripts count exactly.

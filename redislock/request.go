@@ -62,12 +62,16 @@ func (d *Driver) requestScript(c driver.Claim) *script {
 
 func (d *Driver) requestArgs(c driver.Claim) []string {
 	ttl := milliseconds(c.TTL)
-	kind := "h"
-	if c.Weight != c.Limit {
-		kind = "s"
-	}
-	args := []string{c.ID, strconv.FormatUint(c.Token, 10), strconv.FormatInt(ttl, 10), d.about(c, ttl), kind}
+	args := []string{c.ID, strconv.FormatUint(c.Token, 10), strconv.FormatInt(ttl, 10), d.about(c, ttl), kind(c)}
 	return d.appendKeep(args, ttl)
+}
+
+// kind is how scripts name a claim that would have the lock alone, and one that would share it.
+func kind(c driver.Claim) string {
+	if c.Weight == c.Limit {
+		return "h"
+	}
+	return "s"
 }
 
 // answered reads what request.lua says about a claim.

@@ -163,6 +163,19 @@ func (f *Faulty) Propose(ctx context.Context, c driver.Claim, token uint64) (dri
 	return pass(ctx, f, func(ctx context.Context) (driver.Status, error) { return driver.Propose(ctx, f.Driver, c, token) })
 }
 
+// Vote implements [driver.Voter].
+func (f *Faulty) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
+	type ballot struct {
+		st   driver.Status
+		life driver.Life
+	}
+	b, err := pass(ctx, f, func(ctx context.Context) (b ballot, err error) {
+		b.st, b.life, err = driver.Vote(ctx, f.Driver, c, token)
+		return b, err
+	})
+	return b.st, b.life, err
+}
+
 // Break implements [driver.Breaker].
 func (f *Faulty) Break(ctx context.Context, name, id string) error {
 	return f.act(ctx, func(ctx context.Context) error { return driver.Break(ctx, f.Driver, name, id) })

@@ -66,6 +66,40 @@ var proposeRows = []row{
 		},
 		needs: all(has[driver.Proposer], fenced),
 	},
+	{
+		name: "vote",
+		why:  "a quorum must learn that an engine was started anew, and has perhaps forgotten what it granted",
+		run: func(e *env) {
+			c := e.try()
+			token := e.settles(c)
+			st, before := e.vote(e.d, c, token)
+			if !st.Granted || st.Token != token {
+				e.Errorf("voting for the claim's own token %d: %+v", token, st)
+			}
+			if _, after := e.vote(e.other, c, token); after.ID != before.ID || after.Age < before.Age {
+				e.Errorf("the engine was in the life %+v, and is in %+v without a restart", before, after)
+			}
+			mark := e.claim()
+			mark.ID = before.ID
+			if err := driver.Validate(mark, e.traits); err != nil {
+				e.Errorf("the name of a life should be one for a claim: %v", err)
+			}
+		},
+		needs: has[driver.Voter],
+	},
+}
+
+func (e *env) vote(d driver.Driver, c driver.Claim, token uint64) (driver.Status, driver.Life) {
+	e.Helper()
+	var life driver.Life
+	st, _, err := persist(e, func(ctx context.Context) (st driver.Status, err error) {
+		st, life, err = driver.Vote(ctx, d, c, token)
+		return st, err
+	})
+	if err != nil {
+		e.Fatalf("Vote(%s, %d): %v", c.ID, token, err)
+	}
+	return st, life
 }
 
 func (e *env) propose(c driver.Claim, token uint64) driver.Status {

@@ -96,6 +96,10 @@ var traitsRows = []row{
 					_, err := driver.Propose(ctx, e.d, e.claim(), 1)
 					return err
 				}},
+				"Vote": {has[driver.Voter](e.d), func() error {
+					_, _, err := driver.Vote(ctx, e.d, e.claim(), 1)
+					return err
+				}},
 				"List": {has[driver.Lister](e.d), func() error {
 					for _, err := range driver.List(ctx, e.d, e.name) {
 						return err
