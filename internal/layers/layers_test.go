@@ -37,6 +37,8 @@ var layers = []layer{
 		"a driver knows the contract, and neither what users hold nor other drivers; its examples show it to users"},
 	{`fence`, ``, `driver|memlock`,
 		"the resource's side knows numbers, and no locks"},
+	{`adapters/[^/]*`, `\.`, `memlock`,
+		"an adapter fits what users hold to another library, whatever the backend"},
 	{`dashboard`, `\.|driver`, `memlock`,
 		"it shows what clients see"},
 	{`internal/[^/]*`, ``, ``,

@@ -1,0 +1,62 @@
+package certmagiclock_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/caddyserver/certmagic"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/adapters/certmagiclock"
+	"github.com/holdfast-go/holdfast/memlock"
+)
+
+func TestStorage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		files := &certmagic.FileStorage{Path: t.TempDir()}
+		open := func() *certmagiclock.Storage {
+			c := holdfast.New(store.Client())
+			t.Cleanup(func() { c.Close(context.Background()) })
+			return certmagiclock.Wrap(files, c)
+		}
+		a, b := open(), open()
+		if err := a.Lock(t.Context(), "issue"); err != nil {
+			t.Fatal(err)
+		}
+		if ok, err := b.TryLock(t.Context(), "issue"); ok || err != nil {
+			t.Errorf("a lock that is held: %v, %v", ok, err)
+		}
+		got := make(chan error)
+		go func() { got <- b.Lock(t.Context(), "issue") }()
+		time.Sleep(time.Hour) // it is renewed for as long as it takes
+		select {
+		case err := <-got:
+			t.Errorf("locked twice: %v", err)
+		default:
+		}
+		if err := a.RenewLockLease(t.Context(), "issue", time.Minute); err != nil {
+			t.Error(err)
+		}
+		if err := a.Unlock(t.Context(), "issue"); err != nil {
+			t.Error(err)
+		}
+		if err := <-got; err != nil {
+			t.Error(err)
+		}
+		if err := b.Unlock(t.Context(), "issue"); err != nil {
+			t.Error(err)
+		}
+		if a.Unlock(t.Context(), "issue") == nil || a.RenewLockLease(t.Context(), "issue", time.Minute) == nil {
+			t.Error("a lock that is not held was unlocked or renewed")
+		}
+		if err := a.Store(t.Context(), "key", []byte("value")); err != nil {
+			t.Error(err)
+		}
+		if v, err := b.Load(t.Context(), "key"); string(v) != "value" || err != nil {
+			t.Errorf("loaded %q, %v", v, err)
+		}
+	})
+}

@@ -1,0 +1,56 @@
+package gocronlock
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// An Elector lets one scheduler lead. It implements [gocron.Elector].
+type Elector struct {
+	name   string
+	lease  atomic.Pointer[holdfast.Lease] // the last that we got
+	resign context.CancelFunc
+	done   chan struct{}
+	err    error // why it campaigns no more; set before done is closed
+}
+
+// NewElector campaigns in the background, until Close. value is what others see of the leader: see
+// [holdfast.Election.Leader].
+func NewElector(client *holdfast.Client, name, value string, opts ...holdfast.Option) *Elector {
+	ctx, cancel := context.WithCancel(context.Background())
+	e := &Elector{name: name, resign: cancel, done: make(chan struct{})}
+	go func() { // ends with Close, or when campaigning fails for good
+		defer close(e.done)
+		e.err = client.Election(name, opts...).Run(ctx, value, e.lead)
+	}()
+	return e
+}
+
+// lead holds the lead until it ends.
+func (e *Elector) lead(ctx context.Context, lease *holdfast.Lease) error {
+	e.lease.Store(lease)
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+// IsLeader returns nil while this elector leads. It looks at the lease itself, so it is right even after a pause.
+func (e *Elector) IsLeader(context.Context) error {
+	if lease := e.lease.Load(); lease != nil && lease.Err() == nil {
+		return nil
+	}
+	select {
+	case <-e.done:
+		return fmt.Errorf("election %q: no longer a candidate: %w", e.name, e.err)
+	default:
+		return fmt.Errorf("election %q: another one leads, or nobody does yet", e.name)
+	}
+}
+
+// Close resigns, and returns when the lead was given back.
+func (e *Elector) Close() {
+	e.resign()
+	<-e.done
+}

@@ -1,0 +1,101 @@
+package gocronlock_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+	"github.com/google/uuid"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/adapters/gocronlock"
+	"github.com/holdfast-go/holdfast/memlock"
+)
+
+func newClient(t testing.TB, store *memlock.Driver) *holdfast.Client {
+	c := holdfast.New(store.Client())
+	t.Cleanup(func() { c.Close(context.Background()) })
+	return c
+}
+
+// A short job runs once for each tick, though the clock of one scheduler is late.
+func TestLockerOutlastsTheJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		early := gocronlock.NewLocker(newClient(t, store), 30*time.Second)
+		late := gocronlock.NewLocker(newClient(t, store), 30*time.Second)
+		run, err := early.Lock(t.Context(), "job")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := run.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(29 * time.Second)
+		if _, err := late.Lock(t.Context(), "job"); !errors.Is(err, holdfast.ErrNotAcquired) {
+			t.Errorf("a late scheduler got %v", err)
+		}
+		time.Sleep(2 * time.Second)
+		if _, err := late.Lock(t.Context(), "job"); err != nil {
+			t.Errorf("the next tick got %v", err)
+		}
+	})
+}
+
+func TestElector(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		first := gocronlock.NewElector(newClient(t, store), "cron", "one")
+		synctest.Wait()
+		second := gocronlock.NewElector(newClient(t, store), "cron", "two")
+		synctest.Wait()
+		if err := first.IsLeader(t.Context()); err != nil {
+			t.Errorf("who came first does not lead: %v", err)
+		}
+		if second.IsLeader(t.Context()) == nil {
+			t.Error("two lead")
+		}
+		first.Close()
+		synctest.Wait()
+		if err := second.IsLeader(t.Context()); err != nil {
+			t.Errorf("nobody took over: %v", err)
+		}
+		if first.IsLeader(t.Context()) == nil {
+			t.Error("who has resigned leads")
+		}
+		second.Close()
+	})
+}
+
+// Two real schedulers with one job run it once.
+func TestSchedulers(t *testing.T) {
+	store := memlock.New()
+	var runs atomic.Int32
+	done := make(chan struct{}, 2)
+	for range 2 {
+		s, err := gocron.NewScheduler(gocron.WithDistributedLocker(gocronlock.NewLocker(newClient(t, store), time.Hour)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Shutdown()
+		_, err = s.NewJob(gocron.OneTimeJob(gocron.OneTimeJobStartImmediately()),
+			gocron.NewTask(func() { runs.Add(1) }), gocron.WithName("job"),
+			gocron.WithEventListeners(
+				gocron.AfterJobRuns(func(_ uuid.UUID, _ string) { done <- struct{}{} }),
+				gocron.AfterLockError(func(_ uuid.UUID, _ string, _ error) { done <- struct{}{} }),
+			))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Start()
+	}
+	<-done
+	<-done
+	if n := runs.Load(); n != 1 {
+		t.Errorf("the job ran %d times", n)
+	}
+}

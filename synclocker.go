@@ -1,0 +1,58 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// SyncLocker makes a [sync.Locker] of a lock, for code that takes nothing else. New code is better off with Lock and a
+// lease: a sync.Locker can say neither that the lock was not acquired nor that it was lost.
+//
+// Its Lock waits for as long as it takes, also for a backend that does not answer; it panics when waiting is of no use,
+// such as when the client is closed. Its Unlock calls lost with the error when the lock was lost, or could not be given
+// back; where lost is nil it panics, so that nobody goes on as if the section had been exclusive. As with a
+// [sync.Mutex], any goroutine may unlock, and unlocking what is not locked panics.
+func SyncLocker(l Locker, lost func(error)) sync.Locker {
+	if lost == nil {
+		lost = func(err error) { panic(err) }
+	}
+	return &syncLocker{lock: l, lost: lost}
+}
+
+type syncLocker struct {
+	lock Locker
+	lost func(error)
+
+	mu    sync.Mutex
+	lease *Lease // nil while it is not locked
+}
+
+func (s *syncLocker) Lock() {
+	for pace := (pace{}); ; {
+		lease, err := s.lock.Lock(context.Background())
+		switch {
+		case err == nil:
+			s.mu.Lock()
+			s.lease = lease
+			s.mu.Unlock()
+			return
+		case !errors.Is(err, ErrUnknown):
+			panic(err)
+		}
+		pace.pause(context.Background()) // which does not end
+	}
+}
+
+func (s *syncLocker) Unlock() {
+	s.mu.Lock()
+	lease := s.lease
+	s.lease = nil
+	s.mu.Unlock()
+	if lease == nil {
+		panic("holdfast: unlock of a lock that is not locked")
+	}
+	if err := lease.Release(context.Background()); err != nil {
+		s.lost(err)
+	}
+}

@@ -1,0 +1,86 @@
+package holdfast_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/memlock"
+)
+
+func TestSyncLockerExcludes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		var wg sync.WaitGroup
+		inside := 0
+		for range 3 {
+			l := holdfast.SyncLocker(newClient(t, store.Client()).Mutex("m"), nil)
+			for range 5 {
+				wg.Go(func() {
+					l.Lock()
+					defer l.Unlock()
+					if inside++; inside != 1 {
+						t.Errorf("%d inside", inside)
+					}
+					time.Sleep(time.Second)
+					inside--
+				})
+			}
+		}
+		wg.Wait()
+	})
+}
+
+func TestSyncLockerWaitsForTheBackend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cable, a, _ := twoClients(t)
+		cable.set(faults{cut: true})
+		time.AfterFunc(time.Hour, func() { cable.set(faults{}) })
+		start := time.Now()
+		l := holdfast.SyncLocker(a.Mutex("m"), nil)
+		l.Lock()
+		l.Unlock()
+		if waited := time.Since(start); waited < time.Hour {
+			t.Errorf("locked after %v without a backend", waited)
+		}
+	})
+}
+
+func TestSyncLockerTellsTheLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		var lost error
+		l := holdfast.SyncLocker(a.Mutex("m"), func(err error) { lost = err })
+		l.Lock()
+		b.Break(t.Context(), "m", queued(t, b, "m")[0].ID)
+		l.Unlock()
+		wantErr(t, lost, holdfast.ErrLost)
+	})
+}
+
+func TestSyncLockerPanics(t *testing.T) {
+	_, a, b := twoClients(t)
+	wantPanic := func(what string, f func()) {
+		t.Helper()
+		defer func() {
+			if recover() == nil {
+				t.Errorf("%s did not panic", what)
+			}
+		}()
+		f()
+	}
+	l := holdfast.SyncLocker(a.Mutex("m"), nil)
+	wantPanic("unlocking what is not locked", l.Unlock)
+	l.Lock()
+	if err := b.Break(t.Context(), "m", queued(t, b, "m")[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	wantPanic("unlocking what was lost", l.Unlock)
+	if err := a.Close(t.Context()); err != nil && !errors.Is(err, holdfast.ErrLost) {
+		t.Fatal(err)
+	}
+	wantPanic("locking with a closed client", l.Lock)
+}
