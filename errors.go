@@ -13,7 +13,7 @@ import (
 var (
 	// ErrNotAcquired says that the lock was not acquired and is not queued for: it was taken, or the context of the
 	// wait ended, in which case the error matches the context's cause too.
-	ErrNotAcquired = errors.New("lock not acquired")
+	ErrNotAcquired = driver.ErrNotAcquired
 	// ErrLost says that the lease ended before it was released: what it protected may have overlapped with another
 	// holder's work. The error is a *LostError.
 	ErrLost = errors.New("lock lost")

@@ -111,4 +111,7 @@ var (
 	ErrRefused = errors.New("refused by the backend")
 	// ErrInvalidName says that a lock cannot have this name on this backend.
 	ErrInvalidName = errors.New("invalid lock name")
+	// ErrNotAcquired says that a lock is taken. A Driver never returns it, since that is a Status; it is for locks
+	// that are no claims, such as those of sqllock.InTx.
+	ErrNotAcquired = errors.New("lock not acquired")
 )

@@ -17,7 +17,7 @@ type layer struct {
 }
 
 const (
-	helpers   = `internal/(boottime|format)` // what is too small to be anybody's
+	helpers   = `internal/(boottime|format|dbms)` // what is too small to be anybody's
 	forTests  = `internal/(servers|proxy)`
 	aContract = `driver|driver/drivertest`
 )
@@ -35,8 +35,10 @@ var layers = []layer{
 		"the adapter brings another client to the same driver"},
 	{`(redis|etcd|zk)lock`, `driver|` + helpers, `\.|` + aContract + `|` + forTests,
 		"a driver knows the contract, and neither what users hold nor other drivers; its examples show it to users"},
-	{`fence`, ``, `driver|memlock`,
-		"the resource's side knows numbers, and no locks"},
+	{`fence`, `internal/dbms`, `\.|driver|memlock`,
+		"the resource's side knows numbers, and no locks; its examples show both sides"},
+	{`fence/[^/]*`, `fence`, `\.|driver|(redis|etcd)lock|` + forTests,
+		"the resource's side knows numbers, and no locks; its examples show both sides"},
 	{`adapters/[^/]*`, `\.`, `memlock`,
 		"an adapter fits what users hold to another library, whatever the backend"},
 	{`dashboard`, `\.|driver`, `memlock`,

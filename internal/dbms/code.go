@@ -1,0 +1,70 @@
+package dbms
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Code returns what a database calls an error: the SQLSTATE of PostgreSQL, the number of MySQL and MariaDB. It is empty
+// for others: those that no database has sent, and those of SQLite.
+func Code(err error) string {
+	var stated interface{ SQLState() string }
+	if errors.As(err, &stated) {
+		return stated.SQLState()
+	}
+	return number(err)
+}
+
+// number finds the number of an error of MySQL, whose driver has it in a field and in no method.
+func number(err error) string {
+	if err == nil {
+		return ""
+	}
+	if v := reflect.Indirect(reflect.ValueOf(err)); v.Kind() == reflect.Struct && v.Type().Name() == "MySQLError" {
+		if n := v.FieldByName("Number"); n.IsValid() && n.CanUint() {
+			return strconv.FormatUint(n.Uint(), 10)
+		}
+	}
+	switch err := err.(type) {
+	case interface{ Unwrap() error }:
+		return number(err.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, one := range err.Unwrap() {
+			if n := number(one); n != "" {
+				return n
+			}
+		}
+	}
+	return ""
+}
+
+// Undone reports whether an error means that the database has rolled the whole transaction back, since it was in the way
+// of another: a deadlock, or a conflict between transactions. The transaction can be run again.
+func Undone(err error) bool {
+	return slices.Contains([]string{
+		"1213",  // ER_LOCK_DEADLOCK; at a COMMIT of Galera, too
+		"40001", // serialization_failure
+		"40P01", // deadlock_detected
+	}, Code(err))
+}
+
+// Taken reports whether an error means that a row is locked by another transaction, and was not waited for or not for
+// long enough.
+func Taken(err error) bool {
+	return slices.Contains([]string{
+		"1205",  // ER_LOCK_WAIT_TIMEOUT, and NOWAIT on MariaDB
+		"3572",  // ER_LOCK_NOWAIT of MySQL
+		"55P03", // lock_not_available: NOWAIT, and lock_timeout
+	}, Code(err))
+}
+
+// NoTable reports whether an error means that a table is missing.
+func NoTable(err error) bool {
+	return slices.Contains([]string{
+		"1146",  // ER_NO_SUCH_TABLE
+		"42P01", // undefined_table
+	}, Code(err)) || err != nil && strings.Contains(err.Error(), "no such table")
+}

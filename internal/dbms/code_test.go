@@ -1,0 +1,47 @@
+package dbms
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// These have the shapes of what SQL drivers return; the drivers themselves are used in the lab.
+type (
+	MySQLError struct{ Number uint16 }
+	pgError    struct{ code string }
+)
+
+func (e *MySQLError) Error() string { return "Error" }
+func (e *pgError) Error() string    { return "ERROR" }
+
+func (e *pgError) SQLState() string { return e.code }
+
+func TestCode(t *testing.T) {
+	for _, row := range []struct {
+		err           error
+		code          string
+		undone, taken bool
+		noTable       bool
+	}{
+		{nil, "", false, false, false},
+		{errors.New("Error 1213: deadlock, as somebody's text says"), "", false, false, false},
+		{&MySQLError{1213}, "1213", true, false, false},
+		{fmt.Errorf("lock: %w", &MySQLError{1205}), "1205", false, true, false},
+		{errors.Join(errors.New("first"), fmt.Errorf("second: %w", &MySQLError{3572})), "3572", false, true, false},
+		{&MySQLError{1146}, "1146", false, false, true},
+		{fmt.Errorf("lock: %w", &pgError{"40P01"}), "40P01", true, false, false},
+		{&pgError{"40001"}, "40001", true, false, false},
+		{&pgError{"55P03"}, "55P03", false, true, false},
+		{&pgError{"42P01"}, "42P01", false, false, true},
+		{&pgError{"23505"}, "23505", false, false, false},
+		{errors.New("SQL logic error: no such table: t (1)"), "", false, false, true},
+	} {
+		if got := Code(row.err); got != row.code {
+			t.Errorf("the code of %v is %q, want %q", row.err, got, row.code)
+		}
+		if got := [3]bool{Undone(row.err), Taken(row.err), NoTable(row.err)}; got != [3]bool{row.undone, row.taken, row.noTable} {
+			t.Errorf("undone, taken and no table for %v: %v", row.err, got)
+		}
+	}
+}
