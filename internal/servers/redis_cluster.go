@@ -1,0 +1,197 @@
+package servers
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A ClusterOfRedis is a Redis Cluster: three masters with a third of the slots each, and a replica for each of them.
+type ClusterOfRedis struct {
+	Masters  []*Server
+	Replicas []*Server // of the master at the same place
+
+	ids map[*Server]string
+}
+
+const (
+	clusterMasters = 3
+	slots          = 16384
+)
+
+// RedisCluster starts a cluster, and returns when all its servers serve all slots. More arguments go to each server; with
+// "--cluster-node-timeout", "1000" replicas replace their masters as fast as a busy machine allows.
+func RedisCluster(t testing.TB, args ...string) *ClusterOfRedis {
+	t.Helper()
+	c := &ClusterOfRedis{ids: make(map[*Server]string)}
+	for range clusterMasters {
+		c.Masters = append(c.Masters, clusterServer(t, args))
+		c.Replicas = append(c.Replicas, clusterServer(t, args))
+	}
+	for i, s := range c.Masters {
+		first, last := i*slots/clusterMasters, (i+1)*slots/clusterMasters-1
+		s.redisOK(t, "CLUSTER", "SET-CONFIG-EPOCH", strconv.Itoa(i+1))
+		s.redisOK(t, "CLUSTER", "ADDSLOTSRANGE", strconv.Itoa(first), strconv.Itoa(last))
+	}
+	c.meet(t)
+	for i, s := range c.Replicas {
+		c.replicate(t, s, c.Masters[i])
+	}
+	c.AwaitServing(t)
+	return c
+}
+
+// clusterServer starts a server that knows no others. It takes part in their talk at a port that was free, too.
+func clusterServer(t testing.TB, args []string) *Server {
+	t.Helper()
+	_, bus, _ := strings.Cut(freeAddr(t), ":")
+	own := []string{
+		"--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", bus,
+		"--cluster-node-timeout", "5000", "--repl-diskless-sync-delay", "0",
+	}
+	return Redis(t, append(own, args...)...)
+}
+
+// All returns all servers.
+func (c *ClusterOfRedis) All() []*Server {
+	return append(append([]*Server(nil), c.Masters...), c.Replicas...)
+}
+
+// meet introduces all servers to each other.
+func (c *ClusterOfRedis) meet(t testing.TB) {
+	t.Helper()
+	all := c.All()
+	for _, s := range all {
+		c.ids[s] = s.RedisCommand(t, "CLUSTER", "MYID")
+	}
+	for i, s := range all {
+		for _, other := range all[:i] {
+			bus := strings.Split(other.RedisCommand(t, "CONFIG", "GET", "cluster-port"), "\n")[1]
+			s.redisOK(t, "CLUSTER", "MEET", "127.0.0.1", other.Port(), bus)
+		}
+	}
+}
+
+// replicate makes a server a replica as soon as it knows its master.
+func (c *ClusterOfRedis) replicate(t testing.TB, s, master *Server) {
+	t.Helper()
+	waitFor(t, "a server knows its master", func(ctx context.Context) error {
+		answer, err := command(ctx, s.Addr, "CLUSTER", "REPLICATE", c.ids[master])
+		if err == nil && answer != "OK" {
+			err = fmt.Errorf("it answers %q", answer)
+		}
+		return err
+	})
+}
+
+// AwaitServing waits until every server that runs says that all slots are served, and every replica among them has what
+// its master has.
+func (c *ClusterOfRedis) AwaitServing(t testing.TB) {
+	t.Helper()
+	waitFor(t, "the Redis cluster serves all slots", func(ctx context.Context) error {
+		for _, s := range c.All() {
+			if s.Pid == 0 {
+				continue
+			}
+			if err := serving(ctx, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func serving(ctx context.Context, s *Server) error {
+	info, err := command(ctx, s.Addr, "CLUSTER", "INFO")
+	if err == nil && !(strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_size:"+strconv.Itoa(clusterMasters))) {
+		err = fmt.Errorf("%s says of the cluster\n%s", s.Addr, info)
+	}
+	if err != nil {
+		return err
+	}
+	role, err := command(ctx, s.Addr, "INFO", "replication")
+	if err == nil && strings.Contains(role, "role:slave") && !strings.Contains(role, "master_link_status:up") {
+		err = fmt.Errorf("%s says of its role\n%s", s.Addr, role)
+	}
+	return err
+}
+
+// Owner returns the master that a slot belongs to, as that master says.
+func (c *ClusterOfRedis) Owner(t testing.TB, slot int) *Server {
+	t.Helper()
+	for _, s := range c.All() {
+		if s.Pid == 0 {
+			continue
+		}
+		nodes := s.RedisCommand(t, "CLUSTER", "NODES")
+		for line := range strings.Lines(nodes) {
+			if f := strings.Fields(line); strings.Contains(f[2], "myself") && strings.Contains(f[2], "master") && hasSlot(f[8:], slot) {
+				return s
+			}
+		}
+	}
+	t.Fatalf("no master has slot %d", slot)
+	return nil
+}
+
+// hasSlot looks for a slot among numbers and ranges of them.
+func hasSlot(ranges []string, slot int) bool {
+	for _, r := range ranges {
+		first, last, isRange := strings.Cut(r, "-")
+		from, err := strconv.Atoi(first)
+		to := from
+		if isRange && err == nil {
+			to, err = strconv.Atoi(last)
+		}
+		if err == nil && from <= slot && slot <= to {
+			return true
+		}
+	}
+	return false
+}
+
+// SlotOf returns the slot of a key.
+func (c *ClusterOfRedis) SlotOf(t testing.TB, key string) int {
+	t.Helper()
+	slot, err := strconv.Atoi(c.Masters[0].RedisCommand(t, "CLUSTER", "KEYSLOT", key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slot
+}
+
+// MoveSlot moves a slot with its keys to another master, one key at a time, while clients use them: redis.io/docs/latest/
+// commands/cluster-setslot. Between two keys it calls between, if that is not nil.
+func (c *ClusterOfRedis) MoveSlot(t testing.TB, slot int, to *Server, between func()) {
+	t.Helper()
+	from, number := c.Owner(t, slot), strconv.Itoa(slot)
+	if from == to {
+		return
+	}
+	to.redisOK(t, "CLUSTER", "SETSLOT", number, "IMPORTING", c.ids[from])
+	from.redisOK(t, "CLUSTER", "SETSLOT", number, "MIGRATING", c.ids[to])
+	for {
+		key := from.RedisCommand(t, "CLUSTER", "GETKEYSINSLOT", number, "1")
+		if key == "" {
+			break
+		}
+		if answer := from.RedisCommand(t, "MIGRATE", "127.0.0.1", to.Port(), key, "0", "5000"); answer != "OK" && answer != "NOKEY" {
+			t.Fatalf("move the key %q: %s", key, answer)
+		}
+		if between != nil {
+			between()
+		}
+	}
+	to.redisOK(t, "CLUSTER", "SETSLOT", number, "NODE", c.ids[to])
+	from.redisOK(t, "CLUSTER", "SETSLOT", number, "NODE", c.ids[to])
+}
+
+// redisOK sends a command that must be answered with OK.
+func (s *Server) redisOK(t testing.TB, args ...string) {
+	t.Helper()
+	if answer := s.RedisCommand(t, args...); answer != "OK" {
+		t.Fatalf("redis %q: %s", args, answer)
+	}
+}
