@@ -1,0 +1,94 @@
+package quorum
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// adopt finds a claim that another client acquired, by the ID that it has on the nodes and by its token; a token of 0 is
+// for any. ErrGone says that no majority has it.
+func (d *Driver) adopt(ctx context.Context, c driver.Claim) (*claim, error) {
+	sightings, err := d.sight(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	cl := newClaim(c, len(d.nodes))
+	cl.state = held
+	cl.round, cl.token = mostSeen(sightings)
+	if cl.round == 0 || c.Token != 0 && c.Token != cl.token {
+		return nil, driver.ErrGone
+	}
+	for _, s := range sightings {
+		if s.round == cl.round {
+			cl.held[s.at] = s.token
+		}
+	}
+	return d.claims.add(cl), nil
+}
+
+// A sighting is a claim that is granted on a node.
+type sighting struct {
+	at, round int
+	token     uint64
+}
+
+// sight looks for a claim on the nodes, until a majority has answered.
+func (d *Driver) sight(ctx context.Context, c driver.Claim) (seen []sighting, err error) {
+	type look struct {
+		at    int
+		queue []driver.Entry
+		err   error
+	}
+	looks := make(chan look, len(d.nodes))
+	for i, n := range d.nodes {
+		d.spawn(func(ctx context.Context) {
+			queue, err := call(ctx, n, d.patience(c.TTL), func(ctx context.Context, nd driver.Driver) ([]driver.Entry, error) {
+				return nd.Queue(ctx, nodeName(c.Name))
+			})
+			looks <- look{i, queue, err}
+		})
+	}
+	var errs []error
+	answered := 0
+	for range d.nodes {
+		select {
+		case l := <-looks:
+			if l.err != nil {
+				errs = append(errs, l.err)
+				continue
+			}
+			answered++
+			for _, e := range l.queue {
+				if round, ok := roundOf(c.ID, e.ID); ok && e.Granted {
+					seen = append(seen, sighting{l.at, round, e.Token})
+				}
+			}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-d.lifetime.Done():
+			return nil, errClosed
+		}
+	}
+	if answered < majority(len(d.nodes)) {
+		return nil, d.notEnough("too few of %d servers show their claims", errs)
+	}
+	return seen, nil
+}
+
+// mostSeen is the round and the token that most nodes have; nodes that were late have tokens of their own.
+func mostSeen(seen []sighting) (round int, token uint64) {
+	most := 0
+	for _, s := range seen {
+		same := 0
+		for _, o := range seen {
+			if o.round == s.round && o.token == s.token {
+				same++
+			}
+		}
+		if same > most {
+			most, round, token = same, s.round, s.token
+		}
+	}
+	return round, token
+}

@@ -1,0 +1,195 @@
+package quorum
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A claim is what this client knows about one of its claims. On the nodes it has another ID in each round, since an ID
+// that was given back there is barred.
+type claim struct {
+	name, id string
+	busy     chan struct{} // holds one element while the claim is requested
+
+	alive     context.Context // ends with the claim
+	kill      context.CancelFunc
+	mu        sync.Mutex
+	ask       driver.Claim // as it was requested last
+	state     state
+	token     uint64
+	round     int
+	held      []uint64  // by node: the token that the claim of this round has there; zero when it has none
+	released  bool      // it ended since it was released
+	contended bool      // others wait
+	turns     int       // how many places in the line it has had
+	turn      *turn     // its place in the line, while it waits
+	hints     *hints    // that tell when to try again, while it is first in line
+	toppingUp bool      // the nodes that do not have it are about to be asked
+	forget    time.Time // when it has long been dead
+}
+
+type state int
+
+const (
+	asked   state = iota // in a round, or given up after one
+	waiting              // not granted, and to be asked for again
+	held                 // granted
+	over                 // released, or lost
+)
+
+// boundID is the longest ID that drivers take.
+const boundID = 64
+
+// roundID is the ID that a claim has on the nodes in a round: its own one in the first.
+func roundID(id string, round int) string {
+	if round <= 1 {
+		return id
+	}
+	suffix := "-" + strconv.Itoa(round)
+	if len(id)+len(suffix) > boundID {
+		sum := sha256.Sum256([]byte(id))
+		id = hex.EncodeToString(sum[:16])
+	}
+	return id + suffix
+}
+
+// roundOf returns the round in which a claim has this ID on a node.
+func roundOf(id, onNode string) (round int, ok bool) {
+	if onNode == id {
+		return 1, true
+	}
+	cut := strings.LastIndexByte(onNode, '-')
+	if cut < 0 {
+		return 0, false
+	}
+	round, err := strconv.Atoi(onNode[cut+1:])
+	return round, err == nil && round > 1 && roundID(id, round) == onNode
+}
+
+func newClaim(c driver.Claim, nodes int) *claim {
+	cl := &claim{name: c.Name, id: c.ID, busy: make(chan struct{}, 1), held: make([]uint64, nodes)}
+	cl.alive, cl.kill = context.WithCancel(context.Background())
+	cl.extend(c)
+	return cl
+}
+
+// extend notes that the claim was requested like this.
+func (cl *claim) extend(c driver.Claim) {
+	cl.ask = c
+	cl.forget = time.Now().Add(claimTTLs * c.TTL)
+}
+
+// onNode returns the claim as a node knows it in this round.
+func (cl *claim) onNode() driver.Claim {
+	c := cl.ask
+	c.Name, c.ID, c.Token, c.Queue = nodeName(cl.name), roundID(cl.id, cl.round), 0, false
+	return c
+}
+
+// finish ends the claim. What belonged to its waiting is left to the caller.
+func (cl *claim) finish(released bool) (t *turn) {
+	if cl.state == over {
+		return nil
+	}
+	cl.state, cl.released = over, released
+	cl.kill()
+	return cl.settle()
+}
+
+// settle ends the waiting of the claim and returns its place in the line, to be given up.
+func (cl *claim) settle() (t *turn) {
+	t, cl.turn = cl.turn, nil
+	if cl.hints != nil {
+		cl.hints.stop()
+		cl.hints = nil
+	}
+	return t
+}
+
+// nodesHeld is on how many nodes the claim is.
+func (cl *claim) nodesHeld() int {
+	n := 0
+	for _, token := range cl.held {
+		if token != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// claims are those of this client, by ID, and those that ended not long ago.
+type claims struct {
+	mu      sync.Mutex
+	byID    map[string]*claim
+	sweepAt int
+}
+
+const (
+	claimTTLs  = 3 // after so many TTLs without a request a claim is dead, and nobody asks any more
+	firstSweep = 1024
+)
+
+func newClaims() *claims { return &claims{byID: make(map[string]*claim), sweepAt: firstSweep} }
+
+// find returns what is known about a claim, or nil. A claim of that ID on another lock is not known.
+func (cs *claims) find(c driver.Claim) *claim {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if cl := cs.byID[c.ID]; cl != nil && cl.name == c.Name {
+		return cl
+	}
+	return nil
+}
+
+// add keeps a claim, unless one with its ID was added meanwhile, which is returned then.
+func (cs *claims) add(cl *claim) *claim {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if known := cs.byID[cl.id]; known != nil && known.name == cl.name {
+		return known
+	}
+	cs.byID[cl.id] = cl
+	if len(cs.byID) > cs.sweepAt {
+		cs.sweep()
+	}
+	return cl
+}
+
+func (cs *claims) drop(cl *claim) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if cs.byID[cl.id] == cl {
+		delete(cs.byID, cl.id)
+	}
+}
+
+// sweep forgets the dead. It runs each time the number of claims has doubled.
+func (cs *claims) sweep() {
+	now := time.Now()
+	for id, cl := range cs.byID {
+		cl.mu.Lock()
+		dead := cl.forget.Before(now)
+		cl.mu.Unlock()
+		if dead {
+			delete(cs.byID, id)
+		}
+	}
+	cs.sweepAt = max(firstSweep, 2*len(cs.byID))
+}
+
+// occupy makes the caller the only one who requests the claim, until it calls the function that is returned.
+func (cl *claim) occupy(ctx context.Context) (leave func(), err error) {
+	select {
+	case cl.busy <- struct{}{}:
+		return func() { <-cl.busy }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

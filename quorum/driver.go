@@ -1,0 +1,170 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A Driver makes several drivers, its nodes, agree by majority. Besides [driver.Driver] it is a [driver.Waiter], a
+// [driver.Renewer] and a [driver.Watcher]. All methods are safe for concurrent use.
+type Driver struct {
+	nodes   []*node
+	owned   bool // the nodes are closed with the driver
+	traits  driver.Traits
+	timeout time.Duration // zero: by the TTL
+	memory  *memory
+	claims  *claims
+
+	lifetime   context.Context
+	end        context.CancelFunc
+	background sync.WaitGroup
+	mu         sync.Mutex // orders spawn and Close
+	closed     bool
+}
+
+var (
+	_ driver.Driver  = (*Driver)(nil)
+	_ driver.Waiter  = (*Driver)(nil)
+	_ driver.Renewer = (*Driver)(nil)
+	_ driver.Watcher = (*Driver)(nil)
+)
+
+var errClosed = errors.New("the quorum is closed")
+
+// Options adjust a driver. The zero value, or nil, is right for most.
+type Options struct {
+	// MaxTTL is the longest TTL that a claim may have: a minute when zero. All clients of a quorum must use the same. A
+	// node that restarts, and with that perhaps forgets what it granted, does not vote for so long.
+	MaxTTL time.Duration
+	// Timeout is how long a node may take to answer. When zero it is a tenth of the TTL, at most a second.
+	Timeout time.Duration
+}
+
+// DefaultMaxTTL is the longest TTL unless the options say otherwise.
+const DefaultMaxTTL = time.Minute
+
+// fewest is how many nodes a quorum has at least: of two, none can be spared.
+const fewest = 3
+
+// New makes a quorum of drivers, each with an engine of its own, that are [driver.Voter]s. It does not close them.
+func New(nodes []driver.Driver, opts *Options) (*Driver, error) {
+	voters := make([]*node, len(nodes))
+	for i, d := range nodes {
+		if err := mayVote(d); err != nil {
+			return nil, fmt.Errorf("quorum: node %d: %w", i+1, err)
+		}
+		voters[i] = newNode(i, fmt.Sprintf("node %d", i+1))
+		voters[i].driver = d
+	}
+	return build(voters, "quorum", opts)
+}
+
+// build makes a driver of nodes, of which at least one was reached.
+func build(nodes []*node, backend string, opts *Options) (*Driver, error) {
+	if len(nodes) < fewest {
+		return nil, fmt.Errorf("quorum: %d nodes; it takes at least %d, and should be an odd number", len(nodes), fewest)
+	}
+	if opts == nil {
+		opts = &Options{}
+	}
+	d := &Driver{nodes: nodes, timeout: opts.Timeout, memory: newMemory(), claims: newClaims()}
+	d.traits = traitsOf(nodes, backend)
+	if opts.MaxTTL != 0 {
+		d.traits.MaxTTL = opts.MaxTTL
+	}
+	if err := d.checkTimes(); err != nil {
+		return nil, err
+	}
+	d.lifetime, d.end = context.WithCancel(context.Background())
+	return d, nil
+}
+
+func (d *Driver) checkTimes() error {
+	switch {
+	case d.traits.MaxTTL < d.traits.MinTTL:
+		return fmt.Errorf("quorum: the longest TTL is %v, the shortest that the nodes take is %v; choose a longer one", d.traits.MaxTTL, d.traits.MinTTL)
+	case d.timeout < 0:
+		return fmt.Errorf("quorum: the timeout is %v; it must not be negative", d.timeout)
+	case d.timeout > d.traits.MaxTTL/2:
+		return fmt.Errorf("quorum: the timeout is %v; it must be at most half of the longest TTL, %v", d.timeout, d.traits.MaxTTL)
+	}
+	return nil
+}
+
+// minTTL is the shortest TTL: several rounds must fit in it.
+const minTTL = 500 * time.Millisecond
+
+// traitsOf returns what a quorum of these nodes can do.
+func traitsOf(nodes []*node, backend string) driver.Traits {
+	t := driver.Traits{Backend: backend, MinTTL: minTTL, MaxTTL: DefaultMaxTTL, Fenced: true, ServerClock: true, Detach: true}
+	for _, n := range nodes {
+		if n.driver == nil {
+			continue
+		}
+		its := n.driver.Traits()
+		t.MinTTL = max(t.MinTTL, its.MinTTL)
+		t.ServerClock = t.ServerClock && its.ServerClock
+		t.Detach = t.Detach && its.Detach
+		if room := its.MaxName - longer; its.MaxName > 0 && (t.MaxName == 0 || room < t.MaxName) {
+			t.MaxName = room
+		}
+	}
+	return t
+}
+
+// Traits returns facts about the driver.
+func (d *Driver) Traits() driver.Traits { return d.traits }
+
+// Queue is not supported: nobody knows the whole queue.
+func (d *Driver) Queue(context.Context, string) ([]driver.Entry, error) {
+	return nil, driver.Unsupported(d.traits, "showing the queue of a lock")
+}
+
+// Close waits for what is under way, each step of which is bounded, and closes the nodes unless they were passed to New.
+func (d *Driver) Close() error {
+	d.mu.Lock()
+	d.closed = true
+	d.mu.Unlock()
+	d.end()
+	d.background.Wait()
+	if !d.owned {
+		return nil
+	}
+	errs := make([]error, len(d.nodes))
+	var all sync.WaitGroup
+	for i, n := range d.nodes {
+		all.Go(func() { errs[i] = n.close() })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// spawn runs fn in the background. Its context does not end with the driver, so that what was begun reaches the nodes:
+// fn must be bounded by itself. It does nothing when the driver is closed.
+func (d *Driver) spawn(fn func(context.Context)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.closed {
+		d.background.Go(func() { fn(context.Background()) })
+	}
+}
+
+// Bounds of how long a node may take to answer.
+const (
+	leastPatience = 50 * time.Millisecond
+	mostPatience  = time.Second
+	patiencePart  = 10 // of the TTL
+)
+
+// patience is how long a node may take to answer about a claim: far below its TTL.
+func (d *Driver) patience(ttl time.Duration) time.Duration {
+	if d.timeout > 0 {
+		return d.timeout
+	}
+	return min(max(ttl/patiencePart, leastPatience), mostPatience)
+}

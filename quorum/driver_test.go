@@ -1,0 +1,54 @@
+package quorum_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/memlock"
+	"github.com/holdfast-go/holdfast/quorum"
+)
+
+// The contract, over nodes in memory. Package lab/quorumtest runs it over Redis servers.
+func TestDriver(t *testing.T) {
+	for _, n := range []int{3, 4, 5} {
+		t.Run(fmt.Sprintf("%d nodes", n), func(t *testing.T) {
+			stores := make([]*memlock.Driver, n)
+			for i := range stores {
+				stores[i] = memlock.New()
+			}
+			drivertest.Run(t, drivertest.Harness{
+				Open: func(t testing.TB) driver.Driver {
+					nodes := make([]driver.Driver, n)
+					for i, s := range stores {
+						nodes[i] = old{s.Client()}
+					}
+					return quorumOf(t, nodes, &quorum.Options{Timeout: time.Second})
+				},
+				TTL: time.Second, // a busy machine stalls for longer than the shortest
+			})
+		})
+	}
+}
+
+func quorumOf(t testing.TB, nodes []driver.Driver, opts *quorum.Options) *quorum.Driver {
+	t.Helper()
+	d, err := quorum.New(nodes, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// old is a store that has run for a day, so that its votes count at once.
+type old struct{ *memlock.Driver }
+
+func (o old) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
+	st, life, err := o.Driver.Vote(ctx, c, token)
+	life.Age += 24 * time.Hour
+	return st, life, err
+}

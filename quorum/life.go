@@ -1,0 +1,138 @@
+package quorum
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A record is what this client knows about the lives of a node.
+//
+// In a new life a node may have forgotten all that it granted. Its votes do not count while claims may live that it
+// granted before: for the longest TTL. After that it can be trusted with locks, and with the tokens of a name once it has
+// taken one that is greater than what all others gave out. A node remembers everything that matters if it has lived for
+// longer than tokens are remembered, or if it was marked when all nodes were new at once.
+type record struct {
+	life     string
+	born     time.Time // it began no later than this
+	examined time.Time // when the mark was last looked for; zero when that did not work yet
+	marked   bool
+}
+
+// tokensKept is for how long nodes remember the last token of a lock that nobody uses. After that tokens follow the clock.
+const tokensKept = time.Hour
+
+// meet notes in which life a node answered. The age that a node says it has is believed only of the first life that this
+// client sees, since a node's clock may have been set: of later ones it saw the beginning.
+func (n *node) meet(life driver.Life) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.record.life == life.ID {
+		return
+	}
+	born := time.Now()
+	if n.record.life == "" {
+		born = born.Add(-life.Age)
+	}
+	n.record = record{life: life.ID, born: born}
+}
+
+// lives returns the record of the node's newest life.
+func (n *node) lives() record {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.record
+}
+
+func (r record) isKnown() bool { return r.life != "" && (r.remembers() || !r.examined.IsZero()) }
+
+// remembers reports whether the node knows all tokens that matter.
+func (r record) remembers() bool { return r.marked || time.Since(r.born) >= tokensKept }
+
+// examineAgain is how long the answer that a node has no mark is believed.
+const examineAgain = 5 * time.Second
+
+// examine looks whether a node that is young bears the mark, which is a claim on a lock of ours with the life as its ID:
+// a node that restarts loses it, or is in another life.
+func (d *Driver) examine(ctx context.Context, n *node) {
+	r := n.lives()
+	if r.life == "" || r.remembers() || !r.examined.IsZero() && time.Since(r.examined) < examineAgain {
+		return
+	}
+	marks, err := call(ctx, n, d.patience(d.traits.MaxTTL), func(ctx context.Context, nd driver.Driver) ([]driver.Entry, error) {
+		return nd.Queue(ctx, lifeName)
+	})
+	if err != nil {
+		return
+	}
+	marked := false
+	for _, m := range marks {
+		marked = marked || m.ID == r.life
+	}
+	n.examined(r.life, marked)
+	d.found(ctx)
+}
+
+func (n *node) examined(life string, marked bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.record.life == life {
+		n.record.examined, n.record.marked = time.Now(), marked
+	}
+}
+
+// found marks the nodes when all of them are new: the quorum is, or all its nodes have forgotten everything, and nothing
+// can be learnt any more. From then on a node without a mark is one that forgot what others know.
+func (d *Driver) found(ctx context.Context) {
+	if d.forgetful() < len(d.nodes) {
+		return
+	}
+	for _, n := range d.nodes {
+		d.spawn(func(ctx context.Context) { d.mark(ctx, n) })
+	}
+}
+
+func (d *Driver) mark(ctx context.Context, n *node) {
+	life := n.lives().life
+	st, err := call(ctx, n, d.patience(d.traits.MaxTTL), func(ctx context.Context, nd driver.Driver) (driver.Status, error) {
+		return nd.Request(ctx, driver.Claim{
+			Name: lifeName, ID: life, Weight: 1, Limit: driver.All, TTL: tokensKept, Detached: nd.Traits().Detach,
+			Owner: "quorum: this server remembers what it granted",
+		})
+	})
+	if err == nil && st.Granted {
+		n.examined(life, true)
+	}
+}
+
+// forgetful is how many nodes are known not to know all tokens that matter.
+func (d *Driver) forgetful() int {
+	count := 0
+	for _, n := range d.nodes {
+		if r := n.lives(); r.isKnown() && !r.remembers() {
+			count++
+		}
+	}
+	return count
+}
+
+// mayCount reports whether a vote that a node gave in this life, in a round that began at an instant, counts.
+//
+// When more nodes have forgotten than a majority can spare, nobody can know the greatest token any more. Then all nodes
+// vote that have lived for long enough: the clock in the tokens alone makes them grow.
+func (d *Driver) mayCount(n *node, name, life string, began time.Time) bool {
+	r := n.lives()
+	switch {
+	case r.life != life || !d.hasWaited(r, began):
+		return false
+	case r.remembers(), d.memory.isFilled(name, n.at, life):
+		return true
+	}
+	return d.forgetful() > len(d.nodes)-majority(len(d.nodes))
+}
+
+// hasWaited reports whether all claims that a node may have forgotten had ended at an instant.
+func (d *Driver) hasWaited(r record, at time.Time) bool {
+	return r.life != "" && at.Sub(r.born) >= d.traits.MaxTTL
+}

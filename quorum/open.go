@@ -1,0 +1,124 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+func init() {
+	driver.Register("redlock", open)
+}
+
+// Parameters of the URL that are the quorum's. All others go to each node.
+const (
+	maxTTLParam  = "maxttl"
+	timeoutParam = "timeout"
+	tlsParam     = "tls"
+)
+
+const defaultPort = "6379"
+
+// open opens a quorum from a URL like redlock://user:password@h1,h2,h3/0?maxttl=1m&timeout=500ms. Each host is opened as
+// redis://, or as rediss:// with tls=true, with the same user, password, database and other parameters. It works as soon
+// as a majority can be reached.
+func open(ctx context.Context, u *url.URL) (driver.Driver, error) {
+	opts, nodeURLs, err := parse(u)
+	if err != nil {
+		return nil, err
+	}
+	nodes := make([]*node, len(nodeURLs))
+	for i, nu := range nodeURLs {
+		nodes[i] = newNode(i, driver.Redact(nu))
+		nodes[i].open = func(ctx context.Context) (driver.Driver, error) { return driver.Open(ctx, nu.String()) }
+	}
+	err = reachMajority(ctx, nodes)
+	var d *Driver
+	if err == nil {
+		d, err = build(nodes, "redlock", opts)
+	}
+	if err != nil {
+		for _, n := range nodes {
+			err = errors.Join(err, n.close())
+		}
+		return nil, err
+	}
+	d.owned = true
+	return d, nil
+}
+
+// parse splits a URL into what is the quorum's and the URLs of the nodes.
+func parse(u *url.URL) (*Options, []*url.URL, error) {
+	params := driver.NewParams(u)
+	opts := &Options{MaxTTL: params.Duration(maxTTLParam, DefaultMaxTTL), Timeout: params.Duration(timeoutParam, 0)}
+	secure := params.Bool(tlsParam, false)
+	rest := u.Query()
+	for name := range rest {
+		if !slices.Contains([]string{maxTTLParam, timeoutParam, tlsParam}, name) {
+			params.String(name, "") // the nodes know whether there is one
+		} else {
+			rest.Del(name)
+		}
+	}
+	if err := params.Err(); err != nil {
+		return nil, nil, err
+	}
+	hosts := driver.Hosts(u, defaultPort)
+	if err := checkHosts(hosts); err != nil {
+		return nil, nil, err
+	}
+	nodes := make([]*url.URL, len(hosts))
+	for i, host := range hosts {
+		nodes[i] = &url.URL{Scheme: "redis", User: u.User, Host: host, Path: u.Path, RawPath: u.RawPath, RawQuery: rest.Encode()}
+		if secure {
+			nodes[i].Scheme = "rediss"
+		}
+	}
+	return opts, nodes, nil
+}
+
+func checkHosts(hosts []string) error {
+	if len(hosts) < fewest {
+		return fmt.Errorf("the URL has %d servers; give at least %d that know nothing of each other, as in redlock://h1,h2,h3", len(hosts), fewest)
+	}
+	for i, host := range hosts {
+		if slices.Contains(hosts[:i], host) {
+			return fmt.Errorf("the URL has the server %s twice; a server has one vote", host)
+		}
+	}
+	return nil
+}
+
+// openFor is how long a majority may take to be reached, if the context does not say.
+const openFor = 10 * time.Second
+
+// reachMajority returns as soon as a majority has been reached, or cannot be.
+func reachMajority(ctx context.Context, nodes []*node) error {
+	ctx, cancel := context.WithTimeout(ctx, openFor)
+	defer cancel()
+	reached := make(chan error, len(nodes))
+	for _, n := range nodes {
+		go func() {
+			_, err := n.reach(ctx)
+			reached <- err
+		}()
+	}
+	var errs []error
+	enough := majority(len(nodes))
+	for have := 0; have < enough; {
+		err := <-reached
+		if err == nil {
+			have++
+			continue
+		}
+		if errs = append(errs, err); len(errs) > len(nodes)-enough {
+			return fmt.Errorf("only %d of %d servers can be reached, %d are needed: %w", have, len(nodes), enough, errors.Join(errs...))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// barredFor is how long an ID stays barred that was released before it was requested, if the claim does not say how long
+// it would have lived.
+const barredFor = time.Minute
+
+// Release gives the claim back on all nodes, as [driver.Driver] says. It returns when a majority has answered; the others
+// are followed up in the background.
+func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
+	if err := d.checkRelease(ctx, c); err != nil {
+		return err
+	}
+	if c.TTL <= 0 {
+		c.TTL = min(barredFor, d.traits.MaxTTL)
+	}
+	cl := d.claims.find(c)
+	if cl == nil {
+		var err error
+		if cl, err = d.adopt(ctx, c); errors.Is(err, driver.ErrGone) {
+			cl, err = d.claims.add(newClaim(c, len(d.nodes))), nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return d.release(ctx, cl, c.Token)
+}
+
+// checkRelease refuses what cannot be a claim. Its TTL does not matter.
+func (d *Driver) checkRelease(ctx context.Context, c driver.Claim) error {
+	c.TTL, c.Weight, c.Limit, c.Detached = d.traits.MaxTTL, 1, 1, false
+	return d.check(ctx, c)
+}
+
+func (d *Driver) release(ctx context.Context, cl *claim, token uint64) error {
+	cl.mu.Lock()
+	before, wrong := cl.state, token != 0 && token != cl.token
+	released := cl.released
+	cl.mu.Unlock()
+	switch {
+	case before == over && released && !wrong:
+		return nil
+	case before == over, wrong && before != asked:
+		return driver.ErrGone
+	}
+	counts, err := d.giveBackAll(ctx, cl)
+	if err != nil {
+		return err
+	}
+	return d.released(cl, before, counts)
+}
+
+// releases counts what nodes answered to the release of a claim.
+type releases struct {
+	done, gone int
+	errs       []error
+}
+
+// released ends a claim that was given back, and says whether it was there until then. One that waited was: the line is
+// not on the nodes that were asked.
+func (d *Driver) released(cl *claim, before state, got releases) error {
+	enough := majority(len(d.nodes))
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	switch {
+	case cl.state == over: // another release was quicker
+		if cl.released {
+			return nil
+		}
+		return driver.ErrGone
+	case got.done >= enough, before == waiting && got.done+got.gone > len(d.nodes)-enough:
+		if before == held {
+			d.memory.released(cl.name, cl.contended)
+		}
+		d.giveUpTurn(cl.finish(true))
+		return nil
+	case got.gone > len(d.nodes)-enough:
+		d.giveUpTurn(cl.finish(false))
+		return driver.ErrGone
+	}
+	return d.notEnough("too few of %d servers answered to the release", got.errs)
+}
+
+// giveBackAll releases the claim on all nodes, whatever is known of them, and returns when enough have answered. The ID of
+// the first round is barred too: by that one the claim is known to all clients.
+func (d *Driver) giveBackAll(ctx context.Context, cl *claim) (releases, error) {
+	cl.mu.Lock()
+	cl.round = max(cl.round, 1)
+	c, first := cl.onNode(), cl.onNode()
+	first.ID = cl.id
+	cl.mu.Unlock()
+	answers := make(chan error, len(d.nodes))
+	for _, n := range d.nodes {
+		d.spawn(func(ctx context.Context) {
+			err := tell(ctx, n, d.patience(c.TTL), func(ctx context.Context, nd driver.Driver) error { return nd.Release(ctx, c) })
+			answers <- err
+			if !isAnswer(err) {
+				d.giveBack(ctx, n, c)
+			}
+		})
+		if first.ID != c.ID {
+			d.spawn(func(ctx context.Context) { d.giveBack(ctx, n, first) })
+		}
+	}
+	return d.countReleases(ctx, answers)
+}
+
+func (d *Driver) countReleases(ctx context.Context, answers <-chan error) (got releases, err error) {
+	enough := majority(len(d.nodes))
+	for range d.nodes {
+		select {
+		case err := <-answers:
+			switch {
+			case err == nil:
+				got.done++
+			case errors.Is(err, driver.ErrGone):
+				got.gone++
+			default:
+				got.errs = append(got.errs, err)
+			}
+		case <-ctx.Done():
+			return got, ctx.Err()
+		case <-d.lifetime.Done():
+			return got, errClosed
+		}
+		if got.done >= enough || got.gone > len(d.nodes)-enough || len(got.errs) > len(d.nodes)-enough {
+			break
+		}
+	}
+	return got, nil
+}

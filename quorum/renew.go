@@ -1,0 +1,288 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// requestsAtOnce bounds the claims of a batch that are asked for one by one: those that wait.
+const requestsAtOnce = 16
+
+// Renew renews the claims that are held in one request to each node, and asks for the others one by one, as
+// [driver.Renewer] says.
+func (d *Driver) Renew(ctx context.Context, cs []driver.Claim) ([]driver.Result, error) {
+	results := make([]driver.Result, len(cs))
+	var batch []*claim
+	var at []int
+	var rest sync.WaitGroup
+	slots := make(chan struct{}, requestsAtOnce)
+	for i, c := range cs {
+		if cl := d.heldNow(ctx, c); cl != nil {
+			batch, at = append(batch, cl), append(at, i)
+			continue
+		}
+		slots <- struct{}{}
+		rest.Go(func() {
+			results[i].Status, results[i].Err = d.Request(ctx, c)
+			<-slots
+		})
+	}
+	if len(batch) > 0 {
+		for i, result := range d.renew(ctx, batch) {
+			results[at[i]] = result
+		}
+	}
+	rest.Wait()
+	return results, nil
+}
+
+// heldNow returns a claim that is held and can be renewed without further ado, or nil.
+func (d *Driver) heldNow(ctx context.Context, c driver.Claim) *claim {
+	if d.check(ctx, c) != nil {
+		return nil
+	}
+	cl := d.claims.find(c)
+	if cl == nil || d.admit(cl, c) != held {
+		return nil
+	}
+	return cl
+}
+
+// A renewal is the renewing of claims that are held. A node that has a claim no more is asked for it anew only after
+// that, and does not count: the claim must have been on a majority all the time.
+type renewal struct {
+	d       *Driver
+	cls     []*claim
+	results []driver.Result
+	counts  []renewalCount
+	open    int // claims that are not decided
+}
+
+type renewalCount struct {
+	confirmed, gone, silent int
+	errs                    []error
+	decided                 bool
+}
+
+// A nodeRenewal is what a node answered about the claims of a batch that it has.
+type nodeRenewal struct {
+	at      int
+	which   []int // indexes into the batch
+	results []driver.Result
+	err     error
+}
+
+// renew renews claims, until a majority has decided about each.
+func (d *Driver) renew(ctx context.Context, cls []*claim) []driver.Result {
+	r := &renewal{d: d, cls: cls, results: make([]driver.Result, len(cls)), counts: make([]renewalCount, len(cls)), open: len(cls)}
+	answers := make(chan nodeRenewal, len(d.nodes))
+	for i, n := range d.nodes {
+		which, claims := r.on(i)
+		if len(claims) == 0 {
+			answers <- nodeRenewal{at: i}
+			continue
+		}
+		d.spawn(func(ctx context.Context) {
+			results, err := call(ctx, n, d.patience(claims[0].TTL), func(ctx context.Context, nd driver.Driver) ([]driver.Result, error) {
+				return driver.Renew(ctx, nd, claims)
+			})
+			answers <- r.noted(nodeRenewal{at: i, which: which, results: results, err: err}, claims)
+		})
+	}
+	lines := r.askLines(ctx)
+	for heard := 0; heard < len(d.nodes) && r.open > 0; heard++ {
+		select {
+		case a := <-answers:
+			r.count(a)
+		case <-ctx.Done():
+			return r.conclude(ctx.Err())
+		case <-d.lifetime.Done():
+			return r.conclude(errClosed)
+		}
+	}
+	<-lines
+	return r.conclude(nil)
+}
+
+// on returns the claims that a node has, as it knows them.
+func (r *renewal) on(at int) (which []int, claims []driver.Claim) {
+	for i, cl := range r.cls {
+		cl.mu.Lock()
+		if token := cl.held[at]; token != 0 {
+			c := cl.onNode()
+			c.Token = token
+			which, claims = append(which, i), append(claims, c)
+		}
+		cl.mu.Unlock()
+	}
+	return which, claims
+}
+
+// noted notes which claims a node has lost, so that it may be asked for them anew.
+func (r *renewal) noted(a nodeRenewal, claims []driver.Claim) nodeRenewal {
+	if a.err != nil {
+		return a
+	}
+	for k, i := range a.which {
+		if errors.Is(a.results[k].Err, driver.ErrGone) {
+			r.cls[i].lost(claims[k].ID, a.at)
+		}
+	}
+	return a
+}
+
+func (cl *claim) lost(id string, at int) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if roundID(cl.id, cl.round) == id {
+		cl.held[at] = 0
+	}
+}
+
+// count counts what a node answered. Claims that it does not have, it has not confirmed.
+func (r *renewal) count(a nodeRenewal) {
+	answer := make([]*driver.Result, len(r.cls))
+	for k, i := range a.which {
+		if a.err != nil {
+			answer[i] = &driver.Result{Err: a.err}
+		} else {
+			answer[i] = &a.results[k]
+		}
+	}
+	for i := range r.cls {
+		c := &r.counts[i]
+		switch got := answer[i]; {
+		case got == nil, errors.Is(got.Err, driver.ErrGone), got.Err == nil && !got.Status.Granted:
+			c.gone++
+		case got.Err != nil:
+			c.silent++
+			c.errs = append(c.errs, got.Err)
+		default:
+			c.confirmed++
+		}
+		r.decide(c)
+	}
+}
+
+func (r *renewal) decide(c *renewalCount) {
+	enough := majority(len(r.d.nodes))
+	spare := len(r.d.nodes) - enough
+	if !c.decided && (c.confirmed >= enough || c.gone+c.silent > spare) {
+		c.decided = true
+		r.open--
+	}
+}
+
+// conclude makes the results of what was counted. Claims that are not decided have the error, if there is one.
+func (r *renewal) conclude(err error) []driver.Result {
+	enough := majority(len(r.d.nodes))
+	for i, cl := range r.cls {
+		c := r.counts[i]
+		switch {
+		case c.confirmed >= enough:
+			r.results[i].Status, r.results[i].Err = r.confirm(cl)
+		case c.gone > len(r.d.nodes)-enough:
+			r.results[i].Err = r.d.loseHeld(cl)
+		case err != nil:
+			r.results[i].Err = err
+		default:
+			r.results[i].Err = r.d.notEnough("too few of %d servers renewed the claim", c.errs)
+		}
+	}
+	return r.results
+}
+
+func (r *renewal) confirm(cl *claim) (driver.Status, error) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if cl.state != held { // it was released meanwhile
+		return driver.Status{}, driver.ErrGone
+	}
+	r.d.topUpLater(cl)
+	return cl.status(), nil
+}
+
+// loseHeld ends a claim that a majority no longer has, and gives back what is left of it.
+func (d *Driver) loseHeld(cl *claim) error {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if cl.state == held {
+		c := cl.onNode()
+		for _, n := range d.nodes {
+			d.spawn(func(ctx context.Context) { d.giveBack(ctx, n, c) })
+		}
+	}
+	d.giveUpTurn(cl.finish(false))
+	return driver.ErrGone
+}
+
+// askLines looks who waits for the locks of the claims, while they are renewed. The channel is closed when it is done.
+func (r *renewal) askLines(ctx context.Context) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var all sync.WaitGroup
+		for first := range min(requestsAtOnce, len(r.cls)) {
+			all.Go(func() {
+				for i := first; i < len(r.cls); i += requestsAtOnce {
+					r.d.look(ctx, r.cls[i])
+				}
+			})
+		}
+		all.Wait()
+	}()
+	return done
+}
+
+// topUpAfter is how long after the majority the other nodes are asked again, in parts of the TTL.
+const topUpAfter = 20
+
+// topUpLater asks the nodes that do not have a claim for it, a moment later: what held them back is over soon, and the
+// more have it, the more may fail. The caller holds cl.mu.
+func (d *Driver) topUpLater(cl *claim) {
+	if cl.nodesHeld() == len(d.nodes) || cl.toppingUp {
+		return
+	}
+	cl.toppingUp = true
+	d.spawn(func(ctx context.Context) {
+		waiting, stop := d.whileAlive(ctx, cl)
+		defer stop()
+		if driver.Sleep(waiting, jittered(cl.ttl()/topUpAfter)) == nil {
+			d.topUp(ctx, cl)
+		}
+		cl.mu.Lock()
+		defer cl.mu.Unlock()
+		cl.toppingUp = false
+	})
+}
+
+// topUp asks the nodes that do not have a claim for it.
+func (d *Driver) topUp(ctx context.Context, cl *claim) {
+	cl.mu.Lock()
+	c, token, state := cl.onNode(), cl.token, cl.state
+	var missing []*node
+	for i, n := range d.nodes {
+		if cl.held[i] == 0 {
+			missing = append(missing, n)
+		}
+	}
+	cl.mu.Unlock()
+	if state != held {
+		return
+	}
+	var all sync.WaitGroup
+	for _, n := range missing {
+		all.Go(func() {
+			st, err := call(ctx, n, d.patience(c.TTL), func(ctx context.Context, nd driver.Driver) (driver.Status, error) {
+				return driver.Propose(ctx, nd, c, token)
+			})
+			if err == nil && st.Granted {
+				cl.holds(c.ID, n.at, st.Token)
+			}
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,184 @@
+package quorum
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Request acquires or renews the claim, as [driver.Driver] says. A claim that waits keeps a place in a line; being asked
+// for again, it tries when it is first.
+func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if err := d.check(ctx, c); err != nil {
+		return driver.Status{}, err
+	}
+	cl := d.claims.find(c)
+	if cl == nil && c.Token != 0 {
+		var err error
+		if cl, err = d.adopt(ctx, c); err != nil {
+			return driver.Status{}, err
+		}
+	}
+	if cl == nil {
+		cl = d.claims.add(newClaim(c, len(d.nodes)))
+	}
+	leave, err := cl.occupy(ctx)
+	if err != nil {
+		return driver.Status{}, err
+	}
+	defer leave()
+	return d.request(ctx, cl, c)
+}
+
+// check refuses what the driver cannot do.
+func (d *Driver) check(ctx context.Context, c driver.Claim) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if d.lifetime.Err() != nil {
+		return errClosed
+	}
+	return driver.Validate(c, d.traits)
+}
+
+// request asks for a claim that the caller has occupied.
+func (d *Driver) request(ctx context.Context, cl *claim, c driver.Claim) (driver.Status, error) {
+	switch d.admit(cl, c) {
+	case held:
+		results := d.renew(ctx, []*claim{cl})
+		return results[0].Status, results[0].Err
+	case over:
+		return driver.Status{}, driver.ErrGone
+	}
+	return d.acquire(ctx, cl)
+}
+
+// admit notes the request and returns the state of the claim as the caller may know it: over for one who names another
+// token.
+func (d *Driver) admit(cl *claim, c driver.Claim) state {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if c.Token != 0 && c.Token != cl.token {
+		return over
+	}
+	if cl.state != over {
+		cl.extend(c)
+	}
+	return cl.state
+}
+
+// Bounds of how often a claim is tried before the caller is told.
+const (
+	triesAtOnce = 4 // when rivals or nodes come in between
+	triesFor    = 3 // the part of the TTL that they take together
+)
+
+// acquire tries to get a claim granted. One that waits tries only when it is first in line, or when there is no line.
+func (d *Driver) acquire(ctx context.Context, cl *claim) (driver.Status, error) {
+	if cl.lines(d.memory.isBusy(cl.name)) && !d.takeTurn(ctx, cl) {
+		return cl.waits(0), nil
+	}
+	began := time.Now()
+	for try := 1; ; try++ {
+		r := d.begin(cl)
+		v, err := r.run(ctx)
+		if v == won && r.inTime() {
+			return d.win(cl, r)
+		}
+		d.undo(ctx, r)
+		if err != nil {
+			return driver.Status{}, err
+		}
+		again := try < triesAtOnce && time.Since(began) < cl.ask.TTL/triesFor
+		switch {
+		case v == ended:
+			return driver.Status{}, d.lose(cl)
+		case v == taken && cl.ask.Queue:
+			return d.standInLine(ctx, cl, r), nil
+		case v == taken && (r.granted() == 0 || !again):
+			d.claims.drop(cl) // a claim that would not wait leaves no trace
+			return driver.Status{}, nil
+		}
+		shortage, wait := r.shortage()
+		switch {
+		case v == short && wait > 0 && cl.ask.Queue:
+			return cl.waits(wait), nil
+		case v == short && !again:
+			return driver.Status{}, shortage
+		case driver.Sleep(ctx, pauseAfter(try)) != nil:
+			return driver.Status{}, ctx.Err()
+		}
+	}
+}
+
+// pauseAfter is how long to pause after a try that failed: longer and longer, and never in step with rivals.
+func pauseAfter(try int) time.Duration {
+	longest := 4 * time.Millisecond << try
+	return longest/4 + rand.N(longest*3/4)
+}
+
+// lines reports whether the claim stands in line before it is tried.
+func (cl *claim) lines(busy bool) bool {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	return cl.ask.Queue && (cl.turn != nil || busy)
+}
+
+// win makes the claim one that is held.
+func (d *Driver) win(cl *claim, r *round) (driver.Status, error) {
+	r.filled()
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if cl.state == over { // it was released meanwhile, on the nodes too
+		return driver.Status{}, driver.ErrGone
+	}
+	cl.state, cl.token = held, r.token
+	if cl.turn != nil {
+		cl.contended = cl.turn.contended
+	} else if d.memory.shouldLook(cl.name) {
+		d.spawn(func(ctx context.Context) { d.look(ctx, cl) })
+	}
+	d.giveUpTurn(cl.settle())
+	d.topUpLater(cl)
+	return cl.status(), nil
+}
+
+// status is the status of a claim that is held.
+func (cl *claim) status() driver.Status {
+	return driver.Status{Token: cl.token, Granted: true, TTL: cl.ask.TTL, Contended: cl.contended}
+}
+
+// lose ends a claim that the nodes say has ended.
+func (d *Driver) lose(cl *claim) error {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	d.giveUpTurn(cl.finish(false))
+	return driver.ErrGone
+}
+
+// standInLine makes a claim that was refused wait.
+func (d *Driver) standInLine(ctx context.Context, cl *claim, r *round) driver.Status {
+	if !d.takeTurn(ctx, cl) {
+		return cl.waits(0)
+	}
+	return cl.waits(r.retry())
+}
+
+// waits makes the claim one that waits, and is its status. For the next in line, retry is when to ask again.
+func (cl *claim) waits(retry time.Duration) driver.Status {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if cl.state == asked {
+		cl.state = waiting
+	}
+	st := driver.Status{TTL: cl.ask.TTL, Retry: retry}
+	if cl.turn != nil {
+		st.Contended = cl.turn.contended
+		if retry == 0 {
+			st.Retry = cl.turn.retry
+		}
+	}
+	return st
+}

@@ -1,0 +1,254 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A round proposes a claim to all nodes, under a guess at its token and, if that was too small, under greater ones.
+type round struct {
+	d        *Driver
+	cl       *claim
+	node     driver.Claim // the claim as the nodes know it
+	began    time.Time
+	token    uint64
+	votes    []vote
+	lives    []string        // by node: in which it voted
+	waits    []time.Duration // by node: when the claim that blocks this one expires
+	errs     []error
+	proposal int
+	ballots  chan ballot
+
+	mu      sync.Mutex
+	lost    bool   // whatever is granted from now on is given back
+	touched []bool // by node: it granted, or may have
+}
+
+// A ballot is what a node answered to a proposal.
+type ballot struct {
+	at       int
+	proposal int
+	st       driver.Status
+	life     driver.Life
+	err      error
+}
+
+// mostProposals bounds the proposals of one round. More than two take rivals that overtake each other.
+const mostProposals = 4
+
+// begin starts another round for a claim. The caller has occupied it.
+func (d *Driver) begin(cl *claim) *round {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	cl.round++
+	clear(cl.held)
+	n := len(d.nodes)
+	return &round{
+		d: d, cl: cl, node: cl.onNode(), began: time.Now(), token: d.memory.guess(cl.name),
+		touched: make([]bool, n), votes: make([]vote, n), lives: make([]string, n), waits: make([]time.Duration, n), errs: make([]error, n),
+		ballots: make(chan ballot, n*mostProposals),
+	}
+}
+
+// run proposes until the votes decide. The error is that of ctx.
+func (r *round) run(ctx context.Context) (verdict, error) {
+	for {
+		r.propose()
+		v, err := r.collect(ctx)
+		if v != behind || err != nil || r.proposal >= mostProposals {
+			return v, err
+		}
+		r.token = next(r.votes, r.token)
+	}
+}
+
+// propose sends the proposal to all nodes that may still vote for the claim.
+func (r *round) propose() {
+	r.proposal++
+	for i, v := range r.votes {
+		if v.answer == none || v.answer == granted {
+			r.votes[i] = vote{}
+			n, proposal, token := r.d.nodes[i], r.proposal, r.token
+			r.d.spawn(func(ctx context.Context) { r.ask(ctx, n, proposal, token) })
+		}
+	}
+}
+
+// ask asks one node, and looks at what it is when it is in a life that is not known.
+func (r *round) ask(ctx context.Context, n *node, proposal int, token uint64) {
+	b, err := call(ctx, n, r.d.patience(r.node.TTL), func(ctx context.Context, nd driver.Driver) (b ballot, err error) {
+		b.st, b.life, err = driver.Vote(ctx, nd, r.node, token)
+		return b, err
+	})
+	b.at, b.proposal, b.err = n.at, proposal, err
+	if err == nil {
+		if b.st.Granted {
+			r.cl.holds(r.node.ID, n.at, b.st.Token)
+		}
+		n.meet(b.life)
+		r.d.examine(ctx, n)
+	}
+	if r.touch(b) {
+		r.d.giveBack(ctx, n, r.node)
+		return
+	}
+	r.ballots <- b
+}
+
+// touch notes what a ballot says about whether the node has the claim, and reports whether it is to be given back.
+func (r *round) touch(b ballot) (undo bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if b.err == nil && b.st.Granted || !isAnswer(b.err) {
+		r.touched[b.at] = true
+		return r.lost
+	}
+	return false
+}
+
+// holds notes that a node has the claim of this round.
+func (cl *claim) holds(id string, at int, token uint64) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if roundID(cl.id, cl.round) == id && cl.state != over {
+		cl.held[at] = token
+	}
+}
+
+// collect waits until the votes decide.
+func (r *round) collect(ctx context.Context) (verdict, error) {
+	for {
+		if v := judge(r.votes, r.token); v != undecided {
+			return v, nil
+		}
+		select {
+		case b := <-r.ballots:
+			r.count(b)
+		case <-ctx.Done():
+			return undecided, ctx.Err()
+		case <-r.cl.alive.Done():
+			return ended, nil
+		}
+	}
+}
+
+// count notes a ballot. One for an earlier proposal says nothing: the node was asked again.
+func (r *round) count(b ballot) {
+	if b.proposal != r.proposal {
+		return
+	}
+	v := vote{token: b.st.Token}
+	switch {
+	case errors.Is(b.err, driver.ErrGone):
+		v.answer = barred
+	case b.err != nil:
+		v.answer = failed
+	case !b.st.Granted:
+		v.answer = refused
+		r.waits[b.at] = b.st.Retry
+	default:
+		v.answer = granted
+	}
+	r.votes[b.at], r.lives[b.at], r.errs[b.at] = v, b.life.ID, b.err
+	r.recount()
+	r.d.memory.heard(r.cl.name, v.token)
+}
+
+// recount looks again at whose votes count: what was learnt about one node may change that of others.
+func (r *round) recount() {
+	for i := range r.votes {
+		if v := &r.votes[i]; v.answer == granted {
+			v.counts = r.d.mayCount(r.d.nodes[i], r.cl.name, r.lives[i], r.began)
+		}
+	}
+}
+
+// filled notes which nodes have taken a token that won. What all others gave out before the round began is less, so these
+// nodes know all that matters about the name, unless claims that they may have forgotten were alive when it began.
+func (r *round) filled() {
+	for i, v := range r.votes {
+		lives := r.d.nodes[i].lives()
+		if v.answer == granted && v.token >= r.token && lives.life == r.lives[i] && r.d.hasWaited(lives, r.began) {
+			r.d.memory.fill(r.cl.name, i, len(r.votes), lives.life)
+		}
+	}
+}
+
+// inTime reports whether enough of the TTL is left: the nodes count it from when they got the request, by clocks that run
+// at rates of their own.
+func (r *round) inTime() bool {
+	drift := r.node.TTL/100 + 2*time.Millisecond
+	return time.Since(r.began)+drift < r.node.TTL
+}
+
+// retry is when enough of the claims that block this one have expired: zero when that is not known.
+func (r *round) retry() time.Duration {
+	enough := majority(len(r.votes))
+	var waits []time.Duration
+	for i, v := range r.votes {
+		switch {
+		case v.answer == granted:
+			enough--
+		case v.answer == refused && r.waits[i] > 0:
+			waits = append(waits, r.waits[i])
+		}
+	}
+	if enough < 1 || len(waits) < enough {
+		return 0
+	}
+	slices.Sort(waits)
+	return waits[enough-1]
+}
+
+// granted is how many nodes granted the claim.
+func (r *round) granted() int {
+	n := 0
+	for _, v := range r.votes {
+		if v.answer == granted {
+			n++
+		}
+	}
+	return n
+}
+
+// shortage is the error when too few nodes can vote, and how long that lasts when it is only a matter of time.
+func (r *round) shortage() (error, time.Duration) {
+	var wait time.Duration
+	young := 0
+	for i, v := range r.votes {
+		if lives := r.d.nodes[i].lives(); v.answer == granted && !r.d.hasWaited(lives, r.began) {
+			young++
+			wait = max(wait, r.d.traits.MaxTTL-time.Since(lives.born))
+		}
+	}
+	errs := slices.DeleteFunc(slices.Clone(r.errs), func(err error) bool { return err == nil })
+	if young > 0 {
+		errs = append(errs, fmt.Errorf("%d of them were started less than maxttl (%v) ago and may have forgotten locks; they vote in %v", young, r.d.traits.MaxTTL, wait.Round(time.Millisecond)))
+	}
+	return r.d.notEnough("too few of %d servers can vote", errs), wait
+}
+
+// notEnough joins what nodes said into one error. It is an answer only if so many nodes answered that no majority is left.
+func (d *Driver) notEnough(format string, errs []error) error {
+	answers := 0
+	for _, err := range errs {
+		if isAnswer(err) {
+			answers++
+		}
+	}
+	what := fmt.Sprintf(format, len(d.nodes))
+	all := errors.Join(errs...)
+	switch {
+	case all == nil:
+		return fmt.Errorf("%s: %s", d.traits.Backend, what)
+	case answers > len(d.nodes)-majority(len(d.nodes)):
+		return fmt.Errorf("%s: %s: %w", d.traits.Backend, what, all)
+	}
+	return fmt.Errorf("%s: %s: %v", d.traits.Backend, what, all) // those who did not answer may do so
+}

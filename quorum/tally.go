@@ -1,0 +1,76 @@
+package quorum
+
+// A verdict is what the votes so far mean for a proposal.
+type verdict int
+
+const (
+	undecided verdict = iota // the votes that are still to come matter
+	won                      // a majority has the claim, under the token
+	behind                   // a majority has the claim, but knows greater tokens: propose a greater one
+	taken                    // others have the lock on so many nodes that no majority is left
+	ended                    // no majority is left since nodes know that the claim has ended
+	short                    // too few nodes can vote
+)
+
+// A vote is what one node answered to a proposal.
+type vote struct {
+	answer answer
+	token  uint64 // the greatest that the node knows; the proposed one if the claim has it
+	counts bool   // the node may vote: it has not forgotten what it granted
+}
+
+type answer int
+
+const (
+	none answer = iota
+	granted
+	refused // another claim has the lock there
+	barred  // the claim has ended there
+	failed
+)
+
+func majority(nodes int) int { return nodes/2 + 1 }
+
+// judge counts the votes, one for each node, for a token that was proposed to all.
+//
+// Two majorities share a node. A node accepts greater tokens only, so whoever is told "won" has a token that is greater
+// than all for which that was said before the round began. A node that does not count may not be that node.
+func judge(votes []vote, proposed uint64) verdict {
+	var by [failed + 1]int
+	accepted, having := 0, 0
+	for _, v := range votes {
+		by[v.answer]++
+		if v.answer != granted || !v.counts {
+			continue
+		}
+		having++
+		if v.token == proposed {
+			accepted++
+		}
+	}
+	enough := majority(len(votes))
+	spare := len(votes) - enough
+	switch {
+	case accepted >= enough:
+		return won
+	case having >= enough:
+		return behind
+	case by[refused] > spare:
+		return taken
+	case by[barred] > spare:
+		return ended
+	case having+by[none] >= enough, by[refused]+by[none] > spare && by[refused] > 0:
+		return undecided
+	case by[refused]+by[barred] > spare:
+		return taken
+	}
+	return short
+}
+
+// next returns a token greater than all that were heard of.
+func next(votes []vote, proposed uint64) uint64 {
+	for _, v := range votes {
+		proposed = max(proposed, v.token)
+	}
+	return proposed + 1
+}

@@ -1,0 +1,133 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A turn is the place of a waiting claim in the line for its lock: a claim of its own that is queued on one node, on a
+// lock beside the real one. Whoever has that lock is first in line and tries. Nothing depends on it but how much is asked
+// for in vain: when the node fails, clients stand in line on the next one, and those in different lines are rivals.
+type turn struct {
+	at        int
+	claim     driver.Claim
+	first     bool
+	contended bool
+	retry     time.Duration
+	asked     time.Time // when the node answered last
+}
+
+// takeTurn keeps the claim's place in the line, or takes one, and reports whether it is first. So it is where no node can
+// keep a line.
+func (d *Driver) takeTurn(ctx context.Context, cl *claim) bool {
+	for try := range len(d.nodes) {
+		t := d.turnOf(cl, try)
+		if t.first && time.Since(t.asked) < t.claim.TTL/turnPart {
+			d.hint(cl)
+			return true
+		}
+		n := d.nodes[t.at]
+		st, err := call(ctx, n, d.patience(t.claim.TTL), func(ctx context.Context, nd driver.Driver) (driver.Status, error) {
+			return nd.Request(ctx, t.claim)
+		})
+		switch {
+		case err == nil:
+			return d.tookTurn(cl, t, st)
+		case ctx.Err() != nil:
+			return false
+		case !errors.Is(err, driver.ErrGone): // who knows whether it is in the line
+			d.giveUpTurn(&t)
+		}
+		cl.leaveLine(t)
+	}
+	d.hint(cl)
+	return true
+}
+
+// turnPart is the part of its TTL for which a turn need not be renewed.
+const turnPart = 4
+
+// turnOf returns the turn of the claim, or a new one, on the first node from its home on that is not in doubt.
+func (d *Driver) turnOf(cl *claim, try int) turn {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if cl.turn != nil {
+		cl.turn.claim.TTL = cl.ask.TTL
+		return *cl.turn
+	}
+	cl.turns++
+	c := cl.ask
+	c.Name, c.ID, c.Token, c.Queue = turnLock(cl.name), roundID(cl.id, cl.turns), 0, true
+	cl.turn = &turn{at: d.keeper(cl.name, try), claim: c}
+	return *cl.turn
+}
+
+// keeper is the node that keeps the line for a name.
+func (d *Driver) keeper(name string, try int) int {
+	n := len(d.nodes)
+	from := home(name, n)
+	for i := range n {
+		if at := (from + i) % n; !d.nodes[at].inDoubt() {
+			return at
+		}
+	}
+	return (from + try) % n
+}
+
+// tookTurn notes what the node answered.
+func (d *Driver) tookTurn(cl *claim, t turn, st driver.Status) bool {
+	cl.mu.Lock()
+	if cl.turn == nil || cl.turn.claim.ID != t.claim.ID { // it was released meanwhile
+		cl.mu.Unlock()
+		d.giveUpTurn(&t)
+		return false
+	}
+	cl.turn.claim.Token = st.Token
+	cl.turn.asked = time.Now()
+	cl.turn.first, cl.turn.contended, cl.turn.retry = st.Granted, st.Contended, st.Retry
+	cl.mu.Unlock()
+	if st.Granted {
+		d.hint(cl)
+	}
+	return st.Granted
+}
+
+func (cl *claim) leaveLine(t turn) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if cl.turn != nil && cl.turn.claim.ID == t.claim.ID {
+		cl.turn = nil
+	}
+}
+
+// giveUpTurn gives a place in the line back, in the background; t may be nil.
+func (d *Driver) giveUpTurn(t *turn) {
+	if t == nil {
+		return
+	}
+	c := t.claim
+	c.Token = 0
+	d.spawn(func(ctx context.Context) { d.giveBack(ctx, d.nodes[t.at], c) })
+}
+
+// look looks whether others stand in line for a lock that is held.
+func (d *Driver) look(ctx context.Context, cl *claim) {
+	n := d.nodes[d.keeper(cl.name, 0)]
+	if n.inDoubt() {
+		return
+	}
+	line, err := call(ctx, n, d.patience(cl.ttl()), func(ctx context.Context, nd driver.Driver) ([]driver.Entry, error) {
+		return nd.Queue(ctx, turnLock(cl.name))
+	})
+	if err != nil {
+		return
+	}
+	own := func(e driver.Entry) bool { _, own := roundOf(cl.id, e.ID); return own }
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	cl.contended = slices.ContainsFunc(line, func(e driver.Entry) bool { return !own(e) })
+}

@@ -1,0 +1,89 @@
+package quorum
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// undo gives back what a round was granted. It waits for those nodes that granted, since who comes next should find them
+// free, and for nobody else.
+func (d *Driver) undo(ctx context.Context, r *round) {
+	r.mu.Lock()
+	r.lost = true
+	touched := slices.Clone(r.touched)
+	r.mu.Unlock()
+	done := make(chan struct{}, len(d.nodes))
+	wait := 0
+	for i, n := range d.nodes {
+		if !touched[i] {
+			continue
+		}
+		granted := r.votes[i].answer == granted
+		if granted {
+			wait++
+		}
+		d.spawn(func(ctx context.Context) {
+			d.giveBack(ctx, n, r.node)
+			if granted {
+				done <- struct{}{}
+			}
+		})
+	}
+	limit := time.NewTimer(d.patience(r.node.TTL))
+	defer limit.Stop()
+	for range wait {
+		select {
+		case <-done:
+		case <-limit.C:
+			return
+		case <-ctx.Done():
+			return
+		case <-d.lifetime.Done():
+			return
+		}
+	}
+}
+
+// Bounds of giving back what nobody waits for.
+const (
+	backPause = 50 * time.Millisecond
+	backMost  = time.Second
+	backTries = 64 // at once, to a node that does not answer
+)
+
+// giveBack releases a claim on a node, again and again until the node answers or the claim must have expired. While many
+// wait for the same node, and when the driver is closed, one attempt must do: the TTL ends what is left.
+func (d *Driver) giveBack(ctx context.Context, n *node, c driver.Claim) {
+	end := time.Now().Add(c.TTL)
+	for pause := backPause; ; pause = min(2*pause, backMost) {
+		err := tell(ctx, n, d.patience(c.TTL), func(ctx context.Context, nd driver.Driver) error { return nd.Release(ctx, c) })
+		if isAnswer(err) || time.Now().After(end) || d.lifetime.Err() != nil {
+			return
+		}
+		if !n.late.enter() {
+			return
+		}
+		err = driver.Sleep(d.lifetime, pause)
+		n.late.leave()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// A crowd bounds how many do something.
+type crowd chan struct{}
+
+func (c crowd) enter() bool {
+	select {
+	case c <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (c crowd) leave() { <-c }
