@@ -8,10 +8,13 @@ import (
 	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/claims"
 )
 
-// A Dialect is how to talk to one kind of database.
+// A Dialect is how to talk to one kind of database: [SQLite], [MySQL] or [Postgres].
 type Dialect struct {
+	server *claims.Dialect // nil for SQLite, which alone has what follows
+
 	traits     driver.Traits
 	statements string // the folder of its .sql files
 	begin      string // a transaction that will write
@@ -24,6 +27,12 @@ type Dialect struct {
 	// repeated; isRefusal whether repeating is of no use.
 	isBusy, isRefusal func(error) bool
 }
+
+// MySQL is the dialect of MySQL 8.0 and MariaDB 10.6, or newer.
+var MySQL = &Dialect{server: claims.MySQL}
+
+// Postgres is the dialect of PostgreSQL 12 or newer.
+var Postgres = &Dialect{server: claims.Postgres}
 
 //go:embed sqlite/*.sql
 var scripts embed.FS

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/claims"
 )
 
 // Options adjust a driver. The zero value, or nil, is right for most.
@@ -21,7 +22,8 @@ type Options struct {
 
 const defaultKeep = 30 * 24 * time.Hour
 
-// A Driver is a client of the locks in a database. It implements all abilities of package driver but [driver.Proposer].
+// A Driver is a client of the locks in an SQLite database. It implements all abilities of package driver but
+// [driver.Proposer].
 type Driver struct {
 	dialect *Dialect
 	db      *sql.DB // to be closed with the driver; nil when it is the caller's
@@ -36,18 +38,33 @@ type Driver struct {
 	writes  int // since the last sweep; guarded by the session's turn
 }
 
-// New makes a driver on a database that the caller has opened, and keeps one connection of db until it is closed; so db
-// must allow one more than its other users need. It makes the tables whose names begin with holdfast_ where there are
-// none. With [SQLite] it sets the database to journal_mode=WAL, and makes a folder beside its file. Close leaves db open.
-func New(ctx context.Context, db *sql.DB, dialect *Dialect, opts *Options) (*Driver, error) {
+// New makes a driver on a database that the caller has opened. Close leaves db open. What the driver can do besides
+// package driver's functions find.
+//
+// With [SQLite] it keeps one connection of db until it is closed; so db must allow one more than its other users need. It
+// makes the tables whose names begin with holdfast_ where there are none, sets the database to journal_mode=WAL, and makes
+// a folder beside its file.
+//
+// With [MySQL] and [Postgres] it keeps one connection, and one more for each lock that it waits for: where db does not
+// allow that many, waiting is less prompt. The tables are those that [Migrate] made; it is an error when there are none.
+func New(ctx context.Context, db *sql.DB, dialect *Dialect, opts *Options) (driver.Driver, error) {
+	keep := defaultKeep
+	if opts != nil && opts.Keep > 0 {
+		keep = opts.Keep
+	}
+	if dialect.server != nil {
+		return claims.New(ctx, db, dialect.server, keep)
+	}
+	return newFile(ctx, db, dialect, keep)
+}
+
+// newFile makes a driver on an SQLite database.
+func newFile(ctx context.Context, db *sql.DB, dialect *Dialect, keep time.Duration) (*Driver, error) {
 	boot, err := bootID()
 	if err != nil {
 		return nil, fmt.Errorf("tell this boot of the machine from others: %w; mount /proc", err)
 	}
-	d := &Driver{dialect: dialect, boot: boot, keep: defaultKeep}
-	if opts != nil && opts.Keep > 0 {
-		d.keep = opts.Keep
-	}
+	d := &Driver{dialect: dialect, boot: boot, keep: keep}
 	if d.session, err = newSession(ctx, db, dialect); err != nil {
 		return nil, dialect.refuse(err)
 	}

@@ -39,7 +39,7 @@ func openFile(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := New(ctx, db, SQLite, nil)
+	d, err := newFile(ctx, db, SQLite, defaultKeep)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

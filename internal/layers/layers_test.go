@@ -31,6 +31,8 @@ var layers = []layer{
 		"the suite compares a driver with the reference"},
 	{`(mem|sql)lock|quorum`, `driver|` + helpers, aContract + `|memlock|` + forTests,
 		"a driver knows the contract, and neither what users hold nor other drivers"},
+	{`sqllock/internal/.*`, `driver|` + helpers, ``,
+		"what serves one kind of database knows the contract, and no other kind"},
 	{`redislock/goredis`, `driver|redislock`, `\.|` + aContract + `|` + forTests,
 		"the adapter brings another client to the same driver"},
 	{`(redis|etcd|zk)lock`, `driver|` + helpers, `\.|` + aContract + `|` + forTests,

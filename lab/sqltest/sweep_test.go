@@ -37,7 +37,7 @@ func TestNothingStays(t *testing.T) {
 		case 0:
 			d.Release(t.Context(), c)
 		case 1:
-			d.Break(t.Context(), c.Name, c.ID)
+			driver.Break(t.Context(), d, c.Name, c.ID)
 		}
 	}
 	for deadline := time.Now().Add(patience); ; {

@@ -1,0 +1,113 @@
+package claims
+
+import (
+	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
+	"fmt"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
+)
+
+// A conn is a connection that was made ready, with the statements that were prepared on it. It never goes back to the
+// pool that it is from, where nobody expects what was changed.
+type conn struct {
+	*sql.Conn
+	dialect    *Dialect
+	statements map[routine]*sql.Stmt
+}
+
+func openConn(ctx context.Context, db *sql.DB, d *Dialect) (*conn, error) {
+	c, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.makeReady(ctx, c); err != nil {
+		discard(c)
+		return nil, err
+	}
+	return &conn{Conn: c, dialect: d, statements: make(map[routine]*sql.Stmt)}, nil
+}
+
+// makeReady sets up a session.
+func (d *Dialect) makeReady(ctx context.Context, c *sql.Conn) error {
+	for _, statement := range d.session {
+		if _, err := c.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	for _, statement := range d.wishes {
+		if _, err := c.ExecContext(ctx, statement); err != nil && dbms.Code(err) == "" {
+			return err // it is not that the server does not know it
+		}
+	}
+	return nil
+}
+
+// discard closes a connection for good.
+func discard(c *sql.Conn) error {
+	err := c.Raw(func(any) error { return sqldriver.ErrBadConn })
+	if errors.Is(err, sqldriver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
+		return nil
+	}
+	return err
+}
+
+func (c *conn) close() error { return discard(c.Conn) }
+
+// rows calls a routine, and read with each row of what it returns.
+func (c *conn) rows(ctx context.Context, r routine, args []any, read func(scan func(...any) error) error) error {
+	stmt, err := c.prepared(ctx, r, len(args))
+	if err != nil {
+		return err
+	}
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for {
+		for rows.Next() {
+			if err := read(rows.Scan); err != nil {
+				return err
+			}
+		}
+		if !rows.NextResultSet() {
+			return rows.Err()
+		}
+	}
+}
+
+// prepared returns the statement that calls a routine, which is prepared when it is first used.
+func (c *conn) prepared(ctx context.Context, r routine, args int) (*sql.Stmt, error) {
+	if stmt, ok := c.statements[r]; ok {
+		return stmt, nil
+	}
+	stmt, err := c.PrepareContext(ctx, c.dialect.call(prefix+string(r), args))
+	if err == nil {
+		c.statements[r] = stmt
+	}
+	return stmt, err
+}
+
+// run calls a routine whose answer does not matter.
+func (c *conn) run(ctx context.Context, r routine, args ...any) error {
+	return c.rows(ctx, r, args, func(func(...any) error) error { return nil })
+}
+
+// number calls a routine that returns one.
+func (c *conn) number(ctx context.Context, r routine, args ...any) (n int64, err error) {
+	err = c.rows(ctx, r, args, func(scan func(...any) error) error { return scan(&n) })
+	return n, err
+}
+
+// done calls a routine that returns 0, or 1 when the claim is gone.
+func (c *conn) done(ctx context.Context, r routine, args ...any) error {
+	n, err := c.number(ctx, r, args...)
+	if err == nil && n != 0 {
+		return driver.ErrGone
+	}
+	return err
+}

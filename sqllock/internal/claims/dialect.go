@@ -1,0 +1,120 @@
+package claims
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
+)
+
+// A Dialect is how to talk to one kind of server.
+type Dialect struct {
+	Name string // the folder of its .sql files, the scheme of its URLs, and what people call it
+
+	// call is the statement that calls a routine with so many arguments.
+	call func(routine string, args int) string
+
+	// session are the statements that make a connection ready. Where one may fail, since older servers do not know it,
+	// it follows in wishes.
+	session, wishes []string
+
+	// migrate makes what is missing, while nobody else does.
+	migrate func(ctx context.Context, conn *sql.Conn, d *Dialect) error
+	drop    string    // what comes before the name of a routine that is to be made anew
+	helpers []routine // that only others call, each after those that it calls
+
+	// The starts of codes of errors: see [dbms.Code].
+	busy    []string // nothing was done since others were in the way
+	refused []string // asking again will not help
+	missing []string // tables or routines are not there
+
+	bells int // how many claims of one client have bells at most
+
+	facts func() []fact // what Check looks at
+}
+
+// traits are the same for all servers.
+func (d *Dialect) traits() driver.Traits {
+	return driver.Traits{
+		Backend: d.Name, MinTTL: 100 * time.Millisecond, MaxTTL: 100 * 365 * 24 * time.Hour, MaxName: maxName,
+		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
+	}
+}
+
+// maxName is the length of the column.
+const maxName = 1024
+
+//go:embed mysql/*.sql postgres/*.sql
+var scripts embed.FS
+
+// A routine is the name of one that programs call, and of the .sql file that makes it.
+type routine string
+
+const (
+	requestClaim routine = "request"
+	releaseClaim routine = "release"
+	renewClaims  routine = "renew"
+	waitForClaim routine = "wait"
+	ringBell     routine = "ring"
+	breakClaim   routine = "break"
+	revokeClaim  routine = "revoke"
+	readQueue    routine = "queue"
+	readNames    routine = "names"
+	readDigest   routine = "digest"
+	findStale    routine = "stale"
+	tidyQueue    routine = "tidy"
+	forgetEnds   routine = "forget"
+	retireLocks  routine = "retire"
+)
+
+// callable are the routines that programs call. None but ring is called by another.
+var callable = []routine{
+	ringBell, requestClaim, releaseClaim, renewClaims, waitForClaim, breakClaim, revokeClaim,
+	readQueue, readNames, readDigest, findStale, tidyQueue, forgetEnds, retireLocks,
+}
+
+// text is a script of this dialect.
+func (d *Dialect) text(name string) string {
+	text, err := scripts.ReadFile(d.Name + "/" + name + ".sql")
+	if err != nil {
+		panic(err) // the file is a part of this package
+	}
+	return strings.TrimSpace(string(text))
+}
+
+func (d *Dialect) isBusy(err error) bool    { return d.isOneOf(err, d.busy) }
+func (d *Dialect) isMissing(err error) bool { return d.isOneOf(err, d.missing) }
+
+func (d *Dialect) isOneOf(err error, codes []string) bool {
+	code := dbms.Code(err)
+	for _, c := range codes {
+		if code != "" && strings.HasPrefix(code, c) {
+			return true
+		}
+	}
+	return false
+}
+
+// explain marks an error after which asking again will not help.
+func (d *Dialect) explain(err error) error {
+	switch {
+	case err == nil || errors.Is(err, driver.ErrRefused):
+		return err
+	case d.isMissing(err):
+		return d.missingTables(err)
+	case d.isOneOf(err, d.refused):
+		return fmt.Errorf("%w: %w; check the user's rights and that the server is the primary", driver.ErrRefused, err)
+	}
+	return err
+}
+
+func (d *Dialect) missingTables(err error) error {
+	return fmt.Errorf("%w: the database has not the tables and routines of this version (%w); make them with: holdfast migrate, or sqllock.Migrate",
+		driver.ErrRefused, err)
+}

@@ -1,0 +1,67 @@
+package claims
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A Driver is a client of the locks in a database. It implements all abilities of package driver but [driver.Proposer]
+// and [driver.Inheriter].
+type Driver struct {
+	dialect *Dialect
+	keep    time.Duration
+	owned   *sql.DB // to be closed with the driver, or nil
+	session *session
+	resting resting // connections on which nobody waits just now
+	posts   posts
+	sweeper sweeper
+	closing sync.Once
+}
+
+// New makes a driver on a database that the caller has opened, in which [Migrate] has made the tables. Tokens are kept for
+// the duration keep after their lock's last use.
+func New(ctx context.Context, db *sql.DB, d *Dialect, keep time.Duration) (*Driver, error) {
+	l := &Driver{dialect: d, keep: keep, session: newSession(db, d)}
+	l.resting.open = func(ctx context.Context) (*conn, error) { return openConn(ctx, db, d) }
+	if _, err := run(ctx, l.session, func(context.Context, *conn) (struct{}, error) { return struct{}{}, nil }); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	l.sweeper.start(l)
+	return l, nil
+}
+
+// Traits implements [driver.Driver].
+func (d *Driver) Traits() driver.Traits { return d.dialect.traits() }
+
+// Close implements [driver.Driver]. Claims live on until their TTL.
+func (d *Driver) Close() (err error) {
+	d.closing.Do(func() {
+		d.sweeper.stop()
+		d.session.close()
+		d.posts.close()
+		d.resting.close()
+		if d.owned != nil {
+			err = d.owned.Close()
+		}
+	})
+	return err
+}
+
+// Own lets Close close the database, too.
+func (d *Driver) Own(db *sql.DB) { d.owned = db }
+
+var _ interface {
+	driver.Driver
+	driver.Waiter
+	driver.Renewer
+	driver.Watcher
+	driver.Lister
+	driver.Breaker
+	driver.Revoker
+	driver.Checker
+} = (*Driver)(nil)

@@ -1,0 +1,7 @@
+-- Reads numbers that change with a queue, though not when claims are renewed. Takes the name, returns three numbers.
+CREATE PROCEDURE holdfast1_digest(p_name VARBINARY(1024)) SQL SECURITY INVOKER
+BEGIN
+	DECLARE v_now BIGINT DEFAULT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
+	SELECT COUNT(*), COALESCE(MAX(token), 0), CAST(COALESCE(SUM(granted + 2 * revoked), 0) AS SIGNED)
+	FROM holdfast_claims WHERE name = p_name AND deadline > v_now;
+END

@@ -1,0 +1,36 @@
+-- Makes the tables of format 1, unless they were made before. Takes and returns nothing.
+--
+-- Names, owners and values are bytes. Times are microseconds since 1970 by the server's clock, and TTLs microseconds.
+-- InnoDB locks what is next to a row that breaks a unique index, so there is none but the primary keys.
+CREATE TABLE IF NOT EXISTS holdfast_locks ( -- a row for each lock, which is locked by whoever changes its queue
+	name  VARBINARY(1024) NOT NULL PRIMARY KEY,
+	token BIGINT          NOT NULL -- the greatest so far
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
+
+CREATE TABLE IF NOT EXISTS holdfast_claims ( -- the queues: a row for each claim, waiting or granted
+	name     VARBINARY(1024) NOT NULL,
+	id       VARBINARY(64)   NOT NULL,
+	token    BIGINT          NOT NULL, -- place in the queue, and fencing token
+	weight   BIGINT          NOT NULL,
+	units    BIGINT          NOT NULL, -- the claim's limit
+	ttl      BIGINT          NOT NULL,
+	deadline BIGINT          NOT NULL,
+	since    BIGINT          NOT NULL,
+	granted  TINYINT         NOT NULL,
+	revoked  TINYINT         NOT NULL,
+	owner    BLOB            NOT NULL,
+	value    MEDIUMBLOB      NOT NULL,
+	PRIMARY KEY (name, id),
+	KEY holdfast_claims_queue (name, granted, token),
+	KEY holdfast_claims_deadline (deadline)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
+
+CREATE TABLE IF NOT EXISTS holdfast_ends ( -- claims that ended, while a late copy of their request may still arrive
+	name     VARBINARY(1024) NOT NULL,
+	id       VARBINARY(64)   NOT NULL,
+	token    BIGINT          NOT NULL,
+	released TINYINT         NOT NULL, -- by who asked for it; otherwise it expired, was broken, or was barred before it came
+	deadline BIGINT          NOT NULL, -- of remembering
+	PRIMARY KEY (name, id),
+	KEY holdfast_ends_deadline (deadline)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;

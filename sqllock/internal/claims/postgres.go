@@ -1,0 +1,61 @@
+package claims
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Postgres is the dialect of PostgreSQL 12 or newer.
+var Postgres = &Dialect{
+	Name: "postgres",
+	call: func(routine string, args int) string {
+		var b strings.Builder
+		for i := range args {
+			fmt.Fprintf(&b, ",$%d", i+1)
+		}
+		return "SELECT * FROM " + routine + "(" + strings.TrimPrefix(b.String(), ",") + ")"
+	},
+	session: []string{
+		"SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED",
+		"SET statement_timeout = 0",
+		"SET lock_timeout = 0",
+	},
+	wishes:  []string{"SET idle_session_timeout = 0", "SET client_connection_check_interval = 1000"},
+	migrate: migratePostgres,
+	drop:    "DROP FUNCTION IF EXISTS ",
+	helpers: []routine{"now", "bell", "enter", "bar", "finish", "settle", "state", "hang"},
+	busy:    []string{"40001", "40P01", "55P03"},
+	refused: []string{"25006", "28", "3D", "42501"},
+	missing: []string{"42P01", "42883", "3F000"},
+	bells:   32, // the server has room for 64 locks a connection, of all kinds
+	facts:   postgresFacts,
+}
+
+// migratePostgres makes everything in one transaction.
+func migratePostgres(ctx context.Context, conn *sql.Conn, d *Dialect) error {
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // it does nothing after Commit
+	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('holdfast migrate', 0))"); err != nil {
+		return err
+	}
+	var exists bool
+	if err := tx.QueryRowContext(ctx, "SELECT to_regclass('holdfast_store') IS NOT NULL").Scan(&exists); err != nil {
+		return err
+	}
+	if exists {
+		found, err := d.formatOf(ctx, tx)
+		if err != nil || found != 0 {
+			return errors.Join(err, refuseOther(found))
+		}
+	}
+	if err := d.make(ctx, tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}

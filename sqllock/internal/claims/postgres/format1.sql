@@ -1,0 +1,35 @@
+-- Makes the tables of format 1. Takes and returns nothing.
+--
+-- Names, owners and values are bytes. Times are microseconds since 1970 by the server's clock, and TTLs microseconds.
+CREATE TABLE holdfast_locks ( -- a row for each lock, which is locked by whoever changes its queue
+	name  bytea  NOT NULL PRIMARY KEY,
+	token bigint NOT NULL -- the greatest so far
+) WITH (fillfactor = 50);
+
+CREATE TABLE holdfast_claims ( -- the queues: a row for each claim, waiting or granted
+	name     bytea   NOT NULL,
+	id       text    NOT NULL COLLATE "C",
+	token    bigint  NOT NULL, -- place in the queue, and fencing token
+	weight   bigint  NOT NULL,
+	units    bigint  NOT NULL, -- the claim's limit
+	ttl      bigint  NOT NULL,
+	deadline bigint  NOT NULL,
+	since    bigint  NOT NULL,
+	granted  boolean NOT NULL,
+	revoked  boolean NOT NULL,
+	owner    bytea   NOT NULL,
+	value    bytea   NOT NULL,
+	PRIMARY KEY (name, id)
+);
+CREATE INDEX holdfast_claims_queue ON holdfast_claims (name, granted, token);
+CREATE INDEX holdfast_claims_deadline ON holdfast_claims (deadline);
+
+CREATE TABLE holdfast_ends ( -- claims that ended, while a late copy of their request may still arrive
+	name     bytea   NOT NULL,
+	id       text    NOT NULL COLLATE "C",
+	token    bigint  NOT NULL,
+	released boolean NOT NULL, -- by who asked for it; otherwise it expired, was broken, or was barred before it came
+	deadline bigint  NOT NULL, -- of remembering
+	PRIMARY KEY (name, id)
+);
+CREATE INDEX holdfast_ends_deadline ON holdfast_ends (deadline);

@@ -1,0 +1,39 @@
+-- Renews claims, or only looks at them. Takes lines of name in hexadecimal, ID, token or 0, TTL, and 1 to hang up the
+-- claim's bells, with spaces between them and sorted by name and token, and whether to renew. Returns for each line an
+-- answer (0 the state follows, 1 gone) and the state.
+CREATE FUNCTION holdfast1_renew(p_claims text, p_extend boolean)
+RETURNS TABLE (answer integer, token bigint, granted boolean, ttl bigint, retry bigint, contended boolean, revoked boolean)
+LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
+DECLARE
+	v_part  text[];
+	v_name  bytea;
+	v_id    text;
+	v_token bigint;
+	v_ttl   bigint;
+	v_now   bigint;
+BEGIN
+	FOR v_part IN SELECT string_to_array(line, ' ') FROM unnest(string_to_array(p_claims, E'\n')) WITH ORDINALITY t (line, n) ORDER BY n LOOP
+		v_name := decode(v_part[1], 'hex');
+		v_id := v_part[2];
+		v_token := v_part[3];
+		v_ttl := v_part[4];
+		v_now := holdfast1_now();
+		IF p_extend THEN
+			UPDATE holdfast_claims SET ttl = v_ttl, deadline = v_now + v_ttl
+			WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token);
+		ELSE
+			PERFORM FROM holdfast_claims
+			WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token);
+		END IF;
+		IF NOT FOUND THEN
+			RETURN QUERY SELECT 1, 0::bigint, false, 0::bigint, 0::bigint, false, false;
+			CONTINUE;
+		END IF;
+		RETURN QUERY SELECT 0, s.* FROM holdfast1_state(v_name, v_id, v_now) s;
+		IF v_part[5] = '1' THEN
+			PERFORM holdfast1_hang(v_name, v_id);
+		END IF;
+	END LOOP;
+END
+$$;

@@ -1,0 +1,55 @@
+-- Queues a claim, or renews it when it is queued. Takes the claim, whether it stays in the queue when it has to wait, and
+-- whether to hang up its bells. Returns an answer (0 the state follows, 1 gone, 2 not queued) and the state.
+CREATE FUNCTION holdfast1_request(
+	p_name bytea, p_id text, p_token bigint, p_weight bigint, p_units bigint, p_ttl bigint, p_stay boolean,
+	p_owner bytea, p_value bytea, p_bells boolean
+)
+RETURNS TABLE (answer integer, token bigint, granted boolean, ttl bigint, retry bigint, contended boolean, revoked boolean)
+LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
+DECLARE
+	v_now   bigint;
+	v_claim record;
+	v_front record;
+BEGIN
+	answer := 0;
+	PERFORM holdfast1_enter(p_name);
+	v_now := holdfast1_now();
+	SELECT token, deadline INTO v_claim FROM holdfast_claims WHERE name = p_name AND id = p_id FOR UPDATE;
+	IF FOUND AND v_claim.deadline <= v_now THEN
+		PERFORM holdfast1_settle(p_name, v_now);
+		PERFORM holdfast1_finish(p_name, p_id, false, v_now, v_now);
+		answer := 1;
+	ELSIF FOUND AND p_token NOT IN (0, v_claim.token) THEN
+		answer := 1;
+	ELSIF FOUND THEN
+		UPDATE holdfast_claims SET ttl = p_ttl, deadline = v_now + p_ttl WHERE name = p_name AND id = p_id;
+		PERFORM holdfast1_settle(p_name, v_now);
+	ELSIF p_token <> 0 OR EXISTS (
+		SELECT FROM holdfast_ends WHERE name = p_name AND id = p_id AND deadline > v_now
+	) THEN
+		answer := 1;
+	ELSE
+		SELECT * INTO v_front FROM holdfast1_settle(p_name, v_now);
+		granted := NOT v_front.o_waits AND v_front.o_sum + p_weight <= least(v_front.o_limit, p_units);
+		IF granted OR p_stay THEN
+			UPDATE holdfast_locks SET token = greatest(token + 1, v_now) WHERE name = p_name
+			RETURNING holdfast_locks.token INTO token;
+			INSERT INTO holdfast_claims
+				(name, id, token, weight, units, ttl, deadline, since, granted, revoked, owner, value)
+			VALUES
+				(p_name, p_id, token, p_weight, p_units, p_ttl, v_now + p_ttl, v_now, granted, false, p_owner, p_value);
+		ELSE
+			answer := 2;
+		END IF;
+	END IF;
+	IF answer > 0 THEN
+		RETURN QUERY SELECT answer, 0::bigint, false, 0::bigint, 0::bigint, false, false;
+		RETURN;
+	END IF;
+	RETURN QUERY SELECT 0, s.* FROM holdfast1_state(p_name, p_id, v_now) s;
+	IF p_bells THEN
+		PERFORM holdfast1_hang(p_name, p_id);
+	END IF;
+END
+$$;

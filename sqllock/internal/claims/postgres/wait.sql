@@ -1,0 +1,68 @@
+-- Waits until a claim is granted or has ended, or until it is time to ask again. While one claim alone decides that, this
+-- sleeps until that claim's bell rings. Takes name, ID, how long to wait, and whether there are bells. Returns an answer
+-- (0 the state follows, 1 gone, 2 ask again, 3 nothing new) and the state.
+CREATE FUNCTION holdfast1_wait(p_name bytea, p_id text, p_limit bigint, p_bells boolean)
+RETURNS TABLE (answer integer, token bigint, granted boolean, ttl bigint, retry bigint, contended boolean, revoked boolean)
+LANGUAGE plpgsql SET search_path FROM CURRENT SET client_min_messages = error AS $$
+#variable_conflict use_column
+DECLARE
+	v_now   bigint := holdfast1_now();
+	v_end   bigint := v_now + p_limit;
+	v_claim record;
+	v_ahead record;
+	v_bell  bigint;
+	v_rung  bigint; -- a bell that nobody holds, though the claim is there
+	v_pause bigint;
+BEGIN
+	answer := 3;
+	LOOP
+		SELECT token, granted, weight, units INTO v_claim
+		FROM holdfast_claims WHERE name = p_name AND id = p_id AND deadline > v_now;
+		IF NOT FOUND THEN
+			answer := 1;
+		ELSIF v_claim.granted THEN
+			RETURN QUERY SELECT 0, s.* FROM holdfast1_state(p_name, p_id, v_now) s;
+			RETURN;
+		END IF;
+		EXIT WHEN answer <> 3 OR v_now >= v_end;
+
+		v_pause := 1000;
+		SELECT id, weight, units INTO v_ahead FROM holdfast_claims
+		WHERE name = p_name AND NOT granted AND token < v_claim.token AND deadline > v_now ORDER BY token DESC LIMIT 1;
+		IF FOUND AND v_ahead.weight < v_ahead.units THEN -- its grant may be this claim's, too
+			v_bell := holdfast1_bell(v_ahead.id, 'wait');
+		ELSIF FOUND THEN
+			v_bell := holdfast1_bell(v_ahead.id, 'end');
+		ELSE
+			SELECT count(*) AS holders, min(deadline) AS until, max(id) AS id INTO v_ahead
+			FROM holdfast_claims WHERE name = p_name AND granted;
+			IF v_ahead.holders = 0 OR v_ahead.until <= v_now THEN
+				answer := 2;
+				EXIT;
+			END IF;
+			v_bell := holdfast1_bell(v_ahead.id, 'end');
+			IF v_ahead.holders > 1 AND v_claim.weight < v_claim.units THEN -- any of them may make room
+				v_bell := NULL;
+			END IF;
+			v_pause := least(v_pause, 1 + (v_ahead.until - v_now) / 1000);
+		END IF;
+		v_pause := greatest(1, least(v_pause, 1 + (v_end - v_now) / 1000));
+
+		IF p_bells AND v_bell IS DISTINCT FROM v_rung AND v_bell IS NOT NULL THEN
+			BEGIN
+				PERFORM set_config('lock_timeout', v_pause::text, true);
+				PERFORM pg_advisory_lock_shared(v_bell);
+				PERFORM pg_advisory_unlock_shared(v_bell);
+				v_rung := v_bell;
+			EXCEPTION WHEN lock_not_available THEN
+				v_rung := NULL;
+			END;
+		ELSE
+			PERFORM pg_sleep(least(v_pause, 20) / 1000.0);
+			v_rung := NULL;
+		END IF;
+		v_now := holdfast1_now();
+	END LOOP;
+	RETURN QUERY SELECT answer, 0::bigint, false, 0::bigint, 0::bigint, false, false;
+END
+$$;

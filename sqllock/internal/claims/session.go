@@ -1,0 +1,174 @@
+package claims
+
+import (
+	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A session is the connection that all requests of a client share, one after the other. It is opened anew when it broke.
+type session struct {
+	dialect *Dialect
+	db      *sql.DB
+	open    context.Context
+	end     context.CancelCauseFunc // of open
+	turn    chan struct{}           // holds a token while nobody uses what follows
+
+	conn  *conn // nil when there is none
+	bells bells // that hang in conn
+}
+
+var errClosed = errors.New("sqllock: the driver is closed")
+
+func newSession(db *sql.DB, d *Dialect) *session {
+	s := &session{dialect: d, db: db, turn: make(chan struct{}, 1)}
+	s.open, s.end = context.WithCancelCause(context.Background())
+	s.bells.most = d.bells
+	s.turn <- struct{}{}
+	return s
+}
+
+// grace is how long a request that was sent goes on after its caller gave up. To cut it short would cost the connection.
+const grace = 2 * time.Second
+
+// run lets f use the connection in its turn, again while others are in the way. It returns when ctx ends, though f may
+// go on for a moment: then the outcome is unknown.
+func run[T any](ctx context.Context, s *session, f func(context.Context, *conn) (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	var none T
+	select {
+	case <-s.turn:
+	case <-ctx.Done():
+		return none, context.Cause(ctx)
+	case <-s.open.Done():
+		return none, errClosed
+	}
+	answer := make(chan result, 1)
+	go func() { // ends with f, and that soon after ctx or the session
+		defer func() { s.turn <- struct{}{} }()
+		patient, cancel := s.patient(ctx)
+		defer cancel()
+		var r result
+		r.err = s.untilFree(ctx, patient, func(c *conn) (err error) {
+			r.value, err = f(patient, c)
+			return err
+		})
+		answer <- r
+		s.ringAll(patient)
+	}()
+	select {
+	case r := <-answer:
+		return r.value, s.dialect.explain(r.err)
+	case <-ctx.Done():
+		return none, context.Cause(ctx)
+	}
+}
+
+// patient returns a context that ends some time after ctx, or with the session.
+func (s *session) patient(ctx context.Context) (context.Context, context.CancelFunc) {
+	patient, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	late := context.AfterFunc(ctx, func() {
+		time.AfterFunc(grace, func() { cancel(context.Cause(ctx)) })
+	})
+	closed := context.AfterFunc(s.open, func() { cancel(errClosed) })
+	return patient, func() {
+		late()
+		closed()
+		cancel(nil)
+	}
+}
+
+// Pauses between two attempts, drawn at random, so that those who collide do not collide again.
+const (
+	firstPause = time.Millisecond
+	lastPause  = 50 * time.Millisecond
+)
+
+// untilFree repeats f while others are in the way, and once on a new connection where the old one broke before anything
+// was sent.
+func (s *session) untilFree(ctx, patient context.Context, f func(*conn) error) error {
+	fresh := false
+	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		c, opened, err := s.ready(patient)
+		if err != nil {
+			return err
+		}
+		fresh = fresh || opened
+		err = f(c)
+		switch {
+		case err == nil || isAnswer(err):
+			return err
+		case s.dialect.isBusy(err):
+			if driver.Sleep(ctx, rand.N(pause)) != nil {
+				return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+			}
+		case isUnsent(err) && !fresh:
+			s.drop()
+		default:
+			s.drop()
+			return err
+		}
+	}
+}
+
+// isUnsent reports whether an error says that the connection had been lost before the statement was sent.
+func isUnsent(err error) bool {
+	return errors.Is(err, sqldriver.ErrBadConn) || errors.Is(err, sql.ErrConnDone)
+}
+
+func isAnswer(err error) bool { return errors.Is(err, driver.ErrGone) }
+
+// ready opens a connection where there is none.
+func (s *session) ready(ctx context.Context) (c *conn, opened bool, err error) {
+	if s.conn != nil {
+		return s.conn, false, nil
+	}
+	if c, err = openConn(ctx, s.db, s.dialect); err != nil {
+		return nil, false, err
+	}
+	if err := s.dialect.checkFormat(ctx, c.Conn); err != nil {
+		return nil, false, errors.Join(err, c.close())
+	}
+	s.conn = c
+	return c, true, nil
+}
+
+// drop gives up the connection, and with it the bells.
+func (s *session) drop() {
+	if s.conn != nil {
+		s.conn.close() // it is of no use, whatever that says
+		s.conn = nil
+	}
+	s.bells.fall()
+}
+
+// ringAll rings the bells that became wrong, after the answer that showed it.
+func (s *session) ringAll(ctx context.Context) {
+	for _, b := range s.bells.takeWrong() {
+		if s.conn == nil {
+			return
+		}
+		if err := s.conn.run(ctx, ringBell, b.id, b.which); err != nil {
+			s.drop()
+		}
+	}
+}
+
+// close waits for the turn and gives up the connection.
+func (s *session) close() {
+	s.end(errClosed)
+	<-s.turn
+	s.drop()
+}

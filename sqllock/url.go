@@ -1,0 +1,135 @@
+package sqllock
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/claims"
+)
+
+func init() {
+	driver.Register("mysql", openServer)
+	driver.Register("postgres", openServer)
+}
+
+// openServer opens mysql://user:password@host/database or postgres://user:password@host/database.
+func openServer(ctx context.Context, u *url.URL) (driver.Driver, error) {
+	db, dialect, err := connect(u)
+	if err != nil {
+		return nil, err
+	}
+	d, err := claims.New(ctx, db, dialect.server, defaultKeep)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	d.Own(db)
+	return d, nil
+}
+
+// MigrateURL is [Migrate] for the database that a URL names.
+func MigrateURL(ctx context.Context, rawURL string) error {
+	u, err := driver.ParseURL(rawURL)
+	if err != nil {
+		return err
+	}
+	if err := migrateURL(ctx, u); err != nil {
+		return fmt.Errorf("migrate %s: %w", driver.Redact(u), err)
+	}
+	return nil
+}
+
+func migrateURL(ctx context.Context, u *url.URL) error {
+	if u.Scheme == "file" {
+		d, err := openFile(ctx, u)
+		if err != nil {
+			return err
+		}
+		return d.Close()
+	}
+	db, dialect, err := connect(u)
+	if err != nil {
+		return err
+	}
+	return errors.Join(Migrate(ctx, db, dialect), db.Close())
+}
+
+// A server says how a database/sql driver is told where a server is.
+type server struct {
+	dialect    *Dialect
+	driver     string // its name in database/sql
+	module     string // what to import so that it is there
+	port       string
+	parameters []string // of the URL, which are the SQL driver's
+	source     func(u *url.URL, host string) string
+}
+
+var kinds = map[string]server{
+	"mysql": {
+		dialect: MySQL, driver: "mysql", module: "github.com/go-sql-driver/mysql", port: "3306",
+		parameters: []string{"tls", "socket"}, source: mysqlSource,
+	},
+	"postgres": {
+		dialect: Postgres, driver: "pgx", module: "github.com/jackc/pgx/v5/stdlib", port: "5432",
+		parameters: []string{"sslmode", "sslrootcert", "sslcert", "sslkey", "search_path", "target_session_attrs", "host"},
+		source:     postgresSource,
+	},
+}
+
+// connect opens the database that a URL names, without connecting yet.
+func connect(u *url.URL) (*sql.DB, *Dialect, error) {
+	kind, ok := kinds[u.Scheme]
+	if !ok {
+		return nil, nil, fmt.Errorf("%s: is not a database server; use mysql: or postgres:", u.Scheme)
+	}
+	params := driver.NewParams(u)
+	for _, p := range kind.parameters {
+		params.String(p, "")
+	}
+	if err := params.Err(); err != nil {
+		return nil, nil, err
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		return nil, nil, fmt.Errorf("name the database in which the tables are, as in %s://user@host/app", u.Scheme)
+	}
+	if !slices.Contains(sql.Drivers(), kind.driver) {
+		return nil, nil, fmt.Errorf("no database/sql driver is named %q; import one, as in: import _ %q", kind.driver, kind.module)
+	}
+	hosts := driver.Hosts(u, kind.port)
+	if len(hosts) == 0 {
+		hosts = []string{"localhost:" + kind.port}
+	}
+	db, err := sql.Open(kind.driver, kind.source(u, strings.Join(hosts, ",")))
+	if err != nil {
+		return nil, nil, errors.New("the SQL driver does not take the URL's address or parameters") // its error may show the password
+	}
+	return db, kind.dialect, nil
+}
+
+// mysqlSource is user:password@protocol(address)/database?parameters.
+func mysqlSource(u *url.URL, host string) string {
+	address := "tcp(" + host + ")"
+	if socket := u.Query().Get("socket"); socket != "" {
+		address = "unix(" + socket + ")"
+	}
+	password, _ := u.User.Password()
+	source := u.User.Username() + ":" + password + "@" + address + "/" + url.PathEscape(strings.Trim(u.Path, "/")) + "?timeout=5s"
+	if tls := u.Query().Get("tls"); tls != "" {
+		source += "&tls=" + url.QueryEscape(tls)
+	}
+	return source
+}
+
+// postgresSource is the URL itself, with a bound for connecting.
+func postgresSource(u *url.URL, host string) string {
+	source := *u
+	q := u.Query()
+	q.Set("connect_timeout", "5")
+	source.Host, source.RawQuery = host, q.Encode()
+	return source.String()
+}
