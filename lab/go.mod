@@ -10,6 +10,8 @@ require (
 	modernc.org/sqlite v1.61.1
 )
 
+require github.com/anishathalye/porcupine v1.3.1 // indirect
+
 require (
 	filippo.io/edwards25519 v1.2.0 // indirect
 	github.com/coreos/go-semver v0.3.1 // indirect

@@ -37,7 +37,7 @@ func TestObserver(t *testing.T) {
 	for i, span := range ended {
 		attributes := make(map[string]string)
 		for _, a := range span.Attributes() {
-			attributes[string(a.Key)] = a.Value.Emit()
+			attributes[string(a.Key)] = a.Value.String()
 		}
 		if span.Name() != names[i] || attributes["lock.acquired"] != acquired[i] || attributes["lock.name"] != "m" {
 			t.Errorf("span %d: %s %v", i, span.Name(), attributes)

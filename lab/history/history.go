@@ -1,0 +1,82 @@
+// Package history records what clients did with a lock while faults happened, and judges whether that could be: by three
+// judges, cheapest first, each of which sees what the others blur.
+//
+//   - [History.Overlap]: nobody was inside together with whom the lock excludes.
+//   - [History.Tokens]: tokens are unique and grow in the order of grants.
+//   - [History.Legal]: all that was answered has an order in which a lock could have answered it (linearizability, by
+//     porcupine: Athalye, "Porcupine: A fast linearizability checker in Go").
+package history
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Visit is one attempt to be inside, as the visitor saw it. Times are since the start of the run.
+type Visit struct {
+	Visitor      int
+	Units        int64 // asked for, of the history's limit
+	Try          bool  // it would not wait
+	Call, Return time.Duration
+	Outcome      Outcome
+	Token        uint64
+
+	// Of those that got in:
+	Seen        time.Duration // the last moment at which the lease was looked at and said that it was held
+	Leave, Left time.Duration // call and return of Release
+	Ended       Ending
+	TTL         time.Duration // how long the lock may stay taken by a visitor that is cut off
+}
+
+// An Outcome is how an attempt to get in ended.
+type Outcome int
+
+const (
+	Got     Outcome = iota // the lock was acquired
+	Taken                  // it was not, since others had it: the answer to a try
+	GaveUp                 // the wait ended with its context: for a moment the claim may have been granted
+	Unknown                // the backend did not answer: the same, until it is undone or expires
+)
+
+// An Ending is how a visit ended.
+type Ending int
+
+const (
+	Released Ending = iota // Release said that the lock was ours until then
+	Lost                   // the lease was lost
+	Unclear                // Release was not answered
+)
+
+// A History is all that visitors did with one lock that has so many units.
+type History struct {
+	Limit  int64
+	Visits []Visit
+}
+
+func (v Visit) String() string {
+	return fmt.Sprintf("visitor %d with token %d, inside from %v to %v", v.Visitor, v.Token, v.Return, v.Seen)
+}
+
+// until is when a visit that was not answered has no effect any more: it was undone in the background, or has ended with
+// its TTL, to which servers may add a little.
+func (v Visit) until() time.Duration { return max(v.Return, v.Left) + v.TTL + v.TTL/4 }
+
+// Count returns how many visits had an outcome.
+func (h History) Count(o Outcome) (n int) {
+	for _, v := range h.Visits {
+		if v.Outcome == o {
+			n++
+		}
+	}
+	return n
+}
+
+// Losses returns how many visitors lost the lock while they were inside.
+func (h History) Losses() (n int) {
+	for _, v := range h.Visits {
+		if v.Outcome == Got && v.Ended == Lost {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,164 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/proxy"
+	"github.com/holdfast-go/holdfast/internal/servers"
+
+	_ "github.com/holdfast-go/holdfast/etcdlock"
+	_ "github.com/holdfast-go/holdfast/redislock"
+	_ "github.com/holdfast-go/holdfast/sqllock"
+	_ "modernc.org/sqlite"
+)
+
+// A backend is where the lock of a run is.
+type backend struct {
+	server string                   // its address; empty where there is no network
+	url    func(addr string) string // of the backend, when it is reached at addr
+	ttl    time.Duration
+}
+
+var backends = map[string]func(testing.TB) backend{
+	"file": func(t testing.TB) backend {
+		path := filepath.Join(t.TempDir(), "locks.db")
+		return backend{url: func(string) string { return "file:" + path }, ttl: time.Second}
+	},
+	"redis": func(t testing.TB) backend {
+		return backend{server: servers.Redis(t).Addr, url: func(addr string) string { return "redis://" + addr }, ttl: time.Second}
+	},
+	"etcd": func(t testing.TB) backend {
+		return backend{server: servers.Etcd(t).Addr, url: func(addr string) string { return "etcd://" + addr }, ttl: 3 * time.Second}
+	},
+}
+
+const visitors = 6
+
+// A crowd visits one lock over lines that fail, and all that it saw could be.
+func TestHistories(t *testing.T) {
+	for name, start := range backends {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // lines that fail keep nobody busy
+			b := start(t)
+			for _, kind := range []Run{
+				{Name: "mutex", Limit: 1, Units: []int64{1}},
+				{Name: "readers and writers", Limit: visitors, Units: []int64{1, 1, 1, visitors}},
+				{Name: "semaphore", Limit: 3, Units: []int64{1, 2}},
+			} {
+				t.Run(kind.Name, func(t *testing.T) {
+					t.Parallel()
+					for range rounds() {
+						h := record(t, b, kind)
+						judge(t, h)
+					}
+				})
+			}
+		})
+	}
+}
+
+// The judges find fault with visitors who do not look at their leases: so they would find fault with a lock that does
+// not tell them.
+func TestJudgesCatchCarelessVisitors(t *testing.T) {
+	t.Parallel()
+	b := backends["redis"](t)
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
+		h := record(t, b, Run{Name: "mutex", Limit: 1, Units: []int64{1}, Careless: true})
+		if h.Overlap() != nil && h.Legal(time.Minute) != nil {
+			return
+		}
+	}
+	t.Error("nobody noticed")
+}
+
+// record lets a crowd visit the lock while its lines fail.
+func record(t *testing.T, b backend, r Run) History {
+	r.TTL, r.Seed = b.ttl, seed(t)
+	r.For = 3 * r.TTL
+	if os.Getenv("HOLDFAST_SOAK") != "" {
+		r.For = 6 * r.TTL
+	}
+	var lines []Line
+	for range visitors {
+		addr := b.server
+		if addr != "" {
+			line := proxy.New(t, addr)
+			lines, addr = append(lines, line), line.Addr
+		}
+		r.Clients = append(r.Clients, open(t, b.url(addr), r.TTL))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var disturbing sync.WaitGroup
+	if len(lines) > 0 {
+		disturbing.Go(func() { Disturb(ctx, lines, r.TTL, r.Seed) })
+	}
+	h := r.Record(t.Context())
+	cancel()
+	disturbing.Wait()
+	return h
+}
+
+func judge(t *testing.T, h History) {
+	t.Helper()
+	t.Logf("%d visits: %d got in, %d of these lost it, %d were refused, %d gave up, %d were not answered",
+		len(h.Visits), h.Count(Got), h.Losses(), h.Count(Taken), h.Count(GaveUp), h.Count(Unknown))
+	if h.Count(Got) == 0 {
+		t.Error("nobody got in")
+	}
+	for what, err := range map[string]error{"overlap": h.Overlap(), "legal": h.Legal(time.Minute)} {
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := h.Tokens(); err != nil && h.exclusive() {
+		t.Errorf("tokens: %v", err)
+	}
+	if t.Failed() {
+		t.Logf("the history: %+v", h)
+	}
+}
+
+func open(t testing.TB, url string, ttl time.Duration) *holdfast.Client {
+	t.Helper()
+	c, err := holdfast.Open(context.Background(), url, holdfast.WithTTL(ttl))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), ttl)
+		defer cancel()
+		c.Close(ctx) // what a fault left behind is not this test's matter
+	})
+	return c
+}
+
+// rounds is how many histories each kind and backend gets.
+func rounds() int {
+	if os.Getenv("HOLDFAST_SOAK") != "" {
+		return 20
+	}
+	return 1
+}
+
+// seed draws a seed, and tells it; HOLDFAST_TEST_SEED sets it.
+func seed(t *testing.T) uint64 {
+	s := rand.Uint64()
+	if given := os.Getenv("HOLDFAST_TEST_SEED"); given != "" {
+		n, err := strconv.ParseUint(given, 10, 64)
+		if err != nil {
+			t.Fatal(fmt.Errorf("HOLDFAST_TEST_SEED: %w", err))
+		}
+		s = n
+	}
+	t.Logf("HOLDFAST_TEST_SEED=%d", s)
+	return s
+}
