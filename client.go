@@ -17,6 +17,7 @@ type Client struct {
 	settings settings
 	keeper   *keeper
 	gates    gates
+	ids      ids
 
 	closing    context.Context // ends, with ErrClosed as cause, when Close begins
 	close      context.CancelCauseFunc

@@ -117,5 +117,6 @@ func (c *Client) Resume(ctx context.Context, handle string) (*Lease, error) {
 		return nil, l.unknown(ctx, err)
 	}
 	hold := l.hold(h.ask(), claim, st, sent)
+	hold.resumed = true
 	return hold.grant(&l, int(h.Token&maxHandoff)).lease(ctx), nil
 }

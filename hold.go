@@ -13,10 +13,11 @@ import (
 // goroutine to goroutine.
 type hold struct {
 	kept
-	lock  *lock
-	ask   ask
-	since instant // when we knew of the grant
-	gate  *gate   // where goroutines of this client wait for it, if they do; guarded by gates.mu
+	lock    *lock
+	ask     ask
+	since   instant // when we knew of the grant
+	resumed bool    // others may have its claim too
+	gate    *gate   // where goroutines of this client wait for it, if they do; guarded by gates.mu
 
 	mu        sync.Mutex
 	current   *grant
@@ -122,6 +123,9 @@ func (h *hold) giveBack(ctx context.Context, g *grant) error {
 	err := h.lock.client.giveBack(ctx, h.claim)
 	switch {
 	case err == nil:
+		if !h.resumed {
+			h.lock.client.ids.over(h.claim)
+		}
 		return nil
 	case isGone(err):
 		return g.lost(LostGone, nil)

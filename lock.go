@@ -37,8 +37,12 @@ const (
 
 // claim makes a claim that was never requested.
 func (l *lock) claim(a ask, queue bool) driver.Claim {
+	return l.draft(a, queue, l.client.ids.next(series{l.name, l.settings.ttl}))
+}
+
+func (l *lock) draft(a ask, queue bool, id string) driver.Claim {
 	return driver.Claim{
-		Name: l.name, ID: newID(), Weight: a.weight, Limit: a.limit,
+		Name: l.name, ID: id, Weight: a.weight, Limit: a.limit,
 		TTL: l.settings.ttl, Queue: queue, Owner: l.settings.owner, Value: l.settings.value,
 	}
 }
@@ -76,7 +80,7 @@ func (l *lock) check(ctx context.Context, a ask) error {
 	if err := l.settings.check(); err != nil {
 		return l.failure("lock", err)
 	}
-	if err := driver.Validate(l.claim(a, false), l.client.traits); err != nil {
+	if err := driver.Validate(l.draft(a, false, "draft"), l.client.traits); err != nil {
 		return l.failure("lock", err)
 	}
 	if ctx.Err() != nil {

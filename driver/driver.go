@@ -22,7 +22,7 @@ const All = 1<<31 - 1
 // A Claim asks for a place in the queue of a lock. Callers pass only claims for which [Validate] returns nil.
 type Claim struct {
 	Name   string        // the lock
-	ID     string        // unique for each acquisition, chosen by the client, never reused; letters, digits, '-' and '_'
+	ID     string        // unique for each acquisition, chosen by the client, never reused; letters, digits, '-' and '_'; see NewID
 	Weight int64         // units asked for, 1 to Limit
 	Limit  int64         // units that the lock has, 1 to All
 	TTL    time.Duration // how long the claim lives unless it is renewed

@@ -49,7 +49,7 @@ func (d *Driver) propose(ctx context.Context, c driver.Claim, token uint64, tell
 	}
 	ttl := milliseconds(c.TTL)
 	args := []string{
-		c.ID, strconv.FormatUint(token, 10), d.about(c, ttl), strconv.FormatInt(ttl, 10), kind(c),
+		c.ID, tokenText(token), d.about(c, ttl), strconv.FormatInt(ttl, 10), kind(c),
 		strconv.FormatInt(ahead.Microseconds(), 10), tell,
 	}
 	return d.run(ctx, &d.scripts.propose, k, d.appendKeep(args, ttl)...)

@@ -38,6 +38,22 @@ func (d *Driver) about(c driver.Claim, ttl int64) string {
 	return string(b)
 }
 
+// tokenDigits is how long tokens are in records and requests, so that scripts compare them as text.
+const tokenDigits = 16
+
+// tokenText writes a token as scripts do, and no token as "0".
+func tokenText(token uint64) string {
+	if token == 0 {
+		return "0"
+	}
+	var b [20]byte
+	text := strconv.AppendUint(b[:0], token, 10)
+	if missing := tokenDigits - len(text); missing > 0 {
+		return strings.Repeat("0", missing) + string(text)
+	}
+	return string(text)
+}
+
 // parseStatus reads 'MARK TOKEN RETRY CONTENDED'.
 func parseStatus(values []string, ttl time.Duration) (driver.Status, error) {
 	if len(values) == 1 && values[0] == "gone" {

@@ -26,7 +26,7 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	if ttl <= 0 {
 		ttl = barred
 	}
-	values, err := d.run(ctx, &d.scripts.release, k, c.ID, strconv.FormatUint(c.Token, 10), strconv.FormatInt(milliseconds(ttl), 10))
+	values, err := d.run(ctx, &d.scripts.release, k, c.ID, tokenText(c.Token), strconv.FormatInt(milliseconds(ttl), 10))
 	if err != nil {
 		return err
 	}

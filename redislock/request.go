@@ -62,7 +62,7 @@ func (d *Driver) requestScript(c driver.Claim) *script {
 
 func (d *Driver) requestArgs(c driver.Claim) []string {
 	ttl := milliseconds(c.TTL)
-	args := []string{c.ID, strconv.FormatUint(c.Token, 10), strconv.FormatInt(ttl, 10), d.about(c, ttl), kind(c)}
+	args := []string{c.ID, tokenText(c.Token), strconv.FormatInt(ttl, 10), d.about(c, ttl), kind(c)}
 	return d.appendKeep(args, ttl)
 }
 

@@ -61,7 +61,7 @@ type row struct {
 func contract() []row {
 	var rows []row
 	for _, group := range [][]row{
-		requestRows, grantRows, releaseRows, expiryRows, queueRows, nameRows, waitRows,
+		requestRows, grantRows, releaseRows, seriesRows, expiryRows, queueRows, nameRows, waitRows,
 		renewRows, watchRows, listRows, breakRows, revokeRows, proposeRows, traitsRows, crowdRows,
 	} {
 		rows = append(rows, group...)

@@ -5,21 +5,22 @@
 --   keep   how long, in ms, the claims must outlive their last use, where that is longer than KEEP; or nil
 --
 -- KEYS  1 the lock: while a claim is granted its ID, or '~shared' where several may be; the form other clients know
---       2 the claims, a hash: '~' is the state, every other field a claim, alive or ended, named by its ID
+--       2 the claims, a hash: '~' is the state, every other field a claim, named by its ID, or one that ended: ended.lua
 --       3 the order, a sorted set: IDs by token; the first q.granted of them are granted
 --       4 the expiry, a sorted set: IDs by deadline in ms, negative while the claim waits
 -- State 'FORMAT i LAST REFRESH'                       no claims
---       'FORMAT h TOKEN REFRESH RENEWED ID ABOUT'    one claim, granted and alone in having the lock; RENEWED is '-' at first
+--       'FORMAT i TOKEN REFRESH RENEWED ID ABOUT'    no claims; this one was released, and no field says so yet
+--       'FORMAT h TOKEN REFRESH RENEWED ID ABOUT'    one claim, granted and alone in having the lock; RENEWED is zero at first
 --       'FORMAT s ...'                               the same, but it would share the lock
 --       'FORMAT q LAST REFRESH COUNT GRANTED SUM NEXT TILL HELD LIMITS WATCHERS'   the claims are in keys 2 to 4
 -- Claim 'FORMAT w|g|v TOKEN DEADLINE SINCE ABOUT'    waiting, granted, revoked
---       'FORMAT r|e FROM TTL TOKEN'                  released, ended otherwise; known until FROM + 2 TTL
 -- ABOUT 'WEIGHT LIMIT TTL CHANNEL FLAGS LENGTH:OWNER VALUE'
 -- The words FORMAT (the number of the format), PREVIOUS (the one before it), KEEP (for how many ms the claims outlive
 -- their last use) and CHANNELS (what the names of channels begin with) are replaced when the script is loaded.
 --
 -- Times are ms, which '..' prints exactly. LAST, TOKEN and REFRESH (when the keys' expiry is to be set again, half of KEEP
--- before they expire) are µs, which it does not: they are printed by digits().
+-- before they expire) are µs, which it does not: digits() prints them, always with 16 digits. RENEWED has 13. So the fast
+-- halves of scripts know where in a state things are, and need not search.
 local match, floor = string.match, math.floor
 local KEY, CLAIMS, ORDER, EXPIRY = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local SHARED = '~shared'
@@ -30,7 +31,7 @@ local value = call('GET', KEY) -- before anything is written: it fails when KEY 
 local foreign                  -- the value, when it is another client's
 local q                        -- the state
 
-local function digits(n) return string.format('%.0f', n) end
+local function digits(n) return string.format('%016.0f', n) end
 
 local function check_format(record)
   local format = tonumber(match(record, '^(%d+) '))
@@ -61,13 +62,14 @@ local function write(id, c)
   q.next = math.min(q.next, c.deadline)
 end
 
--- find returns a live claim, or nil and the mark ('r' or 'e') and token of an ended one, if any.
+--include ended.lua
+
+-- find returns a live claim, or nil and the mark and token of an ended one, if any.
 local function find(id)
   local record = call('HGET', CLAIMS, id)
-  if not record then return nil end
-  local c = decode(record)
+  local c = record and decode(record)
   if c then return c end
-  return nil, match(record, '^%d+ ([re]) %d+ %d+ (%d+)')
+  return nil, ended(id)
 end
 
 local function tell(c, message)
@@ -80,19 +82,32 @@ local function empty(last, refresh)
   return {last = last, refresh = refresh, count = 0, granted = 0, sum = 0, next = 0, till = 0, held = '-', limits = {}, watchers = {}}
 end
 
--- spread takes the single claim of a state apart, so that others can queue behind it.
+-- spread takes the single claim of a state apart, so that others can queue behind it. Those before it in its series ended.
 local function spread(kind)
   local token, refresh, renewed, id, rest = match(state, '^%d+ %a (%d+) (%d+) (%S+) (%S+) (.*)$')
   local c = {mark = 'g', token = token, since = string.sub(token, 1, -4)}
   c.weight, c.limit, c.ttl, c.channel, c.rest = match(rest, '^(%d+) (%d+) (%d+) (%S+) (.*)$')
   c.weight, c.limit = c.weight + 0, c.limit + 0
-  c.deadline = (renewed == '-' and c.since or renewed) + c.ttl
+  c.deadline = (renewed + 0 == 0 and c.since or renewed) + c.ttl
   q = empty(token + 0, refresh + 0)
   q.count, q.granted, q.sum, q.limits[c.limit] = 1, 1, c.weight, 1
   q.held, q.till, q.next = kind == 'h' and id or SHARED, c.deadline, c.deadline
   write(id, c)
   call('ZADD', ORDER, token, id)
   q.fresh = true
+  local _, number = place(id)
+  if number and number + 0 > 0 then bury(string.sub(id, 1, -9) .. string.format('%08d', number - 1), 'e', 0, c.ttl, now) end
+end
+
+-- load_idle gives the claim that was released last a field of its own.
+local function load_idle()
+  local last, refresh, id, ttl = match(state, '^%d+ i (%d+) (%d+) %d+ (%S+) %d+ %d+ (%d+)')
+  if id then
+    bury(id, 'r', last, ttl, now)
+  else
+    last, refresh = match(state, '^%d+ i (%d+) (%d+)$')
+  end
+  q = empty(last + 0, refresh + 0)
 end
 
 local function load_queue()
@@ -112,8 +127,7 @@ local function load()
   check_format(state)
   local kind = match(state, '^%d+ (%a)')
   if kind == 'i' then
-    local last, refresh = match(state, '^%d+ i (%d+) (%d+)$')
-    q = empty(last + 0, refresh + 0)
+    load_idle()
   elseif kind == 'q' then
     load_queue()
   else
@@ -162,15 +176,7 @@ local function save()
   outlive(due)
 end
 
--- Ended claims.
-
---include sweep.lua
-
--- bury remembers how a claim ended for as long as a late copy of its request may arrive.
-local function bury(id, mark, token, ttl)
-  call('HSET', CLAIMS, id, 'FORMAT ' .. mark .. ' ' .. now .. ' ' .. ttl .. ' ' .. token)
-  if micros % 16 == 0 then sweep(micros, now, ttl) end
-end
+-- Ends.
 
 -- drop takes a claim out of the queue.
 local function drop(id, c, mark)
@@ -183,7 +189,8 @@ local function drop(id, c, mark)
     local n = q.limits[c.limit] - 1
     q.limits[c.limit] = n > 0 and n or nil
   end
-  bury(id, mark, c.token, c.ttl)
+  bury(id, mark, c.token, c.ttl, now)
+  if place(id) ~= id then call('HDEL', CLAIMS, id) end
 end
 
 -- cut ends claims against their will.

@@ -7,13 +7,14 @@ local state = call('HGET', KEYS[2], '~')
 local clock, keep
 --include claims.lua
 
--- A single claim is shown as it is: looking changes nothing.
+-- No claim, or a single one, is shown as it is: looking changes nothing.
 if state then
   check_format(state)
+  if match(state, '^%d+ i') then return {digits(now), value or '', value and digits(math.max(call('PTTL', KEY), 0)) or '0'} end
   local kind, token, renewed, id, rest = match(state, '^%d+ ([hs]) (%d+) %d+ (%S+) (%S+) (.*)$')
   if kind and value == (kind == 'h' and id or SHARED) then
     local since = string.sub(token, 1, -4)
-    local deadline = (renewed == '-' and since or renewed) + match(rest, '^%d+ %d+ (%d+)')
+    local deadline = (renewed + 0 == 0 and since or renewed) + match(rest, '^%d+ %d+ (%d+)')
     return {digits(now), '', '0', id, 'FORMAT g ' .. token .. ' ' .. deadline .. ' ' .. since .. ' ' .. rest}
   end
 end

@@ -6,16 +6,12 @@ local id, token = ARGV[1], ARGV[2]
 local state = call('HGET', KEYS[2], '~')
 
 -- It is the only one: nobody is next. KEY still has its value, so it has not expired, and no clock is needed.
-if state then
-  local kind, has, refresh, renewed, holder, ttl = string.match(state, '^FORMAT ([hs]) (%d+) (%d+) (%S+) (%S+) %d+ %d+ (%d+)')
-  if holder == id and (token == has or token == '0') and call('GET', KEYS[1]) == (kind == 'h' and id or '~shared') then
-    if renewed == '-' then renewed = string.sub(has, 1, -4) end
+if state and string.sub(state, #'FORMAT' + 52, #'FORMAT' + 52 + #id) == id .. ' ' then
+  local head = string.sub(state, 1, #'FORMAT' + 19)
+  local held = head == 'FORMAT h ' .. token and id or head == 'FORMAT s ' .. token and '~shared'
+  if held and call('GET', KEYS[1]) == held then
     call('DEL', KEYS[1])
-    call('HSET', KEYS[2], '~', 'FORMAT i ' .. has .. ' ' .. refresh, id, 'FORMAT r ' .. renewed .. ' ' .. ttl .. ' ' .. has)
-    if has % 16 == 0 then
-      --include sweep.lua
-      sweep(has, renewed, ttl)
-    end
+    call('HSET', KEYS[2], '~', 'FORMAT i' .. string.sub(state, #'FORMAT' + 3))
     return 'ok'
   end
 end
@@ -35,7 +31,7 @@ if c and (token == '0' or token == c.token) then
 elseif mark == 'r' and (token == '0' or token == had) then
   result = 'ok'
 elseif not c and not mark and token == '0' then
-  bury(id, 'e', 0, ARGV[3])
+  bury(id, 'e', 0, ARGV[3], now)
 end
 save()
 return result

@@ -5,19 +5,29 @@
 --          or 'gone'.
 local call = redis.call
 local id, token, keep = ARGV[1], ARGV[2], ARGV[6]
-local got = call('HMGET', KEYS[2], '~', id)
-local state = got[1]
+local state = call('HGET', KEYS[2], '~')
 local clock = call('TIME')
-local micros = clock[1] .. string.sub('00000' .. clock[2], -6) -- as text: numbers print slowly, and compare no better
+local micros = clock[1] .. (#clock[2] == 6 and clock[2] or string.sub('00000' .. clock[2], -6)) -- as text: numbers print slowly
 
--- Nobody else is there: the whole queue is one field.
-if token == '0' and not got[2] and not keep then
-  local last, refresh = '', ''
-  if state then last, refresh = string.match(state, '^FORMAT i (%d+) (%d+)$') end
-  if last and last < micros and call('SET', KEYS[1], ARGV[5] == 'h' and id or '~shared', 'NX', 'PX', ARGV[3]) then
+-- Nobody else is there: the whole queue is one field. What that says of the claim before may be forgotten if it was one
+-- of the same series.
+if token == '0' and not keep then
+  local free, refresh = not state, ''
+  if state and string.sub(state, 1, #'FORMAT' + 3) == 'FORMAT i ' and string.sub(state, #'FORMAT' + 4, #'FORMAT' + 19) < micros then
+    local before = string.sub(state, #'FORMAT' + 52, #'FORMAT' + 52 + #id)
+    refresh = string.sub(state, #'FORMAT' + 21, #'FORMAT' + 36)
+    free = before < id and string.sub(before, 1, -10) == string.sub(id, 1, -9) and string.find(before, '^_%d%d%d%d%d%d%d%d $', -10)
+    if not free then
+      --include ended.lua
+      local last, other, ttl = string.match(state, '^%d+ i (%d+) %d+ %d+ (%S+) %d+ %d+ (%d+)')
+      if other then bury(other, 'r', last, ttl, string.sub(micros, 1, -4) + 0) end
+      free = not ended(id)
+    end
+  end
+  if free and call('SET', KEYS[1], ARGV[5] == 'h' and id or '~shared', 'NX', 'PX', ARGV[3]) then
     local due = refresh <= micros
-    if due then refresh = string.format('%.0f', micros + KEEP * 500) end
-    call('HSET', KEYS[2], '~', 'FORMAT ' .. ARGV[5] .. ' ' .. micros .. ' ' .. refresh .. ' - ' .. id .. ' ' .. ARGV[4])
+    if due then refresh = string.format('%016.0f', micros + KEEP * 500) end
+    call('HSET', KEYS[2], '~', 'FORMAT ' .. ARGV[5] .. ' ' .. micros .. ' ' .. refresh .. ' 0000000000000 ' .. id .. ' ' .. ARGV[4])
     if due then call('PEXPIRE', KEYS[2], KEEP) end
     return 'g ' .. micros .. ' 0 0'
   end
@@ -36,9 +46,10 @@ if token ~= '0' and state and not keep then
 end
 
 -- It would not wait, and one claim has the lock to itself: the answer changes nothing.
-if token == '0' and state and not got[2] and string.match(ARGV[4], '^%d+ %d+ %d+ %S+ (%d)') % 2 == 0 then
+if token == '0' and state and string.match(ARGV[4], '^%d+ %d+ %d+ %S+ (%d)') % 2 == 0 then
+  --include ended.lua
   local holder = string.match(state, '^FORMAT h %d+ %d+ %S+ (%S+)')
-  if holder and holder ~= id and call('GET', KEYS[1]) == holder then
+  if holder and place(holder) ~= place(id) and not ended(id) and call('GET', KEYS[1]) == holder then
     return 'w 0 ' .. call('PTTL', KEYS[1]) .. ' 0'
   end
 end

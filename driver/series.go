@@ -1,0 +1,42 @@
+package driver
+
+import (
+	"crypto/rand"
+	"strconv"
+)
+
+// IDs may come in series: 'SERIES_NUMBER', the number having eight digits. Whoever uses a number of a series on a lock has
+// done with all smaller ones of that series there: none of those claims is queued and wanted, or will ever be. A driver
+// may then answer [ErrGone] about them, so that it need not remember each of them but only the greatest that ended. Claims
+// of one series on one lock have the same TTL. A driver for which IDs are just texts is right too.
+const (
+	seriesLength = 20 // 100 random bits
+	digits       = 8
+	lastNumber   = 99_999_999
+)
+
+// NewID returns an ID that was never used before, and begins a series.
+func NewID() string { return numbered(rand.Text()[:seriesLength], 1) }
+
+// NextID returns the ID that follows in the series. It is the first of another when id ends its series or is of none.
+func NextID(id string) string {
+	at := len(id) - digits
+	if at < 1 || id[at-1] != '_' {
+		return NewID()
+	}
+	number, err := strconv.ParseUint(id[at:], 10, 32)
+	if err != nil || number >= lastNumber {
+		return NewID()
+	}
+	return numbered(id[:at-1], number+1)
+}
+
+func numbered(series string, number uint64) string {
+	b := make([]byte, 0, maxID)
+	b = append(b, series...)
+	b = append(b, '_')
+	for scale := uint64(lastNumber+1) / 10; scale > 0; scale /= 10 {
+		b = append(b, byte('0'+number/scale%10))
+	}
+	return string(b)
+}
