@@ -1,0 +1,27 @@
+package zklock
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Break takes a claim away by force, as [driver.Breaker] says. A peer may not notice until it has finished.
+func (d *Driver) Break(ctx context.Context, name, id string) error {
+	if err := d.open(ctx, name); err != nil {
+		return err
+	}
+	c := driver.Claim{Name: name, ID: id}
+	s, f, err := d.seek(ctx, c)
+	switch {
+	case err != nil:
+		return err
+	case !f.alive():
+		return driver.ErrGone
+	}
+	err = d.finish(ctx, s, d.keys.queue(name)+"/"+f.seat.node, d.keys.note(name, id), taken, f.token)
+	if isNoNode(err) {
+		return driver.ErrGone
+	}
+	return err
+}

@@ -1,0 +1,152 @@
+package zklock
+
+import (
+	"context"
+	"errors"
+	"path"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// call makes a request and waits for its answer, or until ctx ends: then the request may still be applied.
+func call[T any](ctx context.Context, s *session, request func(*zk.Conn) (T, error)) (v T, err error) {
+	type answer struct {
+		v   T
+		err error
+	}
+	answers := make(chan answer, 1)
+	s.d.run(func() { // ends with the connection at the latest
+		v, err := request(s.conn)
+		answers <- answer{v, err}
+	})
+	select {
+	case a := <-answers:
+		return a.v, s.explain(a.err)
+	case <-s.lost:
+		return v, errSessionLost
+	case <-ctx.Done():
+		return v, ctx.Err()
+	}
+}
+
+// together makes requests that do not wait for each other's answers, and returns their errors.
+func together(requests ...func() error) error {
+	errs := make([]error, len(requests))
+	var wg sync.WaitGroup
+	for i, request := range requests {
+		wg.Go(func() { errs[i] = request() })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// atOnce bounds the requests under way for one question about many nodes.
+const atOnce = 64
+
+// forEach calls f for 0 to n-1, some at a time.
+func forEach(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	for first := range min(atOnce, n) {
+		wg.Go(func() {
+			for i := first; i < n; i += atOnce {
+				f(i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// A content is what a node holds.
+type content struct {
+	data []byte
+	stat *zk.Stat
+}
+
+func (s *session) get(ctx context.Context, path string) (content, error) {
+	return call(ctx, s, func(c *zk.Conn) (content, error) {
+		data, stat, err := c.Get(path)
+		return content{data, stat}, err
+	})
+}
+
+// getIfThere is get, with a content without a stat when there is no such node.
+func (s *session) getIfThere(ctx context.Context, path string) (content, error) {
+	c, err := s.get(ctx, path)
+	if isNoNode(err) {
+		return content{}, nil
+	}
+	return c, err
+}
+
+// children are the names of a node's children; none when there is no such node.
+func (s *session) children(ctx context.Context, path string) ([]string, error) {
+	names, err := call(ctx, s, func(c *zk.Conn) ([]string, error) {
+		names, _, err := c.Children(path)
+		return names, err
+	})
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil, nil
+	}
+	return names, err
+}
+
+// sync makes what is read in this session afterwards at least as new as now.
+func (s *session) sync(ctx context.Context) error {
+	_, err := call(ctx, s, func(c *zk.Conn) (string, error) { return c.Sync(s.d.keys.top()) })
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	return err
+}
+
+// multi makes all of these changes or none. failed is the index of the first that is in the way, or -1.
+func (s *session) multi(ctx context.Context, ops ...any) (results []zk.MultiResponse, failed int, err error) {
+	results, err = call(ctx, s, func(c *zk.Conn) ([]zk.MultiResponse, error) { return c.Multi(ops...) })
+	if err == nil {
+		return results, -1, nil
+	}
+	for i, r := range results {
+		if r.Error != nil {
+			return nil, i, err
+		}
+	}
+	return nil, -1, err
+}
+
+// create makes a node, and its parents where they are missing.
+func (s *session) create(ctx context.Context, node string, flag int32) (string, error) {
+	for {
+		made, err := call(ctx, s, func(c *zk.Conn) (string, error) { return c.Create(node, nil, flag, s.d.acl) })
+		if !errors.Is(err, zk.ErrNoNode) {
+			return made, err
+		}
+		if err := s.makeParent(ctx, path.Dir(node)); err != nil {
+			return "", err
+		}
+	}
+}
+
+// makeParent makes a node to have children, which ZooKeeper removes some time after the last of them is gone.
+func (s *session) makeParent(ctx context.Context, node string) error {
+	if node == "/" {
+		return nil
+	}
+	for {
+		_, err := call(ctx, s, func(c *zk.Conn) (string, error) {
+			return c.CreateContainer(node, nil, zk.FlagContainer, s.d.acl)
+		})
+		if isUnimplemented(err) {
+			_, err = call(ctx, s, func(c *zk.Conn) (string, error) { return c.Create(node, nil, zk.FlagPersistent, s.d.acl) })
+		}
+		switch {
+		case errors.Is(err, zk.ErrNodeExists):
+			return nil
+		case !errors.Is(err, zk.ErrNoNode):
+			return err
+		}
+		if err := s.makeParent(ctx, path.Dir(node)); err != nil {
+			return err
+		}
+	}
+}

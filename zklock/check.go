@@ -1,0 +1,144 @@
+package zklock
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Check examines the servers, as [driver.Checker] says. It asks each by the words srvr and conf; where the administrator
+// has not allowed those, it says so.
+func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
+	if d.lifetime.Err() != nil {
+		return nil, errClosed
+	}
+	var findings []driver.Finding
+	for _, host := range d.hosts {
+		findings = append(findings, d.checkServer(ctx, host)...)
+	}
+	s, err := d.asking(ctx)
+	if err != nil {
+		return findings, err
+	}
+	members, err := s.members(ctx)
+	if err != nil && !isRefused(err) {
+		return findings, err
+	}
+	if err == nil {
+		findings = append(findings, checkSize(members))
+	}
+	return append(findings, checkLongest(d.Traits().MaxTTL)), nil
+}
+
+// checkServer looks at one server's version and configuration.
+func (d *Driver) checkServer(ctx context.Context, host string) []driver.Finding {
+	srvr, err := d.ask(ctx, host, "srvr")
+	if err != nil {
+		return []driver.Finding{{Level: driver.Warning, Fact: host + " does not answer",
+			Advice: "start it, or take it out of the URL; a majority must answer"}}
+	}
+	version, ok := valueOf(srvr, "Zookeeper version: ")
+	if !ok {
+		return []driver.Finding{{Level: driver.Warning, Fact: host + " does not tell its version",
+			Advice: "allow the word srvr in its 4lw.commands.whitelist for the time of a check; and see that it serves"}}
+	}
+	findings := []driver.Finding{checkVersion(host, version)}
+	if conf, err := d.ask(ctx, host, "conf"); err == nil {
+		findings = append(findings, checkTick(host, conf)...)
+	}
+	return findings
+}
+
+// checkVersion knows since when there are parents that go by themselves.
+func checkVersion(host, version string) driver.Finding {
+	number, _, _ := strings.Cut(version, "-")
+	number, _, _ = strings.Cut(number, ",")
+	f := driver.Finding{Fact: host + " runs ZooKeeper " + number}
+	var major, minor, patch int
+	if n, _ := fmt.Sscanf(number, "%d.%d.%d", &major, &minor, &patch); n < 3 {
+		return f
+	}
+	if major < 3 || major == 3 && (minor < 5 || minor == 5 && patch < 3) {
+		f.Level, f.Advice = driver.Warning, "update to 3.5.3 or newer: this one knows no containers, so an empty node stays behind for each lock"
+	}
+	return f
+}
+
+// checkTick looks at how often the other servers tell the leader who is alive.
+func checkTick(host, conf string) []driver.Finding {
+	text, ok := valueOf(conf, "tickTime=")
+	ms, err := strconv.Atoi(text)
+	if !ok || err != nil {
+		return nil
+	}
+	tick := time.Duration(ms) * time.Millisecond
+	f := driver.Finding{Fact: fmt.Sprintf("%s has ticks of %v", host, tick)}
+	if tick/2 > slackMost {
+		f.Level, f.Advice = driver.Warning,
+			"set tickTime to 2000 or less: when a server and a holder's connection fail in the same tick, the lock could be free before the holder knows"
+	}
+	return []driver.Finding{f}
+}
+
+// usualTTL is what most locks ask for.
+const usualTTL = 15 * time.Second
+
+func checkLongest(longest time.Duration) driver.Finding {
+	f := driver.Finding{Fact: fmt.Sprintf("claims may live for up to %v unless renewed", longest)}
+	if longest < usualTTL {
+		f.Level, f.Advice = driver.Warning, fmt.Sprintf("raise maxSessionTimeout, or ask for a shorter TTL than the usual %v everywhere", usualTTL)
+	}
+	return f
+}
+
+func checkSize(members int) driver.Finding {
+	f := driver.Finding{Fact: fmt.Sprintf("the ensemble has %d members", members)}
+	if members < 3 {
+		f.Level, f.Advice = driver.Warning, "run 3 or 5: with fewer, the loss of one server stops all locks"
+	}
+	return f
+}
+
+// members counts the servers in the ensemble's configuration; a server of its own has none there.
+func (s *session) members(ctx context.Context) (int, error) {
+	config, err := s.getIfThere(ctx, "/"+reserved+"/config")
+	return max(1, strings.Count("\n"+string(config.data), "\nserver.")), err
+}
+
+// ask sends one of ZooKeeper's four-letter words.
+func (d *Driver) ask(ctx context.Context, host, word string) (string, error) {
+	dial := d.opts.Dial
+	if dial == nil {
+		dial = net.DialTimeout
+	}
+	const patience = 2 * time.Second
+	conn, err := dial("tcp", host, patience)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	conn.SetDeadline(time.Now().Add(patience))
+	if _, err := io.WriteString(conn, word); err != nil {
+		return "", err
+	}
+	answer, err := io.ReadAll(io.LimitReader(conn, 1<<16))
+	return string(answer), err
+}
+
+// valueOf is what follows a key at the beginning of a line.
+func valueOf(answer, key string) (string, bool) {
+	for line := range strings.Lines(answer) {
+		if value, ok := strings.CutPrefix(line, key); ok {
+			return strings.TrimSpace(value), true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,201 @@
+package zklock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A Driver keeps queues of claims in ZooKeeper. Besides [driver.Driver] it is a [driver.Waiter], [driver.Renewer],
+// [driver.Watcher], [driver.Lister], [driver.Breaker], [driver.Revoker] and [driver.Checker]. All methods are safe for
+// concurrent use.
+type Driver struct {
+	hosts    []string
+	opts     Options
+	acl      []zk.ACL
+	keys     keyspace
+	format   int
+	lifetime context.Context // ends with Close
+	stop     context.CancelFunc
+	running  group
+	traits   func() driver.Traits
+
+	mu     sync.Mutex
+	slots  map[time.Duration]*slot // sessions by the TTL they are for
+	claims map[claimID]*claim
+	wards  map[claimID]*ward
+}
+
+var (
+	_ driver.Driver  = (*Driver)(nil)
+	_ driver.Waiter  = (*Driver)(nil)
+	_ driver.Renewer = (*Driver)(nil)
+	_ driver.Watcher = (*Driver)(nil)
+	_ driver.Lister  = (*Driver)(nil)
+	_ driver.Breaker = (*Driver)(nil)
+	_ driver.Revoker = (*Driver)(nil)
+	_ driver.Checker = (*Driver)(nil)
+)
+
+// New returns a driver on these servers, host:port each. It connects when it is used: ZooKeeper gives a connection one
+// timeout, so there is one for each TTL.
+func New(hosts []string, opts *Options) (*Driver, error) {
+	if len(hosts) == 0 {
+		return nil, errors.New("zklock: no server is named; give at least one, as host:port")
+	}
+	if opts == nil {
+		opts = &Options{}
+	}
+	keys, err := opts.keys()
+	if err != nil {
+		return nil, err
+	}
+	d := &Driver{
+		hosts: hosts, opts: *opts, acl: opts.acl(), keys: keys, format: recordFormat,
+		slots: make(map[time.Duration]*slot), claims: make(map[claimID]*claim),
+		wards: make(map[claimID]*ward),
+	}
+	d.lifetime, d.stop = context.WithCancel(context.Background())
+	d.traits = sync.OnceValue(d.learnTraits)
+	return d, nil
+}
+
+// Bounds of what a claim may ask for.
+const (
+	minTTL  = 100 * time.Millisecond
+	maxName = 1024
+
+	// usualMaxTTL is the longest TTL of a server with default settings, for when it cannot be asked.
+	usualMaxTTL = 40*time.Second - slackMost
+
+	// longestTime is what to ask for in order to learn the longest.
+	longestTime = 20 * 24 * time.Hour
+)
+
+// Traits returns facts about the driver. The first call asks the server for how long it lets sessions live, and may take
+// a moment.
+func (d *Driver) Traits() driver.Traits { return d.traits() }
+
+func (d *Driver) learnTraits() driver.Traits {
+	ctx, cancel := context.WithTimeout(d.lifetime, startTimeout)
+	defer cancel()
+	longest, err := d.longestTTL(ctx)
+	if err != nil {
+		longest = usualMaxTTL
+	}
+	return traits(longest)
+}
+
+func traits(longest time.Duration) driver.Traits {
+	return driver.Traits{
+		Backend:     "zookeeper",
+		MinTTL:      minTTL,
+		MaxTTL:      longest,
+		MaxName:     maxName,
+		Fenced:      true,
+		FIFO:        true,
+		ServerClock: true,
+		Weighted:    true,
+		Listed:      true,
+	}
+}
+
+// longestTTL asks for a session of a very long time and returns what the server grants instead, in claims.
+func (d *Driver) longestTTL(ctx context.Context) (time.Duration, error) {
+	s, err := d.start(ctx, longestTime)
+	if err != nil {
+		return 0, err
+	}
+	s.end()
+	return (s.ttl - 2*time.Millisecond).Truncate(time.Millisecond), nil // sessionTime rounds up
+}
+
+// Close ends all waits, and the sessions. Claims that are left end with them.
+func (d *Driver) Close() error {
+	d.stop()
+	d.stopTimers()
+	for _, s := range d.sessions() {
+		s.end()
+	}
+	d.running.wait()
+	return nil
+}
+
+// sessions are those that are there.
+func (d *Driver) sessions() (list []*session) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, slot := range d.slots {
+		select {
+		case <-slot.ready:
+			if slot.err == nil {
+				list = append(list, slot.session)
+			}
+		default: // it ends with the lifetime
+		}
+	}
+	return list
+}
+
+func (d *Driver) stopTimers() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, e := range d.claims {
+		e.mu.Lock()
+		e.timer.Stop()
+		e.mu.Unlock()
+	}
+	for _, w := range d.wards {
+		w.timer.Stop()
+	}
+}
+
+// askTTL is the TTL of the session for questions, where there is no other.
+const askTTL = 10 * time.Second
+
+// asking returns a session for questions about claims of others.
+func (d *Driver) asking(ctx context.Context) (*session, error) {
+	for _, s := range d.sessions() {
+		if !s.isLost() {
+			return s, nil
+		}
+	}
+	return d.sessionFor(ctx, min(askTTL, d.Traits().MaxTTL))
+}
+
+// begin checks a claim before anything is sent.
+func (d *Driver) begin(ctx context.Context, c driver.Claim) error {
+	if err := d.open(ctx, c.Name); err != nil {
+		return err
+	}
+	return driver.Validate(c, d.Traits())
+}
+
+func (d *Driver) open(ctx context.Context, name string) error {
+	if d.lifetime.Err() != nil {
+		return errClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return d.keys.check(name)
+}
+
+// granted is the TTL that a claim has when it asks for this one.
+func (s *session) granted(ttl time.Duration) (time.Duration, error) {
+	switch {
+	case ttl == s.asked:
+		return s.ttl, nil
+	case ttl <= s.ttl:
+		return ttl, nil
+	default:
+		return 0, fmt.Errorf("%w: a claim that was requested for %v cannot be renewed for %v; request one for that long",
+			driver.ErrRefused, s.asked, ttl)
+	}
+}

@@ -1,0 +1,31 @@
+package zklock_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/zklock"
+)
+
+// shortTTL is for claims that the suite lets expire. The servers would grant less, but a busy machine could not keep it.
+const shortTTL = time.Second
+
+func TestDriver(t *testing.T) {
+	drivertest.Run(t, drivertest.Harness{Open: opener(nil, servers.ZooKeeper(t).Addr), TTL: shortTTL})
+}
+
+func TestDriverInCuratorsLayout(t *testing.T) {
+	opts := &zklock.Options{Layout: zklock.Curator}
+	drivertest.Run(t, drivertest.Harness{Open: opener(opts, servers.ZooKeeper(t).Addr), TTL: shortTTL})
+}
+
+func TestDriverInKazoosLayout(t *testing.T) {
+	opts := &zklock.Options{Layout: zklock.Kazoo}
+	drivertest.Run(t, drivertest.Harness{Open: opener(opts, servers.ZooKeeper(t).Addr), TTL: shortTTL})
+}
+
+func TestDriverOnAnEnsemble(t *testing.T) {
+	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addrs(servers.ZooKeeperEnsemble(t, 3))...), TTL: shortTTL})
+}

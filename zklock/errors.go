@@ -1,0 +1,57 @@
+package zklock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+var errClosed = errors.New("the ZooKeeper driver is closed")
+
+// refusals are errors of the server after which nothing was changed and asking again does not help, with what to do.
+var refusals = []struct {
+	err    error
+	advice string
+}{
+	{zk.ErrNoAuth, "give the URL the user that the nodes belong to, or change their ACL"},
+	{zk.ErrAuthFailed, "check the user and the password"},
+	{zk.ErrInvalidACL, "check the ACL, and that a user is given if it needs one"},
+	{zk.ErrBadArguments, "report this: the server does not take the path or the data"},
+	{zk.ErrInvalidPath, "report this: the path is none"},
+	{zk.ErrNoChildrenForEphemerals, "another program uses this path; use another prefix"},
+}
+
+// explain tells refusals from errors after which the outcome is unknown.
+func (s *session) explain(err error) error {
+	if errors.Is(err, zk.ErrSessionExpired) {
+		s.lose()
+		return errSessionLost
+	}
+	for _, r := range refusals {
+		if errors.Is(err, r.err) {
+			return fmt.Errorf("%w: %w; %s", driver.ErrRefused, err, r.advice)
+		}
+	}
+	return err
+}
+
+// isUnimplemented reports whether the server does not know a request, being too old for it. The library has no name for
+// that.
+func isUnimplemented(err error) bool { return err != nil && err.Error() == "unknown error: -6" }
+
+func isNoNode(err error) bool { return errors.Is(err, zk.ErrNoNode) }
+
+func isGone(err error) bool { return errors.Is(err, driver.ErrGone) }
+
+func isRefused(err error) bool { return errors.Is(err, driver.ErrRefused) }
+
+// pause waits between two attempts, never in step with other clients.
+func pause(ctx context.Context) error {
+	return driver.Sleep(ctx, 50*time.Millisecond+rand.N(50*time.Millisecond))
+}

@@ -1,0 +1,119 @@
+package zklock
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// The session of a claim is shared with other claims, so it does not end when this one is no longer renewed. While this
+// process lives, it takes such claims out of the queue by itself; when it does not, the session ends.
+
+// live makes the claim live for ttl from this instant. It reports whether the claim had not ended.
+func (e *claim) live(ttl time.Duration, from instant) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.isOver() || e.leaving {
+		return false
+	}
+	e.ttl, e.until = ttl, from.add(ttl)
+	if e.timer == nil {
+		e.timer = time.AfterFunc(e.until.sub(now()), e.expire)
+	} else {
+		e.timer.Reset(e.until.sub(now()))
+	}
+	return true
+}
+
+// expire ends a claim that was not renewed. The timer calls it.
+func (e *claim) expire() {
+	if e.renewedMeanwhile() {
+		return
+	}
+	e.d.run(func() {
+		if e.keptByOthers() {
+			return
+		}
+		e.end()
+		e.remove()
+		e.bury()
+	})
+}
+
+func (e *claim) renewedMeanwhile() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	left := e.until.sub(now())
+	if left > 0 && !e.isOver() {
+		e.timer.Reset(left)
+	}
+	e.leaving = left <= 0
+	return left > 0
+}
+
+// keptByOthers reports whether other clients have renewed the claim since this was asked last, and lets it live on then.
+func (e *claim) keptByOthers() bool {
+	ctx, cancel := context.WithTimeout(e.d.lifetime, e.s.time/attemptPart)
+	defer cancel()
+	from := now()
+	note, err := e.s.getIfThere(ctx, e.note)
+	if err != nil || note.stat == nil {
+		return false
+	}
+	r, err := e.d.decode(e.note, note.data)
+	e.mu.Lock()
+	if kept := err == nil && r.End == alive && r.Kept > e.record.Kept; !kept {
+		e.mu.Unlock()
+		return false
+	}
+	e.record.Kept, e.record.TTL = r.Kept, r.TTL
+	e.leaving = false
+	e.mu.Unlock()
+	return e.live(time.Duration(r.TTL)*time.Millisecond, from)
+}
+
+// remove takes the claim out of the queue until that is confirmed, or its session is gone. Where the server refuses
+// that, the session has to end.
+func (e *claim) remove() {
+	for !e.s.isLost() {
+		err := e.removeOnce()
+		if err == nil || e.d.lifetime.Err() != nil {
+			return
+		}
+		if isRefused(err) {
+			e.s.end()
+			return
+		}
+		pause(e.d.lifetime) // with the lifetime this ends
+	}
+}
+
+func (e *claim) removeOnce() error {
+	ctx, cancel := context.WithTimeout(e.d.lifetime, e.s.time/attemptPart)
+	defer cancel()
+	if e.place() == "" { // its first request was never answered
+		err := e.d.bar(ctx, e.s, driver.Claim{Name: e.name, ID: e.id}, taken)
+		if isGone(err) {
+			return nil
+		}
+		return err
+	}
+	err := e.d.finish(ctx, e.s, e.place(), e.note, taken, e.tokenNow())
+	if isNoNode(err) {
+		return nil
+	}
+	return err
+}
+
+// finish takes a claim out of the queue, and notes its end. [zk.ErrNoNode] when it is not there.
+func (d *Driver) finish(ctx context.Context, s *session, node, note string, how end, token uint64) error {
+	_, failed, err := s.multi(ctx, &zk.DeleteRequest{Path: node, Version: -1},
+		&zk.SetDataRequest{Path: note, Data: d.ended(how, token), Version: -1})
+	if failed == 1 && isNoNode(err) { // a peer's claim, or somebody has deleted the note
+		_, err = call(ctx, s, func(c *zk.Conn) (struct{}, error) { return struct{}{}, c.Delete(node, -1) })
+	}
+	return err
+}

@@ -1,0 +1,158 @@
+package zklock
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// A link brings one session to its servers. The client library asks it where to connect, and connects through it; so it
+// learns what the library does not tell: the timeout that the server granted. It is closed when its session has ended,
+// since the library would go on with a new one.
+type link struct {
+	hosts   []string
+	connect zk.Dialer
+	timeout time.Duration // that is asked for
+	granted atomic.Int64  // by the server, in milliseconds; zero until it answered
+	closed  chan struct{}
+
+	mu     sync.Mutex
+	next   int   // index of the next host
+	failed int   // attempts since the last session was up
+	fault  error // why the newest attempt has failed
+}
+
+func newLink(hosts []string, connect zk.Dialer, timeout time.Duration) *link {
+	if connect == nil {
+		connect = net.DialTimeout
+	}
+	return &link{hosts: hosts, connect: connect, timeout: timeout, closed: make(chan struct{}), next: rand.IntN(len(hosts))}
+}
+
+// Init, Len, Next and Connected are what the library asks for [zk.HostProvider].
+func (l *link) Init([]string) error { return nil }
+func (l *link) Len() int            { return len(l.hosts) }
+
+// Next returns the next server. Told that this starts another round, the library would forget requests and pause for a
+// second, in which a short session ends; so that is said only when it should stop.
+func (l *link) Next() (server string, stop bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	server = l.hosts[l.next]
+	l.next = (l.next + 1) % len(l.hosts)
+	return server, l.isClosed()
+}
+
+// Connected notes that the session is up.
+func (l *link) Connected() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failed = 0
+}
+
+var errLinkClosed = errors.New("the session has ended")
+
+// dial connects to a server. When all have failed, it pauses first.
+func (l *link) dial(network, address string, timeout time.Duration) (net.Conn, error) {
+	if l.pause(); l.isClosed() {
+		return nil, errLinkClosed
+	}
+	conn, err := l.connect(network, address, min(timeout, l.patience()))
+	if l.blame(err); err != nil {
+		return nil, err
+	}
+	return &greeter{Conn: conn, link: l}, nil
+}
+
+func (l *link) pause() {
+	l.mu.Lock()
+	round := l.failed > 0 && l.failed%len(l.hosts) == 0
+	l.failed++
+	l.mu.Unlock()
+	if !round {
+		return
+	}
+	timer := time.NewTimer(20*time.Millisecond + rand.N(40*time.Millisecond))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-l.closed:
+	}
+}
+
+// patience is how long one server may take to greet: there may be others, and the session does not live for ever.
+func (l *link) patience() time.Duration {
+	return min(max(l.timeout/attemptPart, 100*time.Millisecond), greetTimeout/2)
+}
+
+// attemptPart is the part of a session's time after which an attempt is given up.
+const attemptPart = 4
+
+// problem is why the newest attempt to connect has failed; nil when it has not.
+func (l *link) problem() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.fault
+}
+
+func (l *link) blame(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fault = err
+}
+
+func (l *link) isClosed() bool {
+	select {
+	case <-l.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+// close lets the library connect no more.
+func (l *link) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.isClosed() {
+		close(l.closed)
+	}
+}
+
+// A greeter is a connection that reads along in the server's greeting.
+type greeter struct {
+	net.Conn
+	link     *link
+	greeting []byte // as much of it as has come
+}
+
+// What a greeting begins with: its length, a version, and the timeout of the session.
+const timeoutAt, timeoutEnd = 8, 12
+
+func (g *greeter) greeted() bool { return len(g.greeting) >= timeoutEnd }
+
+func (g *greeter) Read(b []byte) (int, error) {
+	n, err := g.Conn.Read(b)
+	if !g.greeted() {
+		g.greeting = append(g.greeting, b[:n]...)
+		if g.greeted() {
+			g.link.granted.Store(int64(binary.BigEndian.Uint32(g.greeting[timeoutAt:])))
+		}
+	}
+	return n, err
+}
+
+// SetReadDeadline sets a deadline; one for the greeting is less than the library's, which is far longer than the session
+// lives.
+func (g *greeter) SetReadDeadline(t time.Time) error {
+	if latest := time.Now().Add(g.link.patience()); !t.IsZero() && !g.greeted() && t.After(latest) {
+		t = latest
+	}
+	return g.Conn.SetReadDeadline(t)
+}

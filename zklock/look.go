@@ -1,0 +1,149 @@
+package zklock
+
+import (
+	"context"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// look reads the queue, and answers about the claim in it. [driver.ErrGone] when it is not there.
+func (e *claim) look(ctx context.Context) (driver.Status, error) {
+	seats, err := e.d.seatsOf(ctx, e.s, e.queue)
+	if err != nil {
+		return driver.Status{}, err
+	}
+	node := e.nodeNow()
+	at := slices.IndexFunc(seats, func(s seat) bool { return s.node == node })
+	if at < 0 {
+		e.bury()
+		return driver.Status{}, driver.ErrGone
+	}
+	return e.settle(seats[at], seats[:at], at < len(seats)-1), nil
+}
+
+func (e *claim) nodeNow() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.node
+}
+
+// settle judges the claim, notes what follows, and answers about it.
+func (e *claim) settle(me seat, ahead []seat, behind bool) driver.Status {
+	v := verdict{granted: true} // nothing can come ahead of a claim any more that was granted
+	if !e.isGranted() {
+		v = judge(me, ahead)
+	}
+	if v.granted && behind && !me.exclusive() {
+		e.d.run(e.mark)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.granted != v.granted || e.verdict.watch.node != v.watch.node || e.verdict.until != v.until {
+		e.tell()
+	}
+	e.granted, e.behind, e.verdict = v.granted, behind, v
+	return e.stateLocked()
+}
+
+// tell lets a Wait under way look at what a renewal found.
+func (e *claim) tell() {
+	select {
+	case e.news <- struct{}{}:
+	default: // it is about to look anyway
+	}
+}
+
+// state is what is known without a question. Who came after the last look, and waits behind, is not.
+func (e *claim) state() driver.Status {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.stateLocked()
+}
+
+func (e *claim) stateLocked() driver.Status {
+	return driver.Status{
+		Token: e.token, Granted: e.granted, TTL: e.ttl, Retry: e.verdict.retry,
+		Contended: e.behind, Revoked: e.granted && e.revoked,
+	}
+}
+
+// mark notes that the claim is granted, for one that waits behind it. Should that fail, it learns at its renewal.
+func (e *claim) mark() {
+	e.mu.Lock()
+	at, r := e.queue+"/"+e.node, e.record
+	first := !e.record.Granted
+	e.record.Granted, r.Granted = true, true
+	e.mu.Unlock()
+	if !first {
+		return
+	}
+	ctx, cancel := context.WithTimeout(e.d.lifetime, e.s.time)
+	defer cancel()
+	_, _, err := e.s.multi(ctx, &zk.CheckVersionRequest{Path: at, Version: -1},
+		&zk.SetDataRequest{Path: e.note, Data: encode(r), Version: -1})
+	if err != nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.record.Granted = false // the next look tries again
+	}
+}
+
+// attend watches the claim's own node, and reads what the server alone knows of it.
+func (e *claim) attend(ctx context.Context) error {
+	type watched struct {
+		content
+		events <-chan zk.Event
+	}
+	at := e.place()
+	own, err := call(ctx, e.s, func(c *zk.Conn) (watched, error) {
+		data, stat, events, err := c.GetW(at)
+		return watched{content{data, stat}, events}, err
+	})
+	switch {
+	case isNoNode(err):
+		e.bury()
+		return driver.ErrGone
+	case err != nil:
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.self, e.token = own.events, uint64(own.stat.Czxid)
+	e.revoked = string(own.data) == revokeWord
+	return nil
+}
+
+// listen attends to the claim's node if nothing watches it, or if there is news of it.
+func (e *claim) listen(ctx context.Context) error {
+	for {
+		e.mu.Lock()
+		self := e.self
+		e.mu.Unlock()
+		if self == nil {
+			return e.attend(ctx)
+		}
+		select {
+		case event := <-self:
+			if err := e.heed(event); err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
+}
+
+// heed notes what happened to the claim's node. The watch has served.
+func (e *claim) heed(event zk.Event) error {
+	if event.Type == zk.EventNodeDeleted || e.s.isLost() {
+		e.bury()
+		return driver.ErrGone
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.self, e.disturbed = nil, true
+	return nil
+}

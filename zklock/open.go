@@ -1,0 +1,85 @@
+package zklock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+func init() {
+	driver.Register("zk", func(ctx context.Context, u *url.URL) (driver.Driver, error) { return Open(ctx, u) })
+}
+
+// greetTimeout bounds how long Open waits for a server.
+const greetTimeout = 5 * time.Second
+
+// Open connects to the servers of an URL like zk://user:password@host1:2181,host2:2181/chroot. Parameters:
+//
+//	prefix  the node below the chroot under which everything is kept; default /holdfast, or the chroot itself in other layouts
+//	layout  "holdfast", the default, "curator" or "kazoo" to lock together with such clients
+//	acl     "creator", the default where a user is given: nodes are for this user alone; or "open": for everybody
+func Open(ctx context.Context, u *url.URL) (*Driver, error) {
+	opts, err := settings(u)
+	if err != nil {
+		return nil, err
+	}
+	hosts := driver.Hosts(u, "2181")
+	if len(hosts) == 0 {
+		return nil, errors.New("the URL names no server; it should be one like zk://host1:2181,host2:2181")
+	}
+	d, err := New(hosts, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.greet(ctx); err != nil {
+		d.Close()
+		return nil, fmt.Errorf("ZooKeeper does not answer: %w; is it running and reachable?", err)
+	}
+	return d, nil
+}
+
+// greet asks the server what it must be asked anyway.
+func (d *Driver) greet(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, greetTimeout)
+	defer cancel()
+	longest, err := d.longestTTL(ctx)
+	if err == nil {
+		d.traits = func() driver.Traits { return traits(longest) }
+	}
+	return err
+}
+
+// settings reads the URL.
+func settings(u *url.URL) (*Options, error) {
+	p := driver.NewParams(u)
+	opts := &Options{
+		Chroot: strings.TrimSuffix(u.Path, "/"),
+		Prefix: p.String("prefix", ""),
+		Layout: Layout(p.String("layout", string(Native))),
+	}
+	acl := p.String("acl", "")
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	if u.User != nil {
+		opts.User = u.User.Username()
+		opts.Password, _ = u.User.Password()
+	}
+	switch {
+	case acl == "":
+	case acl == "open":
+		opts.ACL = zk.WorldACL(zk.PermAll)
+	case acl == "creator" && opts.User == "":
+		return nil, errors.New("parameter acl: nodes can be for their creator alone only where the URL names a user")
+	case acl != "creator":
+		return nil, errors.New(`parameter acl: it should be "creator" or "open"`)
+	}
+	return opts, nil
+}

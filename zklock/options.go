@@ -1,0 +1,74 @@
+package zklock
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// DefaultPrefix is the node below which everything is kept unless told otherwise.
+const DefaultPrefix = "/holdfast"
+
+// Options are settings of a driver. The zero value is right for most.
+type Options struct {
+	// Chroot is the node that stands for the root, as in ZooKeeper's connection strings. Empty: the root itself.
+	Chroot string
+
+	// Prefix is the node, below the chroot, under which everything is kept. Empty: [DefaultPrefix] in the native layout,
+	// the chroot itself in the others.
+	Prefix string
+
+	// Layout says how nodes are named. Empty: [Native]. All clients of a lock must use the same.
+	Layout Layout
+
+	// User and Password identify the client by ZooKeeper's digest scheme. Nodes then belong to this user alone, unless
+	// ACL says otherwise. Empty: nobody is identified, and nodes are open to everybody.
+	User, Password string
+
+	// ACL is what nodes are made with. Empty: see User.
+	ACL []zk.ACL
+
+	// Dial connects to a server. Nil: plain TCP.
+	Dial zk.Dialer
+}
+
+func (o *Options) keys() (k keyspace, err error) {
+	k.layout = o.Layout
+	switch o.Layout {
+	case Native, "":
+		k.layout = Native
+	case Curator, Kazoo:
+	default:
+		return k, fmt.Errorf("zklock: unknown layout %q; it should be %q, %q or %q", o.Layout, Native, Curator, Kazoo)
+	}
+	prefix := o.Prefix
+	if prefix == "" && k.layout == Native {
+		prefix = DefaultPrefix
+	}
+	k.root = below(below("", o.Chroot), prefix)
+	if err := checkPath(k.root); err != nil {
+		return k, fmt.Errorf("zklock: chroot and prefix: %w", err)
+	}
+	return k, nil
+}
+
+// below is the path of a node below another one, of which slashes at either end do not matter.
+func below(root, path string) string {
+	path = strings.Trim(path, "/")
+	if path == "" {
+		return root
+	}
+	return root + "/" + path
+}
+
+func (o *Options) acl() []zk.ACL {
+	switch {
+	case len(o.ACL) > 0:
+		return o.ACL
+	case o.User != "":
+		return zk.AuthACL(zk.PermAll)
+	default:
+		return zk.WorldACL(zk.PermAll)
+	}
+}

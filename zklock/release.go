@@ -1,0 +1,149 @@
+package zklock
+
+import (
+	"context"
+	"errors"
+	"path"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Release takes a claim out of the queue, as [driver.Driver] says, in one change that also notes the end. So whoever
+// asks, however late and on whatever connection, gets the right answer.
+func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
+	if err := d.open(ctx, c.Name); err != nil {
+		return err
+	}
+	e := d.known(idOf(c))
+	switch {
+	case e == nil || e.isGone():
+		return d.releaseUnknown(ctx, c)
+	case e.place() == "":
+		return d.undo(ctx, e, c)
+	case c.Token != 0 && e.tokenNow() == 0:
+		if err := e.attend(ctx); err != nil {
+			return err
+		}
+	}
+	if c.Token != 0 && c.Token != e.tokenNow() {
+		return driver.ErrGone
+	}
+	return d.releaseKnown(ctx, e, c)
+}
+
+// releaseKnown releases a claim of this client.
+func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) error {
+	err := d.finish(ctx, e.s, e.place(), e.note, released, e.tokenNow())
+	switch {
+	case err == nil:
+		d.forget(e)
+		e.s.tombs.add(e.note, e.ttlNow())
+		return nil
+	case isNoNode(err):
+		err = d.epitaph(ctx, e.s, c)
+		e.bury()
+		return err
+	case errors.Is(err, errSessionLost):
+		e.bury()
+		return driver.ErrGone
+	default:
+		return err
+	}
+}
+
+// epitaph answers a release of a claim that is not in the queue, from its note.
+func (d *Driver) epitaph(ctx context.Context, s *session, c driver.Claim) error {
+	at := d.keys.note(c.Name, c.ID)
+	note, err := s.getIfThere(ctx, at)
+	switch {
+	case err != nil:
+		return err
+	case note.stat == nil:
+		return driver.ErrGone
+	}
+	r, err := d.decode(at, note.data)
+	if err != nil {
+		return err
+	}
+	return r.epitaph(c.Token)
+}
+
+func (r record) epitaph(token uint64) error {
+	if r.End == released && (token == 0 || r.Token == 0 || r.Token == token) {
+		return nil
+	}
+	return driver.ErrGone
+}
+
+// undo releases a claim of this client of which it is not known whether it was ever queued, and bars its ID.
+func (d *Driver) undo(ctx context.Context, e *claim, c driver.Claim) error {
+	err := d.bar(ctx, e.s, c, released)
+	switch {
+	case err == nil || isGone(err):
+		d.forget(e)
+	case errors.Is(err, errSessionLost):
+		e.bury()
+		return driver.ErrGone
+	}
+	return err
+}
+
+// releaseUnknown releases a claim that this client does not have: it has ended, or another client requested it.
+func (d *Driver) releaseUnknown(ctx context.Context, c driver.Claim) error {
+	if c.Token == 0 {
+		s, err := d.sessionFor(ctx, max(c.TTL, minTTL))
+		if err != nil {
+			return err
+		}
+		return d.bar(ctx, s, c, released)
+	}
+	s, f, err := d.seek(ctx, c)
+	if err != nil {
+		return err
+	}
+	return d.releaseFound(ctx, s, c, f, released)
+}
+
+// releaseFound ends a claim that was found, if it is the one meant.
+func (d *Driver) releaseFound(ctx context.Context, s *session, c driver.Claim, f finding, how end) error {
+	switch {
+	case !f.alive():
+		return f.record.epitaph(c.Token)
+	case c.Token != 0 && c.Token != f.token:
+		return driver.ErrGone
+	}
+	err := d.finish(ctx, s, d.keys.queue(c.Name)+"/"+f.seat.node, d.keys.note(c.Name, c.ID), how, f.token)
+	if isNoNode(err) {
+		return d.epitaph(ctx, s, c)
+	}
+	return err
+}
+
+// bar bars an ID, so that a request that is still under way finds that it is gone; and if the claim is in the queue,
+// ends it.
+func (d *Driver) bar(ctx context.Context, s *session, c driver.Claim, how end) error {
+	note := d.keys.note(c.Name, c.ID)
+	for {
+		_, err := call(ctx, s, func(conn *zk.Conn) (string, error) {
+			return conn.Create(note, d.ended(taken, 0), zk.FlagEphemeral, d.acl)
+		})
+		switch {
+		case err == nil:
+			s.tombs.add(note, max(c.TTL, s.ttl))
+			return driver.ErrGone
+		case errors.Is(err, zk.ErrNodeExists):
+			f, err := d.find(ctx, s, c)
+			if err != nil {
+				return err
+			}
+			return d.releaseFound(ctx, s, c, f, how)
+		case !isNoNode(err):
+			return err
+		}
+		if err := s.makeParent(ctx, path.Dir(note)); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package zklock
+
+import (
+	"context"
+	"errors"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Renew renews claims, as [driver.Renewer] says: one heartbeat for each of their sessions, and a look at each claim.
+func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
+	if d.lifetime.Err() != nil {
+		return nil, errClosed
+	}
+	results := make([]driver.Result, len(claims))
+	batches := make(map[*session][]renewal)
+	for i, c := range claims {
+		if e := d.known(idOf(c)); e != nil && d.plain(e, c) {
+			batches[e.s] = append(batches[e.s], renewal{e, c, &results[i]})
+		} else {
+			results[i].Status, results[i].Err = d.Request(ctx, c)
+		}
+	}
+	for s, batch := range batches {
+		s.renew(ctx, batch)
+	}
+	return results, nil
+}
+
+// plain reports whether renewing the claim takes no more than looking at it.
+func (d *Driver) plain(e *claim, c driver.Claim) bool {
+	return c.Token != 0 && c.Token == e.tokenNow() && c.Queue && !e.isGone() && d.begin(context.Background(), c) == nil
+}
+
+// A renewal is one of a batch.
+type renewal struct {
+	claim  *claim
+	asked  driver.Claim
+	result *driver.Result
+}
+
+// renew renews one claim.
+func (d *Driver) renew(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
+	var r driver.Result
+	e.s.renew(ctx, []renewal{{e, c, &r}})
+	return r.Status, r.Err
+}
+
+// renew renews claims of this session. The heartbeat comes first, so that what is read is no older than the call.
+func (s *session) renew(ctx context.Context, batch []renewal) {
+	from := now()
+	_, err := s.heartbeat(ctx)
+	forEach(len(batch), func(i int) {
+		r := batch[i]
+		if r.result.Err = err; err == nil {
+			r.result.Status, r.result.Err = r.look(ctx, from)
+		}
+		r.conclude()
+	})
+}
+
+// look answers about a claim whose session was alive at some instant.
+func (r renewal) look(ctx context.Context, from instant) (st driver.Status, err error) {
+	e := r.claim
+	ttl, err := e.s.granted(r.asked.TTL)
+	if err != nil {
+		return st, err
+	}
+	if err := e.listen(ctx); err != nil {
+		return st, err
+	}
+	if err := e.keepAgain(ctx, ttl); err != nil {
+		return st, err
+	}
+	if _, err = e.look(ctx); err != nil {
+		return st, err
+	}
+	if token := e.tokenNow(); r.asked.Token != 0 && r.asked.Token != token {
+		return st, driver.ErrGone
+	}
+	if !e.live(ttl, from) {
+		return st, driver.ErrGone
+	}
+	return e.state(), nil
+}
+
+// conclude notes the end of a claim that was not there, or whose session was not.
+func (r renewal) conclude() {
+	if errors.Is(r.result.Err, errSessionLost) {
+		r.claim.bury()
+		r.result.Err = driver.ErrGone
+	}
+	if r.result.Err != nil {
+		r.result.Status = driver.Status{}
+	}
+}

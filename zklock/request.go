@@ -1,0 +1,204 @@
+package zklock
+
+import (
+	"context"
+	"errors"
+	"path"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Request queues or renews a claim, as [driver.Driver] says.
+func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if err := d.begin(ctx, c); err != nil {
+		return driver.Status{}, err
+	}
+	e := d.known(idOf(c))
+	switch {
+	case e == nil && c.Token != 0:
+		return d.adopt(ctx, c)
+	case e == nil:
+		return d.first(ctx, c)
+	default:
+		return d.repeat(ctx, e, c)
+	}
+}
+
+// repeat requests a claim that this client requested before.
+func (d *Driver) repeat(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
+	token := e.tokenNow()
+	switch {
+	case e.isGone(), c.Token != 0 && token != 0 && c.Token != token:
+		return driver.Status{}, driver.ErrGone
+	case e.place() == "":
+		return d.put(ctx, e, c)
+	default:
+		return d.stayOrGo(ctx, e, c)
+	}
+}
+
+// stayOrGo renews a claim. One that would not wait leaves unless it is granted.
+func (d *Driver) stayOrGo(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
+	st, err := d.renew(ctx, e, c)
+	if err != nil || st.Granted || c.Queue {
+		return st, err
+	}
+	return driver.Status{}, d.withdraw(ctx, e)
+}
+
+// first requests a claim for the first time. The session may turn out to be gone, since nobody used it for a while; then
+// nothing was queued, and a new one takes its place.
+func (d *Driver) first(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	for {
+		s, err := d.sessionFor(ctx, c.TTL)
+		if err != nil {
+			return driver.Status{}, err
+		}
+		if !c.Queue {
+			if taken, err := d.isTaken(ctx, s, c); taken || err != nil && !errors.Is(err, errSessionLost) {
+				return driver.Status{}, err
+			}
+		}
+		e := d.enter(c, s)
+		st, err := d.put(ctx, e, c)
+		if !errors.Is(err, errSessionLost) {
+			return st, err
+		}
+		d.forget(e)
+	}
+}
+
+// put sends the first request of a claim, which may be not the first attempt. It makes the claim's note, which there
+// must be none of, and its node at the end of the queue, both or neither. Then it looks.
+func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
+	from, asked := now(), e.inDoubt()
+	node, err := d.enqueue(ctx, e, c)
+	switch {
+	case err == nil:
+		e.placed(node)
+		e.live(e.s.ttl, from)
+		return d.settleOrGo(ctx, e, c)
+	case errors.Is(err, zk.ErrNodeExists):
+		return d.found(ctx, e, c)
+	case errors.Is(err, errSessionLost) && asked:
+		e.bury() // it may have been queued, and ended with the session
+		return driver.Status{}, driver.ErrGone
+	case errors.Is(err, errSessionLost):
+		return driver.Status{}, err
+	case isRefused(err):
+		d.forget(e)
+		return driver.Status{}, err
+	default:
+		e.doubted()
+		return driver.Status{}, err
+	}
+}
+
+// enqueue makes the note and the node, and the parents that are missing.
+func (d *Driver) enqueue(ctx context.Context, e *claim, c driver.Claim) (node string, err error) {
+	at := e.queue + "/" + d.node(c, e.s.ttl)
+	for {
+		results, _, err := e.s.multi(ctx,
+			&zk.CreateRequest{Path: e.note, Data: encode(e.record), Acl: d.acl, Flags: zk.FlagEphemeral},
+			&zk.CreateRequest{Path: at, Data: []byte(c.Owner), Acl: d.acl, Flags: zk.FlagEphemeralSequential})
+		switch {
+		case err == nil:
+			return path.Base(results[1].String), nil
+		case !isNoNode(err):
+			return "", err
+		}
+		err = together(
+			func() error { return e.s.makeParent(ctx, path.Dir(e.note)) },
+			func() error { return e.s.makeParent(ctx, e.queue) })
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
+// settleOrGo answers about a claim that was just queued. One that cannot be judged leaves, and one that would not wait
+// unless it is granted.
+func (d *Driver) settleOrGo(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
+	var st driver.Status
+	err := together(
+		func() error { return e.attend(ctx) },
+		func() (err error) { st, err = e.look(ctx); return err })
+	switch {
+	case isRefused(err):
+		if err := d.withdraw(ctx, e); err != nil {
+			return driver.Status{}, err
+		}
+		return driver.Status{}, err
+	case err != nil:
+		return driver.Status{}, err
+	case !st.Granted && !c.Queue:
+		return driver.Status{}, d.withdraw(ctx, e)
+	}
+	st.Token, st.TTL = e.tokenNow(), e.ttlNow()
+	return st, nil
+}
+
+// found answers about a claim whose note was there already: an earlier attempt made it, or another client, or it ended.
+func (d *Driver) found(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
+	f, err := d.find(ctx, e.s, c)
+	switch {
+	case err != nil:
+		return driver.Status{}, err
+	case !f.alive():
+		e.end()
+		d.forget(e)
+		return driver.Status{}, driver.ErrGone
+	case f.note.stat.EphemeralOwner == e.s.id:
+		e.placed(f.seat.node)
+		return d.stayOrGo(ctx, e, c)
+	default:
+		d.forget(e)
+		return d.keep(ctx, e.s, c, f)
+	}
+}
+
+// withdraw takes out a claim that leaves no trace.
+func (d *Driver) withdraw(ctx context.Context, e *claim) error {
+	_, failed, err := e.s.multi(ctx, &zk.DeleteRequest{Path: e.place(), Version: -1}, &zk.DeleteRequest{Path: e.note, Version: -1})
+	if err != nil && !(isNoNode(err) && failed >= 0) {
+		return err
+	}
+	d.forget(e)
+	return nil
+}
+
+// isTaken reports whether a claim that would not wait is not granted, without queueing it: so nobody has to wait behind
+// it, and a lock that is taken costs no writes. What has changed since is found when it is queued.
+func (d *Driver) isTaken(ctx context.Context, s *session, c driver.Claim) (bool, error) {
+	if err := s.sync(ctx); err != nil {
+		return false, err
+	}
+	var known bool
+	var ahead []seat
+	err := together(
+		func() (err error) { known, err = s.exists(ctx, d.keys.note(c.Name, c.ID)); return err },
+		func() (err error) { ahead, err = d.seatsOf(ctx, s, d.keys.queue(c.Name)); return err })
+	if err != nil || known {
+		return false, err
+	}
+	me := seat{weight: c.Weight, limit: c.Limit}
+	return !judge(me, ahead).granted, nil
+}
+
+func (s *session) exists(ctx context.Context, path string) (bool, error) {
+	return call(ctx, s, func(c *zk.Conn) (bool, error) {
+		ok, _, err := c.Exists(path)
+		return ok, err
+	})
+}
+
+// seatsOf reads a queue, oldest first.
+func (d *Driver) seatsOf(ctx context.Context, s *session, queue string) ([]seat, error) {
+	children, err := s.children(ctx, queue)
+	if err != nil {
+		return nil, err
+	}
+	return d.seats(children)
+}

@@ -1,0 +1,42 @@
+package zklock
+
+import (
+	"context"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// revokeWord is what Curator's Revoker writes into the node of a holder that should let go.
+const revokeWord = "__REVOKE__"
+
+// Revoke asks a holder to let go, as [driver.Revoker] says, in the way of Curator: whose holders hear it if they were made
+// revocable. Other kinds of clients cannot be asked.
+func (d *Driver) Revoke(ctx context.Context, name, id string) error {
+	if err := d.open(ctx, name); err != nil {
+		return err
+	}
+	s, f, err := d.seek(ctx, driver.Claim{Name: name, ID: id})
+	switch {
+	case err != nil:
+		return err
+	case !f.alive() || !f.granted():
+		return driver.ErrGone
+	case f.seat.peer && !f.seat.asks:
+		return driver.Unsupported(d.Traits(), "revoking a claim of this kind of client")
+	}
+	at := d.keys.queue(name) + "/" + f.seat.node
+	_, err = call(ctx, s, func(c *zk.Conn) (*zk.Stat, error) { return c.Set(at, []byte(revokeWord), -1) })
+	if isNoNode(err) {
+		return driver.ErrGone
+	}
+	return err
+}
+
+// granted reports whether the claim that was found is granted.
+func (f finding) granted() bool {
+	at := slices.IndexFunc(f.seats, func(s seat) bool { return s.node == f.seat.node })
+	return fits(f.seats[:at+1])
+}

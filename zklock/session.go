@@ -1,0 +1,271 @@
+package zklock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A session lives longer than its claims, by this part of its time, and a second at most. A server that is not the leader
+// tells the leader only twice in each tick who is alive: should it fail in between, the session ends that much earlier.
+const (
+	slackPart = 5
+	slackMost = time.Second
+)
+
+func slack(session time.Duration) time.Duration { return min(session/slackPart, slackMost) }
+
+// sessionTime is how long the session for claims of this TTL should live.
+func sessionTime(ttl time.Duration) time.Duration {
+	ttl = time.Duration(milliseconds(ttl)) * time.Millisecond
+	return min(ttl*slackPart/(slackPart-1), ttl+slackMost) + time.Millisecond
+}
+
+var errSessionLost = errors.New("the session has ended")
+
+// A session is what the claims of one TTL live by: when this process is gone, they end with it. The client library keeps
+// it alive, also a while longer than there are claims, for the notes of ends.
+type session struct {
+	d     *Driver
+	conn  *zk.Conn
+	link  *link
+	id    int64
+	asked time.Duration // the TTL that it was made for
+	ttl   time.Duration // what that became: the server may make sessions live longer
+	time  time.Duration // what the server granted
+	lost  chan struct{} // closed when the server has dropped the session, or was told to
+	tombs tombs
+
+	mu      sync.Mutex
+	used    instant
+	back    chan struct{} // closed at the next reconnection
+	watches map[spot]*watch
+}
+
+// A slot is a place for a session that is there or about to be.
+type slot struct {
+	ready   chan struct{} // closed when the rest is valid
+	session *session
+	err     error
+}
+
+// sessionFor returns the session for claims of this TTL. The first call for a TTL takes some round trips.
+func (d *Driver) sessionFor(ctx context.Context, ttl time.Duration) (*session, error) {
+	slot := d.slot(ttl)
+	select {
+	case <-slot.ready:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if slot.err != nil {
+		return nil, slot.err
+	}
+	slot.session.use()
+	return slot.session, nil
+}
+
+func (d *Driver) slot(ttl time.Duration) *slot {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s := d.slots[ttl]; s != nil && s.usable() {
+		return s
+	}
+	s := &slot{ready: make(chan struct{})}
+	d.slots[ttl] = s
+	d.run(func() { d.fill(s, ttl) })
+	return s
+}
+
+// usable reports whether a session is on its way, or there and alive.
+func (s *slot) usable() bool {
+	select {
+	case <-s.ready:
+		return s.err == nil && !s.session.isLost()
+	default:
+		return true
+	}
+}
+
+// startTimeout bounds the start of a session.
+const startTimeout = 10 * time.Second
+
+// fill starts the session.
+func (d *Driver) fill(slot *slot, ttl time.Duration) {
+	ctx, cancel := context.WithTimeout(d.lifetime, max(startTimeout, ttl))
+	defer cancel()
+	s, err := d.start(ctx, sessionTime(ttl))
+	if err == nil {
+		s.asked = ttl
+		if err = s.settle(ctx); err != nil {
+			s.end()
+		}
+	}
+	slot.session, slot.err = s, err
+	close(slot.ready)
+	if err == nil {
+		d.run(s.keep)
+	}
+}
+
+// start connects a session that should live so long.
+func (d *Driver) start(ctx context.Context, timeout time.Duration) (*session, error) {
+	s := &session{
+		d: d, link: newLink(d.hosts, d.opts.Dial, timeout), lost: make(chan struct{}),
+		back: make(chan struct{}), watches: make(map[spot]*watch), used: now(),
+	}
+	up := s.nextConnection()
+	conn, _, err := zk.Connect(d.hosts, timeout, zk.WithDialer(s.link.dial), zk.WithHostProvider(s.link),
+		zk.WithEventCallback(s.heard), zk.WithLogger(silent{}), zk.WithLogInfo(false))
+	if err != nil {
+		return nil, err
+	}
+	s.conn = conn
+	select {
+	case <-up:
+	case <-ctx.Done():
+		s.end()
+		return nil, errors.Join(s.link.problem(), ctx.Err())
+	}
+	s.id = conn.SessionID()
+	s.time = time.Duration(s.link.granted.Load()) * time.Millisecond
+	s.ttl = (s.time - slack(s.time)).Truncate(time.Millisecond)
+	return s, nil
+}
+
+// silent keeps the library from logging: what matters comes as errors.
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+// settle makes a session that is up ready for claims.
+func (s *session) settle(ctx context.Context) error {
+	if s.ttl < s.asked {
+		return fmt.Errorf("%w: the server lets sessions live for no longer than %v; use a TTL of %v or less, or raise its maxSessionTimeout",
+			driver.ErrRefused, s.time, s.ttl)
+	}
+	if err := s.identify(ctx); err != nil {
+		return err
+	}
+	_, err := s.create(ctx, s.d.keys.beat(s.id), zk.FlagEphemeral)
+	if errors.Is(err, zk.ErrNodeExists) {
+		err = nil // an earlier attempt, whose answer was lost
+	}
+	return err
+}
+
+// identify tells the server who the client is.
+func (s *session) identify(ctx context.Context) error {
+	if s.d.opts.User == "" {
+		return nil
+	}
+	_, err := call(ctx, s, func(c *zk.Conn) (struct{}, error) {
+		return struct{}{}, c.AddAuth("digest", []byte(s.d.opts.User+":"+s.d.opts.Password))
+	})
+	return err
+}
+
+// heard is called by the library when the state of the connection changed.
+func (s *session) heard(e zk.Event) {
+	switch {
+	case e.Type != zk.EventSession:
+	case e.State == zk.StateHasSession:
+		s.mu.Lock()
+		close(s.back)
+		s.back = make(chan struct{})
+		s.mu.Unlock()
+	case e.State == zk.StateExpired:
+		s.lose()
+		s.d.run(s.conn.Close) // before it begins another session
+	}
+}
+
+// nextConnection is closed when the session was connected anew.
+func (s *session) nextConnection() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.back
+}
+
+func (s *session) isLost() bool {
+	select {
+	case <-s.lost:
+		return true
+	default:
+		return false
+	}
+}
+
+// lose notes that the session is gone. The claims of this session are too.
+func (s *session) lose() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.link.close()
+	if !s.isLost() {
+		close(s.lost)
+	}
+}
+
+// end ends the session, and the claims that are left with it. Where the server cannot be told, it notices after the
+// session's time.
+func (s *session) end() {
+	s.conn.Close()
+	s.lose()
+}
+
+func (s *session) use() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used = now()
+}
+
+// Parts of a session's time.
+const (
+	keepPart  = 3 // between two looks at what is due
+	idleTimes = 2 // kept this many times its time after its last use, so that notes of ends live for a TTL
+)
+
+// keep does what is due from time to time, until the session is lost, or nothing used it for a while.
+func (s *session) keep() {
+	tick := time.NewTicker(s.time / keepPart)
+	defer tick.Stop()
+	for !s.idle() {
+		select {
+		case <-tick.C:
+			s.sweep()
+		case <-s.lost:
+			return
+		case <-s.d.lifetime.Done():
+			return
+		}
+	}
+	s.end() // nothing lives by it but notes that have served
+}
+
+func (s *session) idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return now().sub(s.used) > idleTimes*s.time
+}
+
+// heartbeat writes to the session's node. The answer says that the leader counted the session as alive after this was
+// sent, which the library's pings do not: those, a server answers that has lost its leader. What is read in the session
+// afterwards is at least as new as this. Returned is the leader's clock.
+func (s *session) heartbeat(ctx context.Context) (time.Time, error) {
+	s.use()
+	path := s.d.keys.beat(s.id)
+	stat, err := call(ctx, s, func(c *zk.Conn) (*zk.Stat, error) { return c.Set(path, nil, -1) })
+	if errors.Is(err, zk.ErrNoNode) { // somebody has deleted it
+		_, err = s.create(ctx, path, zk.FlagEphemeral)
+		return time.Now(), err
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	return time.UnixMilli(stat.Mtime), nil
+}

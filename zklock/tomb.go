@@ -1,0 +1,64 @@
+package zklock
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// tombs are the notes of claims that have ended, to be deleted when they have served; in the order they were added.
+type tombs struct {
+	mu  sync.Mutex
+	due []due
+}
+
+type due struct {
+	note string
+	when instant
+}
+
+// tombGrace is added to the TTL for which the end of a claim is remembered.
+const tombGrace = time.Second
+
+func (t *tombs) add(note string, ttl time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.due = append(t.due, due{note, now().add(ttl + tombGrace)})
+}
+
+// sweepAtOnce bounds how much is deleted in one change.
+const sweepAtOnce = 100
+
+// take returns notes whose time has come, at most so many.
+func (t *tombs) take() (notes []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for len(t.due) > 0 && len(notes) < sweepAtOnce && t.due[0].when <= now() {
+		notes = append(notes, t.due[0].note)
+		t.due = t.due[1:]
+	}
+	return notes
+}
+
+// sweep deletes notes that have served. What it fails to delete ends with the session.
+func (s *session) sweep() {
+	ctx, cancel := context.WithTimeout(s.d.lifetime, s.time)
+	defer cancel()
+	for notes := s.tombs.take(); len(notes) > 0; notes = s.tombs.take() {
+		s.delete(ctx, notes)
+	}
+}
+
+// delete deletes nodes in one change, or one by one when some are not there.
+func (s *session) delete(ctx context.Context, nodes []string) {
+	ops := make([]any, len(nodes))
+	for i, node := range nodes {
+		ops[i] = &zk.DeleteRequest{Path: node, Version: -1}
+	}
+	if _, _, err := s.multi(ctx, ops...); !isNoNode(err) || len(nodes) == 1 {
+		return
+	}
+	forEach(len(nodes), func(i int) { s.delete(ctx, nodes[i:i+1]) })
+}

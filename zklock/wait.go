@@ -1,0 +1,203 @@
+package zklock
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Wait blocks until the claim may have moved, as [driver.Waiter] says.
+//
+// It watches the claim's own node and what the claim waits for. Both watches go on between calls. Whatever is odd about
+// a watch leads to another look, and so does a new connection.
+func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if err := d.open(ctx, c.Name); err != nil {
+		return driver.Status{}, err
+	}
+	e := d.known(idOf(c))
+	switch {
+	case e == nil:
+		return d.waitUnknown(ctx, c)
+	case e.isGone(), c.Token != 0 && e.tokenNow() != 0 && c.Token != e.tokenNow():
+		return driver.Status{}, driver.ErrGone
+	case e.place() == "" || e.tokenNow() == 0:
+		return driver.Status{}, pause(ctx) // its request was not answered yet
+	}
+	select {
+	case e.waiting <- struct{}{}:
+		defer func() { <-e.waiting }()
+		return e.wait(ctx)
+	case <-ctx.Done():
+		return driver.Status{}, ctx.Err()
+	}
+}
+
+// waitUnknown answers about a claim that this client did not request.
+func (d *Driver) waitUnknown(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	_, f, err := d.seek(ctx, c)
+	switch {
+	case err != nil:
+		return driver.Status{}, err
+	case !f.alive():
+		return driver.Status{}, driver.ErrGone
+	default:
+		return driver.Status{}, pause(ctx)
+	}
+}
+
+// flags are what a caller of Wait wants to know.
+type flags struct{ granted, revoked bool }
+
+func (e *claim) flags() flags {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return flags{e.granted, e.revoked}
+}
+
+// wait follows the claim until there is something to tell. e.waiting is held.
+func (e *claim) wait(ctx context.Context) (driver.Status, error) {
+	for known := e.flags(); ; {
+		if err := e.listen(ctx); err != nil {
+			return driver.Status{}, err
+		}
+		if e.flags() != known {
+			return e.state(), nil
+		}
+		ready, err := e.watchAhead(ctx)
+		if err == nil && ready {
+			err = e.hear(ctx)
+		}
+		if err != nil {
+			return driver.Status{}, err
+		}
+	}
+}
+
+// watchAhead makes sure that what the claim waits for is watched. When that has happened already, it looks, and is not
+// ready.
+func (e *claim) watchAhead(ctx context.Context) (ready bool, err error) {
+	at, any := e.blocker()
+	switch {
+	case at == spot{}:
+		e.ahead = nil
+		return true, nil
+	case e.ahead != nil && e.ahead.spot == at:
+		return true, nil
+	}
+	w, began, err := e.s.watch(ctx, at)
+	switch {
+	case isNoNode(err):
+		return false, e.lookAgain(ctx)
+	case err != nil:
+		return false, err
+	}
+	e.ahead = w
+	if began && any || at.what == itsData && e.hasTurned(w) {
+		return false, e.lookAgain(ctx) // it may have happened before
+	}
+	return true, nil
+}
+
+// blocker is what to watch for a claim that waits; nothing once it is granted. any says that every child counts.
+func (e *claim) blocker() (at spot, any bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch v := e.verdict; {
+	case e.granted:
+		return spot{}, false
+	case v.until == anyEnd:
+		return spot{e.queue, itsChildren}, true
+	case v.until == itsTurn:
+		return spot{e.d.keys.note(e.name, v.watch.id), itsData}, false
+	default:
+		return spot{e.queue + "/" + v.watch.node, itsData}, false
+	}
+}
+
+// hasTurned reports whether the note that is watched says that its claim is granted, or has ended.
+func (e *claim) hasTurned(w *watch) bool {
+	e.mu.Lock()
+	until := e.verdict.until
+	e.mu.Unlock()
+	if until != itsTurn {
+		return false
+	}
+	r, err := e.d.decode(w.spot.path, w.data)
+	return err == nil && (r.Granted || r.End != alive)
+}
+
+// lookAgain looks, and drops a watch that has fired.
+func (e *claim) lookAgain(ctx context.Context) error {
+	if w := e.ahead; w != nil {
+		select {
+		case <-w.fired:
+			e.ahead = nil
+		default:
+		}
+	}
+	_, err := e.look(ctx)
+	return err
+}
+
+// hear waits for the next news. What happened to the claim itself comes first.
+func (e *claim) hear(ctx context.Context) error {
+	e.mu.Lock()
+	self := e.self
+	e.mu.Unlock()
+	select {
+	case event := <-self:
+		return e.heed(event)
+	case <-e.ahead.channel():
+		return e.heardOfAhead(ctx)
+	case <-e.s.nextConnection():
+		return e.lookAnew(ctx)
+	case <-e.news:
+		return nil
+	case <-e.over:
+		return driver.ErrGone
+	case <-e.s.lost:
+		e.bury()
+		return driver.ErrGone
+	case <-e.d.lifetime.Done():
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// heardOfAhead looks again, or knows the answer.
+func (e *claim) heardOfAhead(ctx context.Context) error {
+	w := e.ahead
+	e.ahead = nil
+	if w.event.Type == zk.EventNodeDeleted && e.canTell(w.spot) {
+		e.grant()
+		return nil
+	}
+	return e.lookAgain(ctx)
+}
+
+// canTell reports whether the end of what was watched grants the claim, so that it need not look: nothing else was ahead
+// of it, and it is there itself, for ZooKeeper tells of changes in their order, its own watch tells nothing, and its time
+// has not come.
+func (e *claim) canTell(at spot) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.verdict.sure && at.path == e.queue+"/"+e.verdict.watch.node && e.self != nil && len(e.self) == 0 && now() < e.until
+}
+
+// grant notes that the claim is granted.
+func (e *claim) grant() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.granted, e.verdict = true, verdict{granted: true}
+}
+
+// lookAnew looks after a reconnection. The server may be another one, which lags behind.
+func (e *claim) lookAnew(ctx context.Context) error {
+	if err := e.s.sync(ctx); err != nil {
+		return err
+	}
+	return e.lookAgain(ctx)
+}

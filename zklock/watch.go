@@ -1,0 +1,45 @@
+package zklock
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Watch blocks until the queue may have changed since the call, as [driver.Watcher] says.
+func (d *Driver) Watch(ctx context.Context, name string) error {
+	if err := d.open(ctx, name); err != nil {
+		return err
+	}
+	s, err := d.asking(ctx)
+	if err != nil {
+		return err
+	}
+	w, err := s.watchQueue(ctx, d.keys.queue(name))
+	if err != nil {
+		return err
+	}
+	select {
+	case <-w.fired:
+		return nil
+	case <-s.lost:
+		return nil
+	case <-d.lifetime.Done():
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// watchQueue watches the children of a queue, or the creation of the queue where there is none.
+func (s *session) watchQueue(ctx context.Context, queue string) (w *watch, err error) {
+	for {
+		if w, _, err = s.watch(ctx, spot{queue, itsChildren}); !isNoNode(err) {
+			return w, err
+		}
+		if w, _, err = s.watch(ctx, spot{queue, itsCreation}); !errors.Is(err, zk.ErrNodeExists) {
+			return w, err
+		}
+	}
+}
