@@ -22,6 +22,14 @@ type Conn interface {
 	Close() error
 }
 
+// A ShardListener is a Conn to a cluster that can listen where a lock is kept, so that what is told about it reaches the
+// nodes of its slot and no others. Without it messages go from node to node through the whole cluster.
+type ShardListener interface {
+	// ListenShard is Listen for a channel in the slot of its name. It may share its connection, and it also returns when
+	// the slot moves to another node.
+	ListenShard(ctx context.Context, channel string, listening func(), heard func(message string)) error
+}
+
 // A Command is one command for the server, cut where its keys are: Redis Cluster sends it where they live.
 type Command struct {
 	Head []string // its name and what comes before the keys

@@ -51,7 +51,7 @@ func NewOn(conn Conn, opts *Options) (*Driver, error) {
 		return nil, err
 	}
 	d := &Driver{conn: conn, opts: given, scripts: loadScripts(given)}
-	d.post = newPost(conn, given.channels(), rand.Text())
+	d.post = newPost(conn, given.channels(), d.keys, rand.Text())
 	return d, nil
 }
 

@@ -2,34 +2,25 @@ package redislock
 
 import (
 	"context"
-	"errors"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A post receives what the scripts tell this client about its claims, on one channel and one connection, from the first
-// claim that would wait. It keeps a box for each such claim until it is released, and no goroutine.
+// A post receives what the scripts tell this client about its claims. It keeps a box for each claim that would wait, from
+// its first request until it is released, and no goroutine.
 type post struct {
-	conn    Conn
-	channel string
-	id      string // how records name the channel
+	hearing
+	closed chan struct{}
 
-	mu       sync.Mutex
-	boxes    map[string]*box
-	watches  map[string]*watch // by the key of the claims
-	started  bool
-	begun    bool          // it has listened at least once
-	attempt  chan struct{} // closed when the attempt to listen has ended, one way or the other
-	failed   error         // why the last one did
-	sweepAt  int           // how many boxes there may be before those of dead claims are thrown away
-	stop     context.CancelFunc
-	finished chan struct{}
+	mu      sync.Mutex
+	boxes   map[string]*box
+	locks   map[string]int    // how many boxes there are for each lock
+	watches map[string]*watch // by the key of the claims
+	sweepAt int               // how many boxes there may be before those of dead claims are thrown away
 }
 
 // A box holds the latest news of one claim until Wait collects it.
@@ -40,6 +31,8 @@ type box struct {
 	filled bool
 	wake   chan struct{} // closed by the next news, if somebody waits for it
 	until  time.Time     // when the claim has long been dead
+	lock   string        // whose claim it is
+	told   bool          // the claim's record says where to tell of it
 }
 
 // A watch wakes those that watch a queue.
@@ -52,118 +45,65 @@ const (
 	boxTTLs    = 4 // how many TTLs after its last request a claim is dead, whatever the clocks
 )
 
-func newPost(conn Conn, channels, id string) *post {
-	return &post{
-		conn:     conn,
-		channel:  channels + id,
-		id:       id,
-		boxes:    make(map[string]*box),
-		watches:  make(map[string]*watch),
-		attempt:  make(chan struct{}),
-		sweepAt:  firstSweep,
-		finished: make(chan struct{}),
+// newPost returns a post for a client with this id. channels is what the names of channels for all locks begin with, and
+// keysOf finds those of a lock, in whose slot there may be a channel for it alone.
+func newPost(conn Conn, channels string, keysOf func(lock string) (keys, error), id string) *post {
+	p := &post{
+		closed:  make(chan struct{}),
+		boxes:   make(map[string]*box),
+		locks:   make(map[string]int),
+		watches: make(map[string]*watch),
+		sweepAt: firstSweep,
 	}
+	if shards, ok := conn.(ShardListener); ok {
+		p.hearing = &channelPerLock{id: id, ears: make(map[string]*lockEar), used: p.hasBoxes, open: func(lock string) *ear {
+			return openEar(func(ctx context.Context, listening func()) error {
+				k, err := keysOf(lock)
+				if err != nil {
+					return err
+				}
+				return shards.ListenShard(ctx, k.claims+":"+sharded+id, listening, p.heard)
+			}, func() { p.askAgain(lock) })
+		}}
+		return p
+	}
+	p.hearing = &oneChannel{id: id, open: func() *ear {
+		return openEar(func(ctx context.Context, listening func()) error {
+			return conn.Listen(ctx, channels+id, listening, p.heard)
+		}, p.askAllAgain)
+	}}
+	return p
 }
 
-// address is how records name the channel; "-" as long as nobody listens to it.
-func (p *post) address() string {
+// askAllAgain tells all who wait to ask: what was sent before the subscription is lost.
+func (p *post) askAllAgain() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.started {
-		return "-"
+	for _, b := range p.boxes {
+		b.askAgain()
 	}
-	return p.id
-}
-
-// listening returns when the server has confirmed the subscription once, or with the error of the attempt. While a broken
-// one is being renewed it does not wait: all boxes are told to ask when that is done.
-func (p *post) listening(ctx context.Context) error {
-	p.mu.Lock()
-	if p.isClosed() {
-		p.mu.Unlock()
-		return errClosed
-	}
-	if !p.started {
-		p.started = true
-		running, stop := context.WithCancel(context.Background())
-		p.stop = stop
-		go p.listen(running)
-	}
-	begun, attempt := p.begun, p.attempt
-	p.mu.Unlock()
-	if begun {
-		return nil
-	}
-	select {
-	case <-attempt:
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.begun {
-			return nil
-		}
-		return p.failed
-	case <-ctx.Done():
-		return ctx.Err()
+	for key := range p.watches {
+		p.change(key)
 	}
 }
 
-// Pauses between two attempts to listen.
-const (
-	firstPause = 10 * time.Millisecond
-	lastPause  = time.Second
-)
-
-// listen keeps the subscription until close.
-func (p *post) listen(ctx context.Context) {
-	defer close(p.finished)
-	pause := firstPause
-	for ctx.Err() == nil {
-		var worked atomic.Bool
-		err := p.conn.Listen(ctx, p.channel, func() { worked.Store(true); p.connected() }, p.heard)
-		p.disconnected(err)
-		if worked.Load() {
-			pause = firstPause
-		}
-		if driver.Sleep(ctx, pause/2+rand.N(pause/2)) != nil {
-			return
-		}
-		pause = min(2*pause, lastPause)
-	}
-}
-
-// connected tells all who wait to ask: what was sent before the subscription is lost.
-func (p *post) connected() {
+// askAgain is askAllAgain for those who wait for one lock. Others may be woken: to look for nothing does no harm.
+func (p *post) askAgain(lock string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.begun {
-		for _, b := range p.boxes {
-			b.again = true
-			b.fill()
-		}
-		for key := range p.watches {
-			p.change(key)
+	for _, b := range p.boxes {
+		if b.lock == lock {
+			b.askAgain()
 		}
 	}
-	p.begun = true
-	p.endAttempt(nil)
-}
-
-func (p *post) disconnected(err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err == nil {
-		err = errors.New("redis: the subscription ended")
-	}
-	if !p.begun {
-		p.endAttempt(err)
+	for key := range p.watches {
+		p.change(key)
 	}
 }
 
-// endAttempt lets go those who wait for the attempt, and begins another.
-func (p *post) endAttempt(err error) {
-	p.failed = err
-	close(p.attempt)
-	p.attempt = make(chan struct{})
+func (b *box) askAgain() {
+	b.again = true
+	b.fill()
 }
 
 // heard puts a message into its box: 'g ID TOKEN TTL CONTENDED' (granted), 'v ...' (revoked), 'x ID' (ended) or 'w KEY'
@@ -218,7 +158,7 @@ func (b *box) fill() {
 // take empties the box.
 func (b *box) take() (driver.Status, error) {
 	st, gone, again := b.news, b.gone, b.again
-	*b = box{until: b.until, wake: b.wake}
+	*b = box{until: b.until, wake: b.wake, lock: b.lock, told: b.told}
 	switch {
 	case gone:
 		return driver.Status{}, driver.ErrGone
@@ -228,28 +168,62 @@ func (b *box) take() (driver.Status, error) {
 	return st, nil
 }
 
-// expect makes a box for a claim, and listens.
-func (p *post) expect(ctx context.Context, id string, ttl time.Duration) error {
-	if err := p.listening(ctx); err != nil {
-		return err
+// expect prepares for the first request of a claim that would wait.
+func (p *post) expect(ctx context.Context, c driver.Claim) error {
+	if p.eager() {
+		return p.ready(ctx, c.Name)
 	}
-	p.extend(id, ttl)
 	return nil
 }
 
-// extend keeps the box of a claim that lives for another TTL.
-func (p *post) extend(id string, ttl time.Duration) {
-	until := time.Now().Add(boxTTLs * ttl)
+// extend keeps the box of a claim that is about to be requested, and lives for another TTL then. A claim that would not
+// wait has none until somebody waits for news of it.
+func (p *post) extend(c driver.Claim) {
+	told := p.address(c.Name) != nowhere
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if b := p.boxes[id]; b != nil {
-		b.until = until
-		return
+	b := p.boxes[c.ID]
+	if b == nil && c.Queue {
+		b = p.add(c)
 	}
-	p.boxes[id] = &box{until: until}
+	if b != nil {
+		b.until, b.told = deadAt(c), b.told || told
+	}
+}
+
+// untold listens for a claim whose record does not say where to tell of it, and reports whether it was one: then it must
+// be requested again.
+func (p *post) untold(ctx context.Context, c driver.Claim) (bool, error) {
+	p.mu.Lock()
+	b := p.boxes[c.ID]
+	if b == nil {
+		b = p.add(c)
+	}
+	told := b.told
+	p.mu.Unlock()
+	if told {
+		return false, nil
+	}
+	return true, p.ready(ctx, c.Name)
+}
+
+func (p *post) add(c driver.Claim) *box {
+	b := &box{lock: c.Name, until: deadAt(c)}
+	p.boxes[c.ID] = b
+	p.locks[c.Name]++
 	if len(p.boxes) > p.sweepAt {
 		p.sweep()
 	}
+	return b
+}
+
+// deadAt is when a claim that is requested now has long been dead, unless it is requested again.
+func deadAt(c driver.Claim) time.Time { return time.Now().Add(boxTTLs * c.TTL) }
+
+func (p *post) hasBoxes(lock string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.locks[lock] > 0
 }
 
 // sweep throws the boxes of dead claims away. It runs each time their number has doubled.
@@ -257,10 +231,17 @@ func (p *post) sweep() {
 	now := time.Now()
 	for id, b := range p.boxes {
 		if b.wake == nil && b.until.Before(now) {
-			delete(p.boxes, id)
+			p.remove(id, b)
 		}
 	}
 	p.sweepAt = max(firstSweep, 2*len(p.boxes))
+}
+
+func (p *post) remove(id string, b *box) {
+	delete(p.boxes, id)
+	if p.locks[b.lock]--; p.locks[b.lock] == 0 {
+		delete(p.locks, b.lock)
+	}
 }
 
 // forget throws the box of an ended claim away. Who waits at it learns that the claim is gone.
@@ -268,7 +249,7 @@ func (p *post) forget(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if b := p.boxes[id]; b != nil {
-		delete(p.boxes, id)
+		p.remove(id, b)
 		b.gone = true
 		b.fill()
 	}
@@ -295,7 +276,7 @@ func (p *post) wait(ctx context.Context, id string) (driver.Status, error) {
 	case <-wake:
 	case <-ctx.Done():
 		return driver.Status{}, ctx.Err()
-	case <-p.finished:
+	case <-p.closed:
 		return driver.Status{}, errClosed
 	}
 	p.mu.Lock()
@@ -322,25 +303,14 @@ func (p *post) change(key string) {
 	}
 }
 
-func (p *post) isClosed() bool {
-	select {
-	case <-p.finished:
-		return true
-	default:
-		return false
-	}
-}
-
 // close stops listening and ends all waits.
 func (p *post) close() {
 	p.mu.Lock()
-	started, stop := p.started, p.stop
-	if !started && !p.isClosed() {
-		close(p.finished)
+	select {
+	case <-p.closed:
+	default:
+		close(p.closed)
 	}
 	p.mu.Unlock()
-	if started {
-		stop()
-		<-p.finished
-	}
+	p.hearing.close()
 }

@@ -15,10 +15,25 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 		return driver.Status{}, err
 	}
 	if c.Queue {
-		if err := d.post.expect(ctx, c.ID, c.TTL); err != nil {
+		if err := d.post.expect(ctx, c); err != nil {
 			return driver.Status{}, explain(err)
 		}
 	}
+	st, err := d.request(ctx, k, c)
+	if err != nil || st.Granted || !c.Queue {
+		return st, err
+	}
+	again, err := d.post.untold(ctx, c)
+	if err != nil || !again {
+		return st, explain(err)
+	}
+	c.Token = st.Token
+	return d.request(ctx, k, c)
+}
+
+// request sends a claim to the server once.
+func (d *Driver) request(ctx context.Context, k keys, c driver.Claim) (driver.Status, error) {
+	d.post.extend(c)
 	values, err := d.run(ctx, d.requestScript(c), k, d.requestArgs(c)...)
 	if err != nil {
 		return driver.Status{}, err
@@ -37,6 +52,7 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 			results[i].Err = err
 			continue
 		}
+		d.post.extend(c)
 		cmds = append(cmds, Command{Head: d.scripts.renew.head, Keys: k.all(), Tail: d.requestArgs(c)})
 		at = append(at, i)
 	}
@@ -77,11 +93,8 @@ func kind(c driver.Claim) string {
 // answered reads what request.lua says about a claim.
 func (d *Driver) answered(c driver.Claim, values []string) (driver.Status, error) {
 	st, err := parseStatus(values, c.TTL)
-	switch {
-	case err != nil:
+	if err != nil {
 		d.post.forget(c.ID)
-	case c.Queue:
-		d.post.extend(c.ID, c.TTL)
 	}
 	return st, err
 }

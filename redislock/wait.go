@@ -13,7 +13,7 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	if err := ctx.Err(); err != nil {
 		return driver.Status{}, err
 	}
-	if err := d.post.expect(ctx, c.ID, c.TTL); err != nil {
+	if again, err := d.post.untold(ctx, c); again || err != nil {
 		return driver.Status{}, explain(err)
 	}
 	return d.post.wait(ctx, c.ID)
@@ -28,11 +28,11 @@ func (d *Driver) Watch(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := d.post.listening(ctx); err != nil {
+	if err := d.post.ready(ctx, name); err != nil {
 		return explain(err)
 	}
 	changed := d.post.watching(k.claims)
-	if _, err := d.run(ctx, &d.scripts.watch, k, d.post.address(), strconv.FormatInt(watchFor.Milliseconds(), 10)); err != nil {
+	if _, err := d.run(ctx, &d.scripts.watch, k, d.post.address(name), strconv.FormatInt(watchFor.Milliseconds(), 10)); err != nil {
 		return err
 	}
 	timeout := time.NewTimer(watchFor)
@@ -44,7 +44,7 @@ func (d *Driver) Watch(ctx context.Context, name string) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-d.post.finished:
+	case <-d.post.closed:
 		return errClosed
 	}
 }

@@ -72,9 +72,16 @@ local function find(id)
   return nil, ended(id)
 end
 
-local function tell(c, message)
-  if c.channel ~= '-' then call('PUBLISH', CHANNELS .. c.channel, message) end
+-- publish tells whoever listens at an address, which begins with '~' if that is a channel in the slot of the lock.
+local function publish(address, message)
+  if string.sub(address, 1, 1) == '~' then
+    call('SPUBLISH', CLAIMS .. ':' .. address, message)
+  elseif address ~= '-' then
+    call('PUBLISH', CHANNELS .. address, message)
+  end
 end
+
+local function tell(c, message) publish(c.channel, message) end
 
 -- The state.
 
@@ -143,7 +150,7 @@ end
 
 -- notify tells those who watch, once.
 local function notify()
-  for channel in pairs(q.watchers) do call('PUBLISH', CHANNELS .. channel, 'w ' .. CLAIMS) end
+  for channel in pairs(q.watchers) do publish(channel, 'w ' .. CLAIMS) end
   q.watchers = {}
 end
 

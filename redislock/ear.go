@@ -1,0 +1,122 @@
+package redislock
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// An ear keeps one subscription until it is closed, through all that breaks it.
+type ear struct {
+	subscribe func(ctx context.Context, listening func()) error // returns when the subscription has ended
+	missed    func()                                            // a broken subscription is back: something may have been missed
+	stop      context.CancelFunc
+	finished  chan struct{}
+
+	mu      sync.Mutex
+	begun   bool          // it has listened at least once
+	attempt chan struct{} // closed when the attempt to listen has ended, one way or the other
+	failed  error         // why the last one did
+}
+
+func openEar(subscribe func(context.Context, func()) error, missed func()) *ear {
+	running, stop := context.WithCancel(context.Background())
+	e := &ear{subscribe: subscribe, missed: missed, stop: stop, finished: make(chan struct{}), attempt: make(chan struct{})}
+	go e.listen(running)
+	return e
+}
+
+// ready returns when the server has confirmed the subscription once, or with the error of the attempt. While a broken one
+// is being renewed it does not wait: missed is called when that is done.
+func (e *ear) ready(ctx context.Context) error {
+	e.mu.Lock()
+	begun, attempt := e.begun, e.attempt
+	e.mu.Unlock()
+	if begun {
+		return nil
+	}
+	select {
+	case <-attempt:
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if e.begun {
+			return nil
+		}
+		return e.failed
+	case <-e.finished:
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// hears tells whether it has listened at least once.
+func (e *ear) hears() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.begun
+}
+
+// Pauses between two attempts to listen.
+const (
+	firstPause = 10 * time.Millisecond
+	lastPause  = time.Second
+)
+
+// listen keeps the subscription until close.
+func (e *ear) listen(ctx context.Context) {
+	defer close(e.finished)
+	pause := firstPause
+	for ctx.Err() == nil {
+		var worked atomic.Bool
+		err := e.subscribe(ctx, func() { worked.Store(true); e.connected() })
+		e.disconnected(err)
+		if worked.Load() {
+			pause = firstPause
+		}
+		if driver.Sleep(ctx, pause/2+rand.N(pause/2)) != nil {
+			return
+		}
+		pause = min(2*pause, lastPause)
+	}
+}
+
+func (e *ear) connected() {
+	e.mu.Lock()
+	again := e.begun
+	e.begun = true
+	e.endAttempt(nil)
+	e.mu.Unlock()
+	if again {
+		e.missed()
+	}
+}
+
+func (e *ear) disconnected(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err == nil {
+		err = errors.New("redis: the subscription ended")
+	}
+	if !e.begun {
+		e.endAttempt(err)
+	}
+}
+
+// endAttempt lets go those who wait for the attempt, and begins another.
+func (e *ear) endAttempt(err error) {
+	e.failed = err
+	close(e.attempt)
+	e.attempt = make(chan struct{})
+}
+
+// close ends the subscription.
+func (e *ear) close() {
+	e.stop()
+	<-e.finished
+}
