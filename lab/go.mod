@@ -10,7 +10,10 @@ require (
 	modernc.org/sqlite v1.61.1
 )
 
-require github.com/anishathalye/porcupine v1.3.1 // indirect
+require (
+	github.com/anishathalye/porcupine v1.3.1
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
+)
 
 require (
 	filippo.io/edwards25519 v1.2.0 // indirect

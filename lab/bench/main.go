@@ -1,4 +1,4 @@
-// Command bench measures Holdfast against other locks on one Redis server that it starts, and prints one table.
+// Command bench measures Holdfast against other locks on servers that it starts, and prints one table for each engine.
 package main
 
 import (
@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast/lab/bench/engine"
@@ -30,57 +31,88 @@ func main() {
 }
 
 // longest bounds a run, should something hang.
-const longest = 10 * time.Minute
+const longest = 20 * time.Minute
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	quick := flags.Bool("short", false, "run every case once, in seconds: the counts are right, the times say little")
 	only := flags.String("only", "", "run only the cases whose name matches this regular expression")
+	engines := flags.String("engine", "", "measure only the engines whose name matches this regular expression: redis, etcd")
 	asJSON := flags.Bool("json", false, "print JSON, with the value of every round")
 	asMarkdown := flags.Bool("markdown", false, "print Markdown")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	p := planFor(*quick)
-	var err error
-	if p.only, err = regexp.Compile(*only); err != nil {
+	chosen, err := choose(sizesFor(*quick), *engines, *only)
+	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
-	r, err := measureRedis(ctx, p, stderr)
+	reports, err := measureAll(ctx, chosen, stderr)
 	if err != nil {
 		return err
 	}
-	return show(r, stdout, *asJSON, *asMarkdown)
+	return show(reports, stdout, *asJSON, *asMarkdown)
 }
 
-func planFor(quick bool) plan {
+func sizesFor(quick bool) sizes {
 	if quick {
 		return short
 	}
 	return full
 }
 
-// measureRedis carries out the plan on a server of its own.
-func measureRedis(ctx context.Context, p plan, progress io.Writer) (*report.Report, error) {
-	server, err := engine.StartRedis(ctx)
+// choose returns the plans for the engines whose names match, with the cases whose names match.
+func choose(s sizes, engines, only string) (chosen []plan, err error) {
+	engine, err := regexp.Compile(engines)
 	if err != nil {
 		return nil, err
 	}
-	r, err := p.measure(ctx, server, progress)
-	return r, errors.Join(err, server.Close())
+	one, err := regexp.Compile(only)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range plans(s) {
+		if p.only = one; engine.MatchString(p.name) {
+			chosen = append(chosen, p)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("no engine matches %q", engines)
+	}
+	return chosen, nil
 }
 
-func show(r *report.Report, w io.Writer, asJSON, asMarkdown bool) error {
-	switch {
-	case asJSON:
-		return r.JSON(w)
-	case asMarkdown:
-		r.Markdown(w)
-	default:
-		r.Text(w)
+// measureAll carries out each plan on a server of its own, one after the other.
+func measureAll(ctx context.Context, chosen []plan, progress io.Writer) (reports []*report.Report, err error) {
+	for _, p := range chosen {
+		err := engine.Outside(ctx, func(t testing.TB) error {
+			r, err := p.measure(ctx, p.start(t), progress)
+			reports = append(reports, r)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return reports, nil
+}
+
+func show(reports []*report.Report, w io.Writer, asJSON, asMarkdown bool) error {
+	if asJSON {
+		return report.JSON(w, reports)
+	}
+	for i, r := range reports {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if asMarkdown {
+			r.Markdown(w)
+		} else {
+			r.Text(w)
+		}
 	}
 	return nil
 }

@@ -12,27 +12,27 @@ import (
 )
 
 // measure carries out the plan, and tells progress how it goes.
-func (p plan) measure(ctx context.Context, e engine.Engine, progress io.Writer) (*report.Report, error) {
+func (p plan) measure(ctx context.Context, e *engine.Engine, progress io.Writer) (*report.Report, error) {
 	start := report.Begin()
-	contenders := contender.All()
-	results := &report.Results{Cast: cast()}
-	for _, s := range p.stages() {
+	contenders := p.cast.All()
+	results := &report.Results{Cast: namesOf(p.cast)}
+	for _, s := range p.wanted() {
 		results.Measures = append(results.Measures, s.Measures...)
 		if err := s.run(ctx, e, contenders, results, progress); err != nil {
 			return nil, err
 		}
 	}
 	return &report.Report{
-		Facts:      report.Facts(e.Version(), start),
+		Facts:      report.Facts(e.Version, start),
 		Contenders: report.Entrants(contenders),
 		Results:    results,
-		Targets:    p.targets(results),
+		Targets:    p.targets(p, results),
 	}, nil
 }
 
-func cast() report.Cast {
-	parts := report.Cast{Limit: contender.Limit().Name, Ours: contender.Holdfast().Name}
-	for _, rival := range contender.Rivals() {
+func namesOf(cast contender.Cast) report.Cast {
+	parts := report.Cast{Limit: cast.Limit.Name, Ours: cast.Ours.Name}
+	for _, rival := range cast.Rivals {
 		parts.Rivals = append(parts.Rivals, rival.Name)
 	}
 	return parts
@@ -40,7 +40,7 @@ func cast() report.Cast {
 
 // run measures all contenders in turns, since whatever else runs on the machine should disturb all of them alike. Each
 // round begins with another one.
-func (s stage) run(ctx context.Context, e engine.Engine, contenders []contender.Contender, r *report.Results, progress io.Writer) error {
+func (s stage) run(ctx context.Context, e *engine.Engine, contenders []contender.Contender, r *report.Results, progress io.Writer) error {
 	for round := range s.rounds {
 		fmt.Fprintf(progress, "%s, round %d of %d\n", s.Name, round+1, s.rounds)
 		for i := range contenders {

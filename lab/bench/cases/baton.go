@@ -56,7 +56,25 @@ func (b *baton) pass() <-chan struct{} {
 func (b *baton) follow(ctx context.Context, n int) []time.Duration {
 	b.mu.Lock()
 	from := len(b.gaps)
-	b.goal, b.there = from+n, make(chan struct{})
+	b.mu.Unlock()
+	b.reach(ctx, from+n)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	gaps := slices.Clone(b.gaps[from:min(from+n, len(b.gaps))])
+	if len(gaps) < n && !b.held && b.taken != nil {
+		gaps = append(gaps, time.Since(b.passed))
+	}
+	return gaps
+}
+
+// reach waits until the lock was passed on n times in all or ctx ends, and returns how often it was. One caller at a time.
+func (b *baton) reach(ctx context.Context, n int) int {
+	b.mu.Lock()
+	b.goal, b.there = n, make(chan struct{})
+	if len(b.gaps) >= n {
+		close(b.there)
+		b.goal = 0
+	}
 	there := b.there
 	b.mu.Unlock()
 	select {
@@ -66,9 +84,5 @@ func (b *baton) follow(ctx context.Context, n int) []time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.goal = 0
-	gaps := slices.Clone(b.gaps[from:min(from+n, len(b.gaps))])
-	if len(gaps) < n && !b.held && b.taken != nil {
-		gaps = append(gaps, time.Since(b.passed))
-	}
-	return gaps
+	return len(b.gaps)
 }

@@ -5,6 +5,7 @@ package cases
 import (
 	"context"
 	"errors"
+	"math"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -19,7 +20,7 @@ type Case struct {
 	Name     string
 	Waits    bool // only for contenders that wait for a lock that is taken
 	Measures []Measure
-	Run      func(ctx context.Context, e engine.Engine, c contender.Contender) (Sample, error)
+	Run      func(ctx context.Context, e *engine.Engine, c contender.Contender) (Sample, error)
 }
 
 // A Measure is a quantity that a case finds.
@@ -48,25 +49,23 @@ func withClient(ctx context.Context, c contender.Contender, addr string, fn func
 }
 
 // counted runs fn with the address of a proxy that counts what the contender's clients send.
-func counted(e engine.Engine, c contender.Contender, fn func(*wire.Counter) error) error {
-	counter, err := wire.Listen(e.Addr(), c.Renews)
+func counted(e *engine.Engine, c contender.Contender, fn func(*wire.Counter) error) error {
+	counter, err := wire.Listen(e.Addr, c.Protocol)
 	if err != nil {
 		return err
 	}
 	return errors.Join(fn(counter), counter.Close())
 }
 
-// serverTime returns how much processor time the server used while fn ran.
-func serverTime(ctx context.Context, e engine.Engine, fn func() error) (time.Duration, error) {
-	before, err := e.CPU(ctx)
-	if err != nil {
-		return 0, err
+// serverTime returns how much processor time the server used while fn ran, in microseconds; NaN where nobody knows.
+func serverTime(e *engine.Engine, fn func() error) (float64, error) {
+	before, known := e.CPU()
+	err := fn()
+	after, _ := e.CPU()
+	if !known {
+		return math.NaN(), err
 	}
-	if err := fn(); err != nil {
-		return 0, err
-	}
-	after, err := e.CPU(ctx)
-	return after - before, err
+	return microseconds(after - before), err
 }
 
 // cycle takes the lock and gives it back.

@@ -27,8 +27,8 @@ func Distinct(goroutines int, window time.Duration) Case {
 			{Key: DistinctRate, Title: title, Unit: "cycles/s", More: true},
 			{Key: DistinctCPU, Title: title + ", server CPU", Unit: "µs/cycle"},
 		},
-		Run: func(ctx context.Context, e engine.Engine, c contender.Contender) (sample Sample, err error) {
-			err = withClient(ctx, c, e.Addr(), func(client contender.Client) error {
+		Run: func(ctx context.Context, e *engine.Engine, c contender.Contender) (sample Sample, err error) {
+			err = withClient(ctx, c, e.Addr, func(client contender.Client) error {
 				sample, err = rate(ctx, e, client, goroutines, window)
 				return err
 			})
@@ -37,7 +37,7 @@ func Distinct(goroutines int, window time.Duration) Case {
 	}
 }
 
-func rate(ctx context.Context, e engine.Engine, client contender.Client, goroutines int, window time.Duration) (Sample, error) {
+func rate(ctx context.Context, e *engine.Engine, client contender.Client, goroutines int, window time.Duration) (Sample, error) {
 	own := make([]string, goroutines)
 	for i := range own {
 		own[i] = freshName()
@@ -47,13 +47,13 @@ func rate(ctx context.Context, e engine.Engine, client contender.Client, gorouti
 	}
 	var cycles int64
 	start := time.Now()
-	cpu, err := serverTime(ctx, e, func() (err error) {
+	cpu, err := serverTime(e, func() (err error) {
 		cycles, err = cyclesWithin(ctx, client, own, window)
 		return err
 	})
 	return Sample{
 		DistinctRate: float64(cycles) / time.Since(start).Seconds(),
-		DistinctCPU:  microseconds(cpu) / float64(cycles),
+		DistinctCPU:  cpu / float64(cycles),
 	}, err
 }
 

@@ -15,6 +15,7 @@ import (
 func HandoffIdleKey(waiting int) string     { return fmt.Sprintf("handoff.%d.idle", waiting) }
 func HandoffRequestsKey(waiting int) string { return fmt.Sprintf("handoff.%d.requests", waiting) }
 func HandoffUpkeepKey(waiting int) string   { return fmt.Sprintf("handoff.%d.upkeep", waiting) }
+func handoffWatchesKey(waiting int) string  { return fmt.Sprintf("handoff.%d.watches", waiting) }
 
 // HandoffIdle measures for how long nobody holds the lock when it passes from one client to another: from the call that
 // releases it to the next holder running.
@@ -24,8 +25,8 @@ func HandoffIdle(l Line) Case {
 		Name:     title,
 		Waits:    true,
 		Measures: []Measure{{Key: key, Title: title + ", idle", Unit: "ms"}},
-		Run: func(ctx context.Context, e engine.Engine, c contender.Contender) (sample Sample, err error) {
-			err = l.run(ctx, c, e.Addr(), func(ctx context.Context, b *baton) error {
+		Run: func(ctx context.Context, e *engine.Engine, c contender.Contender) (sample Sample, err error) {
+			err = l.run(ctx, c, e.Addr, func(ctx context.Context, b *baton) error {
 				idle, err := l.follow(ctx, b)
 				sample = Sample{key: stats.Mean(inMilliseconds(idle))}
 				return err
@@ -38,7 +39,7 @@ func HandoffIdle(l Line) Case {
 // HandoffCount counts what the clients send for each time that the lock is acquired, held and released. What keeps claims
 // and connections alive is counted apart: it grows with time and with the number of clients, not with hand-offs.
 func HandoffCount(l Line) Case {
-	requests, upkeep := HandoffRequestsKey(l.Waiting), HandoffUpkeepKey(l.Waiting)
+	requests, upkeep, watches := HandoffRequestsKey(l.Waiting), HandoffUpkeepKey(l.Waiting), handoffWatchesKey(l.Waiting)
 	title := fmt.Sprintf("hand-off, %d waiting", l.Waiting)
 	return Case{
 		Name:  title + ", counted",
@@ -47,7 +48,7 @@ func HandoffCount(l Line) Case {
 			{Key: requests, Title: title + ", requests", Unit: "per cycle"},
 			{Key: upkeep, Title: title + ", renewals and pings", Unit: "per cycle"},
 		},
-		Run: func(ctx context.Context, e engine.Engine, c contender.Contender) (sample Sample, err error) {
+		Run: func(ctx context.Context, e *engine.Engine, c contender.Contender) (sample Sample, err error) {
 			err = counted(e, c, func(counter *wire.Counter) error {
 				return l.run(ctx, c, counter.Addr(), func(ctx context.Context, b *baton) error {
 					before := counter.Count()
@@ -56,12 +57,22 @@ func HandoffCount(l Line) Case {
 					sample = Sample{
 						requests: float64(sent.Requests) / passes,
 						upkeep:   float64(sent.Upkeep) / passes,
+						watches:  float64(sent.Watches) / passes,
 					}
 					return err
 				})
 			})
 			return sample, err
 		},
+	}
+}
+
+// HandoffWatches is what HandoffCount measures besides on engines where watches are no requests.
+func HandoffWatches(l Line) Measure {
+	return Measure{
+		Key:   handoffWatchesKey(l.Waiting),
+		Title: fmt.Sprintf("hand-off, %d waiting, watches begun and ended", l.Waiting),
+		Unit:  "per cycle",
 	}
 }
 

@@ -26,12 +26,17 @@ const settle = 300 * time.Millisecond
 
 // run lets clients stand in line, each with connections of its own, while fn looks at the baton they pass on.
 func (l Line) run(ctx context.Context, c contender.Contender, addr string, fn func(context.Context, *baton) error) error {
+	return l.withClients(ctx, c, addr, func(clients []contender.Client) error { return l.stand(ctx, clients, fn) })
+}
+
+// withClients runs fn with as many clients as stand in line, the holder included, each with connections of its own.
+func (l Line) withClients(ctx context.Context, c contender.Contender, addr string, fn func([]contender.Client) error) error {
 	clients, err := openAll(ctx, c, addr, l.Waiting+1)
 	if err == nil {
 		err = useAll(ctx, clients)
 	}
 	if err == nil {
-		err = l.stand(ctx, clients, fn)
+		err = fn(clients)
 	}
 	return errors.Join(err, closeAll(clients))
 }
@@ -60,16 +65,8 @@ func (l Line) stand(ctx context.Context, clients []contender.Client, fn func(con
 // takeTurns takes the lock, holds it and passes it on, until ctx ends.
 func (l Line) takeTurns(ctx context.Context, client contender.Client, name string, b *baton) error {
 	for ctx.Err() == nil {
-		held, err := client.Lock(ctx, name)
+		next, err := l.takeTurn(ctx, client, name, b)
 		if err != nil {
-			return err
-		}
-		if err := b.take(); err != nil {
-			return err
-		}
-		pause(ctx, l.Hold)
-		next := b.pass()
-		if err := held.Unlock(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
 		select {
@@ -78,6 +75,20 @@ func (l Line) takeTurns(ctx context.Context, client contender.Client, name strin
 		}
 	}
 	return ctx.Err()
+}
+
+// takeTurn does that once. The channel is closed when the next holder has the lock.
+func (l Line) takeTurn(ctx context.Context, client contender.Client, name string, b *baton) (next <-chan struct{}, err error) {
+	held, err := client.Lock(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.take(); err != nil {
+		return nil, err
+	}
+	pause(ctx, l.Hold)
+	next = b.pass()
+	return next, held.Unlock(context.WithoutCancel(ctx))
 }
 
 // pause lets time pass, as a holder's work would.

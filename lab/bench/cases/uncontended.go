@@ -32,8 +32,8 @@ func Uncontended(cycles int) Case {
 			{Key: UncontendedMean, Title: "uncontended cycle, mean", Unit: "µs"},
 			{Key: UncontendedCPU, Title: "uncontended, server CPU", Unit: "µs/cycle"},
 		},
-		Run: func(ctx context.Context, e engine.Engine, c contender.Contender) (sample Sample, err error) {
-			err = withClient(ctx, c, e.Addr(), func(client contender.Client) error {
+		Run: func(ctx context.Context, e *engine.Engine, c contender.Contender) (sample Sample, err error) {
+			err = withClient(ctx, c, e.Addr, func(client contender.Client) error {
 				sample, err = timeCycles(ctx, e, client, cycles)
 				return err
 			})
@@ -42,13 +42,13 @@ func Uncontended(cycles int) Case {
 	}
 }
 
-func timeCycles(ctx context.Context, e engine.Engine, client contender.Client, cycles int) (Sample, error) {
+func timeCycles(ctx context.Context, e *engine.Engine, client contender.Client, cycles int) (Sample, error) {
 	name := freshName()
 	if err := repeat(warmUp, func() error { return cycle(ctx, client, name) }); err != nil {
 		return nil, err
 	}
 	took := make([]float64, 0, cycles)
-	cpu, err := serverTime(ctx, e, func() error {
+	cpu, err := serverTime(e, func() error {
 		return repeat(cycles, func() error {
 			start := time.Now()
 			err := cycle(ctx, client, name)
@@ -60,7 +60,7 @@ func timeCycles(ctx context.Context, e engine.Engine, client contender.Client, c
 		UncontendedP50:  stats.Median(took),
 		UncontendedP99:  stats.Quantile(took, 0.99),
 		UncontendedMean: stats.Mean(took),
-		UncontendedCPU:  microseconds(cpu) / float64(cycles),
+		UncontendedCPU:  cpu / float64(cycles),
 	}, err
 }
 
@@ -69,7 +69,7 @@ func UncontendedCount(cycles int) Case {
 	return Case{
 		Name:     "uncontended, counted",
 		Measures: []Measure{{Key: UncontendedRequests, Title: "uncontended, requests", Unit: "per cycle"}},
-		Run: func(ctx context.Context, e engine.Engine, c contender.Contender) (sample Sample, err error) {
+		Run: func(ctx context.Context, e *engine.Engine, c contender.Contender) (sample Sample, err error) {
 			err = counted(e, c, func(counter *wire.Counter) error {
 				return withClient(ctx, c, counter.Addr(), func(client contender.Client) error {
 					sample, err = countCycles(ctx, counter, client, cycles)

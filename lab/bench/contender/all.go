@@ -1,10 +1,11 @@
 package contender
 
-// Limit is what no lock on the engine can be faster than.
-func Limit() Contender { return Raw() }
+// OnRedis are those who are compared on Redis.
+func OnRedis() Cast {
+	return Cast{Limit: Raw(), Ours: Holdfast(), Rivals: []Contender{Redsync(), Redislock(), Rueidislock()}}
+}
 
-// Rivals are the libraries that Holdfast is compared with.
-func Rivals() []Contender { return []Contender{Redsync(), Redislock(), Rueidislock()} }
-
-// All returns everybody who is measured: the limit, Holdfast, and its rivals.
-func All() []Contender { return append([]Contender{Limit(), Holdfast()}, Rivals()...) }
+// OnEtcd are those who are compared on etcd.
+func OnEtcd() Cast {
+	return Cast{Limit: RawEtcd(), Ours: HoldfastEtcd(), Rivals: []Contender{EtcdMutex()}}
+}

@@ -8,8 +8,12 @@ import (
 	"github.com/holdfast-go/holdfast/lab/bench/wire"
 )
 
-// TTL is the time to live that every contender gives its locks: Holdfast's default.
+// TTL is the time to live that every contender gives its locks on Redis: Holdfast's default.
 const TTL = 15 * time.Second
+
+// SessionTTL is that of every contender where locks live by sessions: what etcd gives its own. No session is renewed
+// while requests are counted.
+const SessionTTL = time.Minute
 
 // A Contender is a lock library under measurement.
 type Contender struct {
@@ -20,9 +24,19 @@ type Contender struct {
 
 	// Open connects a client, which shares nothing with other clients.
 	Open func(ctx context.Context, addr string) (Client, error)
-	// Renews reports whether a request keeps a lock alive; nil when it never renews while others wait.
-	Renews func(wire.Command) bool
+	// Protocol counts what its clients send.
+	Protocol wire.Protocol
 }
+
+// A Cast is who is compared on one engine.
+type Cast struct {
+	Limit  Contender // what no lock on the engine can be faster than
+	Ours   Contender
+	Rivals []Contender // the libraries that ours is compared with
+}
+
+// All returns everybody who is measured, in the order of the table.
+func (c Cast) All() []Contender { return append([]Contender{c.Limit, c.Ours}, c.Rivals...) }
 
 // A Client takes locks. It is safe for concurrent use.
 type Client interface {

@@ -2,33 +2,38 @@ package contender
 
 import (
 	"context"
+	"time"
 
 	"github.com/holdfast-go/holdfast"
+	_ "github.com/holdfast-go/holdfast/etcdlock" // the scheme etcd
 	"github.com/holdfast-go/holdfast/lab/bench/wire"
 	_ "github.com/holdfast-go/holdfast/redislock" // the scheme redis
 )
 
-// Holdfast is what this module is about, as it is by default.
-func Holdfast() Contender {
+// Holdfast is what this module is about, as it is by default, on Redis.
+func Holdfast() Contender { return ours("redis://", TTL, "defaults", wire.Redis(holdfastRenews)) }
+
+// HoldfastEtcd is Holdfast on etcd.
+func HoldfastEtcd() Contender { return ours("etcd://", SessionTTL, "a TTL of 60 s", wire.Etcd()) }
+
+func ours(scheme string, ttl time.Duration, note string, p wire.Protocol) Contender {
 	return Contender{
 		Name:   "holdfast",
 		Module: "github.com/holdfast-go/holdfast",
-		Note:   "defaults",
+		Note:   note,
 		Waits:  true,
-		Open:   openHoldfast,
-		Renews: holdfastRenews,
+		Open: func(ctx context.Context, addr string) (Client, error) {
+			client, err := holdfast.Open(ctx, scheme+addr, holdfast.WithTTL(ttl))
+			if err != nil {
+				return nil, err
+			}
+			return holdfastClient{client}, nil
+		},
+		Protocol: p,
 	}
 }
 
 type holdfastClient struct{ *holdfast.Client }
-
-func openHoldfast(ctx context.Context, addr string) (Client, error) {
-	client, err := holdfast.Open(ctx, "redis://"+addr, holdfast.WithTTL(TTL))
-	if err != nil {
-		return nil, err
-	}
-	return holdfastClient{client}, nil
-}
 
 func (c holdfastClient) Lock(ctx context.Context, name string) (Held, error) {
 	lease, err := c.Mutex(name).Lock(ctx)

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/redis/rueidis"
+
+	"github.com/holdfast-go/holdfast/lab/bench/wire"
 )
 
 // compareAndDelete ends a lock that is still ours.
@@ -23,8 +25,15 @@ func Raw() Contender {
 		Module: "github.com/redis/rueidis",
 		Note:   "SET NX PX, then compare-and-delete with EVALSHA, on the Redis client that Holdfast uses, set up in the same way",
 		Open:   openRaw,
+
+		Protocol: wire.Redis(nil),
 	}
 }
+
+var (
+	errRawTaken = errors.New("raw: the lock is taken, and it cannot wait")
+	errRawGone  = errors.New("raw: the lock was gone")
+)
 
 // bufferSize is what Holdfast gives its connections. By default rueidis takes sixteen times as much, which is too much
 // for hundreds of clients in one process.
@@ -74,7 +83,7 @@ type rawHeld struct {
 func (h *rawHeld) Unlock(ctx context.Context) error {
 	deleted, err := h.client.release.Exec(ctx, h.client.redis, []string{h.name}, []string{h.id}).AsInt64()
 	if err == nil && deleted != 1 {
-		return errors.New("raw: the lock was gone")
+		return errRawGone
 	}
 	return err
 }

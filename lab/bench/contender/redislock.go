@@ -6,6 +6,8 @@ import (
 
 	"github.com/bsm/redislock"
 	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/lab/bench/wire"
 )
 
 // Redislock is bsm/redislock.
@@ -19,6 +21,7 @@ func Redislock() Contender {
 			rdb := redis.NewClient(&redis.Options{Addr: addr})
 			return &redislockClient{rdb, redislock.New(rdb)}, nil
 		},
+		Protocol: wire.Redis(nil),
 	}
 }
 

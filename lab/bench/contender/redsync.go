@@ -8,6 +8,8 @@ import (
 	"github.com/go-redsync/redsync/v4"
 	redsyncgoredis "github.com/go-redsync/redsync/v4/redis/goredis/v9"
 	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/lab/bench/wire"
 )
 
 // Redsync is go-redsync/redsync v4 on one server.
@@ -21,6 +23,7 @@ func Redsync() Contender {
 			rdb := redis.NewClient(&redis.Options{Addr: addr})
 			return &redsyncClient{rdb, redsync.New(redsyncgoredis.NewPool(rdb))}, nil
 		},
+		Protocol: wire.Redis(nil),
 	}
 }
 

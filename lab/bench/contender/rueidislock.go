@@ -6,6 +6,8 @@ import (
 
 	"github.com/redis/rueidis"
 	"github.com/redis/rueidis/rueidislock"
+
+	"github.com/holdfast-go/holdfast/lab/bench/wire"
 )
 
 // Rueidislock is rueidis/rueidislock with one key for each lock.
@@ -17,6 +19,8 @@ func Rueidislock() Contender {
 			"TryNextAfter 2 s, since then a caller whose answer takes longer than the default of 20 ms may wait for ever",
 		Waits: true,
 		Open:  openRueidislock,
+
+		Protocol: wire.Redis(nil),
 	}
 }
 

@@ -2,15 +2,66 @@
 package engine
 
 import (
-	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
 // An Engine is a server that runs for the measurement alone.
-type Engine interface {
-	Addr() string
-	Version() string
-	// CPU returns the processor time that the server has used so far, in user and system mode.
-	CPU(ctx context.Context) (time.Duration, error)
-	Close() error
+type Engine struct {
+	Addr    string
+	Version string // the product and its version
+	pid     int
+}
+
+// CPU returns the processor time that the server has used so far. Where the system does not tell, ok is false.
+func (e *Engine) CPU() (used time.Duration, ok bool) { return processorTime(e.pid) }
+
+// Redis starts a redis-server that keeps nothing on disk.
+func Redis(t testing.TB) *Engine {
+	t.Helper()
+	s := servers.Redis(t)
+	version := fieldOf(s.RedisCommand(t, "INFO", "server"), "redis_version:", "\r\n")
+	return &Engine{Addr: s.Addr, Version: "Redis " + version, pid: s.Pid}
+}
+
+// Etcd starts one etcd server that does not wait for its disk.
+func Etcd(t testing.TB) *Engine {
+	t.Helper()
+	s := servers.Etcd(t)
+	version := fieldOf(get(t, "http://"+s.Addr+"/version"), `"etcdserver":"`, `"`)
+	return &Engine{Addr: s.Addr, Version: "etcd " + version + ", one member", pid: s.Pid}
+}
+
+// ZooKeeper starts one ZooKeeper server that does not wait for its disk.
+func ZooKeeper(t testing.TB) *Engine {
+	t.Helper()
+	s := servers.ZooKeeper(t)
+	version := fieldOf(s.ZooKeeperWord(t, "srvr"), "Zookeeper version: ", "-")
+	return &Engine{Addr: s.Addr, Version: "ZooKeeper " + version + ", one server", pid: s.Pid}
+}
+
+func get(t testing.TB, url string) string {
+	t.Helper()
+	answer, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// fieldOf returns what stands between a name and an end in a text.
+func fieldOf(text, name, end string) string {
+	_, rest, _ := strings.Cut(text, name)
+	value, _, _ := strings.Cut(rest, end)
+	return value
 }

@@ -61,16 +61,20 @@ func (r *Report) Markdown(w io.Writer) {
 	r.Results.targetGrid(r.Targets).markdown(w)
 }
 
-// JSON writes the report for programs: medians, and every value they come from.
-func (r *Report) JSON(w io.Writer) error {
+// JSON writes reports for programs: medians, and every value they come from.
+func JSON(w io.Writer, reports []*Report) error {
+	list := make([]map[string]any, len(reports))
+	for i, r := range reports {
+		list[i] = map[string]any{
+			"facts":      r.factMap(),
+			"contenders": r.Contenders,
+			"measures":   r.measureList(),
+			"targets":    r.verdictList(),
+		}
+	}
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(map[string]any{
-		"facts":      r.factMap(),
-		"contenders": r.Contenders,
-		"measures":   r.measureList(),
-		"targets":    r.verdictList(),
-	})
+	return encoder.Encode(list)
 }
 
 func (r *Report) factMap() map[string]string {

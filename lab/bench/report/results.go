@@ -33,6 +33,9 @@ func (r *Results) Add(contender string, sample cases.Sample) {
 		r.values = make(map[string]map[string][]float64)
 	}
 	for key, value := range sample {
+		if math.IsNaN(value) {
+			continue // it could not be measured here
+		}
 		if r.values[key] == nil {
 			r.values[key] = make(map[string][]float64)
 		}

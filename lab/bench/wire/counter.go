@@ -1,3 +1,4 @@
+// Package wire counts the requests that clients send to a server, by standing between them.
 package wire
 
 import (
@@ -6,43 +7,29 @@ import (
 	"io"
 	"net"
 	"sync"
-	"sync/atomic"
 )
 
-// A Counter is a proxy for a Redis server that counts the requests passing through it. A request is counted before it
+// A Counter is a proxy for a server that counts the requests passing through it. A request is counted before it
 // is forwarded, so whoever has a reply finds its request in the count.
 type Counter struct {
 	listener net.Listener
 	upstream string
-	renews   func(Command) bool
-
-	requests, upkeep atomic.Int64
+	protocol Protocol
 
 	mu     sync.Mutex
+	passed Count
 	conns  []net.Conn
 	closed bool
 	wg     sync.WaitGroup
 }
 
-// A Count is what has passed so far. Subtract two to get what passed between them.
-type Count struct {
-	Requests int64 // what was asked for
-	Upkeep   int64 // renewals of locks, and the pings with which client libraries check their connections
-}
-
-// Sub returns what passed since earlier.
-func (c Count) Sub(earlier Count) Count {
-	return Count{c.Requests - earlier.Requests, c.Upkeep - earlier.Upkeep}
-}
-
-// Listen starts a counter in front of the server at upstream. Requests for which renews returns true are counted as
-// upkeep; nil means that there are none.
-func Listen(upstream string, renews func(Command) bool) (*Counter, error) {
+// Listen starts a counter in front of the server at upstream, to which clients speak this protocol.
+func Listen(upstream string, protocol Protocol) (*Counter, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	c := &Counter{listener: listener, upstream: upstream, renews: renews}
+	c := &Counter{listener: listener, upstream: upstream, protocol: protocol}
 	c.wg.Go(c.accept)
 	return c, nil
 }
@@ -51,7 +38,11 @@ func Listen(upstream string, renews func(Command) bool) (*Counter, error) {
 func (c *Counter) Addr() string { return c.listener.Addr().String() }
 
 // Count returns what has passed so far.
-func (c *Counter) Count() Count { return Count{c.requests.Load(), c.upkeep.Load()} }
+func (c *Counter) Count() Count {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.passed
+}
 
 // Close ends all connections, and returns when nothing of the counter runs any more.
 func (c *Counter) Close() error {
@@ -101,17 +92,18 @@ func (c *Counter) keep(conns ...net.Conn) bool {
 	return !c.closed
 }
 
-// forward counts requests and sends them on. It waits only for the rest of a request that came in part, which its sender
+// forward counts what passes and sends it on. It waits only for the rest of a piece that came in part, which its sender
 // owes without being answered first.
 func (c *Counter) forward(client io.Reader, server io.Writer) {
 	var arrived bytes.Buffer
 	r := bufio.NewReaderSize(io.TeeReader(client, &arrived), 64<<10)
+	next := c.protocol(r)
 	for {
-		command, err := readCommand(r)
+		piece, err := next()
 		if err != nil {
 			return
 		}
-		c.count(command)
+		c.count(piece)
 		if r.Buffered() > 0 {
 			continue
 		}
@@ -121,14 +113,8 @@ func (c *Counter) forward(client io.Reader, server io.Writer) {
 	}
 }
 
-func (c *Counter) count(command Command) {
-	if c.isUpkeep(command) {
-		c.upkeep.Add(1)
-		return
-	}
-	c.requests.Add(1)
-}
-
-func (c *Counter) isUpkeep(command Command) bool {
-	return command.Name() == "PING" || c.renews != nil && c.renews(command)
+func (c *Counter) count(piece Count) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.passed = c.passed.add(piece)
 }

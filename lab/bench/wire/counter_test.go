@@ -32,7 +32,7 @@ func TestReadCommandRefusesWhatItCannotCount(t *testing.T) {
 }
 
 func TestCounterForwardsAndCounts(t *testing.T) {
-	counter, err := Listen(echoServer(t), func(c Command) bool { return c.Name() == "PEXPIRE" })
+	counter, err := Listen(echoServer(t), Redis(func(c Command) bool { return c.Name() == "PEXPIRE" }))
 	if err != nil {
 		t.Fatal(err)
 	}

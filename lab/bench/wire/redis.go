@@ -1,4 +1,3 @@
-// Package wire counts the requests that clients send to a server, by standing between them.
 package wire
 
 import (
@@ -8,6 +7,23 @@ import (
 	"strconv"
 	"strings"
 )
+
+// Redis counts commands. Those for which renews returns true are upkeep, as are pings; nil means that there are none.
+func Redis(renews func(Command) bool) Protocol {
+	return func(r *bufio.Reader) func() (Count, error) {
+		return func() (Count, error) {
+			command, err := readCommand(r)
+			switch {
+			case err != nil:
+				return Count{}, err
+			case command.Name() == "PING", renews != nil && renews(command):
+				return oneUpkeep, nil
+			default:
+				return oneRequest, nil
+			}
+		}
+	}
+}
 
 // A Command is a Redis request: the command's name and its arguments, as they went over the wire.
 type Command []string
