@@ -68,3 +68,24 @@ func NoTable(err error) bool {
 		"42P01", // undefined_table
 	}, Code(err)) || err != nil && strings.Contains(err.Error(), "no such table")
 }
+
+// Raced reports whether an error means that another session made the same table at the same time. PostgreSQL does not
+// wait for that one when told to make a table if there is none.
+func Raced(err error) bool {
+	return slices.Contains([]string{
+		"23505", // unique_violation, in the catalogue
+		"42P07", // duplicate_table
+		"42710", // duplicate_object, its type
+	}, Code(err))
+}
+
+// NotCommitted reports whether the error of a COMMIT tells that nothing was committed. Others leave that open: the
+// answer may be lost, or the server ended meanwhile.
+func NotCommitted(err error) bool {
+	code := Code(err)
+	isVerdict := strings.HasPrefix(code, "23") && len(code) == 5 || // a constraint that was deferred
+		code == "25P02" // in_failed_sql_transaction
+	return isVerdict || Undone(err) || err != nil &&
+		(strings.Contains(err.Error(), "commit unexpectedly resulted in rollback") || // pgx
+			strings.Contains(err.Error(), "in a failed transaction")) // lib/pq
+}

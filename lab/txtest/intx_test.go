@@ -1,0 +1,347 @@
+package txtest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/proxy"
+	"github.com/holdfast-go/holdfast/sqllock"
+)
+
+// migrated is a database in which InTx works.
+func migrated(t testing.TB, d database) *sql.DB {
+	t.Helper()
+	db := d.open(t)
+	if err := sqllock.MigrateInTx(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func nothing(context.Context, *sql.Tx) error { return nil }
+
+// hold takes a lock until release is called, or the test ends.
+func hold(t testing.TB, db *sql.DB, name string, how ...sqllock.RowLock) (release func()) {
+	t.Helper()
+	held, done, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- sqllock.InTx(context.WithoutCancel(t.Context()), db, name, func(context.Context, *sql.Tx) error {
+			close(held)
+			<-done
+			return nil
+		}, how...)
+	}()
+	select {
+	case <-held:
+	case err := <-ended:
+		t.Fatalf("hold %q: %v", name, err)
+	}
+	release = sync.OnceFunc(func() {
+		close(done)
+		if err := <-ended; err != nil {
+			t.Errorf("hold %q: %v", name, err)
+		}
+	})
+	t.Cleanup(release)
+	return release
+}
+
+func mustNotAcquire(t testing.TB, err error) {
+	t.Helper()
+	if !errors.Is(err, holdfast.ErrNotAcquired) {
+		t.Errorf("the error is %v, want one that matches ErrNotAcquired", err)
+	}
+}
+
+func inTxTaken(t *testing.T, d database) {
+	db := migrated(t, d)
+	release := hold(t, db, "a")
+	mustNotAcquire(t, sqllock.InTx(t.Context(), db, "a", nothing, sqllock.NoWait))
+	mustNotAcquire(t, sqllock.InTx(t.Context(), db, "a", nothing, sqllock.SkipLocked))
+	mustNotAcquire(t, sqllock.InTx(t.Context(), db, "a", nothing, sqllock.Share|sqllock.NoWait))
+	err := sqllock.InTx(shortly(t), db, "a", nothing)
+	mustNotAcquire(t, err)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the error does not match the context's cause: %v", err)
+	}
+	for _, other := range []string{"b", "A", "a ", "ä", "a/b", strings.Repeat("n", 1000), "😀", "'a';--"} {
+		if err := sqllock.InTx(patiently(t), db, other, nothing, sqllock.NoWait); err != nil {
+			t.Errorf("%q waits for another: %v", other, err)
+		}
+	}
+	release()
+	for _, how := range []sqllock.RowLock{sqllock.Exclusive, sqllock.NoWait, sqllock.SkipLocked, sqllock.Share} {
+		if err := sqllock.InTx(patiently(t), db, "a", nothing, how); err != nil {
+			t.Errorf("%d, free again: %v", how, err)
+		}
+	}
+}
+
+func inTxShared(t *testing.T, d database) {
+	db := migrated(t, d)
+	defer hold(t, db, "a", sqllock.Share)()
+	defer hold(t, db, "a", sqllock.Share|sqllock.NoWait)()
+	defer hold(t, db, "a", sqllock.Share|sqllock.SkipLocked)()
+	mustNotAcquire(t, sqllock.InTx(t.Context(), db, "a", nothing, sqllock.NoWait))
+	mustNotAcquire(t, sqllock.InTx(t.Context(), db, "a", nothing, sqllock.SkipLocked))
+}
+
+// A waiter sees what the holder has committed, although it began to wait before.
+func inTxSeesWhatWasCommitted(t *testing.T, d database) {
+	if d.driver == "pgx" { // of which the default must not matter
+		d.dsn += "?default_transaction_isolation=repeatable%20read"
+	}
+	db := migrated(t, d)
+	execute(t, db, "CREATE TABLE data (n INT)", "INSERT INTO data VALUES (1)")
+	held, ended := make(chan struct{}), make(chan error)
+	go func() {
+		ended <- sqllock.InTx(patiently(t), db, "a", func(ctx context.Context, tx *sql.Tx) error {
+			close(held)
+			if _, err := tx.ExecContext(ctx, "UPDATE data SET n = 2"); err != nil {
+				return err
+			}
+			return awaitWaiter(ctx, d, db)
+		})
+	}()
+	<-held
+	got := 0
+	err := sqllock.InTx(patiently(t), db, "a", func(ctx context.Context, tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, "SELECT n FROM data").Scan(&got)
+	})
+	if err := errors.Join(err, <-ended); err != nil {
+		t.Fatal(err)
+	}
+	mustEqual(t, "the waiter reads", got, 2)
+}
+
+// awaitWaiter waits until somebody waits for a lock, where the database tells.
+func awaitWaiter(ctx context.Context, d database, db *sql.DB) error {
+	query := map[string]string{
+		"mysql": "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
+		"pgx":   "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+	}[d.driver]
+	for waiters := 0; query != "" && waiters == 0; {
+		if err := db.QueryRowContext(ctx, query).Scan(&waiters); err != nil {
+			return err
+		}
+		if err := driver.Sleep(ctx, 150*time.Millisecond); err != nil { // MariaDB looks only after so long without a question
+			return err
+		}
+	}
+	return nil
+}
+
+func inTxRollsBack(t *testing.T, d database) {
+	db := migrated(t, d)
+	execute(t, db, "CREATE TABLE data (n INT)")
+	insert := func(then func(*sql.Tx) error) error {
+		return sqllock.InTx(patiently(t), db, "a", func(ctx context.Context, tx *sql.Tx) error {
+			if _, err := tx.ExecContext(ctx, "INSERT INTO data VALUES (1)"); err != nil {
+				return err
+			}
+			return then(tx)
+		})
+	}
+	failure := errors.New("failure")
+	if err := insert(func(*sql.Tx) error { return failure }); err != failure {
+		t.Errorf("the error of the function became %v", err)
+	}
+	func() {
+		defer func() { mustEqual(t, "what was recovered", recover(), any("panic")) }()
+		insert(func(*sql.Tx) error { panic("panic") })
+	}()
+	if err := insert(func(tx *sql.Tx) error { return tx.Rollback() }); err == nil {
+		t.Error("a transaction that the function ended is reported as done")
+	}
+	mustEqual(t, "rows of what failed", number(t, db, "SELECT count(*) FROM data"), 0)
+	if err := insert(func(*sql.Tx) error { return nil }); err != nil {
+		t.Error(err)
+	}
+	mustEqual(t, "rows of what did not", number(t, db, "SELECT count(*) FROM data"), 1)
+	mustEqual(t, "connections in use", db.Stats().InUse, 0)
+}
+
+// Two transactions that want the rows of each other: the database undoes one, which runs again.
+func inTxRunsAgain(t *testing.T, d database) {
+	db := migrated(t, d)
+	execute(t, db, "CREATE TABLE data (id INT PRIMARY KEY, n INT)", "INSERT INTO data VALUES (1, 0), (2, 0)")
+	var met sync.WaitGroup
+	met.Add(2)
+	runs := make([]int, 2)
+	meet := [2]func(){sync.OnceFunc(func() { met.Done(); met.Wait() }), sync.OnceFunc(func() { met.Done(); met.Wait() })}
+	ended := make(chan error)
+	for i := range 2 {
+		go func() {
+			ended <- sqllock.InTx(patiently(t), db, fmt.Sprint(i), func(ctx context.Context, tx *sql.Tx) error {
+				runs[i]++
+				mine, other := i+1, 2-i
+				if _, err := tx.ExecContext(ctx, d.text("UPDATE data SET n = n + 1 WHERE id = ?"), mine); err != nil {
+					return err
+				}
+				meet[i]()
+				_, err := tx.ExecContext(ctx, d.text("UPDATE data SET n = n + 1 WHERE id = ?"), other)
+				return err
+			})
+		}()
+	}
+	if err := errors.Join(<-ended, <-ended); err != nil {
+		t.Fatal(err)
+	}
+	mustEqual(t, "sum", number(t, db, "SELECT sum(n) FROM data"), 4)
+	if runs[0]+runs[1] < 3 {
+		t.Errorf("they ran %v times, so there was no deadlock", runs)
+	}
+}
+
+// The server ends the connection of the holder: the next one gets the lock, and the holder's work is undone.
+func inTxCutOff(t *testing.T, d database) {
+	db := migrated(t, d)
+	execute(t, db, "CREATE TABLE data (n INT)")
+	err := sqllock.InTx(patiently(t), db, "a", func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO data VALUES (1)"); err != nil {
+			return err
+		}
+		if err := cutOff(ctx, d, db, tx); err != nil {
+			return err
+		}
+		return sqllock.InTx(ctx, db, "a", nothing) // another transaction, which gets the lock
+	})
+	if !errors.Is(err, holdfast.ErrUnknown) {
+		t.Errorf("the COMMIT over a dead connection: %v, want ErrUnknown", err)
+	}
+	mustEqual(t, "rows", number(t, db, "SELECT count(*) FROM data"), 0)
+}
+
+// cutOff lets the server end the connection of a transaction.
+func cutOff(ctx context.Context, d database, db *sql.DB, tx *sql.Tx) error {
+	var id int64
+	which, end := "SELECT connection_id()", "KILL %d"
+	if d.driver == "pgx" {
+		which, end = "SELECT pg_backend_pid()", "SELECT pg_terminate_backend(%d)"
+	}
+	if err := tx.QueryRowContext(ctx, which).Scan(&id); err != nil {
+		return err
+	}
+	_, err := db.ExecContext(ctx, fmt.Sprintf(end, id))
+	return err
+}
+
+// The server commits, and its answer is lost.
+func inTxCommitUnknown(t *testing.T, d database) {
+	direct := migrated(t, d)
+	execute(t, direct, "CREATE TABLE data (n INT)")
+	network := proxy.New(t, d.addr)
+	db := d.through(network.Addr).open(t)
+	commit := map[string]string{"mysql": "COMMIT", "pgx": "commit"}[d.driver]
+	err := sqllock.InTx(patiently(t), db, "a", nothing) // which makes the row
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = sqllock.InTx(patiently(t), db, "a", func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO data VALUES (1)")
+		network.DropNextReplyAfter([]byte(commit))
+		return err
+	})
+	if !errors.Is(err, holdfast.ErrUnknown) {
+		t.Errorf("it is reported as %v, want ErrUnknown", err)
+	}
+	mustEqual(t, "rows", number(t, direct, "SELECT count(*) FROM data"), 1)
+}
+
+func TestInTxOnSQLite(t *testing.T) {
+	d := sqliteFile(t)
+	db := migrated(t, d)
+	release := hold(t, db, "a")
+	err := sqllock.InTx(shortly(t), db, "b", nothing) // all names are one
+	mustNotAcquire(t, err)
+	release()
+	for _, how := range []sqllock.RowLock{sqllock.Share, sqllock.NoWait, sqllock.SkipLocked} {
+		if err := sqllock.InTx(t.Context(), db, "a", nothing, how); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("%d: %v", how, err)
+		}
+	}
+}
+
+func inTxRefuses(t *testing.T, d database) {
+	db := d.open(t)
+	if err := sqllock.InTx(t.Context(), db, "a", nothing); err == nil || !strings.Contains(err.Error(), "sqllock.MigrateInTx") {
+		t.Errorf("without the table it does not say what to do: %v", err)
+	}
+	for _, name := range []string{"", strings.Repeat("n", 1025)} {
+		if err := sqllock.InTx(t.Context(), db, name, nothing); !errors.Is(err, holdfast.ErrInvalidName) {
+			t.Errorf("a name of %d bytes: %v", len(name), err)
+		}
+	}
+	if err := sqllock.InTx(t.Context(), db, "a", nothing, sqllock.NoWait, sqllock.SkipLocked); err == nil {
+		t.Error("NoWait with SkipLocked is no error")
+	}
+}
+
+// Many make the table, and then rows, at the same time.
+func inTxFirstUse(t *testing.T, d database) {
+	db := d.open(t)
+	const many = 16
+	ended := make(chan error)
+	for i := range many {
+		go func() {
+			err := sqllock.MigrateInTx(t.Context(), db)
+			for j := 0; j < 10 && err == nil; j++ {
+				err = sqllock.InTx(patiently(t), db, fmt.Sprint(j*(i%2+1)), nothing)
+			}
+			ended <- err
+		}()
+	}
+	for range many {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A row may be deleted, even while others wait for it.
+func inTxRowDeleted(t *testing.T, d database) {
+	db := migrated(t, d)
+	hold(t, db, "a")()
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, tx, "DELETE FROM holdfast_rows")
+	ended := make(chan error)
+	go func() { ended <- sqllock.InTx(patiently(t), db, "a", nothing) }()
+	if err := errors.Join(awaitWaiter(patiently(t), d, db), tx.Commit(), <-ended); err != nil {
+		t.Fatal(err)
+	}
+	mustEqual(t, "rows", number(t, db, "SELECT count(*) FROM holdfast_rows"), 1)
+}
+
+// With a limit of the database's own a wait goes on until the caller's limit.
+func inTxOutlasts(t *testing.T, d database) {
+	db := migrated(t, d)
+	if d.driver == "pgx" {
+		d.dsn += "?lock_timeout=100"
+	} else {
+		d.dsn += "?innodb_lock_wait_timeout=1"
+	}
+	impatient := d.open(t)
+	release := hold(t, db, "a")
+	ended := make(chan error, 1)
+	go func() { ended <- sqllock.InTx(patiently(t), impatient, "a", nothing) }()
+	select {
+	case err := <-ended:
+		t.Errorf("it did not wait: %v", err)
+	case <-time.After(1500 * time.Millisecond):
+	}
+	release()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,125 @@
+package sqllock
+
+import (
+	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
+)
+
+// InTx runs fn in a transaction that holds the lock with this name from its first statement to its end: lock and data are
+// committed together, or neither is. There is no lease, so nothing can expire while fn runs, and a client that dies is
+// rolled back and unlocked by the database. It needs the table that [MigrateInTx] makes.
+//
+//   - The transaction is READ COMMITTED: fn sees all that earlier holders have committed.
+//   - When fn returns an error, or panics, the transaction is rolled back. InTx returns the error of fn as it is.
+//   - When the database undoes the transaction to end a deadlock or a conflict (1213, 40001, 40P01), it is run again, and
+//     so is fn: what fn does outside of the transaction happens twice then. For that fn must return the errors of tx.
+//   - A lock that is taken is waited for until ctx ends. Then, and at once with [NoWait] or [SkipLocked], the error
+//     matches [holdfast.ErrNotAcquired], and the context's cause where that ended the wait.
+//   - When the answer to the COMMIT is lost the error matches [holdfast.ErrUnknown].
+//   - InTx inside of InTx for the same name waits for itself. It takes one connection of db.
+//
+// [Share] is for readers, who keep writers out and not each other. The order in which waiters come is the database's
+// business, and so is what happens to a client that is cut off: keep fn short.
+//
+// With SQLite the lock is the whole database file, whatever the name, as for any transaction that writes; Share, NoWait
+// and SkipLocked are errors that match [errors.ErrUnsupported].
+//
+// [holdfast.ErrNotAcquired]: https://pkg.go.dev/github.com/holdfast-go/holdfast#ErrNotAcquired
+// [holdfast.ErrUnknown]: https://pkg.go.dev/github.com/holdfast-go/holdfast#ErrUnknown
+func InTx(ctx context.Context, db *sql.DB, name string, fn func(context.Context, *sql.Tx) error, how ...RowLock) error {
+	l, err := newTxLock(ctx, db, name, how)
+	if err != nil {
+		return err
+	}
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		again, err := l.once(ctx, fn)
+		if !again {
+			return err
+		}
+		if driver.Sleep(ctx, rand.N(pause)) != nil {
+			return l.notAcquired(context.Cause(ctx), err)
+		}
+	}
+}
+
+// once runs the transaction once, and tells whether to do that again.
+func (l *txLock) once(ctx context.Context, fn func(context.Context, *sql.Tx) error) (again bool, err error) {
+	conn, err := l.db.Conn(ctx)
+	if err != nil {
+		return false, l.failed(ctx, err)
+	}
+	defer conn.Close()
+	tx, err := conn.BeginTx(ctx, l.isolation())
+	if err != nil {
+		return l.repeats(err), l.failed(ctx, err)
+	}
+	defer tx.Rollback() // nothing, once it was committed
+	switch err := l.take(ctx, tx); {
+	case errors.Is(err, errNoRow):
+		tx.Rollback() // how it ends does not matter: it did nothing
+		return l.makeRow(ctx, conn)
+	case err != nil:
+		return l.repeats(err), l.failed(ctx, err)
+	}
+	if err := fn(ctx, tx); err != nil {
+		return dbms.Undone(err), err
+	}
+	return l.commit(ctx, conn, tx)
+}
+
+// repeats reports whether an error of a transaction that did nothing yet is a reason to begin it again.
+func (l *txLock) repeats(err error) bool {
+	isTaken := dbms.Taken(err) || l.kind == dbms.SQLite && isBusySQLite(err)
+	return dbms.Undone(err) || isTaken && l.how.waits() || errors.Is(err, sqldriver.ErrBadConn)
+}
+
+// failed is the error of a transaction that did nothing.
+func (l *txLock) failed(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return l.notAcquired(context.Cause(ctx))
+	case dbms.Taken(err):
+		return l.notAcquired(errTaken, err)
+	case dbms.NoTable(err):
+		err = fmt.Errorf("the table %s is missing; make it with sqllock.MigrateInTx: %w", rowTable, err)
+	}
+	return fmt.Errorf("lock %q in a transaction on %v: %w", l.name, l.kind, err)
+}
+
+var errTaken = errors.New("it is taken; try later, or wait for it")
+
+func (l *txLock) notAcquired(reasons ...error) error {
+	err := fmt.Errorf("lock %q in a transaction on %v: %w", l.name, l.kind, driver.ErrNotAcquired)
+	for _, reason := range reasons {
+		err = fmt.Errorf("%w: %w", err, reason)
+	}
+	return err
+}
+
+// commit ends the transaction. Only an answer of the database tells that it was not committed.
+func (l *txLock) commit(ctx context.Context, conn *sql.Conn, tx *sql.Tx) (again bool, err error) {
+	err = tx.Commit()
+	switch {
+	case err == nil:
+		return false, nil
+	case errors.Is(err, sql.ErrTxDone) && ctx.Err() == nil:
+		return false, fmt.Errorf("the function given to InTx ended the transaction of lock %q itself; leave that to InTx", l.name)
+	case errors.Is(err, sql.ErrTxDone), err == ctx.Err(): // package sql did not send it
+		return false, fmt.Errorf("lock %q: nothing was committed: %w", l.name, context.Cause(ctx))
+	case dbms.Undone(err):
+		return true, l.notAcquired(err)
+	case l.kind == dbms.SQLite:
+		_, undo := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") // a busy COMMIT leaves it open
+		return false, errors.Join(fmt.Errorf("lock %q: commit: %w", l.name, err), undo)
+	case dbms.NotCommitted(err):
+		return false, fmt.Errorf("lock %q: nothing was committed: %w", l.name, err)
+	}
+	return false, fmt.Errorf("lock %q: %w, so look whether the transaction was committed: %w", l.name, driver.ErrUnknown, err)
+}

@@ -1,0 +1,122 @@
+package sqllock
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
+)
+
+// A txLock is a lock that lasts as long as a transaction: it is the lock of a row with its name. The rows are made
+// outside of the transactions that lock them and stay, since to lock a row that is missing, and then to insert it, is a
+// deadlock among those who do the same.
+type txLock struct {
+	db   *sql.DB
+	kind dbms.Kind
+	name string
+	how  RowLock
+}
+
+// maxRowName is the longest name that fits in the table.
+const maxRowName = 1024
+
+func newTxLock(ctx context.Context, db *sql.DB, name string, how []RowLock) (*txLock, error) {
+	l := &txLock{db: db, name: name}
+	for _, one := range how {
+		l.how |= one
+	}
+	if err := l.how.valid(); err != nil {
+		return nil, err
+	}
+	if name == "" || len(name) > maxRowName {
+		return nil, fmt.Errorf("%w: it has %d bytes; 1 to %d fit in a row", driver.ErrInvalidName, len(name), maxRowName)
+	}
+	var err error
+	if l.kind, err = dbms.Of(ctx, db); err != nil {
+		return nil, l.failed(ctx, err)
+	}
+	if l.kind == dbms.SQLite && l.how != Exclusive {
+		return nil, fmt.Errorf("lock %q in a transaction on SQLite: %w: it can only be exclusive, and waited for", name, errors.ErrUnsupported)
+	}
+	return l, nil
+}
+
+// isolation is what makes a statement see what was committed before it, rather than before the lock was waited for.
+func (l *txLock) isolation() *sql.TxOptions {
+	if l.kind == dbms.SQLite {
+		return nil // it has nothing else than to see what was committed before the first statement, which locks
+	}
+	return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
+}
+
+// errNoRow says that there is no row to lock; or, with SkipLocked, that it was skipped.
+var errNoRow = errors.New("no row has this name")
+
+// take locks the row.
+func (l *txLock) take(ctx context.Context, tx *sql.Tx) error {
+	if l.kind == dbms.SQLite {
+		_, err := tx.ExecContext(ctx, "UPDATE "+rowTable+" SET name = name") // of no rows: what matters is that it writes
+		return err
+	}
+	var one int
+	err := tx.QueryRowContext(ctx, l.find()+" "+l.how.on(l.kind), l.args()...).Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return errNoRow
+	}
+	return err
+}
+
+func (l *txLock) find() string { return "SELECT 1 FROM " + rowTable + " WHERE name = " + l.value() }
+
+// value is the name in a statement with args. MySQL's driver takes two round trips more for a statement with arguments.
+func (l *txLock) value() string {
+	if l.kind == dbms.Postgres {
+		return "$1"
+	}
+	return "x'" + hex.EncodeToString([]byte(l.name)) + "'"
+}
+
+func (l *txLock) args() []any {
+	if l.kind == dbms.Postgres {
+		return []any{[]byte(l.name)}
+	}
+	return nil
+}
+
+// makeRow makes the row unless there is one, and tells whether to lock it then: a row that is there was skipped. It looks
+// first without locking, since to insert a row that is taken waits for it.
+func (l *txLock) makeRow(ctx context.Context, conn *sql.Conn) (again bool, err error) {
+	tx, err := conn.BeginTx(ctx, l.isolation())
+	if err != nil {
+		return false, l.failed(ctx, err)
+	}
+	defer tx.Rollback() // nothing, once it was committed
+	var one int
+	switch err := tx.QueryRowContext(ctx, l.find(), l.args()...).Scan(&one); {
+	case err == nil && !l.how.waits():
+		return false, l.notAcquired(errTaken)
+	case err == nil:
+		return true, l.notAcquired(errNoRow) // somebody else has made it
+	case !errors.Is(err, sql.ErrNoRows):
+		return l.repeats(err), l.failed(ctx, err)
+	}
+	if _, err := tx.ExecContext(ctx, l.insert(), l.args()...); err != nil {
+		return l.repeats(err), l.failed(ctx, err)
+	}
+	if err := tx.Commit(); err != nil {
+		return l.repeats(err), l.failed(ctx, err)
+	}
+	return true, l.notAcquired(errNoRow)
+}
+
+func (l *txLock) insert() string {
+	into := "INTO " + rowTable + " (name) VALUES (" + l.value() + ")"
+	if l.kind == dbms.Postgres {
+		return "INSERT " + into + " ON CONFLICT DO NOTHING"
+	}
+	return "INSERT IGNORE " + into
+}

@@ -1,0 +1,109 @@
+package sqllock
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
+)
+
+// A RowLock says how a row is locked, as in Share|NoWait.
+type RowLock uint8
+
+const (
+	// Share lets others share the row, but nobody have it alone.
+	Share RowLock = 1 << iota
+	// NoWait fails at once when the row is taken. In PostgreSQL that ends the transaction.
+	NoWait
+	// SkipLocked leaves taken rows out, as if they were not there.
+	SkipLocked
+
+	// Exclusive waits for the row, and shares it with nobody.
+	Exclusive RowLock = 0
+)
+
+// ForUpdate queries rows of the caller's own in a transaction, which has them locked until it ends. The query is a SELECT
+// that ends where FOR UPDATE may follow. An error that matches [holdfast.ErrNotAcquired] says that a row is taken:
+// at once with NoWait; otherwise after the database's own limit, or since waiting on would be a deadlock. The
+// transaction is then to be rolled back, as [InTx] does when its function returns the error.
+//
+// With SQLite this is an error that matches [errors.ErrUnsupported]: it locks the whole file, with the first write.
+//
+// [holdfast.ErrNotAcquired]: https://pkg.go.dev/github.com/holdfast-go/holdfast#ErrNotAcquired
+func ForUpdate(ctx context.Context, tx *sql.Tx, how RowLock, query string, args ...any) (*Rows, error) {
+	clause, err := how.clause(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.QueryContext(ctx, query+"\n"+clause, args...)
+	if err != nil {
+		return nil, rowError(err)
+	}
+	return &Rows{rows}, nil
+}
+
+// Rows are what [ForUpdate] found, to be closed like any other.
+type Rows struct{ *sql.Rows }
+
+// Err is [sql.Rows.Err] with the errors of ForUpdate.
+func (r *Rows) Err() error { return rowError(r.Rows.Err()) }
+
+// clause asks what database it is for only where databases differ.
+func (how RowLock) clause(ctx context.Context, q dbms.Querier) (string, error) {
+	if err := how.valid(); err != nil || how&Share == 0 {
+		return how.on(dbms.MySQL), err
+	}
+	kind, err := dbms.Ask(ctx, q)
+	return how.on(kind), err
+}
+
+// valid refuses what contradicts itself.
+func (how RowLock) valid() error {
+	if how&NoWait != 0 && how&SkipLocked != 0 {
+		return errors.New("sqllock: NoWait fails where SkipLocked goes on; choose one of them")
+	}
+	if how&^(Share|NoWait|SkipLocked) != 0 {
+		return fmt.Errorf("sqllock: there is no RowLock %d", how)
+	}
+	return nil
+}
+
+// waits reports whether a taken row is waited for.
+func (how RowLock) waits() bool { return how&(NoWait|SkipLocked) == 0 }
+
+// on is the end of a SELECT.
+func (how RowLock) on(kind dbms.Kind) string {
+	words := []string{"FOR UPDATE"}
+	switch {
+	case how&Share != 0 && kind == dbms.MariaDB:
+		words = []string{"LOCK IN SHARE MODE"}
+	case how&Share != 0:
+		words = []string{"FOR SHARE"}
+	}
+	if how&NoWait != 0 {
+		words = append(words, "NOWAIT")
+	}
+	if how&SkipLocked != 0 {
+		words = append(words, "SKIP LOCKED")
+	}
+	return strings.Join(words, " ")
+}
+
+// rowError says of an error of a locking query what it means for the caller.
+func rowError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case dbms.Taken(err):
+		return fmt.Errorf("%w: the row is taken; try later, or wait for it: %w", driver.ErrNotAcquired, err)
+	case dbms.Undone(err):
+		return fmt.Errorf("%w: run the transaction again, since it was undone: %w", driver.ErrNotAcquired, err)
+	case hasText(err, `near "FOR"`, `near "LOCK"`):
+		return fmt.Errorf("%w: SQLite locks no rows; use InTx, which locks the file: %w", errors.ErrUnsupported, err)
+	}
+	return err
+}
