@@ -3,6 +3,7 @@ module github.com/holdfast-go/holdfast/lab
 go 1.26.0
 
 require (
+	github.com/go-zookeeper/zk v1.0.4
 	github.com/holdfast-go/holdfast v0.0.0
 	go.etcd.io/etcd/client/v3 v3.7.3
 	go.uber.org/zap v1.27.1
@@ -49,6 +50,7 @@ require (
 	github.com/go-redsync/redsync/v4 v4.18.1
 	github.com/holdfast-go/holdfast/etcdlock v0.0.0
 	github.com/holdfast-go/holdfast/redislock v0.0.0
+	github.com/holdfast-go/holdfast/zklock v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/redis/rueidis v1.0.79
 	go.uber.org/atomic v1.12.0 // indirect
@@ -61,3 +63,5 @@ replace github.com/holdfast-go/holdfast => ..
 replace github.com/holdfast-go/holdfast/redislock => ../redislock
 
 replace github.com/holdfast-go/holdfast/etcdlock => ../etcdlock
+
+replace github.com/holdfast-go/holdfast/zklock => ../zklock

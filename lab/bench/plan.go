@@ -64,7 +64,7 @@ var short = sizes{
 }
 
 // plans are what can be measured, in the order of the report.
-func plans(s sizes) []plan { return []plan{onRedis(s), onEtcd(s)} }
+func plans(s sizes) []plan { return []plan{onRedis(s), onEtcd(s), onZooKeeper(s)} }
 
 // A stage is a case and how often it is repeated.
 type stage struct {

@@ -9,3 +9,8 @@ func OnRedis() Cast {
 func OnEtcd() Cast {
 	return Cast{Limit: RawEtcd(), Ours: HoldfastEtcd(), Rivals: []Contender{EtcdMutex()}}
 }
+
+// OnZooKeeper are those who are compared on ZooKeeper.
+func OnZooKeeper() Cast {
+	return Cast{Limit: RawZooKeeper(), Ours: HoldfastZooKeeper(), Rivals: []Contender{ZooKeeperLock()}}
+}

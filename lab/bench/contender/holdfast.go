@@ -2,12 +2,14 @@ package contender
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
 	_ "github.com/holdfast-go/holdfast/etcdlock" // the scheme etcd
 	"github.com/holdfast-go/holdfast/lab/bench/wire"
 	_ "github.com/holdfast-go/holdfast/redislock" // the scheme redis
+	_ "github.com/holdfast-go/holdfast/zklock"    // the scheme zk
 )
 
 // Holdfast is what this module is about, as it is by default, on Redis.
@@ -15,6 +17,11 @@ func Holdfast() Contender { return ours("redis://", TTL, "defaults", wire.Redis(
 
 // HoldfastEtcd is Holdfast on etcd.
 func HoldfastEtcd() Contender { return ours("etcd://", SessionTTL, "a TTL of 60 s", wire.Etcd()) }
+
+// HoldfastZooKeeper is Holdfast on ZooKeeper.
+func HoldfastZooKeeper() Contender {
+	return ours("zk://", SessionTTL, "a TTL of 60 s", wire.ZooKeeper(holdfastBeats))
+}
 
 func ours(scheme string, ttl time.Duration, note string, p wire.Protocol) Contender {
 	return Contender{
@@ -58,3 +65,6 @@ func holdfastRenews(c wire.Command) bool {
 	)
 	return c.Name() == "EVALSHA" && len(c) == arguments && c[token] != "0"
 }
+
+// holdfastBeats recognises the heartbeats of sessions, which have nodes for them.
+func holdfastBeats(c wire.Call) bool { return c.IsWrite() && strings.Contains(c.Path, "/.sessions/") }
