@@ -3,9 +3,7 @@ package history
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -21,9 +19,12 @@ var ErrUndecided = errors.New("no verdict in time; make the history shorter, or 
 // may or may not have been granted, and its undoing. The end of a lost lease may be no earlier than the last moment at
 // which its holder saw itself inside: who is let in before that makes the history illegal.
 func (h History) Legal(within time.Duration) error {
+	if len(h.Visits) > mostVisits {
+		return fmt.Errorf("%d visits are too many for a verdict; %d are the most", len(h.Visits), mostVisits)
+	}
 	var ops []porcupine.Operation
 	for i, v := range h.Visits {
-		ops = append(ops, h.operations(i+1, v)...)
+		ops = append(ops, h.operations(i, v)...)
 	}
 	switch porcupine.CheckOperationsTimeout(h.model(), ops, within) {
 	case porcupine.Ok:
@@ -38,7 +39,7 @@ func (h History) Legal(within time.Duration) error {
 // A step is what happens to the lock.
 type step struct {
 	verb  verb
-	owner int // the visit, from 1
+	owner int // the visit
 	units int64
 	token uint64
 }
@@ -77,10 +78,30 @@ func (h History) exclusive() bool {
 	return !slices.ContainsFunc(h.Visits, func(v Visit) bool { return v.Units != h.Limit })
 }
 
-// A state is who is inside, as text so that states compare, and the greatest token of an exclusive lock.
+// mostVisits bounds a history: a state has a bit for each visit.
+const mostVisits = 512
+
+// A set is a set of visits.
+type set [mostVisits / 64]uint64
+
+func (s set) has(visit int) bool { return s[visit/64]&(1<<(visit%64)) != 0 }
+
+func (s *set) toggle(visit int) { s[visit/64] ^= 1 << (visit % 64) }
+
+// A state is what the lock knows.
 type state struct {
-	inside string
-	token  uint64
+	here  set    // visits of which an end is to come
+	in    set    // those of them that are inside
+	held  int64  // units
+	token uint64 // the greatest, if the lock is exclusive
+}
+
+func (s state) hash() uint64 {
+	h := uint64(s.held) ^ s.token
+	for i := range s.here {
+		h = (h*31+s.here[i])*31 + s.in[i]
+	}
+	return h
 }
 
 func (h History) model() porcupine.Model {
@@ -88,60 +109,54 @@ func (h History) model() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return state{} },
 		Step: func(s, input, _ any) (bool, any) {
-			ok, next := h.step(s.(state), input.(step), exclusive)
+			next := s.(state)
+			ok := next.take(input.(step), h.Limit, exclusive)
 			return ok, next
 		},
+		Hash: func(s any) uint64 { return s.(state).hash() },
 	}
 }
 
-// step says whether a lock in this state can do that, and its state afterwards.
-func (h History) step(s state, do step, exclusive bool) (bool, state) {
-	inside := parse(s.inside)
-	fits := total(inside)+do.units <= h.Limit
-	_, isInside := inside[do.owner]
+// take does a step, and reports whether a lock in this state could.
+func (s *state) take(do step, limit int64, exclusive bool) bool {
+	fits := s.held+do.units <= limit
 	switch do.verb {
 	case acquired:
 		if !fits || exclusive && do.token <= s.token {
-			return false, s
+			return false
 		}
-		inside[do.owner] = do.units
-		return true, state{format(inside), max(s.token, do.token)}
+		s.token = max(s.token, do.token)
+		s.enter(do)
+		return true
 	case refused:
-		return total(inside) > 0, s
+		return s.held > 0
 	case perhaps:
-		inside[do.owner] = 0 // so that its end comes later, in any order
 		if fits {
-			inside[do.owner] = do.units
+			s.enter(do)
+		} else {
+			s.here.toggle(do.owner) // so that its end comes later, in any order
 		}
-		return true, state{format(inside), s.token}
+		return true
 	default:
-		delete(inside, do.owner)
-		return isInside, state{format(inside), s.token}
+		return s.leave(do)
 	}
 }
 
-func total(inside map[int]int64) (sum int64) {
-	for _, units := range inside {
-		sum += units
-	}
-	return sum
+func (s *state) enter(do step) {
+	s.here.toggle(do.owner)
+	s.in.toggle(do.owner)
+	s.held += do.units
 }
 
-func format(inside map[int]int64) string {
-	var b strings.Builder
-	for _, owner := range slices.Sorted(maps.Keys(inside)) {
-		fmt.Fprintf(&b, "%d:%d ", owner, inside[owner])
+// leave is false for a visit that has not come.
+func (s *state) leave(do step) bool {
+	if !s.here.has(do.owner) {
+		return false
 	}
-	return b.String()
-}
-
-func parse(s string) map[int]int64 {
-	inside := make(map[int]int64)
-	for _, field := range strings.Fields(s) {
-		var owner int
-		var units int64
-		fmt.Sscanf(field, "%d:%d", &owner, &units)
-		inside[owner] = units
+	s.here.toggle(do.owner)
+	if s.in.has(do.owner) {
+		s.in.toggle(do.owner)
+		s.held -= do.units
 	}
-	return inside
+	return true
 }
