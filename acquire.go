@@ -61,12 +61,12 @@ func (l *lock) begin(ctx context.Context, a ask, wait bool) (*hold, *waiter, err
 // request sends a claim until the backend answers, always with the same ID, so that an attempt whose answer was lost
 // is found again. sent is when the attempt that was answered was sent.
 func (l *lock) request(ctx context.Context, claim driver.Claim, patience time.Duration) (st driver.Status, sent instant, err error) {
-	giveUp := now().add(patience)
-	for pace := (pace{}); ; {
-		sent = now()
-		attempt, cancel := context.WithTimeout(ctx, attemptLimit(claim.TTL))
+	sent = now()
+	giveUp := sent.add(patience)
+	for pace := (pace{}); ; sent = now() {
+		attempt := l.client.attempts.begin(ctx, attemptLimit(claim.TTL), sent)
 		st, err = l.client.driver.Request(attempt, claim)
-		cancel()
+		l.client.attempts.end(attempt)
 		if err == nil || answered(err) || now() > giveUp || pace.pause(ctx) != nil {
 			return st, sent, err
 		}

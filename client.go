@@ -18,6 +18,7 @@ type Client struct {
 	keeper   *keeper
 	gates    gates
 	ids      ids
+	attempts attempts
 
 	closing    context.Context // ends, with ErrClosed as cause, when Close begins
 	close      context.CancelCauseFunc

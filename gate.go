@@ -110,17 +110,21 @@ func (g *gate) enter(ctx context.Context, l *lock, wait bool) (*grant, error) {
 		g.proceed()
 		return nil, err
 	}
-	v := &visitor{lock: l, ready: make(chan passed, 1)}
 	g.gates.mu.Lock()
-	g.visitors = slices.Insert(g.visitors, 0, v)
-	if h != nil {
-		g.opened(h)
-	} else {
-		g.search(w)
+	if h != nil && h.alive() {
+		defer g.gates.mu.Unlock()
+		g.take(h)
+		return h.grant(l, 0), nil
 	}
+	v := &visitor{lock: l, ready: make(chan passed, 1)}
+	g.visitors = slices.Insert(g.visitors, 0, v)
+	g.search(w)
 	g.gates.mu.Unlock()
 	return g.await(ctx, l, v)
 }
+
+// take makes the hold the gate's. gates.mu is held.
+func (g *gate) take(h *hold) { h.gate, g.hold, g.passes = g, h, 0 }
 
 // opened makes the hold the gate's and grants it to the first visitor, or seeks another if it was lost already.
 // gates.mu is held.
@@ -129,7 +133,7 @@ func (g *gate) opened(h *hold) {
 		g.search(nil)
 		return
 	}
-	h.gate, g.hold, g.passes = g, h, 0
+	g.take(h)
 	g.serve()
 }
 

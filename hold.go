@@ -118,9 +118,11 @@ func (h *hold) giveBack(ctx context.Context, g *grant) error {
 		return g.lost(LostExpired, nil)
 	}
 	defer h.lock.client.gates.left(h)
-	ctx, cancel := h.untilGivenBack(ctx)
-	defer cancel()
-	err := h.lock.client.giveBack(ctx, h.claim)
+	patience := h.grantedTTL()
+	if ctx.Err() != nil { // it would give nothing back any more
+		ctx, patience = context.WithoutCancel(ctx), attemptLimit(patience)
+	}
+	err := h.lock.client.giveBack(ctx, h.claim, patience)
 	switch {
 	case err == nil:
 		if !h.resumed {
@@ -135,7 +137,7 @@ func (h *hold) giveBack(ctx context.Context, g *grant) error {
 	}
 }
 
-// untilGivenBack bounds a release: by the caller's context, unless that was over before, and by the deadline.
+// untilGivenBack bounds what follows a release: by the caller's context, unless that was over before, and by the deadline.
 func (h *hold) untilGivenBack(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx.Err() != nil {
 		return context.WithTimeout(context.WithoutCancel(ctx), attemptLimit(h.grantedTTL()))

@@ -14,23 +14,23 @@ import (
 func (c *Client) undo(claim driver.Claim) {
 	claim.Token = 0
 	c.background.run(func() {
-		ctx, cancel := context.WithTimeout(c.lifetime, claim.TTL)
-		defer cancel()
-		c.giveBack(ctx, claim) // nobody is left to tell, and the TTL ends what is left
+		c.giveBack(c.lifetime, claim, claim.TTL) // nobody is left to tell, and the TTL ends what is left
 	})
 }
 
-// giveBack releases a claim, again and again until the backend answers or ctx ends. An answer is nil, or matches
-// driver.ErrGone, driver.ErrRefused or driver.ErrUnknown.
-func (c *Client) giveBack(ctx context.Context, claim driver.Claim) error {
-	for pace := (pace{}); ; {
-		attempt, cancel := context.WithTimeout(ctx, attemptLimit(claim.TTL))
+// giveBack releases a claim, again and again until the backend answers, patience is at its end, or ctx is. An answer is
+// nil, or matches driver.ErrGone, driver.ErrRefused or driver.ErrUnknown.
+func (c *Client) giveBack(ctx context.Context, claim driver.Claim, patience time.Duration) error {
+	sent := now()
+	giveUp := sent.add(patience)
+	for pace := (pace{}); ; sent = now() {
+		attempt := c.attempts.begin(ctx, attemptLimit(claim.TTL), sent)
 		err := c.driver.Release(attempt, claim)
-		cancel()
+		c.attempts.end(attempt)
 		if err == nil || answered(err) || errors.Is(err, driver.ErrUnknown) {
 			return err
 		}
-		if pace.pause(ctx) != nil {
+		if now() > giveUp || pace.pause(ctx) != nil {
 			return err
 		}
 	}
