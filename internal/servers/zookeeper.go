@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ const (
 )
 
 // ZooKeeper starts a ZooKeeper server that allows sessions from 0.2 s to 2 min. More lines, like "maxClientCnxns=5", go to
-// its configuration.
+// its configuration; those that begin with -D are for its Java.
 func ZooKeeper(t testing.TB, lines ...string) *Server {
 	t.Helper()
 	return start(t, zookeeperKind(t, zookeeperServes, func(s *Server) []string { return lines }))
@@ -61,13 +62,19 @@ func zookeeperKind(t testing.TB, ready func(context.Context, *Server) error, mor
 		program: "java",
 		install: "apt-get install -y --no-install-recommends zookeeper default-jre-headless",
 		args: func(s *Server) []string {
-			write(t, filepath.Join(s.Dir, "zoo.cfg"), strings.Join(append(zookeeperConfig(s), more(s)...), "\n"))
-			return []string{
-				"-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-				"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-				"-cp", zookeeperJar + ":" + loggerJar,
-				"org.apache.zookeeper.server.quorum.QuorumPeerMain", "zoo.cfg",
+			properties, config := []string{}, zookeeperConfig(s)
+			for _, line := range more(s) {
+				if strings.HasPrefix(line, "-D") {
+					properties = append(properties, line)
+				} else {
+					config = append(config, line)
+				}
 			}
+			write(t, filepath.Join(s.Dir, "zoo.cfg"), strings.Join(config, "\n"))
+			return slices.Concat(
+				[]string{"-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"},
+				[]string{"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"}, properties,
+				[]string{"-cp", zookeeperJar + ":" + loggerJar, "org.apache.zookeeper.server.quorum.QuorumPeerMain", "zoo.cfg"})
 		},
 		ready: ready,
 	}
