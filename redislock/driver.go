@@ -18,6 +18,7 @@ type Driver struct {
 	conn    Conn
 	opts    Options
 	scripts scripts
+	known   knownKeys
 	post    *post
 }
 

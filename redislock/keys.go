@@ -3,6 +3,7 @@ package redislock
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -10,6 +11,7 @@ import (
 // keys are the names of a lock's keys. All lie in one slot of a cluster.
 type keys struct {
 	lock, claims, order, expiry string
+	list                        []string // all of them; nobody changes it
 }
 
 const keysOfLock = 4
@@ -20,15 +22,28 @@ const (
 	expirySuffix = ":expiry"
 )
 
-func (k keys) all() []string { return []string{k.lock, k.claims, k.order, k.expiry} }
+func (k keys) all() []string { return k.list }
 
 // tagged returns the keys that begin with base, a name in braces after the prefix.
 func tagged(lock, base string) keys {
-	return keys{lock: lock, claims: base + claimsSuffix, order: base + orderSuffix, expiry: base + expirySuffix}
+	k := keys{lock: lock, claims: base + claimsSuffix, order: base + orderSuffix, expiry: base + expirySuffix}
+	k.list = []string{k.lock, k.claims, k.order, k.expiry}
+	return k
 }
 
 // keys returns the keys of the lock with this name.
 func (d *Driver) keys(name string) (keys, error) {
+	if k, ok := d.known.find(name); ok {
+		return k, nil
+	}
+	k, err := d.makeKeys(name)
+	if err == nil {
+		d.known.add(name, k)
+	}
+	return k, err
+}
+
+func (d *Driver) makeKeys(name string) (keys, error) {
 	if d.opts.NoPrefix {
 		if strings.Contains(name, "}") {
 			return keys{}, fmt.Errorf("%w: %q is used as a key, and with a closing brace its keys would lie on different nodes of a cluster; use a prefix or another name", driver.ErrInvalidName, name)
@@ -37,6 +52,43 @@ func (d *Driver) keys(name string) (keys, error) {
 	}
 	base := d.opts.Prefix + "{" + driver.EncodeName(name, 0) + "}"
 	return tagged(base, base), nil
+}
+
+// knownKeys remembers the keys of some locks, since to make them takes longer than to find them.
+type knownKeys struct {
+	mu     sync.RWMutex
+	byName map[string]keys
+}
+
+// Bounds of what is remembered: less than a megabyte.
+const (
+	mostKnown    = 512
+	longestKnown = 128
+)
+
+func (n *knownKeys) find(name string) (keys, bool) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	k, ok := n.byName[name]
+	return k, ok
+}
+
+func (n *knownKeys) add(name string, k keys) {
+	if len(name) > longestKnown {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.byName == nil {
+		n.byName = make(map[string]keys)
+	}
+	for any := range n.byName {
+		if len(n.byName) < mostKnown {
+			break
+		}
+		delete(n.byName, any)
+	}
+	n.byName[name] = k
 }
 
 // nameOf returns the name of the lock whose claims are kept under this key.

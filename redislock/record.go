@@ -41,6 +41,8 @@ func (d *Driver) about(c driver.Claim, ttl int64) string {
 // tokenDigits is how long tokens are in records and requests, so that scripts compare them as text.
 const tokenDigits = 16
 
+const zeros = "0000000000000000"
+
 // tokenText writes a token as scripts do, and no token as "0".
 func tokenText(token uint64) string {
 	if token == 0 {
@@ -49,7 +51,7 @@ func tokenText(token uint64) string {
 	var b [20]byte
 	text := strconv.AppendUint(b[:0], token, 10)
 	if missing := tokenDigits - len(text); missing > 0 {
-		return strings.Repeat("0", missing) + string(text)
+		return zeros[:missing] + string(text)
 	}
 	return string(text)
 }
@@ -60,19 +62,20 @@ func parseStatus(values []string, ttl time.Duration) (driver.Status, error) {
 		return driver.Status{}, driver.ErrGone
 	}
 	if len(values) == 1 {
-		if f := strings.Fields(values[0]); len(f) == 4 {
-			token, err1 := strconv.ParseUint(f[1], 10, 64)
-			retry, err2 := strconv.ParseInt(f[2], 10, 64)
-			if err1 == nil && err2 == nil {
-				return driver.Status{
-					Token:     token,
-					Granted:   f[0] != "w",
-					TTL:       time.Duration(milliseconds(ttl)) * time.Millisecond,
-					Retry:     time.Duration(retry) * time.Millisecond,
-					Contended: f[3] == "1",
-					Revoked:   f[0] == "v",
-				}, nil
-			}
+		mark, rest, _ := strings.Cut(values[0], " ")
+		digits, rest, _ := strings.Cut(rest, " ")
+		wait, contended, whole := strings.Cut(rest, " ")
+		token, err1 := strconv.ParseUint(digits, 10, 64)
+		retry, err2 := strconv.ParseInt(wait, 10, 64)
+		if whole && err1 == nil && err2 == nil {
+			return driver.Status{
+				Token:     token,
+				Granted:   mark != "w",
+				TTL:       time.Duration(milliseconds(ttl)) * time.Millisecond,
+				Retry:     time.Duration(retry) * time.Millisecond,
+				Contended: contended == "1",
+				Revoked:   mark == "v",
+			}, nil
 		}
 	}
 	return driver.Status{}, fmt.Errorf("redis: the answer %q of a script cannot be understood", values)
