@@ -1,0 +1,10 @@
+package zklock
+
+// WithFormat makes a driver write records of another version, as another release of this package would.
+func (d *Driver) WithFormat(version int) *Driver {
+	d.format = version
+	return d
+}
+
+// ThisFormat is the version that this release writes.
+const ThisFormat = recordFormat

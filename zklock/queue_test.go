@@ -1,0 +1,180 @@
+package zklock_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/zklock"
+)
+
+// Where only the sum of several claims matters, a waiting claim learns from the one ahead that its turn has come. No
+// renewal helps here.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	addr := servers.ZooKeeper(t).Addr
+	const permits, waiters = 2, 6
+	holder := open(t, nil, addr)
+	held := []driver.Claim{acquire(t, holder, units("pool", 1, permits)), acquire(t, holder, units("pool", 1, permits))}
+	drivers, claims := make([]*zklock.Driver, waiters), make([]driver.Claim, waiters)
+	got := make([]chan error, waiters)
+	for i := range waiters {
+		drivers[i] = open(t, nil, addr)
+		claims[i] = enqueue(t, drivers[i], units("pool", 1, permits))
+		got[i] = make(chan error, 1)
+		go func() { got[i] <- granted(limit(t), drivers[i], claims[i]) }() // ends when it is granted
+	}
+	for i := range waiters {
+		if i < permits {
+			release(t, holder, held[i])
+		} else {
+			release(t, drivers[i-permits], claims[i-permits])
+		}
+		if err := <-got[i]; err != nil {
+			t.Fatalf("waiter %d: %v", i, err)
+		}
+	}
+}
+
+// What is no claim is no claim, whatever it looks like; what other clients queue is one.
+func TestStrangers(t *testing.T) {
+	t.Parallel()
+	addr := servers.ZooKeeper(t).Addr
+	d, other := open(t, nil, addr), raw(t, addr)
+	for _, junk := range []string{
+		"lost+found", "lock-", "lock-0000000000", "-lock-0000000000", "_c_-lock-0000000000", "_c_x-lock-0000000000",
+		"_c_0123456789abcdef0123456789abcde-lock-0000000000", "_c_0123456789ABCDEF0123456789ABCDEF-lock-0000000000",
+		"_c_0123456789abcdef0123456789abcdef-lock-00000", "_c_0123456789abcdef0123456789abcdef-lock-99999999999",
+		"_c_0123456789abcdef0123456789abcdef-lock-000000000x", "__lock__0000000000", "x__lock__0000000000",
+		"_c_id.hx.1.1.1000-lock-0000000000", "_c_id.h1.one.1.1000-lock-0000000000", "latch-0000000000",
+	} {
+		put(t, other, zk.FlagPersistent, "/holdfast/job/"+junk, "junk")
+	}
+	release(t, d, acquire(t, d, claim("job", long)))
+
+	const hex, uuid = "0123456789abcdef0123456789abcdef", "01234567-89ab-cdef-0123-456789abcdef"
+	for _, peer := range []string{
+		"_c_" + hex + "-lock-", "_c_" + uuid + "-lock-", "_c_" + uuid + "-__WRIT__", "_c_" + uuid + "-__READ__",
+		hex + "__lock__", hex + "__rlock__",
+	} {
+		made := put(t, other, zk.FlagEphemeralSequential, "/holdfast/job/"+peer, "a peer")
+		waiting := enqueue(t, d, claim("job", long))
+		queue, err := d.Queue(limit(t), "job")
+		if err != nil || len(queue) != 2 || !strings.HasSuffix(made, "/"+queue[0].ID) || queue[0].Owner != "a peer" || !queue[0].Granted {
+			t.Errorf("%s: the queue is %+v, %v", peer, queue, err)
+		}
+		if err := other.Delete(made, -1); err != nil {
+			t.Fatal(err)
+		}
+		mustBeGranted(t, d, waiting)
+		release(t, d, waiting)
+	}
+}
+
+// The claims of peers are ended like others.
+func TestBreakingAPeer(t *testing.T) {
+	t.Parallel()
+	addr := servers.ZooKeeper(t).Addr
+	d, other := open(t, nil, addr), raw(t, addr)
+	made := put(t, other, zk.FlagEphemeralSequential, "/holdfast/job/_c_0123456789abcdef0123456789abcdef-lock-", "")
+	waiting := enqueue(t, d, claim("job", long))
+	if err := d.Break(limit(t), "job", made[strings.LastIndexByte(made, '/')+1:]); err != nil {
+		t.Errorf("Break: %v", err)
+	}
+	mustBeGranted(t, d, waiting)
+}
+
+// Readers and writers of Curator and ours go by one queue.
+func TestReadersOfBothKinds(t *testing.T) {
+	t.Parallel()
+	addr := servers.ZooKeeper(t).Addr
+	d, other := open(t, &zklock.Options{Layout: zklock.Curator}, addr), raw(t, addr)
+	const theirs = "/doc/_c_01234567-89ab-cdef-0123-456789abcdef-"
+	reader := put(t, other, zk.FlagEphemeralSequential, theirs+"__READ__", "")
+	ours := acquire(t, d, units("doc", 1, driver.All))
+	writer := enqueue(t, d, units("doc", driver.All, driver.All))
+	last := enqueue(t, d, units("doc", 1, driver.All))
+	nodes, _, err := other.Children("/doc")
+	for _, c := range []struct {
+		driver.Claim
+		word string
+	}{{ours, "-__READ__"}, {writer, "-__WRIT__"}, {last, "-__READ__"}} {
+		if !slices.ContainsFunc(nodes, func(n string) bool { return strings.HasPrefix(n, "_c_"+c.ID) && strings.Contains(n, c.word) }) {
+			t.Errorf("no node of %s with %s among %q, %v", c.ID, c.word, nodes, err)
+		}
+	}
+	if err := other.Delete(reader, -1); err != nil {
+		t.Fatal(err)
+	}
+	release(t, d, ours)
+	mustBeGranted(t, d, writer)
+	put(t, other, zk.FlagEphemeralSequential, theirs+"__WRIT__", "")
+	release(t, d, writer)
+	mustBeGranted(t, d, last)
+	enqueue(t, d, units("doc", 1, driver.All))
+}
+
+// Who asks a holder of ours to let go as Curator's Revoker does is heard, and ours ask in that way.
+func TestRevocationOfCurator(t *testing.T) {
+	t.Parallel()
+	addr := servers.ZooKeeper(t).Addr
+	d, other := open(t, nil, addr), raw(t, addr)
+	held := acquire(t, d, claim("job", long))
+	told := make(chan driver.Status, 1)
+	go func() { // ends when the holder is asked
+		st, err := d.Wait(limit(t), held)
+		if err != nil {
+			t.Errorf("Wait: %v", err)
+		}
+		told <- st
+	}()
+	nodes, _, err := other.Children("/holdfast/job")
+	if err != nil || len(nodes) != 1 {
+		t.Fatalf("the queue has %q, %v", nodes, err)
+	}
+	if _, err := other.Set("/holdfast/job/"+nodes[0], []byte("__REVOKE__"), -1); err != nil {
+		t.Fatal(err)
+	}
+	if st := <-told; !st.Revoked || !st.Granted {
+		t.Errorf("told %+v", st)
+	}
+	release(t, d, held)
+
+	theirs := put(t, other, zk.FlagEphemeralSequential, "/holdfast/job/_c_01234567-89ab-cdef-0123-456789abcdef-lock-", "")
+	if err := d.Revoke(limit(t), "job", theirs[strings.LastIndexByte(theirs, '/')+1:]); err != nil {
+		t.Errorf("Revoke: %v", err)
+	}
+	if data, _, err := other.Get(theirs); string(data) != "__REVOKE__" {
+		t.Errorf("the node of the holder has %q, %v", data, err)
+	}
+}
+
+// Nothing stays behind for ever: notes are swept, or end with the session, and ZooKeeper removes parents without children.
+func TestNothingStays(t *testing.T) {
+	t.Parallel()
+	addr := servers.ZooKeeper(t, "-Dznode.container.checkIntervalMs=200").Addr
+	d, other := open(t, nil, addr), raw(t, addr)
+	release(t, d, acquire(t, d, claim("job", short)))
+	keeper := acquire(t, d, claim("keeps the session", short))
+	children := func(path string) []string {
+		t.Helper()
+		acquire(t, d, keeper)
+		names, _, err := other.Children(path)
+		if err != nil && err != zk.ErrNoNode {
+			t.Fatal(err)
+		}
+		return names
+	}
+	until(t, "the note is swept", func() bool { return len(children("/holdfast/.claims")) == 1 })
+	until(t, "the queue is removed", func() bool { return !slices.Contains(children("/holdfast"), "job") })
+	release(t, d, acquire(t, d, claim("job", short))) // and made again
+	d.Close()
+	until(t, "all is removed", func() bool {
+		there, _, err := other.Exists("/holdfast")
+		return err == nil && !there
+	})
+}

@@ -1,0 +1,104 @@
+package zklock_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/zklock"
+)
+
+// One change queues a claim, the list of names and a look at its own node judge it, and one change ends it. A claim that
+// would not wait looks first: at what is newest, at the queue and for its own end.
+func TestUncontendedRequests(t *testing.T) {
+	var p tap
+	d := open(t, p.options(), servers.ZooKeeper(t).Addr)
+	const queued, tried = 4, 7
+	for name, c := range map[string]driver.Claim{"mutex": claim("m", long), "reader": units("r", 1, driver.All), "semaphore": units("s", 1, 3)} {
+		for _, queue := range []bool{true, false} {
+			warm := c
+			warm.ID, c.ID, c.Queue = fmt.Sprint(c.ID, "warm", queue), fmt.Sprint(c.ID, queue), queue
+			release(t, d, acquire(t, d, warm)) // the parents are there
+			p.counted()
+			release(t, d, acquire(t, d, c))
+			if got, want := p.counted(), map[bool]int{true: queued, false: tried}[queue]; got > want {
+				t.Errorf("%s, queue %v: %d requests for an acquisition and its release, want %d", name, queue, got, want)
+			}
+		}
+	}
+}
+
+// A claim that would not wait and finds the lock taken changes nothing.
+func TestRefusedRequests(t *testing.T) {
+	var p tap
+	addr := servers.ZooKeeper(t).Addr
+	other := open(t, nil, addr)
+	acquire(t, other, claim("job", long))
+	d := open(t, p.options(), addr)
+	release(t, d, acquire(t, d, claim("warm up", long)))
+	conn := raw(t, addr)
+	before := czxid(t, conn)
+	c := claim("job", long)
+	c.Queue = false
+	p.counted()
+	enqueue(t, d, c)
+	if got := p.counted(); got > 3 {
+		t.Errorf("%d requests to find a lock taken, want 3", got)
+	}
+	if after := czxid(t, conn); after != before+2 { // the node by which this is seen came and went
+		t.Errorf("%d changes", after-before-2)
+	}
+}
+
+// However many wait, a hand-off takes as many requests: the release, and at the next in line a look and a watch.
+func TestRequestsForEachHandOff(t *testing.T) {
+	addr := servers.ZooKeeper(t).Addr
+	for _, waiters := range []int{1, 4, 16, 64, 256} {
+		t.Run(fmt.Sprint(waiters), func(t *testing.T) {
+			requests := handOffs(t, addr, waiters)
+			t.Logf("%.2f requests for each hand-off", requests)
+			if requests > 3 {
+				t.Errorf("%.2f requests for each hand-off, want at most 3", requests)
+			}
+		})
+	}
+}
+
+// clients is how many the waiters are spread over: the library takes 3 MB for each connection.
+const clients = 32
+
+// handOffs lets a lock go through a queue, and returns the requests for each hand-off.
+func handOffs(t *testing.T, addr string, waiters int) float64 {
+	var p tap
+	drivers := make([]*zklock.Driver, min(waiters, clients)+1)
+	for i := range drivers {
+		drivers[i] = open(t, p.options(), addr)
+		release(t, drivers[i], acquire(t, drivers[i], claim("warm up", longest)))
+	}
+	name := fmt.Sprint("queue of ", waiters)
+	holder := drivers[len(drivers)-1]
+	held := acquire(t, holder, claim(name, longest))
+	claims := make([]driver.Claim, waiters)
+	for i := range claims {
+		claims[i] = enqueue(t, drivers[i%clients], claim(name, longest))
+	}
+	watching := make(chan struct{})
+	done := make(chan struct{})
+	go func() { // ends when all were granted
+		defer close(done)
+		each(waiters, func(i int) {
+			d := drivers[i%clients]
+			watching <- struct{}{}
+			mustBeGranted(t, d, claims[i])
+			release(t, d, claims[i])
+		})
+	}()
+	for range waiters {
+		<-watching
+	}
+	p.counted()
+	release(t, holder, held)
+	<-done
+	return float64(p.counted()) / float64(waiters+1)
+}
