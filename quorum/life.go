@@ -118,18 +118,15 @@ func (d *Driver) forgetful() int {
 }
 
 // mayCount reports whether a vote that a node gave in this life, in a round that began at an instant, counts.
-//
-// When more nodes have forgotten than a majority can spare, nobody can know the greatest token any more. Then all nodes
-// vote that have lived for long enough: the clock in the tokens alone makes them grow.
 func (d *Driver) mayCount(n *node, name, life string, began time.Time) bool {
 	r := n.lives()
-	switch {
-	case r.life != life || !d.hasWaited(r, began):
-		return false
-	case r.remembers(), d.memory.isFilled(name, n.at, life):
-		return true
-	}
-	return d.forgetful() > len(d.nodes)-majority(len(d.nodes))
+	return counts(standing{
+		same:      r.life == life,
+		waited:    d.hasWaited(r, began),
+		remembers: r.remembers(),
+		filled:    d.memory.isFilled(name, n.at, life),
+		forgetful: d.forgetful(),
+	}, len(d.nodes))
 }
 
 // hasWaited reports whether all claims that a node may have forgotten had ended at an instant.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/boottime"
 )
 
 // A round proposes a claim to all nodes, under a guess at its token and, if that was too small, under greater ones.
@@ -17,6 +18,7 @@ type round struct {
 	cl       *claim
 	node     driver.Claim // the claim as the nodes know it
 	began    time.Time
+	booted   time.Duration // began, by the clock that never stops
 	token    uint64
 	votes    []vote
 	lives    []string        // by node: in which it voted
@@ -49,8 +51,9 @@ func (d *Driver) begin(cl *claim) *round {
 	cl.round++
 	clear(cl.held)
 	n := len(d.nodes)
+	booted, _ := boottime.Now() // where there is none, the other clock must do
 	return &round{
-		d: d, cl: cl, node: cl.onNode(), began: time.Now(), token: d.memory.guess(cl.name),
+		d: d, cl: cl, node: cl.onNode(), began: time.Now(), booted: booted, token: d.memory.guess(cl.name),
 		touched: make([]bool, n), votes: make([]vote, n), lives: make([]string, n), waits: make([]time.Duration, n), errs: make([]error, n),
 		ballots: make(chan ballot, n*mostProposals),
 	}
@@ -184,7 +187,11 @@ func (r *round) filled() {
 // at rates of their own.
 func (r *round) inTime() bool {
 	drift := r.node.TTL/100 + 2*time.Millisecond
-	return time.Since(r.began)+drift < r.node.TTL
+	took := time.Since(r.began)
+	if now, ok := boottime.Now(); ok {
+		took = max(took, now-r.booted) // the other clock stops while the machine is suspended
+	}
+	return took+drift < r.node.TTL
 }
 
 // retry is when enough of the claims that block this one have expired: zero when that is not known.

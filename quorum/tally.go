@@ -74,3 +74,21 @@ func next(votes []vote, proposed uint64) uint64 {
 	}
 	return proposed + 1
 }
+
+// A standing is what is known about a node that voted.
+type standing struct {
+	same      bool // it is still in the life in which it voted
+	waited    bool // when the round began, all claims had ended that it may have forgotten
+	remembers bool // it knows all tokens that matter
+	filled    bool // it has taken a token of this name that is greater than all that it may have forgotten
+	forgetful int  // how many nodes do not remember
+}
+
+// counts reports whether a vote counts.
+//
+// When more nodes have forgotten than a majority can spare, nobody can know the greatest token any more. Then all nodes
+// vote that have waited: the clock in the tokens alone makes them grow.
+func counts(s standing, nodes int) bool {
+	nobodyKnows := s.forgetful > nodes-majority(nodes)
+	return s.same && s.waited && (s.remembers || s.filled || nobodyKnows)
+}

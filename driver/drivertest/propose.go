@@ -22,7 +22,7 @@ var proposeRows = []row{
 			e.queued(a)
 			e.release(e.d, a, driver.Status{Token: first})
 			b := e.try()
-			if st := e.propose(b, first); !st.Granted || st.Token < first {
+			if st := e.propose(b, first); !st.Granted || st.Token <= first {
 				e.Errorf("proposing a token that another claim had, %d: %+v", first, st)
 			}
 			if second := e.settles(b); second <= first {
