@@ -39,6 +39,12 @@ var tests = []struct {
 	{"InTx/1500 purchases of 100 items", true, purchases},
 	{"ForUpdate/own rows", false, forUpdateOwnRows},
 	{"ForUpdate/a deadlock", false, forUpdateDeadlock},
+	{"fence/refuses", true, fenceRefuses},
+	{"fence/rolls back", true, fenceRollsBack},
+	{"fence/waits", false, fenceWaits},
+	{"fence/first use", true, fenceFirstUse},
+	{"fence/a holder is paused", false, fencePausedHolder},
+	{"fence/without its table", true, fenceWithoutTable},
 }
 
 func TestMariaDB(t *testing.T) {
@@ -83,10 +89,12 @@ func onServer(t *testing.T, first database) {
 	}
 }
 
-// open opens a pool of connections.
+func (d database) pool() (*sql.DB, error) { return sql.Open(d.driver, d.dsn) }
+
+// open opens a pool of connections until the test ends.
 func (d database) open(t testing.TB) *sql.DB {
 	t.Helper()
-	db, err := sql.Open(d.driver, d.dsn)
+	db, err := d.pool()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,44 @@
+package fence
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// ErrStale says that a write was refused: the resource has seen a greater token, so whoever holds this one has lost the
+// lock. Nothing was written; the work is to be stopped, and not to be repeated with this token.
+var ErrStale = errors.New("stale fencing token")
+
+// MaxToken is the greatest token: it fits in the signed integers of databases.
+const MaxToken = math.MaxInt64
+
+// Stale is the error of a guard that refuses a token. seen is the greatest one so far, or 0 if the guard does not know.
+func Stale(resource string, token, seen uint64) error {
+	err := fmt.Errorf("%w: %d for %q", ErrStale, token, resource)
+	if seen != 0 {
+		err = fmt.Errorf("%w, where %d was seen", err, seen)
+	}
+	return fmt.Errorf("%w; the lock was lost, so stop the work", err)
+}
+
+// Check returns an error for what no lock gives out as a token, 0 above all: it would be refused or, worse, accepted.
+func Check(token uint64) error {
+	if token == 0 || token > MaxToken {
+		return fmt.Errorf("%d is no fencing token; pass what Lease.Token returns", token)
+	}
+	return nil
+}
+
+// Format writes a token as others may read it: in JSON a string, never a number.
+func Format(token uint64) string { return strconv.FormatUint(token, 10) }
+
+// Parse reads what [Format] writes, and nothing else.
+func Parse(s string) (uint64, error) {
+	token, err := strconv.ParseUint(s, 10, 64)
+	if err != nil || Format(token) != s || Check(token) != nil {
+		return 0, fmt.Errorf("%.40q is no fencing token; write it as a decimal number without a sign or leading zeros", s)
+	}
+	return token, nil
+}

@@ -1,0 +1,46 @@
+package fence
+
+import "net/http"
+
+// Transport sends the token of a request's context ([NewContext]) in its header, and makes an error that matches
+// [ErrStale] of the answer that it was refused. That is an error, unlike other answers with an error status, since a
+// write that was refused must not be taken for one that was done by a client that does not look.
+type Transport struct {
+	Base http.RoundTripper // http.DefaultTransport when nil
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	base := t.Base
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	token, ok := FromContext(r.Context())
+	if !ok {
+		return base.RoundTrip(r)
+	}
+	if err := Check(token); err != nil {
+		return nil, abandon(r, err)
+	}
+	r = r.Clone(r.Context())
+	r.Header.Set(Header, Format(token))
+	answer, err := base.RoundTrip(r)
+	if err != nil || answer.StatusCode != http.StatusPreconditionFailed {
+		return answer, err
+	}
+	marks, marked := answer.Header[staleHeader]
+	if !marked {
+		return answer, nil
+	}
+	answer.Body.Close()
+	seen, _ := Parse(marks[0]) // a guard that does not know says nothing
+	return nil, Stale(r.URL.Host+r.URL.Path, token, seen)
+}
+
+// abandon closes the body of a request that is not sent, as a RoundTripper must.
+func abandon(r *http.Request, err error) error {
+	if r.Body != nil {
+		r.Body.Close()
+	}
+	return err
+}
