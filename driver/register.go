@@ -21,7 +21,7 @@ var registry struct {
 // packages names what to import for a scheme, for the error when it was not imported.
 var packages = map[string]string{
 	"mem": "memlock", "file": "sqllock", "mysql": "sqllock", "postgres": "sqllock",
-	"redis": "redislock", "rediss": "redislock", "redis-sentinel": "redislock", "redis-cluster": "redislock",
+	"redis": "redislock", "rediss": "redislock", "redis+unix": "redislock", "redis-sentinel": "redislock", "redis-cluster": "redislock",
 	"redlock": "quorum", "etcd": "etcdlock", "zk": "zklock",
 }
 

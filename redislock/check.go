@@ -9,10 +9,31 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Check examines the server, as [driver.Checker] says: its version, role, what it does when its memory is full, and what
-// it keeps across a restart.
+// Check examines each server that takes writes, as [driver.Checker] says: its version, role, what it does when its memory
+// is full, and what it keeps across a restart.
 func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
-	values, err := d.conn.Do(ctx, Command{Head: []string{"INFO"}})
+	primaries, err := d.conn.Primaries(ctx)
+	if err != nil {
+		return nil, explain(err)
+	}
+	var all []driver.Finding
+	for _, server := range primaries {
+		findings, err := checkServer(ctx, server)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range findings {
+			if len(primaries) > 1 {
+				f.Fact = server.Name() + ": " + f.Fact
+			}
+			all = append(all, f)
+		}
+	}
+	return all, nil
+}
+
+func checkServer(ctx context.Context, server Conn) ([]driver.Finding, error) {
+	values, err := server.Do(ctx, Command{Head: []string{"INFO"}})
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -21,7 +42,7 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 		checkVersion(info),
 		checkRole(info),
 		checkMemory(info),
-		d.checkPersistence(ctx, info),
+		checkPersistence(ctx, server, info),
 	}, nil
 }
 
@@ -54,7 +75,7 @@ func checkRole(info map[string]string) driver.Finding {
 	case role != "master":
 		return driver.Finding{Level: driver.Unsafe, Fact: "the server is a replica", Advice: "connect to the primary: a replica refuses to write"}
 	case replicas != "0" && replicas != "":
-		return driver.Finding{Level: driver.Warning, Fact: "the server has " + replicas + " replicas", Advice: "a failover to one that lacks the last writes forgets locks: guard what must not be written twice with the fencing token, or use a quorum of servers"}
+		return driver.Finding{Level: driver.Warning, Fact: "the server has " + replicas + " replicas", Advice: "a failover to one that lacks the last writes forgets locks: guard what must not be written twice with the fencing token; set replicas=1 in the URL and min-replicas-to-write 1 on the servers to make that rare, or use a quorum of servers"}
 	}
 	return driver.Finding{Fact: "the server is a primary without replicas"}
 }
@@ -71,11 +92,11 @@ func checkMemory(info map[string]string) driver.Finding {
 	return driver.Finding{Level: driver.Unsafe, Fact: fact, Advice: "set maxmemory-policy noeviction: when memory is full, locks that are held are thrown away"}
 }
 
-func (d *Driver) checkPersistence(ctx context.Context, info map[string]string) driver.Finding {
+func checkPersistence(ctx context.Context, server Conn, info map[string]string) driver.Finding {
 	if info["aof_enabled"] != "1" {
 		return driver.Finding{Level: driver.Warning, Fact: "appendonly is no", Advice: "a restart forgets the locks that are held: set appendonly yes and appendfsync always, or wait a TTL before clients may connect again"}
 	}
-	values, err := d.conn.Do(ctx, Command{Head: []string{"CONFIG", "GET", "appendfsync"}})
+	values, err := server.Do(ctx, Command{Head: []string{"CONFIG", "GET", "appendfsync"}})
 	if err != nil || len(values) < 2 {
 		return driver.Finding{Level: driver.Warning, Fact: "appendonly is yes", Advice: "check that appendfsync is always: this user may not read it"}
 	}

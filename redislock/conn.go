@@ -12,6 +12,15 @@ type Conn interface {
 	Do(ctx context.Context, cmd Command) ([]string, error)
 	// DoMany sends commands together, without waiting in between, and answers each, in order.
 	DoMany(ctx context.Context, cmds []Command) []Reply
+	// DoTogether sends commands on the keys of one lock, or of any locks where Cluster is false, over one connection, which
+	// serves nobody else until all are answered. A command without keys goes where the others go.
+	DoTogether(ctx context.Context, cmds []Command) []Reply
+	// Cluster reports whether the keys are spread over several servers by their slots.
+	Cluster() bool
+	// Primaries returns a Conn for each server that takes writes. They share what this Conn has, and need no Close.
+	Primaries(ctx context.Context) ([]Conn, error)
+	// Name is how messages call the server, like host:port, or empty.
+	Name() string
 	// Scan returns one page of the keys that match, on one server, and where to go on: "0" is both start and end.
 	Scan(ctx context.Context, cursor, match string, count int) (next string, keys []string, err error)
 	// Listen subscribes to a channel, on a connection that serves nothing else. It calls listening when the server has

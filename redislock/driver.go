@@ -42,7 +42,11 @@ func New(client rueidis.Client, opts *Options) (*Driver, error) {
 	if client == nil {
 		return nil, errors.New("redislock: the client is nil; open one with rueidis.NewClient")
 	}
-	return NewOn(rueidisConn{client: client}, opts)
+	conn := rueidisConn{client: client}
+	if conn.Cluster() {
+		return NewOn(clusterConn{conn}, opts)
+	}
+	return NewOn(conn, opts)
 }
 
 // NewOn returns a driver on any client for Redis. Close closes conn.
@@ -52,6 +56,9 @@ func NewOn(conn Conn, opts *Options) (*Driver, error) {
 		return nil, err
 	}
 	d := &Driver{conn: conn, opts: given, scripts: loadScripts(given)}
+	if conn.Cluster() {
+		d.conn = steady{conn}
+	}
 	d.post = newPost(conn, given.channels(), d.keys, rand.Text())
 	return d, nil
 }

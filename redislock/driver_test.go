@@ -9,10 +9,26 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-func TestDriver(t *testing.T) {
-	addr := servers.Redis(t).Addr
+// suite runs the contract on what a URL names.
+func suite(t *testing.T, url string) {
 	drivertest.Run(t, drivertest.Harness{
-		Open: func(t testing.TB) driver.Driver { return openAt(t, addr, "") },
+		Open: func(t testing.TB) driver.Driver { return openURL(t, url) },
 		TTL:  time.Second, // a busy machine stalls for longer than the shortest
 	})
+}
+
+func TestDriver(t *testing.T) { suite(t, "redis://"+servers.Redis(t).Addr) }
+
+func TestDriverWithSentinels(t *testing.T) {
+	g := servers.RedisSentinel(t)
+	suite(t, "redis-sentinel://"+addrs(g.Sentinels)+"/"+g.Name)
+}
+
+func TestDriverWithReplicas(t *testing.T) {
+	g := servers.RedisSentinel(t)
+	suite(t, "redis-sentinel://"+addrs(g.Sentinels)+"/"+g.Name+"?replicas=1")
+}
+
+func TestDriverOnCluster(t *testing.T) {
+	suite(t, "redis-cluster://"+addrs(servers.RedisCluster(t).Masters[:2]))
 }

@@ -19,17 +19,21 @@ func explain(err error) error {
 	text := strings.TrimPrefix(string(reply), "ERR ") // which not every client passes on
 	for _, r := range refusals {
 		if strings.HasPrefix(text, r.prefix) || r.anywhere && strings.Contains(text, r.prefix) {
+			if r.passes {
+				return fmt.Errorf("redis answered %q; %s", text, r.advice)
+			}
 			return fmt.Errorf("redis answered %q; %s: %w", text, r.advice, driver.ErrRefused)
 		}
 	}
 	return fmt.Errorf("redis answered %q", text)
 }
 
-// refusals are the answers after which asking again cannot help. A server that is loading, busy, cut off from its primary
-// or failing over will answer differently soon.
+// refusals are the answers that need advice, and after which asking again cannot help unless it passes. A server that is
+// loading, busy, cut off from its primary or failing over will answer differently soon.
 var refusals = []struct {
 	prefix   string
 	anywhere bool
+	passes   bool
 	advice   string
 }{
 	{prefix: "HOLDFASTVERSION", advice: "the lock is stored in a format that this version does not know; run the same version of holdfast everywhere"},
@@ -39,7 +43,10 @@ var refusals = []struct {
 	{prefix: "AUTH", advice: "leave the password out, or set one on the server"},
 	{prefix: "NOPERM", advice: "let the user run EVAL, EVALSHA, SUBSCRIBE, SCAN and the commands of the scripts, on the keys and channels under the prefix"},
 	{prefix: "WRONGTYPE", anywhere: true, advice: "something else is stored under the lock's keys; use another name or prefix"},
-	{prefix: "READONLY", advice: "this server is a replica; connect to the primary"},
+	{prefix: "READONLY", passes: true, advice: "this server is a replica; if it does not become the primary soon, connect to that, or with redis-sentinel: to whichever is"},
+	{prefix: "MOVED ", advice: "this server is part of a cluster; use a URL like redis-cluster://host1,host2"},
+	{prefix: "No such master with that name", anywhere: true, advice: "the sentinels do not know the name after the hosts; SENTINEL MASTERS lists those that they know"},
+	{prefix: "NOREPLICAS", passes: true, advice: "too few replicas follow the primary, so it takes no writes; see to the replicas"},
 	{prefix: "OOM", advice: "the server's memory is full; give it more or free some"},
 	{prefix: "DB index", advice: "choose a database that exists"},
 	{prefix: "Error compiling script", anywhere: true, advice: "the server must be Redis 7.0 or newer"},

@@ -72,42 +72,6 @@ func TestRefusedChangesNothing(t *testing.T) {
 	}
 }
 
-func TestURLs(t *testing.T) {
-	srv := servers.Redis(t, "--unixsocket", t.TempDir()+"/redis.sock")
-	host, port, _ := net.SplitHostPort(srv.Addr)
-	socket := srv.RedisCommand(t, "CONFIG", "GET", "unixsocket")
-	_, socket, _ = strings.Cut(socket, "\n")
-	for name, tt := range map[string]struct{ url, want string }{
-		"plain":                   {"redis://" + host + ":" + port, ""},
-		"a database":              {"redis://" + srv.Addr + "/3", ""},
-		"a prefix":                {"redis://" + srv.Addr + "?prefix=mine:", ""},
-		"a socket":                {"redis:///?socket=" + socket, ""},
-		"socket and host":         {"redis://" + srv.Addr + "/?socket=" + socket, "either a host or"},
-		"no host":                 {"redis://", "one host"},
-		"two hosts":               {"redis://a,b", "one host"},
-		"not a database":          {"redis://" + srv.Addr + "/x", "number of a database"},
-		"unknown parameter":       {"redis://" + srv.Addr + "?prefx=a", "unknown parameter"},
-		"TLS to a server without": {"rediss://" + srv.Addr, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d, err := driver.Open(t.Context(), tt.url)
-			if d != nil {
-				t.Cleanup(func() { d.Close() })
-			}
-			switch {
-			case strings.HasPrefix(tt.url, "rediss:"):
-				if err == nil {
-					t.Error("it opened")
-				}
-			case tt.want == "" && err != nil, tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
-				t.Errorf("got %v, want %q", err, tt.want)
-			case err == nil:
-				release(t, d, acquire(t, d, claim(name, long)))
-			}
-		})
-	}
-}
-
 func TestCheck(t *testing.T) {
 	srv := servers.Redis(t)
 	d := openAt(t, srv.Addr, "")
@@ -147,7 +111,9 @@ func TestCheck(t *testing.T) {
 	if f := worst(); f.Level != driver.Unsafe || !strings.Contains(f.Fact, "replica") {
 		t.Errorf("on a replica: %+v", f)
 	}
-	if _, err := d.Request(t.Context(), claim("jobs", long)); !errors.Is(err, driver.ErrRefused) {
-		t.Errorf("a request to a replica: %v", err)
+	// A replica may become the primary, as in a failover behind one address, so that is no answer.
+	_, err := d.Request(t.Context(), claim("jobs", long))
+	if err == nil || errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "replica") {
+		t.Errorf("a request to a replica: %v, want an error that says so, after which one may ask again", err)
 	}
 }

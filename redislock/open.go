@@ -3,12 +3,8 @@ package redislock
 import (
 	"context"
 	"crypto/tls"
-	"errors"
-	"fmt"
 	"net"
 	"net/url"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -18,39 +14,73 @@ import (
 )
 
 func init() {
-	driver.Register("redis", open)
-	driver.Register("rediss", open)
+	for _, scheme := range []string{"redis", "rediss", "redis+unix", "redis-sentinel", "redis-cluster"} {
+		driver.Register(scheme, open)
+	}
 }
 
-const defaultPort = "6379"
-
-// open opens a driver from a URL like redis://user:password@host:6379/0?prefix=holdfast:, or rediss: for TLS. The
-// parameter socket names a Unix socket to use in place of host and port.
+// open opens a driver from a URL, whose forms the package's comment shows.
 func open(ctx context.Context, u *url.URL) (driver.Driver, error) {
-	params := driver.NewParams(u)
-	prefix := params.String("prefix", DefaultPrefix)
-	socket := params.String("socket", "")
-	if err := params.Err(); err != nil {
-		return nil, err
-	}
-	client, err := dial(ctx, u, socket)
+	t, opts, err := parseURL(u)
 	if err != nil {
 		return nil, err
 	}
-	d, err := NewOn(rueidisConn{client: client, owned: true}, &Options{Prefix: prefix, NoPrefix: prefix == ""})
+	conn, err := t.connect(ctx)
 	if err != nil {
-		client.Close()
+		return nil, err
+	}
+	d, err := NewOn(conn, &opts)
+	if err != nil {
+		conn.Close()
 		return nil, err
 	}
 	return d, nil
 }
 
-// dial connects to the server, while ctx allows.
-func dial(ctx context.Context, u *url.URL, socket string) (rueidis.Client, error) {
-	opt, err := clientOption(u, socket)
+// connect connects to the servers, while ctx allows.
+func (t target) connect(ctx context.Context) (Conn, error) {
+	switch t.scheme {
+	case "redis-sentinel":
+		return t.connectSentinel(ctx)
+	case "redis-cluster":
+		return t.connectCluster(ctx)
+	}
+	client, err := dial(ctx, t.single(t.hosts[0]))
 	if err != nil {
 		return nil, err
 	}
+	return rueidisConn{client: client, owned: true}, nil
+}
+
+func (t target) connectSentinel(ctx context.Context) (Conn, error) {
+	s := &sentinels{master: t.master, clients: make(map[string]rueidis.Client)}
+	for _, addr := range t.hosts {
+		s.clients[addr] = nil
+	}
+	s.dial = func(ctx context.Context, addr string) (rueidis.Client, error) {
+		opt := t.single(addr)
+		opt.Username, opt.Password, opt.SelectDB = t.sentinelUser, t.sentinelPassword, 0
+		return dial(ctx, opt)
+	}
+	return openSentinel(ctx, s, func(ctx context.Context, addr string) (rueidis.Client, error) { return dial(ctx, t.single(addr)) })
+}
+
+func (t target) connectCluster(ctx context.Context) (Conn, error) {
+	opt := t.common()
+	opt.InitAddress, opt.ShuffleInit = t.hosts, true
+	client, err := dial(ctx, opt)
+	if err != nil {
+		return nil, err
+	}
+	if client.Mode() != rueidis.ClientModeCluster { // of a single server rueidis makes the best
+		client.Close()
+		return nil, errNoCluster
+	}
+	return clusterConn{rueidisConn{client: client, owned: true}}, nil
+}
+
+// dial connects to what the options say, while ctx allows. The client goes on connecting when it must.
+func dial(ctx context.Context, opt rueidis.ClientOption) (rueidis.Client, error) {
 	var opened atomic.Bool
 	defer opened.Store(true)
 	connect := opt.DialCtxFn
@@ -71,81 +101,48 @@ func dial(ctx context.Context, u *url.URL, socket string) (rueidis.Client, error
 // sent, and where those of many goroutines go together. By default it opens up to four.
 const oneConnection = -1
 
-// clientOption translates a URL. The client never repeats a command by itself, and batches those of many goroutines.
-func clientOption(u *url.URL, socket string) (rueidis.ClientOption, error) {
-	db, err := database(u)
-	if err != nil {
-		return rueidis.ClientOption{}, err
-	}
-	addr, err := address(u, socket)
-	if err != nil {
-		return rueidis.ClientOption{}, err
-	}
-	password, _ := u.User.Password()
-	opt := rueidis.ClientOption{
-		InitAddress:         []string{addr},
-		Username:            u.User.Username(),
-		Password:            password,
-		SelectDB:            db,
-		ForceSingleClient:   true,
+const (
+	dialTimeout = 5 * time.Second
+	poolSize    = 16 // connections for what cannot be batched: the subscription, and what waits for replicas
+	bufferSize  = 64 << 10
+)
+
+// single is how to connect to one server.
+func (t target) single(addr string) rueidis.ClientOption {
+	opt := t.common()
+	opt.InitAddress, opt.ForceSingleClient = []string{addr}, true
+	return opt
+}
+
+// common is how to connect to any server. The client never repeats a command by itself, and batches those of many
+// goroutines.
+func (t target) common() rueidis.ClientOption {
+	return rueidis.ClientOption{
+		Username:            t.user,
+		Password:            t.password,
+		SelectDB:            t.db,
+		TLSConfig:           t.tls,
 		DisableRetry:        true,
 		DisableCache:        true,
 		PipelineMultiplex:   oneConnection,
-		DialCtxFn:           dialer("tcp", ""),
+		DialCtxFn:           t.dialer(),
 		Dialer:              net.Dialer{Timeout: dialTimeout},
 		BlockingPoolSize:    poolSize,
 		ReadBufferEachConn:  bufferSize,
 		WriteBufferEachConn: bufferSize,
 	}
-	if socket != "" {
-		opt.DialCtxFn = dialer("unix", socket)
-	}
-	if u.Scheme == "rediss" {
-		opt.TLSConfig = &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}
-	}
-	return opt, nil
 }
 
-const (
-	dialTimeout = 5 * time.Second
-	poolSize    = 16 // connections for what cannot be batched: the subscription
-	bufferSize  = 64 << 10
-)
-
-func database(u *url.URL) (int, error) {
-	path := strings.Trim(u.Path, "/")
-	if path == "" {
-		return 0, nil
-	}
-	db, err := strconv.Atoi(path)
-	if err != nil || db < 0 {
-		return 0, errors.New("after the host, the URL should have nothing or the number of a database, like redis://localhost:6379/0")
-	}
-	return db, nil
-}
-
-func address(u *url.URL, socket string) (string, error) {
-	hosts := driver.Hosts(u, defaultPort)
-	switch {
-	case socket != "" && len(hosts) > 0:
-		return "", errors.New("the URL should have either a host or the parameter socket")
-	case socket != "":
-		return socket, nil
-	case len(hosts) != 1:
-		return "", fmt.Errorf("the URL should have one host, like %s://localhost:6379; it has %d", u.Scheme, len(hosts))
-	}
-	return hosts[0], nil
-}
-
-// dialer connects to the address it is given, or always to the fixed one.
-func dialer(network, fixed string) func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) {
-	return func(ctx context.Context, addr string, d *net.Dialer, t *tls.Config) (net.Conn, error) {
-		if fixed != "" {
-			addr = fixed
+// dialer connects to the address it is given, or always to the socket.
+func (t target) dialer() func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) {
+	return func(ctx context.Context, addr string, d *net.Dialer, encrypt *tls.Config) (net.Conn, error) {
+		network := "tcp"
+		if t.socket != "" {
+			network, addr = "unix", t.socket
 		}
-		if t == nil {
+		if encrypt == nil {
 			return d.DialContext(ctx, network, addr)
 		}
-		return (&tls.Dialer{NetDialer: d, Config: t}).DialContext(ctx, network, addr)
+		return (&tls.Dialer{NetDialer: d, Config: encrypt}).DialContext(ctx, network, addr)
 	}
 }

@@ -17,6 +17,13 @@ type Options struct {
 	// Keep is how long a lock's last token is remembered after its last use: an hour when zero, never less than eight
 	// times the TTL of its claims. It matters only if the server's clock is set back: tokens grow with the clock.
 	Keep time.Duration
+	// Replicas is how many replicas must have a grant before it counts, with WAIT: a grant that they do not confirm is given
+	// back, and a renewal that they do not confirm extends nothing. None when zero. It makes it unlikely that a failover
+	// loses a lock, not impossible.
+	Replicas int
+	// ReplicasWithin is how long replicas may take to confirm: a second when zero.
+	ReplicasWithin time.Duration
+
 
 	format int // of the records; tests of two versions side by side set it
 }
@@ -25,6 +32,8 @@ const (
 	defaultKeep = time.Hour
 	minKeep     = time.Minute
 	keepTTLs    = 8
+
+	defaultReplicasWithin = time.Second
 )
 
 func (o *Options) orDefault() (Options, error) {
@@ -37,6 +46,11 @@ func (o *Options) orDefault() (Options, error) {
 		return opts, fmt.Errorf("options: NoPrefix and the prefix %q contradict each other; give one of them", opts.Prefix)
 	case opts.Keep != 0 && opts.Keep < minKeep:
 		return opts, fmt.Errorf("options: Keep is %v; it must be at least %v", opts.Keep, minKeep)
+	case opts.Replicas < 0 || opts.ReplicasWithin < 0 || opts.ReplicasWithin%time.Millisecond != 0:
+		return opts, fmt.Errorf("options: %d replicas within %v; the number cannot be negative, and the time must be whole milliseconds", opts.Replicas, opts.ReplicasWithin)
+	}
+	if opts.ReplicasWithin == 0 {
+		opts.ReplicasWithin = defaultReplicasWithin
 	}
 	if opts.Prefix == "" && !opts.NoPrefix {
 		opts.Prefix = DefaultPrefix

@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,8 @@ func (d *Driver) propose(ctx context.Context, c driver.Claim, token uint64, tell
 		c.ID, tokenText(token), d.about(c, ttl), strconv.FormatInt(ttl, 10), kind(c),
 		strconv.FormatInt(ahead.Microseconds(), 10), tell,
 	}
-	return d.run(ctx, &d.scripts.propose, k, d.appendKeep(args, ttl)...)
+	values, short, err := d.runConfirmed(ctx, &d.scripts.propose, k, d.appendKeep(args, ttl)...)
+	return values, cmp.Or(err, short) // what too few replicas have is as good as unknown: the caller undoes it
 }
 
 func proposed(c driver.Claim, token uint64, values []string) (driver.Status, error) {

@@ -63,30 +63,44 @@ func foreignEntry(name, value, left string) driver.Entry {
 const scanPage = 1000
 
 // List yields the names of locks that start with prefix and have claims, as [driver.Lister] says. Each is yielded once,
-// so it remembers them all.
+// so it remembers them all. In a cluster it looks through one server after the other, and may miss a lock whose slot moves
+// meanwhile.
 func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
+		primaries, err := d.conn.Primaries(ctx)
+		if err != nil {
+			yield("", explain(err))
+			return
+		}
 		seen := make(map[string]bool)
-		for cursor := ""; cursor != "0"; {
-			if cursor == "" {
-				cursor = "0"
-			}
-			next, found, err := d.conn.Scan(ctx, cursor, d.pattern(prefix), scanPage)
-			if err != nil {
-				yield("", explain(err))
+		for _, server := range primaries {
+			if !d.listAt(ctx, server, prefix, seen, yield) {
 				return
 			}
-			cursor = next
-			var names []string
-			for _, key := range found {
-				if name, ok := d.nameOf(key); ok && !seen[name] {
-					seen[name] = true
-					names = append(names, name)
-				}
+		}
+	}
+}
+
+// listAt is List for one server. It reports whether to go on.
+func (d *Driver) listAt(ctx context.Context, server Conn, prefix string, seen map[string]bool, yield func(string, error) bool) bool {
+	for cursor := "0"; ; {
+		next, found, err := server.Scan(ctx, cursor, d.pattern(prefix), scanPage)
+		if err != nil {
+			yield("", explain(err))
+			return false
+		}
+		var names []string
+		for _, key := range found {
+			if name, ok := d.nameOf(key); ok && !seen[name] {
+				seen[name] = true
+				names = append(names, name)
 			}
-			if !d.listBusy(ctx, names, yield) {
-				return
-			}
+		}
+		if !d.listBusy(ctx, names, yield) {
+			return false
+		}
+		if cursor = next; cursor == "0" {
+			return true
 		}
 	}
 }
@@ -101,7 +115,7 @@ func (d *Driver) listBusy(ctx context.Context, names []string, yield func(string
 		k, _ := d.keys(name) // it was one when the claims were stored
 		cmds[i] = Command{Head: d.scripts.queue.head, Keys: k.all()}
 	}
-	for i, r := range d.runMany(ctx, &d.scripts.queue, cmds) {
+	for i, r := range d.runMany(ctx, d.conn.DoMany, &d.scripts.queue, cmds) {
 		switch {
 		case r.Err != nil:
 			yield("", r.Err)

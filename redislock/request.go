@@ -34,15 +34,26 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 // request sends a claim to the server once.
 func (d *Driver) request(ctx context.Context, k keys, c driver.Claim) (driver.Status, error) {
 	d.post.extend(c)
-	values, err := d.run(ctx, d.requestScript(c), k, d.requestArgs(c)...)
+	values, short, err := d.runConfirmed(ctx, d.requestScript(c), k, d.requestArgs(c)...)
 	if err != nil {
 		return driver.Status{}, err
 	}
-	return d.answered(c, values)
+	st, err := d.answered(c, values)
+	if err != nil {
+		return driver.Status{}, err
+	}
+	return d.confirmed(ctx, c, st, short)
 }
 
 // Renew requests many claims in one round trip, as [driver.Renewer] says.
 func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
+	if d.opts.Replicas > 0 {
+		return d.renewConfirmed(ctx, claims)
+	}
+	return d.renew(ctx, d.conn.DoMany, claims)
+}
+
+func (d *Driver) renew(ctx context.Context, send sender, claims []driver.Claim) ([]driver.Result, error) {
 	results := make([]driver.Result, len(claims))
 	cmds := make([]Command, 0, len(claims))
 	at := make([]int, 0, len(claims))
@@ -59,7 +70,7 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 	if len(cmds) == 0 {
 		return results, ctx.Err()
 	}
-	for i, r := range d.runMany(ctx, &d.scripts.renew, cmds) {
+	for i, r := range d.runMany(ctx, send, &d.scripts.renew, cmds) {
 		result := &results[at[i]]
 		if result.Err = r.Err; r.Err == nil {
 			result.Status, result.Err = d.answered(claims[at[i]], r.Values)

@@ -2,6 +2,7 @@ package redislock
 
 import (
 	"context"
+	"errors"
 	"strconv"
 
 	"github.com/redis/rueidis"
@@ -11,7 +12,12 @@ import (
 type rueidisConn struct {
 	client rueidis.Client
 	owned  bool
+	name   string
 }
+
+func (c rueidisConn) Name() string { return c.name }
+
+func (c rueidisConn) Cluster() bool { return c.client.Mode() == rueidis.ClientModeCluster }
 
 func (c rueidisConn) command(cmd Command) rueidis.Completed {
 	return c.client.B().Arbitrary(cmd.Head...).Keys(cmd.Keys...).Args(cmd.Tail...).Build()
@@ -22,16 +28,49 @@ func (c rueidisConn) Do(ctx context.Context, cmd Command) ([]string, error) {
 }
 
 func (c rueidisConn) DoMany(ctx context.Context, cmds []Command) []Reply {
+	return rueidisReplies(c.client.DoMulti(ctx, c.commands(cmds)...))
+}
+
+func (c rueidisConn) commands(cmds []Command) []rueidis.Completed {
 	built := make([]rueidis.Completed, len(cmds))
 	for i, cmd := range cmds {
 		built[i] = c.command(cmd)
 	}
-	replies := make([]Reply, len(cmds))
-	for i, r := range c.client.DoMulti(ctx, built...) {
-		replies[i].Values, replies[i].Err = rueidisValues(r)
+	return built
+}
+
+func (c rueidisConn) DoTogether(ctx context.Context, cmds []Command) []Reply {
+	conn, release := c.client.Dedicate()
+	defer release()
+	replies := rueidisReplies(conn.DoMulti(ctx, c.commands(cmds)...))
+	for _, r := range replies {
+		if _, answered := errors.AsType[ReplyError](r.Err); r.Err != nil && !answered {
+			conn.Close() // and not back into the pool, with answers under way
+			break
+		}
 	}
 	return replies
 }
+
+func (c rueidisConn) Primaries(ctx context.Context) ([]Conn, error) {
+	if !c.Cluster() {
+		return []Conn{c}, nil
+	}
+	var primaries []Conn
+	for name, node := range c.client.Nodes() {
+		role, err := node.Do(ctx, node.B().Role().Build()).ToArray()
+		if err != nil {
+			return nil, rueidisError(err)
+		}
+		if is, _ := role[0].ToString(); is == primaryRole {
+			primaries = append(primaries, rueidisConn{client: node, name: name})
+		}
+	}
+	return primaries, nil
+}
+
+// primaryRole is what ROLE says of a server that takes writes.
+const primaryRole = "master"
 
 func (c rueidisConn) Scan(ctx context.Context, cursor, match string, count int) (string, []string, error) {
 	from, err := strconv.ParseUint(cursor, 10, 64)
@@ -73,6 +112,14 @@ func (c rueidisConn) Close() error {
 		c.client.Close()
 	}
 	return nil
+}
+
+func rueidisReplies(results []rueidis.RedisResult) []Reply {
+	replies := make([]Reply, len(results))
+	for i, r := range results {
+		replies[i].Values, replies[i].Err = rueidisValues(r)
+	}
+	return replies
 }
 
 func rueidisValues(r rueidis.RedisResult) ([]string, error) {

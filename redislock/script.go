@@ -64,7 +64,7 @@ func newScript(text string) script {
 }
 
 // source is the text of a script, with the files that it includes.
-func source(name string) string {
+func source(name string, layout ...string) string {
 	text, err := sources.ReadFile("lua/" + name)
 	if err != nil {
 		panic(err) // it is part of this package
@@ -104,8 +104,8 @@ func (d *Driver) run(ctx context.Context, s *script, k keys, args ...string) ([]
 
 // runMany runs many scripts in one round trip. Those that the server did not know go again: all but the first by hash,
 // and, should it have forgotten them once more, each with its text.
-func (d *Driver) runMany(ctx context.Context, s *script, cmds []Command) []Reply {
-	replies := d.conn.DoMany(ctx, cmds)
+func (d *Driver) runMany(ctx context.Context, send sender, s *script, cmds []Command) []Reply {
+	replies := send(ctx, cmds)
 	for _, heads := range [][2][]string{{s.full, s.head}, {s.full, s.full}} {
 		var again []Command
 		var at []int
@@ -120,7 +120,7 @@ func (d *Driver) runMany(ctx context.Context, s *script, cmds []Command) []Reply
 		if len(again) == 0 {
 			break
 		}
-		for i, r := range d.conn.DoMany(ctx, again) {
+		for i, r := range send(ctx, again) {
 			replies[at[i]] = r
 		}
 	}

@@ -4,24 +4,40 @@ import (
 	"context"
 	"crypto/rand"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/redis/rueidis"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
 )
 
 // openAt opens a driver on the server at this address, as programs do. params go into the URL.
 func openAt(t testing.TB, addr, params string) *redislock.Driver {
 	t.Helper()
-	d, err := driver.Open(t.Context(), "redis://"+addr+params)
+	return openURL(t, "redis://"+addr+params)
+}
+
+func openURL(t testing.TB, url string) *redislock.Driver {
+	t.Helper()
+	d, err := driver.Open(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
 	return d.(*redislock.Driver)
+}
+
+// addrs are the addresses of servers as URLs list them.
+func addrs(group []*servers.Server) string {
+	var list []string
+	for _, s := range group {
+		list = append(list, s.Addr)
+	}
+	return strings.Join(list, ",")
 }
 
 // rawClient is any other client of the server.

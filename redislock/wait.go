@@ -16,7 +16,11 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	if again, err := d.post.untold(ctx, c); again || err != nil {
 		return driver.Status{}, explain(err)
 	}
-	return d.post.wait(ctx, c.ID)
+	st, err := d.post.wait(ctx, c.ID)
+	if d.opts.Replicas > 0 {
+		return driver.Status{}, err // whoever granted the claim did not wait for replicas: ask, and have them confirm it
+	}
+	return st, err
 }
 
 // watchFor is how long the server remembers that somebody watches; then Watch returns, and the caller looks again.

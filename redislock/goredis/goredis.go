@@ -11,17 +11,34 @@ import (
 	"github.com/holdfast-go/holdfast/redislock"
 )
 
-// New returns a driver on a client that the caller opened, and closes, after the driver. Nothing is sent yet. Commands of
-// the driver are never repeated by the client, whatever its MaxRetries.
+// New returns a driver on a client that the caller opened, and closes, after the driver: one of a server, of sentinels or of
+// a cluster. Nothing is sent yet. Commands of the driver are never repeated by the client, whatever its MaxRetries.
 func New(client redis.UniversalClient, opts *redislock.Options) (*redislock.Driver, error) {
-	if client == nil {
+	switch c := client.(type) {
+	case nil:
 		return nil, errors.New("goredis: the client is nil; open one with redis.NewClient")
+	case *redis.Ring:
+		return nil, errors.New("goredis: a Ring moves keys to another server when one does not answer, which would grant a lock twice; use a cluster, or sentinels")
+	case *redis.ClusterClient:
+		return redislock.NewOn(clusterConn{conn{client}, c}, opts)
 	}
 	return redislock.NewOn(conn{client}, opts)
 }
 
 // conn is a redislock.Conn on a go-redis client.
 type conn struct{ client redis.UniversalClient }
+
+// Name is unknown: the client may go from server to server.
+func (c conn) Name() string { return "" }
+
+func (c conn) Cluster() bool { return false }
+
+// DoTogether is DoMany: one server gets a pipeline over one connection.
+func (c conn) DoTogether(ctx context.Context, cmds []redislock.Command) []redislock.Reply {
+	return c.DoMany(ctx, cmds)
+}
+
+func (c conn) Primaries(context.Context) ([]redislock.Conn, error) { return []redislock.Conn{c}, nil }
 
 // once is a command that the client does not repeat.
 type once struct{ *redis.Cmd }

@@ -1,0 +1,59 @@
+package goredis
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/redislock"
+)
+
+// clusterConn is a redislock.Conn on a client of a cluster. It listens on one channel for all locks, whose messages go
+// through the whole cluster: of go-redis each channel in a slot would cost a connection.
+type clusterConn struct {
+	conn
+	cluster *redis.ClusterClient
+}
+
+func (c clusterConn) Cluster() bool { return true }
+
+// DoTogether sends commands to the server that has the keys of the first. Where the client is mistaken about that, it looks
+// again for the next time.
+func (c clusterConn) DoTogether(ctx context.Context, cmds []redislock.Command) []redislock.Reply {
+	node, err := c.cluster.MasterForKey(ctx, cmds[0].Keys[0])
+	if err != nil {
+		replies := make([]redislock.Reply, len(cmds))
+		for i := range replies {
+			replies[i].Err = err
+		}
+		return replies
+	}
+	replies := conn{node}.DoMany(ctx, cmds)
+	if answer, ok := errors.AsType[redislock.ReplyError](replies[0].Err); ok && strings.HasPrefix(string(answer), "MOVED ") {
+		c.cluster.ReloadState(ctx)
+	}
+	return replies
+}
+
+func (c clusterConn) Primaries(ctx context.Context) ([]redislock.Conn, error) {
+	var mu sync.Mutex
+	var primaries []redislock.Conn
+	err := c.cluster.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
+		mu.Lock()
+		defer mu.Unlock()
+		primaries = append(primaries, named{conn{node}, node.Options().Addr})
+		return nil
+	})
+	return primaries, err
+}
+
+// named is a conn to a server that is known.
+type named struct {
+	conn
+	name string
+}
+
+func (n named) Name() string { return n.name }

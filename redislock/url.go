@@ -1,0 +1,171 @@
+package redislock
+
+import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+const (
+	defaultPort         = "6379"
+	defaultSentinelPort = "26379"
+)
+
+// A target is what a URL says about the servers.
+type target struct {
+	scheme         string
+	hosts          []string // host:port each; the sentinels where there are some
+	socket         string   // a Unix socket in place of them
+	user, password string
+	db             int
+	tls            *tls.Config
+
+	master                         string // what sentinels call the group
+	sentinelUser, sentinelPassword string
+}
+
+// parseURL reads a URL, with all of its parameters.
+func parseURL(u *url.URL) (target, Options, error) {
+	p := driver.NewParams(u)
+	t := target{scheme: u.Scheme, user: u.User.Username()}
+	t.password, _ = u.User.Password()
+	opts := parseOptions(p)
+	files := parseFiles(p)
+	encrypt := u.Scheme == "rediss"
+	if !encrypt && u.Scheme != "redis+unix" {
+		encrypt = p.Bool("tls", false)
+	}
+	misplaced := t.parsePlace(u, p)
+	if err := cmp.Or(p.Err(), misplaced); err != nil {
+		return t, opts, err
+	}
+	var err error
+	t.tls, err = files.config(encrypt)
+	return t, opts, err
+}
+
+func parseOptions(p *driver.Params) Options {
+	prefix := p.String("prefix", DefaultPrefix)
+	return Options{
+		Prefix:         prefix,
+		NoPrefix:       prefix == "",
+		Replicas:       p.Int("replicas", 0),
+		ReplicasWithin: p.Duration("replicaswithin", 0),
+	}
+}
+
+// parsePlace reads where the servers are, which each scheme says in its own way.
+func (t *target) parsePlace(u *url.URL, p *driver.Params) error {
+	switch u.Scheme {
+	case "redis+unix":
+		t.socket, t.db = u.Path, p.Int("db", 0)
+		return t.checkSocket(u)
+	case "redis-sentinel":
+		t.hosts, t.master = driver.Hosts(u, defaultSentinelPort), strings.Trim(u.Path, "/")
+		t.sentinelUser, t.sentinelPassword = p.String("sentineluser", ""), p.String("sentinelpassword", "")
+		t.db = p.Int("db", 0)
+		return t.checkSentinel()
+	case "redis-cluster":
+		t.hosts = driver.Hosts(u, defaultPort)
+		return t.checkCluster(u)
+	}
+	t.hosts, t.socket = driver.Hosts(u, defaultPort), p.String("socket", "")
+	return t.checkSingle(u)
+}
+
+func (t *target) checkSocket(u *url.URL) error {
+	if t.socket == "" || u.Host != "" {
+		return errors.New("the URL should have three slashes and the path of a socket, like redis+unix:///run/redis/redis.sock")
+	}
+	t.hosts = []string{t.socket}
+	return nil
+}
+
+func (t *target) checkSentinel() error {
+	if len(t.hosts) == 0 || t.master == "" || strings.Contains(t.master, "/") {
+		return errors.New("the URL should have the sentinels and the name of their master, like redis-sentinel://host1,host2,host3/mymaster")
+	}
+	return nil
+}
+
+var errNoCluster = fmt.Errorf("this server is not part of a cluster; use a URL like redis://localhost:6379: %w", driver.ErrRefused)
+
+func (t *target) checkCluster(u *url.URL) error {
+	if len(t.hosts) == 0 || strings.Trim(u.Path, "/") != "" {
+		return errors.New("the URL should have some hosts of the cluster and nothing after them, like redis-cluster://host1,host2: a cluster has one database")
+	}
+	return nil
+}
+
+func (t *target) checkSingle(u *url.URL) (err error) {
+	if t.db, err = database(u); err != nil {
+		return err
+	}
+	switch {
+	case t.socket != "" && len(t.hosts) > 0:
+		return errors.New("the URL should have either a host or the parameter socket")
+	case t.socket != "":
+		t.hosts = []string{t.socket}
+	case len(t.hosts) != 1:
+		return fmt.Errorf("the URL should have one host, like %s://localhost:6379; it has %d; for several use redis-sentinel:, redis-cluster: or redlock:", u.Scheme, len(t.hosts))
+	}
+	return nil
+}
+
+func database(u *url.URL) (int, error) {
+	path := strings.Trim(u.Path, "/")
+	if path == "" {
+		return 0, nil
+	}
+	db, err := strconv.Atoi(path)
+	if err != nil || db < 0 {
+		return 0, errors.New("after the host, the URL should have nothing or the number of a database, like redis://localhost:6379/0")
+	}
+	return db, nil
+}
+
+// pemFiles are the files that a URL names for TLS.
+type pemFiles struct{ ca, cert, key string }
+
+func parseFiles(p *driver.Params) pemFiles {
+	return pemFiles{ca: p.String("ca", ""), cert: p.String("cert", ""), key: p.String("key", "")}
+}
+
+// config returns nil for connections that are not encrypted. The name of a server is that of the host it is reached by.
+func (f pemFiles) config(encrypt bool) (*tls.Config, error) {
+	switch {
+	case !encrypt && f != pemFiles{}:
+		return nil, errors.New("the parameters ca, cert and key are for TLS; use rediss: or the parameter tls=true")
+	case !encrypt:
+		return nil, nil
+	case (f.cert == "") != (f.key == ""):
+		return nil, errors.New("the parameters cert and key go together: files with the client's certificate and its key")
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if f.ca != "" {
+		text, err := os.ReadFile(f.ca)
+		if err != nil {
+			return nil, fmt.Errorf("parameter ca: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("parameter ca: %s has no certificate in PEM form", f.ca)
+		}
+	}
+	if f.cert != "" {
+		pair, err := tls.LoadX509KeyPair(f.cert, f.key)
+		if err != nil {
+			return nil, fmt.Errorf("parameters cert and key: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, nil
+}

@@ -1,0 +1,144 @@
+package redislock_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+func TestURLs(t *testing.T) {
+	socket := t.TempDir() + "/redis.sock"
+	srv := servers.Redis(t, "--unixsocket", socket)
+	srv.RedisCommand(t, "ACL", "SETUSER", "app", "on", ">a:b@c", "~*", "&*", "+@all")
+	host, port, _ := net.SplitHostPort(srv.Addr)
+	for name, tt := range map[string]struct{ url, want string }{
+		"plain":                    {"redis://" + host + ":" + port, ""},
+		"a database":               {"redis://" + srv.Addr + "/3", ""},
+		"a prefix":                 {"redis://" + srv.Addr + "?prefix=mine:", ""},
+		"a user":                   {"redis://app:a%3Ab%40c@" + srv.Addr, ""},
+		"a socket":                 {"redis+unix://" + socket, ""},
+		"a socket and more":        {"redis+unix://app:a%3Ab%40c@" + socket + "?db=3&prefix=mine:", ""},
+		"a socket as a parameter":  {"redis:///?socket=" + socket, ""},
+		"socket and host":          {"redis://" + srv.Addr + "/?socket=" + socket, "either a host or"},
+		"socket with two slashes":  {"redis+unix:/" + socket, "three slashes"},
+		"no host":                  {"redis://", "one host"},
+		"two hosts":                {"redis://a,b", "redis-sentinel:"},
+		"not a database":           {"redis://" + srv.Addr + "/x", "number of a database"},
+		"unknown parameter":        {"redis://" + srv.Addr + "?prefx=a", "unknown parameter"},
+		"a file without TLS":       {"redis://" + srv.Addr + "?ca=/tmp/x", "tls=true"},
+		"a certificate, no key":    {"rediss://" + srv.Addr + "?cert=/tmp/x", "go together"},
+		"no such file":             {"rediss://" + srv.Addr + "?ca=/nowhere/x", "parameter ca"},
+		"half a replica":           {"redis://" + srv.Addr + "?replicas=0.5", "whole number"},
+		"sentinels, no master":     {"redis-sentinel://" + srv.Addr, "name of their master"},
+		"sentinels that are none":  {"redis-sentinel://" + srv.Addr + "/mymaster", "unknown command"},
+		"a cluster with databases": {"redis-cluster://" + srv.Addr + "/1", "one database"},
+		"a cluster that is none":   {"redis-cluster://" + srv.Addr, "not part of a cluster"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := driver.Open(t.Context(), tt.url)
+			if d != nil {
+				t.Cleanup(func() { d.Close() })
+			}
+			switch {
+			case tt.want == "" && err != nil, tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
+				t.Errorf("got %v, want %q", err, tt.want)
+			case err != nil && strings.Contains(err.Error(), "a:b"):
+				t.Errorf("the error shows the password: %v", err)
+			case err == nil:
+				release(t, d, acquire(t, d, claim(name, long)))
+			}
+		})
+	}
+}
+
+func TestTLS(t *testing.T) {
+	pki := newPKI(t)
+	_, port, _ := net.SplitHostPort(freePort(t))
+	srv := servers.Redis(t, "--tls-port", port, "--tls-cert-file", pki.cert, "--tls-key-file", pki.key, "--tls-ca-cert-file", pki.ca)
+	for name, tt := range map[string]struct {
+		url   string
+		opens bool
+	}{
+		"certificates of both":    {"rediss://127.0.0.1:" + port + "?ca=" + pki.ca + "&cert=" + pki.cert + "&key=" + pki.key, true},
+		"the same as a parameter": {"redis://127.0.0.1:" + port + "?tls=true&ca=" + pki.ca + "&cert=" + pki.cert + "&key=" + pki.key, true},
+		"no certificate of ours":  {"rediss://127.0.0.1:" + port + "?ca=" + pki.ca, false},
+		"an unknown authority":    {"rediss://127.0.0.1:" + port, false},
+		"a server without":        {"rediss://" + srv.Addr, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := driver.Open(t.Context(), tt.url)
+			if (err == nil) != tt.opens {
+				t.Fatalf("opened: %v, %v; want %v", err == nil, err, tt.opens)
+			}
+			if d != nil {
+				t.Cleanup(func() { d.Close() })
+				release(t, d, acquire(t, d, claim(name, long)))
+			}
+		})
+	}
+}
+
+// freePort returns an address on which nobody listens.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// A pki is an authority and a certificate by it for 127.0.0.1, as files.
+type pki struct{ ca, cert, key string }
+
+func newPKI(t *testing.T) pki {
+	t.Helper()
+	dir := t.TempDir()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber:          big.NewInt(1),
+		Subject:               pkix.Name{CommonName: "a test"},
+		NotBefore:             time.Now().Add(-time.Hour),
+		NotAfter:              time.Now().Add(24 * time.Hour),
+		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		BasicConstraintsValid: true,
+		IsCA:                  true,
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := writePEM(t, filepath.Join(dir, "cert.pem"), "CERTIFICATE", cert)
+	return pki{ca: own, cert: own, key: writePEM(t, filepath.Join(dir, "key.pem"), "PRIVATE KEY", text)}
+}
+
+func writePEM(t *testing.T, name, kind string, text []byte) string {
+	t.Helper()
+	if err := os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: text}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
