@@ -43,6 +43,42 @@ func (e *claim) expire() {
 	})
 }
 
+// keptByOthers reports whether other clients have renewed the claim since this was asked last, and lets it live on then.
+func (e *claim) keptByOthers() bool {
+	for !e.s.isLost() {
+		r, from, err := e.noted()
+		switch {
+		case err == nil && r.End == alive && r.Kept > e.keptNow():
+			return e.letLive(r, from)
+		case err == nil || isRefused(err) || pause(e.d.lifetime) != nil:
+			return false
+		}
+	}
+	return false
+}
+
+// noted reads the claim's note as of some instant; a record that has ended when it is not there.
+func (e *claim) noted() (r record, from instant, err error) {
+	ctx, cancel := context.WithTimeout(e.d.lifetime, e.s.time/attemptPart)
+	defer cancel()
+	from = now()
+	note, err := e.s.getIfThere(ctx, e.note)
+	if err != nil || note.stat == nil {
+		return record{End: taken}, from, err
+	}
+	r, err = e.d.decode(e.note, note.data)
+	return r, from, err
+}
+
+// letLive lets a claim live on that others have renewed.
+func (e *claim) letLive(r record, from instant) bool {
+	e.mu.Lock()
+	e.record.Kept, e.record.TTL = r.Kept, r.TTL
+	e.leaving = false
+	e.mu.Unlock()
+	return e.live(time.Duration(r.TTL)*time.Millisecond, from)
+}
+
 func (e *claim) renewedMeanwhile() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -52,27 +88,6 @@ func (e *claim) renewedMeanwhile() bool {
 	}
 	e.leaving = left <= 0
 	return left > 0
-}
-
-// keptByOthers reports whether other clients have renewed the claim since this was asked last, and lets it live on then.
-func (e *claim) keptByOthers() bool {
-	ctx, cancel := context.WithTimeout(e.d.lifetime, e.s.time/attemptPart)
-	defer cancel()
-	from := now()
-	note, err := e.s.getIfThere(ctx, e.note)
-	if err != nil || note.stat == nil {
-		return false
-	}
-	r, err := e.d.decode(e.note, note.data)
-	e.mu.Lock()
-	if kept := err == nil && r.End == alive && r.Kept > e.record.Kept; !kept {
-		e.mu.Unlock()
-		return false
-	}
-	e.record.Kept, e.record.TTL = r.Kept, r.TTL
-	e.leaving = false
-	e.mu.Unlock()
-	return e.live(time.Duration(r.TTL)*time.Millisecond, from)
 }
 
 // remove takes the claim out of the queue until that is confirmed, or its session is gone. Where the server refuses

@@ -22,7 +22,7 @@ func TestLeaderCrash(t *testing.T) {
 	ctx := limit(t)
 	const waiters = 4
 	client := func() *holdfast.Client { return holdfast.New(open(t, nil, addrs(ensemble)...)) }
-	ttl := holdfast.WithTTL(5 * time.Second)
+	ttl := holdfast.WithTTL(10 * time.Second)
 	held, err := client().Mutex("job", ttl).Lock(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestHolderKnowsFirst(t *testing.T) {
 
 func holderKnowsFirst(t *testing.T, ensemble []*servers.Server, name string) {
 	ctx := limit(t)
-	const ttl = 2 * time.Second
+	const ttl = 3 * time.Second
 	holes, through := proxies(t, ensemble)
 	held, err := holdfast.New(open(t, nil, through...)).Mutex(name, holdfast.WithTTL(ttl)).Lock(ctx)
 	if err != nil {

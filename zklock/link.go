@@ -1,7 +1,6 @@
 package zklock
 
 import (
-	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"net"
@@ -12,13 +11,14 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// A link brings one session to its servers. The client library asks it where to connect, and connects through it; so it
-// learns what the library does not tell: the timeout that the server granted. It is closed when its session has ended,
-// since the library would go on with a new one.
+// A link brings one session to its servers. The client library asks it where to connect, and connects through it, which
+// shows what the library does not tell; see [greeter]. It is closed when its session has ended, since the library would
+// go on with a new one.
 type link struct {
 	hosts   []string
 	connect zk.Dialer
 	timeout time.Duration // that is asked for
+	login   []byte        // user:password; nil for nobody
 	granted atomic.Int64  // by the server, in milliseconds; zero until it answered
 	closed  chan struct{}
 
@@ -28,11 +28,17 @@ type link struct {
 	fault  error // why the newest attempt has failed
 }
 
-func newLink(hosts []string, connect zk.Dialer, timeout time.Duration) *link {
-	if connect == nil {
-		connect = net.DialTimeout
+func (d *Driver) newLink(timeout time.Duration) *link {
+	l := &link{
+		hosts: d.hosts, connect: d.opts.Dial, timeout: timeout, closed: make(chan struct{}), next: rand.IntN(len(d.hosts)),
 	}
-	return &link{hosts: hosts, connect: connect, timeout: timeout, closed: make(chan struct{}), next: rand.IntN(len(hosts))}
+	if l.connect == nil {
+		l.connect = net.DialTimeout
+	}
+	if d.opts.User != "" {
+		l.login = []byte(d.opts.User + ":" + d.opts.Password)
+	}
+	return l
 }
 
 // Init, Len, Next and Connected are what the library asks for [zk.HostProvider].
@@ -67,7 +73,7 @@ func (l *link) dial(network, address string, timeout time.Duration) (net.Conn, e
 	if l.blame(err); err != nil {
 		return nil, err
 	}
-	return &greeter{Conn: conn, link: l}, nil
+	return newGreeter(l, conn), nil
 }
 
 func (l *link) pause() {
@@ -123,36 +129,4 @@ func (l *link) close() {
 	if !l.isClosed() {
 		close(l.closed)
 	}
-}
-
-// A greeter is a connection that reads along in the server's greeting.
-type greeter struct {
-	net.Conn
-	link     *link
-	greeting []byte // as much of it as has come
-}
-
-// What a greeting begins with: its length, a version, and the timeout of the session.
-const timeoutAt, timeoutEnd = 8, 12
-
-func (g *greeter) greeted() bool { return len(g.greeting) >= timeoutEnd }
-
-func (g *greeter) Read(b []byte) (int, error) {
-	n, err := g.Conn.Read(b)
-	if !g.greeted() {
-		g.greeting = append(g.greeting, b[:n]...)
-		if g.greeted() {
-			g.link.granted.Store(int64(binary.BigEndian.Uint32(g.greeting[timeoutAt:])))
-		}
-	}
-	return n, err
-}
-
-// SetReadDeadline sets a deadline; one for the greeting is less than the library's, which is far longer than the session
-// lives.
-func (g *greeter) SetReadDeadline(t time.Time) error {
-	if latest := time.Now().Add(g.link.patience()); !t.IsZero() && !g.greeted() && t.After(latest) {
-		t = latest
-	}
-	return g.Conn.SetReadDeadline(t)
 }

@@ -116,7 +116,7 @@ func (d *Driver) fill(slot *slot, ttl time.Duration) {
 // start connects a session that should live so long.
 func (d *Driver) start(ctx context.Context, timeout time.Duration) (*session, error) {
 	s := &session{
-		d: d, link: newLink(d.hosts, d.opts.Dial, timeout), lost: make(chan struct{}),
+		d: d, link: d.newLink(timeout), lost: make(chan struct{}),
 		back: make(chan struct{}), watches: make(map[spot]*watch), used: now(),
 	}
 	up := s.nextConnection()
@@ -149,24 +149,18 @@ func (s *session) settle(ctx context.Context) error {
 		return fmt.Errorf("%w: the server lets sessions live for no longer than %v; use a TTL of %v or less, or raise its maxSessionTimeout",
 			driver.ErrRefused, s.time, s.ttl)
 	}
-	if err := s.identify(ctx); err != nil {
+	beat := s.d.keys.beat(s.id)
+	_, err := s.create(ctx, beat, zk.FlagEphemeral)
+	if err != nil && !errors.Is(err, zk.ErrNodeExists) { // which an earlier attempt would have made
 		return err
 	}
-	_, err := s.create(ctx, s.d.keys.beat(s.id), zk.FlagEphemeral)
-	if errors.Is(err, zk.ErrNodeExists) {
-		err = nil // an earlier attempt, whose answer was lost
-	}
-	return err
+	return s.watchForever(ctx, beat+"/never")
 }
 
-// identify tells the server who the client is.
-func (s *session) identify(ctx context.Context) error {
-	if s.d.opts.User == "" {
-		return nil
-	}
-	_, err := call(ctx, s, func(c *zk.Conn) (struct{}, error) {
-		return struct{}{}, c.AddAuth("digest", []byte(s.d.opts.User+":"+s.d.opts.Password))
-	})
+// watchForever watches a node that will never be, so that the library has something to watch when the session comes back;
+// see [greeter].
+func (s *session) watchForever(ctx context.Context, path string) error {
+	_, _, err := s.watch(ctx, spot{path, itsCreation})
 	return err
 }
 

@@ -199,5 +199,8 @@ func (e *claim) lookAnew(ctx context.Context) error {
 	if err := e.s.sync(ctx); err != nil {
 		return err
 	}
+	if err := e.attend(ctx); err != nil {
+		return err
+	}
 	return e.lookAgain(ctx)
 }

@@ -1,0 +1,191 @@
+package zklock_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/zklock"
+)
+
+// openURL opens a driver as programs do.
+func openURL(t testing.TB, url string) (driver.Driver, error) {
+	t.Helper()
+	d, err := driver.Open(limit(t), url)
+	if err == nil {
+		t.Cleanup(func() { d.Close() })
+	}
+	return d, err
+}
+
+func mustOpen(t testing.TB, url string) driver.Driver {
+	t.Helper()
+	d, err := openURL(t, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	addr := servers.ZooKeeper(t).Addr
+	a, b := mustOpen(t, "zk://"+addr+"/team/a?prefix=/locks"), mustOpen(t, "zk://"+addr+"/team?prefix=a/locks/")
+	acquire(t, a, claim("job", long))
+	enqueue(t, b, claim("job", long))
+	acquire(t, mustOpen(t, "zk://"+addr+"/team/a"), claim("job", long)) // another prefix, other locks
+	acquire(t, mustOpen(t, "zk://"+addr+"/team/a?layout=curator"), claim("job", long))
+
+	other := raw(t, addr)
+	for path, want := range map[string]int{"/team/a/locks/job": 2, "/team/a/holdfast/job": 1, "/team/a/job": 1} {
+		if nodes, _, err := other.Children(path); err != nil || len(nodes) != want {
+			t.Errorf("%s has %q, %v; want %d", path, nodes, err, want)
+		}
+	}
+	if got, most := a.Traits().MaxTTL, 120*time.Second; got > most || got < most-2*time.Second {
+		t.Errorf("the longest TTL is %v, want a little less than the server's sessions, %v", got, most)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	addr := servers.ZooKeeper(t).Addr
+	for url, want := range map[string]string{
+		"zk:///chroot":                      "no server",
+		"zk://" + addr + "?chroot=/a":       "unknown parameter",
+		"zk://" + addr + "?layout=nested":   "unknown layout",
+		"zk://" + addr + "/a/../b":          "chroot and prefix",
+		"zk://" + addr + "?prefix=/a//b":    "chroot and prefix",
+		"zk://" + addr + "?acl=mine":        "parameter acl",
+		"zk://" + addr + "?acl=creator":     "names a user",
+		"zk://" + addr + "?prefix=%2Fa%00b": "chroot and prefix",
+	} {
+		if _, err := openURL(t, url); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want an error with %q", url, err, want)
+		}
+	}
+	if _, err := zklock.New(nil, nil); err == nil {
+		t.Error("New takes no server for one")
+	}
+}
+
+func TestOpenWithoutServer(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	ctx, cancel := context.WithTimeout(limit(t), time.Second)
+	defer cancel()
+	_, err = driver.Open(ctx, "zk://app:s3cret@"+l.Addr().String())
+	if err == nil || !strings.Contains(err.Error(), "refused") || !strings.Contains(err.Error(), "reachable") || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("got %v, want an error that says what is wrong and what to look at, without the password", err)
+	}
+}
+
+func TestUserAndPassword(t *testing.T) {
+	t.Parallel()
+	addr := servers.ZooKeeper(t).Addr
+	app := mustOpen(t, "zk://app:s3cret@"+addr)
+	held := acquire(t, app, claim("job", long))
+	enqueue(t, mustOpen(t, "zk://app:s3cret@"+addr), claim("job", long))
+	for what, login := range map[string]string{"another password": "app:s3cret-wrong@", "another user": "else:s3cret@", "nobody": ""} {
+		d := mustOpen(t, "zk://"+login+addr)
+		_, err := d.Request(limit(t), claim("job", long))
+		if !errors.Is(err, driver.ErrRefused) || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: got %v, want a refusal without the password", what, err)
+		}
+		if err := d.Release(limit(t), held); err == nil {
+			t.Errorf("%s released the lock", what)
+		}
+	}
+	acquire(t, app, held)
+
+	shared := mustOpen(t, "zk://app:s3cret@"+addr+"?prefix=open&acl=open")
+	acquire(t, shared, claim("job", long))
+	enqueue(t, mustOpen(t, "zk://"+addr+"?prefix=open"), claim("job", long))
+}
+
+func TestReservedName(t *testing.T) {
+	t.Parallel()
+	d := open(t, &zklock.Options{Layout: zklock.Curator}, servers.ZooKeeper(t).Addr)
+	for _, name := range []string{"zookeeper", "zookeeper/quota"} {
+		if _, err := d.Request(limit(t), claim(name, long)); !errors.Is(err, driver.ErrInvalidName) {
+			t.Errorf("%s: got %v, want ErrInvalidName", name, err)
+		}
+	}
+}
+
+// Claims of more than one TTL live in a session for each.
+func TestSeveralTTLs(t *testing.T) {
+	t.Parallel()
+	d := open(t, nil, servers.ZooKeeper(t).Addr)
+	for _, ttl := range []time.Duration{time.Second, 2500 * time.Millisecond, long, longest} {
+		c, st := request(t, d, claim(ttl.String(), ttl))
+		if st.TTL < ttl || st.TTL > ttl+10*time.Millisecond {
+			t.Errorf("TTL %v was asked for, %v granted", ttl, st.TTL)
+		}
+		c.TTL = 2 * longest
+		if _, err := d.Request(limit(t), c); err == nil {
+			t.Errorf("a claim of %v was renewed for %v, though its session ends before", ttl, c.TTL)
+		}
+	}
+}
+
+// Where the server lets sessions live longer than they should, claims do too.
+func TestLongerTTL(t *testing.T) {
+	t.Parallel()
+	d := open(t, nil, servers.ZooKeeper(t, "minSessionTimeout=10000").Addr)
+	if _, st := request(t, d, claim("job", time.Second)); st.TTL != 9*time.Second {
+		t.Errorf("the TTL is %v, want the session's 10s without the slack of 1s", st.TTL)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	ensemble := servers.ZooKeeperEnsemble(t, 3)
+	findings := check(t, open(t, nil, addrs(ensemble)...))
+	if len(findings) != 8 || find(findings, "3 members").Level != driver.Fine || find(findings, "3.").Fact == "" {
+		t.Errorf("found %+v", findings)
+	}
+	ensemble[0].Kill(t)
+	findings = check(t, open(t, nil, addrs(ensemble)...))
+	if f := find(findings, ensemble[0].Addr); f.Level != driver.Warning || f.Advice == "" {
+		t.Errorf("of a server that is down: %+v", f)
+	}
+}
+
+func TestCheckOfAWeakServer(t *testing.T) {
+	t.Parallel()
+	s := servers.ZooKeeper(t, "tickTime=6000", "maxSessionTimeout=12000")
+	findings := check(t, open(t, nil, s.Addr))
+	for _, fact := range []string{"ticks of 6s", "1 members", "up to 1"} {
+		if f := find(findings, fact); f.Level != driver.Warning || f.Advice == "" {
+			t.Errorf("%s: %+v", fact, f)
+		}
+	}
+}
+
+func check(t *testing.T, d *zklock.Driver) []driver.Finding {
+	t.Helper()
+	findings, err := d.Check(limit(t))
+	if err != nil {
+		t.Errorf("Check: %v", err)
+	}
+	return findings
+}
+
+func find(findings []driver.Finding, fact string) driver.Finding {
+	for _, f := range findings {
+		if strings.Contains(f.Fact, fact) {
+			return f
+		}
+	}
+	return driver.Finding{}
+}
