@@ -36,7 +36,8 @@ type Dialect struct {
 
 	bells int // how many claims of one client have bells at most
 
-	facts func() []fact // what Check looks at
+	facts     []fact // what Check looks at
+	sessionID string // a query for the number of the session
 }
 
 // traits are the same for all servers.

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"strings"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // MySQL is the dialect of MySQL 8.0 and MariaDB 10.6, or newer.
@@ -17,15 +19,39 @@ var MySQL = &Dialect{
 		"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 		"SET SESSION autocommit = 1, innodb_lock_wait_timeout = 5, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
 	},
-	wishes:  []string{"SET SESSION max_statement_time = 0"}, // MariaDB's; MySQL's concerns only SELECT
-	migrate: migrateMySQL,
-	drop:    "DROP PROCEDURE IF EXISTS ",
-	helpers: []routine{"enter", "finish", "settle", "state", "hang"},
-	busy:    []string{"1205", "1213", "1020"},
-	refused: []string{"1044", "1045", "1049", "1142", "1227", "1290", "1370", "1792", "1836", "3572"},
-	missing: []string{"1146", "1305", "1318"},
-	bells:   256,
-	facts:   mysqlFacts,
+	wishes:    []string{"SET SESSION max_statement_time = 0"}, // MariaDB's; MySQL's concerns only SELECT
+	migrate:   migrateMySQL,
+	drop:      "DROP PROCEDURE IF EXISTS ",
+	helpers:   []routine{"enter", "finish", "settle", "state", "hang"},
+	busy:      []string{"1205", "1213", "1020"},
+	refused:   []string{"1044", "1045", "1049", "1142", "1227", "1290", "1370", "1792", "1836", "3572"},
+	missing:   []string{"1146", "1305", "1318"},
+	bells:     256,
+	facts:     mysqlFacts,
+	sessionID: "SELECT CONNECTION_ID()",
+}
+
+const useThePrimary = "connect to the primary: a replica refuses to write, or is overwritten"
+
+var mysqlFacts = []fact{
+	{"the server's version", "SELECT VERSION()", func(v string) bool {
+		return !strings.HasPrefix(v, "5.") && !strings.HasPrefix(v, "10.5.") && !strings.HasPrefix(v, "10.4.")
+	}, driver.Warning, "upgrade to MySQL 8.0, MariaDB 10.6 or newer: older ones are not tested"},
+	{"read_only", "SELECT @@GLOBAL.read_only", is("0", "OFF"), driver.Unsafe, useThePrimary},
+	{"super_read_only", "SELECT @@GLOBAL.super_read_only", is("0", "OFF"), driver.Unsafe, useThePrimary},
+	{"innodb_flush_log_at_trx_commit", "SELECT @@GLOBAL.innodb_flush_log_at_trx_commit", is("1"), driver.Warning,
+		"set it to 1: otherwise a power failure may take back locks and tokens that were given"},
+	{"transaction_isolation", "SELECT @@SESSION.transaction_isolation", is("READ-COMMITTED"), driver.Warning,
+		"let the proxy keep SET SESSION: otherwise there are more deadlocks, which are repeated"},
+	{"tx_isolation", "SELECT @@SESSION.tx_isolation", is("READ-COMMITTED"), driver.Warning,
+		"let the proxy keep SET SESSION: otherwise there are more deadlocks, which are repeated"},
+	{"autocommit", "SELECT @@SESSION.autocommit", is("1"), driver.Unsafe, "let the proxy keep SET SESSION: otherwise nothing is committed"},
+	{"wait_timeout", "SELECT @@GLOBAL.wait_timeout", atLeast(60), driver.Warning,
+		"set it to a minute or more: connections that wait for work are closed, and opening them takes time"},
+	{"binlog_format", "SELECT IF(@@GLOBAL.log_bin, @@GLOBAL.binlog_format, 'not used')", is("ROW", "MIXED", "not used"), driver.Unsafe,
+		"set it to ROW: READ COMMITTED cannot be logged as statements"},
+	{"wsrep_on", "SELECT @@GLOBAL.wsrep_on", is("0", "OFF"), driver.Warning,
+		"send all that use locks to one node of the cluster: on several, waiting is less prompt and requests collide at their commit"},
 }
 
 // turnToMigrate is a lock of the server, for this database.

@@ -17,8 +17,8 @@ type resting struct {
 
 const (
 	restingMost = 2
-	restingTime = 10 * time.Second
-	openTime    = 5 * time.Second // after which waiting does without a connection of its own
+	restingTime = 2 * time.Second
+	openTime    = time.Second // after which waiting does without a connection of its own
 )
 
 // give returns a connection, a new one if none rests.

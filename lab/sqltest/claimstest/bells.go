@@ -1,0 +1,89 @@
+package claimstest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// soon is well below how long a sleeper in the server sleeps that no bell wakes.
+const soon = 500 * time.Millisecond
+
+// Who waits is woken by what it waits for, not by looking now and then.
+func testRings(t *testing.T, s Store) {
+	clients := []driver.Driver{s.client(t), s.client(t)}
+	db := s.admin(t)
+	var gaps []time.Duration
+	held := request(t, clients[0], mutex(t.Name()), true)
+	for i := range 20 {
+		next := request(t, clients[1-i%2], mutex(t.Name()), false)
+		granted := make(chan time.Time)
+		go func() {
+			await(t, clients[1-i%2], next)
+			granted <- time.Now()
+		}()
+		eventually(t, "it sleeps in the server", func() bool { return number(t, db, s.Sleeping) == 1 })
+		began := time.Now()
+		release(t, clients[i%2], held)
+		gaps = append(gaps, (<-granted).Sub(began))
+		held = next
+	}
+	slices.Sort(gaps)
+	if median := gaps[len(gaps)/2]; median > soon {
+		t.Errorf("a hand-off takes %v", median)
+	}
+}
+
+// When a writer ends, all readers behind it are granted: each wakes the next.
+func testCascade(t *testing.T, s Store) {
+	const readers = 10
+	share := mutex(t.Name())
+	share.Limit = driver.All
+	holder := s.client(t)
+	held := request(t, holder, mutex(t.Name()), true)
+	granted := make(chan struct{}, readers)
+	for range readers {
+		d, c := s.client(t), share
+		c.ID = mutex("").ID
+		c = request(t, d, c, false)
+		go func() {
+			await(t, d, c)
+			granted <- struct{}{}
+		}()
+	}
+	db := s.admin(t)
+	eventually(t, "they sleep in the server", func() bool { return number(t, db, s.Sleeping) == readers })
+	began := time.Now()
+	release(t, holder, held)
+	for range readers {
+		<-granted
+	}
+	if took := time.Since(began); took > readers*soon {
+		t.Errorf("the last of %d readers was granted after %v", readers, took)
+	}
+}
+
+// A holder whose claim is broken, or who is asked to let go, learns it from Wait; and who waited for it goes on.
+func testBrokenIsTold(t *testing.T, s Store) {
+	holder, other := s.client(t), s.client(t)
+	held, next := request(t, holder, mutex(t.Name()), true), request(t, other, mutex(t.Name()), false)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := driver.Revoke(ctx, other, t.Name(), held.ID); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := driver.Wait(ctx, holder, held); err != nil || !st.Revoked || !st.Granted {
+		t.Errorf("Wait: %+v, %v; want revoked", st, err)
+	}
+	if err := driver.Break(ctx, other, t.Name(), held.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := driver.Wait(ctx, holder, held); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("Wait: %v, want ErrGone", err)
+	}
+	await(t, other, next)
+}

@@ -1,0 +1,160 @@
+// Package claimstest tests claims in a database server: what the contract says, and what only a server can suffer. Its
+// tests run on each kind of server that a folder beside it starts.
+package claimstest
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/sqllock"
+)
+
+// A Store is a server with an empty database.
+type Store struct {
+	*servers.Server
+	Dialect *sqllock.Dialect
+	URL     func(addr string) string // of the database, at this address
+	Source  func(addr string) string // the same for database/sql
+	SQL     string                   // the name of its driver there
+
+	Stranger []string // makes a user "stranger" with the password "secret" and no rights on the tables
+	Settings []Setting
+	Sessions string                    // a query for the number of sessions, but for the one that asks
+	Sleeping string                    // a query for the number of sessions that wait for a bell, or until it is time to look
+	KillAll  func(testing.TB, *sql.DB) // ends those sessions, in the server
+}
+
+// patience bounds what a test waits for.
+const patience = 30 * time.Second
+
+// longTTL is for claims whose TTL must not be what ends them.
+const longTTL = 10 * time.Minute
+
+// migrated makes the tables.
+func (s Store) migrated(t testing.TB) Store {
+	t.Helper()
+	if err := sqllock.MigrateURL(t.Context(), s.URL(s.Addr)); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// client opens a new client, which is closed with the test.
+func (s Store) client(t testing.TB) driver.Driver { return s.clientAt(t, s.Addr) }
+
+// clientAt is client, over a proxy at this address.
+func (s Store) clientAt(t testing.TB, addr string) driver.Driver {
+	t.Helper()
+	d, err := driver.Open(context.Background(), s.URL(addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return d
+}
+
+// admin opens the database as any other program would.
+func (s Store) admin(t testing.TB) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(s.SQL, s.Source(s.Addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// number asks the database for one.
+func number(t testing.TB, db *sql.DB, query string) (n int64) {
+	t.Helper()
+	if err := db.QueryRow(query).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// change runs a statement behind the driver's back.
+func change(t testing.TB, db *sql.DB, statement string) {
+	t.Helper()
+	if _, err := db.Exec(statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mutex returns a claim that waits for a lock of one.
+func mutex(name string) driver.Claim {
+	return driver.Claim{Name: name, ID: rand.Text(), Weight: 1, Limit: 1, TTL: longTTL, Queue: true, Owner: "claimstest"}
+}
+
+// request requests c, which must end up granted or waiting as wanted, and returns it with its token.
+func request(t testing.TB, d driver.Driver, c driver.Claim, granted bool) driver.Claim {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	st, err := d.Request(ctx, c)
+	if err != nil || st.Granted != granted {
+		t.Fatalf("Request(%s) = %+v, %v; want granted: %v", c.ID, st, err, granted)
+	}
+	c.Token = st.Token
+	return c
+}
+
+// release releases c, which must be there.
+func release(t testing.TB, d driver.Driver, c driver.Claim) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := d.Release(ctx, c); err != nil {
+		t.Fatalf("Release(%s): %v", c.ID, err)
+	}
+}
+
+// await waits until c is granted, as a caller does: by Wait, and by asking again when Wait says so or fails.
+func await(t testing.TB, d driver.Driver, c driver.Claim) driver.Status {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for {
+		st, err := driver.Wait(ctx, d, c)
+		if err != nil && !errors.Is(err, driver.ErrGone) || st == (driver.Status{}) {
+			st, err = d.Request(ctx, c)
+		}
+		switch {
+		case errors.Is(err, driver.ErrGone) || ctx.Err() != nil:
+			t.Fatalf("waiting for %s: %v, %v", c.ID, err, ctx.Err())
+		case err == nil && st.Granted:
+			return st
+		}
+	}
+}
+
+// eventually asks until ok says yes.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ok(); driver.Sleep(context.Background(), 10*time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("it did not happen: %s", what)
+		}
+	}
+}
+
+// open makes a driver on a database that the test has opened.
+func (s Store) open(t testing.TB, db *sql.DB) driver.Driver {
+	t.Helper()
+	d, err := sqllock.New(context.Background(), db, s.Dialect, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}

@@ -1,0 +1,60 @@
+package claimstest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver/drivertest"
+)
+
+// A test has the server for itself while it runs, and leaves claims only on the lock that is named after it.
+type test struct {
+	name string
+	run  func(*testing.T, Store)
+}
+
+// begin are the tests that need an empty database, and those after them.
+var begin = []test{
+	{"no tables", testNoTables},
+	{"migrate together", testMigrateTogether},
+	{"nothing stays", testNothingStays},
+	{"sweep spares", testSweepSpares},
+	{"names", testNames},
+	{"newer tables", testNewerTables},
+	{"no rights", testNoRights},
+	{"check", testCheck}, // it leaves unsafe settings
+}
+
+// use are the tests of what programs do with locks.
+var use = []test{
+	{"crowd", testCrowd},
+	{"own connection", testOwnConnection},
+	{"client clock", testClientClock},
+	{"answer lost", testAnswerLost},
+	{"cancelled", testCancelled},
+	{"round trips", testRoundTrips},
+	{"hand-offs", testHandOffs},
+	{"connections", testConnections},
+	{"few connections", testFewConnections},
+	{"rings", testRings},
+	{"cascade", testCascade},
+	{"broken is told", testBrokenIsTold},
+	{"sessions killed", testSessionsKilled},
+	{"restart", testRestart},
+}
+
+// Run runs all tests. start starts a server.
+func Run(t *testing.T, start func(testing.TB) Store) {
+	t.Run("contract", func(t *testing.T) {
+		s := start(t).migrated(t)
+		drivertest.Run(t, drivertest.Harness{Open: s.client, TTL: time.Second})
+	})
+	t.Run("begin", func(t *testing.T) { runAll(t, start(t), begin) })
+	t.Run("use", func(t *testing.T) { runAll(t, start(t).migrated(t), use) })
+}
+
+func runAll(t *testing.T, s Store, tests []test) {
+	for _, one := range tests {
+		t.Run(one.name, func(t *testing.T) { one.run(t, s) })
+	}
+}

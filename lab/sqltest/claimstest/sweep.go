@@ -1,0 +1,70 @@
+package claimstest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock"
+)
+
+// Whatever became of its claims, nothing of a lock stays for ever: claims that nobody asks about, what is remembered of
+// claims that ended, tokens of locks that were not used for long.
+func testNothingStays(t *testing.T, s Store) {
+	db := s.admin(t)
+	for i := range 30 {
+		d := s.opened(t, time.Microsecond)
+		c := mutex(fmt.Sprint(t.Name(), i%10))
+		c.TTL = 100 * time.Millisecond
+		if _, err := d.Request(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		switch i % 3 {
+		case 0:
+			d.Release(t.Context(), c) // it may have expired
+		case 1:
+			driver.Break(t.Context(), d, c.Name, c.ID) // it may be the next by now
+		}
+		d.Close()
+	}
+	eventually(t, "all rows are swept", func() bool {
+		d := s.opened(t, time.Microsecond)
+		defer d.Close()
+		d.Request(t.Context(), tryOnly(mutex("last"))) // who wrote sweeps
+		return number(t, db, "SELECT COUNT(*) FROM holdfast_claims WHERE name <> 'last'") == 0 &&
+			number(t, db, "SELECT COUNT(*) FROM holdfast_ends WHERE name <> 'last'") == 0 &&
+			number(t, db, "SELECT COUNT(*) FROM holdfast_locks WHERE name <> 'last'") == 0
+	})
+}
+
+// Sweeping takes nothing that is needed: claims that live, and the tokens of locks in use.
+func testSweepSpares(t *testing.T, s Store) {
+	held := request(t, s.client(t), mutex(t.Name()), true)
+	waiting := request(t, s.client(t), mutex(t.Name()), false)
+	d := s.opened(t, time.Microsecond)
+	gone := request(t, d, mutex(t.Name()+" gone"), true)
+	release(t, d, gone)
+	d.Close() // which sweeps
+	if _, err := s.client(t).Request(t.Context(), gone); err == nil {
+		t.Error("a claim that was released is queued again: its end was forgotten too early")
+	}
+	queue, err := s.client(t).Queue(t.Context(), t.Name())
+	if err != nil || len(queue) != 2 || queue[0].ID != held.ID || queue[1].ID != waiting.ID {
+		t.Fatalf("the queue is %+v, %v", queue, err)
+	}
+	if next := request(t, s.client(t), mutex(t.Name()), false); next.Token <= waiting.Token {
+		t.Errorf("token %d after %d", next.Token, waiting.Token)
+	}
+}
+
+// opened opens a client that keeps tokens for so long, on a database of its own.
+func (s Store) opened(t *testing.T, keep time.Duration) driver.Driver {
+	t.Helper()
+	d, err := sqllock.New(context.Background(), s.admin(t), s.Dialect, &sqllock.Options{Keep: keep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}

@@ -1,0 +1,2 @@
+// Package mariadb tests claims on MariaDB.
+package mariadb

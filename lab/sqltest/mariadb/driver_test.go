@@ -1,0 +1,58 @@
+package mariadb
+
+import (
+	"database/sql"
+	"fmt"
+	"io"
+	"log"
+	"testing"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/lab/sqltest/claimstest"
+	"github.com/holdfast-go/holdfast/sqllock"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+func init() { mysql.SetLogger(log.New(io.Discard, "", 0)) } // it reports each connection that a test breaks
+
+func TestClaims(t *testing.T) {
+	claimstest.Run(t, func(t testing.TB) claimstest.Store {
+		return claimstest.Store{
+			Server:   servers.MariaDB(t),
+			Dialect:  sqllock.MySQL,
+			URL:      func(addr string) string { return "mysql://root@" + addr + "/test" },
+			Source:   func(addr string) string { return "root@tcp(" + addr + ")/test" },
+			SQL:      "mysql",
+			Sessions: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'root' AND ID <> CONNECTION_ID()",
+			Sleeping: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE IN ('User lock', 'User sleep')",
+			KillAll:  killAll,
+			Stranger: []string{
+				"CREATE USER stranger@'%' IDENTIFIED BY 'secret'",
+				"DELETE FROM mysql.db WHERE Db LIKE 'test%'", // which lets everybody use such databases
+				"FLUSH PRIVILEGES",
+			},
+			Settings: []claimstest.Setting{
+				{Statement: "SET GLOBAL innodb_flush_log_at_trx_commit = 0", Fact: "innodb_flush_log_at_trx_commit is 0", Level: driver.Warning},
+				{Statement: "SET GLOBAL read_only = 1", Fact: "read_only is 1", Level: driver.Unsafe},
+			},
+		}
+	})
+}
+
+func killAll(t testing.TB, db *sql.DB) {
+	t.Helper()
+	rows, err := db.Query("SELECT ID FROM information_schema.PROCESSLIST WHERE USER = 'root' AND ID <> CONNECTION_ID()")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		db.Exec(fmt.Sprintf("KILL %d", id)) // it may be gone already
+	}
+}

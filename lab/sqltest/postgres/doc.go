@@ -1,0 +1,2 @@
+// Package postgres tests claims on PostgreSQL.
+package postgres
