@@ -39,7 +39,7 @@ var layers = []layer{
 		"a driver knows the contract, and neither what users hold nor other drivers; its examples show it to users"},
 	{`fence`, `internal/dbms`, `\.|driver|memlock`,
 		"the resource's side knows numbers, and no locks; its examples show both sides"},
-	{`fence/[^/]*`, `fence`, `\.|driver|(redis|etcd)lock|` + forTests,
+	{`fence/[^/]*`, `fence|driver`, `\.|driver|(redis|etcd)lock|` + forTests,
 		"the resource's side knows numbers, and no locks; its examples show both sides"},
 	{`adapters/[^/]*`, `\.`, `memlock`,
 		"an adapter fits what users hold to another library, whatever the backend"},

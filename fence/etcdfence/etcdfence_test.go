@@ -1,0 +1,138 @@
+package etcdfence_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/fence"
+	"github.com/holdfast-go/holdfast/fence/etcdfence"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// connect starts a server.
+func connect(t *testing.T) *clientv3.Client {
+	t.Helper()
+	address = servers.Etcd(t).Addr
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{address}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	return client
+}
+
+func value(t *testing.T, client *clientv3.Client, key string) string {
+	t.Helper()
+	answer, err := client.Get(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(answer.Kvs) == 0 {
+		return ""
+	}
+	return string(answer.Kvs[0].Value)
+}
+
+func TestDo(t *testing.T) {
+	client := connect(t)
+	for _, row := range []struct {
+		resource string
+		token    uint64
+		stale    bool
+	}{
+		{"a", 9, false},
+		{"a", 9, false},
+		{"a", 10, false}, // which is less than 9 as text
+		{"a", 9, true},
+		{"a/b", 5, false}, // another resource
+		{"", 5, false},
+		{"a", 1<<53 + 1, false},
+		{"a", 1 << 53, true},
+		{"a", fence.MaxToken, false},
+		{"a", fence.MaxToken - 1, true},
+	} {
+		want := fence.Format(row.token)
+		if row.stale {
+			want = value(t, client, "data")
+		}
+		answer, err := etcdfence.Do(t.Context(), client, row.resource, row.token,
+			clientv3.OpPut("data", fence.Format(row.token)), clientv3.OpGet("data"))
+		if errors.Is(err, fence.ErrStale) != row.stale || !row.stale && err != nil {
+			t.Errorf("token %d for %q: %v", row.token, row.resource, err)
+		}
+		if got := value(t, client, "data"); got != want {
+			t.Errorf("after token %d for %q the data is %q, want %q", row.token, row.resource, got, want)
+		}
+		if err == nil && string(answer.Responses[1].GetResponseRange().Kvs[0].Value) != want {
+			t.Errorf("the second answer is not that to the second operation: %v", answer.Responses)
+		}
+	}
+	for _, wrong := range []uint64{0, fence.MaxToken + 1} {
+		if _, err := etcdfence.Do(t.Context(), client, "a", wrong); err == nil || errors.Is(err, fence.ErrStale) {
+			t.Errorf("token %d: %v", wrong, err)
+		}
+		if _, err := etcdfence.Find(t.Context(), client, "/holdfast", "a", wrong); err == nil || errors.Is(err, fence.ErrStale) {
+			t.Errorf("token %d of a lock: %v", wrong, err)
+		}
+	}
+}
+
+// A write under a lock is done while it is held, and refused from then on.
+func TestHeld(t *testing.T) {
+	client := connect(t)
+	first, err := lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, client, first.Token(), nil)
+	second, err := takeOver(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, client, first.Token(), fence.ErrStale)
+	write(t, client, second.Token(), nil)
+	if err := second.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	write(t, client, second.Token(), fence.ErrStale)
+}
+
+// write writes a token under the lock of the examples, in a transaction of its own.
+func write(t *testing.T, client *clientv3.Client, token uint64, want error) {
+	t.Helper()
+	held, err := etcdfence.Find(t.Context(), client, "/holdfast", "report", token)
+	if !errors.Is(err, want) || want == nil && err != nil {
+		t.Fatalf("find the lock with token %d: %v, want %v", token, err, want)
+	}
+	if want != nil {
+		return
+	}
+	answer, err := client.Txn(t.Context()).If(held.Cmp()).Then(clientv3.OpPut("text", fence.Format(token))).Commit()
+	if err != nil || !answer.Succeeded {
+		t.Fatalf("the holder's own transaction: %v, %v", answer, err)
+	}
+	if answer, err := held.Do(t.Context(), clientv3.OpGet("text")); err != nil || len(answer.Responses) != 1 {
+		t.Fatalf("read under the lock: %v, %v", answer, err)
+	}
+}
+
+func TestExamples(t *testing.T) {
+	client := connect(t)
+	for _, row := range []struct {
+		late func(context.Context, *clientv3.Client) error
+		want string
+	}{{writeLate, ""}, {writeAfter, "new"}} {
+		if err := row.late(t.Context(), client); !errors.Is(err, fence.ErrStale) {
+			t.Errorf("the late write: %v", err)
+		}
+		if got := value(t, client, "text"); got != row.want {
+			t.Errorf("the text is %q, want %q", got, row.want)
+		}
+		if _, err := client.Delete(t.Context(), "/holdfast/", clientv3.WithPrefix()); err != nil { // which frees the lock
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package redisfence_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/holdfast-go/holdfast/fence"
+	"github.com/holdfast-go/holdfast/fence/redisfence"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+func connect(t *testing.T, addrs ...string) rueidis.Client {
+	t.Helper()
+	client, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: addrs, DisableCache: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return client
+}
+
+func TestDo(t *testing.T) {
+	s := servers.Redis(t)
+	guard := &redisfence.Guard{Client: connect(t, s.Addr)}
+	for _, row := range []struct {
+		resource string
+		token    uint64
+		stale    bool
+	}{
+		{"a", 9, false},
+		{"a", 9, false},
+		{"a", 10, false}, // which is less than 9 as text
+		{"a", 9, true},
+		{"a", 1<<53 + 1, false},
+		{"a", 1 << 53, true}, // which is the same number for Lua
+		{"b", 5, false},
+		{"{b}'s", 4, false}, // another resource with the same tag
+		{"a", fence.MaxToken, false},
+		{"a", fence.MaxToken - 1, true},
+	} {
+		before := s.RedisCommand(t, "GET", "data")
+		err := guard.Do(t.Context(), row.resource, row.token, "SET", []string{"data"}, fence.Format(row.token)).Error()
+		if errors.Is(err, fence.ErrStale) != row.stale || !row.stale && err != nil {
+			t.Errorf("token %d for %q: %v", row.token, row.resource, err)
+		}
+		want := fence.Format(row.token)
+		if row.stale {
+			want = before
+		}
+		if got := s.RedisCommand(t, "GET", "data"); got != want {
+			t.Errorf("after token %d for %q the data is %s, want %s", row.token, row.resource, got, want)
+		}
+	}
+}
+
+func TestDoAnswersLikeTheCommand(t *testing.T) {
+	s := servers.Redis(t)
+	guard := &redisfence.Guard{Client: connect(t, s.Addr), Keep: time.Minute}
+	if n, err := guard.Do(t.Context(), "a", 5, "RPUSH", []string{"list"}, "x", "y").AsInt64(); n != 2 || err != nil {
+		t.Errorf("RPUSH answers %d, %v", n, err)
+	}
+	err := guard.Do(t.Context(), "a", 6, "INCR", []string{"list"}).Error()
+	if err == nil || errors.Is(err, fence.ErrStale) || !strings.Contains(err.Error(), "WRONGTYPE") {
+		t.Errorf("a command that fails: %v", err)
+	}
+	if err := guard.Do(t.Context(), "a", 5, "DEL", []string{"list"}).Error(); !errors.Is(err, fence.ErrStale) {
+		t.Errorf("a token smaller than that of a command that failed: %v", err)
+	}
+	if ttl := s.RedisCommand(t, "TTL", "{a}:fence"); ttl != "60" && ttl != "59" {
+		t.Errorf("the token is remembered for %s s", ttl)
+	}
+}
+
+func TestDoRefuses(t *testing.T) {
+	guard := &redisfence.Guard{Client: connect(t, servers.Redis(t).Addr)}
+	for _, row := range []struct {
+		resource string
+		token    uint64
+	}{{"a", 0}, {"a", fence.MaxToken + 1}, {"", 5}, {"a}b", 5}, {"{}a", 5}} {
+		if err := guard.Do(t.Context(), row.resource, row.token, "SET", []string{"k"}, "v").Error(); err == nil || errors.Is(err, fence.ErrStale) {
+			t.Errorf("token %d for %q: %v", row.token, row.resource, err)
+		}
+	}
+}
+
+func TestDoInACluster(t *testing.T) {
+	var addrs []string
+	for _, s := range servers.RedisCluster(t).Masters {
+		addrs = append(addrs, s.Addr)
+	}
+	guard := &redisfence.Guard{Client: connect(t, addrs...)}
+	for _, resource := range []string{"a", "b", "c", "{d}", "x{e}y"} {
+		key := "{" + strings.Trim(resource, "{}xy") + "}:data"
+		if err := guard.Do(t.Context(), resource, 5, "SET", []string{key}, "v").Error(); err != nil {
+			t.Errorf("%q with the key %q: %v", resource, key, err)
+		}
+	}
+}
