@@ -8,7 +8,8 @@ import "context"
 // A Conn never repeats a command by itself: a repeated script whose first answer was lost would look like another
 // client's. An answer of the server that is an error is a [ReplyError], whatever else went wrong any other error.
 type Conn interface {
-	// Do sends a command and returns its answer: a text or a number as one string, a list as its elements.
+	// Do sends a command and returns its answer: a text or a number as one string, a list as its elements,
+	// null as none.
 	Do(ctx context.Context, cmd Command) ([]string, error)
 	// DoMany sends commands together, without waiting in between, and answers each, in order.
 	DoMany(ctx context.Context, cmds []Command) []Reply

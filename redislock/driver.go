@@ -52,6 +52,9 @@ func New(client rueidis.Client, opts *Options) (*Driver, error) {
 // NewOn returns a driver on any client for Redis. Close closes conn.
 func NewOn(conn Conn, opts *Options) (*Driver, error) {
 	given, err := opts.orDefault()
+	if err == nil && given.Layout != Native {
+		err = errors.New("options: locks in the layout of another library are for NewGuest")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -136,6 +136,13 @@ func (c *channelPerLock) address(lock string) string {
 	return sharded + c.id
 }
 
+// many reports whether there are so many ears that connections become scarce.
+func (c *channelPerLock) many() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.ears) >= mostHeard
+}
+
 func (c *channelPerLock) eager() bool { return false }
 
 func (c *channelPerLock) close() {

@@ -29,12 +29,20 @@ func open(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := NewOn(conn, &opts)
+	d, err := on(conn, &opts)
 	if err != nil {
 		conn.Close()
 		return nil, err
 	}
 	return d, nil
+}
+
+// on returns the driver for the layout that the options name.
+func on(conn Conn, opts *Options) (driver.Driver, error) {
+	if opts.Layout != Native {
+		return NewGuest(conn, opts)
+	}
+	return NewOn(conn, opts)
 }
 
 // connect connects to the servers, while ctx allows.

@@ -24,6 +24,8 @@ type Options struct {
 	// ReplicasWithin is how long replicas may take to confirm: a second when zero.
 	ReplicasWithin time.Duration
 
+	// Layout is how locks are kept. [NewGuest] takes the layouts of other libraries.
+	Layout Layout
 
 	format int // of the records; tests of two versions side by side set it
 }
@@ -46,13 +48,15 @@ func (o *Options) orDefault() (Options, error) {
 		return opts, fmt.Errorf("options: NoPrefix and the prefix %q contradict each other; give one of them", opts.Prefix)
 	case opts.Keep != 0 && opts.Keep < minKeep:
 		return opts, fmt.Errorf("options: Keep is %v; it must be at least %v", opts.Keep, minKeep)
+	case opts.Layout.check() != nil:
+		return opts, opts.Layout.check()
 	case opts.Replicas < 0 || opts.ReplicasWithin < 0 || opts.ReplicasWithin%time.Millisecond != 0:
 		return opts, fmt.Errorf("options: %d replicas within %v; the number cannot be negative, and the time must be whole milliseconds", opts.Replicas, opts.ReplicasWithin)
 	}
 	if opts.ReplicasWithin == 0 {
 		opts.ReplicasWithin = defaultReplicasWithin
 	}
-	if opts.Prefix == "" && !opts.NoPrefix {
+	if opts.Prefix == "" && !opts.NoPrefix && opts.Layout == Native {
 		opts.Prefix = DefaultPrefix
 	}
 	if opts.Keep == 0 {

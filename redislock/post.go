@@ -45,16 +45,20 @@ const (
 	boxTTLs    = 4 // how many TTLs after its last request a claim is dead, whatever the clocks
 )
 
-// newPost returns a post for a client with this id. channels is what the names of channels for all locks begin with, and
-// keysOf finds those of a lock, in whose slot there may be a channel for it alone.
-func newPost(conn Conn, channels string, keysOf func(lock string) (keys, error), id string) *post {
-	p := &post{
+func emptyPost() *post {
+	return &post{
 		closed:  make(chan struct{}),
 		boxes:   make(map[string]*box),
 		locks:   make(map[string]int),
 		watches: make(map[string]*watch),
 		sweepAt: firstSweep,
 	}
+}
+
+// newPost returns a post for a client with this id. channels is what the names of channels for all locks begin with, and
+// keysOf finds those of a lock, in whose slot there may be a channel for it alone.
+func newPost(conn Conn, channels string, keysOf func(lock string) (keys, error), id string) *post {
+	p := emptyPost()
 	if shards, ok := conn.(ShardListener); ok {
 		p.hearing = &channelPerLock{id: id, ears: make(map[string]*lockEar), used: p.hasBoxes, open: func(lock string) *ear {
 			return openEar(func(ctx context.Context, listening func()) error {

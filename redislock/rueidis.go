@@ -124,6 +124,9 @@ func rueidisReplies(results []rueidis.RedisResult) []Reply {
 
 func rueidisValues(r rueidis.RedisResult) ([]string, error) {
 	m, err := r.ToMessage()
+	if rueidis.IsRedisNil(err) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, rueidisError(err)
 	}

@@ -64,7 +64,7 @@ func newScript(text string) script {
 }
 
 // source is the text of a script, with the files that it includes.
-func source(name string, layout ...string) string {
+func source(name string) string {
 	text, err := sources.ReadFile("lua/" + name)
 	if err != nil {
 		panic(err) // it is part of this package
@@ -93,11 +93,16 @@ func quote(s string) string {
 
 // run runs a script on the keys of a lock.
 func (d *Driver) run(ctx context.Context, s *script, k keys, args ...string) ([]string, error) {
-	cmd := Command{Head: s.head, Keys: k.all(), Tail: args}
-	values, err := d.conn.Do(ctx, cmd)
+	return s.run(ctx, d.conn, k.all(), args)
+}
+
+// run runs the script, with its text if the server does not know it.
+func (s *script) run(ctx context.Context, conn Conn, keys, args []string) ([]string, error) {
+	cmd := Command{Head: s.head, Keys: keys, Tail: args}
+	values, err := conn.Do(ctx, cmd)
 	if isNoScript(err) {
 		cmd.Head = s.full
-		values, err = d.conn.Do(ctx, cmd)
+		values, err = conn.Do(ctx, cmd)
 	}
 	return values, explain(err)
 }

@@ -53,8 +53,13 @@ func parseURL(u *url.URL) (target, Options, error) {
 }
 
 func parseOptions(p *driver.Params) Options {
-	prefix := p.String("prefix", DefaultPrefix)
+	layout, usual := Layout(p.String("layout", "")), ""
+	if layout == Native {
+		usual = DefaultPrefix
+	}
+	prefix := p.String("prefix", usual)
 	return Options{
+		Layout:         layout,
 		Prefix:         prefix,
 		NoPrefix:       prefix == "",
 		Replicas:       p.Int("replicas", 0),

@@ -7,9 +7,9 @@
 --          With 'life' a list: that, then the server's run ID, and for how many seconds it has run.
 local call = redis.call
 local id, token, keep = ARGV[1], ARGV[2], ARGV[8]
-local got = call('HMGET', KEYS[2], '~', id)
-local state = got[1]
+local state = call('HGET', KEYS[2], '~')
 local clock = call('TIME')
+local micros = clock[1] .. (#clock[2] == 6 and clock[2] or string.sub('00000' .. clock[2], -6)) -- as text, as in request.lua
 
 -- reply answers, in the same step as the grant, in which of its lives the server is.
 local function reply(text)
@@ -18,27 +18,32 @@ local function reply(text)
   return {text, string.match(info, 'run_id:(%w+)'), string.match(info, 'uptime_in_seconds:(%d+)')}
 end
 
-if tonumber(token) > clock[1] * 1000000 + clock[2] + ARGV[6] then return reply('future') end
+if tonumber(token) > micros + ARGV[6] then return reply('future') end
+
+--include ended.lua
 
 -- Nobody else is there: the whole queue is one field. In that form the token tells since when, so it must be a time.
-if not got[2] and not keep and #token == 16 then
-  local last, refresh = '0', '0'
-  if state then last, refresh = string.match(state, '^FORMAT i (%d+) (%d+)$') end
-  if last and tonumber(last) < tonumber(token) and call('SET', KEYS[1], ARGV[5] == 'h' and id or '~shared', 'NX', 'PX', ARGV[4]) then
-    local micros = clock[1] * 1000000 + clock[2]
-    local due = tonumber(refresh) <= micros
-    if due then refresh = string.format('%.0f', micros + KEEP * 500) end
-    local now = string.format('%.0f', math.floor(micros / 1000))
-    call('HSET', KEYS[2], '~', 'FORMAT ' .. ARGV[5] .. ' ' .. token .. ' ' .. refresh .. ' ' .. now .. ' ' .. id .. ' ' .. ARGV[3])
+if not keep and #token == #micros then
+  local free, refresh = not state, ''
+  if state and string.sub(state, 1, #'FORMAT' + 3) == 'FORMAT i ' and string.sub(state, #'FORMAT' + 4, #'FORMAT' + 19) < token then
+    refresh = string.sub(state, #'FORMAT' + 21, #'FORMAT' + 36)
+    local last, before, ttl = string.match(state, '^%d+ i (%d+) %d+ %d+ (%S+) %d+ %d+ (%d+)')
+    if before then bury(before, 'r', last, ttl, string.sub(micros, 1, -4) + 0) end
+    free = not ended(id)
+  end
+  if free and call('SET', KEYS[1], ARGV[5] == 'h' and id or '~shared', 'NX', 'PX', ARGV[4]) then
+    local due = refresh <= micros
+    if due then refresh = string.format('%016.0f', micros + KEEP * 500) end
+    call('HSET', KEYS[2], '~', 'FORMAT ' .. ARGV[5] .. ' ' .. token .. ' ' .. refresh .. ' ' .. string.sub(micros, 1, -4) .. ' ' .. id .. ' ' .. ARGV[3])
     if due then call('PEXPIRE', KEYS[2], KEEP) end
     return reply('g ' .. token .. ' 0 0')
   end
 end
 
 -- One claim has the lock to itself: the answer changes nothing.
-if state and not got[2] then
+if state then
   local has, holder = string.match(state, '^FORMAT h (%d+) %d+ %S+ (%S+)')
-  if holder and holder ~= id and call('GET', KEYS[1]) == holder then
+  if holder and place(holder) ~= place(id) and not ended(id) and call('GET', KEYS[1]) == holder then
     return reply('w ' .. has .. ' ' .. math.max(call('PTTL', KEYS[1]), 1) .. ' 0')
   end
 end
