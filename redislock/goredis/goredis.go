@@ -83,6 +83,8 @@ func (c conn) DoMany(ctx context.Context, cmds []redislock.Command) []redislock.
 // reply reads the answer to one command of a pipeline that ended with pipeErr.
 func reply(cmd once, pipeErr error) redislock.Reply {
 	switch err := cmd.Err(); {
+	case err == redis.Nil:
+		return redislock.Reply{}
 	case err != nil:
 		return redislock.Reply{Err: serverError(err)}
 	case cmd.Val() == nil && pipeErr != nil:

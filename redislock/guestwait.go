@@ -1,0 +1,79 @@
+package redislock
+
+import (
+	"context"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// mostHeard is how many locks a guest waits for with a connection each. For more it asks now and then.
+const mostHeard = poolSize * 3 / 4
+
+// askEvery is the longest pause between two questions where there is no connection to hear on.
+const askEvery = 250 * time.Millisecond
+
+// newPost returns where the guest hears that locks have become free. That concerns all who wait for one.
+func (g *Guest) newPost() *post {
+	p := emptyPost()
+	p.hearing = &channelPerLock{ears: make(map[string]*lockEar), used: p.hasBoxes, open: func(lock string) *ear {
+		tell := func() { p.askAgain(lock) }
+		return openEar(func(ctx context.Context, listening func()) error {
+			return g.conn.Listen(ctx, g.form(lock).signal, listening, func(string) { tell() })
+		}, tell)
+	}}
+	return p
+}
+
+// Wait blocks until the lock may have become free, as [driver.Waiter] says. Of a claim that has it there is nothing to
+// hear: renewals tell.
+func (g *Guest) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if err := ctx.Err(); err != nil {
+		return driver.Status{}, err
+	}
+	if c.Token != 0 {
+		select {
+		case <-ctx.Done():
+			return driver.Status{}, ctx.Err()
+		case <-g.post.closed:
+			return driver.Status{}, errClosed
+		}
+	}
+	if g.opts.Layout == PythonRedisLock {
+		return driver.Status{}, g.pop(ctx, g.form(c.Name).signal)
+	}
+	return g.hear(ctx, c)
+}
+
+// hear waits for a message. The first time it returns when it listens, since the lock may have become free before.
+func (g *Guest) hear(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if g.post.address(c.Name) == nowhere && g.post.hearing.(*channelPerLock).many() {
+		return driver.Status{}, driver.Sleep(ctx, askEvery/2+rand.N(askEvery/2))
+	}
+	if again, err := g.post.untold(ctx, c); again || err != nil {
+		return driver.Status{}, explain(err)
+	}
+	return g.post.wait(ctx, c.ID)
+}
+
+// popFor is how long one BLPOP blocks: less than clients allow for an answer.
+const popFor = time.Second
+
+// pop takes a signal from a list. Each wakes one client, so nobody takes one who does not wait.
+func (g *Guest) pop(ctx context.Context, list string) error {
+	select {
+	case g.popping <- struct{}{}:
+		defer func() { <-g.popping }()
+	default:
+		return driver.Sleep(ctx, askEvery/2+rand.N(askEvery/2))
+	}
+	cmd := Command{Head: []string{"BLPOP"}, Keys: []string{list}, Tail: []string{strconv.Itoa(int(popFor.Seconds()))}}
+	for {
+		reply := g.conn.DoTogether(ctx, []Command{cmd})[0]
+		if reply.Err != nil || len(reply.Values) > 0 {
+			return explain(reply.Err)
+		}
+	}
+}

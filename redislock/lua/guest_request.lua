@@ -1,0 +1,43 @@
+-- Takes a lock that another library's layout keeps, or renews a claim that has it.
+-- KEYS     1 the lock  2 its signal
+--          3 our record of the lock: the last token, and the last of us who had to wait, until when
+--          4 the claim's mark: 'waits' or, while it has the lock, 'TOKEN'; then 'released TOKEN' or 'ended'. It outlives
+--            the claim by a TTL at least
+-- ARGV     1 the claim as the layout calls it  2 its token, '0' at first  3 TTL in ms  4 keep the record for ms
+--          5 '1' if it waits when the lock is taken
+-- Returns  {'granted', TOKEN, '1' if one of us waits}, {'taken', ms until the lock ends, 0 if it has no end} or {'gone'}
+local call = redis.call
+
+--layout
+
+local clock = call('TIME')
+local micros = clock[1] * 1000000 + clock[2]
+local record = call('HMGET', KEYS[3], 'token', 'waiter', 'until')
+local mark = call('GET', KEYS[4])
+
+if mark and mark ~= 'waits' then
+  if string.find(mark, '^%d') == nil or ARGV[2] ~= '0' and ARGV[2] ~= mark then return {'gone'} end
+  if not is_ours() then
+    call('SET', KEYS[4], 'ended', 'PX', ARGV[3] * 2)
+    return {'gone'}
+  end
+  call('PEXPIRE', KEYS[1], ARGV[3])
+elseif ARGV[2] ~= '0' then
+  return {'gone'}
+elseif call('EXISTS', KEYS[1]) == 1 then
+  if ARGV[5] == '1' then
+    call('SET', KEYS[4], 'waits', 'PX', ARGV[3])
+    call('HSET', KEYS[3], 'waiter', ARGV[1], 'until', string.format('%.0f', micros + ARGV[3] * 1000))
+    call('PEXPIRE', KEYS[3], ARGV[4])
+  end
+  local left = call('PTTL', KEYS[1])
+  return {'taken', tostring(left < 0 and 0 or math.max(left, 1))}
+else
+  mark = string.format('%.0f', math.max((record[1] or 0) + 1, micros))
+  take()
+  call('HSET', KEYS[3], 'token', mark)
+end
+call('PEXPIRE', KEYS[3], ARGV[4])
+call('SET', KEYS[4], mark, 'PX', ARGV[3] * 2)
+local waits = record[2] and record[2] ~= ARGV[1] and tonumber(record[3]) > micros
+return {'granted', mark, waits and '1' or '0'}
