@@ -18,6 +18,7 @@ var begin = []test{
 	{"no tables", testNoTables},
 	{"migrate together", testMigrateTogether},
 	{"nothing stays", testNothingStays},
+	{"reap", testReap},
 	{"sweep spares", testSweepSpares},
 	{"names", testNames},
 	{"newer tables", testNewerTables},

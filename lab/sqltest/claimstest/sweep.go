@@ -3,6 +3,8 @@ package claimstest
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,4 +69,30 @@ func (s Store) opened(t *testing.T, keep time.Duration) driver.Driver {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// Reap removes what is left at once, tells what it was, and spares what is in use.
+func testReap(t *testing.T, s Store) {
+	d := s.client(t)
+	held := request(t, d, mutex(t.Name()+" held"), true)
+	dead := mutex(t.Name() + " dead")
+	dead.TTL = 100 * time.Millisecond
+	request(t, d, dead, true)
+	used := mutex(t.Name() + " used")
+	release(t, d, request(t, d, used, true))
+	var removed []driver.Leftover
+	eventually(t, "the leftovers are removed", func() bool {
+		some, err := driver.Reap(t.Context(), d, time.Millisecond)
+		if err != nil {
+			t.Fatal(err)
+		}
+		removed = append(removed, some...)
+		return len(removed) >= 3
+	})
+	slices.SortFunc(removed, func(a, b driver.Leftover) int { return strings.Compare(a.Kind+a.Name, b.Kind+b.Name) })
+	want := []driver.Leftover{{Kind: "expired claim", Name: dead.Name}, {Kind: "last token", Name: dead.Name}, {Kind: "last token", Name: used.Name}}
+	if !slices.Equal(removed, want) {
+		t.Errorf("removed: %+v, want %+v", removed, want)
+	}
+	release(t, d, held)
 }

@@ -64,4 +64,5 @@ var _ interface {
 	driver.Breaker
 	driver.Revoker
 	driver.Checker
+	driver.Reaper
 } = (*Driver)(nil)

@@ -60,9 +60,9 @@ func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 }
 
 // names calls a routine that returns names of locks.
-func (d *Driver) names(ctx context.Context, r routine, arg any) ([]string, error) {
+func (d *Driver) names(ctx context.Context, r routine, args ...any) ([]string, error) {
 	return run(ctx, d.session, func(ctx context.Context, conn *conn) (names []string, err error) {
-		err = conn.rows(ctx, r, []any{arg}, func(scan func(...any) error) error {
+		err = conn.rows(ctx, r, args, func(scan func(...any) error) error {
 			var name []byte
 			err := scan(&name)
 			names = append(names, string(name))

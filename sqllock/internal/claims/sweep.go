@@ -3,9 +3,12 @@ package claims
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // A client that wrote sweeps now and then, and when it is closed, each time within bounds.
@@ -66,33 +69,65 @@ func (d *Driver) sweepAll(ctx context.Context) {
 
 // sweepOnce reports whether it left something.
 func (d *Driver) sweepOnce(ctx context.Context) (more bool, err error) {
-	stale, err := d.names(ctx, findStale, int64(sweepMost))
+	dead, err := d.tidy(ctx)
 	if err != nil {
 		return false, err
 	}
-	tidied := make(map[string]bool)
-	for _, name := range stale {
-		if tidied[name] {
-			continue
-		}
-		tidied[name] = true
-		if _, err := d.sweepBy(ctx, tidyQueue, []byte(name)); err != nil {
-			return false, err
-		}
-	}
-	forgotten, err := d.sweepBy(ctx, forgetEnds, int64(sweepMost))
+	forgotten, err := d.forget(ctx)
 	if err != nil {
 		return false, err
 	}
-	retired, err := d.sweepBy(ctx, retireLocks, micros(d.keep), int64(sweepMost))
-	if len(stale) > 0 {
-		d.sweeper.wrote.Store(true) // their ends are to be forgotten later
-	}
-	return len(stale) == sweepMost || forgotten == sweepMost || retired == sweepMost, err
+	retired, err := d.retire(ctx, d.keep)
+	return len(dead) == sweepMost || forgotten == sweepMost || len(retired) == sweepMost, err
 }
 
-func (d *Driver) sweepBy(ctx context.Context, r routine, args ...any) (int64, error) {
+// tidy takes expired claims out of queues, and returns the name of the lock of each.
+func (d *Driver) tidy(ctx context.Context) ([]string, error) {
+	dead, err := d.names(ctx, findStale, int64(sweepMost))
+	for i, name := range dead {
+		if err != nil || slices.Contains(dead[:i], name) {
+			continue
+		}
+		d.sweeper.wrote.Store(true) // how they ended is to be forgotten later
+		_, err = run(ctx, d.session, func(ctx context.Context, conn *conn) (int64, error) {
+			return conn.number(ctx, tidyQueue, []byte(name))
+		})
+	}
+	return dead, err
+}
+
+// forget removes what was remembered of claims for long enough, and returns of how many.
+func (d *Driver) forget(ctx context.Context) (int64, error) {
 	return run(ctx, d.session, func(ctx context.Context, conn *conn) (int64, error) {
-		return conn.number(ctx, r, args...)
+		return conn.number(ctx, forgetEnds, int64(sweepMost))
 	})
+}
+
+// retire removes the tokens of locks that were not used for so long, and returns their names.
+func (d *Driver) retire(ctx context.Context, unused time.Duration) ([]string, error) {
+	return d.names(ctx, retireLocks, micros(unused), int64(sweepMost))
+}
+
+// Reap implements [driver.Reaper]: it does at once what sweeping does in passing.
+func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.Leftover, err error) {
+	for more := true; more && err == nil; {
+		var dead, tokens []string
+		var ends int64
+		if dead, err = d.tidy(ctx); err == nil {
+			ends, err = d.forget(ctx)
+		}
+		if err == nil {
+			tokens, err = d.retire(ctx, age)
+		}
+		removed = append(append(removed, leftovers("expired claim", dead)...), leftovers("last token", tokens)...)
+		more = len(dead) == sweepMost || ends == sweepMost || len(tokens) == sweepMost
+	}
+	return removed, err
+}
+
+func leftovers(kind string, names []string) (all []driver.Leftover) {
+	for _, name := range names {
+		all = append(all, driver.Leftover{Kind: kind, Name: name})
+	}
+	return all
 }

@@ -1,5 +1,5 @@
 -- Forgets the tokens of locks that were not used for long: the clock has overtaken them. Takes for how long in
--- microseconds, and how many at most; returns how many it were.
+-- microseconds, and how many at most; returns their names.
 CREATE PROCEDURE holdfast1_retire(p_keep BIGINT, p_most BIGINT) SQL SECURITY INVOKER
 BEGIN
 	DECLARE v_least BIGINT DEFAULT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) - p_keep;
@@ -24,9 +24,11 @@ BEGIN
 		END IF;
 		CALL holdfast1_enter(v_name); -- from here on nobody queues a claim
 		DELETE FROM holdfast_locks WHERE name = v_name AND token < v_least;
-		SET v_count = v_count + ROW_COUNT();
+		IF ROW_COUNT() > 0 THEN
+			SET v_count = v_count + 1;
+			SELECT v_name;
+		END IF;
 		COMMIT;
 		SET v_last = v_name;
 	END LOOP;
-	SELECT v_count;
 END

@@ -1,17 +1,15 @@
 -- Forgets the tokens of locks that were not used for long: the clock has overtaken them. Takes for how long in
--- microseconds, and how many; returns how many it were.
-CREATE FUNCTION holdfast1_retire(p_keep bigint, p_most bigint) RETURNS bigint
+-- microseconds, and how many at most; returns their names.
+CREATE FUNCTION holdfast1_retire(p_keep bigint, p_most bigint) RETURNS TABLE (name bytea)
 LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
 DECLARE
-	v_count bigint;
+	v_least bigint := holdfast1_now() - p_keep;
 BEGIN
-	DELETE FROM holdfast_locks l WHERE l.token < holdfast1_now() - p_keep AND l.name = ANY (ARRAY(
+	RETURN QUERY DELETE FROM holdfast_locks l WHERE l.token < v_least AND l.name = ANY (ARRAY(
 		SELECT o.name FROM holdfast_locks o
-		WHERE o.token < (SELECT holdfast1_now()) - p_keep
-			AND NOT EXISTS (SELECT FROM holdfast_claims c WHERE c.name = o.name)
+		WHERE o.token < v_least AND NOT EXISTS (SELECT FROM holdfast_claims c WHERE c.name = o.name)
 		ORDER BY o.name LIMIT p_most FOR UPDATE SKIP LOCKED
-	));
-	GET DIAGNOSTICS v_count = ROW_COUNT;
-	RETURN v_count;
+	)) RETURNING l.name;
 END
 $$;
