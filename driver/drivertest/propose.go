@@ -51,6 +51,29 @@ var proposeRows = []row{
 		exact: true,
 	},
 	{
+		name: "propose what has ended",
+		why:  "a late copy of a proposal must not take the lock for a claim that nobody wants any more",
+		run: func(e *env) {
+			for _, c := range append(e.series(2), e.claim()) {
+				c.Queue = false
+				token := e.settles(c)
+				e.release(e.d, c, driver.Status{Token: token})
+				_, _, err := persist(e, func(ctx context.Context) (driver.Status, error) {
+					return driver.Propose(ctx, e.other, c, token+1)
+				})
+				e.isGone(err, "proposing a claim that was released")
+				holder := e.claim()
+				held := e.acquire(e.d, holder)
+				_, _, err = persist(e, func(ctx context.Context) (driver.Status, error) {
+					return driver.Propose(ctx, e.other, c, held.Token+1)
+				})
+				e.isGone(err, "proposing a claim that was released, while another holds the lock")
+				e.release(e.d, holder, held)
+			}
+		},
+		needs: has[driver.Proposer],
+	},
+	{
 		name: "requests go on from proposals",
 		why:  "tokens of a name grow, whoever chose them",
 		run: func(e *env) {
