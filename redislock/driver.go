@@ -35,12 +35,15 @@ var (
 	_ driver.Checker  = (*Driver)(nil)
 )
 
-var errClosed = errors.New("the redis driver is closed")
+var (
+	errClosed   = errors.New("the redis driver is closed")
+	errNoClient = errors.New("redislock: the client is nil; open one with rueidis.NewClient")
+)
 
 // New returns a driver on a client that the caller opened, and closes, after the driver. Nothing is sent yet.
 func New(client rueidis.Client, opts *Options) (*Driver, error) {
 	if client == nil {
-		return nil, errors.New("redislock: the client is nil; open one with rueidis.NewClient")
+		return nil, errNoClient
 	}
 	conn := rueidisConn{client: client}
 	if conn.Cluster() {

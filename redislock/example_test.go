@@ -6,6 +6,7 @@ import (
 
 	"github.com/redis/rueidis"
 
+	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/redislock"
 )
@@ -36,4 +37,22 @@ func ExampleOptions_noPrefix() {
 		return
 	}
 	defer d.Close()
+}
+
+// Processes in Python lock the same name with python-redis-lock.
+func ExampleNewGuest() {
+	client, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{"localhost:6379"}, DisableRetry: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	guest, err := redislock.NewGuest(client, &redislock.Options{Layout: redislock.PythonRedisLock})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer guest.Close()
+	locks := holdfast.New(guest)
+	defer locks.Close(context.Background())
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redis/rueidis"
+
 	"github.com/holdfast-go/holdfast/driver"
 )
 
@@ -29,15 +31,23 @@ var (
 	_ driver.Waiter = (*Guest)(nil)
 )
 
-// NewGuest returns a driver for locks in the layout that the options name, on any client for one Redis server. Close
-// closes conn.
-func NewGuest(conn Conn, opts *Options) (*Guest, error) {
+// NewGuest returns a driver for locks in the layout that the options name, on a client for one Redis server that the
+// caller opened, and closes, after the driver. Nothing is sent yet.
+func NewGuest(client rueidis.Client, opts *Options) (*Guest, error) {
+	if client == nil {
+		return nil, errNoClient
+	}
+	return NewGuestOn(rueidisConn{client: client}, opts)
+}
+
+// NewGuestOn is NewGuest on any client for Redis. Close closes conn.
+func NewGuestOn(conn Conn, opts *Options) (*Guest, error) {
 	given, err := opts.orDefault()
 	switch {
 	case err != nil:
 		return nil, err
 	case given.Layout == Native:
-		return nil, errors.New("options: name the layout of the other library, or use NewOn")
+		return nil, errors.New("options: name the layout of the other library, or use New")
 	case conn.Cluster():
 		return nil, errors.New("options: locks of other libraries need one server, as their keys lie on different nodes of a cluster")
 	}

@@ -40,7 +40,7 @@ func open(ctx context.Context, u *url.URL) (driver.Driver, error) {
 // on returns the driver for the layout that the options name.
 func on(conn Conn, opts *Options) (driver.Driver, error) {
 	if opts.Layout != Native {
-		return NewGuest(conn, opts)
+		return NewGuestOn(conn, opts)
 	}
 	return NewOn(conn, opts)
 }

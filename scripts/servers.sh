@@ -9,6 +9,11 @@ need mariadbd mariadb-server
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || need postgres postgresql
 need java default-jre-headless
 [ -e /usr/share/java/zookeeper.jar ] || missing="$missing zookeeper"
+/usr/bin/python3 -c 'import redis' 2>/dev/null || missing="$missing python3-redis"
+# Other clients of ZooKeeper, to lock together with.
+need javac default-jdk-headless
+[ -e /usr/share/java/curator-recipes.jar ] || missing="$missing libcurator-recipes-java libcurator-framework-java libcurator-client-java"
+/usr/bin/python3 -c 'import kazoo' 2>/dev/null || missing="$missing python3-kazoo"
 need gcc "gcc libc6-dev" # for the race detector
 
 install() {

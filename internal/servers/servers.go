@@ -4,7 +4,6 @@ package servers
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -48,7 +47,7 @@ func start(t testing.TB, k kind) *Server {
 	t.Helper()
 	program, err := exec.LookPath(k.program)
 	if err != nil {
-		missing(t, k)
+		Need(t, false, k.program, k.install)
 	}
 	k.program = program
 	dir := folder(t, k.name)
@@ -67,16 +66,6 @@ func start(t testing.TB, k kind) *Server {
 	s.fill(t)
 	s.run(t)
 	return s
-}
-
-// missing skips the test, or fails it where nothing may be skipped.
-func missing(t testing.TB, k kind) {
-	t.Helper()
-	reason := fmt.Sprintf("%s is not installed; install it with: %s (or: make servers)", k.program, k.install)
-	if os.Getenv(mustRun) != "" {
-		t.Fatal(reason)
-	}
-	t.Skip(reason)
 }
 
 // fill puts into the empty folder what the server must find there.

@@ -79,7 +79,7 @@ func zookeeperKind(t testing.TB, ready func(context.Context, *Server) error, mor
 		ready: ready,
 	}
 	if _, err := os.Stat(zookeeperJar); err != nil {
-		missing(t, k)
+		Need(t, false, k.program, k.install)
 	}
 	return k
 }

@@ -59,7 +59,10 @@ func command(ctx context.Context, cmd redislock.Command) once {
 
 func (c conn) Do(ctx context.Context, cmd redislock.Command) ([]string, error) {
 	sent := command(ctx, cmd)
-	if err := c.client.Process(ctx, sent); err != nil {
+	switch err := c.client.Process(ctx, sent); {
+	case err == redis.Nil:
+		return nil, nil
+	case err != nil:
 		return nil, serverError(err)
 	}
 	return values(sent.Val())
