@@ -149,8 +149,15 @@ func (t target) dialer() func(context.Context, string, *net.Dialer, *tls.Config)
 			network, addr = "unix", t.socket
 		}
 		if encrypt == nil {
-			return d.DialContext(ctx, network, addr)
+			return batched(d.DialContext(ctx, network, addr))
 		}
-		return (&tls.Dialer{NetDialer: d, Config: encrypt}).DialContext(ctx, network, addr)
+		return batched((&tls.Dialer{NetDialer: d, Config: encrypt}).DialContext(ctx, network, addr))
 	}
+}
+
+func batched(c net.Conn, err error) (net.Conn, error) {
+	if err != nil {
+		return nil, err
+	}
+	return newBatchConn(c), nil
 }

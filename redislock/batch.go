@@ -1,0 +1,132 @@
+package redislock
+
+import (
+	"net"
+	"runtime"
+	"sync"
+)
+
+// A batchConn sends together what many goroutines write at about the same time: on its own, each request would cost a
+// system call, which takes longer than the request. It delays nothing that could go. What is written is sent when whoever
+// wrote it reads, or when all goroutines that can run have run, or when there is enough of it for the server to begin.
+type batchConn struct {
+	net.Conn
+	wake chan struct{} // to send, since nobody is about to read
+
+	mu      sync.Mutex
+	pending []byte
+	reading bool
+	closed  bool
+	err     error // of a send that nobody waited for
+
+	sending sync.Mutex // comes before mu
+	spare   []byte     // guarded by sending: room for what is written next
+}
+
+// enough is how many bytes are not kept for more to come: about ten requests.
+const enough = 2 << 10
+
+func newBatchConn(c net.Conn) *batchConn {
+	b := &batchConn{Conn: c, wake: make(chan struct{}, 1)}
+	go b.send()
+	return b
+}
+
+// Write takes p to be sent. An error is that of a send, perhaps of something else.
+func (b *batchConn) Write(p []byte) (int, error) {
+	full, err := b.add(p)
+	if err == nil && full {
+		err = b.flush()
+	}
+	if err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// add reports whether there is enough to send.
+func (b *batchConn) add(p []byte) (full bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return false, net.ErrClosed
+	}
+	if b.err != nil {
+		return false, b.err
+	}
+	b.pending = append(b.pending, p...)
+	full = len(b.pending) >= enough
+	if b.reading && !full {
+		select {
+		case b.wake <- struct{}{}:
+		default: // it has been told
+		}
+	}
+	return full, nil
+}
+
+// Read sends what was written, and reads.
+func (b *batchConn) Read(p []byte) (int, error) {
+	if b.begin() {
+		if err := b.flush(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := b.Conn.Read(p)
+	b.mu.Lock()
+	b.reading = false
+	b.mu.Unlock()
+	return n, err
+}
+
+// begin notes that somebody reads, and reports whether there is something to send first.
+func (b *batchConn) begin() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reading = true
+	return len(b.pending) > 0
+}
+
+// send sends what is written while somebody reads, until Close.
+func (b *batchConn) send() {
+	for range b.wake {
+		runtime.Gosched() // others may have something to send too
+		b.flush()         // the next to write or read learns of an error
+	}
+}
+
+func (b *batchConn) flush() error {
+	b.sending.Lock()
+	defer b.sending.Unlock()
+	out, err := b.take()
+	if err == nil && len(out) > 0 {
+		_, err = b.Conn.Write(out)
+	}
+	b.spare = out[:0]
+	if err != nil {
+		b.mu.Lock()
+		b.err = err
+		b.mu.Unlock()
+	}
+	return err
+}
+
+// take returns what is to be sent. sending is held.
+func (b *batchConn) take() ([]byte, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := b.pending
+	b.pending = b.spare
+	return out, b.err
+}
+
+// Close ends the connection. What was not sent is lost, as what was sent may be.
+func (b *batchConn) Close() error {
+	b.mu.Lock()
+	if !b.closed {
+		b.closed = true
+		close(b.wake)
+	}
+	b.mu.Unlock()
+	return b.Conn.Close()
+}
