@@ -1,7 +1,13 @@
 package main
 
-// The backends that this command has, and the database driver for files.
+// The backends that this command has, and the database drivers that sqllock uses.
 import (
+	"io"
+	"log"
+
+	"github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
+
 	_ "github.com/holdfast-go/holdfast/etcdlock"
 	_ "github.com/holdfast-go/holdfast/memlock"
 	_ "github.com/holdfast-go/holdfast/redislock"
@@ -11,4 +17,7 @@ import (
 )
 
 // schemes are the URL schemes of those backends.
-var schemes = []string{"mem", "file", "redis", "rediss", "etcd", "zk"}
+var schemes = []string{"mem", "file", "redis", "rediss", "etcd", "zk", "mysql", "postgres"}
+
+// The MySQL driver would write about connections that break, which are opened again.
+func init() { mysql.SetLogger(log.New(io.Discard, "", 0)) }

@@ -3,17 +3,20 @@
 package main
 
 import (
+	"database/sql"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/sqllock"
 )
 
-// The scripts in testdata are whole sessions. Each runs on every backend that shells share; the conditions [file] and
-// [redis] tell which it is. Beside holdfast they use the programs of programs_test.go.
+// The scripts in testdata are whole sessions. Each runs on every backend that shells share; the conditions [file],
+// [redis], [mariadb] and [postgres] tell which it is. Beside holdfast they use the programs of programs_test.go.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"holdfast":   main,
@@ -33,6 +36,42 @@ func TestOnRedis(t *testing.T) {
 	server := servers.Redis(t)
 	sessions(t, "redis", func(work string) string {
 		return "redis://" + server.Addr + "?prefix=" + filepath.Base(work) + ":"
+	})
+}
+
+func TestOnMariaDB(t *testing.T) {
+	server := servers.MariaDB(t)
+	onServer(t, "mariadb", "mysql", func(database string) string { return "mysql://root@" + server.Addr + "/" + database })
+}
+
+func TestOnPostgres(t *testing.T) {
+	server := servers.Postgres(t)
+	onServer(t, "postgres", "pgx", func(database string) string {
+		return "postgres://postgres@" + server.Addr + "/" + database + "?sslmode=disable"
+	})
+}
+
+// onServer gives each script a database of its own.
+func onServer(t *testing.T, backend, driver string, url func(database string) string) {
+	source := url("postgres")
+	if driver == "mysql" {
+		source = strings.Replace(strings.TrimPrefix(url(""), "mysql://"), "@", "@tcp(", 1)
+		source = strings.TrimSuffix(source, "/") + ")/"
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	sessions(t, backend, func(work string) string {
+		database := strings.NewReplacer("-", "_", ".", "_").Replace(filepath.Base(work))
+		if _, err := db.Exec("CREATE DATABASE " + database); err != nil {
+			t.Fatal(err)
+		}
+		if err := sqllock.MigrateURL(t.Context(), url(database)); err != nil {
+			t.Fatal(err)
+		}
+		return url(database)
 	})
 }
 
