@@ -26,6 +26,7 @@ type claim struct {
 	token     uint64
 	round     int
 	held      []uint64  // by node: the token that the claim of this round has there; zero when it has none
+	leaving   bool      // a release was sent: it alone finds out how the claim ended
 	released  bool      // it ended since it was released
 	contended bool      // others wait
 	turns     int       // how many places in the line it has had

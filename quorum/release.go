@@ -3,6 +3,7 @@ package quorum
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -93,14 +94,15 @@ func (d *Driver) released(cl *claim, before state, got releases) error {
 // the first round is barred too: by that one the claim is known to all clients.
 func (d *Driver) giveBackAll(ctx context.Context, cl *claim) (releases, error) {
 	cl.mu.Lock()
-	cl.round = max(cl.round, 1)
+	cl.round, cl.leaving = max(cl.round, 1), true
 	c, first := cl.onNode(), cl.onNode()
 	first.ID = cl.id
+	tokens := slices.Clone(cl.held)
 	cl.mu.Unlock()
 	answers := make(chan error, len(d.nodes))
-	for _, n := range d.nodes {
+	for i, n := range d.nodes {
 		d.spawn(func(ctx context.Context) {
-			err := tell(ctx, n, d.patience(c.TTL), func(ctx context.Context, nd driver.Driver) error { return nd.Release(ctx, c) })
+			err := d.giveBackOnce(ctx, n, c, tokens[i])
 			answers <- err
 			if !isAnswer(err) {
 				d.giveBack(ctx, n, c)
@@ -111,6 +113,20 @@ func (d *Driver) giveBackAll(ctx context.Context, cl *claim) (releases, error) {
 		}
 	}
 	return d.countReleases(ctx, answers)
+}
+
+// giveBackOnce releases a claim on a node under the token that it probably has there, which is quicker, or else under any.
+func (d *Driver) giveBackOnce(ctx context.Context, n *node, c driver.Claim, token uint64) error {
+	return tell(ctx, n, d.patience(c.TTL), func(ctx context.Context, nd driver.Driver) error {
+		if token != 0 {
+			known := c
+			known.Token = token
+			if err := nd.Release(ctx, known); !errors.Is(err, driver.ErrGone) {
+				return err
+			}
+		}
+		return nd.Release(ctx, c)
+	})
 }
 
 func (d *Driver) countReleases(ctx context.Context, answers <-chan error) (got releases, err error) {

@@ -209,6 +209,9 @@ func (r *renewal) confirm(cl *claim) (driver.Status, error) {
 func (d *Driver) loseHeld(cl *claim) error {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
+	if cl.leaving {
+		return driver.ErrGone
+	}
 	if cl.state == held {
 		c := cl.onNode()
 		for _, n := range d.nodes {

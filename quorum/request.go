@@ -73,6 +73,8 @@ func (d *Driver) admit(cl *claim, c driver.Claim) state {
 const (
 	triesAtOnce = 4 // when rivals or nodes come in between
 	triesFor    = 3 // the part of the TTL that they take together
+
+	shortWait = 50 * time.Millisecond // for nodes that are almost old enough to vote
 )
 
 // acquire tries to get a claim granted. One that waits tries only when it is first in line, or when there is no line.
@@ -91,26 +93,39 @@ func (d *Driver) acquire(ctx context.Context, cl *claim) (driver.Status, error) 
 		if err != nil {
 			return driver.Status{}, err
 		}
-		again := try < triesAtOnce && time.Since(began) < cl.ask.TTL/triesFor
-		switch {
-		case v == ended:
-			return driver.Status{}, d.lose(cl)
-		case v == taken && cl.ask.Queue:
-			return d.standInLine(ctx, cl, r), nil
-		case v == taken && (r.granted() == 0 || !again):
-			d.claims.drop(cl) // a claim that would not wait leaves no trace
-			return driver.Status{}, nil
+		last := try >= triesAtOnce || time.Since(began) > cl.ask.TTL/triesFor
+		st, pause, err := d.afterDefeat(ctx, cl, r, v, try, last)
+		if pause == 0 || err != nil {
+			return st, err
 		}
-		shortage, wait := r.shortage()
-		switch {
-		case v == short && wait > 0 && cl.ask.Queue:
-			return cl.waits(wait), nil
-		case v == short && !again:
-			return driver.Status{}, shortage
-		case driver.Sleep(ctx, pauseAfter(try)) != nil:
-			return driver.Status{}, ctx.Err()
+		if err := driver.Sleep(ctx, pause); err != nil {
+			return driver.Status{}, err
 		}
 	}
+}
+
+// afterDefeat is what to answer after a round that was not won, or how long to pause before the next.
+func (d *Driver) afterDefeat(ctx context.Context, cl *claim, r *round, v verdict, try int, last bool) (st driver.Status, pause time.Duration, err error) {
+	shortage, wait := r.shortage()
+	pause = pauseAfter(try)
+	switch {
+	case v == ended:
+		return st, 0, d.lose(cl)
+	case v == taken && cl.ask.Queue:
+		return d.standInLine(ctx, cl, r), 0, nil
+	case v == taken && (r.granted() == 0 || last):
+		d.claims.drop(cl) // a claim that would not wait leaves no trace
+		return st, 0, nil
+	case v != short:
+		return st, pause, nil // it was too late, or overtaken
+	case 0 < wait && wait <= shortWait:
+		return st, max(wait, pause), nil
+	case 0 < wait && cl.ask.Queue:
+		return cl.waits(wait), 0, nil
+	case 0 < wait, last:
+		return st, 0, shortage
+	}
+	return st, pause, nil
 }
 
 // pauseAfter is how long to pause after a try that failed: longer and longer, and never in step with rivals.
@@ -131,7 +146,7 @@ func (d *Driver) win(cl *claim, r *round) (driver.Status, error) {
 	r.filled()
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	if cl.state == over { // it was released meanwhile, on the nodes too
+	if cl.state == over || cl.leaving { // it was released meanwhile, on the nodes too
 		return driver.Status{}, driver.ErrGone
 	}
 	cl.state, cl.token = held, r.token
@@ -154,7 +169,9 @@ func (cl *claim) status() driver.Status {
 func (d *Driver) lose(cl *claim) error {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	d.giveUpTurn(cl.finish(false))
+	if !cl.leaving {
+		d.giveUpTurn(cl.finish(false))
+	}
 	return driver.ErrGone
 }
 

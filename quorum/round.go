@@ -226,19 +226,26 @@ func (r *round) granted() int {
 
 // shortage is the error when too few nodes can vote, and how long that lasts when it is only a matter of time.
 func (r *round) shortage() (error, time.Duration) {
-	var wait time.Duration
-	young := 0
+	var waits []time.Duration
+	missing := majority(len(r.votes))
 	for i, v := range r.votes {
-		if lives := r.d.nodes[i].lives(); v.answer == granted && !r.d.hasWaited(lives, r.began) {
-			young++
-			wait = max(wait, r.d.traits.MaxTTL-time.Since(lives.born))
+		lives := r.d.nodes[i].lives()
+		switch {
+		case v.answer == granted && v.counts:
+			missing--
+		case v.answer == granted && !r.d.hasWaited(lives, r.began):
+			waits = append(waits, max(r.d.traits.MaxTTL-time.Since(lives.born), 1))
 		}
 	}
 	errs := slices.DeleteFunc(slices.Clone(r.errs), func(err error) bool { return err == nil })
-	if young > 0 {
-		errs = append(errs, fmt.Errorf("%d of them were started less than maxttl (%v) ago and may have forgotten locks; they vote in %v", young, r.d.traits.MaxTTL, wait.Round(time.Millisecond)))
+	if len(waits) > 0 {
+		errs = append(errs, fmt.Errorf("%d of them were started less than maxttl (%v) ago and may have forgotten locks; try again when they have run for so long", len(waits), r.d.traits.MaxTTL))
 	}
-	return r.d.notEnough("too few of %d servers can vote", errs), wait
+	slices.Sort(waits)
+	if 0 < missing && missing <= len(waits) {
+		return r.d.notEnough("too few of %d servers can vote", errs), waits[missing-1]
+	}
+	return r.d.notEnough("too few of %d servers can vote", errs), 0
 }
 
 // notEnough joins what nodes said into one error. It is an answer only if so many nodes answered that no majority is left.

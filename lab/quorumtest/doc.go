@@ -1,0 +1,2 @@
+// Package quorumtest tests package quorum on several independent Redis servers.
+package quorumtest

@@ -1,0 +1,22 @@
+package quorumtest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
+)
+
+func TestDriver(t *testing.T) {
+	for _, n := range []int{3, 5} {
+		t.Run(fmt.Sprintf("%d servers", n), func(t *testing.T) {
+			c := start(t, n, 10*time.Second)
+			drivertest.Run(t, drivertest.Harness{
+				Open: func(t testing.TB) driver.Driver { return open(t, c.url()) },
+				TTL:  2 * time.Second, // a busy machine stalls for longer than the shortest
+			})
+		})
+	}
+}

@@ -1,0 +1,160 @@
+package quorumtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/proxy"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// slowNode is the timeout of a node, as in the URLs of these tests.
+const slowNode = time.Second
+
+const (
+	cycles = 20
+	ttl    = 4 * time.Second // the longest that the servers of these tests know
+)
+
+// Whatever a minority of the servers does, nobody waits for it: acquiring and releasing twenty times takes less than
+// waiting five times for one node would, let alone forty times.
+func TestMinorityAway(t *testing.T) {
+	faults := map[string]func(testing.TB, *servers.Server){
+		"stopped": func(t testing.TB, s *servers.Server) { s.Pause(t) },
+		"killed":  func(t testing.TB, s *servers.Server) { s.Kill(t) },
+	}
+	for _, n := range []int{3, 5} {
+		for name, fault := range faults {
+			t.Run(fmt.Sprintf("%d servers, %s", n, name), func(t *testing.T) {
+				t.Parallel()
+				c := start(t, n, ttl)
+				d := open(t, c.url())
+				cycle(t, d, "warm")
+				for _, s := range c.minority() {
+					fault(t, s)
+				}
+				timeCycles(t, d, 5*slowNode)
+				timeCycles(t, open(t, c.url()), 5*slowNode) // which never reached them
+			})
+		}
+	}
+}
+
+// Slow servers answer in time, but too late to be waited for. A claim that is held comes to be on them too.
+func TestMinoritySlow(t *testing.T) {
+	c := start(t, 5, ttl)
+	url, proxies := c.behind(t)
+	d := open(t, url)
+	cycle(t, d, "warm")
+	for _, p := range proxies[:2] {
+		p.Delay(slowNode / 2)
+	}
+	timeCycles(t, d, cycles*slowNode/8) // in both directions, acquire and release, it would be 16 times that
+	held := claim("held", ttl)
+	acquire(t, d, held)
+	eventually(t, "all servers have the claim", func() bool { return c.having(t, "held") == 5 })
+	release(t, d, held)
+	eventually(t, "no server has the claim", func() bool { return c.having(t, "held") == 0 })
+}
+
+// A lock that was acquired while servers were away comes to be on them when they return, so that others may fail.
+func TestTopUp(t *testing.T) {
+	c := start(t, 5, ttl)
+	d := open(t, c.url())
+	for _, s := range c.minority() {
+		s.Kill(t)
+	}
+	held := claim("held", ttl)
+	st := acquire(t, d, held)
+	for _, s := range c.minority() {
+		s.Restart(t)
+	}
+	held.Token = st.Token
+	eventually(t, "all servers have the claim", func() bool {
+		acquire(t, d, held) // a renewal, which has a moment later those asked that do not have it
+		return c.having(t, "held") == 5
+	})
+	for _, s := range c.servers[3:] {
+		s.Kill(t)
+	}
+	acquire(t, d, held) // three of five servers have it
+}
+
+// While a majority is away nobody acquires, and nobody is told that somebody else has the lock.
+func TestMajorityAway(t *testing.T) {
+	c := start(t, 3, ttl)
+	d := open(t, c.url())
+	cycle(t, d, "warm")
+	for _, s := range c.servers[:2] {
+		s.Pause(t)
+	}
+	tried := try(claim("away", ttl))
+	if st, err := d.Request(t.Context(), tried); err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrGone) {
+		t.Errorf("with one of three servers the answer is %+v, %v; it should be that nobody knows", st, err)
+	}
+	for _, s := range c.servers[:2] {
+		s.Resume(t)
+	}
+	waiting := claim("away", ttl)
+	await(t, d, waiting, driver.Status{})
+	release(t, d, waiting)
+}
+
+// A client that was never answered leaves nothing behind when the servers can be reached again.
+func TestUnansweredIsUndone(t *testing.T) {
+	c := start(t, 3, ttl)
+	url, proxies := c.behind(t)
+	d := open(t, url)
+	cycle(t, d, "warm")
+	each(proxies, (*proxy.Proxy).BlackHoleAnswers)
+	ctx, cancel := context.WithTimeout(t.Context(), slowNode/2)
+	defer cancel()
+	lost := claim("lost", ttl)
+	if st, err := d.Request(ctx, lost); err == nil {
+		t.Errorf("nothing was answered, and yet: %+v", st)
+	}
+	eventually(t, "the requests arrived", func() bool { return c.having(t, "lost") > 0 })
+	each(proxies, (*proxy.Proxy).Heal)
+	eventually(t, "what was granted is given back", func() bool { return c.having(t, "lost") == 0 })
+}
+
+func each(proxies []*proxy.Proxy, do func(*proxy.Proxy)) {
+	for _, p := range proxies {
+		do(p)
+	}
+}
+
+// having is how many of the servers that run have a claim on a lock.
+func (c *cluster) having(t testing.TB, name string) int {
+	t.Helper()
+	n := 0
+	for _, s := range c.servers {
+		if s.Pid != 0 && s.RedisCommand(t, "EXISTS", "holdfast:{"+name+"}") == "1" {
+			n++
+		}
+	}
+	return n
+}
+
+func cycle(t testing.TB, d driver.Driver, name string) uint64 {
+	t.Helper()
+	c := claim(name, ttl)
+	st := acquire(t, d, c)
+	release(t, d, c)
+	return st.Token
+}
+
+func timeCycles(t testing.TB, d driver.Driver, limit time.Duration) {
+	t.Helper()
+	began := time.Now()
+	for range cycles {
+		cycle(t, d, "minority")
+	}
+	if took := time.Since(began); took > limit {
+		t.Errorf("%d acquisitions and releases took %v: servers are waited for that nobody needs", cycles, took)
+	}
+}

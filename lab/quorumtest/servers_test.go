@@ -1,0 +1,185 @@
+package quorumtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/proxy"
+	"github.com/holdfast-go/holdfast/internal/servers"
+
+	_ "github.com/holdfast-go/holdfast/quorum"
+	_ "github.com/holdfast-go/holdfast/redislock"
+)
+
+// A cluster is several Redis servers that know nothing of each other.
+type cluster struct {
+	servers []*servers.Server
+	maxTTL  time.Duration
+}
+
+// start starts so many servers, and waits until they have lived for long enough to vote. maxTTL is the longest TTL.
+func start(t testing.TB, n int, maxTTL time.Duration) *cluster {
+	t.Helper()
+	c := &cluster{servers: make([]*servers.Server, n), maxTTL: maxTTL}
+	for i := range c.servers {
+		c.servers[i] = servers.Redis(t)
+	}
+	c.settle(t, c.url())
+	return c
+}
+
+// url is the quorum's.
+func (c *cluster) url() string {
+	addrs := make([]string, len(c.servers))
+	for i, s := range c.servers {
+		addrs[i] = s.Addr
+	}
+	return c.urlOf(addrs)
+}
+
+func (c *cluster) urlOf(addrs []string) string {
+	return fmt.Sprintf("redlock://%s?timeout=%v&maxttl=%v", strings.Join(addrs, ","), min(slowNode, c.maxTTL/2), c.maxTTL)
+}
+
+// behind puts a proxy in front of each server, and returns the URL of the quorum that lies behind them.
+func (c *cluster) behind(t testing.TB) (string, []*proxy.Proxy) {
+	t.Helper()
+	proxies := make([]*proxy.Proxy, len(c.servers))
+	addrs := make([]string, len(c.servers))
+	for i, s := range c.servers {
+		proxies[i] = proxy.New(t, s.Addr)
+		addrs[i] = proxies[i].Addr
+	}
+	return c.urlOf(addrs), proxies
+}
+
+// minority is as many of the servers as a majority can spare.
+func (c *cluster) minority() []*servers.Server { return c.servers[:(len(c.servers)-1)/2] }
+
+// settle waits until all servers are known to remember what they grant.
+func (c *cluster) settle(t testing.TB, url string) {
+	t.Helper()
+	for _, s := range c.servers {
+		mustLive(t, s, c.maxTTL)
+	}
+	d := open(t, url)
+	await(t, d, try(claim("settle", time.Second)), driver.Status{})
+	eventually(t, "all servers are marked as new", func() bool {
+		for _, s := range c.servers {
+			if s.RedisCommand(t, "EXISTS", "holdfast:{%7Elife}") != "1" {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// open opens a client of the quorum.
+func open(t testing.TB, url string) driver.Driver {
+	t.Helper()
+	d, err := driver.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// on opens a client of one server.
+func on(t testing.TB, s *servers.Server) driver.Driver { return open(t, "redis://"+s.Addr) }
+
+func claim(name string, ttl time.Duration) driver.Claim {
+	return driver.Claim{Name: name, ID: rand.Text(), Weight: 1, Limit: 1, TTL: ttl, Queue: true, Owner: "a test"}
+}
+
+// try returns the claim as one that would not wait.
+func try(c driver.Claim) driver.Claim {
+	c.Queue = false
+	return c
+}
+
+// acquire requests c, which must be granted at once.
+func acquire(t testing.TB, d driver.Driver, c driver.Claim) driver.Status {
+	t.Helper()
+	st, err := d.Request(context.Background(), c)
+	if err != nil {
+		t.Fatalf("Request: %v", err)
+	}
+	if !st.Granted {
+		t.Fatalf("the claim is not granted: %+v", st)
+	}
+	return st
+}
+
+func release(t testing.TB, d driver.Driver, c driver.Claim) {
+	t.Helper()
+	if err := d.Release(context.Background(), c); err != nil {
+		t.Fatalf("Release: %v", err)
+	}
+}
+
+const patience = 60 * time.Second // far above what anything takes
+
+// await waits until c is granted, as the core does.
+func await(t testing.TB, d driver.Driver, c driver.Claim, st driver.Status) driver.Status {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	st, err := follow(ctx, d, c, st)
+	if err != nil {
+		t.Fatalf("waiting for a claim: %v", err)
+	}
+	return st
+}
+
+// follow requests c until it is granted. Where the outcome is unknown it asks again.
+func follow(ctx context.Context, d driver.Driver, c driver.Claim, st driver.Status) (driver.Status, error) {
+	var err error
+	for {
+		if st.Granted || errors.Is(err, driver.ErrGone) || ctx.Err() != nil {
+			return st, errors.Join(err, ctx.Err())
+		}
+		if st != (driver.Status{}) {
+			waitOnce(ctx, d, c, st.Retry)
+		}
+		if st, err = d.Request(ctx, c); err != nil {
+			_ = driver.Sleep(ctx, 10*time.Millisecond) // the loop looks at ctx
+		}
+	}
+}
+
+func waitOnce(ctx context.Context, d driver.Driver, c driver.Claim, retry time.Duration) {
+	if retry > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, retry)
+		defer cancel()
+	}
+	_, _ = driver.Wait(ctx, d, c) // the caller asks again, whatever it says
+}
+
+// eventually waits for what no message announces.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ok(); {
+		if time.Now().After(end) {
+			t.Fatalf("it did not happen: %s", what)
+		}
+		driver.Sleep(context.Background(), 10*time.Millisecond)
+	}
+}
+
+// all runs fn once for each server at the same time.
+func all(list []*servers.Server, fn func(*servers.Server)) {
+	var wg sync.WaitGroup
+	for _, s := range list {
+		wg.Go(func() { fn(s) })
+	}
+	wg.Wait()
+}
