@@ -19,7 +19,21 @@
 //     below.
 //   - Network file systems are refused: their locks may not be seen by all, and other machines have other clocks.
 //
-// What this cannot do: order the claims of several machines; survive the removal of PATH or of files beside it (a client
+// What SQLite cannot do: order the claims of several machines; survive the removal of PATH or of files beside it (a client
 // notices that its file was replaced, and then refuses to work); go on while a process is stopped in the middle of a
 // transaction, which takes less than a millisecond.
+// # MySQL, MariaDB and PostgreSQL
+//
+// The URLs mysql://user:password@host/database and postgres://user:password@host/database, or [New] with [MySQL] or
+// [Postgres], share locks among machines. The program imports a database/sql driver; for the URLs one that calls itself
+// "mysql", such as github.com/go-sql-driver/mysql, or "pgx", github.com/jackc/pgx/v5/stdlib. [Migrate] makes the tables.
+//
+//   - A request is one call of a routine in the database, and so is a release with the grants that follow from it. The
+//     server's clock counts, and no transaction of the caller is touched.
+//   - A routine first locks the row of its lock, which is there for good, so that none is rolled back for another. Where
+//     the server does so nevertheless the call is repeated.
+//   - Claims live by their TTL, not by connections.
+//   - Who waits sleeps in the server until a lock of the session is let go that the client in its way holds.
+//
+// docs/sql.md has the tables, what it costs, and what it cannot do.
 package sqllock

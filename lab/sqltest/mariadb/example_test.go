@@ -1,0 +1,41 @@
+package mariadb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/sqllock"
+
+	_ "github.com/go-sql-driver/mysql"
+)
+
+// A program that has its data in MariaDB or MySQL keeps its locks there, too, over the pool that it has.
+func Example() {
+	ctx := context.Background()
+	db, err := sql.Open("mysql", "shop:secret@tcp(db.example.org)/shop")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+	if err := sqllock.Migrate(ctx, db, sqllock.MySQL); err != nil { // once, or: holdfast migrate
+		fmt.Println(err)
+		return
+	}
+	d, err := sqllock.New(ctx, db, sqllock.MySQL, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer d.Close()
+	client := holdfast.New(d)
+	defer client.Close(ctx)
+
+	err = client.Mutex("stock").Do(ctx, func(ctx context.Context, l *holdfast.Lease) error {
+		_, err := db.ExecContext(ctx, "UPDATE stock SET sold = sold + 1, fence = ? WHERE item = 7 AND fence <= ?", l.Token(), l.Token())
+		return err
+	})
+	fmt.Println(err)
+}
