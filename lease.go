@@ -19,6 +19,9 @@ type grant struct {
 	err    error    // why it ended
 	leases []*Lease // those not released
 	limit  *time.Timer
+
+	first Lease // most have one lease only: it is here, and so is the room for the list of it
+	room  [1]*Lease
 }
 
 // A Lease is a lock that is held. It is renewed until it is released or lost.
@@ -37,9 +40,15 @@ type Lease struct {
 
 // lease returns one more lease on the grant.
 func (g *grant) lease(ctx context.Context) *Lease {
-	l := &Lease{grant: g, from: ctx}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	l := &g.first
+	if l.grant == nil {
+		g.leases = g.room[:0]
+	} else {
+		l = new(Lease)
+	}
+	l.grant, l.from = g, ctx
 	g.leases = append(g.leases, l)
 	return l
 }

@@ -22,16 +22,23 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	if err != nil {
 		return err
 	}
-	ttl := min(c.TTL, maxTTL)
-	if ttl <= 0 {
-		ttl = barred
-	}
-	values, err := d.run(ctx, &d.scripts.release, k, c.ID, tokenText(c.Token), strconv.FormatInt(milliseconds(ttl), 10))
+	values, err := d.run(ctx, &d.scripts.release, k, releaseArgs(c)...)
 	if err != nil {
 		return err
 	}
 	d.post.forget(c.ID)
 	return done(values)
+}
+
+func releaseArgs(c driver.Claim) []string {
+	if c.Token != 0 {
+		return []string{c.ID, tokenText(c.Token)}
+	}
+	ttl := min(c.TTL, maxTTL)
+	if ttl <= 0 {
+		ttl = barred
+	}
+	return []string{c.ID, tokenText(0), strconv.FormatInt(milliseconds(ttl), 10)}
 }
 
 // Break ends a claim by force, as [driver.Breaker] says.

@@ -89,8 +89,11 @@ func (d *Driver) requestScript(c driver.Claim) *script {
 
 func (d *Driver) requestArgs(c driver.Claim) []string {
 	ttl := milliseconds(c.TTL)
-	args := []string{c.ID, tokenText(c.Token), strconv.FormatInt(ttl, 10), d.about(c, ttl), kind(c)}
-	return d.appendKeep(args, ttl)
+	token := kind(c)
+	if c.Token != 0 {
+		token = tokenText(c.Token)
+	}
+	return d.appendKeep([]string{c.ID, token, strconv.FormatInt(ttl, 10), d.about(c, ttl)}, ttl)
 }
 
 // kind is how scripts name a claim that would have the lock alone, and one that would share it.

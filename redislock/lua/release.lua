@@ -1,5 +1,5 @@
 -- Takes a claim out of the queue and grants what that makes grantable.
--- ARGV     1 ID  2 token, or 0 for any  3 TTL in ms
+-- ARGV     1 ID  2 token, or 0 for any  3 with 0, the TTL in ms
 -- Returns  'ok', also when it was released before, or 'gone'.
 local call = redis.call
 local id, token = ARGV[1], ARGV[2]

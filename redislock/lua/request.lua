@@ -1,17 +1,18 @@
 -- Queues a claim, or renews it.
--- ARGV     1 ID  2 token it has, or 0  3 TTL in ms  4 ABOUT  5 'h' if it would have the lock alone, else 's'
---          6 keep, where that is longer than KEEP
+-- ARGV     1 ID  2 the token it has; before it has one, 'h' if it would have the lock alone, else 's'
+--          3 TTL in ms  4 ABOUT  5 keep, where that is longer than KEEP
 -- Returns  'MARK TOKEN RETRY CONTENDED', MARK being g (granted), v (granted and revoked) or w (waiting), RETRY in ms;
 --          or 'gone'.
 local call = redis.call
-local id, token, keep = ARGV[1], ARGV[2], ARGV[6]
+local id, token, keep = ARGV[1], ARGV[2], ARGV[5]
+local first = token == 'h' or token == 's'
 local state = call('HGET', KEYS[2], '~')
 local clock = call('TIME')
 local micros = clock[1] .. (#clock[2] == 6 and clock[2] or string.sub('00000' .. clock[2], -6)) -- as text: numbers print slowly
 
 -- Nobody else is there: the whole queue is one field. What that says of the claim before may be forgotten if it was one
 -- of the same series.
-if token == '0' and not keep then
+if first and not keep then
   local free, refresh = not state, ''
   if state and string.sub(state, 1, #'FORMAT' + 3) == 'FORMAT i ' and string.sub(state, #'FORMAT' + 4, #'FORMAT' + 19) < micros then
     local before = string.sub(state, #'FORMAT' + 52, #'FORMAT' + 52 + #id)
@@ -24,17 +25,17 @@ if token == '0' and not keep then
       free = not ended(id)
     end
   end
-  if free and call('SET', KEYS[1], ARGV[5] == 'h' and id or '~shared', 'NX', 'PX', ARGV[3]) then
+  if free and call('SET', KEYS[1], token == 'h' and id or '~shared', 'NX', 'PX', ARGV[3]) then
     local due = refresh <= micros
     if due then refresh = string.format('%016.0f', micros + KEEP * 500) end
-    call('HSET', KEYS[2], '~', 'FORMAT ' .. ARGV[5] .. ' ' .. micros .. ' ' .. refresh .. ' 0000000000000 ' .. id .. ' ' .. ARGV[4])
+    call('HSET', KEYS[2], '~', 'FORMAT ' .. token .. ' ' .. micros .. ' ' .. refresh .. ' 0000000000000 ' .. id .. ' ' .. ARGV[4])
     if due then call('PEXPIRE', KEYS[2], KEEP) end
     return 'g ' .. micros .. ' 0 0'
   end
 end
 
 -- It is the only one, and is renewed.
-if token ~= '0' and state and not keep then
+if not first and state and not keep then
   local kind, has, refresh, holder, units, channel = string.match(state, '^FORMAT ([hs]) (%d+) (%d+) %S+ (%S+) (%d+ %d+) %d+ (%S+)')
   local same, address = string.match(ARGV[4], '^(%d+ %d+) %d+ (%S+)')
   if holder == id and has == token and micros < refresh and units == same and (channel == address or channel == '-')
@@ -46,7 +47,7 @@ if token ~= '0' and state and not keep then
 end
 
 -- It would not wait, and one claim has the lock to itself: the answer changes nothing.
-if token == '0' and state and string.match(ARGV[4], '^%d+ %d+ %d+ %S+ (%d)') % 2 == 0 then
+if first and state and string.match(ARGV[4], '^%d+ %d+ %d+ %S+ (%d)') % 2 == 0 then
   --include ended.lua
   local holder = string.match(state, '^FORMAT h %d+ %d+ %S+ (%S+)')
   if holder and place(holder) ~= place(id) and not ended(id) and call('GET', KEYS[1]) == holder then
@@ -59,7 +60,7 @@ end
 load()
 settle()
 local c, mark = find(id)
-if not c and (mark or token ~= '0') or c and token ~= '0' and token ~= c.token then
+if not c and (mark or not first) or c and not first and token ~= c.token then
   save()
   return 'gone'
 end

@@ -61,9 +61,9 @@ func (h holdfastHeld) Unlock(ctx context.Context) error { return h.Release(ctx) 
 func holdfastRenews(c wire.Command) bool {
 	const (
 		token     = 3 + 4 + 1 // EVALSHA, the hash and the number of keys; the keys; the ID
-		arguments = 3 + 4 + 8
+		arguments = 3 + 4 + 4
 	)
-	return c.Name() == "EVALSHA" && len(c) == arguments && c[token] != "0"
+	return c.Name() == "EVALSHA" && len(c) == arguments && len(c[token]) > 1
 }
 
 // holdfastBeats recognises the heartbeats of sessions, which have nodes for them.
