@@ -12,6 +12,11 @@ require (
 )
 
 require (
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/spf13/pflag v1.0.9 // indirect
+)
+
+require (
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
 )
@@ -53,6 +58,7 @@ require (
 	github.com/holdfast-go/holdfast/zklock v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/redis/rueidis v1.0.79
+	github.com/spf13/cobra v1.10.2
 	go.uber.org/atomic v1.12.0 // indirect
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0 // indirect

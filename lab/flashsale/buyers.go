@@ -1,0 +1,92 @@
+package flashsale
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lab/actor"
+)
+
+const role = "buyers"
+
+func init() { actor.Register(role, buy) }
+
+// An Order tells a process what to buy, and how.
+type Order struct {
+	Database string
+	Source   string // of the database
+	Pay      time.Duration
+	Lock     Lock
+	URL      string // of the lock
+	First    int    // number of the first buyer
+	Buyers   int
+}
+
+// news is what a process says: nothing once it is ready, and then how each buyer fared.
+type news struct {
+	Waited time.Duration // for the lock
+	Sold   bool
+	Err    string `json:",omitempty"`
+}
+
+// buy plays a process full of buyers, who all begin when they are told so.
+func buy(ctx context.Context, in *json.Decoder, out *json.Encoder) error {
+	var order Order
+	if err := in.Decode(&order); err != nil {
+		return err
+	}
+	shop, err := open(ctx, order.Database, order.Source)
+	if err != nil {
+		return err
+	}
+	defer shop.Close()
+	g, err := order.guard(ctx)
+	if err != nil {
+		return err
+	}
+	defer g.Close(ctx)
+	if err := g.Do(ctx, func(context.Context) error { return nil }); err != nil { // who has connected and warmed up is ready
+		return err
+	}
+	if err := out.Encode(news{}); err != nil {
+		return err
+	}
+	if err := in.Decode(new(struct{})); err != nil {
+		return err
+	}
+	go func() { _ = in.Decode(new(struct{})) }() // ends this process when the sale is called off
+	return order.rush(ctx, shop, g, out)
+}
+
+// rush lets all buyers go for it at once, and tells of each.
+func (o Order) rush(ctx context.Context, shop *Shop, g guard, out *json.Encoder) error {
+	fared := make(chan news)
+	var buyers sync.WaitGroup
+	for buyer := o.First; buyer < o.First+o.Buyers; buyer++ {
+		buyers.Go(func() { fared <- o.one(ctx, shop, g, buyer) })
+	}
+	go func() { buyers.Wait(); close(fared) }()
+	var err error
+	for n := range fared {
+		if e := out.Encode(n); e != nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// one buyer waits for the lock, and buys if something is left.
+func (o Order) one(ctx context.Context, shop *Shop, g guard, buyer int) (n news) {
+	came := time.Now()
+	err := g.Do(ctx, func(ctx context.Context) (err error) {
+		n.Waited = time.Since(came)
+		n.Sold, err = shop.Buy(ctx, buyer, o.Pay)
+		return err
+	})
+	if err != nil {
+		n.Err = err.Error()
+	}
+	return n
+}
