@@ -3,7 +3,7 @@ package redislock
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 	"strings"
 	"time"
 
@@ -23,12 +23,15 @@ func (c clusterConn) ListenShard(ctx context.Context, channel string, listening 
 			listening()
 		}
 	})
-	subscribe := c.client.B().Ssubscribe().Channel(channel).Build()
-	err := c.client.Receive(hooked, subscribe, func(m rueidis.PubSubMessage) { heard(m.Message) })
+	reply := untilSettled(ctx, func() Reply {
+		subscribe := c.client.B().Ssubscribe().Channel(channel).Build()
+		err := c.client.Receive(hooked, subscribe, func(m rueidis.PubSubMessage) { heard(m.Message) })
+		return Reply{Err: rueidisError(err)}
+	})
 	if ctx.Err() != nil {
 		c.unsubscribe(channel)
 	}
-	return rueidisError(err)
+	return reply.Err
 }
 
 // unsubscribe has the server forget a channel that nobody listens to any more.
@@ -50,53 +53,52 @@ const (
 )
 
 func (s steady) Do(ctx context.Context, cmd Command) ([]string, error) {
-	r := s.retry(ctx, []Command{cmd}, func(ctx context.Context, cmds []Command) []Reply {
-		values, err := s.Conn.Do(ctx, cmds[0])
-		return []Reply{{values, err}}
+	r := untilSettled(ctx, func() Reply {
+		values, err := s.Conn.Do(ctx, cmd)
+		return Reply{values, err}
 	})
-	return r[0].Values, r[0].Err
+	return r.Values, r.Err
 }
 
+// DoMany repeats those that did not run.
 func (s steady) DoMany(ctx context.Context, cmds []Command) []Reply {
-	return s.retry(ctx, cmds, s.Conn.DoMany)
-}
-
-// DoTogether repeats all of them if the first did not run: the others are about it.
-func (s steady) DoTogether(ctx context.Context, cmds []Command) []Reply {
-	giveUp := time.Now().Add(movingPatience)
-	for pause := firstMovingPause; ; pause = min(2*pause, lastMovingPause) {
-		replies := s.Conn.DoTogether(ctx, cmds)
-		if !slices.ContainsFunc(replies, isMoving) || time.Now().After(giveUp) || driver.Sleep(ctx, pause) != nil {
-			return replies
-		}
-	}
-}
-
-// retry sends commands until all were run, each once.
-func (s steady) retry(ctx context.Context, cmds []Command, send func(context.Context, []Command) []Reply) []Reply {
-	replies := send(ctx, cmds)
-	giveUp := time.Now().Add(movingPatience)
-	for pause := firstMovingPause; slices.ContainsFunc(replies, isMoving); pause = min(2*pause, lastMovingPause) {
-		if time.Now().After(giveUp) || driver.Sleep(ctx, pause) != nil {
-			break
-		}
-		var again []Command
-		var at []int
-		for i, r := range replies {
-			if isMoving(r) {
-				again, at = append(again, cmds[i]), append(at, i)
-			}
-		}
-		for i, r := range send(ctx, again) {
-			replies[at[i]] = r
+	replies := s.Conn.DoMany(ctx, cmds)
+	for i := range replies {
+		if isMoving(replies[i].Err) {
+			replies[i].Values, replies[i].Err = s.Do(ctx, cmds[i])
 		}
 	}
 	return replies
 }
 
+// DoTogether repeats all of them if the first did not run: the others are about it.
+func (s steady) DoTogether(ctx context.Context, cmds []Command) (replies []Reply) {
+	replies = make([]Reply, len(cmds))
+	first := untilSettled(ctx, func() Reply {
+		replies = s.Conn.DoTogether(ctx, cmds)
+		return replies[0]
+	})
+	replies[0] = first
+	return replies
+}
+
+// untilSettled sends a command until a node runs it.
+func untilSettled(ctx context.Context, send func() Reply) Reply {
+	giveUp := time.Now().Add(movingPatience)
+	for pause := firstMovingPause; ; pause = min(2*pause, lastMovingPause) {
+		r := send()
+		switch {
+		case !isMoving(r.Err):
+			return r
+		case time.Now().After(giveUp), driver.Sleep(ctx, pause) != nil:
+			return Reply{Err: fmt.Errorf("redis: the slot of the lock is moving to another node, which takes long: %v", r.Err)}
+		}
+	}
+}
+
 // isMoving reports whether a node did not run a command since the slot of its keys is moving, or has moved.
-func isMoving(r Reply) bool {
-	reply, ok := errors.AsType[ReplyError](r.Err)
+func isMoving(err error) bool {
+	reply, ok := errors.AsType[ReplyError](err)
 	if !ok {
 		return false
 	}

@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,24 +74,33 @@ func (s *sentinels) known() []string {
 	return addrs
 }
 
-// askOne asks a sentinel for the master, and for the other sentinels.
+// askOne asks a sentinel for the master, and for the other sentinels. During a failover its record of the master already
+// has the new epoch and still the old address, so the address is asked for by itself, and after the epoch.
 func (s *sentinels) askOne(ctx context.Context, addr string) (named, error) {
 	client, err := s.client(ctx, addr)
 	if err != nil {
 		return named{}, err
 	}
-	b := client.B()
-	results := client.DoMulti(ctx, b.Arbitrary("SENTINEL", "MASTER", s.master).Build(), b.Arbitrary("SENTINEL", "SENTINELS", s.master).Build())
-	master, err := results[0].AsStrMap()
+	ask := func(what string) rueidis.Completed {
+		return client.B().Arbitrary("SENTINEL", what, s.master).Build()
+	}
+	answers := client.DoMulti(ctx, ask("MASTER"), ask("GET-MASTER-ADDR-BY-NAME"), ask("SENTINELS"))
+	record, err := answers[0].AsStrMap()
 	if err != nil {
 		return named{}, rueidisError(err)
 	}
-	if others, err := results[1].ToArray(); err == nil {
+	place, err := answers[1].AsStrSlice()
+	if err != nil || len(place) != 2 {
+		return named{}, cmp.Or(rueidisError(err), errNoMaster)
+	}
+	if others, err := answers[2].ToArray(); err == nil {
 		s.learn(others)
 	}
-	epoch, err := strconv.ParseUint(master["config-epoch"], 10, 64)
-	return named{addr: net.JoinHostPort(master["ip"], master["port"]), epoch: epoch}, err
+	epoch, err := strconv.ParseUint(record["config-epoch"], 10, 64)
+	return named{addr: net.JoinHostPort(place[0], place[1]), epoch: epoch}, err
 }
+
+var errNoMaster = errors.New("redis: the answer of a sentinel cannot be understood")
 
 func (s *sentinels) learn(others []rueidis.RedisMessage) {
 	s.mu.Lock()

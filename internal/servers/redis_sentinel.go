@@ -50,13 +50,13 @@ func redisSentinel(t testing.TB, g *SentinelGroup) *Server {
 				"port " + s.Port(), "bind 127.0.0.1", "dir " + s.Dir,
 				"sentinel monitor " + g.Name + " 127.0.0.1 " + g.Servers[0].Port() + " 2",
 				"sentinel down-after-milliseconds " + g.Name + " " + downAfter,
-				"sentinel failover-timeout " + g.Name + " 10000",
+				"sentinel failover-timeout " + g.Name + " 3000",
 			}, "\n"))
 			return []string{file, "--sentinel"}
 		},
 		ready: redisReady,
 	})
-	s.RedisCommand(t, "SENTINEL", "DEBUG", "INFO-PERIOD", "500", "PUBLISH-PERIOD", "500", "TILT-PERIOD", "1000")
+	s.RedisCommand(t, "SENTINEL", "DEBUG", "PING-PERIOD", "200", "ASK-PERIOD", "200", "INFO-PERIOD", "500", "PUBLISH-PERIOD", "500", "TILT-PERIOD", "1000")
 	return s
 }
 
@@ -73,11 +73,12 @@ func (s *Server) Follow(t testing.TB, master *Server) {
 	})
 }
 
-// AwaitReplaceable waits until every sentinel that runs could replace the master: it knows the others and two replicas
-// that answer.
+// AwaitReplaceable waits until every sentinel that runs could replace the master: they agree which it is, know each other
+// and two replicas that follow it.
 func (g *SentinelGroup) AwaitReplaceable(t testing.TB) {
 	t.Helper()
-	waitFor(t, "sentinels know each other and two replicas", func(ctx context.Context) error {
+	waitFor(t, "sentinels know each other, the master and two replicas", func(ctx context.Context) error {
+		masters := make(map[string]bool)
 		for _, s := range g.Sentinels {
 			if s.Pid == 0 {
 				continue
@@ -85,6 +86,14 @@ func (g *SentinelGroup) AwaitReplaceable(t testing.TB) {
 			if err := g.replaceable(ctx, s); err != nil {
 				return err
 			}
+			addr, err := command(ctx, s.Addr, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", g.Name)
+			if err != nil {
+				return err
+			}
+			masters[addr] = true
+		}
+		if len(masters) != 1 {
+			return fmt.Errorf("they name %v", masters)
 		}
 		return nil
 	})

@@ -1,0 +1,265 @@
+package redislock_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/redislock"
+)
+
+func openCluster(t testing.TB, c *servers.ClusterOfRedis, params string) *redislock.Driver {
+	t.Helper()
+	return openURL(t, "redis-cluster://"+addrs(c.Masters)+params)
+}
+
+// A guarded is what one lock protects: it notices two that are inside, and tokens that do not grow.
+type guarded struct {
+	name   string
+	inside atomic.Int32
+	last   atomic.Uint64
+	passed atomic.Int32
+}
+
+func (g *guarded) visit(t *testing.T, token uint64) {
+	if g.inside.Add(1) != 1 {
+		t.Errorf("%s: two are inside", g.name)
+	}
+	if before := g.last.Swap(token); token <= before {
+		t.Errorf("%s: token %d follows %d", g.name, token, before)
+	}
+	g.passed.Add(1)
+	g.inside.Add(-1)
+}
+
+// crowd has clients go through locks until ctx ends. None of them may ever see an error.
+func crowd(ctx context.Context, t *testing.T, clients []*redislock.Driver, locks []*guarded) {
+	var all sync.WaitGroup
+	for i, d := range clients {
+		for _, g := range locks {
+			all.Go(func() {
+				for ctx.Err() == nil && !t.Failed() {
+					if err := pass(d, g, t, i%2 == 0); err != nil {
+						t.Errorf("%s: %v", g.name, err)
+					}
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
+// pass goes through a lock once, renewing while it waits as a keeper does; some renew with others.
+func pass(d *redislock.Driver, g *guarded, t *testing.T, batch bool) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	c := claim(g.name, long)
+	st, err := d.Request(ctx, c)
+	for c.Token = st.Token; err == nil && !st.Granted; {
+		waiting, stop := context.WithTimeout(ctx, 500*time.Millisecond)
+		st, err = d.Wait(waiting, c)
+		stop()
+		if err == nil && st.Granted {
+			break
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("nobody let us in: %w", ctx.Err())
+		}
+		if batch {
+			var results []driver.Result
+			if results, err = d.Renew(ctx, []driver.Claim{c}); err == nil {
+				st, err = results[0].Status, results[0].Err
+			}
+		} else {
+			st, err = d.Request(ctx, c)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	g.visit(t, c.Token)
+	return d.Release(ctx, c)
+}
+
+// Slots move from node to node all the time, key by key, while clients use the locks in them.
+func TestReshardingUnderLoad(t *testing.T) {
+	c := servers.RedisCluster(t)
+	clients := []*redislock.Driver{openCluster(t, c, ""), openCluster(t, c, ""), openCluster(t, c, "?replicas=1")}
+	var locks []*guarded
+	for i := range 3 {
+		locks = append(locks, &guarded{name: fmt.Sprint("lock ", i)})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var working sync.WaitGroup
+	working.Go(func() { crowd(ctx, t, clients, locks) })
+	defer working.Wait()
+	defer cancel()
+	for i := range rounds(30, 1000) {
+		lock := locks[i%len(locks)]
+		slot := c.SlotOf(t, "holdfast:{"+driver.EncodeName(lock.name, 0)+"}")
+		passed := lock.passed.Load()
+		at := slices.Index(c.Masters, c.Owner(t, slot))
+		c.MoveSlot(t, slot, c.Masters[(at+1)%len(c.Masters)], func() {
+			driver.Sleep(ctx, 5*time.Millisecond) // the scripts find some of the keys here and some there
+		})
+		eventually(t, "clients go on where the slot is now", func() bool { return lock.passed.Load() > passed+5 || t.Failed() })
+	}
+	for _, lock := range locks {
+		t.Logf("%s: %d passed", lock.name, lock.passed.Load())
+	}
+}
+
+// What is told about a lock goes to the nodes of its slot, and a client that waits listens to them alone, also after the
+// slot has moved.
+func TestShardedMessages(t *testing.T) {
+	c := servers.RedisCluster(t)
+	holder, waiter := openCluster(t, c, ""), openCluster(t, c, "")
+	slot := c.SlotOf(t, "holdfast:{jobs}")
+	for range 3 {
+		held := acquire(t, holder, claim("jobs", long))
+		next, _ := enqueue(t, waiter, claim("jobs", 5*long))
+		owner := c.Owner(t, slot)
+		for _, s := range c.Masters {
+			if all := s.RedisCommand(t, "PUBSUB", "CHANNELS"); all != "" {
+				t.Errorf("%s has channels for the whole cluster: %s", s.Addr, all)
+			}
+			if channels := s.RedisCommand(t, "PUBSUB", "SHARDCHANNELS"); (channels != "") != (s == owner) {
+				t.Errorf("%s has the channels %q; the lock is at %s", s.Addr, channels, owner.Addr)
+			}
+		}
+		release(t, holder, held)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		if st, err := waiter.Wait(ctx, next); err != nil || !st.Granted || st.Token != next.Token {
+			t.Errorf("the next in line is told %+v, %v", st, err)
+		}
+		cancel()
+		release(t, waiter, next)
+
+		at := slices.Index(c.Masters, owner)
+		to := c.Masters[(at+1)%len(c.Masters)]
+		c.MoveSlot(t, slot, to, nil)
+		eventually(t, "the client listens where the slot is now", func() bool {
+			return to.RedisCommand(t, "PUBSUB", "SHARDCHANNELS") != ""
+		})
+	}
+}
+
+// An uncontended lock costs one request and another one, in a cluster too: nobody listens before there is a reason.
+func TestNobodyListensWithoutReason(t *testing.T) {
+	c := servers.RedisCluster(t)
+	d := openCluster(t, c, "")
+	for i := range 50 {
+		release(t, d, acquire(t, d, claim(fmt.Sprint("lock ", i), long)))
+	}
+	for _, s := range c.Masters {
+		if channels := s.RedisCommand(t, "PUBSUB", "SHARDCHANNELS"); channels != "" {
+			t.Errorf("%s has channels: %s", s.Addr, channels)
+		}
+	}
+}
+
+// A holder that nobody told anything, since it did not have to wait, is told when it listens.
+func TestHolderListensLater(t *testing.T) {
+	d := openCluster(t, servers.RedisCluster(t), "")
+	held := acquire(t, d, claim("jobs", long))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if st, err := d.Wait(ctx, held); err != nil || st != (driver.Status{}) {
+		t.Fatalf("at first Wait says %+v, %v; want to ask again", st, err)
+	}
+	acquire(t, d, held)
+	if err := d.Revoke(t.Context(), "jobs", held.ID); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := d.Wait(ctx, held); err != nil || !st.Revoked {
+		t.Errorf("the holder is told %+v, %v; want that it is revoked", st, err)
+	}
+}
+
+// Many locks at once are spread over all masters.
+func TestClusterBatches(t *testing.T) {
+	for _, params := range []string{"", "?replicas=1"} {
+		t.Run(params, func(t *testing.T) {
+			c := servers.RedisCluster(t)
+			d := openCluster(t, c, params)
+			want := make(map[string]bool)
+			var claims []driver.Claim
+			for i := range 200 {
+				name := fmt.Sprint("batch/", i)
+				want[name] = true
+				claims = append(claims, acquire(t, d, claim(name, long)))
+			}
+			for _, s := range c.Masters {
+				s.RedisCommand(t, "SCRIPT", "FLUSH")
+			}
+			results, err := d.Renew(t.Context(), claims)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, r := range results {
+				if r.Err != nil || r.Status.Token != claims[i].Token {
+					t.Fatalf("renewal %d: %+v, %v", i, r.Status, r.Err)
+				}
+			}
+			found := make(map[string]bool)
+			for name, err := range d.List(t.Context(), "batch/") {
+				if err != nil {
+					t.Fatal(err)
+				}
+				found[name] = true
+			}
+			if !maps.Equal(found, want) {
+				t.Errorf("%d of %d locks were listed", len(found), len(want))
+			}
+		})
+	}
+}
+
+// Every master is examined: each evicts by itself.
+func TestCheckCluster(t *testing.T) {
+	c := servers.RedisCluster(t)
+	d := openCluster(t, c, "")
+	c.Masters[1].RedisCommand(t, "CONFIG", "SET", "maxmemory", "100mb")
+	c.Masters[1].RedisCommand(t, "CONFIG", "SET", "maxmemory-policy", "volatile-ttl")
+	findings, err := d.Check(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers := make(map[string]bool)
+	var unsafe []string
+	for _, f := range findings {
+		server, _, _ := strings.Cut(f.Fact, ": ")
+		servers[server] = true
+		if f.Level == driver.Unsafe {
+			unsafe = append(unsafe, f.Fact)
+		}
+	}
+	if len(servers) != 3 {
+		t.Errorf("servers examined: %v, want the three masters", servers)
+	}
+	if len(unsafe) != 1 || !strings.HasPrefix(unsafe[0], c.Masters[1].Addr) || !strings.Contains(unsafe[0], "volatile-ttl") {
+		t.Errorf("unsafe is %q, want the eviction of %s", unsafe, c.Masters[1].Addr)
+	}
+}
+
+// When a master dies, its replica goes on with what was replicated, and the client finds it.
+func TestClusterFailover(t *testing.T) {
+	c := servers.RedisCluster(t, "--cluster-node-timeout", "1000")
+	d := openCluster(t, c, "?replicas=1")
+	held := acquire(t, d, claim("jobs", 2*long))
+	c.Owner(t, c.SlotOf(t, "holdfast:{jobs}")).Kill(t)
+	lax := openCluster(t, c, "")
+	if st, err := untilAnswered(t, lax, held); err != nil || !st.Granted || st.Token != held.Token {
+		t.Errorf("after the failover the holder is told %+v, %v; want its token %d", st, err, held.Token)
+	}
+	release(t, lax, held)
+	grantedBy(t, lax, claim("jobs", long))
+}
