@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -20,12 +21,14 @@ var Postgres = &Dialect{
 		}
 		return "SELECT * FROM " + routine + "(" + strings.TrimPrefix(b.String(), ",") + ")"
 	},
-	session: []string{
-		"SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED",
-		"SET statement_timeout = 0",
-		"SET lock_timeout = 0",
-	},
-	wishes:    []string{"SET idle_session_timeout = 0", "SET client_connection_check_interval = 1000"},
+	session: []string{settings(
+		"default_transaction_isolation", "read committed",
+		"statement_timeout", "0",
+		"lock_timeout", "0",
+		"enable_seqscan", "off", // plans are made while tables are small, and used when they have grown
+		"jit", "off",
+	)},
+	wishes:    []string{settings("idle_session_timeout", "0", "client_connection_check_interval", "1000")},
 	migrate:   migratePostgres,
 	drop:      "DROP FUNCTION IF EXISTS ",
 	helpers:   []routine{"now", "bell", "enter", "bar", "finish", "settle", "state", "hang"},
@@ -35,6 +38,15 @@ var Postgres = &Dialect{
 	bells:     32, // the server has room for 64 locks a connection, of all kinds
 	facts:     postgresFacts,
 	sessionID: "SELECT pg_backend_pid()",
+}
+
+// settings sets parameters of the session in one round trip.
+func settings(pairs ...string) string {
+	var calls []string
+	for pair := range slices.Chunk(pairs, 2) {
+		calls = append(calls, fmt.Sprintf("set_config('%s', '%s', false)", pair[0], pair[1]))
+	}
+	return "SELECT " + strings.Join(calls, ", ")
 }
 
 var postgresFacts = []fact{

@@ -109,6 +109,9 @@ func (d *Driver) oldest(name string, l *line) (*post, context.Context) {
 		delete(ps.lines, name)
 		return nil, nil
 	}
+	if first.stop != nil {
+		first.stop()
+	}
 	ctx, cancel := context.WithCancel(d.session.open)
 	first.stop = cancel
 	return first, ctx

@@ -1,0 +1,124 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A claim is what this client knows of one. What is said of claims by others is in the tables.
+type claim struct {
+	turn    chan struct{} // holds a token while nobody is at work on the claim
+	phase   phase
+	session *session // while it waits or is granted
+	token   uint64
+	lost    chan struct{} // closed when the claim is over
+
+	users int // guarded by the driver; with none of them, nobody else looks at the claim
+}
+
+type phase int
+
+const (
+	unknown phase = iota // to this client
+	waiting
+	granted
+	over // it was lost, and this client may have been told that it had it
+)
+
+type claimKey struct{ name, id string }
+
+// use finds a claim, or begins to know it.
+func (d *Driver) use(c driver.Claim) (*claim, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.claims == nil {
+		return nil, errClosed
+	}
+	key := claimKey{c.Name, c.ID}
+	cl := d.claims[key]
+	if cl == nil {
+		cl = &claim{turn: make(chan struct{}, 1), lost: make(chan struct{})}
+		cl.turn <- struct{}{}
+		d.claims[key] = cl
+	}
+	cl.users++
+	return cl, nil
+}
+
+// leave forgets a claim of which nothing is known.
+func (d *Driver) leave(c driver.Claim, cl *claim) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if cl.users--; cl.users == 0 && cl.phase == unknown {
+		delete(d.claims, claimKey{c.Name, c.ID})
+	}
+}
+
+// inTurn runs f while nobody else is at work on the claim. It returns when ctx ends, but f goes on then: to break off a
+// statement would end the session, and the claim with it.
+func inTurn[T any](ctx context.Context, d *Driver, c driver.Claim, f func(context.Context, *claim) (T, error)) (none T, _ error) {
+	cl, err := d.use(c)
+	if err != nil {
+		return none, err
+	}
+	select {
+	case <-cl.turn:
+	case <-ctx.Done():
+		d.leave(c, cl)
+		return none, context.Cause(ctx)
+	}
+	var v T
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		limited, cancel := context.WithTimeout(d.life, c.TTL+time.Second) // then the session is over, whatever it answers
+		defer cancel()
+		v, err = f(limited, cl)
+		cl.turn <- struct{}{}
+		d.leave(c, cl)
+	}()
+	select {
+	case <-done:
+		return v, err
+	case <-ctx.Done():
+		return none, context.Cause(ctx)
+	}
+}
+
+// drop ends the session of a claim, and forgets the claim.
+func (cl *claim) drop() {
+	if cl.session != nil {
+		_ = cl.session.close() // what it cannot say any more, the server's idle timeout will
+	}
+	cl.session, cl.phase, cl.token = nil, unknown, 0
+}
+
+// lose ends a claim that this client may have been told that it had, which is remembered for as long as a late copy of
+// its request may come.
+func (d *Driver) lose(c driver.Claim, cl *claim, why error) error {
+	cl.drop()
+	cl.phase = over
+	close(cl.lost)
+	key := claimKey{c.Name, c.ID}
+	time.AfterFunc(c.TTL+d.nature.unit, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.claims[key] == cl {
+			delete(d.claims, key)
+		}
+	})
+	return fmt.Errorf("%w: %w", driver.ErrGone, why)
+}
+
+// fail judges an error of a claim's session. One that was told that its claim waits or is granted has lost it; otherwise
+// the outcome is unknown, and the claim can be requested anew.
+func (d *Driver) fail(c driver.Claim, cl *claim, err error) error {
+	if cl.phase == unknown {
+		cl.drop()
+		return err
+	}
+	return d.lose(c, cl, fmt.Errorf("its session ended: %w", err))
+}

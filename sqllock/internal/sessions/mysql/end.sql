@@ -1,0 +1,6 @@
+-- Notes how a claim ended that has not the lock, or not any more, unless that is known.
+INSERT INTO holdfast_session_claims (name, id, state, token, until) VALUES ({name}, {id}, '{state}', {token}, {now} + {ttl})
+	ON DUPLICATE KEY UPDATE token = IF(state = 'waiting', VALUES(token), token),
+	until = IF(state = 'waiting', VALUES(until), GREATEST(until, VALUES(until))),
+	state = IF(state = 'waiting', VALUES(state), state);
+UPDATE holdfast_sessions SET id = '' WHERE name = {name} AND id = {id};

@@ -1,0 +1,10 @@
+-- Notes who has the lock, under a greater token than all before; if the one before has not ended in order, it ended now.
+-- Returns the token, whether the claim was ended by others meanwhile, and whether others wait.
+INSERT IGNORE INTO holdfast_session_claims (name, id, state, token, until)
+	SELECT name, id, 'expired', token, {now} + ttl FROM holdfast_sessions WHERE name = {name} AND id <> '' AND id <> {id};
+INSERT INTO holdfast_sessions (name, token, id, ttl, session) VALUES ({name}, {now}, {id}, {ttl}, CONNECTION_ID())
+	ON DUPLICATE KEY UPDATE token = GREATEST(token + 1, VALUES(token)), id = VALUES(id), ttl = VALUES(ttl), session = VALUES(session);
+SELECT token,
+	EXISTS(SELECT 1 FROM holdfast_session_claims WHERE name = {name} AND id = {id} AND state <> 'waiting' AND until > {now}),
+	EXISTS(SELECT 1 FROM holdfast_session_claims WHERE name = {name} AND state = 'waiting' AND until > {now})
+	FROM holdfast_sessions WHERE name = {name};

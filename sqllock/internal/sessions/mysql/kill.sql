@@ -1,0 +1,2 @@
+-- Ends another session.
+KILL {session};

@@ -1,0 +1,3 @@
+-- Deletes what nobody needs: how claims ended, when no late request can come; and old tokens of locks that are free.
+DELETE FROM holdfast_session_claims WHERE until < {now} LIMIT 200;
+DELETE FROM holdfast_sessions WHERE id = '' AND token < {now} - {keep} LIMIT 200;

@@ -1,0 +1,7 @@
+-- Notes how a claim ended that has not the lock, or not any more, unless that is known.
+INSERT INTO holdfast_session_claims AS c (name, id, state, token, until) VALUES ({name}, {id}, '{state}', {token}, {now} + {ttl})
+	ON CONFLICT (name, id) DO UPDATE SET
+	token = CASE WHEN c.state = 'waiting' THEN excluded.token ELSE c.token END,
+	until = CASE WHEN c.state = 'waiting' THEN excluded.until ELSE GREATEST(c.until, excluded.until) END,
+	state = CASE WHEN c.state = 'waiting' THEN excluded.state ELSE c.state END;
+UPDATE holdfast_sessions SET id = '' WHERE name = {name} AND id = {id};

@@ -1,0 +1,5 @@
+-- Notes that a claim was released, and frees the lock. Returns whether the session had it.
+INSERT INTO holdfast_session_claims (name, id, state, token, until) VALUES ({name}, {id}, 'released', {token}, {now} + {ttl})
+	ON CONFLICT (name, id) DO UPDATE SET state = excluded.state, token = excluded.token, until = excluded.until;
+UPDATE holdfast_sessions SET id = '' WHERE name = {name} AND id = {id};
+SELECT pg_advisory_unlock({key});

@@ -1,0 +1,18 @@
+-- Makes the tables: what is granted on each lock, with its greatest token; and claims that wait or ended. Times are
+-- microseconds since 1970, by the server's clock.
+CREATE TABLE IF NOT EXISTS holdfast_sessions (
+	name BYTEA PRIMARY KEY,
+	token BIGINT NOT NULL,
+	id BYTEA NOT NULL,
+	ttl BIGINT NOT NULL,
+	session BIGINT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS holdfast_session_claims (
+	name BYTEA NOT NULL,
+	id BYTEA NOT NULL,
+	state TEXT NOT NULL,
+	token BIGINT NOT NULL,
+	until BIGINT NOT NULL,
+	PRIMARY KEY (name, id)
+);
+CREATE INDEX IF NOT EXISTS holdfast_session_claims_until ON holdfast_session_claims (until);
