@@ -102,6 +102,7 @@ func (s *session) sync(ctx context.Context) error {
 
 // multi makes all of these changes or none. failed is the index of the first that is in the way, or -1.
 func (s *session) multi(ctx context.Context, ops ...any) (results []zk.MultiResponse, failed int, err error) {
+	s.use()
 	results, err = call(ctx, s, func(c *zk.Conn) ([]zk.MultiResponse, error) { return c.Multi(ops...) })
 	if err == nil {
 		return results, -1, nil

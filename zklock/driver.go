@@ -120,9 +120,8 @@ func (d *Driver) longestTTL(ctx context.Context) (time.Duration, error) {
 func (d *Driver) Close() error {
 	d.stop()
 	d.stopTimers()
-	for _, s := range d.sessions() {
-		s.end()
-	}
+	sessions := d.sessions()
+	forEach(len(sessions), func(i int) { sessions[i].end() })
 	d.running.wait()
 	return nil
 }

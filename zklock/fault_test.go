@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -128,6 +129,38 @@ func proxies(t *testing.T, ensemble []*servers.Server) (list []*proxy.Proxy, add
 		list, addrs = append(list, p), append(addrs, p.Addr)
 	}
 	return list, addrs
+}
+
+// A server that has lost its leader still answers reads and pings for a while, and its clients must not believe it.
+func TestServerWithoutLeader(t *testing.T) {
+	t.Parallel()
+	ensemble := servers.ZooKeeperEnsemble(t, 3, "syncLimit=300") // it believes for 30 s that the leader is there
+	ctx := limit(t)
+	leader := slices.IndexFunc(ensemble, func(s *servers.Server) bool { return s.ZooKeeperLeads(t) })
+	follower := ensemble[(leader+1)%3]
+	const ttl = 3 * time.Second
+	held, err := warm(t, open(t, nil, follower.Addr), ttl).Mutex("job", holdfast.WithTTL(ttl)).Lock(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range ensemble {
+		if s != follower {
+			s.Pause(t)
+		}
+	}
+	select {
+	case <-held.Done():
+	case <-ctx.Done():
+		t.Error("the holder believes a server that has lost its leader")
+	}
+	if says := follower.ZooKeeperWord(t, "srvr"); !strings.Contains(says, "Mode: follower") {
+		t.Logf("the server does not serve any more, so this run shows nothing:\n%s", says)
+	}
+	for _, s := range ensemble {
+		if s != follower {
+			s.Resume(t)
+		}
+	}
 }
 
 // An operator ends the sessions of a holder and of a waiter.

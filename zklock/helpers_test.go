@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -175,11 +174,4 @@ func each(n int, f func(i int)) {
 		wg.Go(func() { f(i) })
 	}
 	wg.Wait()
-}
-
-func numbered(what string, n int) (names []string) {
-	for i := range n {
-		names = append(names, fmt.Sprint(what, " ", i))
-	}
-	return names
 }

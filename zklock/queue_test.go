@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -158,8 +159,9 @@ func TestNothingStays(t *testing.T) {
 	t.Parallel()
 	addr := servers.ZooKeeper(t, "-Dznode.container.checkIntervalMs=200").Addr
 	d, other := open(t, nil, addr), raw(t, addr)
-	release(t, d, acquire(t, d, claim("job", short)))
-	keeper := acquire(t, d, claim("keeps the session", short))
+	const ttl = 5 * time.Second
+	release(t, d, acquire(t, d, claim("job", ttl)))
+	keeper := acquire(t, d, claim("keeps the session", ttl))
 	children := func(path string) []string {
 		t.Helper()
 		acquire(t, d, keeper)
@@ -171,7 +173,7 @@ func TestNothingStays(t *testing.T) {
 	}
 	until(t, "the note is swept", func() bool { return len(children("/holdfast/.claims")) == 1 })
 	until(t, "the queue is removed", func() bool { return !slices.Contains(children("/holdfast"), "job") })
-	release(t, d, acquire(t, d, claim("job", short))) // and made again
+	release(t, d, acquire(t, d, claim("job", ttl))) // and made again
 	d.Close()
 	until(t, "all is removed", func() bool {
 		there, _, err := other.Exists("/holdfast")

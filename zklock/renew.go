@@ -3,6 +3,7 @@ package zklock
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -14,16 +15,23 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 	}
 	results := make([]driver.Result, len(claims))
 	batches := make(map[*session][]renewal)
+	var others []int // places of those that take more
 	for i, c := range claims {
 		if e := d.known(idOf(c)); e != nil && d.plain(e, c) {
 			batches[e.s] = append(batches[e.s], renewal{e, c, &results[i]})
 		} else {
-			results[i].Status, results[i].Err = d.Request(ctx, c)
+			others = append(others, i)
 		}
 	}
+	var all sync.WaitGroup
 	for s, batch := range batches {
-		s.renew(ctx, batch)
+		all.Go(func() { s.renew(ctx, batch) })
 	}
+	forEach(len(others), func(i int) {
+		at := others[i]
+		results[at].Status, results[at].Err = d.Request(ctx, claims[at])
+	})
+	all.Wait()
 	return results, nil
 }
 

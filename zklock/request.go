@@ -161,8 +161,7 @@ func (d *Driver) found(ctx context.Context, e *claim, c driver.Claim) (driver.St
 
 // withdraw takes out a claim that leaves no trace.
 func (d *Driver) withdraw(ctx context.Context, e *claim) error {
-	_, failed, err := e.s.multi(ctx, &zk.DeleteRequest{Path: e.place(), Version: -1}, &zk.DeleteRequest{Path: e.note, Version: -1})
-	if err != nil && !(isNoNode(err) && failed >= 0) {
+	if err := e.s.delete(ctx, e.place(), e.note); err != nil {
 		return err
 	}
 	d.forget(e)

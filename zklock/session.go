@@ -15,7 +15,7 @@ import (
 // A session lives longer than its claims, by this part of its time, and a second at most. A server that is not the leader
 // tells the leader only twice in each tick who is alive: should it fail in between, the session ends that much earlier.
 const (
-	slackPart = 5
+	slackPart = 4
 	slackMost = time.Second
 )
 
@@ -241,10 +241,11 @@ func (s *session) keep() {
 	s.end() // nothing lives by it but notes that have served
 }
 
+// idle reports whether nothing needs the session. Somebody may wait for what it watches, besides what it always does.
 func (s *session) idle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return now().sub(s.used) > idleTimes*s.time
+	return len(s.watches) <= 1 && now().sub(s.used) > idleTimes*s.time
 }
 
 // heartbeat writes to the session's node. The answer says that the leader counted the session as alive after this was

@@ -2,6 +2,7 @@ package zklock
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -47,18 +48,24 @@ func (s *session) sweep() {
 	ctx, cancel := context.WithTimeout(s.d.lifetime, s.time)
 	defer cancel()
 	for notes := s.tombs.take(); len(notes) > 0; notes = s.tombs.take() {
-		s.delete(ctx, notes)
+		s.delete(ctx, notes...) // see above
 	}
 }
 
-// delete deletes nodes in one change, or one by one when some are not there.
-func (s *session) delete(ctx context.Context, nodes []string) {
+// delete deletes nodes in one change, or one by one when some are not there, which is no error.
+func (s *session) delete(ctx context.Context, nodes ...string) error {
 	ops := make([]any, len(nodes))
 	for i, node := range nodes {
 		ops[i] = &zk.DeleteRequest{Path: node, Version: -1}
 	}
-	if _, _, err := s.multi(ctx, ops...); !isNoNode(err) || len(nodes) == 1 {
-		return
+	_, _, err := s.multi(ctx, ops...)
+	switch {
+	case !isNoNode(err):
+		return err
+	case len(nodes) == 1:
+		return nil
 	}
-	forEach(len(nodes), func(i int) { s.delete(ctx, nodes[i:i+1]) })
+	errs := make([]error, len(nodes))
+	forEach(len(nodes), func(i int) { errs[i] = s.delete(ctx, nodes[i]) })
+	return errors.Join(errs...)
 }
