@@ -11,7 +11,7 @@ import (
 )
 
 // A Driver makes several drivers, its nodes, agree by majority. Besides [driver.Driver] it is a [driver.Waiter], a
-// [driver.Renewer] and a [driver.Watcher]. All methods are safe for concurrent use.
+// [driver.Renewer], a [driver.Watcher] and a [driver.Checker]. All methods are safe for concurrent use.
 type Driver struct {
 	nodes   []*node
 	owned   bool // the nodes are closed with the driver
@@ -32,6 +32,7 @@ var (
 	_ driver.Waiter  = (*Driver)(nil)
 	_ driver.Renewer = (*Driver)(nil)
 	_ driver.Watcher = (*Driver)(nil)
+	_ driver.Checker = (*Driver)(nil)
 )
 
 var errClosed = errors.New("the quorum is closed")

@@ -77,13 +77,13 @@ func (d *Driver) released(cl *claim, before state, got releases) error {
 			return nil
 		}
 		return driver.ErrGone
-	case got.done >= enough, before == waiting && got.done+got.gone > len(d.nodes)-enough:
+	case got.done >= enough, before == waiting && got.done+got.gone > d.spare():
 		if before == held {
 			d.memory.released(cl.name, cl.contended)
 		}
 		d.giveUpTurn(cl.finish(true))
 		return nil
-	case got.gone > len(d.nodes)-enough:
+	case got.gone > d.spare():
 		d.giveUpTurn(cl.finish(false))
 		return driver.ErrGone
 	}
@@ -147,7 +147,7 @@ func (d *Driver) countReleases(ctx context.Context, answers <-chan error) (got r
 		case <-d.lifetime.Done():
 			return got, errClosed
 		}
-		if got.done >= enough || got.gone > len(d.nodes)-enough || len(got.errs) > len(d.nodes)-enough {
+		if got.done >= enough || got.gone > d.spare() || len(got.errs) > d.spare() {
 			break
 		}
 	}

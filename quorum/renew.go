@@ -184,7 +184,7 @@ func (r *renewal) conclude(err error) []driver.Result {
 		switch {
 		case c.confirmed >= enough:
 			r.results[i].Status, r.results[i].Err = r.confirm(cl)
-		case c.gone > len(r.d.nodes)-enough:
+		case c.gone > r.d.spare():
 			r.results[i].Err = r.d.loseHeld(cl)
 		case err != nil:
 			r.results[i].Err = err

@@ -261,7 +261,7 @@ func (d *Driver) notEnough(format string, errs []error) error {
 	switch {
 	case all == nil:
 		return fmt.Errorf("%s: %s", d.traits.Backend, what)
-	case answers > len(d.nodes)-majority(len(d.nodes)):
+	case answers > d.spare():
 		return fmt.Errorf("%s: %s: %w", d.traits.Backend, what, all)
 	}
 	return fmt.Errorf("%s: %s: %v", d.traits.Backend, what, all) // those who did not answer may do so

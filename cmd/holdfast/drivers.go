@@ -10,6 +10,7 @@ import (
 
 	_ "github.com/holdfast-go/holdfast/etcdlock"
 	_ "github.com/holdfast-go/holdfast/memlock"
+	_ "github.com/holdfast-go/holdfast/quorum"
 	_ "github.com/holdfast-go/holdfast/redislock"
 	_ "github.com/holdfast-go/holdfast/sqllock"
 	_ "github.com/holdfast-go/holdfast/zklock"
@@ -17,7 +18,7 @@ import (
 )
 
 // schemes are the URL schemes of those backends.
-var schemes = []string{"mem", "file", "redis", "rediss", "etcd", "zk", "mysql", "postgres"}
+var schemes = []string{"mem", "file", "redis", "rediss", "redlock", "etcd", "zk", "mysql", "postgres"}
 
 // The MySQL driver would write about connections that break, which are opened again.
 func init() { mysql.SetLogger(log.New(io.Discard, "", 0)) }

@@ -1,0 +1,31 @@
+//go:build linux
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// The scripts of testdata/redlock are for a quorum of three servers, of which one is down.
+func TestOnRedlock(t *testing.T) {
+	var addrs []string
+	for range 3 {
+		s := servers.Redis(t)
+		addrs = append(addrs, s.Addr)
+		if len(addrs) == 3 {
+			s.Kill(t)
+		}
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/redlock",
+		Setup: func(env *testscript.Env) error {
+			prepare(env, "redlock://"+strings.Join(addrs, ",")+"?maxttl=2s")
+			return nil
+		},
+	})
+}
