@@ -87,6 +87,7 @@ func TestBesidePeers(t *testing.T) {
 		"go-zookeeper's Lock":                  {alone, []guest{{oursAsCurator, "visit"}, {zkLock, "visit"}}},
 		"kazoo's Lock that respects Curator's": {alone, []guest{{oursAsCurator, "visit"}, {kazoo, "both"}}},
 		"all that respect each other":          {alone, []guest{{oursAsCurator, "visit"}, {curator, "visit"}, {zkLock, "visit"}}},
+		"zk.Lock and kazoo, in its layout":     {alone, []guest{{oursAsKazoo, "visit"}, {zkLock, "visit"}, {kazoo, "both"}}},
 		"kazoo's Lock":                         {alone, []guest{{oursAsKazoo, "visit"}, {kazoo, "visit"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
