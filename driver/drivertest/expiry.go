@@ -28,6 +28,19 @@ var expiryRows = []row{
 		exact: true,
 	},
 	{
+		name: "stale release",
+		why:  "who was paused for longer than its claim lived gives back nothing, least of all another's claim",
+		run: func(e *env) {
+			dead, next := e.short(e.claim()), e.claim()
+			held := e.acquire(e.d, dead)
+			got := e.await(e.other, next, e.enqueue(e.other, next))
+			e.isGone(e.dropErr(e.d, dead, held), "releasing a claim that expired")
+			e.queued(next)
+			e.acquire(e.other, renewal(next, got))
+		},
+		exact: true,
+	},
+	{
 		name: "expiry without witnesses",
 		why:  "an expired claim is ignored, though nobody waited for its end",
 		run: func(e *env) {

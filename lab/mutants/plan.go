@@ -18,7 +18,7 @@ const faultsDir = "lab/mutants"
 // A driver is what is broken.
 type driver struct {
 	name   string
-	target string   // the packages whose tests must notice
+	target string   // the packages whose tests must notice, and perhaps which of their tests
 	faults []string // files in its folder
 }
 

@@ -58,10 +58,12 @@ var errNotBuilt = errors.New("it does not build, which proves nothing")
 
 // test runs the driver's tests up to the first that fails.
 func (d driver) test(ctx context.Context, dir string, patience time.Duration) ([]byte, error) {
-	if out, err := in(ctx, dir, "go", "vet", "-trimpath", d.target); err != nil {
+	target := strings.Fields(d.target)
+	if out, err := in(ctx, dir, "go", "vet", "-trimpath", target[0]); err != nil {
 		return nil, fmt.Errorf("%w: %s", errNotBuilt, out)
 	}
-	return in(ctx, dir, "go", "test", "-trimpath", "-failfast", "-count=1", "-timeout", patience.String(), d.target)
+	test := []string{"test", "-trimpath", "-failfast", "-count=1", "-timeout", patience.String()}
+	return in(ctx, dir, "go", append(test, target...)...)
 }
 
 var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)|^(panic: .*)$`)
