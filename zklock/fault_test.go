@@ -134,12 +134,11 @@ func proxies(t *testing.T, ensemble []*servers.Server) (list []*proxy.Proxy, add
 // A server that has lost its leader still answers reads and pings for a while, and its clients must not believe it.
 func TestServerWithoutLeader(t *testing.T) {
 	t.Parallel()
-	ensemble := servers.ZooKeeperEnsemble(t, 3, "syncLimit=300") // it believes for 30 s that the leader is there
+	ensemble := servers.ZooKeeperEnsemble(t, 3, "syncLimit=900") // it believes for 90 s that the leader is there
 	ctx := limit(t)
 	leader := slices.IndexFunc(ensemble, func(s *servers.Server) bool { return s.ZooKeeperLeads(t) })
 	follower := ensemble[(leader+1)%3]
-	const ttl = 3 * time.Second
-	held, err := warm(t, open(t, nil, follower.Addr), ttl).Mutex("job", holdfast.WithTTL(ttl)).Lock(ctx)
+	held, err := holdfast.New(open(t, nil, follower.Addr)).Mutex("job", holdfast.WithTTL(10*time.Second)).Lock(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
