@@ -106,7 +106,7 @@ func (d *Driver) acquire(ctx context.Context, cl *claim) (driver.Status, error) 
 
 // afterDefeat is what to answer after a round that was not won, or how long to pause before the next.
 func (d *Driver) afterDefeat(ctx context.Context, cl *claim, r *round, v verdict, try int, last bool) (st driver.Status, pause time.Duration, err error) {
-	shortage, wait := r.shortage()
+	wait, shortage := r.shortage()
 	pause = pauseAfter(try)
 	switch {
 	case v == ended:

@@ -224,8 +224,8 @@ func (r *round) granted() int {
 	return n
 }
 
-// shortage is the error when too few nodes can vote, and how long that lasts when it is only a matter of time.
-func (r *round) shortage() (error, time.Duration) {
+// shortage is how long too few nodes can vote, when that is only a matter of time, and the error that says so.
+func (r *round) shortage() (time.Duration, error) {
 	var waits []time.Duration
 	missing := majority(len(r.votes))
 	for i, v := range r.votes {
@@ -243,9 +243,9 @@ func (r *round) shortage() (error, time.Duration) {
 	}
 	slices.Sort(waits)
 	if 0 < missing && missing <= len(waits) {
-		return r.d.notEnough("too few of %d servers can vote", errs), waits[missing-1]
+		return waits[missing-1], r.d.notEnough("too few of %d servers can vote", errs)
 	}
-	return r.d.notEnough("too few of %d servers can vote", errs), 0
+	return 0, r.d.notEnough("too few of %d servers can vote", errs)
 }
 
 // notEnough joins what nodes said into one error. It is an answer only if so many nodes answered that no majority is left.

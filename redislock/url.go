@@ -120,7 +120,7 @@ func (t *target) checkSingle(u *url.URL) (err error) {
 	case t.socket != "":
 		t.hosts = []string{t.socket}
 	case len(t.hosts) != 1:
-		return fmt.Errorf("the URL should have one host, like %s://localhost:6379; it has %d; for several use redis-sentinel:, redis-cluster: or redlock:", u.Scheme, len(t.hosts))
+		return fmt.Errorf("the URL should have one host, like %s://localhost:6379; it has %d; for several use redis-sentinel://, redis-cluster:// or redlock:// instead", u.Scheme, len(t.hosts))
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -173,13 +172,4 @@ func eventually(t testing.TB, what string, ok func() bool) {
 		}
 		driver.Sleep(context.Background(), 10*time.Millisecond)
 	}
-}
-
-// all runs fn once for each server at the same time.
-func all(list []*servers.Server, fn func(*servers.Server)) {
-	var wg sync.WaitGroup
-	for _, s := range list {
-		wg.Go(func() { fn(s) })
-	}
-	wg.Wait()
 }
