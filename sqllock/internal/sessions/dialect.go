@@ -24,12 +24,12 @@ type Dialect struct {
 	Name string // the folder of its .sql files, and what people call it
 
 	literal func(bytes string) string
-	key     func(name string) string // the number or text that the server locks
-	held    func(name string) string // a condition on pg_locks
-	try     script                   // what asks for a lock without waiting
+	key     func(name string) string             // the number or text that the server locks
+	held    func(name string) string             // a condition on pg_locks
+	try     script                               // what asks for a lock without waiting
 	ready   func(ttl, wait time.Duration) string // the statement that makes a session ready
-	lease   func(ttl time.Duration) string // the statement that makes a TTL the session's
-	now     string                         // the server's clock, in microseconds since 1970
+	lease   func(ttl time.Duration) string       // the statement that makes a TTL the session's
+	now     string                               // the server's clock, in microseconds since 1970
 
 	busy    []string // codes of errors: nothing was done since others were in the way
 	refused []string // asking again will not help
