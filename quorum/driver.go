@@ -104,10 +104,11 @@ const minTTL = 500 * time.Millisecond
 func traitsOf(nodes []*node, backend string) driver.Traits {
 	t := driver.Traits{Backend: backend, MinTTL: minTTL, MaxTTL: DefaultMaxTTL, Fenced: true, ServerClock: true, Detach: true}
 	for _, n := range nodes {
-		if n.driver == nil {
+		opened := n.opened()
+		if opened == nil {
 			continue
 		}
-		its := n.driver.Traits()
+		its := opened.Traits()
 		t.MinTTL = max(t.MinTTL, its.MinTTL)
 		t.ServerClock = t.ServerClock && its.ServerClock
 		t.Detach = t.Detach && its.Detach

@@ -104,6 +104,13 @@ func (n *node) reach(ctx context.Context) (driver.Driver, error) {
 	return n.driver, n.err
 }
 
+// opened is the driver of the node if it was reached, or nil.
+func (n *node) opened() driver.Driver {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.driver
+}
+
 func (n *node) tryOpen(ctx context.Context, done chan struct{}) {
 	d, err := n.open(ctx)
 	if err == nil {
