@@ -13,7 +13,9 @@ func TestRedisSentinel(t *testing.T) {
 	g := servers.RedisSentinel(t)
 	first := g.Master(t, nil)
 	redis(t, first, "OK", "SET", "k", "v")
-	redis(t, first, "2", "WAIT", "2", "10000")
+	for _, s := range g.Servers {
+		eventually(t, "every server has it", func() bool { return s.RedisCommand(t, "GET", "k") == "v" })
+	}
 	first.Kill(t)
 
 	second := g.Master(t, first)
@@ -38,12 +40,12 @@ func TestRedisCluster(t *testing.T) {
 			t.Errorf("%s answers %q; the owner of the key is %s", s.Addr, answer, owner.Addr)
 		}
 	}
-	redis(t, owner, "1", "WAIT", "1", "10000")
-	owner.Kill(t)
 	for i, s := range c.Masters {
 		if s != owner {
 			continue
 		}
+		eventually(t, "its replica has it", func() bool { return c.Replicas[i].RedisCommand(t, "DBSIZE") == "1" })
+		owner.Kill(t)
 		eventually(t, "its replica serves", func() bool { return c.Replicas[i].RedisCommand(t, "GET", key) == "v" })
 	}
 }
