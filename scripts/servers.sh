@@ -7,6 +7,7 @@ need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
 need redis-server redis-server
 need mariadbd mariadb-server
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || need postgres postgresql
+[ -x /usr/sbin/pgbouncer ] || need pgbouncer pgbouncer
 need java default-jre-headless
 [ -e /usr/share/java/zookeeper.jar ] || missing="$missing zookeeper"
 /usr/bin/python3 -c 'import redis' 2>/dev/null || missing="$missing python3-redis"

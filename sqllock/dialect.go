@@ -9,11 +9,13 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/sqllock/internal/claims"
+	"github.com/holdfast-go/holdfast/sqllock/internal/sessions"
 )
 
 // A Dialect is how to talk to one kind of database: [SQLite], [MySQL] or [Postgres].
 type Dialect struct {
-	server *claims.Dialect // nil for SQLite, which alone has what follows
+	server   *claims.Dialect   // nil for SQLite, which alone has what follows
+	sessions *sessions.Dialect // likewise
 
 	traits     driver.Traits
 	statements string // the folder of its .sql files
@@ -29,10 +31,10 @@ type Dialect struct {
 }
 
 // MySQL is the dialect of MySQL 8.0 and MariaDB 10.6, or newer.
-var MySQL = &Dialect{server: claims.MySQL}
+var MySQL = &Dialect{server: claims.MySQL, sessions: sessions.MySQL}
 
 // Postgres is the dialect of PostgreSQL 12 or newer.
-var Postgres = &Dialect{server: claims.Postgres}
+var Postgres = &Dialect{server: claims.Postgres, sessions: sessions.Postgres}
 
 //go:embed sqlite/*.sql
 var scripts embed.FS

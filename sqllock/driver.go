@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/sqllock/internal/claims"
+	"github.com/holdfast-go/holdfast/sqllock/internal/sessions"
 )
 
 // Options adjust a driver. The zero value, or nil, is right for most.
@@ -18,7 +19,23 @@ type Options struct {
 	// Keep is how long a lock's last token is remembered after its last use: 30 days when zero. It matters only if the
 	// wall clock is set back by more: tokens grow with the clock.
 	Keep time.Duration
+
+	// Mode is how locks are kept: as [Claims] unless given.
+	Mode Mode
 }
+
+// A Mode is how a server keeps locks. Locks of different modes do not exclude each other.
+type Mode string
+
+const (
+	// Claims are rows in a queue: first come, first served, with everything that Holdfast can do.
+	Claims Mode = "claims"
+
+	// Session is GET_LOCK or pg_advisory_lock on a connection for each claim, which the server ends when it has been idle
+	// for the TTL. There are only mutexes; who waits is served in the server's order, and not listed. It is refused through
+	// a proxy that pools transactions. SQLite has no such locks.
+	Session Mode = "session"
+)
 
 const defaultKeep = 30 * 24 * time.Hour
 
@@ -46,16 +63,32 @@ type Driver struct {
 // a folder beside its file.
 //
 // With [MySQL] and [Postgres] it keeps one connection, and one more for each lock that it waits for: where db does not
-// allow that many, waiting is less prompt. The tables are those that [Migrate] made; it is an error when there are none.
+// allow that many, waiting is less prompt. In the mode [Session] it is a connection for each claim. The tables are those
+// that [Migrate] made; it is an error when there are none.
 func New(ctx context.Context, db *sql.DB, dialect *Dialect, opts *Options) (driver.Driver, error) {
 	keep := defaultKeep
 	if opts != nil && opts.Keep > 0 {
 		keep = opts.Keep
 	}
-	if dialect.server != nil {
-		return claims.New(ctx, db, dialect.server, keep)
+	mode := Claims
+	if opts != nil && opts.Mode != "" {
+		mode = opts.Mode
 	}
-	return newFile(ctx, db, dialect, keep)
+	return newDriver(ctx, db, dialect, mode, keep)
+}
+
+func newDriver(ctx context.Context, db *sql.DB, dialect *Dialect, mode Mode, keep time.Duration) (driver.Driver, error) {
+	switch {
+	case mode != Claims && mode != Session:
+		return nil, fmt.Errorf("there is no mode %q; use %q or %q", mode, Claims, Session)
+	case mode == Claims && dialect.server != nil:
+		return claims.New(ctx, db, dialect.server, keep)
+	case mode == Claims:
+		return newFile(ctx, db, dialect, keep)
+	case dialect.sessions == nil:
+		return nil, fmt.Errorf("%w: SQLite has no locks of sessions; leave out the mode", errors.ErrUnsupported)
+	}
+	return sessions.New(ctx, db, dialect.sessions, keep)
 }
 
 // newFile makes a driver on an SQLite database.

@@ -1,6 +1,7 @@
 package sqllock
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -10,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/sqllock/internal/claims"
 )
 
 func init() {
@@ -24,13 +24,16 @@ func openServer(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := claims.New(ctx, db, dialect.server, defaultKeep)
+	d, err := newDriver(ctx, db, dialect, Mode(cmp.Or(u.Query().Get(modeParameter), string(Claims))), defaultKeep)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	d.Own(db)
+	d.(interface{ Own(*sql.DB) }).Own(db)
 	return d, nil
 }
+
+// modeParameter is the only parameter of a URL that is ours, and not the SQL driver's.
+const modeParameter = "mode"
 
 // MigrateURL is [Migrate] for the database that a URL names.
 func MigrateURL(ctx context.Context, rawURL string) error {
@@ -85,9 +88,10 @@ var kinds = map[string]server{
 func connect(u *url.URL) (*sql.DB, *Dialect, error) {
 	kind, ok := kinds[u.Scheme]
 	if !ok {
-		return nil, nil, fmt.Errorf("%s: is not a database server; use mysql: or postgres:", u.Scheme)
+		return nil, nil, fmt.Errorf("%s: is not a database server; use a URL like mysql://… or postgres://… instead", u.Scheme)
 	}
 	params := driver.NewParams(u)
+	params.String(modeParameter, "")
 	for _, p := range kind.parameters {
 		params.String(p, "")
 	}
@@ -130,6 +134,7 @@ func postgresSource(u *url.URL, host string) string {
 	source := *u
 	q := u.Query()
 	q.Set("connect_timeout", "5")
+	q.Del(modeParameter)
 	source.Host, source.RawQuery = host, q.Encode()
 	return source.String()
 }

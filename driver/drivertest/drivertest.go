@@ -13,6 +13,7 @@
 package drivertest
 
 import (
+	"cmp"
 	"sync"
 	"testing"
 	"time"
@@ -28,6 +29,10 @@ type Harness struct {
 
 	// TTL is for claims that should expire during a test. Zero: the shortest that the driver takes, and at least 300 ms.
 	TTL time.Duration
+
+	// Long is for claims that must outlive their test, on engines where a claim costs so much that many take seconds.
+	// Zero: 10 s.
+	Long time.Duration
 }
 
 // shortTTL is for claims that a test lets expire.
@@ -40,7 +45,7 @@ func (h Harness) shortTTL(tr driver.Traits) time.Duration {
 
 // longTTL is for claims that outlive their test.
 func (h Harness) longTTL(tr driver.Traits) time.Duration {
-	ttl := max(10*time.Second, tr.MinTTL, h.TTL)
+	ttl := max(cmp.Or(h.Long, 10*time.Second), tr.MinTTL, h.TTL)
 	if tr.MaxTTL > 0 {
 		ttl = min(ttl, tr.MaxTTL)
 	}

@@ -68,7 +68,12 @@ func inTurn[T any](ctx context.Context, d *Driver, c driver.Claim, f func(contex
 	case <-cl.turn:
 	case <-ctx.Done():
 		d.leave(c, cl)
-		return none, context.Cause(ctx)
+		return none, ctx.Err()
+	}
+	if err := ctx.Err(); err != nil {
+		cl.turn <- struct{}{}
+		d.leave(c, cl)
+		return none, err
 	}
 	var v T
 	done := make(chan struct{})
@@ -84,7 +89,7 @@ func inTurn[T any](ctx context.Context, d *Driver, c driver.Claim, f func(contex
 	case <-done:
 		return v, err
 	case <-ctx.Done():
-		return none, context.Cause(ctx)
+		return none, ctx.Err()
 	}
 }
 
@@ -113,10 +118,10 @@ func (d *Driver) lose(c driver.Claim, cl *claim, why error) error {
 	return fmt.Errorf("%w: %w", driver.ErrGone, why)
 }
 
-// fail judges an error of a claim's session. One that was told that its claim waits or is granted has lost it; otherwise
-// the outcome is unknown, and the claim can be requested anew.
+// fail judges an error of a claim's session. A granted claim is lost with it. One that was not can be requested anew: it
+// has no place in a queue that it could lose.
 func (d *Driver) fail(c driver.Claim, cl *claim, err error) error {
-	if cl.phase == unknown {
+	if cl.phase != granted {
 		cl.drop()
 		return err
 	}

@@ -25,7 +25,7 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	return err
 }
 
-// letGo frees the lock. After an error another attempt looks at the tables for what became of this one.
+// letGo frees the lock. After an error another session tells what became of it: the own one may have ended long before.
 func (d *Driver) letGo(ctx context.Context, c driver.Claim, cl *claim) error {
 	v := d.values(c)
 	v.token = cl.token
@@ -35,10 +35,13 @@ func (d *Driver) letGo(ctx context.Context, c driver.Claim, cl *claim) error {
 		_ = cl.session.ask(ctx, sweep, v) // the next one sweeps what this one left
 	}
 	cl.drop()
-	if err == nil && !held {
+	switch {
+	case err != nil:
+		return d.releaseElsewhere(ctx, c)
+	case !held:
 		return driver.ErrGone
 	}
-	return err
+	return nil
 }
 
 // sweepEvery is how many releases of this client it takes until one sweeps.

@@ -23,10 +23,7 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 
 // attempt asks for the lock of a claim that has it not, for a while or not at all.
 func (d *Driver) attempt(ctx context.Context, c driver.Claim, cl *claim, blocks bool) (st driver.Status, err error) {
-	if err := d.ready(ctx, c, cl); err != nil {
-		return st, d.fail(c, cl, err)
-	}
-	a, err := cl.session.lock(ctx, d.values(c), blocks)
+	a, err := d.ask(ctx, c, cl, blocks)
 	switch {
 	case err != nil:
 		return st, d.fail(c, cl, err)
@@ -43,7 +40,7 @@ func (d *Driver) attempt(ctx context.Context, c driver.Claim, cl *claim, blocks 
 	case !c.Queue:
 		cl.drop()
 		return st, nil
-	case !blocks:
+	case cl.phase == unknown || !blocks:
 		if err := cl.session.ask(ctx, waitInLine, d.values(c)); err != nil {
 			return st, d.fail(c, cl, err)
 		}
@@ -52,14 +49,23 @@ func (d *Driver) attempt(ctx context.Context, c driver.Claim, cl *claim, blocks 
 	return driver.Status{TTL: cl.session.ttl}, nil
 }
 
-// ready sees to it that the claim has a session with its TTL.
-func (d *Driver) ready(ctx context.Context, c driver.Claim, cl *claim) (err error) {
+// ask asks for the lock on the claim's session, or on another one where that has ended while the claim waited.
+func (d *Driver) ask(ctx context.Context, c driver.Claim, cl *claim, blocks bool) (a answer, err error) {
 	ttl := whole(c.TTL, d.nature.unit)
 	if cl.session != nil {
-		return cl.session.leaseFor(ctx, ttl)
+		err := cl.session.leaseFor(ctx, ttl)
+		if err == nil {
+			a, err = cl.session.lock(ctx, d.values(c), blocks)
+		}
+		if err == nil || errors.Is(err, driver.ErrRefused) {
+			return a, err
+		}
+		cl.drop()
 	}
-	cl.session, err = d.open(ctx, ttl)
-	return err
+	if cl.session, err = d.open(ctx, ttl); err != nil {
+		return a, err
+	}
+	return cl.session.lock(ctx, d.values(c), false)
 }
 
 // grant notes that the session has the lock, under a new token.

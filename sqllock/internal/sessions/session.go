@@ -85,23 +85,20 @@ func (s *session) untilFree(ctx context.Context, run func() error) error {
 	}
 }
 
-// lock asks for a claim's lock, for a while or not at all. An answer is what the script of that name says.
+// An answer is what the scripts lock and try say.
 type answer struct {
 	got, ended, known bool
 }
 
+// lock asks for a claim's lock, for a while or not at all.
 func (s *session) lock(ctx context.Context, v values, blocks bool) (a answer, err error) {
-	what := s.dialect.try
-	if blocks {
-		what = lock
+	what := lock
+	if !blocks {
+		what, v.wait = s.dialect.try, 0
 	}
 	var id int64
-	err = s.row(ctx, s.dialect.statements(what, v)[0], []any{&id, &a.got, &a.ended, &a.known})
-	switch {
-	case blocks && err != nil && s.dialect.isBusy(err): // the wait is over
-		return answer{}, nil
-	case err != nil:
-		return a, s.dialect.explain(err)
+	if err := s.ask(ctx, what, v, &id, &a.got, &a.ended, &a.known); err != nil {
+		return a, err
 	}
 	return a, s.isStill(id)
 }

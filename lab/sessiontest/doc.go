@@ -1,0 +1,2 @@
+// Package sessiontest tests locks of database sessions as leases.
+package sessiontest

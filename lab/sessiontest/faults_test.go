@@ -1,0 +1,335 @@
+package sessiontest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/fence"
+	"github.com/holdfast-go/holdfast/internal/proxy"
+	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/sqllock"
+)
+
+// tests are what each server must pass besides the contract.
+var tests = []struct {
+	name string
+	run  func(t *testing.T, s server, running *servers.Server)
+}{
+	{"killed by the server", killed},
+	{"a write after the session was killed", lateWrite},
+	{"cut off without a word", cutOff},
+	{"only mutexes", onlyMutexes},
+	{"connections", connections},
+	{"the server restarts", restarted}, // the last, since others have connections
+}
+
+func TestFaults(t *testing.T) {
+	for _, s := range all {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			running := s.migrated(t)
+			for _, test := range tests {
+				t.Run(test.name, func(t *testing.T) { test.run(t, s, running) })
+			}
+		})
+	}
+}
+
+// claim returns a claim on a lock of the test's own.
+func claim(t *testing.T, ttl time.Duration) driver.Claim {
+	return driver.Claim{Name: t.Name(), ID: driver.NewID(), Weight: 1, Limit: 1, TTL: ttl, Queue: true}
+}
+
+func request(t *testing.T, d driver.Driver, c driver.Claim) driver.Status {
+	t.Helper()
+	st, err := d.Request(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// acquire waits for a claim's grant.
+func acquire(t *testing.T, d driver.Driver, c driver.Claim) driver.Status {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	st, err := d.Request(ctx, c)
+	for err == nil && !st.Granted {
+		if st, err = driver.Wait(ctx, d, c); err == nil && !st.Granted {
+			st, err = d.Request(ctx, c)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// mustBeGone fails unless the holder learns that its claim has ended.
+func mustBeGone(t *testing.T, d driver.Driver, c driver.Claim, st driver.Status) {
+	t.Helper()
+	c.Token = st.Token
+	if _, err := d.Request(t.Context(), c); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("the holder learns %v, want ErrGone", err)
+	}
+	if err := d.Release(t.Context(), c); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("its release is answered %v, want ErrGone", err)
+	}
+}
+
+// pool opens the database as any other program would.
+func (s server) pool(t *testing.T, addr string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(s.sql, s.dsn(addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// number asks for one number.
+func number(t *testing.T, db *sql.DB, query string) (n int64) {
+	t.Helper()
+	if err := db.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
+// An administrator ends the holder's session: the lock is free at once, which no lease can know; the token tells.
+func killed(t *testing.T, s server, running *servers.Server) {
+	d, other := s.open(t, running.Addr), s.open(t, running.Addr)
+	holder, next := claim(t, time.Minute), claim(t, time.Minute)
+	held := acquire(t, d, holder)
+	request(t, other, next)
+	s.kill(t, s.pool(t, running.Addr), holder.Name)
+	if got := acquire(t, other, next); got.Token <= held.Token {
+		t.Errorf("the next holder has token %d after %d", got.Token, held.Token)
+	}
+	mustBeGone(t, d, holder, held)
+}
+
+// kill ends the session that holds a lock.
+func (s server) kill(t *testing.T, db *sql.DB, lock string) {
+	t.Helper()
+	id := number(t, db, fmt.Sprintf(map[string]string{
+		"mysql": "SELECT session FROM holdfast_sessions WHERE name = x'%x'",
+		"pgx":   `SELECT session FROM holdfast_sessions WHERE name = '\x%x'`,
+	}[s.sql], lock))
+	end := map[string]string{"mysql": "KILL %d", "pgx": "SELECT pg_terminate_backend(%d)"}[s.sql]
+	if _, err := db.Exec(fmt.Sprintf(end, id)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The holder whose session was killed learns it from its lease, and what it writes nevertheless is refused.
+func lateWrite(t *testing.T, s server, running *servers.Server) {
+	db := s.pool(t, running.Addr)
+	if err := fence.Migrate(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	late := s.lock(t, running.Addr)
+	s.kill(t, db, t.Name())
+	next := s.lock(t, running.Addr)
+	if err := write(t, db, next); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(t, db, late); !errors.Is(err, fence.ErrStale) {
+		t.Errorf("the late write: %v, want ErrStale", err)
+	}
+	select {
+	case <-late.Done():
+	case <-time.After(patience):
+		t.Fatal("the lease was not reported as lost")
+	}
+	if err := late.Err(); !errors.Is(err, holdfast.ErrLost) {
+		t.Errorf("its lease: %v, want ErrLost", err)
+	}
+	if err := late.Release(t.Context()); !errors.Is(err, holdfast.ErrLost) {
+		t.Errorf("its release: %v, want ErrLost", err)
+	}
+	if err := next.Check(t.Context()); err != nil {
+		t.Errorf("the next holder: %v", err)
+	}
+}
+
+// lock waits for the test's lock, with a client of its own.
+func (s server) lock(t *testing.T, addr string) *holdfast.Lease {
+	t.Helper()
+	client, err := holdfast.Open(t.Context(), s.url(addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := client.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	lease, err := client.Mutex(t.Name(), holdfast.WithTTL(3*time.Second)).Lock(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lease
+}
+
+// write is a transaction of a resource that admits no holder older than the last.
+func write(t *testing.T, db *sql.DB, holder *holdfast.Lease) error {
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // for nothing after Commit
+	if err := fence.SQL(t.Context(), tx, t.Name(), holder.Token()); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// Neither side hears of the other any more, and no connection ends: the server frees the lock after the TTL, and not before.
+func cutOff(t *testing.T, s server, running *servers.Server) {
+	network := proxy.New(t, running.Addr)
+	d, other := s.open(t, network.Addr), s.open(t, running.Addr)
+	holder, next := claim(t, 3*time.Second), claim(t, time.Minute)
+	sent := time.Now()
+	held := acquire(t, d, holder)
+	network.BlackHole()
+	got := acquire(t, other, next)
+	if passed := time.Since(sent); passed < held.TTL {
+		t.Errorf("the lock was free %v after a request with TTL %v", passed, held.TTL)
+	}
+	if got.Token <= held.Token {
+		t.Errorf("the next holder has token %d after %d", got.Token, held.Token)
+	}
+	network.Heal()
+	mustBeGone(t, d, holder, held)
+}
+
+func onlyMutexes(t *testing.T, s server, running *servers.Server) {
+	client, err := holdfast.Open(t.Context(), s.url(running.Addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close(context.Background())
+	unsupported := map[string]func() error{
+		"a reader":    func() error { _, err := client.RWMutex(t.Name()).RLock(t.Context()); return err },
+		"a semaphore": func() error { _, err := client.Semaphore(t.Name(), 2).Acquire(t.Context(), 1); return err },
+		"the queue":   func() error { _, err := client.Queue(t.Context(), t.Name()); return err },
+		"a break":     func() error { return client.Break(t.Context(), t.Name(), "x") },
+	}
+	for what, try := range unsupported {
+		if err := try(); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("%s: %v, want an error that matches errors.ErrUnsupported", what, err)
+		}
+	}
+	err = client.Mutex(t.Name()).Do(t.Context(), func(context.Context, *holdfast.Lease) error {
+		_, err := client.Mutex(t.Name()).TryLock(t.Context())
+		if !errors.Is(err, holdfast.ErrNotAcquired) {
+			t.Errorf("a second mutex: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// A claim takes a connection, and gives it to nobody: others would inherit its timeouts, or its lock.
+func connections(t *testing.T, s server, running *servers.Server) {
+	db := s.pool(t, running.Addr)
+	dialect := map[string]*sqllock.Dialect{"mysql": sqllock.MySQL, "pgx": sqllock.Postgres}[s.sql]
+	d, err := sqllock.New(t.Context(), db, dialect, &sqllock.Options{Mode: sqllock.Session})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := db.Stats().InUse
+	c := claim(t, time.Minute)
+	c.Token = acquire(t, d, c).Token
+	if got := db.Stats().InUse; got != before+1 {
+		t.Errorf("a claim takes %d connections", got-before)
+	}
+	opened := db.Stats().OpenConnections
+	if err := d.Release(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if got := db.Stats(); got.InUse != before || got.OpenConnections >= opened {
+		t.Errorf("after the release %d connections are in use and %d open, of which there were %d and %d", got.InUse, got.OpenConnections, before, opened)
+	}
+	lost := claim(t, time.Minute)
+	acquire(t, d, lost)
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := db.Stats().InUse; got != 0 {
+		t.Errorf("after Close %d connections are in use", got)
+	}
+	if err := db.PingContext(t.Context()); err != nil {
+		t.Errorf("the caller's database was closed: %v", err)
+	}
+}
+
+// With the server's memory its locks are gone, and tokens go on.
+func restarted(t *testing.T, s server, running *servers.Server) {
+	d := s.open(t, running.Addr)
+	holder, next := claim(t, time.Minute), claim(t, time.Minute)
+	held := acquire(t, d, holder)
+	running.Kill(t)
+	running.Restart(t)
+	if got := acquire(t, s.open(t, running.Addr), next); got.Token <= held.Token {
+		t.Errorf("the next holder has token %d after %d", got.Token, held.Token)
+	}
+	mustBeGone(t, d, holder, held)
+}
+
+// A proxy that pools transactions is refused, with the reason; one that pools sessions is not.
+func TestProxies(t *testing.T) {
+	t.Parallel()
+	s := all[1]
+	running := s.migrated(t)
+	pooled := servers.PgBouncer(t, running, "transaction")
+	d, err := driver.Open(t.Context(), s.url(pooled.Addr))
+	if err == nil {
+		d.Close()
+	}
+	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "proxy") {
+		t.Errorf("a proxy that pools transactions: %v", err)
+	}
+	through := s.open(t, servers.PgBouncer(t, running, "session").Addr)
+	c := claim(t, time.Minute)
+	c.Token = acquire(t, through, c).Token
+	try := claim(t, time.Minute)
+	try.Queue = false
+	if request(t, s.open(t, running.Addr), try).Granted {
+		t.Error("two hold the lock")
+	}
+	if err := through.Release(t.Context(), c); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for _, s := range all {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			addr := s.start(t).Addr
+			_, err := driver.Open(t.Context(), s.url(addr))
+			if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "holdfast migrate") {
+				t.Errorf("without tables: %v", err)
+			}
+			wrong := strings.Replace(s.url(addr), "mode=session", "mode=sessions", 1)
+			if _, err := driver.Open(t.Context(), wrong); err == nil || !strings.Contains(err.Error(), `"session"`) {
+				t.Errorf("an unknown mode: %v", err)
+			}
+		})
+	}
+}
