@@ -231,7 +231,7 @@ func (r *round) shortage() (time.Duration, error) {
 	for i, v := range r.votes {
 		lives := r.d.nodes[i].lives()
 		switch {
-		case v.answer == granted && v.counts:
+		case v.answer == granted && v.counts, v.answer == none: // the round ends without those that are slow
 			missing--
 		case v.answer == granted && !r.d.hasWaited(lives, r.began):
 			waits = append(waits, max(r.d.traits.MaxTTL-time.Since(lives.born), 1))
@@ -242,8 +242,8 @@ func (r *round) shortage() (time.Duration, error) {
 		errs = append(errs, fmt.Errorf("%d of them were started less than maxttl (%v) ago and may have forgotten locks; try again when they have run for so long", len(waits), r.d.traits.MaxTTL))
 	}
 	slices.Sort(waits)
-	if 0 < missing && missing <= len(waits) {
-		return waits[missing-1], r.d.notEnough("too few of %d servers can vote", errs)
+	if missing <= len(waits) && len(waits) > 0 {
+		return waits[max(missing, 1)-1], r.d.notEnough("too few of %d servers can vote", errs)
 	}
 	return 0, r.d.notEnough("too few of %d servers can vote", errs)
 }
