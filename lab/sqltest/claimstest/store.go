@@ -28,6 +28,7 @@ type Store struct {
 	Sessions string                    // a query for the number of sessions, but for the one that asks
 	Sleeping string                    // a query for the number of sessions that wait for a bell, or until it is time to look
 	KillAll  func(testing.TB, *sql.DB) // ends those sessions, in the server
+	Gate     Gate
 }
 
 // patience bounds what a test waits for.

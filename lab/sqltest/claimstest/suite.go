@@ -39,6 +39,7 @@ var use = []test{
 	{"few connections", testFewConnections},
 	{"rings", testRings},
 	{"cascade", testCascade},
+	{"granted between looks", testGrantedBetweenLooks},
 	{"broken is told", testBrokenIsTold},
 	{"sessions killed", testSessionsKilled},
 	{"restart", testRestart},

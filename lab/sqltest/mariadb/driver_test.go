@@ -28,6 +28,7 @@ func TestClaims(t *testing.T) {
 			Sessions: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'root' AND ID <> CONNECTION_ID()",
 			Sleeping: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE IN ('User lock', 'User sleep')",
 			KillAll:  killAll,
+			Gate:     gate,
 			Stranger: []string{
 				"CREATE USER stranger@'%' IDENTIFIED BY 'secret'",
 				"DELETE FROM mysql.db WHERE Db LIKE 'test%'", // which lets everybody use such databases

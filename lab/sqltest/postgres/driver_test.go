@@ -31,6 +31,7 @@ func TestClaims(t *testing.T) {
 					t.Fatal(err)
 				}
 			},
+			Gate: gate,
 			Stranger: []string{
 				"CREATE USER stranger PASSWORD 'secret'",
 			},

@@ -37,9 +37,10 @@ BEGIN
 			SET v_bell = ':end';
 		ELSE
 			SELECT COUNT(*), MIN(deadline), MAX(id) INTO v_holders, v_until, v_other
-			FROM holdfast_claims WHERE name = p_name AND granted = 1;
-			IF v_holders = 0 OR v_until <= v_now THEN
-				SET v_answer = 2;
+			FROM holdfast_claims WHERE name = p_name AND granted = 1 AND token < v_token;
+			IF v_holders = 0 OR v_until <= v_now THEN -- it was granted a moment ago, or will be when somebody asks
+				SELECT granted INTO v_granted FROM holdfast_claims WHERE name = p_name AND id = p_id;
+				SET v_answer = IF(v_granted, 0, 2);
 				LEAVE waiting;
 			END IF;
 			SET v_bell = IF(v_holders > 1 AND v_weight < v_units, '', ':end'); -- any of several may make room

@@ -35,8 +35,9 @@ BEGIN
 			v_bell := holdfast1_bell(v_ahead.id, 'end');
 		ELSE
 			SELECT count(*) AS holders, min(deadline) AS until, max(id) AS id INTO v_ahead
-			FROM holdfast_claims WHERE name = p_name AND granted;
-			IF v_ahead.holders = 0 OR v_ahead.until <= v_now THEN
+			FROM holdfast_claims WHERE name = p_name AND granted AND token < v_claim.token;
+			IF v_ahead.holders = 0 OR v_ahead.until <= v_now THEN -- it was granted a moment ago, or will be when somebody asks
+				CONTINUE WHEN EXISTS (SELECT FROM holdfast_claims WHERE name = p_name AND id = p_id AND granted AND deadline > v_now);
 				answer := 2;
 				EXIT;
 			END IF;

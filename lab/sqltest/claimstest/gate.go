@@ -1,0 +1,70 @@
+package claimstest
+
+import (
+	"database/sql"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A Gate lets a test stop a routine in the midst of its work: between two looks at the claims.
+type Gate struct {
+	Build []string // puts it before the table of claims: who reads that stops while Shut holds, but for the sessions in gate_pass
+	Pass  string   // lets all sessions through that exist now
+	Shut  string   // shuts it, for the session that says so
+	Open  string
+	Raze  []string
+}
+
+// A claim that is granted between two looks of its waiter is seen by the second: the waiter does not go to sleep for what
+// has happened already.
+func testGrantedBetweenLooks(t *testing.T, s Store) {
+	db := s.admin(t)
+	changeAll(t, db, s.Gate.Build)
+	defer changeAll(t, db, s.Gate.Raze)
+	var took []time.Duration
+	for range 5 {
+		took = append(took, s.grantBetweenLooks(t, db))
+	}
+	if slices.Sort(took); took[len(took)/2] > soon {
+		t.Errorf("a waiter learns what it should have seen only after %v", took[len(took)/2])
+	}
+}
+
+// grantBetweenLooks stops a waiter while it looks at its own claim, releases the lock, and returns how long the waiter then
+// takes to see that it was granted.
+func (s Store) grantBetweenLooks(t *testing.T, db *sql.DB) time.Duration {
+	t.Helper()
+	gate, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gate.Close()
+	holder, waiter := s.client(t), s.client(t)
+	held, next := request(t, holder, mutex(t.Name()), true), request(t, waiter, mutex(t.Name()), false)
+	change(t, db, s.Gate.Pass) // not for the connection on which the waiter is about to wait
+	if _, err := gate.ExecContext(t.Context(), s.Gate.Shut); err != nil {
+		t.Fatal(err)
+	}
+	granted := make(chan driver.Status, 1)
+	go func() { granted <- await(t, waiter, next) }()
+	eventually(t, "the waiter is stopped", func() bool { return number(t, db, s.Sleeping) == 1 })
+	release(t, holder, held)
+	began := time.Now()
+	if _, err := gate.ExecContext(t.Context(), s.Gate.Open); err != nil {
+		t.Fatal(err)
+	}
+	<-granted
+	took := time.Since(began)
+	release(t, waiter, next)
+	return took
+}
+
+func changeAll(t testing.TB, db *sql.DB, statements []string) {
+	t.Helper()
+	for _, statement := range statements {
+		change(t, db, statement)
+	}
+}
