@@ -55,7 +55,7 @@ var mysqlFacts = []fact{
 }
 
 // turnToMigrate is a lock of the server, for this database.
-const turnToMigrate = "CONCAT('holdfast:migrate:', SHA1(DATABASE()))"
+const turnToMigrate = "CONCAT('holdfast:migrate:', LEFT(SHA2(DATABASE(), 256), 40))"
 
 // migrateMySQL makes one table or routine after the other, as the server commits each by itself. The format is written
 // last, so what was left unfinished is made again.

@@ -2,7 +2,7 @@
 -- go. One that hangs already stays as it is: taken twice, it would have to be let go twice. Takes name and ID.
 CREATE PROCEDURE holdfast1_hang(p_name VARBINARY(1024), p_id VARBINARY(64)) SQL SECURITY INVOKER
 BEGIN
-	DECLARE v_bell VARCHAR(64) DEFAULT CONCAT('holdfast:', SHA1(CONCAT(DATABASE(), ':', p_id)));
+	DECLARE v_bell VARCHAR(64) DEFAULT CONCAT('holdfast:', LEFT(SHA2(CONCAT(DATABASE(), ':', p_id), 256), 40));
 	DECLARE v_shares TINYINT;
 	SELECT granted = 0 AND weight < units INTO v_shares FROM holdfast_claims WHERE name = p_name AND id = p_id;
 	IF IS_USED_LOCK(CONCAT(v_bell, ':end')) IS NULL THEN

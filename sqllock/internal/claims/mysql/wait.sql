@@ -48,7 +48,7 @@ BEGIN
 		END IF;
 		SET v_pause = LEAST(v_pause, v_end - v_now);
 		IF v_bell <> '' THEN
-			SET v_bell = CONCAT('holdfast:', SHA1(CONCAT(DATABASE(), ':', v_other)), v_bell);
+			SET v_bell = CONCAT('holdfast:', LEFT(SHA2(CONCAT(DATABASE(), ':', v_other), 256), 40), v_bell);
 		END IF;
 
 		IF p_bells AND v_bell NOT IN ('', v_rung) THEN
