@@ -17,7 +17,8 @@ import (
 //   - It tells the server who the client is, before anything else is sent. The library would do so again and again beside
 //     other requests.
 //   - When the session comes back, it holds answers up until the library has asked for its watches anew, which it
-//     does as of the newest answer: nothing that happened meanwhile may seem known.
+//     does as of the newest answer: nothing that happened meanwhile may seem known. When the session is new the library
+//     looks through its watches too, without a lock; it has a moment for that.
 type greeter struct {
 	net.Conn
 	link     *link
@@ -64,6 +65,9 @@ func (g *greeter) welcome() error {
 		return nil // the session has ended, which the library reads by itself
 	}
 	g.link.granted.Store(int64(binary.BigEndian.Uint32(g.greeting[timeoutAt:])))
+	if !g.resumes {
+		time.AfterFunc(firstLook, g.letRead)
+	}
 	if g.link.login == nil {
 		return nil
 	}
@@ -103,10 +107,15 @@ func (g *greeter) identify() error {
 	return nil
 }
 
-// awaitReady holds up until the library has asked for its watches.
+// firstLook is how long the library may take to see that it has no watches yet.
+const firstLook = 2 * time.Millisecond
+
+// awaitReady holds up until the library has asked for its watches, or has seen that it has none.
 func (g *greeter) awaitReady() {
-	if !g.resumes {
+	select {
+	case <-g.ready:
 		return
+	default:
 	}
 	timer := time.NewTimer(g.link.patience())
 	defer timer.Stop()
