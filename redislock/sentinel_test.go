@@ -194,7 +194,7 @@ func shortOf(t *testing.T, what string, err error, refused bool) {
 
 func TestReplicasAreMissing(t *testing.T) {
 	g := servers.RedisSentinel(t)
-	strict, lax := openURL(t, sentinelURL(g, "?replicas=2&replicaswithin=300ms")), openURL(t, sentinelURL(g, ""))
+	strict, lax := openURL(t, sentinelURL(g, "?replicas=2&replicaswithin=1s")), openURL(t, sentinelURL(g, ""))
 	held := acquire(t, strict, claim("held", 2*long))
 	other := acquire(t, strict, claim("other", 2*long))
 	blocked := acquire(t, lax, claim("queue", 2*long))
@@ -296,7 +296,7 @@ func TestReplicaOptions(t *testing.T) {
 // A single server can have replicas too. Without any, nothing is ever granted.
 func TestReplicasOfASingleServer(t *testing.T) {
 	srv := servers.Redis(t)
-	d := openAt(t, srv.Addr, "?replicas=1&replicaswithin=50ms")
+	d := openAt(t, srv.Addr, "?replicas=1&replicaswithin=2s")
 	_, err := d.Request(t.Context(), claim("jobs", long))
 	shortOf(t, "a server without replicas", err, true)
 	servers.Redis(t).Follow(t, srv)

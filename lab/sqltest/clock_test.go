@@ -32,7 +32,7 @@ func TestWallClockSetBack(t *testing.T) {
 	d := open(t, path)
 	year := time.Now().Add(365 * 24 * time.Hour).UnixMicro()
 	old := mutex("m")
-	old.TTL = 300 * time.Millisecond
+	old.TTL = 2 * time.Second
 	request(t, d, old, true)
 	change(t, path, "UPDATE holdfast_claims SET since = ?", year)
 	change(t, path, "UPDATE holdfast_fences SET token = ?", year)
