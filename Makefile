@@ -6,10 +6,10 @@ FUZZTIME ?= 20s
 REAL := HOLDFAST_NO_SKIP=1
 
 .DEFAULT_GOAL := help
-.PHONY: help build servers test test-race lint bench fuzz mutants soak clean
+.PHONY: help build servers servers-extra test test-extra test-race lint bench fuzz mutants soak clean
 
 help: ## show this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/holdfast
 	go build -o bin/holdfast ./cmd/holdfast
@@ -17,8 +17,17 @@ build: ## build bin/holdfast
 servers: ## install the servers that the tests need (Debian, as root or with sudo)
 	@sh scripts/servers.sh
 
+servers-extra: ## unpack MySQL 9 and Valkey 8 beside the system (Debian), for test-extra
+	@sh scripts/servers-extra.sh
+
 test: servers lint ## install what is missing, then lint, and test everything on real servers with the race detector
 	$(REAL) go test -race -timeout 10m $(PACKAGES)
+
+# The suites that start MariaDB or Redis start these in their place.
+EXTRA = ./lab/sqltest/mariadb ./lab/sessiontest ./lab/txtest ./redislock/... ./fence/redisfence
+
+test-extra: servers servers-extra ## test on MySQL 9 and Valkey 8 what `make test` tests on MariaDB and Redis
+	$(REAL) HOLDFAST_EXTRA=1 go test -race -timeout 10m $(EXTRA)
 
 test-race: ## provoke races: tests that need no server, repeatedly, on more threads than cores
 	go test -race -count=3 -cpu 1,4,16 -timeout 20m . ./driver/... ./memlock/...

@@ -87,15 +87,21 @@ func TestLogIsShownWhenTheTestFails(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
-	for _, row := range []struct{ name, noSkip, want string }{
-		{"a plain test skips", "", "--- SKIP: TestRedis "},
-		{"the gate fails", "1", "--- FAIL: TestRedis "},
+	const install = "apt-get install -y --no-install-recommends redis-server (or: make servers)"
+	for _, row := range []struct {
+		name, noSkip, extra string
+		want                []string
+	}{
+		{"a plain test skips", "", "", []string{"--- SKIP: TestRedis ", install}},
+		{"the gate fails", "1", "", []string{"--- FAIL: TestRedis ", install}},
+		{"what is extra skips", "", "1", []string{"--- SKIP: TestRedis ", "make servers-extra"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			out, _ := again(t, "TestRedis", "PATH=", "HOLDFAST_NO_SKIP="+row.noSkip).CombinedOutput()
-			for _, want := range []string{row.want, "apt-get install -y --no-install-recommends redis-server", "make servers"} {
+			nowhere := []string{"PATH=", "XDG_CACHE_HOME=" + t.TempDir(), "HOLDFAST_NO_SKIP=" + row.noSkip, "HOLDFAST_EXTRA=" + row.extra}
+			out, _ := again(t, "TestRedis", nowhere...).CombinedOutput()
+			for _, want := range row.want {
 				if !strings.Contains(string(out), want) {
-					t.Errorf("without redis-server it does not say %q:\n%s", want, out)
+					t.Errorf("without a server it does not say %q:\n%s", want, out)
 				}
 			}
 		})

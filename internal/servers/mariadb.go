@@ -12,9 +12,12 @@ import (
 )
 
 // MariaDB starts a MariaDB server with an empty database "test", which "root" uses without a password. A commit survives
-// a crash of the server, though not of the machine. More arguments go to the server.
+// a crash of the server, though not of the machine. More arguments go to the server. With HOLDFAST_EXTRA=1 it is MySQL 9.
 func MariaDB(t testing.TB, args ...string) *Server {
 	t.Helper()
+	if extraWanted() {
+		return MySQL(t, args...)
+	}
 	return start(t, kind{
 		name:    "mariadb",
 		program: installed("mariadbd", "/usr/sbin/mariadbd"),

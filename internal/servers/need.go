@@ -13,7 +13,10 @@ func Need(t testing.TB, found bool, what, install string) {
 	if found {
 		return
 	}
-	reason := fmt.Sprintf("%s is not installed; install it with: %s (or: make servers)", what, install)
+	reason := fmt.Sprintf("%s is not installed; install it with: %s", what, install)
+	if install != installExtra {
+		reason += " (or: make servers)"
+	}
 	if os.Getenv(mustRun) != "" {
 		t.Fatal(reason)
 	}

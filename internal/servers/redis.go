@@ -14,13 +14,15 @@ import (
 )
 
 // Redis starts a redis-server that keeps nothing on disk. More arguments, like "--maxmemory", "3mb", go to the server;
-// with "--appendonly", "yes" it remembers what it knew when it restarts.
+// with "--appendonly", "yes" it remembers what it knew when it restarts. With HOLDFAST_EXTRA=1 it is Valkey 8, as it is
+// for sentinels and clusters.
 func Redis(t testing.TB, args ...string) *Server {
 	t.Helper()
+	program, install := redisProgram()
 	return start(t, kind{
 		name:    "redis",
-		program: "redis-server",
-		install: "apt-get install -y --no-install-recommends redis-server",
+		program: program,
+		install: install,
 		args: func(s *Server) []string {
 			return slices.Concat([]string{
 				"--port", s.Port(), "--bind", "127.0.0.1", "--dir", s.Dir,
@@ -29,6 +31,14 @@ func Redis(t testing.TB, args ...string) *Server {
 		},
 		ready: redisReady,
 	})
+}
+
+// redisProgram is the server, and what installs it.
+func redisProgram() (program, install string) {
+	if extraWanted() {
+		return extra("valkey", "valkey-server"), installExtra
+	}
+	return "redis-server", "apt-get install -y --no-install-recommends redis-server"
 }
 
 // redisReady asks whether it is our server that answers, and not one that had the port before.

@@ -40,10 +40,11 @@ func RedisSentinel(t testing.TB, args ...string) *SentinelGroup {
 // redisSentinel starts one sentinel. It looks more often than it would by itself, and forgives a busy machine sooner.
 func redisSentinel(t testing.TB, g *SentinelGroup) *Server {
 	t.Helper()
+	program, install := redisProgram()
 	s := start(t, kind{
 		name:    "redis-sentinel",
-		program: "redis-server",
-		install: "apt-get install -y --no-install-recommends redis-server",
+		program: program,
+		install: install,
 		args: func(s *Server) []string {
 			file := filepath.Join(s.Dir, "sentinel.conf")
 			write(t, file, strings.Join([]string{

@@ -176,7 +176,7 @@ func (s server) lock(t *testing.T, addr string) *holdfast.Lease {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	lease, err := client.Mutex(t.Name(), holdfast.WithTTL(3*time.Second)).Lock(ctx)
+	lease, err := client.Mutex(t.Name(), holdfast.WithTTL(5*time.Second)).Lock(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 // begin begins a transaction that ends with the test, if not before.
 func begin(t *testing.T, db *sql.DB) *sql.Tx {
 	t.Helper()
-	tx, err := db.BeginTx(t.Context(), nil)
+	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted}) // in which MySQL locks only what it finds
 	if err != nil {
 		t.Fatal(err)
 	}
