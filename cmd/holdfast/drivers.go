@@ -18,7 +18,7 @@ import (
 )
 
 // schemes are the URL schemes of those backends.
-var schemes = []string{"mem", "file", "redis", "rediss", "redlock", "etcd", "zk", "mysql", "postgres"}
+var schemes = []string{"mem", "file", "redis", "rediss", "redis+unix", "redis-sentinel", "redis-cluster", "redlock", "etcd", "zk", "mysql", "postgres"}
 
 // The MySQL driver would write about connections that break, which are opened again.
 func init() { mysql.SetLogger(log.New(io.Discard, "", 0)) }
