@@ -19,15 +19,17 @@ import (
 
 // tests are the tests that must notice, for each driver.
 var tests = map[string]string{
-	"holdfast":    ".",
-	"memlock":     "./memlock/...",
-	"sqllock":     "./lab/sqltest/...",
-	"sqlmysql":    "./lab/sqltest/mariadb",
-	"sqlpostgres": "./lab/sqltest/postgres",
-	"redisguest":  "./redislock -run=Guest",
-	"redislock":   "./redislock/...",
-	"etcdlock":    "./etcdlock/...",
-	"zklock":      "./zklock/...",
+	"holdfast":     ".",
+	"memlock":      "./memlock/...",
+	"sqllock":      "./lab/sqltest/...",
+	"sqlmysql":     "./lab/sqltest/mariadb",
+	"sqlpostgres":  "./lab/sqltest/postgres",
+	"sessmysql":    "./lab/sessiontest -run=Test(Driver|Faults)/mariadb",
+	"sesspostgres": "./lab/sessiontest -run=Test(Driver|Faults|Proxies)/postgres",
+	"redisguest":   "./redislock -run=Guest",
+	"redislock":    "./redislock/...",
+	"etcdlock":     "./etcdlock/...",
+	"zklock":       "./zklock/...",
 }
 
 // atOnce is how many faults are tried at a time. More would make tests fail that wait for each other.
