@@ -31,7 +31,7 @@ type Harness struct {
 	TTL time.Duration
 
 	// Long is for claims that must outlive their test, on engines where a claim costs so much that many take seconds.
-	// Zero: 10 s.
+	// Zero: 30 s.
 	Long time.Duration
 }
 
@@ -45,7 +45,7 @@ func (h Harness) shortTTL(tr driver.Traits) time.Duration {
 
 // longTTL is for claims that outlive their test.
 func (h Harness) longTTL(tr driver.Traits) time.Duration {
-	ttl := max(cmp.Or(h.Long, 10*time.Second), tr.MinTTL, h.TTL)
+	ttl := max(cmp.Or(h.Long, 30*time.Second), tr.MinTTL, h.TTL)
 	if tr.MaxTTL > 0 {
 		ttl = min(ttl, tr.MaxTTL)
 	}
