@@ -23,12 +23,14 @@ type Store struct {
 	Source  func(addr string) string // the same for database/sql
 	SQL     string                   // the name of its driver there
 
-	Stranger []string // makes a user "stranger" with the password "secret" and no rights on the tables
-	Settings []Setting
-	Sessions string                    // a query for the number of sessions, but for the one that asks
-	Sleeping string                    // a query for the number of sessions that wait for a bell, or until it is time to look
-	KillAll  func(testing.TB, *sql.DB) // ends those sessions, in the server
-	Gate     Gate
+	Stranger  []string // makes a user "stranger" with the password "secret" and no rights on the tables
+	Settings  []Setting
+	Sessions  string                    // a query for the number of sessions, but for the one that asks
+	Sleeping  string                    // a query for the number of sessions that wait for a bell, or until it is time to look
+	KillAll   func(testing.TB, *sql.DB) // ends those sessions, in the server
+	Gate      Gate
+	Rival     Rival
+	Deadlocks string // a query for the number of transactions that the server has ended since they waited for each other
 }
 
 // patience bounds what a test waits for.

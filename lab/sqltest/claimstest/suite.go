@@ -29,6 +29,8 @@ var begin = []test{
 // use are the tests of what programs do with locks.
 var use = []test{
 	{"crowd", testCrowd},
+	{"expired", testExpired},
+	{"deadlock", testDeadlock},
 	{"own connection", testOwnConnection},
 	{"client clock", testClientClock},
 	{"answer lost", testAnswerLost},

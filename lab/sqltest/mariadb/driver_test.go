@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"strings"
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -20,15 +21,17 @@ func init() { mysql.SetLogger(log.New(io.Discard, "", 0)) } // it reports each c
 func TestClaims(t *testing.T) {
 	claimstest.Run(t, func(t testing.TB) claimstest.Store {
 		return claimstest.Store{
-			Server:   servers.MariaDB(t),
-			Dialect:  sqllock.MySQL,
-			URL:      func(addr string) string { return "mysql://root@" + addr + "/test" },
-			Source:   func(addr string) string { return "root@tcp(" + addr + ")/test" },
-			SQL:      "mysql",
-			Sessions: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'root' AND ID <> CONNECTION_ID()",
-			Sleeping: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE IN ('User lock', 'User sleep')",
-			KillAll:  killAll,
-			Gate:     gate,
+			Server:    servers.MariaDB(t),
+			Dialect:   sqllock.MySQL,
+			URL:       func(addr string) string { return "mysql://root@" + addr + "/test" },
+			Source:    func(addr string) string { return "root@tcp(" + addr + ")/test" },
+			SQL:       "mysql",
+			Sessions:  "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'root' AND ID <> CONNECTION_ID()",
+			Sleeping:  "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE IN ('User lock', 'User sleep')",
+			KillAll:   killAll,
+			Gate:      gate,
+			Rival:     rival,
+			Deadlocks: "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME = 'lock_deadlocks'",
 			Stranger: []string{
 				"CREATE USER stranger@'%' IDENTIFIED BY 'secret'",
 				"DELETE FROM mysql.db WHERE Db LIKE 'test%'", // which lets everybody use such databases
@@ -56,4 +59,12 @@ func killAll(t testing.TB, db *sql.DB) {
 		}
 		db.Exec(fmt.Sprintf("KILL %d", id)) // it may be gone already
 	}
+}
+
+// rival has written much, so that InnoDB ends another transaction rather than this one.
+var rival = claimstest.Rival{
+	Prepare: []string{"CREATE TABLE ballast (n INT)"},
+	Begin:   []string{"INSERT INTO ballast VALUES (1)" + strings.Repeat(", (1)", 1000)},
+	Blocked: "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'",
+	Began:   "SELECT CAST(COALESCE(MAX(UNIX_TIMESTAMP(trx_started)), 0) AS SIGNED) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'",
 }

@@ -31,7 +31,9 @@ func TestClaims(t *testing.T) {
 					t.Fatal(err)
 				}
 			},
-			Gate: gate,
+			Gate:      gate,
+			Rival:     rival,
+			Deadlocks: "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()",
 			Stranger: []string{
 				"CREATE USER stranger PASSWORD 'secret'",
 			},
@@ -41,4 +43,10 @@ func TestClaims(t *testing.T) {
 			},
 		}
 	})
+}
+
+// rival never looks whether it takes part in a deadlock, so that another transaction finds out, and is ended.
+var rival = claimstest.Rival{
+	Begin:   []string{"SET LOCAL deadlock_timeout = '1h'"},
+	Blocked: "SELECT count(*) FROM pg_locks WHERE NOT granted",
 }
