@@ -10,9 +10,12 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/servers"
 
-	_ "github.com/holdfast-go/holdfast/redislock"
-	_ "github.com/holdfast-go/holdfast/sqllock"
+	_ "github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite"
+
+	_ "github.com/holdfast-go/holdfast/redislock"
+	"github.com/holdfast-go/holdfast/sqllock"
 )
 
 const (
@@ -22,9 +25,12 @@ const (
 
 // A backend is where a test's lock lives.
 type backend struct {
-	url       string
-	seesDeath bool // it notices at once that a client's process ended
+	server    string                   // its address; empty where there is no network
+	at        func(addr string) string // the URL of the backend, when it is reached at addr
+	seesDeath bool                     // it notices at once that a client's process ended
 }
+
+func (b backend) url() string { return b.at(b.server) }
 
 // freedWithin is how long a dead holder may keep the lock, with something for a busy machine.
 func (b backend) freedWithin(ttl time.Duration) time.Duration {
@@ -37,11 +43,36 @@ func (b backend) freedWithin(ttl time.Duration) time.Duration {
 // onEach runs a test on each backend that processes share.
 func onEach(t *testing.T, test func(*testing.T, backend)) {
 	t.Run("file", func(t *testing.T) {
-		test(t, backend{url: "file:" + filepath.Join(t.TempDir(), "locks.db"), seesDeath: true})
+		url := "file:" + filepath.Join(t.TempDir(), "locks.db")
+		test(t, backend{at: func(string) string { return url }, seesDeath: true})
 	})
+	onServers(t, test)
+}
+
+// onServers runs a test on each backend that is reached over a network.
+func onServers(t *testing.T, test func(*testing.T, backend)) {
 	t.Run("redis", func(t *testing.T) {
-		test(t, backend{url: "redis://" + servers.Redis(t).Addr})
+		test(t, backend{server: servers.Redis(t).Addr, at: func(addr string) string { return "redis://" + addr }})
 	})
+	t.Run("mysql", func(t *testing.T) {
+		b := backend{server: servers.MariaDB(t).Addr, at: func(addr string) string { return "mysql://root@" + addr + "/test" }}
+		test(t, b.migrated(t))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		b := backend{server: servers.Postgres(t).Addr, at: func(addr string) string {
+			return "postgres://postgres@" + addr + "/postgres?sslmode=disable"
+		}}
+		test(t, b.migrated(t))
+	})
+}
+
+// migrated makes the tables of a database.
+func (b backend) migrated(t *testing.T) backend {
+	t.Helper()
+	if err := sqllock.MigrateURL(t.Context(), b.url()); err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // open returns a client that is closed with the test.

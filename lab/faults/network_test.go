@@ -18,19 +18,21 @@ import (
 // A holder whose connection is a black hole knows that it lost the lock before another is granted it: every time. The
 // TTL is such that the margin, 3% of it, is more than a busy machine takes to run a goroutine.
 func TestHolderKnowsFirst(t *testing.T) {
-	srv := servers.Redis(t)
 	long := holdfast.WithTTL(10 * time.Second)
-	var all sync.WaitGroup
-	for i := range rounds(20, 100) {
-		line := proxy.New(t, srv.Addr)
-		cutOff, other := open(t, "redis://"+line.Addr, long), open(t, "redis://"+srv.Addr, long)
-		all.Go(func() {
-			if err := losesBeforeGranted(t.Context(), line, cutOff, other, strconv.Itoa(i)); err != nil {
-				t.Errorf("round %d: %v", i, err)
-			}
-		})
-	}
-	all.Wait()
+	onServers(t, func(t *testing.T, b backend) {
+		t.Parallel() // there is little to do but to wait
+		var all sync.WaitGroup
+		for i := range rounds(20, 60) {
+			line := proxy.New(t, b.server)
+			cutOff, other := open(t, b.at(line.Addr), long), open(t, b.url(), long)
+			all.Go(func() {
+				if err := losesBeforeGranted(t.Context(), line, cutOff, other, strconv.Itoa(i)); err != nil {
+					t.Errorf("round %d: %v", i, err)
+				}
+			})
+		}
+		all.Wait()
+	})
 }
 
 // losesBeforeGranted cuts a holder off and has another client wait for its lock.
@@ -62,46 +64,50 @@ func losesBeforeGranted(ctx context.Context, line *proxy.Proxy, cutOff, other *h
 
 // A request that was applied although its answer was lost is not "taken", and no orphan of it stays.
 func TestLostAnswer(t *testing.T) {
-	srv := servers.Redis(t)
-	t.Run("asked again", func(t *testing.T) {
-		line := proxy.New(t, srv.Addr)
-		client := open(t, "redis://"+line.Addr)
-		warmUp(t, client)
-		line.DropNextReplyAfter([]byte("again"))
-		lease, err := client.Mutex("again").TryLock(t.Context())
-		if err != nil {
-			t.Fatalf("the lock was free, and the answer that said so lost: %v", err)
-		}
-		if err := lease.Release(t.Context()); err != nil {
-			t.Error(err)
-		}
+	onServers(t, func(t *testing.T, b backend) {
+		t.Run("asked again", func(t *testing.T) { askedAgain(t, b) })
+		t.Run("given up", func(t *testing.T) { givenUp(t, b) })
 	})
-	t.Run("given up", func(t *testing.T) {
-		line, direct := proxy.New(t, srv.Addr), open(t, "redis://"+srv.Addr)
-		client := open(t, "redis://"+line.Addr)
-		warmUp(t, client)
-		line.DropNextReplyAfter([]byte("given-up"))
-		ctx, cancel := context.WithCancelCause(t.Context())
-		applied := func() bool {
+}
+
+func askedAgain(t *testing.T, b backend) {
+	line := proxy.New(t, b.server)
+	client := open(t, b.at(line.Addr))
+	warmUp(t, client)
+	line.DropNextReplyAfter([]byte("again"))
+	lease, err := client.Mutex("again").TryLock(t.Context())
+	if err != nil {
+		t.Fatalf("the lock was free, and the answer that said so lost: %v", err)
+	}
+	if err := lease.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func givenUp(t *testing.T, b backend) {
+	line, direct := proxy.New(t, b.server), open(t, b.url())
+	client := open(t, b.at(line.Addr))
+	warmUp(t, client)
+	line.DropNextReplyAfter([]byte("given-up"))
+	queued := func(n int) func() bool {
+		return func() bool {
 			queue, err := direct.Queue(t.Context(), "given-up")
-			return err == nil && len(queue) == 1
+			return err == nil && len(queue) == n
 		}
-		bored := errors.New("bored")
-		go func() {
-			until(t, applied)
-			line.BlackHole()
-			cancel(bored)
-		}()
-		_, err := client.Mutex("given-up").TryLock(ctx)
-		if !errors.Is(err, holdfast.ErrUnknown) || !errors.Is(err, bored) || errors.Is(err, holdfast.ErrNotAcquired) {
-			t.Errorf("error is %v, want one that matches ErrUnknown and the cause, and not ErrNotAcquired", err)
-		}
-		line.Heal()
-		until(t, func() bool {
-			queue, err := direct.Queue(t.Context(), "given-up")
-			return err == nil && len(queue) == 0
-		})
-	})
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	bored := errors.New("bored")
+	go func() {
+		until(t, queued(1)) // it was applied
+		line.BlackHole()
+		cancel(bored)
+	}()
+	_, err := client.Mutex("given-up").TryLock(ctx)
+	if !errors.Is(err, holdfast.ErrUnknown) || !errors.Is(err, bored) || errors.Is(err, holdfast.ErrNotAcquired) {
+		t.Errorf("error is %v, want one that matches ErrUnknown and the cause, and not ErrNotAcquired", err)
+	}
+	line.Heal()
+	until(t, queued(0))
 }
 
 // warmUp makes the client's connections and scripts, so that a fault hits the request that it is meant for.
@@ -165,11 +171,11 @@ func TestCancelledWaiters(t *testing.T) {
 	onEach(t, func(t *testing.T, b backend) {
 		const clients, waiters = 10, 100
 		patient := holdfast.WithTTL(10 * ttl) // what a crowd does to a busy machine is not this test's matter
-		holder := open(t, b.url, patient)
+		holder := open(t, b.url(), patient)
 		lease := lock(t, holder, ttl)
 		var wg sync.WaitGroup
 		for i := range clients {
-			c := open(t, b.url, patient, holdfast.WithLocalHandoff(i%2))
+			c := open(t, b.url(), patient, holdfast.WithLocalHandoff(i%2))
 			for range waiters {
 				wg.Go(func() {
 					ctx, cancel := context.WithTimeout(t.Context(), rand.N(2*ttl))

@@ -13,9 +13,9 @@ import (
 // the lock by then, under a greater token.
 func TestStoppedHolder(t *testing.T) {
 	onEach(t, func(t *testing.T, b backend) {
-		h := startHolder(t, b.url)
+		h := startHolder(t, b.url())
 		signal(t, h, syscall.SIGSTOP)
-		other := open(t, b.url)
+		other := open(t, b.url())
 		lease := lock(t, other, 10*ttl)
 		signal(t, h, syscall.SIGCONT)
 		if said := h.says(t); said != "lost" {
@@ -33,9 +33,9 @@ func TestStoppedHolder(t *testing.T) {
 // The lock of a process that was killed is free within its TTL, and at once where the kernel tells.
 func TestKilledHolder(t *testing.T) {
 	onEach(t, func(t *testing.T, b backend) {
-		h := startHolder(t, b.url)
+		h := startHolder(t, b.url())
 		waiting := make(chan time.Time, 1)
-		other := open(t, b.url)
+		other := open(t, b.url())
 		go func() {
 			lock(t, other, 10*ttl).Release(t.Context())
 			waiting <- time.Now()

@@ -16,10 +16,13 @@ import (
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 
+	_ "github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite"
+
 	_ "github.com/holdfast-go/holdfast/etcdlock"
 	_ "github.com/holdfast-go/holdfast/redislock"
-	_ "github.com/holdfast-go/holdfast/sqllock"
-	_ "modernc.org/sqlite"
+	"github.com/holdfast-go/holdfast/sqllock"
 )
 
 // A backend is where the lock of a run is.
@@ -40,6 +43,25 @@ var backends = map[string]func(testing.TB) backend{
 	"etcd": func(t testing.TB) backend {
 		return backend{server: servers.Etcd(t).Addr, url: func(addr string) string { return "etcd://" + addr }, ttl: 3 * time.Second}
 	},
+	"mysql": func(t testing.TB) backend {
+		return migrated(t, backend{server: servers.MariaDB(t).Addr, url: func(addr string) string {
+			return "mysql://root@" + addr + "/test"
+		}, ttl: 2 * time.Second})
+	},
+	"postgres": func(t testing.TB) backend {
+		return migrated(t, backend{server: servers.Postgres(t).Addr, url: func(addr string) string {
+			return "postgres://postgres@" + addr + "/postgres?sslmode=disable"
+		}, ttl: 2 * time.Second})
+	},
+}
+
+// migrated makes the tables of a database.
+func migrated(t testing.TB, b backend) backend {
+	t.Helper()
+	if err := sqllock.MigrateURL(t.Context(), b.url(b.server)); err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // How many visitors there are. To show that a history is illegal takes a search through all orders, so there are few
