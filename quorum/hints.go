@@ -17,7 +17,7 @@ type hints struct {
 // Bounds of hints.
 const (
 	firstPause   = 5 * time.Millisecond // a release may have come between the try and the watch
-	longestPause = 500 * time.Millisecond
+	longestPause = 2 * time.Second
 	hintsApart   = 2 * time.Millisecond // a release reaches the nodes one after the other
 	brokenPause  = 100 * time.Millisecond
 )

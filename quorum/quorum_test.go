@@ -1,0 +1,314 @@
+package quorum_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/quorum"
+)
+
+// A node that hangs costs no time at all: the others are a majority.
+func TestMinorityIsNotWaitedFor(t *testing.T) {
+	inTime(t, 5, func(t *testing.T, ps parts) {
+		d := ps.client(t)
+		for _, p := range ps[:2] {
+			p.hang()
+			defer p.goOn()
+		}
+		began := time.Now()
+		release(t, d, acquire(t, d, claim("jobs")))
+		if took := time.Since(began); took != 0 {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// What a majority granted comes to be on all nodes, and is given back on all.
+func TestAllNodesFollow(t *testing.T) {
+	inTime(t, 5, func(t *testing.T, ps parts) {
+		d := ps.client(t)
+		ps[3].hang()
+		ps[4].hang()
+		held := acquire(t, d, claim("jobs"))
+		pass(2 * time.Second) // whoever asked them has given up
+		ps[3].goOn()
+		ps[4].goOn()
+		acquire(t, d, held)
+		pass(time.Second)
+		if n := ps.having(t, "jobs"); n != 5 {
+			t.Errorf("%d of 5 nodes have the claim", n)
+		}
+		ps[0].hang()
+		release(t, d, held)
+		pass(3 * time.Second)
+		ps[0].goOn()
+		pass(2 * time.Second)
+		if n := ps.having(t, "jobs"); n != 0 {
+			t.Errorf("%d nodes have the claim that was released", n)
+		}
+	})
+}
+
+// Who gets no majority gives back what it got.
+func TestLosersLeaveNothing(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		rival := try(claim("jobs"))
+		for _, p := range ps[:2] {
+			acquire(t, p.store, rival)
+		}
+		d := ps.client(t)
+		for _, queue := range []bool{false, true} {
+			c := claim("jobs")
+			c.Queue = queue
+			if st, err := d.Request(context.Background(), c); err != nil || st.Granted {
+				t.Fatalf("others have two of three nodes: %+v, %v", st, err)
+			}
+			synctest.Wait()
+			if n := ps.having(t, "jobs"); n != 2 {
+				t.Errorf("%d claims are on the nodes, and should be the two that others have", n)
+			}
+			if queue {
+				release(t, d, c)
+			}
+		}
+	})
+}
+
+// A claim that a majority has lost is lost, whoever still has it.
+func TestRenewalNeedsMajority(t *testing.T) {
+	inTime(t, 5, func(t *testing.T, ps parts) {
+		d := ps.client(t)
+		held := acquire(t, d, claim("jobs"))
+		synctest.Wait()
+		for i, p := range ps[:3] {
+			if err := p.store.Break(context.Background(), "jobs", held.ID); err != nil {
+				t.Fatal(err)
+			}
+			_, err := d.Request(context.Background(), held)
+			if gone := errors.Is(err, driver.ErrGone); gone != (i == 2) {
+				t.Fatalf("with the claim lost on %d of 5 nodes the renewal says %v", i+1, err)
+			}
+		}
+		pass(time.Second)
+		if n := ps.having(t, "jobs"); n != 0 {
+			t.Errorf("%d nodes have a claim that is lost", n)
+		}
+	})
+}
+
+// A release is true only if a majority had the claim until then.
+func TestReleaseTellsTheTruth(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		d := ps.client(t)
+		held := acquire(t, d, claim("jobs"))
+		synctest.Wait()
+		for _, p := range ps[:2] {
+			p.restart()
+		}
+		if err := d.Release(context.Background(), held); !errors.Is(err, driver.ErrGone) {
+			t.Errorf("two of three nodes had forgotten the claim, and its release says %v", err)
+		}
+	})
+}
+
+// A node that restarted votes only when all claims have ended that it may have forgotten.
+func TestRestartedNodeWaits(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		d, other := ps.client(t), ps.client(t)
+		settle(t, other)
+		ps[2].hang()
+		began := time.Now()
+		acquire(t, d, claim("jobs"))
+		d.Close()
+		ps[0].restart()
+		ps[2].goOn()
+		for {
+			st, err := other.Request(context.Background(), try(claim("jobs")))
+			if err == nil && st.Granted {
+				break
+			}
+			pass(100 * time.Millisecond)
+		}
+		if took := time.Since(began); took < ttl {
+			t.Errorf("granted after %v, while another claim lived that a node had forgotten", took)
+		}
+	})
+}
+
+// A node that restarted does not vote on a lock before it has learnt its tokens, however long it has waited: here it is the
+// only one that can be reached of those that knew.
+func TestRestartedNodeLearns(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		d := ps.client(t)
+		ahead := uint64(time.Now().Add(time.Hour).UnixMicro())
+		for _, p := range ps {
+			c := try(claim("jobs"))
+			if st, err := p.store.Propose(context.Background(), c, ahead); err != nil || st.Token != ahead {
+				t.Fatalf("%+v, %v", st, err)
+			}
+			release(t, p.store, c)
+		}
+		ps[2].hang()
+		held := acquire(t, d, claim("jobs"))
+		release(t, d, held)
+		ps[0].restart()
+		ps[1].hang()
+		ps[2].goOn()
+		pass(3 * ttl)
+		for _, d := range []*quorum.Driver{d, ps.client(t)} {
+			if st, err := d.Request(context.Background(), try(claim("jobs"))); err == nil && st.Granted {
+				t.Errorf("a node that forgot %d granted %d", held.Token, st.Token)
+			}
+		}
+		ps[1].goOn()
+		pass(3 * ttl)
+		if next := await(t, d, claim("jobs")); next.Token <= held.Token {
+			t.Errorf("token %d after %d", next.Token, held.Token)
+		}
+	})
+}
+
+// Once it has learnt, it votes.
+func TestRestartedNodeVotesAgain(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		d := ps.client(t)
+		release(t, d, acquire(t, d, claim("jobs")))
+		synctest.Wait()
+		ps[0].restart()
+		release(t, d, acquire(t, d, claim("jobs"))) // it is seen in its new life
+		pass(ttl)
+		c := acquire(t, d, claim("jobs")) // and learns
+		synctest.Wait()
+		release(t, d, c)
+		ps[1].hang()
+		defer ps[1].goOn()
+		acquire(t, d, claim("jobs"))
+	})
+}
+
+// When all nodes are new at once nothing can be learnt, and nothing is waited for but the longest TTL.
+func TestAllNodesNew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ps := parts{newPart(), newPart(), newPart()}
+		d := ps.client(t)
+		st, err := d.Request(context.Background(), claim("jobs"))
+		if err != nil || st.Granted || st.Retry == 0 || st.Retry > ttl {
+			t.Errorf("the nodes have just started: %+v, %v", st, err)
+		}
+		_, err = d.Request(context.Background(), try(claim("jobs")))
+		if err == nil || !strings.Contains(err.Error(), "maxttl") {
+			t.Errorf("the nodes have just started: %v", err)
+		}
+		began := time.Now()
+		await(t, d, claim("other"))
+		if took := time.Since(began); took < ttl || took > ttl+time.Second {
+			t.Errorf("the first claim was granted after %v, the longest TTL is %v", took, ttl)
+		}
+	})
+}
+
+// Those who wait do not ask: the first in line is told of the release, and the others of their turn.
+func TestWaitersDoNotPoll(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		const waiters, holds = 8, ttl - 2*time.Second
+		d := ps.client(t)
+		held := acquire(t, d, claim("jobs"))
+		var all sync.WaitGroup
+		for range waiters {
+			all.Go(func() {
+				d := ps.client(t)
+				release(t, d, await(t, d, claim("jobs")))
+			})
+		}
+		pass(time.Second)
+		before := ps.votes()
+		pass(holds - time.Second)
+		if asked := ps.votes() - before; asked > 6*int64(holds/time.Second) {
+			t.Errorf("%d waiters asked %d times in %v", waiters, asked, holds)
+		}
+		release(t, d, held)
+		released := time.Now()
+		all.Wait()
+		if took := time.Since(released); took > waiters*100*time.Millisecond {
+			t.Errorf("the lock passed on %d times in %v", waiters, took)
+		}
+	})
+}
+
+func (ps parts) votes() (n int64) {
+	for _, p := range ps {
+		n += p.votes.Load()
+	}
+	return n
+}
+
+// A node that keeps the line and hangs does not stop the line.
+func TestLineMoves(t *testing.T) {
+	for i := range 3 {
+		inTime(t, 3, func(t *testing.T, ps parts) {
+			d := ps.client(t)
+			held := acquire(t, d, claim("jobs"))
+			granted := make(chan driver.Claim)
+			for range 2 {
+				go func() {
+					d := ps.client(t)
+					c := await(t, d, claim("jobs"))
+					granted <- c
+					release(t, d, c)
+				}()
+			}
+			pass(time.Second)
+			ps[i].hang()
+			release(t, d, held)
+			first, second := <-granted, <-granted
+			if first.Token <= held.Token || second.Token <= first.Token {
+				t.Errorf("tokens %d, %d, %d", held.Token, first.Token, second.Token)
+			}
+			ps[i].goOn()
+			pass(ttl)
+			if n := ps.having(t, "jobs"); n != 0 {
+				t.Errorf("%d claims were left", n)
+			}
+		})
+	}
+}
+
+func TestNew(t *testing.T) {
+	node := func() driver.Driver { return newPart() }
+	for _, row := range []struct {
+		nodes []driver.Driver
+		opts  *quorum.Options
+		want  string
+	}{
+		{[]driver.Driver{node(), node()}, nil, "at least 3"},
+		{[]driver.Driver{node(), node(), struct{ driver.Driver }{newPart()}}, nil, "node 3"},
+		{[]driver.Driver{node(), node(), node()}, &quorum.Options{MaxTTL: time.Millisecond}, "longest TTL"},
+		{[]driver.Driver{node(), node(), node()}, &quorum.Options{Timeout: time.Minute}, "timeout"},
+		{[]driver.Driver{node(), node(), node()}, &quorum.Options{Timeout: -1}, "timeout"},
+	} {
+		if _, err := quorum.New(row.nodes, row.opts); err == nil || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%d nodes, %+v: %v, want %q", len(row.nodes), row.opts, err, row.want)
+		}
+	}
+}
+
+func TestOpen(t *testing.T) {
+	for url, want := range map[string]string{
+		"redlock://a,b":                     "give at least 3",
+		"redlock://a,b,a":                   "a:6379 twice",
+		"redlock://a,b,c?maxttl=soon":       "parameter maxttl",
+		"redlock://a,b,c?maxttl=1m&timeout": "import github.com/holdfast-go/holdfast/redislock",
+		"redlock://u:secret@a,b,c":          "0 of 3 servers",
+	} {
+		_, err := driver.Open(t.Context(), url)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want %q", url, err, want)
+		}
+	}
+}
