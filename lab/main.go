@@ -1,6 +1,7 @@
 // Command lab shows how locks fail, on real servers, and that Holdfast's do not.
 //
 //	go run ./lab list
+//	go run ./lab all --out DIR
 //	go run ./lab flashsale --backend all
 package main
 
@@ -33,6 +34,6 @@ func command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	c.AddCommand(flashSale())
+	c.AddCommand(list(), run(), runAll(), flashSale())
 	return c
 }

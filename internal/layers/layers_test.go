@@ -31,7 +31,7 @@ var layers = []layer{
 		"the suite compares a driver with the reference"},
 	{`(mem|sql)lock|quorum`, `driver|` + helpers, aContract + `|memlock|` + forTests,
 		"a driver knows the contract, and neither what users hold nor other drivers"},
-	{`sqllock/internal/.*`, `driver|` + helpers, ``,
+	{`sqllock/internal/.*`, `driver|sqllock/internal/health|` + helpers, ``,
 		"what serves one kind of database knows the contract, and no other kind"},
 	{`redislock/goredis`, `driver|redislock`, `\.|` + aContract + `|` + forTests,
 		"the adapter brings another client to the same driver"},
@@ -153,6 +153,8 @@ func TestLayersRefuse(t *testing.T) {
 		{"redislock/driver.go", "redislock", root + "/cmd/holdfast/internal/child"},
 		{"etcdlock/driver.go", "etcdlock", root + "/lab/classic"},
 		{"cmd/holdfast/main.go", "cmd/holdfast", root + "/lab/bench/stats"},
+		{"cmd/holdfast/run.go", "cmd/holdfast", root + "/lab/classic"},
+		{"lock.go", ".", root + "/lab/classic"},
 		{"lab/faults/f_test.go", "lab", root + "/cmd/holdfast"},
 		{"brandnew/file.go", ".", root + "/driver"},
 	} {

@@ -1,0 +1,26 @@
+package experiment
+
+import (
+	"os"
+	"testing"
+
+	"github.com/holdfast-go/holdfast/lab/actor"
+)
+
+func TestMain(m *testing.M) {
+	actor.Main()
+	os.Exit(m.Run())
+}
+
+// Every classic must be seen to fail, and Holdfast must not: an experiment that shows neither proves nothing.
+func TestExperiments(t *testing.T) {
+	for _, e := range All() {
+		t.Run(e.Name, func(t *testing.T) {
+			r := e.Run(t, Config{Short: os.Getenv("HOLDFAST_SOAK") == ""})
+			t.Log(r.Verdict())
+			if c := r.Complaint(); c != "" {
+				t.Error(c)
+			}
+		})
+	}
+}

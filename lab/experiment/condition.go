@@ -1,0 +1,93 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/lab/classic"
+)
+
+func condition() Experiment {
+	return Experiment{
+		Name:     "spurious-wake-up",
+		Question: "What does a waiter do that is woken for nothing?",
+		Acts: []Act{
+			{Title: "Waiting with if", Play: func(s *Show) { wakeForNothing(s, (*classic.Mailbox).TakeIf) }},
+			{Title: "Waiting in a loop", Right: true, Play: func(s *Show) { wakeForNothing(s, (*classic.Mailbox).TakeWhile) }},
+			{Title: "Holdfast", Ours: true, Play: wakeLockForNothing},
+		},
+	}
+}
+
+// wakeForNothing wakes a reader of an empty mailbox, and fails if it takes a letter that is not there.
+func wakeForNothing(s *Show, take func(*classic.Mailbox) error) {
+	m := classic.NewMailbox()
+	took := make(chan error, 1)
+	go func() { took <- take(m) }()
+	s.mustSoon(func() bool { return m.Waiting() == 1 })
+	m.WakeForNothing()
+	s.Mark("reader", Noted, "woken for nothing")
+	select {
+	case err := <-took:
+		s.Result(errors.Is(err, classic.ErrEmpty), "it took a letter that is not there")
+		return
+	case <-time.After(100 * time.Millisecond): // nothing happens, which nobody announces
+	}
+	m.Put()
+	s.Result(<-took != nil, "it waited on, until there was a letter")
+}
+
+// restless is a driver that wakes waiters all the time.
+type restless struct {
+	driver.Driver
+	wakes atomic.Int64
+}
+
+func (r *restless) Wait(ctx context.Context, _ driver.Claim) (driver.Status, error) {
+	r.wakes.Add(1)
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Millisecond):
+	}
+	return driver.Status{}, nil
+}
+
+// wakeLockForNothing wakes who waits for a lock all the time, and fails if it believes to hold the lock too soon.
+func wakeLockForNothing(s *Show) {
+	d, err := driver.Open(s.Context(), "mem:spurious-wake-up")
+	s.Must(err)
+	r := &restless{Driver: d}
+	client := holdfast.New(r)
+	defer client.Close(s.Context())
+	holder := s.Client("mem:spurious-wake-up")
+	lease, err := holder.Mutex("m").Lock(s.Context())
+	s.Must(err)
+	end := s.Hold("A")
+	got := make(chan error, 1)
+	go func() {
+		next, err := client.Mutex("m").Lock(s.Context())
+		if err == nil {
+			defer s.Hold("B")()
+			err = next.Release(s.Context())
+		}
+		got <- err
+	}()
+	s.mustSoon(func() bool { return r.wakes.Load() > 20 })
+	end()
+	s.Must(lease.Release(s.Context()))
+	s.Must(<-got)
+	s.Number("wake-ups for nothing", float64(r.wakes.Load()), "")
+	s.Exclusive()
+}
+
+// mustSoon waits for a condition that nobody announces, and ends the experiment if it does not come to pass.
+func (s *Show) mustSoon(ask func() bool) {
+	s.Helper()
+	if !within(s.Context(), 30*time.Second, ask) {
+		s.Fatal("what the experiment waits for did not come to pass in 30 s")
+	}
+}

@@ -1,0 +1,92 @@
+package experiment
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/lab/classic"
+	"github.com/holdfast-go/holdfast/lab/stage"
+)
+
+func fairness() Experiment {
+	return Experiment{
+		Name:     "fairness",
+		Question: "How often do others overtake a client that waits?",
+		Acts: []Act{
+			{Title: "Polling with growing pauses", Play: func(s *Show) {
+				l := new(classic.PollingLock)
+				overtake(s, func() sync.Locker { return l })
+			}},
+			{Title: "Waking everybody", Play: func(s *Show) {
+				l := new(classic.BroadcastLock)
+				overtake(s, func() sync.Locker { return l })
+				s.Number("wake-ups for each hand-off", float64(l.Wakes)/turns, "")
+			}},
+			{Title: "Holdfast's queue", Ours: true, Play: func(s *Show) {
+				overtake(s, func() sync.Locker { return locker(s, "mem:fairness", holdfast.WithLocalHandoff(0)) })
+			}},
+		},
+	}
+}
+
+const (
+	rivals = 12
+	turns  = 600
+	turn   = 500 * time.Microsecond
+)
+
+// overtake lets clients have a lock in turns. Each joins again as soon as it has left; it fails if one that waited was
+// overtaken more often than if all others had had five turns.
+func overtake(s *Show, client func() sync.Locker) {
+	var had atomic.Int64 // turns
+	shares := make([]float64, rivals)
+	worst := make([]int64, rivals)
+	first := client()
+	first.Lock()
+	var ready, all sync.WaitGroup
+	for i := range rivals {
+		l := client()
+		ready.Add(1)
+		all.Go(func() {
+			ready.Done()
+			for asked := had.Load(); ; asked = had.Load() {
+				l.Lock()
+				before := had.Load()
+				worst[i] = max(worst[i], before-asked)
+				if before < turns {
+					had.Add(1)
+					shares[i]++
+					time.Sleep(turn) // it works
+				}
+				l.Unlock()
+				if before >= turns {
+					return
+				}
+			}
+		})
+	}
+	ready.Wait()
+	time.Sleep(20 * turn) // they come
+	first.Unlock()
+	all.Wait()
+	reportFairness(s, shares, worst)
+}
+
+func reportFairness(s *Show, shares []float64, worst []int64) {
+	most, starved := int64(0), 0
+	names := make([]string, len(shares))
+	for i := range shares {
+		most = max(most, worst[i])
+		names[i] = string(rune('A' + i))
+		if shares[i] < turns/rivals/4 {
+			starved++
+		}
+	}
+	s.Number("fairness (Jain)", stage.Jain(shares), "")
+	s.Number("overtaken at most", float64(most), "times")
+	s.Number("starved clients (under a quarter of their share)", float64(starved), "")
+	s.Chart(Chart{Title: "Turns of each client", X: "client", Y: "turns", Bars: true, Points: names, Lines: []Series{{"turns", shares}}})
+	s.Result(most > 5*rivals, "a client that waited was overtaken up to %d times, by %d others", most, rivals-1)
+}

@@ -1,0 +1,106 @@
+package experiment
+
+import (
+	"context"
+	"database/sql"
+	"net/url"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/sqllock"
+
+	// What Holdfast can keep its locks in, besides what is used here.
+	_ "github.com/holdfast-go/holdfast/etcdlock"
+	_ "github.com/holdfast-go/holdfast/memlock"
+	_ "github.com/holdfast-go/holdfast/quorum"
+	_ "github.com/holdfast-go/holdfast/redislock"
+	_ "github.com/holdfast-go/holdfast/zklock"
+
+	_ "github.com/go-sql-driver/mysql"
+	_ "modernc.org/sqlite"
+)
+
+// A house has the servers that the acts of an experiment share.
+type house struct {
+	testing.TB
+	Config
+	servers map[string]string // addresses of those that run, by the scheme of their URLs
+}
+
+// crowd is how many take part: fewer in short runs.
+func (h *house) crowd(long, short int) int {
+	if h.Short {
+		return short
+	}
+	return long
+}
+
+// at returns the address of the server for URLs of a scheme: the one that was given, or one that is started.
+func (h *house) at(scheme string, start func(testing.TB) *servers.Server) string {
+	if u, err := url.Parse(h.Backend); err == nil && u.Scheme == scheme {
+		return u.Host
+	}
+	if h.servers[scheme] == "" {
+		h.servers[scheme] = start(h.TB).Addr
+	}
+	return h.servers[scheme]
+}
+
+func (h *house) redisAddr() string {
+	return h.at("redis", func(t testing.TB) *servers.Server { return servers.Redis(t) })
+}
+
+func (h *house) etcdAddr() string {
+	return h.at("etcd", func(t testing.TB) *servers.Server { return servers.Etcd(t) })
+}
+
+func (h *house) zooKeeperAddr() string {
+	return h.at("zk", func(t testing.TB) *servers.Server { return servers.ZooKeeper(t) })
+}
+
+// redis returns a new connection to the Redis server, which never repeats a request by itself.
+func (h *house) redis() *redis.Client { return h.redisAt(h.redisAddr()) }
+
+func (h *house) redisAt(addr string) *redis.Client {
+	c := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1})
+	h.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// mariaDB returns the URL and a pool of connections of the database server.
+func (h *house) mariaDB() (rawURL string, db *sql.DB) {
+	addr := h.at("mysql", func(t testing.TB) *servers.Server { return servers.MariaDB(t) })
+	rawURL = "mysql://root@" + addr + "/test"
+	if err := sqllock.MigrateURL(h.Context(), rawURL); err != nil {
+		h.Fatal(err)
+	}
+	db, err := sql.Open("mysql", "root@tcp("+addr+")/test")
+	if err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(func() { _ = db.Close() })
+	return rawURL, db
+}
+
+// file is the URL of locks that need no server.
+func (h *house) file() string { return "file:" + filepath.Join(h.TempDir(), "locks.db") }
+
+// within asks again and again until the answer is yes, and reports whether that was in time.
+func within(ctx context.Context, limit time.Duration, ask func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !ask() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,68 @@
+package experiment
+
+import (
+	"context"
+	"sync"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/lab/classic"
+)
+
+func lostUpdates() Experiment {
+	return Experiment{
+		Name:     "lost-updates",
+		Question: "What becomes of 1,000 additions that goroutines do at the same time?",
+		Acts: []Act{
+			{Title: "Appending to one slice", Play: func(s *Show) { addTo(s, new(classic.PlainSlice), 1) }},
+			{Title: "n++", Play: func(s *Show) { addTo(s, new(classic.PlainCounter), 1) }},
+			{Title: "Compare-and-swap", Right: true, Play: func(s *Show) {
+				c := new(classic.SwapCounter)
+				addTo(s, c, 1)
+				s.Number("attempts in vain", float64(c.Retries.Load()), "")
+			}},
+			{Title: "Atomic add", Right: true, Play: func(s *Show) { addTo(s, new(classic.AtomicCounter), 1) }},
+			{Title: "Holdfast around n++", Ours: true, Play: func(s *Show) {
+				m := s.Client("mem:lost-updates").Mutex("counter")
+				addTo(s, locked{s, m, new(classic.PlainCounter)}, 1)
+			}},
+		},
+	}
+}
+
+// addTo lets 1,000 goroutines add to a counter, and fails if some additions are lost.
+func addTo(s *Show, c classic.Counter, each int) {
+	const many = 1000
+	var all sync.WaitGroup
+	start := make(chan struct{})
+	for range many {
+		all.Go(func() {
+			<-start
+			for range each {
+				c.Add()
+			}
+		})
+	}
+	close(start)
+	all.Wait()
+	want := int64(many * each)
+	s.Number("additions", float64(want), "")
+	s.Number("lost", float64(want-c.Value()), "")
+	s.Result(c.Value() != want, "%d of %d additions were lost", want-c.Value(), want)
+}
+
+// locked is a counter that Holdfast protects.
+type locked struct {
+	s *Show
+	m *holdfast.Mutex
+	classic.Counter
+}
+
+func (l locked) Add() {
+	err := l.m.Do(l.s.Context(), func(context.Context, *holdfast.Lease) error {
+		l.Counter.Add()
+		return nil
+	})
+	if err != nil {
+		l.s.Mark("somebody", Noted, "%v", err) // its addition is missing, which is seen
+	}
+}

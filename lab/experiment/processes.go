@@ -1,0 +1,39 @@
+package experiment
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/lab/flashsale"
+	"github.com/holdfast-go/holdfast/lab/stage"
+)
+
+func processes() Experiment {
+	return Experiment{
+		Name:     "local-lock",
+		Question: "Does a lock in each process keep several processes apart?",
+		Acts: []Act{
+			{Title: "No lock", Play: func(s *Show) { sell(s, flashsale.NoLock) }},
+			{Title: "A mutex in each of 4 processes", Play: func(s *Show) { sell(s, flashsale.Local) }},
+			{Title: "Holdfast on a file", Ours: true, Play: func(s *Show) { sell(s, flashsale.Holdfast) }},
+		},
+	}
+}
+
+// sell holds a flash sale, and fails if more was sold than there was.
+func sell(s *Show, lock flashsale.Lock) {
+	sqlite, err := stage.Named("SQLite")
+	s.Must(err)
+	r := flashsale.Hold(s.Context(), flashsale.Plan{
+		Buyers: s.crowd(1500, 300), Stock: s.crowd(100, 40), Processes: 4, Pay: time.Millisecond,
+		Lock: lock, Backend: sqlite, Database: flashsale.Databases[0],
+	}, func(int) {})
+	if r.Err != "" {
+		s.Fatal(r.Err)
+	}
+	s.Number("stock", float64(r.Stock), "")
+	s.Number("sold", float64(r.Sold), "")
+	s.Number("time", r.Seconds, "s")
+	s.Chart(Chart{Title: "Stock and sales", Y: "pieces", Bars: true, Points: []string{"stock", "sold"},
+		Lines: []Series{{"pieces", []float64{float64(r.Stock), float64(r.Sold)}}}})
+	s.Result(!r.Exact(), "%d of a stock of %d were sold", r.Sold, r.Stock)
+}

@@ -1,0 +1,46 @@
+package experiment
+
+import (
+	"slices"
+	"testing"
+)
+
+// Two that share do not overlap; whoever does not share overlaps with all.
+func TestOverlaps(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		spans []Span
+		want  []Span
+	}{
+		{"one after the other", []Span{{"A", 0, 1, false}, {"B", 1, 2, false}}, nil},
+		{"two at once", []Span{{"B", 1, 3, false}, {"A", 0, 2, false}}, []Span{{From: 1, To: 2}}},
+		{"within a long one", []Span{{"A", 0, 9, false}, {"B", 1, 2, false}, {"C", 3, 4, false}}, []Span{{From: 1, To: 2}, {From: 3, To: 4}}},
+		{"three at once count once", []Span{{"A", 0, 4, false}, {"B", 1, 3, false}, {"C", 2, 5, false}}, []Span{{From: 1, To: 4}}},
+		{"readers", []Span{{"A", 0, 2, true}, {"B", 1, 3, true}}, nil},
+		{"a reader and a writer", []Span{{"A", 0, 2, true}, {"B", 1, 3, false}}, []Span{{From: 1, To: 2}}},
+	} {
+		if got := Overlaps(row.spans); !slices.Equal(got, row.want) {
+			t.Errorf("%s: %v overlap in %v, want %v", row.name, row.spans, got, row.want)
+		}
+	}
+}
+
+// A classic that does not fail is as wrong as Holdfast that does.
+func TestComplaints(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		act  Record
+		want bool
+	}{
+		{"a classic fails", Record{Failed: true}, false},
+		{"a classic does not fail", Record{}, true},
+		{"a right classic fails", Record{Right: true, Failed: true}, true},
+		{"a right classic does not fail", Record{Right: true}, false},
+		{"Holdfast fails", Record{Ours: true, Failed: true}, true},
+		{"Holdfast does not fail", Record{Ours: true}, false},
+	} {
+		if got := (Report{Acts: []Record{row.act}}).Complaint(); (got != "") != row.want {
+			t.Errorf("%s: complaint %q", row.name, got)
+		}
+	}
+}

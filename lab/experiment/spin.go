@@ -1,0 +1,63 @@
+package experiment
+
+import (
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lab/classic"
+	"github.com/holdfast-go/holdfast/lab/stage"
+)
+
+func spinning() Experiment {
+	return Experiment{
+		Name:     "spinning",
+		Question: "What does it cost to wait for a lock by trying all the time?",
+		Acts: []Act{
+			{Title: "Spin lock", Play: func(s *Show) { judgeWaiting(s, new(classic.SpinLock)) }},
+			{Title: "sync.Mutex", Right: true, Play: func(s *Show) { judgeWaiting(s, new(sync.Mutex)) }},
+			{Title: "Holdfast", Ours: true, Play: func(s *Show) { judgeWaiting(s, locker(s, "mem:spinning")) }},
+		},
+	}
+}
+
+// judgeWaiting compares what waiting for a lock costs with what it costs with a mutex. Both do the same work: almost
+// none, for in its section each does nothing for five milliseconds.
+func judgeWaiting(s *Show, l sync.Locker) {
+	base, _, ok := wait(s, new(sync.Mutex))
+	used, shares, _ := wait(s, l)
+	if !ok {
+		s.Skip("this system does not tell how much processor time was used")
+	}
+	s.Number("processor time with sync.Mutex", base.Seconds(), "s")
+	s.Number("processor time", used.Seconds(), "s")
+	s.Number("fairness (Jain)", stage.Jain(shares), "")
+	const tooMuch, unavoidable = 3, 20 * time.Millisecond
+	s.Result(used > tooMuch*(base+unavoidable), "waiting used %v of processor time, where a mutex used %v",
+		used.Round(time.Millisecond), base.Round(time.Millisecond))
+}
+
+// wait lets goroutines stand in for a lock that is always taken, and returns the processor time that this took, and how
+// often each had the lock.
+func wait(s *Show, l sync.Locker) (used time.Duration, shares []float64, ok bool) {
+	const many = 8
+	sections := s.crowd(200, 60)
+	before, ok := processorTime()
+	shares = make([]float64, many)
+	var all sync.WaitGroup
+	for i := range many {
+		all.Go(func() {
+			for done := false; !done; {
+				l.Lock()
+				if done = sections == 0; !done {
+					sections--
+					shares[i]++
+					time.Sleep(5 * time.Millisecond) // what is done in the section is not of the processor
+				}
+				l.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	after, _ := processorTime()
+	return after - before, shares, ok
+}
