@@ -5,8 +5,10 @@ package main
 import (
 	"database/sql"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -18,6 +20,12 @@ import (
 // The scripts in testdata are whole sessions. Each runs on every backend that shells share; the conditions [file],
 // [redis], [mariadb] and [postgres] tell which it is. Beside holdfast they use the programs of programs_test.go.
 func TestMain(m *testing.M) {
+	// Tests that run under nohup, or behind &, would pass on that signals are ignored.
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 	testscript.Main(m, map[string]func(){
 		"holdfast":   main,
 		"coded":      coded,
