@@ -49,6 +49,7 @@ func TestEmptyServerCannotRepeatToken(t *testing.T) {
 
 // A server that restarted does not vote for as long as a claim may live that it forgot, or it would give the lock away.
 func TestEmptyServerKeepsOutOfIt(t *testing.T) {
+	t.Parallel()
 	c := start(t, 3, 2*ttl)
 	d, other := open(t, c.url()), open(t, c.url())
 	c.servers[2].Pause(t)
@@ -79,6 +80,7 @@ func TestEmptyServerKeepsOutOfIt(t *testing.T) {
 
 // Whichever servers of a minority restart empty, one after the other, again and again: tokens grow.
 func TestTokensOutliveRestarts(t *testing.T) {
+	t.Parallel()
 	c := start(t, 3, time.Second)
 	d := open(t, c.url())
 	last := uint64(0)
@@ -129,6 +131,7 @@ func mustLive(t testing.TB, s *servers.Server, than time.Duration) {
 
 // A client whose clock is far ahead is refused, by name of the reason, before it pulls the tokens of a lock along.
 func TestTokensFromTheFuture(t *testing.T) {
+	t.Parallel()
 	c := start(t, 3, ttl)
 	d := on(t, c.servers[0])
 	_, _, err := driver.Vote(t.Context(), d, try(claim("jobs", ttl)), uint64(time.Now().Add(time.Hour).UnixMicro()))

@@ -15,6 +15,7 @@ import (
 // A server whose clock is set forward expires its claims at once; so does one that is told to. With the claim on all five
 // servers a majority has two to spare.
 func TestClocksOfMinorityStep(t *testing.T) {
+	t.Parallel()
 	c := start(t, 5, ttl)
 	d, other := open(t, c.url()), open(t, c.url())
 	held := claim("jobs", ttl)
@@ -37,6 +38,7 @@ func TestClocksOfMinorityStep(t *testing.T) {
 // expires at random. Exclusion is lost now and then, since a claim that only just has its majority can spare none; that is
 // what tokens are for.
 func TestTokensWhateverTheClocks(t *testing.T) {
+	t.Parallel()
 	acquisitions := 500
 	if os.Getenv("HOLDFAST_SOAK") != "" {
 		acquisitions = 10_000
