@@ -31,7 +31,7 @@ func TestClaims(t *testing.T) {
 			KillAll:   killAll,
 			Gate:      gate,
 			Rival:     rival,
-			Deadlocks: "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME = 'lock_deadlocks'",
+			Deadlocks: metric("lock_deadlocks"),
 			Stranger: []string{
 				"CREATE USER stranger@'%' IDENTIFIED BY 'secret'",
 				"DELETE FROM mysql.db WHERE Db LIKE 'test%'", // which lets everybody use such databases
@@ -65,6 +65,11 @@ func killAll(t testing.TB, db *sql.DB) {
 var rival = claimstest.Rival{
 	Prepare: []string{"CREATE TABLE ballast (n INT)"},
 	Begin:   []string{"INSERT INTO ballast VALUES (1)" + strings.Repeat(", (1)", 1000)},
-	Blocked: "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'",
-	Began:   "SELECT CAST(COALESCE(MAX(UNIX_TIMESTAMP(trx_started)), 0) AS SIGNED) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'",
+	Blocked: metric("lock_row_lock_current_waits"),
+	Ended:   metric("lock_timeouts"),
+}
+
+// metric is a query for what InnoDB counts.
+func metric(name string) string {
+	return "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME = '" + name + "'"
 }
