@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast/lab/experiment"
+	"github.com/holdfast-go/holdfast/lab/report"
 )
 
 func list() *cobra.Command {
@@ -44,6 +45,7 @@ func questions() (list []experiment.Report) {
 type runFlags struct {
 	config experiment.Config
 	json   bool
+	out    string
 }
 
 func (f *runFlags) bind(c *cobra.Command) *cobra.Command {
@@ -51,6 +53,7 @@ func (f *runFlags) bind(c *cobra.Command) *cobra.Command {
 	flags.BoolVar(&f.config.Short, "short", false, "smaller crowds")
 	flags.StringVar(&f.config.Backend, "backend", "", "URL of a server to use, like redis://localhost:6379, where one would be started; it loses nothing but keys and tables that begin with lab")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
+	flags.StringVar(&f.out, "out", "", "write a page for each experiment, and an index, into this folder")
 	return c
 }
 
@@ -60,7 +63,7 @@ func run() *cobra.Command {
 		Use:     "run NAME",
 		Short:   "Run an experiment: a classic lock until it is seen to fail, and the same work with Holdfast",
 		Long:    "Run an experiment: a classic lock until it is seen to fail, and the same work with Holdfast.\n\n" + exitCodes,
-		Example: "  lab run setnx-crash",
+		Example: "  lab run setnx-crash --out /tmp/pages",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			e, err := experiment.Named(args[0])
@@ -78,7 +81,7 @@ func runAll() *cobra.Command {
 		Use:     "all",
 		Short:   "Run all experiments",
 		Long:    "Run all experiments. Those whose servers are not installed are left out.\n\n" + exitCodes,
-		Example: "  lab all",
+		Example: "  lab all --out /tmp/pages",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c, experiment.All()) },
 	})
@@ -102,6 +105,9 @@ func (f *runFlags) run(c *cobra.Command, experiments []experiment.Experiment) er
 		if !f.json {
 			printReport(c.OutOrStdout(), r)
 		}
+	}
+	if f.out != "" {
+		wrong = errors.Join(report.Write(f.out, reports), wrong)
 	}
 	if f.json {
 		wrong = errors.Join(printJSON(c.OutOrStdout(), reports), wrong)

@@ -15,6 +15,7 @@ need java default-jre-headless
 need javac default-jdk-headless
 [ -e /usr/share/java/curator-recipes.jar ] || missing="$missing libcurator-recipes-java libcurator-framework-java libcurator-client-java"
 /usr/bin/python3 -c 'import kazoo' 2>/dev/null || missing="$missing python3-kazoo"
+command -v chromium >/dev/null 2>&1 || need chromium-headless-shell chromium-headless-shell # for the pages of the lab
 need gcc "gcc libc6-dev" # for the race detector
 
 install() {

@@ -1,0 +1,123 @@
+package report
+
+import (
+	"context"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/lab/experiment"
+)
+
+// What pages are painted with, from style.css.
+var (
+	light = palette{paper: rgb(0xff, 0xff, 0xff), held: rgb(0x2c, 0x6f, 0xbb), overlap: rgb(0xd2, 0x2f, 0x2f), second: rgb(0xd9, 0x82, 0x2b)}
+	dark  = palette{paper: rgb(0x14, 0x18, 0x1e), held: rgb(0x5c, 0x9c, 0xe6), overlap: rgb(0xf0, 0x57, 0x4f), second: rgb(0xea, 0xa0, 0x4f)}
+)
+
+type palette struct{ paper, held, overlap, second color.RGBA }
+
+func rgb(r, g, b uint8) color.RGBA { return color.RGBA{r, g, b, 0xff} }
+
+// A browser draws the pages so that what matters is there to be seen, in light and dark, on a desk and on a phone.
+func TestInBrowser(t *testing.T) {
+	dir := t.TempDir()
+	if err := Write(dir, []experiment.Report{example}); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		name, size, scheme string
+		palette            palette
+		width              int
+	}{
+		{"desktop", "1200,1300", "1", light, 1200},
+		{"phone", "390,1700", "1", light, 390},
+		{"phone at night", "390,1700", "0", dark, 390},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			picture := photograph(t, filepath.Join(dir, "example.html"), row.size, "--blink-settings=preferredColorScheme="+row.scheme)
+			if got := picture.Bounds().Dx(); got != row.width {
+				t.Errorf("the page is %d wide, and the window %d", got, row.width)
+			}
+			seen := colours(picture)
+			for what, c := range map[string]color.RGBA{"holders": row.palette.held, "overlaps and refused writes": row.palette.overlap, "a second line": row.palette.second} {
+				if seen[c] < 100 {
+					t.Errorf("%d pixels show %s, in %v", seen[c], what, c)
+				}
+			}
+			if total := picture.Bounds().Dx() * picture.Bounds().Dy(); seen[row.palette.paper] < total/2 {
+				t.Errorf("%d of %d pixels are paper", seen[row.palette.paper], total)
+			}
+			margin(t, picture, row.palette.paper)
+		})
+	}
+}
+
+// margin fails a test if something is at the right edge of a page: then it is wider than the window.
+func margin(t *testing.T, picture image.Image, paper color.RGBA) {
+	t.Helper()
+	b := picture.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		if c := color.RGBAModel.Convert(picture.At(b.Max.X-3, y)); c != paper {
+			t.Fatalf("something is at the right edge, at height %d: %v", y, c)
+		}
+	}
+}
+
+func colours(picture image.Image) map[color.RGBA]int {
+	seen := make(map[color.RGBA]int)
+	b := picture.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			seen[color.RGBAModel.Convert(picture.At(x, y)).(color.RGBA)]++
+		}
+	}
+	return seen
+}
+
+// photograph opens a page in a browser with a profile of its own, and returns what it shows.
+func photograph(t *testing.T, page, size string, more ...string) image.Image {
+	t.Helper()
+	shot := filepath.Join(t.TempDir(), "shot.png")
+	args := append([]string{
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--hide-scrollbars", "--user-data-dir=" + t.TempDir(),
+		"--window-size=" + size, "--screenshot=" + shot,
+	}, more...)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, browser(t), append(args, "file://"+page)...)
+	cmd.WaitDelay = time.Second
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	f, err := os.Open(shot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	picture, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return picture
+}
+
+// browser is the first of Chromium's programs that is installed.
+func browser(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	servers.Need(t, false, "chromium", "apt-get install -y --no-install-recommends chromium-headless-shell")
+	return ""
+}

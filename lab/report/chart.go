@@ -1,0 +1,162 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"strings"
+
+	"github.com/holdfast-go/holdfast/lab/experiment"
+)
+
+// The size of a chart, in units that are pixels on a phone, and of the part that the axes enclose.
+const (
+	width, height            = 360.0, 230.0
+	left, right, top, bottom = 46.0, 10.0, 26.0, 48.0
+)
+
+// drawing draws a chart as SVG, which takes its colours from the page around it, or from the style that it is given.
+func drawing(c experiment.Chart, style string) string {
+	d := &drawn{Chart: c, most: nice(1.1 * largest(c))} // with room for what stands above bars
+	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" role="img" aria-label="%s">`, width, height, esc(c.Title))
+	if style != "" {
+		d.printf("<style>%s</style>", style)
+	}
+	d.printf(`<text class="title" x="%g" y="14">%s</text>`, left, esc(c.Title))
+	d.axes()
+	for i := range c.Lines {
+		if c.Bars {
+			d.bars(i)
+		} else {
+			d.line(i)
+		}
+	}
+	d.legend()
+	d.printf("</svg>")
+	return d.String()
+}
+
+type drawn struct {
+	experiment.Chart
+	strings.Builder
+	most float64 // at the upper end of the axis
+}
+
+func (d *drawn) printf(format string, args ...any) { fmt.Fprintf(&d.Builder, format, args...) }
+
+func esc(s string) string { return html.EscapeString(s) }
+
+// largest is what the axis must reach.
+func largest(c experiment.Chart) (most float64) {
+	for _, l := range c.Lines {
+		for _, v := range l.Values {
+			most = max(most, v)
+		}
+	}
+	return most
+}
+
+// nice is the next number that people like to read at an axis.
+func nice(v float64) float64 {
+	if v <= 0 {
+		return 1
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, step := range []float64{1, 2, 4, 5, 10} {
+		if v <= step*unit {
+			return step * unit
+		}
+	}
+	return 10 * unit
+}
+
+// y is where a value is.
+func (d *drawn) y(v float64) float64 { return height - bottom - v/d.most*(height-top-bottom) }
+
+// slot is the width that each point has.
+func (d *drawn) slot() float64 { return (width - left - right) / float64(max(1, len(d.Points))) }
+
+// x is the middle of a point's slot.
+func (d *drawn) x(i int) float64 { return left + (float64(i)+0.5)*d.slot() }
+
+func (d *drawn) axes() {
+	const lines = 4
+	for i := range lines + 1 {
+		v := d.most * float64(i) / lines
+		d.printf(`<path class="grid" d="M%g %.1fH%g"/>`, left, d.y(v), width-right)
+		d.printf(`<text class="tick end" x="%g" y="%.1f">%s</text>`, left-5, d.y(v)+3.5, short(v))
+	}
+	crowded := d.slot() < longest(d.Points)*5.6
+	for i, p := range d.Points {
+		if crowded && !d.Bars && i%2 == 1 {
+			continue
+		}
+		d.label(i, p, crowded && d.Bars)
+	}
+	d.printf(`<text class="tick middle" x="%g" y="%g">%s</text>`, (left+width-right)/2, height-20, esc(d.X))
+	d.printf(`<text class="tick" x="4" y="14">%s</text>`, esc(d.Y))
+}
+
+// label writes what stands below a point; slanted where it has no room.
+func (d *drawn) label(i int, p string, slanted bool) {
+	if slanted {
+		d.printf(`<text class="tick end" transform="translate(%.1f %g) rotate(-28)">%s</text>`, d.x(i)+6, height-bottom+12, esc(p))
+		return
+	}
+	d.printf(`<text class="tick middle" x="%.1f" y="%g">%s</text>`, d.x(i), height-bottom+13, esc(p))
+}
+
+func longest(points []string) (n float64) {
+	for _, p := range points {
+		n = max(n, float64(len(p)))
+	}
+	return n
+}
+
+func short(v float64) string {
+	if v >= 10000 {
+		return fmt.Sprintf("%gk", v/1000)
+	}
+	return fmt.Sprintf("%.4g", v)
+}
+
+// bars draws one series as bars, with their values above them.
+func (d *drawn) bars(series int) {
+	each := d.slot() * 0.7 / float64(len(d.Lines))
+	for i, v := range d.Lines[series].Values {
+		x := d.x(i) - d.slot()*0.35 + float64(series)*each
+		d.printf(`<rect class="s%d" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, series, x, d.y(v), each, height-bottom-d.y(v))
+		if each > 15 {
+			d.printf(`<text class="tick middle" x="%.1f" y="%.1f">%s</text>`, x+each/2, d.y(v)-3, short(v))
+		}
+	}
+}
+
+// line draws one series as a line with a dot for each point.
+func (d *drawn) line(series int) {
+	var path strings.Builder
+	for i, v := range d.Lines[series].Values {
+		command := "L"
+		if i == 0 {
+			command = "M"
+		}
+		fmt.Fprintf(&path, "%s%.1f %.1f", command, d.x(i), d.y(v))
+	}
+	d.printf(`<path class="l%d" d="%s"/>`, series, path.String())
+	for i, v := range d.Lines[series].Values {
+		d.printf(`<circle class="s%d" cx="%.1f" cy="%.1f" r="3"/>`, series, d.x(i), d.y(v))
+	}
+}
+
+// legend names the series, if there are several.
+func (d *drawn) legend() {
+	if len(d.Lines) < 2 {
+		return
+	}
+	x := left
+	for i, l := range d.Lines {
+		d.printf(`<rect class="s%d" x="%.1f" y="%g" width="9" height="9"/>`, i, x, height-12)
+		d.printf(`<text class="tick" x="%.1f" y="%g">%s</text>`, x+13, height-4, esc(l.Name))
+		x += 28 + 5.6*float64(len(l.Name))
+	}
+}
