@@ -67,7 +67,7 @@ func TestSQLite(t *testing.T) {
 
 func sqliteFile(t testing.TB) database {
 	file := filepath.Join(t.TempDir(), "data.db")
-	return database{driver: "sqlite", dsn: file + "?_pragma=journal_mode(WAL)&_pragma=busy_timeout(1000)"}
+	return database{driver: "sqlite", dsn: file + "?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)"}
 }
 
 // A database is one that a test has for itself.
