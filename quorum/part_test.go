@@ -17,6 +17,7 @@ import (
 // A part is a node in memory that can hang, as a stopped process does, and come back empty.
 type part struct {
 	votes atomic.Int64 // that it was asked for
+	lag   atomic.Int64 // for how long its answers are on their way, in ns
 
 	mu    sync.Mutex
 	store *memlock.Driver
@@ -100,6 +101,7 @@ func (p *part) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.S
 	if err != nil {
 		return driver.Status{}, driver.Life{}, err
 	}
+	defer func() { time.Sleep(time.Duration(p.lag.Load())) }()
 	return s.Vote(ctx, c, token)
 }
 

@@ -80,6 +80,26 @@ func TestLosersLeaveNothing(t *testing.T) {
 	})
 }
 
+// Whoever is suspended after it asked finds the answers of all when it goes on, and the claim expired.
+func TestSuspendedWhileAcquiring(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		for _, p := range ps {
+			p.lag.Store(int64(ttl))
+		}
+		d := ps.client(t)
+		ctx, cancel := context.WithTimeout(context.Background(), 3*ttl)
+		defer cancel()
+		if st, err := d.Request(ctx, try(claim("jobs"))); err == nil && st.Granted {
+			t.Errorf("granted after all of the TTL has passed: %+v", st)
+		}
+		for _, p := range ps {
+			p.lag.Store(0)
+		}
+		pass(2 * ttl)
+		release(t, d, acquire(t, d, claim("jobs")))
+	})
+}
+
 // A claim that a majority has lost is lost, whoever still has it.
 func TestRenewalNeedsMajority(t *testing.T) {
 	inTime(t, 5, func(t *testing.T, ps parts) {

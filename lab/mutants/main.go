@@ -28,6 +28,7 @@ var tests = map[string]string{
 	"sesspostgres": "./lab/sessiontest -run=Test(Driver|Faults|Proxies)/postgres",
 	"redisguest":   "./redislock -run=Guest",
 	"redislock":    "./redislock/...",
+	"quorum":       "./quorum",
 	"etcdlock":     "./etcdlock/...",
 	"zklock":       "./zklock/...",
 }
