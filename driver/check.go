@@ -1,6 +1,10 @@
 package driver
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"time"
+)
 
 // A Checker examines whether the server is configured so that it can keep the driver's promises.
 type Checker interface {
@@ -29,4 +33,21 @@ func Check(ctx context.Context, d Driver) ([]Finding, error) {
 		return c.Check(ctx)
 	}
 	return nil, Unsupported(d.Traits(), "checking the server")
+}
+
+// clocksApart is how far a server's clock may be from ours before it is worth a word.
+const clocksApart = 5 * time.Second
+
+// CompareClocks says what it means that a server's clock showed this at some moment between begin and end of ours.
+func CompareClocks(server, begin, end time.Time) Finding {
+	took := end.Sub(begin)
+	apart := server.Sub(begin.Add(took / 2)).Abs()
+	if apart <= clocksApart {
+		return Finding{Fact: fmt.Sprintf("the server's clock and ours agree to %v", max(apart+took/2, time.Millisecond).Round(time.Millisecond))}
+	}
+	return Finding{
+		Level:  Warning,
+		Fact:   fmt.Sprintf("the server's clock shows %v, ours %v", server.Local().Format(time.DateTime), begin.Local().Format(time.DateTime)),
+		Advice: "set one of them right, with NTP: locks do not care, but a server's clock that is corrected in a jump may end leases early, and people compare times of logs",
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -21,6 +22,8 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	for _, endpoint := range d.client.Endpoints() {
 		findings = append(findings, d.checkServer(ctx, endpoint))
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	members, err := d.client.MemberList(ctx)
 	if err != nil {
 		err = mayNotSee(&findings, "members", err)
@@ -35,6 +38,9 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	return append(findings, checkAlarms(alarms)...), nil
 }
 
+// patience is how long one question may take: a server without a leader answers some of them never.
+const patience = 2 * time.Second
+
 // mayNotSee turns a lack of permission into a finding.
 func mayNotSee(findings *[]driver.Finding, what string, err error) error {
 	if !errors.Is(err, rpctypes.ErrPermissionDenied) {
@@ -47,11 +53,16 @@ func mayNotSee(findings *[]driver.Finding, what string, err error) error {
 
 // checkServer looks at one server's version.
 func (d *Driver) checkServer(ctx context.Context, endpoint string) driver.Finding {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	status, err := d.client.Status(ctx, endpoint)
 	switch {
 	case err != nil:
 		return driver.Finding{Level: driver.Warning, Fact: endpoint + " does not answer",
 			Advice: "start it, or take it out of the URL; a majority must answer"}
+	case status.Leader == 0:
+		return driver.Finding{Level: driver.Unsafe, Fact: endpoint + " knows no leader",
+			Advice: "start the others, or let them reach each other: without a majority no lock is taken, and those that are held are lost"}
 	case revokesLate(status.Version):
 		return driver.Finding{Level: driver.Unsafe, Fact: endpoint + " runs etcd " + status.Version,
 			Advice: "update to 3.4.31, 3.5.13 or newer: after a pause a leader that was replaced could revoke leases that were kept alive"}

@@ -15,6 +15,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -299,4 +300,18 @@ func TestCheck(t *testing.T) {
 			t.Errorf("the findings do not say %q:\n%s", want, &facts)
 		}
 	}
+}
+
+func TestCheckWithoutAMajority(t *testing.T) {
+	t.Parallel()
+	cluster := servers.EtcdCluster(t, 3)
+	d := open(t, nil, cluster[0].Addr, cluster[1].Addr, cluster[2].Addr)
+	cluster[0].Kill(t)
+	cluster[1].Kill(t)
+	until(t, "the last server is said to have no leader", func() bool {
+		findings, err := d.Check(limit(t))
+		return err != nil && slices.ContainsFunc(findings, func(f driver.Finding) bool {
+			return f.Level == driver.Unsafe && f.Fact == cluster[2].Addr+" knows no leader"
+		})
+	})
 }

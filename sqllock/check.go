@@ -2,6 +2,7 @@ package sqllock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -17,18 +18,20 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	var journal string
+	var version, journal string
 	var synchronous int
 	err = d.read(ctx, func(t *tx) error {
-		if err := d.session.conn.QueryRowContext(t.ctx, "PRAGMA journal_mode").Scan(&journal); err != nil {
-			return err
-		}
-		return d.session.conn.QueryRowContext(t.ctx, "PRAGMA synchronous").Scan(&synchronous)
+		return errors.Join(
+			d.session.conn.QueryRowContext(t.ctx, "SELECT sqlite_version()").Scan(&version),
+			d.session.conn.QueryRowContext(t.ctx, "PRAGMA journal_mode").Scan(&journal),
+			d.session.conn.QueryRowContext(t.ctx, "PRAGMA synchronous").Scan(&synchronous),
+		)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return []driver.Finding{
+		{Fact: "SQLite is " + version},
 		{Fact: d.place.path + " is on " + where},
 		checkJournal(journal),
 		checkSynchronous(synchronous),

@@ -51,6 +51,7 @@ func (d *Driver) checkServer(ctx context.Context, host string) []driver.Finding 
 	findings := []driver.Finding{checkVersion(host, version)}
 	if conf, err := d.ask(ctx, host, "conf"); err == nil {
 		findings = append(findings, checkTick(host, conf)...)
+		findings = append(findings, checkShortest(host, conf)...)
 	}
 	return findings
 }
@@ -88,6 +89,21 @@ func checkTick(host, conf string) []driver.Finding {
 
 // usualTTL is what most locks ask for.
 const usualTTL = 15 * time.Second
+
+// checkShortest looks at how long the locks of a client that died stay taken at least.
+func checkShortest(host, conf string) []driver.Finding {
+	text, ok := valueOf(conf, "minSessionTimeout=")
+	ms, err := strconv.Atoi(text)
+	if !ok || err != nil {
+		return nil
+	}
+	shortest := time.Duration(ms) * time.Millisecond
+	f := driver.Finding{Fact: fmt.Sprintf("%s keeps sessions for %v or more", host, shortest)}
+	if shortest > usualTTL {
+		f.Level, f.Advice = driver.Warning, "lower minSessionTimeout: the locks of a client that died stay taken for so long, whatever TTL it asked for"
+	}
+	return []driver.Finding{f}
+}
 
 func checkLongest(longest time.Duration) driver.Finding {
 	f := driver.Finding{Fact: fmt.Sprintf("claims may live for up to %v unless renewed", longest)}

@@ -151,7 +151,7 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	ensemble := servers.ZooKeeperEnsemble(t, 3)
 	findings := check(t, open(t, nil, addrs(ensemble)...))
-	if len(findings) != 8 || find(findings, "3 members").Level != driver.Fine || find(findings, "3.").Fact == "" {
+	if len(findings) != 11 || find(findings, "3 members").Level != driver.Fine || find(findings, "3.").Fact == "" {
 		t.Errorf("found %+v", findings)
 	}
 	ensemble[0].Kill(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -79,6 +80,9 @@ func (d *diagnosis) worst() driver.Level {
 	return worst
 }
 
+// checkTime is how long an examination may take: what a server does not answer then is a finding, too.
+const checkTime = 30 * time.Second
+
 // diagnose examines the backend. Only a wrong command line is an error: all else is a finding.
 func (a *app) diagnose(ctx context.Context) (*diagnosis, error) {
 	_, shown, err := a.backend.locate()
@@ -96,6 +100,8 @@ func (a *app) diagnose(ctx context.Context) (*diagnosis, error) {
 	}
 	defer s.abandon(ctx)
 	d.add(s.probe(ctx)...)
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
 	findings, err := driver.Check(ctx, s.driver)
 	d.add(findings...)
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {

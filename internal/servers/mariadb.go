@@ -24,7 +24,7 @@ func MariaDB(t testing.TB, args ...string) *Server {
 		install: "apt-get install -y --no-install-recommends mariadb-server",
 		prepare: func(s *Server) [][]string {
 			return [][]string{slices.Concat(
-				[]string{"mariadb-install-db", "--no-defaults", "--datadir=" + data(s), "--skip-name-resolve"},
+				[]string{"mariadb-install-db", "--no-defaults", "--datadir=" + data(s), "--tmpdir=" + s.Dir, "--skip-name-resolve"},
 				asRoot(),
 				[]string{"--auth-root-authentication-method=normal", "--innodb-log-file-size=8M"},
 			)}
@@ -35,10 +35,10 @@ func MariaDB(t testing.TB, args ...string) *Server {
 }
 
 // mysqlArgs are what MariaDB and MySQL understand alike. The path of the socket is relative to the data, since a longer
-// one may not fit.
+// one may not fit. Temporary tables are in the server's own folder: one that starts removes all that it finds.
 func mysqlArgs(s *Server) []string {
 	return slices.Concat([]string{
-		"--no-defaults", "--datadir=" + data(s), "--socket=socket", "--pid-file=pid",
+		"--no-defaults", "--datadir=" + data(s), "--tmpdir=" + s.Dir, "--socket=socket", "--pid-file=pid",
 		"--port=" + s.Port(), "--bind-address=127.0.0.1", "--skip-name-resolve", "--skip-log-bin",
 		"--max-connections=500", "--innodb-buffer-pool-size=16M", "--innodb-flush-log-at-trx-commit=2",
 	}, asRoot())

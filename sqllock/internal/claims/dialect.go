@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
+	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
 // A Dialect is how to talk to one kind of server.
@@ -36,8 +37,8 @@ type Dialect struct {
 
 	bells int // how many claims of one client have bells at most
 
-	facts     []fact // what Check looks at
-	sessionID string // a query for the number of the session
+	facts     []health.Fact // what Check looks at
+	sessionID string        // a query for the number of the session
 }
 
 // traits are the same for all servers.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
 // MySQL is the dialect of MySQL 8.0 and MariaDB 10.6, or newer.
@@ -31,28 +33,26 @@ var MySQL = &Dialect{
 	sessionID: "SELECT CONNECTION_ID()",
 }
 
-const useThePrimary = "connect to the primary: a replica refuses to write, or is overwritten"
+var mysqlFacts = slices.Concat(health.MySQL, []health.Fact{
+	{Name: "transaction_isolation", Query: "SELECT @@SESSION.transaction_isolation", Good: readCommitted, Level: driver.Warning, Advice: isolate},
+	{Name: "tx_isolation", Query: "SELECT @@SESSION.tx_isolation", Good: readCommitted, Level: driver.Warning, Advice: isolate},
+	{
+		Name: "wait_timeout", Query: "SELECT @@GLOBAL.wait_timeout", Good: health.AtLeast(60), Level: driver.Warning,
+		Advice: "set it to a minute or more: connections that wait for work are closed, and opening them takes time",
+	},
+	{
+		Name: "binlog_format", Query: "SELECT IF(@@GLOBAL.log_bin, @@GLOBAL.binlog_format, 'not used')",
+		Good: health.Is("ROW", "MIXED", "not used"), Level: driver.Unsafe, Advice: "set it to ROW: READ COMMITTED cannot be logged as statements",
+	},
+	{
+		Name: "wsrep_on", Query: "SELECT @@GLOBAL.wsrep_on", Good: health.Is("0", "OFF"), Level: driver.Warning,
+		Advice: "send all that use locks to one node of the cluster: on several, waiting is less prompt and requests collide at their commit",
+	},
+})
 
-var mysqlFacts = []fact{
-	{"the server's version", "SELECT VERSION()", func(v string) bool {
-		return !strings.HasPrefix(v, "5.") && !strings.HasPrefix(v, "10.5.") && !strings.HasPrefix(v, "10.4.")
-	}, driver.Warning, "upgrade to MySQL 8.0, MariaDB 10.6 or newer: older ones are not tested"},
-	{"read_only", "SELECT @@GLOBAL.read_only", is("0", "OFF"), driver.Unsafe, useThePrimary},
-	{"super_read_only", "SELECT @@GLOBAL.super_read_only", is("0", "OFF"), driver.Unsafe, useThePrimary},
-	{"innodb_flush_log_at_trx_commit", "SELECT @@GLOBAL.innodb_flush_log_at_trx_commit", is("1"), driver.Warning,
-		"set it to 1: otherwise a power failure may take back locks and tokens that were given"},
-	{"transaction_isolation", "SELECT @@SESSION.transaction_isolation", is("READ-COMMITTED"), driver.Warning,
-		"let the proxy keep SET SESSION: otherwise there are more deadlocks, which are repeated"},
-	{"tx_isolation", "SELECT @@SESSION.tx_isolation", is("READ-COMMITTED"), driver.Warning,
-		"let the proxy keep SET SESSION: otherwise there are more deadlocks, which are repeated"},
-	{"autocommit", "SELECT @@SESSION.autocommit", is("1"), driver.Unsafe, "let the proxy keep SET SESSION: otherwise nothing is committed"},
-	{"wait_timeout", "SELECT @@GLOBAL.wait_timeout", atLeast(60), driver.Warning,
-		"set it to a minute or more: connections that wait for work are closed, and opening them takes time"},
-	{"binlog_format", "SELECT IF(@@GLOBAL.log_bin, @@GLOBAL.binlog_format, 'not used')", is("ROW", "MIXED", "not used"), driver.Unsafe,
-		"set it to ROW: READ COMMITTED cannot be logged as statements"},
-	{"wsrep_on", "SELECT @@GLOBAL.wsrep_on", is("0", "OFF"), driver.Warning,
-		"send all that use locks to one node of the cluster: on several, waiting is less prompt and requests collide at their commit"},
-}
+var readCommitted = health.Is("READ-COMMITTED")
+
+const isolate = "let the proxy keep SET SESSION: otherwise there are more deadlocks, which are repeated"
 
 // turnToMigrate is a lock of the server, for this database.
 const turnToMigrate = "CONCAT('holdfast:migrate:', LEFT(SHA2(DATABASE(), 256), 40))"

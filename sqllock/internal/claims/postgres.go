@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
 // Postgres is the dialect of PostgreSQL 12 or newer.
@@ -49,21 +50,16 @@ func settings(pairs ...string) string {
 	return "SELECT " + strings.Join(calls, ", ")
 }
 
-var postgresFacts = []fact{
-	{"the server's version", "SHOW server_version", atLeast(12), driver.Warning, "upgrade to PostgreSQL 12 or newer: older ones are not tested"},
-	{"pg_is_in_recovery", "SELECT pg_is_in_recovery()::text", is("false"), driver.Unsafe, "connect to the primary: a replica cannot write"},
-	{"transaction_read_only", "SHOW transaction_read_only", is("off"), driver.Unsafe, "let this user write, or connect to the primary"},
-	{"transaction_isolation", "SHOW transaction_isolation", is("read committed"), driver.Warning,
-		"let the proxy keep SET SESSION: otherwise requests collide, and are repeated"},
-	{"fsync", "SHOW fsync", is("on"), driver.Warning, "set it to on: otherwise a power failure may take back locks and tokens that were given"},
-	{"synchronous_commit", "SHOW synchronous_commit", func(v string) bool { return v != "off" }, driver.Warning,
-		"set it to on: otherwise a crash of the server may take back locks and tokens that were given"},
-	{"idle_session_timeout", "SHOW idle_session_timeout", is("0"), driver.Warning,
-		"let the proxy keep SET SESSION: otherwise connections that wait for work are closed, and opening them takes time"},
-	{"the number of replicas that are not waited for",
-		"SELECT count(*)::text FROM pg_stat_replication WHERE sync_state = 'async'", is("0"), driver.Warning,
-		"a failover to one that lacks the last commits forgets locks: guard what must not be written twice with the fencing token, or set synchronous_standby_names"},
-}
+var postgresFacts = slices.Concat(health.Postgres, []health.Fact{
+	{
+		Name: "the server's version", Query: "SHOW server_version", Good: health.AtLeast(12), Level: driver.Warning,
+		Advice: "upgrade to PostgreSQL 12 or newer: older ones are not tested",
+	},
+	{
+		Name: "idle_session_timeout", Query: "SHOW idle_session_timeout", Good: health.Is("0"), Level: driver.Warning,
+		Advice: "let the proxy keep SET SESSION: otherwise connections that wait for work are closed, and opening them takes time",
+	},
+})
 
 // migratePostgres makes everything in one transaction.
 func migratePostgres(ctx context.Context, conn *sql.Conn, d *Dialect) error {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
+	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
 // A Dialect is how to talk to one kind of server. Arguments are literals in the text, which takes one round trip for
@@ -31,10 +32,12 @@ type Dialect struct {
 	lease   func(ttl time.Duration) string       // the statement that makes a TTL the session's
 	now     string                               // the server's clock, in microseconds since 1970
 
+	facts  []health.Fact // what Check looks at
+	number string        // a query for the number of the session
+
 	busy    []string // codes of errors: nothing was done since others were in the way
 	refused []string // asking again will not help
 	missing []string // tables are not there
-	pooled  []string // a proxy is in between
 }
 
 // MySQL is the dialect of MySQL and MariaDB.
@@ -52,6 +55,8 @@ var MySQL = &Dialect{
 	},
 	lease:   mysqlLease,
 	now:     "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))",
+	facts:   mysqlFacts,
+	number:  "SELECT CONNECTION_ID()",
 	busy:    []string{"1205", "1213", "1020"},
 	refused: []string{"1044", "1045", "1049", "1142", "1290", "1792", "1836"},
 	missing: []string{"1146"},
@@ -86,10 +91,11 @@ var Postgres = &Dialect{
 	},
 	lease:   postgresLease,
 	now:     "(EXTRACT(epoch FROM clock_timestamp()) * 1000000)::bigint",
+	facts:   postgresFacts,
+	number:  "SELECT pg_backend_pid()",
 	busy:    []string{"40001", "40P01", "55P03"},
 	refused: []string{"28", "42501", "42704", "25006", "3D000", "3F000"},
 	missing: []string{"42P01"},
-	pooled:  []string{"26000", "42P05", "08P01"},
 }
 
 func postgresLease(ttl time.Duration) string {
@@ -198,7 +204,7 @@ func (d *Dialect) explain(err error) error {
 	case isOneOf(err, d.missing):
 		return fmt.Errorf("%w: the database has not the tables for locks of sessions (%w); make them with: holdfast migrate, or sqllock.Migrate",
 			driver.ErrRefused, err)
-	case isOneOf(err, d.pooled):
+	case health.Stray(err):
 		return fmt.Errorf("%w (%w)", errPooled, err)
 	case isOneOf(err, d.refused):
 		return fmt.Errorf("%w: %w; check the user's rights, that the server is the primary, and that it is PostgreSQL 14 or newer",

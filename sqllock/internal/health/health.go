@@ -1,0 +1,62 @@
+// Package health examines how a database server is set up, as far as locks depend on it.
+package health
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
+)
+
+// A Fact is a question to the server, and what to do about answers that are not good.
+type Fact struct {
+	Name   string
+	Query  string
+	Good   func(value string) bool
+	Level  driver.Level // where it is not
+	Advice string
+}
+
+// A Querier is a connection.
+type Querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// Look asks for facts. What this server or this user cannot tell is left out.
+func Look(ctx context.Context, q Querier, facts []Fact) (findings []driver.Finding, err error) {
+	for _, f := range facts {
+		var value string
+		switch err := q.QueryRowContext(ctx, f.Query).Scan(&value); {
+		case err == nil:
+			findings = append(findings, f.finding(value))
+		case dbms.Code(err) == "":
+			return nil, err
+		}
+	}
+	return findings, nil
+}
+
+func (f Fact) finding(value string) driver.Finding {
+	found := driver.Finding{Fact: f.Name + " is " + value}
+	if !f.Good(value) {
+		found.Level, found.Advice = f.Level, f.Advice
+	}
+	return found
+}
+
+// Is makes a condition for facts.
+func Is(values ...string) func(string) bool {
+	return func(value string) bool { return slices.Contains(values, value) }
+}
+
+// AtLeast compares numbers, of which a version may have several.
+func AtLeast(least int) func(string) bool {
+	return func(value string) bool {
+		var n int
+		_, err := fmt.Sscan(value, &n)
+		return err == nil && n >= least
+	}
+}
