@@ -27,6 +27,7 @@ var tests = []struct {
 	{"cut off without a word", cutOff},
 	{"only mutexes", onlyMutexes},
 	{"connections", connections},
+	{"leftovers", leftovers},
 	{"the server restarts", restarted}, // the last, since others have connections
 }
 
@@ -275,6 +276,49 @@ func connections(t *testing.T, s server, running *servers.Server) {
 	}
 	if err := db.PingContext(t.Context()); err != nil {
 		t.Errorf("the caller's database was closed: %v", err)
+	}
+}
+
+// What clients that ended have left behind is removed on request: claims that waited, and tokens, even of a holder that
+// was killed. What is in use stays.
+func leftovers(t *testing.T, s server, running *servers.Server) {
+	d, db := s.open(t, running.Addr), s.pool(t, running.Addr)
+	named := func(what string) driver.Claim {
+		c := claim(t, time.Second)
+		c.Name += " " + what
+		return c
+	}
+	kept := named("held")
+	kept.TTL = time.Minute
+	kept.Token = acquire(t, d, kept).Token
+
+	waiting, killed, used := named("held"), named("killed"), named("used")
+	other := s.open(t, running.Addr)
+	request(t, other, waiting)
+	acquire(t, other, killed)
+	s.kill(t, db, killed.Name)
+	used.Token = acquire(t, other, used).Token
+	if err := errors.Join(other.Release(t.Context(), used), other.Close()); err != nil {
+		t.Fatal(err)
+	}
+
+	missing := map[driver.Leftover]bool{
+		{Kind: "expired claim", Name: waiting.Name}: true, {Kind: "last token", Name: killed.Name}: true, {Kind: "last token", Name: used.Name}: true,
+	}
+	for end := time.Now().Add(patience); len(missing) > 0; {
+		removed, err := driver.Reap(t.Context(), d, time.Millisecond)
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("not removed: %v, %v", missing, err)
+		}
+		for _, l := range removed {
+			if l.Kind == "last token" && l.Name == kept.Name {
+				t.Error("the token of a lock that is held was removed")
+			}
+			delete(missing, l)
+		}
+	}
+	if st := request(t, d, kept); st.Token != kept.Token {
+		t.Errorf("the holder has token %d, and had %d", st.Token, kept.Token)
 	}
 }
 

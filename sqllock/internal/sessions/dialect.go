@@ -162,6 +162,10 @@ const (
 	kill       script = "kill"
 	stillHolds script = "holds"
 	sweep      script = "sweep"
+	oldClaims  script = "oldclaims"
+	dropClaim  script = "dropclaim"
+	oldTokens  script = "oldtokens"
+	dropToken  script = "droptoken"
 )
 
 // values are what statements are about.

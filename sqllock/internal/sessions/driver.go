@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A Driver is a client of the locks of sessions in a database. It is a [driver.Waiter] and a
-// [driver.Checker], and has no other ability.
+// A Driver is a client of the locks of sessions in a database. It is a [driver.Waiter], a
+// [driver.Checker] and a [driver.Reaper], and has no other ability.
 type Driver struct {
 	db      *sql.DB
 	owned   *sql.DB // to be closed with the driver, or nil

@@ -1,0 +1,3 @@
+-- Deletes what oldtokens found, unless it changed.
+DELETE FROM holdfast_sessions WHERE name = {name} AND token < {now} - {keep}
+	AND (id = '' OR NOT EXISTS(SELECT 1 FROM pg_locks l WHERE {held}));
