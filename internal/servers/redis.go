@@ -23,14 +23,16 @@ func Redis(t testing.TB, args ...string) *Server {
 		name:    "redis",
 		program: program,
 		install: install,
-		args: func(s *Server) []string {
-			return slices.Concat([]string{
-				"--port", s.Port(), "--bind", "127.0.0.1", "--dir", s.Dir,
-				"--save", "", "--appendonly", "no", "--shutdown-timeout", "0",
-			}, args)
-		},
-		ready: redisReady,
+		args:    func(s *Server) []string { return slices.Concat(redisArgs(s), args) },
+		ready:   redisReady,
 	})
+}
+
+func redisArgs(s *Server) []string {
+	return []string{
+		"--port", s.Port(), "--bind", "127.0.0.1", "--dir", s.Dir,
+		"--save", "", "--appendonly", "no", "--shutdown-timeout", "0",
+	}
 }
 
 // redisProgram is the server, and what installs it.

@@ -1,7 +1,10 @@
 package servers_test
 
 import (
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -55,5 +58,28 @@ func TestRestart(t *testing.T) {
 			}
 			redis(t, s, row.want, "GET", "k")
 		})
+	}
+}
+
+// A server with a clock of its own sees it change at once, in both directions.
+func TestClock(t *testing.T) {
+	clock := servers.NewClock(t)
+	s := servers.RedisAt(t, clock)
+	for _, ahead := range []time.Duration{0, time.Minute, -time.Minute} {
+		clock.Set(t, ahead)
+		before := time.Now().Unix()
+		seconds, _, _ := strings.Cut(s.RedisCommand(t, "TIME"), "\n")
+		after := time.Now().Unix()
+		got, err := strconv.ParseInt(seconds, 10, 64)
+		shift := int64(ahead / time.Second)
+		if err != nil || got < before+shift || got > after+shift {
+			t.Errorf("the server says it is %s, which should be from %d to %d; %v", seconds, before+shift, after+shift, err)
+		}
+	}
+	clock.Set(t, time.Minute)
+	s.RedisCommand(t, "SET", "key", "value", "PX", "30000")
+	clock.Set(t, 2*time.Minute)
+	if got := s.RedisCommand(t, "EXISTS", "key"); got != "0" {
+		t.Errorf("a key of 30 s lives on a minute later: %s", got)
 	}
 }

@@ -34,6 +34,20 @@ func start(t testing.TB, n int, maxTTL time.Duration) *cluster {
 	return c
 }
 
+// startWithClocks is start, with a clock for each server.
+func startWithClocks(t testing.TB, n int) (*cluster, []*servers.Clock) {
+	t.Helper()
+	c := &cluster{maxTTL: ttl}
+	var clocks []*servers.Clock
+	for range n {
+		clock := servers.NewClock(t)
+		clocks = append(clocks, clock)
+		c.servers = append(c.servers, servers.RedisAt(t, clock))
+	}
+	c.settle(t, c.url())
+	return c, clocks
+}
+
 // url is the quorum's.
 func (c *cluster) url() string {
 	addrs := make([]string, len(c.servers))

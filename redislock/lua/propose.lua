@@ -15,7 +15,7 @@ local micros = clock[1] .. (#clock[2] == 6 and clock[2] or string.sub('00000' ..
 local function reply(text)
   if ARGV[7] ~= 'life' then return text end
   local info = call('INFO', 'server')
-  return {text, string.match(info, 'run_id:(%w+)'), string.match(info, 'uptime_in_seconds:(%d+)')}
+  return {text, string.match(info, 'run_id:(%w+)'), string.match(info, 'uptime_in_seconds:(%-?%d+)')}
 end
 
 if tonumber(token) > micros + ARGV[6] then return reply('future') end

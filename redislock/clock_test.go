@@ -1,0 +1,90 @@
+package redislock_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// A clock that is set forward ends all claims, so two believe to hold the lock: the second has a greater token, and the
+// first learns of its loss when it renews.
+func TestClockSetForward(t *testing.T) {
+	clock := servers.NewClock(t)
+	srv := servers.RedisAt(t, clock)
+	first, second := openAt(t, srv.Addr, ""), openAt(t, srv.Addr, "")
+	held := acquire(t, first, claim("jobs", long))
+	clock.Set(t, time.Minute)
+	next := acquire(t, second, claim("jobs", long))
+	if next.Token <= held.Token {
+		t.Errorf("token %d after %d", next.Token, held.Token)
+	}
+	if _, err := first.Request(t.Context(), held); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("the first holder is told %v, want ErrGone", err)
+	}
+	release(t, second, next)
+}
+
+// A clock that is set back lets claims live for too long, and tokens from the clock would be smaller: they go on from the
+// last one.
+func TestClockSetBack(t *testing.T) {
+	clock := servers.NewClock(t)
+	srv := servers.RedisAt(t, clock)
+	d := openAt(t, srv.Addr, "")
+	held := acquire(t, d, claim("jobs", long))
+	next, _ := enqueue(t, d, claim("jobs", long))
+	clock.Set(t, -time.Minute)
+	if held.Token != acquire(t, d, held).Token {
+		t.Error("a renewal changed the token")
+	}
+	release(t, d, held)
+	await(t, d, next)
+	release(t, d, next)
+	if last := acquire(t, d, claim("jobs", long)); last.Token <= next.Token || next.Token <= held.Token {
+		t.Errorf("tokens %d, %d, %d", held.Token, next.Token, last.Token)
+	}
+}
+
+// A server whose clock was set to before its start has not run for any time, and votes all the same.
+func TestVoteFromBeforeTheStart(t *testing.T) {
+	clock := servers.NewClock(t)
+	srv := servers.RedisAt(t, clock)
+	d := openAt(t, srv.Addr, "")
+	clock.Set(t, -time.Minute)
+	eventually(t, "the server has looked at its clock", func() bool {
+		st, life, err := d.Vote(t.Context(), claim("jobs", long), uint64(time.Now().UnixMicro()))
+		if err != nil || !st.Granted || life.ID == "" {
+			t.Fatalf("%+v, %+v, %v", st, life, err)
+		}
+		return life.Age == 0
+	})
+}
+
+// Redis tells its replicas when a claim ends, not for how long it lives. So one whose clock is ahead ends it early when it
+// becomes master, and one whose clock is behind ends it late. Tokens go on from the last one on either.
+func TestReplicaWithAnotherClock(t *testing.T) {
+	for name, ahead := range map[string]time.Duration{"ahead": time.Minute, "behind": -time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			clock := servers.NewClock(t)
+			master, replica := servers.Redis(t, "--repl-diskless-sync-delay", "0"), servers.RedisAt(t, clock)
+			clock.Set(t, ahead)
+			replica.Follow(t, master)
+			held := acquire(t, openAt(t, master.Addr, "?replicas=1"), claim("jobs", long))
+			master.Kill(t)
+			replica.RedisCommand(t, "REPLICAOF", "NO", "ONE")
+
+			d := openAt(t, replica.Addr, "")
+			next, st := request(t, d, claim("jobs", long))
+			if st.Granted != (ahead > 0) || next.Token <= held.Token {
+				t.Errorf("after the token %d the next in line is told %+v", held.Token, st)
+			}
+			if st.Granted {
+				return
+			}
+			release(t, d, held)
+			await(t, d, next)
+		})
+	}
+}
