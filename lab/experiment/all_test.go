@@ -16,6 +16,9 @@ func TestMain(m *testing.M) {
 func TestExperiments(t *testing.T) {
 	for _, e := range All() {
 		t.Run(e.Name, func(t *testing.T) {
+			if e.Needs != "" {
+				t.Parallel() // the others measure how this process uses the processors
+			}
 			r := e.Run(t, Config{Short: os.Getenv("HOLDFAST_SOAK") == ""})
 			t.Log(r.Verdict())
 			if c := r.Complaint(); c != "" {

@@ -25,7 +25,7 @@ func fairness() Experiment {
 				s.Number("wake-ups for each hand-off", float64(l.Wakes)/turns, "")
 			}},
 			{Title: "Holdfast's queue", Ours: true, Play: func(s *Show) {
-				overtake(s, func() sync.Locker { return locker(s, "mem:fairness", holdfast.WithLocalHandoff(0)) })
+				overtake(s, func() sync.Locker { return syncLocker(s, "mem:fairness", holdfast.WithLocalHandoff(0)) })
 			}},
 		},
 	}

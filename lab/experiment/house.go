@@ -66,7 +66,7 @@ func (h *house) zooKeeperAddr() string {
 func (h *house) redis() *redis.Client { return h.redisAt(h.redisAddr()) }
 
 func (h *house) redisAt(addr string) *redis.Client {
-	c := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1})
+	c := dial(addr)
 	h.Cleanup(func() { _ = c.Close() })
 	return c
 }

@@ -112,11 +112,16 @@ func (s *Show) Share(who string) (end func()) { return s.span(Span{Who: who, Sha
 func (s *Show) span(span Span) (end func()) {
 	span.From = s.now()
 	return sync.OnceFunc(func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
 		span.To = s.now()
-		s.record.Spans = append(s.record.Spans, span)
+		s.held(span)
 	})
+}
+
+// held notes a time in which somebody believed to hold the lock.
+func (s *Show) held(span Span) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.record.Spans = append(s.record.Spans, span)
 }
 
 // Mark notes that something happened to somebody.

@@ -15,7 +15,7 @@ func spinning() Experiment {
 		Acts: []Act{
 			{Title: "Spin lock", Play: func(s *Show) { judgeWaiting(s, new(classic.SpinLock)) }},
 			{Title: "sync.Mutex", Right: true, Play: func(s *Show) { judgeWaiting(s, new(sync.Mutex)) }},
-			{Title: "Holdfast", Ours: true, Play: func(s *Show) { judgeWaiting(s, locker(s, "mem:spinning")) }},
+			{Title: "Holdfast", Ours: true, Play: func(s *Show) { judgeWaiting(s, syncLocker(s, "mem:spinning")) }},
 		},
 	}
 }

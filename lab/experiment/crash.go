@@ -1,0 +1,112 @@
+package experiment
+
+import (
+	"errors"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/lab/classic"
+)
+
+func setnxCrash() Experiment {
+	return Experiment{
+		Name:     "setnx-crash",
+		Question: "Who gets a lock made with SETNX whose holder has crashed?",
+		Needs:    "Redis",
+		Acts: []Act{
+			{Title: "SETNX, then DEL", Play: func(s *Show) { crashOnRedis(s, recipe{Lock: "setnx"}) }},
+			{Title: "Holdfast", Ours: true, Play: crashOfOurs},
+		},
+	}
+}
+
+func setnxExpireGap() Experiment {
+	return Experiment{
+		Name:     "setnx-expire-gap",
+		Question: "What if a holder crashes after SETNX and before EXPIRE?",
+		Needs:    "Redis",
+		Acts: []Act{
+			{Title: "SETNX, then EXPIRE", Play: func(s *Show) {
+				crashOnRedis(s, recipe{Lock: "setnx-expire, interrupted", TTL: time.Second})
+			}},
+			{Title: "Holdfast, killed as soon as it has the lock", Ours: true, Play: crashOfOurs},
+		},
+	}
+}
+
+func ttlTooLong() Experiment {
+	return Experiment{
+		Name:     "ttl-too-long",
+		Question: "How long does everybody wait for a holder that has crashed?",
+		Needs:    "Redis",
+		Acts: []Act{
+			{Title: "SET NX PX with ten minutes, to be on the safe side", Play: func(s *Show) {
+				crashOnRedis(s, recipe{Lock: "set", TTL: 10 * time.Minute})
+			}},
+			{Title: "Holdfast, which renews a short lease", Ours: true, Play: crashOfOurs},
+		},
+	}
+}
+
+// crashOnRedis kills a holder, and fails if others will wait for longer than anybody's work takes.
+func crashOnRedis(s *Show, r recipe) {
+	r.Addrs = []string{s.redisAddr()}
+	rdb := s.redis()
+	s.Must(rdb.Del(s.Context(), lockKey).Err())
+	a := s.Player("A", r)
+	a.Lock()
+	a.Crash()
+	ours, err := classic.SetNX{Redis: rdb, Key: lockKey}.TryLock(s.Context())
+	s.Must(err)
+	left, err := rdb.PTTL(s.Context(), lockKey).Result()
+	s.Must(err)
+	switch {
+	case ours:
+		s.Result(false, "the lock was free at once")
+	case left < 0:
+		s.Mark("B", Noted, "it waits, for ever: the key has no time to live")
+		s.Result(true, "the key has no time to live, so that everybody waits for ever")
+	default:
+		s.Mark("B", Noted, "it waits, %v more", left.Round(time.Second))
+		s.Number("still to wait after the crash", left.Seconds(), "s")
+		s.Result(left > time.Minute, "everybody waits %v more for nobody", left.Round(time.Second))
+	}
+}
+
+// crashOfOurs kills a holder, and fails if the next does not have the lock soon.
+func crashOfOurs(s *Show) {
+	url := "redis://" + s.redisAddr()
+	a := s.Player("A", recipe{Lock: "holdfast", URL: url, TTL: shortTTL})
+	a.Lock()
+	a.Crash()
+	crashed := time.Now()
+	lease, end := s.lock("B", s.Client(url))
+	waited := time.Since(crashed)
+	end()
+	s.Must(lease.Release(s.Context()))
+	s.Number("waited after the crash", waited.Seconds(), "s")
+	s.Result(waited > time.Minute, "the next had it %.1f s after the crash, with a lease of %v", waited.Seconds(), shortTTL)
+}
+
+// shortTTL is for leases that are to end in an experiment.
+const shortTTL = time.Second
+
+// lock waits for the lock of a client of Holdfast, for somebody. What it returns ends the time in which that one believes
+// to hold it.
+func (s *Show) lock(who string, c *holdfast.Client) (*holdfast.Lease, func()) {
+	s.Helper()
+	lease, err := c.Mutex("lab").Lock(s.Context())
+	s.Must(err)
+	return lease, s.Hold(who)
+}
+
+// try asks for the lock of a client of Holdfast, without waiting.
+func (s *Show) try(c *holdfast.Client) (lease *holdfast.Lease, ours bool) {
+	s.Helper()
+	lease, err := c.Mutex("lab").TryLock(s.Context())
+	if errors.Is(err, holdfast.ErrNotAcquired) {
+		return nil, false
+	}
+	s.Must(err)
+	return lease, true
+}

@@ -1,0 +1,43 @@
+package experiment
+
+import "time"
+
+func fencing() Experiment {
+	return Experiment{
+		Name:     "fencing",
+		Question: "Who stops the write of a holder that was paused until its lock had passed to another?",
+		Needs:    "Redis",
+		Acts: []Act{
+			{Title: "SET NX PX, and no token", Play: func(s *Show) {
+				s.pausedWriter(recipe{Lock: "set", Addrs: []string{s.redisAddr()}, TTL: 300 * time.Millisecond})
+			}},
+			{Title: "Holdfast, with a token", Ours: true, Play: func(s *Show) {
+				s.pausedWriter(recipe{Lock: "holdfast", URL: "redis://" + s.redisAddr(), TTL: shortTTL})
+			}},
+		},
+	}
+}
+
+// pausedWriter pauses A, lets B lock and write, and A go on. It fails if A's late write is accepted.
+func (s *Show) pausedWriter(r recipe) {
+	account := s.resource()
+	r.Resource = account.source
+	a, b := s.Player("A", r), s.Player("B", r)
+	a.Lock()
+	a.Pause()
+	b.Lock()
+	b.Write()
+	a.Resume()
+	accepted := a.Write() // without a look at its lease: that may have been just before the pause
+	knows := !a.Look()
+	a.Unlock()
+	b.Unlock()
+	switch {
+	case accepted:
+		s.Result(true, "A's late write was accepted, after B's")
+	case !knows:
+		s.Result(true, "A does not know that it has lost the lock")
+	default:
+		s.Result(false, "A's late write was refused, and A knew at its first look that it had lost the lock")
+	}
+}

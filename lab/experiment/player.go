@@ -1,0 +1,263 @@
+package experiment
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/fence"
+	"github.com/holdfast-go/holdfast/lab/actor"
+	"github.com/holdfast-go/holdfast/lab/classic"
+)
+
+const playerRole = "player"
+
+func init() { actor.Register(playerRole, play) }
+
+// A recipe tells a player, which is a process of its own, what it locks and writes with.
+type recipe struct {
+	Lock     string   // a name of lockers
+	Addrs    []string // of Redis servers
+	URL      string   // of Holdfast's lock
+	TTL      time.Duration
+	Resource string // where it writes; empty if it does not
+}
+
+// What players can be told to do. Each answers once it has done it.
+const (
+	doLock   = "lock"   // wait until the lock is held
+	doLook   = "look"   // tell whether it is held still
+	doWrite  = "write"  // write, without looking
+	doUnlock = "unlock" // give it back
+)
+
+// An answer is how it went.
+type answer struct {
+	OK    bool
+	Token uint64
+	Ended time.Duration // how long ago the lock ended
+	Stale bool
+	Err   string
+}
+
+// A locker is a lock in a player. One that does not know better holds it still.
+type locker struct {
+	lock   func(context.Context) error
+	unlock func(context.Context) error
+	look   func() (held bool, ended time.Duration)
+	token  func() uint64
+}
+
+const lockKey = "lab:lock"
+
+// lockers are what players lock with.
+var lockers = map[string]func(context.Context, recipe) (locker, error){
+	"setnx": func(_ context.Context, r recipe) (locker, error) {
+		return naive(classic.SetNX{Redis: dial(r.Addrs[0]), Key: lockKey}), nil
+	},
+	"setnx-expire, interrupted": func(_ context.Context, r recipe) (locker, error) {
+		l := classic.SetNXThenExpire{Redis: dial(r.Addrs[0]), Key: lockKey, TTL: r.TTL}
+		return locker{lock: func(ctx context.Context) error {
+			between := make(chan struct{})
+			l.Between = func() { close(between); select {} } // until somebody kills it
+			go func() { _, _ = l.TryLock(ctx) }()
+			<-between
+			return nil
+		}}, nil
+	},
+	"set": func(_ context.Context, r recipe) (locker, error) {
+		return naive(classic.SetCompareDelete{Redis: dial(r.Addrs[0]), Key: lockKey, Value: rand.Text(), TTL: r.TTL}), nil
+	},
+	"redlock": func(_ context.Context, r recipe) (locker, error) {
+		l := classic.Redlock{Key: lockKey, Value: rand.Text(), TTL: r.TTL}
+		for _, addr := range r.Addrs {
+			l.Nodes = append(l.Nodes, dial(addr))
+		}
+		return naive(l), nil
+	},
+	"holdfast": ours,
+}
+
+// naive is a classic lock, tried again and again.
+func naive(l interface {
+	TryLock(context.Context) (bool, error)
+	Unlock(context.Context) error
+}) locker {
+	return locker{lock: func(ctx context.Context) error { return poll(ctx, l.TryLock) }, unlock: l.Unlock}
+}
+
+// poll tries until it succeeds.
+func poll(ctx context.Context, try func(context.Context) (bool, error)) error {
+	for {
+		if ours, err := try(ctx); ours || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func ours(ctx context.Context, r recipe) (l locker, err error) {
+	client, err := holdfast.Open(ctx, r.URL, holdfast.WithTTL(r.TTL))
+	if err != nil {
+		return l, err
+	}
+	var lease *holdfast.Lease
+	return locker{
+		lock:   func(ctx context.Context) (err error) { lease, err = client.Mutex("lab").Lock(ctx); return err },
+		unlock: func(ctx context.Context) error { return lease.Release(ctx) },
+		look:   func() (bool, time.Duration) { return lease.Err() == nil, time.Since(lease.ValidUntil()) },
+		token:  func() uint64 { return lease.Token() },
+	}, nil
+}
+
+// play is the role of a player.
+func play(ctx context.Context, in *json.Decoder, out *json.Encoder) error {
+	var r recipe
+	if err := in.Decode(&r); err != nil {
+		return err
+	}
+	l, err := lockers[r.Lock](ctx, r)
+	if err != nil {
+		return err
+	}
+	var to *resource
+	if r.Resource != "" {
+		if to, err = openResource(r.Resource); err != nil {
+			return err
+		}
+	}
+	for {
+		var what string
+		if err := in.Decode(&what); err != nil {
+			return err
+		}
+		if err := out.Encode(l.do(ctx, what, to)); err != nil {
+			return err
+		}
+	}
+}
+
+func (l locker) do(ctx context.Context, what string, to *resource) (a answer) {
+	if l.token != nil && what != doLock {
+		a.Token = l.token()
+	}
+	err := error(nil)
+	switch what {
+	case doLock:
+		err = l.lock(ctx)
+	case doUnlock:
+		err = l.unlock(ctx)
+	case doWrite:
+		err = to.Write(ctx, fmt.Sprint("token ", a.Token), a.Token)
+		a.Stale = errors.Is(err, fence.ErrStale)
+	case doLook:
+		a.OK = true
+		if l.look != nil {
+			a.OK, a.Ended = l.look()
+		}
+		return a
+	}
+	a.OK = err == nil
+	if err != nil {
+		a.Err = err.Error()
+	}
+	return a
+}
+
+// A player is somebody in an act who is a process.
+type player struct {
+	s     *Show
+	who   string
+	proc  *actor.Process
+	from  float64 // since when it believes to hold the lock
+	holds bool
+}
+
+// Player starts a process that locks as a recipe says. It ends with the experiment.
+func (s *Show) Player(who string, r recipe) *player {
+	s.Helper()
+	proc, err := actor.Start(playerRole)
+	s.Must(err)
+	s.Cleanup(func() { _ = proc.Stop() })
+	s.Must(proc.Send(r))
+	return &player{s: s, who: who, proc: proc}
+}
+
+func (p *player) ask(what string) (a answer) {
+	p.s.Helper()
+	p.s.Must(p.proc.Send(what))
+	p.s.Must(p.proc.Receive(&a))
+	return a
+}
+
+// Lock waits until the player holds the lock.
+func (p *player) Lock() {
+	p.s.Helper()
+	if a := p.ask(doLock); !a.OK {
+		p.s.Fatal(p.who + ": " + a.Err)
+	}
+	p.from, p.holds = p.s.now(), true
+}
+
+// Look reports whether the player believes that it holds the lock.
+func (p *player) Look() bool {
+	p.s.Helper()
+	a := p.ask(doLook)
+	if !a.OK {
+		p.s.Mark(p.who, Noted, "it looks, and knows that the lock is lost")
+		p.until(p.s.now() - milliseconds(a.Ended))
+	}
+	return a.OK
+}
+
+// Write writes without looking, and reports whether that was accepted.
+func (p *player) Write() bool {
+	p.s.Helper()
+	a := p.ask(doWrite)
+	return p.s.wrote(p.who, a.OK, a.Stale, errors.New(a.Err))
+}
+
+// Unlock gives the lock back. That somebody else has it by now is not the player's worry.
+func (p *player) Unlock() {
+	p.s.Helper()
+	_ = p.ask(doUnlock)
+	p.until(p.s.now())
+}
+
+// until ends the time in which the player believed to hold the lock.
+func (p *player) until(end float64) {
+	if p.holds {
+		p.holds = false
+		p.s.held(Span{Who: p.who, From: p.from, To: max(end, p.from)})
+	}
+}
+
+// Crash kills the process.
+func (p *player) Crash() {
+	p.s.Helper()
+	p.s.Must(p.proc.Stop())
+	p.until(p.s.now())
+	p.s.Mark(p.who, Crashed, "killed")
+}
+
+// Pause stops the process where it stands.
+func (p *player) Pause() {
+	p.s.Helper()
+	p.s.Must(p.proc.Pause())
+	p.s.Mark(p.who, Paused, "the process stands still")
+}
+
+// Resume lets it go on.
+func (p *player) Resume() {
+	p.s.Helper()
+	p.s.Must(p.proc.Resume())
+	p.s.Mark(p.who, Noted, "the process goes on")
+}

@@ -1,0 +1,204 @@
+package experiment
+
+import (
+	"context"
+	"crypto/rand"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/lab/classic"
+)
+
+func onQuorum() []Experiment {
+	return []Experiment{redlockFirst(), redlockClock(), redlockPaused()}
+}
+
+func redlockFirst() Experiment {
+	return Experiment{
+		Name:     "redlock-first-clients",
+		Question: "Does a lock on three servers work while one of them does not?",
+		Needs:    "Redis",
+		Acts: []Act{
+			{Title: "Redlock as its first clients wrote it, one server down", Play: func(s *Show) { firstClients(s, s.threeRedis(), (*servers.Server).Kill) }},
+			{Title: "The same, one server hanging", Play: func(s *Show) { firstClients(s, s.threeRedis(), (*servers.Server).Pause) }},
+			{Title: "Holdfast, one server down", Ours: true, Play: func(s *Show) { oursOnTwo(s, (*servers.Server).Kill) }},
+			{Title: "Holdfast, one server hanging", Ours: true, Play: func(s *Show) { oursOnTwo(s, (*servers.Server).Pause) }},
+		},
+	}
+}
+
+func redlockClock() Experiment {
+	return Experiment{
+		Name:     "redlock-clock",
+		Question: "What if the clock of one of three servers jumps ahead?",
+		Needs:    "Redis",
+		Acts: []Act{
+			{Title: "Redlock", Play: func(s *Show) { clockJumps(s, classicVoters) }},
+			{Title: "Holdfast, with tokens", Ours: true, Play: func(s *Show) { clockJumps(s, ourVoters) }},
+		},
+	}
+}
+
+func redlockPaused() Experiment {
+	return Experiment{
+		Name:     "redlock-paused",
+		Question: "What if a holder's process stands still until its majority has gone to another?",
+		Needs:    "Redis",
+		Acts: []Act{
+			{Title: "Redlock", Play: func(s *Show) {
+				s.pausedWriter(recipe{Lock: "redlock", Addrs: addrs(s.threeRedis()), TTL: 300 * time.Millisecond})
+			}},
+			{Title: "Holdfast, with tokens", Ours: true, Play: func(s *Show) {
+				s.pausedWriter(recipe{Lock: "holdfast", URL: redlockURL(addrs(s.threeRedis())...), TTL: quorumTTL})
+			}},
+		},
+	}
+}
+
+// threeRedis starts three servers that know nothing of each other.
+func (h *house) threeRedis() (three []*servers.Server) {
+	for range 3 {
+		three = append(three, servers.Redis(testing.TB(h)))
+	}
+	return three
+}
+
+func addrs(list []*servers.Server) (all []string) {
+	for _, s := range list {
+		all = append(all, s.Addr)
+	}
+	return all
+}
+
+// quorumTTL is for how long locks on several servers may be asked for. Their votes do not count until they have run for so
+// long.
+const quorumTTL = 2 * time.Second
+
+func redlockURL(addrs ...string) string {
+	return "redlock://" + strings.Join(addrs, ",") + "?maxttl=" + quorumTTL.String()
+}
+
+// firstClients has one of three servers fail, and fails if the lock cannot be had although two answer.
+func firstClients(s *Show, three []*servers.Server, fault func(*servers.Server, testing.TB)) {
+	l := classic.FirstRedlock{Redlock: classic.Redlock{Key: lockKey, Value: rand.Text(), TTL: time.Second}, Delay: 100 * time.Millisecond}
+	for _, node := range three {
+		l.Nodes = append(l.Nodes, s.redisAt(node.Addr))
+	}
+	fault(three[1], s.TB)
+	s.Mark("server 2", Crashed, "it answers no more")
+	ctx, cancel := context.WithTimeout(s.Context(), time.Second)
+	defer cancel()
+	began, attempts := time.Now(), 0
+	var err error
+	for ours := false; !ours && ctx.Err() == nil; attempts++ {
+		if ours, err = l.TryLock(s.Context()); ours {
+			s.Hold("A")()
+			s.Result(false, "A had it, at attempt %d", attempts+1)
+			return
+		}
+	}
+	s.Mark("A", Noted, "%d attempts in vain; the last error: %v", attempts, err)
+	s.Number("attempts in vain", float64(attempts), "")
+	s.Number("time for each", time.Since(began).Seconds()/float64(attempts), "s")
+	s.Result(true, "two of three servers answer, and nobody gets the lock: an error of one fails all")
+}
+
+// oursOnTwo has one of three servers fail, and locks on the others.
+func oursOnTwo(s *Show, fault func(*servers.Server, testing.TB)) {
+	three := s.threeRedis()
+	c := s.Client(redlockURL(addrs(three)...), holdfast.WithTTL(quorumTTL))
+	warm, end := s.lock("A, before", c) // the servers are old enough from here on
+	end()
+	s.Must(warm.Release(s.Context()))
+	fault(three[1], s.TB)
+	s.Mark("server 2", Crashed, "it answers no more")
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(s.Context(), 20*time.Second)
+	defer cancel()
+	lease, err := c.Mutex("lab").Lock(ctx)
+	if err != nil {
+		s.Result(true, "two of three servers answer, and A does not get the lock: %v", err)
+		return
+	}
+	s.Number("time to lock", time.Since(began).Seconds(), "s")
+	s.Hold("A")()
+	_ = lease.Release(s.Context()) // which the third server may not confirm
+	s.Result(false, "A had it from the two that answer, in %v", time.Since(began).Round(time.Millisecond))
+}
+
+// A voter makes a lock of three servers, and tells its token once it is held.
+type voter func(s *Show, addrs []string) (lock func(context.Context) (bool, error), token func() uint64)
+
+func classicVoters(s *Show, addrs []string) (func(context.Context) (bool, error), func() uint64) {
+	l := classic.Redlock{Key: lockKey, Value: rand.Text(), TTL: time.Minute}
+	for _, addr := range addrs {
+		l.Nodes = append(l.Nodes, s.redisAt(addr))
+	}
+	return l.TryLock, func() uint64 { return 0 }
+}
+
+func ourVoters(s *Show, addrs []string) (func(context.Context) (bool, error), func() uint64) {
+	m := s.Client(redlockURL(addrs...), holdfast.WithTTL(quorumTTL)).Mutex("lab")
+	var lease *holdfast.Lease
+	lock := func(ctx context.Context) (_ bool, err error) {
+		lease, err = m.Lock(ctx)
+		return err == nil, err
+	}
+	return lock, func() uint64 { return lease.Token() }
+}
+
+// clockJumps has A lock on two servers, since it does not reach the third, and the clock of the second jump, so that B
+// locks on the second and the third. It fails if A may still write when B has.
+func clockJumps(s *Show, v voter) {
+	three := s.threeRedis()
+	unreached := closedAddr(s)
+	lockA, tokenA := v(s, []string{three[0].Addr, three[1].Addr, unreached})
+	lockB, tokenB := v(s, addrs(three))
+	account := s.resource()
+	s.mustLock(lockA)
+	endA := s.Hold("A")
+	expireAll(s, three[1])
+	s.Mark("server 2", Noted, "its clock jumps ahead, so that all that has a time to live is gone")
+	ours, err := lockB(s.Context())
+	s.Must(err)
+	if !ours {
+		endA()
+		s.Result(false, "B does not get the lock")
+		return
+	}
+	endB := s.Hold("B")
+	s.write(account, "B", tokenB())
+	accepted := s.write(account, "A", tokenA())
+	endB()
+	endA()
+	if accepted {
+		s.Result(true, "both hold the lock, and A's write is accepted after B's")
+		return
+	}
+	s.Result(false, "A has lost its majority, and its late write is refused: B's token is greater")
+}
+
+// expireAll does what a clock that jumps ahead does to a server: whatever has a time to live ends.
+func expireAll(s *Show, server *servers.Server) {
+	rdb := s.redisAt(server.Addr)
+	keys, err := rdb.Keys(s.Context(), "*").Result()
+	s.Must(err)
+	for _, key := range keys {
+		if rdb.PTTL(s.Context(), key).Val() > 0 {
+			s.Must(rdb.PExpire(s.Context(), key, time.Millisecond).Err())
+			s.mustSoon(func() bool { return rdb.Exists(s.Context(), key).Val() == 0 })
+		}
+	}
+}
+
+// closedAddr is an address at which nobody listens.
+func closedAddr(s *Show) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	s.Must(err)
+	defer l.Close()
+	return l.Addr().String()
+}

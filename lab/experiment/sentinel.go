@@ -1,0 +1,93 @@
+package experiment
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/lab/classic"
+)
+
+func sentinelFailover() Experiment {
+	return Experiment{
+		Name:     "sentinel-failover",
+		Question: "What becomes of a lock whose server dies before its replicas know of it?",
+		Needs:    "Redis with sentinels",
+		Acts: []Act{
+			{Title: "SET NX PX on whatever server is the master", Play: func(s *Show) { failover(s, classicOnMaster) }},
+			{Title: "Holdfast, with tokens", Ours: true, Play: func(s *Show) { failover(s, oursOnSentinels) }},
+		},
+	}
+}
+
+// A follower makes a lock that follows the master of a group, and tells its token once it is held.
+type follower func(s *Show, g *servers.SentinelGroup) (lock func(context.Context) error, token func() uint64)
+
+func classicOnMaster(s *Show, g *servers.SentinelGroup) (func(context.Context) error, func() uint64) {
+	value := rand.Text()
+	lock := func(ctx context.Context) error {
+		l := classic.SetCompareDelete{Redis: s.redisAt(g.Master(s, nil).Addr), Key: lockKey, Value: value, TTL: time.Minute}
+		return poll(ctx, l.TryLock)
+	}
+	return lock, func() uint64 { return 0 }
+}
+
+func oursOnSentinels(s *Show, g *servers.SentinelGroup) (func(context.Context) error, func() uint64) {
+	url := "redis-sentinel://" + strings.Join(addrs(g.Sentinels), ",") + "/" + g.Name
+	m := s.Client(url).Mutex("lab")
+	var lease *holdfast.Lease
+	return func(ctx context.Context) (err error) {
+		lease, err = m.Lock(ctx)
+		return err
+	}, func() uint64 { return lease.Token() }
+}
+
+// failover has A lock on a master that is cut off from its replicas and dies, and B lock on its successor. It fails if A
+// may still write when B has.
+func failover(s *Show, f follower) {
+	g := servers.RedisSentinel(s)
+	lockA, tokenA := f(s, g)
+	lockB, tokenB := f(s, g)
+	account := s.resource()
+	master := g.Master(s, nil)
+	isolate(s, g, master)
+	s.Must(lockA(s.Context()))
+	endA := s.Hold("A")
+	replace(s, g, master)
+	s.Mark("master", Crashed, "it dies before its replicas know of A's lock; one of them takes its place")
+	s.Must(lockB(s.Context()))
+	endB := s.Hold("B")
+	s.write(account, "B", tokenB())
+	accepted := s.write(account, "A", tokenA())
+	endB()
+	endA()
+	if accepted {
+		s.Result(true, "both hold the lock, and A's write is accepted after B's")
+		return
+	}
+	s.Result(false, "the server has lost A's lock, and A's late write is refused: B's token is greater")
+}
+
+// isolate cuts a master off from its replicas, which stand still: from now on nothing reaches them.
+func isolate(s *Show, g *servers.SentinelGroup, master *servers.Server) {
+	for _, replica := range g.Servers {
+		if replica != master {
+			replica.Pause(s)
+		}
+	}
+	master.RedisCommand(s, "CLIENT", "KILL", "TYPE", "replica")
+}
+
+// replace kills an isolated master, and waits until another has its place.
+func replace(s *Show, g *servers.SentinelGroup, master *servers.Server) {
+	master.Kill(s)
+	for _, replica := range g.Servers {
+		if replica != master {
+			replica.Resume(s)
+		}
+	}
+	g.Master(s, master)
+}

@@ -1,0 +1,78 @@
+package experiment
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lab/classic"
+)
+
+func unlockAnothers() Experiment {
+	return Experiment{
+		Name:     "unlock-anothers",
+		Question: "What does a holder unlock whose time was over before it was done?",
+		Needs:    "Redis",
+		Acts: []Act{
+			{Title: "SET NX PX, then DEL", Play: unlockByDel},
+			{Title: "Holdfast", Ours: true, Play: unlockOurs},
+		},
+	}
+}
+
+// unlockByDel lets A's time run out, B lock, A unlock, and C try.
+func unlockByDel(s *Show) {
+	rdb := s.redis()
+	s.Must(rdb.Del(s.Context(), lockKey).Err())
+	l := classic.SetThenDel{Redis: rdb, Key: lockKey, TTL: 200 * time.Millisecond}
+	s.mustLock(l.TryLock)
+	endA := s.Hold("A")
+	s.Must(poll(s.Context(), l.TryLock))            // once A's time is over
+	s.Must(rdb.Persist(s.Context(), lockKey).Err()) // B's will not be
+	endB := s.Hold("B")
+	s.Mark("A", Noted, "done at last, it deletes the key, which is B's")
+	s.Must(l.Unlock(s.Context()))
+	endA()
+	ours, err := l.TryLock(s.Context())
+	s.Must(err)
+	if ours {
+		endC := s.Hold("C")
+		time.Sleep(100 * time.Millisecond) // C works
+		endC()
+	}
+	endB()
+	s.Must(l.Unlock(s.Context()))
+	s.Exclusive()
+}
+
+// unlockOurs pauses A until its time is over, lets B lock, A unlock, and C try.
+func unlockOurs(s *Show) {
+	url := "redis://" + s.redisAddr()
+	a := s.Player("A", recipe{Lock: "holdfast", URL: url, TTL: shortTTL})
+	a.Lock()
+	a.Pause()
+	b, c := s.Client(url), s.Client(url)
+	lease, end := s.lock("B", b)
+	a.Resume()
+	a.Look()
+	a.Unlock()
+	if _, ours := s.try(c); ours {
+		s.Hold("C")()
+		s.Result(true, "A's unlocking let C in beside B")
+		return
+	}
+	s.Mark("C", Noted, "it is told that the lock is taken")
+	s.Must(lease.Check(s.Context()))
+	end()
+	s.Must(lease.Release(s.Context()))
+	s.Exclusive()
+}
+
+// mustLock locks what must be free.
+func (s *Show) mustLock(try func(context.Context) (bool, error)) {
+	s.Helper()
+	ours, err := try(s.Context())
+	s.Must(err)
+	if !ours {
+		s.Fatal("the lock is not free where the experiment begins")
+	}
+}
