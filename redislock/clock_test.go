@@ -11,7 +11,7 @@ import (
 
 // A clock that is set forward ends all claims, so two believe to hold the lock: the second has a greater token, and the
 // first learns of its loss when it renews.
-func TestClockSetForward(t *testing.T) {
+func TestServerClockSetForward(t *testing.T) {
 	clock := servers.NewClock(t)
 	srv := servers.RedisAt(t, clock)
 	first, second := openAt(t, srv.Addr, ""), openAt(t, srv.Addr, "")
@@ -29,7 +29,7 @@ func TestClockSetForward(t *testing.T) {
 
 // A clock that is set back lets claims live for too long, and tokens from the clock would be smaller: they go on from the
 // last one.
-func TestClockSetBack(t *testing.T) {
+func TestServerClockSetBack(t *testing.T) {
 	clock := servers.NewClock(t)
 	srv := servers.RedisAt(t, clock)
 	d := openAt(t, srv.Addr, "")

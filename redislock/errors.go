@@ -47,6 +47,7 @@ var refusals = []struct {
 	{prefix: "MOVED ", advice: "this server is part of a cluster; use a URL like redis-cluster://host1,host2"},
 	{prefix: "No such master with that name", anywhere: true, advice: "the sentinels do not know the name after the hosts; SENTINEL MASTERS lists those that they know"},
 	{prefix: "NOREPLICAS", passes: true, advice: "too few replicas follow the primary, so it takes no writes; see to the replicas"},
+	{prefix: "MISCONF", anywhere: true, passes: true, advice: "it cannot write to its disk, so it takes no writes; see to the disk"},
 	{prefix: "OOM", advice: "the server's memory is full; give it more or free some"},
 	{prefix: "DB index", advice: "choose a database that exists"},
 	{prefix: "Error compiling script", anywhere: true, advice: "the server must be Redis 7.0 or newer"},
