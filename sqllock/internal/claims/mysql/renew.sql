@@ -7,6 +7,7 @@ BEGIN
 	DECLARE v_name VARBINARY(1024);
 	DECLARE v_id VARBINARY(64);
 	DECLARE v_token, v_ttl, v_now, v_found BIGINT;
+	DECLARE v_granted, v_shares TINYINT;
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
 	DECLARE EXIT HANDLER FOR SQLEXCEPTION
 	BEGIN
@@ -28,15 +29,15 @@ BEGIN
 			WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token);
 		END IF;
 		SET v_found = NULL;
-		SELECT token INTO v_found FROM holdfast_claims
+		SELECT token, granted, granted = 0 AND weight < units INTO v_found, v_granted, v_shares FROM holdfast_claims
 		WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token);
 		IF v_found IS NULL THEN
 			SELECT 1, 0, 0, 0, 0, 0, 0;
 		ELSE
 			IF SUBSTRING_INDEX(v_line, ' ', -1) = '1' THEN
-				CALL holdfast1_hang(v_name, v_id);
+				CALL holdfast1_hang(v_id, v_shares);
 			END IF;
-			CALL holdfast1_state(v_name, v_id, v_now);
+			CALL holdfast1_state(v_name, v_id, v_found, v_granted, v_now);
 		END IF;
 	END WHILE;
 	COMMIT;

@@ -5,8 +5,9 @@ CREATE PROCEDURE holdfast1_request(
 	p_stay TINYINT, p_owner BLOB, p_value MEDIUMBLOB, p_bells TINYINT
 ) SQL SECURITY INVOKER
 BEGIN
-	DECLARE v_now, v_token, v_deadline, v_ended, v_sum, v_limit BIGINT DEFAULT NULL;
+	DECLARE v_now, v_token, v_ttl, v_deadline, v_ended, v_sum, v_limit BIGINT DEFAULT NULL;
 	DECLARE v_waits, v_granted TINYINT;
+	DECLARE v_new TINYINT DEFAULT 0; -- nobody is behind a claim that is new
 	DECLARE v_answer INT DEFAULT 0;
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
 	DECLARE EXIT HANDLER FOR SQLEXCEPTION
@@ -17,16 +18,18 @@ BEGIN
 
 	CALL holdfast1_enter(p_name);
 	SET v_now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
-	SELECT token, deadline INTO v_token, v_deadline FROM holdfast_claims WHERE name = p_name AND id = p_id FOR UPDATE;
+	SELECT token, ttl, deadline INTO v_token, v_ttl, v_deadline
+	FROM holdfast_claims WHERE name = p_name AND id = p_id FOR UPDATE;
 	IF v_token IS NOT NULL AND v_deadline <= v_now THEN
 		CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
-		CALL holdfast1_finish(p_name, p_id, 0, v_now, v_now);
+		CALL holdfast1_finish(p_name, p_id, v_token, v_ttl, 0, v_now, v_now);
 		SET v_answer = 1;
 	ELSEIF v_token IS NOT NULL AND p_token NOT IN (0, v_token) THEN
 		SET v_answer = 1;
 	ELSEIF v_token IS NOT NULL THEN
 		UPDATE holdfast_claims SET ttl = p_ttl, deadline = v_now + p_ttl WHERE name = p_name AND id = p_id;
 		CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
+		SELECT granted INTO v_granted FROM holdfast_claims WHERE name = p_name AND id = p_id;
 	ELSE
 		SELECT deadline INTO v_ended FROM holdfast_ends WHERE name = p_name AND id = p_id AND deadline > v_now;
 		IF p_token <> 0 OR v_ended IS NOT NULL THEN
@@ -35,12 +38,12 @@ BEGIN
 			CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
 			SET v_granted = NOT v_waits AND v_sum + p_weight <= LEAST(v_limit, p_units);
 			IF v_granted OR p_stay THEN
-				UPDATE holdfast_locks SET token = GREATEST(token + 1, v_now) WHERE name = p_name;
+				UPDATE holdfast_locks SET token = LAST_INSERT_ID(GREATEST(token + 1, v_now)) WHERE name = p_name;
+				SET v_token = LAST_INSERT_ID(), v_new = 1;
 				INSERT INTO holdfast_claims
 					(name, id, token, weight, units, ttl, deadline, since, granted, revoked, owner, value)
-				SELECT
-					name, p_id, token, p_weight, p_units, p_ttl, v_now + p_ttl, v_now, v_granted, 0, p_owner, p_value
-				FROM holdfast_locks WHERE name = p_name;
+				VALUES
+					(p_name, p_id, v_token, p_weight, p_units, p_ttl, v_now + p_ttl, v_now, v_granted, 0, p_owner, p_value);
 			ELSE
 				SET v_answer = 2;
 			END IF;
@@ -52,9 +55,14 @@ BEGIN
 		SELECT v_answer, 0, 0, 0, 0, 0, 0;
 	ELSE
 		IF p_bells THEN -- before others can see the claim
-			CALL holdfast1_hang(p_name, p_id);
+			CALL holdfast1_hang(p_id, NOT v_granted AND p_weight < p_units);
 		END IF;
-		CALL holdfast1_state(p_name, p_id, v_now);
-		COMMIT;
+		IF v_new AND v_granted THEN
+			COMMIT;
+			SELECT 0, v_token, 1, p_ttl, 0, 0, 0;
+		ELSE
+			CALL holdfast1_state(p_name, p_id, v_token, v_granted, v_now);
+			COMMIT;
+		END IF;
 	END IF;
 END

@@ -5,31 +5,31 @@ CREATE PROCEDURE holdfast1_settle(
 	p_name VARBINARY(1024), p_now BIGINT, OUT o_sum BIGINT, OUT o_limit BIGINT, OUT o_waits TINYINT
 ) SQL SECURITY INVOKER
 BEGIN
-	DECLARE v_id VARBINARY(64) DEFAULT NULL;
-	DECLARE v_weight, v_units, v_deadline BIGINT;
+	DECLARE v_id VARBINARY(64);
+	DECLARE v_token, v_ttl, v_weight, v_units, v_deadline BIGINT;
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
 
-	SELECT id INTO v_id FROM holdfast_claims
-	WHERE name = p_name AND granted = 1 AND deadline <= p_now ORDER BY token LIMIT 1;
-	WHILE v_id IS NOT NULL DO
-		CALL holdfast1_finish(p_name, v_id, 0, p_now, p_now);
-		SET v_id = NULL;
-		SELECT id INTO v_id FROM holdfast_claims
+	holding: LOOP
+		SELECT COALESCE(SUM(weight), 0), COALESCE(MIN(units), 2147483647), MIN(deadline) INTO o_sum, o_limit, v_deadline
+		FROM holdfast_claims WHERE name = p_name AND granted = 1;
+		IF v_deadline IS NULL OR v_deadline > p_now THEN
+			LEAVE holding;
+		END IF;
+		SELECT id, token, ttl INTO v_id, v_token, v_ttl FROM holdfast_claims
 		WHERE name = p_name AND granted = 1 AND deadline <= p_now ORDER BY token LIMIT 1;
-	END WHILE;
+		CALL holdfast1_finish(p_name, v_id, v_token, v_ttl, 0, p_now, p_now);
+	END LOOP;
 
-	SELECT COALESCE(SUM(weight), 0), COALESCE(MIN(units), 2147483647) INTO o_sum, o_limit
-	FROM holdfast_claims WHERE name = p_name AND granted = 1;
 	waiting: LOOP
 		SET v_id = NULL;
-		SELECT id, weight, units, deadline INTO v_id, v_weight, v_units, v_deadline
+		SELECT id, token, ttl, weight, units, deadline INTO v_id, v_token, v_ttl, v_weight, v_units, v_deadline
 		FROM holdfast_claims WHERE name = p_name AND granted = 0 ORDER BY token LIMIT 1;
 		SET o_waits = v_id IS NOT NULL;
 		IF v_id IS NULL THEN
 			LEAVE waiting;
 		END IF;
 		IF v_deadline <= p_now THEN
-			CALL holdfast1_finish(p_name, v_id, 0, p_now, p_now);
+			CALL holdfast1_finish(p_name, v_id, v_token, v_ttl, 0, p_now, p_now);
 			ITERATE waiting;
 		END IF;
 		IF o_sum + v_weight > LEAST(o_limit, v_units) THEN

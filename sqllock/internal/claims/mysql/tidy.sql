@@ -1,7 +1,7 @@
 -- Takes all dead claims of a lock out of its queue, and grants what that makes grantable. Takes the name, returns 0.
 CREATE PROCEDURE holdfast1_tidy(p_name VARBINARY(1024)) SQL SECURITY INVOKER
 BEGIN
-	DECLARE v_now, v_sum, v_limit BIGINT;
+	DECLARE v_now, v_token, v_ttl, v_sum, v_limit BIGINT;
 	DECLARE v_waits TINYINT;
 	DECLARE v_id VARBINARY(64);
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
@@ -15,11 +15,12 @@ BEGIN
 	SET v_now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
 	dead: LOOP
 		SET v_id = NULL;
-		SELECT id INTO v_id FROM holdfast_claims WHERE name = p_name AND deadline <= v_now ORDER BY token LIMIT 1;
+		SELECT id, token, ttl INTO v_id, v_token, v_ttl
+		FROM holdfast_claims WHERE name = p_name AND deadline <= v_now ORDER BY token LIMIT 1;
 		IF v_id IS NULL THEN
 			LEAVE dead;
 		END IF;
-		CALL holdfast1_finish(p_name, v_id, 0, v_now, v_now);
+		CALL holdfast1_finish(p_name, v_id, v_token, v_ttl, 0, v_now, v_now);
 	END LOOP;
 	CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
 	COMMIT;

@@ -65,7 +65,7 @@ BEGIN
 	END LOOP;
 
 	IF v_answer = 0 THEN
-		CALL holdfast1_state(p_name, p_id, v_now);
+		CALL holdfast1_state(p_name, p_id, v_token, v_granted, v_now);
 	ELSE
 		SELECT v_answer, 0, 0, 0, 0, 0, 0;
 	END IF;

@@ -15,7 +15,10 @@ BEGIN
 		IF FOUND AND v_claim.released AND p_token IN (0, v_claim.token) THEN
 			v_answer := 0;
 		ELSIF NOT FOUND AND p_token = 0 THEN
-			PERFORM holdfast1_bar(p_name, p_id, 0, false, v_now + p_ttl);
+			INSERT INTO holdfast_ends (name, id, token, released, deadline)
+			VALUES (p_name, p_id, 0, false, v_now + p_ttl)
+			ON CONFLICT (name, id) DO UPDATE
+			SET token = excluded.token, released = excluded.released, deadline = excluded.deadline;
 		END IF;
 	ELSIF v_claim.deadline <= v_now THEN
 		PERFORM holdfast1_finish(p_name, p_id, false, v_now, v_now);

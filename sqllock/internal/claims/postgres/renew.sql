@@ -12,6 +12,7 @@ DECLARE
 	v_token bigint;
 	v_ttl   bigint;
 	v_now   bigint;
+	v_waits boolean; -- and may share its lock
 BEGIN
 	FOR v_part IN SELECT string_to_array(line, ' ') FROM unnest(string_to_array(p_claims, E'\n')) WITH ORDINALITY t (line, n) ORDER BY n LOOP
 		v_name := decode(v_part[1], 'hex');
@@ -21,9 +22,10 @@ BEGIN
 		v_now := holdfast1_now();
 		IF p_extend THEN
 			UPDATE holdfast_claims SET ttl = v_ttl, deadline = v_now + v_ttl
-			WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token);
+			WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token)
+			RETURNING NOT granted AND weight < units INTO v_waits;
 		ELSE
-			PERFORM FROM holdfast_claims
+			SELECT NOT granted AND weight < units INTO v_waits FROM holdfast_claims
 			WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token);
 		END IF;
 		IF NOT FOUND THEN
@@ -32,7 +34,7 @@ BEGIN
 		END IF;
 		RETURN QUERY SELECT 0, s.* FROM holdfast1_state(v_name, v_id, v_now) s;
 		IF v_part[5] = '1' THEN
-			PERFORM holdfast1_hang(v_name, v_id);
+			PERFORM holdfast1_hang(v_id, v_waits);
 		END IF;
 	END LOOP;
 END

@@ -47,9 +47,15 @@ BEGIN
 		RETURN QUERY SELECT answer, 0::bigint, false, 0::bigint, 0::bigint, false, false;
 		RETURN;
 	END IF;
-	RETURN QUERY SELECT 0, s.* FROM holdfast1_state(p_name, p_id, v_now) s;
+	IF token IS NOT NULL AND granted THEN -- it is new, so nobody is behind it
+		RETURN QUERY SELECT 0, token, true, p_ttl, 0::bigint, false, false;
+	ELSE
+		RETURN QUERY SELECT 0, s.* FROM holdfast1_state(p_name, p_id, v_now) s;
+	END IF;
 	IF p_bells THEN
-		PERFORM holdfast1_hang(p_name, p_id);
+		PERFORM holdfast1_hang(p_id, p_weight < p_units AND EXISTS (
+			SELECT FROM holdfast_claims WHERE name = p_name AND id = p_id AND NOT granted
+		));
 	END IF;
 END
 $$;

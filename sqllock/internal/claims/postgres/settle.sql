@@ -5,12 +5,15 @@ CREATE FUNCTION holdfast1_settle(p_name bytea, p_now bigint, OUT o_sum bigint, O
 LANGUAGE plpgsql AS $$
 DECLARE
 	v_claim record;
+	v_until bigint;
 BEGIN
-	PERFORM holdfast1_finish(p_name, d.id, false, p_now, p_now)
-	FROM (SELECT id FROM holdfast_claims WHERE name = p_name AND granted AND deadline <= p_now ORDER BY token) d;
-
-	SELECT coalesce(sum(weight), 0), coalesce(min(units), 2147483647) INTO o_sum, o_limit
-	FROM holdfast_claims WHERE name = p_name AND granted;
+	LOOP
+		SELECT coalesce(sum(weight), 0), coalesce(min(units), 2147483647), min(deadline) INTO o_sum, o_limit, v_until
+		FROM holdfast_claims WHERE name = p_name AND granted;
+		EXIT WHEN v_until IS NULL OR v_until > p_now;
+		PERFORM holdfast1_finish(p_name, d.id, false, p_now, p_now)
+		FROM (SELECT id FROM holdfast_claims WHERE name = p_name AND granted AND deadline <= p_now ORDER BY token) d;
+	END LOOP;
 	LOOP
 		SELECT id, weight, units, deadline INTO v_claim
 		FROM holdfast_claims WHERE name = p_name AND NOT granted ORDER BY token LIMIT 1;

@@ -2,8 +2,10 @@
 -- blocks it expires if it is the next in line and else 0, whether others wait behind it, and revoked.
 CREATE FUNCTION holdfast1_state(p_name bytea, p_id text, p_now bigint)
 RETURNS TABLE (token bigint, granted boolean, ttl bigint, retry bigint, contended boolean, revoked boolean)
-LANGUAGE sql AS $$
-	SELECT c.token, c.granted, c.ttl,
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+	RETURN QUERY SELECT c.token, c.granted, c.ttl,
 		CASE WHEN c.granted OR EXISTS (
 			SELECT FROM holdfast_claims a
 			WHERE a.name = p_name AND NOT a.granted AND a.token < c.token AND a.deadline > p_now
@@ -18,5 +20,6 @@ LANGUAGE sql AS $$
 			WHERE b.name = p_name AND b.granted AND b.token > c.token AND b.deadline > p_now
 		),
 		c.revoked
-	FROM holdfast_claims c WHERE c.name = p_name AND c.id = p_id
+	FROM holdfast_claims c WHERE c.name = p_name AND c.id = p_id;
+END
 $$;
