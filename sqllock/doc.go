@@ -35,5 +35,7 @@
 //   - Claims live by their TTL, not by connections.
 //   - Who waits sleeps in the server until a lock of the session is let go that the client in its way holds.
 //
+// With [Session] as [Options.Mode], or mode=session in the URL, the server's own locks are leases: docs/sessions.md.
+//
 // docs/sql.md has the tables, what it costs, and what it cannot do.
 package sqllock
