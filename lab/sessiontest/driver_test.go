@@ -68,6 +68,7 @@ func (s server) open(t testing.TB, addr string) driver.Driver {
 }
 
 func TestDriver(t *testing.T) {
+	t.Parallel() // so that the others, which take less time, come first
 	for _, s := range all {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel() // most of it waits

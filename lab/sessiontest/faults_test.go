@@ -337,7 +337,6 @@ func restarted(t *testing.T, s server, running *servers.Server) {
 
 // A proxy that pools transactions is refused, with the reason; one that pools sessions is not.
 func TestProxies(t *testing.T) {
-	t.Parallel()
 	s := all[1]
 	running := s.migrated(t)
 	pooled := servers.PgBouncer(t, running, "transaction")
