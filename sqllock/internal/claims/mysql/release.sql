@@ -16,23 +16,31 @@ BEGIN
 
 	CALL holdfast1_enter(p_name);
 	SET v_now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
-	SELECT token, ttl, deadline INTO v_token, v_ttl, v_deadline
-	FROM holdfast_claims WHERE name = p_name AND id = p_id FOR UPDATE;
-	IF v_token IS NULL THEN
-		SELECT token, released INTO v_token, v_released FROM holdfast_ends
-		WHERE name = p_name AND id = p_id AND deadline > v_now;
-		IF v_released AND p_token IN (0, v_token) THEN
+	DELETE FROM holdfast_claims
+	WHERE name = p_name AND id = p_id AND token = p_token AND deadline > v_now AND granted = 1 AND weight = units;
+	IF ROW_COUNT() > 0 THEN -- nobody held it together with this claim
+		REPLACE INTO holdfast_ends (name, id, token, released, deadline) VALUES (p_name, p_id, p_token, 1, v_now + p_ttl);
+		SET v_sum = 0, v_limit = 2147483647, v_answer = 0;
+		CALL holdfast1_grant(p_name, v_now, v_sum, v_limit, v_waits);
+	ELSE
+		SELECT token, ttl, deadline INTO v_token, v_ttl, v_deadline
+		FROM holdfast_claims WHERE name = p_name AND id = p_id FOR UPDATE;
+		IF v_token IS NULL THEN
+			SELECT token, released INTO v_token, v_released FROM holdfast_ends
+			WHERE name = p_name AND id = p_id AND deadline > v_now;
+			IF v_released AND p_token IN (0, v_token) THEN
+				SET v_answer = 0;
+			ELSEIF v_released IS NULL AND p_token = 0 THEN
+				REPLACE INTO holdfast_ends (name, id, token, released, deadline) VALUES (p_name, p_id, 0, 0, v_now + p_ttl);
+			END IF;
+		ELSEIF v_deadline <= v_now THEN
+			CALL holdfast1_finish(p_name, p_id, v_token, v_ttl, 0, v_now, v_now);
+			CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
+		ELSEIF p_token IN (0, v_token) THEN
+			CALL holdfast1_finish(p_name, p_id, v_token, v_ttl, 1, v_now, v_deadline);
+			CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
 			SET v_answer = 0;
-		ELSEIF v_released IS NULL AND p_token = 0 THEN
-			REPLACE INTO holdfast_ends (name, id, token, released, deadline) VALUES (p_name, p_id, 0, 0, v_now + p_ttl);
 		END IF;
-	ELSEIF v_deadline <= v_now THEN
-		CALL holdfast1_finish(p_name, p_id, v_token, v_ttl, 0, v_now, v_now);
-		CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
-	ELSEIF p_token IN (0, v_token) THEN
-		CALL holdfast1_finish(p_name, p_id, v_token, v_ttl, 1, v_now, v_deadline);
-		CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
-		SET v_answer = 0;
 	END IF;
 	COMMIT;
 	IF p_bells > 0 THEN -- after others can see what has changed

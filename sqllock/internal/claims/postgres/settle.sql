@@ -1,10 +1,9 @@
 -- Makes the front of a queue, whose row is locked, what it should be: dead claims leave it, and what becomes grantable is
--- granted. It reads no further than the first claim that has to wait. Takes name and now. Returns the units that are
--- granted, the least limit among those claims, and whether a claim waits.
+-- granted. Takes name and now. Returns the units that are granted, the least limit among those claims, and whether a claim
+-- waits.
 CREATE FUNCTION holdfast1_settle(p_name bytea, p_now bigint, OUT o_sum bigint, OUT o_limit bigint, OUT o_waits boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
-	v_claim record;
 	v_until bigint;
 BEGIN
 	LOOP
@@ -14,19 +13,6 @@ BEGIN
 		PERFORM holdfast1_finish(p_name, d.id, false, p_now, p_now)
 		FROM (SELECT id FROM holdfast_claims WHERE name = p_name AND granted AND deadline <= p_now ORDER BY token) d;
 	END LOOP;
-	LOOP
-		SELECT id, weight, units, deadline INTO v_claim
-		FROM holdfast_claims WHERE name = p_name AND NOT granted ORDER BY token LIMIT 1;
-		o_waits := FOUND;
-		EXIT WHEN NOT o_waits;
-		IF v_claim.deadline <= p_now THEN
-			PERFORM holdfast1_finish(p_name, v_claim.id, false, p_now, p_now);
-			CONTINUE;
-		END IF;
-		EXIT WHEN o_sum + v_claim.weight > least(o_limit, v_claim.units);
-		UPDATE holdfast_claims SET granted = true WHERE name = p_name AND id = v_claim.id;
-		o_sum := o_sum + v_claim.weight;
-		o_limit := least(o_limit, v_claim.units);
-	END LOOP;
+	SELECT * INTO o_sum, o_limit, o_waits FROM holdfast1_grant(p_name, p_now, o_sum, o_limit);
 END
 $$;

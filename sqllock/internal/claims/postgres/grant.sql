@@ -1,0 +1,25 @@
+-- Grants what is grantable at the front of a queue, whose row is locked, and takes waiting claims that are dead out of it. It
+-- reads no further than the first claim that has to wait. Takes name, now, the units that are granted, and the least limit
+-- among those claims. Returns these anew, and whether a claim waits.
+CREATE FUNCTION holdfast1_grant(
+	p_name bytea, p_now bigint, INOUT o_sum bigint, INOUT o_limit bigint, OUT o_waits boolean
+) LANGUAGE plpgsql AS $$
+DECLARE
+	v_claim record;
+BEGIN
+	LOOP
+		SELECT id, weight, units, deadline INTO v_claim
+		FROM holdfast_claims WHERE name = p_name AND NOT granted ORDER BY token LIMIT 1;
+		o_waits := FOUND;
+		EXIT WHEN NOT o_waits;
+		IF v_claim.deadline <= p_now THEN
+			PERFORM holdfast1_finish(p_name, v_claim.id, false, p_now, p_now);
+			CONTINUE;
+		END IF;
+		EXIT WHEN o_sum + v_claim.weight > least(o_limit, v_claim.units);
+		UPDATE holdfast_claims SET granted = true WHERE name = p_name AND id = v_claim.id;
+		o_sum := o_sum + v_claim.weight;
+		o_limit := least(o_limit, v_claim.units);
+	END LOOP;
+END
+$$;
