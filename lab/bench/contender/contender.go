@@ -21,6 +21,7 @@ type Contender struct {
 	Module string // the module whose version is measured
 	Note   string // the options that it was given beyond its defaults
 	Waits  bool   // Lock waits for a lock that is taken; otherwise only locks that are free can be measured
+	Alone  bool   // a client waits for one lock at a time; who waits for more needs more clients
 
 	// Open connects a client, which shares nothing with other clients.
 	Open func(ctx context.Context, addr string) (Client, error)

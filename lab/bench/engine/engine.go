@@ -16,10 +16,11 @@ type Engine struct {
 	Addr    string
 	Version string // the product and its version
 	pid     int
+	family  bool // the server works in children of that process
 }
 
 // CPU returns the processor time that the server has used so far. Where the system does not tell, ok is false.
-func (e *Engine) CPU() (used time.Duration, ok bool) { return processorTime(e.pid) }
+func (e *Engine) CPU() (used time.Duration, ok bool) { return processorTime(e.pid, e.family) }
 
 // Redis starts a redis-server that keeps nothing on disk.
 func Redis(t testing.TB) *Engine {

@@ -16,11 +16,12 @@ type Counter struct {
 	upstream string
 	protocol Protocol
 
-	mu     sync.Mutex
-	passed Count
-	conns  []net.Conn
-	closed bool
-	wg     sync.WaitGroup
+	mu        sync.Mutex
+	passed    Count
+	conns     []net.Conn
+	connected int
+	closed    bool
+	wg        sync.WaitGroup
 }
 
 // Listen starts a counter in front of the server at upstream, to which clients speak this protocol.
@@ -42,6 +43,13 @@ func (c *Counter) Count() Count {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.passed
+}
+
+// Connected returns how many clients are connected now.
+func (c *Counter) Connected() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.connected
 }
 
 // Close ends all connections, and returns when nothing of the counter runs any more.
@@ -80,7 +88,7 @@ func (c *Counter) serve(client, server net.Conn) {
 		hangUp()
 		return
 	}
-	c.wg.Go(func() { defer hangUp(); c.forward(client, server) })
+	c.wg.Go(func() { defer c.left(); defer hangUp(); c.forward(client, server) })
 	c.wg.Go(func() { defer hangUp(); _, _ = io.Copy(client, server) })
 }
 
@@ -89,7 +97,17 @@ func (c *Counter) keep(conns ...net.Conn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conns = append(c.conns, conns...)
+	if !c.closed {
+		c.connected++
+	}
 	return !c.closed
+}
+
+// left notes that a client is gone.
+func (c *Counter) left() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.connected--
 }
 
 // forward counts what passes and sends it on. It waits only for the rest of a piece that came in part, which its sender

@@ -6,6 +6,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestReadCommand(t *testing.T) {
@@ -53,6 +54,33 @@ func TestCounterForwardsAndCounts(t *testing.T) {
 	exchange(t, conn, get)
 	if got, want := counter.Count().Sub(before), (Count{Requests: 1}); got != want {
 		t.Errorf("since then %+v, want %+v", got, want)
+	}
+}
+
+func TestCounterKnowsWhoIsConnected(t *testing.T) {
+	counter, err := Listen(echoServer(t), Redis(func(Command) bool { return false }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer counter.Close()
+	var conns []net.Conn
+	for range 3 {
+		conn, err := net.Dial("tcp", counter.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		exchange(t, conn, "*1\r\n$4\r\nPING\r\n")
+		conns = append(conns, conn)
+	}
+	if n := counter.Connected(); n != 3 {
+		t.Errorf("%d are connected, want 3", n)
+	}
+	conns[0].Close()
+	for end := time.Now().Add(10 * time.Second); counter.Connected() != 2; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d are connected, want 2", counter.Connected())
+		}
 	}
 }
 
