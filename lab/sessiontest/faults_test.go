@@ -277,6 +277,10 @@ func connections(t *testing.T, s server, running *servers.Server) {
 	if err := db.PingContext(t.Context()); err != nil {
 		t.Errorf("the caller's database was closed: %v", err)
 	}
+	db.SetMaxOpenConns(1)
+	if _, err := sqllock.New(t.Context(), db, dialect, &sqllock.Options{Mode: sqllock.Session}); err == nil || !strings.Contains(err.Error(), "SetMaxOpenConns") {
+		t.Errorf("with a pool of one connection: %v", err)
+	}
 }
 
 // What clients that ended have left behind is removed on request: claims that waited, and tokens, even of a holder that

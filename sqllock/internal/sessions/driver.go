@@ -29,9 +29,15 @@ type Driver struct {
 	claims map[claimKey]*claim
 }
 
+// fewestConns is how many connections it takes to look for proxies, and to release what other sessions hold.
+const fewestConns = 2
+
 // New makes a driver on a database that the caller has opened, in which [Migrate] has made the tables. Tokens are kept for
 // the duration keep after their lock's last use.
 func New(ctx context.Context, db *sql.DB, dialect *Dialect, keep time.Duration) (*Driver, error) {
+	if most := db.Stats().MaxOpenConnections; most > 0 && most < fewestConns {
+		return nil, fmt.Errorf("each claim in session mode takes a connection, and this pool allows %d; raise SetMaxOpenConns to the number of claims and %d more", most, fewestConns)
+	}
 	d := &Driver{db: db, dialect: dialect, keep: keep, claims: make(map[claimKey]*claim)}
 	d.life, d.end = context.WithCancelCause(context.Background())
 	var err error
