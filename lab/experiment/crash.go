@@ -15,7 +15,7 @@ func setnxCrash() Experiment {
 		Needs:    "Redis",
 		Acts: []Act{
 			{Title: "SETNX, then DEL", Play: func(s *Show) { crashOnRedis(s, recipe{Lock: "setnx"}) }},
-			{Title: "Holdfast", Ours: true, Play: crashOfOurs},
+			{Title: "Holdfast", Ours: true, Play: crashOfOursOnRedis},
 		},
 	}
 }
@@ -29,7 +29,7 @@ func setnxExpireGap() Experiment {
 			{Title: "SETNX, then EXPIRE", Play: func(s *Show) {
 				crashOnRedis(s, recipe{Lock: "setnx-expire, interrupted", TTL: time.Second})
 			}},
-			{Title: "Holdfast, killed as soon as it has the lock", Ours: true, Play: crashOfOurs},
+			{Title: "Holdfast, killed as soon as it has the lock", Ours: true, Play: crashOfOursOnRedis},
 		},
 	}
 }
@@ -43,7 +43,7 @@ func ttlTooLong() Experiment {
 			{Title: "SET NX PX with ten minutes, to be on the safe side", Play: func(s *Show) {
 				crashOnRedis(s, recipe{Lock: "set", TTL: 10 * time.Minute})
 			}},
-			{Title: "Holdfast, which renews a short lease", Ours: true, Play: crashOfOurs},
+			{Title: "Holdfast, which renews a short lease", Ours: true, Play: crashOfOursOnRedis},
 		},
 	}
 }
@@ -73,9 +73,10 @@ func crashOnRedis(s *Show, r recipe) {
 	}
 }
 
+func crashOfOursOnRedis(s *Show) { crashOfOurs(s, "redis://"+s.redisAddr()) }
+
 // crashOfOurs kills a holder, and fails if the next does not have the lock soon.
-func crashOfOurs(s *Show) {
-	url := "redis://" + s.redisAddr()
+func crashOfOurs(s *Show, url string) {
 	a := s.Player("A", recipe{Lock: "holdfast", URL: url, TTL: shortTTL})
 	a.Lock()
 	a.Crash()

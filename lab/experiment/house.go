@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"net/url"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -71,23 +70,27 @@ func (h *house) redisAt(addr string) *redis.Client {
 	return c
 }
 
-// mariaDB returns the URL and a pool of connections of the database server.
-func (h *house) mariaDB() (rawURL string, db *sql.DB) {
-	addr := h.at("mysql", func(t testing.TB) *servers.Server { return servers.MariaDB(t) })
-	rawURL = "mysql://root@" + addr + "/test"
-	if err := sqllock.MigrateURL(h.Context(), rawURL); err != nil {
-		h.Fatal(err)
-	}
-	db, err := sql.Open("mysql", "root@tcp("+addr+")/test")
-	if err != nil {
-		h.Fatal(err)
-	}
-	h.Cleanup(func() { _ = db.Close() })
-	return rawURL, db
+// A database is a MariaDB server.
+type database struct {
+	*sql.DB
+	source string // for other pools of connections
+	url    string // for Holdfast's locks
 }
 
-// file is the URL of locks that need no server.
-func (h *house) file() string { return "file:" + filepath.Join(h.TempDir(), "locks.db") }
+func (h *house) mariaDB() database {
+	h.Helper()
+	addr := h.at("mysql", func(t testing.TB) *servers.Server { return servers.MariaDB(t) })
+	d := database{url: "mysql://root@" + addr + "/test", source: "root@tcp(" + addr + ")/test"}
+	if err := sqllock.MigrateURL(h.Context(), d.url); err != nil {
+		h.Fatal(err)
+	}
+	var err error
+	if d.DB, err = sql.Open("mysql", d.source); err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(func() { _ = d.Close() })
+	return d
+}
 
 // within asks again and again until the answer is yes, and reports whether that was in time.
 func within(ctx context.Context, limit time.Duration, ask func() bool) bool {

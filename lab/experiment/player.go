@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ func init() { actor.Register(playerRole, play) }
 type recipe struct {
 	Lock     string   // a name of lockers
 	Addrs    []string // of Redis servers
+	Source   string   // of a MariaDB server
 	URL      string   // of Holdfast's lock
 	TTL      time.Duration
 	Resource string // where it writes; empty if it does not
@@ -79,7 +81,20 @@ var lockers = map[string]func(context.Context, recipe) (locker, error){
 		}
 		return naive(l), nil
 	},
+	"row": func(_ context.Context, r recipe) (locker, error) {
+		row, err := rowOf(r)
+		return naive(row), err
+	},
+	"counted row": func(_ context.Context, r recipe) (locker, error) {
+		row, err := rowOf(r)
+		return naive(classic.CountedRow{UniqueRow: row}), err
+	},
 	"holdfast": ours,
+}
+
+func rowOf(r recipe) (row classic.UniqueRow, err error) {
+	db, err := sql.Open("mysql", r.Source)
+	return classic.UniqueRow{DB: db, Type: lockKey, Owner: rand.Text()}, err
 }
 
 // naive is a classic lock, tried again and again.
