@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"net/http"
 	"os"
 	"strconv"
@@ -187,11 +186,4 @@ func each(n int, f func(i int)) {
 		wg.Go(func() { f(i) })
 	}
 	wg.Wait()
-}
-
-func numbered(what string, n int) (names []string) {
-	for i := range n {
-		names = append(names, fmt.Sprint(what, " ", i))
-	}
-	return names
 }

@@ -3,130 +3,102 @@ package etcdlock_test
 import (
 	"bufio"
 	"context"
-	"os/exec"
-	"slices"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/hall"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// together is how long two of ours and two of theirs share a lock.
-func together() time.Duration {
-	if soak() {
-		return time.Minute
-	}
-	return 2 * time.Second
-}
-
 var foreign = &etcdlock.Options{Layout: etcdlock.Concurrency}
 
-// compete lets two clients of ours enter the room until ctx ends.
-func compete(t *testing.T, ctx context.Context, r *room, addr, name string) {
-	each(2, func(i int) {
-		c := holdfast.New(open(t, foreign, addr))
-		defer c.Close(context.Background())
-		m := c.Mutex(name, holdfast.WithLocalHandoff(0))
-		for ctx.Err() == nil {
-			err := m.Do(ctx, func(context.Context, *holdfast.Lease) error {
-				r.visit(numbered("ours", 2)[i])
-				return nil
-			})
-			if err != nil && ctx.Err() == nil {
-				t.Errorf("ours: %v", err)
-				return
-			}
-		}
-	})
-}
+var (
+	ours             = hall.Self("ours", "ours")
+	concurrencyMutex = hall.Self("concurrency.Mutex", "concurrency.Mutex")
+	etcdctlLock      = hall.Self("etcdctl lock", "etcdctl lock")
+)
 
-func TestBesideConcurrencyMutex(t *testing.T) {
+// Two processes of ours and two of each peer's share a lock: never two are inside, and nobody starves.
+func TestBesidePeers(t *testing.T) {
 	t.Parallel()
-	const name = "jobs/nightly"
-	addr := servers.Etcd(t).Addr
-	ctx, cancel := context.WithTimeout(t.Context(), together())
-	defer cancel()
-	var r room
-	theirs := func(i int) {
-		session, err := concurrency.NewSession(dial(t, addr))
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer session.Close()
-		for ctx.Err() == nil {
-			m := concurrency.NewMutex(session, name)
-			if err := m.Lock(ctx); err != nil {
-				continue // the time is over
-			}
-			r.visit(numbered("theirs", 2)[i])
-			if err := m.Unlock(context.Background()); err != nil {
-				t.Errorf("theirs: %v", err)
-			}
-		}
-	}
-	each(2, func(side int) {
-		if side == 0 {
-			compete(t, ctx, &r, addr, name)
-		} else {
-			each(2, theirs)
-		}
-	})
-	r.judge(t, 5, slices.Concat(numbered("ours", 2), numbered("theirs", 2))...)
-}
-
-func TestBesideEtcdctlLock(t *testing.T) {
-	t.Parallel()
-	const name = "jobs/nightly"
-	one := []*servers.Server{servers.Etcd(t)}
-	ctx, cancel := context.WithTimeout(t.Context(), together())
-	defer cancel()
-	var r room
-	each(2, func(side int) {
-		if side == 0 {
-			compete(t, ctx, &r, one[0].Addr, name)
-			return
-		}
-		each(2, func(i int) {
-			for ctx.Err() == nil {
-				etcdctlVisit(t, one, &r, name, numbered("etcdctl", 2)[i])
+	for _, peer := range []hall.Program{concurrencyMutex, etcdctlLock} {
+		t.Run(peer.Name, func(t *testing.T) {
+			t.Parallel()
+			args := []string{servers.Etcd(t).Addr, "jobs/nightly"}
+			for _, w := range hall.Gather(t, hall.Writing, hall.Often, hall.Guest{Program: ours, Args: args}, hall.Guest{Program: peer, Args: args}) {
+				t.Error(w)
 			}
 		})
-	})
-	r.judge(t, 3, slices.Concat(numbered("ours", 2), numbered("etcdctl", 2))...)
+	}
 }
 
-// etcdctlVisit holds the lock with the command, from when it prints its key until it is told to let go.
-func etcdctlVisit(t *testing.T, cluster []*servers.Server, r *room, name, who string) {
-	cmd := servers.Etcdctl(t, cluster, "lock", name)
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
+// TestPeer is a process that the tests of others start.
+func TestPeer(t *testing.T) {
+	kind, args := hall.Kind(t)
+	addr, name := args[0], args[1]
+	switch kind {
+	case ours.Name:
+		hall.Attend(t, oursAt(t, addr, name), nil)
+	case concurrencyMutex.Name:
+		hall.Attend(t, theirsAt(t, addr, name), nil)
+	case etcdctlLock.Name:
+		hall.Attend(t, etcdctlAt(t, addr, name), nil)
+	default:
+		t.Fatalf("there is no peer %q", kind)
 	}
+}
+
+func oursAt(t *testing.T, addr, name string) hall.Section {
+	c := holdfast.New(open(t, foreign, addr))
+	t.Cleanup(func() { c.Close(context.Background()) })
+	m := c.Mutex(name, holdfast.WithLocalHandoff(0))
+	return func(ctx context.Context, f func()) error {
+		return m.Do(ctx, func(context.Context, *holdfast.Lease) error { f(); return nil })
+	}
+}
+
+func theirsAt(t *testing.T, addr, name string) hall.Section {
+	session, err := concurrency.NewSession(dial(t, addr))
 	if err != nil {
-		t.Error(err)
-		return
+		t.Fatal(err)
 	}
-	if key, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.HasPrefix(key, name+"/") {
-		t.Errorf("etcdctl lock says %q, %v", key, err)
-	} else {
-		r.visit(who)
+	t.Cleanup(func() { session.Close() })
+	return func(ctx context.Context, f func()) error {
+		m := concurrency.NewMutex(session, name)
+		if err := m.Lock(ctx); err != nil {
+			return err
+		}
+		f()
+		return m.Unlock(context.Background())
 	}
-	interrupt(t, cmd)
 }
 
-func interrupt(t *testing.T, cmd *exec.Cmd) {
-	t.Helper()
-	if err := cmd.Process.Signal(interruptSignal); err != nil {
-		t.Error(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("etcdctl lock: %v", err)
+// etcdctlAt holds the lock with the command, from when it prints its key until it is told to let go.
+func etcdctlAt(t *testing.T, addr, name string) hall.Section {
+	one := []*servers.Server{{Addr: addr}}
+	return func(_ context.Context, f func()) error {
+		cmd := servers.Etcdctl(t, one, "lock", name)
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			return err
+		}
+		key, err := bufio.NewReader(out).ReadString('\n')
+		if err == nil && !strings.HasPrefix(key, name+"/") {
+			err = fmt.Errorf("etcdctl lock says %q", key)
+		}
+		if err == nil {
+			f()
+		}
+		return errors.Join(err, cmd.Process.Signal(interruptSignal), cmd.Wait())
 	}
 }
 

@@ -19,15 +19,15 @@ func client(t *testing.T, server string) *holdfast.Client {
 func TestWeRevokeCurator(t *testing.T) {
 	t.Parallel()
 	server := servers.ZooKeeper(t).Addr
-	holder := curator(t).start(t, "Curator", server, "/stock", "yield", t.TempDir())
-	holder.tell()
-	holder.expect("held")
+	holder := curator(t).Start(t, t.TempDir(), "Curator", server, "/stock", "yield")
+	holder.Tell()
+	holder.Expect("held")
 	c := client(t, server)
 	if err := c.Revoke(limit(t), "stock"); err != nil {
 		t.Fatalf("Revoke: %v", err)
 	}
-	holder.expect("revoked")
-	holder.expect("released")
+	holder.Expect("revoked")
+	holder.Expect("released")
 	lease, err := c.Mutex("stock").Lock(limit(t))
 	if err != nil {
 		t.Fatal(err)
@@ -49,14 +49,14 @@ func TestCuratorRevokesUs(t *testing.T) {
 		t.Fatal("the lease is revoked before anybody asked")
 	default:
 	}
-	revoker := curator(t).start(t, "Curator", server, "/stock", "revoke", t.TempDir())
-	revoker.tell()
+	revoker := curator(t).Start(t, t.TempDir(), "Curator", server, "/stock", "revoke")
+	revoker.Tell()
 	select {
 	case <-lease.Revoked():
 	case <-limit(t).Done():
 		t.Fatal("Curator has revoked the lock, and its holder did not hear it")
 	}
-	revoker.finish()
+	revoker.Finish()
 	if err := lease.Err(); err != nil {
 		t.Errorf("the holder was asked, not made, to let go: %v", err)
 	}

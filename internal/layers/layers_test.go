@@ -18,7 +18,7 @@ type layer struct {
 
 const (
 	helpers   = `internal/(boottime|format|dbms)` // what is too small to be anybody's
-	forTests  = `internal/(servers|proxy)`
+	forTests  = `internal/(servers|proxy|hall)`
 	aContract = `driver|driver/drivertest`
 )
 

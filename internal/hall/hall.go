@@ -1,27 +1,28 @@
-package zklock_test
+// Package hall lets processes of several programs take turns under one lock, and judges whether it locked.
+package hall
 
 import (
 	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 )
 
-// A hall is a folder that processes enter while they hold a lock, whatever they are written in. It knows nothing of locks:
+// A Hall is a folder that processes enter while they hold a lock, whatever they are written in. It knows nothing of locks:
 //
 //   - Whoever enters makes a file, NAME.writes or NAME.reads, and looks for those of others, then and before it leaves.
 //     So of two that are inside at once, at least one sees the other.
 //   - A writer reads a number from the file count, waits for a moment, and writes the next one.
 //   - Whoever has left says so: "wrote" or "read", or "wrote beside OTHER" when it was not alone as it should have been.
-type hall struct{ folder, name string }
+type Hall struct{ Folder, Name string }
 
-// newHall makes a hall, of which nobody knows yet.
-func newHall(t *testing.T) (folder string) {
+// New makes the folder of a hall, of which nobody knows yet.
+func New(t *testing.T) (folder string) {
+	t.Helper()
 	folder = t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "count"), []byte("0"), 0o600); err != nil {
 		t.Fatal(err)
@@ -29,21 +30,21 @@ func newHall(t *testing.T) (folder string) {
 	return folder
 }
 
-// visit enters the hall and leaves it, and returns what to say of that.
-func (r hall) visit(writes bool) (string, error) {
-	mark, said := r.name+".reads", "read"
+// Visit enters the hall and leaves it, and returns what to say of that.
+func (h Hall) Visit(writes bool) (string, error) {
+	mark, said := h.Name+".reads", "read"
 	if writes {
-		mark, said = r.name+".writes", "wrote"
+		mark, said = h.Name+".writes", "wrote"
 	}
-	file := filepath.Join(r.folder, mark)
+	file := filepath.Join(h.Folder, mark)
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		return "", err
 	}
-	before := r.other(mark, writes)
-	if err := r.stay(writes); err != nil {
+	before := h.other(mark, writes)
+	if err := h.stay(writes); err != nil {
 		return "", err
 	}
-	after := r.other(mark, writes)
+	after := h.other(mark, writes)
 	if other := cmp.Or(before, after); other != "" {
 		said += " beside " + other
 	}
@@ -51,22 +52,22 @@ func (r hall) visit(writes bool) (string, error) {
 }
 
 // stay does what a holder does.
-func (r hall) stay(writes bool) error {
+func (h Hall) stay(writes bool) error {
 	const work = time.Millisecond
 	if !writes {
 		time.Sleep(work)
 		return nil
 	}
-	n, err := r.count()
+	n, err := h.count()
 	if err != nil {
 		return err
 	}
 	time.Sleep(work)
-	return os.WriteFile(filepath.Join(r.folder, "count"), []byte(strconv.Itoa(n+1)), 0o600)
+	return os.WriteFile(filepath.Join(h.Folder, "count"), []byte(strconv.Itoa(n+1)), 0o600)
 }
 
-func (r hall) count() (int, error) {
-	text, err := os.ReadFile(filepath.Join(r.folder, "count"))
+func (h Hall) count() (int, error) {
+	text, err := os.ReadFile(filepath.Join(h.Folder, "count"))
 	if err != nil || len(text) == 0 { // empty: another one writes it too
 		return 0, err
 	}
@@ -74,8 +75,8 @@ func (r hall) count() (int, error) {
 }
 
 // other is the file of somebody who must not be inside too; empty when nobody is.
-func (r hall) other(mark string, writes bool) string {
-	files, _ := os.ReadDir(r.folder)
+func (h Hall) other(mark string, writes bool) string {
+	files, _ := os.ReadDir(h.Folder)
 	for _, f := range files {
 		counts := strings.HasSuffix(f.Name(), ".writes") || writes && strings.HasSuffix(f.Name(), ".reads")
 		if counts && f.Name() != mark {
@@ -85,9 +86,15 @@ func (r hall) other(mark string, writes bool) string {
 	return ""
 }
 
+// The ways of being in a hall that a test expects of everybody.
+var (
+	Writing = []string{"wrote"}
+	Both    = []string{"wrote", "read"}
+)
+
 // judge returns what is wrong with what the visitors of a hall said: two were inside, or somebody was there too seldom,
 // in one of the ways in which it should have been.
-func (r hall) judge(said map[string][]string, least int, ways ...string) (wrong []string) {
+func (h Hall) judge(said map[string][]string, least int, ways ...string) (wrong []string) {
 	total := 0
 	for who, lines := range said {
 		often := make(map[string]int)
@@ -105,36 +112,8 @@ func (r hall) judge(said map[string][]string, least int, ways ...string) (wrong 
 		}
 		total += often["wrote"]
 	}
-	if n, err := r.count(); err != nil || n != total {
+	if n, err := h.count(); err != nil || n != total {
 		wrong = append(wrong, fmt.Sprintf("%d wrote one after the other, and the count is %d, %v", total, n, err))
 	}
 	return wrong
-}
-
-// The judge must see what would be wrong with a lock that does not lock.
-func TestJudge(t *testing.T) {
-	first, second := hall{newHall(t), "first"}, hall{"", "second"}
-	second.folder = first.folder
-	if err := os.WriteFile(filepath.Join(first.folder, "first.reads"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	said := make(map[string][]string)
-	for _, writes := range []bool{true, false} { // while the first reads
-		line, err := second.visit(writes)
-		if err != nil {
-			t.Fatal(err)
-		}
-		said[second.name] = append(said[second.name], line)
-	}
-	said[first.name] = []string{"wrote", "read"} // which the count does not know of
-
-	got := second.judge(said, 1, "wrote", "read")
-	slices.Sort(got)
-	want := []string{"2 wrote one after the other, and the count is 1, <nil>", "second wrote beside first.reads"}
-	if !slices.Equal(got, want) {
-		t.Errorf("the judge says %q, want %q", got, want)
-	}
-	if got := second.judge(said, 2, "read"); !slices.Contains(got, "second read 1 times, want at least 2") {
-		t.Errorf("the judge says %q, and nothing of who was there too seldom", got)
-	}
 }
