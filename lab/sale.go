@@ -12,7 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/holdfast-go/holdfast/lab/experiment"
 	"github.com/holdfast-go/holdfast/lab/flashsale"
+	"github.com/holdfast-go/holdfast/lab/report"
 	"github.com/holdfast-go/holdfast/lab/stage"
 )
 
@@ -24,6 +26,7 @@ type saleFlags struct {
 	backend        string
 	database       string
 	json, markdown bool
+	picture        string
 }
 
 func flashSale() *cobra.Command {
@@ -49,6 +52,7 @@ func flashSale() *cobra.Command {
 	flags.StringVar(&f.database, "database", "sqlite", "where the stock is: sqlite, mariadb or postgresql")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	flags.BoolVar(&f.markdown, "markdown", false, "print a table in Markdown")
+	flags.StringVar(&f.picture, "picture", "", "write a picture of what was sold to this file, as SVG")
 	return c
 }
 
@@ -69,7 +73,24 @@ func (f *saleFlags) run(c *cobra.Command) error {
 	if err := f.print(c.OutOrStdout(), results); err != nil {
 		return err
 	}
-	return complain(results)
+	return errors.Join(f.draw(results), complain(results))
+}
+
+// draw writes the picture, if somebody wants it.
+func (f *saleFlags) draw(results []flashsale.Result) error {
+	if f.picture == "" {
+		return nil
+	}
+	c := experiment.Chart{Title: fmt.Sprintf("Sold, of a stock of %d", f.plan.Stock), Y: "pieces", Bars: true}
+	var sold []float64
+	for _, r := range results {
+		if r.Missing == "" && r.Err == "" {
+			c.Points = append(c.Points, cmp.Or(r.Backend, map[flashsale.Lock]string{flashsale.NoLock: "no lock", flashsale.Local: "local locks"}[r.Lock]))
+			sold = append(sold, float64(r.Sold))
+		}
+	}
+	c.Lines = []experiment.Series{{Name: "sold", Values: sold}}
+	return report.Picture(f.picture, c)
 }
 
 // plans are the sales that the flags ask for.

@@ -94,9 +94,35 @@ func (h *house) play(act Act) Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.record
-	r.Length = s.now()
+	r.crop(s.now())
 	r.Overlap = overlap(r.Spans)
 	return r
+}
+
+// crop has the record begin shortly before the first thing that happened, and end shortly after the last. It took this
+// long.
+func (r *Record) crop(length float64) {
+	first, last := length, 0.0
+	for _, s := range r.Spans {
+		first, last = min(first, s.From), max(last, s.To)
+	}
+	for _, m := range r.Marks {
+		first, last = min(first, m.At), max(last, m.At)
+	}
+	if first > last {
+		r.Length = length
+		return
+	}
+	const margin = 0.04 // of what happened, and at least so many milliseconds
+	rim := max(1, margin*(last-first))
+	for i := range r.Spans {
+		r.Spans[i].From -= first - rim
+		r.Spans[i].To -= first - rim
+	}
+	for i := range r.Marks {
+		r.Marks[i].At -= first - rim
+	}
+	r.Length = last - first + 2*rim
 }
 
 func (s *Show) now() float64 { return milliseconds(time.Since(s.began)) }

@@ -44,3 +44,16 @@ func TestComplaints(t *testing.T) {
 		}
 	}
 }
+
+// What servers need to start is not part of the picture.
+func TestCrop(t *testing.T) {
+	r := Record{Spans: []Span{{Who: "A", From: 5000, To: 5100}}, Marks: []Mark{{Who: "B", At: 5050}}}
+	r.crop(9000)
+	if r.Length > 110 || r.Spans[0].From < 0 || r.Spans[0].To > r.Length || r.Marks[0].At-r.Spans[0].From != 50 {
+		t.Errorf("cropped to %+v", r)
+	}
+	nothing := new(Record)
+	if nothing.crop(7); nothing.Length != 7 {
+		t.Errorf("without anything in it it lasts %v", nothing.Length)
+	}
+}

@@ -29,6 +29,7 @@ func unlockByDel(s *Show) {
 	s.Must(poll(s.Context(), l.TryLock))            // once A's time is over
 	s.Must(rdb.Persist(s.Context(), lockKey).Err()) // B's will not be
 	endB := s.Hold("B")
+	time.Sleep(60 * time.Millisecond) // both work
 	s.Mark("A", Noted, "done at last, it deletes the key, which is B's")
 	s.Must(l.Unlock(s.Context()))
 	endA()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/holdfast-go/holdfast/lab/experiment"
@@ -17,7 +18,7 @@ const (
 
 // drawing draws a chart as SVG, which takes its colours from the page around it, or from the style that it is given.
 func drawing(c experiment.Chart, style string) string {
-	d := &drawn{Chart: c, most: nice(1.1 * largest(c))} // with room for what stands above bars
+	d := &drawn{Chart: c, last: lastNumber(c.Points), most: nice(1.1 * largest(c))} // with room for what stands above bars
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" role="img" aria-label="%s">`, width, height, esc(c.Title))
 	if style != "" {
 		d.printf("<style>%s</style>", style)
@@ -40,6 +41,7 @@ type drawn struct {
 	experiment.Chart
 	strings.Builder
 	most float64 // at the upper end of the axis
+	last float64 // at the right end, if points are numbers
 }
 
 func (d *drawn) printf(format string, args ...any) { fmt.Fprintf(&d.Builder, format, args...) }
@@ -62,7 +64,7 @@ func nice(v float64) float64 {
 		return 1
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(v)))
-	for _, step := range []float64{1, 2, 4, 5, 10} {
+	for _, step := range []float64{1, 1.2, 1.6, 2, 3, 4, 6, 8} {
 		if v <= step*unit {
 			return step * unit
 		}
@@ -76,8 +78,27 @@ func (d *drawn) y(v float64) float64 { return height - bottom - v/d.most*(height
 // slot is the width that each point has.
 func (d *drawn) slot() float64 { return (width - left - right) / float64(max(1, len(d.Points))) }
 
-// x is the middle of a point's slot.
-func (d *drawn) x(i int) float64 { return left + (float64(i)+0.5)*d.slot() }
+// x is where a point is: at its number on a line, if all points are numbers, and else in the middle of its slot.
+func (d *drawn) x(i int) float64 {
+	if d.Bars || d.last == 0 {
+		return left + (float64(i)+0.5)*d.slot()
+	}
+	at, _ := strconv.ParseFloat(d.Points[i], 64)
+	const margin = 8
+	return left + margin + at/d.last*(width-left-right-2*margin)
+}
+
+// lastNumber returns the greatest of points that are numbers, or zero if one is not.
+func lastNumber(points []string) (last float64) {
+	for _, p := range points {
+		n, err := strconv.ParseFloat(p, 64)
+		if err != nil {
+			return 0
+		}
+		last = max(last, n)
+	}
+	return last
+}
 
 func (d *drawn) axes() {
 	const lines = 4
@@ -87,11 +108,14 @@ func (d *drawn) axes() {
 		d.printf(`<text class="tick end" x="%g" y="%.1f">%s</text>`, left-5, d.y(v)+3.5, short(v))
 	}
 	crowded := d.slot() < longest(d.Points)*5.6
+	end := 0.0 // of the label before
 	for i, p := range d.Points {
-		if crowded && !d.Bars && i%2 == 1 {
+		half := float64(len(p)) * 2.8
+		if !d.Bars && d.x(i)-half < end {
 			continue
 		}
 		d.label(i, p, crowded && d.Bars)
+		end = d.x(i) + half + 4
 	}
 	d.printf(`<text class="tick middle" x="%g" y="%g">%s</text>`, (left+width-right)/2, height-20, esc(d.X))
 	d.printf(`<text class="tick" x="4" y="14">%s</text>`, esc(d.Y))

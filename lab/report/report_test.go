@@ -88,10 +88,24 @@ func TestPictureStandsAlone(t *testing.T) {
 }
 
 func TestAxesEndAtReadableNumbers(t *testing.T) {
-	for v, want := range map[float64]float64{0: 1, 0.7: 1, 11: 20, 34: 40, 45: 50, 500: 500, 501: 1000} {
+	for v, want := range map[float64]float64{0: 1, 0.7: 0.8, 11: 12, 34: 40, 45: 60, 500: 600, 900: 1000} {
 		if got := nice(v); got != want {
 			t.Errorf("an axis for %g ends at %g, want %g", v, got, want)
 		}
+	}
+}
+
+// What two acts have measured alike is in one picture, for that is where one compares.
+func TestActsTogether(t *testing.T) {
+	act := func(title string, events float64) experiment.Record {
+		return experiment.Record{Title: title, Charts: []experiment.Chart{{Title: "Herd", Points: []string{"1"}, Lines: []experiment.Series{{Name: "events", Values: []float64{events}}}}}}
+	}
+	got := together(experiment.Report{Acts: []experiment.Record{act("one node", 500), act("queue", 2)}})
+	if got == nil || len(got.Lines) != 2 || got.Lines[1].Name != "queue" || got.Lines[1].Values[0] != 2 {
+		t.Errorf("both acts in one chart: %+v", got)
+	}
+	if got := together(experiment.Report{Acts: []experiment.Record{act("alone", 1)}}); got != nil {
+		t.Errorf("one act needs no second chart: %+v", got)
 	}
 }
 

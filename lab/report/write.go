@@ -18,6 +18,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"timeline": newTimeline,
 	"chart":    func(c experiment.Chart) template.HTML { return template.HTML(drawing(c, "")) }, // which escapes what it is given
 	"verdict":  verdictOf,
+	"together": together,
 }).ParseFS(files, "*.html"))
 
 // style is what all pages begin with.
