@@ -30,7 +30,7 @@ type claim struct {
 	released  bool      // it ended since it was released
 	contended bool      // others wait
 	turns     int       // how many places in the line it has had
-	turn      *turn     // its place in the line, while it waits
+	turn      *turn     // its place in the line, until it ends
 	hints     *hints    // that tell when to try again, while it is first in line
 	toppingUp bool      // the nodes that do not have it are about to be asked
 	forget    time.Time // when it has long been dead
@@ -94,24 +94,24 @@ func (cl *claim) onNode() driver.Claim {
 	return c
 }
 
-// finish ends the claim. What belonged to its waiting is left to the caller.
+// finish ends the claim and returns its place in the line, to be given up.
 func (cl *claim) finish(released bool) (t *turn) {
 	if cl.state == over {
 		return nil
 	}
 	cl.state, cl.released = over, released
 	cl.kill()
-	return cl.settle()
+	cl.unhint()
+	t, cl.turn = cl.turn, nil
+	return t
 }
 
-// settle ends the waiting of the claim and returns its place in the line, to be given up.
-func (cl *claim) settle() (t *turn) {
-	t, cl.turn = cl.turn, nil
+// unhint lets the nodes tell no more of their queues.
+func (cl *claim) unhint() {
 	if cl.hints != nil {
 		cl.hints.stop()
 		cl.hints = nil
 	}
-	return t
 }
 
 // nodesHeld is on how many nodes the claim is.

@@ -268,6 +268,31 @@ func (ps parts) votes() (n int64) {
 	return n
 }
 
+// To pass the lock on, one of those who wait is told, and asks each node once.
+func TestHandOffCost(t *testing.T) {
+	inTime(t, 5, func(t *testing.T, ps parts) {
+		const waiters = 8
+		d := ps.client(t)
+		held := acquire(t, d, claim("jobs"))
+		var all sync.WaitGroup
+		for range waiters {
+			all.Go(func() {
+				d := ps.client(t)
+				c := await(t, d, claim("jobs"))
+				time.Sleep(time.Millisecond)
+				release(t, d, c)
+			})
+		}
+		pass(time.Second)
+		before := ps.votes()
+		release(t, d, held)
+		all.Wait()
+		if asked := ps.votes() - before; asked > (waiters+1)*5 {
+			t.Errorf("%d hand-offs took %d votes of 5 nodes", waiters, asked)
+		}
+	})
+}
+
 // A node that keeps the line and hangs does not stop the line.
 func TestLineMoves(t *testing.T) {
 	for i := range 3 {

@@ -56,7 +56,9 @@ func (d *Driver) release(ctx context.Context, cl *claim, token uint64) error {
 	if err != nil {
 		return err
 	}
-	return d.released(cl, before, counts)
+	t, err := d.released(cl, before, counts)
+	d.passTurn(t)
+	return err
 }
 
 // releases counts what nodes answered to the release of a claim.
@@ -66,28 +68,26 @@ type releases struct {
 }
 
 // released ends a claim that was given back, and says whether it was there until then. One that waited was: the line is
-// not on the nodes that were asked.
-func (d *Driver) released(cl *claim, before state, got releases) error {
+// not on the nodes that were asked. It returns the claim's place in the line, to be given up.
+func (d *Driver) released(cl *claim, before state, got releases) (*turn, error) {
 	enough := majority(len(d.nodes))
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
 	switch {
 	case cl.state == over: // another release was quicker
 		if cl.released {
-			return nil
+			return nil, nil
 		}
-		return driver.ErrGone
+		return nil, driver.ErrGone
 	case got.done >= enough, before == waiting && got.done+got.gone > d.spare():
 		if before == held {
-			d.memory.released(cl.name, cl.contended)
+			d.memory.released(cl.name, cl.contended || cl.turn != nil)
 		}
-		d.giveUpTurn(cl.finish(true))
-		return nil
+		return cl.finish(true), nil
 	case got.gone > d.spare():
-		d.giveUpTurn(cl.finish(false))
-		return driver.ErrGone
+		return cl.finish(false), driver.ErrGone
 	}
-	return d.notEnough("too few of %d servers answered to the release", got.errs)
+	return nil, d.notEnough("too few of %d servers answered to the release", got.errs)
 }
 
 // giveBackAll releases the claim on all nodes, whatever is known of them, and returns when enough have answered. The ID of

@@ -155,7 +155,7 @@ func (d *Driver) win(cl *claim, r *round) (driver.Status, error) {
 	} else if d.memory.shouldLook(cl.name) {
 		d.spawn(func(ctx context.Context) { d.look(ctx, cl) })
 	}
-	d.giveUpTurn(cl.settle())
+	cl.unhint()
 	d.topUpLater(cl)
 	return cl.status(), nil
 }
@@ -175,11 +175,13 @@ func (d *Driver) lose(cl *claim) error {
 	return driver.ErrGone
 }
 
-// standInLine makes a claim that was refused wait.
+// standInLine makes a claim that was refused wait: in line, or as the first of it, whom no place in line has told of who
+// has the lock, for hints of the nodes.
 func (d *Driver) standInLine(ctx context.Context, cl *claim, r *round) driver.Status {
 	if !d.takeTurn(ctx, cl) {
 		return cl.waits(0)
 	}
+	d.hint(cl)
 	return cl.waits(r.retry())
 }
 

@@ -9,9 +9,11 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A turn is the place of a waiting claim in the line for its lock: a claim of its own that is queued on one node, on a
-// lock beside the real one. Whoever has that lock is first in line and tries. Nothing depends on it but how much is asked
-// for in vain: when the node fails, clients stand in line on the next one, and those in different lines are rivals.
+// A turn is the place of a claim in the line for its lock: a claim of its own that is queued on one node, on a lock beside
+// the real one. Whoever has that lock is first in line and tries, and keeps its place until it has released the real one:
+// so the next in line is told once, when there is something to try for. Nothing depends on it but how much is asked for in
+// vain: when the node fails, or a place expires, clients stand in line on the next one, and those in different lines are
+// rivals.
 type turn struct {
 	at        int
 	claim     driver.Claim
@@ -27,7 +29,6 @@ func (d *Driver) takeTurn(ctx context.Context, cl *claim) bool {
 	for try := range len(d.nodes) {
 		t := d.turnOf(cl, try)
 		if t.first && time.Since(t.asked) < t.claim.TTL/turnPart {
-			d.hint(cl)
 			return true
 		}
 		n := d.nodes[t.at]
@@ -44,7 +45,6 @@ func (d *Driver) takeTurn(ctx context.Context, cl *claim) bool {
 		}
 		cl.leaveLine(t)
 	}
-	d.hint(cl)
 	return true
 }
 
@@ -90,9 +90,6 @@ func (d *Driver) tookTurn(cl *claim, t turn, st driver.Status) bool {
 	cl.turn.asked = time.Now()
 	cl.turn.first, cl.turn.contended, cl.turn.retry = st.Granted, st.Contended, st.Retry
 	cl.mu.Unlock()
-	if st.Granted {
-		d.hint(cl)
-	}
 	return st.Granted
 }
 
@@ -104,14 +101,36 @@ func (cl *claim) leaveLine(t turn) {
 	}
 }
 
-// giveUpTurn gives a place in the line back, in the background; t may be nil.
-func (d *Driver) giveUpTurn(t *turn) {
+// giveUpTurn gives a place in the line back, in the background; t may be nil. The channel is closed when that is done.
+func (d *Driver) giveUpTurn(t *turn) <-chan struct{} {
+	done := make(chan struct{})
 	if t == nil {
-		return
+		close(done)
+		return done
 	}
 	c := t.claim
 	c.Token = 0
-	d.spawn(func(ctx context.Context) { d.giveBack(ctx, d.nodes[t.at], c) })
+	d.spawn(func(ctx context.Context) {
+		defer close(done)
+		d.giveBack(ctx, d.nodes[t.at], c)
+	})
+	return done
+}
+
+// passTurn is giveUpTurn for a lock that was released: whoever comes now should find the line as it is. It is not worth
+// waiting for a node that is slow.
+func (d *Driver) passTurn(t *turn) {
+	done := d.giveUpTurn(t)
+	if t == nil || d.nodes[t.at].inDoubt() {
+		return
+	}
+	limit := time.NewTimer(d.patience(t.claim.TTL) / linePatience)
+	defer limit.Stop()
+	select {
+	case <-done:
+	case <-limit.C:
+	case <-d.lifetime.Done():
+	}
 }
 
 // look looks whether others stand in line for a lock that is held.
