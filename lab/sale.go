@@ -81,7 +81,7 @@ func (f *saleFlags) draw(results []flashsale.Result) error {
 	if f.picture == "" {
 		return nil
 	}
-	c := experiment.Chart{Title: fmt.Sprintf("Sold, of a stock of %d", f.plan.Stock), Y: "pieces", Bars: true}
+	c := experiment.Chart{Title: fmt.Sprintf("Sold, of a stock of %d", f.plan.Stock), Y: "pieces", Bars: true, Limit: float64(f.plan.Stock)}
 	var sold []float64
 	for _, r := range results {
 		if r.Missing == "" && r.Err == "" {

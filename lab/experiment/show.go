@@ -68,6 +68,7 @@ type Chart struct {
 	X      string   `json:"x,omitempty"` // what the axes say
 	Y      string   `json:"y,omitempty"`
 	Bars   bool     `json:"bars,omitempty"`
+	Limit  float64  `json:"limit,omitempty"` // what of a bar is above it is too much; zero if nothing is
 	Points []string `json:"points"`
 	Lines  []Series `json:"lines"`
 }

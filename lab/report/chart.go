@@ -150,6 +150,9 @@ func (d *drawn) bars(series int) {
 	for i, v := range d.Lines[series].Values {
 		x := d.x(i) - d.slot()*0.35 + float64(series)*each
 		d.printf(`<rect class="s%d" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, series, x, d.y(v), each, height-bottom-d.y(v))
+		if d.Limit > 0 && v > d.Limit {
+			d.printf(`<rect class="over" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, x, d.y(v), each, d.y(d.Limit)-d.y(v))
+		}
 		if each > 15 {
 			d.printf(`<text class="tick middle" x="%.1f" y="%.1f">%s</text>`, x+each/2, d.y(v)-3, short(v))
 		}

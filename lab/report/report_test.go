@@ -23,7 +23,7 @@ var example = experiment.Report{
 			Title: "Holdfast", Ours: true, Outcome: "one after the other", Length: 1000,
 			Charts: []experiment.Chart{
 				{Title: "Herd", X: "waiters", Y: "events", Points: []string{"1", "500"}, Lines: []experiment.Series{{Name: "one node", Values: []float64{1, 500}}, {Name: "queue", Values: []float64{1, 1}}}},
-				{Title: "Sold", Bars: true, Points: []string{"none", "<all>"}, Lines: []experiment.Series{{Name: "sold", Values: []float64{300, 40}}}},
+				{Title: "Sold", Bars: true, Limit: 100, Points: []string{"none", "<all>"}, Lines: []experiment.Series{{Name: "sold", Values: []float64{300, 40}}}},
 			},
 		},
 	},
@@ -56,7 +56,7 @@ func TestPagesAreSelfContained(t *testing.T) {
 		t.Fatal(err)
 	}
 	page, index, absent := read(t, dir, "example.html"), read(t, dir, "index.html"), read(t, dir, "absent.html")
-	for _, want := range []string{"Is 1 &lt; 2 &amp; 3?", "late &lt;write&gt;", `class="overlap"`, `class="rejected"`, "12 each", "&lt;all&gt;", "<circle", "<rect"} {
+	for _, want := range []string{"Is 1 &lt; 2 &amp; 3?", "late &lt;write&gt;", `class="overlap"`, `class="rejected"`, "12 each", "&lt;all&gt;", "<circle", "<rect", `class="over"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)
 		}
