@@ -65,7 +65,7 @@ var short = sizes{
 
 // plans are what can be measured, in the order of the report.
 func plans(s sizes) []plan {
-	return []plan{onRedis(s), onEtcd(s), onZooKeeper(s), onMariaDB(s), onPostgres(s)}
+	return []plan{onRedis(s), onRedlock(s), onEtcd(s), onZooKeeper(s), onMariaDB(s), onPostgres(s)}
 }
 
 // A stage is a case and how often it is repeated.

@@ -11,16 +11,24 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// An Engine is a server that runs for the measurement alone.
+// An Engine is a server, or several, that run for the measurement alone.
 type Engine struct {
-	Addr    string
+	Addr    string // with commas between several
 	Version string // the product and its version
 	pid     int
-	family  bool // the server works in children of that process
+	family  bool  // the server works in children of that process
+	others  []int // more of them, where the engine is several servers
 }
 
 // CPU returns the processor time that the server has used so far. Where the system does not tell, ok is false.
-func (e *Engine) CPU() (used time.Duration, ok bool) { return processorTime(e.pid, e.family) }
+func (e *Engine) CPU() (used time.Duration, ok bool) {
+	used, ok = processorTime(e.pid, e.family)
+	for _, pid := range e.others {
+		more, known := processorTime(pid, e.family)
+		used, ok = used+more, ok && known
+	}
+	return used, ok
+}
 
 // Redis starts a redis-server that keeps nothing on disk.
 func Redis(t testing.TB) *Engine {

@@ -4,17 +4,18 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"net"
+	"strings"
 	"sync"
 )
 
 // A Counter is a proxy for a server that counts the requests passing through it. A request is counted before it
 // is forwarded, so whoever has a reply finds its request in the count.
 type Counter struct {
-	listener net.Listener
-	upstream string
-	protocol Protocol
+	listeners []net.Listener
+	protocol  Protocol
 
 	mu        sync.Mutex
 	passed    Count
@@ -24,19 +25,29 @@ type Counter struct {
 	wg        sync.WaitGroup
 }
 
-// Listen starts a counter in front of the server at upstream, to which clients speak this protocol.
+// Listen starts a counter in front of the server at upstream, to which clients speak this protocol. With several servers,
+// separated by commas, it counts what goes to all of them.
 func Listen(upstream string, protocol Protocol) (*Counter, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
+	c := &Counter{protocol: protocol}
+	for server := range strings.SplitSeq(upstream, ",") {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+		c.listeners = append(c.listeners, listener)
+		c.wg.Go(func() { c.accept(listener, server) })
 	}
-	c := &Counter{listener: listener, upstream: upstream, protocol: protocol}
-	c.wg.Go(c.accept)
 	return c, nil
 }
 
-// Addr is where clients connect.
-func (c *Counter) Addr() string { return c.listener.Addr().String() }
+// Addr is where clients connect: as many addresses as there are servers.
+func (c *Counter) Addr() string {
+	addrs := make([]string, len(c.listeners))
+	for i, l := range c.listeners {
+		addrs[i] = l.Addr().String()
+	}
+	return strings.Join(addrs, ",")
+}
 
 // Count returns what has passed so far.
 func (c *Counter) Count() Count {
@@ -54,7 +65,10 @@ func (c *Counter) Connected() int {
 
 // Close ends all connections, and returns when nothing of the counter runs any more.
 func (c *Counter) Close() error {
-	err := c.listener.Close()
+	var err error
+	for _, l := range c.listeners {
+		err = errors.Join(err, l.Close())
+	}
 	c.mu.Lock()
 	c.closed = true
 	for _, conn := range c.conns {
@@ -66,13 +80,13 @@ func (c *Counter) Close() error {
 }
 
 // accept serves clients until the listener is closed.
-func (c *Counter) accept() {
+func (c *Counter) accept(listener net.Listener, upstream string) {
 	for {
-		client, err := c.listener.Accept()
+		client, err := listener.Accept()
 		if err != nil {
 			return
 		}
-		server, err := net.Dial("tcp", c.upstream)
+		server, err := net.Dial("tcp", upstream)
 		if err != nil {
 			_ = client.Close()
 			continue
