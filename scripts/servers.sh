@@ -16,6 +16,8 @@ need javac default-jdk-headless
 [ -e /usr/share/java/curator-recipes.jar ] || missing="$missing libcurator-recipes-java libcurator-framework-java libcurator-client-java"
 /usr/bin/python3 -c 'import kazoo' 2>/dev/null || missing="$missing python3-kazoo"
 command -v chromium >/dev/null 2>&1 || need chromium-headless-shell chromium-headless-shell # for the pages of the lab
+need node nodejs
+need npm npm
 need gcc "gcc libc6-dev" # for the race detector
 
 install() {
@@ -50,6 +52,13 @@ hold_back_services() {
 }
 
 [ -z "$missing" ] || install
+
+# The package redlock of npm, to lock together with.
+node_redlock="${XDG_CACHE_HOME:-$HOME/.cache}/holdfast/node-redlock-4.2.0"
+[ -e "$node_redlock/node_modules/redlock" ] || {
+	echo "installing: the package redlock of npm"
+	npm install --silent --no-audit --no-fund --no-package-lock --prefix "$node_redlock" redlock@4.2.0 ioredis@5.11.1
+}
 
 # etcd is built from its source, once, so that no test waits for that.
 echo "etcd: built at first use, which takes a minute or two"

@@ -44,6 +44,15 @@ func TestPublishedPattern(t *testing.T) {
 	}
 }
 
+// The same beside redlock for Node, on one server.
+func TestNodeRedlock(t *testing.T) {
+	t.Parallel()
+	args := []string{servers.Redis(t).Addr, "jobs"}
+	for _, w := range hall.Gather(t, hall.Writing, often, hall.Guest{Program: hall.Self("ours", "ours"), Args: args}, hall.Guest{Program: nodeRedlock, Args: args}) {
+		t.Error(w)
+	}
+}
+
 // TestPeer is a process that the tests of others start.
 func TestPeer(t *testing.T) {
 	kind, args := hall.Kind(t)
