@@ -1,7 +1,13 @@
-// Package redislock keeps the queues of locks on a Redis server, 7.0 or newer, or on Valkey. Importing it registers the
-// URL schemes redis and rediss:
+// Package redislock keeps the queues of locks on Redis, 7.0 or newer, or on Valkey: on one server, on the master that
+// sentinels name, or in a cluster. Importing it registers the URL schemes:
 //
 //	redis://user:password@localhost:6379/0?prefix=holdfast:
+//	rediss://host                                              with TLS
+//	redis+unix:///run/redis/redis.sock                         by a Unix socket
+//	redis-sentinel://sentinel1,sentinel2,sentinel3/mymaster
+//	redis-cluster://host1,host2
+//
+// docs/redis.md has their parameters.
 //
 // Each lock is a queue of claims that Lua scripts change atomically, judged by the server's clock. Acquiring a free lock
 // takes one request, releasing it another; a release grants the next claim in line in the same step and tells its client
