@@ -23,12 +23,14 @@ const (
 	waitingForEach = 4
 )
 
-// database plans what is measured in databases. Each client has up to two connections, which bounds the line.
+// database plans what is measured in databases. Each client has up to two connections, which bounds the line,
+// and takes some time to open them.
 func database(s sizes, p plan) plan {
 	if s.most() > 128 {
 		s.waiting = []int{1, 8, 64, 128}
 	}
-	s.line.Hold = 5 * time.Millisecond
+	s.line.Hold, s.line.Turns = 5*time.Millisecond, true
+	s.line.Limit *= 4
 	p.sizes = s
 	p.stages = func(p plan) []stage {
 		return append(consensusStages(p), stage{cases.Connections(locksWaitedFor, waitingForEach), 1})

@@ -18,6 +18,7 @@ type Line struct {
 	Hold    time.Duration // for how long each holds it
 	Passes  int           // hand-offs to measure
 	Limit   time.Duration // for all of them; who is slower is measured on fewer
+	Turns   bool          // measure once everybody has had the lock; Limit bounds that, too
 }
 
 // settle is how long the lock is passed on before that is measured, so that all clients stand in line: there is no event
@@ -57,9 +58,19 @@ func (l Line) stand(ctx context.Context, clients []contender.Client, fn func(con
 		})
 	}
 	pause(standing, settle)
+	if l.Turns {
+		l.awaitTurns(standing, &b)
+	}
 	err := fn(standing, &b)
 	leave()
 	return errors.Join(err, group.Wait())
+}
+
+// awaitTurns returns once the lock was passed to everybody in line, who has opened all connections by then.
+func (l Line) awaitTurns(ctx context.Context, b *baton) {
+	limited, cancel := context.WithTimeout(ctx, l.Limit)
+	defer cancel()
+	b.reach(limited, l.Waiting+1)
 }
 
 // takeTurns takes the lock, holds it and passes it on, until ctx ends.
