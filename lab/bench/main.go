@@ -31,7 +31,7 @@ func main() {
 }
 
 // longest bounds a run, should something hang.
-const longest = 20 * time.Minute
+const longest = 40 * time.Minute
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)

@@ -39,7 +39,7 @@ type sizes struct {
 // rounds says how often each case is repeated. Requests are counted once: they do not vary.
 type rounds struct{ uncontended, distinct, herd, handoff int }
 
-// full takes less than ten minutes on two cores, on all engines together.
+// full takes about a quarter of an hour on two cores, on all engines together.
 var full = sizes{
 	cycles:     1000,
 	goroutines: 64,
