@@ -94,6 +94,38 @@ var grantRows = []row{
 		needs: weighted,
 	},
 	{
+		name: "a dead permit comes back",
+		why:  "permits are leased, so who dies with one leaks none",
+		run: func(e *env) {
+			dead, alive, pair := e.short(e.units(1, 3)), e.units(1, 3), e.units(2, 3)
+			e.acquire(e.d, dead)
+			e.acquire(e.d, alive)
+			st := e.enqueue(e.other, pair)
+			e.eventually("two permits are free again", func() bool {
+				st = e.request(e.other, renewal(pair, st))
+				return st.Granted
+			})
+			e.enqueue(e.d, e.units(1, 3))
+		},
+		needs: weighted,
+		exact: true,
+	},
+	{
+		name: "a permit given back twice",
+		why:  "permits are identified, so a repeated release makes no more of them",
+		run: func(e *env) {
+			twice := e.units(1, 2)
+			st := e.acquire(e.d, twice)
+			e.acquire(e.other, e.units(1, 2))
+			for range 3 {
+				e.release(e.d, twice, st)
+			}
+			e.acquire(e.d, e.units(1, 2))
+			e.enqueue(e.other, e.units(1, 2))
+		},
+		needs: weighted,
+	},
+	{
 		name: "a heavy claim is not overtaken",
 		why:  "small claims behind a large one wait, or it might never be granted",
 		run: func(e *env) {
