@@ -1,6 +1,7 @@
 package classic
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -14,19 +15,16 @@ type FirstRedlock struct {
 	Delay time.Duration
 }
 
-// Lock tries until the lock is ours or ctx ends, and returns the last error.
-func (l FirstRedlock) Lock(ctx context.Context) error {
-	for {
-		ours, err := l.TryLock(ctx)
+// Lock tries until the lock is ours or ctx ends, and returns how often it has tried, and the last error.
+func (l FirstRedlock) Lock(ctx context.Context) (attempts int, err error) {
+	for attempts = 1; ; attempts++ {
+		ours, failed := l.TryLock(context.WithoutCancel(ctx)) // an attempt is not broken off
 		if ours {
-			return nil
+			return attempts, nil
 		}
 		select {
 		case <-ctx.Done():
-			if err == nil {
-				err = ctx.Err()
-			}
-			return err
+			return attempts, cmp.Or(failed, ctx.Err())
 		case <-time.After(l.Delay):
 		}
 	}

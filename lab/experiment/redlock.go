@@ -92,14 +92,12 @@ func firstClients(s *Show, three []*servers.Server, fault func(*servers.Server, 
 	s.Mark("server 2", Crashed, "it answers no more")
 	ctx, cancel := context.WithTimeout(s.Context(), time.Second)
 	defer cancel()
-	began, attempts := time.Now(), 0
-	var err error
-	for ours := false; !ours && ctx.Err() == nil; attempts++ {
-		if ours, err = l.TryLock(s.Context()); ours {
-			s.Hold("A")()
-			s.Result(false, "A had it, at attempt %d", attempts+1)
-			return
-		}
+	began := time.Now()
+	attempts, err := l.Lock(ctx)
+	if err == nil {
+		s.Hold("A")()
+		s.Result(false, "A had it, at attempt %d", attempts)
+		return
 	}
 	s.Mark("A", Noted, "%d attempts in vain; the last error: %v", attempts, err)
 	s.Number("attempts in vain", float64(attempts), "")

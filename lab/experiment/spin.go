@@ -31,7 +31,7 @@ func judgeWaiting(s *Show, l sync.Locker) {
 	s.Number("processor time with sync.Mutex", base.Seconds(), "s")
 	s.Number("processor time", used.Seconds(), "s")
 	s.Number("fairness (Jain)", stage.Jain(shares), "")
-	const tooMuch, unavoidable = 3, 20 * time.Millisecond
+	const tooMuch, unavoidable = 3, 10 * time.Millisecond
 	s.Result(used > tooMuch*(base+unavoidable), "waiting used %v of processor time, where a mutex used %v",
 		used.Round(time.Millisecond), base.Round(time.Millisecond))
 }

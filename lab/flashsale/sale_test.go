@@ -56,6 +56,7 @@ func TestLocalLockIsEnoughForOneProcess(t *testing.T) {
 func TestSellsExactlyWithHoldfast(t *testing.T) {
 	for _, b := range stage.Backends {
 		t.Run(b.Name, func(t *testing.T) {
+			t.Parallel()
 			for range rounds() {
 				p := plan(Holdfast)
 				p.Backend = b
@@ -81,6 +82,7 @@ func rounds() int {
 func TestStockInOtherDatabases(t *testing.T) {
 	for _, d := range Databases[1:] {
 		t.Run(d.Name, func(t *testing.T) {
+			t.Parallel()
 			p := plan(NoLock)
 			p.Database = d
 			if r := hold(t, p); r.Oversold == 0 {
