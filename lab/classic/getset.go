@@ -38,7 +38,7 @@ func (l GetSet) TryLock(ctx context.Context) (bool, error) {
 	if l.Between != nil {
 		l.Between()
 	}
-	was, err := l.Redis.GetSet(ctx, l.Key, l.end()).Int64()
+	was, err := l.Redis.Do(ctx, "GETSET", l.Key, l.end()).Int64() // which the algorithm is named after
 	return err == nil && l.past(was), err
 }
 
