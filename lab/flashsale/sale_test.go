@@ -57,6 +57,8 @@ func TestSellsExactlyWithHoldfast(t *testing.T) {
 	for _, b := range stage.Backends {
 		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
+			url := b.Start(t)
+			b.Start = func(testing.TB) string { return url } // one server for all rounds
 			for range rounds() {
 				p := plan(Holdfast)
 				p.Backend = b
