@@ -8,7 +8,7 @@ ATONCE = $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 REAL := HOLDFAST_NO_SKIP=1
 
 .DEFAULT_GOAL := help
-.PHONY: help build servers servers-extra test test-extra test-race lint bench fuzz mutants soak clean
+.PHONY: help build servers servers-extra test test-extra test-race lint lab bench fuzz mutants soak clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ test-race: ## provoke races: tests that need no server, repeatedly, on more thre
 
 lint: ## gofmt, vet, staticcheck, types on macOS and Windows, and modules that are tidy
 	@sh scripts/lint.sh
+
+lab: servers ## see how textbook locks fail, with pages of pictures in bin/lab
+	go run ./lab all --out bin/lab
 
 bench: servers ## measure speed beside others, in one run on one server
 	go run ./lab/bench

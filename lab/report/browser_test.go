@@ -8,12 +8,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/lab/actor"
 	"github.com/holdfast-go/holdfast/lab/experiment"
 )
+
+func TestMain(m *testing.M) {
+	actor.Main() // experiments start this program as other processes
+	os.Exit(m.Run())
+}
 
 // What pages are painted with, from style.css.
 var (
@@ -57,6 +64,27 @@ func TestInBrowser(t *testing.T) {
 			}
 			margin(t, picture, row.palette.paper)
 		})
+	}
+}
+
+// What a run on a real server has shown is drawn as well: two who hold the lock, and a write that is refused.
+func TestRealRunInBrowser(t *testing.T) {
+	e, err := experiment.Named("fencing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := Write(dir, []experiment.Report{e.Run(t, experiment.Config{Short: true})}); err != nil {
+		t.Fatal(err)
+	}
+	if page := read(t, dir, "fencing.html"); !strings.Contains(page, `class="overlap"`) || !strings.Contains(page, `class="rejected"`) {
+		t.Error("the page shows no overlap, or no write that was refused")
+	}
+	for _, size := range []string{"1200,1300", "390,1700"} {
+		seen := colours(photograph(t, filepath.Join(dir, "fencing.html"), size, "--blink-settings=preferredColorScheme=1"))
+		if seen[light.held] < 500 || seen[light.overlap] < 100 {
+			t.Errorf("at %s %d pixels show holders, and %d overlaps", size, seen[light.held], seen[light.overlap])
+		}
 	}
 }
 

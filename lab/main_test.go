@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/holdfast-go/holdfast/lab/actor"
+	"github.com/holdfast-go/holdfast/lab/experiment"
+)
+
+func TestMain(m *testing.M) {
+	actor.Main()
+	os.Exit(m.Run())
+}
+
+func lab(t *testing.T, args ...string) (stdout string, err error) {
+	t.Helper()
+	var out bytes.Buffer
+	c := command()
+	c.SetOut(&out)
+	c.SetArgs(args)
+	err = c.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+func TestListNamesWhatCanBeRun(t *testing.T) {
+	out, err := lab(t, "list", "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []experiment.Report
+	if err := json.Unmarshal([]byte(out), &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range list {
+		if _, err := experiment.Named(r.Name); err != nil || r.Question == "" {
+			t.Errorf("%q, with the question %q: %v", r.Name, r.Question, err)
+		}
+	}
+	if len(list) != len(experiment.All()) {
+		t.Errorf("%d of %d experiments are listed", len(list), len(experiment.All()))
+	}
+}
+
+func TestRunWritesPages(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "pages")
+	out, err := lab(t, "run", "semaphore", "--short", "--json", "--out", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reports []experiment.Report
+	if err := json.Unmarshal([]byte(out), &reports); err != nil || len(reports) != 1 || len(reports[0].Acts) != 3 {
+		t.Errorf("%v, %s", err, out)
+	}
+	for _, name := range []string{"index.html", "semaphore.html"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestRunSaysWhatFails(t *testing.T) {
+	out, err := lab(t, "run", "lost-updates")
+	if err != nil || !strings.Contains(out, "FAILS     n++: ") || !strings.Contains(out, "holds     Holdfast around n++: 0 of 1000") {
+		t.Errorf("%v, %s", err, out)
+	}
+}
+
+func TestUnknownNamesAreErrorsThatHelp(t *testing.T) {
+	for _, args := range [][]string{{"run", "fence"}, {"flashsale", "--backend", "oracle"}, {"flashsale", "--lock", "some"}} {
+		if _, err := lab(t, args...); err == nil || !strings.Contains(err.Error(), "; there are ") {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+}
