@@ -117,6 +117,39 @@ func TestReshardingUnderLoad(t *testing.T) {
 	}
 }
 
+// Holders renew many locks at once while the slot of one of them moves.
+func TestRenewWhileSlotsMove(t *testing.T) {
+	c := servers.RedisCluster(t)
+	d := openCluster(t, c, "")
+	var held []driver.Claim
+	for i := range 10 {
+		held = append(held, acquire(t, d, claim(fmt.Sprint("held ", i), time.Minute)))
+	}
+	slot := c.SlotOf(t, "holdfast:{"+driver.EncodeName(held[0].Name, 0)+"}")
+	for range rounds(10, 100) {
+		var renewing sync.WaitGroup
+		at := slices.Index(c.Masters, c.Owner(t, slot))
+		c.MoveSlot(t, slot, c.Masters[(at+1)%len(c.Masters)], func() {
+			renewing.Go(func() { renewAll(t, d, held) })
+			driver.Sleep(t.Context(), 10*time.Millisecond) // neither node has all keys
+		})
+		renewing.Wait()
+	}
+}
+
+func renewAll(t *testing.T, d *redislock.Driver, held []driver.Claim) {
+	results, err := d.Renew(context.Background(), held)
+	if err != nil {
+		t.Errorf("Renew: %v", err)
+		return
+	}
+	for i, r := range results {
+		if r.Err != nil || !r.Status.Granted || r.Status.Token != held[i].Token {
+			t.Errorf("%s: %+v, %v", held[i].Name, r.Status, r.Err)
+		}
+	}
+}
+
 // What is told about a lock goes to the nodes of its slot, and a client that waits listens to them alone, also after the
 // slot has moved.
 func TestShardedMessages(t *testing.T) {

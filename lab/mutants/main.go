@@ -29,6 +29,7 @@ var tests = map[string]string{
 	"redisguest":   "./redislock -run=Guest",
 	"redislock":    "./redislock/...",
 	"quorum":       "./quorum",
+	"redisgroups":  "./redislock -run=Test(FailoverLoses|ReplicasAre|Resharding|RenewWhile)",
 	"etcdlock":     "./etcdlock/...",
 	"zklock":       "./zklock/...",
 }
