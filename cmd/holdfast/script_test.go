@@ -20,12 +20,6 @@ import (
 // The scripts in testdata are whole sessions. Each runs on every backend that shells share; the conditions [file],
 // [redis], [mariadb] and [postgres] tell which it is. Beside holdfast they use the programs of programs_test.go.
 func TestMain(m *testing.M) {
-	// Tests that run under nohup, or behind &, would pass on that signals are ignored.
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
-		if signal.Ignored(s) {
-			signal.Notify(make(chan os.Signal, 1), s)
-		}
-	}
 	testscript.Main(m, map[string]func(){
 		"holdfast":   main,
 		"coded":      coded,
@@ -98,9 +92,19 @@ func sessions(t *testing.T, backend string, url func(work string) string) {
 
 // prepare sets the environment of a script.
 func prepare(env *testscript.Env, url string) {
+	heedSignals()
 	env.Setenv("HOLDFAST_BACKEND", url)
 	env.Setenv("GORACE", "atexit_sleep_ms=0") // or each program takes a second to end
 	env.Setenv("HOST", hostname())
+}
+
+// heedSignals keeps what was started to ignore signals, by nohup or &, from passing that on to the programs of scripts.
+func heedSignals() {
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 }
 
 func hostname() string {
