@@ -128,36 +128,38 @@ func (cl *claim) nodesHeld() int {
 // claims are those of this client, by ID, and those that ended not long ago.
 type claims struct {
 	mu      sync.Mutex
-	byID    map[string]*claim
+	known   map[claimKey]*claim
 	sweepAt int
 }
+
+// A claimKey is what a claim is known by: one with its ID on another lock is another claim.
+type claimKey struct{ name, id string }
+
+func (cl *claim) key() claimKey { return claimKey{cl.name, cl.id} }
 
 const (
 	claimTTLs  = 3 // after so many TTLs without a request a claim is dead, and nobody asks any more
 	firstSweep = 1024
 )
 
-func newClaims() *claims { return &claims{byID: make(map[string]*claim), sweepAt: firstSweep} }
+func newClaims() *claims { return &claims{known: make(map[claimKey]*claim), sweepAt: firstSweep} }
 
-// find returns what is known about a claim, or nil. A claim of that ID on another lock is not known.
+// find returns what is known about a claim, or nil.
 func (cs *claims) find(c driver.Claim) *claim {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	if cl := cs.byID[c.ID]; cl != nil && cl.name == c.Name {
-		return cl
-	}
-	return nil
+	return cs.known[claimKey{c.Name, c.ID}]
 }
 
 // add keeps a claim, unless one with its ID was added meanwhile, which is returned then.
 func (cs *claims) add(cl *claim) *claim {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	if known := cs.byID[cl.id]; known != nil && known.name == cl.name {
+	if known := cs.known[cl.key()]; known != nil {
 		return known
 	}
-	cs.byID[cl.id] = cl
-	if len(cs.byID) > cs.sweepAt {
+	cs.known[cl.key()] = cl
+	if len(cs.known) > cs.sweepAt {
 		cs.sweep()
 	}
 	return cl
@@ -166,23 +168,23 @@ func (cs *claims) add(cl *claim) *claim {
 func (cs *claims) drop(cl *claim) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	if cs.byID[cl.id] == cl {
-		delete(cs.byID, cl.id)
+	if cs.known[cl.key()] == cl {
+		delete(cs.known, cl.key())
 	}
 }
 
 // sweep forgets the dead. It runs each time the number of claims has doubled.
 func (cs *claims) sweep() {
 	now := time.Now()
-	for id, cl := range cs.byID {
+	for key, cl := range cs.known {
 		cl.mu.Lock()
 		dead := cl.forget.Before(now)
 		cl.mu.Unlock()
 		if dead {
-			delete(cs.byID, id)
+			delete(cs.known, key)
 		}
 	}
-	cs.sweepAt = max(firstSweep, 2*len(cs.byID))
+	cs.sweepAt = max(firstSweep, 2*len(cs.known))
 }
 
 // occupy makes the caller the only one who requests the claim, until it calls the function that is returned.
