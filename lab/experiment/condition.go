@@ -71,7 +71,7 @@ func wakeLockForNothing(s *Show) {
 	go func() {
 		next, err := client.Mutex("m").Lock(s.Context())
 		if err == nil {
-			defer s.Hold("B")()
+			s.Work("B")
 			err = next.Release(s.Context())
 		}
 		got <- err

@@ -1,10 +1,8 @@
 package experiment
 
 import (
-	"errors"
 	"time"
 
-	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/lab/classic"
 )
 
@@ -90,24 +88,4 @@ func crashOfOurs(s *Show, url string) {
 }
 
 // shortTTL is for leases that are to end in an experiment.
-const shortTTL = time.Second
-
-// lock waits for the lock of a client of Holdfast, for somebody. What it returns ends the time in which that one believes
-// to hold it.
-func (s *Show) lock(who string, c *holdfast.Client) (*holdfast.Lease, func()) {
-	s.Helper()
-	lease, err := c.Mutex("lab").Lock(s.Context())
-	s.Must(err)
-	return lease, s.Hold(who)
-}
-
-// try asks for the lock of a client of Holdfast, without waiting.
-func (s *Show) try(c *holdfast.Client) (lease *holdfast.Lease, ours bool) {
-	s.Helper()
-	lease, err := c.Mutex("lab").TryLock(s.Context())
-	if errors.Is(err, holdfast.ErrNotAcquired) {
-		return nil, false
-	}
-	s.Must(err)
-	return lease, true
-}
+const shortTTL = 2 * time.Second

@@ -14,9 +14,13 @@ type quiet struct{}
 
 func (quiet) Printf(context.Context, string, ...any) {}
 
-// dial returns a client of a Redis server that never repeats a request by itself, and waits half a second for each answer.
-func dial(addr string) *redis.Client {
-	return redis.NewClient(&redis.Options{
-		Addr: addr, MaxRetries: -1, DialerRetries: 1, ReadTimeout: 500 * time.Millisecond,
-	})
+// dial returns a client of a Redis server that never repeats a request by itself. It waits for each answer for a time.
+func dial(addr string, patience time.Duration) *redis.Client {
+	return redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, DialerRetries: 1, ReadTimeout: patience})
 }
+
+// How long clients wait for an answer: on a busy machine, and where no answer will come.
+const (
+	patient = 10 * time.Second
+	hasty   = 500 * time.Millisecond
+)

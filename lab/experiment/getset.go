@@ -71,7 +71,7 @@ func serversClock(s *Show) {
 	url := "redis://" + s.redisAddr()
 	lease, end := s.lock("A", s.Client(url))
 	if _, ours := s.try(s.Client(url)); ours {
-		defer s.Hold("B")()
+		s.Work("B")
 	}
 	s.Mark("B", Noted, "it is told that the lock is taken: the server's clock counts, and no client's is sent to it")
 	end()

@@ -62,10 +62,10 @@ func (h *house) zooKeeperAddr() string {
 }
 
 // redis returns a new connection to the Redis server, which never repeats a request by itself.
-func (h *house) redis() *redis.Client { return h.redisAt(h.redisAddr()) }
+func (h *house) redis() *redis.Client { return h.redisAt(h.redisAddr(), patient) }
 
-func (h *house) redisAt(addr string) *redis.Client {
-	c := dial(addr)
+func (h *house) redisAt(addr string, patience time.Duration) *redis.Client {
+	c := dial(addr, patience)
 	h.Cleanup(func() { _ = c.Close() })
 	return c
 }

@@ -86,7 +86,7 @@ func reapOurs(s *Show) {
 	s.Must(err)
 	s.Mark("reaper", Noted, "it removes what nobody uses; A renews its claim, and so uses it")
 	if _, ours := s.try(s.Client(db.url)); ours {
-		s.Hold("B")()
+		s.Work("B")
 		s.Result(true, "the reaper has deleted the lock of an owner that lives")
 		return
 	}

@@ -165,7 +165,7 @@ func waitLong(s *Show) {
 	go func() {
 		next, err := b.Mutex("lab").Lock(s.Context())
 		if err == nil {
-			defer s.Hold("B")()
+			s.Work("B")
 			err = next.Release(s.Context())
 		}
 		got <- err

@@ -59,10 +59,10 @@ const lockKey = "lab:lock"
 // lockers are what players lock with.
 var lockers = map[string]func(context.Context, recipe) (locker, error){
 	"setnx": func(_ context.Context, r recipe) (locker, error) {
-		return naive(classic.SetNX{Redis: dial(r.Addrs[0]), Key: lockKey}), nil
+		return naive(classic.SetNX{Redis: dial(r.Addrs[0], patient), Key: lockKey}), nil
 	},
 	"setnx-expire, interrupted": func(_ context.Context, r recipe) (locker, error) {
-		l := classic.SetNXThenExpire{Redis: dial(r.Addrs[0]), Key: lockKey, TTL: r.TTL}
+		l := classic.SetNXThenExpire{Redis: dial(r.Addrs[0], patient), Key: lockKey, TTL: r.TTL}
 		return locker{lock: func(ctx context.Context) error {
 			between := make(chan struct{})
 			l.Between = func() { close(between); select {} } // until somebody kills it
@@ -72,12 +72,12 @@ var lockers = map[string]func(context.Context, recipe) (locker, error){
 		}}, nil
 	},
 	"set": func(_ context.Context, r recipe) (locker, error) {
-		return naive(classic.SetCompareDelete{Redis: dial(r.Addrs[0]), Key: lockKey, Value: rand.Text(), TTL: r.TTL}), nil
+		return naive(classic.SetCompareDelete{Redis: dial(r.Addrs[0], patient), Key: lockKey, Value: rand.Text(), TTL: r.TTL}), nil
 	},
 	"redlock": func(_ context.Context, r recipe) (locker, error) {
 		l := classic.Redlock{Key: lockKey, Value: rand.Text(), TTL: r.TTL}
 		for _, addr := range r.Addrs {
-			l.Nodes = append(l.Nodes, dial(addr))
+			l.Nodes = append(l.Nodes, dial(addr, patient))
 		}
 		return naive(l), nil
 	},
@@ -126,7 +126,10 @@ func ours(ctx context.Context, r recipe) (l locker, err error) {
 	}
 	var lease *holdfast.Lease
 	return locker{
-		lock:   func(ctx context.Context) (err error) { lease, err = client.Mutex("lab").Lock(ctx); return err },
+		lock: func(ctx context.Context) (err error) {
+			lease, err = surely(ctx, client.Mutex("lab").Lock)
+			return err
+		},
 		unlock: func(ctx context.Context) error { return lease.Release(ctx) },
 		look:   func() (bool, time.Duration) { return lease.Err() == nil, time.Since(lease.ValidUntil()) },
 		token:  func() uint64 { return lease.Token() },

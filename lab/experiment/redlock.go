@@ -76,7 +76,7 @@ func addrs(list []*servers.Server) (all []string) {
 
 // quorumTTL is for how long locks on several servers may be asked for. Their votes do not count until they have run for so
 // long.
-const quorumTTL = 2 * time.Second
+const quorumTTL = 3 * time.Second
 
 func redlockURL(addrs ...string) string {
 	return "redlock://" + strings.Join(addrs, ",") + "?maxttl=" + quorumTTL.String()
@@ -86,7 +86,7 @@ func redlockURL(addrs ...string) string {
 func firstClients(s *Show, three []*servers.Server, fault func(*servers.Server, testing.TB)) {
 	l := classic.FirstRedlock{Redlock: classic.Redlock{Key: lockKey, Value: rand.Text(), TTL: time.Second}, Delay: 100 * time.Millisecond}
 	for _, node := range three {
-		l.Nodes = append(l.Nodes, s.redisAt(node.Addr))
+		l.Nodes = append(l.Nodes, s.redisAt(node.Addr, hasty))
 	}
 	fault(three[1], s.TB)
 	s.Mark("server 2", Crashed, "it answers no more")
@@ -95,7 +95,7 @@ func firstClients(s *Show, three []*servers.Server, fault func(*servers.Server, 
 	began := time.Now()
 	attempts, err := l.Lock(ctx)
 	if err == nil {
-		s.Hold("A")()
+		s.Work("A")
 		s.Result(false, "A had it, at attempt %d", attempts)
 		return
 	}
@@ -117,13 +117,13 @@ func oursOnTwo(s *Show, fault func(*servers.Server, testing.TB)) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(s.Context(), 20*time.Second)
 	defer cancel()
-	lease, err := c.Mutex("lab").Lock(ctx)
+	lease, err := surely(ctx, c.Mutex("lab").Lock)
 	if err != nil {
 		s.Result(true, "two of three servers answer, and A does not get the lock: %v", err)
 		return
 	}
 	s.Number("time to lock", time.Since(began).Seconds(), "s")
-	s.Hold("A")()
+	s.Work("A")
 	_ = lease.Release(s.Context()) // which the third server may not confirm
 	s.Result(false, "A had it from the two that answer, in %v", time.Since(began).Round(time.Millisecond))
 }
@@ -134,7 +134,7 @@ type voter func(s *Show, addrs []string) (lock func(context.Context) (bool, erro
 func classicVoters(s *Show, addrs []string) (func(context.Context) (bool, error), func() uint64) {
 	l := classic.Redlock{Key: lockKey, Value: rand.Text(), TTL: time.Minute}
 	for _, addr := range addrs {
-		l.Nodes = append(l.Nodes, s.redisAt(addr))
+		l.Nodes = append(l.Nodes, s.redisAt(addr, patient))
 	}
 	return l.TryLock, func() uint64 { return 0 }
 }
@@ -143,7 +143,7 @@ func ourVoters(s *Show, addrs []string) (func(context.Context) (bool, error), fu
 	m := s.Client(redlockURL(addrs...), holdfast.WithTTL(quorumTTL)).Mutex("lab")
 	var lease *holdfast.Lease
 	lock := func(ctx context.Context) (_ bool, err error) {
-		lease, err = m.Lock(ctx)
+		lease, err = surely(ctx, m.Lock)
 		return err == nil, err
 	}
 	return lock, func() uint64 { return lease.Token() }
@@ -182,7 +182,7 @@ func clockJumps(s *Show, v voter) {
 
 // expireAll does what a clock that jumps ahead does to a server: whatever has a time to live ends.
 func expireAll(s *Show, server *servers.Server) {
-	rdb := s.redisAt(server.Addr)
+	rdb := s.redisAt(server.Addr, patient)
 	keys, err := rdb.Keys(s.Context(), "*").Result()
 	s.Must(err)
 	for _, key := range keys {

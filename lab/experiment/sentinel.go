@@ -29,7 +29,7 @@ type follower func(s *Show, g *servers.SentinelGroup) (lock func(context.Context
 func classicOnMaster(s *Show, g *servers.SentinelGroup) (func(context.Context) error, func() uint64) {
 	value := rand.Text()
 	lock := func(ctx context.Context) error {
-		l := classic.SetCompareDelete{Redis: s.redisAt(g.Master(s, nil).Addr), Key: lockKey, Value: value, TTL: time.Minute}
+		l := classic.SetCompareDelete{Redis: s.redisAt(g.Master(s, nil).Addr, patient), Key: lockKey, Value: value, TTL: time.Minute}
 		return poll(ctx, l.TryLock)
 	}
 	return lock, func() uint64 { return 0 }
@@ -40,7 +40,7 @@ func oursOnSentinels(s *Show, g *servers.SentinelGroup) (func(context.Context) e
 	m := s.Client(url).Mutex("lab")
 	var lease *holdfast.Lease
 	return func(ctx context.Context) (err error) {
-		lease, err = m.Lock(ctx)
+		lease, err = surely(ctx, m.Lock)
 		return err
 	}, func() uint64 { return lease.Token() }
 }

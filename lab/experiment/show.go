@@ -133,6 +133,12 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 // Hold begins a time in which somebody believes to hold the lock. The function that it returns ends it.
 func (s *Show) Hold(who string) (end func()) { return s.span(Span{Who: who}) }
 
+// Work is Hold for a moment, in which somebody works.
+func (s *Show) Work(who string) {
+	defer s.Hold(who)()
+	time.Sleep(20 * time.Millisecond)
+}
+
 // Share is Hold of a lock that others may share.
 func (s *Show) Share(who string) (end func()) { return s.span(Span{Who: who, Shared: true}) }
 

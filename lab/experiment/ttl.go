@@ -47,12 +47,12 @@ func renew(s *Show) {
 	go func() { // ends when A has given the lock back
 		defer close(done)
 		if next, err := b.Mutex("lab").Lock(s.Context()); err == nil {
-			s.Hold("B")()
+			s.Work("B")
 			_ = next.Release(s.Context())
 		}
 	}()
 	select {
-	case <-time.After(5 * shortTTL / 2): // A works
+	case <-time.After(2 * shortTTL): // A works
 	case <-done:
 	}
 	err := lease.Err()

@@ -57,7 +57,7 @@ func unlockOurs(s *Show) {
 	a.Look()
 	a.Unlock()
 	if _, ours := s.try(c); ours {
-		s.Hold("C")()
+		s.Work("C")
 		s.Result(true, "A's unlocking let C in beside B")
 		return
 	}
