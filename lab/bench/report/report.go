@@ -109,7 +109,7 @@ func (r *Report) measureList() []jsonMeasure {
 type jsonVerdict struct {
 	Key  string   `json:"key"`
 	Want string   `json:"want"`
-	Got  *float64 `json:"got"` // null when it was not measured
+	Got  *float64 `json:"got"` // null when it was not measured, or cannot be written: a ratio to nothing
 	Met  bool     `json:"met"`
 }
 
@@ -118,7 +118,7 @@ func (r *Report) verdictList() []jsonVerdict {
 	for _, t := range r.Targets {
 		v := t.Judge(r.Results)
 		j := jsonVerdict{Key: t.Key, Want: t.Want, Met: v.Met}
-		if !math.IsNaN(v.Got) {
+		if !math.IsNaN(v.Got) && !math.IsInf(v.Got, 0) {
 			j.Got = &v.Got
 		}
 		list = append(list, j)
