@@ -51,7 +51,7 @@ type runFlags struct {
 func (f *runFlags) bind(c *cobra.Command) *cobra.Command {
 	flags := c.Flags()
 	flags.BoolVar(&f.config.Short, "short", false, "smaller crowds")
-	flags.StringVar(&f.config.Backend, "backend", "", "URL of a server to use, like redis://localhost:6379, where one would be started; it loses nothing but keys and tables that begin with lab")
+	flags.StringVar(&f.config.Backend, "backend", "", "URL of a server to use, like redis://localhost:6379, where one would be started; what is written there has names that begin with lab or holdfast")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	flags.StringVar(&f.out, "out", "", "write a page for each experiment, and an index, into this folder")
 	return c

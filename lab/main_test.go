@@ -70,6 +70,18 @@ func TestRunSaysWhatFails(t *testing.T) {
 	}
 }
 
+func TestFlashSaleIsDrawn(t *testing.T) {
+	picture := filepath.Join(t.TempDir(), "sale.svg")
+	out, err := lab(t, "flashsale", "--buyers", "60", "--stock", "7", "--processes", "2", "--lock", "holdfast", "--picture", picture)
+	if err != nil || !strings.Contains(out, "Holdfast on SQLite") {
+		t.Errorf("%v, %s", err, out)
+	}
+	svg, err := os.ReadFile(picture)
+	if err != nil || !strings.Contains(string(svg), "Sold, of a stock of 7") {
+		t.Errorf("the picture: %v, %s", err, svg)
+	}
+}
+
 func TestUnknownNamesAreErrorsThatHelp(t *testing.T) {
 	for _, args := range [][]string{{"run", "fence"}, {"flashsale", "--backend", "oracle"}, {"flashsale", "--lock", "some"}} {
 		if _, err := lab(t, args...); err == nil || !strings.Contains(err.Error(), "; there are ") {
