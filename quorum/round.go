@@ -29,6 +29,7 @@ type round struct {
 
 	mu      sync.Mutex
 	lost    bool   // whatever is granted from now on is given back
+	won     bool   // who answers from now on may still learn the token
 	touched []bool // by node: it granted, or may have
 }
 
@@ -102,6 +103,7 @@ func (r *round) ask(ctx context.Context, n *node, proposal int, token uint64) {
 		return
 	}
 	r.ballots <- b
+	r.learn()
 }
 
 // touch notes what a ballot says about whether the node has the claim, and reports whether it is to be given back.
@@ -176,10 +178,36 @@ func (r *round) recount() {
 // nodes know all that matters about the name, unless claims that they may have forgotten were alive when it began.
 func (r *round) filled() {
 	for i, v := range r.votes {
-		lives := r.d.nodes[i].lives()
-		if v.answer == granted && v.token >= r.token && lives.life == r.lives[i] && r.d.hasWaited(lives, r.began) {
-			r.d.memory.fill(r.cl.name, i, len(r.votes), lives.life)
+		if v.answer == granted {
+			r.fill(i, v.token, r.lives[i])
 		}
+	}
+	r.mu.Lock()
+	r.won = true
+	r.mu.Unlock()
+	r.learn()
+}
+
+// learn notes those that answered when the round was already won: a node that is always the last must learn too.
+func (r *round) learn() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.won {
+		select {
+		case b := <-r.ballots:
+			if b.err == nil && b.st.Granted {
+				r.fill(b.at, b.st.Token, b.life.ID)
+			}
+		default:
+			return
+		}
+	}
+}
+
+func (r *round) fill(at int, token uint64, life string) {
+	lives := r.d.nodes[at].lives()
+	if token >= r.token && lives.life == life && r.d.hasWaited(lives, r.began) {
+		r.d.memory.fill(r.cl.name, at, len(r.votes), life)
 	}
 }
 

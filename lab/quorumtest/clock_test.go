@@ -2,6 +2,7 @@ package quorumtest
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"sync"
@@ -101,6 +102,10 @@ func (ts *tokens) acquire(t testing.TB, d driver.Driver) {
 	ts.mu.Unlock()
 	c := claim("jobs", ttl)
 	st, err := follow(ctx, d, c, driver.Status{})
+	for errors.Is(err, driver.ErrGone) { // it expired as it was granted
+		c = claim("jobs", ttl)
+		st, err = follow(ctx, d, c, driver.Status{})
+	}
 	if err != nil {
 		t.Errorf("waiting for a claim: %v", err)
 		return
