@@ -22,5 +22,5 @@ func TestDriverInTheOtherLayout(t *testing.T) {
 }
 
 func TestDriverOnACluster(t *testing.T) {
-	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addrs(servers.EtcdCluster(t, 3))...), TTL: shortTTL})
+	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addrs(servers.EtcdCluster(t, 3))...), TTL: shortTTL, Elects: true})
 }

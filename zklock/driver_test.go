@@ -27,5 +27,5 @@ func TestDriverInKazoosLayout(t *testing.T) {
 }
 
 func TestDriverOnAnEnsemble(t *testing.T) {
-	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addrs(servers.ZooKeeperEnsemble(t, 3))...), TTL: shortTTL})
+	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addrs(servers.ZooKeeperEnsemble(t, 3))...), TTL: shortTTL, Elects: true})
 }

@@ -33,6 +33,10 @@ type Harness struct {
 	// Long is for claims that must outlive their test, on engines where a claim costs so much that many take seconds.
 	// Zero: 30 s.
 	Long time.Duration
+
+	// Elects says that the servers elect a leader, and do not answer while they have none. On a busy machine that may be
+	// at any time; requests without an answer are repeated then.
+	Elects bool
 }
 
 // shortTTL is for claims that a test lets expire.

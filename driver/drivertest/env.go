@@ -119,7 +119,7 @@ func persist[T any](e *env, send func(context.Context) (T, error)) (v T, unsure 
 	defer cancel()
 	for {
 		v, err = send(ctx)
-		if !e.s.lossy || answered(err) || ctx.Err() != nil {
+		if !e.s.lossy && !e.h.Elects || answered(err) || ctx.Err() != nil {
 			return v, unsure, err
 		}
 		unsure = true
