@@ -100,6 +100,39 @@ func TestSuspendedWhileAcquiring(t *testing.T) {
 	})
 }
 
+// A claim may be renewed by one goroutine while another still asks for it. This is for the race detector.
+func TestRenewedWhileAcquiring(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		rival := try(claim("jobs"))
+		for _, p := range ps[:2] {
+			acquire(t, p.store, rival)
+		}
+		for _, p := range ps {
+			p.lag.Store(int64(100 * time.Millisecond))
+		}
+		d, c := ps.client(t), claim("jobs")
+		asked := make(chan error, 1)
+		go func() {
+			_, err := d.Request(context.Background(), c)
+			asked <- err
+		}()
+		var renewals sync.WaitGroup
+		for range 20 {
+			renewals.Go(func() {
+				time.Sleep(100 * time.Millisecond) // until the answers arrive
+				if _, err := d.Renew(context.Background(), []driver.Claim{c}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		renewals.Wait()
+		if err := <-asked; err != nil {
+			t.Error(err)
+		}
+		release(t, d, c)
+	})
+}
+
 // A claim that a majority has lost is lost, whoever still has it.
 func TestRenewalNeedsMajority(t *testing.T) {
 	inTime(t, 5, func(t *testing.T, ps parts) {

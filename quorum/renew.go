@@ -49,10 +49,17 @@ func (d *Driver) heldNow(ctx context.Context, c driver.Claim) *claim {
 		return nil
 	}
 	cl := d.claims.find(c)
-	if cl == nil || d.admit(cl, c) != held {
+	if cl == nil || !cl.isHeld() || d.admit(cl, c) != held {
 		return nil
 	}
 	return cl
+}
+
+// isHeld reports whether the claim is granted. One that is not is left to the goroutine that has occupied it.
+func (cl *claim) isHeld() bool {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	return cl.state == held
 }
 
 // A renewal is the renewing of claims that are held. A node that has a claim no more is asked for it anew only after
