@@ -101,9 +101,9 @@ var requestRows = []row{
 			e.enqueue(e.other, tried)
 			e.queued(holder)
 			waiting := e.enqueue(e.other, next)
-			if st := e.acquire(e.d, renewal(holder, held)); !st.Contended {
-				e.Error("somebody waits, but Contended is false")
-			}
+			e.eventually("the holder learns that somebody waits", func() bool {
+				return e.acquire(e.d, renewal(holder, held)).Contended
+			})
 			e.release(e.d, holder, held)
 			got := e.await(e.other, next, waiting)
 			e.release(e.other, next, got)

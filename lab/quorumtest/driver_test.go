@@ -12,7 +12,6 @@ import (
 func TestDriver(t *testing.T) {
 	for _, n := range []int{3, 5} {
 		t.Run(fmt.Sprintf("%d servers", n), func(t *testing.T) {
-			t.Parallel()
 			c := start(t, n, 20*time.Second)
 			drivertest.Run(t, drivertest.Harness{
 				Open: func(t testing.TB) driver.Driver { return open(t, c.url()) },
