@@ -1,6 +1,7 @@
 # Everything that people and CI do with this tree. `make` prints what there is.
 
-PACKAGES = $(shell go list -m -f '{{.Dir}}/...')
+# In reverse, so that those whose tests take longest do not begin last.
+PACKAGES = $(shell go list -m -f '{{.Dir}}/...' | sort -r)
 FUZZTIME ?= 20s
 # Packages tested at once. Tests of locks wait for most of their time, so one more than there are cores.
 ATONCE = $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
