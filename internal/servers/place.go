@@ -13,18 +13,34 @@ import (
 // outgoing connection before it restarts. There is room above for servers that add to theirs.
 const firstPort, endPort = 12000, 32000
 
-// freeAddr returns a loopback address on which nobody listens.
+// freeAddr returns a loopback address on which nobody listens, and which is given to nobody else before the test ends.
 func freeAddr(t testing.TB) string {
 	t.Helper()
 	for range 100 {
 		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+rand.IntN(endPort-firstPort)))
-		if l, err := net.Listen("tcp", addr); err == nil {
-			l.Close()
+		if free, ok := reserve(addr); ok {
+			t.Cleanup(free)
 			return addr
 		}
 	}
 	t.Fatalf("found no free port from %d to %d", firstPort, endPort)
 	return ""
+}
+
+// reserve keeps an address from other tests, of this process and others, if nobody listens there. Servers listen by TCP;
+// a socket for UDP holds their place, also while they start or are stopped.
+func reserve(addr string) (free func(), ok bool) {
+	place, err := net.ListenPacket("udp", addr)
+	if err != nil {
+		return nil, false
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		place.Close()
+		return nil, false
+	}
+	l.Close()
+	return func() { place.Close() }, true
 }
 
 // folder makes an empty folder that is removed with the test.
