@@ -3,6 +3,7 @@ package quorum_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -130,6 +131,38 @@ func TestRenewedWhileAcquiring(t *testing.T) {
 			t.Error(err)
 		}
 		release(t, d, c)
+	})
+}
+
+// A request that arrives after its claim was released takes no place in the line: others would wait behind it for a TTL.
+func TestLateRequestStaysOutOfLine(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		d := ps.client(t)
+		acquire(t, d, claim("jobs"))
+		first, c := claim("jobs"), claim("jobs")
+		for _, c := range []driver.Claim{first, c} {
+			if st, err := d.Request(context.Background(), c); err != nil || st.Granted {
+				t.Fatalf("another has the lock: %+v, %v", st, err)
+			}
+		}
+		line := ps[slices.IndexFunc(ps, func(p *part) bool { return parts{p}.having(t, "~turn/jobs") > 0 })]
+		line.hang()
+		late := make(chan error, 1)
+		go func() {
+			_, err := d.Request(context.Background(), c)
+			late <- err
+		}()
+		synctest.Wait()
+		release(t, d, c)
+		pass(2 * time.Second) // the node is given up, and the next would keep the line
+		line.goOn()
+		if err := <-late; !errors.Is(err, driver.ErrGone) {
+			t.Errorf("the late request: %v, want ErrGone", err)
+		}
+		pass(time.Second)
+		if n := ps.having(t, "~turn/jobs"); n != 1 {
+			t.Errorf("the line has %d claims, and one waits", n)
+		}
 	})
 }
 

@@ -80,7 +80,7 @@ const (
 // acquire tries to get a claim granted. One that waits tries only when it is first in line, or when there is no line.
 func (d *Driver) acquire(ctx context.Context, cl *claim) (driver.Status, error) {
 	if cl.lines(d.memory.isBusy(cl.name)) && !d.takeTurn(ctx, cl) {
-		return cl.waits(0), nil
+		return cl.waits(0)
 	}
 	began := time.Now()
 	for try := 1; ; try++ {
@@ -112,7 +112,8 @@ func (d *Driver) afterDefeat(ctx context.Context, cl *claim, r *round, v verdict
 	case v == ended:
 		return st, 0, d.lose(cl)
 	case v == taken && cl.ask.Queue:
-		return d.standInLine(ctx, cl, r), 0, nil
+		st, err = d.standInLine(ctx, cl, r)
+		return st, 0, err
 	case v == taken && (r.granted() == 0 || last):
 		d.claims.drop(cl) // a claim that would not wait leaves no trace
 		return st, 0, nil
@@ -121,7 +122,8 @@ func (d *Driver) afterDefeat(ctx context.Context, cl *claim, r *round, v verdict
 	case 0 < wait && wait <= shortWait:
 		return st, max(wait, pause), nil
 	case 0 < wait && cl.ask.Queue:
-		return cl.waits(wait), 0, nil
+		st, err = cl.waits(wait)
+		return st, 0, err
 	case 0 < wait, last:
 		return st, 0, shortage
 	}
@@ -177,7 +179,7 @@ func (d *Driver) lose(cl *claim) error {
 
 // standInLine makes a claim that was refused wait: in line, or as the first of it, whom no place in line has told of who
 // has the lock, for hints of the nodes.
-func (d *Driver) standInLine(ctx context.Context, cl *claim, r *round) driver.Status {
+func (d *Driver) standInLine(ctx context.Context, cl *claim, r *round) (driver.Status, error) {
 	if !d.takeTurn(ctx, cl) {
 		return cl.waits(0)
 	}
@@ -186,10 +188,13 @@ func (d *Driver) standInLine(ctx context.Context, cl *claim, r *round) driver.St
 }
 
 // waits makes the claim one that waits, and is its status. For the next in line, retry is when to ask again.
-func (cl *claim) waits(retry time.Duration) driver.Status {
+func (cl *claim) waits(retry time.Duration) (driver.Status, error) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	if cl.state == asked {
+	switch cl.state {
+	case over: // it was released meanwhile
+		return driver.Status{}, driver.ErrGone
+	case asked:
 		cl.state = waiting
 	}
 	st := driver.Status{TTL: cl.ask.TTL, Retry: retry}
@@ -199,5 +204,5 @@ func (cl *claim) waits(retry time.Duration) driver.Status {
 			st.Retry = cl.turn.retry
 		}
 	}
-	return st
+	return st, nil
 }

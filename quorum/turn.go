@@ -24,10 +24,13 @@ type turn struct {
 }
 
 // takeTurn keeps the claim's place in the line, or takes one, and reports whether it is first. So it is where no node can
-// keep a line.
+// keep a line. A claim that has ended takes none.
 func (d *Driver) takeTurn(ctx context.Context, cl *claim) bool {
 	for try := range len(d.nodes) {
-		t := d.turnOf(cl, try)
+		t, ok := d.turnOf(cl, try)
+		if !ok {
+			return false
+		}
 		if t.first && time.Since(t.asked) < t.claim.TTL/turnPart {
 			return true
 		}
@@ -51,19 +54,23 @@ func (d *Driver) takeTurn(ctx context.Context, cl *claim) bool {
 // turnPart is the part of its TTL for which a turn need not be renewed.
 const turnPart = 4
 
-// turnOf returns the turn of the claim, or a new one, on the first node from its home on that is not in doubt.
-func (d *Driver) turnOf(cl *claim, try int) turn {
+// turnOf returns the turn of the claim, or a new one, on the first node from its home on that is not in doubt; none when
+// the claim has ended, or others would wait behind it for a TTL.
+func (d *Driver) turnOf(cl *claim, try int) (t turn, ok bool) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	if cl.turn != nil {
+	switch {
+	case cl.state == over:
+		return turn{}, false
+	case cl.turn != nil:
 		cl.turn.claim.TTL = cl.ask.TTL
-		return *cl.turn
+		return *cl.turn, true
 	}
 	cl.turns++
 	c := cl.ask
 	c.Name, c.ID, c.Token, c.Queue = turnLock(cl.name), roundID(cl.id, cl.turns), 0, true
 	cl.turn = &turn{at: d.keeper(cl.name, try), claim: c}
-	return *cl.turn
+	return *cl.turn, true
 }
 
 // keeper is the node that keeps the line for a name.
