@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // format is the version of the records that the scripts write. They read the one before it as well, and refuse others.
@@ -31,14 +32,13 @@ type scripts struct {
 // loadScripts puts the constants of a driver into the scripts. Only those that add a claim are refused when the server's
 // memory is full: to renew and to give back must always work.
 func loadScripts(opts Options) scripts {
-	constants := strings.NewReplacer(
-		"PREVIOUS", strconv.Itoa(opts.format-1),
-		"FORMAT", strconv.Itoa(opts.format),
-		"KEEP", strconv.FormatInt(opts.Keep.Milliseconds(), 10),
-		"CHANNELS", quote(opts.channels()),
-	)
 	load := func(name, flags string) script {
-		return newScript("#!lua" + flags + "\n" + constants.Replace(source(name)))
+		text := source(name)
+		text = strings.ReplaceAll(text, "PREVIOUS", strconv.Itoa(opts.format-1))
+		text = strings.ReplaceAll(text, "FORMAT", strconv.Itoa(opts.format))
+		text = strings.ReplaceAll(text, "KEEP", strconv.FormatInt(opts.Keep.Milliseconds(), 10))
+		text = strings.ReplaceAll(text, "CHANNELS", quote(opts.channels()))
+		return newScript("#!lua" + flags + "\n" + text)
 	}
 	const always = " flags=allow-oom"
 	return scripts{
@@ -65,6 +65,9 @@ func newScript(text string) script {
 
 // source is the text of a script, with the files that it includes.
 func source(name string) string {
+	if text, ok := assembled.Load(name); ok {
+		return text.(string)
+	}
 	text, err := sources.ReadFile("lua/" + name)
 	if err != nil {
 		panic(err) // it is part of this package
@@ -77,8 +80,12 @@ func source(name string) string {
 		}
 		out.WriteString(line)
 	}
+	assembled.Store(name, out.String())
 	return out.String()
 }
+
+// assembled has the sources by name, once they were put together.
+var assembled sync.Map
 
 // quote writes any bytes as a string of Lua.
 func quote(s string) string {
