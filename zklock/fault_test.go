@@ -289,6 +289,25 @@ func TestLostAnswerOfARelease(t *testing.T) {
 	acquire(t, l.other, next) // the repeated release did not touch it
 }
 
+// What changes while the connection is away is told when it is back.
+func TestChangeWhileAway(t *testing.T) {
+	t.Parallel()
+	server := servers.ZooKeeper(t)
+	p := proxy.New(t, server.Addr)
+	d, other := open(t, nil, p.Addr), open(t, nil, server.Addr)
+	acquire(t, other, claim("earlier", long)) // so that the server has told of changes
+	watched := make(chan error, 1)
+	go func() { watched <- d.Watch(limit(t), "job") }() // ends with the change
+	until(t, "it watches", func() bool { return strings.Contains(server.ZooKeeperWord(t, "wchp"), "job") })
+	p.BlackHole()
+	acquire(t, other, claim("job", long))
+	p.Reset()
+	p.Heal()
+	if err := <-watched; err != nil {
+		t.Errorf("Watch: %v", err)
+	}
+}
+
 // While connections break off again and again, nobody hangs, and never two are inside.
 func TestBrokenConnections(t *testing.T) {
 	t.Parallel()

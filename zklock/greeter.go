@@ -1,11 +1,11 @@
 package zklock
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
-	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -16,21 +16,20 @@ import (
 //   - It reads along in the server's greeting, to learn the timeout that was granted.
 //   - It tells the server who the client is, before anything else is sent. The library would do so again and again beside
 //     other requests.
-//   - When the session comes back, it holds answers up until the library has asked for its watches anew, which it
-//     does as of the newest answer: nothing that happened meanwhile may seem known. When the session is new the library
-//     looks through its watches too, without a lock; it has a moment for that.
+//   - It keeps the number of the newest change that the server told of. The library does so without a lock, and when a
+//     session comes back it may take one from the new connection for what its watches have seen: then a change in between
+//     is never told. So the library is told of none, and what it asks as of the newest change is asked as of the one
+//     before this connection.
 type greeter struct {
 	net.Conn
 	link     *link
 	greeting []byte // as much of it as has come
-	resumes  bool   // the session was up before
-
-	ready     chan struct{} // closed when answers may be read
-	readyOnce sync.Once
+	before   int64  // the newest change that was known before this connection
+	answers  answers
 }
 
 func newGreeter(l *link, conn net.Conn) *greeter {
-	return &greeter{Conn: conn, link: l, resumes: l.granted.Load() > 0, ready: make(chan struct{})}
+	return &greeter{Conn: conn, link: l, before: l.newest.Load()}
 }
 
 // What a greeting holds: its length, a version, the timeout of the session and its number, and more that does not matter.
@@ -47,11 +46,11 @@ func (g *greeter) greeted() bool {
 
 // Read reads what the server says.
 func (g *greeter) Read(b []byte) (int, error) {
-	if g.greeted() {
-		g.awaitReady()
-		return g.Conn.Read(b)
-	}
 	n, err := g.Conn.Read(b)
+	if g.greeted() {
+		g.link.learn(g.answers.blank(b[:n]))
+		return n, err
+	}
 	g.greeting = append(g.greeting, b[:n]...)
 	if err == nil && g.greeted() {
 		err = g.welcome()
@@ -65,9 +64,6 @@ func (g *greeter) welcome() error {
 		return nil // the session has ended, which the library reads by itself
 	}
 	g.link.granted.Store(int64(binary.BigEndian.Uint32(g.greeting[timeoutAt:])))
-	if !g.resumes {
-		time.AfterFunc(firstLook, g.letRead)
-	}
 	if g.link.login == nil {
 		return nil
 	}
@@ -107,40 +103,32 @@ func (g *greeter) identify() error {
 	return nil
 }
 
-// firstLook is how long the library may take to see that it has no watches yet.
-const firstLook = 2 * time.Millisecond
-
-// awaitReady holds up until the library has asked for its watches, or has seen that it has none.
-func (g *greeter) awaitReady() {
-	select {
-	case <-g.ready:
-		return
-	default:
-	}
-	timer := time.NewTimer(g.link.patience())
-	defer timer.Stop()
-	select {
-	case <-g.ready:
-	case <-timer.C: // it has none
-	}
-}
+// Where requests hold the newest change that the client knows: the one that opens the connection, and the one for watches.
+const (
+	knownAt   = 8
+	opAt      = 8
+	watchesAt = opAt + 4
+)
 
 // Write sends one request, as the library does.
 func (g *greeter) Write(b []byte) (int, error) {
-	const opAt = 8
-	n, err := g.Conn.Write(b)
-	if g.greeted() && len(b) >= opAt+4 && binary.BigEndian.Uint32(b[opAt:]) == opSetWatches {
-		g.letRead()
+	switch {
+	case !g.greeted():
+		return g.Conn.Write(withChange(b, knownAt, g.before))
+	case len(b) >= opAt+4 && binary.BigEndian.Uint32(b[opAt:]) == opSetWatches:
+		return g.Conn.Write(withChange(b, watchesAt, g.before))
 	}
-	return n, err
+	return g.Conn.Write(b)
 }
 
-func (g *greeter) Close() error {
-	g.letRead()
-	return g.Conn.Close()
+// withChange returns the request with another number of a change.
+func withChange(request []byte, at int, change int64) []byte {
+	out := bytes.Clone(request)
+	if len(out) >= at+8 {
+		binary.BigEndian.PutUint64(out[at:], uint64(change))
+	}
+	return out
 }
-
-func (g *greeter) letRead() { g.readyOnce.Do(func() { close(g.ready) }) }
 
 // SetReadDeadline sets a deadline; one for the greeting is less than the library's, which is far longer than the session
 // lives.
@@ -149,4 +137,36 @@ func (g *greeter) SetReadDeadline(t time.Time) error {
 		t = latest
 	}
 	return g.Conn.SetReadDeadline(t)
+}
+
+// answers follows a stream of answers, each of which holds its length, the number of its request, and the newest change.
+type answers struct {
+	at     int   // how much of the answer has come
+	length int   // of the answer, without these four bytes
+	change int64 // as much of it as has come
+}
+
+const changeAt, changeEnd = 8, 16
+
+// blank takes the changes out of what has come, and returns the newest.
+func (a *answers) blank(b []byte) (newest int64) {
+	for len(b) > 0 {
+		n := 1
+		switch {
+		case a.at < lengthEnd:
+			a.length = a.length<<8 | int(b[0])
+		case a.at >= changeEnd:
+			n = min(len(b), lengthEnd+a.length-a.at)
+		case a.at >= changeAt:
+			a.change, b[0] = a.change<<8|int64(b[0]), 0
+		}
+		a.at, b = a.at+n, b[n:]
+		if a.at == changeEnd {
+			newest = max(newest, a.change)
+		}
+		if a.at >= lengthEnd && a.at >= lengthEnd+a.length {
+			*a = answers{}
+		}
+	}
+	return newest
 }

@@ -20,6 +20,7 @@ type link struct {
 	timeout time.Duration // that is asked for
 	login   []byte        // user:password; nil for nobody
 	granted atomic.Int64  // by the server, in milliseconds; zero until it answered
+	newest  atomic.Int64  // change that the servers told of
 	closed  chan struct{}
 
 	mu     sync.Mutex
@@ -111,6 +112,13 @@ func (l *link) blame(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fault = err
+}
+
+// learn notes a change that a server told of. One connection reads at a time.
+func (l *link) learn(change int64) {
+	if change > l.newest.Load() {
+		l.newest.Store(change)
+	}
 }
 
 func (l *link) isClosed() bool {

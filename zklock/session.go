@@ -149,18 +149,10 @@ func (s *session) settle(ctx context.Context) error {
 		return fmt.Errorf("%w: the server lets sessions live for no longer than %v; use a TTL of %v or less, or raise its maxSessionTimeout",
 			driver.ErrRefused, s.time, s.ttl)
 	}
-	beat := s.d.keys.beat(s.id)
-	_, err := s.create(ctx, beat, zk.FlagEphemeral)
-	if err != nil && !errors.Is(err, zk.ErrNodeExists) { // which an earlier attempt would have made
-		return err
+	_, err := s.create(ctx, s.d.keys.beat(s.id), zk.FlagEphemeral)
+	if errors.Is(err, zk.ErrNodeExists) { // an earlier attempt has made it
+		return nil
 	}
-	return s.watchForever(ctx, beat+"/never")
-}
-
-// watchForever watches a node that will never be, so that the library has something to watch when the session comes back;
-// see [greeter].
-func (s *session) watchForever(ctx context.Context, path string) error {
-	_, _, err := s.watch(ctx, spot{path, itsCreation})
 	return err
 }
 
@@ -241,11 +233,11 @@ func (s *session) keep() {
 	s.end() // nothing lives by it but notes that have served
 }
 
-// idle reports whether nothing needs the session. Somebody may wait for what it watches, besides what it always does.
+// idle reports whether nothing needs the session. Somebody may wait for what it watches.
 func (s *session) idle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.watches) <= 1 && now().sub(s.used) > idleTimes*s.time
+	return len(s.watches) == 0 && now().sub(s.used) > idleTimes*s.time
 }
 
 // heartbeat writes to the session's node. The answer says that the leader counted the session as alive after this was

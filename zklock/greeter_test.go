@@ -1,0 +1,44 @@
+package zklock
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+)
+
+// However the stream of answers is cut into pieces, the changes are taken out of it, the newest is learned, and the rest
+// stays.
+func TestAnswersInPieces(t *testing.T) {
+	for range 200 {
+		var said, want []byte
+		var newest int64
+		for range 5 {
+			change, body := rand.Int64()-1, make([]byte, 4+rand.IntN(40)) // some say -1, or nothing new
+			for i := range body {
+				body[i] = byte(rand.IntN(256))
+			}
+			said = append(said, answer(change, body)...)
+			want = append(want, answer(0, body)...)
+			newest = max(newest, change)
+		}
+		var a answers
+		var learned int64
+		for rest := said; len(rest) > 0; {
+			n := 1 + rand.IntN(min(len(rest), 30))
+			learned = max(learned, a.blank(rest[:n]))
+			rest = rest[n:]
+		}
+		if !bytes.Equal(said, want) || learned != newest {
+			t.Fatalf("%x became %x with the newest change %d, want %d", want, said, learned, newest)
+		}
+	}
+}
+
+// answer is what a server says: a length, the number of a request, the newest change, and more.
+func answer(change int64, body []byte) []byte {
+	b := binary.BigEndian.AppendUint32(nil, uint32(4+8+len(body)))
+	b = binary.BigEndian.AppendUint32(b, 7)
+	b = binary.BigEndian.AppendUint64(b, uint64(change))
+	return append(b, body...)
+}
