@@ -295,12 +295,20 @@ func TestChangeWhileAway(t *testing.T) {
 	server := servers.ZooKeeper(t)
 	p := proxy.New(t, server.Addr)
 	d, other := open(t, nil, p.Addr), open(t, nil, server.Addr)
-	acquire(t, other, claim("earlier", long)) // so that the server has told of changes
+	acquire(t, other, claim("job", longest))
+	watches := func() string {
+		_, count, _ := strings.Cut(server.ZooKeeperWord(t, "mntr"), "\nzk_watch_count\t")
+		count, _, _ = strings.Cut(count, "\n")
+		return count
+	}
+	before := watches()
 	watched := make(chan error, 1)
-	go func() { watched <- d.Watch(limit(t), "job") }() // ends with the change
-	until(t, "it watches", func() bool { return strings.Contains(server.ZooKeeperWord(t, "wchp"), "job") })
+	ctx, cancel := context.WithTimeout(limit(t), long)
+	defer cancel()
+	go func() { watched <- d.Watch(ctx, "job") }() // ends with the change
+	until(t, "it watches", func() bool { return watches() != before })
 	p.BlackHole()
-	acquire(t, other, claim("job", long))
+	enqueue(t, other, claim("job", longest))
 	p.Reset()
 	p.Heal()
 	if err := <-watched; err != nil {
