@@ -50,6 +50,7 @@ const (
 // A History is all that visitors did with one lock that has so many units.
 type History struct {
 	Limit  int64
+	Voted  bool // the lock is a majority of votes: rivals may have so many of them for a moment that nobody gets it
 	Visits []Visit
 }
 

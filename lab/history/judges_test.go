@@ -22,6 +22,25 @@ func lost(v *Visit)    { v.Ended = Lost }
 func taken(v *Visit)   { v.Outcome, v.Try = Taken, true }
 func unknown(v *Visit) { v.Outcome = Unknown }
 
+// Where votes are counted, a try may be refused because of a rival that is refused too, but not because of nobody.
+func TestSplitVotes(t *testing.T) {
+	rivals := []Visit{with(inside(1, 0, 0, 10, 0, 0), taken), with(inside(2, 0, 5, 15, 0, 0), taken)}
+	for _, row := range []struct {
+		name   string
+		voted  bool
+		visits []Visit
+		legal  bool
+	}{
+		{"one lock", false, rivals, false},
+		{"votes", true, rivals, true},
+		{"votes, and no rival", true, append(rivals, with(inside(1, 0, 20, 30, 0, 0), taken)), false},
+	} {
+		if err := (History{Limit: 1, Voted: row.voted, Visits: row.visits}).Legal(10 * time.Second); (err == nil) != row.legal {
+			t.Errorf("%s: %v", row.name, err)
+		}
+	}
+}
+
 // The judges, on histories that could be and on those that could not.
 func TestJudges(t *testing.T) {
 	first := inside(1, 10, 0, 10, 50, 60)

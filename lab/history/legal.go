@@ -60,6 +60,8 @@ func (h History) operations(owner int, v Visit) []porcupine.Operation {
 		return porcupine.Operation{ClientId: v.Visitor, Input: step{what, owner, v.Units, v.Token}, Call: int64(from), Return: int64(to)}
 	}
 	switch {
+	case v.Outcome == Taken && h.Voted && h.hasRival(owner):
+		return nil
 	case v.Outcome == Taken && h.exclusive():
 		return []porcupine.Operation{op(refused, v.Call, v.Return)}
 	case v.Outcome == Taken: // who waits ahead may be the reason, which the model does not see
@@ -71,6 +73,17 @@ func (h History) operations(owner int, v Visit) []porcupine.Operation {
 	default:
 		return []porcupine.Operation{op(acquired, v.Call, v.Return), op(ended, v.Seen, v.until())}
 	}
+}
+
+// hasRival reports whether another tried at the same time as a visit: what came of that does not matter.
+func (h History) hasRival(visit int) bool {
+	v := h.Visits[visit]
+	for i, rival := range h.Visits {
+		if i != visit && rival.Call < v.Return && v.Call < rival.Return {
+			return true
+		}
+	}
+	return false
 }
 
 // exclusive reports whether all want the whole lock.

@@ -15,6 +15,7 @@ type Run struct {
 	Clients []*holdfast.Client // one for each visitor; each may have a line of its own that fails
 	Name    string
 	Limit   int64         // units of the lock
+	Voted   bool          // see [History]
 	Units   []int64       // that visitors ask for, drawn with equal chances
 	TTL     time.Duration // of the clients' locks
 	For     time.Duration // how long visitors come
@@ -31,7 +32,7 @@ func (r Run) Record(ctx context.Context) History {
 	var (
 		mu sync.Mutex
 		wg sync.WaitGroup
-		h  = History{Limit: r.Limit}
+		h  = History{Limit: r.Limit, Voted: r.Voted}
 	)
 	for i, c := range r.Clients {
 		v := &visitor{run: &r, number: i, client: c, begin: begin, rand: rand.New(rand.NewPCG(r.Seed, uint64(i)))}
