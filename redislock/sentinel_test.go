@@ -256,11 +256,11 @@ func TestReplicasPreventTwoHolders(t *testing.T) {
 	}
 }
 
-// A sentinel that slept through a failover is not believed, as long as it is alone.
+// A sentinel that was away during a failover is not believed, as long as it is alone.
 func TestStaleSentinel(t *testing.T) {
 	g := servers.RedisSentinel(t)
 	old, stale := g.Master(t, nil), g.Sentinels[0]
-	stale.Pause(t)
+	stale.Kill(t)
 	old.Kill(t)
 	awake := &servers.SentinelGroup{Name: g.Name, Servers: g.Servers, Sentinels: g.Sentinels[1:]}
 	awake.Master(t, old)
@@ -271,7 +271,7 @@ func TestStaleSentinel(t *testing.T) {
 		s.Pause(t)
 	}
 	old.Restart(t) // as the master that the stale sentinel takes it for
-	stale.Resume(t)
+	stale.Restart(t)
 	for range 100 { // while the sentinels are asked several times
 		if st, err := untilAnswered(t, d, held); err != nil || st.Token != held.Token {
 			t.Fatalf("a renewal goes to the former master: %+v, %v", st, err)
