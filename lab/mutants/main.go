@@ -29,7 +29,7 @@ var tests = map[string]string{
 	"redisguest":   "./redislock -run=Guest",
 	"redislock":    "./redislock/...",
 	"quorum":       "./quorum",
-	"redisgroups":  "./redislock -run=Test(FailoverLoses|ReplicasAre|Resharding|RenewWhile)",
+	"redisgroups":  "./redislock -run=Test(FailoverLoses|ReplicasAre|Resharding|RenewWhile|Stale|Replaced)",
 	"etcdlock":     "./etcdlock/...",
 	"zklock":       "./zklock/...",
 }
