@@ -122,6 +122,30 @@ func TestMemoryFull(t *testing.T) {
 	}
 }
 
+// A server that makes room by throwing away what has a time to live throws away locks, with all that is known of them. The
+// holder learns that it has lost, and the next one's token is greater all the same.
+func TestEviction(t *testing.T) {
+	srv := servers.Redis(t, "--maxmemory-policy", "volatile-lru")
+	d := openAt(t, srv.Addr, "")
+	held := acquire(t, d, claim("jobs", long))
+	srv.RedisCommand(t, "SET", "data", "stays")
+	srv.RedisCommand(t, "CONFIG", "SET", "maxmemory", "1")
+	eventually(t, "the lock is thrown away", func() bool { return srv.RedisCommand(t, "KEYS", "*") == "data" })
+	srv.RedisCommand(t, "CONFIG", "SET", "maxmemory", "0")
+
+	if st, err := d.Request(t.Context(), held); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("renewal: %+v, %v; want ErrGone", st, err)
+	}
+	next := acquire(t, d, claim("jobs", long))
+	if next.Token <= held.Token {
+		t.Errorf("the next token is %d, after %d", next.Token, held.Token)
+	}
+	if err := d.Release(t.Context(), held); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("release: %v, want ErrGone", err)
+	}
+	release(t, d, next)
+}
+
 // A request that was applied, but whose answer was lost, is repeated by us with the same ID, and is our claim then.
 func TestReplyLost(t *testing.T) {
 	srv := servers.Redis(t)
