@@ -1,10 +1,15 @@
-package experiment
+package experiment_test
 
 import (
+	"image/color"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/holdfast-go/holdfast/lab/actor"
+	"github.com/holdfast-go/holdfast/lab/browser"
+	"github.com/holdfast-go/holdfast/lab/experiment"
+	"github.com/holdfast-go/holdfast/lab/report"
 )
 
 func TestMain(m *testing.M) {
@@ -12,18 +17,55 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Every classic must be seen to fail, and Holdfast must not: an experiment that shows neither proves nothing.
+// Every classic must be seen to fail, and Holdfast must not: an experiment that shows neither proves nothing. A browser
+// then shows a page of each.
 func TestExperiments(t *testing.T) {
 	short := os.Getenv("HOLDFAST_SOAK") == ""
-	for _, e := range All() {
-		t.Run(e.Name, func(t *testing.T) {
-			if e.Needs != "" && short {
-				t.Parallel() // the others measure how this process uses the processors, and long ones need them all
+	all := experiment.All()
+	reports := make([]experiment.Report, len(all))
+	t.Run("verdict", func(t *testing.T) {
+		for i, e := range all {
+			t.Run(e.Name, func(t *testing.T) {
+				if e.Needs != "" && short {
+					t.Parallel() // the others measure how this process uses the processors, and long ones need them all
+				}
+				reports[i] = e.Run(t, experiment.Config{Short: short})
+				t.Log(reports[i].Verdict())
+				if c := reports[i].Complaint(); c != "" {
+					t.Error(c)
+				}
+			})
+		}
+	})
+	if !t.Failed() {
+		t.Run("desktop", func(t *testing.T) { pagesShow(t, reports, 1000, 900) })
+		t.Run("phone", func(t *testing.T) { pagesShow(t, reports, 390, 1200) })
+	}
+}
+
+// pagesShow opens the index and the page of each report in frames of this size. Each must fit, and show a picture.
+func pagesShow(t *testing.T, reports []experiment.Report, width, height int) {
+	dir := t.TempDir()
+	if err := report.Write(dir, reports); err != nil {
+		t.Fatal(err)
+	}
+	pages := []string{filepath.Join(dir, "index.html")}
+	for _, r := range reports {
+		if r.Name != "" { // else its test was not chosen to run
+			pages = append(pages, filepath.Join(dir, r.Name+".html"))
+		}
+	}
+	for i, shown := range browser.Together(t, pages, width, height) {
+		t.Run(filepath.Base(pages[i]), func(t *testing.T) {
+			browser.Margin(t, shown, color.RGBA{0xff, 0xff, 0xff, 0xff})
+			painted := 0
+			for c, n := range browser.Colours(shown) {
+				if max(c.R, c.G, c.B)-min(c.R, c.G, c.B) > 0x50 {
+					painted += n
+				}
 			}
-			r := e.Run(t, Config{Short: short})
-			t.Log(r.Verdict())
-			if c := r.Complaint(); c != "" {
-				t.Error(c)
+			if painted < 300 {
+				t.Errorf("%d pixels have a colour; is the picture there?", painted)
 			}
 		})
 	}

@@ -250,8 +250,8 @@ func Overlaps(spans []Span) (times []Span) {
 
 // Text is the number as people read it.
 func (n Number) Text() string {
-	text := strconv.FormatFloat(n.Value, 'f', -1, 64)
-	if n.Value != math.Trunc(n.Value) {
+	text := strconv.FormatFloat(n.Value, 'f', 0, 64)
+	if n.Value != math.Trunc(n.Value) && math.Abs(n.Value) < 1000 {
 		text = strconv.FormatFloat(n.Value, 'g', 3, 64)
 	}
 	if n.Unit != "" {

@@ -57,3 +57,18 @@ func TestCrop(t *testing.T) {
 		t.Errorf("without anything in it it lasts %v", nothing.Length)
 	}
 }
+
+func TestNumbersAreReadable(t *testing.T) {
+	for _, row := range []struct {
+		number Number
+		want   string
+	}{
+		{Number{Value: 0.12345, Unit: "s"}, "0.123 s"},
+		{Number{Value: 3599.97, Unit: "s"}, "3600 s"},
+		{Number{Value: 426885}, "426885"},
+	} {
+		if got := row.number.Text(); got != row.want {
+			t.Errorf("%v is shown as %q, want %q", row.number.Value, got, row.want)
+		}
+	}
+}

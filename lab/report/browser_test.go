@@ -1,19 +1,14 @@
 package report
 
 import (
-	"context"
-	"image"
 	"image/color"
-	"image/png"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/lab/actor"
+	"github.com/holdfast-go/holdfast/lab/browser"
 	"github.com/holdfast-go/holdfast/lab/experiment"
 )
 
@@ -49,11 +44,11 @@ func TestInBrowser(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			picture := photograph(t, filepath.Join(dir, "example.html"), row.size, "--blink-settings=preferredColorScheme="+row.scheme)
+			picture := browser.Photograph(t, filepath.Join(dir, "example.html"), row.size, "--blink-settings=preferredColorScheme="+row.scheme)
 			if got := picture.Bounds().Dx(); got != row.width {
 				t.Errorf("the page is %d wide, and the window %d", got, row.width)
 			}
-			seen := colours(picture)
+			seen := browser.Colours(picture)
 			for what, c := range map[string]color.RGBA{"holders": row.palette.held, "overlaps and refused writes": row.palette.overlap, "a second line": row.palette.second} {
 				if seen[c] < 100 {
 					t.Errorf("%d pixels show %s, in %v", seen[c], what, c)
@@ -62,7 +57,7 @@ func TestInBrowser(t *testing.T) {
 			if total := picture.Bounds().Dx() * picture.Bounds().Dy(); seen[row.palette.paper] < total/2 {
 				t.Errorf("%d of %d pixels are paper", seen[row.palette.paper], total)
 			}
-			margin(t, picture, row.palette.paper)
+			browser.Margin(t, picture, row.palette.paper)
 		})
 	}
 }
@@ -81,71 +76,9 @@ func TestRealRunInBrowser(t *testing.T) {
 		t.Error("the page shows no overlap, or no write that was refused")
 	}
 	for _, size := range []string{"1200,1300", "390,1700"} {
-		seen := colours(photograph(t, filepath.Join(dir, "fencing.html"), size, "--blink-settings=preferredColorScheme=1"))
+		seen := browser.Colours(browser.Photograph(t, filepath.Join(dir, "fencing.html"), size, "--blink-settings=preferredColorScheme=1"))
 		if seen[light.held] < 500 || seen[light.overlap] < 100 {
 			t.Errorf("at %s %d pixels show holders, and %d overlaps", size, seen[light.held], seen[light.overlap])
 		}
 	}
-}
-
-// margin fails a test if something is at the right edge of a page: then it is wider than the window.
-func margin(t *testing.T, picture image.Image, paper color.RGBA) {
-	t.Helper()
-	b := picture.Bounds()
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		if c := color.RGBAModel.Convert(picture.At(b.Max.X-3, y)); c != paper {
-			t.Fatalf("something is at the right edge, at height %d: %v", y, c)
-		}
-	}
-}
-
-func colours(picture image.Image) map[color.RGBA]int {
-	seen := make(map[color.RGBA]int)
-	b := picture.Bounds()
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			seen[color.RGBAModel.Convert(picture.At(x, y)).(color.RGBA)]++
-		}
-	}
-	return seen
-}
-
-// photograph opens a page in a browser with a profile of its own, and returns what it shows.
-func photograph(t *testing.T, page, size string, more ...string) image.Image {
-	t.Helper()
-	shot := filepath.Join(t.TempDir(), "shot.png")
-	args := append([]string{
-		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--hide-scrollbars", "--user-data-dir=" + t.TempDir(),
-		"--window-size=" + size, "--screenshot=" + shot,
-	}, more...)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, browser(t), append(args, "file://"+page)...)
-	cmd.WaitDelay = time.Second
-	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, said)
-	}
-	f, err := os.Open(shot)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	picture, err := png.Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return picture
-}
-
-// browser is the first of Chromium's programs that is installed.
-func browser(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	servers.Need(t, false, "chromium", "apt-get install -y --no-install-recommends chromium-headless-shell")
-	return ""
 }

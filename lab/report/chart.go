@@ -19,7 +19,7 @@ const (
 // drawing draws a chart as SVG, which takes its colours from the page around it, or from the style that it is given.
 func drawing(c experiment.Chart, style string) string {
 	d := &drawn{Chart: c, last: lastNumber(c.Points), most: nice(1.1 * largest(c))} // with room for what stands above bars
-	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" role="img" aria-label="%s">`, width, height, esc(c.Title))
+	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" role="img" aria-label="%s">`, width, height+d.legendBelow(), esc(c.Title))
 	if style != "" {
 		d.printf("<style>%s</style>", style)
 	}
@@ -175,15 +175,42 @@ func (d *drawn) line(series int) {
 	}
 }
 
+// legendRow is how high a row of the legend is.
+const legendRow = 14.0
+
+// legendWidth is how wide the name of a series is, with its colour and a gap behind.
+func legendWidth(name string) float64 { return 28 + 5.6*float64(len(name)) }
+
+// legendFits reports whether the names of all series fit beside each other.
+func (d *drawn) legendFits() bool {
+	end := left
+	for _, l := range d.Lines {
+		end += legendWidth(l.Name)
+	}
+	return end <= width
+}
+
+// legendBelow is how much higher a chart is whose legend needs a row for each series.
+func (d *drawn) legendBelow() float64 {
+	if d.legendFits() {
+		return 0
+	}
+	return legendRow * float64(len(d.Lines)-1)
+}
+
 // legend names the series, if there are several.
 func (d *drawn) legend() {
 	if len(d.Lines) < 2 {
 		return
 	}
-	x := left
+	x, y := left, height
 	for i, l := range d.Lines {
-		d.printf(`<rect class="s%d" x="%.1f" y="%g" width="9" height="9"/>`, i, x, height-12)
-		d.printf(`<text class="tick" x="%.1f" y="%g">%s</text>`, x+13, height-4, esc(l.Name))
-		x += 28 + 5.6*float64(len(l.Name))
+		d.printf(`<rect class="s%d" x="%.1f" y="%g" width="9" height="9"/>`, i, x, y-12)
+		d.printf(`<text class="tick" x="%.1f" y="%g">%s</text>`, x+13, y-4, esc(l.Name))
+		if d.legendFits() {
+			x += legendWidth(l.Name)
+		} else {
+			y += legendRow
+		}
 	}
 }
