@@ -10,8 +10,12 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// patience bounds what a test waits for. It is far above what anything takes, so that a slow machine fails nothing.
+// patience bounds what a test waits for. It is far above what anything takes, so that a slow machine fails nothing; and
+// less than a claim lives that must outlive its test, or its end would pass for what is waited for.
 const patience = 15 * time.Second
+
+// patience is longer on engines where claims cost so much that theirs live longer.
+func (e *env) patience() time.Duration { return max(patience, e.h.longTTL(e.traits)/2) }
 
 // An env is what a row works with: two clients of one store and the name of a lock that nobody else uses.
 type env struct {
@@ -115,7 +119,7 @@ func answered(err error) bool {
 // earlier attempt may have been applied.
 func persist[T any](e *env, send func(context.Context) (T, error)) (v T, unsure bool, err error) {
 	e.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), e.patience())
 	defer cancel()
 	for {
 		v, err = send(ctx)
@@ -243,7 +247,7 @@ func (e *env) await(d driver.Driver, c driver.Claim, st driver.Status) driver.St
 
 func (e *env) awaitErr(d driver.Driver, c driver.Claim, st driver.Status) (driver.Status, error) {
 	e.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), e.patience())
 	defer cancel()
 	for !st.Granted {
 		push, err := e.waitOnce(ctx, d, renewal(c, st), st.Retry)
@@ -281,7 +285,7 @@ func (e *env) pass(d time.Duration) {
 // eventually asks until ok says yes. It is for what happens by the passing of time alone, of which nobody is told.
 func (e *env) eventually(what string, ok func() bool) {
 	e.Helper()
-	for end := time.Now().Add(patience); !ok(); e.pass(10 * time.Millisecond) {
+	for end := time.Now().Add(e.patience()); !ok(); e.pass(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			e.Fatalf("it did not happen: %s", what)
 		}
