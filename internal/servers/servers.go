@@ -75,6 +75,9 @@ func (s *Server) fill(t testing.TB) {
 		return
 	}
 	for _, line := range s.kind.prepare(s) {
+		if _, err := exec.LookPath(line[0]); err != nil {
+			Need(t, false, line[0], s.kind.install)
+		}
 		proc, err := launch(s.job(line[0], line[1:]))
 		if err != nil {
 			t.Fatalf("prepare %s: %v", s.kind.name, err)
