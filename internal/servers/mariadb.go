@@ -40,7 +40,7 @@ func mysqlArgs(s *Server) []string {
 	return slices.Concat([]string{
 		"--no-defaults", "--datadir=" + data(s), "--tmpdir=" + s.Dir, "--socket=socket", "--pid-file=pid",
 		"--port=" + s.Port(), "--bind-address=127.0.0.1", "--skip-name-resolve", "--skip-log-bin",
-		"--max-connections=500", "--innodb-buffer-pool-size=16M", "--innodb-flush-log-at-trx-commit=2",
+		"--max-connections=500", "--innodb-buffer-pool-size=128M", "--innodb-flush-log-at-trx-commit=2",
 	}, asRoot())
 }
 

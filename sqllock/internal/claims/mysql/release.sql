@@ -19,9 +19,13 @@ BEGIN
 	DELETE FROM holdfast_claims
 	WHERE name = p_name AND id = p_id AND token = p_token AND deadline > v_now AND granted = 1 AND weight = units;
 	IF ROW_COUNT() > 0 THEN -- nobody held it together with this claim
-		REPLACE INTO holdfast_ends (name, id, token, released, deadline) VALUES (p_name, p_id, p_token, 1, v_now + p_ttl);
 		SET v_sum = 0, v_limit = 2147483647, v_answer = 0;
 		CALL holdfast1_grant(p_name, v_now, v_sum, v_limit, v_waits);
+		IF p_bells > 0 AND v_sum > 0 THEN -- who is granted wakes up meanwhile, and waits for its row
+			CALL holdfast1_ring(p_id, 'end');
+			SET p_bells = 0;
+		END IF;
+		REPLACE INTO holdfast_ends (name, id, token, released, deadline) VALUES (p_name, p_id, p_token, 1, v_now + p_ttl);
 	ELSE
 		SELECT token, ttl, deadline INTO v_token, v_ttl, v_deadline
 		FROM holdfast_claims WHERE name = p_name AND id = p_id FOR UPDATE;

@@ -7,7 +7,7 @@ BEGIN
 	DECLARE v_name VARBINARY(1024);
 	DECLARE v_id VARBINARY(64);
 	DECLARE v_token, v_ttl, v_now, v_found BIGINT;
-	DECLARE v_granted, v_shares TINYINT;
+	DECLARE v_granted, v_shares, v_revoked TINYINT;
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
 	DECLARE EXIT HANDLER FOR SQLEXCEPTION
 	BEGIN
@@ -29,7 +29,8 @@ BEGIN
 			WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token);
 		END IF;
 		SET v_found = NULL;
-		SELECT token, granted, granted = 0 AND weight < units INTO v_found, v_granted, v_shares FROM holdfast_claims
+		SELECT token, granted, granted = 0 AND weight < units, ttl, revoked
+		INTO v_found, v_granted, v_shares, v_ttl, v_revoked FROM holdfast_claims
 		WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token);
 		IF v_found IS NULL THEN
 			SELECT 1, 0, 0, 0, 0, 0, 0;
@@ -37,7 +38,7 @@ BEGIN
 			IF SUBSTRING_INDEX(v_line, ' ', -1) = '1' THEN
 				CALL holdfast1_hang(v_id, v_shares);
 			END IF;
-			CALL holdfast1_state(v_name, v_id, v_found, v_granted, v_now);
+			CALL holdfast1_state(v_name, v_found, v_granted, v_ttl, v_revoked, v_now);
 		END IF;
 	END WHILE;
 	COMMIT;

@@ -7,6 +7,7 @@ CREATE PROCEDURE holdfast1_request(
 BEGIN
 	DECLARE v_now, v_token, v_ttl, v_deadline, v_ended, v_sum, v_limit BIGINT DEFAULT NULL;
 	DECLARE v_waits, v_granted TINYINT;
+	DECLARE v_revoked TINYINT DEFAULT 0;
 	DECLARE v_new TINYINT DEFAULT 0; -- nobody is behind a claim that is new
 	DECLARE v_answer INT DEFAULT 0;
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
@@ -29,7 +30,7 @@ BEGIN
 	ELSEIF v_token IS NOT NULL THEN
 		UPDATE holdfast_claims SET ttl = p_ttl, deadline = v_now + p_ttl WHERE name = p_name AND id = p_id;
 		CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
-		SELECT granted INTO v_granted FROM holdfast_claims WHERE name = p_name AND id = p_id;
+		SELECT granted, revoked INTO v_granted, v_revoked FROM holdfast_claims WHERE name = p_name AND id = p_id;
 	ELSE
 		SELECT deadline INTO v_ended FROM holdfast_ends WHERE name = p_name AND id = p_id AND deadline > v_now;
 		IF p_token <> 0 OR v_ended IS NOT NULL THEN
@@ -61,7 +62,7 @@ BEGIN
 			COMMIT;
 			SELECT 0, v_token, 1, p_ttl, 0, 0, 0;
 		ELSE
-			CALL holdfast1_state(p_name, p_id, v_token, v_granted, v_now);
+			CALL holdfast1_state(p_name, v_token, v_granted, p_ttl, v_revoked, v_now);
 			COMMIT;
 		END IF;
 	END IF;

@@ -4,8 +4,9 @@
 CREATE PROCEDURE holdfast1_wait(p_name VARBINARY(1024), p_id VARBINARY(64), p_limit BIGINT, p_bells TINYINT)
 SQL SECURITY INVOKER
 BEGIN
-	DECLARE v_now, v_end, v_token, v_weight, v_units, v_other_weight, v_other_units, v_holders, v_until, v_pause BIGINT;
-	DECLARE v_granted TINYINT;
+	DECLARE v_now, v_end, v_token, v_weight, v_units, v_other_weight, v_other_units, v_holders, v_until, v_pause, v_ttl
+		BIGINT;
+	DECLARE v_granted, v_revoked TINYINT;
 	DECLARE v_other VARBINARY(64);
 	DECLARE v_bell, v_rung VARCHAR(64) DEFAULT ''; -- rung is a bell that nobody holds, though the claim is there
 	DECLARE v_answer INT DEFAULT 3;
@@ -15,8 +16,13 @@ BEGIN
 	SET v_end = v_now + p_limit;
 	waiting: LOOP
 		SET v_token = NULL;
-		SELECT token, granted, weight, units INTO v_token, v_granted, v_weight, v_units
-		FROM holdfast_claims WHERE name = p_name AND id = p_id AND deadline > v_now;
+		IF v_rung = '' THEN
+			SELECT token, granted, weight, units, ttl, revoked INTO v_token, v_granted, v_weight, v_units, v_ttl, v_revoked
+			FROM holdfast_claims WHERE name = p_name AND id = p_id AND deadline > v_now;
+		ELSE -- whoever rang may not have committed yet
+			SELECT token, granted, weight, units, ttl, revoked INTO v_token, v_granted, v_weight, v_units, v_ttl, v_revoked
+			FROM holdfast_claims WHERE name = p_name AND id = p_id AND deadline > v_now LOCK IN SHARE MODE;
+		END IF;
 		IF v_token IS NULL THEN
 			SET v_answer = 1;
 			LEAVE waiting;
@@ -65,7 +71,7 @@ BEGIN
 	END LOOP;
 
 	IF v_answer = 0 THEN
-		CALL holdfast1_state(p_name, p_id, v_token, v_granted, v_now);
+		CALL holdfast1_state(p_name, v_token, v_granted, v_ttl, v_revoked, v_now);
 	ELSE
 		SELECT v_answer, 0, 0, 0, 0, 0, 0;
 	END IF;

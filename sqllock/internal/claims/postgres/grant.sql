@@ -1,13 +1,13 @@
 -- Grants what is grantable at the front of a queue, whose row is locked, and takes waiting claims that are dead out of it. It
 -- reads no further than the first claim that has to wait. Takes name, now, the units that are granted, and the least limit
--- among those claims. Returns these anew, and whether a claim waits.
+-- among those claims. Returns these anew and, where there is room for more, whether a claim waits.
 CREATE FUNCTION holdfast1_grant(
 	p_name bytea, p_now bigint, INOUT o_sum bigint, INOUT o_limit bigint, OUT o_waits boolean
 ) LANGUAGE plpgsql AS $$
 DECLARE
 	v_claim record;
 BEGIN
-	LOOP
+	WHILE o_sum < o_limit LOOP
 		SELECT id, weight, units, deadline INTO v_claim
 		FROM holdfast_claims WHERE name = p_name AND NOT granted ORDER BY token LIMIT 1;
 		o_waits := FOUND;

@@ -12,7 +12,7 @@ DECLARE
 	v_token bigint;
 	v_ttl   bigint;
 	v_now   bigint;
-	v_waits boolean; -- and may share its lock
+	v_claim record;
 BEGIN
 	FOR v_part IN SELECT string_to_array(line, ' ') FROM unnest(string_to_array(p_claims, E'\n')) WITH ORDINALITY t (line, n) ORDER BY n LOOP
 		v_name := decode(v_part[1], 'hex');
@@ -23,18 +23,19 @@ BEGIN
 		IF p_extend THEN
 			UPDATE holdfast_claims SET ttl = v_ttl, deadline = v_now + v_ttl
 			WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token)
-			RETURNING NOT granted AND weight < units INTO v_waits;
+			RETURNING * INTO v_claim;
 		ELSE
-			SELECT NOT granted AND weight < units INTO v_waits FROM holdfast_claims
+			SELECT * INTO v_claim FROM holdfast_claims
 			WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token);
 		END IF;
 		IF NOT FOUND THEN
 			RETURN QUERY SELECT 1, 0::bigint, false, 0::bigint, 0::bigint, false, false;
 			CONTINUE;
 		END IF;
-		RETURN QUERY SELECT 0, s.* FROM holdfast1_state(v_name, v_id, v_now) s;
+		SELECT * INTO retry, contended FROM holdfast1_place(v_name, v_claim.token, v_claim.granted, v_now);
+		RETURN QUERY SELECT 0, v_claim.token, v_claim.granted, v_claim.ttl, retry, contended, v_claim.revoked;
 		IF v_part[5] = '1' THEN
-			PERFORM holdfast1_hang(v_id, v_waits);
+			PERFORM holdfast1_hang(v_id, NOT v_claim.granted AND v_claim.weight < v_claim.units);
 		END IF;
 	END LOOP;
 END

@@ -50,12 +50,13 @@ BEGIN
 	IF token IS NOT NULL AND granted THEN -- it is new, so nobody is behind it
 		RETURN QUERY SELECT 0, token, true, p_ttl, 0::bigint, false, false;
 	ELSE
-		RETURN QUERY SELECT 0, s.* FROM holdfast1_state(p_name, p_id, v_now) s;
+		SELECT * INTO v_claim FROM holdfast_claims WHERE name = p_name AND id = p_id;
+		granted := v_claim.granted;
+		SELECT * INTO retry, contended FROM holdfast1_place(p_name, v_claim.token, granted, v_now);
+		RETURN QUERY SELECT 0, v_claim.token, granted, p_ttl, retry, contended, v_claim.revoked;
 	END IF;
 	IF p_bells THEN
-		PERFORM holdfast1_hang(p_id, p_weight < p_units AND EXISTS (
-			SELECT FROM holdfast_claims WHERE name = p_name AND id = p_id AND NOT granted
-		));
+		PERFORM holdfast1_hang(p_id, NOT granted AND p_weight < p_units);
 	END IF;
 END
 $$;

@@ -16,12 +16,13 @@ DECLARE
 BEGIN
 	answer := 3;
 	LOOP
-		SELECT token, granted, weight, units INTO v_claim
+		SELECT token, granted, weight, units, ttl, revoked INTO v_claim
 		FROM holdfast_claims WHERE name = p_name AND id = p_id AND deadline > v_now;
 		IF NOT FOUND THEN
 			answer := 1;
 		ELSIF v_claim.granted THEN
-			RETURN QUERY SELECT 0, s.* FROM holdfast1_state(p_name, p_id, v_now) s;
+			SELECT * INTO retry, contended FROM holdfast1_place(p_name, v_claim.token, true, v_now);
+			RETURN QUERY SELECT 0, v_claim.token, true, v_claim.ttl, retry, contended, v_claim.revoked;
 			RETURN;
 		END IF;
 		EXIT WHEN answer <> 3 OR v_now >= v_end;
