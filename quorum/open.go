@@ -117,7 +117,7 @@ func reachMajority(ctx context.Context, nodes []*node) error {
 			continue
 		}
 		if errs = append(errs, err); len(errs) > len(nodes)-enough {
-			return fmt.Errorf("only %d of %d servers can be reached, %d are needed: %w", have, len(nodes), enough, errors.Join(errs...))
+			return fmt.Errorf("%d of %d servers cannot be reached, which leaves no majority: %w", len(errs), len(nodes), errors.Join(errs...))
 		}
 	}
 	return nil
