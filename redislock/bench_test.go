@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,9 +29,10 @@ func rawCycle(b *testing.B, c rueidis.Client, key string) {
 	}
 }
 
-func ownCycle(b *testing.B, d *redislock.Driver, name string) {
+// ownCycle is what a client asks of the driver, which had the claim before, and returns the ID of the new one.
+func ownCycle(b *testing.B, d *redislock.Driver, name, before string) string {
 	ctx := context.Background()
-	c := driver.Claim{Name: name, ID: rand.Text(), Weight: 1, Limit: 1, TTL: 15 * time.Second, Queue: true, Owner: "host 4711"}
+	c := driver.Claim{Name: name, ID: driver.NextID(before), Weight: 1, Limit: 1, TTL: 15 * time.Second, Queue: true, Owner: "host 4711"}
 	st, err := d.Request(ctx, c)
 	if err != nil || !st.Granted {
 		b.Fatal(st, err)
@@ -39,6 +41,7 @@ func ownCycle(b *testing.B, d *redislock.Driver, name string) {
 	if err := d.Release(ctx, c); err != nil {
 		b.Fatal(err)
 	}
+	return c.ID
 }
 
 func benchmarkPair(b *testing.B) (rueidis.Client, *redislock.Driver) {
@@ -61,30 +64,95 @@ func BenchmarkCycle(b *testing.B) {
 	})
 	b.Run("redislock", func(b *testing.B) {
 		b.ReportAllocs()
+		id := ""
 		for b.Loop() {
-			ownCycle(b, d, "own")
+			id = ownCycle(b, d, "own", id)
 		}
 	})
 }
 
-// BenchmarkParallel is 64 goroutines, each on a name of its own.
+// Scripts with the keys and arguments of ours: some that do nothing, and some that only make the calls which a token, a
+// queue that is looked at, and a record of what was released need, without looking at the answers.
+var (
+	emptyScripts = scriptPair{rueidis.NewLuaScript(`return 'g 1234567890123456 0 0'`), rueidis.NewLuaScript(`return 'ok'`)}
+	leastScripts = scriptPair{rueidis.NewLuaScript(`
+		redis.call('HGET', KEYS[2], '~')
+		local clock = redis.call('TIME')
+		redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[3])
+		redis.call('HSET', KEYS[2], '~', '1 h ' .. clock[1] .. clock[2] .. ' ' .. ARGV[1] .. ' ' .. ARGV[4])
+		return 'g ' .. clock[1] .. clock[2] .. ' 0 0'`), rueidis.NewLuaScript(`
+		redis.call('GET', KEYS[1])
+		redis.call('DEL', KEYS[1])
+		redis.call('HSET', KEYS[2], '-', ARGV[2])
+		return 'ok'`)}
+)
+
+type scriptPair struct{ request, release *rueidis.Lua }
+
+func (p scriptPair) cycle(b *testing.B, c rueidis.Client, name string) {
+	ctx := context.Background()
+	base := "holdfast:{" + name + "}"
+	keys := []string{base, base + ":claims", base + ":order", base + ":expiry"}
+	id := rand.Text()
+	if err := p.request.Exec(ctx, c, keys, []string{id, "h", "15000", "1 1 15000 0123456789abcdef 1 9:host 4711"}).Error(); err != nil {
+		b.Fatal(err)
+	}
+	if err := p.release.Exec(ctx, c, keys, []string{id, "1234567890123456"}).Error(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// serverTime returns the processor time that the server has taken, in microseconds.
+func serverTime(b *testing.B, c rueidis.Client) float64 {
+	info, err := c.Do(context.Background(), c.B().Info().Section("cpu").Build()).ToString()
+	if err != nil {
+		b.Fatal(err)
+	}
+	total := 0.0
+	for line := range strings.Lines(info) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if name == "used_cpu_user" || name == "used_cpu_sys" {
+			seconds, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			total += seconds * 1e6
+		}
+	}
+	return total
+}
+
+// BenchmarkParallel is 64 goroutines, each on a name of its own. It tells what of the server's time the scripts take, and
+// what scripts of this kind take at least.
 func BenchmarkParallel(b *testing.B) {
 	const goroutines = 64
 	c, d := benchmarkPair(b)
-	run := func(b *testing.B, cycle func(name string)) {
+	run := func(b *testing.B, cycle func(name, before string) string) {
 		names := make(chan string, goroutines)
 		for i := range goroutines {
 			names <- "name-" + strconv.Itoa(i)
 		}
 		b.SetParallelism(goroutines / 2)
+		before := serverTime(b, c)
 		b.RunParallel(func(pb *testing.PB) {
-			name := <-names
+			name, id := <-names, ""
 			for pb.Next() {
-				cycle(name)
+				id = cycle(name, id)
 			}
 			names <- name
 		})
+		b.ReportMetric((serverTime(b, c)-before)/float64(b.N), "server-µs/op")
 	}
-	b.Run("raw", func(b *testing.B) { run(b, func(name string) { rawCycle(b, c, name) }) })
-	b.Run("redislock", func(b *testing.B) { run(b, func(name string) { ownCycle(b, d, name) }) })
+	b.Run("raw", func(b *testing.B) {
+		run(b, func(name, _ string) string { rawCycle(b, c, name); return "" })
+	})
+	b.Run("empty scripts", func(b *testing.B) {
+		run(b, func(name, _ string) string { emptyScripts.cycle(b, c, name); return "" })
+	})
+	b.Run("least scripts", func(b *testing.B) {
+		run(b, func(name, _ string) string { leastScripts.cycle(b, c, "least-"+name); return "" })
+	})
+	b.Run("redislock", func(b *testing.B) {
+		run(b, func(name, before string) string { return ownCycle(b, d, name, before) })
+	})
 }
