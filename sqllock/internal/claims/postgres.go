@@ -27,6 +27,7 @@ var Postgres = &Dialect{
 		"statement_timeout", "0",
 		"lock_timeout", "0",
 		"enable_seqscan", "off", // plans are made while tables are small, and used when they have grown
+		"plan_cache_mode", "force_generic_plan", // planning takes longer than looking at a few rows
 		"jit", "off",
 	)},
 	wishes:    []string{settings("idle_session_timeout", "0", "client_connection_check_interval", "1000")},
