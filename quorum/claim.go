@@ -179,6 +179,9 @@ func (cs *claims) sweep() {
 	for key, cl := range cs.known {
 		cl.mu.Lock()
 		dead := cl.forget.Before(now)
+		if dead {
+			cl.finish(false)
+		}
 		cl.mu.Unlock()
 		if dead {
 			delete(cs.known, key)

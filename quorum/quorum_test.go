@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -162,6 +163,54 @@ func TestLateRequestStaysOutOfLine(t *testing.T) {
 		pass(time.Second)
 		if n := ps.having(t, "~turn/jobs"); n != 1 {
 			t.Errorf("the line has %d claims, and one waits", n)
+		}
+	})
+}
+
+// A shaky node loses some votes, and answers to releases late.
+type shaky struct {
+	*part
+	lose *atomic.Int32
+	late time.Duration
+}
+
+func (s shaky) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
+	if s.lose.Add(-1) >= 0 {
+		return driver.Status{}, driver.Life{}, errors.New("connection reset")
+	}
+	return s.part.Vote(ctx, c, token)
+}
+
+func (s shaky) Release(ctx context.Context, c driver.Claim) error {
+	err := s.part.Release(ctx, c)
+	time.Sleep(s.late)
+	return err
+}
+
+// A claim that is released while it pauses between two rounds leaves nothing on the nodes, though the second one wins.
+func TestReleaseBetweenRounds(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		var lose atomic.Int32
+		nodes := make([]driver.Driver, len(ps))
+		for i, p := range ps {
+			nodes[i] = shaky{part: p, lose: &lose, late: 20 * time.Millisecond}
+		}
+		d := quorumOf(t, nodes, &quorum.Options{MaxTTL: ttl})
+		lose.Store(3) // the first round fails
+		c := claim("jobs")
+		answer := make(chan error, 1)
+		go func() {
+			_, err := d.Request(context.Background(), c)
+			answer <- err
+		}()
+		pass(time.Millisecond)
+		d.Release(context.Background(), c) // which finds nothing yet
+		if err := <-answer; !errors.Is(err, driver.ErrGone) {
+			t.Errorf("the request: %v, want ErrGone", err)
+		}
+		pass(time.Second)
+		if n := ps.having(t, "jobs"); n != 0 {
+			t.Errorf("%d nodes have a claim that was released", n)
 		}
 	})
 }

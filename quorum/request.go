@@ -148,7 +148,8 @@ func (d *Driver) win(cl *claim, r *round) (driver.Status, error) {
 	r.filled()
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	if cl.state == over || cl.leaving { // it was released meanwhile, on the nodes too
+	if cl.state == over || cl.leaving { // it was released meanwhile, though not under the ID of this round
+		d.spawn(func(ctx context.Context) { d.undo(ctx, r) })
 		return driver.Status{}, driver.ErrGone
 	}
 	cl.state, cl.token = held, r.token
