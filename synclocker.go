@@ -24,8 +24,8 @@ type syncLocker struct {
 	lock Locker
 	lost func(error)
 
-	mu    sync.Mutex
-	lease *Lease // nil while it is not locked
+	mu     sync.Mutex
+	leases []*Lease // in the order in which they were acquired: several where some may share the lock, or one was lost
 }
 
 func (s *syncLocker) Lock() {
@@ -34,7 +34,7 @@ func (s *syncLocker) Lock() {
 		switch {
 		case err == nil:
 			s.mu.Lock()
-			s.lease = lease
+			s.leases = append(s.leases, lease)
 			s.mu.Unlock()
 			return
 		case !errors.Is(err, ErrUnknown):
@@ -45,14 +45,19 @@ func (s *syncLocker) Lock() {
 }
 
 func (s *syncLocker) Unlock() {
-	s.mu.Lock()
-	lease := s.lease
-	s.lease = nil
-	s.mu.Unlock()
-	if lease == nil {
-		panic("holdfast: unlock of a lock that is not locked")
-	}
-	if err := lease.Release(context.Background()); err != nil {
+	if err := s.oldest().Release(context.Background()); err != nil {
 		s.lost(err)
 	}
+}
+
+// oldest takes a lease out. Whoever unlocks has one of them, and which one cannot be known: who lost the lock was first.
+func (s *syncLocker) oldest() *Lease {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.leases) == 0 {
+		panic("holdfast: unlock of a lock that is not locked")
+	}
+	l := s.leases[0]
+	s.leases = s.leases[1:]
+	return l
 }

@@ -61,6 +61,42 @@ func TestSyncLockerTellsTheLoss(t *testing.T) {
 	})
 }
 
+// Who lost the lock learns that when it unlocks, and leaves alone what somebody else has locked since.
+func TestSyncLockerKeepsLeasesApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		var lost []error
+		l := holdfast.SyncLocker(a.Mutex("m"), func(err error) { lost = append(lost, err) })
+		l.Lock()
+		b.Break(t.Context(), "m", queued(t, b, "m")[0].ID)
+		time.Sleep(ttl)
+		l.Lock() // another goroutine
+		l.Unlock()
+		if len(lost) != 1 {
+			t.Errorf("who had lost the lock heard %v", lost)
+		}
+		if q := queued(t, b, "m"); len(q) != 1 {
+			t.Errorf("%d claims are there while a goroutine has the lock", len(q))
+		}
+		l.Unlock()
+	})
+}
+
+// As many as may share the lock have it through one SyncLocker, and all of them give it back.
+func TestSyncLockerShares(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		l := holdfast.SyncLocker(a.RWMutex("m").Reader(), nil)
+		l.Lock()
+		l.Lock()
+		l.Unlock()
+		l.Unlock()
+		if q := queued(t, b, "m"); len(q) != 0 {
+			t.Errorf("%d readers are left", len(q))
+		}
+	})
+}
+
 func TestSyncLockerPanics(t *testing.T) {
 	_, a, b := twoClients(t)
 	wantPanic := func(what string, f func()) {
