@@ -3,6 +3,7 @@ package holdfast
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -44,32 +45,46 @@ func (l *lock) begin(ctx context.Context, a ask, wait bool) (*hold, *waiter, err
 	switch {
 	case isGone(err): // an attempt was applied, its answer lost, and its claim expired meanwhile
 		return nil, nil, l.failure("lock", ErrUnknown, err)
-	case err != nil && answered(err):
+	case err != nil && answered(err) && !errors.Is(err, errUnanswered):
 		return nil, nil, l.failure("lock", err)
 	case err != nil:
 		l.client.undo(claim)
 		return nil, nil, l.unknown(ctx, err)
 	case st.Granted && trustedUntil(sent, st.TTL) > now():
 		return l.hold(a, claim, st, sent), nil, nil
-	case !st.Granted && !wait:
-		return nil, nil, l.taken()
-	default:
+	case wait:
 		return nil, l.wait(a, claim, st, sent), nil
+	case st.Granted: // long ago
+		h, err := l.wait(a, claim, st, sent).await(ctx)
+		if isGone(err) {
+			err = l.taken()
+		}
+		return h, nil, err
+	default:
+		return nil, nil, l.taken()
 	}
 }
+
+// errUnanswered says of an answer that an attempt before was not answered: that one may have been applied.
+var errUnanswered = errors.New("an earlier attempt was not answered")
 
 // request sends a claim until the backend answers, always with the same ID, so that an attempt whose answer was lost
 // is found again. sent is when the attempt that was answered was sent.
 func (l *lock) request(ctx context.Context, claim driver.Claim, patience time.Duration) (st driver.Status, sent instant, err error) {
 	sent = now()
 	giveUp := sent.add(patience)
+	unanswered := false
 	for pace := (pace{}); ; sent = now() {
 		attempt := l.client.attempts.begin(ctx, attemptLimit(claim.TTL), sent)
 		st, err = l.client.driver.Request(attempt, claim)
 		l.client.attempts.end(attempt)
-		if err == nil || answered(err) || now() > giveUp || pace.pause(ctx) != nil {
+		switch {
+		case err != nil && answered(err) && unanswered:
+			return st, sent, fmt.Errorf("%w; %w", err, errUnanswered)
+		case err == nil, answered(err), now() > giveUp, pace.pause(ctx) != nil:
 			return st, sent, err
 		}
+		unanswered = true
 	}
 }
 

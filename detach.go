@@ -118,5 +118,5 @@ func (c *Client) Resume(ctx context.Context, handle string) (*Lease, error) {
 	}
 	hold := l.hold(h.ask(), claim, st, sent)
 	hold.resumed = true
-	return hold.grant(&l, int(h.Token&maxHandoff)).lease(ctx), nil
+	return c.hand(hold.grant(&l, int(h.Token&maxHandoff)), ctx)
 }

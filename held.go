@@ -38,7 +38,8 @@ func heldIn(ctx context.Context, l *lock, a ask) *Lease {
 	return nil
 }
 
-// again counts one more acquisition of what the context holds, or explains why it would wait for itself.
+// again counts one more acquisition of what the context holds, or explains why it would wait for itself. It returns
+// neither when that was given back meanwhile.
 func (l *lock) again(ctx context.Context, held *Lease, a ask) (*Lease, error) {
 	switch {
 	case held.grant.ask.mode == shared && a.mode == exclusive:

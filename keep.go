@@ -128,15 +128,19 @@ func (k *keeper) keep(c *kept, sent instant, ttl time.Duration) {
 	k.schedule(c, c.nextDue())
 }
 
-// succeed keeps heir in place of a claim that waited: it is alive for as long.
+// succeed keeps heir in place of a claim that waited: it is alive for as long. Where a renewal of that one is under way,
+// whose answer nobody will look at any more, the heir's is due at once.
 func (k *keeper) succeed(heir, waited *kept) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.drop(waited)
+	due := waited.due
+	if wasKept := k.drop(waited); !wasKept || waited.asking {
+		due = now()
+	}
 	heir.ttl.Store(waited.ttl.Load())
 	heir.until.Store(waited.until.Load())
 	heap.Push(&k.claims, heir)
-	k.schedule(heir, waited.due)
+	k.schedule(heir, due)
 }
 
 // nextDue is when to look at a claim that was just extended.

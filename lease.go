@@ -38,14 +38,17 @@ type Lease struct {
 	cancel   context.CancelCauseFunc
 }
 
-// lease returns one more lease on the grant.
+// lease returns one more lease on the grant; nil when there were some, and all of them are over.
 func (g *grant) lease(ctx context.Context) *Lease {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	l := &g.first
-	if l.grant == nil {
+	switch {
+	case l.grant == nil:
 		g.leases = g.room[:0]
-	} else {
+	case g.err != nil || len(g.leases) == 0:
+		return nil
+	default:
 		l = new(Lease)
 	}
 	l.grant, l.from = g, ctx

@@ -63,11 +63,22 @@ func (l *lock) lease(ctx context.Context, a ask, wait bool) (*Lease, error) {
 		return nil, err
 	}
 	if held := heldIn(ctx, l, a); held != nil {
-		return l.again(ctx, held, a)
+		if lease, err := l.again(ctx, held, a); lease != nil || err != nil {
+			return lease, err
+		}
 	}
 	g, err := l.grant(ctx, a, wait)
 	if err != nil {
 		return nil, err
+	}
+	return l.client.hand(g, ctx)
+}
+
+// hand returns the lease of a grant that is new. Close, which waits for the caller, may have begun before the grant was
+// there to be seen: then it is given back.
+func (c *Client) hand(g *grant, ctx context.Context) (*Lease, error) {
+	if err := c.closed(); err != nil {
+		return nil, g.lock.failure("lock", err, g.hold.surrender(ctx))
 	}
 	return g.lease(ctx), nil
 }

@@ -60,6 +60,8 @@ func (s *settings) check() error {
 	switch {
 	case s.ttl <= 0:
 		return fmt.Errorf("WithTTL(%v): a TTL must be positive", s.ttl)
+	case s.ttl < shortestTTL:
+		return fmt.Errorf("WithTTL(%v): a lease needs %v at least, of which its holder trusts about a half", s.ttl, shortestTTL)
 	case s.handoff < 0 || s.handoff > maxHandoff:
 		return fmt.Errorf("WithLocalHandoff(%d): it must be from 0 to %d", s.handoff, maxHandoff)
 	case s.minHold < 0 || s.maxHold < 0:
@@ -70,9 +72,13 @@ func (s *settings) check() error {
 	return nil
 }
 
+// shortestTTL leaves something of a lease after the margin that its holder keeps; see trustedUntil.
+const shortestTTL = 100 * time.Millisecond
+
 // WithTTL sets for how long a lock stays taken when its holder is gone; it also bounds how long the holder may be cut
 // off before it loses the lock. While the holder lives the lock is renewed, so the work may take any time. The default
-// is 15 s. A TTL that the backend cannot keep is an error when the lock is used, never a silent change.
+// is 15 s, the shortest 100 ms, on some backends more. A TTL that the backend cannot keep is an error when the lock is
+// used, never a silent change.
 func WithTTL(ttl time.Duration) Option { return func(s *settings) { s.ttl = ttl } }
 
 // WithOwner adds a label to the owner that others see: "host:pid label".

@@ -10,11 +10,15 @@ import (
 )
 
 // undo takes a claim back in the background, until the backend answers or the claim must have expired. It is for claims
-// whose request may have been applied, and for those that nobody wants any more.
+// whose request may have been applied, and for those that nobody wants any more. A refusal may be as short as a failover.
 func (c *Client) undo(claim driver.Claim) {
 	claim.Token = 0
 	c.background.run(func() {
-		c.giveBack(c.lifetime, claim, claim.TTL) // nobody is left to tell, and the TTL ends what is left
+		sent := now()
+		err := c.giveBack(c.lifetime, claim, claim.TTL)
+		for pace := (pace{}); errors.Is(err, driver.ErrRefused) && now().sub(sent) < claim.TTL && pace.pause(c.lifetime) == nil; {
+			err = c.giveBack(c.lifetime, claim, claim.TTL-now().sub(sent))
+		} // nobody is left to tell, and the TTL ends what is left
 	})
 }
 

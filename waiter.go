@@ -99,11 +99,11 @@ func (w *waiter) interruptible(ctx context.Context, st driver.Status) (context.C
 // again asks the backend about the claim, which renews it. An error means that it did not answer for a whole TTL, or
 // refused.
 func (w *waiter) again(ctx context.Context) error {
-	st, sent, err := w.lock.request(ctx, w.claim, w.claim.TTL)
+	st, sent, err := w.lock.request(ctx, w.known(), w.claim.TTL)
 	switch {
 	case err == nil:
 		w.lock.client.keeper.keep(&w.kept, sent, st.TTL)
-		w.take(st)
+		w.take(st, trustedUntil(sent, st.TTL) <= now())
 		return nil
 	case isGone(err):
 		w.gone(err)
@@ -121,12 +121,25 @@ func (w *waiter) abandon(err error) error {
 	return err
 }
 
-// take notes an answer. A claim that was granted stays so: an older answer may arrive late.
-func (w *waiter) take(st driver.Status) {
+// known is the claim as the backend must still know it. Under the token of a grant that ended meanwhile it knows none; to
+// a backend whose waiting claims have no token, one that was asked for without it would be another claim.
+func (w *waiter) known() driver.Claim {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := w.claim
+	if w.status.Granted {
+		c.Token = w.status.Token
+	}
+	return c
+}
+
+// take notes an answer, which leaves the claim in doubt if it came so late that the claim may have ended since. A claim
+// that was granted stays so: an older answer may arrive late.
+func (w *waiter) take(st driver.Status, late bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.note(st)
-	w.doubt = false
+	w.doubt = late
 }
 
 // pushed notes what came without a question, which says nothing about how long the claim still lives.

@@ -1,0 +1,21 @@
+package holdfast
+
+import "testing"
+
+// A context may still carry a lease whose lock is being given back by another goroutine: that one is not counted again.
+func TestGrantThatEndsIsNotCountedAgain(t *testing.T) {
+	g := &grant{}
+	first := g.lease(t.Context())
+	second := g.lease(t.Context())
+	if first == nil || second == nil {
+		t.Fatal("a grant that is held is not counted")
+	}
+	g.drop(first)
+	if !g.drop(second) || g.lease(t.Context()) != nil {
+		t.Error("a grant is counted again after its last lease was dropped")
+	}
+	g.end(ErrReleased)
+	if g.lease(t.Context()) != nil {
+		t.Error("a grant is counted again after it ended")
+	}
+}

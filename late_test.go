@@ -1,0 +1,161 @@
+package holdfast_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/memlock"
+)
+
+// A lock that was granted while its waiter's renewal was under way is renewed like any other.
+func TestGrantDuringRenewalIsRenewed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, b := twoClients(t)
+		l.set(faults{slow: time.Second})
+		first := must(b.Mutex("m").Lock(t.Context()))(t)
+		var lease *holdfast.Lease
+		var wg sync.WaitGroup
+		wg.Go(func() { lease = must(a.Mutex("m").Lock(t.Context()))(t) })
+		time.Sleep(ttl/3 + 500*time.Millisecond) // the waiter's renewal was sent, and is not answered yet
+		if err := first.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wg.Wait()
+		granted := time.Now()
+		for range 10 {
+			time.Sleep(ttl / 3)
+			if err := lease.Err(); err != nil {
+				t.Fatalf("lost %v after the grant, though the backend answers: %v", time.Since(granted), err)
+			}
+		}
+	})
+}
+
+// A tokenless is a driver whose waiting claims have no token, as those on the votes of servers and in the formats of
+// others: it knows a claim without a token only while that is granted.
+type tokenless struct {
+	driver.Driver
+	request func(driver.Claim) (driver.Status, error)
+}
+
+func (d tokenless) Request(_ context.Context, c driver.Claim) (driver.Status, error) {
+	return d.request(c)
+}
+
+func (d tokenless) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
+	results := make([]driver.Result, len(claims))
+	for i, c := range claims {
+		results[i].Status, results[i].Err = d.request(c)
+	}
+	return results, nil
+}
+
+func (d tokenless) Wait(ctx context.Context, _ driver.Claim) (driver.Status, error) {
+	return driver.Status{}, driver.Sleep(ctx, 100*time.Millisecond)
+}
+
+// A grant whose answer was handled long after its claim ended is none: the lock may be somebody else's by then.
+func TestGrantThatCameTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		d := tokenless{Driver: memlock.New(), request: func(c driver.Claim) (driver.Status, error) {
+			switch {
+			case asked.Add(1) == 2: // the lock is free, and this process is paused before it looks at the answer
+				time.Sleep(4 * ttl)
+				return driver.Status{TTL: c.TTL, Granted: true, Token: 5}, nil
+			case c.Token != 0:
+				return driver.Status{}, driver.ErrGone
+			default: // somebody else has it
+				return driver.Status{TTL: c.TTL}, nil
+			}
+		}}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*ttl)
+		defer cancel()
+		lease, err := newClient(t, d).Mutex("m").Lock(ctx)
+		if err == nil {
+			t.Errorf("acquired what somebody else has: %v, valid for %v more", lease.Err(), time.Until(lease.ValidUntil()))
+		}
+	})
+}
+
+// A try whose answer comes when the claim may have ended finds out whether it has, and queues nowhere.
+func TestTryLockAnsweredTooLate(t *testing.T) {
+	for name, opts := range map[string][]holdfast.Option{"with a gate": nil, "without": {holdfast.WithLocalHandoff(0)}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memlock.New()
+				p := &pausing{Driver: store.Client(), pause: ttl + time.Second}
+				a, b := newClient(t, p, opts...), newClient(t, store.Client())
+				held := make(chan *holdfast.Lease, 1)
+				time.AfterFunc(time.Second, func() { held <- must(b.Mutex("m").Lock(t.Context()))(t) }) // once a's claim has expired
+				began := time.Now()
+				_, err := a.Mutex("m").TryLock(t.Context())
+				wantErr(t, err, holdfast.ErrNotAcquired)
+				if took := time.Since(began); took > 2*ttl {
+					t.Errorf("TryLock took %v", took)
+				}
+				(<-held).Release(t.Context())
+			})
+		})
+	}
+}
+
+// A pausing driver answers its first request as to a process that was paused.
+type pausing struct {
+	driver.Driver
+	pause time.Duration
+	once  sync.Once
+}
+
+func (p *pausing) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	st, err := p.Driver.Request(ctx, c)
+	p.once.Do(func() { time.Sleep(p.pause) })
+	return st, err
+}
+
+// A refusal says nothing about an attempt before it whose answer was lost: that one is undone.
+func TestRefusalAfterLostAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, b := twoClients(t)
+		l.set(faults{loseReply: 1})
+		time.AfterFunc(time.Millisecond, func() { l.set(faults{refuse: driver.ErrRefused}) })
+		time.AfterFunc(time.Second, func() { l.set(faults{}) })
+		_, err := a.Mutex("m").Lock(t.Context())
+		wantErr(t, err, holdfast.ErrUnknown, driver.ErrRefused)
+		if errors.Is(err, holdfast.ErrNotAcquired) {
+			t.Errorf("%v says that the lock was taken", err)
+		}
+		time.Sleep(ttl / 2)
+		if q := queued(t, b, "m"); len(q) != 0 {
+			t.Errorf("%d claims are left of which nobody knows", len(q))
+		}
+	})
+}
+
+// Close leaves nothing of an acquisition that is granted while it runs.
+func TestCloseDuringAcquisition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, b := twoClients(t)
+		l.set(faults{slow: time.Second})
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			_, err := a.Mutex("m").Lock(t.Context())
+			wantErr(t, err, holdfast.ErrClosed)
+		})
+		time.Sleep(500 * time.Millisecond)
+		if err := a.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if q := queued(t, b, "m"); len(q) != 0 {
+			t.Errorf("%d claims are left after Close", len(q))
+		}
+		wg.Wait()
+	})
+}
