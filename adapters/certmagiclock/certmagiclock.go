@@ -24,12 +24,12 @@ type Storage struct {
 	options []holdfast.Option
 
 	mu     sync.Mutex
-	leases map[string]*holdfast.Lease // held now, by name
+	leases map[string][]*holdfast.Lease // held now, by name: several when one was lost that is not unlocked yet
 }
 
 // Wrap returns the storage with locks of the client.
 func Wrap(s certmagic.Storage, client *holdfast.Client, opts ...holdfast.Option) *Storage {
-	return &Storage{Storage: s, client: client, options: opts, leases: make(map[string]*holdfast.Lease)}
+	return &Storage{Storage: s, client: client, options: opts, leases: make(map[string][]*holdfast.Lease)}
 }
 
 // Lock waits for the lock. It is renewed until Unlock.
@@ -56,11 +56,9 @@ func (s *Storage) TryLock(ctx context.Context, name string) (bool, error) {
 }
 
 // Unlock gives the lock back. An error that matches [holdfast.ErrLost] says that the work under it was not exclusive.
+// Who lost the lock to another user of this storage locked it first, and is told first.
 func (s *Storage) Unlock(ctx context.Context, name string) error {
-	s.mu.Lock()
-	lease := s.leases[name]
-	delete(s.leases, name)
-	s.mu.Unlock()
+	lease := s.oldest(name)
 	if lease == nil {
 		return notHeld(name)
 	}
@@ -71,18 +69,34 @@ func (s *Storage) Unlock(ctx context.Context, name string) error {
 // the duration does not matter.
 func (s *Storage) RenewLockLease(ctx context.Context, name string, _ time.Duration) error {
 	s.mu.Lock()
-	lease := s.leases[name]
+	leases := s.leases[name]
 	s.mu.Unlock()
-	if lease == nil {
+	if len(leases) == 0 {
 		return notHeld(name)
 	}
-	return lease.Check(ctx)
+	return leases[0].Check(ctx)
+}
+
+// oldest takes out the lease that has been there for longest, or returns nil.
+func (s *Storage) oldest(name string) *holdfast.Lease {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	leases := s.leases[name]
+	switch len(leases) {
+	case 0:
+		return nil
+	case 1:
+		delete(s.leases, name)
+	default:
+		s.leases[name] = leases[1:]
+	}
+	return leases[0]
 }
 
 func (s *Storage) note(name string, lease *holdfast.Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.leases[name] = lease
+	s.leases[name] = append(s.leases[name], lease)
 }
 
 func notHeld(name string) error {

@@ -2,6 +2,7 @@ package certmagiclock_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,6 +58,41 @@ func TestStorage(t *testing.T) {
 		}
 		if v, err := b.Load(t.Context(), "key"); string(v) != "value" || err != nil {
 			t.Errorf("loaded %q, %v", v, err)
+		}
+	})
+}
+
+// Who lost the lock to another user of the same storage is told, and gives back nothing of the other's.
+func TestUnlockAfterLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := holdfast.New(memlock.New())
+		t.Cleanup(func() { client.Close(context.Background()) })
+		s := certmagiclock.Wrap(&certmagic.FileStorage{Path: t.TempDir()}, client)
+		held := func() []holdfast.Entry {
+			queue, err := client.Queue(t.Context(), "issue")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return queue
+		}
+		if err := s.Lock(t.Context(), "issue"); err != nil {
+			t.Fatal(err)
+		}
+		if err := client.Break(t.Context(), "issue", held()[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if err := s.Lock(t.Context(), "issue"); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Unlock(t.Context(), "issue"); !errors.Is(err, holdfast.ErrLost) {
+			t.Errorf("who lost the lock was told %v", err)
+		}
+		if len(held()) != 1 {
+			t.Error("the lock of the other was given back")
+		}
+		if err := s.Unlock(t.Context(), "issue"); err != nil {
+			t.Error(err)
 		}
 	})
 }
