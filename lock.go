@@ -78,7 +78,8 @@ func (l *lock) lease(ctx context.Context, a ask, wait bool) (*Lease, error) {
 // there to be seen: then it is given back.
 func (c *Client) hand(g *grant, ctx context.Context) (*Lease, error) {
 	if err := c.closed(); err != nil {
-		return nil, g.lock.failure("lock", err, g.hold.surrender(ctx))
+		g.hold.surrender(ctx) // which undoes the claim where it fails
+		return nil, g.lock.failure("lock", err)
 	}
 	return g.lease(ctx), nil
 }

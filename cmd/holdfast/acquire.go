@@ -15,9 +15,9 @@ func (a *app) acquire(ctx context.Context, s *store, p *plan, inbox *inbox) (*ho
 	waiting, done := p.patience(inbox.until(ctx))
 	hide := a.showWait(waiting, s, p)
 	lease, err := p.acquire(waiting, s.Client)
-	cause := context.Cause(waiting)
 	hide()
 	done()
+	cause := context.Cause(waiting) // that of a signal, if one came until now
 	switch {
 	case err != nil:
 		return nil, a.notAcquired(ctx, cause, s, p, err)

@@ -51,7 +51,7 @@ func (b *backendFlags) choose() (string, error) {
 
 // refusePassword keeps passwords off the command line, which all users of the machine can read.
 func (b *backendFlags) refusePassword() error {
-	u, err := url.Parse(b.url)
+	u, err := driver.ParseURL(b.url)
 	if err != nil || hasPassword(u) {
 		return usage("--backend must be a URL without a password, since others can read a command line; " +
 			"put a URL with one into " + backendEnv + ", or into a file named by --backend-file")
@@ -59,15 +59,19 @@ func (b *backendFlags) refusePassword() error {
 	return nil
 }
 
-// secrets are parameters by which servers take passwords.
-var secrets = []string{"auth", "pass", "passwd", "password", "pw", "pwd", "secret"}
+// Parameters by which servers take passwords are called, or end, like one of these.
+var (
+	secrets = []string{"auth", "pass", "passwd", "pw", "pwd"}
+	endings = []string{"password", "secret"}
+)
 
 func hasPassword(u *url.URL) bool {
 	if _, given := u.User.Password(); given || strings.Contains(u.Opaque, "@") {
 		return true
 	}
 	for name := range u.Query() {
-		if slices.Contains(secrets, strings.ToLower(name)) {
+		name = strings.ToLower(name)
+		if slices.Contains(secrets, name) || slices.ContainsFunc(endings, func(end string) bool { return strings.HasSuffix(name, end) }) {
 			return true
 		}
 	}

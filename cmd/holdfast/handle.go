@@ -67,7 +67,21 @@ func (a *app) acquireHandle(ctx context.Context, p *plan) error {
 	if err != nil {
 		return s.failed(err)
 	}
-	return a.printHeld(held{Name: p.name, Token: decimal(lease.Token()), Handle: handle, ExpiresIn: p.ttl.Seconds()}, handle)
+	err = a.printHeld(held{Name: p.name, Token: decimal(lease.Token()), Handle: handle, ExpiresIn: p.ttl.Seconds()}, handle)
+	if err != nil { // nobody has the handle
+		_, left := s.giveBack(ctx, handle)
+		return errors.Join(err, left)
+	}
+	return nil
+}
+
+// giveBack ends the lock of a handle, and returns what is over.
+func (s *store) giveBack(ctx context.Context, handle string) (*holdfast.Lease, error) {
+	lease, err := s.Resume(ctx, handle)
+	if err != nil {
+		return nil, err
+	}
+	return lease, lease.Release(ctx)
 }
 
 // A held is a detached lock as it is shown.
@@ -132,11 +146,8 @@ func (a *app) releaseVerb() *cobra.Command {
 		`Release gives back the lock of the handle. It exits with 76 if the lock was lost: then the work under it may have
 overlapped with another holder's.`,
 		func(ctx context.Context, s *store, handle string) error {
-			lease, err := s.Resume(ctx, handle)
-			if err != nil {
-				return err
-			}
-			if err := lease.Release(ctx); err != nil || !a.json {
+			lease, err := s.giveBack(ctx, handle)
+			if err != nil || !a.json {
 				return err
 			}
 			return printJSON(a.out, held{Name: lease.Name(), Token: decimal(lease.Token())})

@@ -21,6 +21,7 @@ type job struct {
 	child *child.Child
 
 	lost   error     // why the lock counts as lost, once it does
+	again  bool      // the command is to be started anew; decided when the backend is closed or not
 	told   bool      // a signal asked the command to end
 	killAt time.Time // when the command is killed, once it was asked to end
 }
@@ -69,8 +70,8 @@ func (j *job) environment() []string {
 	)
 }
 
-// release gives the lock back, and closes the backend unless the job runs again. That it does not answer any more is a warning: the work was
-// protected to its end.
+// release gives the lock back, and closes the backend unless the job runs again. That it does not answer any more is a
+// warning: the work was protected to its end.
 func (j *job) release(ctx context.Context) error {
 	ctx, done := j.farewell(ctx)
 	defer done()
@@ -78,7 +79,7 @@ func (j *job) release(ctx context.Context) error {
 	defer cancel()
 	released := j.lease.Release(limit)
 	var closed error
-	if !j.runsAgain() {
+	if j.again = j.runsAgain(); !j.again {
 		closed = j.store.close(ctx)
 	}
 	switch {

@@ -173,7 +173,7 @@ func (p *plan) patience(ctx context.Context, stop func()) (context.Context, func
 		return ctx, stop
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, p.wait, fmt.Errorf("it did not become free within %v", p.wait))
-	return ctx, func() { cancel(); stop() }
+	return ctx, func() { stop(); cancel() } // in this order the signal that ended it stays its cause
 }
 
 // acquire takes the lock of the right kind.

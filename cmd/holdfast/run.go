@@ -64,7 +64,7 @@ func (a *app) runPlan(ctx context.Context, p *plan) error {
 			return err
 		}
 		j := &job{app: a, plan: p, store: s, lease: lease, inbox: inbox}
-		if err = j.run(ctx, program); !j.runsAgain() {
+		if err = j.run(ctx, program); !j.again {
 			return err
 		}
 	}
@@ -74,8 +74,8 @@ func (a *app) runPlan(ctx context.Context, p *plan) error {
 func (a *app) openFor(ctx context.Context, p *plan, inbox *inbox) (*store, error) {
 	opening, done := inbox.until(ctx)
 	s, err := a.backend.open(opening, holdfast.WithTTL(p.ttl), holdfast.WithOwner(p.label()), holdfast.WithMinHold(p.atLeast))
-	cause := context.Cause(opening)
 	done()
+	cause := context.Cause(opening)
 	if i, ok := errors.AsType[*interrupt](cause); ok {
 		return nil, ended(i.code())
 	}

@@ -39,8 +39,17 @@ func (i *interrupt) code() int {
 	return exitFailure
 }
 
+// keep puts a signal back, unless so many have come since that it does not matter.
+func (b *inbox) keep(s os.Signal) {
+	select {
+	case b.signals <- s:
+	default:
+	}
+}
+
 // until returns a context that the next signal ends, with an *interrupt as its cause. stop puts an end to that, and
-// leaves later signals in the inbox.
+// leaves later signals in the inbox. A signal that came before stop returned is the cause then, unless the context had ended
+// before it.
 func (b *inbox) until(ctx context.Context) (interruptible context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	over := make(chan struct{})
@@ -49,6 +58,9 @@ func (b *inbox) until(ctx context.Context) (interruptible context.Context, stop 
 		select {
 		case s := <-b.signals:
 			cancel(&interrupt{s})
+			if !isInterrupt(context.Cause(ctx)) { // it came too late to end anything
+				b.keep(s)
+			}
 		case <-ctx.Done():
 		}
 	}()
