@@ -3,6 +3,7 @@ package quorum_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -212,6 +213,77 @@ func TestReleaseBetweenRounds(t *testing.T) {
 		if n := ps.having(t, "jobs"); n != 0 {
 			t.Errorf("%d nodes have a claim that was released", n)
 		}
+	})
+}
+
+// A deaf node answers no request about some locks.
+type deaf struct {
+	*part
+	to      *atomic.Pointer[string] // what the names of those contain
+	renewed *atomic.Int64           // how often it was asked about others
+}
+
+func (n deaf) hears(ctx context.Context, name string) error {
+	switch to := n.to.Load(); {
+	case to == nil:
+	case strings.Contains(name, *to):
+		<-ctx.Done()
+		return ctx.Err()
+	default:
+		n.renewed.Add(1)
+	}
+	return nil
+}
+
+func (n deaf) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if err := n.hears(ctx, c.Name); err != nil {
+		return driver.Status{}, err
+	}
+	return n.part.Request(ctx, c)
+}
+
+func (n deaf) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
+	if err := n.hears(ctx, c.Name); err != nil {
+		return driver.Status{}, driver.Life{}, err
+	}
+	return n.part.Vote(ctx, c, token)
+}
+
+// What is held is renewed although many claims that wait, in the same batch, get no answer.
+func TestRenewalOfTheHeldWaitsForNobody(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		var to atomic.Pointer[string]
+		var renewed atomic.Int64
+		nodes := make([]driver.Driver, len(ps))
+		for i, p := range ps {
+			nodes[i] = deaf{p, &to, &renewed}
+		}
+		d, other := quorumOf(t, nodes, &quorum.Options{MaxTTL: ttl}), ps.client(t)
+		var batch []driver.Claim
+		for i := range 40 {
+			c := claim(fmt.Sprint("busy", i))
+			acquire(t, other, claim(c.Name))
+			if st, err := d.Request(context.Background(), c); err != nil || st.Granted {
+				t.Fatalf("another has the lock: %+v, %v", st, err)
+			}
+			batch = append(batch, c)
+		}
+		batch = append(batch, acquire(t, d, claim("held")))
+		synctest.Wait()
+		busy := "busy"
+		to.Store(&busy)
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			d.Renew(ctx, batch)
+		}()
+		synctest.Wait()
+		if renewed.Load() == 0 {
+			t.Error("what is held was not renewed while claims that wait were asked for")
+		}
+		cancel()
+		<-done
 	})
 }
 

@@ -16,30 +16,35 @@ const linePatience = 4
 const requestsAtOnce = 16
 
 // Renew renews the claims that are held in one request to each node, and asks for the others one by one, as
-// [driver.Renewer] says.
+// [driver.Renewer] says. What is held waits for nobody.
 func (d *Driver) Renew(ctx context.Context, cs []driver.Claim) ([]driver.Result, error) {
 	results := make([]driver.Result, len(cs))
 	var batch []*claim
-	var at []int
-	var rest sync.WaitGroup
-	slots := make(chan struct{}, requestsAtOnce)
+	var at, others []int
 	for i, c := range cs {
 		if cl := d.heldNow(ctx, c); cl != nil {
 			batch, at = append(batch, cl), append(at, i)
-			continue
+		} else {
+			others = append(others, i)
 		}
+	}
+	var all sync.WaitGroup
+	if len(batch) > 0 {
+		all.Go(func() {
+			for i, result := range d.renew(ctx, batch) {
+				results[at[i]] = result
+			}
+		})
+	}
+	slots := make(chan struct{}, requestsAtOnce)
+	for _, i := range others {
 		slots <- struct{}{}
-		rest.Go(func() {
-			results[i].Status, results[i].Err = d.Request(ctx, c)
+		all.Go(func() {
+			results[i].Status, results[i].Err = d.Request(ctx, cs[i])
 			<-slots
 		})
 	}
-	if len(batch) > 0 {
-		for i, result := range d.renew(ctx, batch) {
-			results[at[i]] = result
-		}
-	}
-	rest.Wait()
+	all.Wait()
 	return results, nil
 }
 
