@@ -3,7 +3,6 @@ package holdfast
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -41,11 +40,11 @@ func (l *lock) begin(ctx context.Context, a ask, wait bool) (*hold, *waiter, err
 		return nil, nil, l.failure("lock", err)
 	}
 	claim := l.claim(a, wait)
-	st, sent, err := l.request(ctx, claim, claim.TTL/firstAnswer)
+	st, sent, unanswered, err := l.requestOften(ctx, claim, claim.TTL/firstAnswer)
 	switch {
 	case isGone(err): // an attempt was applied, its answer lost, and its claim expired meanwhile
 		return nil, nil, l.failure("lock", ErrUnknown, err)
-	case err != nil && answered(err) && !errors.Is(err, errUnanswered):
+	case err != nil && answered(err) && !unanswered:
 		return nil, nil, l.failure("lock", err)
 	case err != nil:
 		l.client.undo(claim)
@@ -60,29 +59,30 @@ func (l *lock) begin(ctx context.Context, a ask, wait bool) (*hold, *waiter, err
 			err = l.taken()
 		}
 		return h, nil, err
-	default:
-		return nil, nil, l.taken()
+	case unanswered: // that attempt may still arrive, when the lock is free
+		l.client.undo(claim)
 	}
+	return nil, nil, l.taken()
 }
-
-// errUnanswered says of an answer that an attempt before was not answered: that one may have been applied.
-var errUnanswered = errors.New("an earlier attempt was not answered")
 
 // request sends a claim until the backend answers, always with the same ID, so that an attempt whose answer was lost
 // is found again. sent is when the attempt that was answered was sent.
 func (l *lock) request(ctx context.Context, claim driver.Claim, patience time.Duration) (st driver.Status, sent instant, err error) {
+	st, sent, _, err = l.requestOften(ctx, claim, patience)
+	return st, sent, err
+}
+
+// requestOften is request. unanswered says that an attempt before the last was not answered: it may have been applied, or
+// may still be.
+func (l *lock) requestOften(ctx context.Context, claim driver.Claim, patience time.Duration) (st driver.Status, sent instant, unanswered bool, err error) {
 	sent = now()
 	giveUp := sent.add(patience)
-	unanswered := false
 	for pace := (pace{}); ; sent = now() {
 		attempt := l.client.attempts.begin(ctx, attemptLimit(claim.TTL), sent)
 		st, err = l.client.driver.Request(attempt, claim)
 		l.client.attempts.end(attempt)
-		switch {
-		case err != nil && answered(err) && unanswered:
-			return st, sent, fmt.Errorf("%w; %w", err, errUnanswered)
-		case err == nil, answered(err), now() > giveUp, pace.pause(ctx) != nil:
-			return st, sent, err
+		if err == nil || answered(err) || now() > giveUp || pace.pause(ctx) != nil {
+			return st, sent, unanswered, err
 		}
 		unanswered = true
 	}

@@ -56,6 +56,50 @@ func TestClose(t *testing.T) {
 	})
 }
 
+// Close waits for a release that is under way.
+func TestCloseDuringRelease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, b := twoClients(t)
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		l.set(faults{late: time.Second})
+		go lease.Release(t.Context())
+		synctest.Wait()
+		if err := a.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if q := queued(t, b, "m"); len(q) != 0 {
+			t.Errorf("%d claims are left after Close", len(q))
+		}
+	})
+}
+
+// Whoever finds out that a lock was lost, its owner is told: also when Close gave it back.
+func TestReleaseAfterClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		b.Break(t.Context(), "m", queued(t, b, "m")[0].ID)
+		must(b.Mutex("m").Lock(t.Context()))(t)
+		wantErr(t, a.Close(t.Context()), holdfast.ErrLost)
+		wantErr(t, lease.Release(t.Context()), holdfast.ErrLost)
+	})
+}
+
+// Work that goes on after Close gave its lock back is not reported as a success.
+func TestDoDuringClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		err := a.Mutex("m").Do(t.Context(), func(context.Context, *holdfast.Lease) error {
+			if err := a.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			must(b.Mutex("m").Lock(t.Context()))(t)
+			return nil
+		})
+		wantErr(t, err, holdfast.ErrClosed)
+	})
+}
+
 func TestCloseIsBoundedByItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, a, _ := twoClients(t)

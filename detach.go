@@ -19,6 +19,8 @@ func (l *Lease) Detach(ctx context.Context) (string, error) {
 		return "", err
 	}
 	g := l.grant
+	g.lock.client.background.enter() // Close waits for it
+	defer g.lock.client.background.leave()
 	if err := g.detachable(); err != nil {
 		return "", g.lock.failure("detach", err)
 	}
@@ -59,6 +61,10 @@ func (h *hold) detach(ctx context.Context) error {
 		return h.lock.failure("detach", err)
 	case err != nil:
 		h.lock.client.keeper.add(&h.kept)
+		if closed := h.lock.client.closed(); closed != nil { // and has not seen it
+			h.surrender(ctx)
+			return h.lock.failure("detach", closed, err)
+		}
 		return h.lock.failure("detach", ErrUnknown, err, errors.New("the lease goes on"))
 	}
 	h.end()

@@ -170,3 +170,32 @@ func TestResumeWhatIsNoHandle(t *testing.T) {
 		wantErr(t, err, holdfast.ErrInvalidHandle)
 	}
 }
+
+// Close gives back what could not be detached while it ran.
+func TestCloseDuringDetach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, b := twoClients(t)
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		lease.Context() // whose end somebody listens for
+		synctest.Wait()
+		l.set(faults{cut: true})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		go func() {
+			if _, err := lease.Detach(ctx); err == nil {
+				t.Error("it was detached without a backend")
+			}
+		}()
+		time.AfterFunc(time.Second/2, func() { l.set(faults{refuse: errors.New("connection refused")}) })
+		time.AfterFunc(2*time.Second, func() { l.set(faults{}) })
+		synctest.Wait()
+		bound, stop := context.WithTimeout(t.Context(), time.Hour)
+		defer stop()
+		if err := a.Close(bound); err != nil {
+			t.Error(err)
+		}
+		if q := queued(t, b, "m"); len(q) != 0 {
+			t.Errorf("%d claims are left after Close", len(q))
+		}
+	})
+}

@@ -28,26 +28,30 @@ func (e *Election) Campaign(ctx context.Context, value string) (*Lease, error) {
 }
 
 // Run campaigns and calls lead while it leads; when the lead is lost, it waits until lead has returned and campaigns
-// again, also when that means to wait for a backend that does not answer. It returns when ctx ends or when lead returns
-// for another reason, with what lead returned. The context that lead gets ends with ctx or with the lease.
+// again. Who has led, or stood in line, stays a candidate though the backend does not answer, or refuses. Run returns when
+// ctx ends or when lead returns for another reason, with what lead returned, and when the backend is not there at first.
+// The context that lead gets ends with ctx or with the lease.
 func (e *Election) Run(ctx context.Context, value string, lead func(ctx context.Context, l *Lease) error) error {
 	for campaign := e.Campaign; ; campaign = e.campaignAgain {
 		lease, err := campaign(ctx, value)
+		if errors.Is(err, errOutOfLine) && ctx.Err() == nil {
+			continue
+		}
 		if err != nil {
 			return err
 		}
 		err = e.lead(ctx, lease, lead)
-		if !errors.Is(err, ErrLost) || ctx.Err() != nil {
+		if !errors.Is(lease.Release(ctx), ErrLost) || ctx.Err() != nil {
 			return err
 		}
 	}
 }
 
-// campaignAgain is Campaign for who has led before.
+// campaignAgain is Campaign for who has been a candidate before.
 func (e *Election) campaignAgain(ctx context.Context, value string) (*Lease, error) {
 	for pace := (pace{}); ; {
 		lease, err := e.Campaign(ctx, value)
-		if !errors.Is(err, ErrUnknown) || pace.pause(ctx) != nil {
+		if !errors.Is(err, ErrUnknown) && !errors.Is(err, driver.ErrRefused) || pace.pause(ctx) != nil {
 			return lease, err
 		}
 		e.settings.logger.Warn("holdfast: campaigning again failed", "lock", e.name, "backend", e.client.label, "error", err)
@@ -56,7 +60,7 @@ func (e *Election) campaignAgain(ctx context.Context, value string) (*Lease, err
 
 // lead calls fn under a lease, however fn ends.
 func (e *Election) lead(ctx context.Context, lease *Lease, fn func(context.Context, *Lease) error) (err error) {
-	defer func() { err = errors.Join(err, lease.Release(ctx)) }()
+	defer func() { err = errors.Join(err, lease.conclude(ctx)) }()
 	inside, cancel := lease.within(ctx)
 	defer cancel()
 	return fn(inside, lease)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -99,6 +100,48 @@ func TestElectionRunOutlastsAnOutage(t *testing.T) {
 		}
 		cable.set(faults{cut: true})
 		wantErr(t, a.Election("boss").Run(t.Context(), "a", nil), holdfast.ErrUnknown)
+	})
+}
+
+// Who stands in line stays a candidate through an outage.
+func TestCandidateOutlastsOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cable, a, b := twoClients(t)
+		lead := must(b.Election("boss").Campaign(t.Context(), "b"))(t)
+		time.AfterFunc(ttl, func() { cable.set(faults{cut: true}) })
+		time.AfterFunc(5*ttl, func() { cable.set(faults{refuse: driver.ErrRefused}) })
+		time.AfterFunc(6*ttl, func() { cable.set(faults{}) })
+		time.AfterFunc(10*ttl, func() { lead.Release(context.Background()) })
+		led := false
+		err := a.Election("boss").Run(t.Context(), "a", func(context.Context, *holdfast.Lease) error {
+			led = true
+			return nil
+		})
+		if err != nil || !led {
+			t.Errorf("led: %t, %v", led, err)
+		}
+	})
+}
+
+// A lock that was lost under the lead is no lost lead.
+func TestLossOfAnotherLockIsNoLostLead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		terms := 0
+		err := a.Election("boss").Run(t.Context(), "a", func(ctx context.Context, _ *holdfast.Lease) error {
+			if terms++; terms > 1 {
+				return nil
+			}
+			return a.Mutex("inner").Do(ctx, func(ctx context.Context, _ *holdfast.Lease) error {
+				b.Break(t.Context(), "inner", queued(t, b, "inner")[0].ID)
+				<-ctx.Done()
+				return nil
+			})
+		})
+		wantErr(t, err, holdfast.ErrLost)
+		if terms != 1 {
+			t.Errorf("it led %d times", terms)
+		}
 	})
 }
 

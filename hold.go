@@ -150,10 +150,16 @@ func (h *hold) surrender(ctx context.Context) error {
 	h.mu.Lock()
 	g := h.current
 	h.mu.Unlock()
-	if g == nil || !g.end(ErrReleased) {
+	if g == nil {
 		return nil
 	}
-	return h.giveBack(ctx, g)
+	e := &ending{known: make(chan struct{})}
+	defer close(e.known)
+	if !g.endBy(e) {
+		return nil
+	}
+	e.result = h.giveBack(ctx, g)
+	return e.result
 }
 
 // unwanted gives the lock back in the background.

@@ -333,10 +333,11 @@ func (k *keeper) settle(c *kept, sent instant, r driver.Result) {
 func (k *keeper) note(c *kept, sent instant, r driver.Result) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	c.asking = false // also of one that is not kept: it may be once more
 	if c.index == notKept {
 		return false
 	}
-	c.asking, c.err = false, r.Err
+	c.err = r.Err
 	switch {
 	case r.Err == nil:
 		c.extend(sent, r.Status.TTL)

@@ -159,3 +159,62 @@ func TestCloseDuringAcquisition(t *testing.T) {
 		wg.Wait()
 	})
 }
+
+// Of a try whose first attempt was not answered nothing is left, though that one arrives when the lock is free.
+func TestTryLockOfWhichAnAttemptIsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		b := newClient(t, store.Client())
+		lease := must(b.Mutex("m").Lock(t.Context()))(t)
+		_, err := newClient(t, &straying{Driver: store.Client()}).Mutex("m").TryLock(t.Context())
+		wantErr(t, err, holdfast.ErrNotAcquired)
+		if err := lease.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(ttl / 2)
+		if q := queued(t, b, "m"); len(q) != 0 {
+			t.Errorf("nobody wants the lock, and it is taken: %+v", q)
+		}
+	})
+}
+
+// A straying driver loses its first request, which arrives later.
+type straying struct {
+	driver.Driver
+	once sync.Once
+}
+
+func (d *straying) Request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
+	err = errors.New("connection reset")
+	d.once.Do(func() {
+		time.AfterFunc(ttl/3, func() { d.Driver.Request(context.Background(), c) })
+		st.TTL = c.TTL
+	})
+	if st.TTL > 0 {
+		return driver.Status{}, err
+	}
+	return d.Driver.Request(ctx, c)
+}
+
+// A claim that waited through an outage is renewed as before.
+func TestWaiterIsRenewedAfterOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, b := twoClients(t)
+		must(b.Mutex("m").Lock(t.Context()))(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { a.Mutex("m").Lock(ctx) })
+		synctest.Wait()
+		l.set(faults{mute: true})
+		time.Sleep(ttl + ttl/4)
+		l.set(faults{})
+		time.Sleep(ttl / 2)
+		before := l.count("renew")
+		time.Sleep(10 * ttl)
+		if n := l.count("renew") - before; n < 20 {
+			t.Errorf("%d renewals in 10 TTLs, want about 30", n)
+		}
+		cancel()
+		wg.Wait()
+	})
+}

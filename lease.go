@@ -19,9 +19,16 @@ type grant struct {
 	err    error    // why it ended
 	leases []*Lease // those not released
 	limit  *time.Timer
+	ending *ending // by Close; nil unless that ended it
 
 	first Lease // most have one lease only: it is here, and so is the room for the list of it
 	room  [1]*Lease
+}
+
+// An ending is what the backend says when Close gives a lock back in place of its owner.
+type ending struct {
+	known  chan struct{} // closed when result is set
+	result error
 }
 
 // A Lease is a lock that is held. It is renewed until it is released or lost.
@@ -151,13 +158,15 @@ func (l *Lease) Release(ctx context.Context) error {
 }
 
 func (l *Lease) release(ctx context.Context) error {
+	g := l.grant
+	g.lock.client.background.enter() // Close waits for it
+	defer g.lock.client.background.leave()
 	switch err := l.Err(); {
-	case errors.Is(err, ErrReleased): // by Close
-		return nil
+	case errors.Is(err, ErrReleased):
+		return g.surrendered()
 	case err != nil:
 		return err
 	}
-	g := l.grant
 	if last := g.drop(l); !last {
 		return nil
 	}
@@ -166,6 +175,32 @@ func (l *Lease) release(ctx context.Context) error {
 	}
 	err := g.hold.finish(ctx, g)
 	g.lock.observe(ctx, OpRelease, g.ask, g.token, g.start, err)
+	return err
+}
+
+// surrendered is the result of a release after Close has given the lock back, if it did.
+func (g *grant) surrendered() error {
+	g.mu.Lock()
+	e := g.ending
+	g.mu.Unlock()
+	if e == nil {
+		return nil
+	}
+	<-e.known // soon: the backend's answer is waited for no longer than a TTL
+	return e.result
+}
+
+// conclude releases the lease at the end of what was done under it. An error that matches ErrClosed says that Close had
+// given the lock back before that.
+func (l *Lease) conclude(ctx context.Context) error {
+	g := l.grant
+	g.mu.Lock()
+	closed := g.ending != nil
+	g.mu.Unlock()
+	err := l.Release(ctx)
+	if err == nil && closed {
+		return g.lock.failure("lock", ErrClosed, errors.New("it was given back before the work under it had ended"))
+	}
 	return err
 }
 
@@ -197,10 +232,25 @@ func (g *grant) drop(l *Lease) (last bool) {
 	return len(g.leases) == 0
 }
 
+// endBy is end where Close gives the lock back.
+func (g *grant) endBy(e *ending) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.endLocked(ErrReleased) {
+		return false
+	}
+	g.ending = e
+	return true
+}
+
 // end ends the grant and all its leases, once.
 func (g *grant) end(err error) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	return g.endLocked(err)
+}
+
+func (g *grant) endLocked(err error) bool {
 	if g.err != nil {
 		return false
 	}

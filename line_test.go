@@ -27,6 +27,7 @@ type faults struct {
 	refuse    error
 	loseReply int           // so many next answers of Request are lost, which the caller learns
 	slow      time.Duration // answers take so long to come back
+	late      time.Duration // requests take so long to arrive
 }
 
 func overLine(d driver.Driver) *line {
@@ -75,6 +76,9 @@ func pass[T any](ctx context.Context, l *line, method string, send func(context.
 		send(ctx)
 		return none, context.DeadlineExceeded
 	default:
+		if late := driver.Sleep(ctx, f.late); f.late > 0 && late != nil {
+			return none, late
+		}
 		v, err := send(ctx)
 		if late := driver.Sleep(ctx, f.slow); f.slow > 0 && late != nil {
 			return none, late

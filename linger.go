@@ -13,7 +13,13 @@ import (
 func (h *hold) linger(ctx context.Context, g *grant, left time.Duration) error {
 	ctx, cancel := h.untilGivenBack(ctx)
 	defer cancel()
-	if !h.lock.client.canDetach(left) || !h.settle(ctx) {
+	if !h.lock.client.canDetach(left) {
+		return h.stayIfOurs(ctx, g, left)
+	}
+	if !h.settle(ctx) {
+		if !h.alive() || !h.valid() {
+			return g.lost(LostGone, nil)
+		}
 		h.stay(left)
 		return nil
 	}
@@ -38,10 +44,10 @@ func (h *hold) leave(ctx context.Context, ttl time.Duration) error {
 }
 
 // settle ends the keeping of the claim, once no renewal of it is under way: one that arrived after what comes next would
-// undo that.
+// undo that. It is false when ctx or the hold ended before.
 func (h *hold) settle(ctx context.Context) bool {
 	for pace := (pace{}); !h.lock.client.keeper.removeIdle(&h.kept); {
-		if !h.valid() || pace.pause(ctx) != nil {
+		if !h.alive() || !h.valid() || pace.pause(ctx) != nil {
 			return false
 		}
 	}
@@ -52,6 +58,20 @@ func (h *hold) settle(ctx context.Context) bool {
 func (c *Client) canDetach(left time.Duration) bool {
 	t := c.traits
 	return t.Detach && (t.MaxTTL == 0 || left <= t.MaxTTL)
+}
+
+// stayIfOurs is stay after the backend has said that the claim is still there.
+func (h *hold) stayIfOurs(ctx context.Context, g *grant, left time.Duration) error {
+	_, _, err := h.lock.request(ctx, h.claim, h.grantedTTL())
+	if isGone(err) {
+		h.end()
+		return g.lost(LostGone, nil)
+	}
+	h.stay(left)
+	if err != nil {
+		return h.lock.failure("release", ErrUnknown, err, errors.New("it is kept for the rest of its least time"))
+	}
+	return nil
 }
 
 // stay keeps the claim alive for so long, then gives it back. Close waits for it.

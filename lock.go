@@ -120,7 +120,7 @@ func (l *lock) do(ctx context.Context, a ask, fn func(context.Context, *Lease) e
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lease.Release(ctx)) }()
+	defer func() { err = errors.Join(err, lease.conclude(ctx)) }()
 	inside, cancel := lease.within(ctx)
 	defer cancel()
 	return fn(inside, lease)

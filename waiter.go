@@ -2,6 +2,8 @@ package holdfast
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -50,10 +52,13 @@ func (w *waiter) await(ctx context.Context) (*hold, error) {
 			err = w.pause(ctx, st, &pace)
 		}
 		if err != nil && ctx.Err() == nil {
-			return nil, w.abandon(err)
+			return nil, w.abandon(fmt.Errorf("%w: %w", err, errOutOfLine))
 		}
 	}
 }
+
+// errOutOfLine is the error of a claim that stood in line and was given up since the backend did not answer, or refused.
+var errOutOfLine = errors.New("the place in the line is given up")
 
 // pause blocks until there may be news, and asks for them unless they came by themselves.
 func (w *waiter) pause(ctx context.Context, st driver.Status, pace *pace) error {
