@@ -91,14 +91,15 @@ func (a *app) outlast(ctx context.Context, failed error, inbox *inbox) error {
 	}
 	a.warn(failed)
 	pausing, done := inbox.until(ctx)
-	defer done()
-	if sleep(pausing, campaignPause) {
-		return nil
-	}
+	paused := sleep(pausing, campaignPause)
+	done()
 	if i, ok := errors.AsType[*interrupt](context.Cause(pausing)); ok {
 		return ended(i.code())
 	}
-	return failed
+	if !paused {
+		return failed
+	}
+	return nil
 }
 
 // ends reports whether a signal asks a command to end.
