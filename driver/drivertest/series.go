@@ -19,6 +19,13 @@ var seriesRows = []row{
 			e.release(e.d, next, st)
 			e.release(e.d, next, st)
 			e.barred(append(old, next))
+			fresh := e.series(3) // nobody is late before the last of them has the lock
+			for _, c := range fresh[:2] {
+				e.release(e.d, c, e.acquire(e.d, c))
+			}
+			st = e.acquire(e.d, fresh[2])
+			e.barred(fresh[:2])
+			e.release(e.d, fresh[2], st)
 			e.queued()
 		},
 	},
