@@ -3,6 +3,7 @@ package main
 import (
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,6 +48,26 @@ func lay(t *testing.T, changes map[string]string) string {
 		}
 	}
 	return dir
+}
+
+// Each fault that is planted in this project applies to it as it is: who changes the code hears of it at once.
+func TestFaultsApply(t *testing.T) {
+	root := filepath.Join("..", "..")
+	patches, err := filepath.Glob(filepath.Join(root, faultsDir, "*", "*.patch"))
+	if err != nil || len(patches) == 0 {
+		t.Fatal(patches, err)
+	}
+	for _, patch := range patches {
+		path, err := filepath.Rel(root, patch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := exec.CommandContext(t.Context(), "git", "apply", "--check", path)
+		check.Dir = root
+		if out, err := check.CombinedOutput(); err != nil {
+			t.Errorf("%s does not apply; make it anew: %v\n%s", path, err, out)
+		}
+	}
 }
 
 func TestTry(t *testing.T) {
