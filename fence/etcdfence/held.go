@@ -14,7 +14,9 @@ import (
 // the create revision of the claim's key.
 const localBits = 8
 
-// A Held lock can be asked by transactions whether it still is.
+// A Held lock can be asked by transactions whether it still is. The key tells processes apart, not those to whom one process
+// hands the lock on: they share it, though each has a token of its own. Where one of them may write late, after its release
+// or when it has overstayed WithMaxHold, lock with WithLocalHandoff(0), or use [Do], which compares tokens.
 type Held struct {
 	client clientv3.KV
 	name   string
