@@ -15,7 +15,8 @@ const staleHeader = "Fencing-Token-Seen"
 // Handler lets requests through to next in the order of their tokens: while one is served no other is that names the same
 // resource, and one with a smaller token than the greatest so far is answered 412 Precondition Failed. resource returns
 // what a request writes to, or "" for one that writes nothing and needs no token. A request without a token is
-// answered 428 Precondition Required.
+// answered 428 Precondition Required. Others wait while a request is served, also for a client that was paused in the midst
+// of sending it: bound that with [http.Server.ReadTimeout].
 //
 // The tokens are remembered in seen, by this process alone. A service that runs as several processes, or that keeps what
 // it writes for longer, checks where it writes: next finds the token in the request's context ([FromContext]), to be
