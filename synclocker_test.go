@@ -71,6 +71,9 @@ func TestSyncLockerKeepsLeasesApart(t *testing.T) {
 		b.Break(t.Context(), "m", queued(t, b, "m")[0].ID)
 		time.Sleep(ttl)
 		l.Lock() // another goroutine
+		if len(lost) != 0 {
+			t.Errorf("who locks heard of somebody else's loss: %v", lost)
+		}
 		l.Unlock()
 		if len(lost) != 1 {
 			t.Errorf("who had lost the lock heard %v", lost)
@@ -89,6 +92,9 @@ func TestSyncLockerShares(t *testing.T) {
 		l := holdfast.SyncLocker(a.RWMutex("m").Reader(), nil)
 		l.Lock()
 		l.Lock()
+		if q := queued(t, b, "m"); len(q) != 2 {
+			t.Errorf("%d readers are there, want 2", len(q))
+		}
 		l.Unlock()
 		l.Unlock()
 		if q := queued(t, b, "m"); len(q) != 0 {
