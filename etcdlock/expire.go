@@ -13,12 +13,12 @@ import (
 // The lease of a claim is shared with other claims, so it does not end when this one is no longer renewed. While this
 // process lives, it takes such claims out of the queue by itself; when it does not, the lease ends.
 
-// live makes the claim live for ttl from this instant.
-func (e *claim) live(ttl time.Duration, from instant) {
+// live makes the claim live for ttl from this instant. It reports whether the claim had not ended.
+func (e *claim) live(ttl time.Duration, from instant) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.isOver() {
-		return
+	if e.isOver() || e.leaving {
+		return false
 	}
 	e.ttl, e.until = ttl, from.add(ttl)
 	if e.timer == nil {
@@ -26,6 +26,7 @@ func (e *claim) live(ttl time.Duration, from instant) {
 	} else {
 		e.timer.Reset(e.until.sub(now()))
 	}
+	return true
 }
 
 // expire ends a claim that was not renewed. The timer calls it.

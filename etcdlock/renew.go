@@ -73,11 +73,13 @@ func (d *Driver) renewAll(ctx context.Context, batch []renewal) {
 	}
 }
 
-// conclude notes what came of a renewal.
+// conclude notes what came of a renewal. A claim whose time has come meanwhile is being taken out of the queue, whatever
+// was read of it.
 func (r renewal) conclude(from instant) {
 	switch err := r.result.Err; {
+	case err == nil && !r.claim.live(r.asked.TTL, from):
+		*r.result = driver.Result{Err: driver.ErrGone}
 	case err == nil:
-		r.claim.live(r.asked.TTL, from)
 		r.result.Status.TTL = r.asked.TTL
 	case isLeaseLost(err):
 		r.claim.bury()

@@ -71,8 +71,9 @@ func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 		err = waitErr
 	}
 	switch {
+	case err == nil && e.isThis(st) && !e.live(c.TTL, from):
+		return driver.Status{}, driver.ErrGone // its time has come, and it is being taken out of the queue
 	case err == nil:
-		e.live(c.TTL, from)
 		return st, nil
 	case errors.Is(err, driver.ErrGone), errors.Is(err, driver.ErrRefused):
 		d.forget(e)
@@ -84,6 +85,10 @@ func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 		return driver.Status{}, err
 	}
 }
+
+// isThis reports whether an answer is about the claim as this client put it: not about none, since it would not wait, nor
+// about one that another client has put, which is kept apart.
+func (e *claim) isThis(st driver.Status) bool { return st.Token != 0 && st.Token == e.tokenNow() }
 
 func (d *Driver) queueOrTry(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	if c.Queue {

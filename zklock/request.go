@@ -78,7 +78,9 @@ func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 	switch {
 	case err == nil:
 		e.placed(node)
-		e.live(e.s.ttl, from)
+		if !e.live(e.s.ttl, from) {
+			return driver.Status{}, driver.ErrGone // its time has come, and it is being taken out of the queue
+		}
 		return d.settleOrGo(ctx, e, c)
 	case errors.Is(err, zk.ErrNodeExists):
 		return d.found(ctx, e, c)

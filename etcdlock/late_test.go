@@ -1,0 +1,93 @@
+package etcdlock_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// A late client is a driver of whose transactions one can be held up.
+type late struct {
+	*etcdlock.Driver
+	next atomic.Pointer[transaction] // what becomes of the next transaction; nil when it is sent as ever
+}
+
+// A transaction stands in for one: it is given what sends it.
+type transaction func(ctx context.Context, send func(context.Context) error) error
+
+func newLate(t *testing.T, addr string) *late {
+	t.Helper()
+	l := &late{}
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints: []string{addr}, DialTimeout: 5 * time.Second, Logger: zap.NewNop(),
+		DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(l.intercept)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	if l.Driver, err = etcdlock.New(client, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+func (l *late) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	send := func(ctx context.Context) error { return invoke(ctx, method, req, reply, cc, opts...) }
+	if method == "/etcdserverpb.KV/Txn" {
+		if do := l.next.Swap(nil); do != nil {
+			return (*do)(ctx, send)
+		}
+	}
+	return send(ctx)
+}
+
+// answerLate holds back the answer to the next transaction until the returned channel is closed.
+func (l *late) answerLate() (deliver chan struct{}) {
+	deliver = make(chan struct{})
+	do := transaction(func(ctx context.Context, send func(context.Context) error) error {
+		err := send(ctx)
+		<-deliver
+		return err
+	})
+	l.next.Store(&do)
+	return deliver
+}
+
+// When the answer comes, the claim has left the queue, since its time has come, and the next has the lock.
+func TestAnswerAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	addr := servers.Etcd(t).Addr
+	for name, prepare := range map[string]func(d *late, c driver.Claim) driver.Claim{
+		"request": func(_ *late, c driver.Claim) driver.Claim { return c },
+		"try":     func(_ *late, c driver.Claim) driver.Claim { c.Queue = false; return c },
+		"renewal": func(d *late, c driver.Claim) driver.Claim { return acquire(t, d, c) },
+	} {
+		d, other := newLate(t, addr), open(t, nil, addr)
+		c := prepare(d, claim(name, short))
+		deliver := d.answerLate()
+		answer := make(chan error, 1)
+		go func() { // ends when the answer is delivered
+			_, err := d.Request(limit(t), c)
+			answer <- err
+		}()
+		until(t, "the claim is queued", func() bool { queue, err := other.Queue(limit(t), name); return err == nil && len(queue) == 1 })
+		next, _ := request(t, other, claim(name, long))
+		mustBeGranted(t, other, next)
+		close(deliver)
+		if err := <-answer; !errors.Is(err, driver.ErrGone) {
+			t.Errorf("%s: the answer is %v, want ErrGone: the next holds the lock", name, err)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package zklock
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// inside returns a driver for tests that look inside.
+func inside(t *testing.T, addr string) *Driver {
+	t.Helper()
+	d, err := New([]string{addr}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+func mutexClaim(name string, ttl time.Duration) driver.Claim {
+	return driver.Claim{Name: name, ID: "c1", Weight: 1, Limit: 1, TTL: ttl, Queue: true}
+}
+
+// The claim is queued when its time has come already, and it is about to be taken out of the queue.
+func TestQueuedAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	d := inside(t, servers.ZooKeeper(t).Addr)
+	ctx, c := context.Background(), mutexClaim("job", 2*time.Second)
+	s, err := d.sessionFor(ctx, c.TTL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := d.enter(c, s)
+	e.mu.Lock()
+	e.until = now()
+	e.mu.Unlock()
+	if e.renewedMeanwhile() {
+		t.Fatal("its time has not come")
+	}
+	if st, err := d.put(ctx, e, c); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("the answer is %+v, %v; want ErrGone", st, err)
+	}
+}
