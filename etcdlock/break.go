@@ -20,10 +20,11 @@ func (d *Driver) Break(ctx context.Context, name, id string) error {
 	case !ok:
 		return driver.ErrGone
 	}
-	answer, err := d.client.Txn(ctx).
-		If(is(s.key, s.token)).
-		Then(clientv3.OpDelete(s.key), d.bury(d.keys.tomb(name, id), s.lease, false, s.token)).
-		Commit()
+	answer, err := d.finish(ctx, ending{
+		there:  is(s.key, s.token),
+		remove: clientv3.OpDelete(s.key),
+		note:   d.bury(d.keys.tomb(name, id), s.lease, false, s.token),
+	})
 	switch {
 	case isLeaseLost(err):
 		return driver.ErrGone

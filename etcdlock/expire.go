@@ -67,14 +67,26 @@ func (e *claim) isLeaving() bool {
 	return e.leaving
 }
 
-// remove deletes a claim until that is confirmed, or its lease is gone.
+// remove deletes a claim until that is confirmed, or its lease is gone. The lease may live on for other claims, so a
+// refusal is no reason to stop: it may be withdrawn, and meanwhile the claim is in the way of others.
 func (e *claim) remove() {
 	for !e.leased().isLost() {
 		err := e.removeOnce()
-		if err == nil || errors.Is(err, driver.ErrRefused) || pause(e.d.lifetime) != nil {
+		if err == nil || e.rest(err) != nil {
 			return
 		}
 	}
+}
+
+// refusedPause is between two attempts to remove a claim when the first was refused: what was refused seldom changes.
+const refusedPause = time.Second
+
+// rest waits between two attempts to remove a claim.
+func (e *claim) rest(err error) error {
+	if !errors.Is(err, driver.ErrRefused) {
+		return pause(e.d.lifetime)
+	}
+	return driver.Sleep(e.d.lifetime, refusedPause)
 }
 
 // removeOnce deletes the claim unless another client has taken it over, and bars its ID.
@@ -82,12 +94,13 @@ func (e *claim) removeOnce() error {
 	l := e.leased()
 	ctx, cancel := context.WithTimeout(e.d.lifetime, l.ttl/attemptPart)
 	defer cancel()
-	mine := clientv3.Compare(clientv3.LeaseValue(e.key), "=", l.id)
-	_, err := e.d.client.Txn(ctx).If(mine).
-		Then(clientv3.OpDelete(e.key), e.d.bury(e.tomb, l.id, false, e.tokenNow())).
-		Else(clientv3.OpTxn([]clientv3.Cmp{e.nowhere(), absent(e.tomb)},
-			[]clientv3.Op{e.d.bury(e.tomb, l.id, false, e.tokenNow())}, nil)).
-		Commit()
+	note := e.d.bury(e.tomb, l.id, false, e.tokenNow())
+	_, err := e.d.finish(ctx, ending{
+		there:     clientv3.Compare(clientv3.LeaseValue(e.key), "=", l.id),
+		remove:    clientv3.OpDelete(e.key),
+		note:      note,
+		otherwise: []clientv3.Op{clientv3.OpTxn([]clientv3.Cmp{e.nowhere(), absent(e.tomb)}, []clientv3.Op{note}, nil)},
+	})
 	if isLeaseLost(err) {
 		l.lose()
 		return nil

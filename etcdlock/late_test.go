@@ -65,6 +65,23 @@ func (l *late) answerLate() (deliver chan struct{}) {
 	return deliver
 }
 
+// arriveLate lets the next transaction fail before it reaches the server, which it does when arrive is called.
+func (l *late) arriveLate() (arrive func()) {
+	sends := make(chan func(context.Context) error, 1)
+	do := transaction(func(_ context.Context, send func(context.Context) error) error {
+		sends <- send
+		return context.DeadlineExceeded
+	})
+	l.next.Store(&do)
+	return func() {
+		select {
+		case send := <-sends:
+			send(context.Background()) // whatever becomes of it, the queue tells
+		default:
+		}
+	}
+}
+
 // When the answer comes, the claim has left the queue, since its time has come, and the next has the lock.
 func TestAnswerAfterTheEnd(t *testing.T) {
 	t.Parallel()

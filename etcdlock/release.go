@@ -11,7 +11,7 @@ import (
 )
 
 // Release takes a claim out of the queue, as [driver.Driver] says, in one transaction that also notes the end. So
-// whoever asks, however late and on whatever connection, gets the right answer.
+// whoever asks, however late and on whatever connection, gets the right answer; but a store that is full takes no note.
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	if err := d.open(ctx); err != nil {
 		return err
@@ -51,11 +51,12 @@ func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) err
 // is there as long as the claim is.
 func (d *Driver) releaseKey(ctx context.Context, c driver.Claim, key string, lease clientv3.LeaseID) error {
 	end := d.keys.tomb(c.Name, c.ID)
-	answer, err := d.client.Txn(ctx).
-		If(is(key, c.Token)).
-		Then(clientv3.OpDelete(key), d.bury(end, lease, true, c.Token)).
-		Else(clientv3.OpGet(end)).
-		Commit()
+	answer, err := d.finish(ctx, ending{
+		there:     is(key, c.Token),
+		remove:    clientv3.OpDelete(key),
+		note:      d.bury(end, lease, true, c.Token),
+		otherwise: []clientv3.Op{clientv3.OpGet(end)},
+	})
 	switch {
 	case err != nil:
 		return explain(err)
@@ -84,11 +85,12 @@ func (d *Driver) epitaph(r *pb.RangeResponse, token uint64) error {
 // undo releases a claim of this client of which it is not known whether it was ever queued, and bars its ID.
 func (d *Driver) undo(ctx context.Context, e *claim, c driver.Claim) error {
 	l := e.leased()
-	answer, err := d.client.Txn(ctx).
-		If(present(e.keys)).
-		Then(clientv3.OpDelete(e.keys, clientv3.WithPrefix()), d.bury(e.tomb, l.id, true, 0)).
-		Else(d.barOp(e.tomb, l.id)).
-		Commit()
+	answer, err := d.finish(ctx, ending{
+		there:     present(e.keys),
+		remove:    clientv3.OpDelete(e.keys, clientv3.WithPrefix()),
+		note:      d.bury(e.tomb, l.id, true, 0),
+		otherwise: []clientv3.Op{d.barOp(e.tomb, l.id)},
+	})
 	switch {
 	case isLeaseLost(err):
 		l.lose()

@@ -2,9 +2,12 @@ package etcdlock
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -60,6 +63,29 @@ func (d *Driver) sweep(l *lease) {
 			return
 		}
 	}
+}
+
+// An ending is a transaction that takes a claim out of the queue and notes that, or else, when the claim is not there, does
+// something else.
+type ending struct {
+	there        clientv3.Cmp
+	remove, note clientv3.Op
+	otherwise    []clientv3.Op
+}
+
+// finish brings an end about. A store that is full takes no note, but it lets go of what it has: then the claim goes
+// without one, rather than stay until there is room. What is not there can then not be barred either, which is an error.
+func (d *Driver) finish(ctx context.Context, e ending) (*clientv3.TxnResponse, error) {
+	answer, err := d.client.Txn(ctx).If(e.there).Then(e.remove, e.note).Else(e.otherwise...).Commit()
+	if !errors.Is(err, rpctypes.ErrNoSpace) {
+		return answer, err
+	}
+	questions := slices.DeleteFunc(slices.Clone(e.otherwise), func(op clientv3.Op) bool { return !op.IsGet() })
+	bare, bareErr := d.client.Txn(ctx).If(e.there).Then(e.remove).Else(questions...).Commit()
+	if bareErr == nil && !bare.Succeeded && len(questions) < len(e.otherwise) {
+		return nil, err
+	}
+	return bare, bareErr
 }
 
 // bury notes an end, as part of the transaction that brings it about.
