@@ -82,6 +82,28 @@ func (l *late) arriveLate() (arrive func()) {
 	}
 }
 
+// The first attempt arrives after the second was told that the lock is taken, and when it is free.
+func TestTryArrivesLate(t *testing.T) {
+	t.Parallel()
+	addr := servers.Etcd(t).Addr
+	d, other := newLate(t, addr), open(t, nil, addr)
+	held := acquire(t, other, claim("job", long))
+	c := claim("job", long)
+	c.Queue = false
+	arrive := d.arriveLate()
+	if st, err := d.Request(limit(t), c); err == nil {
+		t.Fatalf("the first attempt was answered: %+v", st)
+	}
+	if _, st := request(t, d, c); st != (driver.Status{}) {
+		t.Fatalf("the second attempt answers %+v, want that the lock is taken", st)
+	}
+	release(t, other, held)
+	arrive()
+	if queue, err := other.Queue(limit(t), "job"); err != nil || len(queue) > 0 {
+		t.Errorf("the queue is %+v, %v; want none: nobody knows of this claim", queue, err)
+	}
+}
+
 // When the answer comes, the claim has left the queue, since its time has come, and the next has the lock.
 func TestAnswerAfterTheEnd(t *testing.T) {
 	t.Parallel()

@@ -28,12 +28,27 @@ func (d *Driver) try(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 			return d.found(ctx, e, c, answer)
 		}
 		fits, err := d.wouldFit(ctx, e, r, answer)
-		if err != nil || !fits {
-			d.forget(e)
+		switch {
+		case err != nil:
 			return driver.Status{}, err
+		case !fits:
+			return driver.Status{}, d.leaveOut(ctx, e, c)
 		}
 		none = clientv3.Compare(clientv3.CreateRevision(e.queue).WithPrefix(), "<", answer.Header.Revision+1)
 	}
+}
+
+// leaveOut drops a claim that would not wait. An earlier attempt that may still arrive would put it into the queue, where
+// nobody knows of it any more, so then its ID is barred.
+func (d *Driver) leaveOut(ctx context.Context, e *claim, c driver.Claim) error {
+	if !e.inDoubt() {
+		d.forget(e)
+		return nil
+	}
+	if err := d.undo(ctx, e, c); !answersGone(err) {
+		return err
+	}
+	return nil
 }
 
 // took answers about a claim that was put where it is granted.
