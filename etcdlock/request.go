@@ -75,9 +75,11 @@ func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 		return driver.Status{}, driver.ErrGone // its time has come, and it is being taken out of the queue
 	case err == nil:
 		return st, nil
-	case errors.Is(err, driver.ErrGone), errors.Is(err, driver.ErrRefused):
+	case errors.Is(err, driver.ErrGone):
 		d.forget(e)
 		return driver.Status{}, err
+	case errors.Is(err, driver.ErrRefused):
+		return driver.Status{}, d.refuse(e, err)
 	case isLeaseLost(err):
 		return driver.Status{}, e.leaseLost(again)
 	default:
@@ -151,18 +153,22 @@ func (d *Driver) queued(ctx context.Context, e *claim, r record, answer *clientv
 	e.answered(token)
 	v, err := d.view(e, answer.Header.Revision, answer.Responses[part].GetResponseRange())
 	if err != nil {
-		return driver.Status{}, d.takeBack(e, err)
+		return driver.Status{}, err
 	}
 	v.own = e.seat(r, token)
 	v.ahead = v.ahead.before(token)
 	return d.settle(ctx, e, v)
 }
 
-// takeBack removes a claim that cannot be judged, so that the refusal leaves nothing behind.
-func (d *Driver) takeBack(e *claim, err error) error {
-	if removeErr := e.removeOnce(); removeErr != nil {
-		return removeErr
+// refuse drops a claim that is refused, and leaves nothing behind: this attempt may have put it into the queue before it
+// was found that it cannot be judged, or an earlier one. Where it cannot be removed, it stays known until its time ends.
+func (d *Driver) refuse(e *claim, err error) error {
+	if e.inDoubt() {
+		if removeErr := e.removeOnce(); removeErr != nil {
+			return removeErr
+		}
 	}
+	d.forget(e)
 	return err
 }
 
