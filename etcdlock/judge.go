@@ -60,7 +60,8 @@ func judgeAll(me seat, ahead []seat) verdict {
 	}
 	switch blocker := blocker(me, ahead); {
 	case blocker >= 0:
-		v.watch, v.until, v.sure = ahead[blocker].key, itsEnd, len(ahead) == 1
+		v.watch, v.until = ahead[blocker].key, itsEnd
+		v.sure = len(ahead) == 1 && me.exclusive() // one that shares reads who is behind it, and notes its bounds for them
 	case next:
 		v.until = anyEnd
 	default:

@@ -83,6 +83,8 @@ func compare(me seat, ahead []seat, complete bool, got verdict, want driver.Stat
 		return "what it waits for is granted, and would never tell"
 	case got.sure && len(ahead) != 1:
 		return "not sure: others are ahead"
+	case got.sure && !me.exclusive():
+		return "it would not note its bounds for those who wait until it is granted"
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package etcdlock_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -37,6 +38,28 @@ func TestTurns(t *testing.T) {
 		}
 		if err := <-got[i]; err != nil {
 			t.Fatalf("waiter %d: %v", i, err)
+		}
+	}
+}
+
+// The end of one claim makes way for two. The second, which fits beside the first of them only, learns that from it.
+func TestTurnOfTwo(t *testing.T) {
+	t.Parallel()
+	addr := servers.Etcd(t).Addr
+	holder, first, second := open(t, nil, addr), open(t, nil, addr), open(t, nil, addr)
+	held := acquire(t, holder, units("pool", 2, 3))
+	a := enqueue(t, first, units("pool", 2, 3))
+	b := enqueue(t, second, units("pool", 1, 3))
+	ctx, cancel := context.WithTimeout(t.Context(), long/2) // before a renewal is due
+	defer cancel()
+	got := make(chan error, 2)
+	go func() { got <- granted(ctx, first, a) }()  // ends with ctx
+	go func() { got <- granted(ctx, second, b) }() // likewise
+	until(t, "both watch", func() bool { return watchers(t, addr) == 4 })
+	release(t, holder, held)
+	for range 2 {
+		if err := <-got; err != nil {
+			t.Errorf("waiting without a renewal: %v", err)
 		}
 	}
 }
