@@ -31,6 +31,7 @@ type claim struct {
 	waiting chan struct{} // holds a token while one Wait goes on; see wait.go
 	self    *follow       // watches the key; guarded by waiting
 	ahead   *follow       // watches what the claim waits for; guarded by waiting
+	due     bool          // a look is due, whatever was read before; guarded by waiting
 
 	mu       sync.Mutex
 	lifetime context.Context // of the watches; nil until there is one
@@ -44,7 +45,7 @@ type claim struct {
 	revoked bool
 	behind  bool // others were behind it at the last look
 	verdict verdict
-	read    int64 // revision of the newest reading; zero when another is due
+	read    int64 // revision of the newest reading
 	until   instant
 	leaving bool // it was not renewed in time, and is being taken out of the queue
 	timer   *time.Timer

@@ -105,19 +105,23 @@ func (d *Driver) settle(ctx context.Context, e *claim, v view) (driver.Status, e
 	return e.note(v, judged), nil
 }
 
-// note notes what was read, and answers about it.
+// note notes what was read, and answers about it. Readings of several calls are noted in any order: an older one does
+// not replace what a newer one found, but a grant holds for good.
 func (e *claim) note(v view, judged verdict) driver.Status {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.granted != judged.granted || e.verdict.watch != judged.watch || e.verdict.until != judged.until {
+	granted, verdict := e.granted, e.verdict
+	e.granted = e.granted || judged.granted
+	if v.revision >= e.read {
+		e.revoked, e.behind = v.own.Revoked, v.behind
+		e.verdict, e.read = judged, v.revision
+	}
+	if e.granted != granted || e.verdict.watch != verdict.watch || e.verdict.until != verdict.until {
 		e.tell()
 	}
-	e.granted = e.granted || judged.granted
-	e.revoked, e.behind = v.own.Revoked, v.behind
-	e.verdict, e.read = judged, max(e.read, v.revision)
 	return driver.Status{
 		Token: v.own.token, Granted: e.granted, TTL: e.ttl, Retry: judged.retry,
-		Contended: v.behind, Revoked: e.granted && e.revoked,
+		Contended: e.behind, Revoked: e.granted && e.revoked,
 	}
 }
 

@@ -114,24 +114,19 @@ func (e *claim) unread() bool {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.read < e.self.since || e.ahead != nil && e.read < e.ahead.since
+	return e.due || e.read < e.self.since || e.ahead != nil && e.read < e.ahead.since
 }
 
-// lookAgain reads the claim.
+// lookAgain reads the claim. Should that fail, a look is still due, even when a renewal is answered meanwhile: it may have
+// read before what led to the look. e.waiting is held.
 func (e *claim) lookAgain(ctx context.Context) (driver.Status, error) {
-	e.outdated()
+	e.due = true
 	st, err := e.d.peek(ctx, e)
+	e.due = err != nil
 	if answersGone(err) {
 		e.bury()
 	}
 	return st, err
-}
-
-// outdated notes that what was read last counts no more: should the next look fail, the one after it is still due.
-func (e *claim) outdated() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.read = 0
 }
 
 // flags are what a caller of Wait wants to know.
@@ -250,7 +245,7 @@ func (e *claim) canTell() bool {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.verdict.sure && e.read >= e.self.since && now() < e.until
+	return e.verdict.sure && !e.due && e.read >= e.self.since && now() < e.until
 }
 
 // grant notes that the claim is granted.

@@ -1,0 +1,59 @@
+package etcdlock
+
+import (
+	"context"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// watching returns a claim whose own key is watched since this revision.
+func watching(since int64) *claim {
+	return &claim{
+		news: make(chan struct{}, 1), over: make(chan struct{}), lease: &lease{lost: make(chan struct{})},
+		self: &follow{since: since},
+	}
+}
+
+// A renewal reads that the claim waits for P. P ends, and a look finds that it waits for Q. Then the renewal is noted.
+func TestOlderReadingIsNotedLater(t *testing.T) {
+	e := watching(5)
+	e.note(view{revision: 12, behind: true}, verdict{watch: "Q"})
+	<-e.news
+	st := e.note(view{revision: 10}, verdict{watch: "P"})
+	if key, _ := e.blocker(); key != "Q" {
+		t.Errorf("the claim waits for %s, which has ended; want Q", key)
+	}
+	if len(e.news) > 0 || !st.Contended {
+		t.Errorf("an older reading is told as news, or in the answer: %+v", st)
+	}
+	if st := e.note(view{revision: 11}, verdict{granted: true}); !st.Granted {
+		t.Error("a grant was read, and is not noted since the reading is older")
+	}
+}
+
+// The claim hears that Q has ended, but cannot look. Then a renewal is noted that has read before the end.
+func TestLookIsDueAfterAnOlderReading(t *testing.T) {
+	e := watching(5)
+	e.d = &Driver{client: clientv3.NewCtxClient(context.Background())}
+	e.d.client.KV = unanswered{}
+	e.ahead = &follow{key: "Q", since: 12}
+	e.note(view{revision: 12}, verdict{watch: "Q", sure: true})
+	if _, err := e.lookAgain(context.Background()); err == nil {
+		t.Fatal("the look is answered")
+	}
+	e.note(view{revision: 19}, verdict{watch: "Q", sure: true})
+	if !e.unread() {
+		t.Error("the look that failed is no longer due")
+	}
+}
+
+// unanswered is a server that does not answer transactions.
+type unanswered struct{ clientv3.KV }
+
+func (unanswered) Txn(context.Context) clientv3.Txn { return noAnswer{} }
+
+type noAnswer struct{ clientv3.Txn }
+
+func (n noAnswer) Then(...clientv3.Op) clientv3.Txn     { return n }
+func (noAnswer) Commit() (*clientv3.TxnResponse, error) { return nil, context.DeadlineExceeded }
