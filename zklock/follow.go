@@ -30,12 +30,12 @@ type watch struct {
 }
 
 // watch begins to watch a spot, unless that goes on already. [zk.ErrNoNode] when a node should be there and is not:
-// then nothing is left behind on the server. began says that it had not begun before.
-func (s *session) watch(ctx context.Context, at spot) (w *watch, began bool, err error) {
+// then nothing is left behind on the server.
+func (s *session) watch(ctx context.Context, at spot) (*watch, error) {
 	if w := s.watched(at); w != nil {
-		return w, false, nil
+		return w, nil
 	}
-	w, err = call(ctx, s, func(c *zk.Conn) (*watch, error) {
+	return call(ctx, s, func(c *zk.Conn) (*watch, error) {
 		data, events, err := begin(c, at)
 		if err != nil {
 			return nil, err
@@ -47,7 +47,6 @@ func (s *session) watch(ctx context.Context, at spot) (w *watch, began bool, err
 		s.d.run(func() { s.follow(w, events) })
 		return w, nil
 	})
-	return w, true, err
 }
 
 func begin(c *zk.Conn, at spot) (data []byte, events <-chan zk.Event, err error) {

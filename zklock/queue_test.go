@@ -1,8 +1,10 @@
 package zklock_test
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -179,4 +181,27 @@ func TestNothingStays(t *testing.T) {
 		there, _, err := other.Exists("/holdfast")
 		return err == nil && !there
 	})
+}
+
+// A claim leaves after a waiting one has looked, and before somebody else in the same client begins to watch the queue:
+// the watch that they share tells neither.
+func TestWatchThatSomebodyElseBegan(t *testing.T) {
+	t.Parallel()
+	addr := servers.ZooKeeper(t).Addr
+	d, other := open(t, nil, addr), open(t, nil, addr)
+	held := acquire(t, other, units("pool", 1, 3))
+	acquire(t, other, units("pool", 1, 3))
+	c := enqueue(t, d, units("pool", 2, 3))
+	release(t, other, held)
+	watching, stop := context.WithCancel(t.Context())
+	var observer sync.WaitGroup
+	observer.Go(func() { d.Watch(watching, "pool") })
+	defer observer.Wait()
+	defer stop()
+	driver.Sleep(watching, 300*time.Millisecond)            // it watches
+	ctx, cancel := context.WithTimeout(t.Context(), long/4) // before a renewal is due
+	defer cancel()
+	if err := granted(ctx, d, c); err != nil {
+		t.Errorf("waiting without a renewal: %v", err)
+	}
 }

@@ -86,7 +86,7 @@ func (e *claim) watchAhead(ctx context.Context) (ready bool, err error) {
 	case e.ahead != nil && e.ahead.spot == at:
 		return true, nil
 	}
-	w, began, err := e.s.watch(ctx, at)
+	w, err := e.s.watch(ctx, at)
 	switch {
 	case isNoNode(err):
 		return false, e.lookAgain(ctx)
@@ -94,8 +94,8 @@ func (e *claim) watchAhead(ctx context.Context) (ready bool, err error) {
 		return false, err
 	}
 	e.ahead = w
-	if began && any || at.what == itsData && e.hasTurned(w) {
-		return false, e.lookAgain(ctx) // it may have happened before
+	if any || at.what == itsData && e.hasTurned(w) {
+		return false, e.lookAgain(ctx) // it may have happened before the watch began, whoever began it, and after the last look
 	}
 	return true, nil
 }

@@ -35,10 +35,10 @@ func (d *Driver) Watch(ctx context.Context, name string) error {
 // watchQueue watches the children of a queue, or the creation of the queue where there is none.
 func (s *session) watchQueue(ctx context.Context, queue string) (w *watch, err error) {
 	for {
-		if w, _, err = s.watch(ctx, spot{queue, itsChildren}); !isNoNode(err) {
+		if w, err = s.watch(ctx, spot{queue, itsChildren}); !isNoNode(err) {
 			return w, err
 		}
-		if w, _, err = s.watch(ctx, spot{queue, itsCreation}); !errors.Is(err, zk.ErrNodeExists) {
+		if w, err = s.watch(ctx, spot{queue, itsCreation}); !errors.Is(err, zk.ErrNodeExists) {
 			return w, err
 		}
 	}
