@@ -70,8 +70,9 @@ func (e *claim) noted() (r record, from instant, err error) {
 	return r, from, err
 }
 
-// letLive lets a claim live on that others have renewed.
+// letLive lets a claim live on that others have renewed. It lives by this session, which they do not use.
 func (e *claim) letLive(r record, from instant) bool {
+	e.s.use()
 	e.mu.Lock()
 	e.record.Kept, e.record.TTL = r.Kept, r.TTL
 	e.leaving = false

@@ -57,17 +57,20 @@ type slot struct {
 
 // sessionFor returns the session for claims of this TTL. The first call for a TTL takes some round trips.
 func (d *Driver) sessionFor(ctx context.Context, ttl time.Duration) (*session, error) {
-	slot := d.slot(ttl)
-	select {
-	case <-slot.ready:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	for {
+		slot := d.slot(ttl)
+		select {
+		case <-slot.ready:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if slot.err != nil {
+			return nil, slot.err
+		}
+		if slot.session.use() {
+			return slot.session, nil
+		}
 	}
-	if slot.err != nil {
-		return nil, slot.err
-	}
-	slot.session.use()
-	return slot.session, nil
 }
 
 func (d *Driver) slot(ttl time.Duration) *slot {
@@ -191,6 +194,10 @@ func (s *session) isLost() bool {
 func (s *session) lose() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.loseLocked()
+}
+
+func (s *session) loseLocked() {
 	s.link.close()
 	if !s.isLost() {
 		close(s.lost)
@@ -198,16 +205,18 @@ func (s *session) lose() {
 }
 
 // end ends the session, and the claims that are left with it. Where the server cannot be told, it notices after the
-// session's time.
+// session's time. That it is gone is noted first: nobody should begin what ends at once.
 func (s *session) end() {
-	s.conn.Close()
 	s.lose()
+	s.conn.Close()
 }
 
-func (s *session) use() {
+// use lets the session live a while longer. It reports whether it is not gone.
+func (s *session) use() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.used = now()
+	return !s.isLost()
 }
 
 // Parts of a session's time.
@@ -216,11 +225,13 @@ const (
 	idleTimes = 2 // kept this many times its time after its last use, so that notes of ends live for a TTL
 )
 
-// keep does what is due from time to time, until the session is lost, or nothing used it for a while.
+// keep does what is due from time to time, until the session is lost, or nothing used it for a while. It ends the session
+// with the driver too, for Close does not see one that is not ready.
 func (s *session) keep() {
 	tick := time.NewTicker(s.time / keepPart)
 	defer tick.Stop()
-	for !s.idle() {
+	defer s.end()
+	for !s.retire() {
 		select {
 		case <-tick.C:
 			s.sweep()
@@ -230,14 +241,18 @@ func (s *session) keep() {
 			return
 		}
 	}
-	s.end() // nothing lives by it but notes that have served
 }
 
-// idle reports whether nothing needs the session. Somebody may wait for what it watches.
-func (s *session) idle() bool {
+// retire gives the session up, and reports so, when nothing lives by it but notes that have served. Somebody may wait for
+// what it watches. Whoever would use it next begins another one.
+func (s *session) retire() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.watches) == 0 && now().sub(s.used) > idleTimes*s.time
+	if len(s.watches) > 0 || now().sub(s.used) <= idleTimes*s.time {
+		return false
+	}
+	s.loseLocked()
+	return true
 }
 
 // heartbeat writes to the session's node. The answer says that the leader counted the session as alive after this was

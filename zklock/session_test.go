@@ -1,0 +1,97 @@
+package zklock
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/proxy"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// The session of the client that requested the claim is used by nobody, but the claim lives by it.
+func TestKeptByAnother(t *testing.T) {
+	t.Parallel()
+	addr := servers.ZooKeeper(t).Addr
+	maker, keeper := inside(t, addr), inside(t, addr)
+	ctx, c := context.Background(), mutexClaim("job", time.Second)
+	st, err := maker.Request(ctx, c)
+	if err != nil || !st.Granted {
+		t.Fatal(st, err)
+	}
+	c.Token = st.Token
+	s := maker.known(idOf(c)).s
+	for began := time.Now(); time.Since(began) < (idleTimes+3)*s.time; time.Sleep(c.TTL / 4) {
+		if _, err := keeper.Request(ctx, c); err != nil {
+			t.Fatalf("after %v a renewal answers %v", time.Since(began), err)
+		}
+	}
+}
+
+// The session was not used for a while, and is about to be closed.
+func TestRequestAfterASessionRetires(t *testing.T) {
+	t.Parallel()
+	d := inside(t, servers.ZooKeeper(t).Addr)
+	ctx, c := context.Background(), mutexClaim("job", 2*time.Second)
+	s, err := d.sessionFor(ctx, c.TTL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	s.used = s.used.add(-2 * idleTimes * s.time)
+	s.mu.Unlock()
+	if !s.retire() {
+		t.Fatal("it does not retire")
+	}
+	next, err := d.sessionFor(ctx, c.TTL)
+	if err != nil || next == s {
+		t.Errorf("a request gets the session that has retired; error %v", err)
+	}
+	s.end()
+	if st, err := d.Request(ctx, c); err != nil || !st.Granted {
+		t.Errorf("the request answers %+v, %v", st, err)
+	}
+}
+
+// A session ends, and the server cannot be told.
+func TestEndIsNotedFirst(t *testing.T) {
+	t.Parallel()
+	p := proxy.New(t, servers.ZooKeeper(t).Addr)
+	d := inside(t, p.Addr)
+	s, err := d.sessionFor(context.Background(), 10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.BlackHole()
+	ended := make(chan struct{})
+	go func() { // takes a second
+		s.end()
+		close(ended)
+	}()
+	select {
+	case <-s.lost:
+	case <-time.After(500 * time.Millisecond):
+		t.Error("until it has ended, the session is there for requests")
+	}
+	p.Heal()
+	<-ended
+}
+
+// Close comes when a session is up, but its slot is not ready yet.
+func TestCloseMissesNoSession(t *testing.T) {
+	t.Parallel()
+	d := inside(t, servers.ZooKeeper(t).Addr)
+	s, err := d.sessionFor(context.Background(), 2*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.mu.Lock()
+	clear(d.slots)
+	d.mu.Unlock()
+	if err := d.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	if !s.isLost() {
+		t.Error("the session goes on after Close")
+	}
+}
