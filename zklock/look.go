@@ -39,8 +39,17 @@ func (e *claim) settle(me seat, ahead []seat, behind bool) driver.Status {
 	if v.granted && behind && !me.exclusive() {
 		e.d.run(e.mark)
 	}
+	return e.looked(v, behind)
+}
+
+// looked notes what a look found, and answers about it. The claim may have been granted while that was under way; then
+// what was read is out of date.
+func (e *claim) looked(v verdict, behind bool) driver.Status {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.granted {
+		v = verdict{granted: true}
+	}
 	if e.granted != v.granted || e.verdict.watch.node != v.watch.node || e.verdict.until != v.until {
 		e.tell()
 	}
