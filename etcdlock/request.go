@@ -75,6 +75,8 @@ func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 		return driver.Status{}, driver.ErrGone // its time has come, and it is being taken out of the queue
 	case err == nil:
 		return st, nil
+	case errors.Is(err, driver.ErrGone) && e.isLeaving():
+		return driver.Status{}, err // it stays known until it has left: else a late request would find it in the queue
 	case errors.Is(err, driver.ErrGone):
 		d.forget(e)
 		return driver.Status{}, err
