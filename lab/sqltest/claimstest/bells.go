@@ -87,3 +87,31 @@ func testBrokenIsTold(t *testing.T, s Store) {
 	}
 	await(t, other, next)
 }
+
+// Of two claims of one client the younger is waited for first. The older one, whose Wait comes later, is granted first, and
+// learns it as soon.
+func testOlderWaitsLater(t *testing.T, s Store) {
+	holder, d := s.client(t), s.client(t)
+	held := request(t, holder, mutex(t.Name()), true)
+	older, younger := request(t, d, mutex(t.Name()), false), request(t, d, mutex(t.Name()), false)
+	last := make(chan struct{})
+	go func() {
+		defer close(last)
+		await(t, d, younger)
+	}()
+	db := s.admin(t)
+	eventually(t, "the younger sleeps in the server", func() bool { return number(t, db, s.Sleeping) == 1 })
+	first := make(chan struct{})
+	go func() {
+		defer close(first)
+		await(t, d, older)
+	}()
+	began := time.Now()
+	release(t, holder, held)
+	<-first
+	if took := time.Since(began); took > 2*soon {
+		t.Errorf("the older learns of its grant after %v", took)
+	}
+	release(t, d, older)
+	<-last
+}

@@ -41,6 +41,7 @@ var use = []test{
 	{"few connections", testFewConnections},
 	{"rings", testRings},
 	{"cascade", testCascade},
+	{"older waits later", testOlderWaitsLater},
 	{"granted between looks", testGrantedBetweenLooks},
 	{"broken is told", testBrokenIsTold},
 	{"sessions killed", testSessionsKilled},

@@ -36,7 +36,10 @@ type notice struct {
 }
 
 // A line is a name for which claims of this client wait. The oldest of them is waited for in the server.
-type line struct{ waiting map[string]*post }
+type line struct {
+	waiting map[string]*post
+	on      *post // that one, or nil before the first was picked
+}
 
 const firstSweep = 64
 

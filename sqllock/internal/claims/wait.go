@@ -50,7 +50,8 @@ func (d *Driver) leave(p *post) {
 	ps.tidy(p)
 }
 
-// queue adds a claim to those that are waited for.
+// queue adds a claim to those that are waited for. One that is older than the claim which is being waited for takes its
+// place: it may be granted first.
 func (d *Driver) queue(p *post) {
 	ps, name := &d.posts, p.claim.Name
 	l := ps.lines[name]
@@ -60,6 +61,9 @@ func (d *Driver) queue(p *post) {
 		ps.ended.Go(func() { d.follow(name, l) })
 	}
 	l.waiting[p.claim.ID] = p
+	if on := l.on; on != nil && p.claim.Token < on.claim.Token {
+		on.stop()
+	}
 }
 
 // A wait in the server is begun anew after this time, so that one whose client is gone does not stay for long.
@@ -113,7 +117,7 @@ func (d *Driver) oldest(name string, l *line) (*post, context.Context) {
 		first.stop()
 	}
 	ctx, cancel := context.WithCancel(d.session.open)
-	first.stop = cancel
+	first.stop, l.on = cancel, first
 	return first, ctx
 }
 
