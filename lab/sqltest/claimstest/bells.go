@@ -115,3 +115,28 @@ func testOlderWaitsLater(t *testing.T, s Store) {
 	release(t, d, older)
 	<-last
 }
+
+// A claim that is broken while it waits leaves no bell in its client's connection, which has room for some only.
+func testBrokenWaiterTakesItsBells(t *testing.T, s Store) {
+	holder, d := s.client(t), s.client(t)
+	held, waiting := request(t, holder, mutex(t.Name()), true), request(t, d, mutex(t.Name()), false)
+	db := s.admin(t)
+	hangs := func() bool { return number(t, db, s.Bell(waiting.ID)) == 1 }
+	if !hangs() {
+		t.Error("a claim that waits has no bell")
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := driver.Wait(t.Context(), d, waiting)
+		ended <- err
+	}()
+	eventually(t, "it sleeps in the server", func() bool { return number(t, db, s.Sleeping) == 1 })
+	if err := driver.Break(t.Context(), holder, t.Name(), waiting.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; !errors.Is(err, driver.ErrGone) {
+		t.Errorf("Wait: %v, want ErrGone", err)
+	}
+	eventually(t, "its bell is taken down", func() bool { return !hangs() })
+	release(t, holder, held)
+}

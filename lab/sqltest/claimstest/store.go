@@ -27,6 +27,7 @@ type Store struct {
 	Settings  []Setting
 	Sessions  string                    // a query for the number of sessions, but for the one that asks
 	Sleeping  string                    // a query for the number of sessions that wait for a bell, or until it is time to look
+	Bell      func(id string) string    // a query for whether somebody holds the bell of a claim's end, 1 or 0
 	KillAll   func(testing.TB, *sql.DB) // ends those sessions, in the server
 	Gate      Gate
 	Rival     Rival

@@ -44,6 +44,7 @@ var use = []test{
 	{"older waits later", testOlderWaitsLater},
 	{"granted between looks", testGrantedBetweenLooks},
 	{"broken is told", testBrokenIsTold},
+	{"broken waiter takes its bells", testBrokenWaiterTakesItsBells},
 	{"sessions killed", testSessionsKilled},
 	{"restart", testRestart},
 }

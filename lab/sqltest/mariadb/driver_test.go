@@ -21,13 +21,16 @@ func init() { mysql.SetLogger(log.New(io.Discard, "", 0)) } // it reports each c
 func TestClaims(t *testing.T) {
 	claimstest.Run(t, func(t testing.TB) claimstest.Store {
 		return claimstest.Store{
-			Server:    servers.MariaDB(t),
-			Dialect:   sqllock.MySQL,
-			URL:       func(addr string) string { return "mysql://root@" + addr + "/test" },
-			Source:    func(addr string) string { return "root@tcp(" + addr + ")/test" },
-			SQL:       "mysql",
-			Sessions:  "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'root' AND ID <> CONNECTION_ID()",
-			Sleeping:  "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE IN ('User lock', 'User sleep')",
+			Server:   servers.MariaDB(t),
+			Dialect:  sqllock.MySQL,
+			URL:      func(addr string) string { return "mysql://root@" + addr + "/test" },
+			Source:   func(addr string) string { return "root@tcp(" + addr + ")/test" },
+			SQL:      "mysql",
+			Sessions: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'root' AND ID <> CONNECTION_ID()",
+			Sleeping: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE IN ('User lock', 'User sleep')",
+			Bell: func(id string) string {
+				return "SELECT IS_USED_LOCK(CONCAT('holdfast:', LEFT(SHA2(CONCAT(DATABASE(), ':', '" + id + "'), 256), 40), ':end')) IS NOT NULL"
+			},
 			KillAll:   killAll,
 			Gate:      gate,
 			Rival:     rival,

@@ -25,6 +25,10 @@ func TestClaims(t *testing.T) {
 			SQL:      "pgx",
 			Sessions: "SELECT count(*)" + others,
 			Sleeping: "SELECT count(*)" + others + " AND state = 'active' AND query LIKE '%holdfast1_wait%' AND wait_event IS NOT NULL",
+			Bell: func(id string) string {
+				return "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted" +
+					" AND (classid::bigint << 32 | objid::bigint) = holdfast1_bell('" + id + "', 'end')"
+			},
 			KillAll: func(t testing.TB, db *sql.DB) {
 				t.Helper()
 				if _, err := db.Exec("SELECT pg_terminate_backend(pid)" + others); err != nil {

@@ -140,7 +140,8 @@ func (d *Driver) poll(ctx context.Context, p *post) {
 // askPause is how long a claim is left alone whose caller was told to ask.
 const askPause = 10 * time.Millisecond
 
-// learn passes on what the server said about a claim that waits.
+// learn passes on what the server said about a claim that waits. The news may end ctx, while the bells of the claim are to
+// be taken down nevertheless.
 func (d *Driver) learn(ctx context.Context, p *post, a answer) {
 	switch a.verdict {
 	case isThere:
@@ -154,7 +155,7 @@ func (d *Driver) learn(ctx context.Context, p *post, a answer) {
 	case nothing:
 		return
 	}
-	run(ctx, d.session, func(context.Context, *conn) (struct{}, error) {
+	run(d.session.open, d.session, func(context.Context, *conn) (struct{}, error) {
 		d.session.bells.answered(p.claim, false, a)
 		return struct{}{}, nil
 	})
