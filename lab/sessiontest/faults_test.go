@@ -25,6 +25,8 @@ var tests = []struct {
 	{"killed by the server", killed},
 	{"a write after the session was killed", lateWrite},
 	{"cut off without a word", cutOff},
+	{"a renewal is answered with an error", answeredError},
+	{"a limit for statements", statementLimit},
 	{"only mutexes", onlyMutexes},
 	{"connections", connections},
 	{"leftovers", leftovers},
@@ -214,6 +216,84 @@ func cutOff(t *testing.T, s server, running *servers.Server) {
 	}
 	network.Heal()
 	mustBeGone(t, d, holder, held)
+}
+
+// A renewal fails while the session is alive: the lock stays taken until the holder, who knows by that, releases it.
+func answeredError(t *testing.T, s server, running *servers.Server) {
+	d, db := s.open(t, running.Addr), s.pool(t, running.Addr)
+	holder, next := claim(t, time.Minute), claim(t, time.Minute)
+	holder.Token = acquire(t, d, holder).Token
+	exec(t, db, "ALTER TABLE holdfast_session_claims RENAME TO elsewhere")
+	_, err := d.Request(t.Context(), holder)
+	exec(t, db, "ALTER TABLE elsewhere RENAME TO holdfast_session_claims")
+	if !errors.Is(err, driver.ErrGone) {
+		t.Fatalf("the renewal: %v, want ErrGone", err)
+	}
+	other := s.open(t, running.Addr)
+	if request(t, other, next).Granted {
+		t.Error("the lock was free before its holder could know")
+	}
+	if err := d.Release(t.Context(), holder); err != nil && !errors.Is(err, driver.ErrGone) {
+		t.Errorf("its release: %v", err)
+	}
+	acquire(t, other, next)
+	if _, err := d.Request(t.Context(), holder); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("a late renewal: %v, want ErrGone", err)
+	}
+}
+
+// An execer is a pool or one of its connections.
+type execer interface {
+	ExecContext(context.Context, string, ...any) (sql.Result, error)
+}
+
+func exec(t *testing.T, on execer, statement string) {
+	t.Helper()
+	if _, err := on.ExecContext(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// The administrator's limit for statements does not end a renewal that a stall makes last for longer.
+func statementLimit(t *testing.T, s server, running *servers.Server) {
+	const limit = 500 * time.Millisecond
+	words := map[string]struct{ limit, unlimited, stall, end string }{
+		"mysql": {
+			"SET GLOBAL max_statement_time = 0.5", "SET GLOBAL max_statement_time = 0",
+			"LOCK TABLES holdfast_session_claims WRITE", "UNLOCK TABLES",
+		},
+		"pgx": {
+			"ALTER DATABASE postgres SET statement_timeout = '500ms'", "ALTER DATABASE postgres RESET statement_timeout",
+			"BEGIN; LOCK TABLE holdfast_session_claims IN ACCESS EXCLUSIVE MODE", "ROLLBACK",
+		},
+	}[s.sql]
+	db := s.pool(t, running.Addr)
+	exec(t, db, words.limit)
+	d, c := s.open(t, running.Addr), claim(t, time.Minute)
+	c.Token = acquire(t, d, c).Token
+	exec(t, db, words.unlimited)
+
+	stall, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stall.Close()
+	exec(t, stall, words.stall)
+	renewed := make(chan error, 1)
+	go func() {
+		_, err := d.Request(t.Context(), c)
+		renewed <- err
+	}()
+	select {
+	case err := <-renewed:
+		t.Errorf("the renewal ended in the stall: %v", err)
+		renewed <- err
+	case <-time.After(3 * limit):
+	}
+	exec(t, stall, words.end)
+	if err := <-renewed; err != nil {
+		t.Errorf("the renewal: %v", err)
+	}
 }
 
 func onlyMutexes(t *testing.T, s server, running *servers.Server) {

@@ -12,7 +12,7 @@ import (
 type claim struct {
 	turn    chan struct{} // holds a token while nobody is at work on the claim
 	phase   phase
-	session *session // while it waits or is granted
+	session *session // while it waits or is granted, and when it is over until its holder knows
 	token   uint64
 	lost    chan struct{} // closed when the claim is over
 
@@ -93,29 +93,44 @@ func inTurn[T any](ctx context.Context, d *Driver, c driver.Claim, f func(contex
 	}
 }
 
-// drop ends the session of a claim, and forgets the claim.
-func (cl *claim) drop() {
+// hangUp ends the session of a claim, and so frees its lock.
+func (cl *claim) hangUp() {
 	if cl.session != nil {
 		_ = cl.session.close() // what it cannot say any more, the server's idle timeout will
 	}
-	cl.session, cl.phase, cl.token = nil, unknown, 0
+	cl.session = nil
+}
+
+// drop ends the session of a claim, and forgets the claim.
+func (cl *claim) drop() {
+	cl.hangUp()
+	cl.phase, cl.token = unknown, 0
 }
 
 // lose ends a claim that this client may have been told that it had, which is remembered for as long as a late copy of
-// its request may come.
+// its request may come. Its session is left as it is: if it lives, it has the lock, which must not be free before the
+// holder knows. Who knows releases the claim; otherwise the session ends when the claim is forgotten.
 func (d *Driver) lose(c driver.Claim, cl *claim, why error) error {
-	cl.drop()
 	cl.phase = over
 	close(cl.lost)
-	key := claimKey{c.Name, c.ID}
-	time.AfterFunc(c.TTL+d.nature.unit, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if d.claims[key] == cl {
-			delete(d.claims, key)
-		}
-	})
+	time.AfterFunc(c.TTL+d.nature.unit, func() { d.forget(c, cl) })
 	return fmt.Errorf("%w: %w", driver.ErrGone, why)
+}
+
+// forget ends what is left of a claim that is over, unless the driver is closed, which does so, too.
+func (d *Driver) forget(c driver.Claim, cl *claim) {
+	select {
+	case <-cl.turn:
+	case <-d.life.Done():
+		return
+	}
+	cl.hangUp()
+	cl.turn <- struct{}{}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if key := (claimKey{c.Name, c.ID}); d.claims[key] == cl {
+		delete(d.claims, key)
+	}
 }
 
 // fail judges an error of a claim's session. A granted claim is lost with it. One that was not can be requested anew: it

@@ -19,6 +19,8 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 			return struct{}{}, d.leaveLine(ctx, c, cl)
 		case cl.phase == granted, cl.phase == waiting:
 			return struct{}{}, driver.ErrGone
+		case cl.phase == over && (c.Token == 0 || c.Token == cl.token):
+			cl.hangUp() // now the holder knows that it is over
 		}
 		return struct{}{}, d.releaseElsewhere(ctx, c)
 	})
