@@ -85,6 +85,15 @@ func (p *Proxy) HangNextReplyAfter(match []byte) {
 	})
 }
 
+// DesertNextReplyAfter lets the next request that contains these bytes reach the server, and breaks off its client when the
+// answer comes. The server learns nothing of that: its connection stays open.
+func (p *Proxy) DesertNextReplyAfter(match []byte) {
+	p.lay(match, func(l *link, _ []byte) verdict {
+		l.answers = desert
+		return pass
+	})
+}
+
 // lay lays a trap for the next request with these bytes.
 func (p *Proxy) lay(match []byte, spring func(*link, []byte) verdict) {
 	p.mu.Lock()

@@ -9,6 +9,7 @@ const (
 	pass   verdict = iota
 	vanish         // and nobody is told
 	cut            // and its link with it
+	desert         // its client is cut off, and the server is not told
 	hold           // until its request is delivered
 )
 

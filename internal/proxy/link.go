@@ -55,6 +55,12 @@ func (l *link) reset() {
 	l.close()
 }
 
+// desert breaks off the client. The connection to the server stays open.
+func (l *link) desert() {
+	l.client.SetLinger(0)
+	l.client.Close()
+}
+
 // A chunk is what one read returned.
 type chunk struct {
 	bytes []byte
@@ -104,6 +110,9 @@ func (l *link) arrive(w way, c chunk, dst *net.TCPConn) {
 	case cut:
 		l.close()
 		return
+	case desert:
+		l.desert()
+		return
 	case hold:
 		l.awaitDelivery()
 	}
@@ -140,5 +149,5 @@ func (l *link) end(w way, dst *net.TCPConn) {
 func (l *link) silent(w way) bool {
 	l.proxy.mu.Lock()
 	defer l.proxy.mu.Unlock()
-	return l.proxy.faults.hole[w] || w == toClient && l.answers == vanish
+	return l.proxy.faults.hole[w] || w == toClient && l.answers == vanish || w == toServer && l.answers == desert
 }

@@ -158,6 +158,21 @@ func TestHangNextReplyAfter(t *testing.T) {
 	e.got(t, "another", "this one", "and after", "this one")
 }
 
+func TestDesertNextReplyAfter(t *testing.T) {
+	e, p := between(t)
+	a, b := dial(t, e, p), dial(t, e, p)
+	p.DesertNextReplyAfter([]byte("this one"))
+	a.say("this one")
+	a.ends()
+	select {
+	case err := <-e.ends:
+		t.Errorf("the server learns that its client is gone: %v", err)
+	case <-time.After(soon):
+	}
+	b.call("this one")
+	e.got(t, "this one", "this one")
+}
+
 func TestFindsRequestsInPieces(t *testing.T) {
 	e, p := between(t)
 	c := dial(t, e, p)

@@ -26,6 +26,7 @@ var tests = []struct {
 	{"a write after the session was killed", lateWrite},
 	{"cut off without a word", cutOff},
 	{"a renewal is answered with an error", answeredError},
+	{"a release breaks off in the middle", halfReleased},
 	{"a limit for statements", statementLimit},
 	{"only mutexes", onlyMutexes},
 	{"connections", connections},
@@ -293,6 +294,29 @@ func statementLimit(t *testing.T, s server, running *servers.Server) {
 	exec(t, stall, words.end)
 	if err := <-renewed; err != nil {
 		t.Errorf("the renewal: %v", err)
+	}
+}
+
+// The connection breaks before the last step of a release, and the server does not learn of that. The lock is free
+// nevertheless when Release says so.
+func halfReleased(t *testing.T, s server, running *servers.Server) {
+	network := proxy.New(t, running.Addr)
+	d, other := s.open(t, network.Addr), s.open(t, running.Addr)
+	holder, next := claim(t, time.Minute), claim(t, time.Minute)
+	next.Queue = false
+	holder.Token = acquire(t, d, holder).Token
+	network.DesertNextReplyAfter([]byte("UPDATE holdfast_sessions SET id = ''"))
+	if err := d.Release(t.Context(), holder); err != nil {
+		t.Fatal(err)
+	}
+	if !request(t, other, next).Granted {
+		t.Error("the lock is taken after its release")
+	}
+	if err := other.Release(t.Context(), holder); err != nil {
+		t.Errorf("the release again: %v", err)
+	}
+	if !request(t, other, next).Granted {
+		t.Error("that ended the next holder's claim")
 	}
 }
 

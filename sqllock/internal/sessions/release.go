@@ -67,12 +67,12 @@ func (d *Driver) releaseElsewhere(ctx context.Context, c driver.Claim) error {
 	defer s.close()
 	v := d.values(c)
 	var token uint64
-	switch err := s.ask(ctx, readEnd, v, &v.state, &token); {
+	switch err := s.ask(ctx, readEnd, v, &v.state, &token, &v.session); {
 	case err == nil && v.state == "waiting" && c.Token == 0:
 		v.state = "released"
 		return s.ask(ctx, endClaim, v)
 	case err == nil && v.state == "released" && (c.Token == 0 || c.Token == token):
-		return nil
+		return s.evict(ctx, v) // its release may have been cut off before the lock was free
 	case err == nil:
 		return driver.ErrGone
 	case !errors.Is(err, sql.ErrNoRows):
@@ -107,14 +107,28 @@ func (s *session) end(ctx context.Context, v values) error {
 	if err := s.ask(ctx, endClaim, v); err != nil {
 		return err
 	}
+	return s.evict(ctx, v)
+}
+
+// evict ends another session if that has the lock, and waits until it has it no more.
+func (s *session) evict(ctx context.Context, v values) error {
+	holds, err := s.seesHeld(ctx, v)
+	if err != nil || !holds {
+		return err
+	}
 	killed := s.ask(ctx, kill, v) // it fails where the session has ended
 	for {
-		var holds bool
-		if err := s.ask(ctx, stillHolds, v, &holds); err != nil || !holds {
+		if holds, err := s.seesHeld(ctx, v); err != nil || !holds {
 			return err
 		}
 		if err := driver.Sleep(ctx, 5*time.Millisecond); err != nil {
 			return errors.Join(killed, err)
 		}
 	}
+}
+
+// seesHeld reports whether another session has the lock.
+func (s *session) seesHeld(ctx context.Context, v values) (holds bool, err error) {
+	err = s.ask(ctx, stillHolds, v, &holds)
+	return holds, err
 }
