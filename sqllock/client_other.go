@@ -22,6 +22,7 @@ func (c *client) ring(other, id string) {}
 func (c *client) others() []string      { return nil }
 func (c *client) leave(bool)            {}
 func (c *client) bury(string)           {}
+func inUse(*place, *client) bool        { return false }
 func shareGroup(string, fs.FileInfo)    {}
 
 func (c *client) watch(context.Context, []string) <-chan struct{} { return nil }

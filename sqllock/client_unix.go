@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -86,13 +87,25 @@ func (c *client) ring(other, id string) {
 
 // others returns the clients that have files, but for this one.
 func (c *client) others() []string {
-	files, err := os.ReadDir(c.place.clients)
+	return slices.DeleteFunc(clientsIn(c.place), func(id string) bool { return id == c.id })
+}
+
+// inUse reports whether it is certain that a client lives in a place, apart from one, which may be nil.
+func inUse(p *place, but *client) bool {
+	return slices.ContainsFunc(clientsIn(p), func(id string) bool {
+		return (but == nil || id != but.id) && isLocked(filepath.Join(p.clients, id+aliveSuffix))
+	})
+}
+
+// clientsIn returns the clients that have files.
+func clientsIn(p *place) []string {
+	files, err := os.ReadDir(p.clients)
 	if err != nil {
 		return nil
 	}
 	var ids []string
 	for _, f := range files {
-		if id, ok := strings.CutSuffix(f.Name(), aliveSuffix); ok && id != c.id {
+		if id, ok := strings.CutSuffix(f.Name(), aliveSuffix); ok {
 			ids = append(ids, id)
 		}
 	}
@@ -172,6 +185,16 @@ func isUnlocked(path string) bool {
 	}
 	defer f.Close()
 	return flock(f, syscall.LOCK_SH|syscall.LOCK_NB) == nil
+}
+
+// isLocked reports whether it is certain that somebody has locked a file.
+func isLocked(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return errors.Is(flock(f, syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
 // flock does so without taking the file from those who read it, and keeps it from being closed meanwhile.

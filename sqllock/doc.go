@@ -8,8 +8,9 @@
 //
 //   - A request is one transaction (BEGIN IMMEDIATE, write-ahead log, synchronous=FULL), so a token is on the disk before
 //     anybody has it. When the file is busy the request is repeated until its context ends.
-//   - Deadlines count from the boot of the machine, on CLOCK_BOOTTIME, and are void after another boot. Setting the wall
-//     clock neither ends nor prolongs a claim. On systems without that clock it is the wall clock.
+//   - Deadlines count from the boot of the machine, on CLOCK_BOOTTIME, and are void after another boot. Containers of
+//     one machine that see different boot ids are refused while others use the file. Setting the wall clock neither ends
+//     nor prolongs a claim. On systems without that clock it is the wall clock.
 //   - Each client keeps a flock on a file of its own, in the folder PATH.clients. The kernel drops it when the last
 //     process that has the file open is gone, and with it the client's claims, unless they are detached. A child
 //     inherits it as [driver.Inheriter] says. No process id is ever compared. On systems without flock, claims of a dead

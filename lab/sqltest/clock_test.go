@@ -2,6 +2,9 @@ package sqltest
 
 import (
 	"errors"
+	"runtime"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -63,6 +66,56 @@ func TestOtherBoot(t *testing.T) {
 	}
 	if st := request(t, d, mutex("m"), true); st.Token <= held.Token {
 		t.Errorf("token %d after %d", st.Token, held.Token)
+	}
+}
+
+// Another boot that has living clients is no other boot: containers of one machine may see different ones. Then nothing that
+// is held is taken for free, whether a client comes or is there.
+func TestOtherBootLives(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("clients cannot tell whether others live")
+	}
+	path := newFile(t)
+	d, c := open(t, path), mutex("m")
+	other, err := driver.Open(t.Context(), fileURL(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request(t, other, c, true)
+	change(t, path, "UPDATE holdfast_store SET boot = 'another'")
+	_, opened := driver.Open(t.Context(), fileURL(path))
+	_, requested := d.Request(t.Context(), mutex("m"))
+	_, looked := d.Queue(t.Context(), "m")
+	for what, err := range map[string]error{"Open": opened, "Request": requested, "Queue": looked} {
+		if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "another boot id") {
+			t.Errorf("%s: %v; want a refusal that says why", what, err)
+		}
+	}
+	if n := count(t, path, "SELECT count(*) FROM holdfast_claims"); n != 1 {
+		t.Errorf("%d claims are left of 1", n)
+	}
+	other.Close()
+	request(t, d, mutex("m"), true)
+}
+
+// After a boot, clients may come together: none takes another for one of the boot before.
+func TestTogetherAfterBoot(t *testing.T) {
+	path := newFile(t)
+	open(t, path).Close()
+	for range 20 {
+		change(t, path, "UPDATE holdfast_store SET boot = 'another'")
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				d, err := driver.Open(t.Context(), fileURL(path))
+				if err != nil {
+					t.Errorf("Open: %v", err)
+					return
+				}
+				d.Close()
+			})
+		}
+		all.Wait()
 	}
 }
 
