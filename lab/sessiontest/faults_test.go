@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,6 +32,7 @@ var tests = []struct {
 	{"only mutexes", onlyMutexes},
 	{"connections", connections},
 	{"leftovers", leftovers},
+	{"closed meanwhile", closedMeanwhile},
 	{"the server restarts", restarted}, // the last, since others have connections
 }
 
@@ -427,6 +429,43 @@ func leftovers(t *testing.T, s server, running *servers.Server) {
 	}
 	if st := request(t, d, kept); st.Token != kept.Token {
 		t.Errorf("the holder has token %d, and had %d", st.Token, kept.Token)
+	}
+}
+
+// Close ends what is under way: the Wait of a holder, and requests that wait for their turn.
+func closedMeanwhile(t *testing.T, s server, running *servers.Server) {
+	d := s.open(t, running.Addr)
+	held, waiting := claim(t, time.Minute), claim(t, time.Minute)
+	acquire(t, d, held)
+	request(t, d, waiting)
+	var all sync.WaitGroup
+	for _, c := range []driver.Claim{held, waiting} {
+		all.Go(func() {
+			for err := error(nil); err == nil; {
+				_, err = driver.Wait(context.Background(), d, c)
+			}
+		})
+	}
+	for range 3 {
+		all.Go(func() {
+			for err := error(nil); err == nil; {
+				_, err = d.Request(context.Background(), waiting)
+			}
+		})
+	}
+	driver.Sleep(t.Context(), 300*time.Millisecond) // they are at it
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		all.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Error("a call goes on after Close")
 	}
 }
 

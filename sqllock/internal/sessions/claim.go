@@ -69,6 +69,8 @@ func inTurn[T any](ctx context.Context, d *Driver, c driver.Claim, f func(contex
 	case <-ctx.Done():
 		d.leave(c, cl)
 		return none, ctx.Err()
+	case <-d.life.Done():
+		return none, errClosed
 	}
 	if err := ctx.Err(); err != nil {
 		cl.turn <- struct{}{}

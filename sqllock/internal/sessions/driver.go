@@ -87,7 +87,7 @@ func (d *Driver) Close() (err error) {
 		d.mu.Unlock()
 		for _, c := range claims {
 			<-c.turn // nobody gets another one
-			c.drop()
+			c.hangUp()
 		}
 		if d.owned != nil {
 			err = d.owned.Close()

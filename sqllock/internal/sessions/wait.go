@@ -22,7 +22,7 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 		case err != nil || n.status.Granted:
 			return n.status, err
 		case n.phase == granted:
-			return driver.Status{}, n.waitForLoss(ctx)
+			return driver.Status{}, d.waitForLoss(ctx, n.lost)
 		case n.phase != waiting:
 			return driver.Status{}, driver.Sleep(ctx, firstPause) // to be asked for first
 		}
@@ -36,11 +36,13 @@ type news struct {
 	status driver.Status
 }
 
-// waitForLoss waits until a granted claim is over.
-func (n news) waitForLoss(ctx context.Context) error {
+// waitForLoss waits until a granted claim is over, or the driver is closed.
+func (d *Driver) waitForLoss(ctx context.Context, lost <-chan struct{}) error {
 	select {
-	case <-n.lost:
+	case <-lost:
 		return driver.ErrGone
+	case <-d.life.Done():
+		return errClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
