@@ -262,7 +262,8 @@ func statementLimit(t *testing.T, s server, running *servers.Server) {
 	const limit = 500 * time.Millisecond
 	words := map[string]struct{ limit, unlimited, stall, end string }{
 		"mysql": {
-			"SET GLOBAL max_statement_time = 0.5", "SET GLOBAL max_statement_time = 0",
+			"SET GLOBAL /*M! max_statement_time = 0.5 */ /*!50708 max_execution_time = 500 */",
+			"SET GLOBAL /*M! max_statement_time = 0 */ /*!50708 max_execution_time = 0 */",
 			"LOCK TABLES holdfast_session_claims WRITE", "UNLOCK TABLES",
 		},
 		"pgx": {
