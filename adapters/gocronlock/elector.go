@@ -2,13 +2,10 @@ package gocronlock
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/driver"
 )
 
 // An Elector lets one scheduler lead. It implements [gocron.Elector].
@@ -27,19 +24,9 @@ func NewElector(client *holdfast.Client, name, value string, opts ...holdfast.Op
 	e := &Elector{name: name, resign: cancel, done: make(chan struct{})}
 	go func() { // ends with Close, or when campaigning fails for good
 		defer close(e.done)
-		election := client.Election(name, opts...)
-		for e.err = election.Run(ctx, value, e.lead); isPassing(e.err) && driver.Sleep(ctx, campaignPause) == nil; {
-			e.err = election.Run(ctx, value, e.lead)
-		}
+		e.err = client.Election(name, opts...).Run(ctx, value, e.lead)
 	}()
 	return e
-}
-
-// campaignPause is the time between two campaigns while the backend is not there.
-const campaignPause = time.Second
-
-func isPassing(err error) bool {
-	return errors.Is(err, holdfast.ErrUnknown) || errors.Is(err, driver.ErrRefused)
 }
 
 // lead holds the lead until it ends.

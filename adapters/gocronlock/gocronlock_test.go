@@ -13,7 +13,6 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/adapters/gocronlock"
-	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -69,33 +68,6 @@ func TestElector(t *testing.T) {
 			t.Error("who has resigned leads")
 		}
 		second.Close()
-	})
-}
-
-// An away driver does not answer at first.
-type away struct {
-	driver.Driver
-	until time.Time
-}
-
-func (d away) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if time.Now().Before(d.until) {
-		return driver.Status{}, errors.New("connection refused")
-	}
-	return d.Driver.Request(ctx, c)
-}
-
-// A candidate waits for a backend that is not there yet.
-func TestElectorBeforeItsBackend(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := holdfast.New(away{memlock.New(), time.Now().Add(time.Minute)})
-		t.Cleanup(func() { client.Close(context.Background()) })
-		e := gocronlock.NewElector(client, "cron", "one")
-		defer e.Close()
-		time.Sleep(2 * time.Minute)
-		if err := e.IsLeader(t.Context()); err != nil {
-			t.Errorf("a minute after the backend came: %v", err)
-		}
 	})
 }
 

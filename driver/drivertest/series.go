@@ -92,7 +92,6 @@ var seriesRows = []row{
 			e.acquire(e.d, old[1])
 			waiting := e.claim()
 			e.await(e.other, waiting, e.enqueue(e.other, waiting))
-			e.unlessStalled(e.lapses.Add(old[1].TTL))
 			e.barred(old[1:])
 			e.queued(waiting)
 		},
@@ -121,9 +120,19 @@ func (e *env) barred(claims []driver.Claim) {
 	e.Helper()
 	for _, c := range claims {
 		_, err := e.ask(e.other, c)
+		e.unlessForgotten(c)
 		e.isGone(err, "requesting "+c.ID+" again")
 		c.Queue = false
 		_, err = e.ask(e.d, c)
+		e.unlessForgotten(c)
 		e.isGone(err, "requesting "+c.ID+" again without waiting")
+	}
+}
+
+// unlessForgotten skips the rest of a row whose claims expire when they did so longer ago than a driver must remember them.
+func (e *env) unlessForgotten(c driver.Claim) {
+	e.Helper()
+	if !e.lapses.IsZero() {
+		e.unlessStalled(e.lapses.Add(c.TTL))
 	}
 }
