@@ -124,5 +124,5 @@ func (c *Client) Resume(ctx context.Context, handle string) (*Lease, error) {
 	}
 	hold := l.hold(h.ask(), claim, st, sent)
 	hold.resumed = true
-	return c.hand(hold.grant(&l, int(h.Token&maxHandoff)), ctx)
+	return c.hand(ctx, hold.grant(&l, int(h.Token&maxHandoff)))
 }

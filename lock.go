@@ -71,12 +71,12 @@ func (l *lock) lease(ctx context.Context, a ask, wait bool) (*Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.client.hand(g, ctx)
+	return l.client.hand(ctx, g)
 }
 
 // hand returns the lease of a grant that is new. Close, which waits for the caller, may have begun before the grant was
 // there to be seen: then it is given back.
-func (c *Client) hand(g *grant, ctx context.Context) (*Lease, error) {
+func (c *Client) hand(ctx context.Context, g *grant) (*Lease, error) {
 	if err := c.closed(); err != nil {
 		g.hold.surrender(ctx) // which undoes the claim where it fails
 		return nil, g.lock.failure("lock", err)
