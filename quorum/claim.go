@@ -29,6 +29,7 @@ type claim struct {
 	leaving   bool      // a release was sent: it alone finds out how the claim ended
 	released  bool      // it ended since it was released
 	contended bool      // others wait
+	astray    int       // how many nodes beside the keeper of the line had nobody in line
 	turns     int       // how many places in the line it has had
 	turn      *turn     // its place in the line, until it ends
 	hints     *hints    // that tell when to try again, while it is first in line

@@ -511,6 +511,31 @@ func TestLineMoves(t *testing.T) {
 	}
 }
 
+// The holder learns of those who stand in line on another node, since the one that keeps the line did not answer them.
+func TestHolderFindsTheLine(t *testing.T) {
+	for i := range 5 {
+		inTime(t, 5, func(t *testing.T, ps parts) {
+			d := ps.client(t)
+			held := acquire(t, d, claim("jobs"))
+			ps[i].hang()
+			if st, err := ps.client(t).Request(context.Background(), claim("jobs")); err != nil || st.Granted {
+				t.Fatalf("another has the lock: %+v, %v", st, err)
+			}
+			ps[i].goOn()
+			for range len(ps) { // as often as it takes to ask all nodes
+				st, err := d.Request(context.Background(), held)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if st.Contended {
+					return
+				}
+			}
+			t.Errorf("the holder does not learn that somebody waits, who came while node %d did not answer", i+1)
+		})
+	}
+}
+
 func TestNew(t *testing.T) {
 	node := func() driver.Driver { return newPart() }
 	for _, row := range []struct {

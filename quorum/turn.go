@@ -140,20 +140,41 @@ func (d *Driver) passTurn(t *turn) {
 	}
 }
 
-// look looks whether others stand in line for a lock that is held.
+// look looks whether others stand in line for a lock that is held: on the node that keeps the line, and on one of the
+// others, each time on the next, since whoever had no answer from the first stands elsewhere.
 func (d *Driver) look(ctx context.Context, cl *claim) {
-	n := d.nodes[d.keeper(cl.name, 0)]
+	keeper := d.keeper(cl.name, 0)
+	second := cl.secondLine(keeper, len(d.nodes))
+	found := make(chan bool)
+	go func() { found <- d.othersAt(ctx, cl, second) }()
+	atKeeper := d.othersAt(ctx, cl, keeper)
+	atSecond := <-found
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	cl.contended = atKeeper || atSecond
+	if !atSecond {
+		cl.astray++
+	}
+}
+
+// secondLine is a node beside the one that keeps the line.
+func (cl *claim) secondLine(keeper, nodes int) int {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	return (keeper + 1 + cl.astray%(nodes-1)) % nodes
+}
+
+// othersAt reports whether others stand in the line on a node, as far as it answers.
+func (d *Driver) othersAt(ctx context.Context, cl *claim, at int) bool {
+	n := d.nodes[at]
 	if n.inDoubt() {
-		return
+		return false
 	}
 	line, err := call(ctx, n, d.patience(cl.ttl()), func(ctx context.Context, nd driver.Driver) ([]driver.Entry, error) {
 		return nd.Queue(ctx, turnLock(cl.name))
 	})
-	if err != nil {
-		return
-	}
-	own := func(e driver.Entry) bool { _, own := roundOf(cl.id, e.ID); return own }
-	cl.mu.Lock()
-	defer cl.mu.Unlock()
-	cl.contended = slices.ContainsFunc(line, func(e driver.Entry) bool { return !own(e) })
+	return err == nil && slices.ContainsFunc(line, func(e driver.Entry) bool {
+		_, own := roundOf(cl.id, e.ID)
+		return !own
+	})
 }
