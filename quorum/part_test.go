@@ -157,6 +157,12 @@ func (ps parts) client(t testing.TB) *quorum.Driver {
 	return quorumOf(t, nodes, &quorum.Options{MaxTTL: ttl})
 }
 
+func (ps parts) each(fn func(*part)) {
+	for _, p := range ps {
+		fn(p)
+	}
+}
+
 // having is how many nodes have a claim on a lock.
 func (ps parts) having(t testing.TB, name string) int {
 	t.Helper()

@@ -287,6 +287,44 @@ func TestRenewalOfTheHeldWaitsForNobody(t *testing.T) {
 	})
 }
 
+// A tardy node is long in answering to its nth vote, which it has cast.
+type tardy struct {
+	*part
+	votes *atomic.Int32
+	nth   int32
+	takes time.Duration
+}
+
+func (n tardy) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
+	st, life, err := n.part.Vote(ctx, c, token)
+	if n.votes.Add(1) == n.nth {
+		time.Sleep(n.takes)
+	}
+	return st, life, err
+}
+
+// A node has the claim under the token that was proposed last, whether or not the holder has its answer, and in whatever
+// order the answers come.
+func TestRenewedBeforeAllHaveAnswered(t *testing.T) {
+	inTime(t, 4, func(t *testing.T, ps parts) {
+		for _, p := range ps[:3] { // so that the first proposal is behind
+			c := claim("jobs")
+			if _, _, err := p.store.Vote(context.Background(), c, uint64(time.Now().Add(time.Hour).UnixMicro())); err != nil {
+				t.Fatal(err)
+			}
+			release(t, p.store, c)
+		}
+		d := quorumOf(t, []driver.Driver{
+			ps[0], ps[1],
+			tardy{ps[2], new(atomic.Int32), 2, 600 * time.Millisecond},
+			tardy{ps[3], new(atomic.Int32), 1, 300 * time.Millisecond},
+		}, &quorum.Options{MaxTTL: ttl})
+		held := acquire(t, d, claim("jobs"))
+		pass(450 * time.Millisecond)
+		acquire(t, d, held)
+	})
+}
+
 // A claim that a majority has lost is lost, whoever still has it.
 func TestRenewalNeedsMajority(t *testing.T) {
 	inTime(t, 5, func(t *testing.T, ps parts) {
@@ -511,17 +549,19 @@ func TestLineMoves(t *testing.T) {
 	}
 }
 
-// The holder learns of those who stand in line on another node, since the one that keeps the line did not answer them.
+// The holder learns of those who stand in line on another node, since those before it did not answer them.
 func TestHolderFindsTheLine(t *testing.T) {
 	for i := range 5 {
 		inTime(t, 5, func(t *testing.T, ps parts) {
 			d := ps.client(t)
 			held := acquire(t, d, claim("jobs"))
-			ps[i].hang()
+			synctest.Wait() // until all nodes have it
+			away := parts{ps[i], ps[(i+1)%5]}
+			away.each((*part).hang)
 			if st, err := ps.client(t).Request(context.Background(), claim("jobs")); err != nil || st.Granted {
 				t.Fatalf("another has the lock: %+v, %v", st, err)
 			}
-			ps[i].goOn()
+			away.each((*part).goOn)
 			for range len(ps) { // as often as it takes to ask all nodes
 				st, err := d.Request(context.Background(), held)
 				if err != nil {
@@ -531,7 +571,7 @@ func TestHolderFindsTheLine(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("the holder does not learn that somebody waits, who came while node %d did not answer", i+1)
+			t.Errorf("the holder does not learn that somebody waits, who came while nodes %d and %d did not answer", i+1, (i+1)%5+1)
 		})
 	}
 }

@@ -103,7 +103,7 @@ func (d *Driver) renew(ctx context.Context, cls []*claim) []driver.Result {
 		}
 		d.spawn(func(ctx context.Context) {
 			results, err := call(ctx, n, d.patience(claims[0].TTL), func(ctx context.Context, nd driver.Driver) ([]driver.Result, error) {
-				return driver.Renew(ctx, nd, claims)
+				return r.renewOn(ctx, nd, which, claims)
 			})
 			answers <- r.noted(nodeRenewal{at: i, which: which, results: results, err: err}, claims)
 		})
@@ -140,14 +140,54 @@ func (r *renewal) on(at int) (which []int, claims []driver.Claim) {
 	return which, claims
 }
 
-// noted notes which claims a node has lost, so that it may be asked for them anew.
+// renewOn renews claims on a node under the tokens that it named, and what is gone there under the token that won: the
+// node may have accepted that, with its answer still under way.
+func (r *renewal) renewOn(ctx context.Context, nd driver.Driver, which []int, claims []driver.Claim) ([]driver.Result, error) {
+	results, err := driver.Renew(ctx, nd, claims)
+	if err != nil {
+		return nil, err
+	}
+	var again []driver.Claim
+	var at []int
+	for k, i := range which {
+		c := claims[k]
+		c.Token = r.cls[i].winner()
+		if errors.Is(results[k].Err, driver.ErrGone) && c.Token != claims[k].Token {
+			again, at = append(again, c), append(at, k)
+		}
+	}
+	if len(again) == 0 {
+		return results, nil
+	}
+	second, err := driver.Renew(ctx, nd, again)
+	for j, k := range at {
+		if err != nil {
+			results[k] = driver.Result{Err: err}
+		} else {
+			results[k] = second[j]
+		}
+	}
+	return results, nil
+}
+
+// winner is the token of a claim that is held.
+func (cl *claim) winner() uint64 {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	return cl.token
+}
+
+// noted notes which claims a node has, and under which tokens: for those that it has lost it may be asked anew.
 func (r *renewal) noted(a nodeRenewal, claims []driver.Claim) nodeRenewal {
 	if a.err != nil {
 		return a
 	}
 	for k, i := range a.which {
-		if errors.Is(a.results[k].Err, driver.ErrGone) {
+		switch got := a.results[k]; {
+		case errors.Is(got.Err, driver.ErrGone):
 			r.cls[i].lost(claims[k].ID, a.at)
+		case got.Err == nil && got.Status.Granted:
+			r.cls[i].holds(claims[k].ID, a.at, got.Status.Token)
 		}
 	}
 	return a
