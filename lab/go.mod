@@ -8,6 +8,7 @@ require (
 	go.etcd.io/etcd/client/v3 v3.7.3
 	go.uber.org/zap v1.27.1
 	golang.org/x/net v0.61.0
+	golang.org/x/sys v0.49.0
 	modernc.org/sqlite v1.61.1
 )
 
@@ -61,7 +62,6 @@ require (
 	github.com/spf13/cobra v1.10.2
 	go.uber.org/atomic v1.12.0 // indirect
 	golang.org/x/sync v0.24.0
-	golang.org/x/sys v0.49.0 // indirect
 )
 
 replace github.com/holdfast-go/holdfast => ..

@@ -3,16 +3,14 @@ package engine
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// processorTime adds up what Linux says of each thread of a process and, if asked, of its children, also of those that have
-// ended. A thread that has ended is missing; servers seldom end one while they are measured.
+// processorTime adds up what Linux says of a process and, if asked, of its children, also of those that have ended.
 func processorTime(pid int, family bool) (used time.Duration, ok bool) {
-	used, ok = threadTime(pid)
+	used, ok = clockOf(pid)
 	if !family {
 		return used, ok
 	}
@@ -24,7 +22,7 @@ func processorTime(pid int, family bool) (used time.Duration, ok bool) {
 	used += ended
 	for child := range strings.FieldsSeq(string(children)) {
 		if id, err := strconv.Atoi(child); err == nil {
-			more, _ := threadTime(id) // it may have ended since
+			more, _ := clockOf(id) // it may have ended since
 			used += more
 		}
 	}
@@ -51,24 +49,4 @@ func endedTime(pid int) (used time.Duration, ok bool) {
 		used += time.Duration(n) * time.Second / 100
 	}
 	return used, true
-}
-
-// threadTime is the time of the threads of one process, in nanoseconds.
-func threadTime(pid int) (used time.Duration, ok bool) {
-	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
-	if err != nil {
-		return 0, false
-	}
-	for _, file := range threads {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue // it has ended since
-		}
-		var ran time.Duration
-		if _, err := fmt.Sscan(string(text), &ran); err != nil {
-			return 0, false
-		}
-		used += ran
-	}
-	return used, used > 0
 }
