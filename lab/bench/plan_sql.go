@@ -33,7 +33,9 @@ func database(s sizes, p plan) plan {
 	s.line.Limit *= 4
 	p.sizes = s
 	p.stages = func(p plan) []stage {
-		return append(consensusStages(p), stage{cases.Connections(locksWaitedFor, waitingForEach), 1})
+		return append(consensusStages(p),
+			stage{cases.Paced(p.line.Passes, p.line.Hold), p.rounds.handoff},
+			stage{cases.Connections(locksWaitedFor, waitingForEach), 1})
 	}
 	p.targets = databaseTargets
 	return p
@@ -52,14 +54,15 @@ func databaseTargets(p plan, _ *report.Results) []report.Target {
 }
 
 // gapTarget is for the time in which nobody has the lock: as long as with the database's own lock, and what it takes to
-// write down who has it, and to say so. The one is a transaction, of which the limit's cycle has two; the other that one
-// session wakes another, which the database's own lock does when it is passed on with nobody else around.
+// write down who has it, and to say so. The one is a transaction of the limit's, after a rest, as the lock is passed on after
+// one; the other that one session wakes another, which the database's own lock does when it is passed on with nobody else
+// around.
 func gapTarget(waiting, fewest int, rival string) report.Target {
 	key := cases.HandoffIdleKey(waiting)
 	return report.Target{
 		Key: key, Bound: 1, Want: "at most " + rival + ", a commit and a wake-up",
 		Of: func(r *report.Results) float64 {
-			commit := r.Value(cases.UncontendedMean, r.Cast.Limit) / 2 / 1000
+			commit := r.Value(cases.PacedGive, r.Cast.Limit) / 1000
 			wakeUp := r.Value(cases.HandoffIdleKey(fewest), rival)
 			return r.Value(key, r.Cast.Ours) / (r.Value(key, rival) + commit + wakeUp)
 		},
