@@ -1,17 +1,20 @@
 -- Grants what is grantable at the front of a queue, whose row is locked, and takes waiting claims that are dead out of it. It
--- reads no further than the first claim that has to wait. Takes name, now, the units that are granted, and the least limit
--- among those claims. Returns these anew and, where there is room for more, whether a claim waits.
+-- reads no further than the first claim that has to wait. Takes name, now, a token that those of the waiting claims are
+-- greater than, the units that are granted, and the least limit among those claims. Returns the last two anew and, where there
+-- is room for more, whether a claim waits. The rows of claims that were granted while somebody's snapshot is older are dead,
+-- but in the way: from the token on there are few of them.
 CREATE FUNCTION holdfast1_grant(
-	p_name bytea, p_now bigint, INOUT o_sum bigint, INOUT o_limit bigint, OUT o_waits boolean
+	p_name bytea, p_now bigint, p_after bigint, INOUT o_sum bigint, INOUT o_limit bigint, OUT o_waits boolean
 ) LANGUAGE plpgsql AS $$
 DECLARE
 	v_claim record;
 BEGIN
 	WHILE o_sum < o_limit LOOP
-		SELECT id, weight, units, deadline INTO v_claim
-		FROM holdfast_claims WHERE name = p_name AND NOT granted ORDER BY token LIMIT 1;
+		SELECT id, token, weight, units, deadline INTO v_claim
+		FROM holdfast_claims WHERE name = p_name AND NOT granted AND token > p_after ORDER BY token LIMIT 1;
 		o_waits := FOUND;
 		EXIT WHEN NOT o_waits;
+		p_after := v_claim.token;
 		IF v_claim.deadline <= p_now THEN
 			PERFORM holdfast1_finish(p_name, v_claim.id, false, p_now, p_now);
 			CONTINUE;

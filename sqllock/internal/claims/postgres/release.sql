@@ -19,7 +19,7 @@ BEGIN
 	ON CONFLICT (name, id) DO UPDATE
 	SET token = excluded.token, released = excluded.released, deadline = excluded.deadline;
 	IF FOUND THEN -- nobody held it together with this claim
-		PERFORM holdfast1_grant(p_name, v_now, 0, 2147483647);
+		PERFORM holdfast1_grant(p_name, v_now, p_token, 0, 2147483647);
 		v_answer := 0;
 	ELSE
 		SELECT token, deadline INTO v_claim FROM holdfast_claims WHERE name = p_name AND id = p_id FOR UPDATE;

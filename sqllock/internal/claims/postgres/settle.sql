@@ -5,14 +5,16 @@ CREATE FUNCTION holdfast1_settle(p_name bytea, p_now bigint, OUT o_sum bigint, O
 LANGUAGE plpgsql AS $$
 DECLARE
 	v_until bigint;
+	v_last  bigint; -- token that is granted
 BEGIN
 	LOOP
-		SELECT coalesce(sum(weight), 0), coalesce(min(units), 2147483647), min(deadline) INTO o_sum, o_limit, v_until
+		SELECT coalesce(sum(weight), 0), coalesce(min(units), 2147483647), min(deadline), coalesce(max(token), 0)
+		INTO o_sum, o_limit, v_until, v_last
 		FROM holdfast_claims WHERE name = p_name AND granted;
 		EXIT WHEN v_until IS NULL OR v_until > p_now;
 		PERFORM holdfast1_finish(p_name, d.id, false, p_now, p_now)
 		FROM (SELECT id FROM holdfast_claims WHERE name = p_name AND granted AND deadline <= p_now ORDER BY token) d;
 	END LOOP;
-	SELECT * INTO o_sum, o_limit, o_waits FROM holdfast1_grant(p_name, p_now, o_sum, o_limit);
+	SELECT * INTO o_sum, o_limit, o_waits FROM holdfast1_grant(p_name, p_now, v_last, o_sum, o_limit);
 END
 $$;
