@@ -4,7 +4,7 @@ CREATE PROCEDURE holdfast1_release(
 	p_name VARBINARY(1024), p_id VARBINARY(64), p_token BIGINT, p_ttl BIGINT, p_bells TINYINT
 ) SQL SECURITY INVOKER
 BEGIN
-	DECLARE v_now, v_token, v_ttl, v_deadline, v_sum, v_limit BIGINT DEFAULT NULL;
+	DECLARE v_now, v_token, v_ttl, v_deadline, v_sum, v_limit, v_next BIGINT DEFAULT NULL;
 	DECLARE v_released, v_waits TINYINT DEFAULT NULL;
 	DECLARE v_answer INT DEFAULT 1;
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
@@ -19,9 +19,14 @@ BEGIN
 	DELETE FROM holdfast_claims
 	WHERE name = p_name AND id = p_id AND token = p_token AND deadline > v_now AND granted = 1 AND weight = units;
 	IF ROW_COUNT() > 0 THEN -- nobody held it together with this claim
-		SET v_sum = 0, v_limit = 2147483647, v_answer = 0;
-		CALL holdfast1_grant(p_name, v_now, v_sum, v_limit, v_waits);
-		IF p_bells > 0 AND v_sum > 0 THEN -- who is granted wakes up meanwhile, and waits for its row
+		SET v_answer = 0, v_next = LAST_INSERT_ID(0), v_sum = 0, v_limit = 2147483647;
+		UPDATE holdfast_claims SET granted = LAST_INSERT_ID(IF(weight = units AND deadline > v_now, 1, 2)) = 1
+		WHERE name = p_name AND granted = 0 ORDER BY token LIMIT 1;
+		SET v_next = LAST_INSERT_ID(); -- what it was given last: 0 if nobody waits, 1 for who has all of the lock now, 2 for another
+		IF v_next = 2 THEN
+			CALL holdfast1_grant(p_name, v_now, v_sum, v_limit, v_waits);
+		END IF;
+		IF p_bells > 0 AND (v_next = 1 OR v_sum > 0) THEN -- who is granted wakes up meanwhile, and waits for its row
 			CALL holdfast1_ring(p_id, 'end');
 			SET p_bells = 0;
 		END IF;
