@@ -325,12 +325,17 @@ func TestRenewedBeforeAllHaveAnswered(t *testing.T) {
 	})
 }
 
-// A claim that a majority has lost is lost, whoever still has it.
+// A claim that a majority has lost is lost, whoever still has it; while a majority is away nobody knows.
 func TestRenewalNeedsMajority(t *testing.T) {
 	inTime(t, 5, func(t *testing.T, ps parts) {
 		d := ps.client(t)
 		held := acquire(t, d, claim("jobs"))
 		synctest.Wait()
+		ps[:3].each((*part).hang)
+		if st, err := d.Request(context.Background(), held); err == nil {
+			t.Errorf("with 3 of 5 nodes away the renewal says %+v", st)
+		}
+		ps[:3].each((*part).goOn)
 		for i, p := range ps[:3] {
 			if err := p.store.Break(context.Background(), "jobs", held.ID); err != nil {
 				t.Fatal(err)
