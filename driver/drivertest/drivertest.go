@@ -34,8 +34,8 @@ type Harness struct {
 	// Zero: 30 s.
 	Long time.Duration
 
-	// Elects says that the servers elect a leader, and do not answer while they have none. On a busy machine that may be
-	// at any time; requests without an answer are repeated then.
+	// Elects says that the servers elect a leader or vote, and that a request has no answer while they have none or too few
+	// of them do. On a busy machine that may be at any time; requests without an answer are repeated then.
 	Elects bool
 }
 

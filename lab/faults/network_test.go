@@ -88,7 +88,7 @@ func givenUp(t *testing.T, b backend) {
 	line, direct := proxy.New(t, b.server), open(t, b.url())
 	client := open(t, b.at(line.Addr))
 	warmUp(t, client)
-	line.DropNextReplyAfter([]byte("given-up"))
+	line.HangNextReplyAfter([]byte("given-up"))
 	queued := func(n int) func() bool {
 		return func() bool {
 			queue, err := direct.Queue(t.Context(), "given-up")

@@ -16,6 +16,8 @@ func TestDriver(t *testing.T) {
 			drivertest.Run(t, drivertest.Harness{
 				Open: func(t testing.TB) driver.Driver { return open(t, c.url()) },
 				TTL:  2 * time.Second, // a busy machine stalls for longer than the shortest
+
+				Elects: true, // a server that stalls for longer than it is waited for leaves open what became of a request
 			})
 		})
 	}
