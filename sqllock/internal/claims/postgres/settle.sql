@@ -5,7 +5,7 @@ CREATE FUNCTION holdfast1_settle(p_name bytea, p_now bigint, OUT o_sum bigint, O
 LANGUAGE plpgsql AS $$
 DECLARE
 	v_until bigint;
-	v_last  bigint; -- token that is granted
+	v_last  bigint; -- the greatest token that is granted
 BEGIN
 	LOOP
 		SELECT coalesce(sum(weight), 0), coalesce(min(units), 2147483647), min(deadline), coalesce(max(token), 0)
