@@ -1,12 +1,13 @@
--- Takes a claim out of its queue, and rings its bells. Takes name, ID, token or 0, TTL, and how many bells it has in
--- this session: the first is for its end, the second for its grant. Returns 0, or 1 when it had ended otherwise.
+-- Takes a claim that has its lock to itself out of the queue, and grants the next one; any other in the longer way, withdraw.
+-- Takes name, ID, token or 0, TTL, and how many bells it has in this session: the first is for its end, the second for its
+-- grant. Returns 0, or 1 when it had ended otherwise. The bell rings before anything is changed: who sleeps on it wakes up
+-- meanwhile, and waits for the row of the lock.
 CREATE PROCEDURE holdfast1_release(
 	p_name VARBINARY(1024), p_id VARBINARY(64), p_token BIGINT, p_ttl BIGINT, p_bells TINYINT
 ) SQL SECURITY INVOKER
 BEGIN
-	DECLARE v_now, v_token, v_ttl, v_deadline, v_sum, v_limit, v_next BIGINT DEFAULT NULL;
-	DECLARE v_released, v_waits TINYINT DEFAULT NULL;
-	DECLARE v_answer INT DEFAULT 1;
+	DECLARE v_now, v_deadline, v_sum, v_limit BIGINT;
+	DECLARE v_waits TINYINT;
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
 	DECLARE EXIT HANDLER FOR SQLEXCEPTION
 	BEGIN
@@ -14,49 +15,28 @@ BEGIN
 		RESIGNAL;
 	END;
 
-	CALL holdfast1_enter(p_name);
+	SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+	START TRANSACTION;
+	SELECT c.deadline INTO v_deadline FROM holdfast_locks l STRAIGHT_JOIN holdfast_claims c
+	WHERE l.name = p_name AND c.name = p_name AND c.id = p_id AND c.token = p_token AND c.granted = 1 AND c.weight = c.units
+	FOR UPDATE;
 	SET v_now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
-	DELETE FROM holdfast_claims
-	WHERE name = p_name AND id = p_id AND token = p_token AND deadline > v_now AND granted = 1 AND weight = units;
-	IF ROW_COUNT() > 0 THEN -- nobody held it together with this claim
-		SET v_answer = 0, v_next = LAST_INSERT_ID(0), v_sum = 0, v_limit = 2147483647;
+	IF v_deadline > v_now THEN
+		IF p_bells > 0 THEN
+			CALL holdfast1_ring(p_id, 'end');
+		END IF;
+		DO LAST_INSERT_ID(0); -- what it is given last: 0 if nobody waits, 1 for who has all of the lock now, 2 for another
 		UPDATE holdfast_claims SET granted = LAST_INSERT_ID(IF(weight = units AND deadline > v_now, 1, 2)) = 1
 		WHERE name = p_name AND granted = 0 ORDER BY token LIMIT 1;
-		SET v_next = LAST_INSERT_ID(); -- what it was given last: 0 if nobody waits, 1 for who has all of the lock now, 2 for another
-		IF v_next = 2 THEN
-			CALL holdfast1_grant(p_name, v_now, v_sum, v_limit, v_waits);
-		END IF;
-		IF p_bells > 0 AND (v_next = 1 OR v_sum > 0) THEN -- who is granted wakes up meanwhile, and waits for its row
-			CALL holdfast1_ring(p_id, 'end');
-			SET p_bells = 0;
+		DELETE FROM holdfast_claims WHERE name = p_name AND id = p_id;
+		IF LAST_INSERT_ID() = 2 THEN
+			CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
 		END IF;
 		REPLACE INTO holdfast_ends (name, id, token, released, deadline) VALUES (p_name, p_id, p_token, 1, v_now + p_ttl);
+		COMMIT;
+		SELECT 0;
 	ELSE
-		SELECT token, ttl, deadline INTO v_token, v_ttl, v_deadline
-		FROM holdfast_claims WHERE name = p_name AND id = p_id FOR UPDATE;
-		IF v_token IS NULL THEN
-			SELECT token, released INTO v_token, v_released FROM holdfast_ends
-			WHERE name = p_name AND id = p_id AND deadline > v_now;
-			IF v_released AND p_token IN (0, v_token) THEN
-				SET v_answer = 0;
-			ELSEIF v_released IS NULL AND p_token = 0 THEN
-				REPLACE INTO holdfast_ends (name, id, token, released, deadline) VALUES (p_name, p_id, 0, 0, v_now + p_ttl);
-			END IF;
-		ELSEIF v_deadline <= v_now THEN
-			CALL holdfast1_finish(p_name, p_id, v_token, v_ttl, 0, v_now, v_now);
-			CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
-		ELSEIF p_token IN (0, v_token) THEN
-			CALL holdfast1_finish(p_name, p_id, v_token, v_ttl, 1, v_now, v_deadline);
-			CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
-			SET v_answer = 0;
-		END IF;
+		ROLLBACK;
+		CALL holdfast1_withdraw(p_name, p_id, p_token, p_ttl, p_bells);
 	END IF;
-	COMMIT;
-	IF p_bells > 0 THEN -- after others can see what has changed
-		CALL holdfast1_ring(p_id, 'end');
-	END IF;
-	IF p_bells > 1 THEN
-		CALL holdfast1_ring(p_id, 'wait');
-	END IF;
-	SELECT v_answer;
 END

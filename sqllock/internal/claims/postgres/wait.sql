@@ -1,5 +1,6 @@
 -- Waits until a claim is granted or has ended, or until it is time to ask again. While one claim alone decides that, this
--- sleeps until that claim's bell rings. Takes name, ID, how long to wait, and whether there are bells. Returns an answer
+-- sleeps until that claim's bell rings, and looks now and then nevertheless: the next in line every second, others every five.
+-- Takes name, ID, how long to wait, and whether there are bells. Returns an answer
 -- (0 the state follows, 1 gone, 2 ask again, 3 nothing new) and the state.
 CREATE FUNCTION holdfast1_wait(p_name bytea, p_id text, p_limit bigint, p_bells boolean)
 RETURNS TABLE (answer integer, token bigint, granted boolean, ttl bigint, retry bigint, contended boolean, revoked boolean)
@@ -27,8 +28,8 @@ BEGIN
 		END IF;
 		EXIT WHEN answer <> 3 OR v_now >= v_end;
 
-		v_pause := 1000;
-		SELECT id, weight, units INTO v_ahead FROM holdfast_claims
+		v_pause := 5000;
+		SELECT id, weight, units, deadline AS until INTO v_ahead FROM holdfast_claims
 		WHERE name = p_name AND NOT granted AND token < v_claim.token AND deadline > v_now ORDER BY token DESC LIMIT 1;
 		IF FOUND AND v_ahead.weight < v_ahead.units THEN -- its grant may be this claim's, too
 			v_bell := holdfast1_bell(v_ahead.id, 'wait');
@@ -46,9 +47,9 @@ BEGIN
 			IF v_ahead.holders > 1 AND v_claim.weight < v_claim.units THEN -- any of them may make room
 				v_bell := NULL;
 			END IF;
-			v_pause := least(v_pause, 1 + (v_ahead.until - v_now) / 1000);
+			v_pause := 1000;
 		END IF;
-		v_pause := greatest(1, least(v_pause, 1 + (v_end - v_now) / 1000));
+		v_pause := greatest(1, least(v_pause, 1 + (v_ahead.until - v_now) / 1000, 1 + (v_end - v_now) / 1000));
 
 		IF p_bells AND v_bell IS DISTINCT FROM v_rung AND v_bell IS NOT NULL THEN
 			BEGIN
