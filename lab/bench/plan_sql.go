@@ -31,6 +31,7 @@ func database(s sizes, p plan) plan {
 	}
 	s.line.Hold, s.line.Turns = 5*time.Millisecond, true
 	s.line.Limit *= 4
+	s.rounds.handoff = 2*s.rounds.handoff - 1 // commits vary
 	p.sizes = s
 	p.stages = func(p plan) []stage {
 		return append(consensusStages(p),

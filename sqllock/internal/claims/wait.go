@@ -2,6 +2,7 @@ package claims
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -146,6 +147,7 @@ func (d *Driver) learn(ctx context.Context, p *post, a answer) {
 	switch a.verdict {
 	case isThere:
 		d.posts.tell(p, notice{status: a.status})
+		runtime.Gosched() // who has been granted the lock goes first
 	case isGone:
 		d.posts.tell(p, notice{err: driver.ErrGone})
 	case askAgain:
