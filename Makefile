@@ -6,7 +6,8 @@ FUZZTIME ?= 20s
 # Packages tested at once. Tests of locks wait for most of their time, so one more than there are cores.
 ATONCE = $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 # Nothing skips where this is set: a missing server fails the test that needs it.
-REAL := HOLDFAST_NO_SKIP=1
+# The race detector would have each program wait for a second before it ends.
+REAL := HOLDFAST_NO_SKIP=1 GORACE=atexit_sleep_ms=0
 
 .DEFAULT_GOAL := help
 .PHONY: help build servers servers-extra test test-extra test-race lint lab bench fuzz mutants soak clean
@@ -24,7 +25,7 @@ servers-extra: ## unpack MySQL 9 and Valkey 8 beside the system (Debian), for te
 	@sh scripts/servers-extra.sh
 
 test: servers lint ## install what is missing, then lint, and test everything on real servers with the race detector
-	$(REAL) go test -race -p $(ATONCE) -timeout 10m $(PACKAGES)
+	$(REAL) go test -race -vet=off -p $(ATONCE) -timeout 10m $(PACKAGES)
 
 # The suites that start MariaDB or Redis start these in their place.
 EXTRA = ./lab/sqltest/mariadb ./lab/sessiontest ./lab/txtest ./redislock/... ./fence/redisfence

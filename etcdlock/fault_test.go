@@ -87,7 +87,7 @@ func holderKnowsFirst(t *testing.T, cluster []*servers.Server, name string) {
 		holes, through = append(holes, p), append(through, p.Addr)
 	}
 	ttl := holdfast.WithTTL(short)
-	held, err := holdfast.New(open(t, nil, through...)).Mutex(name, ttl).Lock(ctx)
+	held, err := lockAtLast(ctx, holdfast.New(open(t, nil, through...)).Mutex(name, ttl))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func holderKnowsFirst(t *testing.T, cluster []*servers.Server, name string) {
 	queued := make(chan struct{})
 	go func() { // ends when it is granted
 		close(queued)
-		if err := lockAtLast(ctx, other.Mutex(name, ttl)); err != nil {
+		if _, err := lockAtLast(ctx, other.Mutex(name, ttl)); err != nil {
 			t.Errorf("the next: %v", err)
 		}
 		next <- time.Now()
@@ -132,11 +132,11 @@ func holderKnowsFirst(t *testing.T, cluster []*servers.Server, name string) {
 const leaseSlack = 2 * time.Second
 
 // lockAtLast acquires a lock, again where a busy machine did not answer within the TTL.
-func lockAtLast(ctx context.Context, m *holdfast.Mutex) error {
+func lockAtLast(ctx context.Context, m *holdfast.Mutex) (*holdfast.Lease, error) {
 	for {
-		_, err := m.Lock(ctx)
+		l, err := m.Lock(ctx)
 		if !errors.Is(err, holdfast.ErrUnknown) || ctx.Err() != nil {
-			return err
+			return l, err
 		}
 	}
 }

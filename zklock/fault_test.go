@@ -75,7 +75,7 @@ func holderKnowsFirst(t *testing.T, ensemble []*servers.Server, name string) {
 	holes, through := proxies(t, ensemble)
 	holder, other := open(t, nil, through...), open(t, nil, addrs(ensemble)...)
 	holding, next := warm(t, holder, ttl), warm(t, other, ttl)
-	held, err := holding.Mutex(name, holdfast.WithTTL(ttl)).Lock(ctx)
+	held, err := lockAtLast(ctx, holding.Mutex(name, holdfast.WithTTL(ttl)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func holderKnowsFirst(t *testing.T, ensemble []*servers.Server, name string) {
 	}()
 	granted := make(chan time.Time, 1)
 	go func() { // ends when it is granted
-		if err := lockAtLast(ctx, next.Mutex(name, holdfast.WithTTL(ttl))); err != nil {
+		if _, err := lockAtLast(ctx, next.Mutex(name, holdfast.WithTTL(ttl))); err != nil {
 			t.Errorf("the next: %v", err)
 		}
 		granted <- time.Now()
@@ -114,11 +114,11 @@ func holderKnowsFirst(t *testing.T, ensemble []*servers.Server, name string) {
 }
 
 // lockAtLast acquires a lock, again where a busy machine did not answer within the TTL.
-func lockAtLast(ctx context.Context, m *holdfast.Mutex) error {
+func lockAtLast(ctx context.Context, m *holdfast.Mutex) (*holdfast.Lease, error) {
 	for {
-		_, err := m.Lock(ctx)
+		l, err := m.Lock(ctx)
 		if !errors.Is(err, holdfast.ErrUnknown) || ctx.Err() != nil {
-			return err
+			return l, err
 		}
 	}
 }
