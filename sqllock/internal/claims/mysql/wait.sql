@@ -1,7 +1,7 @@
 -- Waits until a claim is granted or has ended, or until it is time to ask again. While one claim alone decides that, this
--- sleeps until that claim's bell rings, and looks now and then nevertheless: the next in line every second, others every five.
--- Takes name, ID, how long to wait, and whether there are bells. Returns an answer
--- (0 the state follows, 1 gone, 2 ask again, 3 nothing new) and the state.
+-- sleeps until that claim's bell rings, and looks now and then nevertheless: the next in line every second, others every
+-- five. Takes name, ID, how long to wait, and whether there are bells. Returns an answer (0 the state follows, 1 gone, 2 ask
+-- again, 3 nothing new) and the state.
 CREATE PROCEDURE holdfast1_wait(p_name VARBINARY(1024), p_id VARBINARY(64), p_limit BIGINT, p_bells TINYINT)
 SQL SECURITY INVOKER
 whole: BEGIN
