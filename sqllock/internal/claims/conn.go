@@ -103,7 +103,7 @@ func (c *conn) number(ctx context.Context, r routine, args ...any) (n int64, err
 	return n, err
 }
 
-// done calls a routine that returns 0, or 1 when the claim is gone.
+// done calls a routine that returns nothing or 0, and 1 when the claim is gone.
 func (c *conn) done(ctx context.Context, r routine, args ...any) error {
 	n, err := c.number(ctx, r, args...)
 	if err == nil && n != 0 {

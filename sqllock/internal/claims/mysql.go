@@ -24,7 +24,7 @@ var MySQL = &Dialect{
 	wishes:    []string{"SET SESSION max_statement_time = 0"}, // MariaDB's; MySQL's concerns only SELECT
 	migrate:   migrateMySQL,
 	drop:      "DROP PROCEDURE IF EXISTS ",
-	helpers:   []routine{"enter", "finish", "grant", "settle", "state", "hang", "withdraw"},
+	helpers:   []routine{"finish", "grant", "settle", "pass", "enter", "state", "hang", "withdraw"},
 	busy:      []string{"1205", "1213", "1020"},
 	refused:   []string{"1044", "1045", "1049", "1142", "1227", "1290", "1370", "1792", "1836", "3572"},
 	missing:   []string{"1146", "1305", "1318"},

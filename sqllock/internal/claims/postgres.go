@@ -33,7 +33,7 @@ var Postgres = &Dialect{
 	wishes:    []string{settings("idle_session_timeout", "0", "client_connection_check_interval", "1000")},
 	migrate:   migratePostgres,
 	drop:      "DROP FUNCTION IF EXISTS ",
-	helpers:   []routine{"now", "bell", "enter", "finish", "grant", "settle", "place", "hang"},
+	helpers:   []routine{"now", "bell", "finish", "grant", "settle", "pass", "enter", "withdraw", "place", "hang"},
 	busy:      []string{"40001", "40P01", "55P03"},
 	refused:   []string{"25006", "28", "3D", "42501"},
 	missing:   []string{"42P01", "42883", "3F000"},

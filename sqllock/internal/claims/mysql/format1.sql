@@ -3,8 +3,9 @@
 -- Names, owners and values are bytes. Times are microseconds since 1970 by the server's clock, and TTLs microseconds.
 -- InnoDB locks what is next to a row that breaks a unique index, so there is none but the primary keys.
 CREATE TABLE IF NOT EXISTS holdfast_locks ( -- a row for each lock, which is locked by whoever changes its queue
-	name  VARBINARY(1024) NOT NULL PRIMARY KEY,
-	token BIGINT          NOT NULL -- the greatest so far
+	name     VARBINARY(1024) NOT NULL PRIMARY KEY,
+	token    BIGINT          NOT NULL, -- the greatest so far
+	released BIGINT          NOT NULL  -- the token up to which claims were released, while some of them are still here; else 0
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
 
 CREATE TABLE IF NOT EXISTS holdfast_claims ( -- the queues: a row for each claim, waiting or granted

@@ -24,6 +24,10 @@ BEGIN
 		SET v_id = SUBSTRING_INDEX(SUBSTRING_INDEX(v_line, ' ', 2), ' ', -1);
 		SET v_token = SUBSTRING_INDEX(SUBSTRING_INDEX(v_line, ' ', 3), ' ', -1);
 		SET v_ttl = SUBSTRING_INDEX(SUBSTRING_INDEX(v_line, ' ', 4), ' ', -1);
+		IF EXISTS (SELECT 1 FROM holdfast_locks WHERE name = v_name AND released > 0) THEN
+			COMMIT; -- so that nobody waits for what was done so far
+			CALL holdfast1_enter(v_name);
+		END IF;
 		SET v_now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
 		IF p_extend THEN
 			UPDATE holdfast_claims SET ttl = v_ttl, deadline = v_now + v_ttl

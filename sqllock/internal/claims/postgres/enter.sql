@@ -1,10 +1,16 @@
--- Locks the row of a lock until the transaction ends, so that one changes a queue at a time. Takes the name.
+-- Locks the row of a lock until the transaction ends, so that one changes a queue at a time. A release that was only noted
+-- is carried out first. Takes the name.
 CREATE FUNCTION holdfast1_enter(p_name bytea) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	v_released bigint;
 BEGIN
 	LOOP
-		PERFORM FROM holdfast_locks WHERE name = p_name FOR UPDATE;
+		SELECT released INTO v_released FROM holdfast_locks WHERE name = p_name FOR UPDATE;
 		EXIT WHEN FOUND;
-		INSERT INTO holdfast_locks (name, token) VALUES (p_name, 0) ON CONFLICT DO NOTHING;
+		INSERT INTO holdfast_locks (name, token, released) VALUES (p_name, 0, 0) ON CONFLICT DO NOTHING;
 	END LOOP;
+	IF v_released > 0 THEN
+		PERFORM holdfast1_pass(p_name, v_released);
+	END IF;
 END
 $$;

@@ -2,8 +2,9 @@
 --
 -- Names, owners and values are bytes. Times are microseconds since 1970 by the server's clock, and TTLs microseconds.
 CREATE TABLE holdfast_locks ( -- a row for each lock, which is locked by whoever changes its queue
-	name  bytea  NOT NULL PRIMARY KEY,
-	token bigint NOT NULL -- the greatest so far
+	name     bytea  NOT NULL PRIMARY KEY,
+	token    bigint NOT NULL, -- the greatest so far
+	released bigint NOT NULL  -- the token up to which claims were released, while some of them are still here; else 0
 ) WITH (fillfactor = 50);
 
 CREATE TABLE holdfast_claims ( -- the queues: a row for each claim, waiting or granted

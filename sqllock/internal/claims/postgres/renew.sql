@@ -8,6 +8,7 @@ LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
 	v_part  text[];
 	v_name  bytea;
+	v_last  bytea;
 	v_id    text;
 	v_token bigint;
 	v_ttl   bigint;
@@ -19,6 +20,10 @@ BEGIN
 		v_id := v_part[2];
 		v_token := v_part[3];
 		v_ttl := v_part[4];
+		IF v_name IS DISTINCT FROM v_last AND EXISTS (SELECT FROM holdfast_locks WHERE name = v_name AND released > 0) THEN
+			PERFORM holdfast1_enter(v_name); -- while no claim of this lock is locked, and none of those that come before it is wanted
+		END IF;
+		v_last := v_name;
 		v_now := holdfast1_now();
 		IF p_extend THEN
 			UPDATE holdfast_claims SET ttl = v_ttl, deadline = v_now + v_ttl

@@ -1,0 +1,14 @@
+-- Carries out releases that were only noted in the row of the lock, which is locked: takes these claims out of the queue, and
+-- grants what is behind them. Takes the name and the token up to which claims were released.
+CREATE PROCEDURE holdfast1_pass(p_name VARBINARY(1024), p_released BIGINT) SQL SECURITY INVOKER
+BEGIN
+	DECLARE v_now BIGINT DEFAULT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
+	DECLARE v_sum, v_limit BIGINT;
+	DECLARE v_waits TINYINT;
+	REPLACE INTO holdfast_ends (name, id, token, released, deadline)
+	SELECT name, id, token, 1, v_now + ttl FROM holdfast_claims
+	WHERE name = p_name AND granted IN (0, 1) AND token <= p_released;
+	DELETE FROM holdfast_claims WHERE name = p_name AND granted IN (0, 1) AND token <= p_released;
+	UPDATE holdfast_locks SET released = 0 WHERE name = p_name;
+	CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
+END
