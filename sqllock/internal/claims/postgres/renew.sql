@@ -21,7 +21,7 @@ BEGIN
 		v_token := v_part[3];
 		v_ttl := v_part[4];
 		IF v_name IS DISTINCT FROM v_last AND EXISTS (SELECT FROM holdfast_locks WHERE name = v_name AND released > 0) THEN
-			PERFORM holdfast1_enter(v_name); -- while no claim of this lock is locked, and none of those that come before it is wanted
+			PERFORM holdfast1_enter(v_name); -- before claims of this lock are locked: that comes second, for all
 		END IF;
 		v_last := v_name;
 		v_now := holdfast1_now();
