@@ -195,7 +195,7 @@ func (k *keeper) look(at instant) {
 	switch {
 	case !k.awake:
 		k.awake, k.next = true, at
-		go k.run()
+		go k.run(at)
 	case at < k.next:
 		k.next = at
 		select {
@@ -205,9 +205,10 @@ func (k *keeper) look(at instant) {
 	}
 }
 
-// run looks after the time until nothing is kept any more.
-func (k *keeper) run() {
-	timer := time.NewTimer(0)
+// run looks after the time, first at this instant, until it finds that nothing is kept any more. It does not look before:
+// most locks are held briefly, and would make it begin and end each time.
+func (k *keeper) run(first instant) {
+	timer := time.NewTimer(first.sub(now()))
 	defer timer.Stop()
 	for {
 		select {
