@@ -18,8 +18,9 @@ type ear struct {
 	stop      context.CancelFunc
 	finished  chan struct{}
 
+	begun atomic.Bool // it has listened at least once
+
 	mu      sync.Mutex
-	begun   bool          // it has listened at least once
 	attempt chan struct{} // closed when the attempt to listen has ended, one way or the other
 	failed  error         // why the last one did
 }
@@ -34,17 +35,20 @@ func openEar(subscribe func(context.Context, func()) error, missed func()) *ear 
 // ready returns when the server has confirmed the subscription once, or with the error of the attempt. While a broken one
 // is being renewed it does not wait: missed is called when that is done.
 func (e *ear) ready(ctx context.Context) error {
+	if e.begun.Load() {
+		return nil
+	}
 	e.mu.Lock()
-	begun, attempt := e.begun, e.attempt
+	attempt := e.attempt
 	e.mu.Unlock()
-	if begun {
+	if e.begun.Load() { // meanwhile: the attempt is another one
 		return nil
 	}
 	select {
 	case <-attempt:
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		if e.begun {
+		if e.begun.Load() {
 			return nil
 		}
 		return e.failed
@@ -56,11 +60,7 @@ func (e *ear) ready(ctx context.Context) error {
 }
 
 // hears tells whether it has listened at least once.
-func (e *ear) hears() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.begun
-}
+func (e *ear) hears() bool { return e.begun.Load() }
 
 // Pauses between two attempts to listen.
 const (
@@ -88,8 +88,7 @@ func (e *ear) listen(ctx context.Context) {
 
 func (e *ear) connected() {
 	e.mu.Lock()
-	again := e.begun
-	e.begun = true
+	again := e.begun.Swap(true)
 	e.endAttempt(nil)
 	e.mu.Unlock()
 	if again {
@@ -103,7 +102,7 @@ func (e *ear) disconnected(err error) {
 	if err == nil {
 		err = errors.New("redis: the subscription ended")
 	}
-	if !e.begun {
+	if !e.begun.Load() {
 		e.endAttempt(err)
 	}
 }

@@ -3,6 +3,7 @@ package redislock
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,29 +27,37 @@ type oneChannel struct {
 	id   string
 	open func() *ear
 
-	mu     sync.Mutex
-	ear    *ear
-	closed bool
+	ear    atomic.Pointer[ear]
+	opens  sync.Mutex // held while it is opened or closed
+	closed atomic.Bool
 }
 
 func (o *oneChannel) ready(ctx context.Context, lock string) error {
-	o.mu.Lock()
-	if o.closed {
-		o.mu.Unlock()
+	if o.closed.Load() {
 		return errClosed
 	}
-	if o.ear == nil {
-		o.ear = o.open()
+	e := o.ear.Load()
+	if e == nil {
+		e = o.begin()
 	}
-	e := o.ear
-	o.mu.Unlock()
+	if e == nil {
+		return errClosed
+	}
 	return e.ready(ctx)
 }
 
+// begin begins to listen, unless somebody else has, and returns nil when it is closed.
+func (o *oneChannel) begin() *ear {
+	o.opens.Lock()
+	defer o.opens.Unlock()
+	if o.ear.Load() == nil && !o.closed.Load() {
+		o.ear.Store(o.open())
+	}
+	return o.ear.Load()
+}
+
 func (o *oneChannel) address(lock string) string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.ear == nil {
+	if o.ear.Load() == nil {
 		return nowhere
 	}
 	return o.id
@@ -57,11 +66,10 @@ func (o *oneChannel) address(lock string) string {
 func (o *oneChannel) eager() bool { return true }
 
 func (o *oneChannel) close() {
-	o.mu.Lock()
-	e := o.ear
-	o.closed = true
-	o.mu.Unlock()
-	if e != nil {
+	o.opens.Lock()
+	o.closed.Store(true)
+	o.opens.Unlock()
+	if e := o.ear.Load(); e != nil {
 		e.close()
 	}
 }

@@ -18,7 +18,7 @@ type post struct {
 
 	mu      sync.Mutex
 	boxes   map[string]*box
-	locks   map[string]int    // how many boxes there are for each lock
+	locks   map[string]int    // how many boxes there are for each lock; nil where nobody asks
 	watches map[string]*watch // by the key of the claims
 	sweepAt int               // how many boxes there may be before those of dead claims are thrown away
 }
@@ -49,7 +49,6 @@ func emptyPost() *post {
 	return &post{
 		closed:  make(chan struct{}),
 		boxes:   make(map[string]*box),
-		locks:   make(map[string]int),
 		watches: make(map[string]*watch),
 		sweepAt: firstSweep,
 	}
@@ -60,6 +59,7 @@ func emptyPost() *post {
 func newPost(conn Conn, channels string, keysOf func(lock string) (keys, error), id string) *post {
 	p := emptyPost()
 	if shards, ok := conn.(ShardListener); ok {
+		p.locks = make(map[string]int)
 		p.hearing = &channelPerLock{id: id, ears: make(map[string]*lockEar), used: p.hasBoxes, open: func(lock string) *ear {
 			return openEar(func(ctx context.Context, listening func()) error {
 				k, err := keysOf(lock)
@@ -184,14 +184,15 @@ func (p *post) expect(ctx context.Context, c driver.Claim) error {
 // wait has none until somebody waits for news of it.
 func (p *post) extend(c driver.Claim) {
 	told := p.address(c.Name) != nowhere
+	until := deadAt(c)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.boxes[c.ID]
 	if b == nil && c.Queue {
-		b = p.add(c)
+		b = p.add(c, until)
 	}
 	if b != nil {
-		b.until, b.told = deadAt(c), b.told || told
+		b.until, b.told = until, b.told || told
 	}
 }
 
@@ -201,7 +202,7 @@ func (p *post) untold(ctx context.Context, c driver.Claim) (bool, error) {
 	p.mu.Lock()
 	b := p.boxes[c.ID]
 	if b == nil {
-		b = p.add(c)
+		b = p.add(c, deadAt(c))
 	}
 	told := b.told
 	p.mu.Unlock()
@@ -211,10 +212,12 @@ func (p *post) untold(ctx context.Context, c driver.Claim) (bool, error) {
 	return true, p.ready(ctx, c.Name)
 }
 
-func (p *post) add(c driver.Claim) *box {
-	b := &box{lock: c.Name, until: deadAt(c)}
+func (p *post) add(c driver.Claim, until time.Time) *box {
+	b := &box{lock: c.Name, until: until}
 	p.boxes[c.ID] = b
-	p.locks[c.Name]++
+	if p.locks != nil {
+		p.locks[c.Name]++
+	}
 	if len(p.boxes) > p.sweepAt {
 		p.sweep()
 	}
@@ -243,6 +246,9 @@ func (p *post) sweep() {
 
 func (p *post) remove(id string, b *box) {
 	delete(p.boxes, id)
+	if p.locks == nil {
+		return
+	}
 	if p.locks[b.lock]--; p.locks[b.lock] == 0 {
 		delete(p.locks, b.lock)
 	}
