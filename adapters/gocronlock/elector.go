@@ -2,10 +2,13 @@ package gocronlock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // An Elector lets one scheduler lead. It implements [gocron.Elector].
@@ -24,9 +27,22 @@ func NewElector(client *holdfast.Client, name, value string, opts ...holdfast.Op
 	e := &Elector{name: name, resign: cancel, done: make(chan struct{})}
 	go func() { // ends with Close, or when campaigning fails for good
 		defer close(e.done)
-		e.err = client.Election(name, opts...).Run(ctx, value, e.lead)
+		e.err = e.campaign(ctx, client.Election(name, opts...), value)
 	}()
 	return e
+}
+
+// pause is how long to wait before campaigning again where the backend does not answer the first time. Later
+// [holdfast.Election.Run] outlasts that by itself.
+const pause = time.Second
+
+func (e *Elector) campaign(ctx context.Context, election *holdfast.Election, value string) error {
+	for {
+		err := election.Run(ctx, value, e.lead)
+		if !errors.Is(err, holdfast.ErrUnknown) || driver.Sleep(ctx, pause) != nil {
+			return err
+		}
+	}
 }
 
 // lead holds the lead until it ends.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/adapters/gocronlock"
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -68,6 +69,39 @@ func TestElector(t *testing.T) {
 			t.Error("who has resigned leads")
 		}
 		second.Close()
+	})
+}
+
+// An absent is a backend that does not answer at first.
+type absent struct {
+	driver.Driver
+	back atomic.Bool
+}
+
+func (a *absent) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if !a.back.Load() {
+		return driver.Status{}, errors.New("connection refused")
+	}
+	return a.Driver.Request(ctx, c)
+}
+
+// An elector whose backend is not there when it begins is a candidate once it is.
+func TestElectorBeforeItsBackend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		backend := &absent{Driver: memlock.New().Client()}
+		client := holdfast.New(backend)
+		defer client.Close(t.Context())
+		elector := gocronlock.NewElector(client, "cron", "one")
+		defer elector.Close()
+		time.Sleep(time.Hour)
+		if elector.IsLeader(t.Context()) == nil {
+			t.Error("it leads without a backend")
+		}
+		backend.back.Store(true)
+		time.Sleep(time.Minute)
+		if err := elector.IsLeader(t.Context()); err != nil {
+			t.Errorf("it does not lead: %v", err)
+		}
 	})
 }
 
