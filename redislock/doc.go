@@ -11,7 +11,8 @@
 //
 // Each lock is a queue of claims that Lua scripts change atomically, judged by the server's clock. Acquiring a free lock
 // takes one request, releasing it another; a release grants the next claim in line in the same step and tells its client
-// through a channel that each client listens to on one connection of its own.
+// through a channel that each client listens to on one connection of its own. What goroutines of one client ask for at about
+// the same time goes as one script, where one server is known to keep all keys.
 //
 // What the driver promises holds as long as the server keeps its word: a restart without persistence, a failover to a
 // replica that lacks the last writes, eviction, or a step of the server's clock may end a claim early. Tokens are

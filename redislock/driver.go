@@ -15,11 +15,12 @@ import (
 // [driver.Watcher], [driver.Lister], [driver.Breaker], [driver.Revoker], [driver.Proposer], [driver.Voter] and
 // [driver.Checker]. All methods are safe for concurrent use.
 type Driver struct {
-	conn    Conn
-	opts    Options
-	scripts scripts
-	known   knownKeys
-	post    *post
+	conn     Conn
+	opts     Options
+	scripts  scripts
+	known    knownKeys
+	post     *post
+	combiner *combiner
 }
 
 var (
@@ -65,6 +66,7 @@ func NewOn(conn Conn, opts *Options) (*Driver, error) {
 	if conn.Cluster() {
 		d.conn = steady{conn}
 	}
+	d.combiner = newCombiner(d.conn, d.scripts.together, given.Prefix)
 	d.post = newPost(conn, given.channels(), d.keys, rand.Text())
 	return d, nil
 }

@@ -63,6 +63,8 @@ func (d *Driver) act(ctx context.Context, s *script, name, id string) error {
 	return done(values)
 }
 
+var errNotUnderstood = errors.New("redis: the answer of a script cannot be understood")
+
 func done(values []string) error {
 	switch {
 	case len(values) == 1 && values[0] == "ok":
@@ -70,5 +72,5 @@ func done(values []string) error {
 	case len(values) == 1 && values[0] == "gone":
 		return driver.ErrGone
 	}
-	return errors.New("redis: the answer of a script cannot be understood")
+	return errNotUnderstood
 }

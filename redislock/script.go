@@ -26,7 +26,7 @@ type script struct {
 
 // scripts are what the driver asks of the server.
 type scripts struct {
-	request, renew, release, queue, cancel, revoke, watch, propose script
+	request, renew, release, queue, cancel, revoke, watch, propose, together script
 }
 
 // loadScripts puts the constants of a driver into the scripts. Only those that add a claim are refused when the server's
@@ -42,14 +42,15 @@ func loadScripts(opts Options) scripts {
 	}
 	const always = " flags=allow-oom"
 	return scripts{
-		request: load("request.lua", ""),
-		renew:   load("request.lua", always),
-		release: load("release.lua", always),
-		queue:   load("queue.lua", always),
-		cancel:  load("break.lua", always),
-		revoke:  load("revoke.lua", always),
-		watch:   load("watch.lua", always),
-		propose: load("propose.lua", ""),
+		request:  load("request.lua", ""),
+		renew:    load("request.lua", always),
+		release:  load("release.lua", always),
+		queue:    load("queue.lua", always),
+		cancel:   load("break.lua", always),
+		revoke:   load("revoke.lua", always),
+		watch:    load("watch.lua", always),
+		propose:  load("propose.lua", ""),
+		together: load("together.lua", ""),
 	}
 }
 
@@ -98,20 +99,35 @@ func quote(s string) string {
 	return b.String()
 }
 
-// run runs a script on the keys of a lock.
+// run runs a script on the keys of a lock, perhaps together with what others ask for.
 func (d *Driver) run(ctx context.Context, s *script, k keys, args ...string) ([]string, error) {
+	if o, ok := d.operation(s, k, args); ok {
+		return d.combiner.run(ctx, o)
+	}
 	return s.run(ctx, d.conn, k.all(), args)
 }
 
-// run runs the script, with its text if the server does not know it.
+// run runs the script on the keys of a lock.
 func (s *script) run(ctx context.Context, conn Conn, keys, args []string) ([]string, error) {
-	cmd := Command{Head: s.head, Keys: keys, Tail: args}
+	values, err := s.send(ctx, conn, Command{Head: s.head, Keys: keys, Tail: args}, s.full)
+	return values, explain(err)
+}
+
+// runTogether runs the script on the keys of several locks. An answer that is an error says that it did nothing.
+func (s *script) runTogether(ctx context.Context, conn Conn, keys, args []string) ([]string, error) {
+	count := strconv.Itoa(len(keys))
+	head, full := []string{s.head[0], s.head[1], count}, []string{s.full[0], s.full[1], count}
+	return s.send(ctx, conn, Command{Head: head, Keys: keys, Tail: args}, full)
+}
+
+// send sends the script by its hash, and with its text if the server does not know it.
+func (s *script) send(ctx context.Context, conn Conn, cmd Command, full []string) ([]string, error) {
 	values, err := conn.Do(ctx, cmd)
 	if isNoScript(err) {
-		cmd.Head = s.full
+		cmd.Head = full
 		values, err = conn.Do(ctx, cmd)
 	}
-	return values, explain(err)
+	return values, err
 }
 
 // runMany runs many scripts in one round trip. Those that the server did not know go again: all but the first by hash,

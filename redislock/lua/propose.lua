@@ -6,6 +6,7 @@
 --          and the claim has one from the clock: a greater one may be proposed. Or 'gone', or 'future'.
 --          With 'life' a list: that, then the server's run ID, and for how many seconds it has run.
 local call = redis.call
+local CLAIMS = KEYS[2]
 local id, token, keep = ARGV[1], ARGV[2], ARGV[8]
 local state = call('HGET', KEYS[2], '~')
 local clock = call('TIME')

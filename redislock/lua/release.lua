@@ -4,17 +4,8 @@
 local call = redis.call
 local id, token = ARGV[1], ARGV[2]
 local state = call('HGET', KEYS[2], '~')
-
--- It is the only one: nobody is next. KEY still has its value, so it has not expired, and no clock is needed.
-if state and string.sub(state, #'FORMAT' + 52, #'FORMAT' + 52 + #id) == id .. ' ' then
-  local head = string.sub(state, 1, #'FORMAT' + 19)
-  local held = head == 'FORMAT h ' .. token and id or head == 'FORMAT s ' .. token and '~shared'
-  if held and call('GET', KEYS[1]) == held then
-    call('DEL', KEYS[1])
-    call('HSET', KEYS[2], '~', 'FORMAT i' .. string.sub(state, #'FORMAT' + 3))
-    return 'ok'
-  end
-end
+--include release_alone.lua
+if release_alone(KEYS[1], KEYS[2], state, id, token) then return 'ok' end
 
 local clock, keep
 --include claims.lua

@@ -1,0 +1,210 @@
+package redislock
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// A combiner sends the requests and releases of many goroutines as one script where they come at about the same time: most
+// of what one costs, on both sides, is to send it, to begin its script and to answer. It delays none that could go: one that
+// is alone goes by itself at once, and others go when all goroutines that can run have run, in case that they ask for
+// something, too. (Hendler, Incze, Shavit, Tzafrir: "Flat Combining and the Synchronization-Parallelism Tradeoff", SPAA
+// 2010.)
+type combiner struct {
+	conn   Conn
+	script script
+	prefix string // of the keys
+	server oneServer
+	busy   atomic.Int32 // how many operations are under way
+	always bool         // even one goes as one of many; tests set it
+
+	mu   sync.Mutex
+	next *batch // that takes operations still; nil when there is none
+}
+
+func newCombiner(conn Conn, s script, prefix string) *combiner {
+	return &combiner{conn: conn, script: s, prefix: prefix}
+}
+
+// An operation is a script for one claim.
+type operation struct {
+	script *script // does it for this claim alone
+	keys   []string
+	args   []string
+	own    int // how many of them are the claim's; the others are terms, which together.lua takes once for all that share them
+}
+
+func (o operation) terms() []string { return o.args[o.own:] }
+
+// operation is a script for one claim, if it can go with others: the first request of a claim, and the release of one that has a
+// token, but not in a cluster, where the keys may lie on different nodes.
+func (d *Driver) operation(s *script, k keys, args []string) (operation, bool) {
+	const requestArgs, releaseArgs = 4, 2 // without what is rare
+	o := operation{script: s, keys: k.all(), args: args}
+	switch {
+	case d.conn.Cluster():
+		return o, false
+	case s == &d.scripts.request && len(args) == requestArgs:
+		o.own = 1
+		return o, true
+	case s == &d.scripts.release && len(args) == releaseArgs:
+		o.own = releaseArgs
+		return o, true
+	}
+	return o, false
+}
+
+// run runs an operation, by itself or together with others.
+func (c *combiner) run(ctx context.Context, o operation) ([]string, error) {
+	defer c.busy.Add(-1)
+	alone := c.busy.Add(1) == 1
+	if c.always || !alone && c.server.isProven(c.conn, c.prefix) {
+		b, at := c.join(o)
+		if at == 0 {
+			runtime.Gosched()
+			c.close(b)
+		}
+		if reply, ran := b.reply(ctx, at); ran {
+			return reply.Values, reply.Err
+		}
+	}
+	return o.script.run(ctx, c.conn, o.keys, o.args)
+}
+
+// A batch is operations that go together.
+type batch struct {
+	ops    []operation
+	users  atomic.Int32 // how many wait for a reply
+	cancel context.CancelFunc
+	done   chan struct{} // closed when the rest is known
+
+	ran     bool // if not, nothing was done, and each operation has to go by itself
+	replies []Reply
+}
+
+// most is how many operations a batch has room for. With more the server would begin later, and the client would wait longer
+// for the first answer: each would rest while the other works.
+const most = 12
+
+// join adds an operation to the next batch, and returns its place there. The batch goes when it is full.
+func (c *combiner) join(o operation) (b *batch, at int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.next == nil {
+		c.next = &batch{ops: make([]operation, 0, most), cancel: func() {}, done: make(chan struct{})}
+	}
+	b, at = c.next, len(c.next.ops)
+	b.ops = append(b.ops, o)
+	b.users.Add(1)
+	if len(b.ops) == most {
+		c.next = nil
+		c.send(b)
+	}
+	return b, at
+}
+
+// close has a batch go, unless it was full and has gone.
+func (c *combiner) close(b *batch) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.next != b {
+		return
+	}
+	c.next = nil
+	if len(b.ops) > 1 || c.always {
+		c.send(b)
+		return
+	}
+	close(b.done)
+}
+
+// send sends a batch for as long as somebody waits for it. mu is held.
+func (c *combiner) send(b *batch) {
+	var ctx context.Context
+	ctx, b.cancel = context.WithCancel(context.Background())
+	go func() {
+		defer b.cancel()
+		defer close(b.done)
+		keys, args, places := b.write()
+		values, err := c.script.runTogether(ctx, c.conn, keys, args)
+		if refused, ok := errors.AsType[ReplyError](err); ok {
+			if strings.HasPrefix(string(refused), "CROSSSLOT") {
+				c.server.disprove()
+			}
+			return
+		}
+		b.ran = true
+		b.answer(values, err, places)
+	}()
+}
+
+// write writes the operations as together.lua takes them, in groups of those with the same terms, and returns where each of
+// its answers belongs.
+func (b *batch) write() (keys, args []string, places []int) {
+	keys = make([]string, 0, len(b.ops)*keysOfLock)
+	args = make([]string, 0, len(b.ops)*3)
+	places = make([]int, 0, len(b.ops))
+	var written [most]bool
+	for first, o := range b.ops {
+		if written[first] {
+			continue
+		}
+		header, begun := len(args), len(places)
+		args = append(args, "r", "")
+		if terms := o.terms(); len(terms) > 0 {
+			args[header] = terms[0]
+			args = append(args, terms[1:]...)
+		}
+		for at := first; at < len(b.ops); at++ {
+			if same := b.ops[at]; !written[at] && slices.Equal(same.terms(), o.terms()) {
+				written[at] = true
+				keys = append(keys, same.keys...)
+				args = append(args, same.args[:same.own]...)
+				places = append(places, at)
+			}
+		}
+		args[header+1] = strconv.Itoa(len(places) - begun)
+	}
+	return keys, args, places
+}
+
+// answer gives each operation what together.lua answered.
+func (b *batch) answer(values []string, err error, places []int) {
+	if err == nil && len(values) != len(places) {
+		err = errNotUnderstood
+	}
+	b.replies = make([]Reply, len(places))
+	for i, at := range places {
+		b.replies[at].Err = err
+		if err != nil {
+			continue
+		}
+		if text, failed := strings.CutPrefix(values[i], "!"); failed {
+			b.replies[at].Err = explain(ReplyError(text))
+		} else {
+			b.replies[at].Values = values[i : i+1]
+		}
+	}
+}
+
+// reply waits for the reply to the operation at this place, if it ran.
+func (b *batch) reply(ctx context.Context, at int) (r Reply, ran bool) {
+	select {
+	case <-b.done:
+	case <-ctx.Done():
+		if b.users.Add(-1) == 0 {
+			b.cancel() // by now that of the script: the first of a batch has it go before it waits
+		}
+		return Reply{Err: ctx.Err()}, true
+	}
+	if !b.ran {
+		return Reply{}, false
+	}
+	return b.replies[at], true
+}
