@@ -42,8 +42,8 @@ type operation struct {
 
 func (o operation) terms() []string { return o.args[o.own:] }
 
-// operation is a script for one claim, if it can go with others: the first request of a claim, and the release of one that has a
-// token, but not in a cluster, where the keys may lie on different nodes.
+// operation is a script for one claim, if it can go with others: the first request of a claim, and the release of one that
+// has a token, but not in a cluster, where the keys may lie on different nodes.
 func (d *Driver) operation(s *script, k keys, args []string) (operation, bool) {
 	const requestArgs, releaseArgs = 4, 2 // without what is rare
 	o := operation{script: s, keys: k.all(), args: args}
