@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/driver"
 )
 
 // An Elector lets one scheduler lead. It implements [gocron.Elector].
 type Elector struct {
 	name   string
 	lease  atomic.Pointer[holdfast.Lease] // the last that we got
+	failed atomic.Pointer[error]          // why campaigning failed last; nil once it has not
 	resign context.CancelFunc
 	done   chan struct{}
 	err    error // why it campaigns no more; set before done is closed
@@ -33,13 +33,19 @@ func NewElector(client *holdfast.Client, name, value string, opts ...holdfast.Op
 }
 
 // pause is how long to wait before campaigning again where the backend does not answer the first time. Later
-// [holdfast.Election.Run] outlasts that by itself.
+// [holdfast.Election.Run] outlasts that by itself. A backend that refuses at first ends it: asking again would not help.
 const pause = time.Second
 
 func (e *Elector) campaign(ctx context.Context, election *holdfast.Election, value string) error {
 	for {
 		err := election.Run(ctx, value, e.lead)
-		if !errors.Is(err, holdfast.ErrUnknown) || driver.Sleep(ctx, pause) != nil {
+		e.failed.Store(&err)
+		if !errors.Is(err, holdfast.ErrUnknown) {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
 			return err
 		}
 	}
@@ -47,6 +53,7 @@ func (e *Elector) campaign(ctx context.Context, election *holdfast.Election, val
 
 // lead holds the lead until it ends.
 func (e *Elector) lead(ctx context.Context, lease *holdfast.Lease) error {
+	e.failed.Store(nil)
 	e.lease.Store(lease)
 	<-ctx.Done()
 	return context.Cause(ctx)
@@ -61,6 +68,9 @@ func (e *Elector) IsLeader(context.Context) error {
 	case <-e.done:
 		return fmt.Errorf("election %q: no longer a candidate: %w", e.name, e.err)
 	default:
+		if err := e.failed.Load(); err != nil {
+			return fmt.Errorf("election %q: not a candidate yet: %w", e.name, *err)
+		}
 		return fmt.Errorf("election %q: another one leads, or nobody does yet", e.name)
 	}
 }

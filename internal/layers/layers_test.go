@@ -41,7 +41,7 @@ var layers = []layer{
 		"the resource's side knows numbers, and no locks; its examples show both sides"},
 	{`fence/[^/]*`, `fence|driver`, `\.|driver|(redis|etcd)lock|` + forTests,
 		"the resource's side knows numbers, and no locks; its examples show both sides"},
-	{`adapters/[^/]*`, `\.`, `memlock`,
+	{`adapters/[^/]*`, `\.`, `driver|memlock`,
 		"an adapter fits what users hold to another library, whatever the backend"},
 	{`dashboard`, `\.|driver`, `memlock`,
 		"it shows what clients see"},
