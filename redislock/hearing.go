@@ -28,7 +28,7 @@ type oneChannel struct {
 	open func() *ear
 
 	ear    atomic.Pointer[ear]
-	opens  sync.Mutex // held while it is opened or closed
+	mu     sync.Mutex // held while it is opened or closed
 	closed atomic.Bool
 }
 
@@ -46,10 +46,10 @@ func (o *oneChannel) ready(ctx context.Context, lock string) error {
 	return e.ready(ctx)
 }
 
-// begin begins to listen, unless somebody else has, and returns nil when it is closed.
+// begin begins to listen, unless somebody else has. It returns nil when it was closed before anybody did.
 func (o *oneChannel) begin() *ear {
-	o.opens.Lock()
-	defer o.opens.Unlock()
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if o.ear.Load() == nil && !o.closed.Load() {
 		o.ear.Store(o.open())
 	}
@@ -66,9 +66,9 @@ func (o *oneChannel) address(lock string) string {
 func (o *oneChannel) eager() bool { return true }
 
 func (o *oneChannel) close() {
-	o.opens.Lock()
+	o.mu.Lock()
 	o.closed.Store(true)
-	o.opens.Unlock()
+	o.mu.Unlock()
 	if e := o.ear.Load(); e != nil {
 		e.close()
 	}

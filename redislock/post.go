@@ -18,7 +18,7 @@ type post struct {
 
 	mu      sync.Mutex
 	boxes   map[string]*box
-	locks   map[string]int    // how many boxes there are for each lock; nil where nobody asks
+	locks   map[string]int    // how many boxes there are for each lock
 	watches map[string]*watch // by the key of the claims
 	sweepAt int               // how many boxes there may be before those of dead claims are thrown away
 }
@@ -49,6 +49,7 @@ func emptyPost() *post {
 	return &post{
 		closed:  make(chan struct{}),
 		boxes:   make(map[string]*box),
+		locks:   make(map[string]int),
 		watches: make(map[string]*watch),
 		sweepAt: firstSweep,
 	}
@@ -59,7 +60,6 @@ func emptyPost() *post {
 func newPost(conn Conn, channels string, keysOf func(lock string) (keys, error), id string) *post {
 	p := emptyPost()
 	if shards, ok := conn.(ShardListener); ok {
-		p.locks = make(map[string]int)
 		p.hearing = &channelPerLock{id: id, ears: make(map[string]*lockEar), used: p.hasBoxes, open: func(lock string) *ear {
 			return openEar(func(ctx context.Context, listening func()) error {
 				k, err := keysOf(lock)
@@ -215,9 +215,7 @@ func (p *post) untold(ctx context.Context, c driver.Claim) (bool, error) {
 func (p *post) add(c driver.Claim, until time.Time) *box {
 	b := &box{lock: c.Name, until: until}
 	p.boxes[c.ID] = b
-	if p.locks != nil {
-		p.locks[c.Name]++
-	}
+	p.locks[c.Name]++
 	if len(p.boxes) > p.sweepAt {
 		p.sweep()
 	}
@@ -246,9 +244,6 @@ func (p *post) sweep() {
 
 func (p *post) remove(id string, b *box) {
 	delete(p.boxes, id)
-	if p.locks == nil {
-		return
-	}
 	if p.locks[b.lock]--; p.locks[b.lock] == 0 {
 		delete(p.locks, b.lock)
 	}
