@@ -33,5 +33,5 @@ local function bury(id, mark, token, ttl, now)
     record = record .. ' ' .. number
   end
   local added = call('HSET', CLAIMS, field, 'FORMAT ' .. mark .. ' ' .. till .. record)
-  if added == 1 and now % 16 == 0 then sweep(now) end
+  if added == 1 and call('HLEN', CLAIMS) % 16 == 0 then sweep(now) end
 end
