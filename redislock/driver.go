@@ -21,6 +21,7 @@ type Driver struct {
 	known    knownKeys
 	post     *post
 	combiner *combiner
+	end      context.CancelFunc
 }
 
 var (
@@ -66,7 +67,9 @@ func NewOn(conn Conn, opts *Options) (*Driver, error) {
 	if conn.Cluster() {
 		d.conn = steady{conn}
 	}
-	d.combiner = newCombiner(d.conn, d.scripts.together, given.Prefix)
+	open, end := context.WithCancel(context.Background())
+	d.end = end
+	d.combiner = &combiner{conn: d.conn, script: d.scripts.together, server: &oneServer{conn: d.conn, prefix: given.Prefix, open: open}}
 	d.post = newPost(conn, given.channels(), d.keys, rand.Text())
 	return d, nil
 }
@@ -96,6 +99,7 @@ func (d *Driver) Traits() driver.Traits {
 
 // Close ends all waits, and closes the connection unless it was passed to New.
 func (d *Driver) Close() error {
+	d.end()
 	d.post.close()
 	return d.conn.Close()
 }

@@ -10,28 +10,40 @@ import (
 
 // A oneServer is whether one server keeps all keys that a Conn leads to. Only then is a script right that is for the keys of
 // several locks: a proxy, or a client, that spreads keys over several servers sends it wherever its first key is.
-type oneServer struct{ known atomic.Int32 }
+type oneServer struct {
+	conn   Conn
+	prefix string          // of the keys that are asked about
+	open   context.Context // ends with the driver
 
-const (
-	unknown int32 = iota
-	asked         // and not answered yet
-	proven
-	disproved
-)
-
-// isProven reports what is known. It is found out when that matters first, with keys that begin with prefix.
-func (o *oneServer) isProven(conn Conn, prefix string) bool {
-	known := o.known.Load()
-	if known == unknown && o.known.CompareAndSwap(unknown, asked) {
-		go o.ask(conn, prefix)
-	}
-	return known == proven
+	proven atomic.Bool
+	asking atomic.Bool
+	due    atomic.Int64 // when to ask, as the time since started
 }
 
-func (o *oneServer) disprove() { o.known.Store(disproved) }
+// How soon it is asked again: what leads to one server today may lead to two tomorrow, and what does not answer may later.
+const (
+	provenFor  = time.Minute
+	retryProof = time.Second
+)
+
+var started = time.Now()
+
+// isProven reports what is known. It has it found out when that matters first, and again when it has been known for long.
+func (o *oneServer) isProven() bool {
+	if int64(time.Since(started)) >= o.due.Load() && o.asking.CompareAndSwap(false, true) {
+		go o.ask()
+	}
+	return o.proven.Load()
+}
+
+// learn notes what is known for a while from now on.
+func (o *oneServer) learn(proven bool, lasts time.Duration) {
+	o.proven.Store(proven)
+	o.due.Store(int64(time.Since(started) + lasts))
+}
 
 const (
-	probes        = 32 // keys that are asked about: spread over two servers, all are on the same once in 2^31 times
+	probes        = 32 // keys that are asked about: spread evenly over two servers, all are on the same once in 2^31 times
 	probePatience = 5 * time.Second
 )
 
@@ -39,26 +51,33 @@ const (
 const whichServer = "return string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')"
 
 // ask asks where random keys lead.
-func (o *oneServer) ask(conn Conn, prefix string) {
-	ctx, cancel := context.WithTimeout(context.Background(), probePatience)
+func (o *oneServer) ask() {
+	defer o.asking.Store(false)
+	ctx, cancel := context.WithTimeout(o.open, probePatience)
 	defer cancel()
 	cmds := make([]Command, probes)
 	for i := range cmds {
-		cmds[i] = Command{Head: []string{"EVAL", whichServer, "1"}, Keys: []string{prefix + "{" + rand.Text() + "}"}}
+		cmds[i] = Command{Head: []string{"EVAL", whichServer, "1"}, Keys: []string{o.prefix + "{" + rand.Text() + "}"}}
 	}
-	o.known.Store(verdict(conn.DoMany(ctx, cmds)))
+	switch proven, answered := verdict(o.conn.DoMany(ctx, cmds)); {
+	case answered:
+		o.learn(proven, provenFor)
+	default:
+		o.learn(o.proven.Load(), retryProof)
+	}
 }
 
-// verdict is what the replies of the servers say.
-func verdict(replies []Reply) int32 {
+// verdict is what the replies of the servers say. One that refuses is not known to be the same.
+func verdict(replies []Reply) (proven, answered bool) {
+	proven = true
 	for _, r := range replies {
 		_, refused := errors.AsType[ReplyError](r.Err)
 		switch {
 		case r.Err != nil && !refused:
-			return unknown
+			return false, false
 		case refused, len(r.Values) != 1, r.Values[0] != replies[0].Values[0]:
-			return disproved
+			proven = false
 		}
 	}
-	return proven
+	return proven, true
 }

@@ -101,7 +101,7 @@ func quote(s string) string {
 
 // run runs a script on the keys of a lock, perhaps together with what others ask for.
 func (d *Driver) run(ctx context.Context, s *script, k keys, args ...string) ([]string, error) {
-	if o, ok := d.operation(s, k, args); ok {
+	if o, ok := d.combinable(s, k, args); ok {
 		return d.combiner.run(ctx, o)
 	}
 	return s.run(ctx, d.conn, k.all(), args)

@@ -12,24 +12,19 @@ import (
 )
 
 // A combiner sends the requests and releases of many goroutines as one script where they come at about the same time: most
-// of what one costs, on both sides, is to send it, to begin its script and to answer. It delays none that could go: one that
-// is alone goes by itself at once, and others go when all goroutines that can run have run, in case that they ask for
+// of what one costs, on both sides, is to send it, to begin its script and to answer. It waits for no answer and no time: one
+// that is alone goes by itself at once, and the first of others lets the goroutines run that can, in case that they ask for
 // something, too. (Hendler, Incze, Shavit, Tzafrir: "Flat Combining and the Synchronization-Parallelism Tradeoff", SPAA
 // 2010.)
 type combiner struct {
 	conn   Conn
 	script script
-	prefix string // of the keys
-	server oneServer
+	server *oneServer
 	busy   atomic.Int32 // how many operations are under way
 	always bool         // even one goes as one of many; tests set it
 
 	mu   sync.Mutex
 	next *batch // that takes operations still; nil when there is none
-}
-
-func newCombiner(conn Conn, s script, prefix string) *combiner {
-	return &combiner{conn: conn, script: s, prefix: prefix}
 }
 
 // An operation is a script for one claim.
@@ -42,19 +37,19 @@ type operation struct {
 
 func (o operation) terms() []string { return o.args[o.own:] }
 
-// operation is a script for one claim, if it can go with others: the first request of a claim, and the release of one that
-// has a token, but not in a cluster, where the keys may lie on different nodes.
-func (d *Driver) operation(s *script, k keys, args []string) (operation, bool) {
-	const requestArgs, releaseArgs = 4, 2 // without what is rare
+// combinable returns a script for one claim as an operation, if it can go with others: the first request of a claim, and the
+// release of one that has a token, but not in a cluster, where the keys may lie on different nodes.
+func (d *Driver) combinable(s *script, k keys, args []string) (operation, bool) {
+	const ofRequest, ofRelease = 4, 2 // arguments, without those that are rare
 	o := operation{script: s, keys: k.all(), args: args}
 	switch {
 	case d.conn.Cluster():
 		return o, false
-	case s == &d.scripts.request && len(args) == requestArgs:
+	case s == &d.scripts.request && len(args) == ofRequest:
 		o.own = 1
 		return o, true
-	case s == &d.scripts.release && len(args) == releaseArgs:
-		o.own = releaseArgs
+	case s == &d.scripts.release && len(args) == ofRelease:
+		o.own = ofRelease
 		return o, true
 	}
 	return o, false
@@ -64,8 +59,8 @@ func (d *Driver) operation(s *script, k keys, args []string) (operation, bool) {
 func (c *combiner) run(ctx context.Context, o operation) ([]string, error) {
 	defer c.busy.Add(-1)
 	alone := c.busy.Add(1) == 1
-	if c.always || !alone && c.server.isProven(c.conn, c.prefix) {
-		b, at := c.join(o)
+	if c.always || !alone && c.server.isProven() {
+		b, at := c.join(ctx, o)
 		if at == 0 {
 			runtime.Gosched()
 			c.close(b)
@@ -80,7 +75,8 @@ func (c *combiner) run(ctx context.Context, o operation) ([]string, error) {
 // A batch is operations that go together.
 type batch struct {
 	ops    []operation
-	users  atomic.Int32 // how many wait for a reply
+	from   context.Context // of the first: the script has its values, not its end
+	users  atomic.Int32    // how many have joined and not given up
 	cancel context.CancelFunc
 	done   chan struct{} // closed when the rest is known
 
@@ -88,21 +84,25 @@ type batch struct {
 	replies []Reply
 }
 
-// most is how many operations a batch has room for. With more the server would begin later, and the client would wait longer
+// mostTogether is how many operations a batch has room for. With more the server would begin later, and the client would wait longer
 // for the first answer: each would rest while the other works.
-const most = 12
+const mostTogether = 12
+
+func newBatch(ctx context.Context) *batch {
+	return &batch{ops: make([]operation, 0, mostTogether), from: ctx, cancel: func() {}, done: make(chan struct{})}
+}
 
 // join adds an operation to the next batch, and returns its place there. The batch goes when it is full.
-func (c *combiner) join(o operation) (b *batch, at int) {
+func (c *combiner) join(ctx context.Context, o operation) (b *batch, at int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.next == nil {
-		c.next = &batch{ops: make([]operation, 0, most), cancel: func() {}, done: make(chan struct{})}
+		c.next = newBatch(ctx)
 	}
 	b, at = c.next, len(c.next.ops)
 	b.ops = append(b.ops, o)
 	b.users.Add(1)
-	if len(b.ops) == most {
+	if len(b.ops) == mostTogether {
 		c.next = nil
 		c.send(b)
 	}
@@ -127,7 +127,7 @@ func (c *combiner) close(b *batch) {
 // send sends a batch for as long as somebody waits for it. mu is held.
 func (c *combiner) send(b *batch) {
 	var ctx context.Context
-	ctx, b.cancel = context.WithCancel(context.Background())
+	ctx, b.cancel = context.WithCancel(context.WithoutCancel(b.from))
 	go func() {
 		defer b.cancel()
 		defer close(b.done)
@@ -135,7 +135,7 @@ func (c *combiner) send(b *batch) {
 		values, err := c.script.runTogether(ctx, c.conn, keys, args)
 		if refused, ok := errors.AsType[ReplyError](err); ok {
 			if strings.HasPrefix(string(refused), "CROSSSLOT") {
-				c.server.disprove()
+				c.server.learn(false, provenFor)
 			}
 			return
 		}
@@ -150,7 +150,7 @@ func (b *batch) write() (keys, args []string, places []int) {
 	keys = make([]string, 0, len(b.ops)*keysOfLock)
 	args = make([]string, 0, len(b.ops)*3)
 	places = make([]int, 0, len(b.ops))
-	var written [most]bool
+	var written [mostTogether]bool
 	for first, o := range b.ops {
 		if written[first] {
 			continue
@@ -188,7 +188,7 @@ func (b *batch) answer(values []string, err error, places []int) {
 		if text, failed := strings.CutPrefix(values[i], "!"); failed {
 			b.replies[at].Err = explain(ReplyError(text))
 		} else {
-			b.replies[at].Values = values[i : i+1]
+			b.replies[at].Values = values[i : i+1 : i+1]
 		}
 	}
 }

@@ -1,14 +1,7 @@
--- grant_alone is for a lock that nobody else wants: field '~' of its claims is the whole queue, and is not there yet or says
--- which claim was released last. That is asked most often, and takes few calls then.
--- Who includes this file has set call.
-
--- as_text writes the answer of TIME in µs: numbers print slowly.
-local function as_text(clock)
-  return clock[1] .. (#clock[2] == 6 and clock[2] or string.sub('00000' .. clock[2], -6))
-end
-
--- grant_alone grants a new claim a lock that is free, and returns what request.lua does, or nil. What the state says of the
--- claim before may be forgotten if it was one of the same series.
+-- grant_alone grants a new claim a lock that nobody else wants, and returns what request.lua does, or nil: field '~' of the
+-- claims, the state, is the whole queue then, and is not there yet or says which claim was released last. What it says of
+-- that may be forgotten if the new claim is of the same series. That is asked most often, and takes few calls.
+-- Who includes this file has set call. micros is the time as_text.
 local function grant_alone(KEY, CLAIMS, state, micros, id, kind, ttl, about)
   local free, refresh = not state, ''
   if state and string.sub(state, 1, #'FORMAT' + 3) == 'FORMAT i ' and string.sub(state, #'FORMAT' + 4, #'FORMAT' + 19) < micros then

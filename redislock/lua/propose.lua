@@ -6,11 +6,12 @@
 --          and the claim has one from the clock: a greater one may be proposed. Or 'gone', or 'future'.
 --          With 'life' a list: that, then the server's run ID, and for how many seconds it has run.
 local call = redis.call
-local CLAIMS = KEYS[2]
+local KEY, CLAIMS = KEYS[1], KEYS[2]
 local id, token, keep = ARGV[1], ARGV[2], ARGV[8]
-local state = call('HGET', KEYS[2], '~')
+local state = call('HGET', CLAIMS, '~')
 local clock = call('TIME')
-local micros = clock[1] .. (#clock[2] == 6 and clock[2] or string.sub('00000' .. clock[2], -6)) -- as text, as in request.lua
+--include as_text.lua
+local micros = as_text(clock)
 
 -- reply answers, in the same step as the grant, in which of its lives the server is.
 local function reply(text)
@@ -32,11 +33,11 @@ if not keep and #token == #micros then
     if before then bury(before, 'r', last, ttl, string.sub(micros, 1, -4) + 0) end
     free = not ended(id)
   end
-  if free and call('SET', KEYS[1], ARGV[5] == 'h' and id or '~shared', 'NX', 'PX', ARGV[4]) then
+  if free and call('SET', KEY, ARGV[5] == 'h' and id or '~shared', 'NX', 'PX', ARGV[4]) then
     local due = refresh <= micros
     if due then refresh = string.format('%016.0f', micros + KEEP * 500) end
-    call('HSET', KEYS[2], '~', 'FORMAT ' .. ARGV[5] .. ' ' .. token .. ' ' .. refresh .. ' ' .. string.sub(micros, 1, -4) .. ' ' .. id .. ' ' .. ARGV[3])
-    if due then call('PEXPIRE', KEYS[2], KEEP) end
+    call('HSET', CLAIMS, '~', 'FORMAT ' .. ARGV[5] .. ' ' .. token .. ' ' .. refresh .. ' ' .. string.sub(micros, 1, -4) .. ' ' .. id .. ' ' .. ARGV[3])
+    if due then call('PEXPIRE', CLAIMS, KEEP) end
     return reply('g ' .. token .. ' 0 0')
   end
 end
@@ -44,8 +45,8 @@ end
 -- One claim has the lock to itself: the answer changes nothing.
 if state then
   local has, holder = string.match(state, '^FORMAT h (%d+) %d+ %S+ (%S+)')
-  if holder and place(holder) ~= place(id) and not ended(id) and call('GET', KEYS[1]) == holder then
-    return reply('w ' .. has .. ' ' .. math.max(call('PTTL', KEYS[1]), 1) .. ' 0')
+  if holder and place(holder) ~= place(id) and not ended(id) and call('GET', KEY) == holder then
+    return reply('w ' .. has .. ' ' .. math.max(call('PTTL', KEY), 1) .. ' 0')
   end
 end
 

@@ -1,8 +1,6 @@
--- release_alone is for a claim that has its lock with nobody behind it: field '~' of the claims is the whole queue.
+-- release_alone releases a claim that has its lock with nobody behind it, and returns 'ok', or nil: field '~' of the claims,
+-- the state, is the whole queue then. KEY has its value still, so the claim has not expired, and no clock is needed.
 -- Who includes this file has set call.
-
--- release_alone releases the only claim, after which nobody is next, and returns 'ok', or nil. KEY has its value still, so
--- it has not expired, and no clock is needed.
 local function release_alone(KEY, CLAIMS, state, id, token)
   if not state or string.sub(state, #'FORMAT' + 52, #'FORMAT' + 52 + #id) ~= id .. ' ' then return nil end
   local head = string.sub(state, 1, #'FORMAT' + 19)

@@ -9,6 +9,7 @@ local id, token, keep = ARGV[1], ARGV[2], ARGV[5]
 local first = token == 'h' or token == 's'
 local state = call('HGET', CLAIMS, '~')
 local clock = call('TIME')
+--include as_text.lua
 --include grant_alone.lua
 local micros = as_text(clock)
 

@@ -6,6 +6,7 @@
 -- Returns  for each claim what request.lua or release.lua returns, or '!' and the text of the error that it ends with
 local call = redis.call
 
+--include as_text.lua
 --include grant_alone.lua
 --include release_alone.lua
 
@@ -30,6 +31,7 @@ local function next_group()
   end
 end
 
+-- next_claim does what is asked most often first. Where that is not the case the whole script looks once more.
 local function next_claim()
   local KEY, CLAIMS, ORDER, EXPIRY, id = KEYS[key], KEYS[key + 1], KEYS[key + 2], KEYS[key + 3], ARGV[at]
   claims, left, key, at = claims + 1, left - 1, key + 4, at + 1
@@ -46,13 +48,17 @@ end
 local function all()
   while key <= #KEYS do
     if left == 0 then next_group() end
-    local answer = next_claim()
+    local answer = next_claim() -- which counts it
     out[claims] = answer
   end
 end
 
 repeat -- an error is that of one claim; the others go on
+  local before = claims
   local went, failure = pcall(all)
-  if not went then out[claims] = '!' .. (type(failure) == 'table' and failure.err or tostring(failure)) end
+  if not went then
+    if claims == before then error(failure) end -- it is that of none
+    out[claims] = '!' .. (type(failure) == 'table' and failure.err or tostring(failure))
+  end
 until went
 return out
