@@ -84,8 +84,8 @@ type batch struct {
 	replies []Reply
 }
 
-// mostTogether is how many operations a batch has room for. With more the server would begin later, and the client would wait longer
-// for the first answer: each would rest while the other works.
+// mostTogether is how many operations a batch has room for. With more the server would begin later, and the client would
+// wait longer for the first answer: each would rest while the other works.
 const mostTogether = 12
 
 func newBatch(ctx context.Context) *batch {
