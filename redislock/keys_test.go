@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +128,22 @@ func TestEveryKeyExpires(t *testing.T) {
 		t.Errorf("Release: %v", err)
 	}
 	check("barred")
+}
+
+// Each sixteenth ended claim that gets a field sweeps, whatever the clock shows: a client may keep time with it.
+func TestEndedClaimsSweepInTurn(t *testing.T) {
+	srv := servers.Redis(t)
+	d := openAt(t, srv.Addr, "")
+	const ends = 160 // the last of which has no field yet; another is the state
+	for range ends {
+		release(t, d, acquire(t, d, claim("busy", long)))
+	}
+	stats := srv.RedisCommand(t, "INFO", "commandstats")
+	_, calls, _ := strings.Cut(stats, "cmdstat_hscan:calls=")
+	calls, _, _ = strings.Cut(calls, ",")
+	if want := strconv.Itoa(ends / 16); calls != want {
+		t.Errorf("%d ends swept %q times, want %s", ends, calls, want)
+	}
 }
 
 // The records of ended claims do not pile up.
