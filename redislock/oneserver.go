@@ -59,12 +59,12 @@ func (o *oneServer) ask() {
 	for i := range cmds {
 		cmds[i] = Command{Head: []string{"EVAL", whichServer, "1"}, Keys: []string{o.prefix + "{" + rand.Text() + "}"}}
 	}
-	switch proven, answered := verdict(o.conn.DoMany(ctx, cmds)); {
-	case answered:
-		o.learn(proven, provenFor)
-	default:
-		o.learn(o.proven.Load(), retryProof)
+	proven, answered := verdict(o.conn.DoMany(ctx, cmds))
+	if !answered {
+		o.learn(false, retryProof) // it may have moved meanwhile
+		return
 	}
+	o.learn(proven, provenFor)
 }
 
 // verdict is what the replies of the servers say. One that refuses is not known to be the same.

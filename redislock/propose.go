@@ -3,7 +3,6 @@ package redislock
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -32,7 +31,7 @@ func (d *Driver) Vote(ctx context.Context, c driver.Claim, token uint64) (driver
 		return driver.Status{}, driver.Life{}, err
 	}
 	if len(values) != 3 {
-		return driver.Status{}, driver.Life{}, errors.New("redis: the answer of a script cannot be understood")
+		return driver.Status{}, driver.Life{}, errNotUnderstood
 	}
 	st, err := proposed(c, token, values[:1])
 	return st, life(values[1], values[2]), err
