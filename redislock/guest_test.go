@@ -25,6 +25,43 @@ func TestGuests(t *testing.T) {
 	}
 }
 
+// One of ours that took the signal of python-redis-lock gives up before it asks: one of theirs is woken in its place. While
+// somebody has the lock, nobody is.
+func TestGuestPassesTheSignalOn(t *testing.T) {
+	srv := servers.Redis(t)
+	d := openGuest(t, srv.Addr, redislock.PythonRedisLock)
+	redis := func(args ...string) string { return srv.RedisCommand(t, args...) }
+	queued := func(id string) driver.Claim {
+		c := driver.Claim{Name: shared, ID: id, Weight: 1, Limit: 1, TTL: time.Minute, Queue: true}
+		if st, err := d.Request(t.Context(), c); err != nil || st.Granted {
+			t.Fatal(st, err)
+		}
+		return c
+	}
+	leave := func(c driver.Claim, signals string) {
+		t.Helper()
+		if err := d.Release(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		if n := redis("LLEN", "lock-signal:"+shared); n != signals {
+			t.Errorf("%s signals, want %s", n, signals)
+		}
+	}
+	redis("SET", "lock:"+shared, "theirs")
+	leave(queued("early"), "0")
+
+	c := queued("late")
+	redis("LPUSH", "lock-signal:"+shared, "1")
+	redis("DEL", "lock:"+shared)
+	if _, err := d.(driver.Waiter).Wait(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	leave(c, "1")
+	if ttl := redis("PTTL", "lock-signal:"+shared); ttl == "-1" {
+		t.Error("the signal stays for ever")
+	}
+}
+
 func openGuest(t testing.TB, addr string, layout redislock.Layout) driver.Driver {
 	t.Helper()
 	d, err := driver.Open(t.Context(), "redis://"+addr+"?layout="+string(layout))

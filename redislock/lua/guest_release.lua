@@ -18,6 +18,7 @@ end
 if mark == 'waits' and ARGV[2] == '0' then
   if call('HGET', KEYS[3], 'waiter') == ARGV[1] then call('HDEL', KEYS[3], 'waiter') end
   ended('released 0')
+  leave()
   return {'ok'}
 end
 local token = mark and string.match(mark, '^%d+$')

@@ -12,3 +12,6 @@ local function drop()
   call('DEL', KEYS[1])
   call('PUBLISH', KEYS[2], '0')
 end
+
+-- All who wait get each message.
+local function leave() end
