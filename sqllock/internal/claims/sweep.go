@@ -69,7 +69,7 @@ func (d *Driver) sweepAll(ctx context.Context) {
 
 // sweepOnce reports whether it left something.
 func (d *Driver) sweepOnce(ctx context.Context) (more bool, err error) {
-	dead, err := d.tidy(ctx)
+	_, more, err = d.tidy(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -78,22 +78,25 @@ func (d *Driver) sweepOnce(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	retired, err := d.retire(ctx, d.keep)
-	return len(dead) == sweepMost || forgotten == sweepMost || len(retired) == sweepMost, err
+	return more || forgotten == sweepMost || len(retired) == sweepMost, err
 }
 
-// tidy takes expired claims out of queues, and returns the name of the lock of each.
-func (d *Driver) tidy(ctx context.Context) ([]string, error) {
-	dead, err := d.names(ctx, findStale, int64(sweepMost))
-	for i, name := range dead {
-		if err != nil || slices.Contains(dead[:i], name) {
+// tidy takes claims that are over out of queues, and returns the name of the lock of each that had expired. more says that
+// it may have left some.
+func (d *Driver) tidy(ctx context.Context) (expired []string, more bool, err error) {
+	stale, err := d.names(ctx, findStale, int64(sweepMost))
+	for i, name := range stale {
+		if err != nil || slices.Contains(stale[:i], name) {
 			continue
 		}
 		d.sweeper.wrote.Store(true) // how they ended is to be forgotten later
-		_, err = run(ctx, d.session, func(ctx context.Context, conn *conn) (int64, error) {
+		var n int64
+		n, err = run(ctx, d.session, func(ctx context.Context, conn *conn) (int64, error) {
 			return conn.number(ctx, tidyQueue, []byte(name))
 		})
+		expired = append(expired, slices.Repeat([]string{name}, int(n))...)
 	}
-	return dead, err
+	return expired, len(stale) == sweepMost, err
 }
 
 // forget removes what was remembered of claims for long enough, and returns of how many.
@@ -111,16 +114,16 @@ func (d *Driver) retire(ctx context.Context, unused time.Duration) ([]string, er
 // Reap implements [driver.Reaper]: it does at once what sweeping does in passing.
 func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.Leftover, err error) {
 	for more := true; more && err == nil; {
-		var dead, tokens []string
+		var expired, tokens []string
 		var ends int64
-		if dead, err = d.tidy(ctx); err == nil {
+		if expired, more, err = d.tidy(ctx); err == nil {
 			ends, err = d.forget(ctx)
 		}
 		if err == nil {
 			tokens, err = d.retire(ctx, age)
 		}
-		removed = append(append(removed, leftovers("expired claim", dead)...), leftovers("last token", tokens)...)
-		more = len(dead) == sweepMost || ends == sweepMost || len(tokens) == sweepMost
+		removed = append(append(removed, leftovers("expired claim", expired)...), leftovers("last token", tokens)...)
+		more = more || ends == sweepMost || len(tokens) == sweepMost
 	}
 	return removed, err
 }
