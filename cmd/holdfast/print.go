@@ -28,9 +28,10 @@ func (a *app) complain(e *exit) {
 	a.say("%s", e)
 }
 
-// say tells the user something. Nothing in it controls the terminal.
+// say tells the user something, in one line also where several errors are told. Nothing in it controls the terminal.
 func (a *app) say(format string, args ...any) {
-	fmt.Fprintln(a.err, "holdfast: "+printable(fmt.Sprintf(format, args...)))
+	line := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "; ")
+	fmt.Fprintln(a.err, "holdfast: "+printable(line))
 }
 
 // printable returns s with what could control a terminal quoted: names and owners are other people's text.
