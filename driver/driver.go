@@ -50,7 +50,7 @@ type Status struct {
 type Entry struct {
 	Claim
 	Granted bool
-	Since   time.Time     // when it was queued, by the server's clock
+	Since   time.Time     // when it was queued, by the server's clock; zero if nobody knows
 	Left    time.Duration // how long it lives unless it is renewed
 }
 

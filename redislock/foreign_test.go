@@ -67,6 +67,13 @@ func TestTheirsExcludesOurs(t *testing.T) {
 	if err != nil || len(queue) != 3 || queue[0].ID != redislock.ForeignID || !queue[0].Granted || queue[1].Granted {
 		t.Errorf("the queue should begin with their lock: %+v, %v", queue, err)
 	}
+	for what, err := range map[string]error{
+		"break": d.Break(t.Context(), "jobs", redislock.ForeignID), "revoke": d.Revoke(t.Context(), "jobs", redislock.ForeignID),
+	} {
+		if !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("%s of their claim: %v", what, err)
+		}
+	}
 	await(t, d, first)
 	if got := srv.RedisCommand(t, "GET", "jobs"); got != first.ID {
 		t.Errorf("the key holds %q, want %q", got, first.ID)

@@ -3,6 +3,7 @@ package redislock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"strconv"
 	"time"
@@ -49,6 +50,9 @@ func parseQueue(name string, values []string) ([]driver.Entry, error) {
 	}
 	return entries, nil
 }
+
+// errForeign is the answer to who would end or ask what has ForeignID.
+var errForeign = fmt.Errorf("another client has the lock, and cannot be asked for it; turn to its owner, or delete its key: %w", errors.ErrUnsupported)
 
 func foreignEntry(name, value, left string) driver.Entry {
 	ms, _ := strconv.ParseInt(left, 10, 64)

@@ -52,6 +52,9 @@ func (d *Driver) Revoke(ctx context.Context, name, id string) error {
 }
 
 func (d *Driver) act(ctx context.Context, s *script, name, id string) error {
+	if id == ForeignID {
+		return errForeign
+	}
 	k, err := d.keys(name)
 	if err != nil {
 		return err

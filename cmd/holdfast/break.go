@@ -57,6 +57,9 @@ func (a *app) breakLock(ctx context.Context, s *store, name string, choose choic
 		return fail("nothing was broken")
 	}
 	claims, err = s.breakAll(ctx, name, claims)
+	if err != nil && len(claims) == 0 {
+		return err
+	}
 	return errors.Join(err, a.printBroken(name, claims))
 }
 

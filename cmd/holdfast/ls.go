@@ -76,5 +76,5 @@ func (v view) firstHolder() []string {
 	if len(v.Holders) == 0 {
 		return []string{"-", "-"}
 	}
-	return []string{v.Holders[0].who(), v.Holders[0].age().String()}
+	return []string{v.Holders[0].who(), v.Holders[0].age()}
 }

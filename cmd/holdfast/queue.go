@@ -26,7 +26,7 @@ type claim struct {
 	Label     string    `json:"label,omitempty"`
 	Value     string    `json:"value,omitempty"` // what a candidate stands for
 	Asks      string    `json:"asks"`            // "all", "shared" or "1 of 3"
-	Since     time.Time `json:"since"`           // when it was queued, by the backend's clock
+	Since     time.Time `json:"since,omitzero"`  // when it was queued, by the backend's clock, if it knows
 	ExpiresIn float64   `json:"expires_in"`      // seconds, unless it is renewed
 	Token     string    `json:"token,omitempty"` // the fencing token, in decimal
 }
@@ -87,7 +87,10 @@ func (v view) heldBy() string {
 		return "goes to " + v.Waiters[0].who()
 	}
 	first := v.Holders[0]
-	s := fmt.Sprintf("is held by %s since %s (for %v)", first.who(), clock(first.Since), first.age())
+	s := "is held by " + first.who()
+	if !first.Since.IsZero() {
+		s += fmt.Sprintf(" since %s (for %s)", clock(first.Since), first.age())
+	}
 	if others := len(v.Holders) - 1; others > 0 {
 		s += fmt.Sprintf(" and %d more", others)
 	}
@@ -101,13 +104,19 @@ func (c claim) who() string {
 	return printable(c.Owner)
 }
 
-// age is how long the claim is there. The backend's clock and ours may differ.
-func (c claim) age() time.Duration {
-	return max(time.Since(c.Since), 0).Truncate(time.Second)
+// age shows how long the claim is there, if that is known. The backend's clock and ours may differ.
+func (c claim) age() string {
+	if c.Since.IsZero() {
+		return dash("")
+	}
+	return max(time.Since(c.Since), 0).Truncate(time.Second).String()
 }
 
-// clock shows a point in time: without the day if that is today.
+// clock shows a point in time, if it is known: without the day if that is today.
 func clock(t time.Time) string {
+	if t.IsZero() {
+		return dash("")
+	}
 	t = t.Local()
 	if t.Format(time.DateOnly) == time.Now().Format(time.DateOnly) {
 		return t.Format(time.TimeOnly)
