@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -18,12 +20,22 @@ func init() {
 	driver.Register("postgres", openServer)
 }
 
+// Bounds of opening. A SQL driver may bound no more than the dialing, and wait for ever for the greeting of what is no
+// database server.
+const (
+	connectSeconds = 5 // for each host
+	openMore       = time.Second
+)
+
 // openServer opens mysql://user:password@host/database or postgres://user:password@host/database.
 func openServer(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	db, dialect, err := connect(u)
 	if err != nil {
 		return nil, err
 	}
+	hosts := 1 + strings.Count(u.Host, ",")
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(hosts)*connectSeconds*time.Second+openMore)
+	defer cancel()
 	d, err := newDriver(ctx, db, dialect, Mode(cmp.Or(u.Query().Get(modeParameter), string(Claims))), defaultKeep)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -122,7 +134,7 @@ func mysqlSource(u *url.URL, host string) string {
 		address = "unix(" + socket + ")"
 	}
 	password, _ := u.User.Password()
-	source := u.User.Username() + ":" + password + "@" + address + "/" + url.PathEscape(strings.Trim(u.Path, "/")) + "?timeout=5s"
+	source := u.User.Username() + ":" + password + "@" + address + "/" + url.PathEscape(strings.Trim(u.Path, "/")) + "?timeout=" + strconv.Itoa(connectSeconds) + "s"
 	if tls := u.Query().Get("tls"); tls != "" {
 		source += "&tls=" + url.QueryEscape(tls)
 	}
@@ -133,7 +145,7 @@ func mysqlSource(u *url.URL, host string) string {
 func postgresSource(u *url.URL, host string) string {
 	source := *u
 	q := u.Query()
-	q.Set("connect_timeout", "5")
+	q.Set("connect_timeout", strconv.Itoa(connectSeconds))
 	q.Del(modeParameter)
 	source.Host, source.RawQuery = host, q.Encode()
 	return source.String()
