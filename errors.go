@@ -42,11 +42,11 @@ type LostError struct {
 
 func (e *LostError) Error() string {
 	s := "lock " + strconv.Quote(e.Name) + " lost: " + e.Reason.String() +
-		" (token " + strconv.FormatUint(e.Token, 10) + "); stop the work it protected"
+		" (token " + strconv.FormatUint(e.Token, 10) + ")"
 	if e.Err != nil {
 		s += ": " + e.Err.Error()
 	}
-	return s
+	return s + "; stop the work it protected"
 }
 
 // Is reports whether target is ErrLost.
