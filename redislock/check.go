@@ -12,7 +12,16 @@ import (
 // Check examines each server that takes writes, as [driver.Checker] says: its version, role, what it does when its memory
 // is full, and what it keeps across a restart.
 func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
-	primaries, err := d.conn.Primaries(ctx)
+	return checkPrimaries(ctx, d.conn)
+}
+
+// Check examines the server as [Driver.Check] does.
+func (g *Guest) Check(ctx context.Context) ([]driver.Finding, error) {
+	return checkPrimaries(ctx, g.conn)
+}
+
+func checkPrimaries(ctx context.Context, conn Conn) ([]driver.Finding, error) {
+	primaries, err := conn.Primaries(ctx)
 	if err != nil {
 		return nil, explain(err)
 	}

@@ -14,8 +14,8 @@ import (
 
 // A Guest takes part in locks that another library keeps in its own [Layout]. Such a lock knows one holder and no queue:
 // whoever asks first when it is free has it, so there is no order, no readers, no permits and no list. Tokens grow
-// among our holders; those of the other library have none. It is a [driver.Waiter]; all methods are safe for concurrent
-// use.
+// among our holders; those of the other library have none. It is a [driver.Waiter] and a [driver.Checker]; all methods
+// are safe for concurrent use.
 type Guest struct {
 	conn    Conn
 	opts    Options
@@ -27,8 +27,9 @@ type Guest struct {
 }
 
 var (
-	_ driver.Driver = (*Guest)(nil)
-	_ driver.Waiter = (*Guest)(nil)
+	_ driver.Driver  = (*Guest)(nil)
+	_ driver.Waiter  = (*Guest)(nil)
+	_ driver.Checker = (*Guest)(nil)
 )
 
 // NewGuest returns a driver for locks in the layout that the options name, on a client for one Redis server that the

@@ -1,6 +1,7 @@
 package redislock_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -60,6 +61,36 @@ func TestGuestPassesTheSignalOn(t *testing.T) {
 	if ttl := redis("PTTL", "lock-signal:"+shared); ttl == "-1" {
 		t.Error("the signal stays for ever")
 	}
+}
+
+// The server of other libraries' locks is examined as ours is.
+func TestCheckGuest(t *testing.T) {
+	for _, layout := range guests {
+		t.Run(string(layout), func(t *testing.T) {
+			srv := servers.Redis(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
+			findings, err := driver.Check(t.Context(), openGuest(t, srv.Addr, layout))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if unsafe := facts(findings, driver.Unsafe); !strings.Contains(unsafe, "allkeys-lru") {
+				t.Errorf("unsafe is %q, want the eviction", unsafe)
+			}
+			if warnings := facts(findings, driver.Warning); !strings.Contains(warnings, "appendonly") {
+				t.Errorf("of warnings there are %q, want one of persistence", warnings)
+			}
+		})
+	}
+}
+
+// facts are what was found of a level, in one line.
+func facts(findings []driver.Finding, level driver.Level) string {
+	var all []string
+	for _, f := range findings {
+		if f.Level == level {
+			all = append(all, f.Fact+"; "+f.Advice)
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 func openGuest(t testing.TB, addr string, layout redislock.Layout) driver.Driver {
