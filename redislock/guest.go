@@ -49,6 +49,8 @@ func NewGuestOn(conn Conn, opts *Options) (*Guest, error) {
 		return nil, err
 	case given.Layout == Native:
 		return nil, errors.New("options: name the layout of the other library, or use New")
+	case given.Replicas > 0:
+		return nil, errors.New("options: in the layout of another library no grant waits for replicas; leave replicas out")
 	case conn.Cluster():
 		return nil, errors.New("options: locks of other libraries need one server, as their keys lie on different nodes of a cluster")
 	}

@@ -19,7 +19,7 @@ type Options struct {
 	Keep time.Duration
 	// Replicas is how many replicas must have a grant before it counts, with WAIT: a grant that they do not confirm is given
 	// back, and a renewal that they do not confirm extends nothing. None when zero. It makes it unlikely that a failover
-	// loses a lock, not impossible.
+	// loses a lock, not impossible. [NewGuest] takes none.
 	Replicas int
 	// ReplicasWithin is how long replicas may take to confirm: a second when zero.
 	ReplicasWithin time.Duration

@@ -42,6 +42,7 @@ func TestURLs(t *testing.T) {
 		"a certificate, no key":    {"rediss://" + srv.Addr + "?cert=/tmp/x", "go together"},
 		"no such file":             {"rediss://" + srv.Addr + "?ca=/nowhere/x", "parameter ca"},
 		"half a replica":           {"redis://" + srv.Addr + "?replicas=0.5", "whole number"},
+		"replicas of a guest":      {"redis://" + srv.Addr + "?replicas=1&layout=redisson", "leave replicas out"},
 		"sentinels, no master":     {"redis-sentinel://" + srv.Addr, "name of their master"},
 		"sentinels that are none":  {"redis-sentinel://" + srv.Addr + "/mymaster", "unknown command"},
 		"a cluster with databases": {"redis-cluster://" + srv.Addr + "/1", "one database"},
