@@ -50,8 +50,10 @@ func (o *Options) orDefault() (Options, error) {
 		return opts, fmt.Errorf("options: Keep is %v; it must be at least %v", opts.Keep, minKeep)
 	case opts.Layout.check() != nil:
 		return opts, opts.Layout.check()
-	case opts.Replicas < 0 || opts.ReplicasWithin < 0 || opts.ReplicasWithin%time.Millisecond != 0:
-		return opts, fmt.Errorf("options: %d replicas within %v; the number cannot be negative, and the time must be whole milliseconds", opts.Replicas, opts.ReplicasWithin)
+	case opts.Replicas < 0:
+		return opts, fmt.Errorf("options: the number of replicas cannot be negative: %d", opts.Replicas)
+	case opts.ReplicasWithin < 0 || opts.ReplicasWithin%time.Millisecond != 0:
+		return opts, fmt.Errorf("options: the time that replicas may take must be whole milliseconds, one at least: %v", opts.ReplicasWithin)
 	}
 	if opts.ReplicasWithin == 0 {
 		opts.ReplicasWithin = defaultReplicasWithin

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -44,7 +45,7 @@ func parseURL(u *url.URL) (target, Options, error) {
 		encrypt = p.Bool("tls", false)
 	}
 	misplaced := t.parsePlace(u, p)
-	if err := cmp.Or(p.Err(), misplaced); err != nil {
+	if err := cmp.Or(p.Err(), misplaced, checkTime(opts.ReplicasWithin)); err != nil {
 		return t, opts, err
 	}
 	var err error
@@ -63,8 +64,16 @@ func parseOptions(p *driver.Params) Options {
 		Prefix:         prefix,
 		NoPrefix:       prefix == "",
 		Replicas:       p.Int("replicas", 0),
-		ReplicasWithin: p.Duration("replicaswithin", 0),
+		ReplicasWithin: p.Duration("replicaswithin", defaultReplicasWithin),
 	}
+}
+
+// checkTime refuses a time of zero, which in a URL somebody chose, and which in [Options] is the default.
+func checkTime(replicasWithin time.Duration) error {
+	if replicasWithin == 0 {
+		return errors.New("parameter replicaswithin: it should be 1ms or more")
+	}
+	return nil
 }
 
 // parsePlace reads where the servers are, which each scheme says in its own way.
