@@ -2,6 +2,7 @@ package redislock_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -280,6 +281,26 @@ func TestCheckCluster(t *testing.T) {
 	}
 	if len(unsafe) != 1 || !strings.HasPrefix(unsafe[0], c.Masters[1].Addr) || !strings.Contains(unsafe[0], "volatile-ttl") {
 		t.Errorf("unsafe is %q, want the eviction of %s", unsafe, c.Masters[1].Addr)
+	}
+}
+
+// A guest is refused in a cluster, with the same words whether or not the URL says that it is one.
+func TestGuestInCluster(t *testing.T) {
+	c := servers.RedisCluster(t)
+	for _, layout := range guests {
+		for _, url := range []string{"redis://" + c.Masters[0].Addr, "redis-cluster://" + addrs(c.Masters)} {
+			d, err := driver.Open(t.Context(), url+"?layout="+string(layout))
+			if err == nil {
+				t.Cleanup(func() { d.Close() })
+				_, err = d.Request(t.Context(), claim("jobs", long))
+				if !errors.Is(err, driver.ErrRefused) {
+					t.Errorf("%s, %s: %v, want ErrRefused", url, layout, err)
+				}
+			}
+			if err == nil || !strings.Contains(err.Error(), "locks of other libraries need one server") {
+				t.Errorf("%s, %s: %v, want an error that says what they need", url, layout, err)
+			}
+		}
 	}
 }
 

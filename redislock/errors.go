@@ -28,8 +28,12 @@ func explain(err error) error {
 	return fmt.Errorf("redis answered %q", text)
 }
 
+// permit is what to do for a user who may not do what a driver needs.
+const permit = "let the user run EVAL, EVALSHA, SUBSCRIBE, SCAN and the commands of the scripts, on the keys and channels under the prefix"
+
 // refusals are the answers that need advice, and after which asking again cannot help unless it passes. A server that is
-// loading, busy, cut off from its primary or failing over will answer differently soon.
+// loading, busy, cut off from its primary or failing over will answer differently soon. A script whose user lacks a
+// permission may have begun: a claim that it granted before it failed is nobody's, and ends by its TTL.
 var refusals = []struct {
 	prefix   string
 	anywhere bool
@@ -41,10 +45,13 @@ var refusals = []struct {
 	{prefix: "WRONGPASS", advice: "check the user and the password"},
 	{prefix: "invalid password", advice: "check the password"},
 	{prefix: "AUTH", advice: "leave the password out, or set one on the server"},
-	{prefix: "NOPERM", advice: "let the user run EVAL, EVALSHA, SUBSCRIBE, SCAN and the commands of the scripts, on the keys and channels under the prefix"},
+	{prefix: "NOPERM", advice: permit},
+	{prefix: "The user executing the script can't", anywhere: true, advice: permit}, // Redis 7.0
+	{prefix: "ACL failure in script", anywhere: true, advice: permit},               // later ones, and Valkey
 	{prefix: "WRONGTYPE", anywhere: true, advice: "something else is stored under the lock's keys; use another name or prefix"},
 	{prefix: "READONLY", passes: true, advice: "this server is a replica; if it does not become the primary soon, connect to that, or with redis-sentinel: to whichever is"},
 	{prefix: "MOVED ", advice: "this server is part of a cluster; use a URL like redis-cluster://host1,host2"},
+	{prefix: "CROSSSLOT", advice: needsOneServer},
 	{prefix: "No such master with that name", anywhere: true, advice: "the sentinels do not know the name after the hosts; SENTINEL MASTERS lists those that they know"},
 	{prefix: "NOREPLICAS", passes: true, advice: "too few replicas follow the primary, so it takes no writes; see to the replicas"},
 	{prefix: "MISCONF", anywhere: true, passes: true, advice: "it cannot write to its disk, so it takes no writes; see to the disk"},

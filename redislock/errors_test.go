@@ -21,6 +21,7 @@ func TestRefusals(t *testing.T) {
 	}
 	auth("ACL", "SETUSER", "guest", "on", ">gu3st", "~other:*", "&*", "+@all")
 	auth("ACL", "SETUSER", "deaf", "on", ">d3af", "~*", "resetchannels", "+@all")
+	auth("ACL", "SETUSER", "idle", "on", ">1dle", "~*", "&*", "+@all", "-set")
 	auth("RPUSH", "holdfast:{list}", "x")
 	for name, tt := range map[string]struct{ url, lock, want string }{
 		"no password":    {"redis://" + srv.Addr, "a", "give a user and a password"},
@@ -28,6 +29,7 @@ func TestRefusals(t *testing.T) {
 		"no database":    {"redis://:s3cret@" + srv.Addr + "/999", "a", "database"},
 		"forbidden key":  {"redis://guest:gu3st@" + srv.Addr, "a", "prefix"},
 		"no channel":     {"redis://deaf:d3af@" + srv.Addr, "a", "channels"},
+		"no command":     {"redis://idle:1dle@" + srv.Addr, "a", "the commands of the scripts"},
 		"another type":   {"redis://:s3cret@" + srv.Addr, "list", "something else"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -39,7 +41,7 @@ func TestRefusals(t *testing.T) {
 			if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want ErrRefused that says %q", err, tt.want)
 			}
-			for _, secret := range []string{"s3cret", "gu3st", "d3af", "wr0ng"} {
+			for _, secret := range []string{"s3cret", "gu3st", "d3af", "1dle", "wr0ng"} {
 				if err != nil && strings.Contains(err.Error(), secret) {
 					t.Errorf("the error shows a password: %v", err)
 				}

@@ -32,6 +32,9 @@ var (
 	_ driver.Checker = (*Guest)(nil)
 )
 
+// needsOneServer is why a guest is refused in a cluster. A node that it is connected to as to a single server answers so, too.
+const needsOneServer = "locks of other libraries need one server, as their keys lie on different nodes of a cluster"
+
 // NewGuest returns a driver for locks in the layout that the options name, on a client for one Redis server that the
 // caller opened, and closes, after the driver. Nothing is sent yet.
 func NewGuest(client rueidis.Client, opts *Options) (*Guest, error) {
@@ -52,7 +55,7 @@ func NewGuestOn(conn Conn, opts *Options) (*Guest, error) {
 	case given.Replicas > 0:
 		return nil, errors.New("options: in the layout of another library no grant waits for replicas; leave replicas out")
 	case conn.Cluster():
-		return nil, errors.New("options: locks of other libraries need one server, as their keys lie on different nodes of a cluster")
+		return nil, errors.New("options: " + needsOneServer)
 	}
 	g := &Guest{conn: conn, opts: given, popping: make(chan struct{}, mostHeard)}
 	const always = " flags=allow-oom"
