@@ -2,6 +2,8 @@ package redislock
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,14 +12,33 @@ import (
 )
 
 // Check examines each server that takes writes, as [driver.Checker] says: its version, role, what it does when its memory
-// is full, and what it keeps across a restart.
+// is full, and what it keeps across a restart. It also tries what those do who wait for a lock.
 func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
-	return checkPrimaries(ctx, d.conn)
+	return check(ctx, d.conn, d.post.ready)
 }
 
 // Check examines the server as [Driver.Check] does.
 func (g *Guest) Check(ctx context.Context) ([]driver.Finding, error) {
-	return checkPrimaries(ctx, g.conn)
+	return check(ctx, g.conn, g.tryToHear)
+}
+
+// check examines the servers, and has the client listen for a lock.
+func check(ctx context.Context, conn Conn, listen func(ctx context.Context, lock string) error) ([]driver.Finding, error) {
+	findings, err := checkPrimaries(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	deaf, err := checkHearing(ctx, listen)
+	return append(findings, deaf...), err
+}
+
+// checkHearing finds a user who may take locks and not wait for them.
+func checkHearing(ctx context.Context, listen func(ctx context.Context, lock string) error) ([]driver.Finding, error) {
+	err := explain(listen(ctx, "holdfast-check-"+rand.Text()))
+	if errors.Is(err, driver.ErrRefused) {
+		return []driver.Finding{{Level: driver.Unsafe, Fact: "it is not possible to listen: " + err.Error(), Advice: "who waits for a lock is told of its turn there: nobody can wait until this is allowed"}}, nil
+	}
+	return nil, err
 }
 
 func checkPrimaries(ctx context.Context, conn Conn) ([]driver.Finding, error) {

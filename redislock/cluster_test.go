@@ -284,6 +284,18 @@ func TestCheckCluster(t *testing.T) {
 	}
 }
 
+// In a cluster those who wait listen in the slot of the lock.
+func TestCheckOfDeafUserInCluster(t *testing.T) {
+	c := servers.RedisCluster(t)
+	for _, s := range append(slices.Clone(c.Masters), c.Replicas...) {
+		s.RedisCommand(t, "ACL", "SETUSER", "nochan", "on", ">pw", "~*", "resetchannels", "&other", "+@all")
+	}
+	findings, err := openURL(t, "redis-cluster://nochan:pw@"+addrs(c.Masters)).Check(t.Context())
+	if unsafe := facts(findings, driver.Unsafe); err != nil || !strings.Contains(unsafe, "channels") {
+		t.Errorf("unsafe is %q, %v; want that the user may not listen", unsafe, err)
+	}
+}
+
 // A guest is refused in a cluster, with the same words whether or not the URL says that it is one.
 func TestGuestInCluster(t *testing.T) {
 	c := servers.RedisCluster(t)

@@ -119,3 +119,35 @@ func TestCheck(t *testing.T) {
 		t.Errorf("a request to a replica: %v, want an error that says so, after which one may ask again", err)
 	}
 }
+
+// A user who may not listen takes a free lock, and can wait for none: the examination tells. What it may not do is named.
+func TestCheckOfDeafUser(t *testing.T) {
+	srv := servers.Redis(t)
+	srv.RedisCommand(t, "ACL", "SETUSER", "nochan", "on", ">pw", "~*", "resetchannels", "&other", "+@all")
+	srv.RedisCommand(t, "ACL", "SETUSER", "nocommand", "on", ">pw", "~*", "&*", "+@all", "-subscribe", "-blpop")
+	for name, tt := range map[string]struct{ url, want string }{
+		"no channel":                    {"redis://nochan:pw@" + srv.Addr, "channels"},
+		"no SUBSCRIBE":                  {"redis://nocommand:pw@" + srv.Addr, "'subscribe'"},
+		"no channel, Redisson":          {"redis://nochan:pw@" + srv.Addr + "?layout=redisson", "channels"},
+		"no SUBSCRIBE, Redisson":        {"redis://nocommand:pw@" + srv.Addr + "?layout=redisson", "'subscribe'"},
+		"no BLPOP, python-redis-lock":   {"redis://nocommand:pw@" + srv.Addr + "?layout=python-redis-lock", "'blpop'"},
+		"it needs no channel":           {"redis://nochan:pw@" + srv.Addr + "?layout=python-redis-lock", ""},
+		"one that may do all: native":   {"redis://" + srv.Addr, ""},
+		"one that may do all: Redisson": {"redis://" + srv.Addr + "?layout=redisson", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := driver.Open(t.Context(), tt.url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { d.Close() })
+			findings, err := driver.Check(t.Context(), d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if unsafe := facts(findings, driver.Unsafe); (unsafe == "") != (tt.want == "") || !strings.Contains(unsafe, tt.want) {
+				t.Errorf("unsafe is %q, want %q", unsafe, tt.want)
+			}
+		})
+	}
+}

@@ -69,11 +69,26 @@ func (g *Guest) pop(ctx context.Context, list string) error {
 	default:
 		return driver.Sleep(ctx, askEvery/2+rand.N(askEvery/2))
 	}
-	cmd := Command{Head: []string{"BLPOP"}, Keys: []string{list}, Tail: []string{strconv.Itoa(int(popFor.Seconds()))}}
 	for {
-		reply := g.conn.DoTogether(ctx, []Command{cmd})[0]
-		if reply.Err != nil || len(reply.Values) > 0 {
-			return explain(reply.Err)
+		heard, err := g.popOnce(ctx, list, popFor)
+		if heard || err != nil {
+			return err
 		}
 	}
+}
+
+// popOnce waits for a signal for some time, and reports whether there was one.
+func (g *Guest) popOnce(ctx context.Context, list string, wait time.Duration) (bool, error) {
+	cmd := Command{Head: []string{"BLPOP"}, Keys: []string{list}, Tail: []string{strconv.FormatFloat(wait.Seconds(), 'f', -1, 64)}}
+	reply := g.conn.DoTogether(ctx, []Command{cmd})[0]
+	return len(reply.Values) > 0, explain(reply.Err)
+}
+
+// tryToHear waits for a signal as Wait does, for as short as can be, or begins to listen.
+func (g *Guest) tryToHear(ctx context.Context, lock string) error {
+	if g.opts.Layout == PythonRedisLock {
+		_, err := g.popOnce(ctx, g.form(lock).signal, time.Millisecond)
+		return err
+	}
+	return g.post.ready(ctx, lock)
 }
