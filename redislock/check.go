@@ -14,17 +14,17 @@ import (
 // Check examines each server that takes writes, as [driver.Checker] says: its version, role, what it does when its memory
 // is full, and what it keeps across a restart. It also tries what those do who wait for a lock.
 func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
-	return check(ctx, d.conn, d.post.ready)
+	return check(ctx, d.conn, d.opts, d.post.ready)
 }
 
 // Check examines the server as [Driver.Check] does.
 func (g *Guest) Check(ctx context.Context) ([]driver.Finding, error) {
-	return check(ctx, g.conn, g.tryToHear)
+	return check(ctx, g.conn, g.opts, g.tryToHear)
 }
 
 // check examines the servers, and has the client listen for a lock.
-func check(ctx context.Context, conn Conn, listen func(ctx context.Context, lock string) error) ([]driver.Finding, error) {
-	findings, err := checkPrimaries(ctx, conn)
+func check(ctx context.Context, conn Conn, opts Options, listen func(ctx context.Context, lock string) error) ([]driver.Finding, error) {
+	findings, err := checkPrimaries(ctx, conn, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -41,14 +41,14 @@ func checkHearing(ctx context.Context, listen func(ctx context.Context, lock str
 	return nil, err
 }
 
-func checkPrimaries(ctx context.Context, conn Conn) ([]driver.Finding, error) {
+func checkPrimaries(ctx context.Context, conn Conn, opts Options) ([]driver.Finding, error) {
 	primaries, err := conn.Primaries(ctx)
 	if err != nil {
 		return nil, explain(err)
 	}
 	var all []driver.Finding
 	for _, server := range primaries {
-		findings, err := checkServer(ctx, server)
+		findings, err := checkServer(ctx, server, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -62,15 +62,18 @@ func checkPrimaries(ctx context.Context, conn Conn) ([]driver.Finding, error) {
 	return all, nil
 }
 
-func checkServer(ctx context.Context, server Conn) ([]driver.Finding, error) {
+func checkServer(ctx context.Context, server Conn, opts Options) ([]driver.Finding, error) {
 	values, err := server.Do(ctx, Command{Head: []string{"INFO"}})
 	if err != nil {
 		return nil, explain(err)
 	}
 	info := parseInfo(strings.Join(values, "\n"))
+	if info["redis_mode"] == "sentinel" {
+		return []driver.Finding{{Level: driver.Unsafe, Fact: "the server is a sentinel", Advice: "use a URL like " + likeSentinel}}, nil
+	}
 	return []driver.Finding{
 		checkVersion(info),
-		checkRole(info),
+		checkRole(info, opts),
 		checkMemory(info),
 		checkPersistence(ctx, server, info),
 	}, nil
@@ -99,15 +102,47 @@ func checkVersion(info map[string]string) driver.Finding {
 	return driver.Finding{Fact: "the server's version is " + version}
 }
 
-func checkRole(info map[string]string) driver.Finding {
-	role, replicas := info["role"], info["connected_slaves"]
-	switch {
-	case role != "master":
+func checkRole(info map[string]string, opts Options) driver.Finding {
+	if info["role"] != "master" {
 		return driver.Finding{Level: driver.Unsafe, Fact: "the server is a replica", Advice: "connect to the primary: a replica refuses to write"}
-	case replicas != "0" && replicas != "":
-		return driver.Finding{Level: driver.Warning, Fact: "the server has " + replicas + " replicas", Advice: "a failover to one that lacks the last writes forgets locks: guard what must not be written twice with the fencing token; set replicas=1 in the URL and min-replicas-to-write 1 on the servers to make that rare, or use a quorum of servers"}
 	}
-	return driver.Finding{Fact: "the server is a primary without replicas"}
+	replicas, _ := strconv.Atoi(info["connected_slaves"])
+	if replicas == 0 && opts.Replicas == 0 {
+		return driver.Finding{Fact: "the server is a primary without replicas"}
+	}
+	fact := fmt.Sprintf("the server has %s", plural(replicas, "replica"))
+	if opts.Replicas > 0 {
+		fact += fmt.Sprintf(", and %d must have a grant before it counts", opts.Replicas)
+	}
+	level, advice := replicaAdvice(replicas, info["min_slaves_good_slaves"] != "", opts)
+	return driver.Finding{Level: level, Fact: fact, Advice: advice}
+}
+
+// replicaAdvice is what to do on a server with some replicas, or that should have some. It is guarded if without replicas it
+// takes no writes.
+func replicaAdvice(replicas int, guarded bool, opts Options) (driver.Level, string) {
+	const forgets = "a failover to one that lacks the last writes forgets locks: guard what must not be written twice with the fencing token; "
+	switch {
+	case opts.Layout != Native:
+		return driver.Warning, forgets + "set min-replicas-to-write 1 on the servers to make that rarer"
+	case opts.Replicas == 0:
+		return driver.Warning, forgets + "set replicas=1 in the URL and min-replicas-to-write 1 on the servers to make that rare, or use a quorum of servers"
+	case opts.Replicas > replicas:
+		return driver.Unsafe, "no lock is granted until there are as many: see to the replicas and their links, or ask for fewer"
+	case opts.Replicas < replicas:
+		return driver.Warning, fmt.Sprintf("%sset replicas=%d in the URL to make that rarer; then no lock is granted while a replica is down", forgets, replicas)
+	case !guarded:
+		return driver.Warning, "set min-replicas-to-write 1 on the servers: a primary that is cut off from its replicas refuses by itself then"
+	}
+	return driver.Fine, ""
+}
+
+// plural writes a number of things.
+func plural(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 func checkMemory(info map[string]string) driver.Finding {

@@ -58,7 +58,8 @@ var refusals = []struct {
 	{prefix: "OOM", advice: "the server's memory is full; give it more or free some"},
 	{prefix: "DB index", advice: "choose a database that exists"},
 	{prefix: "Error compiling script", anywhere: true, advice: "the server must be Redis 7.0 or newer"},
-	{prefix: "unknown command", advice: "the server must be Redis 7.0 or newer and let scripts run"},
+	{prefix: "unknown command 'SENTINEL'", advice: "this server is no sentinel; use a URL like " + likeServer},
+	{prefix: "unknown command", advice: "the server must be Redis 7.0 or newer and let scripts run; to sentinels connect with " + likeSentinel},
 }
 
 func isNoScript(err error) bool {

@@ -136,12 +136,7 @@ func TestCheckOfDeafUser(t *testing.T) {
 		"one that may do all: Redisson": {"redis://" + srv.Addr + "?layout=redisson", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := driver.Open(t.Context(), tt.url)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { d.Close() })
-			findings, err := driver.Check(t.Context(), d)
+			findings, err := driver.Check(t.Context(), openAny(t, tt.url))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -95,10 +95,5 @@ func facts(findings []driver.Finding, level driver.Level) string {
 
 func openGuest(t testing.TB, addr string, layout redislock.Layout) driver.Driver {
 	t.Helper()
-	d, err := driver.Open(t.Context(), "redis://"+addr+"?layout="+string(layout))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { d.Close() })
-	return d
+	return openAny(t, "redis://"+addr+"?layout="+string(layout))
 }

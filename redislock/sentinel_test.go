@@ -304,3 +304,65 @@ func TestReplicasOfASingleServer(t *testing.T) {
 		release(t, d, acquire(t, d, claim(fmt.Sprint("jobs ", i), long)))
 	}
 }
+
+// A URL that says sentinel of a server, or server of a sentinel, is told so.
+func TestSentinelForServer(t *testing.T) {
+	g := servers.RedisSentinel(t)
+	_, err := driver.Open(t.Context(), "redis-sentinel://"+addrs(g.Servers[:1])+"/"+g.Name)
+	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "no sentinel; use a URL like redis://") {
+		t.Errorf("a server as a sentinel: %v", err)
+	}
+	d := openAt(t, g.Sentinels[0].Addr, "")
+	if _, err := d.Request(t.Context(), claim("jobs", long)); !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "redis-sentinel://") {
+		t.Errorf("a sentinel as a server: %v", err)
+	}
+	findings, err := d.Check(t.Context())
+	if unsafe := facts(findings, driver.Unsafe); err != nil || len(findings) != 1 || !strings.Contains(unsafe, "is a sentinel") {
+		t.Errorf("examining a sentinel: %+v, %v", findings, err)
+	}
+}
+
+// What is advised about replicas depends on how many there are and how many must have a grant.
+func TestCheckReplicas(t *testing.T) {
+	primary := servers.Redis(t, "--repl-diskless-sync-delay", "0")
+	for range 2 {
+		servers.Redis(t).Follow(t, primary)
+	}
+	role := func(params string) string {
+		t.Helper()
+		findings, err := driver.Check(t.Context(), openAny(t, "redis://"+primary.Addr+params))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range findings {
+			if strings.Contains(f.Fact, "2 replicas") {
+				return f.Fact + "; " + f.Advice
+			}
+		}
+		t.Fatalf("nothing is said about replicas: %+v", findings)
+		return ""
+	}
+	eventually(t, "two replicas are there", func() bool {
+		return strings.Contains(primary.RedisCommand(t, "INFO", "replication"), "connected_slaves:2")
+	})
+	for params, want := range map[string]string{
+		"":                 "set replicas=1 in the URL",
+		"?replicas=1":      "set replicas=2 in the URL",
+		"?replicas=2":      "min-replicas-to-write",
+		"?replicas=3":      "no lock is granted",
+		"?layout=redisson": "min-replicas-to-write",
+	} {
+		if got := role(params); !strings.Contains(got, want) {
+			t.Errorf("with %q: %s; want %q", params, got, want)
+		}
+	}
+	for _, params := range []string{"?replicas=2", "?layout=redisson"} {
+		if got := role(params); strings.Contains(got, "in the URL") {
+			t.Errorf("with %q: %s; there is nothing to set in the URL", params, got)
+		}
+	}
+	primary.RedisCommand(t, "CONFIG", "SET", "min-replicas-to-write", "1")
+	if got := role("?replicas=2"); !strings.HasSuffix(got, "; ") {
+		t.Errorf("with all as it should be: %s", got)
+	}
+}

@@ -23,12 +23,18 @@ func openAt(t testing.TB, addr, params string) *redislock.Driver {
 
 func openURL(t testing.TB, url string) *redislock.Driver {
 	t.Helper()
+	return openAny(t, url).(*redislock.Driver)
+}
+
+// openAny opens a driver for any layout.
+func openAny(t testing.TB, url string) driver.Driver {
+	t.Helper()
 	d, err := driver.Open(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
-	return d.(*redislock.Driver)
+	return d
 }
 
 // addrs are the addresses of servers as URLs list them.

@@ -20,6 +20,12 @@ const (
 	defaultSentinelPort = "26379"
 )
 
+// URLs as messages show them.
+const (
+	likeServer   = "redis://localhost:6379"
+	likeSentinel = "redis-sentinel://host1,host2,host3/mymaster"
+)
+
 // A target is what a URL says about the servers.
 type target struct {
 	scheme         string
@@ -105,12 +111,12 @@ func (t *target) checkSocket(u *url.URL) error {
 
 func (t *target) checkSentinel() error {
 	if len(t.hosts) == 0 || t.master == "" || strings.Contains(t.master, "/") {
-		return errors.New("the URL should have the sentinels and the name of their master, like redis-sentinel://host1,host2,host3/mymaster")
+		return errors.New("the URL should have the sentinels and the name of their master, like " + likeSentinel)
 	}
 	return nil
 }
 
-var errNoCluster = fmt.Errorf("this server is not part of a cluster; use a URL like redis://localhost:6379: %w", driver.ErrRefused)
+var errNoCluster = fmt.Errorf("this server is not part of a cluster; use a URL like %s: %w", likeServer, driver.ErrRefused)
 
 func (t *target) checkCluster(u *url.URL) error {
 	if len(t.hosts) == 0 || strings.Trim(u.Path, "/") != "" {
