@@ -29,7 +29,7 @@ func explain(err error) error {
 }
 
 // permit is what to do for a user who may not do what a driver needs.
-const permit = "let the user run EVAL, EVALSHA, SUBSCRIBE, SCAN and the commands of the scripts, on the keys and channels under the prefix"
+const permit = "let the user run EVAL, EVALSHA, SUBSCRIBE, SCAN and the commands of the scripts, on the keys and channels under the prefix, as the ACL in docs/redis.md lets it"
 
 // refusals are the answers that need advice, and after which asking again cannot help unless it passes. A server that is
 // loading, busy, cut off from its primary or failing over will answer differently soon. A script whose user lacks a
