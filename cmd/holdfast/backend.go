@@ -105,10 +105,19 @@ func (b *backendFlags) locate() (rawURL, shown string, err error) {
 	if err != nil {
 		return "", "", usage("%w", err)
 	}
-	if !slices.Contains(schemes, u.Scheme) {
-		return "", "", usage("this command has no backend for %q; it has: %s", u.Scheme+":", strings.Join(schemes, " "))
+	return rawURL, driver.Redact(u), checkScheme(u)
+}
+
+// checkScheme refuses a URL that is for none of our backends.
+func checkScheme(u *url.URL) error {
+	switch {
+	case slices.Contains(schemes, u.Scheme):
+		return nil
+	case u.Scheme == "mem":
+		return usage("mem: is the memory of one process, and each command is another, so it would exclude nobody; use file:/path/to/locks.db")
+	default:
+		return usage("this command has no backend for %q; it has: %s", u.Scheme+":", strings.Join(schemes, " "))
 	}
-	return rawURL, driver.Redact(u), nil
 }
 
 // open connects to the backend.

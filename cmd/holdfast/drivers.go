@@ -1,6 +1,7 @@
 package main
 
-// The backends that this command has, and the database drivers that sqllock uses.
+// The backends that this command has, and the database drivers that sqllock uses. Memlock is not among them: its locks are
+// for the goroutines of one process.
 import (
 	"io"
 	"log"
@@ -9,7 +10,6 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 
 	_ "github.com/holdfast-go/holdfast/etcdlock"
-	_ "github.com/holdfast-go/holdfast/memlock"
 	_ "github.com/holdfast-go/holdfast/quorum"
 	_ "github.com/holdfast-go/holdfast/redislock"
 	_ "github.com/holdfast-go/holdfast/sqllock"
@@ -18,7 +18,7 @@ import (
 )
 
 // schemes are the URL schemes of those backends.
-var schemes = []string{"mem", "file", "redis", "rediss", "redis+unix", "redis-sentinel", "redis-cluster", "redlock", "etcd", "zk", "mysql", "postgres"}
+var schemes = []string{"file", "redis", "rediss", "redis+unix", "redis-sentinel", "redis-cluster", "redlock", "etcd", "zk", "mysql", "postgres"}
 
 // The MySQL driver would write about connections that break, which are opened again.
 func init() { mysql.SetLogger(log.New(io.Discard, "", 0)) }
