@@ -6,7 +6,7 @@ import "time"
 // standard error, since standard output belongs to the command.
 type event struct {
 	Event   string   `json:"event"` // waiting, acquired, revoked, lost, exit, warning or error
-	Time    string   `json:"time,omitempty"`
+	Time    string   `json:"time"`
 	Name    string   `json:"name,omitempty"`
 	Owner   string   `json:"owner,omitempty"`   // acquired: as others see us
 	Token   string   `json:"token,omitempty"`   // acquired, revoked, lost: the fencing token, in decimal

@@ -22,7 +22,7 @@ func printJSON(w io.Writer, v any) error {
 // complain tells why the command ends.
 func (a *app) complain(e *exit) {
 	if a.json {
-		_ = printJSON(a.err, event{Event: "error", Error: e.Error(), Code: &e.code, Holders: e.holders}) // nobody is left to tell
+		a.emit(event{Event: "error", Error: e.Error(), Code: &e.code, Holders: e.holders})
 		return
 	}
 	a.say("%s", e)
