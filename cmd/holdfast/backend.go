@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
@@ -140,11 +142,20 @@ func (b *backendFlags) open(ctx context.Context, opts ...holdfast.Option) (*stor
 // isUnreachable reports whether a backend could not be opened because of its state, not because of its URL.
 func isUnreachable(err error) bool {
 	var (
-		network net.Error
-		system  syscall.Errno
+		network     net.Error
+		system      syscall.Errno
+		certificate *tls.CertificateVerificationError
+		postgres    *pgconn.ConnectError
 	)
 	return errors.Is(err, driver.ErrRefused) || errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) ||
-		errors.As(err, &network) || errors.As(err, &system)
+		errors.As(err, &network) || errors.As(err, &system) || errors.As(err, &certificate) || errors.As(err, &postgres) ||
+		isForeign(err)
+}
+
+// isForeign reports whether what answered speaks another protocol. Rueidis has only a text for that.
+func isForeign(err error) bool {
+	var noTLS tls.RecordHeaderError
+	return errors.As(err, &noTLS) || strings.Contains(err.Error(), "received unknown message type: ")
 }
 
 // closeLimit bounds how long the command waits for the backend at its end. What it then does not know to be given back

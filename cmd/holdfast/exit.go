@@ -62,7 +62,10 @@ func fail(format string, args ...any) error {
 // unavailable is the error for a backend that does not serve us.
 func unavailable(err error) error {
 	var network net.Error
-	if errors.As(err, &network) {
+	switch {
+	case isForeign(err):
+		err = fmt.Errorf("%w; what answers speaks another protocol; check the scheme and the port", err)
+	case errors.As(err, &network):
 		err = fmt.Errorf("%w; is the server running, and reachable from here?", err)
 	}
 	return &exit{code: exitUnavailable, err: err}
