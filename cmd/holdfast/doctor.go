@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,14 +87,14 @@ const checkTime = 30 * time.Second
 // diagnose examines the backend. Only a wrong command line is an error: all else is a finding.
 func (a *app) diagnose(ctx context.Context) (*diagnosis, error) {
 	_, shown, err := a.backend.locate()
-	if err != nil {
-		return nil, err
+	var s *store
+	if err == nil {
+		s, err = a.backend.open(ctx)
 	}
-	d := &diagnosis{Backend: shown}
-	s, err := a.backend.open(ctx)
 	if e, ok := errors.AsType[*exit](err); ok && e.code == exitUsage {
 		return nil, err
 	}
+	d := &diagnosis{Backend: cmp.Or(shown, "default backend")}
 	if err != nil {
 		d.add(driver.Finding{Level: driver.Unsafe, Fact: "the backend cannot be used: " + err.Error(), Advice: "start it, or correct the URL; no lock can be taken until then"})
 		return d, nil
