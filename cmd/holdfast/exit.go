@@ -3,10 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
-	"os/exec"
-	"syscall"
 
 	"github.com/holdfast-go/holdfast"
 )
@@ -90,17 +87,5 @@ func failed(err error) error {
 		return &exit{code: exitUsage, err: err}
 	default:
 		return unavailable(err)
-	}
-}
-
-// cannotRun gives an error of starting a command the exit code that shells use.
-func cannotRun(name string, err error) error {
-	switch {
-	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		return &exit{code: exitNotFound, err: fmt.Errorf("%s: command not found", name)}
-	case errors.Is(err, syscall.ENOEXEC):
-		return &exit{code: exitCannotRun, err: fmt.Errorf("%s: it is no program; start it with #! and its interpreter", name)}
-	default:
-		return &exit{code: exitCannotRun, err: fmt.Errorf("%s: it cannot be run: %w", name, err)}
 	}
 }
