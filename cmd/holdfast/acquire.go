@@ -51,11 +51,15 @@ func (a *app) conflict(ctx context.Context, s *store, p *plan) error {
 	ctx, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
 	queue, err := s.Queue(ctx, p.name)
-	if err != nil {
-		return &exit{code: p.conflict, err: fmt.Errorf("%s is taken; who has it is not known: %w", printable(p.name), err)}
-	}
 	v := viewOf(p.name, queue)
-	why := fmt.Errorf("%s %s", printable(p.name), v.heldBy())
+	taken := v.heldBy()
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		taken = "is taken; this backend cannot tell who has it"
+	case err != nil:
+		taken = "is taken; who has it is not known: " + err.Error()
+	}
+	why := fmt.Errorf("%s %s", printable(p.name), taken)
 	if p.wait > 0 {
 		why = fmt.Errorf("%w; it did not become free within %v", why, p.wait)
 	}
