@@ -18,8 +18,7 @@ and, where a promise is weaker than it could be, what to do.
 Exit codes:
   0    all is well
   1    there are warnings: a promise is weaker than it could be
-  2    locks may be lost or held twice, or the backend does not serve at all
-  64   the command line is wrong`
+  2    locks may be lost or held twice, or the backend does not serve at all` + helpUsage
 
 // doctorVerb is holdfast doctor.
 func (a *app) doctorVerb() *cobra.Command {

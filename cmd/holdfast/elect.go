@@ -20,7 +20,8 @@ command as run does, with TERM, the grace and KILL, then campaigns again and sta
 Others see --value, such as the address at which the leader is reached: holdfast leader prints it. The command has in its
 environment what run sets.
 
-` + exitHelp
+` + helpCodes + helpCommand + helpFailure + helpUsage + helpUnavailable + `
+  76   the lead was lost while the command was ending` + helpCannotRun + helpNotFound
 
 // electVerb is holdfast elect.
 func (a *app) electVerb() *cobra.Command {

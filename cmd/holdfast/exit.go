@@ -20,14 +20,27 @@ const (
 	exitSignal      = 128 // and the number of the signal
 )
 
-const exitHelp = `Exit codes:
-  the command's own; 128+n when signal n ended it, or ended the wait for the lock
-  64   the command line is wrong
-  69   the backend cannot be reached, or refuses
-  75   the lock was not acquired in time (-E sets another)
-  76   the lock was lost while the command ran
-  126  the command cannot be run
-  127  the command was not found`
+// What the help says about exit codes, a line for each.
+const (
+	helpCodes       = "Exit codes:"
+	helpCommand     = "\n  the command's own; 128+n when signal n ended it, or ended the wait"
+	helpSignal      = "\n  128+n when signal n ended it"
+	helpFailure     = "\n  1    anything else"
+	helpUsage       = "\n  64   the command line is wrong, or asks for what the backend cannot do"
+	helpUnavailable = "\n  69   the backend cannot be reached, or refuses"
+	helpConflict    = "\n  75   the lock was not acquired in time (-E sets another)"
+	helpLost        = "\n  76   the lock was lost while the command ran"
+	helpCannotRun   = "\n  126  the command cannot be run"
+	helpNotFound    = "\n  127  the command was not found"
+)
+
+const (
+	// exitHelp is for verbs that look at the backend, or change it, and are done.
+	exitHelp = helpCodes + helpFailure + helpUsage + helpUnavailable
+	// runExitHelp is for run.
+	runExitHelp = helpCodes + helpCommand + helpFailure + helpUsage + helpUnavailable +
+		helpConflict + helpLost + helpCannotRun + helpNotFound
+)
 
 // An exit is an error that knows the exit code. Without an error it is silent.
 type exit struct {

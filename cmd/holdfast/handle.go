@@ -17,7 +17,7 @@ backend can use it.
 
 Where the work is one command, use run: it renews by itself, and ends the command when the lock is lost.
 
-` + exitHelp
+` + helpCodes + helpSignal + helpFailure + helpUsage + helpUnavailable + helpConflict
 
 // detachedTTL is how long a lock that nobody keeps stays taken, unless --ttl says otherwise.
 const detachedTTL = time.Minute
@@ -157,7 +157,7 @@ overlapped with another holder's.`,
 // handleVerb makes a verb that uses a handle.
 func (a *app) handleVerb(use, short, long string, do func(context.Context, *store, string) error) *cobra.Command {
 	c := &cobra.Command{
-		Use: use, Short: short, Long: long + "\n\n" + exitHelp,
+		Use: use, Short: short, Long: long + "\n\n" + exitHelp + "\n  76   the lock was lost",
 		Args: takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.use(c.Context(), func(s *store) error { return handleFailed(do(c.Context(), s, args[0])) })

@@ -21,7 +21,8 @@ func (a *app) leaderVerb() *cobra.Command {
 nobody leads it exits with 1. With --follow it prints a line now and after each change, "-" while nobody leads, until it
 is interrupted.
 
-` + exitHelp,
+` + helpCodes + helpSignal + `
+  1    nobody leads, or anything else` + helpUsage + helpUnavailable,
 		Args: takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.use(c.Context(), func(s *store) error {

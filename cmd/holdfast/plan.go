@@ -54,7 +54,7 @@ func (f *runFlags) registerCommon(c *cobra.Command) {
 	flags := c.Flags()
 	flags.DurationVar(&f.ttl, "ttl", holdfast.DefaultTTL, "how long the lock stays taken when its holder is cut off")
 	flags.StringVar(&f.onRevoke, "on-revoke", revokeTerm, "what to do with the command when somebody asks for the lock: term or ignore")
-	flags.DurationVar(&f.grace, "grace", defaultGrace, "time between TERM and KILL, a third of --ttl at most")
+	flags.DurationVar(&f.grace, "grace", 0, "time between TERM and KILL, a third of --ttl at most (default 3s, or a third of a --ttl below 9s)")
 	flags.BoolVar(&f.shell, "shell", false, "give the command, one argument, to a shell")
 }
 
@@ -95,7 +95,7 @@ func (f *runFlags) plan(c *cobra.Command, args []string) (*plan, error) {
 	}
 	p.noWait = f.noWait || given("wait") && f.wait == 0
 	if !given("grace") {
-		p.grace = min(p.grace, p.ttl/graceShare)
+		p.grace = min(defaultGrace, p.ttl/graceShare)
 	}
 	return p, f.check(given)
 }

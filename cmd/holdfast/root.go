@@ -42,7 +42,7 @@ func (a *app) root() *cobra.Command {
 
 Without --backend the locks are in a file of this user on this machine.
 
-` + exitHelp,
+` + runExitHelp,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          unknownVerb,

@@ -20,7 +20,7 @@ While the command runs the lock is renewed. If the lock is lost all the same, th
 grace is over, with all that it started; when the backend does not answer, early enough that nothing of it lives when
 somebody else gets the lock.
 
-` + exitHelp
+` + runExitHelp
 
 // runVerb is holdfast run.
 func (a *app) runVerb() *cobra.Command {
