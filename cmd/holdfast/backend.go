@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -53,10 +54,13 @@ func (b *backendFlags) choose() (string, error) {
 
 // refusePassword keeps passwords off the command line, which all users of the machine can read.
 func (b *backendFlags) refusePassword() error {
+	const place = "into " + backendEnv + ", or into a file named by --backend-file"
 	u, err := driver.ParseURL(b.url)
-	if err != nil || hasPassword(u) {
-		return usage("--backend must be a URL without a password, since others can read a command line; " +
-			"put a URL with one into " + backendEnv + ", or into a file named by --backend-file")
+	switch {
+	case err != nil:
+		return usage("--backend is no valid URL; it should be one like redis://localhost:6379 or file:/path/to/locks.db; put one with a password " + place)
+	case hasPassword(u):
+		return usage("--backend must be a URL without a password, since others can read a command line; put a URL with one " + place)
 	}
 	return nil
 }
@@ -107,19 +111,33 @@ func (b *backendFlags) locate() (rawURL, shown string, err error) {
 	if err != nil {
 		return "", "", usage("%w", err)
 	}
-	return rawURL, driver.Redact(u), checkScheme(u)
+	return rawURL, driver.Redact(u), checkURL(u)
 }
 
-// checkScheme refuses a URL that is for none of our backends.
-func checkScheme(u *url.URL) error {
+// checkURL refuses a URL that is for none of our backends, or cannot lead to one. It never repeats what may be a part of a
+// password.
+func checkURL(u *url.URL) error {
 	switch {
+	case u.Scheme == "":
+		return usage("the backend must be a URL; that of a file has file: before its path, like file:/path/to/locks.db")
 	case slices.Contains(schemes, u.Scheme):
-		return nil
+		return checkPorts(u)
 	case u.Scheme == "mem":
 		return usage("mem: is the memory of one process, and each command is another, so it would exclude nobody; use file:/path/to/locks.db")
 	default:
 		return usage("this command has no backend for %q; it has: %s", u.Scheme+":", strings.Join(schemes, " "))
 	}
+}
+
+// checkPorts refuses ports that no server can have.
+func checkPorts(u *url.URL) error {
+	for _, host := range driver.Hosts(u, "0") {
+		_, port, _ := net.SplitHostPort(host) // of what is not host:port Open tells
+		if _, err := strconv.ParseUint(port, 10, 16); errors.Is(err, strconv.ErrRange) {
+			return usage("the backend URL has a port above 65535, the greatest that there is; correct it")
+		}
+	}
+	return nil
 }
 
 // open connects to the backend.
