@@ -118,7 +118,7 @@ func (a *app) printDiagnosis(d *diagnosis) error {
 		return err
 	}
 	for _, f := range d.Findings {
-		if _, err := fmt.Fprintf(a.out, "  %-8s %s\n", f.Level, printable(f.Fact)); err != nil {
+		if _, err := fmt.Fprintf(a.out, "  %-8s %s\n", f.Level, printable(oneLine(f.Fact))); err != nil {
 			return err
 		}
 		if f.Advice == "" {

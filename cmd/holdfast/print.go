@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -28,10 +29,23 @@ func (a *app) complain(e *exit) {
 	a.say("%s", e)
 }
 
-// say tells the user something, in one line also where several errors are told. Nothing in it controls the terminal.
+// say tells the user something, in one line. Nothing in it controls the terminal.
 func (a *app) say(format string, args ...any) {
-	line := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "; ")
-	fmt.Fprintln(a.err, "holdfast: "+printable(line))
+	fmt.Fprintln(a.err, "holdfast: "+printable(oneLine(fmt.Sprintf(format, args...))))
+}
+
+// White space by which errors of several parts are laid out.
+var (
+	breakAfterColon = regexp.MustCompile(`:\s*\n\s*`)
+	lineBreak       = regexp.MustCompile(`\s*\n\s*`)
+	tabs            = regexp.MustCompile(`\t+`)
+)
+
+// oneLine returns an error of several lines as one.
+func oneLine(s string) string {
+	s = breakAfterColon.ReplaceAllString(strings.TrimSpace(s), ": ")
+	s = lineBreak.ReplaceAllString(s, "; ")
+	return tabs.ReplaceAllString(s, " ")
 }
 
 // printable returns s with what could control a terminal quoted: names and owners are other people's text.
