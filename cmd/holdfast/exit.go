@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
+	"syscall"
 
 	"github.com/holdfast-go/holdfast"
 )
@@ -71,14 +73,23 @@ func fail(format string, args ...any) error {
 
 // unavailable is the error for a backend that does not serve us.
 func unavailable(err error) error {
-	var network net.Error
 	switch {
 	case isForeign(err):
 		err = fmt.Errorf("%w; what answers speaks another protocol; check the scheme and the port", err)
-	case errors.As(err, &network):
+	case isOfNetwork(err) && !strings.HasSuffix(err.Error(), "?"): // some drivers ask by themselves
 		err = fmt.Errorf("%w; is the server running, and reachable from here?", err)
 	}
 	return &exit{code: exitUnavailable, err: err}
+}
+
+// isOfNetwork reports whether an error came from a connection, or from the lack of one.
+func isOfNetwork(err error) bool {
+	var network net.Error
+	if !errors.As(err, &network) {
+		return false
+	}
+	_, ofFile := network.(syscall.Errno) // it passes for a net.Error, and those of connections wrap it
+	return !ofFile
 }
 
 // ended is the silent end with an exit code.
