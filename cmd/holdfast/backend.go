@@ -102,6 +102,24 @@ type store struct {
 	shown  string // the URL without its password
 }
 
+// Queue returns who holds a lock and who waits for it. A name that no lock can have is an error.
+func (s *store) Queue(ctx context.Context, name string) ([]holdfast.Entry, error) {
+	if err := s.checkName(name); err != nil {
+		return nil, err
+	}
+	return s.Client.Queue(ctx, name)
+}
+
+// checkName refuses a name that no lock on this backend can have.
+func (s *store) checkName(name string) error {
+	t := s.driver.Traits()
+	err := driver.Validate(driver.Claim{Name: name, ID: "any", Weight: 1, Limit: 1, TTL: probeTTL(t)}, t)
+	if errors.Is(err, holdfast.ErrInvalidName) {
+		return err
+	}
+	return nil
+}
+
 // locate returns the URL of the backend, and how to show it: without its password.
 func (b *backendFlags) locate() (rawURL, shown string, err error) {
 	if rawURL, err = b.choose(); err != nil {

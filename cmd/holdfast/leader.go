@@ -26,6 +26,9 @@ is interrupted.
 		Args: takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.use(c.Context(), func(s *store) error {
+				if err := s.checkName(args[0]); err != nil {
+					return err
+				}
 				if follow {
 					return a.followLeader(c.Context(), s, args[0])
 				}

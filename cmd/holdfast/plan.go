@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -107,8 +108,12 @@ func (f *runFlags) check(given func(string) bool) error {
 		return usage("--no-wait and --wait exclude each other; use one of them")
 	case f.shared && given("slots"):
 		return usage("--shared has no limit and --slots is one; use one of them")
-	case f.wait < 0, f.atLeast < 0, f.grace < 0:
-		return usage("a duration must not be negative")
+	case f.wait < 0:
+		return usage("--wait must not be negative")
+	case f.atLeast < 0:
+		return usage("--at-least must not be negative")
+	case f.grace < 0:
+		return usage("--grace must not be negative")
 	case f.ttl <= 0:
 		return usage("--ttl must be positive, like 15s")
 	case f.slots < 1 || f.slots > driver.All:
@@ -137,6 +142,8 @@ func (p *plan) take(verb string, args []string, dash int) error {
 		return usage("give one name before the --: %s", form)
 	case len(args) == 1:
 		return usage("give a command after the --: %s", form)
+	case strings.TrimSpace(args[1]) == "":
+		return usage("the command after the -- is empty: %s", form)
 	case p.shell && len(args) > 2:
 		return usage("--shell takes the command as one argument; put it into quotes: %s --shell NAME -- 'COMMAND | COMMAND'", verb)
 	}

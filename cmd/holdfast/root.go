@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"regexp"
 
 	"github.com/spf13/cobra"
 )
@@ -59,22 +60,43 @@ Without --backend the locks are in a file of this user on this machine.
 	root.AddCommand(a.runVerb(), a.electVerb(), a.lsVerb(), a.showVerb(), a.breakVerb(), a.revokeVerb(), a.leaderVerb(),
 		a.acquireVerb(), a.renewVerb(), a.checkVerb(), a.releaseVerb(),
 		a.doctorVerb(), a.reapVerb(), a.migrateVerb(), a.versionVerb(), a.completionVerb())
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Args = knownVerb
+	}
 	return root
 }
 
-// unknownVerb never repeats what it does not know: it may be a URL with a password.
+// unknownVerb repeats what it does not know only if that looks like a verb: it may be a URL with a password.
 func unknownVerb(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
+	switch {
+	case len(args) == 0:
+		return nil
+	case likeVerb.MatchString(args[0]):
+		return usage("there is no verb %q; holdfast --help shows them", args[0])
+	default:
 		return usage("there is no such verb; holdfast --help shows them")
 	}
-	return nil
+}
+
+var likeVerb = regexp.MustCompile(`^[A-Za-z-]+$`)
+
+// knownVerb checks the arguments of help.
+func knownVerb(c *cobra.Command, args []string) error {
+	_, left, _ := c.Root().Find(args) // what is left tells more than its error
+	return unknownVerb(c, left)
 }
 
 // takes makes a check of the number of arguments, whose error shows how to use the verb.
 func takes(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if len(args) < least || len(args) > most {
-			return usage("it takes other arguments: %s", c.UseLine())
+		switch {
+		case len(args) < least:
+			return usage("an argument is missing: %s", c.UseLine())
+		case len(args) == 1 && most == 0:
+			return usage("1 argument is too many: %s", c.UseLine())
+		case len(args) > most:
+			return usage("%d arguments are too many: %s", len(args), c.UseLine())
 		}
 		return nil
 	}
