@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -60,7 +61,7 @@ func (p *Params) Bool(name string, def bool) bool {
 func (p *Params) Err() error {
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
 		if !slices.Contains(p.known, name) {
-			p.fail("unknown parameter %q; this backend takes: %s", name, strings.Join(p.known, ", "))
+			p.fail("unknown parameter %q; this backend takes: %s", name, cmp.Or(strings.Join(p.known, ", "), "none"))
 		}
 	}
 	return p.err

@@ -53,7 +53,7 @@ func Open(ctx context.Context, rawURL string) (Driver, error) {
 	}
 	d, err := open(ctx, u)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", Redact(u), err)
+		return nil, fmt.Errorf("open %s: %w", strings.TrimSuffix(Redact(u), ":"), err) // redis: alone ends in one
 	}
 	return d, nil
 }

@@ -111,6 +111,7 @@ func TestRedactLeavesTheURL(t *testing.T) {
 func TestOpenErrors(t *testing.T) {
 	for _, tt := range []struct{ raw, want string }{
 		{"redis://localhost:1", "open redis://localhost:1: connection refused"},
+		{"redis:", "open redis: connection refused"},
 		{"zk://localhost", "import github.com/holdfast-go/holdfast/zklock"},
 		{"rediss://localhost", "import github.com/holdfast-go/holdfast/redislock"},
 		{"carrier-pigeon://loft", `unknown scheme "carrier-pigeon"; it should be one like`},

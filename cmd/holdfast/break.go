@@ -24,7 +24,8 @@ it ends its command. Until then both may believe to hold the lock.
 
 On a terminal it asks first. Without one it goes ahead, so that it can be used in scripts.
 
-` + exitHelp,
+` + helpCodes + helpSignal + `
+  1    there is no such claim, it was not to be broken after all, or anything else` + helpUsage + helpUnavailable,
 		Args: takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.use(c.Context(), func(s *store) error {

@@ -86,7 +86,7 @@ func TestOpenErrors(t *testing.T) {
 		"host":              {"file://server/locks.db", "on this machine"},
 		"fragment":          {"file:" + folder + "/a#b", "%23"},
 		"escape":            {"file:a%zz", "%25"},
-		"unknown parameter": {"file:" + folder + "/a?prefix=b", "unknown parameter"},
+		"unknown parameter": {"file:" + folder + "/a?prefix=b", "takes: none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := driver.Open(t.Context(), row.url)
