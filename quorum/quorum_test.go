@@ -83,6 +83,29 @@ func TestLosersLeaveNothing(t *testing.T) {
 	})
 }
 
+// A claim that has expired on one node is barred, though it lives for a moment more on another, and the last one, which never
+// had it, has let another in by then: it takes no place in the line.
+func TestExpiredHereAliveThere(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		blocker := try(claim("jobs"))
+		acquire(t, ps[2].store, blocker)
+		d, c := ps.client(t), claim("jobs")
+		c.TTL = ttl / 10
+		c = acquire(t, d, c)
+		c.TTL = ttl / 2
+		if _, err := ps[1].store.Request(context.Background(), c); err != nil {
+			t.Fatal(err)
+		}
+		pass(ttl / 5)
+		release(t, ps[2].store, blocker)
+		acquire(t, ps.client(t), claim("jobs"))
+		c.Token = 0
+		if st, err := ps.client(t).Request(context.Background(), c); !errors.Is(err, driver.ErrGone) {
+			t.Errorf("the expired claim is requested again: %+v, %v; want ErrGone", st, err)
+		}
+	})
+}
+
 // Whoever is suspended after it asked finds the answers of all when it goes on, and the claim expired.
 func TestSuspendedWhileAcquiring(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {

@@ -8,7 +8,7 @@ const (
 	won                      // a majority has the claim, under the token
 	behind                   // a majority has the claim, but knows greater tokens: propose a greater one
 	taken                    // others have the lock on so many nodes that no majority is left
-	ended                    // no majority is left since nodes know that the claim has ended
+	ended                    // no majority is left, and nodes know that the claim has ended
 	short                    // too few nodes can vote
 )
 
@@ -61,8 +61,8 @@ func judge(votes []vote, proposed uint64) verdict {
 		return ended
 	case having+by[none] >= enough, by[refused]+by[none] > spare && by[refused] > 0:
 		return undecided
-	case by[refused]+by[barred] > spare:
-		return taken
+	case by[refused]+by[barred] > spare: // it was alive somewhere for longer than elsewhere, or never had all nodes
+		return ended
 	}
 	return short
 }
