@@ -24,7 +24,7 @@ servers: ## install the servers that the tests need (Debian, as root or with sud
 servers-extra: ## unpack MySQL 9 and Valkey 8 beside the system (Debian), for test-extra
 	@sh scripts/servers-extra.sh
 
-test: servers lint ## install what is missing, then lint, and test everything on real servers with the race detector
+test: servers ## install what is missing, and test everything on real servers with the race detector
 	$(REAL) go test -race -vet=off -p $(ATONCE) -timeout 10m $(PACKAGES)
 
 # The suites that start MariaDB or Redis start these in their place.
