@@ -70,9 +70,12 @@ func (h *hold) alive() bool {
 // tokenShift leaves room in the token for the count of local hand-offs.
 const tokenShift = 8
 
-// lose ends the hold because the lock is not ours any more. The holder learns it first; then the claim is given back,
-// in case the backend still has it.
-func (h *hold) lose(reason LostReason, err error) {
+// lose ends the hold because the lock is not ours any more. The holder learns it first; then the claim is given back
+// under the token that it now has, in case the backend still has it. A resumed one is left to its TTL: whoever else
+// resumed it may have renewed it in time.
+func (h *hold) lose(reason LostReason, err error) { h.loseUnder(h.claim.Token, reason, err) }
+
+func (h *hold) loseUnder(token uint64, reason LostReason, err error) {
 	g, ended := h.end()
 	if !ended {
 		return
@@ -80,7 +83,10 @@ func (h *hold) lose(reason LostReason, err error) {
 	if g != nil {
 		g.lose(reason, err)
 	}
-	h.lock.client.undo(h.claim)
+	if claim := h.claim; !h.resumed {
+		claim.Token = token
+		h.lock.client.undo(claim)
+	}
 	h.lock.client.gates.left(h)
 }
 
@@ -173,7 +179,7 @@ func (h *hold) unwanted() {
 // renewed, gone and expired are what the keeper tells; see keepable.
 func (h *hold) renewed(st driver.Status) {
 	if !st.Granted {
-		h.lose(LostGone, errors.New("the backend has taken the grant back"))
+		h.loseUnder(st.Token, LostGone, errors.New("the backend has taken the grant back"))
 		return
 	}
 	h.note(st)

@@ -10,9 +10,10 @@ import (
 )
 
 // undo takes a claim back in the background, until the backend answers or the claim must have expired. It is for claims
-// whose request may have been applied, and for those that nobody wants any more. A refusal may be as short as a failover.
+// whose request may have been applied, and for those that nobody wants any more. The claim has its token if that is
+// known: without one its ID is barred, too, for a request that is still on its way. A refusal may be as short as a
+// failover.
 func (c *Client) undo(claim driver.Claim) {
-	claim.Token = 0
 	c.background.run(func() {
 		sent := now()
 		err := c.giveBack(c.lifetime, claim, claim.TTL)
