@@ -45,11 +45,19 @@ func (b *backendFlags) choose() (string, error) {
 		return b.url, b.refusePassword()
 	case b.file != "":
 		return b.read()
-	case os.Getenv(backendEnv) != "":
-		return os.Getenv(backendEnv), nil
-	default:
-		return ownFile()
 	}
+	if rawURL, set := os.LookupEnv(backendEnv); set {
+		return rawURL, refuseBlank(rawURL)
+	}
+	return ownFile()
+}
+
+// refuseBlank refuses an environment that names a backend without saying which.
+func refuseBlank(rawURL string) error {
+	if strings.TrimSpace(rawURL) == "" {
+		return usage("%s is empty; %s Unset it for the file of this user, or set it to a URL", backendEnv, unsetHint)
+	}
+	return nil
 }
 
 // refusePassword keeps passwords off the command line, which all users of the machine can read.

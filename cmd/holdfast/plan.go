@@ -140,6 +140,8 @@ func (p *plan) take(verb string, args []string, dash int) error {
 		return usage("put -- between the name of the lock and the command: %s", form)
 	case dash != 1:
 		return usage("give one name before the --: %s", form)
+	case hasEmpty(args[:1]):
+		return usage("the name before the -- is empty; %s The form is: %s", unsetHint, form)
 	case len(args) == 1:
 		return usage("give a command after the --: %s", form)
 	case strings.TrimSpace(args[1]) == "":

@@ -47,7 +47,9 @@ Without --backend the locks are in a file of this user on this machine.
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          unknownVerb,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+
+		PersistentPreRunE: refuseEmpty,
+		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.DisableDefaultCmd = true // ours speaks JSON too
 	root.SetIn(a.in)
@@ -87,7 +89,8 @@ func knownVerb(c *cobra.Command, args []string) error {
 	return unknownVerb(c, left)
 }
 
-// takes makes a check of the number of arguments, whose error shows how to use the verb.
+// takes makes a check of the number of arguments, none of which may be empty. Its error shows how to use
+// the verb.
 func takes(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
@@ -97,6 +100,8 @@ func takes(least, most int) cobra.PositionalArgs {
 			return usage("1 argument is too many: %s", c.UseLine())
 		case len(args) > most:
 			return usage("%d arguments are too many: %s", len(args), c.UseLine())
+		case hasEmpty(args):
+			return usage("an argument is empty; %s The form is: %s", unsetHint, c.UseLine())
 		}
 		return nil
 	}
