@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"reflect"
+	"slices"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -28,9 +30,12 @@ func (e *Election) Campaign(ctx context.Context, value string) (*Lease, error) {
 }
 
 // Run campaigns and calls lead while it leads; when the lead is lost, it waits until lead has returned and campaigns
-// again. Who has led, or stood in line, stays a candidate though the backend does not answer, or refuses. Run returns when
-// ctx ends or when lead returns for another reason, with what lead returned, and when the backend is not there at first.
-// The context that lead gets ends with ctx or with the lease.
+// again. Who has led, or stood in line, stays a candidate though the backend does not answer, or refuses. The context
+// that lead gets ends with ctx or with the lease.
+//
+// Run returns when ctx ends, when the backend is not there at first, and when lead returns for another reason than the
+// loss: nil while it leads, or an error of its own, that matches neither [context.Canceled] nor ErrLost. When the lead was
+// lost besides, the error of Run matches both that error and ErrLost.
 func (e *Election) Run(ctx context.Context, value string, lead func(ctx context.Context, l *Lease) error) error {
 	for campaign := e.Campaign; ; campaign = e.campaignAgain {
 		lease, err := campaign(ctx, value)
@@ -40,9 +45,9 @@ func (e *Election) Run(ctx context.Context, value string, lead func(ctx context.
 		if err != nil {
 			return err
 		}
-		err = e.lead(ctx, lease, lead)
-		if !errors.Is(lease.Release(ctx), ErrLost) || ctx.Err() != nil {
-			return err
+		own, end := e.lead(ctx, lease, lead)
+		if !errors.Is(end, ErrLost) || ctx.Err() != nil || isOwn(own) {
+			return errors.Join(own, end)
 		}
 	}
 }
@@ -58,17 +63,32 @@ func (e *Election) campaignAgain(ctx context.Context, value string) (*Lease, err
 	}
 }
 
-// lead calls fn under a lease, however fn ends.
-func (e *Election) lead(ctx context.Context, lease *Lease, fn func(context.Context, *Lease) error) (err error) {
-	defer func() { err = errors.Join(err, lease.conclude(ctx)) }()
+// lead calls fn under a lease, which it releases however fn ends. It returns what fn did, and how the lease ended.
+func (e *Election) lead(ctx context.Context, lease *Lease, fn func(context.Context, *Lease) error) (own, end error) {
+	defer func() { end = lease.conclude(ctx) }()
 	inside, cancel := lease.within(ctx)
 	defer cancel()
-	return fn(inside, lease)
+	return fn(inside, lease), nil
 }
+
+// isOwn reports whether an error of lead says more than that the lead was lost. Each part of joined errors counts.
+func isOwn(err error) bool {
+	if reflect.TypeOf(err) == joinType {
+		return slices.ContainsFunc(err.(interface{ Unwrap() []error }).Unwrap(), isOwn)
+	}
+	return err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, ErrLost)
+}
+
+var joinType = reflect.TypeOf(errors.Join(ErrLost))
 
 // Leader returns the claim of who leads: its Value, Owner and Token. The error matches ErrNoLeader when nobody does.
 func (e *Election) Leader(ctx context.Context) (Entry, error) {
 	queue, err := e.client.Queue(ctx, e.name)
+	return e.leader(queue, err)
+}
+
+// leader is who leads according to a look at the queue.
+func (e *Election) leader(queue []Entry, err error) (Entry, error) {
 	switch {
 	case err != nil:
 		return Entry{}, err
@@ -79,41 +99,27 @@ func (e *Election) Leader(ctx context.Context) (Entry, error) {
 	}
 }
 
-// Observe yields who leads, now and after each change, until ctx ends; ErrNoLeader while nobody does. After another
-// error it yields no more. Leaders that follow each other quickly may be left out, the last one never is.
+// Observe yields who leads, now and after each change, until ctx ends or the client is closed; ErrNoLeader while nobody
+// does. Leaders that follow each other quickly may be left out, the last one never is.
+//
+// Another error says that it is not known at the moment who leads, such as during an outage. Observe looks again, every
+// few seconds at least, yields the error of each look that fails, and then who leads, even if that is who did before. Leave the
+// loop to give up. Only an error that matches [errors.ErrUnsupported], ErrInvalidName or ErrClosed is the last.
 func (e *Election) Observe(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		last := "nobody has been seen"
-		for ctx.Err() == nil {
-			changed := e.changed(ctx)
-			leader, err := e.Leader(ctx)
-			switch {
-			case ctx.Err() != nil:
-				return
-			case err != nil && !errors.Is(err, ErrNoLeader):
-				yield(Entry{}, err)
-				return
-			case leader.ID != last:
-				last = leader.ID
-				if !yield(leader, err) {
-					return
-				}
+		var last string
+		known := false
+		for queue, err := range e.follow(ctx) {
+			leader, err := e.leader(queue, err)
+			was := known
+			known = err == nil || errors.Is(err, ErrNoLeader)
+			if was && known && leader.ID == last {
+				continue
 			}
-			<-changed
+			last = leader.ID
+			if !yield(leader, err) {
+				return
+			}
 		}
 	}
-}
-
-// changed returns a channel that is closed when the queue may have changed since, or it is time to look anyway.
-func (e *Election) changed(ctx context.Context) <-chan struct{} {
-	done := make(chan struct{})
-	ctx, cancel := context.WithTimeout(ctx, e.settings.ttl/renewAfter)
-	go func() { // ends with the context at the latest
-		defer close(done)
-		defer cancel()
-		if driver.Watch(ctx, e.client.driver, e.name) != nil {
-			<-ctx.Done()
-		}
-	}()
-	return done
 }

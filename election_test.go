@@ -3,6 +3,7 @@ package holdfast_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -78,6 +79,47 @@ func TestElectionRunsAgainAfterLoss(t *testing.T) {
 		})
 		wantErr(t, err, context.DeadlineExceeded)
 	})
+}
+
+// What lead itself says is never lost, though the lead was: it ends the candidacy unless it says no more than that.
+func TestRunReturnsTheErrorOfLead(t *testing.T) {
+	failed := errors.New("disk full")
+	for _, row := range []struct {
+		name string
+		err  func(ctx context.Context) error
+		ends bool
+	}{
+		{"nil", func(context.Context) error { return nil }, false},
+		{"the context's error", context.Context.Err, false},
+		{"the context's cause, wrapped", func(ctx context.Context) error { return fmt.Errorf("work: %w", context.Cause(ctx)) }, false},
+		{"another lock's end", func(ctx context.Context) error {
+			return errors.Join(ctx.Err(), &holdfast.LostError{Name: "inner"})
+		}, false},
+		{"its own", func(context.Context) error { return failed }, true},
+		{"its own beside the context's", func(ctx context.Context) error { return errors.Join(ctx.Err(), failed) }, true},
+		{"its own deadline", func(context.Context) error { return errors.Join(failed, context.DeadlineExceeded) }, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, a, b := twoClients(t)
+				terms := 0
+				err := a.Election("boss").Run(t.Context(), "a", func(ctx context.Context, l *holdfast.Lease) error {
+					if terms++; terms == 2 {
+						return nil
+					}
+					b.Break(t.Context(), "boss", queued(t, b, "boss")[0].ID)
+					<-ctx.Done()
+					return row.err(ctx)
+				})
+				switch {
+				case row.ends:
+					wantErr(t, err, failed, holdfast.ErrLost)
+				case err != nil || terms != 2:
+					t.Errorf("%d terms, then %v", terms, err)
+				}
+			})
+		})
+	}
 }
 
 // Who has led waits for a backend that is away, since it is not known for how long the lead was lost.

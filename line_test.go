@@ -103,6 +103,10 @@ func (l *line) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Resul
 	return pass(ctx, l, "renew", func(ctx context.Context) ([]driver.Result, error) { return driver.Renew(ctx, l.Driver, claims) })
 }
 
+func (l *line) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
+	return pass(ctx, l, "queue", func(ctx context.Context) ([]driver.Entry, error) { return l.Driver.Queue(ctx, name) })
+}
+
 // Wait is the way of pushes: nothing comes while the line is down.
 func (l *line) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	st, err := driver.Wait(ctx, l.Driver, c)

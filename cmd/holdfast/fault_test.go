@@ -14,7 +14,7 @@ import (
 // The scripts in testdata/faults use a Redis server of their own by two ways: $DIRECT, and $FRAGILE, which the command
 // "blackhole" cuts without either side noticing.
 func TestFaults(t *testing.T) {
-	for _, script := range []string{"blackhole", "gone"} {
+	for _, script := range []string{"blackhole", "gone", "follow"} {
 		t.Run(script, func(t *testing.T) {
 			server := servers.Redis(t)
 			way := proxy.New(t, server.Addr)

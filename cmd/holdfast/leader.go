@@ -19,7 +19,7 @@ func (a *app) leaderVerb() *cobra.Command {
 		Short: "Show who leads",
 		Long: `Leader prints what the leader of an election stands for: its --value, or its host:pid and command when it has none. When
 nobody leads it exits with 1. With --follow it prints a line now and after each change, "-" while nobody leads, until it
-is interrupted.
+is interrupted; an outage of the backend is told on stderr, and ended by the next line.
 
 ` + helpCodes + helpSignal + `
   1    nobody leads, or anything else` + helpUsage + helpUnavailable,
@@ -55,14 +55,19 @@ func (a *app) showLeader(ctx context.Context, s *store, name string) error {
 func (a *app) followLeader(ctx context.Context, s *store, name string) error {
 	watching, done := catchSignals().until(ctx)
 	defer done()
+	served := false
 	for leader, err := range s.Election(name).Observe(watching) {
 		shown := &leader
 		switch {
 		case errors.Is(err, holdfast.ErrNoLeader):
 			shown = nil
-		case err != nil:
+		case err != nil && !served:
 			return err
+		case err != nil: // an outage; the next line says who leads after it
+			a.warn(err)
+			continue
 		}
+		served = true
 		if err := a.printLeader(name, shown); err != nil {
 			return err
 		}

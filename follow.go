@@ -1,0 +1,101 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Bounds of following a queue.
+const (
+	lookTime    = 5 * time.Second // a look at the queue is given up after it
+	longestLull = 5 * time.Second // between two looks while something fails
+)
+
+// follow yields the queue of the lock, now and after each change, until ctx ends or the client is closed. An error does
+// not end it, unless no look can ever succeed: it yields each, looks again after a growing pause, and goes on.
+func (l *lock) follow(ctx context.Context) iter.Seq2[[]Entry, error] {
+	return func(yield func([]Entry, error) bool) {
+		ctx, stop := l.client.untilClosed(ctx)
+		defer stop() // and with it whatever still watches
+		for pause := (lull{}); ctx.Err() == nil; {
+			changed, unwatch := l.changed(ctx)
+			queue, err := l.look(ctx)
+			if ctx.Err() != nil {
+				break
+			}
+			if !yield(queue, err) || isHopeless(err) {
+				return
+			}
+			if err == nil {
+				err = await(ctx, changed)
+			}
+			unwatch()
+			pause.after(ctx, err)
+		}
+		if err := l.client.closed(); err != nil {
+			yield(nil, l.failure("queue of", err))
+		}
+	}
+}
+
+// look reads the queue, and does not wait for ever for a backend that does not answer.
+func (l *lock) look(ctx context.Context) ([]Entry, error) {
+	late := fmt.Errorf("the backend has not answered for %v", lookTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, lookTime, late)
+	defer cancel()
+	queue, err := l.client.Queue(ctx, l.name)
+	if err != nil && errors.Is(context.Cause(ctx), late) {
+		return nil, l.failure("queue of", late, err)
+	}
+	return queue, err
+}
+
+// changed returns a channel that gets one value: nil when the queue may have changed since, or when it is time to look
+// anyway; otherwise why watching failed. The caller may end that early.
+func (l *lock) changed(ctx context.Context) (<-chan error, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, l.settings.ttl/renewAfter)
+	changed := make(chan error, 1)
+	l.client.background.run(func() { // ends with its context, which Close ends too
+		defer cancel()
+		err := driver.Watch(ctx, l.client.driver, l.name)
+		if ctx.Err() != nil {
+			err = nil
+		}
+		changed <- err
+	})
+	return changed, cancel
+}
+
+// await returns what changed brings, or nil when ctx ends first, whatever the driver still does.
+func await(ctx context.Context, changed <-chan error) error {
+	select {
+	case err := <-changed:
+		return err
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// isHopeless reports whether an error says that no look will ever succeed.
+func isHopeless(err error) bool {
+	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, ErrInvalidName)
+}
+
+// A lull is the pause after a look that failed: short at first, growing, and never in step with other clients.
+type lull struct{ last time.Duration }
+
+// after pauses when there was an error, or until ctx ends.
+func (p *lull) after(ctx context.Context, err error) {
+	if err == nil {
+		p.last = 0
+		return
+	}
+	p.last = min(max(2*p.last, firstPause), longestLull)
+	driver.Sleep(ctx, p.last/2+rand.N(p.last/2)) // the caller looks at ctx
+}
