@@ -16,6 +16,7 @@ type Client struct {
 	traits   driver.Traits
 	settings settings
 	keeper   *keeper
+	undoer   *undoer
 	gates    gates
 	ids      ids
 	attempts attempts
@@ -55,7 +56,7 @@ func New(d driver.Driver, opts ...Option) *Client {
 	c := &Client{driver: d, traits: t, label: t.Backend, settings: defaults().with(opts)}
 	c.closing, c.close = context.WithCancelCause(context.Background())
 	c.lifetime, c.end = context.WithCancel(context.Background())
-	c.keeper = newKeeper(c)
+	c.keeper, c.undoer = newKeeper(c), newUndoer(c)
 	return c
 }
 

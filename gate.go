@@ -170,9 +170,7 @@ func (g *gate) leave(v *visitor) {
 		return
 	}
 	if p := <-v.ready; p.grant != nil && p.grant.end(ErrReleased) {
-		g.lock.client.background.run(func() {
-			p.grant.hold.finish(context.Background(), p.grant) // nobody used it
-		})
+		p.grant.hold.passOn() // nobody used it
 	}
 }
 

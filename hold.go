@@ -168,6 +168,13 @@ func (h *hold) surrender(ctx context.Context) error {
 	return e.result
 }
 
+// passOn gives the hold to the next goroutine, or the lock back in the background. It is for a grant that is over.
+func (h *hold) passOn() {
+	if !h.lock.client.gates.pass(h) {
+		h.unwanted()
+	}
+}
+
 // unwanted gives the lock back in the background.
 func (h *hold) unwanted() {
 	if _, ended := h.end(); ended {

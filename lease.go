@@ -284,10 +284,7 @@ func (g *grant) lost(reason LostReason, err error) error {
 
 // overstay ends a grant that has lasted for as long as WithMaxHold allows.
 func (g *grant) overstay() {
-	if !g.lose(LostMaxHold, nil) {
-		return
+	if g.lose(LostMaxHold, nil) {
+		g.hold.passOn()
 	}
-	g.lock.client.background.run(func() {
-		g.hold.finish(context.Background(), g) // the owner has been told that the lock is lost
-	})
 }

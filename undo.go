@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -11,16 +13,113 @@ import (
 
 // undo takes a claim back in the background, until the backend answers or the claim must have expired. It is for claims
 // whose request may have been applied, and for those that nobody wants any more. The claim has its token if that is
-// known: without one its ID is barred, too, for a request that is still on its way. A refusal may be as short as a
-// failover.
+// known: without one its ID is barred, too, for a request that is still on its way.
 func (c *Client) undo(claim driver.Claim) {
-	c.background.run(func() {
-		sent := now()
-		err := c.giveBack(c.lifetime, claim, claim.TTL)
-		for pace := (pace{}); errors.Is(err, driver.ErrRefused) && now().sub(sent) < claim.TTL && pace.pause(c.lifetime) == nil; {
-			err = c.giveBack(c.lifetime, claim, claim.TTL-now().sub(sent))
-		} // nobody is left to tell, and the TTL ends what is left
+	c.background.enter() // Close waits for it
+	c.undoer.add(undo{claim, now().add(claim.TTL)})
+}
+
+// An undo is a claim to be taken back. That is of no use any more after until: the claim has expired by then.
+type undo struct {
+	claim driver.Claim
+	until instant
+}
+
+// An undoer takes back what a client no longer wants: at full width while the backend answers, and with one request at a
+// time and pauses while it does not, however much there is to do.
+type undoer struct {
+	client *Client
+
+	mu      sync.Mutex
+	queue   []undo // not in anybody's hands
+	workers int
+	width   int // so many workers may be there
+}
+
+// undoesAtOnce bounds how many releases an undoer has under way.
+const undoesAtOnce = 16
+
+func newUndoer(c *Client) *undoer { return &undoer{client: c, width: undoesAtOnce} }
+
+func (u *undoer) add(next undo) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.queue = append(u.queue, next)
+	u.staff()
+}
+
+// staff begins one more worker if there is room and work for it. u.mu is held.
+func (u *undoer) staff() {
+	if len(u.queue) > 0 && u.workers < u.width {
+		u.workers++
+		go u.work()
+	}
+}
+
+// work takes claims back until none is left, or others do it alone.
+func (u *undoer) work() {
+	pace := pace{}
+	for next, ok := u.next(); ok; next, ok = u.next() {
+		if u.client.release(next.claim) {
+			pace.last = 0
+			u.settled()
+			continue
+		}
+		u.failed(next)
+		pace.pause(u.client.lifetime) // next looks at it
+	}
+}
+
+// next takes the oldest claim for which it is not too late. It is false for a worker that is not needed any more.
+func (u *undoer) next() (next undo, ok bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for len(u.queue) > 0 && u.isLate(u.queue[0]) {
+		u.queue = u.queue[1:]
+		u.client.background.leave()
+	}
+	if len(u.queue) == 0 || u.workers > u.width {
+		u.workers--
+		return undo{}, false
+	}
+	next, u.queue = u.queue[0], u.queue[1:]
+	return next, true
+}
+
+// isLate reports whether a claim has expired, or the client is gone: nobody is left to tell, and the TTL ends the claim.
+func (u *undoer) isLate(x undo) bool { return x.until < now() || u.client.lifetime.Err() != nil }
+
+// settled counts an answer: where one claim is answered about, more can be.
+func (u *undoer) settled() {
+	u.client.background.leave()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.width = min(2*u.width, undoesAtOnce)
+	u.staff()
+}
+
+// failed puts a claim behind the others, so that one that is never answered keeps none of them waiting. What has expired
+// meanwhile may be anywhere.
+func (u *undoer) failed(x undo) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.width = 1
+	u.queue = slices.DeleteFunc(append(u.queue, x), func(x undo) bool {
+		late := u.isLate(x)
+		if late {
+			u.client.background.leave()
+		}
+		return late
 	})
+}
+
+// release makes one attempt to release a claim, and reports whether that is done with. A refusal is not: it may be as short
+// as a failover.
+func (c *Client) release(claim driver.Claim) bool {
+	attempt := c.attempts.begin(c.lifetime, attemptLimit(claim.TTL), now())
+	defer c.attempts.end(attempt)
+	err := c.driver.Release(attempt, claim)
+	return err == nil || answered(err) && !errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrUnknown)
 }
 
 // giveBack releases a claim, again and again until the backend answers, patience is at its end, or ctx is. An answer is

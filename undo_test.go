@@ -2,14 +2,21 @@ package holdfast_test
 
 import (
 	"context"
+	"errors"
+	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/memlock"
 )
+
+// attempt is how long a request may go unanswered before it is sent again, with the shared part of it.
+const attempt = ttl / 6 * 5 / 4
 
 // Of two clients that resumed one handle, the one that was cut off loses its lease, and the other keeps the lock.
 func TestExpiryOfResumedLeaseLeavesTheLock(t *testing.T) {
@@ -67,6 +74,8 @@ func TestUndoNamesTheToken(t *testing.T) {
 		<-lease.Done()
 		cable.set(faults{})
 		time.Sleep(ttl)
+		seen.mu.Lock()
+		defer seen.mu.Unlock()
 		if len(seen.released) < 2 {
 			t.Errorf("%d releases, want one of each claim at least", len(seen.released))
 		}
@@ -76,4 +85,74 @@ func TestUndoNamesTheToken(t *testing.T) {
 			}
 		}
 	})
+}
+
+// However many leases expire in an outage, few goroutines and requests try to give them back, and for a TTL only.
+func TestUndoIsBounded(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		outage faults
+		opts   []holdfast.Option
+	}{
+		{"requests hang", faults{cut: true}, nil},
+		{"requests fail", faults{refuse: errors.New("connection refused")}, nil},
+		{"requests are refused", faults{refuse: driver.ErrRefused}, nil},
+		{"answers do not come back", faults{mute: true}, nil},
+		{"held for long enough", faults{cut: true}, []holdfast.Option{holdfast.WithMaxHold(ttl)}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const leases = 1000
+				l, a, _ := twoClients(t, row.opts...)
+				lockMany(t, a, leases)
+				before, most := runtime.NumGoroutine(), 0
+				time.Sleep(ttl - time.Second)
+				l.set(row.outage)
+				for range 3 * int(ttl/time.Second) {
+					time.Sleep(time.Second)
+					synctest.Wait()
+					most = max(most, runtime.NumGoroutine()-before)
+				}
+				n := l.count("release")
+				if most > 30 || n > leases/2 {
+					t.Errorf("%d goroutines and %d releases", most, n)
+				}
+				time.Sleep(ttl)
+				if more := l.count("release") - n; more > 0 {
+					t.Errorf("%d releases of claims that have expired", more)
+				}
+				if err := a.Close(t.Context()); err != nil {
+					t.Errorf("nothing is left to be given back: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// When an outage is over, what expired in it is given back at once, not when its TTL ends.
+func TestUndoAfterAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const leases = 1000
+		l, a, b := twoClients(t)
+		lockMany(t, a, leases)
+		l.set(faults{mute: true}) // renewals go on, and nobody here knows
+		time.Sleep(ttl * 9 / 10)
+		l.set(faults{cut: true})
+		time.Sleep(ttl / 2)
+		l.set(faults{slow: time.Millisecond})
+		time.Sleep(attempt + time.Second)
+		for i := range leases {
+			if q := queued(t, b, strconv.Itoa(i)); len(q) > 0 {
+				t.Fatalf("lock %d of %d is taken for %v more, and nobody holds it", i, leases, q[0].Left)
+			}
+		}
+	})
+}
+
+// lockMany locks as many mutexes, and leaves them locked.
+func lockMany(t *testing.T, c *holdfast.Client, n int) {
+	t.Helper()
+	for i := range n {
+		must(c.Mutex(strconv.Itoa(i)).Lock(t.Context()))(t)
+	}
 }
