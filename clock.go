@@ -14,62 +14,90 @@ func (t instant) add(d time.Duration) instant { return t + instant(d) }
 func (t instant) sub(u instant) time.Duration { return time.Duration(t - u) }
 func (t instant) time() time.Time             { return time.Now().Add(t.sub(now())) }
 
-// firstRealYear separates the fake clock of a testing/synctest bubble, which starts in 2000, from a real one.
-const firstRealYear = 2020
-
-var (
-	started   = time.Now()
-	bubble    = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-	realSince = time.Date(firstRealYear, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
-)
-
-// now reads the clock of leases. Go's own monotonic clock stops while a Linux machine is suspended, and the server's
-// does not, so there it is CLOCK_BOOTTIME. In a synctest bubble it is the bubble's clock. Elsewhere it is whichever of
-// Go's monotonic clock and the wall clock has gone further since the start: a suspended machine shows as a jump of the
-// wall clock, and so does a clock set forward, for which leases are then lost rather than held too long.
+// now reads the clock of leases, which never goes back. Go's monotonic clock stands still while a machine is suspended,
+// and the servers' clocks do not. So whatever CLOCK_BOOTTIME or the wall clock went ahead of it counts as time that has
+// passed. A wall clock that is set forward looks like a virtual machine that was paused or restored, where
+// CLOCK_BOOTTIME stands still, too: leases are then lost rather than held too long. One that is set back changes
+// nothing. In a testing/synctest bubble it is the bubble's clock.
 func now() instant {
 	t := time.Now()
-	if t.Unix() < realSince {
-		return instant(t.Sub(bubble))
+	if boottime.InBubble(t) {
+		return instant(t.Sub(bubbleStart)) + instant(suspended.Load())
 	}
-	ran := t.Sub(started)
-	jumped := time.Duration(t.UnixNano()-started.UnixNano()) - ran
-	if boot, ok := sinceBoot(ran, jumped); ok {
-		return instant(boot)
+	ran, ahead := since(started, t)
+	if p := lapsed.Load(); p != nil && (ahead-p.ahead).Abs() < samePace {
+		return instant(ran + p.unseen)
 	}
-	return instant(ran + max(jumped, 0))
+	return look()
 }
 
-// A parting is how far clocks had gone apart when CLOCK_BOOTTIME was read, all counted from the start of this process.
-type parting struct {
-	jumped time.Duration // how far the wall clock was ahead of Go's monotonic clock
-	slept  time.Duration // and CLOCK_BOOTTIME
-}
+var (
+	started     = time.Now()
+	bubbleStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-var parted atomic.Pointer[parting]
+	// suspended is for how long tests have the machine of their bubble suspended.
+	suspended atomic.Int64
+)
+
+// since is how long Go's monotonic clock ran between two readings, and how far the wall clock went ahead of it.
+func since(start, t time.Time) (ran, ahead time.Duration) {
+	ran = t.Sub(start)
+	return ran, time.Duration(t.UnixNano()-start.UnixNano()) - ran
+}
 
 // samePace is how far the wall clock and the monotonic clock may part before somebody looks why. They are read one after
 // the other, so they never agree to the nanosecond.
 const samePace = time.Millisecond
 
-// sinceBoot is CLOCK_BOOTTIME when Go's monotonic clock has run for so long and the wall clock jumped by so much. To ask
-// the kernel takes as long as many other things that a lock needs together. So that is done only where the machine can
-// have been suspended since: then the wall clock has left the monotonic one behind.
-func sinceBoot(ran, jumped time.Duration) (time.Duration, bool) {
-	p := parted.Load()
-	if p != nil && (jumped-p.jumped).Abs() < samePace {
-		return ran + p.slept, true
+// A lapse is the time that has passed unseen by Go's monotonic clock, and how far other clocks were ahead of that clock
+// when this was found out, since the start of this process.
+type lapse struct {
+	unseen time.Duration
+	ahead  time.Duration // the wall clock
+	slept  time.Duration // CLOCK_BOOTTIME, since the machine booted; always zero where there is none
+}
+
+var lapsed atomic.Pointer[lapse]
+
+// after is the lapse when the clocks have gone ahead by so much. The wall clock may go back again, and counts anew when it
+// goes forward once more.
+func (p lapse) after(ahead, slept time.Duration) lapse {
+	return lapse{unseen: p.unseen + max(ahead-p.ahead, slept-p.slept, 0), ahead: ahead, slept: slept}
+}
+
+// look reads all clocks. To ask the kernel for CLOCK_BOOTTIME takes as long as many other things that a lock needs
+// together, so now does it only when the wall clock has left the monotonic one: a suspension always shows so.
+func look() instant {
+	for {
+		p := lapsed.Load()
+		ran, ahead, slept := clocks()
+		next := &lapse{ahead: ahead, slept: slept}
+		if p != nil {
+			*next = p.after(ahead, slept)
+		}
+		if lapsed.CompareAndSwap(p, next) {
+			return instant(ran + next.unseen)
+		}
 	}
-	boot, ok := boottime.Now()
-	if !ok {
-		return 0, false
+}
+
+// readings is how often clocks reads again when it was interrupted: a machine so busy that this does not do is unheard of.
+const readings = 10
+
+// clocks returns how long the monotonic clock ran and by how much the others are ahead, read without a pause in between,
+// which would pass for a suspension and hide a later one.
+func clocks() (ran, ahead, slept time.Duration) {
+	for range readings {
+		before := time.Now()
+		boot, ok := boottime.Now()
+		var took time.Duration
+		ran, ahead = since(started, time.Now())
+		if took = ran - before.Sub(started); ok {
+			slept = boot - ran
+		}
+		if took < samePace/2 {
+			break
+		}
 	}
-	next := &parting{jumped: jumped, slept: boot - ran}
-	if p != nil {
-		next.slept = max(next.slept, p.slept) // this clock never goes back
-	}
-	if !parted.CompareAndSwap(p, next) {
-		return sinceBoot(ran, jumped) // somebody else has just looked
-	}
-	return ran + next.slept, true
+	return ran, ahead, slept
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/boottime"
 )
 
 // silentDriver answers nothing.
@@ -41,41 +40,6 @@ func TestErrEvaluatesTheDeadlineItself(t *testing.T) {
 	h.until.Store(int64(now()))
 	if err := lease.Err(); !errors.Is(err, ErrLost) {
 		t.Errorf("Err after the deadline is %v", err)
-	}
-}
-
-// The clock is that of suspended machines where there is one, and never goes back.
-func TestNow(t *testing.T) {
-	a, start := now(), time.Now()
-	for time.Since(start) < 2*time.Millisecond {
-	}
-	if d := now().sub(a); d < time.Millisecond || d > time.Minute {
-		t.Errorf("2ms took %v", d)
-	}
-}
-
-// A suspension shows in the next reading, and a wall clock that is set does not.
-func TestNowAfterSuspension(t *testing.T) {
-	if _, ok := boottime.Now(); !ok {
-		t.Skip("this system has no clock that goes on while it is suspended")
-	}
-	now()
-	real := parted.Load()
-	defer parted.Store(real)
-	for what, awake := range map[string]parting{
-		"suspended for an hour":            {jumped: real.jumped - time.Hour, slept: real.slept - time.Hour},
-		"suspended for a moment":           {jumped: real.jumped - 2*samePace, slept: real.slept - 2*samePace},
-		"wall clock set forward":           {jumped: real.jumped - time.Hour, slept: real.slept},
-		"wall clock set back":              {jumped: real.jumped + time.Hour, slept: real.slept},
-		"suspended, and set back by a day": {jumped: real.jumped + 23*time.Hour, slept: real.slept - time.Hour},
-	} {
-		parted.Store(&awake)
-		before, _ := boottime.Now()
-		got := time.Duration(now())
-		after, _ := boottime.Now()
-		if got < before-samePace/2 || got > after+samePace {
-			t.Errorf("%s: the clock says %v, want from %v to %v", what, got, before, after)
-		}
 	}
 }
 

@@ -1,0 +1,76 @@
+package holdfast
+
+import (
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/boottime"
+)
+
+func TestNow(t *testing.T) {
+	a, start := now(), time.Now()
+	for time.Since(start) < 2*time.Millisecond {
+	}
+	if d := now().sub(a); d < time.Millisecond || d > time.Minute {
+		t.Errorf("2ms took %v", d)
+	}
+}
+
+// What the clocks went ahead of Go's monotonic one has passed, each time once, whatever they are set to in between.
+func TestLapse(t *testing.T) {
+	const h, years = time.Hour, 16 * 365 * 24 * time.Hour
+	type step struct {
+		ahead, slept time.Duration // by how much the clocks go ahead in this step
+		unseen       time.Duration // how much of it counts
+	}
+	for what, steps := range map[string][]step{
+		"suspended":                              {{h, h, h}},
+		"suspended twice":                        {{h, h, h}, {h, h, h}},
+		"suspended and set back by a day":        {{-23 * h, h, h}},
+		"set back":                               {{-h, 0, 0}},
+		"set forward, as after a paused VM":      {{h, 0, h}},
+		"set forward and back":                   {{h, 0, h}, {-h, 0, 0}},
+		"set back and forward":                   {{-h, 0, 0}, {h, 0, h}},
+		"booted in 2010, set later":              {{years, 0, years}, {h, h, h}},
+		"a system without CLOCK_BOOTTIME sleeps": {{h, 0, h}, {h, 0, h}},
+		"a step after a misread long sleep":      {{0, h, h}, {0, -h, 0}, {h / 2, h / 2, h / 2}},
+	} {
+		p := lapse{ahead: 5, slept: 7}
+		for i, s := range steps {
+			next := p.after(p.ahead+s.ahead, p.slept+s.slept)
+			if got := next.unseen - p.unseen; got != s.unseen {
+				t.Errorf("%s, step %d: %v count, want %v", what, i, got, s.unseen)
+			}
+			p = next
+		}
+	}
+}
+
+// A suspension shows in the next reading, and so does a wall clock that was set forward. now never goes back.
+func TestNowAfterSuspension(t *testing.T) {
+	now()
+	real := lapsed.Load()
+	defer lapsed.Store(real)
+	_, hasBoot := boottime.Now()
+	for what, c := range map[string]struct {
+		then   lapse
+		passed time.Duration
+	}{
+		"nothing":                          {*real, 0},
+		"suspended for an hour":            {lapse{real.unseen, real.ahead - time.Hour, real.slept - time.Hour}, time.Hour},
+		"suspended for a moment":           {lapse{real.unseen, real.ahead - 2*samePace, real.slept - 2*samePace}, 2 * samePace},
+		"wall clock set forward":           {lapse{real.unseen, real.ahead - time.Hour, real.slept}, time.Hour},
+		"wall clock set back":              {lapse{real.unseen, real.ahead + time.Hour, real.slept}, 0},
+		"suspended, and set back by a day": {lapse{real.unseen, real.ahead + 23*time.Hour, real.slept - time.Hour}, time.Hour},
+	} {
+		if c.then.ahead > real.ahead && c.passed > 0 && !hasBoot {
+			continue // nothing shows it
+		}
+		lapsed.Store(real)
+		before := now()
+		lapsed.Store(&c.then)
+		if got := now().sub(before); got < c.passed-samePace || got > c.passed+time.Minute {
+			t.Errorf("%s: %v have passed, want %v", what, got, c.passed)
+		}
+	}
+}

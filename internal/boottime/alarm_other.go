@@ -1,0 +1,5 @@
+//go:build !linux
+
+package boottime
+
+func newKernelAlarm() Alarm { return nil }
