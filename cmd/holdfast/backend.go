@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -147,7 +148,7 @@ func checkURL(u *url.URL) error {
 	case u.Scheme == "":
 		return usage("the backend must be a URL; that of a file has file: before its path, like file:/path/to/locks.db")
 	case slices.Contains(schemes, u.Scheme):
-		return checkPorts(u)
+		return cmp.Or(checkFilled(u), checkPorts(u))
 	case u.Scheme == "mem":
 		return usage("mem: is the memory of one process, and each command is another, so it would exclude nobody; use file:/path/to/locks.db")
 	default:

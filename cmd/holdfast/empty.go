@@ -1,7 +1,9 @@
 package main
 
 import (
+	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -23,3 +25,38 @@ func refuseEmpty(c *cobra.Command, _ []string) (err error) {
 
 // hasEmpty reports whether one of the arguments is empty.
 func hasEmpty(args []string) bool { return slices.Contains(args, "") }
+
+// checkFilled refuses a URL with a hole where a host or the value of a parameter should be. What drivers take for it is
+// this machine, a smaller quorum, or a connection that is not encrypted.
+func checkFilled(u *url.URL) error {
+	for host := range strings.SplitSeq(u.Host, ",") {
+		if u.Host != "" && (&url.URL{Host: host}).Hostname() == "" {
+			return usage("a host of the backend URL is empty; %s Name it, if need be localhost", unsetHint)
+		}
+	}
+	for name, values := range u.Query() {
+		if name != mayBeEmpty && hasEmpty(values) {
+			return usage("%s of the backend URL is empty; %s Give it a value, or leave it out", nameParameter(u, name), unsetHint)
+		}
+	}
+	return checkServer(u)
+}
+
+// nameParameter names a parameter of a URL, unless it may be a part of a password that has a question mark.
+func nameParameter(u *url.URL, name string) string {
+	if strings.Contains(u.RawQuery, "@") || !likeVerb.MatchString(name) {
+		return "a parameter"
+	}
+	return "the parameter " + name
+}
+
+// mayBeEmpty is the parameter that means something when it is empty: names as other libraries have them.
+const mayBeEmpty = "prefix"
+
+// checkServer refuses the URL of a database that names no server, where sqllock would take this machine's.
+func checkServer(u *url.URL) error {
+	if hasTables(u.Scheme) && u.Host == "" && !u.Query().Has("socket") && !u.Query().Has("host") {
+		return usage("the backend URL names no server; %s Name it, if need be localhost", unsetHint)
+	}
+	return nil
+}

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/url"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +40,8 @@ func (a *app) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m := migrated{Backend: shown, Needed: hasTables(shown)}
+	scheme, _, _ := strings.Cut(shown, ":")
+	m := migrated{Backend: shown, Needed: hasTables(scheme)}
 	if m.Needed {
 		switch err := sqllock.MigrateURL(ctx, rawURL); {
 		case err != nil && isUnreachable(err):
@@ -60,8 +61,5 @@ func (a *app) migrate(ctx context.Context) error {
 	return err
 }
 
-// hasTables reports whether a backend has tables that are made by request.
-func hasTables(shown string) bool {
-	u, err := url.Parse(shown)
-	return err == nil && (u.Scheme == "mysql" || u.Scheme == "postgres")
-}
+// hasTables reports whether backends of a scheme have tables that are made by request.
+func hasTables(scheme string) bool { return scheme == "mysql" || scheme == "postgres" }
