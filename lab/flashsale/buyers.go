@@ -3,6 +3,7 @@ package flashsale
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 	"time"
 
@@ -24,7 +25,7 @@ type Order struct {
 	Buyers   int
 }
 
-// news is what a process says: nothing once it is ready, and then how each buyer fared.
+// news is what a process says: once that it is ready or why it cannot be, and then how each buyer fared.
 type news struct {
 	Waited time.Duration // for the lock
 	Sold   bool
@@ -37,19 +38,12 @@ func buy(ctx context.Context, in *json.Decoder, out *json.Encoder) error {
 	if err := in.Decode(&order); err != nil {
 		return err
 	}
-	shop, err := open(ctx, order.Database, order.Source)
+	shop, g, err := order.arrive(ctx)
 	if err != nil {
-		return err
+		return out.Encode(news{Err: err.Error()})
 	}
 	defer shop.Close()
-	g, err := order.guard(ctx)
-	if err != nil {
-		return err
-	}
 	defer g.Close(ctx)
-	if err := g.Do(ctx, func(context.Context) error { return nil }); err != nil { // who has connected and warmed up is ready
-		return err
-	}
 	if err := out.Encode(news{}); err != nil {
 		return err
 	}
@@ -58,6 +52,22 @@ func buy(ctx context.Context, in *json.Decoder, out *json.Encoder) error {
 	}
 	go func() { _ = in.Decode(new(struct{})) }() // ends this process when the sale is called off
 	return order.rush(ctx, shop, g, out)
+}
+
+// arrive connects, and warms up, so that who is there is ready.
+func (o Order) arrive(ctx context.Context) (*Shop, guard, error) {
+	shop, err := open(ctx, o.Database, o.Source)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := o.guard(ctx)
+	if err != nil {
+		return nil, nil, errors.Join(err, shop.Close())
+	}
+	if err := g.Do(ctx, func(context.Context) error { return nil }); err != nil {
+		return nil, nil, errors.Join(err, g.Close(ctx), shop.Close())
+	}
+	return shop, g, nil
 }
 
 // rush lets all buyers go for it at once, and tells of each.

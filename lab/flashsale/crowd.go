@@ -23,28 +23,33 @@ type crowd struct {
 	isCounted bool
 }
 
-// crowd sends all buyers at the same time, and waits for the last.
-func (p Plan) crowd(ctx context.Context, order Order, meter stage.Meter, progress func(int)) (c *crowd, err error) {
-	c = &crowd{soldBy: make([]float64, p.Processes)}
-	defer func() { err = errors.Join(err, c.leave()) }()
-	if err := c.come(p, order); err != nil {
-		return nil, err
+// crowd calls all processes together, and ends them when the sale is over.
+func (p Plan) crowd(ctx context.Context, order Order, meter stage.Meter, progress func(int)) (*crowd, error) {
+	c := &crowd{soldBy: make([]float64, p.Processes)}
+	err := c.come(p, order)
+	if err == nil {
+		err = c.run(ctx, p, order, meter, progress)
 	}
+	return c, errors.Join(err, c.leave())
+}
+
+// run sends all buyers at the same time, and waits for the last.
+func (c *crowd) run(ctx context.Context, p Plan, order Order, meter stage.Meter, progress func(int)) error {
 	defer context.AfterFunc(ctx, func() { _ = c.leave() })()
 	before, _ := meter()
 	began := time.Now()
 	for _, process := range c.processes {
 		if err := process.Send(struct{}{}); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := c.serve(p.Buyers, order, progress); err != nil {
-		return nil, errors.Join(err, ctx.Err())
+		return errors.Join(err, ctx.Err())
 	}
 	c.took = time.Since(began)
 	c.requests, c.isCounted = meter()
 	c.requests -= before
-	return c, nil
+	return nil
 }
 
 // come starts the processes, and waits until each is ready.
@@ -61,8 +66,12 @@ func (c *crowd) come(p Plan, order Order) error {
 		}
 	}
 	for _, process := range c.processes {
-		if err := process.Receive(new(news)); err != nil {
+		var ready news
+		if err := process.Receive(&ready); err != nil {
 			return err
+		}
+		if ready.Err != "" {
+			return fmt.Errorf("a process of buyers cannot start: %s", ready.Err)
 		}
 	}
 	return nil

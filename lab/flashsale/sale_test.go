@@ -1,6 +1,7 @@
 package flashsale
 
 import (
+	"net"
 	"os"
 	"strings"
 	"testing"
@@ -105,4 +106,34 @@ func TestRefusesASaleThatIsNone(t *testing.T) {
 	if r := Hold(t.Context(), p, func(int) {}); r.Err == "" || r.AsExpected() {
 		t.Errorf("there was a sale: %+v", r)
 	}
+}
+
+// A sale whose lock is on a server that is not there says so, once.
+func TestSaysWhatKeepsBuyersAway(t *testing.T) {
+	for backend, want := range map[string]string{
+		"redis://user:geheim@" + nobody(t): "connection refused",
+		"redis://":                         "one host",
+		"carrier-pigeon://loft":            "unknown scheme",
+	} {
+		at, err := stage.At(backend)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := plan(Holdfast)
+		p.Backend = at
+		r := Hold(t.Context(), p, func(int) { t.Error("a buyer was served") })
+		if !strings.Contains(r.Err, want) || strings.Count(r.Err, want) > 1 || strings.Contains(r.Err, "geheim") {
+			t.Errorf("%s: got %q, want %q", backend, r.Err, want)
+		}
+	}
+}
+
+// nobody returns an address at which nobody listens.
+func nobody(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
 }
