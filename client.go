@@ -2,8 +2,6 @@ package holdfast
 
 import (
 	"context"
-	"errors"
-	"sync"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -58,47 +56,6 @@ func New(d driver.Driver, opts ...Option) *Client {
 	c.lifetime, c.end = context.WithCancel(context.Background())
 	c.keeper, c.undoer = newKeeper(c), newUndoer(c)
 	return c
-}
-
-// Close releases what is held, ends waits with ErrClosed, and waits until requests whose outcome was unknown are
-// undone, or ctx ends. What could not be released ends with its TTL.
-func (c *Client) Close(ctx context.Context) error {
-	c.close(ErrClosed)
-	errs := c.releaseAll(ctx)
-	if err := c.background.wait(ctx); err != nil {
-		errs = append(errs, errors.New("close: some claims were not given back in time; they end with their TTL"), err)
-	}
-	c.end()
-	c.keeper.stop()
-	if c.owned {
-		errs = append(errs, c.driver.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// releasesAtOnce bounds the releases that Close has under way.
-const releasesAtOnce = 16
-
-// releaseAll releases every hold, and returns what went wrong.
-func (c *Client) releaseAll(ctx context.Context) (errs []error) {
-	var (
-		mu sync.Mutex
-		wg sync.WaitGroup
-	)
-	holds := c.keeper.holds()
-	for first := range min(releasesAtOnce, len(holds)) {
-		wg.Go(func() {
-			for i := first; i < len(holds); i += releasesAtOnce {
-				if err := holds[i].surrender(ctx); err != nil {
-					mu.Lock()
-					errs = append(errs, err)
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return errs
 }
 
 // closed returns ErrClosed once Close began.

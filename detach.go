@@ -62,7 +62,7 @@ func (h *hold) detach(ctx context.Context) error {
 	case err != nil:
 		h.lock.client.keeper.add(&h.kept)
 		if closed := h.lock.client.closed(); closed != nil { // and has not seen it
-			h.surrender(ctx)
+			h.surrender()
 			return h.lock.failure("detach", closed, err)
 		}
 		return h.lock.failure("detach", ErrUnknown, err, errors.New("the lease goes on"))

@@ -129,16 +129,23 @@ func (h *hold) giveBack(ctx context.Context, g *grant) error {
 		ctx, patience = context.WithoutCancel(ctx), attemptLimit(patience)
 	}
 	err := h.lock.client.giveBack(ctx, h.claim, patience)
+	if err != nil && !isGone(err) {
+		h.lock.client.undo(h.claim)
+	}
+	return h.outcome(g, err)
+}
+
+// outcome is what the answer to the release of the claim means to the owner of the grant.
+func (h *hold) outcome(g *grant, err error) error {
 	switch {
+	case err == nil && h.resumed:
+		return nil
 	case err == nil:
-		if !h.resumed {
-			h.lock.client.ids.over(h.claim)
-		}
+		h.lock.client.ids.over(h.claim)
 		return nil
 	case isGone(err):
 		return g.lost(LostGone, nil)
 	default:
-		h.lock.client.undo(h.claim)
 		return h.lock.failure("release", ErrUnknown, err, errors.New("it ends with its TTL at the latest"))
 	}
 }
@@ -151,21 +158,23 @@ func (h *hold) untilGivenBack(ctx context.Context) (context.Context, context.Can
 	return context.WithTimeout(ctx, h.grantedTTL())
 }
 
-// surrender gives the lock back although its owner did not ask: the client closes.
-func (h *hold) surrender(ctx context.Context) error {
+// surrender ends the grant although its owner did not ask, since the client closes, and gives the claim back in the
+// background. It returns where the result will be known; nil when there was no grant any more.
+func (h *hold) surrender() *ending {
 	h.mu.Lock()
 	g := h.current
 	h.mu.Unlock()
-	if g == nil {
+	e := &ending{lock: h.lock, known: make(chan struct{})}
+	if g == nil || !g.endBy(e) {
 		return nil
 	}
-	e := &ending{known: make(chan struct{})}
-	defer close(e.known)
-	if !g.endBy(e) {
-		return nil
+	if _, ended := h.end(); !ended {
+		e.tell(g.lost(LostExpired, nil))
+		return e
 	}
-	e.result = h.giveBack(ctx, g)
-	return e.result
+	h.lock.client.undoAndTell(h.claim, func(err error) { e.tell(h.outcome(g, err)) })
+	h.lock.client.gates.left(h)
+	return e
 }
 
 // passOn gives the hold to the next goroutine, or the lock back in the background. It is for a grant that is over.

@@ -25,12 +25,6 @@ type grant struct {
 	room  [1]*Lease
 }
 
-// An ending is what the backend says when Close gives a lock back in place of its owner.
-type ending struct {
-	known  chan struct{} // closed when result is set
-	result error
-}
-
 // A Lease is a lock that is held. It is renewed until it is released or lost.
 type Lease struct {
 	grant *grant
@@ -186,7 +180,7 @@ func (g *grant) surrendered() error {
 	if e == nil {
 		return nil
 	}
-	<-e.known // soon: the backend's answer is waited for no longer than a TTL
+	<-e.known // when Close returns at the latest
 	return e.result
 }
 

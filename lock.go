@@ -78,7 +78,7 @@ func (l *lock) lease(ctx context.Context, a ask, wait bool) (*Lease, error) {
 // there to be seen: then it is given back.
 func (c *Client) hand(ctx context.Context, g *grant) (*Lease, error) {
 	if err := c.closed(); err != nil {
-		g.hold.surrender(ctx) // which undoes the claim where it fails
+		g.hold.surrender()
 		return nil, g.lock.failure("lock", err)
 	}
 	return g.lease(ctx), nil

@@ -14,15 +14,20 @@ import (
 // undo takes a claim back in the background, until the backend answers or the claim must have expired. It is for claims
 // whose request may have been applied, and for those that nobody wants any more. The claim has its token if that is
 // known: without one its ID is barred, too, for a request that is still on its way.
-func (c *Client) undo(claim driver.Claim) {
+func (c *Client) undo(claim driver.Claim) { c.undoAndTell(claim, func(error) {}) }
+
+// undoAndTell is undo where somebody wants to know what the backend said: nil, driver.ErrGone, or why that is not known.
+// told must not block.
+func (c *Client) undoAndTell(claim driver.Claim, told func(error)) {
 	c.background.enter() // Close waits for it
-	c.undoer.add(undo{claim, now().add(claim.TTL)})
+	c.undoer.add(undo{claim, now().add(claim.TTL), told})
 }
 
 // An undo is a claim to be taken back. That is of no use any more after until: the claim has expired by then.
 type undo struct {
 	claim driver.Claim
 	until instant
+	told  func(error)
 }
 
 // An undoer takes back what a client no longer wants: at full width while the backend answers, and with one request at a
@@ -60,23 +65,23 @@ func (u *undoer) staff() {
 func (u *undoer) work() {
 	pace := pace{}
 	for next, ok := u.next(); ok; next, ok = u.next() {
-		if u.client.release(next.claim) {
+		err := u.client.release(u.client.lifetime, next.claim)
+		if isFinal(err) {
 			pace.last = 0
-			u.settled()
+			u.settled(next, err)
 			continue
 		}
-		u.failed(next)
+		u.failed(next, err)
 		pace.pause(u.client.lifetime) // next looks at it
 	}
 }
 
-// next takes the oldest claim for which it is not too late. It is false for a worker that is not needed any more.
+// next takes the oldest claim. It is false for a worker that is not needed any more.
 func (u *undoer) next() (next undo, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for len(u.queue) > 0 && u.isLate(u.queue[0]) {
-		u.queue = u.queue[1:]
-		u.client.background.leave()
+	if err := u.client.lifetime.Err(); err != nil {
+		u.dropLate(err)
 	}
 	if len(u.queue) == 0 || u.workers > u.width {
 		u.workers--
@@ -86,51 +91,59 @@ func (u *undoer) next() (next undo, ok bool) {
 	return next, true
 }
 
-// isLate reports whether a claim has expired, or the client is gone: nobody is left to tell, and the TTL ends the claim.
-func (u *undoer) isLate(x undo) bool { return x.until < now() || u.client.lifetime.Err() != nil }
-
 // settled counts an answer: where one claim is answered about, more can be.
-func (u *undoer) settled() {
-	u.client.background.leave()
+func (u *undoer) settled(x undo, answer error) {
+	u.over(x, answer)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.width = min(2*u.width, undoesAtOnce)
 	u.staff()
 }
 
-// failed puts a claim behind the others, so that one that is never answered keeps none of them waiting. What has expired
-// meanwhile may be anywhere.
-func (u *undoer) failed(x undo) {
+// failed puts a claim behind the others, so that one that is never answered keeps none of them waiting.
+func (u *undoer) failed(x undo, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.width = 1
-	u.queue = slices.DeleteFunc(append(u.queue, x), func(x undo) bool {
-		late := u.isLate(x)
+	u.queue = append(u.queue, x)
+	u.dropLate(err)
+}
+
+// dropLate gives up what has expired, and everything once the client is gone: the TTL ends what is left. u.mu is held.
+func (u *undoer) dropLate(err error) {
+	u.queue = slices.DeleteFunc(u.queue, func(x undo) bool {
+		late := x.until < now() || u.client.lifetime.Err() != nil
 		if late {
-			u.client.background.leave()
+			u.over(x, err)
 		}
 		return late
 	})
 }
 
-// release makes one attempt to release a claim, and reports whether that is done with. A refusal is not: it may be as short
-// as a failover.
-func (c *Client) release(claim driver.Claim) bool {
-	attempt := c.attempts.begin(c.lifetime, attemptLimit(claim.TTL), now())
+// over says what became of a claim.
+func (u *undoer) over(x undo, err error) {
+	x.told(err)
+	u.client.background.leave()
+}
+
+// release makes one attempt to release a claim.
+func (c *Client) release(ctx context.Context, claim driver.Claim) error {
+	attempt := c.attempts.begin(ctx, attemptLimit(claim.TTL), now())
 	defer c.attempts.end(attempt)
-	err := c.driver.Release(attempt, claim)
-	return err == nil || answered(err) && !errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrUnknown)
+	return c.driver.Release(attempt, claim)
+}
+
+// isFinal reports whether an answer to a release is the last word. A refusal is not: it may be as short as a failover.
+func isFinal(err error) bool {
+	return err == nil || errors.Is(err, driver.ErrUnknown) || answered(err) && !errors.Is(err, driver.ErrRefused)
 }
 
 // giveBack releases a claim, again and again until the backend answers, patience is at its end, or ctx is. An answer is
 // nil, or matches driver.ErrGone, driver.ErrRefused or driver.ErrUnknown.
 func (c *Client) giveBack(ctx context.Context, claim driver.Claim, patience time.Duration) error {
-	sent := now()
-	giveUp := sent.add(patience)
-	for pace := (pace{}); ; sent = now() {
-		attempt := c.attempts.begin(ctx, attemptLimit(claim.TTL), sent)
-		err := c.driver.Release(attempt, claim)
-		c.attempts.end(attempt)
+	giveUp := now().add(patience)
+	for pace := (pace{}); ; {
+		err := c.release(ctx, claim)
 		if err == nil || answered(err) || errors.Is(err, driver.ErrUnknown) {
 			return err
 		}

@@ -1,0 +1,106 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Close ends all leases at once, waits with ErrClosed, and then returns when all that was held is given back and all
+// requests whose outcome was unknown are undone, or when ctx ends. What was not given back by then is left to its TTL; the
+// error matches ErrUnknown and the context's cause. A context that ended before, such as one that a signal ends, leaves
+// two seconds for it.
+func (c *Client) Close(ctx context.Context) error {
+	ctx, cancel := outlive(ctx, closeGrace)
+	defer cancel()
+	c.close(ErrClosed)
+	var f farewell
+	for _, h := range c.keeper.holds() {
+		f.surrender(h)
+	}
+	waited := c.background.wait(ctx)
+	c.end()
+	c.keeper.stop()
+	return errors.Join(f.result(waited), c.disconnect(ctx))
+}
+
+// Grace for a context that has ended.
+const (
+	closeGrace      = 2 * time.Second        // to give back what is held
+	disconnectGrace = 100 * time.Millisecond // to end the connections
+)
+
+// outlive returns ctx or, when that has ended, one with its values that lasts for so long.
+func outlive(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+	if ctx.Err() != nil {
+		return context.WithTimeout(context.WithoutCancel(ctx), grace)
+	}
+	return context.WithCancel(ctx)
+}
+
+// disconnect closes the driver if it was opened by Open. That goes on when it takes longer than ctx lasts.
+func (c *Client) disconnect(ctx context.Context) error {
+	if !c.owned {
+		return nil
+	}
+	ctx, cancel := outlive(ctx, disconnectGrace)
+	defer cancel()
+	closed := make(chan error, 1)
+	go func() { closed <- c.driver.Close() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("close: the connections are still being closed: %w", context.Cause(ctx))
+	}
+}
+
+// A farewell is what becomes of the holds of a client that closes.
+type farewell struct {
+	endings []*ending
+}
+
+func (f *farewell) surrender(h *hold) {
+	if e := h.surrender(); e != nil {
+		f.endings = append(f.endings, e)
+	}
+}
+
+// result says what went wrong. What is not known yet, never will be: waited is why nobody waits for it any more.
+func (f *farewell) result(waited error) error {
+	var errs []error
+	left := 0
+	for _, e := range f.endings {
+		if e.tell(e.lock.failure("release", errNotGivenBack)) {
+			left++
+		} else {
+			errs = append(errs, e.result)
+		}
+	}
+	if waited != nil {
+		errs = append(errs, fmt.Errorf("close: %w: not all was given back in time (%d locks); what is left ends with its TTL: %w", ErrUnknown, left, waited))
+	}
+	return errors.Join(errs...)
+}
+
+// errNotGivenBack is the error of what Close has not given back.
+var errNotGivenBack = fmt.Errorf("%w: the client was closed before it was given back; its TTL ends it", ErrUnknown)
+
+// An ending is what the backend says when Close gives a lock back in place of its owner.
+type ending struct {
+	lock   *lock
+	once   sync.Once
+	known  chan struct{} // closed when result is set
+	result error
+}
+
+// tell sets the result, unless it is known already.
+func (e *ending) tell(result error) (first bool) {
+	e.once.Do(func() {
+		first, e.result = true, result
+		close(e.known)
+	})
+	return first
+}

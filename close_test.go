@@ -1,0 +1,103 @@
+package holdfast_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/memlock"
+)
+
+// A deaf driver hears no context end: its releases take an hour.
+type deaf struct{ driver.Driver }
+
+func (d deaf) Release(context.Context, driver.Claim) error {
+	time.Sleep(time.Hour)
+	return errors.New("too late")
+}
+
+// Whatever is broken and however much is held, Close returns when its context ends.
+func TestCloseReturnsByItsContext(t *testing.T) {
+	const within = time.Second
+	for name, broken := range map[string]func(*line) driver.Driver{
+		"requests hang":            func(l *line) driver.Driver { l.set(faults{cut: true}); return l },
+		"answers do not come back": func(l *line) driver.Driver { l.set(faults{mute: true}); return l },
+		"requests fail":            func(l *line) driver.Driver { l.set(faults{refuse: errors.New("connection refused")}); return l },
+		"requests are refused":     func(l *line) driver.Driver { l.set(faults{refuse: driver.ErrRefused}); return l },
+		"answers are slow":         func(l *line) driver.Driver { l.set(faults{slow: within / 3}); return l },
+		"contexts are ignored":     func(l *line) driver.Driver { return deaf{l} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := overLine(memlock.New())
+				d := &replaced{Driver: l}
+				c := holdfast.New(d, holdfast.WithTTL(10*time.Minute))
+				lockMany(t, c, 320)
+				lease := must(c.Mutex("m").Lock(t.Context()))(t)
+				d.Driver = broken(l)
+				ctx, cancel := context.WithTimeout(t.Context(), within)
+				defer cancel()
+				began := time.Now()
+				wantErr(t, c.Close(ctx), holdfast.ErrUnknown, context.DeadlineExceeded)
+				if took := time.Since(began); took > within+100*time.Millisecond {
+					t.Errorf("Close took %v", took)
+				}
+				wantErr(t, lease.Err(), holdfast.ErrReleased)
+				wantErr(t, lease.Release(t.Context()), holdfast.ErrUnknown)
+				time.Sleep(2 * time.Hour) // until the last has heard
+			})
+		})
+	}
+}
+
+// A replaced driver is another one from some moment on.
+type replaced struct{ driver.Driver }
+
+// Without a bound of its own Close gives up when the last claim has expired.
+func TestCloseGivesUpWhatHasExpired(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := overLine(memlock.New())
+		c := holdfast.New(l)
+		lockMany(t, c, 320)
+		l.set(faults{cut: true})
+		began := time.Now()
+		wantErr(t, c.Close(t.Context()), holdfast.ErrUnknown)
+		if took := time.Since(began); took > ttl+2*attempt {
+			t.Errorf("Close took %v", took)
+		}
+	})
+}
+
+// A program that closes under a context which has ended, as after a signal, still gives back what it holds.
+func TestCloseUnderAContextThatHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, b := twoClients(t)
+		lockMany(t, a, 320)
+		l.set(faults{slow: 10 * time.Millisecond})
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := a.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		if q := queued(t, b, "319"); len(q) > 0 {
+			t.Errorf("%d claims are left", len(q))
+		}
+	})
+}
+
+// All holders learn at once that the client is closed, not one after the other as their locks are given back.
+func TestCloseTellsAllHoldersFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, _ := twoClients(t)
+		lockMany(t, a, 320)
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		l.set(faults{slow: time.Second})
+		go a.Close(t.Context())
+		synctest.Wait()
+		wantErr(t, lease.Err(), holdfast.ErrReleased)
+	})
+}
