@@ -13,7 +13,7 @@ type test struct {
 	run  func(*testing.T, Store)
 }
 
-// begin are the tests that need an empty database, and those after them.
+// begin are the tests that need an empty database, and those after them, some of which empty it again.
 var begin = []test{
 	{"no tables", testNoTables},
 	{"migrate together", testMigrateTogether},
@@ -22,6 +22,10 @@ var begin = []test{
 	{"sweep spares", testSweepSpares},
 	{"names", testNames},
 	{"newer tables", testNewerTables},
+	{"script", testScript},
+	{"earlier revision", testEarlierRevision},
+	{"later revision", testLaterRevision},
+	{"lost routines", testLostRoutines},
 	{"no rights", testNoRights},
 	{"check", testCheck}, // it leaves unsafe settings
 }

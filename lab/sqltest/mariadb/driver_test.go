@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"strings"
 	"testing"
 
@@ -26,6 +27,19 @@ func TestClaims(t *testing.T) {
 			URL:      func(addr string) string { return "mysql://root@" + addr + "/test" },
 			Source:   func(addr string) string { return "root@tcp(" + addr + ")/test" },
 			SQL:      "mysql",
+			Empty:    []string{"DROP DATABASE test", "CREATE DATABASE test"},
+			Schema:   "DATABASE()",
+			Routines: "SELECT CONCAT('DROP PROCEDURE ', ROUTINE_NAME) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()",
+			Later: []string{
+				"DROP PROCEDURE holdfast1_version",
+				"CREATE PROCEDURE holdfast1_version() SQL SECURITY INVOKER SELECT format, 1000 FROM holdfast_store",
+			},
+			Revision: "SELECT CAST(REGEXP_SUBSTR(ROUTINE_DEFINITION, '[0-9]+') AS SIGNED) FROM information_schema.ROUTINES" +
+				" WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_NAME = 'holdfast1_version'",
+			Client: func(addr string) []string {
+				host, port, _ := net.SplitHostPort(addr)
+				return []string{"mysql", "--no-defaults", "-h", host, "-P", port, "-u", "root", "test"}
+			},
 			Sessions: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'root' AND ID <> CONNECTION_ID()",
 			Sleeping: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE IN ('User lock', 'User sleep')",
 			Bell: func(id string) string {

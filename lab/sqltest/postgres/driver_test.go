@@ -23,6 +23,17 @@ func TestClaims(t *testing.T) {
 			URL:      url,
 			Source:   url,
 			SQL:      "pgx",
+			Empty:    []string{"DROP SCHEMA public CASCADE", "CREATE SCHEMA public"},
+			Schema:   "current_schema()",
+			Routines: "SELECT 'DROP FUNCTION ' || oid::regprocedure FROM pg_proc WHERE proname LIKE 'holdfast1%'",
+			Later: []string{
+				"CREATE OR REPLACE FUNCTION holdfast1_version() RETURNS TABLE (format integer, revision integer)" +
+					" LANGUAGE sql AS 'SELECT format, 1000 FROM holdfast_store'",
+			},
+			Revision: "SELECT revision FROM holdfast1_version()",
+			Client: func(addr string) []string {
+				return []string{"psql", "-X", "-q", "-1", "-v", "ON_ERROR_STOP=1", url(addr)}
+			},
 			Sessions: "SELECT count(*)" + others,
 			Sleeping: "SELECT count(*)" + others + " AND state = 'active' AND query LIKE '%holdfast1_wait%' AND wait_event IS NOT NULL",
 			Bell: func(id string) string {

@@ -27,8 +27,12 @@ type Dialect struct {
 
 	// migrate makes what is missing, while nobody else does.
 	migrate func(ctx context.Context, conn *sql.Conn, d *Dialect) error
-	drop    string    // what comes before the name of a routine that is to be made anew
-	helpers []routine // that only others call, each after those that it calls
+	forward func(d *Dialect) []string                     // brings older tables forward
+	anew    func(name routine, statement string) []string // makes a routine, whether or not there is one
+	helpers []routine                                     // that only others call, each after those that it calls
+
+	preface string                        // begins a script of statements
+	ended   func(statement string) string // lets a statement end, in a script
 
 	// The starts of codes of errors: see [dbms.Code].
 	busy    []string // nothing was done since others were in the way
@@ -73,21 +77,13 @@ const (
 	tidyQueue    routine = "tidy"
 	forgetEnds   routine = "forget"
 	retireLocks  routine = "retire"
+	readVersion  routine = "version"
 )
 
 // callable are the routines that programs call. None but ring is called by another.
 var callable = []routine{
 	ringBell, requestClaim, releaseClaim, renewClaims, waitForClaim, breakClaim, revokeClaim,
 	readQueue, readNames, readDigest, findStale, tidyQueue, forgetEnds, retireLocks,
-}
-
-// text is a script of this dialect.
-func (d *Dialect) text(name string) string {
-	text, err := scripts.ReadFile(d.Name + "/" + name + ".sql")
-	if err != nil {
-		panic(err) // the file is a part of this package
-	}
-	return strings.TrimSpace(string(text))
 }
 
 func (d *Dialect) isBusy(err error) bool    { return d.isOneOf(err, d.busy) }
@@ -109,14 +105,14 @@ func (d *Dialect) explain(err error) error {
 	case err == nil || errors.Is(err, driver.ErrRefused):
 		return err
 	case d.isMissing(err):
-		return d.missingTables(err)
+		return d.notMigrated(err)
 	case d.isOneOf(err, d.refused):
 		return fmt.Errorf("%w: %w; check the user's rights and that the server is the primary", driver.ErrRefused, err)
 	}
 	return err
 }
 
-func (d *Dialect) missingTables(err error) error {
+func (d *Dialect) notMigrated(err error) error {
 	return fmt.Errorf("%w: the database has not the tables and routines of this version (%w); make them with: holdfast migrate, or sqllock.Migrate",
 		driver.ErrRefused, err)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
@@ -23,7 +24,10 @@ var MySQL = &Dialect{
 	},
 	wishes:    []string{"SET SESSION max_statement_time = 0"}, // MariaDB's; MySQL's concerns only SELECT
 	migrate:   migrateMySQL,
-	drop:      "DROP PROCEDURE IF EXISTS ",
+	forward:   mysqlForward,
+	anew:      dropped,
+	preface:   "-- Makes what Holdfast needs in this database. Run it, as in: mysql DATABASE < FILE\n\n",
+	ended:     endedByDelimiter,
 	helpers:   []routine{"finish", "grant", "settle", "pass", "enter", "state", "hang", "withdraw"},
 	busy:      []string{"1205", "1213", "1020"},
 	refused:   []string{"1044", "1045", "1049", "1142", "1227", "1290", "1370", "1792", "1836", "3572"},
@@ -57,8 +61,7 @@ const isolate = "let the proxy keep SET SESSION: otherwise there are more deadlo
 // turnToMigrate is a lock of the server, for this database.
 const turnToMigrate = "CONCAT('holdfast:migrate:', LEFT(SHA2(DATABASE(), 256), 40))"
 
-// migrateMySQL makes one table or routine after the other, as the server commits each by itself. The format is written
-// last, so what was left unfinished is made again.
+// migrateMySQL makes one table or routine after the other, as the server commits each by itself.
 func migrateMySQL(ctx context.Context, conn *sql.Conn, d *Dialect) error {
 	var got sql.NullInt64
 	if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK("+turnToMigrate+", 60)").Scan(&got); err != nil {
@@ -67,12 +70,32 @@ func migrateMySQL(ctx context.Context, conn *sql.Conn, d *Dialect) error {
 	if got.Int64 != 1 {
 		return errors.New("somebody else has been making the tables for a minute; try again later")
 	}
-	found, err := d.formatOf(ctx, conn) // the turn ends with the connection
-	switch {
-	case err != nil:
+	if done, err := d.upToDate(ctx, conn); done || err != nil { // the turn ends with the connection
 		return err
-	case found != 0:
-		return refuseOther(found)
 	}
-	return d.make(ctx, conn)
+	kind, err := dbms.Ask(ctx, conn)
+	if err != nil {
+		return err
+	}
+	server := *d
+	if kind == dbms.MariaDB {
+		server.anew = replacedOnMariaDB
+	}
+	return d.make(ctx, conn, server.Statements())
+}
+
+// dropped makes a routine anew where the server has no other way. For a moment there is none: see remaking.
+func dropped(name routine, statement string) []string {
+	return []string{"DROP PROCEDURE IF EXISTS " + prefix + string(name), statement}
+}
+
+// replacedOnMariaDB leaves no moment without the routine, and no user without the right to it.
+func replacedOnMariaDB(_ routine, statement string) []string {
+	return []string{strings.Replace(statement, "\nCREATE PROCEDURE", "\nCREATE OR REPLACE PROCEDURE", 1)}
+}
+
+// mysqlForward is a routine, since only these have conditions. It is not left behind.
+func mysqlForward(d *Dialect) []string {
+	const name = "forward"
+	return append(dropped(name, d.text(name)), "CALL "+prefix+name+"()", "DROP PROCEDURE "+prefix+name)
 }

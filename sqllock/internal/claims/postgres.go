@@ -3,12 +3,12 @@ package claims
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
@@ -30,9 +30,13 @@ var Postgres = &Dialect{
 		"plan_cache_mode", "force_generic_plan", // planning takes longer than looking at a few rows
 		"jit", "off",
 	)},
-	wishes:    []string{settings("idle_session_timeout", "0", "client_connection_check_interval", "1000")},
-	migrate:   migratePostgres,
-	drop:      "DROP FUNCTION IF EXISTS ",
+	wishes:  []string{settings("idle_session_timeout", "0", "client_connection_check_interval", "1000")},
+	migrate: migratePostgres,
+	forward: func(d *Dialect) []string { return []string{d.text("forward")} },
+	anew:    replaced,
+	preface: "-- Makes what Holdfast needs in this schema. Run it in one transaction: psql -1 -v ON_ERROR_STOP=1 -f FILE\n" +
+		"SET LOCAL client_min_messages = warning;\n\n",
+	ended:     endedBySemicolon,
 	helpers:   []routine{"now", "bell", "finish", "grant", "settle", "pass", "enter", "withdraw", "place", "hang"},
 	busy:      []string{"40001", "40P01", "55P03"},
 	refused:   []string{"25006", "28", "3D", "42501"},
@@ -62,27 +66,33 @@ var postgresFacts = slices.Concat(health.Postgres, []health.Fact{
 	},
 })
 
+// replaced makes a routine in the place of the one that is there, so that those who call it find one at any time, and
+// rights to it stay.
+func replaced(_ routine, statement string) []string {
+	return []string{strings.Replace(statement, "\nCREATE FUNCTION", "\nCREATE OR REPLACE FUNCTION", 1)}
+}
+
+// newerRoutines is the error of the script where a newer program has migrated meanwhile.
+const newerRoutines = "HF001"
+
 // migratePostgres makes everything in one transaction.
 func migratePostgres(ctx context.Context, conn *sql.Conn, d *Dialect) error {
+	if done, err := d.upToDate(ctx, conn); done || err != nil {
+		return err
+	}
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback() // it does nothing after Commit
-	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('holdfast migrate', 0))"); err != nil {
-		return err
-	}
-	var exists bool
-	if err := tx.QueryRowContext(ctx, "SELECT to_regclass('holdfast_store') IS NOT NULL").Scan(&exists); err != nil {
-		return err
-	}
-	if exists {
-		found, err := d.formatOf(ctx, tx)
-		if err != nil || found != 0 {
-			return errors.Join(err, refuseOther(found))
-		}
-	}
-	if err := d.make(ctx, tx); err != nil {
+	err = d.make(ctx, tx, append([]string{
+		"SET LOCAL client_min_messages = warning", // not about what is there
+		"SELECT pg_advisory_xact_lock(hashtextextended('holdfast migrate', 0))",
+	}, d.Statements()...))
+	switch {
+	case dbms.Code(err) == newerRoutines:
+		return nil
+	case err != nil:
 		return err
 	}
 	return tx.Commit()

@@ -93,10 +93,13 @@ const (
 	lastPause  = 50 * time.Millisecond
 )
 
+// remaking is for how long a routine may be missing since it is made anew.
+const remaking = 2 * time.Second
+
 // untilFree repeats f while others are in the way, and once on a new connection where the old one broke before anything
 // was sent.
 func (s *session) untilFree(ctx, patient context.Context, f func(*conn) error) error {
-	fresh := false
+	fresh, began := false, time.Now()
 	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -110,7 +113,7 @@ func (s *session) untilFree(ctx, patient context.Context, f func(*conn) error) e
 		switch {
 		case err == nil || isAnswer(err):
 			return err
-		case s.dialect.isBusy(err):
+		case s.dialect.isBusy(err) || s.dialect.isMissing(err) && time.Since(began) < remaking:
 			if driver.Sleep(ctx, rand.N(pause)) != nil {
 				return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 			}
@@ -138,7 +141,7 @@ func (s *session) ready(ctx context.Context) (c *conn, opened bool, err error) {
 	if c, err = openConn(ctx, s.db, s.dialect); err != nil {
 		return nil, false, err
 	}
-	if err := s.dialect.checkFormat(ctx, c.Conn); err != nil {
+	if err := s.dialect.checkVersion(ctx, c.Conn); err != nil {
 		return nil, false, errors.Join(err, c.close())
 	}
 	s.conn = c

@@ -55,7 +55,7 @@ func (d *Driver) Own(db *sql.DB) { d.owned = db }
 
 // Migrate makes the tables where they are missing.
 func Migrate(ctx context.Context, db *sql.DB, dialect *Dialect) error {
-	for _, statement := range dialect.statements(makeTables, values{}) {
+	for _, statement := range dialect.Tables() {
 		_, err := db.ExecContext(ctx, statement)
 		if err != nil {
 			_, err = db.ExecContext(ctx, statement) // somebody else may have made it at the same time
@@ -66,6 +66,9 @@ func Migrate(ctx context.Context, db *sql.DB, dialect *Dialect) error {
 	}
 	return nil
 }
+
+// Tables are the statements that make the tables where they are missing.
+func (d *Dialect) Tables() []string { return d.statements(makeTables, values{}) }
 
 // Traits implements [driver.Driver].
 func (d *Driver) Traits() driver.Traits { return d.nature.traits }

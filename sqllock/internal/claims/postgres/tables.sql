@@ -1,13 +1,13 @@
--- Makes the tables of format 1. Takes and returns nothing.
+-- Makes the tables of format 1, unless they were made before. Takes and returns nothing.
 --
 -- Names, owners and values are bytes. Times are microseconds since 1970 by the server's clock, and TTLs microseconds.
-CREATE TABLE holdfast_locks ( -- a row for each lock, which is locked by whoever changes its queue
+CREATE TABLE IF NOT EXISTS holdfast_locks ( -- a row for each lock, which is locked by whoever changes its queue
 	name     bytea  NOT NULL PRIMARY KEY,
 	token    bigint NOT NULL, -- the greatest so far
 	released bigint NOT NULL  -- the token up to which claims were released, while some of them are still here; else 0
 ) WITH (fillfactor = 50);
 
-CREATE TABLE holdfast_claims ( -- the queues: a row for each claim, waiting or granted
+CREATE TABLE IF NOT EXISTS holdfast_claims ( -- the queues: a row for each claim, waiting or granted
 	name     bytea   NOT NULL,
 	id       text    NOT NULL COLLATE "C",
 	token    bigint  NOT NULL, -- place in the queue, and fencing token
@@ -22,10 +22,10 @@ CREATE TABLE holdfast_claims ( -- the queues: a row for each claim, waiting or g
 	value    bytea   NOT NULL,
 	PRIMARY KEY (name, id)
 );
-CREATE INDEX holdfast_claims_queue ON holdfast_claims (name, granted, token);
-CREATE INDEX holdfast_claims_deadline ON holdfast_claims (deadline);
+CREATE INDEX IF NOT EXISTS holdfast_claims_queue ON holdfast_claims (name, granted, token);
+CREATE INDEX IF NOT EXISTS holdfast_claims_deadline ON holdfast_claims (deadline);
 
-CREATE TABLE holdfast_ends ( -- claims that ended, while a late copy of their request may still arrive
+CREATE TABLE IF NOT EXISTS holdfast_ends ( -- claims that ended, while a late copy of their request may still arrive
 	name     bytea   NOT NULL,
 	id       text    NOT NULL COLLATE "C",
 	token    bigint  NOT NULL,
@@ -33,4 +33,10 @@ CREATE TABLE holdfast_ends ( -- claims that ended, while a late copy of their re
 	deadline bigint  NOT NULL, -- of remembering
 	PRIMARY KEY (name, id)
 );
-CREATE INDEX holdfast_ends_deadline ON holdfast_ends (deadline);
+CREATE INDEX IF NOT EXISTS holdfast_ends_deadline ON holdfast_ends (deadline);
+
+CREATE TABLE IF NOT EXISTS holdfast_store ( -- one row
+	format integer NOT NULL PRIMARY KEY -- of the tables; the names of the routines begin with it
+);
+
+INSERT INTO holdfast_store (format) VALUES (1) ON CONFLICT DO NOTHING;

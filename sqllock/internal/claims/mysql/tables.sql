@@ -35,3 +35,9 @@ CREATE TABLE IF NOT EXISTS holdfast_ends ( -- claims that ended, while a late co
 	PRIMARY KEY (name, id),
 	KEY holdfast_ends_deadline (deadline)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
+
+CREATE TABLE IF NOT EXISTS holdfast_store ( -- one row, and that last, so that nobody uses what is half made
+	format INT NOT NULL PRIMARY KEY -- of the tables; the names of the routines begin with it
+) ENGINE = InnoDB;
+
+INSERT IGNORE INTO holdfast_store (format) VALUES (1);

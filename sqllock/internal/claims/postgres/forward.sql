@@ -1,0 +1,20 @@
+-- Brings tables that an earlier program has made to what they are now, before those that are missing are made. A statement
+-- that changes nothing waits for those who use the tables nevertheless, so each looks first.
+DO $$
+BEGIN
+	IF to_regclass('holdfast_store') IS NULL THEN
+		RETURN;
+	END IF;
+	IF EXISTS (SELECT FROM holdfast_store WHERE format <> 1) THEN
+		RAISE EXCEPTION 'the tables are in another format than 1; use a newer holdfast migrate';
+	END IF;
+	IF to_regprocedure('holdfast1_version()') IS NOT NULL THEN
+		IF (SELECT revision FROM holdfast1_version()) > {revision} THEN
+			RAISE EXCEPTION 'a newer holdfast migrate has made the routines' USING ERRCODE = 'HF001';
+		END IF;
+	END IF;
+	IF NOT EXISTS (SELECT FROM pg_index WHERE indrelid = to_regclass('holdfast_store') AND indisprimary) THEN
+		ALTER TABLE holdfast_store ADD PRIMARY KEY (format);
+	END IF;
+END
+$$;
