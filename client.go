@@ -1,6 +1,7 @@
 package holdfast
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -11,6 +12,7 @@ type Client struct {
 	driver   driver.Driver
 	owned    bool   // opened by Open, so closed by Close
 	label    string // the backend for people, without its password
+	store    string // names the store to other clients, in whatever process; "" when nobody knows
 	traits   driver.Traits
 	settings settings
 	keeper   *keeper
@@ -44,6 +46,7 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	c.owned = true
 	if u, err := driver.ParseURL(rawURL); err == nil {
 		c.label = driver.Redact(u)
+		c.store = cmp.Or(c.store, storeOf(u))
 	}
 	return c, nil
 }
@@ -51,7 +54,7 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 // New makes a client on a driver. Closing the client does not close the driver.
 func New(d driver.Driver, opts ...Option) *Client {
 	t := d.Traits()
-	c := &Client{driver: d, traits: t, label: t.Backend, settings: defaults().with(opts)}
+	c := &Client{driver: d, traits: t, label: t.Backend, store: driver.Identity(d), settings: defaults().with(opts)}
 	c.closing, c.close = context.WithCancelCause(context.Background())
 	c.lifetime, c.end = context.WithCancel(context.Background())
 	c.keeper, c.undoer = newKeeper(c), newUndoer(c)

@@ -3,6 +3,7 @@ package holdfast
 import (
 	"context"
 	"errors"
+	"iter"
 )
 
 // Go has no thread identity, so the context says who holds what: the context of a lease carries the lease, and those
@@ -28,14 +29,22 @@ func heldIn(ctx context.Context, l *lock, a ask) *Lease {
 	if a.mode == permits {
 		return nil
 	}
-	h, _ := ctx.Value(heldKey{}).(*held)
-	for ; h != nil; h = h.outer {
-		g := h.lease.grant
-		if g.lock.client == l.client && g.lock.name == l.name && g.ask.mode != permits && h.lease.Err() == nil {
-			return h.lease
+	for lease := range leasesIn(ctx) {
+		g := lease.grant
+		if g.lock.client == l.client && g.lock.name == l.name && g.ask.mode != permits && lease.Err() == nil {
+			return lease
 		}
 	}
 	return nil
+}
+
+// leasesIn yields the leases that ctx carries, the last one first, those that are over, too.
+func leasesIn(ctx context.Context) iter.Seq[*Lease] {
+	return func(yield func(*Lease) bool) {
+		h, _ := ctx.Value(heldKey{}).(*held)
+		for ; h != nil && yield(h.lease); h = h.outer {
+		}
+	}
 }
 
 // again counts one more acquisition of what the context holds, or explains why it would wait for itself. It returns

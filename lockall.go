@@ -11,47 +11,169 @@ import (
 // [Semaphore.Permits] return.
 type Locker interface {
 	Lock(ctx context.Context) (*Lease, error)
-	place() place
-	twice() error
+	part() *part
 }
 
-// A place orders locks, so that everybody acquires them in the same order and nobody waits in a circle.
-type place struct{ backend, name string }
-
-func (l *lock) place() place { return place{l.client.label, l.name} }
-
-func (p place) compare(q place) int {
-	return cmp.Or(cmp.Compare(p.backend, q.backend), cmp.Compare(p.name, q.name))
+// A part is a share of a lock.
+type part struct {
+	lock
+	ask ask
 }
+
+// Reader returns the lock for LockAll to acquire as a reader.
+func (m *RWMutex) Reader() Locker { return &part{m.lock, reader} }
+
+// Permits returns n permits of the semaphore for LockAll to acquire.
+func (s *Semaphore) Permits(n int64) Locker { return &part{s.lock, s.permit(n)} }
+
+func (p *part) Lock(ctx context.Context) (*Lease, error) { return p.acquire(ctx, p.ask, true) }
+
+func (p *part) part() *part    { return p }
+func (m *Mutex) part() *part   { return &part{m.lock, alone} }
+func (m *RWMutex) part() *part { return &part{m.lock, writer} }
 
 // Leases are locks that are held together.
 type Leases []*Lease
 
-// LockAll acquires several locks, or none: when one fails, those it had are released. It does so in the order of their
-// names, whatever the order given, so that callers who want the same locks never wait for each other in a circle. The
-// leases are in the order given. Naming a lock twice is ErrDeadlock.
-func LockAll(ctx context.Context, locks ...Locker) (Leases, error) {
-	order := make([]int, len(locks))
+// LockAll acquires several locks, or none: when one fails, or is lost while the others are waited for, those it had are
+// released. The leases are in the order given, and all of them were held when it returned.
+//
+// It acquires in the order of the names, whatever the order given, and of the stores where names are the same, so that
+// callers who want the same locks never wait for each other in a circle, in this process or another. For that a store
+// must have one name everywhere: its driver's ([driver.Identifier]), or the URL given to [Open], which all should write
+// in the same way. Two locks of one name on stores without such names are refused with an error that matches
+// [errors.ErrUnsupported].
+//
+// Naming a lock twice is ErrDeadlock, also through two clients of one store. So is a context that holds one of the locks
+// already, unless WithReentrant counts it; and in any case when a lock that comes before it would have to be waited for,
+// since another caller may have that one and wait for ours. Locks beside those given are not looked at: whoever holds
+// one while it waits for others has to take care of the order.
+func LockAll(ctx context.Context, locks ...Locker) (all Leases, err error) {
+	ps := make(parts, len(locks))
+	for i, l := range locks {
+		ps[i] = l.part()
+	}
+	order, err := ps.order(ctx)
+	if err != nil {
+		return nil, err
+	}
+	got := make(Leases, len(locks))
+	defer func() {
+		if all == nil { // after a panic, too
+			err = errors.Join(err, got.Release(ctx))
+		}
+	}()
+	if err = ps.lock(ctx, order, got); err == nil {
+		err = got.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return got, nil
+}
+
+// parts are the locks given to LockAll.
+type parts []*part
+
+// order returns in which order to acquire them, as indices, or why that cannot be done.
+func (ps parts) order(ctx context.Context) ([]int, error) {
+	order := make([]int, len(ps))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int { return locks[i].place().compare(locks[j].place()) })
-	leases := make(Leases, len(locks))
-	for k, i := range order {
-		if k > 0 && locks[i].place() == locks[order[k-1]].place() {
-			return nil, errors.Join(locks[i].twice(), leases.Release(ctx))
+	slices.SortFunc(order, func(i, j int) int { return ps[i].compare(ps[j]) })
+	mustHold := false // by the context, since it holds one that comes later
+	for k, i := range slices.Backward(order) {
+		p := ps[i]
+		if k > 0 {
+			if err := p.after(ps[order[k-1]]); err != nil {
+				return nil, err
+			}
 		}
-		lease, err := locks[i].Lock(ctx)
-		if err != nil {
-			return nil, errors.Join(err, leases.Release(ctx))
+		if mustHold && heldIn(ctx, &p.lock, p.ask) == nil {
+			return nil, p.failure("lock", ErrDeadlock, errInCircle)
 		}
-		leases[i] = lease
+		mustHold = mustHold || p.isHeldIn(ctx)
 	}
-	return leases, nil
+	return order, nil
 }
 
-func (l *lock) twice() error {
-	return l.failure("lock", ErrDeadlock, errors.New("it is named twice; name it once"))
+var errInCircle = errors.New("the context holds another of these locks, that comes later in the order; release that first, and lock all of them together")
+
+// lock acquires all in this order. Those it has are in got, also when it fails. When one of these is lost it stops
+// waiting for the others.
+func (ps parts) lock(ctx context.Context, order []int, got Leases) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	for k, i := range order {
+		if err := ps[i].notIn(ctx, got); err != nil {
+			return err
+		}
+		lease, err := ps[i].Lock(ctx)
+		if err != nil {
+			return err
+		}
+		got[i] = lease
+		if k < len(order)-1 {
+			held := lease.Context()
+			defer context.AfterFunc(held, func() { cancel(context.Cause(held)) })()
+		}
+	}
+	return nil
+}
+
+// compare orders locks in the same way in every process.
+func (p *part) compare(q *part) int {
+	return cmp.Or(
+		cmp.Compare(p.name, q.name),
+		cmp.Compare(p.client.traits.Backend, q.client.traits.Backend),
+		cmp.Compare(p.client.store, q.client.store),
+	)
+}
+
+// after reports why a lock cannot be acquired after the one before it in the order.
+func (p *part) after(before *part) error {
+	switch {
+	case p.name != before.name || p.client.traits.Backend != before.client.traits.Backend:
+		return nil
+	case p.client.sameStore(before.client):
+		return p.twice()
+	case before.client.store == "" || p.client.store == "":
+		return p.failure("lock", errors.ErrUnsupported, errNoOrder)
+	default:
+		return nil
+	}
+}
+
+var errNoOrder = errors.New("it has the same name as another of these locks, and the stores have none to tell which comes first; open them by their URLs, or use different names")
+
+func (p *part) twice() error {
+	return p.failure("lock", ErrDeadlock, errors.New("it is named twice; name it once"))
+}
+
+// isHeldIn reports whether the context holds the lock, in whatever way.
+func (p *part) isHeldIn(ctx context.Context) bool {
+	for l := range leasesIn(ctx) {
+		if l.Name() == p.name && l.grant.lock.client.sameStore(p.client) && l.Err() == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// notIn returns an error if the lock is one of those we have got, in a store that we know by another name: then our own
+// claim is in its queue. If the queue cannot be read, that is not for us to tell.
+func (p *part) notIn(ctx context.Context, got Leases) error {
+	for _, l := range got {
+		if l == nil || l.Name() != p.name {
+			continue
+		}
+		queue, _ := p.look(ctx)
+		if slices.ContainsFunc(queue, func(e Entry) bool { return e.ID == l.grant.hold.claim.ID }) {
+			return p.twice()
+		}
+	}
+	return nil
 }
 
 // Release releases all of them, and returns what went wrong, joined.
@@ -69,21 +191,9 @@ func (ls Leases) Release(ctx context.Context) error {
 func (ls Leases) Err() error {
 	var errs []error
 	for _, l := range ls {
-		errs = append(errs, l.Err())
+		if l != nil {
+			errs = append(errs, l.Err())
+		}
 	}
 	return errors.Join(errs...)
 }
-
-// Reader returns the lock for LockAll to acquire as a reader.
-func (m *RWMutex) Reader() Locker { return &part{m.lock, reader} }
-
-// Permits returns n permits of the semaphore for LockAll to acquire.
-func (s *Semaphore) Permits(n int64) Locker { return &part{s.lock, s.permit(n)} }
-
-// A part is a share of a lock.
-type part struct {
-	lock
-	ask ask
-}
-
-func (p *part) Lock(ctx context.Context) (*Lease, error) { return p.acquire(ctx, p.ask, true) }

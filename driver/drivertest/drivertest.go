@@ -71,7 +71,7 @@ func contract() []row {
 	var rows []row
 	for _, group := range [][]row{
 		requestRows, grantRows, releaseRows, seriesRows, expiryRows, queueRows, nameRows, waitRows,
-		renewRows, watchRows, listRows, breakRows, revokeRows, proposeRows, traitsRows, crowdRows,
+		renewRows, watchRows, listRows, breakRows, revokeRows, proposeRows, traitsRows, identityRows, crowdRows,
 	} {
 		rows = append(rows, group...)
 	}

@@ -1,0 +1,242 @@
+package holdfast_test
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/memlock"
+)
+
+// A nameless driver cannot say which store it is of.
+type nameless struct{ driver.Driver }
+
+// byURL are stores that drivers of the scheme lockall: are opened on, by what their hosts say. They cannot name them.
+var byURL sync.Map
+
+func init() {
+	driver.Register("lockall", func(_ context.Context, u *url.URL) (driver.Driver, error) {
+		store, ok := byURL.Load(u.Query().Get("store"))
+		if !ok {
+			return nil, errors.New("no such store")
+		}
+		return nameless{store.(*memlock.Driver).Client()}, nil
+	})
+}
+
+// openAll opens clients by URLs, which lead to a store for each value of the parameter store.
+func openAll(t *testing.T, urls ...string) []*holdfast.Client {
+	byURL.Clear()
+	cs := make([]*holdfast.Client, len(urls))
+	for i, u := range urls {
+		parsed := must(url.Parse(u))(t)
+		byURL.LoadOrStore(parsed.Query().Get("store"), memlock.New())
+		c := must(holdfast.Open(t.Context(), u))(t)
+		t.Cleanup(func() { c.Close(context.Background()) })
+		cs[i] = c
+	}
+	return cs
+}
+
+// Stores are told apart, and one is known through two clients of it.
+func TestLockAllKnowsStores(t *testing.T) {
+	two := memlock.New()
+	for _, row := range []struct {
+		name  string
+		pair  func(*testing.T) []*holdfast.Client
+		wants error // nil: both are locked
+	}{
+		{"two stores in memory", func(t *testing.T) []*holdfast.Client {
+			return []*holdfast.Client{newClient(t, memlock.New()), newClient(t, memlock.New())}
+		}, nil},
+		{"one of them behind a line", func(t *testing.T) []*holdfast.Client {
+			return []*holdfast.Client{newClient(t, overLine(memlock.New())), newClient(t, memlock.New())}
+		}, nil},
+		{"two clients of one store", func(t *testing.T) []*holdfast.Client {
+			return []*holdfast.Client{newClient(t, two.Client()), newClient(t, overLine(two.Client()))}
+		}, holdfast.ErrDeadlock},
+		{"two clients of one driver that cannot name its store", func(t *testing.T) []*holdfast.Client {
+			return []*holdfast.Client{newClient(t, nameless{two}), newClient(t, nameless{two})}
+		}, holdfast.ErrDeadlock},
+		{"two drivers that cannot name their stores", func(t *testing.T) []*holdfast.Client {
+			return []*holdfast.Client{newClient(t, nameless{two.Client()}), newClient(t, nameless{memlock.New()})}
+		}, errors.ErrUnsupported},
+		{"one that can, and one that cannot", func(t *testing.T) []*holdfast.Client {
+			return []*holdfast.Client{newClient(t, memlock.New()), newClient(t, nameless{memlock.New()})}
+		}, errors.ErrUnsupported},
+		{"URLs that differ in their parameters", func(t *testing.T) []*holdfast.Client {
+			return openAll(t, "lockall://host/0?store=a", "lockall://host/0?store=b")
+		}, nil},
+		{"one URL with two passwords", func(t *testing.T) []*holdfast.Client {
+			return openAll(t, "lockall://u:one@host,other?store=a", "lockall://u:two@Other,host?store=a")
+		}, holdfast.ErrDeadlock},
+		{"one store under two names", func(t *testing.T) []*holdfast.Client {
+			return openAll(t, "lockall://localhost?store=a", "lockall://127.0.0.1?store=a")
+		}, holdfast.ErrDeadlock},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cs := row.pair(t)
+				for range 2 { // in either order
+					leases, err := holdfast.LockAll(t.Context(), cs[0].Mutex("m"), cs[1].Mutex("m"))
+					if !errors.Is(err, row.wants) || row.wants == nil && len(leases) != 2 {
+						t.Errorf("%d leases, %v; want the error %v", len(leases), err, row.wants)
+					}
+					if err := leases.Release(t.Context()); err != nil {
+						t.Error(err)
+					}
+					for _, c := range cs { // nothing is left
+						must(c.Mutex("m").TryLock(t.Context()))(t).Release(t.Context())
+					}
+					cs[0], cs[1] = cs[1], cs[0]
+				}
+			})
+		})
+	}
+}
+
+// Whoever locks in two stores does so in the same order, whatever the order given, and whichever was opened first.
+func TestLockAllInOneOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cs := openAll(t, "lockall://one?store=1", "lockall://two?store=2", "lockall://two?store=2", "lockall://one?store=1")
+		var wg sync.WaitGroup
+		for i := range 40 {
+			locks := []holdfast.Locker{cs[i%4].Mutex("m"), cs[(i%4)^1].Mutex("m")}
+			wg.Go(func() {
+				leases := must(holdfast.LockAll(t.Context(), locks...))(t)
+				time.Sleep(time.Second)
+				if err := errors.Join(leases.Err(), leases.Release(t.Context())); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+// A lock that is lost while the others are waited for ends the wait, and nothing stays behind.
+func TestLockAllNoticesLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		must(b.Mutex("z").Lock(t.Context()))(t)
+		began := time.Now()
+		time.AfterFunc(time.Minute, func() { b.Break(context.Background(), "a", queued(t, b, "a")[0].ID) })
+		leases, err := holdfast.LockAll(t.Context(), a.Mutex("a"), a.Mutex("m"), a.Mutex("z"))
+		wantErr(t, err, holdfast.ErrLost, holdfast.ErrNotAcquired)
+		if late := time.Since(began) - time.Minute; late > time.Second || leases != nil {
+			t.Errorf("%d leases, %v after the loss", len(leases), late)
+		}
+		for _, name := range []string{"a", "m"} {
+			must(b.Mutex(name).TryLock(t.Context()))(t)
+		}
+	})
+}
+
+// A breaking driver breaks the lock of one name before it grants the next, and does not heed that the caller gave up.
+type breaking struct {
+	driver.Driver
+	name string
+}
+
+func (d breaking) Unwrap() driver.Driver { return d.Driver }
+
+func (d breaking) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if c.Name != d.name {
+		queue, err := d.Queue(ctx, d.name)
+		if err != nil {
+			return driver.Status{}, err
+		}
+		for _, e := range queue {
+			if err := driver.Break(ctx, d.Driver, d.name, e.ID); err != nil {
+				return driver.Status{}, err
+			}
+		}
+		time.Sleep(time.Second)
+	}
+	return d.Driver.Request(context.WithoutCancel(ctx), c)
+}
+
+// What is returned was held when it was returned, though the wait could not be ended.
+func TestLockAllLooksAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClient(t, breaking{memlock.New(), "a"})
+		_, err := holdfast.LockAll(t.Context(), c.Mutex("a"), c.Mutex("b"))
+		wantErr(t, err, holdfast.ErrLost)
+	})
+}
+
+// What the context holds already makes no circle.
+func TestLockAllBesideWhatTheContextHolds(t *testing.T) {
+	reentrant := holdfast.WithReentrant()
+	for _, row := range []struct {
+		name    string
+		held    []string
+		opts    []holdfast.Option
+		refused bool
+	}{
+		{"the last", []string{"c"}, []holdfast.Option{reentrant}, true},
+		{"one in the middle", []string{"b"}, []holdfast.Option{reentrant}, true},
+		{"the first and the last", []string{"a", "c"}, []holdfast.Option{reentrant}, true},
+		{"the first", []string{"a"}, []holdfast.Option{reentrant}, false},
+		{"the first two", []string{"a", "b"}, []holdfast.Option{reentrant}, false},
+		{"all", []string{"c", "b", "a"}, []holdfast.Option{reentrant}, false},
+		{"another", []string{"z"}, []holdfast.Option{reentrant}, false},
+		{"the first, and it is not counted", []string{"a"}, nil, true},
+		{"the last, and it is not counted", []string{"c"}, nil, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, a, b := twoClients(t)
+				ctx := t.Context()
+				var held holdfast.Leases
+				for _, name := range row.held {
+					held = append(held, must(a.Mutex(name).Lock(ctx))(t))
+					ctx = held[len(held)-1].Context()
+				}
+				other := make(chan error, 1)
+				go func() { // it wants the same locks, and has got those before the first that we hold
+					leases, err := holdfast.LockAll(t.Context(), b.Mutex("a"), b.Mutex("b"), b.Mutex("c"))
+					other <- errors.Join(err, leases.Release(t.Context()))
+				}()
+				synctest.Wait()
+				leases, err := holdfast.LockAll(ctx, a.Mutex("c", row.opts...), a.Mutex("b", row.opts...), a.Mutex("a", row.opts...))
+				if row.refused {
+					wantErr(t, err, holdfast.ErrDeadlock)
+				} else if err := errors.Join(err, leases.Release(t.Context())); err != nil {
+					t.Error(err)
+				}
+				if err := errors.Join(held.Release(t.Context()), <-other); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// A panic gives back what was got before it.
+func TestLockAllAfterPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		a, b := newClient(t, store), newClient(t, store.Client())
+		broken := newClient(t, panicking{memlock.New()})
+		func() {
+			defer func() {
+				if recover() != "oops" {
+					t.Error("the panic was swallowed")
+				}
+			}()
+			holdfast.LockAll(t.Context(), a.Mutex("a"), broken.Semaphore("b", 2).Permits(1))
+		}()
+		must(b.Mutex("a").TryLock(t.Context()))(t)
+	})
+}
+
+type panicking struct{ driver.Driver }
+
+func (panicking) Request(context.Context, driver.Claim) (driver.Status, error) { panic("oops") }
