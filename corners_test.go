@@ -1,0 +1,83 @@
+package holdfast
+
+import (
+	"os"
+	"strconv"
+	"testing"
+)
+
+// corners is all that may happen in a run, and whether it does.
+var corners = []corner{
+	{"try", true, func(p *plan) { p.eachVisit(func(v *visit) { v.try = false }) }},
+	{"do", false, func(p *plan) { p.eachVisit(func(v *visit) { v.do = false }) }},
+	{"reentrant", true, func(p *plan) { p.eachVisit(func(v *visit) { v.settings.reentrant = false }) }},
+	{"min hold", false, func(p *plan) { p.eachVisit(func(v *visit) { v.settings.minHold = 0 }) }},
+	{"max hold", true, func(p *plan) { p.eachVisit(func(v *visit) { v.settings.maxHold = 0 }) }},
+	{"detach", false, func(p *plan) { p.never("detach") }},
+	{"detach beside release", false, func(p *plan) { p.never("both") }},
+	{"resume", false, func(p *plan) { p.eachVisit(func(v *visit) { v.resumes = nil }) }},
+	{"resume twice", false, func(p *plan) { p.eachVisit(func(v *visit) { v.resumes = v.resumes[:min(1, len(v.resumes))] }) }},
+	{"forget", true, func(p *plan) { p.never("forget") }},
+	{"revoke", true, func(p *plan) { p.noAct("revoke") }},
+	{"break holder", true, func(p *plan) { p.noAct("break holder") }},
+	{"break waiter", true, func(p *plan) { p.noAct("break waiter") }},
+	{"close", true, func(p *plan) { p.noAct("close") }},
+	{"suspend", false, func(p *plan) { p.noAct("suspend") }},
+	{"cut", true, func(p *plan) { p.noFault("cut") }},
+	{"mute", true, func(p *plan) { p.noFault("mute") }},
+	{"held", true, func(p *plan) { p.noFault("held") }},
+	{"late", true, func(p *plan) { p.noFault("late") }},
+	{"slow", true, func(p *plan) { p.noFault("slow") }},
+	{"lose", true, func(p *plan) { p.noFault("lose") }},
+	{"refuse", true, func(p *plan) { p.noFault("refuse") }},
+	{"twice", true, func(p *plan) { p.noFault("twice") }},
+	{"blocking observer", false, func(p *plan) { p.noStall("observer") }},
+	{"blocking logger", false, func(p *plan) { p.noStall("logger") }},
+}
+
+// never lets those who would leave in this way release.
+func (p *plan) never(leave string) {
+	p.eachStay(func(s *sojourn) {
+		if s.leave == leave {
+			s.leave = "release"
+		}
+	})
+}
+
+// Seeds that every run of the tests tries, and those that take minutes.
+const (
+	fewSeeds = 150
+	allSeeds = 10_000
+)
+
+// Whatever happens to locks, together and at the worst time, the promises hold: see judge.
+func TestCorners(t *testing.T) {
+	seeds := fewSeeds
+	if os.Getenv("HOLDFAST_SOAK") != "" {
+		seeds = allSeeds
+	}
+	for seed := range seeds {
+		t.Run(strconv.Itoa(seed), func(t *testing.T) {
+			p := draw(uint64(seed)).without(corners)
+			if h := p.run(t); h.failed() {
+				p, h = p.shrink(t, h)
+				t.Fatalf("%v\n\nThe plan, as small as it still fails:\n%v\nAgain, with all of the seed's plan: "+
+					"HOLDFAST_SOAK=1 go test -run '^TestCorners$/^%d$' .", h, p, seed)
+			}
+		})
+	}
+}
+
+// shrink returns the smallest plan found that still fails, and its history.
+func (p plan) shrink(t *testing.T, h *history) (plan, *history) {
+	for found := true; found; {
+		found = false
+		for q := range p.smaller {
+			if g := q.run(t); g.failed() {
+				p, h, found = q, g, true
+				break
+			}
+		}
+	}
+	return p, h
+}
