@@ -4,7 +4,6 @@ package sqllock
 
 import (
 	"context"
-	"io/fs"
 	"os"
 )
 
@@ -23,6 +22,5 @@ func (c *client) others() []string      { return nil }
 func (c *client) leave(bool)            {}
 func (c *client) bury(string)           {}
 func inUse(*place, *client) bool        { return false }
-func shareGroup(string, fs.FileInfo)    {}
 
 func (c *client) watch(context.Context, []string) <-chan struct{} { return nil }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -36,27 +35,25 @@ type client struct {
 // something happened.
 func join(p *place, heard func(id string)) (_ *client, err error) {
 	c := &client{id: newID(), place: p, silent: make(chan struct{})}
-	c.lines.path = func(id string) string { return c.file(id, lineSuffix) }
+	c.lines.folder = p.folder
 	defer func() {
 		if err != nil {
 			c.closeFiles()
 			err = fmt.Errorf("make the files of a client: %w", err)
 		}
 	}()
-	if c.alive, err = lockFile(p, c.file(c.id, aliveSuffix)); err != nil {
+	if c.alive, err = p.folder.lockFile(c.id + aliveSuffix); err != nil {
 		return nil, err
 	}
-	if c.line, err = makeFIFO(p, c.file(c.id, lineSuffix)); err != nil {
+	if c.line, err = p.folder.shareFIFO(c.id + lineSuffix); err != nil {
 		return nil, err
 	}
-	if c.bell, err = makeFIFO(p, c.file(c.id, bellSuffix)); err != nil {
+	if c.bell, err = p.folder.shareFIFO(c.id + bellSuffix); err != nil {
 		return nil, err
 	}
 	go c.listen(heard)
 	return c, nil
 }
-
-func (c *client) file(id, suffix string) string { return filepath.Join(c.place.clients, id+suffix) }
 
 // listen ends when the bell is closed.
 func (c *client) listen(heard func(id string)) {
@@ -72,17 +69,24 @@ func (c *client) files() []*os.File { return []*os.File{c.alive, c.line} }
 // sees reports whether a client lives. It does while that cannot be told, as when somebody has removed its file: then
 // only deadlines end its claims.
 func (c *client) sees(id string) bool {
-	return id == c.id || !isUnlocked(c.file(id, aliveSuffix))
+	return id == c.id || !c.place.folder.isUnlocked(id+aliveSuffix)
 }
 
 // ring tells another client, if it listens. A ring that is lost costs a poll.
 func (c *client) ring(other, id string) {
-	fd, err := syscall.Open(c.file(other, bellSuffix), syscall.O_WRONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	bell, err := c.place.folder.open(other+bellSuffix, os.O_WRONLY, fs.ModeNamedPipe)
 	if err != nil {
 		return
 	}
-	defer syscall.Close(fd)
-	syscall.Write(fd, []byte(id+"\n")) // it is short, so it is written in one piece or not at all
+	defer bell.Close()
+	conn, err := bell.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = conn.Write(func(fd uintptr) (done bool) {
+		syscall.Write(int(fd), []byte(id+"\n")) // it is short, so it is written in one piece or not at all
+		return true
+	})
 }
 
 // others returns the clients that have files, but for this one.
@@ -93,19 +97,15 @@ func (c *client) others() []string {
 // inUse reports whether it is certain that a client lives in a place, apart from one, which may be nil.
 func inUse(p *place, but *client) bool {
 	return slices.ContainsFunc(clientsIn(p), func(id string) bool {
-		return (but == nil || id != but.id) && isLocked(filepath.Join(p.clients, id+aliveSuffix))
+		return (but == nil || id != but.id) && p.folder.isLocked(id+aliveSuffix)
 	})
 }
 
 // clientsIn returns the clients that have files.
 func clientsIn(p *place) []string {
-	files, err := os.ReadDir(p.clients)
-	if err != nil {
-		return nil
-	}
 	var ids []string
-	for _, f := range files {
-		if id, ok := strings.CutSuffix(f.Name(), aliveSuffix); ok {
+	for _, name := range p.folder.list() {
+		if id, ok := strings.CutSuffix(name, aliveSuffix); ok {
 			ids = append(ids, id)
 		}
 	}
@@ -132,69 +132,68 @@ func (c *client) closeFiles() {
 
 // bury removes the files of a client that is dead. It keeps them locked meanwhile, so that nobody takes them for their own.
 func (c *client) bury(id string) {
-	path := c.file(id, aliveSuffix)
-	f, err := os.Open(path)
+	folder := c.place.folder
+	f, err := folder.open(id+aliveSuffix, os.O_RDONLY, 0)
 	if err != nil {
 		return
 	}
 	defer f.Close()
-	if flock(f, syscall.LOCK_EX|syscall.LOCK_NB) != nil || !isAt(f, path) {
+	if flock(f, syscall.LOCK_EX|syscall.LOCK_NB) != nil || !folder.isAt(f, id+aliveSuffix) {
 		return
 	}
 	for _, suffix := range []string{bellSuffix, lineSuffix, aliveSuffix} {
-		os.Remove(c.file(id, suffix))
+		folder.remove(id + suffix)
 	}
 }
 
 // lockFile makes a file and locks it. Somebody who saw it before it was locked may have taken it for that of a dead
 // client and removed it; then it is made again.
-func lockFile(p *place, path string) (*os.File, error) {
+func (f *folder) lockFile(name string) (*os.File, error) {
 	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		file, err := f.create(name)
 		if err != nil {
 			return nil, err
 		}
-		if err := flock(f, syscall.LOCK_EX); err != nil {
-			f.Close()
-			return nil, err
+		if err := flock(file, syscall.LOCK_EX); err != nil {
+			return nil, errors.Join(err, file.Close())
 		}
-		if isAt(f, path) {
-			return f, p.share(path, p.info.Mode().Perm())
+		if f.isAt(file, name) {
+			return file, f.share.with(file, f.share.mode)
 		}
-		f.Close()
+		file.Close()
 	}
 }
 
-// makeFIFO makes a FIFO and opens it for both ends, so that it has no end while this client lives.
-func makeFIFO(p *place, path string) (*os.File, error) {
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		return nil, &fs.PathError{Op: "mkfifo", Path: path, Err: err}
-	}
-	if err := p.share(path, p.info.Mode().Perm()); err != nil {
+// shareFIFO makes a FIFO that all clients can open.
+func (f *folder) shareFIFO(name string) (*os.File, error) {
+	file, err := f.makeFIFO(name)
+	if err != nil {
 		return nil, err
 	}
-	return os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0)
+	return file, f.share.with(file, f.share.mode)
 }
 
 // isUnlocked reports whether it is certain that nobody has locked a file. Looking takes a shared lock, so that those who
 // look do not see each other.
-func isUnlocked(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	return flock(f, syscall.LOCK_SH|syscall.LOCK_NB) == nil
+func (f *folder) isUnlocked(name string) bool {
+	known, err := f.look(name)
+	return known && err == nil
 }
 
 // isLocked reports whether it is certain that somebody has locked a file.
-func isLocked(path string) bool {
-	f, err := os.Open(path)
+func (f *folder) isLocked(name string) bool {
+	known, err := f.look(name)
+	return known && errors.Is(err, syscall.EWOULDBLOCK)
+}
+
+// look tries to share the lock of a file. What is no file of a client is not known.
+func (f *folder) look(name string) (known bool, err error) {
+	file, err := f.open(name, os.O_RDONLY, 0)
 	if err != nil {
-		return false
+		return false, err
 	}
-	defer f.Close()
-	return errors.Is(flock(f, syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+	defer file.Close()
+	return true, flock(file, syscall.LOCK_SH|syscall.LOCK_NB)
 }
 
 // flock does so without taking the file from those who read it, and keeps it from being closed meanwhile.
@@ -209,21 +208,4 @@ func flock(f *os.File, how int) error {
 		}
 	})
 	return errors.Join(failed, err)
-}
-
-// isAt reports whether a path leads to an open file.
-func isAt(f *os.File, path string) bool {
-	open, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	there, err := os.Stat(path)
-	return err == nil && os.SameFile(open, there)
-}
-
-// shareGroup gives a file the group of another, if that is allowed.
-func shareGroup(path string, like fs.FileInfo) {
-	if stat, ok := like.Sys().(*syscall.Stat_t); ok {
-		os.Chown(path, -1, int(stat.Gid)) // then only those of our group share it
-	}
 }

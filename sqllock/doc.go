@@ -15,6 +15,7 @@
 //     process that has the file open is gone, and with it the client's claims, unless they are detached. A child
 //     inherits it as [driver.Inheriter] says. No process id is ever compared. On systems without flock, claims of a dead
 //     client live until their TTL.
+//   - Users who may write the file share its locks, and get at no other file of each other by it: docs/file.md.
 //   - Each client listens on a FIFO, at which others ring when something happened to one of its claims, and keeps another
 //     one open whose end tells those who wait behind it that it is gone, at the same instant. Polling is only the net
 //     below.

@@ -146,6 +146,9 @@ func (d *Driver) close() error {
 	if d.client != nil {
 		d.client.leave(forget)
 	}
+	if d.place != nil {
+		err = errors.Join(err, d.place.folder.close())
+	}
 	if d.db != nil {
 		err = errors.Join(err, d.db.Close())
 	}

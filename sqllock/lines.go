@@ -4,9 +4,9 @@ package sqllock
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -17,7 +17,7 @@ const canRing = true
 
 // lines watch other clients. Those who watch the same client share what is open for it.
 type lines struct {
-	path func(client string) string
+	folder *folder
 
 	mu   sync.Mutex
 	open map[string]*line
@@ -72,7 +72,7 @@ func (ls *lines) take(id string) *line {
 		l.watchers++
 		return l
 	}
-	f, err := os.OpenFile(ls.path(id), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := ls.folder.open(id+lineSuffix, os.O_RDONLY, fs.ModeNamedPipe)
 	if err != nil {
 		return nil
 	}

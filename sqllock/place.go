@@ -12,9 +12,9 @@ import (
 
 // A place is a database file with what its clients keep beside it.
 type place struct {
-	path    string
-	info    fs.FileInfo
-	clients string // the folder of their files
+	path   string
+	info   fs.FileInfo
+	folder *folder // of the clients
 }
 
 func newPlace(path string) (*place, error) {
@@ -26,13 +26,11 @@ func newPlace(path string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &place{path: path, info: info, clients: path + ".clients"}
-	if err := os.Mkdir(p.clients, p.folderMode()); err == nil {
-		return p, p.share(p.clients, p.folderMode())
-	} else if !errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("make a folder for the clients: %w", err)
+	folder, err := openFolder(path+".clients", info)
+	if err != nil {
+		return nil, err
 	}
-	return p, nil
+	return &place{path: path, info: info, folder: folder}, nil
 }
 
 // check refuses to go on when the file is not the one that was opened. Others use the new one, and would be granted what
@@ -47,19 +45,4 @@ func (p *place) check() error {
 	default:
 		return err
 	}
-}
-
-// folderMode lets those enter a folder who may read the database.
-func (p *place) folderMode() fs.FileMode {
-	mode := p.info.Mode().Perm()
-	return mode | mode&0o444>>2
-}
-
-// share gives a file the mode, and as far as that is allowed the group, that lets all use it who use the database.
-func (p *place) share(path string, mode fs.FileMode) error {
-	if err := os.Chmod(path, mode); err != nil {
-		return err
-	}
-	shareGroup(path, p.info)
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -35,6 +36,9 @@ func prepareSQLite(ctx context.Context, s *session) (*place, error) {
 	if err := refuseNetwork(path); err != nil {
 		return nil, err
 	}
+	if err := refuseLinked(path); err != nil {
+		return nil, err
+	}
 	for _, p := range pragmas {
 		err := s.untilFree(ctx, func() error {
 			_, err := s.conn.ExecContext(ctx, "PRAGMA "+p)
@@ -45,6 +49,21 @@ func prepareSQLite(ctx context.Context, s *session) (*place, error) {
 		}
 	}
 	return newPlace(path)
+}
+
+// besides are the endings of the files that SQLite keeps beside a database.
+var besides = []string{"-wal", "-shm", "-journal"}
+
+// refuseLinked refuses a database beside which somebody has planted another's file. SQLite follows no link there, but
+// writes to a file that has a second name.
+func refuseLinked(path string) error {
+	for _, end := range besides {
+		info, err := os.Lstat(path + end)
+		if err == nil && !(info.Mode().IsRegular() && isSingle(info)) {
+			return fmt.Errorf("%w: %s is a link, or no file; remove it while no program uses the locks", driver.ErrRefused, path+end)
+		}
+	}
+	return nil
 }
 
 // databaseFile asks for the file of the database, as SQLite has resolved its name.

@@ -5,7 +5,6 @@ package sqllock
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"sync"
 	"syscall"
 )
@@ -20,14 +19,11 @@ type turn struct {
 	wanted bool       // false when nobody takes the answer
 }
 
+// openTurn takes the folder of the clients for the flock, so that there is no file that somebody could plant.
 func openTurn(p *place) (*turn, error) {
-	path := filepath.Join(p.clients, "turn")
-	f, err := os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o600)
+	f, err := p.folder.root.Open(".")
 	if err != nil {
 		return nil, err
-	}
-	if info, err := f.Stat(); err == nil && info.Mode() != p.info.Mode() {
-		p.share(path, p.info.Mode().Perm()) // it is somebody else's, who has done so
 	}
 	return &turn{file: f}, nil
 }

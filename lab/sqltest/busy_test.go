@@ -71,7 +71,7 @@ func occupyDatabase(t *testing.T, path string) (free func()) {
 
 func occupyTurn(t *testing.T, path string) (free func()) {
 	t.Helper()
-	f, err := os.Open(path + ".clients/turn")
+	f, err := os.Open(path + ".clients")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package sqltest
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,6 +22,8 @@ var parts = map[string]func(args []string) error{
 	"hold":   holdPart,
 	"parent": parentPart,
 	"hammer": hammerPart,
+	"wait":   waitPart,
+	"open":   openPart,
 }
 
 func TestMain(m *testing.M) {
@@ -43,7 +46,14 @@ type process struct {
 
 func start(t testing.TB, part string, args ...string) *process {
 	t.Helper()
+	return startWith(t, func(*process) {}, part, args...)
+}
+
+// startWith is start for a process that is not as usual.
+func startWith(t testing.TB, change func(*process), part string, args ...string) *process {
+	t.Helper()
 	p := &process{cmd: exec.Command(os.Args[0])}
+	change(p)
 	p.cmd.Env = append(os.Environ(), partVariable+"="+part+"\n"+strings.Join(args, "\n"))
 	p.cmd.Stderr = os.Stderr
 	in, err := p.cmd.StdinPipe()
@@ -117,4 +127,37 @@ func parentPart(args []string) error {
 		return err
 	}
 	return hold(d, args)
+}
+
+// waitPart queues a claim, waits for its grant, and keeps it until its input ends. Its arguments are the file and the lock.
+func waitPart(args []string) error {
+	d, err := driver.Open(context.Background(), fileURL(args[0]))
+	if err != nil {
+		return err
+	}
+	c := mutex(args[1])
+	if _, err := d.Request(context.Background(), c); err != nil {
+		return err
+	}
+	fmt.Println("queued")
+	if _, err := await(d, c); err != nil {
+		return err
+	}
+	fmt.Println("held")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// openPart tells whether a file is refused, and of the reason what it is about and what to do.
+func openPart(args []string) error {
+	d, err := driver.Open(context.Background(), fileURL(args[0]))
+	if err == nil {
+		return d.Close()
+	}
+	advice := "remove the folder while no program uses the locks"
+	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), args[0]+".clients:") || !strings.Contains(err.Error(), advice) {
+		return err
+	}
+	fmt.Println("refused: " + args[0] + ".clients: " + advice)
+	return nil
 }
