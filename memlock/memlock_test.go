@@ -9,6 +9,8 @@ import (
 )
 
 func TestDriver(t *testing.T) {
-	store := memlock.New()
-	drivertest.Run(t, drivertest.Harness{Open: func(testing.TB) driver.Driver { return store.Client() }})
+	drivertest.Run(t, drivertest.Harness{Virtual: func() func(testing.TB) driver.Driver {
+		store := memlock.New()
+		return func(testing.TB) driver.Driver { return store.Client() }
+	}})
 }

@@ -16,9 +16,11 @@ import (
 	"cmp"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pace"
 )
 
 // A Harness lets the suite reach a driver.
@@ -27,7 +29,12 @@ type Harness struct {
 	// closes the client. The suite uses fresh lock names and needs no empty store, but shares it with nobody.
 	Open func(t testing.TB) driver.Driver
 
+	// Virtual is for engines in memory, in place of Open: it makes a store and returns what opens clients of it. Each test
+	// then has a store of its own, in a synctest bubble, whose time passes at once.
+	Virtual func() func(t testing.TB) driver.Driver
+
 	// TTL is for claims that should expire during a test. Zero: the shortest that the driver takes, and at least 300 ms.
+	// A test that fails after the machine stalled is tried again with longer ones, so that no TTL need be generous.
 	TTL time.Duration
 
 	// Long is for claims that must outlive their test, on engines where a claim costs so much that many take seconds.
@@ -84,7 +91,7 @@ func Run(t *testing.T, h Harness) {
 	t.Run("bare", func(t *testing.T) { runRows(t, h, setting{wrap: hideAbilities}) })
 	t.Run("faulty", func(t *testing.T) { runRows(t, h, setting{wrap: overFaults, lossy: true}) })
 	t.Run("model", func(t *testing.T) { runModel(t, h) })
-	t.Run("rule", func(t *testing.T) { runRule(t, h) })
+	h.run(t, "rule", func(t *pace.T) { runRule(t, h) })
 }
 
 // A setting says how the rows reach the driver. The zero setting is directly.
@@ -106,13 +113,24 @@ func runRows(t *testing.T, h Harness, s setting) {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			t.Run(r.name, func(t *testing.T) { r.test(t, h, s) })
+			h.run(t, r.name, func(t *pace.T) { r.test(t, h, s) })
 		})
 	}
 	wg.Wait()
 }
 
-func (r row) test(t *testing.T, h Harness, s setting) {
+// run runs a test as a subtest, in real time or in virtual time.
+func (h Harness) run(t *testing.T, name string, test func(*pace.T)) {
+	if h.Virtual == nil {
+		pace.Run(t, name, test)
+		return
+	}
+	t.Run(name, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { test(pace.Virtual(t)) })
+	})
+}
+
+func (r row) test(t *pace.T, h Harness, s setting) {
 	e := newEnv(t, h, s)
 	if r.needs != nil && !r.needs(e.d) {
 		t.Skip("the driver does not offer this")

@@ -4,10 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pace"
 )
 
 // patience bounds what a test waits for. It is far above what anything takes, so that a slow machine fails nothing; and
@@ -15,11 +15,20 @@ import (
 const patience = 15 * time.Second
 
 // patience is longer on engines where claims cost so much that theirs live longer.
-func (e *env) patience() time.Duration { return max(patience, e.h.longTTL(e.traits)/2) }
+func (e *env) patience() time.Duration { return max(patience, e.longTTL()/2) }
+
+// longTTL is for claims that outlive their test, and those of e.short by far.
+func (e *env) longTTL() time.Duration {
+	ttl := max(e.h.longTTL(e.traits), 4*e.Scaled(e.h.shortTTL(e.traits)))
+	if e.traits.MaxTTL > 0 {
+		ttl = min(ttl, e.traits.MaxTTL)
+	}
+	return ttl
+}
 
 // An env is what a row works with: two clients of one store and the name of a lock that nobody else uses.
 type env struct {
-	*testing.T
+	*pace.T
 	h      Harness
 	s      setting
 	d      driver.Driver
@@ -34,7 +43,10 @@ type env struct {
 	lapses  time.Time // no short claim expires before
 }
 
-func newEnv(t *testing.T, h Harness, s setting) *env {
+func newEnv(t *pace.T, h Harness, s setting) *env {
+	if h.Virtual != nil {
+		h.Open = h.Virtual()
+	}
 	e := &env{T: t, h: h, s: s, name: freshName()}
 	e.d, e.other = e.open(), e.open()
 	e.traits = e.d.Traits()
@@ -71,7 +83,7 @@ func (e *env) claim() driver.Claim { return e.units(1, 1) }
 func (e *env) units(weight, limit int64) driver.Claim {
 	return driver.Claim{
 		Name: e.name, ID: freshID(), Weight: weight, Limit: limit, Queue: true,
-		TTL: e.h.longTTL(e.traits), Owner: "drivertest",
+		TTL: e.longTTL(), Owner: "drivertest",
 	}
 }
 
@@ -88,19 +100,11 @@ func (e *env) try() driver.Claim {
 
 // short returns c with a TTL that ends during the test.
 func (e *env) short(c driver.Claim) driver.Claim {
-	c.TTL = e.h.shortTTL(e.traits)
+	c.TTL = e.TTL(e.h.shortTTL(e.traits))
 	if e.lapses.IsZero() {
 		e.lapses = time.Now().Add(c.TTL)
 	}
 	return c
-}
-
-// unlessStalled skips the rest of a row when an instant has passed that a machine at work would not have let pass.
-func (e *env) unlessStalled(instant time.Time) {
-	e.Helper()
-	if !instant.IsZero() && time.Now().After(instant) {
-		e.Skip("the machine stalled for longer than a TTL, so this run shows nothing")
-	}
 }
 
 // renewal returns c as it is requested again after st.
@@ -122,7 +126,9 @@ func persist[T any](e *env, send func(context.Context) (T, error)) (v T, unsure 
 	ctx, cancel := context.WithTimeout(context.Background(), e.patience())
 	defer cancel()
 	for {
+		end := e.Step()
 		v, err = send(ctx)
+		end()
 		if !e.s.lossy && !e.h.Elects || answered(err) || ctx.Err() != nil {
 			return v, unsure, err
 		}
@@ -162,7 +168,7 @@ func (e *env) enqueue(d driver.Driver, c driver.Claim) driver.Status {
 	e.Helper()
 	st := e.request(d, c)
 	if st.Granted {
-		e.unlessStalled(e.lapses)
+		e.Excuse(e.lapses)
 		e.Fatalf("the claim %s is granted, while another should hold the lock: %+v", c.ID, st)
 	}
 	return st
@@ -279,7 +285,9 @@ func (e *env) waitOnce(ctx context.Context, d driver.Driver, c driver.Claim, ret
 
 // pass lets time go by.
 func (e *env) pass(d time.Duration) {
+	began := time.Now()
 	driver.Sleep(context.Background(), d) // it cannot end early
+	e.Stalled(time.Since(began) - d)
 }
 
 // eventually asks until ok says yes. It is for what happens by the passing of time alone, of which nobody is told.

@@ -204,7 +204,7 @@ var expiryRows = []row{
 			e.acquire(e.d, e.reader())
 			st := e.enqueue(e.other, e.writer())
 			if st.Retry <= 0 || st.Retry > brief.TTL {
-				e.unlessStalled(e.lapses)
+				e.Excuse(e.lapses)
 				e.Errorf("got Retry %v, want at most the %v of the claim ahead that ends first", st.Retry, brief.TTL)
 			}
 		},
@@ -274,7 +274,7 @@ func (e *env) outlives(c driver.Claim, st driver.Status) {
 		sent = time.Now()
 		got, err := e.ask(e.d, renewal(c, st))
 		if err != nil || got.Granted != st.Granted {
-			e.unlessStalled(lapses)
+			e.Excuse(lapses)
 		}
 		switch {
 		case errors.Is(err, driver.ErrGone):
@@ -292,7 +292,7 @@ func (e *env) isDead(d driver.Driver, c driver.Claim) {
 	e.Helper()
 	_, err := e.ask(d, c)
 	if err == nil {
-		e.unlessStalled(e.lapses.Add(c.TTL))
+		e.Excuse(e.lapses.Add(c.TTL))
 	}
 	e.isGone(err, "requesting an ID that expired")
 }

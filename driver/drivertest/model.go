@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -25,7 +26,7 @@ func runModel(t *testing.T, h Harness) {
 	var wg sync.WaitGroup
 	for i := range modelRuns {
 		wg.Go(func() {
-			t.Run(fmt.Sprint(i), func(t *testing.T) {
+			h.run(t, fmt.Sprint(i), func(t *pace.T) {
 				e := newEnv(t, h, setting{})
 				if !fifo(e.d) {
 					t.Skip("without order the answers may differ")
@@ -209,7 +210,7 @@ func (m *model) lapse() {
 		}
 		c := m.named(en.ID)
 		c.lapsed = true
-		c.TTL = m.h.shortTTL(m.traits)
+		c.TTL = m.TTL(m.h.shortTTL(m.traits))
 		m.note(0, c, "let expire")
 		for side := range m.sides {
 			st, err := m.sides[side].clients[0].Request(context.Background(), c.Claim)

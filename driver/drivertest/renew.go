@@ -69,7 +69,7 @@ var renewRows = []row{
 				sent = time.Now()
 				got := e.renew(renewal(holder, held), renewal(waiter, waiting))
 				if got[0].Err != nil || got[1].Err != nil {
-					e.unlessStalled(lapses)
+					e.Excuse(lapses)
 				}
 				e.sameAnswer("held", got[0], held)
 				e.sameAnswer("waiting", got[1], waiting)

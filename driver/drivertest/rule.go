@@ -3,9 +3,9 @@ package drivertest
 import (
 	"fmt"
 	"math/rand/v2"
-	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pace"
 )
 
 // ruleQueues is how many random queues the rule is compared on, of up to ruleClaims claims each.
@@ -15,7 +15,7 @@ const (
 )
 
 // runRule compares what a driver grants with the rule of package driver, which a driver on a server has to restate.
-func runRule(t *testing.T, h Harness) {
+func runRule(t *pace.T, h Harness) {
 	e := newEnv(t, h, setting{})
 	if !weighted(e.d) || !fifo(e.d) {
 		t.Skip("without weights and order there is nothing to compare")

@@ -133,6 +133,6 @@ func (e *env) barred(claims []driver.Claim) {
 func (e *env) unlessForgotten(c driver.Claim) {
 	e.Helper()
 	if !e.lapses.IsZero() {
-		e.unlessStalled(e.lapses.Add(c.TTL))
+		e.Excuse(e.lapses.Add(c.TTL))
 	}
 }

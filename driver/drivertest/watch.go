@@ -3,6 +3,7 @@ package drivertest
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -25,7 +26,8 @@ var watchRows = []row{
 						e.Errorf("Watch: %v", err)
 					}
 					return
-				default: // Watch may not have begun
+				default: // Watch may not have begun, or polls
+					e.pass(time.Millisecond)
 				}
 			}
 		},

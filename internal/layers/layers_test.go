@@ -18,7 +18,7 @@ type layer struct {
 
 const (
 	helpers   = `internal/(boottime|format|dbms)` // what is too small to be anybody's
-	forTests  = `internal/(servers|proxy|hall)`
+	forTests  = `internal/(servers|proxy|hall|pace)`
 	aContract = `driver|driver/drivertest`
 )
 
@@ -27,7 +27,7 @@ var layers = []layer{
 		"what users hold knows the contract and no backend, and is tested on the reference"},
 	{`driver`, ``, `memlock`,
 		"the contract imports nothing of ours, so that anybody can implement it"},
-	{`driver/drivertest`, `driver|memlock`, ``,
+	{`driver/drivertest`, `driver|memlock|internal/pace`, ``,
 		"the suite compares a driver with the reference"},
 	{`(mem|sql)lock|quorum`, `driver|` + helpers, aContract + `|memlock|` + forTests,
 		"a driver knows the contract, and neither what users hold nor other drivers"},

@@ -1,0 +1,148 @@
+// Package pace lets tests whose claims expire in real time fail for what they test, and not for a machine that is busy.
+//
+// No time is long enough on every machine, and a time that is nearly long enough makes all tests slow. So a test begins
+// with short times. Where it fails after a stall that may explain the failure, it proves nothing: it is skipped, and runs
+// again with times that are twice as long. What fails on a machine that kept pace has failed, and so has what fails with
+// the longest times.
+package pace
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+)
+
+const (
+	// share is the part of a TTL that a stall may take. Tests make about as many requests within a TTL.
+	share = 8
+
+	// most is how many times longer than on a quiet machine a test's times may be.
+	most = 16
+)
+
+// A T is one attempt at a test. Its methods for failing end the attempt instead, where a stall may be the reason.
+type T struct {
+	*testing.T
+	scale int
+
+	mu      sync.Mutex
+	ttl     time.Duration // the shortest that was asked for; zero: the test does not depend on time so far
+	stall   time.Duration // the longest so far
+	given   bool          // the attempt was given up
+	virtual bool
+}
+
+// Virtual returns a T for a test in a synctest bubble, where nothing stalls.
+func Virtual(t *testing.T) *T { return &T{T: t, scale: 1, virtual: true} }
+
+// Run runs a test as a subtest, and again with longer times while stalls spoil it.
+func Run(t *testing.T, name string, test func(*T)) {
+	for scale := start(); try(t, name, scale, test); scale *= 2 {
+		slowDown(2 * scale)
+	}
+}
+
+// try makes one attempt and reports whether it was given up.
+func try(t *testing.T, name string, scale int, test func(*T)) (again bool) {
+	t.Run(name, func(t *testing.T) {
+		attempt := &T{T: t, scale: scale}
+		stop := attempt.watch()
+		defer stop()
+		defer func() { again = attempt.isGiven() }()
+		test(attempt)
+	})
+	return again
+}
+
+// Scaled returns how long what takes d on a quiet machine takes in this attempt.
+func (t *T) Scaled(d time.Duration) time.Duration { return d * time.Duration(t.scale) }
+
+// TTL returns how long claims live that live for d on a quiet machine. The attempt depends on time from then on.
+func (t *T) TTL(d time.Duration) time.Duration {
+	d = t.Scaled(d)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ttl == 0 || d < t.ttl {
+		t.ttl = d
+	}
+	return d
+}
+
+// Step begins something that takes no time on a quiet machine, such as a request, and returns what ends it.
+func (t *T) Step() (end func()) {
+	began := time.Now()
+	return func() { t.Stalled(time.Since(began)) }
+}
+
+// Stalled notes that something took so much longer than it should.
+func (t *T) Stalled(d time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stall = max(t.stall, d)
+}
+
+// Excuse ends the attempt if an instant has passed that a machine that keeps pace would not have let pass.
+func (t *T) Excuse(instant time.Time) {
+	t.Helper()
+	if late := time.Since(instant); !instant.IsZero() && late > 0 && t.mayRepeat() {
+		t.giveUp(fmt.Sprintf("what had to be done by then was %v late", late))
+	}
+}
+
+func (t *T) Error(args ...any) {
+	t.Helper()
+	t.excuse(fmt.Sprintln(args...))
+	t.T.Error(args...)
+}
+
+func (t *T) Errorf(format string, args ...any) {
+	t.Helper()
+	t.excuse(fmt.Sprintf(format, args...))
+	t.T.Errorf(format, args...)
+}
+
+func (t *T) Fatal(args ...any) {
+	t.Helper()
+	t.excuse(fmt.Sprintln(args...))
+	t.T.Fatal(args...)
+}
+
+func (t *T) Fatalf(format string, args ...any) {
+	t.Helper()
+	t.excuse(fmt.Sprintf(format, args...))
+	t.T.Fatalf(format, args...)
+}
+
+// excuse ends the attempt before it fails, if a stall may be the reason.
+func (t *T) excuse(failure string) {
+	t.Helper()
+	if t.spoiled() && !t.Failed() {
+		t.giveUp(failure)
+	}
+}
+
+// spoiled reports whether there was a stall that may be why the attempt fails, and a longer one would show more.
+func (t *T) spoiled() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ttl > 0 && t.stall > t.ttl/share && t.mayRepeat()
+}
+
+func (t *T) mayRepeat() bool { return !t.virtual && t.scale < most }
+
+func (t *T) giveUp(why string) {
+	t.Helper()
+	t.mu.Lock()
+	t.given = true
+	stall, ttl := t.stall, t.ttl
+	t.mu.Unlock()
+	t.Skipf("the machine stalled for %v while claims lived for %v, so this shows nothing; once more with longer ones: %s",
+		stall, ttl, why)
+}
+
+func (t *T) isGiven() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.given
+}
