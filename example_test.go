@@ -145,6 +145,49 @@ func ExampleWithReentrant() {
 	// still held: true
 }
 
+// A function far below finds the fencing token of the lock under which it was called.
+func ExampleLeaseFrom() {
+	ctx := context.Background()
+	client := open(ctx, "leasefrom")
+	defer client.Close(ctx)
+
+	write := func(ctx context.Context) {
+		lease, ok := holdfast.LeaseFrom(ctx)
+		fmt.Println("under a lock:", ok)
+		if ok {
+			fmt.Println(lease.Name(), lease.Token() > 0)
+		}
+	}
+	write(ctx)
+	client.Mutex("orders/42").Do(ctx, func(ctx context.Context, _ *holdfast.Lease) error {
+		write(ctx)
+		return nil
+	})
+	// Output:
+	// under a lock: false
+	// under a lock: true
+	// orders/42 true
+}
+
+// Work that a holder starts, and that goes on by itself, must not take the holder's lock for its own.
+func ExampleWithoutLease() {
+	ctx := context.Background()
+	client := open(ctx, "withoutlease", holdfast.WithReentrant())
+	defer client.Close(ctx)
+
+	report := client.Mutex("report")
+	audited := make(chan error, 1)
+	report.Do(ctx, func(ctx context.Context, _ *holdfast.Lease) error {
+		go func() {
+			_, err := report.TryLock(holdfast.WithoutLease(ctx)) // as everybody does
+			audited <- err
+		}()
+		fmt.Println("taken:", errors.Is(<-audited, holdfast.ErrNotAcquired))
+		return nil
+	})
+	// Output: taken: true
+}
+
 func ExampleWithMinHold() {
 	ctx := context.Background()
 	here, there := open(ctx, "tick"), open(ctx, "tick")

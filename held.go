@@ -23,6 +23,22 @@ func carry(ctx context.Context, l *Lease) context.Context {
 	return context.WithValue(ctx, heldKey{}, &held{lease: l, outer: outer})
 }
 
+// LeaseFrom returns the lease that a context carries: in Do that of the lock that was acquired last, elsewhere that whose
+// [Lease.Context] it comes from. It may be over: [Lease.Err] tells. ok is false where the context carries none.
+func LeaseFrom(ctx context.Context) (l *Lease, ok bool) {
+	for l := range leasesIn(ctx) {
+		return l, true
+	}
+	return nil, false
+}
+
+// WithoutLease returns a context that carries no lease, for goroutines that acquire for themselves what ctx holds: they
+// wait for it as everybody does. All else is as in ctx: it still ends with ctx, and so with the lease that ctx ends with.
+// Whoever waits under it for a lock that the waiting goroutine itself holds, waits for ever.
+func WithoutLease(ctx context.Context) context.Context {
+	return context.WithValue(ctx, heldKey{}, (*held)(nil))
+}
+
 // heldIn returns the lease on this lock that ctx carries and that matters to the ask: the last one that is not over.
 // Semaphores are exempt, since several claims of one owner on them are their use.
 func heldIn(ctx context.Context, l *lock, a ask) *Lease {
@@ -56,6 +72,37 @@ func (l *lock) again(ctx context.Context, held *Lease, a ask) (*Lease, error) {
 	case !l.settings.reentrant:
 		return nil, l.failure("lock", ErrDeadlock, errors.New("use WithReentrant to count instead, or a context without the lease"))
 	default:
-		return held.grant.lease(ctx), nil
+		return l.inner(ctx, held, a)
 	}
+}
+
+// inner counts one more acquisition within an outer one. Go cannot tell who calls, but such acquisitions of one caller
+// nest: while one lives, another through the same context is somebody else's, and may not go beside it unless both read.
+func (l *lock) inner(ctx context.Context, outer *Lease, a ask) (*Lease, error) {
+	g := outer.grant
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, other := range g.leases {
+		if other.isWithin(outer) && (other.mode != shared || a.mode != shared) {
+			return nil, l.failure("lock", ErrDeadlock, errSharedContext)
+		}
+	}
+	lease := g.leaseLocked(ctx)
+	if lease != nil {
+		lease.outer, lease.mode = outer, a.mode
+	}
+	return lease, nil
+}
+
+var errSharedContext = errors.New("it was acquired again through the same context, and is not released; " +
+	"give each goroutine a context of its own, made by WithoutLease")
+
+// isWithin reports whether a lease was acquired through a context of outer, or of one within that.
+func (l *Lease) isWithin(outer *Lease) bool {
+	for o := l.outer; o != nil; o = o.outer {
+		if o == outer {
+			return true
+		}
+	}
+	return false
 }

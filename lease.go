@@ -29,6 +29,8 @@ type grant struct {
 type Lease struct {
 	grant *grant
 	from  context.Context // the acquiring context, for its values
+	outer *Lease          // the one that this context held already; see again
+	mode  mode            // of an inner lease
 
 	once   sync.Once // Release
 	result error     // of Release
@@ -43,6 +45,10 @@ type Lease struct {
 func (g *grant) lease(ctx context.Context) *Lease {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	return g.leaseLocked(ctx)
+}
+
+func (g *grant) leaseLocked(ctx context.Context) *Lease {
 	l := &g.first
 	switch {
 	case l.grant == nil:

@@ -88,6 +88,12 @@ func WithOwner(label string) Option {
 
 // WithReentrant lets a context that holds the lock acquire it again: it is counted, with the same token, and given back
 // with the last Release. Without it that is ErrDeadlock.
+//
+// Go has no identity of goroutines, so the context stands for one line of calls, whose acquisitions nest: what was
+// acquired through a context is released before the context acquires the lock once more. Where several goroutines share
+// the context, the second of them gets ErrDeadlock while the first is inside, unless both only read. That the holder
+// itself goes on beside an inner acquisition cannot be seen. So give goroutines that are to exclude each other, or the
+// holder, a context without the lease: see [WithoutLease].
 func WithReentrant() Option { return func(s *settings) { s.reentrant = true } }
 
 // WithLocalHandoff sets how many times in a row the lock may pass from one goroutine of this client to the next without
