@@ -140,7 +140,7 @@ func (l *Lease) Check(ctx context.Context) error {
 	case isGone(err):
 		h.gone(err)
 	case err != nil:
-		return h.lock.failure("check", err)
+		return h.lock.unserved(ctx, "check", err)
 	default:
 		h.lock.client.keeper.confirm(&h.kept, sent, st.TTL)
 		h.renewed(st)
