@@ -156,6 +156,7 @@ func (j *judge) enter(t *tenure) {
 	before := slices.Clone(j.tenures)
 	j.tenures = append(j.tenures, t)
 	j.mu.Unlock()
+	j.world.leaveClosed(t)
 	t.arrived = t.held() != ""
 	j.world.history.note(t.who, "holds claim %s, token %d", t.key.claim, t.key.token)
 	j.look(t)

@@ -17,6 +17,7 @@ type plan struct {
 	acts    []act
 	faults  []fault
 	stalls  []stall
+	hot     []time.Duration // when much happens at once; none: it happens at any time
 }
 
 // A visit acquires a lock, stays, and leaves.
@@ -82,7 +83,7 @@ type corner struct {
 	drop func(*plan)
 }
 
-// has is whether a seed is one in n: those of its draws that shape the whole run.
+// oneIn is true once in n times.
 func oneIn(r *rand.Rand, n int) bool { return r.IntN(n) == 0 }
 
 // upTo draws a duration.
@@ -96,6 +97,9 @@ func draw(seed uint64) plan {
 	r := rand.New(rand.NewPCG(seed, 0))
 	p := plan{seed: seed, ttl: among(r, time.Second, DefaultTTL, DefaultTTL, time.Minute), clients: 2 + r.IntN(3)}
 	locks := p.drawLocks(r)
+	for range among(r, 0, 2, 4) {
+		p.hot = append(p.hot, upTo(r, p.length()))
+	}
 	for range 4 + r.IntN(12) {
 		p.visits = append(p.visits, p.drawVisit(r, locks))
 	}
@@ -114,6 +118,14 @@ func draw(seed uint64) plan {
 // length is for how long new things happen.
 func (p *plan) length() time.Duration { return 8 * p.ttl }
 
+// when draws a time at which something begins.
+func (p *plan) when(r *rand.Rand) time.Duration {
+	if len(p.hot) == 0 || oneIn(r, 4) {
+		return upTo(r, p.length())
+	}
+	return among(r, p.hot...) + upTo(r, among(r, 10*time.Millisecond, p.ttl/20, p.ttl/2))
+}
+
 // drawLocks makes most visitors want the same: there the corners are.
 func (p *plan) drawLocks(r *rand.Rand) []string {
 	switch r.IntN(4) {
@@ -127,7 +139,7 @@ func (p *plan) drawLocks(r *rand.Rand) []string {
 }
 
 func (p *plan) drawVisit(r *rand.Rand, locks []string) visit {
-	v := visit{at: upTo(r, p.length()), client: r.IntN(p.clients), lock: among(r, locks...), try: oneIn(r, 6), do: oneIn(r, 4)}
+	v := visit{at: p.when(r), client: r.IntN(p.clients), lock: among(r, locks...), try: oneIn(r, 6), do: oneIn(r, 4)}
 	v.patience = among(r, 0, upTo(r, p.ttl), upTo(r, 4*p.ttl))
 	v.settings.handoff = among(r, 0, 1, DefaultLocalHandoff, DefaultLocalHandoff, DefaultLocalHandoff)
 	v.settings.reentrant = oneIn(r, 2)
@@ -155,19 +167,19 @@ func (p *plan) drawStay(r *rand.Rand) sojourn {
 }
 
 func (p *plan) drawAct(r *rand.Rand, locks []string) act {
-	a := act{at: upTo(r, p.length()), client: r.IntN(p.clients), lock: among(r, locks...), lasts: upTo(r, among(r, p.ttl/8, 2*p.ttl))}
+	a := act{at: p.when(r), client: r.IntN(p.clients), lock: among(r, locks...), lasts: upTo(r, among(r, p.ttl/8, 2*p.ttl))}
 	a.what = among(r, "break holder", "break waiter", "revoke", "close", "suspend")
 	return a
 }
 
 func (p *plan) drawFault(r *rand.Rand) fault {
-	f := fault{from: upTo(r, p.length()), lasts: upTo(r, among(r, p.ttl/10, p.ttl/2, 2*p.ttl)), client: r.IntN(p.clients)}
+	f := fault{from: p.when(r), lasts: upTo(r, among(r, p.ttl/10, p.ttl/2, 2*p.ttl)), client: r.IntN(p.clients)}
 	f.kind = among(r, "cut", "mute", "held", "late", "slow", "lose", "refuse", "twice")
 	return f
 }
 
 func (p *plan) drawStall(r *rand.Rand) stall {
-	return stall{upTo(r, p.length()), upTo(r, 3*p.ttl), r.IntN(p.clients), among(r, "observer", "logger")}
+	return stall{p.when(r), upTo(r, 3*p.ttl), r.IntN(p.clients), among(r, "observer", "logger")}
 }
 
 // without is the plan without what is off in the table.

@@ -33,8 +33,8 @@ type fate struct {
 const late = 2
 
 // fate tells what becomes of a request that is sent now.
-func (w *wire) fate(method string) fate {
-	since, r := w.world.history.since(), w.world.randomAt(w.number, method)
+func (w *wire) fate(method string, token uint64) fate {
+	since, r := w.world.history.since(), w.world.randomAt(w.number, method, token)
 	f := fate{there: upTo(r, 3*time.Millisecond), back: upTo(r, 3*time.Millisecond)}
 	for _, fault := range w.world.plan.faults {
 		if left := fault.from + fault.lasts - since; fault.client == w.number && since >= fault.from && left > 0 {
@@ -51,7 +51,7 @@ func (f *fate) suffer(kind string, left, ttl time.Duration, r *rand.Rand) {
 	case "mute":
 		f.mute = true
 	case "held":
-		f.there, f.mute = min(left, ttl/late), true
+		f.there, f.mute = min(left, ttl/late)+upTo(r, ttl/100), true
 	case "late":
 		f.there += upTo(r, ttl/4)
 	case "slow":
@@ -66,10 +66,16 @@ func (f *fate) suffer(kind string, left, ttl time.Duration, r *rand.Rand) {
 }
 
 // randomAt draws by what is asked and when, so that a seed draws alike in whatever order goroutines run at one instant.
-func (w *world) randomAt(number int, what string) *rand.Rand {
+func (w *world) randomAt(number int, what string, token uint64) *rand.Rand {
 	h := fnv.New64a()
-	fmt.Fprint(h, w.plan.seed, number, what)
+	fmt.Fprint(h, w.plan.seed, number, what, token)
 	return rand.New(rand.NewPCG(h.Sum64(), uint64(w.history.since())))
+}
+
+func init() {
+	jitter = func(d time.Duration) time.Duration {
+		return upTo(rand.New(rand.NewPCG(uint64(d), uint64(time.Now().UnixNano()))), d)
+	}
 }
 
 // errBroken is what the sender learns of a connection that broke.
@@ -88,11 +94,11 @@ func (a answer[T]) String() string {
 	return fmt.Sprintf("%+v", a.value)
 }
 
-// send sends a request over the wire. about says what it is about.
-func send[T any](ctx context.Context, w *wire, method, about string, apply func() (T, error)) (T, error) {
-	f := w.fate(method)
+// send sends a request about a claim, or about some, over the wire.
+func send[T any](ctx context.Context, w *wire, method string, apply func() (T, error), about ...driver.Claim) (T, error) {
+	f := w.fate(method, about[0].Token)
 	replies := make(chan answer[T], 1)
-	who, what := fmt.Sprintf("wire %d", w.number), method+" "+about
+	who, what := fmt.Sprintf("wire %d", w.number), method+words(about...)
 	deliver := func(after time.Duration, how string) (a answer[T]) {
 		if w.pause(after) {
 			w.world.server(func() { a.value, a.err = apply() })
@@ -153,48 +159,44 @@ func (w *wire) pause(d time.Duration) bool {
 type nothing struct{}
 
 func (w *wire) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	return send(ctx, w, "request", words(c), func() (driver.Status, error) {
+	return send(ctx, w, "request", func() (driver.Status, error) {
 		return w.world.store.Request(context.Background(), c)
-	})
+	}, c)
 }
 
 func (w *wire) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	about := ""
-	for _, c := range claims {
-		about += words(c) + " "
-	}
-	return send(ctx, w, "renew", about, func() ([]driver.Result, error) {
+	return send(ctx, w, "renew", func() ([]driver.Result, error) {
 		return w.world.store.Renew(context.Background(), claims)
-	})
+	}, claims...)
 }
 
 func (w *wire) Release(ctx context.Context, c driver.Claim) error {
-	_, err := send(ctx, w, "release", words(c), func() (nothing, error) {
+	_, err := send(ctx, w, "release", func() (nothing, error) {
 		w.world.judge.releases(c.ID)
 		return nothing{}, w.world.store.Release(context.Background(), c)
-	})
+	}, c)
 	return err
 }
 
 func (w *wire) Break(ctx context.Context, name, id string) error {
-	_, err := send(ctx, w, "break", name+" "+id, func() (nothing, error) {
+	_, err := send(ctx, w, "break", func() (nothing, error) {
 		w.world.judge.breaks(id)
 		return nothing{}, w.world.store.Break(context.Background(), name, id)
-	})
+	}, driver.Claim{Name: name, ID: id})
 	return err
 }
 
 func (w *wire) Revoke(ctx context.Context, name, id string) error {
-	_, err := send(ctx, w, "revoke", name+" "+id, func() (nothing, error) {
+	_, err := send(ctx, w, "revoke", func() (nothing, error) {
 		return nothing{}, w.world.store.Revoke(context.Background(), name, id)
-	})
+	}, driver.Claim{Name: name, ID: id})
 	return err
 }
 
 func (w *wire) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	return send(ctx, w, "queue", name, func() ([]driver.Entry, error) {
+	return send(ctx, w, "queue", func() ([]driver.Entry, error) {
 		return w.world.store.Queue(context.Background(), name)
-	})
+	}, driver.Claim{Name: name})
 }
 
 // Wait is the way of pushes: what is pushed while the line is down is lost.
@@ -204,15 +206,15 @@ func (w *wire) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) 
 		return driver.Status{}, ctx.Err()
 	}
 	a := answer[driver.Status]{st, err}
-	f := w.fate("push")
+	f := w.fate("push", c.Token)
 	if f.lost || f.mute || f.broken {
-		w.world.history.note(fmt.Sprintf("wire %d", w.number), "push to %s is lost: %v", words(c), a)
+		w.world.history.note(fmt.Sprintf("wire %d", w.number), "push to%s is lost: %v", words(c), a)
 		return receive[driver.Status](ctx, w, nil, nil)
 	}
 	if err := driver.Sleep(ctx, f.there+f.back); err != nil {
 		return driver.Status{}, err
 	}
-	w.world.history.note(fmt.Sprintf("wire %d", w.number), "push to %s: %v", words(c), a)
+	w.world.history.note(fmt.Sprintf("wire %d", w.number), "push to%s: %v", words(c), a)
 	return st, err
 }
 
@@ -220,14 +222,16 @@ func (w *wire) Traits() driver.Traits { return w.world.store.Traits() }
 
 func (w *wire) Close() error { return nil }
 
-// words are what matters of a claim.
-func words(c driver.Claim) string {
-	s := c.Name + " " + c.ID
-	if c.Token != 0 {
-		s += fmt.Sprintf(" under %d", c.Token)
-	}
-	if c.Detached {
-		s += fmt.Sprintf(" left alone for %v", c.TTL)
+// words are what matters of claims.
+func words(claims ...driver.Claim) (s string) {
+	for _, c := range claims {
+		s += " " + c.Name + " " + c.ID
+		if c.Token != 0 {
+			s += fmt.Sprintf(" under %d", c.Token)
+		}
+		if c.Detached {
+			s += fmt.Sprintf(" left alone for %v", c.TTL)
+		}
 	}
 	return s
 }

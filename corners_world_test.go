@@ -32,7 +32,8 @@ type world struct {
 	mu      sync.Mutex
 	clients []*Client // in use, by number
 	all     []*Client
-	calls   map[string]time.Duration // under way, and since when
+	closed  map[*Client]time.Duration // since when
+	calls   map[string]time.Duration  // under way, and since when
 	visits  sync.WaitGroup
 }
 
@@ -60,7 +61,7 @@ func (p plan) run(t *testing.T) (h *history) {
 func newWorld(p plan) *world {
 	w := &world{
 		plan: p, store: memlock.New(), history: &history{began: time.Now()}, over: make(chan struct{}),
-		clients: make([]*Client, p.clients), calls: make(map[string]time.Duration),
+		clients: make([]*Client, p.clients), calls: make(map[string]time.Duration), closed: make(map[*Client]time.Duration),
 	}
 	w.judge = &judge{world: w, broken: make(map[string]time.Duration), let: make(map[string]time.Duration)}
 	dead := make(chan struct{})
@@ -297,6 +298,15 @@ func (w *world) act(who string, a act) {
 	w.judge.lookAround()
 }
 
+// leaveClosed notes that a lease ends with its client, if that is closed.
+func (w *world) leaveClosed(t *tenure) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if since, ok := w.closed[t.client]; ok {
+		t.leave(since)
+	}
+}
+
 // victim is the ID of a claim that holds, or waits, if there is one.
 func (w *world) victim(name string, holds bool) string {
 	queue, _ := w.store.Queue(context.Background(), name)
@@ -310,10 +320,11 @@ func (w *world) victim(name string, holds bool) string {
 
 func (w *world) close(who string, a act) {
 	c := w.replace(a.client)
+	w.mu.Lock()
+	w.closed[c] = w.history.since()
+	w.mu.Unlock()
 	for _, t := range w.judge.all() {
-		if t.client == c {
-			t.leave(w.history.since())
-		}
+		w.leaveClosed(t)
 	}
 	w.do(call{who: who, what: fmt.Sprintf("close client %d", a.client), limit: a.lasts}, c.Close)
 }

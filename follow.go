@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math/rand/v2"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -97,5 +96,5 @@ func (p *lull) after(ctx context.Context, err error) {
 		return
 	}
 	p.last = min(max(2*p.last, firstPause), longestLull)
-	driver.Sleep(ctx, p.last/2+rand.N(p.last/2)) // the caller looks at ctx
+	driver.Sleep(ctx, p.last/2+jitter(p.last/2)) // the caller looks at ctx
 }

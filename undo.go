@@ -171,8 +171,11 @@ const (
 // pause waits before the next attempt, or returns the error of ctx when that ends first.
 func (p *pace) pause(ctx context.Context) error {
 	p.last = min(max(2*p.last, firstPause), longPause)
-	return driver.Sleep(ctx, p.last/2+rand.N(p.last/2))
+	return driver.Sleep(ctx, p.last/2+jitter(p.last/2))
 }
+
+// jitter draws the part of a pause that keeps clients out of step. Tests draw otherwise, so that a run can be repeated.
+var jitter = rand.N[time.Duration]
 
 // isGone reports whether the backend said that it does not have the claim.
 func isGone(err error) bool { return errors.Is(err, driver.ErrGone) }
