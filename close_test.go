@@ -101,3 +101,22 @@ func TestCloseTellsAllHoldersFirst(t *testing.T) {
 		wantErr(t, lease.Err(), holdfast.ErrReleased)
 	})
 }
+
+// Release returns by its own context, though Close is giving the lock back and has more time.
+func TestReleaseDuringClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, _ := twoClients(t)
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		l.set(faults{cut: true})
+		go a.Close(t.Context())
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		wantErr(t, lease.Release(ctx), holdfast.ErrUnknown, context.DeadlineExceeded)
+		if took := time.Since(start); took != time.Second {
+			t.Errorf("Release took %v, its context lasted for a second", took)
+		}
+		l.set(faults{})
+	})
+}

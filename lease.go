@@ -163,7 +163,7 @@ func (l *Lease) release(ctx context.Context) error {
 	defer g.lock.client.background.leave()
 	switch err := l.Err(); {
 	case errors.Is(err, ErrReleased):
-		return g.surrendered()
+		return g.surrendered(ctx)
 	case err != nil:
 		return err
 	}
@@ -179,15 +179,21 @@ func (l *Lease) release(ctx context.Context) error {
 }
 
 // surrendered is the result of a release after Close has given the lock back, if it did.
-func (g *grant) surrendered() error {
+func (g *grant) surrendered(ctx context.Context) error {
 	g.mu.Lock()
 	e := g.ending
 	g.mu.Unlock()
 	if e == nil {
 		return nil
 	}
-	<-e.known // when Close returns at the latest
-	return e.result
+	ctx, cancel := g.hold.untilGivenBack(ctx)
+	defer cancel()
+	select {
+	case <-e.known:
+		return e.result
+	case <-ctx.Done():
+		return g.lock.failure("release", ErrUnknown, context.Cause(ctx), errors.New("the client is closed and gives it back"))
+	}
 }
 
 // conclude releases the lease at the end of what was done under it. An error that matches ErrClosed says that Close had
