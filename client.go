@@ -9,17 +9,19 @@ import (
 
 // A Client makes locks on one backend, and keeps alive those that are held or waited for.
 type Client struct {
-	driver   driver.Driver
-	owned    bool   // opened by Open, so closed by Close
-	label    string // the backend for people, without its password
-	store    string // names the store to other clients, in whatever process; "" when nobody knows
-	traits   driver.Traits
-	settings settings
-	keeper   *keeper
-	undoer   *undoer
-	gates    gates
-	ids      ids
-	attempts attempts
+	driver    driver.Driver
+	owned     bool   // opened by Open, so closed by Close
+	label     string // the backend for people, without its password
+	store     string // names the store to other clients, in whatever process; "" when nobody knows
+	traits    driver.Traits
+	settings  settings
+	keeper    *keeper
+	undoer    *undoer
+	gates     gates
+	ids       ids
+	attempts  attempts
+	events    events
+	listening listening
 
 	closing    context.Context // ends, with ErrClosed as cause, when Close begins
 	close      context.CancelCauseFunc

@@ -231,6 +231,7 @@ func TestObserverAndLogger(t *testing.T) {
 		lost := must(a.RWMutex("m").RLock(t.Context()))(t)
 		a.Break(t.Context(), "m", queued(t, a, "m")[0].ID)
 		lost.Check(t.Context())
+		synctest.Wait() // until what happened by itself was told
 
 		type seen struct {
 			op   holdfast.Op

@@ -91,16 +91,20 @@ var errNotGivenBack = fmt.Errorf("%w: the client was closed before it was given 
 // An ending is what the backend says when Close gives a lock back in place of its owner.
 type ending struct {
 	lock   *lock
+	leases []*Lease // that ended
 	once   sync.Once
 	known  chan struct{} // closed when result is set
 	result error
 }
 
-// tell sets the result, unless it is known already.
+// tell sets the result, unless it is known already, and tells the observer.
 func (e *ending) tell(result error) (first bool) {
 	e.once.Do(func() {
 		first, e.result = true, result
 		close(e.known)
+		for _, l := range e.leases {
+			l.tell(OpRelease, result)
+		}
 	})
 	return first
 }

@@ -3,6 +3,7 @@ package holdfast
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -24,11 +25,8 @@ func (l *Lease) Detach(ctx context.Context) (string, error) {
 	if err := g.detachable(); err != nil {
 		return "", g.lock.failure("detach", err)
 	}
-	if err := g.hold.detach(ctx); err != nil {
+	if err := g.hold.detach(ctx, g); err != nil {
 		return "", errors.Join(l.Err(), err)
-	}
-	if !g.end(ErrReleased) {
-		return "", l.ended()
 	}
 	return g.hold.handle(g).String(), nil
 }
@@ -47,29 +45,71 @@ func (g *grant) detachable() error {
 	}
 }
 
-// detach leaves the claim alone for its TTL, and ends the hold. When that fails the hold goes on, unless it is lost.
-func (h *hold) detach(ctx context.Context) error {
+// detach leaves the claim alone for its TTL, and ends the grant and the hold. When that fails the hold goes on, unless it is
+// lost: the keeper looks after its deadline all the time.
+func (h *hold) detach(ctx context.Context, g *grant) error {
 	ctx, cancel := h.untilGivenBack(ctx)
 	defer cancel()
+	if !h.prepareToLeave() {
+		return h.lock.failure("detach", errors.New("that is under way already"))
+	}
+	if err := h.leaveAlone(ctx); err != nil {
+		h.remain()
+		return err
+	}
+	leases, ended := g.end(ErrReleased)
+	if !ended { // somebody else gives the claim back
+		return h.lock.failure("detach", errors.New("the lease ended meanwhile"))
+	}
+	return h.left(ctx, g, leases)
+}
+
+// prepareToLeave keeps the hold from going to anybody else, and reports whether that was not so before.
+func (h *hold) prepareToLeave() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	first := !h.leaving
+	h.leaving = true
+	return first
+}
+
+// remain takes back what prepareToLeave and leaveAlone did.
+func (h *hold) remain() {
+	h.mu.Lock()
+	h.leaving = false
+	h.mu.Unlock()
+	h.lock.client.keeper.takeUp(&h.kept)
+}
+
+// leaveAlone asks the backend to let the claim live for its TTL whatever becomes of this client.
+func (h *hold) leaveAlone(ctx context.Context) error {
 	if !h.settle(ctx) {
 		return h.lock.failure("detach", ErrUnknown, errors.New("the backend does not answer; the lease goes on until its deadline"))
 	}
-	err := h.leave(ctx, h.claim.TTL)
+	left := h.validUntil().sub(now())
+	ctx, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
+	_, err := h.leave(ctx, h.claim.TTL, left)
 	switch {
 	case isGone(err):
 		h.gone(err)
 		return h.lock.failure("detach", err)
 	case err != nil:
-		h.lock.client.keeper.add(&h.kept)
-		if closed := h.lock.client.closed(); closed != nil { // and has not seen it
-			h.surrender()
-			return h.lock.failure("detach", closed, err)
-		}
-		return h.lock.failure("detach", ErrUnknown, err, errors.New("the lease goes on"))
+		return h.lock.failure("detach", ErrUnknown, err, errors.New("the lease goes on until its deadline"))
 	}
-	h.end()
-	h.lock.client.gates.left(h)
 	return nil
+}
+
+// left ends a hold whose claim is left alone and whose grant has ended.
+func (h *hold) left(ctx context.Context, g *grant, leases []*Lease) (err error) {
+	if _, ended := h.end(); !ended { // its deadline passed just now, so the claim is given back
+		err = g.lost(LostExpired, nil)
+	}
+	h.lock.client.gates.left(h)
+	for _, l := range leases {
+		l.observe(ctx, OpRelease, err)
+	}
+	return err
 }
 
 // handle is what goes on with the claim under the token of a grant.
@@ -106,14 +146,21 @@ func (c *Client) Resume(ctx context.Context, handle string) (*Lease, error) {
 	if err != nil {
 		return nil, err
 	}
+	start := time.Now()
 	l := c.lock(string(h.Name), []Option{WithTTL(h.TTL), WithMinHold(0), WithMaxHold(0)})
-	claim := h.claim()
+	lease, err := l.resume(ctx, h)
+	l.observe(ctx, OpAcquire, h.ask(), lease.tokenOrZero(), start, err)
+	return lease, err
+}
+
+func (l *lock) resume(ctx context.Context, h handle) (*Lease, error) {
+	c, claim := l.client, h.claim()
 	if err := errors.Join(c.closed(), l.settings.check(), driver.Validate(claim, c.traits)); err != nil {
 		return nil, l.failure("resume", err)
 	}
 	c.background.enter()
 	defer c.background.leave()
-	st, sent, err := l.request(ctx, claim, l.settings.patienceAtFirst(true))
+	st, sent, err := l.request(ctx, claim, claim.TTL/firstAnswer)
 	switch {
 	case isGone(err), err == nil && !st.Granted:
 		return nil, &LostError{Name: l.name, Token: h.Token, Reason: LostGone, Err: err}
@@ -122,7 +169,9 @@ func (c *Client) Resume(ctx context.Context, handle string) (*Lease, error) {
 	case err != nil:
 		return nil, l.unknown(ctx, err)
 	}
-	hold := l.hold(h.ask(), claim, st, sent)
+	hold := l.unkept(h.ask(), st)
 	hold.resumed = true
-	return c.hand(ctx, hold.grant(&l, int(h.Token&maxHandoff)))
+	hold.kept.init(hold, claim, st, sent)
+	c.keeper.add(&hold.kept)
+	return c.hand(ctx, hold.grant(l, int(h.Token&maxHandoff)))
 }

@@ -19,13 +19,11 @@ type gates struct {
 
 // A gateKey tells which goroutines can share a claim: those that would make the same one.
 type gateKey struct {
-	name     string
-	limit    int64
-	ttl      time.Duration
-	owner    string
-	handoff  int
-	patience time.Duration
-	first    time.Duration
+	name    string
+	limit   int64
+	ttl     time.Duration
+	owner   string
+	handoff int
 }
 
 // A gate exists while its lock is held through it, or sought for those who wait at it.
@@ -56,8 +54,7 @@ type passed struct {
 
 // passGate acquires an exclusive lock together with the other goroutines of this client.
 func (l *lock) passGate(ctx context.Context, a ask, wait bool) (*grant, error) {
-	s := l.settings
-	key := gateKey{l.name, a.limit, s.ttl, s.owner, s.handoff, s.patience, s.firstAnswer}
+	key := gateKey{l.name, a.limit, l.settings.ttl, l.settings.owner, l.settings.handoff}
 	gs := &l.client.gates
 	gs.mu.Lock()
 	g, busy := gs.open[key]
@@ -172,7 +169,11 @@ func (g *gate) leave(v *visitor) {
 	if i >= 0 {
 		return
 	}
-	if p := <-v.ready; p.grant != nil && p.grant.end(ErrReleased) {
+	p := <-v.ready
+	if p.grant == nil {
+		return
+	}
+	if _, ended := p.grant.end(ErrReleased); ended {
 		p.grant.hold.passOn() // nobody used it
 	}
 }

@@ -10,12 +10,11 @@ func TestGrantThatEndsIsNotCountedAgain(t *testing.T) {
 	if first == nil || second == nil {
 		t.Fatal("a grant that is held is not counted")
 	}
-	g.drop(first)
-	if !g.drop(second) || g.lease(t.Context()) != nil {
-		t.Error("a grant is counted again after its last lease was dropped")
+	g.giveUp(first)
+	if last, err := g.giveUp(second); !last || err != nil || g.lease(t.Context()) != nil {
+		t.Error("a grant is counted again after its last lease was given up")
 	}
-	g.end(ErrReleased)
-	if g.lease(t.Context()) != nil {
-		t.Error("a grant is counted again after it ended")
+	if _, ended := g.end(ErrReleased); ended {
+		t.Error("a grant ended twice")
 	}
 }

@@ -21,25 +21,32 @@ type hold struct {
 
 	mu        sync.Mutex
 	current   *grant
-	over      bool               // lost or given back: it grants no more
-	contended bool               // others wait behind at the backend
-	revoked   bool               // somebody asked us to let go
-	asked     chan struct{}      // closed then; made when first asked for
-	unwatch   context.CancelFunc // ends the goroutine that listens for the claim's end; nil when there is none
+	over      bool          // lost or given back: it grants no more
+	contended bool          // others wait behind at the backend
+	revoked   bool          // somebody asked us to let go
+	asked     chan struct{} // closed then; made when first asked for
+	leaving   bool          // it is being detached, so it goes to nobody else
+	watched   bool          // somebody cares to learn of the claim's end at once
+	unwatch   func()        // ends what watched began; nil before there is anything to end
 }
 
-// hold makes a hold of a claim that was granted by the answer st to a request sent at this instant.
+// hold makes a hold of a claim that was granted by the answer st to a request sent at this instant, and keeps it.
 func (l *lock) hold(a ask, claim driver.Claim, st driver.Status, sent instant) *hold {
-	h := &hold{lock: l, ask: a, since: now(), contended: st.Contended, revoked: st.Revoked}
+	h := l.unkept(a, st)
 	h.kept.init(h, claim, st, sent)
 	l.client.keeper.add(&h.kept)
 	return h
 }
 
+// unkept makes a hold without a claim.
+func (l *lock) unkept(a ask, st driver.Status) *hold {
+	return &hold{lock: l, ask: a, since: now(), contended: st.Contended, revoked: st.Revoked}
+}
+
 // promote makes a hold of a waiting claim that was granted. It is valid for as long as the waiting claim was: a grant
 // that was pushed says nothing about that, and need not.
 func (l *lock) promote(a ask, waited *kept, st driver.Status) *hold {
-	h := &hold{lock: l, ask: a, since: now(), contended: st.Contended, revoked: st.Revoked}
+	h := l.unkept(a, st)
 	h.owner, h.claim, h.index = h, waited.claim, notKept
 	h.claim.Token = st.Token
 	l.client.keeper.succeed(&h.kept, waited)
@@ -48,15 +55,15 @@ func (l *lock) promote(a ask, waited *kept, st driver.Status) *hold {
 
 // grant begins a period in which one owner has the lock. count tells the periods of one hold apart.
 func (h *hold) grant(l *lock, count int) *grant {
-	g := &grant{hold: h, lock: l, ask: h.ask, token: h.claim.Token<<tokenShift | uint64(count), start: time.Now()}
+	g := &grant{hold: h, lock: l, ask: h.ask, token: h.claim.Token<<tokenShift | uint64(count)}
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.current = g
-	if h.over {
-		g.err = g.lost(LostExpired, nil)
-	} else if d := l.settings.maxHold; d > 0 {
-		g.limit = time.AfterFunc(d, g.overstay)
+	over := h.over
+	h.mu.Unlock()
+	if over {
+		g.end(g.lost(LostExpired, nil))
 	}
+	g.limitTo(l.settings.maxHold)
 	return g
 }
 
@@ -108,15 +115,17 @@ func (h *hold) end() (*grant, bool) {
 // finish is what follows when the owner of a grant has released it: the hold goes to the next goroutine, stays taken
 // for the rest of its least time, or is given back. It returns what the backend says about the claim.
 func (h *hold) finish(ctx context.Context, g *grant) error {
-	switch left := h.lock.settings.minHold - now().sub(h.since); {
-	case left > 0:
+	if left := h.leastTimeLeft(); left > 0 {
 		return h.linger(ctx, g, left)
-	case h.lock.client.gates.pass(h):
-		return nil
-	default:
-		return h.giveBack(ctx, g)
 	}
+	if h.lock.client.gates.pass(h) {
+		return nil
+	}
+	return h.giveBack(ctx, g)
 }
+
+// leastTimeLeft is how much of its WithMinHold is left, if anything.
+func (h *hold) leastTimeLeft() time.Duration { return h.lock.settings.minHold - now().sub(h.since) }
 
 // giveBack releases the claim. nil says that the lock was ours until then.
 func (h *hold) giveBack(ctx context.Context, g *grant) error {
@@ -164,9 +173,17 @@ func (h *hold) surrender() *ending {
 	h.mu.Lock()
 	g := h.current
 	h.mu.Unlock()
-	e := &ending{lock: h.lock, known: make(chan struct{})}
-	if g == nil || !g.endBy(e) {
+	if g == nil {
 		return nil
+	}
+	e := &ending{lock: h.lock, known: make(chan struct{})}
+	if !g.endBy(e) {
+		return nil
+	}
+	if left := h.leastTimeLeft(); left > 0 {
+		c := h.lock.client
+		c.background.run(func() { e.tell(h.linger(c.lifetime, g, left)) })
+		return e
 	}
 	if _, ended := h.end(); !ended {
 		e.tell(g.lost(LostExpired, nil))
@@ -221,7 +238,7 @@ func (h *hold) handsOn(passes int) bool {
 		limit = h.lock.settings.handoff
 	}
 	left := h.validUntil().sub(now())
-	return !h.over && !h.revoked && passes < limit && left > h.grantedTTL()/leastToShare
+	return !h.over && !h.revoked && !h.leaving && passes < limit && left > h.grantedTTL()/leastToShare
 }
 
 // valid reports whether the hold can be trusted now.

@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/boottime"
 )
 
-// A kept is a claim, waiting or granted, that the keeper keeps alive.
+// A kept is a claim, waiting or granted, that the keeper keeps alive, or at least looks after: whose deadline it sees.
 type kept struct {
 	owner keepable
 	claim driver.Claim // with its token, once it has one
@@ -18,14 +19,17 @@ type kept struct {
 	until atomic.Int64 // the instant of the deadline
 
 	// Guarded by the keeper's lock.
-	due    instant // when the keeper has to do something about it: renew it, or call it expired
-	asking bool    // a renewal is under way
-	index  int     // in the heap; gone when not there
-	err    error   // why the last renewal failed
+	due     instant // when the keeper has to do something about it: renew it, or call it expired
+	asking  bool    // a renewal is under way
+	visits  int     // so many requests of others for it are under way
+	hurried bool    // somebody wants to know more than the renewal under way can tell
+	unasked bool    // it is not renewed: what its owner sends now must be the last that arrives
+	index   int     // in the heap; notKept when not there
+	err     error   // why the last renewal failed
 }
 
 // keepable is who learns what became of a claim. The methods are called by one goroutine after the other, without the
-// keeper's lock, and must not block.
+// keeper's lock, and must not block or call what others wrote: the deadlines of all other claims wait for them.
 type keepable interface {
 	renewed(driver.Status) // a renewal was answered
 	gone(error)            // the backend no longer has the claim; the keeper has let go of it
@@ -53,16 +57,17 @@ func (c *kept) extend(sent instant, ttl time.Duration) {
 func (c *kept) grantedTTL() time.Duration { return time.Duration(c.ttl.Load()) }
 
 // A keeper renews all claims of a client, in batches, and notices when one could not be renewed in time. One goroutine
-// looks after the time while there is anything to keep; a few more do the asking.
+// looks after the time while there is anything to keep; a few more do the asking. The former waits for nothing but its
+// alarm, which goes off after a suspension of the machine, too. So leases end in time whatever the backend, the network
+// and the handlers of others do.
 type keeper struct {
 	client *Client
 
 	mu      sync.Mutex
 	claims  dueHeap
-	awake   bool    // run is running
-	next    instant // when run looks again
-	wake    chan struct{}
-	batches [][]*kept // due, and not yet taken by a worker
+	alarm   boottime.Alarm // of run; nil while that does not run
+	next    instant        // when run looks again
+	batches [][]*kept      // due, and not yet taken by a worker
 	workers int
 }
 
@@ -73,9 +78,7 @@ const (
 	maxWorkers  = 8
 )
 
-func newKeeper(c *Client) *keeper {
-	return &keeper{client: c, wake: make(chan struct{}, 1)}
-}
+func newKeeper(c *Client) *keeper { return &keeper{client: c} }
 
 // add begins to keep a claim alive.
 func (k *keeper) add(c *kept) {
@@ -100,24 +103,52 @@ func (k *keeper) drop(c *kept) bool {
 	return true
 }
 
-// removeIdle removes a claim unless a renewal of it is under way, which could arrive after whatever comes next.
-func (k *keeper) removeIdle(c *kept) bool {
+// leaveAlone ends the renewals of a claim, and looks after its deadline alone. It is false while a request is under way
+// that could arrive after whatever comes next.
+func (k *keeper) leaveAlone(c *kept) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return !c.asking && k.drop(c)
+	if c.index == notKept || c.asking || c.visits > 0 {
+		return false
+	}
+	c.unasked = true
+	k.schedule(c, c.nextDue())
+	return true
 }
 
-// confirm notes that a request for the claim that was not the keeper's was answered.
-func (k *keeper) confirm(c *kept, sent instant, ttl time.Duration) {
+// takeUp renews a claim again that was left alone.
+func (k *keeper) takeUp(c *kept) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	c.unasked = false
 	if c.index != notKept {
-		c.extend(sent, ttl)
+		k.schedule(c, now())
+	}
+}
+
+// visit counts a request for the claim that is not the keeper's. It is false when none may be sent.
+func (k *keeper) visit(c *kept) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if c.index == notKept || c.unasked {
+		return false
+	}
+	c.visits++
+	return true
+}
+
+// visited notes the answer to such a request.
+func (k *keeper) visited(c *kept, sent instant, st driver.Status, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	c.visits--
+	if err == nil && c.index != notKept {
+		c.extend(sent, st.TTL)
 		k.schedule(c, c.nextDue())
 	}
 }
 
-// keep is confirm, and begins to keep the claim again if its deadline had passed.
+// keep notes the answer to a request of the claim's owner, and begins to keep the claim again if its deadline had passed.
 func (k *keeper) keep(c *kept, sent instant, ttl time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -145,17 +176,22 @@ func (k *keeper) succeed(heir, waited *kept) {
 
 // nextDue is when to look at a claim that was just extended.
 func (c *kept) nextDue() instant {
-	if c.asking {
+	if c.asking || c.unasked {
 		return c.validUntil()
 	}
 	return c.due
 }
 
-// hurry renews a claim now.
+// hurry renews a claim now, or once more when a renewal is under way: that one may have been answered before whatever
+// there is to learn.
 func (k *keeper) hurry(c *kept) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if c.index != notKept && !c.asking {
+	switch {
+	case c.index == notKept, c.unasked:
+	case c.asking:
+		c.hurried = true
+	default:
 		k.schedule(c, now())
 	}
 }
@@ -180,7 +216,9 @@ func (k *keeper) stop() {
 	for len(k.claims) > 0 {
 		heap.Pop(&k.claims)
 	}
-	k.look(now())
+	if k.alarm != nil {
+		k.look(now())
+	}
 }
 
 // schedule sets when to do something about a claim. k.mu is held.
@@ -193,42 +231,38 @@ func (k *keeper) schedule(c *kept, due instant) {
 // look makes sure that run looks at the claims at this instant. k.mu is held.
 func (k *keeper) look(at instant) {
 	switch {
-	case !k.awake:
-		k.awake, k.next = true, at
-		go k.run(at)
-	case at < k.next:
-		k.next = at
-		select {
-		case k.wake <- struct{}{}:
-		default: // it is about to look anyway
+	case k.alarm == nil:
+		k.alarm = boottime.NewAlarm()
+		go k.run(k.alarm)
+	case at >= k.next:
+		return
+	}
+	k.next = at
+	k.alarm.Set(at.sub(now()))
+}
+
+// run looks after the time until it finds that nothing is kept any more. It does not look before it must: most locks are
+// held briefly, and would make it begin and end each time.
+func (k *keeper) run(alarm boottime.Alarm) {
+	defer alarm.Close()
+	for over, ok := []expiry(nil), true; ok; {
+		alarm.Wait()
+		over, ok = k.collect()
+		for _, e := range over {
+			e.claim.owner.expired(e.err)
 		}
 	}
 }
 
-// run looks after the time, first at this instant, until it finds that nothing is kept any more. It does not look before:
-// most locks are held briefly, and would make it begin and end each time.
-func (k *keeper) run(first instant) {
-	timer := time.NewTimer(first.sub(now()))
-	defer timer.Stop()
-	for {
-		select {
-		case <-timer.C:
-		case <-k.wake:
-		}
-		over, pause := k.collect()
-		for _, c := range over {
-			c.owner.expired(c.err)
-		}
-		if pause < 0 {
-			return
-		}
-		timer.Reset(pause)
-	}
+// An expiry is a claim whose deadline has passed, and why its last renewal failed, if it did.
+type expiry struct {
+	claim *kept
+	err   error
 }
 
-// collect starts the renewals that are due. It returns the claims whose deadline has passed, and how long to sleep;
-// less than zero when nothing is kept.
-func (k *keeper) collect() (over []*kept, pause time.Duration) {
+// collect starts the renewals that are due. It returns the claims whose deadline has passed, and whether there is
+// anything more to look after.
+func (k *keeper) collect() (over []expiry, more bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	t := now()
@@ -237,11 +271,12 @@ func (k *keeper) collect() (over []*kept, pause time.Duration) {
 		c := k.claims[0]
 		if c.validUntil() <= t {
 			heap.Pop(&k.claims)
-			over = append(over, c)
+			over = append(over, expiry{c, c.err})
 			continue
 		}
 		batch = append(batch, c)
-		c.asking, c.due = true, c.validUntil()
+		c.asking, c.hurried = true, false
+		c.due = c.nextDue()
 		heap.Fix(&k.claims, 0)
 	}
 	k.dispatch(batch)
@@ -250,17 +285,18 @@ func (k *keeper) collect() (over []*kept, pause time.Duration) {
 
 // isDue reports whether a claim has to be renewed about now, or its deadline has passed.
 func (c *kept) isDue(t instant) bool {
-	return c.validUntil() <= t || !c.asking && c.due <= t.add(batchWindow)
+	return c.validUntil() <= t || !c.asking && !c.unasked && c.due <= t.add(batchWindow)
 }
 
-// sleep is how long there is nothing to do. k.mu is held.
-func (k *keeper) sleep(t instant) time.Duration {
+// sleep sets the alarm for what is due next, and is false when nothing is: then run ends. k.mu is held.
+func (k *keeper) sleep(t instant) bool {
 	if len(k.claims) == 0 {
-		k.awake = false
-		return -1
+		k.alarm = nil
+		return false
 	}
 	k.next = k.claims[0].due
-	return max(k.next.sub(t), 0)
+	k.alarm.Set(k.next.sub(t))
+	return true
 }
 
 // dispatch gives what is due to the workers. k.mu is held.
@@ -325,7 +361,8 @@ func (k *keeper) settle(c *kept, sent instant, r driver.Result) {
 	case isGone(r.Err):
 		c.owner.gone(r.Err)
 	default:
-		k.client.settings.logger.Warn("holdfast: renewing a claim failed", "lock", c.claim.Name, "backend", k.client.label, "error", r.Err)
+		k.client.warn(k.client.settings.logger, "holdfast: renewing a claim failed",
+			"lock", c.claim.Name, "backend", k.client.label, "error", r.Err)
 	}
 }
 
@@ -342,6 +379,9 @@ func (k *keeper) note(c *kept, sent instant, r driver.Result) bool {
 	switch {
 	case r.Err == nil:
 		c.extend(sent, r.Status.TTL)
+		if c.hurried {
+			c.due = now()
+		}
 		k.schedule(c, c.due)
 	case isGone(r.Err):
 		k.drop(c)

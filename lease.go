@@ -1,8 +1,10 @@
 package holdfast
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 )
@@ -13,13 +15,12 @@ type grant struct {
 	lock  *lock
 	ask   ask
 	token uint64
-	start time.Time
 
 	mu     sync.Mutex
-	err    error    // why it ended
-	leases []*Lease // those not released
-	limit  *time.Timer
-	ending *ending // by Close; nil unless that ended it
+	err    error       // why it ended
+	leases []*Lease    // those not released
+	limit  *time.Timer // of WithMaxHold
+	ending *ending     // by Close; nil unless that ended it
 
 	first Lease // most have one lease only: it is here, and so is the room for the list of it
 	room  [1]*Lease
@@ -31,17 +32,18 @@ type Lease struct {
 	from  context.Context // the acquiring context, for its values
 	outer *Lease          // the one that this context held already; see again
 	mode  mode            // of an inner lease
+	start time.Time
 
 	once   sync.Once // Release
 	result error     // of Release
 
 	// Guarded by grant.mu.
 	released bool
-	ctx      context.Context // made when first asked for
-	cancel   context.CancelCauseFunc
+	ctx      *leaseContext // made when first asked for
 }
 
-// lease returns one more lease on the grant; nil when there were some, and all of them are over.
+// lease returns one more lease on the grant; nil when there were some, and all of them are over. The first of a grant that
+// was lost before is lost from the beginning.
 func (g *grant) lease(ctx context.Context) *Lease {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -58,7 +60,11 @@ func (g *grant) leaseLocked(ctx context.Context) *Lease {
 	default:
 		l = new(Lease)
 	}
-	l.grant, l.from = g, ctx
+	l.grant, l.from, l.start = g, ctx, time.Now()
+	if g.err != nil {
+		l.tell(OpLose, g.err)
+		return l
+	}
 	g.leases = append(g.leases, l)
 	return l
 }
@@ -77,25 +83,6 @@ func (l *Lease) tokenOrZero() uint64 {
 	}
 	return l.Token()
 }
-
-// Context returns a context that carries the values of the acquiring context, and the lease, but not the former's end.
-// It ends when the lease does, with a *LostError or ErrReleased as its cause.
-func (l *Lease) Context() context.Context {
-	l.grant.hold.watch()
-	l.grant.mu.Lock()
-	defer l.grant.mu.Unlock()
-	if l.ctx == nil {
-		l.ctx, l.cancel = context.WithCancelCause(carry(context.WithoutCancel(l.from), l))
-		if err := l.endedLocked(); err != nil {
-			l.cancel(err)
-		}
-	}
-	return l.ctx
-}
-
-// Done returns a channel that is closed when the lease ends. Prefer Err or ValidUntil where it matters to the moment:
-// a process that was paused runs before the channel is closed.
-func (l *Lease) Done() <-chan struct{} { return l.Context().Done() }
 
 // Err returns nil while the lock is held, then ErrReleased or a *LostError. It looks at the deadline itself, so it is
 // right in the first instruction after a pause.
@@ -134,15 +121,19 @@ func (l *Lease) Check(ctx context.Context) error {
 		return err
 	}
 	h := l.grant.hold
+	k := h.lock.client.keeper
+	if !k.visit(&h.kept) {
+		return cmp.Or(l.Err(), h.lock.failure("check", errors.New("the lease is about to be detached")))
+	}
 	sent := now()
 	st, err := h.lock.client.driver.Request(ctx, h.claim)
+	k.visited(&h.kept, sent, st, err)
 	switch {
 	case isGone(err):
 		h.gone(err)
 	case err != nil:
-		return h.lock.unserved(ctx, "check", err)
+		return h.lock.failure("check", err)
 	default:
-		h.lock.client.keeper.confirm(&h.kept, sent, st.TTL)
 		h.renewed(st)
 	}
 	return l.Err()
@@ -161,21 +152,50 @@ func (l *Lease) release(ctx context.Context) error {
 	g := l.grant
 	g.lock.client.background.enter() // Close waits for it
 	defer g.lock.client.background.leave()
-	switch err := l.Err(); {
+	if err := l.Err(); err != nil && !errors.Is(err, ErrReleased) {
+		return err
+	}
+	last, err := g.giveUp(l)
+	switch {
 	case errors.Is(err, ErrReleased):
 		return g.surrendered(ctx)
 	case err != nil:
 		return err
+	case last:
+		err = g.hold.finish(ctx, g)
 	}
-	if last := g.drop(l); !last {
-		return nil
-	}
-	if !g.end(ErrReleased) {
-		return l.ended()
-	}
-	err := g.hold.finish(ctx, g)
-	g.lock.observe(ctx, OpRelease, g.ask, g.token, g.start, err)
+	l.observe(ctx, OpRelease, err)
 	return err
+}
+
+// giveUp ends one lease, and the grant with the last one. An error says that the lease was over before.
+func (g *grant) giveUp(l *Lease) (last bool, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := l.endedLocked(); err != nil {
+		return false, err
+	}
+	l.released = true
+	if l.ctx != nil {
+		l.ctx.end(ErrReleased)
+	}
+	g.leases = slices.DeleteFunc(g.leases, func(other *Lease) bool { return other == l })
+	if len(g.leases) > 0 {
+		return false, nil
+	}
+	_, last = g.endLocked(ErrReleased)
+	return last, nil
+}
+
+// observe tells of the lease's end in the goroutine that ended it; tell, whoever that is.
+func (l *Lease) observe(ctx context.Context, op Op, err error) {
+	g := l.grant
+	g.lock.observe(ctx, op, g.ask, g.token, l.start, err)
+}
+
+func (l *Lease) tell(op Op, err error) {
+	g := l.grant
+	g.lock.observeLater(op, g.ask, g.token, l.start, err)
 }
 
 // surrendered is the result of a release after Close has given the lock back, if it did.
@@ -210,82 +230,66 @@ func (l *Lease) conclude(ctx context.Context) error {
 	return err
 }
 
-// within returns the acquiring context with the lease in it, ending with either.
-func (l *Lease) within(ctx context.Context) (context.Context, func()) {
-	inside, cancel := context.WithCancelCause(carry(ctx, l))
-	held := l.Context()
-	stop := context.AfterFunc(held, func() { cancel(context.Cause(held)) })
-	return inside, func() {
-		stop()
-		cancel(nil)
-	}
-}
-
-// drop ends one of the grant's leases and reports whether it was the last.
-func (g *grant) drop(l *Lease) (last bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	l.released = true
-	if l.cancel != nil {
-		l.cancel(ErrReleased)
-	}
-	for i, other := range g.leases {
-		if other == l {
-			g.leases = append(g.leases[:i], g.leases[i+1:]...)
-			break
-		}
-	}
-	return len(g.leases) == 0
-}
-
 // endBy is end where Close gives the lock back.
-func (g *grant) endBy(e *ending) bool {
+func (g *grant) endBy(e *ending) (ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.endLocked(ErrReleased) {
-		return false
+	if e.leases, ok = g.endLocked(ErrReleased); ok {
+		g.ending = e
 	}
-	g.ending = e
-	return true
+	return ok
 }
 
-// end ends the grant and all its leases, once.
-func (g *grant) end(err error) bool {
+// end ends the grant and all its leases, once. It returns those that ended with it.
+func (g *grant) end(err error) (leases []*Lease, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.endLocked(err)
 }
 
-func (g *grant) endLocked(err error) bool {
+func (g *grant) endLocked(err error) (leases []*Lease, ok bool) {
 	if g.err != nil {
-		return false
+		return nil, false
 	}
 	g.err = err
 	if g.limit != nil {
 		g.limit.Stop()
 	}
-	for _, l := range g.leases {
-		if l.cancel != nil {
-			l.cancel(err)
+	leases, g.leases = g.leases, nil
+	for _, l := range leases {
+		if l.ctx != nil {
+			l.ctx.end(err)
 		}
 	}
-	return true
+	return leases, true
 }
 
 // lose ends the grant as lost, and tells; false when it had ended before.
 func (g *grant) lose(reason LostReason, err error) (ended bool) {
 	lost := g.lost(reason, err)
-	if !g.end(lost) {
+	leases, ended := g.end(lost)
+	if !ended {
 		return false
 	}
-	l := g.lock
-	l.settings.logger.Warn("holdfast: lock lost", "lock", l.name, "backend", l.client.label, "token", g.token, "reason", reason.String(), "error", err)
-	l.observe(context.Background(), OpLose, g.ask, g.token, g.start, lost)
+	c, s := g.lock.client, g.lock.settings
+	c.warn(s.logger, "holdfast: lock lost", "lock", g.lock.name, "backend", c.label, "token", g.token, "reason", reason.String(), "error", err)
+	for _, l := range leases {
+		l.tell(OpLose, lost)
+	}
 	return true
 }
 
 func (g *grant) lost(reason LostReason, err error) error {
 	return &LostError{Name: g.lock.name, Token: g.token, Reason: reason, Err: err}
+}
+
+// limitTo bounds how long the grant may last, where d is not zero.
+func (g *grant) limitTo(d time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if d > 0 && g.err == nil {
+		g.limit = time.AfterFunc(d, g.overstay)
+	}
 }
 
 // overstay ends a grant that has lasted for as long as WithMaxHold allows.

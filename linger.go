@@ -17,36 +17,33 @@ func (h *hold) linger(ctx context.Context, g *grant, left time.Duration) error {
 		return h.stayIfOurs(ctx, g, left)
 	}
 	if !h.settle(ctx) {
-		if !h.alive() || !h.valid() {
-			return g.lost(LostGone, nil)
-		}
-		h.stay(left)
-		return nil
+		return h.stayUnsettled(g, left)
 	}
-	err := h.leave(ctx, max(left, h.lock.client.traits.MinTTL))
-	h.end()
+	h.end() // so that nobody gives the claim back when its deadline passes
+	unanswered, err := h.leave(ctx, max(left, h.lock.client.traits.MinTTL), h.claim.TTL)
 	switch {
 	case err == nil:
 		return nil
-	case isGone(err):
+	case isGone(err) && !unanswered:
 		return g.lost(LostGone, nil)
-	default:
-		return h.lock.failure("release", ErrUnknown, err, errors.New("the lock may be free before its least time is over"))
+	default: // a claim that is gone now may have been left alone for its least time, and have ended after that
+		return h.lock.failure("release", ErrUnknown, err, errors.New("it was held until now, and may be free before its least time is over"))
 	}
 }
 
-// leave gives the claim this long to live, with or without its client. Nobody keeps it from here on.
-func (h *hold) leave(ctx context.Context, ttl time.Duration) error {
+// leave gives the claim this long to live, with or without its client. unanswered says that an attempt before the last was
+// not answered, and may have been applied.
+func (h *hold) leave(ctx context.Context, ttl, patience time.Duration) (unanswered bool, err error) {
 	claim := h.claim
 	claim.TTL, claim.Detached = ttl, true
-	_, _, err := h.lock.request(ctx, claim, h.claim.TTL)
-	return err
+	_, _, unanswered, err = h.lock.requestOften(ctx, claim, patience)
+	return unanswered, err
 }
 
-// settle ends the keeping of the claim, once no renewal of it is under way: one that arrived after what comes next would
-// undo that. It is false when ctx or the hold ended before.
+// settle ends the renewals of the claim, once none is under way: one that arrived after what comes next would undo that.
+// The keeper goes on looking after the deadline. It is false when ctx or the hold ended before.
 func (h *hold) settle(ctx context.Context) bool {
-	for pace := (pace{}); !h.lock.client.keeper.removeIdle(&h.kept); {
+	for pace := (pace{}); !h.lock.client.keeper.leaveAlone(&h.kept); {
 		if !h.alive() || !h.valid() || pace.pause(ctx) != nil {
 			return false
 		}
@@ -72,6 +69,15 @@ func (h *hold) stayIfOurs(ctx context.Context, g *grant, left time.Duration) err
 		return h.lock.failure("release", ErrUnknown, err, errors.New("it is kept for the rest of its least time"))
 	}
 	return nil
+}
+
+// stayUnsettled is stay where a renewal is under way that nobody has answered.
+func (h *hold) stayUnsettled(g *grant, left time.Duration) error {
+	if !h.alive() || !h.valid() {
+		return g.lost(LostGone, nil)
+	}
+	h.stay(left)
+	return h.lock.failure("release", ErrUnknown, errors.New("the backend does not answer; it is kept for the rest of its least time"))
 }
 
 // stay keeps the claim alive for so long, then gives it back. Close waits for it.

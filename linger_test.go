@@ -39,3 +39,40 @@ func TestLossBeforeTheLeastTime(t *testing.T) {
 		}
 	}
 }
+
+// Close gives no lock back whose least time is not over, whether the backend leaves claims alone or not.
+func TestCloseBeforeTheLeastTime(t *testing.T) {
+	for name, detach := range map[string]bool{"left alone": true, "kept": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memlock.New()
+				a := holdfast.New(withTraits{store, func(tr *driver.Traits) { tr.Detach = detach }})
+				b := newClient(t, store.Client())
+				must(a.Mutex("tick", holdfast.WithMinHold(time.Hour)).Lock(t.Context()))(t)
+				start := time.Now()
+				time.Sleep(time.Minute)
+				go a.Close(t.Context())
+				must(b.Mutex("tick").Lock(t.Context()))(t)
+				if held := time.Since(start); held < time.Hour || held > time.Hour+time.Second {
+					t.Errorf("it stayed taken for %v", held)
+				}
+			})
+		})
+	}
+}
+
+// A release that is applied, and whose answer comes after the least time, is no loss: the lock was held until it was
+// released, and then for its least time.
+func TestLeastTimeWhoseAnswerIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, b := twoClients(t)
+		lease := must(a.Mutex("tick", holdfast.WithMinHold(ttl/2)).Lock(t.Context()))(t)
+		time.Sleep(ttl / 4)
+		l.set(faults{mute: true})
+		time.AfterFunc(time.Second, func() { l.set(faults{cut: true}) })
+		time.AfterFunc(ttl/2, func() { l.set(faults{}) })
+		wantErr(t, lease.Release(t.Context()), holdfast.ErrUnknown)
+		wantErr(t, lease.Err(), holdfast.ErrReleased)
+		must(b.Mutex("tick").Lock(t.Context()))(t)
+	})
+}

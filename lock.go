@@ -78,7 +78,9 @@ func (l *lock) lease(ctx context.Context, a ask, wait bool) (*Lease, error) {
 // there to be seen: then it is given back.
 func (c *Client) hand(ctx context.Context, g *grant) (*Lease, error) {
 	if err := c.closed(); err != nil {
-		g.hold.surrender()
+		if _, ended := g.end(ErrReleased); ended {
+			g.hold.unwanted()
+		}
 		return nil, g.lock.failure("lock", err)
 	}
 	return g.lease(ctx), nil

@@ -33,12 +33,8 @@ type settings struct {
 	handoff   int
 	minHold   time.Duration
 	maxHold   time.Duration
-
-	patience    time.Duration // unset: follows from the TTL
-	firstAnswer time.Duration // unset: the patience
-
-	logger   *slog.Logger
-	observer Observer
+	logger    *slog.Logger
+	observer  Observer
 }
 
 var silent = slog.New(slog.DiscardHandler)
@@ -48,11 +44,7 @@ func defaults() settings {
 		ttl:     DefaultTTL,
 		owner:   process(),
 		handoff: DefaultLocalHandoff,
-
-		patience:    unset,
-		firstAnswer: unset,
-
-		logger: silent,
+		logger:  silent,
 	}
 }
 
@@ -77,7 +69,7 @@ func (s *settings) check() error {
 	case s.maxHold > 0 && s.maxHold < s.minHold:
 		return fmt.Errorf("WithMaxHold(%v) is shorter than WithMinHold(%v)", s.maxHold, s.minHold)
 	}
-	return s.checkPatience()
+	return nil
 }
 
 // shortestTTL leaves something of a lease after the margin that its holder keeps; see trustedUntil.

@@ -2,29 +2,32 @@ package holdfast
 
 import (
 	"context"
+	"sync"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// watch listens for the claim's end, so that a holder who cares, since it asked for the context of its lease, learns at
-// once that its lock was broken. Others learn it from the next renewal.
+// watch has the backend tell of the claim's end, so that a holder who cares, since it asked for the context of its lease,
+// learns at once that its lock was broken. Others learn it from the next renewal.
 func (h *hold) watch() {
-	w, ok := driver.As[driver.Waiter](h.lock.client.driver)
-	if !ok {
-		return
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.over || h.unwatch != nil {
+	if h.over || h.watched {
 		return
 	}
-	ctx, cancel := context.WithCancel(h.lock.client.lifetime)
-	h.unwatch = cancel
-	h.lock.client.background.run(func() { h.listen(ctx, w) }) // ends with the hold
+	h.watched = true
+	c := h.lock.client
+	if l, ok := driver.As[driver.Listener](c.driver); ok {
+		c.listening.add(c, l, h)
+	} else if w, ok := driver.As[driver.Waiter](c.driver); ok {
+		ctx, cancel := context.WithCancel(c.lifetime)
+		h.unwatch = cancel
+		c.background.run(func() { h.wait(ctx, w) }) // ends with the hold
+	}
 }
 
-// listen passes on what the driver pushes.
-func (h *hold) listen(ctx context.Context, w driver.Waiter) {
+// wait passes on what a backend pushes that needs a goroutine for each claim.
+func (h *hold) wait(ctx context.Context, w driver.Waiter) {
 	for pace := (pace{}); ctx.Err() == nil; pace.pause(ctx) { // the loop looks
 		st, err := w.Wait(ctx, h.claim)
 		switch {
@@ -38,4 +41,70 @@ func (h *hold) listen(ctx context.Context, w driver.Waiter) {
 			h.renewed(st)
 		}
 	}
+}
+
+// listening begins to listen for the ends of claims, one after the other in a goroutine that is there while there is
+// something to begin: a backend may need a round trip for it.
+type listening struct {
+	mu    sync.Mutex
+	queue []*hold
+	busy  bool // the goroutine is there
+}
+
+func (ls *listening) add(c *Client, l driver.Listener, h *hold) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	ls.queue = append(ls.queue, h)
+	if !ls.busy {
+		ls.busy = true
+		c.background.run(func() { ls.begin(c.closing, l) })
+	}
+}
+
+// begin listens for all holds in the queue. One for which that fails goes behind the others.
+func (ls *listening) begin(ctx context.Context, l driver.Listener) {
+	pace := pace{}
+	for h := ls.next(ctx); h != nil; h = ls.next(ctx) {
+		if h.listen(ctx, l) {
+			pace.last = 0
+			continue
+		}
+		ls.mu.Lock()
+		ls.queue = append(ls.queue, h)
+		ls.mu.Unlock()
+		pace.pause(ctx) // next looks
+	}
+}
+
+func (ls *listening) next(ctx context.Context) *hold {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if len(ls.queue) == 0 || ctx.Err() != nil {
+		ls.busy, ls.queue = false, nil
+		return nil
+	}
+	h := ls.queue[0]
+	ls.queue = ls.queue[1:]
+	return h
+}
+
+// listen has the claim renewed, whose answer tells, whenever the backend says that it may have moved. It is false when the
+// backend could not be told to.
+func (h *hold) listen(ctx context.Context, l driver.Listener) (done bool) {
+	if !h.alive() {
+		return true
+	}
+	c := h.lock.client
+	ctx, cancel := context.WithTimeout(ctx, attemptLimit(h.grantedTTL()))
+	defer cancel()
+	stop, err := l.Listen(ctx, h.claim, func() { c.keeper.hurry(&h.kept) })
+	if err != nil {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.unwatch = stop; h.over {
+		stop()
+	}
+	return true
 }

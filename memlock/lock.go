@@ -28,6 +28,8 @@ type record struct {
 	expires time.Time
 	revoked bool
 	news    chan struct{} // holds one token until Wait collects it; closed when the claim ends
+
+	listeners listeners
 }
 
 func newLock(began, now time.Time) *lock {
@@ -72,7 +74,9 @@ func (l *lock) end(released bool, over func(driver.Claim) bool) {
 
 // bury forgets a claim, except for how it ended.
 func (l *lock) bury(c driver.Claim, released bool) {
-	close(l.records[c.ID].news)
+	r := l.records[c.ID]
+	close(r.news)
+	r.listeners.call()
 	delete(l.records, c.ID)
 	l.remember(c, released)
 }
@@ -96,6 +100,7 @@ func (r *record) tell() {
 	case r.news <- struct{}{}:
 	default: // word is there already
 	}
+	r.listeners.call()
 }
 
 // find returns the place of a claim in the queue, by ID and, when it has one, by token.

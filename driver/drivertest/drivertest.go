@@ -77,7 +77,7 @@ type row struct {
 func contract() []row {
 	var rows []row
 	for _, group := range [][]row{
-		requestRows, grantRows, releaseRows, seriesRows, expiryRows, queueRows, nameRows, waitRows,
+		requestRows, grantRows, releaseRows, seriesRows, expiryRows, queueRows, nameRows, waitRows, listenRows,
 		renewRows, watchRows, listRows, breakRows, revokeRows, proposeRows, traitsRows, identityRows, crowdRows,
 	} {
 		rows = append(rows, group...)

@@ -28,14 +28,14 @@ func (a *ticking) Set(d time.Duration) {
 }
 
 func (a *ticking) Wait() {
-	timer := time.NewTimer(a.pause())
+	timer := time.NewTimer(Tick)
 	defer timer.Stop()
-	for {
+	for d := a.pause(); d > 0; d = a.pause() {
+		timer.Reset(d)
 		select {
 		case <-timer.C:
 			return
 		case <-a.set:
-			timer.Reset(a.pause())
 		}
 	}
 }
@@ -47,7 +47,7 @@ func (a *ticking) pause() time.Duration {
 	if a.at.IsZero() {
 		return Tick
 	}
-	return max(min(time.Until(a.at), Tick), 0)
+	return min(time.Until(a.at), Tick)
 }
 
 func (a *ticking) Close() {}

@@ -14,11 +14,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-func isSoak() bool { return os.Getenv("HOLDFAST_SOAK") != "" }
-
 // spell is how long a crowd is at work: longer in a soak.
 func spell() time.Duration {
-	if isSoak() {
+	if os.Getenv("HOLDFAST_SOAK") != "" {
 		return 20 * time.Second
 	}
 	return 2 * time.Second

@@ -73,9 +73,7 @@ const (
 	readQueue    routine = "queue"
 	readNames    routine = "names"
 	readDigest   routine = "digest"
-	takeTurn     routine = "turn"
-	noteTurn     routine = "mark"
-	surveyRows   routine = "survey"
+	findStale    routine = "stale"
 	tidyQueue    routine = "tidy"
 	forgetEnds   routine = "forget"
 	retireLocks  routine = "retire"
@@ -85,7 +83,7 @@ const (
 // callable are the routines that programs call. None but ring is called by another.
 var callable = []routine{
 	ringBell, requestClaim, releaseClaim, renewClaims, waitForClaim, breakClaim, revokeClaim,
-	readQueue, readNames, readDigest, takeTurn, noteTurn, surveyRows, tidyQueue, forgetEnds, retireLocks,
+	readQueue, readNames, readDigest, findStale, tidyQueue, forgetEnds, retireLocks,
 }
 
 func (d *Dialect) isBusy(err error) bool    { return d.isOneOf(err, d.busy) }

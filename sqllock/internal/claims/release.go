@@ -33,10 +33,11 @@ func (d *Driver) Revoke(ctx context.Context, name, id string) error {
 	})
 }
 
-// change lets f write.
+// change is run without a value.
 func (d *Driver) change(ctx context.Context, f func(context.Context, *conn) error) error {
-	return inTurn(ctx, d.session, func(ctx context.Context, conn *conn) error {
+	_, err := run(ctx, d.session, func(ctx context.Context, conn *conn) (struct{}, error) {
 		d.sweeper.wrote.Store(true)
-		return f(ctx, conn)
+		return struct{}{}, f(ctx, conn)
 	})
+	return err
 }

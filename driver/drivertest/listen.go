@@ -1,0 +1,89 @@
+package drivertest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+var listenRows = []row{
+	{
+		name: "a listener hears of the revocation",
+		why:  "a holder who listens lets go early, at no goroutine for each claim",
+		run: func(e *env) {
+			e.hears(e.revokes, func(st driver.Status, err error) bool { return err == nil && st.Revoked })
+		},
+		needs: all(has[driver.Listener], has[driver.Revoker]),
+		exact: true,
+	},
+	{
+		name: "a listener hears of the end",
+		why:  "the work of a holder whose claim is broken ends at once",
+		run: func(e *env) {
+			e.hears(e.breaks, func(_ driver.Status, err error) bool { return errors.Is(err, driver.ErrGone) })
+		},
+		needs: all(has[driver.Listener], has[driver.Breaker]),
+		exact: true,
+	},
+	{
+		name: "a listener hears what it has missed",
+		why:  "what happened between the last answer about a claim and Listen is told, too",
+		run: func(e *env) {
+			holder := e.claim()
+			held := e.acquire(e.d, holder)
+			e.revokes(holder)
+			moved := e.listen(e.d, renewal(holder, held))
+			e.hearsFrom(moved, renewal(holder, held), func(st driver.Status, err error) bool { return err == nil && st.Revoked })
+		},
+		needs: all(has[driver.Listener], has[driver.Revoker]),
+		exact: true,
+	},
+}
+
+// hears has something done to a granted claim that a client listens for, and asks about the claim whenever that is told
+// to, until it knows.
+func (e *env) hears(do func(driver.Claim), knows func(driver.Status, error) bool) {
+	e.Helper()
+	holder := e.claim()
+	c := renewal(holder, e.acquire(e.d, holder))
+	moved := e.listen(e.d, c)
+	do(holder)
+	e.hearsFrom(moved, c, knows)
+}
+
+func (e *env) hearsFrom(moved <-chan struct{}, c driver.Claim, knows func(driver.Status, error) bool) {
+	e.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), e.patience())
+	defer cancel()
+	for {
+		select {
+		case <-moved:
+			if st, err := e.ask(e.d, c); knows(st, err) {
+				return
+			}
+		case <-ctx.Done():
+			e.Fatal("the listener heard nothing")
+		}
+	}
+}
+
+// listen returns where word arrives that a claim may have moved.
+func (e *env) listen(d driver.Driver, c driver.Claim) <-chan struct{} {
+	e.Helper()
+	moved := make(chan struct{}, 1)
+	l, _ := driver.As[driver.Listener](d)
+	stop, _, err := persist(e, func(ctx context.Context) (func(), error) {
+		return l.Listen(ctx, c, func() {
+			select {
+			case moved <- struct{}{}:
+			default: // there is word already
+			}
+		})
+	})
+	if err != nil {
+		e.Fatalf("Listen: %v", err)
+	}
+	e.Cleanup(stop)
+	return moved
+}

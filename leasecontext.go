@@ -1,0 +1,75 @@
+package holdfast
+
+import "context"
+
+// A leaseContext ends with its lease. Whoever asks it has the deadline looked at, so it is right in the first instruction
+// after a pause, as [Lease.Err] is. Contexts that are derived from it end when somebody has looked, the keeper of the
+// client at the latest.
+type leaseContext struct {
+	context.Context // ended by end
+	end             context.CancelCauseFunc
+	lease           *Lease
+}
+
+// Done implements [context.Context].
+func (c *leaseContext) Done() <-chan struct{} {
+	c.look()
+	return c.Context.Done()
+}
+
+// Err implements [context.Context].
+func (c *leaseContext) Err() error {
+	c.look()
+	return c.Context.Err()
+}
+
+func (c *leaseContext) look() {
+	if err := c.lease.Err(); err != nil {
+		c.end(err)
+	}
+}
+
+// Context returns a context that carries the values of the acquiring context, and the lease, but not the former's end.
+// It ends when the lease does, with a *LostError or ErrReleased as its cause. Its own methods look at the deadline, like
+// [Lease.Err]; a context that is derived from it learns of the deadline from a goroutine of the client.
+func (l *Lease) Context() context.Context {
+	l.grant.hold.watch()
+	if c := l.shared(nil); c != nil {
+		return c
+	}
+	// Not under the lock: what the acquiring context carries may be another lease on this grant, and looks at it.
+	return l.shared(l.endingWith(context.WithoutCancel(l.from)))
+}
+
+// shared returns the context that all who ask get: the first that was offered.
+func (l *Lease) shared(offered *leaseContext) *leaseContext {
+	l.grant.mu.Lock()
+	defer l.grant.mu.Unlock()
+	if l.ctx == nil && offered != nil {
+		l.ctx = offered
+		if err := l.endedLocked(); err != nil {
+			l.ctx.end(err)
+		}
+	}
+	return l.ctx
+}
+
+// Done returns a channel that is closed when the lease ends. Prefer Err, ValidUntil or the context's Err where it matters
+// to the moment: a process that was paused runs before the channel is closed.
+func (l *Lease) Done() <-chan struct{} { return l.Context().Done() }
+
+// within returns the acquiring context with the lease in it, ending with either.
+func (l *Lease) within(ctx context.Context) (context.Context, func()) {
+	inside := l.endingWith(ctx)
+	stop := context.AfterFunc(l.Context(), inside.look)
+	return inside, func() {
+		stop()
+		inside.end(nil)
+	}
+}
+
+func (l *Lease) endingWith(ctx context.Context) *leaseContext {
+	c := &leaseContext{lease: l}
+	c.Context, c.end = context.WithCancelCause(carry(ctx, l))
+	return c
+}

@@ -1,0 +1,284 @@
+package holdfast_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/boottime"
+)
+
+// A stuck handler takes a log record or an event, and does not return before it is let go.
+type stuck struct {
+	slog.Handler
+	taken chan struct{} // has room for one word
+	free  chan struct{}
+}
+
+func newStuck() *stuck {
+	return &stuck{slog.DiscardHandler, make(chan struct{}, 1), make(chan struct{})}
+}
+
+func (s *stuck) block() {
+	select {
+	case s.taken <- struct{}{}:
+	default:
+	}
+	<-s.free
+}
+
+func (s *stuck) Enabled(context.Context, slog.Level) bool  { return true }
+func (s *stuck) Handle(context.Context, slog.Record) error { s.block(); return nil }
+func (s *stuck) Observe(_ context.Context, e holdfast.Event) {
+	if e.Op == holdfast.OpLose {
+		s.block()
+	}
+}
+
+// handlers are the ways to be told of a loss, each stuck.
+func handlers(s *stuck) map[string]holdfast.Option {
+	return map[string]holdfast.Option{
+		"a logger":    holdfast.WithLogger(slog.New(s)),
+		"an observer": holdfast.WithObserver(s),
+	}
+}
+
+// A handler that does not return keeps no other lease from ending in time, and none from being renewed.
+func TestStuckHandlerHoldsNothingUp(t *testing.T) {
+	for what := range handlers(nil) {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStuck()
+				defer close(s.free)
+				l, a, b := twoClients(t, handlers(s)[what])
+				broken := must(a.Mutex("broken").Lock(t.Context()))(t)
+				cut := must(a.Mutex("cut").Lock(t.Context()))(t)
+				if err := b.Break(t.Context(), "broken", queued(t, b, "broken")[0].ID); err != nil {
+					t.Fatal(err)
+				}
+				<-s.taken
+				wantErr(t, broken.Err(), holdfast.ErrLost)
+
+				time.Sleep(2 * ttl)
+				if err := cut.Err(); err != nil {
+					t.Errorf("not renewed: %v", err)
+				}
+				l.set(faults{cut: true})
+				start := time.Now()
+				must(b.Mutex("cut").Lock(t.Context()))(t)
+				if <-cut.Done(); time.Since(start) > ttl {
+					t.Errorf("the context lived for %v more", time.Since(start)-ttl)
+				}
+			})
+		})
+	}
+}
+
+// At the moment in which somebody else is granted the lock, every way of looking says that it is lost.
+func TestEveryLookKnowsFirst(t *testing.T) {
+	for look, lost := range looks {
+		t.Run(look, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, a, b := twoClients(t)
+				isLost := lost(t, a)
+				time.Sleep(ttl / 5)
+				l.set(faults{cut: true})
+				must(b.Mutex("m").Lock(t.Context()))(t)
+				if !isLost() {
+					t.Error("another client has the lock, and it does not show")
+				}
+			})
+		})
+	}
+}
+
+// looks acquire the lock "m" in the background, and return what reports whether it shows as lost in one way of looking.
+var looks = map[string]func(*testing.T, *holdfast.Client) (isLost func() bool){
+	"Err": func(t *testing.T, c *holdfast.Client) func() bool {
+		lease := must(c.Mutex("m").Lock(t.Context()))(t)
+		return func() bool { return errors.Is(lease.Err(), holdfast.ErrLost) }
+	},
+	"Context.Err": func(t *testing.T, c *holdfast.Client) func() bool {
+		ctx := must(c.Mutex("m").Lock(t.Context()))(t).Context()
+		return func() bool { return ctx.Err() != nil && errors.Is(context.Cause(ctx), holdfast.ErrLost) }
+	},
+	"Context.Done": func(t *testing.T, c *holdfast.Client) func() bool {
+		ctx := must(c.Mutex("m").Lock(t.Context()))(t).Context()
+		return func() bool { return isClosed(ctx.Done()) }
+	},
+	"Done": func(t *testing.T, c *holdfast.Client) func() bool {
+		done := must(c.Mutex("m").Lock(t.Context()))(t).Done()
+		return func() bool { return isClosed(done) }
+	},
+	"a context made from Context": func(t *testing.T, c *holdfast.Client) func() bool {
+		ctx, cancel := context.WithCancel(must(c.Mutex("m").Lock(t.Context()))(t).Context())
+		t.Cleanup(cancel)
+		return func() bool { return ctx.Err() != nil && errors.Is(context.Cause(ctx), holdfast.ErrLost) }
+	},
+	"Do": func(t *testing.T, c *holdfast.Client) func() bool {
+		inside := make(chan context.Context)
+		go c.Mutex("m").Do(t.Context(), func(ctx context.Context, _ *holdfast.Lease) error {
+			inside <- ctx
+			<-ctx.Done()
+			return nil
+		})
+		ctx := <-inside
+		return func() bool { return ctx.Err() != nil && errors.Is(context.Cause(ctx), holdfast.ErrLost) }
+	},
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// In the first instruction after a suspension the lease itself knows, and so do its context and Do's, of which no
+// goroutine has told them anything; what is only told knows a tick later.
+func TestEveryLookAfterSuspension(t *testing.T) {
+	for look, lost := range looks {
+		t.Run(look, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, a, _ := twoClients(t)
+				isLost := lost(t, a)
+				time.Sleep(ttl / 5)
+				holdfast.Suspend(t, time.Hour)
+				if told := look == "Done" || look == "a context made from Context"; told {
+					time.Sleep(boottime.Tick)
+					synctest.Wait()
+				}
+				if !isLost() {
+					t.Error("it does not show")
+				}
+			})
+		})
+	}
+}
+
+// The keeper of a client whose machine was suspended wakes by itself, whatever the timers say.
+func TestSuspendedClientWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, _ := twoClients(t, holdfast.WithTTL(time.Hour))
+		done := must(a.Mutex("m").Lock(t.Context()))(t).Done()
+		synctest.Wait()
+		start := time.Now()
+		holdfast.Suspend(t, 2*time.Hour)
+		if <-done; time.Since(start) > boottime.Tick {
+			t.Errorf("woke after %v", time.Since(start))
+		}
+	})
+}
+
+// A thousand leases that somebody listens to cost no more goroutines than one.
+func TestListeningCostsNoGoroutines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		var leases holdfast.Leases
+		listen := func(n int) int {
+			for len(leases) < n {
+				lease := must(a.Mutex(strings.Repeat("n", len(leases)+1)).Lock(t.Context()))(t)
+				lease.Context()
+				lease.Done()
+				lease.Revoked()
+				leases = append(leases, lease)
+			}
+			synctest.Wait()
+			return runtime.NumGoroutine()
+		}
+		one, many := listen(1), listen(1000)
+		if many > one {
+			t.Errorf("%d goroutines for a thousand leases, %d for one", many, one)
+		}
+
+		if err := b.Revoke(t.Context(), leases[7].Name()); err != nil {
+			t.Error(err)
+		}
+		if err := b.Break(t.Context(), leases[8].Name(), queued(t, b, leases[8].Name())[0].ID); err != nil {
+			t.Error(err)
+		}
+		start := time.Now()
+		<-leases[7].Revoked()
+		<-leases[8].Done()
+		if time.Since(start) > 0 || isClosed(leases[9].Revoked()) || leases[9].Err() != nil {
+			t.Errorf("told after %v, or the wrong ones", time.Since(start))
+		}
+	})
+}
+
+// While it is being detached a lease has its deadline like any other.
+func TestDetachKnowsFirst(t *testing.T) {
+	for look, lost := range detachLooks {
+		t.Run(look, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, a, b := twoClients(t)
+				lease := must(a.Mutex("m").Lock(t.Context()))(t)
+				ctx := lease.Context()
+				time.Sleep(ttl/3 - time.Second)
+				l.set(faults{cut: true})
+				detached := make(chan error)
+				go func() {
+					_, err := lease.Detach(context.Background())
+					detached <- err
+				}()
+				must(b.Mutex("m").Lock(t.Context()))(t)
+				if !lost(ctx, lease) {
+					t.Error("another client has the lock, and it does not show")
+				}
+				wantErr(t, <-detached, holdfast.ErrLost)
+			})
+		})
+	}
+}
+
+var detachLooks = map[string]func(context.Context, *holdfast.Lease) bool{
+	"Err": func(_ context.Context, l *holdfast.Lease) bool { return l.Err() != nil },
+	"told": func(ctx context.Context, _ *holdfast.Lease) bool {
+		return isClosed(ctx.(interface{ Done() <-chan struct{} }).Done())
+	},
+}
+
+// Detach and what else ends a lease, at the same time: no goroutine of this client is left with a hold that nobody renews.
+func TestDetachRacesWithItsEnd(t *testing.T) {
+	for what, end := range map[string]func(*holdfast.Lease){
+		"release":  func(l *holdfast.Lease) { l.Release(context.Background()) },
+		"max hold": func(*holdfast.Lease) {}, // at the same time
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, a, _ := twoClients(t)
+				var opts []holdfast.Option
+				if what == "max hold" {
+					opts = append(opts, holdfast.WithMaxHold(ttl/5+time.Second/2))
+				}
+				lease := must(a.Mutex("m", opts...).Lock(t.Context()))(t)
+				visitor := make(chan *holdfast.Lease, 1)
+				go func() { visitor <- must(a.Mutex("m").Lock(t.Context()))(t) }()
+				time.Sleep(ttl / 5)
+				l.set(faults{slow: time.Second})
+				var wg sync.WaitGroup
+				wg.Go(func() { lease.Detach(t.Context()) })
+				wg.Go(func() { time.Sleep(time.Second / 2); end(lease) })
+				wg.Wait()
+				l.set(faults{})
+				next := <-visitor
+				time.Sleep(3 * ttl)
+				if err := next.Err(); err != nil {
+					t.Errorf("the next one's lock is not renewed: %v", err)
+				}
+				if err := next.Release(t.Context()); err != nil {
+					t.Errorf("release: %v", err)
+				}
+			})
+		})
+	}
+}
