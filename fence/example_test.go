@@ -57,6 +57,60 @@ func ExampleRegister() {
 	// new
 }
 
+// A write that may fail half way counts from its beginning: whoever is late must not write after it.
+func ExampleAccept() {
+	var seen fence.Register
+	path := func(r *http.Request) string { return r.URL.Path }
+	handler := fence.Handler(&seen, path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, _, ok := r.BasicAuth(); !ok || user != "alice" { // better in front of the Handler
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		if err := fence.Accept(r.Context()); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		http.Error(w, "the disk is full", http.StatusInsufficientStorage) // after some of it was written
+	}))
+
+	put := func(user string, token uint64) {
+		r := httptest.NewRequest(http.MethodPut, "/report", strings.NewReader("text"))
+		r.Header.Set(fence.Header, fence.Format(token))
+		r.SetBasicAuth(user, "")
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		fmt.Println(w.Code, seen.Seen("/report"))
+	}
+	put("mallory", fence.MaxToken) // teaches nothing
+	put("alice", 8)
+	put("alice", 7)
+	// Output:
+	// 401 0
+	// 507 8
+	// 412 8
+}
+
+// A service that locks for itself while it serves a request sends the token of its own lock onwards.
+func ExampleReceived() {
+	var seen fence.Register
+	path := func(r *http.Request) string { return r.URL.Path }
+	handler := fence.Handler(&seen, path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		received, _ := fence.Received(r.Context()) // of our client's lock: for fence.SQL, where we write
+		_, holds := fence.Held(r.Context())
+		fmt.Println(received, holds)
+
+		onwards := fence.NewContext(r.Context(), 300) // of a lock of ours: fence.Transport sends it
+		held, _ := fence.Held(onwards)
+		fmt.Println(held)
+	}))
+	r := httptest.NewRequest(http.MethodPut, "/report", nil)
+	r.Header.Set(fence.Header, "8")
+	handler.ServeHTTP(httptest.NewRecorder(), r)
+	// Output:
+	// 8 false
+	// 300
+}
+
 // A resource behind HTTP: the server refuses, and the client of the paused holder gets an error.
 func ExampleHandler() {
 	ctx := context.Background()

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/holdfast-go/holdfast/fence"
 )
@@ -112,5 +115,128 @@ func TestRegisterWritesOneAfterAnother(t *testing.T) {
 		if !slices.Equal(wrote, []uint64{1, 2}) {
 			t.Errorf("written in the order %v", wrote)
 		}
+	})
+}
+
+// What is looked at, refused, or not accepted is not kept.
+func TestRegisterKeepsOnlyWhatWasAccepted(t *testing.T) {
+	var seen fence.Register
+	handler := fence.Handler(&seen, func(r *http.Request) string { return r.URL.Path }, http.HandlerFunc(
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	for i := range 100 {
+		name := fmt.Sprint("/", i)
+		seen.Seen(name)
+		seen.Do(name, 0, func() error { return nil })
+		r := httptest.NewRequest(http.MethodPut, name, nil)
+		r.Header.Set(fence.Header, "5")
+		handler.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	if got := seen.Len(); got != 0 {
+		t.Errorf("%d resources are remembered", got)
+	}
+}
+
+// A register that is full refuses what is new, and forgets nothing for it.
+func TestRegisterIsBounded(t *testing.T) {
+	seen := fence.Register{Max: 2}
+	write := func(name string, token uint64) error { return seen.Do(name, token, func() error { return nil }) }
+	for _, row := range []struct {
+		name  string
+		token uint64
+		want  error
+	}{
+		{"a", 5, nil}, {"b", 5, nil}, {"c", 5, fence.ErrFull}, {"a", 6, nil}, {"b", 4, fence.ErrStale}, {"a", 5, fence.ErrStale},
+	} {
+		if err := write(row.name, row.token); !errors.Is(err, row.want) {
+			t.Errorf("%s, %d: %v, want %v", row.name, row.token, err, row.want)
+		}
+	}
+	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPut, "/", nil)
+	r.Header.Set(fence.Header, "5")
+	fence.Handler(&seen, func(*http.Request) string { return "c" }, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("served")
+	})).ServeHTTP(w, r)
+	if w.Code != http.StatusServiceUnavailable {
+		t.Errorf("answered %d", w.Code)
+	}
+	seen.Forget("a")
+	seen.Forget("unknown")
+	if err := errors.Join(write("c", 5), write("b", 5)); err != nil {
+		t.Error(err)
+	}
+	if got := seen.Len(); got != 2 {
+		t.Errorf("%d resources are remembered", got)
+	}
+	unbounded := fence.Register{Max: -1}
+	for i := range 1000 {
+		if err := unbounded.Do(fmt.Sprint(i), 5, func() error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What is forgotten while it is written to is forgotten, and the turns stay in order.
+func TestForgetWhileWriting(t *testing.T) {
+	var seen fence.Register
+	err := seen.Do("a", 5, func() error {
+		seen.Forget("a")
+		return nil
+	})
+	if err != nil || seen.Len() != 0 {
+		t.Errorf("%v, %d resources are remembered", err, seen.Len())
+	}
+}
+
+// A resource is kept for Keep after its last use, and no longer than about that.
+func TestRegisterForgetsWhatNobodyUses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		seen := fence.Register{Keep: 24 * time.Hour, Max: 100}
+		write := func(name string, token uint64) error { return seen.Do(name, token, func() error { return nil }) }
+		for i := range 100 {
+			if err := write(fmt.Sprint(i), 5); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(24 * time.Hour)
+		if err := write("0", 5); err != nil { // it is in use
+			t.Error(err)
+		}
+		if err := write("1", 4); !errors.Is(err, fence.ErrStale) {
+			t.Errorf("after exactly as long as it is kept: %v", err)
+		}
+		time.Sleep(24*time.Hour - time.Minute)
+		if err := write("new", 5); err != nil {
+			t.Errorf("others were forgotten: %v", err)
+		}
+		if err := write("0", 4); !errors.Is(err, fence.ErrStale) {
+			t.Errorf("what was used is forgotten: %v", err)
+		}
+		if got := seen.Len(); got != 2 {
+			t.Errorf("%d resources are remembered", got)
+		}
+	})
+}
+
+// A write that lasts for longer than resources are kept is still there, and nobody else writes beside it.
+func TestRegisterKeepsWhatIsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		seen := fence.Register{Keep: time.Minute}
+		writing := 0
+		var done sync.WaitGroup
+		for range 2 {
+			done.Go(func() {
+				seen.Do("a", 5, func() error {
+					if writing++; writing > 1 {
+						t.Error("two write at once")
+					}
+					time.Sleep(time.Hour)
+					writing--
+					return nil
+				})
+			})
+			time.Sleep(time.Minute + 1)
+			seen.Do("new", 5, func() error { return nil }) // looks for what can be forgotten
+		}
+		done.Wait()
 	})
 }

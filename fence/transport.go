@@ -2,7 +2,7 @@ package fence
 
 import "net/http"
 
-// Transport sends the token of a request's context ([NewContext]) in its header, and makes an error that matches
+// Transport sends the token that a request's context holds ([NewContext]) in its header, and makes an error that matches
 // [ErrStale] of the answer that it was refused. That is an error, unlike other answers with an error status, since a
 // write that was refused must not be taken for one that was done by a client that does not look.
 type Transport struct {
@@ -15,7 +15,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if base == nil {
 		base = http.DefaultTransport
 	}
-	token, ok := FromContext(r.Context())
+	token, ok := Held(r.Context())
 	if !ok {
 		return base.RoundTrip(r)
 	}
