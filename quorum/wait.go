@@ -34,6 +34,17 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	return driver.Status{}, d.wait(ctx, cl, jittered(longestPause))
 }
 
+// Listen implements [driver.Listener]. A held claim ends by what its renewals are told.
+func (d *Driver) Listen(_ context.Context, c driver.Claim, moved func()) (stop func(), err error) {
+	cl := d.claims.find(c)
+	if cl == nil {
+		moved()
+		return func() {}, nil
+	}
+	unlisten := context.AfterFunc(cl.alive, moved)
+	return func() { unlisten() }, nil
+}
+
 // Bounds of one Wait.
 const (
 	unknownPause = 100 * time.Millisecond

@@ -33,6 +33,8 @@ type box struct {
 	until  time.Time     // when the claim has long been dead
 	lock   string        // whose claim it is
 	told   bool          // the claim's record says where to tell of it
+
+	listeners map[*func()]struct{} // are called with each news
 }
 
 // A watch wakes those that watch a queue.
@@ -157,12 +159,15 @@ func (b *box) fill() {
 		close(b.wake)
 		b.wake = nil
 	}
+	for moved := range b.listeners {
+		(*moved)()
+	}
 }
 
 // take empties the box.
 func (b *box) take() (driver.Status, error) {
 	st, gone, again := b.news, b.gone, b.again
-	*b = box{until: b.until, wake: b.wake, lock: b.lock, told: b.told}
+	*b = box{until: b.until, wake: b.wake, lock: b.lock, told: b.told, listeners: b.listeners}
 	switch {
 	case gone:
 		return driver.Status{}, driver.ErrGone

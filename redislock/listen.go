@@ -1,0 +1,39 @@
+package redislock
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Listen implements [driver.Listener].
+func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
+	untold, err := d.post.untold(ctx, c)
+	if err != nil {
+		return nil, explain(err)
+	}
+	stop, missed := d.post.attach(c.ID, &moved)
+	if untold || missed {
+		moved()
+	}
+	return stop, nil
+}
+
+// attach has moved called whenever there is news of a claim. missed says that there is already, or that the claim has ended.
+func (p *post) attach(id string, moved *func()) (stop func(), missed bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b := p.boxes[id]
+	if b == nil {
+		return func() {}, true
+	}
+	if b.listeners == nil {
+		b.listeners = make(map[*func()]struct{})
+	}
+	b.listeners[moved] = struct{}{}
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(b.listeners, moved)
+	}, b.filled
+}
