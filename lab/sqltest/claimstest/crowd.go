@@ -14,9 +14,11 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
+func isSoak() bool { return os.Getenv("HOLDFAST_SOAK") != "" }
+
 // spell is how long a crowd is at work: longer in a soak.
 func spell() time.Duration {
-	if os.Getenv("HOLDFAST_SOAK") != "" {
+	if isSoak() {
 		return 20 * time.Second
 	}
 	return 2 * time.Second

@@ -23,13 +23,15 @@ type Store struct {
 	Source  func(addr string) string // the same for database/sql
 	SQL     string                   // the name of its driver there
 
-	Empty     []string                   // empties the database
-	Schema    string                     // an expression for where the tables are
-	Routines  string                     // a query for statements that drop the routines
-	Later     []string                   // makes the routine that tells the revision say 1000
-	Revision  string                     // a query for the revision
-	Client    func(addr string) []string // a command that reads a script
-	Stranger  []string                   // makes a user "stranger" with the password "secret" and no rights on the tables
+	Empty     []string                          // empties the database
+	Schema    string                            // an expression for where the tables are
+	Routines  string                            // a query for statements that drop the routines
+	Names     func(prefix string, n int) string // a statement that makes up to a million locks that were in use a moment ago
+	RowsRead  func(testing.TB, *sql.DB) int64   // how many rows the server has read in our tables
+	Later     []string                          // makes the routine that tells the revision say 1000
+	Revision  string                            // a query for the revision
+	Client    func(addr string) []string        // a command that reads a script
+	Stranger  []string                          // makes a user "stranger" with the password "secret" and no rights on the tables
 	Settings  []Setting
 	Sessions  string                    // a query for the number of sessions, but for the one that asks
 	Sleeping  string                    // a query for the number of sessions that wait for a bell, or until it is time to look

@@ -22,6 +22,7 @@ var begin = []test{
 	{"sweep spares", testSweepSpares},
 	{"names", testNames},
 	{"newer tables", testNewerTables},
+	{"many names", testManyNames},
 	{"script", testScript},
 	{"earlier revision", testEarlierRevision},
 	{"later revision", testLaterRevision},
@@ -54,8 +55,14 @@ var use = []test{
 	{"granted between looks", testGrantedBetweenLooks},
 	{"broken is told", testBrokenIsTold},
 	{"broken waiter takes its bells", testBrokenWaiterTakesItsBells},
+	{"sweeping waits alone", testSweepingWaitsAlone},
 	{"sessions killed", testSessionsKilled},
 	{"restart", testRestart},
+}
+
+// soak are tests that take minutes.
+var soak = []test{
+	{"many names", testManyNamesSoak},
 }
 
 // Run runs all tests. start starts a server.
@@ -65,6 +72,9 @@ func Run(t *testing.T, start func(testing.TB) Store) {
 		drivertest.Run(t, drivertest.Harness{Open: s.client, TTL: time.Second})
 	})
 	t.Run("begin", func(t *testing.T) { runAll(t, start(t), begin) })
+	if isSoak() {
+		t.Run("soak", func(t *testing.T) { runAll(t, start(t).migrated(t), soak) })
+	}
 	t.Run("use", func(t *testing.T) { runAll(t, start(t).migrated(t), use) })
 }
 

@@ -30,6 +30,13 @@ func TestClaims(t *testing.T) {
 			Empty:    []string{"DROP DATABASE test", "CREATE DATABASE test"},
 			Schema:   "DATABASE()",
 			Routines: "SELECT CONCAT('DROP PROCEDURE ', ROUTINE_NAME) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()",
+			Names: func(prefix string, n int) string {
+				return fmt.Sprintf("INSERT INTO holdfast_locks (name, token, released)"+
+					" WITH RECURSIVE d AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM d WHERE i < 999)"+
+					" SELECT CONCAT('%s', a.i * 1000 + b.i), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), 0"+
+					" FROM d a, d b WHERE a.i * 1000 + b.i < %d", prefix, n)
+			},
+			RowsRead: rowsRead,
 			Later: []string{
 				"DROP PROCEDURE holdfast1_version",
 				"CREATE PROCEDURE holdfast1_version() SQL SECURITY INVOKER SELECT format, 1000 FROM holdfast_store",
@@ -80,10 +87,20 @@ func killAll(t testing.TB, db *sql.DB) {
 
 // rival has written much, so that InnoDB ends another transaction rather than this one.
 var rival = claimstest.Rival{
-	Prepare: []string{"CREATE TABLE ballast (n INT)"},
+	Prepare: []string{"CREATE TABLE IF NOT EXISTS ballast (n INT)"},
 	Begin:   []string{"INSERT INTO ballast VALUES (1)" + strings.Repeat(", (1)", 1000)},
 	Blocked: metric("lock_row_lock_current_waits"),
 	Ended:   metric("lock_timeouts"),
+}
+
+// rowsRead is what the server counts, in all tables.
+func rowsRead(t testing.TB, db *sql.DB) (n int64) {
+	t.Helper()
+	var name string
+	if err := db.QueryRow("SHOW GLOBAL STATUS LIKE 'Handler_read_next'").Scan(&name, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // metric is a query for what InnoDB counts.

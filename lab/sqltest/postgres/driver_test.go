@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"database/sql"
+	"fmt"
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -26,6 +27,12 @@ func TestClaims(t *testing.T) {
 			Empty:    []string{"DROP SCHEMA public CASCADE", "CREATE SCHEMA public"},
 			Schema:   "current_schema()",
 			Routines: "SELECT 'DROP FUNCTION ' || oid::regprocedure FROM pg_proc WHERE proname LIKE 'holdfast1%'",
+			Names: func(prefix string, n int) string {
+				return fmt.Sprintf("INSERT INTO holdfast_locks (name, token, released)"+
+					" SELECT convert_to('%s' || i, 'UTF8'), extract(epoch FROM clock_timestamp()) * 1000000, 0"+
+					" FROM generate_series(0, %d - 1) i", prefix, n)
+			},
+			RowsRead: rowsRead,
 			Later: []string{
 				"CREATE OR REPLACE FUNCTION holdfast1_version() RETURNS TABLE (format integer, revision integer)" +
 					" LANGUAGE sql AS 'SELECT format, 1000 FROM holdfast_store'",
@@ -64,4 +71,15 @@ func TestClaims(t *testing.T) {
 var rival = claimstest.Rival{
 	Begin:   []string{"SET LOCAL deadlock_timeout = '1h'"},
 	Blocked: "SELECT count(*) FROM pg_locks WHERE NOT granted",
+}
+
+// rowsRead is what the server counts, a moment later.
+func rowsRead(t testing.TB, db *sql.DB) (n int64) {
+	t.Helper()
+	err := db.QueryRow("SELECT coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::bigint FROM pg_stat_user_tables" +
+		" WHERE relname IN ('holdfast_locks', 'holdfast_claims', 'holdfast_ends')").Scan(&n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

@@ -73,7 +73,9 @@ const (
 	readQueue    routine = "queue"
 	readNames    routine = "names"
 	readDigest   routine = "digest"
-	findStale    routine = "stale"
+	takeTurn     routine = "turn"
+	noteTurn     routine = "mark"
+	surveyRows   routine = "survey"
 	tidyQueue    routine = "tidy"
 	forgetEnds   routine = "forget"
 	retireLocks  routine = "retire"
@@ -83,7 +85,7 @@ const (
 // callable are the routines that programs call. None but ring is called by another.
 var callable = []routine{
 	ringBell, requestClaim, releaseClaim, renewClaims, waitForClaim, breakClaim, revokeClaim,
-	readQueue, readNames, readDigest, findStale, tidyQueue, forgetEnds, retireLocks,
+	readQueue, readNames, readDigest, takeTurn, noteTurn, surveyRows, tidyQueue, forgetEnds, retireLocks,
 }
 
 func (d *Dialect) isBusy(err error) bool    { return d.isOneOf(err, d.busy) }

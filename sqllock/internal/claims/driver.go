@@ -28,7 +28,7 @@ type Driver struct {
 func New(ctx context.Context, db *sql.DB, d *Dialect, keep time.Duration) (*Driver, error) {
 	l := &Driver{dialect: d, keep: keep, session: newSession(db, d)}
 	l.resting.open = func(ctx context.Context) (*conn, error) { return openConn(ctx, db, d) }
-	if _, err := run(ctx, l.session, func(context.Context, *conn) (struct{}, error) { return struct{}{}, nil }); err != nil {
+	if err := inTurn(ctx, l.session, func(context.Context, *conn) error { return nil }); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	l.sweeper.start(l)

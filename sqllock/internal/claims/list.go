@@ -46,7 +46,11 @@ func grant(entries []driver.Entry) {
 // List implements [driver.Lister]. The names are those of one moment.
 func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		names, err := d.names(ctx, readNames, []byte(prefix))
+		var names []string
+		err := d.aside(ctx, func(ctx context.Context, conn *conn) (err error) { // there may be millions
+			names, err = conn.names(ctx, readNames, []byte(prefix))
+			return err
+		})
 		if err != nil {
 			yield("", err)
 			return
@@ -60,14 +64,12 @@ func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 }
 
 // names calls a routine that returns names of locks.
-func (d *Driver) names(ctx context.Context, r routine, args ...any) ([]string, error) {
-	return run(ctx, d.session, func(ctx context.Context, conn *conn) (names []string, err error) {
-		err = conn.rows(ctx, r, args, func(scan func(...any) error) error {
-			var name []byte
-			err := scan(&name)
-			names = append(names, string(name))
-			return err
-		})
-		return names, err
+func (c *conn) names(ctx context.Context, r routine, args ...any) (names []string, err error) {
+	err = c.rows(ctx, r, args, func(scan func(...any) error) error {
+		var name []byte
+		err := scan(&name)
+		names = append(names, string(name))
+		return err
 	})
+	return names, err
 }

@@ -33,11 +33,10 @@ func (d *Driver) Revoke(ctx context.Context, name, id string) error {
 	})
 }
 
-// change is run without a value.
+// change lets f write.
 func (d *Driver) change(ctx context.Context, f func(context.Context, *conn) error) error {
-	_, err := run(ctx, d.session, func(ctx context.Context, conn *conn) (struct{}, error) {
+	return inTurn(ctx, d.session, func(ctx context.Context, conn *conn) error {
 		d.sweeper.wrote.Store(true)
-		return struct{}{}, f(ctx, conn)
+		return f(ctx, conn)
 	})
-	return err
 }

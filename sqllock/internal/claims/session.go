@@ -73,6 +73,12 @@ func run[T any](ctx context.Context, s *session, f func(context.Context, *conn) 
 	}
 }
 
+// inTurn is run without a value.
+func inTurn(ctx context.Context, s *session, f func(context.Context, *conn) error) error {
+	_, err := run(ctx, s, func(ctx context.Context, conn *conn) (struct{}, error) { return struct{}{}, f(ctx, conn) })
+	return err
+}
+
 // patient returns a context that ends some time after ctx, or with the session.
 func (s *session) patient(ctx context.Context) (context.Context, context.CancelFunc) {
 	patient, cancel := context.WithCancelCause(context.WithoutCancel(ctx))

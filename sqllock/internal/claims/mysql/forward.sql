@@ -14,5 +14,11 @@ BEGIN
 		) THEN
 			ALTER TABLE holdfast_store ADD PRIMARY KEY (format);
 		END IF;
+		IF EXISTS (
+			SELECT 1 FROM information_schema.STATISTICS
+			WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'holdfast_claims' AND INDEX_NAME = 'holdfast_claims_deadline'
+		) THEN
+			ALTER TABLE holdfast_claims DROP INDEX holdfast_claims_deadline;
+		END IF;
 	END IF;
 END

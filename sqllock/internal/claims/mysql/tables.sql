@@ -1,7 +1,8 @@
 -- Makes the tables of format 1, unless they were made before. Takes and returns nothing.
 --
 -- Names, owners and values are bytes. Times are microseconds since 1970 by the server's clock, and TTLs microseconds.
--- InnoDB locks what is next to a row that breaks a unique index, so there is none but the primary keys.
+-- No index of claims has the deadline in it, which each renewal changes. InnoDB locks what is next to a row that breaks a
+-- unique index, so there is none but the primary keys.
 CREATE TABLE IF NOT EXISTS holdfast_locks ( -- a row for each lock, which is locked by whoever changes its queue
 	name     VARBINARY(1024) NOT NULL PRIMARY KEY,
 	token    BIGINT          NOT NULL, -- the greatest so far
@@ -22,8 +23,7 @@ CREATE TABLE IF NOT EXISTS holdfast_claims ( -- the queues: a row for each claim
 	owner    BLOB            NOT NULL,
 	value    MEDIUMBLOB      NOT NULL,
 	PRIMARY KEY (name, id),
-	KEY holdfast_claims_queue (name, granted, token),
-	KEY holdfast_claims_deadline (deadline)
+	KEY holdfast_claims_queue (name, granted, token)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
 
 CREATE TABLE IF NOT EXISTS holdfast_ends ( -- claims that ended, while a late copy of their request may still arrive
@@ -35,6 +35,15 @@ CREATE TABLE IF NOT EXISTS holdfast_ends ( -- claims that ended, while a late co
 	PRIMARY KEY (name, id),
 	KEY holdfast_ends_deadline (deadline)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
+
+CREATE TABLE IF NOT EXISTS holdfast_sweep ( -- one row: how far sweeping has come, whoever does it
+	id     TINYINT         NOT NULL PRIMARY KEY,
+	next   BIGINT          NOT NULL, -- when somebody may go on
+	locks  VARBINARY(1024) NOT NULL, -- the name of the lock after which to go on
+	claims VARBINARY(1024) NOT NULL  -- and that of the claims
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
+
+INSERT IGNORE INTO holdfast_sweep (id, next, locks, claims) VALUES (1, 0, '', '');
 
 CREATE TABLE IF NOT EXISTS holdfast_store ( -- one row, and that last, so that nobody uses what is half made
 	format INT NOT NULL PRIMARY KEY -- of the tables; the names of the routines begin with it

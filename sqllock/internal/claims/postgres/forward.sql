@@ -16,5 +16,9 @@ BEGIN
 	IF NOT EXISTS (SELECT FROM pg_index WHERE indrelid = to_regclass('holdfast_store') AND indisprimary) THEN
 		ALTER TABLE holdfast_store ADD PRIMARY KEY (format);
 	END IF;
+	IF to_regclass('holdfast_claims_deadline') IS NOT NULL THEN
+		DROP INDEX holdfast_claims_deadline;
+	END IF;
+	DROP FUNCTION IF EXISTS holdfast1_stale(bigint), holdfast1_retire(bigint, bigint), holdfast1_tidy(bytea);
 END
 $$;

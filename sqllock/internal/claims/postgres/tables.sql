@@ -23,7 +23,6 @@ CREATE TABLE IF NOT EXISTS holdfast_claims ( -- the queues: a row for each claim
 	PRIMARY KEY (name, id)
 );
 CREATE INDEX IF NOT EXISTS holdfast_claims_queue ON holdfast_claims (name, granted, token);
-CREATE INDEX IF NOT EXISTS holdfast_claims_deadline ON holdfast_claims (deadline);
 
 CREATE TABLE IF NOT EXISTS holdfast_ends ( -- claims that ended, while a late copy of their request may still arrive
 	name     bytea   NOT NULL,
@@ -34,6 +33,15 @@ CREATE TABLE IF NOT EXISTS holdfast_ends ( -- claims that ended, while a late co
 	PRIMARY KEY (name, id)
 );
 CREATE INDEX IF NOT EXISTS holdfast_ends_deadline ON holdfast_ends (deadline);
+
+CREATE TABLE IF NOT EXISTS holdfast_sweep ( -- one row: how far sweeping has come, whoever does it
+	id     smallint NOT NULL PRIMARY KEY,
+	next   bigint   NOT NULL, -- when somebody may go on
+	locks  bytea    NOT NULL, -- the name of the lock after which to go on
+	claims bytea    NOT NULL  -- and that of the claims
+);
+
+INSERT INTO holdfast_sweep (id, next, locks, claims) VALUES (1, 0, '', '') ON CONFLICT DO NOTHING;
 
 CREATE TABLE IF NOT EXISTS holdfast_store ( -- one row
 	format integer NOT NULL PRIMARY KEY -- of the tables; the names of the routines begin with it

@@ -1,16 +1,18 @@
--- Takes all dead claims of a lock out of its queue, and grants what that makes grantable. Takes the name, returns how many
--- had expired: not those of releases that were only noted.
-CREATE FUNCTION holdfast1_tidy(p_name bytea) RETURNS bigint
+-- Takes dead claims of a lock out of its queue, and grants what that makes grantable. Takes the name, and how many to take out
+-- at most. Returns how many had expired of those that were taken out: not those of releases that were only noted.
+CREATE FUNCTION holdfast1_tidy(p_name bytea, p_most bigint) RETURNS bigint
 LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
 	v_now bigint := holdfast1_now();
 	v_expired bigint;
 BEGIN
-	SELECT count(*) INTO v_expired FROM holdfast_claims c JOIN holdfast_locks l ON l.name = c.name
-	WHERE c.name = p_name AND c.deadline <= v_now AND c.token > l.released;
+	SELECT count(*) INTO v_expired FROM (
+		SELECT FROM holdfast_claims c JOIN holdfast_locks l ON l.name = c.name
+		WHERE c.name = p_name AND c.deadline <= v_now AND c.token > l.released LIMIT p_most
+	) e;
 	PERFORM holdfast1_enter(p_name);
 	PERFORM holdfast1_finish(p_name, d.id, false, v_now, v_now)
-	FROM (SELECT id FROM holdfast_claims WHERE name = p_name AND deadline <= v_now ORDER BY token) d;
+	FROM (SELECT id FROM holdfast_claims WHERE name = p_name AND deadline <= v_now ORDER BY token LIMIT p_most) d;
 	PERFORM holdfast1_settle(p_name, v_now);
 	RETURN v_expired;
 END

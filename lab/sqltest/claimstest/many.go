@@ -1,0 +1,93 @@
+package claimstest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/proxy"
+)
+
+// Sweeping reads large tables in small steps: no statement keeps the server busy for as long as there are names.
+func testManyNames(t *testing.T, s Store) {
+	const names, most = 100_000, 4_000
+	db := s.migrated(t).admin(t)
+	p := proxy.New(t, s.Addr)
+	d := s.clientAt(t, p.Addr)
+	change(t, db, s.Names("many ", names))
+	defer changeAll(t, db, []string{"DELETE FROM holdfast_locks WHERE released = 0"})
+
+	before := s.RowsRead(t, db)
+	p.Count(statements)
+	if _, err := driver.Reap(t.Context(), d, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	asked := int64(p.Counted())
+	if asked == 0 {
+		t.Fatal("nothing was asked")
+	}
+	read := int64(0)
+	eventually(t, "the server counts what it has read", func() bool {
+		read = s.RowsRead(t, db) - before
+		return read >= names
+	})
+	if read/asked > most {
+		t.Errorf("%d statements read %d rows among %d names, want at most %d rows each", asked, read, names, most)
+	}
+}
+
+// What sweeping waits for, a request does not.
+func testSweepingWaitsAlone(t *testing.T, s Store) {
+	db, d := s.admin(t), s.client(t)
+	dead := mutex(t.Name() + " dead")
+	dead.TTL = 100 * time.Millisecond
+	request(t, d, dead, true)
+	changeAll(t, db, s.Rival.Prepare)
+	driver.Sleep(t.Context(), 2*dead.TTL)
+	tx := s.rival(t, db)
+	defer tx.Rollback()
+	execute(t, tx, fmt.Sprintf("SELECT token FROM holdfast_locks WHERE name = '%s' FOR UPDATE", dead.Name))
+	answer := s.ask(t, db, func(ctx context.Context) error {
+		_, err := driver.Reap(ctx, d, time.Hour)
+		return err
+	})
+	c := mutex(t.Name())
+	release(t, d, request(t, d, c, true))
+	finish(t, tx, "Reap", answer)
+}
+
+// A soak: beside millions of names, cycles take little longer than in an empty table for as long as a client lives, which
+// sweeps several times.
+func testManyNamesSoak(t *testing.T, s Store) {
+	const names, parts = 5_000_000, 5
+	db := s.migrated(t).admin(t)
+	d := s.client(t)
+	alone := cycles(t, d)
+	for i := range parts {
+		change(t, db, s.Names(fmt.Sprint("many ", i, " "), names/parts))
+	}
+	before := s.RowsRead(t, db)
+	beside := cycles(t, d)
+	t.Logf("p99 of a cycle: %v in an empty table, %v beside %d names, of which sweeping has read %d",
+		alone, beside, names, s.RowsRead(t, db)-before)
+	if beside > 3*alone {
+		t.Errorf("a cycle takes %v, %v alone", beside, alone)
+	}
+	s.empty(t)
+}
+
+// cycles is how long 99 of 100 cycles take at most, in two minutes.
+func cycles(t *testing.T, d driver.Driver) time.Duration {
+	t.Helper()
+	var took []time.Duration
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
+		began := time.Now()
+		release(t, d, request(t, d, tryOnly(mutex(t.Name())), true))
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	return took[len(took)*99/100]
+}
