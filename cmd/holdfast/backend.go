@@ -27,6 +27,9 @@ import (
 type backendFlags struct {
 	url  string
 	file string
+
+	isOwn bool        // nothing else was named than the file of this user
+	warn  func(error) // nil where nobody is to be told
 }
 
 // backendEnv is the environment variable that names the backend.
@@ -50,7 +53,18 @@ func (b *backendFlags) choose() (string, error) {
 	if rawURL, set := os.LookupEnv(backendEnv); set {
 		return rawURL, refuseBlank(rawURL)
 	}
-	return ownFile()
+	return b.own()
+}
+
+// own returns the URL of the file of this user, and tells what is to be known about it.
+func (b *backendFlags) own() (string, error) {
+	b.isOwn = true
+	rawURL, caution, err := ownFile()
+	if caution != nil && b.warn != nil {
+		b.warn(caution)
+		b.warn = nil // once
+	}
+	return rawURL, err
 }
 
 // refuseBlank refuses an environment that names a backend without saying which.
@@ -176,6 +190,8 @@ func (b *backendFlags) open(ctx context.Context, opts ...holdfast.Option) (*stor
 	d, err := driver.Open(ctx, rawURL)
 	switch {
 	case err == nil:
+	case b.isOwn:
+		return nil, noOwnFile(err)
 	case isUnreachable(err):
 		return nil, unavailable(err)
 	default: // the URL asks for something that there is not

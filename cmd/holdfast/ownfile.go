@@ -10,24 +10,35 @@ import (
 )
 
 // ownFile returns the URL of the backend that is used when none is named: a file in a folder of this user, the same for
-// cron, a login and a service.
-func ownFile() (string, error) {
+// cron, a login and a service. caution is what the user should know about it, if anything.
+func ownFile() (rawURL string, caution, err error) {
 	folder, err := ownFolder()
 	if err != nil {
-		return "", unavailable(err)
+		return "", nil, noOwnFile(err)
 	}
 	if err := makePrivate(folder); err != nil {
-		return "", unavailable(fmt.Errorf("default backend: %w, or name another backend with --backend or %s", err, backendEnv))
+		return "", nil, noOwnFile(err)
 	}
-	u := url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(folder, "locks.db"))}
-	return u.String(), nil
+	path, err := moveOn(folder)
+	if err != nil {
+		return "", nil, noOwnFile(err)
+	}
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
+	return u.String(), hidden(filepath.Dir(path)), nil
+}
+
+// ownName is the name of the file in its folder.
+const ownName = "locks.db"
+
+func noOwnFile(err error) error {
+	return unavailable(fmt.Errorf("default backend: %w, or name another backend with --backend or %s", err, backendEnv))
 }
 
 // makePrivate makes a folder that only this user can use, or checks that it is one. Others could make it first, to read
 // or replace what is in it.
 func makePrivate(folder string) error {
 	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%w; make it possible to create it", err)
+		return fmt.Errorf("the folder of this user's locks: %w; make it possible to create it", err)
 	}
 	info, err := os.Lstat(folder)
 	if err != nil {

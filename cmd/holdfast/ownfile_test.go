@@ -5,17 +5,44 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-func TestOwnFileIsTheSameWhateverTheEnvironment(t *testing.T) {
-	for _, name := range []string{"HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "USER"} {
+func TestOwnFolderIsTheSameWhateverTheEnvironment(t *testing.T) {
+	for _, name := range []string{"HOME", "TMPDIR", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "USER"} {
 		t.Setenv(name, "/elsewhere")
 	}
 	folder, err := ownFolder()
-	if want := "/var/tmp/holdfast-" + decimal(uint64(os.Geteuid())); err != nil || folder != want {
+	want := "/var/lib/holdfast"
+	if uid := os.Geteuid(); uid != 0 {
+		want, err = homeFolder(uid)
+	}
+	if err != nil || folder != want {
 		t.Errorf("ownFolder() = %q, %v; want %q: cron, a login and a service must meet there", folder, err, want)
+	}
+}
+
+// Users other than root have it in the home folder of the user database, or are told what to do.
+func TestHomeFolder(t *testing.T) {
+	entries, err := os.ReadFile("/etc/passwd")
+	ok(t, err)
+	for line := range strings.Lines(string(entries)) {
+		fields := strings.Split(strings.TrimSpace(line), ":")
+		if len(fields) != 7 || fields[5] == "/" || fields[5] == "" {
+			continue
+		}
+		uid, err := strconv.Atoi(fields[2])
+		ok(t, err)
+		folder, err := homeFolder(uid)
+		if want := filepath.Join(fields[5], ".local/state/holdfast"); err != nil || folder != want {
+			t.Errorf("homeFolder(%d) = %q, %v; want %q, as %q says", uid, folder, err, want, line)
+		}
+	}
+	const unknown = 1<<31 - 7
+	if _, err := homeFolder(unknown); err == nil || !strings.Contains(err.Error(), "add the user") {
+		t.Errorf("homeFolder of a user that there is not: %v; want an error that says what to do", err)
 	}
 }
 

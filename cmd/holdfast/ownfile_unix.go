@@ -6,12 +6,45 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
+	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 )
 
-// ownFolder is in a place that outlives a restart of the machine and does not depend on the environment.
-func ownFolder() (string, error) { return "/var/tmp/holdfast-" + strconv.Itoa(os.Geteuid()), nil }
+// ownFolder is in a place that outlives a restart of the machine, that nobody else can take, and that does not depend on
+// the environment. What is around it is made if that is possible.
+func ownFolder() (string, error) {
+	if os.Geteuid() == 0 {
+		return rootFolder(), nil
+	}
+	folder, err := homeFolder(os.Geteuid())
+	if err == nil {
+		_ = os.MkdirAll(filepath.Dir(folder), 0o700) // who makes the folder tells what is wrong
+	}
+	return folder, err
+}
+
+// rootFolder is where the system keeps what its services remember.
+func rootFolder() string {
+	if runtime.GOOS == "linux" {
+		return "/var/lib/holdfast"
+	}
+	return "/var/db/holdfast"
+}
+
+// homeFolder is in the home folder that the user database names: HOME may be anything, such as that of who called sudo.
+func homeFolder(uid int) (string, error) {
+	u, err := user.LookupId(strconv.Itoa(uid))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("the user database does not tell where the home folder of user %d is (%w); add the user", uid, err)
+	case !filepath.IsAbs(u.HomeDir) || filepath.Clean(u.HomeDir) == "/":
+		return "", fmt.Errorf("user %d has no home folder of its own in the user database (%q); give it one", uid, u.HomeDir)
+	}
+	return filepath.Join(u.HomeDir, ".local", "state", "holdfast"), nil
+}
 
 func checkPrivate(folder string, info fs.FileInfo) error {
 	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || int(stat.Uid) != os.Geteuid() {

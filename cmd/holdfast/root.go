@@ -18,6 +18,7 @@ type app struct {
 // run is the whole command. It returns the exit code.
 func run(ctx context.Context, args []string, s streams) int {
 	a := &app{streams: s}
+	a.backend.warn = a.warn
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
