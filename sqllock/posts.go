@@ -22,6 +22,8 @@ type post struct {
 	told    driver.Status // what the caller knows
 	waiters int
 	until   time.Time // nobody asks after that
+
+	listeners map[*func()]struct{} // are called when it rings
 }
 
 const firstSweep = 64
@@ -83,6 +85,9 @@ func (ps *posts) ring(id string) {
 		select {
 		case p.bell <- struct{}{}:
 		default: // it rings already
+		}
+		for moved := range p.listeners {
+			(*moved)()
 		}
 	}
 }

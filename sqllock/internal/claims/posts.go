@@ -27,6 +27,8 @@ type post struct {
 	waiters int
 	until   time.Time          // nobody asks after that
 	stop    context.CancelFunc // of the wait for this claim that is under way, or nil
+
+	listeners map[*func()]struct{} // are called with each notice
 }
 
 // A notice is what Wait returns.
@@ -78,6 +80,9 @@ func (ps *posts) tellLocked(p *post, n notice) {
 	default:
 	}
 	p.news <- n
+	for moved := range p.listeners {
+		(*moved)()
+	}
 	switch {
 	case n.err != nil:
 		ps.removeLocked(p)
