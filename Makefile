@@ -33,8 +33,9 @@ EXTRA = ./lab/sqltest/mariadb ./lab/sessiontest ./lab/txtest ./redislock/... ./f
 test-extra: servers servers-extra ## test on MySQL 9 and Valkey 8 what `make test` tests on MariaDB and Redis
 	$(REAL) HOLDFAST_EXTRA=1 go test -race -timeout 10m $(EXTRA)
 
-test-race: ## provoke races: tests that need no server, repeatedly, on more threads than cores
-	go test -race -count=3 -cpu 1,4,16 -timeout 20m . ./driver/... ./memlock/...
+test-race: ## provoke races: tests that need no server, repeatedly, and on more threads than cores
+	go test -race -count=3 -timeout 20m . ./driver/... ./memlock/...
+	go test -count=3 -cpu 4,16 -timeout 20m . ./driver/... ./memlock/...
 
 lint: ## gofmt, vet, staticcheck, types on macOS and Windows, and modules that are tidy
 	@sh scripts/lint.sh

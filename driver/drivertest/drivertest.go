@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/bubble"
 	"github.com/holdfast-go/holdfast/internal/pace"
 )
 
@@ -87,6 +88,9 @@ func contract() []row {
 
 // Run runs the whole suite.
 func Run(t *testing.T, h Harness) {
+	if h.Virtual != nil {
+		defer bubble.Alone()()
+	}
 	t.Run("contract", func(t *testing.T) { runRows(t, h, setting{}) })
 	t.Run("bare", func(t *testing.T) { runRows(t, h, setting{wrap: hideAbilities}) })
 	t.Run("faulty", func(t *testing.T) { runRows(t, h, setting{wrap: overFaults, lossy: true}) })

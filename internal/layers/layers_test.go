@@ -3,6 +3,7 @@ package layers
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -20,6 +21,7 @@ const (
 	helpers   = `internal/(boottime|format|dbms)` // what is too small to be anybody's
 	forTests  = `internal/(servers|proxy|hall|pace)`
 	aContract = `driver|driver/drivertest`
+	inBubbles = `internal/bubble` // any test may use it, and those with bubbles must
 )
 
 var layers = []layer{
@@ -27,7 +29,7 @@ var layers = []layer{
 		"what users hold knows the contract and no backend, and is tested on the reference"},
 	{`driver`, ``, `memlock`,
 		"the contract imports nothing of ours, so that anybody can implement it"},
-	{`driver/drivertest`, `driver|memlock|internal/pace`, ``,
+	{`driver/drivertest`, `driver|memlock|internal/(pace|bubble)`, ``,
 		"the suite compares a driver with the reference"},
 	{`(mem|sql)lock|quorum`, `driver|` + helpers, aContract + `|memlock|` + forTests,
 		"a driver knows the contract, and neither what users hold nor other drivers"},
@@ -70,6 +72,21 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// Without internal/bubble the race detector crashes now and then.
+func TestBubbles(t *testing.T) {
+	with, safe := make(map[string]bool), make(map[string]bool)
+	for _, f := range goFiles(t) {
+		folder := path.Dir(f.name)
+		with[folder] = with[folder] || slices.Contains(f.imports, "testing/synctest")
+		safe[folder] = safe[folder] || folder == inBubbles || slices.Contains(f.imports, root+"/"+inBubbles)
+	}
+	for folder, has := range with {
+		if has && !safe[folder] {
+			t.Errorf("%s has bubbles; it needs func TestMain(m *testing.M) { bubble.Main(m) }, or bubble.Alone", folder)
+		}
+	}
+}
+
 // refuse returns why a file in a module must not import something, or nothing.
 func refuse(file, module, imported string) string {
 	folder := path.Dir(file)
@@ -86,7 +103,7 @@ func refuse(file, module, imported string) string {
 	switch {
 	case l == nil:
 		return "no layer says what " + folder + " may import; add one"
-	case whole(l.may, to), strings.HasSuffix(file, "_test.go") && whole(l.tests, to):
+	case whole(l.may, to), strings.HasSuffix(file, "_test.go") && (whole(l.tests, to) || to == inBubbles):
 		return ""
 	}
 	return l.why
