@@ -46,6 +46,8 @@ func (l *lock) begin(ctx context.Context, a ask, wait bool) (*hold, *waiter, err
 		return nil, nil, l.failure("lock", ErrUnknown, err)
 	case err != nil && answered(err) && !unanswered:
 		return nil, nil, l.failure("lock", err)
+	case err != nil && isUnsent(err) && !unanswered:
+		return nil, nil, l.unsent(ctx, err)
 	case err != nil:
 		l.client.undo(claim)
 		return nil, nil, l.unknown(ctx, err)
@@ -84,8 +86,16 @@ func (l *lock) requestOften(ctx context.Context, claim driver.Claim, patience ti
 		if err == nil || answered(err) || now() > giveUp || pace.pause(ctx) != nil {
 			return st, sent, unanswered, err
 		}
-		unanswered = true
+		unanswered = unanswered || !isUnsent(err)
 	}
+}
+
+// unsent is the error for a request that has not left the client, so that there is nothing to undo.
+func (l *lock) unsent(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return l.failure("lock", ErrNotAcquired, context.Cause(ctx), err)
+	}
+	return l.failure("lock", err, errors.New("is the backend running and reachable?"))
 }
 
 // unknown is the error for a request that was not answered.

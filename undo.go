@@ -159,6 +159,9 @@ func answered(err error) bool {
 		errors.Is(err, driver.ErrInvalidName) || errors.Is(err, errors.ErrUnsupported)
 }
 
+// isUnsent reports whether an error says that the request has not left the client.
+func isUnsent(err error) bool { return errors.Is(err, driver.ErrUnsent) }
+
 // A pace makes the pauses between attempts: short at first, growing, and never in step with other clients.
 type pace struct{ last time.Duration }
 

@@ -100,12 +100,15 @@ type Traits struct {
 	Detach      bool          // Claim.Detached works
 }
 
-// Errors that are answers. Drivers wrap them or return them as they are.
+// Errors that say what became of a request. Drivers wrap them or return them as they are.
 var (
 	// ErrGone says that the claim is not in the queue (any more), or not under this token.
 	ErrGone = errors.New("claim is gone")
 	// ErrUnknown says that the outcome cannot be known.
 	ErrUnknown = errors.New("outcome unknown")
+	// ErrUnsent says that the request has not left the client, as when there is no connection, or none in time: nothing was
+	// changed, and it will never arrive. Asking again may help. A driver returns it where it is sure.
+	ErrUnsent = errors.New("request not sent")
 	// ErrRefused says that the server answered no: nothing was changed and asking again will not help. Examples: a
 	// wrong password, a key of another type, a record in a newer format.
 	ErrRefused = errors.New("refused by the backend")

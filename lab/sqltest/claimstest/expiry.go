@@ -11,7 +11,7 @@ import (
 func testExpired(t *testing.T, s Store) {
 	holder, other := s.client(t), s.client(t)
 	short := mutex(t.Name())
-	short.TTL = 300 * time.Millisecond
+	short.TTL = time.Second
 	dead := request(t, holder, short, true)
 	request(t, other, tryOnly(mutex(t.Name())), false)
 	driver.Sleep(t.Context(), 2*short.TTL)

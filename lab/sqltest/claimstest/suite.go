@@ -40,6 +40,7 @@ var use = []test{
 	{"client clock", testClientClock},
 	{"answer lost", testAnswerLost},
 	{"cancelled", testCancelled},
+	{"unsent", testUnsent},
 	{"round trips", testRoundTrips},
 	{"hand-offs", testHandOffs},
 	{"noted", testNoted},

@@ -86,10 +86,11 @@ func (c *conn) prepared(ctx context.Context, r routine, args int) (*sql.Stmt, er
 		return stmt, nil
 	}
 	stmt, err := c.PrepareContext(ctx, c.dialect.call(prefix+string(r), args))
-	if err == nil {
-		c.statements[r] = stmt
+	if err != nil {
+		return nil, unsent(err)
 	}
-	return stmt, err
+	c.statements[r] = stmt
+	return stmt, nil
 }
 
 // run calls a routine whose answer does not matter.

@@ -3,7 +3,6 @@ package claims
 import (
 	"context"
 	"database/sql"
-	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -48,17 +47,18 @@ func run[T any](ctx context.Context, s *session, f func(context.Context, *conn) 
 	select {
 	case <-s.turn:
 	case <-ctx.Done():
-		return none, context.Cause(ctx)
+		return none, unsent(context.Cause(ctx))
 	case <-s.open.Done():
-		return none, errClosed
+		return none, unsent(errClosed)
 	}
 	answer := make(chan result, 1)
+	var sent sending
 	go func() { // ends with f, and that soon after ctx or the session
 		defer func() { s.turn <- struct{}{} }()
 		patient, cancel := s.patient(ctx)
 		defer cancel()
 		var r result
-		r.err = s.untilFree(ctx, patient, func(c *conn) (err error) {
+		r.err = s.untilFree(ctx, patient, &sent, func(c *conn) (err error) {
 			r.value, err = f(patient, c)
 			return err
 		})
@@ -69,6 +69,9 @@ func run[T any](ctx context.Context, s *session, f func(context.Context, *conn) 
 	case r := <-answer:
 		return r.value, s.dialect.explain(r.err)
 	case <-ctx.Done():
+		if sent.giveUp() {
+			return none, unsent(context.Cause(ctx))
+		}
 		return none, context.Cause(ctx)
 	}
 }
@@ -104,37 +107,37 @@ const remaking = 2 * time.Second
 
 // untilFree repeats f while others are in the way, and once on a new connection where the old one broke before anything
 // was sent.
-func (s *session) untilFree(ctx, patient context.Context, f func(*conn) error) error {
+func (s *session) untilFree(ctx, patient context.Context, sent *sending, f func(*conn) error) error {
 	fresh, began := false, time.Now()
 	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
 		c, opened, err := s.ready(patient)
 		if err != nil {
-			return err
+			return unsent(err)
 		}
 		fresh = fresh || opened
+		if ctx.Err() != nil || !sent.begin() {
+			return unsent(context.Cause(ctx))
+		}
 		err = f(c)
 		switch {
 		case err == nil || isAnswer(err):
 			return err
 		case s.dialect.isBusy(err) || s.dialect.isMissing(err) && time.Since(began) < remaking:
+			sent.undone()
 			if driver.Sleep(ctx, rand.N(pause)) != nil {
-				return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+				return unsent(fmt.Errorf("%w: %w", context.Cause(ctx), err))
 			}
 		case isUnsent(err) && !fresh:
+			sent.undone()
 			s.drop()
+		case isUnsent(err):
+			s.drop()
+			return unsent(err)
 		default:
 			s.drop()
 			return err
 		}
 	}
-}
-
-// isUnsent reports whether an error says that the connection had been lost before the statement was sent.
-func isUnsent(err error) bool {
-	return errors.Is(err, sqldriver.ErrBadConn) || errors.Is(err, sql.ErrConnDone)
 }
 
 func isAnswer(err error) bool { return errors.Is(err, driver.ErrGone) }
