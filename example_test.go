@@ -291,6 +291,46 @@ func ExampleLockAll() {
 	// Output: account/2 account/1
 }
 
+// A transfer moves money between two accounts, whichever comes first.
+func ExampleLeases_Do() {
+	ctx := context.Background()
+	client := open(ctx, "leasesdo")
+	defer client.Close(ctx)
+
+	leases, err := holdfast.LockAll(ctx, client.Mutex("account/7"), client.Mutex("account/3"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = leases.Do(ctx, func(ctx context.Context, ls holdfast.Leases) error { // ctx ends if either lock is lost
+		fmt.Println("from", ls[0].Name(), "to", ls[1].Name())
+		return ctx.Err()
+	})
+	fmt.Println(err, errors.Is(leases.Err(), holdfast.ErrReleased))
+	// Output:
+	// from account/7 to account/3
+	// <nil> true
+}
+
+// Work that is not a function of its own runs under the context of all leases.
+func ExampleLeases_Context() {
+	ctx := context.Background()
+	client := open(ctx, "leasescontext")
+	defer client.Close(ctx)
+
+	leases, err := holdfast.LockAll(ctx, client.Mutex("in"), client.Mutex("out"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	held := leases.Context()
+	fmt.Println("time is left:", time.Until(leases.ValidUntil()) > time.Second, held.Err())
+	leases[1].Release(ctx)
+	fmt.Println("one was given back:", errors.Is(context.Cause(held), holdfast.ErrReleased))
+	leases.Release(ctx)
+	// Output:
+	// time is left: true <nil>
+	// one was given back: true
+}
+
 func ExampleLease_Revoked() {
 	ctx := context.Background()
 	client := open(ctx, "revoked")

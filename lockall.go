@@ -32,9 +32,6 @@ func (p *part) part() *part    { return p }
 func (m *Mutex) part() *part   { return &part{m.lock, alone} }
 func (m *RWMutex) part() *part { return &part{m.lock, writer} }
 
-// Leases are locks that are held together.
-type Leases []*Lease
-
 // LockAll acquires several locks, or none: when one fails, or is lost while the others are waited for, those it had are
 // released. The leases are in the order given, and all of them were held when it returned.
 //
@@ -174,26 +171,4 @@ func (p *part) notIn(ctx context.Context, got Leases) error {
 		}
 	}
 	return nil
-}
-
-// Release releases all of them, and returns what went wrong, joined.
-func (ls Leases) Release(ctx context.Context) error {
-	var errs []error
-	for _, l := range slices.Backward(ls) {
-		if l != nil {
-			errs = append(errs, l.Release(ctx))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// Err returns nil while all of them are held, and otherwise why not.
-func (ls Leases) Err() error {
-	var errs []error
-	for _, l := range ls {
-		if l != nil {
-			errs = append(errs, l.Err())
-		}
-	}
-	return errors.Join(errs...)
 }
