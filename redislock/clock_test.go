@@ -88,3 +88,65 @@ func TestReplicaWithAnotherClock(t *testing.T) {
 		})
 	}
 }
+
+// When the clock is set back, a deadline that it had promised before lies far ahead. Nobody who still lives has such a one for
+// long, so whoever asks has it brought back: the dead block nobody for longer than their TTL.
+func TestDeadWhenTheClockIsSetBack(t *testing.T) {
+	const ttl, back = 20 * time.Second, -10 * time.Minute
+	reader, writer := claim("", ttl), claim("", ttl)
+	reader.Limit, writer.Weight, writer.Limit = driver.All, driver.All, driver.All
+	try, mutex := claim("", ttl), claim("", ttl)
+	try.Queue = false
+	for name, tt := range map[string]struct {
+		dead []driver.Claim
+		next driver.Claim
+	}{
+		"a holder, and a waiter":    {[]driver.Claim{mutex}, mutex},
+		"a holder, and an attempt":  {[]driver.Claim{mutex}, try},
+		"a reader, and an attempt":  {[]driver.Claim{reader}, try},
+		"a line, and a waiter":      {[]driver.Claim{mutex, mutex, mutex, mutex}, mutex},
+		"readers, and a writer":     {[]driver.Claim{reader, reader, reader}, writer},
+		"readers, and an attempt":   {[]driver.Claim{reader, writer, reader}, try},
+		"a writer, and its readers": {[]driver.Claim{writer, reader, reader}, writer},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clock := servers.NewClock(t)
+			srv := servers.RedisAt(t, clock)
+			d := openAt(t, srv.Addr, "")
+			named := func(c driver.Claim) driver.Claim {
+				c.Name, c.ID = "jobs", claim("", ttl).ID
+				return c
+			}
+			for _, c := range tt.dead {
+				request(t, d, named(c))
+			}
+			clock.Set(t, back)
+			next, _ := enqueue(t, d, named(tt.next))
+			for passed := ttl / 2; passed <= ttl; passed += ttl / 2 {
+				clock.Set(t, back+passed+time.Second)
+				next, _ = request(t, d, next)
+			}
+			if _, st := request(t, d, next); !st.Granted {
+				t.Errorf("a TTL later: %+v", st)
+			}
+		})
+	}
+}
+
+// Another node of a quorum gets its answer just as soon.
+func TestVoteWhenTheClockIsSetBack(t *testing.T) {
+	clock := servers.NewClock(t)
+	srv := servers.RedisAt(t, clock)
+	d := openAt(t, srv.Addr, "")
+	const ttl, back = 20 * time.Second, -time.Minute
+	acquire(t, d, claim("jobs", ttl))
+	clock.Set(t, back)
+	c := claim("jobs", ttl)
+	for _, passed := range []time.Duration{0, ttl + time.Second} {
+		clock.Set(t, back+passed)
+		st, err := d.Propose(t.Context(), c, uint64(time.Now().UnixMicro()))
+		if granted := passed > 0; err != nil || st.Granted != granted {
+			t.Errorf("after %v: %+v, %v", passed, st, err)
+		}
+	}
+}

@@ -63,6 +63,30 @@ func TestGuestPassesTheSignalOn(t *testing.T) {
 	}
 }
 
+// Our record of their lock may lose fields, or what they hold: the lock can be had all the same, and is given back.
+func TestGuestWithDamagedRecord(t *testing.T) {
+	for _, layout := range guests {
+		srv := servers.Redis(t)
+		d := openGuest(t, srv.Addr, layout)
+		for _, damage := range [][]string{
+			{"HDEL", "until"}, {"HDEL", "waiter"}, {"HDEL", "token"}, {"HSET", "token", "x"}, {"HSET", "until", ""}, {"DEL"},
+		} {
+			try := func() driver.Claim { c := claim(shared, long); c.Queue = false; return c }
+			held := acquire(t, d, try())
+			enqueue(t, d, claim(shared, long))
+			release(t, d, held)
+			for _, key := range strings.Fields(srv.RedisCommand(t, "KEYS", "holdfast-guest:lock:*")) {
+				srv.RedisCommand(t, append([]string{damage[0], key}, damage[1:]...)...)
+			}
+			next := acquire(t, d, try())
+			if next.Token <= held.Token {
+				t.Errorf("%s, %q: token %d after %d", layout, damage, next.Token, held.Token)
+			}
+			release(t, d, next)
+		}
+	}
+}
+
 // The server of other libraries' locks is examined as ours is.
 func TestCheckGuest(t *testing.T) {
 	for _, layout := range guests {

@@ -52,8 +52,13 @@ func (d *Driver) propose(ctx context.Context, c driver.Claim, token uint64, tell
 		c.ID, tokenText(token), d.about(c, ttl), strconv.FormatInt(ttl, 10), kind(c),
 		strconv.FormatInt(ahead.Microseconds(), 10), tell,
 	}
-	values, short, err := d.runConfirmed(ctx, &d.scripts.propose, k, d.appendKeep(args, ttl)...)
-	return values, cmp.Or(err, short) // what too few replicas have is as good as unknown: the caller undoes it
+	for {
+		values, short, err := d.runConfirmed(ctx, &d.scripts.propose, k, d.appendKeep(args, ttl)...)
+		values, more := cutMore(values)
+		if err = cmp.Or(err, short); err != nil || !more { // what too few replicas have is as good as unknown: the caller undoes it
+			return values, err
+		}
+	}
 }
 
 func proposed(c driver.Claim, token uint64, values []string) (driver.Status, error) {

@@ -16,39 +16,62 @@ import (
 const ForeignID = "~foreign"
 
 // Queue returns the live claims on a lock, oldest first. A lock that another client holds comes ahead of them, as a claim
-// with the ID [ForeignID].
+// with the ID [ForeignID]. A long queue is read a page at a time, and may change in between: what joins or leaves meanwhile
+// may be missing, and nothing is there twice.
 func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
 	k, err := d.keys(name)
 	if err != nil {
 		return nil, err
 	}
-	values, err := d.run(ctx, &d.scripts.queue, k)
-	if err != nil {
-		return nil, err
-	}
-	return parseQueue(name, values)
-}
-
-func parseQueue(name string, values []string) ([]driver.Entry, error) {
-	if len(values) < 3 {
-		return nil, errors.New("redis: the answer of a script cannot be understood")
-	}
-	now, err := strconv.ParseInt(values[0], 10, 64)
-	if err != nil {
-		return nil, err
-	}
-	var entries []driver.Entry
-	if values[1] != "" {
-		entries = append(entries, foreignEntry(name, values[1], values[2]))
-	}
-	for pair := values[3:]; len(pair) >= 2; pair = pair[2:] {
-		e, err := parseEntry(name, pair[0], pair[1], now)
+	var queue []driver.Entry
+	for from := queueStart; ; {
+		values, err := d.run(ctx, &d.scripts.queue, k, from, strconv.Itoa(queuePage))
 		if err != nil {
 			return nil, err
 		}
+		page, next, err := parseQueue(name, values)
+		if err != nil {
+			return nil, err
+		}
+		if from != queueStart && len(page) > 0 && page[0].ID == ForeignID {
+			page = page[1:] // the first page said so, or it came since
+		}
+		queue = append(queue, page...)
+		if from = next; from == "" {
+			return queue, nil
+		}
+	}
+}
+
+// How a queue is read: from where, and how many claims in one step of the server.
+const (
+	queueStart = "-inf"
+	queuePage  = 500
+)
+
+// queueHead is how many values an answer of queue.lua has ahead of the claims.
+const queueHead = 4
+
+// parseQueue reads one page, and where the next one begins, if there is one.
+func parseQueue(name string, values []string) (entries []driver.Entry, next string, err error) {
+	if len(values) < queueHead {
+		return nil, "", errNotUnderstood
+	}
+	now, err := strconv.ParseInt(values[0], 10, 64)
+	if err != nil {
+		return nil, "", err
+	}
+	if values[1] != "" {
+		entries = append(entries, foreignEntry(name, values[1], values[2]))
+	}
+	for pair := values[queueHead:]; len(pair) >= 2; pair = pair[2:] {
+		e, err := parseEntry(name, pair[0], pair[1], now)
+		if err != nil {
+			return nil, "", err
+		}
 		entries = append(entries, e)
 	}
-	return entries, nil
+	return entries, values[3], nil
 }
 
 // errForeign is the answer to who would end or ask what has ForeignID.
@@ -117,16 +140,29 @@ func (d *Driver) listBusy(ctx context.Context, names []string, yield func(string
 	cmds := make([]Command, len(names))
 	for i, name := range names {
 		k, _ := d.keys(name) // it was one when the claims were stored
-		cmds[i] = Command{Head: d.scripts.queue.head, Keys: k.all()}
+		cmds[i] = Command{Head: d.scripts.queue.head, Keys: k.all(), Tail: []string{queueStart, "1"}}
 	}
 	for i, r := range d.runMany(ctx, d.conn.DoMany, &d.scripts.queue, cmds) {
+		busy, err := d.isBusy(ctx, names[i], r)
 		switch {
-		case r.Err != nil:
-			yield("", r.Err)
+		case err != nil:
+			yield("", err)
 			return false
-		case len(r.Values) > 3 && !yield(names[i], nil):
+		case busy && !yield(names[i], nil):
 			return false
 		}
 	}
 	return true
+}
+
+// isBusy reports whether a lock has claims. The answer tells of the first one; if that is dead there may be others.
+func (d *Driver) isBusy(ctx context.Context, name string, first Reply) (bool, error) {
+	switch {
+	case first.Err != nil || len(first.Values) > queueHead:
+		return true, first.Err
+	case len(first.Values) < queueHead || first.Values[3] == "":
+		return false, nil
+	}
+	queue, err := d.Queue(ctx, name)
+	return len(queue) > 0 && queue[len(queue)-1].ID != ForeignID, err
 }

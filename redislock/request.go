@@ -3,6 +3,7 @@ package redislock
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -31,18 +32,41 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 	return d.request(ctx, k, c)
 }
 
-// request sends a claim to the server once.
+// request sends a claim to the server, again and again while the answer is that of a queue which is not up to date.
 func (d *Driver) request(ctx context.Context, k keys, c driver.Claim) (driver.Status, error) {
+	for {
+		st, more, err := d.requestOnce(ctx, k, c)
+		if err != nil || st.Granted || !more {
+			return st, err
+		}
+	}
+}
+
+func (d *Driver) requestOnce(ctx context.Context, k keys, c driver.Claim) (st driver.Status, more bool, err error) {
 	d.post.extend(c)
 	values, short, err := d.runConfirmed(ctx, d.requestScript(c), k, d.requestArgs(c)...)
 	if err != nil {
-		return driver.Status{}, err
+		return driver.Status{}, false, err
 	}
-	st, err := d.answered(c, values)
+	values, more = cutMore(values)
+	st, err = d.answered(c, values)
 	if err != nil {
-		return driver.Status{}, err
+		return driver.Status{}, false, err
 	}
-	return d.confirmed(ctx, c, st, short)
+	st, err = d.confirmed(ctx, c, st, short)
+	return st, more, err
+}
+
+// cutMore takes off what scripts add to an answer while there is more to do: it may change when one asks again.
+func cutMore(values []string) (answer []string, more bool) {
+	if len(values) == 0 {
+		return values, false
+	}
+	text, more := strings.CutSuffix(values[0], " more")
+	if !more {
+		return values, false
+	}
+	return append([]string{text}, values[1:]...), true
 }
 
 // Renew requests many claims in one round trip, as [driver.Renewer] says.
@@ -73,7 +97,8 @@ func (d *Driver) renew(ctx context.Context, send sender, claims []driver.Claim) 
 	for i, r := range d.runMany(ctx, send, &d.scripts.renew, cmds) {
 		result := &results[at[i]]
 		if result.Err = r.Err; r.Err == nil {
-			result.Status, result.Err = d.answered(claims[at[i]], r.Values)
+			values, _ := cutMore(r.Values) // one that waits is told to ask again, by Status.Retry
+			result.Status, result.Err = d.answered(claims[at[i]], values)
 		}
 	}
 	return results, nil

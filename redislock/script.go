@@ -29,6 +29,10 @@ type scripts struct {
 	request, renew, release, queue, cancel, revoke, watch, propose, together script
 }
 
+// budget is how many claims one run of a script ends, grants or corrects at most: the server does nothing else meanwhile, which
+// is about a millisecond.
+const budget = 100
+
 // loadScripts puts the constants of a driver into the scripts. Only those that add a claim are refused when the server's
 // memory is full: to renew and to give back must always work.
 func loadScripts(opts Options) scripts {
@@ -38,7 +42,7 @@ func loadScripts(opts Options) scripts {
 		text = strings.ReplaceAll(text, "FORMAT", strconv.Itoa(opts.format))
 		text = strings.ReplaceAll(text, "KEEP", strconv.FormatInt(opts.Keep.Milliseconds(), 10))
 		text = strings.ReplaceAll(text, "CHANNELS", quote(opts.channels()))
-		return newScript("#!lua" + flags + "\n" + text)
+		return newScript("#!lua" + flags + "\nlocal budget = " + strconv.Itoa(budget) + "\n" + text)
 	}
 	const always = " flags=allow-oom"
 	return scripts{

@@ -16,9 +16,9 @@ local function grant_alone(KEY, CLAIMS, state, micros, id, kind, ttl, about)
     end
   end
   if not free or not call('SET', KEY, kind == 'h' and id or '~shared', 'NX', 'PX', ttl) then return nil end
-  local due = refresh <= micros
+  local due = (tonumber(refresh) or 0) <= micros + ttl * 1000 -- whoever set it may have another KEEP
   if due then refresh = string.format('%016.0f', micros + KEEP * 500) end
   call('HSET', CLAIMS, '~', 'FORMAT ' .. kind .. ' ' .. micros .. ' ' .. refresh .. ' 0000000000000 ' .. id .. ' ' .. about)
-  if due then call('PEXPIRE', CLAIMS, KEEP) end
+  if not state then call('PEXPIRE', CLAIMS, KEEP) elseif due then call('PEXPIRE', CLAIMS, KEEP, 'GT') end
   return 'g ' .. micros .. ' 0 0'
 end

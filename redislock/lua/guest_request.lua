@@ -33,11 +33,11 @@ elseif call('EXISTS', KEYS[1]) == 1 then
   local left = call('PTTL', KEYS[1])
   return {'taken', tostring(left < 0 and 0 or math.max(left, 1))}
 else
-  mark = string.format('%.0f', math.max((record[1] or 0) + 1, micros))
+  mark = string.format('%.0f', math.max((tonumber(record[1]) or 0) + 1, micros))
   take()
   call('HSET', KEYS[3], 'token', mark)
 end
 call('PEXPIRE', KEYS[3], ARGV[4])
 call('SET', KEYS[4], mark, 'PX', ARGV[3] * 2)
-local waits = record[2] and record[2] ~= ARGV[1] and tonumber(record[3]) > micros
+local waits = record[2] and record[2] ~= ARGV[1] and (tonumber(record[3]) or 0) > micros
 return {'granted', mark, waits and '1' or '0'}

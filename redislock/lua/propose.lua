@@ -34,57 +34,59 @@ if not keep and #token == #micros then
     free = not ended(id)
   end
   if free and call('SET', KEY, ARGV[5] == 'h' and id or '~shared', 'NX', 'PX', ARGV[4]) then
-    local due = refresh <= micros
+    local due = (tonumber(refresh) or 0) <= micros + ARGV[4] * 1000
     if due then refresh = string.format('%016.0f', micros + KEEP * 500) end
     call('HSET', CLAIMS, '~', 'FORMAT ' .. ARGV[5] .. ' ' .. token .. ' ' .. refresh .. ' ' .. string.sub(micros, 1, -4) .. ' ' .. id .. ' ' .. ARGV[3])
-    if due then call('PEXPIRE', CLAIMS, KEEP) end
+    if not state then call('PEXPIRE', CLAIMS, KEEP) elseif due then call('PEXPIRE', CLAIMS, KEEP, 'GT') end
     return reply('g ' .. token .. ' 0 0')
   end
 end
 
 -- One claim has the lock to itself: the answer changes nothing.
 if state then
-  local has, holder = string.match(state, '^FORMAT h (%d+) %d+ %S+ (%S+)')
+  local has, holder, lives = string.match(state, '^FORMAT h (%d+) %d+ %S+ (%S+) %d+ %d+ (%d+) ')
   if holder and place(holder) ~= place(id) and not ended(id) and call('GET', KEY) == holder then
-    return reply('w ' .. has .. ' ' .. math.max(call('PTTL', KEY), 1) .. ' 0')
+    local left = call('PTTL', KEY)
+    if left <= lives + 0 then return reply('w ' .. has .. ' ' .. math.max(left, 1) .. ' 0') end -- else the clock was set back
   end
 end
 
 --include claims.lua
 
-load()
-settle()
-local c, mark = find(id)
-if mark then
-  save()
-  return reply('gone')
-end
-
-local asked = {}
-asked.weight, asked.limit, asked.ttl, asked.channel, asked.rest = match(ARGV[3], '^(%d+) (%d+) (%d+) (%S+) (.*)$')
-asked.weight, asked.limit, asked.ttl = asked.weight + 0, asked.limit + 0, asked.ttl + 0
-local accepted = tonumber(token) > q.last
-
-if not c then
-  if q.granted < q.count or not fits(asked) then
-    local retry = q.granted == q.count and blocked() or 0
+return whole(function()
+  load()
+  settle(ARGV[4] + 0)
+  local c, mark = find(id)
+  if mark then
     save()
-    return reply('w ' .. digits(q.last) .. ' ' .. retry .. ' 0')
+    return reply('gone')
   end
-  add(id, asked, accepted and tonumber(token) or next_token())
-  grant(id)
-  c = find(id)
-else
-  c.ttl, c.deadline = asked.ttl, now + asked.ttl
-  q.till = math.max(q.till, c.deadline)
-  q.taken = true
-  if accepted then
-    c.token = token
-    q.last = tonumber(token)
+
+  local asked = {}
+  asked.weight, asked.limit, asked.ttl, asked.channel, asked.rest = match(ARGV[3], '^(%d+) (%d+) (%d+) (%S+) (.*)$')
+  asked.weight, asked.limit, asked.ttl = asked.weight + 0, asked.limit + 0, asked.ttl + 0
+  local accepted = tonumber(token) > q.last
+
+  if not c then
+    if q.granted < q.count or not fits(asked) then
+      save()
+      return reply(refusal(digits(q.last)))
+    end
+    add(id, asked, accepted and tonumber(token) or next_token())
+    grant(id)
+    c = find(id)
+  else
+    c.ttl, c.deadline = asked.ttl, now + asked.ttl
+    q.till = math.max(q.till, c.deadline)
+    q.taken = true
+    if accepted then
+      c.token = token
+      q.last = tonumber(token)
+    end
   end
-end
-write(id, c)
-take()
-save()
-local last = q.count == 1 or call('ZRANGE', ORDER, -1, -1)[1] == id
-return reply(c.mark .. ' ' .. (c.token == token and token or digits(q.last)) .. ' 0 ' .. (last and 0 or 1))
+  write(id, c)
+  take()
+  save()
+  local last = q.count == 1 or call('ZRANGE', ORDER, -1, -1)[1] == id
+  return reply(c.mark .. ' ' .. (c.token == token and token or digits(q.last)) .. ' 0 ' .. (last and 0 or 1))
+end)

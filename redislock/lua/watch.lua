@@ -7,13 +7,15 @@ local state = call('HGET', KEYS[2], '~')
 local clock, keep
 --include claims.lua
 
-load()
-settle()
-for channel, till in pairs(q.watchers) do
-  if till < now then q.watchers[channel] = nil end
-end
-if q.changed then notify() end
-q.changed = false
-q.watchers[ARGV[1]] = now + ARGV[2]
-save()
-return 'ok'
+return whole(function()
+  load()
+  settle()
+  for channel, till in pairs(q.watchers) do
+    if till < now then q.watchers[channel] = nil end
+  end
+  if q.changed then notify() end
+  q.changed = false
+  q.watchers[ARGV[1]] = now + ARGV[2]
+  save()
+  return 'ok'
+end)

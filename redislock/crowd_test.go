@@ -1,0 +1,220 @@
+package redislock
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// crowd is a little more than three runs of a script may work off.
+const crowd = 3*budget + 50
+
+// crowded requests the claims of a crowd, and returns them with their tokens.
+func crowded(t *testing.T, d *Driver, name string, claim func(i int) driver.Claim) []driver.Claim {
+	t.Helper()
+	claims := make([]driver.Claim, crowd)
+	for i := range claims {
+		claims[i] = claim(i)
+	}
+	results, err := d.Renew(t.Context(), claims) // which requests many
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range results {
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		claims[i].Token = r.Status.Token
+	}
+	return claims
+}
+
+func waiters(name string) func(int) driver.Claim {
+	return func(i int) driver.Claim { return mutex(name, "waiter"+strconv.Itoa(i)) }
+}
+
+func readers(name string) func(int) driver.Claim {
+	return func(i int) driver.Claim {
+		c := mutex(name, "reader"+strconv.Itoa(i))
+		c.Limit = driver.All
+		return c
+	}
+}
+
+// inLine returns how many claims the server has in line.
+func inLine(t *testing.T, srv *servers.Server, name string) int {
+	t.Helper()
+	n, err := strconv.Atoi(srv.RedisCommand(t, "ZCARD", "holdfast:{"+name+"}:order"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// look runs one script for a lock, which settles it as far as one does.
+func look(t *testing.T, d *Driver, name string) {
+	t.Helper()
+	k, _ := d.keys(name)
+	if _, err := d.run(t.Context(), &d.scripts.watch, k, "-", "1"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A crowd that died is not worked off by whoever comes next in one go, for which time the server would do nothing else, and
+// yet it keeps nobody out.
+func TestCrowdOfDead(t *testing.T) {
+	clock := servers.NewClock(t)
+	srv := servers.RedisAt(t, clock)
+	d := version(t, srv.Addr, format)
+	for i, ask := range []func(name string) (driver.Status, error){
+		func(name string) (driver.Status, error) { return d.Request(t.Context(), mutex(name, "next")) },
+		func(name string) (driver.Status, error) {
+			c := mutex(name, "next")
+			c.Queue = false
+			return d.Request(t.Context(), c)
+		},
+		func(name string) (driver.Status, error) {
+			return d.Propose(t.Context(), mutex(name, "next"), uint64(time.Now().Add(time.Minute).UnixMicro()))
+		},
+	} {
+		name := strconv.Itoa(i)
+		clock.Set(t, 0)
+		dead := crowded(t, d, name, waiters(name))
+		clock.Set(t, time.Minute)
+		look(t, d, name)
+		if n := inLine(t, srv, name); n != crowd-budget {
+			t.Errorf("%s: %d of %d dead are left after one script, want %d", name, n, crowd, crowd-budget)
+		}
+		if _, err := d.Request(t.Context(), dead[crowd-1]); !errors.Is(err, driver.ErrGone) {
+			t.Errorf("%s: one whose turn to be taken out has not come is told %v, want ErrGone", name, err)
+		}
+		if queue, err := d.Queue(t.Context(), name); err != nil || len(queue) > 0 {
+			t.Errorf("%s: of the dead %d are shown, %v", name, len(queue), err)
+		}
+		for name := range d.List(t.Context(), name) {
+			t.Errorf("%s is listed, and has no claims", name)
+		}
+		if st, err := ask(name); err != nil || !st.Granted {
+			t.Errorf("%s: who comes next is told %+v, %v", name, st, err)
+		}
+	}
+}
+
+// Who waits behind a crowd that died is told to ask again at once, also by a renewal.
+func TestWaiterBehindCrowdOfDead(t *testing.T) {
+	clock := servers.NewClock(t)
+	srv := servers.RedisAt(t, clock)
+	d := version(t, srv.Addr, format)
+	crowded(t, d, "jobs", waiters("jobs"))
+	last := mutex("jobs", "last")
+	last.TTL = time.Hour / 10
+	last = waiting(t, d, last)
+	clock.Set(t, time.Minute)
+	results, err := d.Renew(t.Context(), []driver.Claim{last})
+	if err != nil || results[0].Err != nil || results[0].Status.Retry != time.Millisecond {
+		t.Fatalf("the renewal says %+v, %v; want to ask again", results[0], err)
+	}
+	granted(t, d, last)
+}
+
+// A writer's end lets many readers in, all of them, some with each script.
+func TestCrowdOfReaders(t *testing.T) {
+	clock := servers.NewClock(t)
+	srv := servers.RedisAt(t, clock)
+	d := version(t, srv.Addr, format)
+	for _, end := range []string{"release", "break", "death"} {
+		clock.Set(t, 0)
+		writer := mutex(end, "writer")
+		writer.Weight, writer.Limit = driver.All, driver.All
+		writer.TTL = 10 * time.Second // less than the readers have
+		writer = granted(t, d, writer)
+		crowd := crowded(t, d, end, readers(end))
+		last := crowd[len(crowd)-1]
+		switch end {
+		case "release":
+			if err := d.Release(t.Context(), writer); err != nil {
+				t.Fatal(err)
+			}
+		case "break":
+			if err := d.Break(t.Context(), end, writer.ID); err != nil {
+				t.Fatal(err)
+			}
+		case "death":
+			clock.Set(t, 15*time.Second)
+			look(t, d, end)
+			k, _ := d.keys(end)
+			values, err := d.run(t.Context(), &d.scripts.renew, k, d.requestArgs(last)...)
+			if _, more := cutMore(values); err != nil || !more {
+				t.Errorf("one script let all in: %q, %v", values, err)
+			}
+		}
+		state := strings.Fields(srv.RedisCommand(t, "HGET", "holdfast:{"+end+"}:claims", "~"))
+		if n := state[5]; end != "death" && n != strconv.Itoa(len(crowd)) {
+			t.Errorf("%s: %s readers are granted when it has returned, want %d", end, n, len(crowd))
+		}
+		granted(t, d, last)
+		queue, err := d.Queue(t.Context(), end)
+		if err != nil || len(queue) != len(crowd) || slices.ContainsFunc(queue, func(e driver.Entry) bool { return !e.Granted }) {
+			t.Errorf("%s: of %d readers %d are there, not all of them granted; %v", end, len(crowd), len(queue), err)
+		}
+	}
+}
+
+// Many who have the lock together lose it together when its key is gone: none of them has it back since the others' turn
+// to be taken out has not come.
+func TestCrowdLosesKey(t *testing.T) {
+	srv := servers.Redis(t)
+	d := version(t, srv.Addr, format)
+	crowd := crowded(t, d, "jobs", readers("jobs"))
+	srv.RedisCommand(t, "SET", "holdfast:{jobs}", "theirs", "PX", "60000")
+	last := crowd[len(crowd)-1]
+	if _, err := d.Request(t.Context(), last); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("a renewal: %v, want ErrGone", err)
+	}
+	if n := inLine(t, srv, "jobs"); n != len(crowd)-budget {
+		t.Errorf("%d of %d are left after one script, want %d", n, len(crowd), len(crowd)-budget)
+	}
+	if err := d.Release(t.Context(), last); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("a release: %v, want ErrGone", err)
+	}
+	next := waiting(t, d, mutex("jobs", "next"))
+	if value := srv.RedisCommand(t, "GET", "holdfast:{jobs}"); value != "theirs" {
+		t.Errorf("the key holds %q", value)
+	}
+	srv.RedisCommand(t, "DEL", "holdfast:{jobs}")
+	granted(t, d, next)
+}
+
+// A long queue is read in pages, and whole.
+func TestQueueInPages(t *testing.T) {
+	srv := servers.Redis(t)
+	d := version(t, srv.Addr, format)
+	srv.RedisCommand(t, "SET", "holdfast:{jobs}", "theirs", "PX", "60000")
+	var want []string
+	for i := range 3 {
+		for _, c := range crowded(t, d, "jobs", func(n int) driver.Claim { return mutex("jobs", fmt.Sprintf("waiter%d-%d", i, n)) }) {
+			want = append(want, c.ID)
+		}
+	}
+	queue, err := d.Queue(t.Context(), "jobs")
+	if err != nil || len(queue) != len(want)+1 || queue[0].ID != ForeignID {
+		t.Fatalf("there are %d, want %d after a foreign one; %v", len(queue), len(want), err)
+	}
+	for i, e := range queue[1:] {
+		if e.ID != want[i] {
+			t.Fatalf("number %d is %s, want %s", i, e.ID, want[i])
+		}
+	}
+	k, _ := d.keys("jobs")
+	page, err := d.run(t.Context(), &d.scripts.queue, k, queueStart, "10")
+	if err != nil || len(page) != queueHead+2*10 {
+		t.Errorf("a page of 10 has %d values: %v", len(page), err)
+	}
+}
