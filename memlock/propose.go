@@ -24,8 +24,13 @@ func (d *Driver) Propose(ctx context.Context, c driver.Claim, token uint64) (st 
 // Vote implements [driver.Voter]. A store has one life: it ends with the process.
 func (d *Driver) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
 	st, err := d.Propose(ctx, c, token)
-	return st, driver.Life{ID: d.store.life, Age: time.Since(d.store.began)}, err
+	return st, d.store.inLife(), err
 }
+
+// Life implements [driver.Living].
+func (d *Driver) Life(ctx context.Context) (driver.Life, error) { return d.store.inLife(), ctx.Err() }
+
+func (s *store) inLife() driver.Life { return driver.Life{ID: s.life, Age: time.Since(s.began)} }
 
 // settle gives a granted claim the token when it may have it, and returns the claim's token, or else the greatest.
 func (l *lock) settle(id string, granted bool, token, greatest uint64) uint64 {

@@ -43,14 +43,14 @@ func (d *Driver) sight(ctx context.Context, c driver.Claim) (seen []sighting, er
 	looks := make(chan look, len(d.nodes))
 	for i, n := range d.nodes {
 		d.spawn(func(ctx context.Context) {
-			queue, err := call(ctx, n, d.patience(c.TTL), func(ctx context.Context, nd driver.Driver) ([]driver.Entry, error) {
+			queue, err := identified(ctx, n, d.patience(c.TTL), func(ctx context.Context, nd driver.Driver) ([]driver.Entry, error) {
 				return nd.Queue(ctx, nodeName(c.Name))
 			})
 			looks <- look{i, queue, err}
 		})
 	}
 	var errs []error
-	answered := 0
+	var answered []*node
 	for range d.nodes {
 		select {
 		case l := <-looks:
@@ -58,7 +58,7 @@ func (d *Driver) sight(ctx context.Context, c driver.Claim) (seen []sighting, er
 				errs = append(errs, l.err)
 				continue
 			}
-			answered++
+			answered = append(answered, d.nodes[l.at])
 			for _, e := range l.queue {
 				if round, ok := roundOf(c.ID, e.ID); ok && e.Granted {
 					seen = append(seen, sighting{l.at, round, e.Token})
@@ -70,8 +70,8 @@ func (d *Driver) sight(ctx context.Context, c driver.Claim) (seen []sighting, er
 			return nil, errClosed
 		}
 	}
-	if answered < majority(len(d.nodes)) {
-		return nil, d.notEnough("too few of %d servers show their claims", errs)
+	if engines(answered) < majority(len(d.nodes)) {
+		return nil, d.notEnough("too few of %d servers show their claims", append(errs, twins(answered)...))
 	}
 	return seen, nil
 }

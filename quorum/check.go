@@ -16,7 +16,7 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	findings := []driver.Finding{d.checkNumber()}
 	away := 0
 	for _, n := range d.nodes {
-		found, err := call(ctx, n, mostPatience, driver.Check)
+		found, err := identified(ctx, n, mostPatience, driver.Check)
 		if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 			away++
 			findings = append(findings, driver.Finding{
@@ -28,6 +28,9 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 			f.Fact = n.what + ": " + f.Fact
 			findings = append(findings, f)
 		}
+	}
+	for _, twin := range twins(d.nodes) {
+		findings = append(findings, driver.Finding{Level: driver.Unsafe, Fact: twin.Error(), Advice: "name each server once: its vote counts once, so fewer servers may fail than names say"})
 	}
 	if away > d.spare() {
 		findings = append(findings, driver.Finding{Level: driver.Unsafe, Fact: fmt.Sprintf("%d of %d servers cannot be examined", away, len(d.nodes)), Advice: "without a majority nobody acquires a lock, and holders lose theirs"})

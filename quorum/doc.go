@@ -10,6 +10,9 @@
 // nodes are followed up in the background, so neither slow nor dead ones are waited for. Whoever waits stands in line on
 // one node, and only the first in line tries, when the nodes tell that the lock was released.
 //
+// A node is an engine, not a name: nodes that answer in the same life have one vote together, and a URL with such nodes is
+// refused.
+//
 // A lock is exclusive as long as fewer nodes than the majority has to spare forget it, or expire it early, at one time.
 // Tokens are unique and grow whatever happens to locks, clocks and messages, as long as no more nodes restart without
 // their data within an hour than a majority can spare. A restarted node does not vote for as long as a claim may live

@@ -52,7 +52,8 @@ const DefaultMaxTTL = time.Minute
 // fewest is how many nodes a quorum has at least: of two, none can be spared.
 const fewest = 3
 
-// New makes a quorum of drivers, each with an engine of its own, that are [driver.Voter]s. It does not close them.
+// New makes a quorum of drivers, each with an engine of its own, that are [driver.Voter]s. It does not close them. It sends
+// nothing: that two of them reach one engine is found out with the first answers, and they have one vote together then.
 func New(nodes []driver.Driver, opts *Options) (*Driver, error) {
 	voters := make([]*node, len(nodes))
 	for i, d := range nodes {

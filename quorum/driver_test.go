@@ -51,3 +51,9 @@ func (o old) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Sta
 	life.Age += 24 * time.Hour
 	return st, life, err
 }
+
+func (o old) Life(ctx context.Context) (driver.Life, error) {
+	life, err := o.Driver.Life(ctx)
+	life.Age += 24 * time.Hour
+	return life, err
+}

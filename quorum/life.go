@@ -85,7 +85,7 @@ func (n *node) examined(life string, marked bool) {
 // found marks the nodes when all of them are new: the quorum is, or all its nodes have forgotten everything, and nothing
 // can be learnt any more. From then on a node without a mark is one that forgot what others know.
 func (d *Driver) found(ctx context.Context) {
-	if d.forgetful() < len(d.nodes) {
+	if d.forgetful() < engines(d.nodes) {
 		return
 	}
 	for _, n := range d.nodes {
@@ -106,15 +106,15 @@ func (d *Driver) mark(ctx context.Context, n *node) {
 	}
 }
 
-// forgetful is how many nodes are known not to know all tokens that matter.
+// forgetful is how many engines are known not to know all tokens that matter.
 func (d *Driver) forgetful() int {
-	count := 0
+	var forgot []*node
 	for _, n := range d.nodes {
 		if r := n.lives(); r.isKnown() && !r.remembers() {
-			count++
+			forgot = append(forgot, n)
 		}
 	}
-	return count
+	return engines(forgot)
 }
 
 // mayCount reports whether a vote that a node gave in this life, in a round that began at an instant, counts.

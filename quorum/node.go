@@ -119,6 +119,9 @@ func (n *node) tryOpen(ctx context.Context, done chan struct{}) {
 			d = nil
 		}
 	}
+	if err == nil {
+		n.identify(ctx, d)
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.stop()

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ func open(ctx context.Context, u *url.URL) (driver.Driver, error) {
 		nodes[i] = newNode(i, driver.Redact(nu))
 		nodes[i].open = func(ctx context.Context) (driver.Driver, error) { return driver.Open(ctx, nu.String()) }
 	}
-	err = reachMajority(ctx, nodes)
+	err = cmp.Or(reachMajority(ctx, nodes), refuseTwins(nodes))
 	var d *Driver
 	if err == nil {
 		d, err = build(nodes, "redlock", opts)
@@ -97,7 +98,7 @@ func checkHosts(hosts []string) error {
 // openFor is how long a majority may take to be reached, if the context does not say.
 const openFor = 10 * time.Second
 
-// reachMajority returns as soon as a majority has been reached, or cannot be.
+// reachMajority returns when a majority has been reached and the others had as long again, or when there can be none.
 func reachMajority(ctx context.Context, nodes []*node) error {
 	ctx, cancel := context.WithTimeout(ctx, openFor)
 	defer cancel()
@@ -109,15 +110,24 @@ func reachMajority(ctx context.Context, nodes []*node) error {
 		}()
 	}
 	var errs []error
-	enough := majority(len(nodes))
-	for have := 0; have < enough; {
-		err := <-reached
-		if err == nil {
-			have++
-			continue
+	var late <-chan time.Time
+	began, have, enough := time.Now(), 0, majority(len(nodes))
+	for range nodes {
+		select {
+		case err := <-reached:
+			if err == nil {
+				have++
+			} else {
+				errs = append(errs, err)
+			}
+		case <-late:
+			return nil
 		}
-		if errs = append(errs, err); len(errs) > len(nodes)-enough {
+		switch {
+		case len(errs) > len(nodes)-enough:
 			return fmt.Errorf("%d of %d servers cannot be reached, which leaves no majority: %w", len(errs), len(nodes), errors.Join(errs...))
+		case have == enough && late == nil:
+			late = time.After(max(time.Since(began), leastPatience))
 		}
 	}
 	return nil

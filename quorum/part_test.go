@@ -46,6 +46,22 @@ func (p *part) restart() {
 	p.store = memlock.New()
 }
 
+// become makes this another name of another node.
+func (p *part) become(other *part) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.store = other.store
+}
+
+// view is the same nodes as another client sees them.
+func (ps parts) view() parts {
+	same := make(parts, len(ps))
+	for i, p := range ps {
+		same[i] = &part{store: p.store}
+	}
+	return same
+}
+
 // reach returns the store once the node answers. A request that was given up never arrives.
 func (p *part) reach(ctx context.Context) (*memlock.Driver, error) {
 	p.mu.Lock()
@@ -103,6 +119,14 @@ func (p *part) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.S
 	}
 	defer func() { time.Sleep(time.Duration(p.lag.Load())) }()
 	return s.Vote(ctx, c, token)
+}
+
+func (p *part) Life(ctx context.Context) (driver.Life, error) {
+	s, err := p.reach(ctx)
+	if err != nil {
+		return driver.Life{}, err
+	}
+	return s.Life(ctx)
 }
 
 func (p *part) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {

@@ -454,9 +454,11 @@ func TestRestartedNodeVotesAgain(t *testing.T) {
 		release(t, d, acquire(t, d, claim("jobs")))
 		synctest.Wait()
 		ps[0].restart()
-		release(t, d, acquire(t, d, claim("jobs"))) // it is seen in its new life
+		c := acquire(t, d, claim("jobs")) // it is seen in its new life
+		synctest.Wait()                   // unless the release overtakes the request there
+		release(t, d, c)
 		pass(ttl)
-		c := acquire(t, d, claim("jobs")) // and learns
+		c = acquire(t, d, claim("jobs")) // and learns
 		synctest.Wait()
 		release(t, d, c)
 		ps[1].hang()

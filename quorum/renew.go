@@ -78,9 +78,10 @@ type renewal struct {
 }
 
 type renewalCount struct {
-	confirmed, gone, silent int
-	errs                    []error
-	decided                 bool
+	confirmed    []*node
+	gone, silent int
+	errs         []error
+	decided      bool
 }
 
 // A nodeRenewal is what a node answered about the claims of a batch that it has.
@@ -102,7 +103,7 @@ func (d *Driver) renew(ctx context.Context, cls []*claim) []driver.Result {
 			continue
 		}
 		d.spawn(func(ctx context.Context) {
-			results, err := call(ctx, n, d.patience(claims[0].TTL), func(ctx context.Context, nd driver.Driver) ([]driver.Result, error) {
+			results, err := identified(ctx, n, d.patience(claims[0].TTL), func(ctx context.Context, nd driver.Driver) ([]driver.Result, error) {
 				return r.renewOn(ctx, nd, which, claims)
 			})
 			answers <- r.noted(nodeRenewal{at: i, which: which, results: results, err: err}, claims)
@@ -220,7 +221,7 @@ func (r *renewal) count(a nodeRenewal) {
 			c.silent++
 			c.errs = append(c.errs, got.Err)
 		default:
-			c.confirmed++
+			c.confirmed = append(c.confirmed, r.d.nodes[a.at])
 		}
 		r.decide(c)
 	}
@@ -229,7 +230,7 @@ func (r *renewal) count(a nodeRenewal) {
 func (r *renewal) decide(c *renewalCount) {
 	enough := majority(len(r.d.nodes))
 	spare := len(r.d.nodes) - enough
-	if !c.decided && (c.confirmed >= enough || c.gone+c.silent > spare) {
+	if !c.decided && (engines(c.confirmed) >= enough || c.gone+c.silent > spare) {
 		c.decided = true
 		r.open--
 	}
@@ -241,14 +242,14 @@ func (r *renewal) conclude(err error) []driver.Result {
 	for i, cl := range r.cls {
 		c := r.counts[i]
 		switch {
-		case c.confirmed >= enough:
+		case engines(c.confirmed) >= enough:
 			r.results[i].Status, r.results[i].Err = r.confirm(cl)
 		case c.gone > r.d.spare():
 			r.results[i].Err = r.d.loseHeld(cl)
 		case err != nil:
 			r.results[i].Err = err
 		default:
-			r.results[i].Err = r.d.notEnough("too few of %d servers renewed the claim", c.errs)
+			r.results[i].Err = r.d.notEnough("too few of %d servers renewed the claim", append(c.errs, twins(c.confirmed)...))
 		}
 	}
 	return r.results

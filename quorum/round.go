@@ -169,7 +169,7 @@ func (r *round) count(b ballot) {
 func (r *round) recount() {
 	for i := range r.votes {
 		if v := &r.votes[i]; v.answer == granted {
-			v.counts = r.d.mayCount(r.d.nodes[i], r.cl.name, r.lives[i], r.began)
+			v.counts = !r.isCounted(i) && r.d.mayCount(r.d.nodes[i], r.cl.name, r.lives[i], r.began)
 		}
 	}
 }
@@ -269,6 +269,7 @@ func (r *round) shortage() (time.Duration, error) {
 	if len(waits) > 0 {
 		errs = append(errs, fmt.Errorf("%d of them were started less than maxttl (%v) ago and may have forgotten locks; try again when they have run for so long", len(waits), r.d.traits.MaxTTL))
 	}
+	errs = append(errs, r.twins()...)
 	slices.Sort(waits)
 	if missing <= len(waits) && len(waits) > 0 {
 		return waits[max(missing, 1)-1], r.d.notEnough("too few of %d servers can vote", errs)

@@ -12,8 +12,8 @@ import (
 )
 
 // A Driver keeps queues of claims on a Redis server. Besides [driver.Driver] it is a [driver.Waiter], [driver.Renewer],
-// [driver.Watcher], [driver.Lister], [driver.Breaker], [driver.Revoker], [driver.Proposer], [driver.Voter] and
-// [driver.Checker]. All methods are safe for concurrent use.
+// [driver.Watcher], [driver.Lister], [driver.Breaker], [driver.Revoker], [driver.Proposer], [driver.Voter],
+// [driver.Living] and [driver.Checker]. All methods are safe for concurrent use.
 type Driver struct {
 	conn     Conn
 	opts     Options
@@ -34,6 +34,7 @@ var (
 	_ driver.Revoker  = (*Driver)(nil)
 	_ driver.Proposer = (*Driver)(nil)
 	_ driver.Voter    = (*Driver)(nil)
+	_ driver.Living   = (*Driver)(nil)
 	_ driver.Checker  = (*Driver)(nil)
 )
 

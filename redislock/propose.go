@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -35,6 +36,22 @@ func (d *Driver) Vote(ctx context.Context, c driver.Claim, token uint64) (driver
 	}
 	st, err := proposed(c, token, values[:1])
 	return st, life(values[1], values[2]), err
+}
+
+// Life asks the server for its run ID, as [driver.Living] says. A cluster has several.
+func (d *Driver) Life(ctx context.Context) (driver.Life, error) {
+	if d.conn.Cluster() {
+		return driver.Life{}, driver.Unsupported(d.Traits(), "telling when one of several servers was started")
+	}
+	values, err := d.conn.Do(ctx, Command{Head: []string{"INFO", "server"}})
+	if err != nil {
+		return driver.Life{}, explain(err)
+	}
+	info := parseInfo(strings.Join(values, "\n"))
+	if info["run_id"] == "" {
+		return driver.Life{}, errNotUnderstood
+	}
+	return life(info["run_id"], info["uptime_in_seconds"]), nil
 }
 
 // propose runs the script, which with tell "life" tells the server's too.

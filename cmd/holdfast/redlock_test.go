@@ -25,6 +25,7 @@ func TestOnRedlock(t *testing.T) {
 		Dir: "testdata/redlock",
 		Setup: func(env *testscript.Env) error {
 			prepare(env, "redlock://"+strings.Join(addrs, ",")+"?maxttl=2s")
+			env.Setenv("ONE", addrs[0])
 			return nil
 		},
 	})

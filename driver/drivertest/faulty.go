@@ -176,6 +176,11 @@ func (f *Faulty) Vote(ctx context.Context, c driver.Claim, token uint64) (driver
 	return b.st, b.life, err
 }
 
+// Life implements [driver.Living].
+func (f *Faulty) Life(ctx context.Context) (driver.Life, error) {
+	return pass(ctx, f, func(ctx context.Context) (driver.Life, error) { return driver.LifeOf(ctx, f.Driver) })
+}
+
 // Break implements [driver.Breaker].
 func (f *Faulty) Break(ctx context.Context, name, id string) error {
 	return f.act(ctx, func(ctx context.Context) error { return driver.Break(ctx, f.Driver, name, id) })

@@ -2,6 +2,7 @@ package drivertest
 
 import (
 	"context"
+	"errors"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -110,6 +111,38 @@ var proposeRows = []row{
 		},
 		needs: has[driver.Voter],
 	},
+	{
+		name: "life",
+		why:  "a quorum must learn that two of its nodes are one engine, which has one vote, though its names differ",
+		run: func(e *env) {
+			one, other := e.life(e.d), e.life(e.other)
+			if one.ID == "" || one.ID != other.ID {
+				e.Errorf("two clients of one engine find it in the lives %+v and %+v", one, other)
+			}
+			if has[driver.Voter](e.d) {
+				c := e.try()
+				if _, voted := e.vote(e.d, c, e.settles(c)); voted.ID != one.ID || voted.Age < one.Age {
+					e.Errorf("the engine voted in the life %+v, and before that was in %+v", voted, one)
+				}
+			}
+		},
+		needs: tellsLife,
+	},
+}
+
+// tellsLife reports whether a driver is of one engine that tells its life: a cluster has several.
+func tellsLife(d driver.Driver) bool {
+	_, err := driver.LifeOf(context.Background(), d)
+	return !errors.Is(err, errors.ErrUnsupported)
+}
+
+func (e *env) life(d driver.Driver) driver.Life {
+	e.Helper()
+	life, _, err := persist(e, func(ctx context.Context) (driver.Life, error) { return driver.LifeOf(ctx, d) })
+	if err != nil {
+		e.Fatalf("Life: %v", err)
+	}
+	return life
 }
 
 func (e *env) vote(d driver.Driver, c driver.Claim, token uint64) (driver.Status, driver.Life) {

@@ -62,6 +62,14 @@ func (p *Proxy) Reset() {
 	p.reset()
 }
 
+// Lead breaks all connections off, and leads to another server from now on, as a name does that was given to it.
+func (p *Proxy) Lead(server string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.server = server
+	p.reset()
+}
+
 func (p *Proxy) reset() {
 	for l := range p.links {
 		l.reset()

@@ -15,10 +15,10 @@ import (
 type Proxy struct {
 	Addr string // host:port; where clients connect
 
-	server  string
 	running sync.WaitGroup // all goroutines
 
 	mu      sync.Mutex
+	server  string
 	shut    bool
 	links   map[*link]struct{}
 	faults  faults
@@ -59,7 +59,7 @@ func (p *Proxy) accept(ctx context.Context, l net.Listener) {
 // once.
 func (p *Proxy) forward(ctx context.Context, client net.Conn) {
 	var dialer net.Dialer
-	server, err := dialer.DialContext(ctx, "tcp", p.server)
+	server, err := dialer.DialContext(ctx, "tcp", p.leadsTo())
 	if err != nil {
 		client.Close()
 		return
@@ -70,6 +70,12 @@ func (p *Proxy) forward(ctx context.Context, client net.Conn) {
 		defer p.leave(l)
 		l.run()
 	}
+}
+
+func (p *Proxy) leadsTo() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.server
 }
 
 func (p *Proxy) join(l *link) bool {

@@ -132,6 +132,20 @@ func TestReset(t *testing.T) {
 	dial(t, e, p)
 }
 
+func TestLead(t *testing.T) {
+	e, p := between(t)
+	c := dial(t, e, p)
+	c.call("one")
+	other := startEcho(t)
+	p.Lead(other.addr)
+	if err := c.ends(); err == nil {
+		t.Error("the connection ended in peace")
+	}
+	dial(t, other, p).call("two")
+	other.got(t, "two")
+	e.got(t, "one")
+}
+
 func TestDropNextReplyAfter(t *testing.T) {
 	e, p := between(t)
 	a, b := dial(t, e, p), dial(t, e, p)

@@ -1,0 +1,84 @@
+package quorum
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Two nodes may be one engine under two names: localhost and 127.0.0.1, a host and its alias, two proxies before one
+// server, or a name that leads to another server than yesterday. An engine has one vote, whatever it is called by, since
+// two majorities of names need not share an engine. The life in which a node answers tells which engine it is.
+
+// identified is call for an answer that is counted. It finds out meanwhile which engine gives that answer.
+func identified[T any](ctx context.Context, n *node, within time.Duration, fn func(context.Context, driver.Driver) (T, error)) (T, error) {
+	return call(ctx, n, within, func(ctx context.Context, d driver.Driver) (T, error) {
+		var known sync.WaitGroup
+		known.Go(func() { n.identify(ctx, d) })
+		defer known.Wait()
+		return fn(ctx, d)
+	})
+}
+
+// identify notes which engine a node is. Where that is not to be learnt, votes tell it.
+func (n *node) identify(ctx context.Context, d driver.Driver) {
+	if life, err := driver.LifeOf(ctx, d); err == nil {
+		n.meet(life)
+	}
+}
+
+// engines is how many engines the nodes are, as far as that is known.
+func engines(nodes []*node) int { return len(nodes) - len(twins(nodes)) }
+
+// twins returns what to tell of each node that is the same engine as one before it.
+func twins(nodes []*node) (found []error) {
+	for i, n := range nodes {
+		life := n.lives().life
+		same := slices.IndexFunc(nodes[:i], func(m *node) bool { return life != "" && m.lives().life == life })
+		if same >= 0 {
+			found = append(found, oneServer(nodes[same], n))
+		}
+	}
+	return found
+}
+
+func oneServer(a, b *node) error {
+	return fmt.Errorf("%s and %s are one server, which has one vote", a.what, b.what)
+}
+
+// refuseTwins refuses nodes of which several are one engine.
+func refuseTwins(nodes []*node) error {
+	if found := twins(nodes); len(found) > 0 {
+		return fmt.Errorf("%w; name each server once, and at least %d that know nothing of each other", found[0], fewest)
+	}
+	return nil
+}
+
+// voted returns a node before i that voted as the same engine, and whose vote meets the condition, or nil.
+func (r *round) voted(i int, condition func(vote) bool) (same *node) {
+	for j, v := range r.votes[:i] {
+		if v.answer == granted && r.lives[j] != "" && r.lives[j] == r.lives[i] && condition(v) {
+			return r.d.nodes[j]
+		}
+	}
+	return nil
+}
+
+// isCounted reports whether the engine that voted as node i has its vote already.
+func (r *round) isCounted(i int) bool {
+	return r.voted(i, func(v vote) bool { return v.counts }) != nil
+}
+
+// twins returns what to tell of nodes that voted as the same engine.
+func (r *round) twins() (found []error) {
+	for i, v := range r.votes {
+		if same := r.voted(i, func(vote) bool { return true }); v.answer == granted && same != nil {
+			found = append(found, fmt.Errorf("%w: %w", oneServer(same, r.d.nodes[i]), driver.ErrRefused))
+		}
+	}
+	return found
+}
