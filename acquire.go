@@ -2,15 +2,10 @@ package holdfast
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
-
-// firstAnswer is the part of the TTL within which a backend must answer at all; a waiter whose claim was queued has
-// more patience, a whole TTL.
-const firstAnswer = 5
 
 // obtain gets a claim of its own granted.
 func (l *lock) obtain(ctx context.Context, a ask, wait bool) (*hold, error) {
@@ -29,79 +24,133 @@ func (l *lock) pursue(ctx context.Context, a ask, w *waiter) (h *hold, err error
 		if !isGone(err) {
 			return h, err
 		}
-		h, w, err = l.begin(ctx, a, true)
+		h, w, err = l.enqueue(ctx, a, true, l.settings.patienceFor(true))
 	}
 	return h, err
 }
 
-// begin requests a new claim. It returns a hold when the claim was granted, a waiter when it was queued.
+// begin makes the first request of an acquisition.
 func (l *lock) begin(ctx context.Context, a ask, wait bool) (*hold, *waiter, error) {
-	if err := l.client.closed(); err != nil {
-		return nil, nil, l.failure("lock", err)
+	return l.enqueue(ctx, a, wait, l.settings.patienceAtFirst(wait))
+}
+
+// enqueue requests a new claim. It returns a hold when the claim was granted, a waiter when it was queued. A claim of
+// which nothing was known until it had expired is followed by another.
+func (l *lock) enqueue(ctx context.Context, a ask, wait bool, patience time.Duration) (*hold, *waiter, error) {
+	for {
+		if err := l.client.closed(); err != nil {
+			return nil, nil, l.failure("lock", err)
+		}
+		claim := l.claim(a, wait)
+		r := l.requestOften(ctx, claim, patience, now())
+		if !isGone(r.err) || r.lost == 0 || !wait {
+			return l.begun(ctx, a, claim, r)
+		}
 	}
-	claim := l.claim(a, wait)
-	st, sent, unanswered, err := l.requestOften(ctx, claim, claim.TTL/firstAnswer)
+}
+
+// begun looks at the reply to the request for a new claim.
+func (l *lock) begun(ctx context.Context, a ask, claim driver.Claim, r reply) (*hold, *waiter, error) {
 	switch {
-	case isGone(err): // an attempt was applied, its answer lost, and its claim expired meanwhile
-		return nil, nil, l.failure("lock", ErrUnknown, err)
-	case err != nil && answered(err) && !unanswered:
-		return nil, nil, l.failure("lock", err)
-	case err != nil && isUnsent(err) && !unanswered:
-		return nil, nil, l.unsent(ctx, err)
-	case err != nil:
+	case isGone(r.err): // an attempt was applied, its answer lost, and its claim expired meanwhile
+		return nil, nil, l.failure("lock", ErrUnknown, r.err)
+	case r.err != nil && answered(r.err) && r.lost == 0:
+		return nil, nil, l.failure("lock", r.err)
+	case r.err != nil && isUnsent(r.err) && r.lost == 0:
+		return nil, nil, l.unsent(ctx, r.err)
+	case r.err != nil:
 		l.client.undo(claim)
-		return nil, nil, l.unknown(ctx, err)
-	case st.Granted && trustedUntil(sent, st.TTL) > now():
-		return l.hold(a, claim, st, sent), nil, nil
-	case wait:
-		return nil, l.wait(a, claim, st, sent), nil
-	case st.Granted: // long ago
-		h, err := l.wait(a, claim, st, sent).await(ctx)
+		return nil, nil, l.unknown(ctx, r.err)
+	case r.Granted && trustedUntil(r.sent, r.TTL) > now():
+		return l.hold(a, claim, r.Status, r.sent), nil, nil
+	case claim.Queue:
+		return nil, l.wait(a, claim, r.Status, r.sent), nil
+	case r.Granted: // long ago
+		h, err := l.wait(a, claim, r.Status, r.sent).await(ctx)
 		if isGone(err) {
 			err = l.taken()
 		}
 		return h, nil, err
-	case unanswered: // that attempt may still arrive, when the lock is free
+	case r.lost > 0: // that attempt may still arrive, when the lock is free
 		l.client.undo(claim)
 	}
 	return nil, nil, l.taken()
 }
 
-// request sends a claim until the backend answers, always with the same ID, so that an attempt whose answer was lost
-// is found again. sent is when the attempt that was answered was sent.
-func (l *lock) request(ctx context.Context, claim driver.Claim, patience time.Duration) (st driver.Status, sent instant, err error) {
-	st, sent, _, err = l.requestOften(ctx, claim, patience)
-	return st, sent, err
+// A reply is what came of a request.
+type reply struct {
+	driver.Status
+	sent instant // when the attempt that was answered was sent
+	lost int     // so many attempts before the last were sent and not answered: they may have been applied, or may still be
+	err  error
 }
 
-// requestOften is request. unanswered says that an attempt before the last was not answered: it may have been applied, or
-// may still be.
-func (l *lock) requestOften(ctx context.Context, claim driver.Claim, patience time.Duration) (st driver.Status, sent instant, unanswered bool, err error) {
-	sent = now()
-	giveUp := sent.add(patience)
-	for pace := (pace{}); ; sent = now() {
-		attempt := l.client.attempts.begin(ctx, attemptLimit(claim.TTL), sent)
-		st, err = l.client.driver.Request(attempt, claim)
-		l.client.attempts.end(attempt)
-		if err == nil || answered(err) || now() > giveUp || pace.pause(ctx) != nil {
-			return st, sent, unanswered, err
+// request sends a claim until the backend answers, always with the same ID, so that an attempt whose answer was lost
+// is found again. sent is when the attempt that was answered was sent.
+func (l *lock) request(
+	ctx context.Context, claim driver.Claim, patience time.Duration,
+) (st driver.Status, sent instant, err error) {
+	r := l.requestOften(ctx, claim, patience, now())
+	return r.Status, r.sent, r.err
+}
+
+// requestOften is request. It ends with patience, ctx or the client; where the backend did not answer until then, the error
+// matches ErrUnavailable and says since when it is silent.
+func (l *lock) requestOften(
+	ctx context.Context, claim driver.Claim, patience time.Duration, since instant,
+) (r reply) {
+	p, pace := patient(patience, claim.TTL), pace{}
+	r.sent = p.began
+	for attempts := 1; ; attempts++ {
+		r.Status, r.err = l.client.request(ctx, claim, p.limit(r.sent), r.sent)
+		if r.err == nil || answered(r.err) {
+			return r
 		}
-		unanswered = unanswered || !isUnsent(err)
+		if attempts == 1 { // most are answered at once, and need not know that
+			open, stop := l.client.untilClosed(ctx)
+			defer stop()
+			ctx = open
+		}
+		if ctx.Err() != nil || p.isOver() || pace.pause(ctx) != nil || p.isOver() {
+			r.err = silence(ctx, attempts, since, r.err)
+			return r
+		}
+		if !isUnsent(r.err) {
+			r.lost++
+		}
+		r.sent = now()
 	}
+}
+
+// request makes one attempt.
+func (c *Client) request(
+	ctx context.Context, claim driver.Claim, limit time.Duration, sent instant,
+) (driver.Status, error) {
+	attempt := c.attempts.begin(ctx, limit, sent)
+	defer c.attempts.end(attempt)
+	return c.driver.Request(attempt, claim)
 }
 
 // unsent is the error for a request that has not left the client, so that there is nothing to undo.
 func (l *lock) unsent(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	switch closed := l.client.closed(); {
+	case ctx.Err() != nil:
 		return l.failure("lock", ErrNotAcquired, context.Cause(ctx), err)
+	case closed != nil:
+		return l.failure("lock", closed, err)
+	default:
+		return l.failure("lock", err, errReachable)
 	}
-	return l.failure("lock", err, errors.New("is the backend running and reachable?"))
 }
 
 // unknown is the error for a request that was not answered.
 func (l *lock) unknown(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	switch closed := l.client.closed(); {
+	case ctx.Err() != nil:
 		return l.failure("lock", ErrUnknown, context.Cause(ctx), err)
+	case closed != nil:
+		return l.failure("lock", ErrUnknown, closed, err)
+	default:
+		return l.failure("lock", ErrUnknown, err, errReachable)
 	}
-	return l.failure("lock", ErrUnknown, err, errors.New("is the backend running and reachable?"))
 }

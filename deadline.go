@@ -14,11 +14,17 @@ func trustedUntil(sent instant, ttl time.Duration) instant {
 const (
 	renewAfter   = 3  // a renewal is due a third of the TTL after the last one was sent
 	retryAfter   = 12 // and again a twelfth after one failed
-	attemptTime  = 6  // an attempt is given up after a sixth
+	attemptTime  = 6  // an attempt is given up after a sixth, if that is not long
 	leastToShare = 4  // a lease with less than a quarter left is not handed on locally
+)
+
+// Bounds of how long one request may take. However long leases live, a connection that died shows within seconds.
+const (
+	leastAttempt = 100 * time.Millisecond
+	mostAttempt  = 3 * time.Second
 )
 
 // attemptLimit is how long one request may take before it is sent again.
 func attemptLimit(ttl time.Duration) time.Duration {
-	return max(ttl/attemptTime, 100*time.Millisecond)
+	return min(max(ttl/attemptTime, leastAttempt), mostAttempt)
 }

@@ -160,7 +160,7 @@ func (l *lock) resume(ctx context.Context, h handle) (*Lease, error) {
 	}
 	c.background.enter()
 	defer c.background.leave()
-	st, sent, err := l.request(ctx, claim, claim.TTL/firstAnswer)
+	st, sent, err := l.request(ctx, claim, l.settings.patienceAtFirst(true))
 	switch {
 	case isGone(err), err == nil && !st.Granted:
 		return nil, &LostError{Name: l.name, Token: h.Token, Reason: LostGone, Err: err}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -21,9 +22,12 @@ var (
 	ErrReleased = errors.New("lock released")
 	// ErrDeadlock says that the context already holds this lock, so that waiting for it would never end.
 	ErrDeadlock = errors.New("lock is already held by this context")
-	// ErrUnknown says that the backend did not answer, so that the request may or may not have been applied. An
+	// ErrUnknown says that the request may or may not have been applied: mostly since the backend did not answer. An
 	// acquisition with this error is undone in the background; what cannot be undone ends with its TTL.
 	ErrUnknown = driver.ErrUnknown
+	// ErrUnavailable says that the backend did not answer, or could not be reached, for as long as was waited for it; the
+	// text says since when. Where that leaves open what became of a request, the error matches ErrUnknown too.
+	ErrUnavailable = errors.New("backend unavailable")
 	// ErrNoLeader says that nobody leads at the moment.
 	ErrNoLeader = errors.New("nobody leads")
 	// ErrClosed says that the client was closed.
@@ -100,13 +104,14 @@ func (j joined) Error() string {
 
 func (j joined) Unwrap() []error { return j }
 
-// notAcquired is the error for a wait that ended with its context.
-func (l *lock) notAcquired(ctx context.Context) error {
-	if cause := context.Cause(ctx); errors.Is(cause, ErrClosed) {
+// notAcquired is the error for a wait that ended with its context. why may tell more about it.
+func (l *lock) notAcquired(ctx context.Context, why ...error) error {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, ErrClosed) {
 		return l.failure("lock", cause)
-	} else {
-		return l.failure("lock", ErrNotAcquired, cause)
 	}
+	why = slices.DeleteFunc(why, func(err error) bool { return err == nil })
+	return l.failure("lock", append([]error{ErrNotAcquired, cause}, why...)...)
 }
 
 // taken is the error for a request that would not wait.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"net/http"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -82,6 +83,51 @@ func ExampleMutex_Lock() {
 	// held: true
 	// released: <nil>
 	// now: lock released
+}
+
+// A batch job waits for its lock through any outage, for an hour at most.
+func ExampleWithPatience() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	client := open(ctx, "patience",
+		holdfast.WithPatience(holdfast.Endless),  // ctx alone says how long
+		holdfast.WithFirstAnswer(10*time.Second)) // but a wrong address shows soon
+	defer client.Close(ctx)
+
+	lease, err := client.Mutex("nightly").Lock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer lease.Release(ctx)
+	fmt.Println("holding", lease.Name())
+	// Output:
+	// holding nightly
+}
+
+// A handler tells a lock that others have from a backend that is away.
+func ExampleErrUnavailable() {
+	status := func(err error) int {
+		switch {
+		case errors.Is(err, holdfast.ErrUnavailable):
+			return http.StatusServiceUnavailable
+		case errors.Is(err, holdfast.ErrNotAcquired):
+			return http.StatusConflict
+		default:
+			return http.StatusInternalServerError
+		}
+	}
+	ctx := context.Background()
+	client := open(ctx, "unavailable")
+	defer client.Close(ctx)
+	lease, err := client.Mutex("orders/42").Lock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer lease.Release(ctx)
+	_, err = client.Mutex("orders/42").TryLock(ctx)
+	fmt.Println(status(err))
+	// Output:
+	// 409
 }
 
 func ExampleMutex_TryLock() {

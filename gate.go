@@ -19,11 +19,13 @@ type gates struct {
 
 // A gateKey tells which goroutines can share a claim: those that would make the same one.
 type gateKey struct {
-	name    string
-	limit   int64
-	ttl     time.Duration
-	owner   string
-	handoff int
+	name     string
+	limit    int64
+	ttl      time.Duration
+	owner    string
+	handoff  int
+	patience time.Duration
+	first    time.Duration
 }
 
 // A gate exists while its lock is held through it, or sought for those who wait at it.
@@ -54,7 +56,8 @@ type passed struct {
 
 // passGate acquires an exclusive lock together with the other goroutines of this client.
 func (l *lock) passGate(ctx context.Context, a ask, wait bool) (*grant, error) {
-	key := gateKey{l.name, a.limit, l.settings.ttl, l.settings.owner, l.settings.handoff}
+	s := l.settings
+	key := gateKey{l.name, a.limit, s.ttl, s.owner, s.handoff, s.patience, s.firstAnswer}
 	gs := &l.client.gates
 	gs.mu.Lock()
 	g, busy := gs.open[key]

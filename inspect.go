@@ -19,7 +19,7 @@ func (c *Client) Queue(ctx context.Context, name string) ([]Entry, error) {
 	}
 	queue, err := c.driver.Queue(ctx, name)
 	if err != nil {
-		return nil, l.failure("queue of", err)
+		return nil, l.unserved(ctx, "queue of", err)
 	}
 	for i := range queue {
 		queue[i].Token <<= tokenShift
@@ -38,7 +38,7 @@ func (c *Client) Names(ctx context.Context, prefix string) iter.Seq2[string, err
 func (c *Client) Break(ctx context.Context, name, claimID string) error {
 	if err := driver.Break(ctx, c.driver, name, claimID); err != nil {
 		l := c.lock(name, nil)
-		return l.failure("break", err)
+		return l.unserved(ctx, "break", err)
 	}
 	return nil
 }

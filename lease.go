@@ -132,7 +132,7 @@ func (l *Lease) Check(ctx context.Context) error {
 	case isGone(err):
 		h.gone(err)
 	case err != nil:
-		return h.lock.failure("check", err)
+		return h.lock.unserved(ctx, "check", err)
 	default:
 		h.renewed(st)
 	}

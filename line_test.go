@@ -120,6 +120,11 @@ func (l *line) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) 
 	return st, err
 }
 
+func (l *line) Break(ctx context.Context, name, id string) error {
+	_, err := pass(ctx, l, "break", func(ctx context.Context) (struct{}, error) { return struct{}{}, driver.Break(ctx, l.Driver, name, id) })
+	return err
+}
+
 func (l *line) Unwrap() driver.Driver { return l.Driver }
 
 // newClient returns a client on a store, closed with the test.

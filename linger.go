@@ -36,8 +36,8 @@ func (h *hold) linger(ctx context.Context, g *grant, left time.Duration) error {
 func (h *hold) leave(ctx context.Context, ttl, patience time.Duration) (unanswered bool, err error) {
 	claim := h.claim
 	claim.TTL, claim.Detached = ttl, true
-	_, _, unanswered, err = h.lock.requestOften(ctx, claim, patience)
-	return unanswered, err
+	r := h.lock.requestOften(ctx, claim, patience, now())
+	return r.lost > 0, r.err
 }
 
 // settle ends the renewals of the claim, once none is under way: one that arrived after what comes next would undo that.

@@ -14,10 +14,12 @@ func (c *Client) Mutex(name string, opts ...Option) *Mutex {
 var alone = ask{kind: "mutex", mode: exclusive, weight: 1, limit: 1}
 
 // Lock waits for the lock. ctx bounds the wait only, never the hold. When ctx ends first, the error matches
-// ErrNotAcquired and the context's cause; when the backend's answer is missing, ErrUnknown and the cause.
+// ErrNotAcquired and the context's cause; when the backend's answer is missing, ErrUnknown and the cause, and
+// ErrUnavailable when it was waited for. An outage is outlasted as [WithPatience] says.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) { return m.acquire(ctx, alone, true) }
 
-// TryLock acquires the lock if that needs no wait; otherwise the error matches ErrNotAcquired.
+// TryLock acquires the lock if that needs no wait; otherwise the error matches ErrNotAcquired. When the backend does not
+// answer it gives up after two attempts, after some six seconds at most.
 func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) { return m.acquire(ctx, alone, false) }
 
 // Do waits for the lock, calls fn, and releases the lock however fn ends. The context that fn gets ends with ctx or with

@@ -33,8 +33,12 @@ type settings struct {
 	handoff   int
 	minHold   time.Duration
 	maxHold   time.Duration
-	logger    *slog.Logger
-	observer  Observer
+
+	patience    time.Duration // unset: follows from the TTL
+	firstAnswer time.Duration // unset: the patience
+
+	logger   *slog.Logger
+	observer Observer
 }
 
 var silent = slog.New(slog.DiscardHandler)
@@ -44,7 +48,11 @@ func defaults() settings {
 		ttl:     DefaultTTL,
 		owner:   process(),
 		handoff: DefaultLocalHandoff,
-		logger:  silent,
+
+		patience:    unset,
+		firstAnswer: unset,
+
+		logger: silent,
 	}
 }
 
@@ -69,7 +77,7 @@ func (s *settings) check() error {
 	case s.maxHold > 0 && s.maxHold < s.minHold:
 		return fmt.Errorf("WithMaxHold(%v) is shorter than WithMinHold(%v)", s.maxHold, s.minHold)
 	}
-	return nil
+	return s.checkPatience()
 }
 
 // shortestTTL leaves something of a lease after the margin that its holder keeps; see trustedUntil.

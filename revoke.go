@@ -19,7 +19,7 @@ func (c *Client) Revoke(ctx context.Context, name string) error {
 			break
 		}
 		if err := driver.Revoke(ctx, c.driver, name, e.ID); err != nil && !isGone(err) {
-			return l.failure("revoke", err)
+			return l.unserved(ctx, "revoke", err)
 		}
 	}
 	return nil

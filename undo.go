@@ -141,14 +141,14 @@ func isFinal(err error) bool {
 // giveBack releases a claim, again and again until the backend answers, patience is at its end, or ctx is. An answer is
 // nil, or matches driver.ErrGone, driver.ErrRefused or driver.ErrUnknown.
 func (c *Client) giveBack(ctx context.Context, claim driver.Claim, patience time.Duration) error {
-	giveUp := now().add(patience)
-	for pace := (pace{}); ; {
+	began, pace := now(), pace{}
+	for attempts := 1; ; attempts++ {
 		err := c.release(ctx, claim)
 		if err == nil || answered(err) || errors.Is(err, driver.ErrUnknown) {
 			return err
 		}
-		if now() > giveUp || pace.pause(ctx) != nil {
-			return err
+		if ctx.Err() != nil || now().sub(began) > patience || pace.pause(ctx) != nil {
+			return silence(ctx, attempts, began, err)
 		}
 	}
 }

@@ -42,11 +42,18 @@ func TestExpiryOfResumedLeaseLeavesTheLock(t *testing.T) {
 	})
 }
 
-// A recording driver notes the claims that it is to release.
+// A recording driver notes the claims that it is asked for, and those that it is to release.
 type recording struct {
 	driver.Driver
-	mu       sync.Mutex
-	released []driver.Claim
+	mu                  sync.Mutex
+	requested, released []driver.Claim
+}
+
+func (r *recording) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	r.mu.Lock()
+	r.requested = append(r.requested, c)
+	r.mu.Unlock()
+	return r.Driver.Request(ctx, c)
 }
 
 func (r *recording) Release(ctx context.Context, c driver.Claim) error {

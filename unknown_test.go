@@ -58,20 +58,6 @@ func TestUnansweredAcquisitionIsUndone(t *testing.T) {
 	}
 }
 
-func TestSilentBackend(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, a, _ := twoClients(t)
-		down := errors.New("connection refused")
-		l.set(faults{refuse: down})
-		start := time.Now()
-		_, err := a.Mutex("m").Lock(t.Context())
-		wantErr(t, err, holdfast.ErrUnknown, down)
-		if took := time.Since(start); took > ttl/2 {
-			t.Errorf("it took %v to say that the backend does not answer", took)
-		}
-	})
-}
-
 // A waiter that was cut off until its claim expired rejoins at the back with a new ID.
 func TestWaiterRejoins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

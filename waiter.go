@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -37,13 +38,14 @@ func (w *waiter) await(ctx context.Context) (*hold, error) {
 	ctx, stop := w.lock.client.untilClosed(ctx)
 	defer stop()
 	defer w.lock.client.keeper.remove(&w.kept)
+	var silent error // of the question before
 	for pace := (pace{}); ; {
 		st, doubt, err := w.news()
 		switch {
 		case err != nil:
 			return nil, err
 		case ctx.Err() != nil:
-			return nil, w.abandon(w.lock.notAcquired(ctx))
+			return nil, w.abandon(w.lock.notAcquired(ctx, silent))
 		case doubt:
 			err = w.again(ctx)
 		case st.Granted:
@@ -54,6 +56,7 @@ func (w *waiter) await(ctx context.Context) (*hold, error) {
 		if err != nil && ctx.Err() == nil {
 			return nil, w.abandon(fmt.Errorf("%w: %w", err, errOutOfLine))
 		}
+		silent = err
 	}
 }
 
@@ -101,23 +104,31 @@ func (w *waiter) interruptible(ctx context.Context, st driver.Status) (context.C
 	return ctx, cancel
 }
 
-// again asks the backend about the claim, which renews it. An error means that it did not answer for a whole TTL, or
-// refused.
+// again asks the backend about the claim, which renews it. An error means that it refused, or did not answer for as long
+// as the patience lasts.
 func (w *waiter) again(ctx context.Context) error {
-	st, sent, err := w.lock.request(ctx, w.known(), w.claim.TTL)
+	r := w.lock.requestOften(ctx, w.known(), w.lock.settings.patienceFor(w.claim.Queue), w.answeredAt())
 	switch {
-	case err == nil:
-		w.lock.client.keeper.keep(&w.kept, sent, st.TTL)
-		w.take(st, trustedUntil(sent, st.TTL) <= now())
+	case r.err == nil:
+		w.lock.client.keeper.keep(&w.kept, r.sent, r.TTL)
+		w.take(r.Status, trustedUntil(r.sent, r.TTL) <= now())
 		return nil
-	case isGone(err):
-		w.gone(err)
+	case isGone(r.err):
+		w.gone(r.err)
 		return nil
-	case answered(err):
-		return w.lock.failure("lock", err)
+	case answered(r.err):
+		return w.lock.failure("lock", r.err)
+	case ctx.Err() != nil:
+		return r.err
 	default:
-		return w.lock.unknown(ctx, err)
+		return w.lock.unknown(ctx, r.err)
 	}
+}
+
+// answeredAt is when the request was sent that was answered last.
+func (w *waiter) answeredAt() instant {
+	trusted := time.Duration(trustedUntil(0, w.grantedTTL()))
+	return w.validUntil().add(-trusted)
 }
 
 // abandon gives the claim back and returns err.

@@ -46,7 +46,7 @@ func isInterrupt(err error) bool {
 	return ok
 }
 
-// conflict is the error for a lock that others have, and says who.
+// conflict is the error for a lock that others have, and says who; or that the backend has stopped answering.
 func (a *app) conflict(ctx context.Context, s *store, p *plan) error {
 	ctx, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
@@ -54,6 +54,8 @@ func (a *app) conflict(ctx context.Context, s *store, p *plan) error {
 	v := viewOf(p.name, queue)
 	taken := v.heldBy()
 	switch {
+	case errors.Is(err, holdfast.ErrUnavailable) && p.wait > 0: // it may be free by now
+		return s.failed(err)
 	case errors.Is(err, errors.ErrUnsupported):
 		taken = "is taken; this backend cannot tell who has it"
 	case err != nil:

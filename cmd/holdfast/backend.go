@@ -197,7 +197,16 @@ func (b *backendFlags) open(ctx context.Context, opts ...holdfast.Option) (*stor
 	default: // the URL asks for something that there is not
 		return nil, usage("%w", err)
 	}
-	return &store{Client: holdfast.New(d, opts...), driver: d, shown: shown}, nil
+	return &store{Client: holdfast.New(d, append(ownPatience(), opts...)...), driver: d, shown: shown}, nil
+}
+
+// startLimit bounds how long the command waits for the backend's first answer.
+const startLimit = 3 * time.Second
+
+// ownPatience is that of a command, which somebody may have started before the backend, or with a wrong URL: it ends
+// soon with exitUnavailable. Once it waits for the lock, only --wait ends that.
+func ownPatience() []holdfast.Option {
+	return []holdfast.Option{holdfast.WithFirstAnswer(startLimit), holdfast.WithPatience(holdfast.Endless)}
 }
 
 // isUnreachable reports whether a backend could not be opened because of its state, not because of its URL.

@@ -44,7 +44,7 @@ func (f *runFlags) register(c *cobra.Command) {
 func (f *runFlags) registerWait(c *cobra.Command) {
 	flags := c.Flags()
 	flags.BoolVarP(&f.noWait, "no-wait", "n", false, "do not wait for the lock")
-	flags.DurationVarP(&f.wait, "wait", "w", 0, "wait for this long at most, like 30s (default: for ever)")
+	flags.DurationVarP(&f.wait, "wait", "w", 0, "wait for this long at most, like 30s, also for a backend that stops answering (default: for ever)")
 	flags.BoolVarP(&f.shared, "shared", "s", false, "share the lock with others that run --shared")
 	flags.Int64Var(&f.slots, "slots", 1, "how many may run at a time; give all the same number")
 	flags.IntVarP(&f.conflict, "conflict-exit-code", "E", exitConflict, "exit code when the lock was not acquired")

@@ -20,6 +20,9 @@ While the command runs the lock is renewed. If the lock is lost all the same, th
 grace is over, with all that it started; when the backend does not answer, early enough that nothing of it lives when
 somebody else gets the lock.
 
+A backend that does not answer within 3 s at the start is given up, with 69. Once run waits for the lock, an outage ends
+that only when --wait is over.
+
 ` + runExitHelp
 
 // runVerb is holdfast run.

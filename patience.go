@@ -1,0 +1,116 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Endless is the patience of who waits for as long as its context lives; see [WithPatience].
+const Endless time.Duration = math.MaxInt64
+
+// WithPatience sets for how long an acquisition goes on asking a backend that does not answer, always about the same
+// claim, before it fails with ErrUnavailable. It counts from the first request that went unanswered, so a wait for a lock
+// that others have may be as long as its context allows. The default is the TTL and two attempts more, so that an outage of
+// a whole TTL passes unnoticed; 0 gives up after one attempt, and [Endless] never while the context lives. An attempt is
+// given up after a sixth of the TTL, three seconds at most. Acquisitions that do not wait, such as TryLock, ask for the
+// time of two attempts at most.
+func WithPatience(d time.Duration) Option { return func(s *settings) { s.patience = d } }
+
+// WithFirstAnswer is WithPatience for the first request of an acquisition: a program that is started without its backend
+// fails soon by that, and once it waits it outlasts an outage. The default is the patience.
+func WithFirstAnswer(d time.Duration) Option { return func(s *settings) { s.firstAnswer = d } }
+
+// unset is a patience that follows from other settings.
+const unset time.Duration = math.MinInt64
+
+// shortWait is how many attempts fit into the patience of who does not wait for the lock either.
+const shortWait = 2
+
+// patienceFor is how long an acquisition asks in vain, once it has had an answer.
+func (s *settings) patienceFor(wait bool) time.Duration {
+	attempts := shortWait * attemptLimit(s.ttl)
+	p := s.patience
+	if p == unset {
+		p = s.ttl + attempts
+	}
+	if !wait {
+		p = min(p, attempts)
+	}
+	return p
+}
+
+// patienceAtFirst is how long it does so before it has had one.
+func (s *settings) patienceAtFirst(wait bool) time.Duration {
+	if s.firstAnswer == unset {
+		return s.patienceFor(wait)
+	}
+	return min(s.firstAnswer, s.patienceFor(wait))
+}
+
+// checkPatience reports what is wrong with the two.
+func (s *settings) checkPatience() error {
+	for name, d := range map[string]time.Duration{"WithPatience": s.patience, "WithFirstAnswer": s.firstAnswer} {
+		if d < 0 && d != unset {
+			return fmt.Errorf("%s(%v): it must not be negative; 0 means one attempt", name, d)
+		}
+	}
+	return nil
+}
+
+// A patience is what is left of the time for which something is asked again and again.
+type patience struct {
+	began   instant
+	giveUp  instant
+	attempt time.Duration // how long one may take
+}
+
+// attemptsWithin is how many attempts a patience has room for, if they may take as long as it allows.
+const attemptsWithin = 2
+
+// patient begins a patience for requests with this TTL.
+func patient(d, ttl time.Duration) patience {
+	p := patience{began: now(), giveUp: math.MaxInt64, attempt: attemptLimit(ttl)}
+	if d > 0 {
+		p.attempt = max(min(p.attempt, d/attemptsWithin), leastAttempt)
+	}
+	if d < time.Duration(p.giveUp-p.began) {
+		p.giveUp = p.began.add(d)
+	}
+	return p
+}
+
+// limit is how long an attempt that begins now may take. The last of several ends with the patience. Others may share it
+// for a quarter longer.
+func (p *patience) limit(at instant) time.Duration {
+	if at == p.began {
+		return p.attempt
+	}
+	left := p.giveUp.sub(at)
+	return min(p.attempt, max(left-left/(shareTime+1), leastAttempt))
+}
+
+// isOver reports whether to give up.
+func (p *patience) isOver() bool { return now() >= p.giveUp }
+
+// silence is the error of a backend that has not answered since an instant: err is what came instead.
+func silence(ctx context.Context, attempts int, since instant, err error) error {
+	if attempts <= 1 && errors.Is(ctx.Err(), context.Canceled) { // nobody has waited for it
+		return err
+	}
+	took := now().sub(since).Round(time.Millisecond)
+	return fmt.Errorf("%w: no answer since %s (%v): %w", ErrUnavailable, since.time().Format(time.TimeOnly), took, err)
+}
+
+// unserved is failure for what is asked once.
+func (l *lock) unserved(ctx context.Context, op string, err error) error {
+	if answered(err) || errors.Is(err, ErrUnknown) || errors.Is(ctx.Err(), context.Canceled) {
+		return l.failure(op, err)
+	}
+	return l.failure(op, ErrUnavailable, err)
+}
+
+// errReachable is what to ask when a backend was silent.
+var errReachable = errors.New("is the backend running and reachable?")
