@@ -42,11 +42,24 @@ func (l *lock) enqueue(ctx context.Context, a ask, wait bool, patience time.Dura
 			return nil, nil, l.failure("lock", err)
 		}
 		claim := l.claim(a, wait)
-		r := l.requestOften(ctx, claim, patience, now())
+		r := l.requestNew(ctx, claim, patience)
 		if !isGone(r.err) || r.lost == 0 || !wait {
 			return l.begun(ctx, a, claim, r)
 		}
 	}
+}
+
+// requestNew is requestOften for a claim that nobody else knows, so it is undone when the driver panics.
+func (l *lock) requestNew(ctx context.Context, claim driver.Claim, patience time.Duration) reply {
+	returned := false
+	defer func() {
+		if !returned {
+			l.client.undo(claim)
+		}
+	}()
+	r := l.requestOften(ctx, claim, patience, now())
+	returned = true
+	return r
 }
 
 // begun looks at the reply to the request for a new claim.

@@ -108,9 +108,8 @@ func (g *gate) admit(l *lock) *visitor {
 // enter makes the first request for a gate that was just made. If that queues, the caller waits in front of those who
 // have come since, and the search goes on for whoever is first when it ends.
 func (g *gate) enter(ctx context.Context, l *lock, wait bool) (*grant, error) {
-	h, w, err := l.begin(ctx, g.ask, wait)
+	h, w, err := g.begin(ctx, l, wait)
 	if err != nil {
-		g.proceed()
 		return nil, err
 	}
 	g.gates.mu.Lock()
@@ -124,6 +123,16 @@ func (g *gate) enter(ctx context.Context, l *lock, wait bool) (*grant, error) {
 	g.search(w)
 	g.gates.mu.Unlock()
 	return g.await(ctx, l, v)
+}
+
+// begin makes that request. When it fails, or the driver panics, those who wait go on without the caller.
+func (g *gate) begin(ctx context.Context, l *lock, wait bool) (h *hold, w *waiter, err error) {
+	defer func() {
+		if h == nil && w == nil {
+			g.proceed()
+		}
+	}()
+	return l.begin(ctx, g.ask, wait)
 }
 
 // take makes the hold the gate's. gates.mu is held.

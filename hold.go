@@ -137,10 +137,14 @@ func (h *hold) giveBack(ctx context.Context, g *grant) error {
 	if ctx.Err() != nil { // it would give nothing back any more
 		ctx, patience = context.WithoutCancel(ctx), attemptLimit(patience)
 	}
+	given := false
+	defer func() {
+		if !given { // also when the driver panicked
+			h.lock.client.undo(h.claim)
+		}
+	}()
 	err := h.lock.client.giveBack(ctx, h.claim, patience)
-	if err != nil && !isGone(err) {
-		h.lock.client.undo(h.claim)
-	}
+	given = err == nil || isGone(err)
 	return h.outcome(g, err)
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -144,9 +145,15 @@ func (l *Lease) Check(ctx context.Context) error {
 // others' work. ErrUnknown says that the backend did not answer; the claim then is given back in the background, or
 // ends with its TTL.
 func (l *Lease) Release(ctx context.Context) error {
-	l.once.Do(func() { l.result = l.release(ctx) })
+	l.once.Do(func() {
+		l.result = errPanicked
+		l.result = l.release(ctx)
+	})
 	return l.result
 }
+
+// errPanicked stays the result of a release in which the driver panicked.
+var errPanicked = fmt.Errorf("release: %w: the driver panicked; the TTL ends the lock at the latest", ErrUnknown)
 
 func (l *Lease) release(ctx context.Context) error {
 	g := l.grant

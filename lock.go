@@ -49,11 +49,18 @@ func (l *lock) draft(a ask, queue bool, id string) driver.Claim {
 
 // acquire gets a lease: from the context that holds the lock already, from the gate where goroutines of this client
 // wait together, or from the backend.
-func (l *lock) acquire(ctx context.Context, a ask, wait bool) (*Lease, error) {
+func (l *lock) acquire(ctx context.Context, a ask, wait bool) (lease *Lease, err error) {
 	start := time.Now()
-	lease, err := l.lease(ctx, a, wait)
-	l.observe(ctx, OpAcquire, a, lease.tokenOrZero(), start, err)
-	return lease, err
+	acquired, err := l.lease(ctx, a, wait)
+	if acquired != nil {
+		defer func() {
+			if lease == nil { // the observer panicked
+				acquired.Release(ctx)
+			}
+		}()
+	}
+	l.observe(ctx, OpAcquire, a, acquired.tokenOrZero(), start, err)
+	return acquired, err
 }
 
 func (l *lock) lease(ctx context.Context, a ask, wait bool) (*Lease, error) {

@@ -34,10 +34,15 @@ func (l *lock) wait(a ask, claim driver.Claim, st driver.Status, sent instant) *
 }
 
 // await returns when the claim is granted, has ended (driver.ErrGone), or is no longer wanted since ctx ended.
-func (w *waiter) await(ctx context.Context) (*hold, error) {
+func (w *waiter) await(ctx context.Context) (h *hold, err error) {
 	ctx, stop := w.lock.client.untilClosed(ctx)
 	defer stop()
 	defer w.lock.client.keeper.remove(&w.kept)
+	defer func() {
+		if h == nil && err == nil { // the driver panicked
+			w.abandon(nil)
+		}
+	}()
 	var silent error // of the question before
 	for pace := (pace{}); ; {
 		st, doubt, err := w.news()

@@ -1,0 +1,212 @@
+package holdfast_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/memlock"
+)
+
+// A buggy driver panics once, in the call that is armed, before it does its work or after.
+type buggy struct {
+	driver.Driver
+	late  bool // after the work
+	armed atomic.Pointer[string]
+}
+
+func (p *buggy) arm(call string) { p.armed.Store(&call) }
+
+func (p *buggy) around(call string) (after func()) {
+	armed := p.armed.Load()
+	if armed == nil || *armed != call || !p.armed.CompareAndSwap(armed, nil) {
+		return func() {}
+	}
+	if !p.late {
+		panic(errBug)
+	}
+	return func() { panic(errBug) }
+}
+
+func (p *buggy) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	defer p.around("request")()
+	return p.Driver.Request(ctx, c)
+}
+
+func (p *buggy) Release(ctx context.Context, c driver.Claim) error {
+	defer p.around("release")()
+	return p.Driver.Release(ctx, c)
+}
+
+func (p *buggy) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	defer p.around("wait")()
+	return driver.Wait(ctx, p.Driver, c)
+}
+
+var errBug = errors.New("a bug")
+
+// caught calls f, which must panic, or end its goroutine, and returns with what.
+func caught(t *testing.T, f func()) (what any) {
+	t.Helper()
+	over := make(chan struct{})
+	returned := false
+	go func() {
+		defer close(over)
+		defer func() { what = recover() }()
+		f()
+		returned = true
+	}()
+	<-over
+	if returned {
+		t.Error("it returned, so a panic did not go on up")
+	}
+	return what
+}
+
+// ways are kinds of locks that are acquired in different ways: through the gate, with a claim of their own, by Do.
+var ways = map[string]func(context.Context, *holdfast.Client) error{
+	"through the gate": func(ctx context.Context, c *holdfast.Client) error { return second(c.Mutex("m").Lock(ctx)) },
+	"as a try":         func(ctx context.Context, c *holdfast.Client) error { return second(c.Mutex("m").TryLock(ctx)) },
+	"in strict order": func(ctx context.Context, c *holdfast.Client) error {
+		return second(c.Mutex("m", holdfast.WithLocalHandoff(0)).Lock(ctx))
+	},
+	"as a writer": func(ctx context.Context, c *holdfast.Client) error { return second(c.RWMutex("m").Lock(ctx)) },
+	"by Do": func(ctx context.Context, c *holdfast.Client) error {
+		return c.Mutex("m").Do(ctx, func(context.Context, *holdfast.Lease) error { return nil })
+	},
+}
+
+// A panic of the driver in an acquisition goes on up, and leaves neither a claim nor a gate that nobody opens.
+func TestPanicOfTheDriverWhileAcquiring(t *testing.T) {
+	for way, acquire := range ways {
+		for _, late := range []bool{false, true} {
+			t.Run(way, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					store := memlock.New()
+					d := &buggy{Driver: store.Client(), late: late}
+					a, b := newClient(t, d), newClient(t, store.Client())
+					d.arm("request")
+					if what := caught(t, func() { acquire(t.Context(), a) }); what != errBug {
+						t.Errorf("the panic became %v", what)
+					}
+					synctest.Wait()
+					if q := queued(t, b, "m"); len(q) != 0 {
+						t.Errorf("%d claims are left", len(q))
+					}
+					if err := acquire(t.Context(), a); err != nil {
+						t.Errorf("acquiring after it: %v", err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// The same of who waits in a goroutine of its own; where several wait together, the panic ends the program.
+func TestPanicOfTheDriverWhileWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		d := &buggy{Driver: store.Client()}
+		a, b := newClient(t, d), newClient(t, store.Client())
+		lease := must(b.RWMutex("m").Lock(t.Context()))(t)
+		d.arm("wait")
+		if what := caught(t, func() { a.RWMutex("m").RLock(t.Context()) }); what != errBug {
+			t.Errorf("the panic became %v", what)
+		}
+		synctest.Wait()
+		if q := queued(t, b, "m"); len(q) != 1 {
+			t.Errorf("%d claims, want the holder's", len(q))
+		}
+		if err := lease.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A release in which the driver panics is not reported as one that worked, and is repeated in the background.
+func TestPanicOfTheDriverWhileReleasing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		d := &buggy{Driver: store.Client()}
+		a, b := newClient(t, d), newClient(t, store.Client())
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		got := make(chan *holdfast.Lease, 1)
+		go func() { got <- must(b.Mutex("m").Lock(t.Context()))(t) }()
+		synctest.Wait()
+		d.arm("release")
+		if what := caught(t, func() { lease.Release(t.Context()) }); what != errBug {
+			t.Errorf("the panic became %v", what)
+		}
+		wantErr(t, lease.Release(t.Context()), holdfast.ErrUnknown)
+		synctest.Wait()
+		select {
+		case next := <-got:
+			next.Release(t.Context())
+		default:
+			t.Error("the lock is taken, and nobody holds it")
+		}
+		must(a.Mutex("m").Lock(t.Context()))(t)
+	})
+}
+
+// A panicking observer panics at what it sees of one kind.
+type panickingObserver struct{ at holdfast.Op }
+
+func (o *panickingObserver) Observe(_ context.Context, e holdfast.Event) {
+	if e.Op == o.at {
+		panic(errBug)
+	}
+}
+
+// When an observer panics, nobody has the lock, and the panic goes on up.
+func TestPanicOfTheObserver(t *testing.T) {
+	for way, acquire := range ways {
+		for _, op := range []holdfast.Op{holdfast.OpAcquire, holdfast.OpRelease} {
+			if op == holdfast.OpRelease && way != "by Do" {
+				continue // the others do not release
+			}
+			t.Run(string(op)+" "+way, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					store := memlock.New()
+					a := newClient(t, store.Client(), holdfast.WithObserver(&panickingObserver{op}))
+					if what := caught(t, func() { acquire(t.Context(), a) }); what != errBug {
+						t.Errorf("the panic became %v", what)
+					}
+					if q := queued(t, newClient(t, store.Client()), "m"); len(q) != 0 {
+						t.Errorf("%d claims are left", len(q))
+					}
+				})
+			})
+		}
+	}
+}
+
+// However the work under Do ends, the lock is given back.
+func TestPanicUnderDo(t *testing.T) {
+	for name, end := range map[string]func(){"panic": func() { panic(errBug) }, "Goexit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, a, b := twoClients(t)
+				work := func(context.Context, *holdfast.Lease) error { end(); return nil }
+				for kind, do := range map[string]func(){
+					"mutex":     func() { a.Mutex("m").Do(t.Context(), work) },
+					"reader":    func() { a.RWMutex("m").RDo(t.Context(), work) },
+					"semaphore": func() { a.Semaphore("m", 3).Do(t.Context(), 2, work) },
+					"election":  func() { a.Election("m").Run(t.Context(), "a", work) },
+				} {
+					if what := caught(t, do); name == "panic" && what != errBug {
+						t.Errorf("%s: the panic became %v", kind, what)
+					}
+					if q := queued(t, b, "m"); len(q) != 0 {
+						t.Errorf("%s: %d claims are left", kind, len(q))
+					}
+				}
+			})
+		})
+	}
+}
