@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,6 +18,27 @@ import (
 // "max_connections=10", go to the server.
 func Postgres(t testing.TB, args ...string) *Server {
 	t.Helper()
+	return start(t, postgres(args))
+}
+
+// PostgresAt is [Postgres] with a wall clock of its own.
+func PostgresAt(t testing.TB, clock *Clock, args ...string) *Server {
+	t.Helper()
+	k := postgres(args)
+	path, err := exec.LookPath(k.program)
+	Need(t, err == nil, k.program, k.install)
+	if k.user != "" {
+		if err := openTo(k.user, filepath.Dir(clock.file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	usual := k.args
+	k.program = "env"
+	k.args = func(s *Server) []string { return slices.Concat(clock.env(), []string{path}, usual(s)) }
+	return start(t, k)
+}
+
+func postgres(args []string) kind {
 	k := kind{
 		name:    "postgres",
 		program: installed("postgres", "/usr/lib/postgresql/*/bin/postgres"),
@@ -37,7 +59,7 @@ func Postgres(t testing.TB, args ...string) *Server {
 	if os.Getuid() == 0 {
 		k.user = "postgres" // root is refused
 	}
-	return start(t, k)
+	return k
 }
 
 // postgresReady reads what the server says of itself in its lock file: the first line is its number, the last its state.

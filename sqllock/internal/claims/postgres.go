@@ -61,6 +61,27 @@ var postgresFacts = slices.Concat(health.Postgres, []health.Fact{
 		Advice: "upgrade to PostgreSQL 12 or newer: older ones are not tested",
 	},
 	{
+		Name: "the age of the oldest transaction in seconds",
+		Query: "SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0)::bigint::text" +
+			" FROM pg_stat_activity WHERE backend_xmin IS NOT NULL OR backend_xid IS NOT NULL",
+		Good: health.AtMost(60), Level: driver.Warning,
+		Advice: "end it, and set idle_in_transaction_session_timeout: rows that have changed since are kept for it," +
+			" and requests read past them, more slowly with each",
+	},
+	{
+		Name:  "the age of the oldest prepared transaction in seconds",
+		Query: "SELECT coalesce(max(extract(epoch FROM clock_timestamp() - prepared)), 0)::bigint::text FROM pg_prepared_xacts",
+		Good:  health.AtMost(60), Level: driver.Warning,
+		Advice: "commit it or roll it back: rows that have changed since are kept for it, and requests read past them",
+	},
+	{
+		Name: "the number of tables of locks that are mostly dead rows",
+		Query: "SELECT count(*)::text FROM pg_stat_user_tables" +
+			" WHERE relname LIKE 'holdfast%' AND n_dead_tup > 10000 + 2 * n_live_tup",
+		Good: health.Is("0"), Level: driver.Warning,
+		Advice: "let autovacuum run on them, and end old transactions, which keep it from removing anything",
+	},
+	{
 		Name: "idle_session_timeout", Query: "SHOW idle_session_timeout", Good: health.Is("0"), Level: driver.Warning,
 		Advice: "let the proxy keep SET SESSION: otherwise connections that wait for work are closed, and opening them takes time",
 	},

@@ -54,9 +54,18 @@ func Is(values ...string) func(string) bool {
 
 // AtLeast compares numbers, of which a version may have several.
 func AtLeast(least int) func(string) bool {
+	return number(func(n int) bool { return n >= least })
+}
+
+// AtMost compares numbers.
+func AtMost(most int) func(string) bool {
+	return number(func(n int) bool { return n <= most })
+}
+
+func number(good func(int) bool) func(string) bool {
 	return func(value string) bool {
 		var n int
 		_, err := fmt.Sscan(value, &n)
-		return err == nil && n >= least
+		return err == nil && good(n)
 	}
 }

@@ -19,6 +19,20 @@ BEGIN
 	IF to_regclass('holdfast_claims_deadline') IS NOT NULL THEN
 		DROP INDEX holdfast_claims_deadline;
 	END IF;
+	IF NOT EXISTS (
+		SELECT FROM pg_class WHERE oid = to_regclass('holdfast_claims') AND reloptions::text LIKE '%autovacuum%'
+	) THEN -- those that somebody has set stay
+		ALTER TABLE holdfast_locks SET (
+			autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
+		);
+		ALTER TABLE holdfast_claims SET (
+			fillfactor = 50,
+			autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
+		);
+		ALTER TABLE holdfast_ends SET (
+			autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
+		);
+	END IF;
 	DROP FUNCTION IF EXISTS holdfast1_stale(bigint), holdfast1_retire(bigint, bigint), holdfast1_tidy(bytea);
 END
 $$;

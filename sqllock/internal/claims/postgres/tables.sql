@@ -1,11 +1,14 @@
 -- Makes the tables of format 1, unless they were made before. Takes and returns nothing.
 --
--- Names, owners and values are bytes. Times are microseconds since 1970 by the server's clock, and TTLs microseconds.
+-- Names, owners and values are bytes. Times are microseconds since 1970 by the server's clock, and TTLs microseconds. No index
+-- of claims has the deadline in it, and pages are half empty, so that a renewal writes no index: it is a HOT update. Dead rows
+-- are many beside live ones, and vacuumed soon.
 CREATE TABLE IF NOT EXISTS holdfast_locks ( -- a row for each lock, which is locked by whoever changes its queue
 	name     bytea  NOT NULL PRIMARY KEY,
 	token    bigint NOT NULL, -- the greatest so far
 	released bigint NOT NULL  -- the token up to which claims were released, while some of them are still here; else 0
-) WITH (fillfactor = 50);
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01,
+	autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
 CREATE TABLE IF NOT EXISTS holdfast_claims ( -- the queues: a row for each claim, waiting or granted
 	name     bytea   NOT NULL,
@@ -21,7 +24,8 @@ CREATE TABLE IF NOT EXISTS holdfast_claims ( -- the queues: a row for each claim
 	owner    bytea   NOT NULL,
 	value    bytea   NOT NULL,
 	PRIMARY KEY (name, id)
-);
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01,
+	autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX IF NOT EXISTS holdfast_claims_queue ON holdfast_claims (name, granted, token);
 
 CREATE TABLE IF NOT EXISTS holdfast_ends ( -- claims that ended, while a late copy of their request may still arrive
@@ -31,6 +35,8 @@ CREATE TABLE IF NOT EXISTS holdfast_ends ( -- claims that ended, while a late co
 	released boolean NOT NULL, -- by who asked for it; otherwise it expired, was broken, or was barred before it came
 	deadline bigint  NOT NULL, -- of remembering
 	PRIMARY KEY (name, id)
+) WITH (
+	autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
 );
 CREATE INDEX IF NOT EXISTS holdfast_ends_deadline ON holdfast_ends (deadline);
 
