@@ -11,6 +11,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
 )
@@ -75,7 +76,9 @@ func claim(name string, ttl time.Duration) driver.Claim {
 // request requests c, which must succeed, and returns it with its token.
 func request(t testing.TB, d driver.Driver, c driver.Claim) (driver.Claim, driver.Status) {
 	t.Helper()
+	end := pace.Time(t)
 	st, err := d.Request(context.Background(), c)
+	end()
 	if err != nil {
 		t.Fatalf("Request: %v", err)
 	}

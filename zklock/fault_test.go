@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
@@ -88,6 +89,9 @@ func holderKnowsFirst(t *testing.T, ensemble []*servers.Server, name string) {
 	go func() { // ends when it is granted
 		if _, err := lockAtLast(ctx, next.Mutex(name, holdfast.WithTTL(ttl))); err != nil {
 			t.Errorf("the next: %v", err)
+		}
+		if held.Err() == nil {
+			t.Error("the next was granted, and the holder trusts its lease")
 		}
 		granted <- time.Now()
 	}()
@@ -413,20 +417,21 @@ func TestNestedNames(t *testing.T) {
 func TestUnrenewedBesideRenewed(t *testing.T) {
 	t.Parallel()
 	addr := servers.ZooKeeper(t).Addr
+	pace.Run(t, "beside", func(t *pace.T) { unrenewedBesideRenewed(t, addr) })
+}
+
+func unrenewedBesideRenewed(t *pace.T, addr string) {
 	d, other := open(t, nil, addr), open(t, nil, addr)
-	ctx := limit(t)
-	kept, left := acquire(t, d, claim("kept", short)), acquire(t, d, claim("left", short))
+	ctx, ttl := limit(t), t.TTL(short)
+	kept, left := acquire(t, d, claim("kept", ttl)), acquire(t, d, claim("left", ttl))
 	waiting := enqueue(t, other, claim("left", long))
 	got := make(chan error, 1)
 	go func() { got <- granted(ctx, other, waiting) }() // ends when it is granted
-	for done := false; !done; driver.Sleep(ctx, short/4) {
-		if _, err := d.Request(ctx, kept); err != nil {
-			t.Fatalf("renewing: %v", err)
-		}
+	for ended := false; !ended; driver.Sleep(ctx, ttl/4) {
+		request(t, d, kept)
 		select {
 		case err := <-got:
-			done = true
-			if err != nil {
+			if ended = true; err != nil {
 				t.Errorf("waiting for a claim that was not renewed: %v", err)
 			}
 		default:
@@ -435,4 +440,6 @@ func TestUnrenewedBesideRenewed(t *testing.T) {
 	if err := d.Release(ctx, left); !errors.Is(err, driver.ErrGone) {
 		t.Errorf("releasing what expired: %v, want ErrGone", err)
 	}
+	release(t, d, kept)
+	release(t, other, waiting)
 }

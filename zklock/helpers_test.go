@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pace"
 )
 
 // longest and long outlive every test; short is the shortest that the servers of these tests grant.
@@ -46,7 +47,9 @@ func units(name string, weight, limit int64) driver.Claim {
 // request requests c, which must succeed, and returns it with its token.
 func request(t testing.TB, d driver.Driver, c driver.Claim) (driver.Claim, driver.Status) {
 	t.Helper()
+	end := pace.Time(t)
 	st, err := d.Request(limit(t), c)
+	end()
 	if err != nil {
 		t.Fatalf("Request: %v", err)
 	}

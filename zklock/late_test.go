@@ -11,7 +11,7 @@ import (
 )
 
 // inside returns a driver for tests that look inside.
-func inside(t *testing.T, addr string) *Driver {
+func inside(t testing.TB, addr string) *Driver {
 	t.Helper()
 	d, err := New([]string{addr}, nil)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -13,8 +14,12 @@ import (
 func TestKeptByAnother(t *testing.T) {
 	t.Parallel()
 	addr := servers.ZooKeeper(t).Addr
+	pace.Run(t, "kept", func(t *pace.T) { keptByAnother(t, addr) })
+}
+
+func keptByAnother(t *pace.T, addr string) {
 	maker, keeper := inside(t, addr), inside(t, addr)
-	ctx, c := context.Background(), mutexClaim("job", time.Second)
+	ctx, c := context.Background(), mutexClaim("job", t.TTL(time.Second))
 	st, err := maker.Request(ctx, c)
 	if err != nil || !st.Granted {
 		t.Fatal(st, err)
@@ -22,9 +27,14 @@ func TestKeptByAnother(t *testing.T) {
 	c.Token = st.Token
 	s := maker.known(idOf(c)).s
 	for began := time.Now(); time.Since(began) < (idleTimes+3)*s.time; time.Sleep(c.TTL / 4) {
-		if _, err := keeper.Request(ctx, c); err != nil {
+		end := t.Step()
+		_, err := keeper.Request(ctx, c)
+		if end(); err != nil {
 			t.Fatalf("after %v a renewal answers %v", time.Since(began), err)
 		}
+	}
+	if err := keeper.Release(ctx, c); err != nil {
+		t.Errorf("Release: %v", err)
 	}
 }
 

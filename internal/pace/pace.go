@@ -27,7 +27,7 @@ type T struct {
 	scale int
 
 	mu      sync.Mutex
-	ttl     time.Duration // the shortest that was asked for; zero: the test does not depend on time so far
+	margin  time.Duration // a longer stall may spoil the attempt; zero: it does not depend on time so far
 	stall   time.Duration // the longest so far
 	given   bool          // the attempt was given up
 	virtual bool
@@ -61,18 +61,31 @@ func (t *T) Scaled(d time.Duration) time.Duration { return d * time.Duration(t.s
 // TTL returns how long claims live that live for d on a quiet machine. The attempt depends on time from then on.
 func (t *T) TTL(d time.Duration) time.Duration {
 	d = t.Scaled(d)
+	t.Margin(d / share)
+	return d
+}
+
+// Margin says that a stall of more than d may be why the attempt fails.
+func (t *T) Margin(d time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.ttl == 0 || d < t.ttl {
-		t.ttl = d
+	if t.margin == 0 || d < t.margin {
+		t.margin = d
 	}
-	return d
 }
 
 // Step begins something that takes no time on a quiet machine, such as a request, and returns what ends it.
 func (t *T) Step() (end func()) {
 	began := time.Now()
 	return func() { t.Stalled(time.Since(began)) }
+}
+
+// Time is [T.Step] for helpers that do not know whether their test is an attempt.
+func Time(t testing.TB) (end func()) {
+	if attempt, ok := t.(*T); ok {
+		return attempt.Step()
+	}
+	return func() {}
 }
 
 // Stalled notes that something took so much longer than it should.
@@ -126,7 +139,7 @@ func (t *T) excuse(failure string) {
 func (t *T) spoiled() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.ttl > 0 && t.stall > t.ttl/share && t.mayRepeat()
+	return t.margin > 0 && t.stall > t.margin && t.mayRepeat()
 }
 
 func (t *T) mayRepeat() bool { return !t.virtual && t.scale < most }
@@ -135,10 +148,10 @@ func (t *T) giveUp(why string) {
 	t.Helper()
 	t.mu.Lock()
 	t.given = true
-	stall, ttl := t.stall, t.ttl
+	stall, margin := t.stall, t.margin
 	t.mu.Unlock()
-	t.Skipf("the machine stalled for %v while claims lived for %v, so this shows nothing; once more with longer ones: %s",
-		stall, ttl, why)
+	t.Skipf("the machine stalled for %v, and this test bears %v; so it shows nothing, and runs again with longer times: %s",
+		stall, margin, why)
 }
 
 func (t *T) isGiven() bool {

@@ -48,11 +48,11 @@ func TestSpoiled(t *testing.T) {
 		attempt *T
 		want    bool
 	}{
-		"a long stall":            {&T{scale: 1, ttl: time.Second, stall: time.Second / 2}, true},
-		"a short stall":           {&T{scale: 1, ttl: time.Second, stall: time.Second / 20}, false},
+		"a long stall":            {&T{scale: 1, margin: time.Second / share, stall: time.Second / 2}, true},
+		"a short stall":           {&T{scale: 1, margin: time.Second / share, stall: time.Second / 20}, false},
 		"no claim expires":        {&T{scale: 1, stall: time.Hour}, false},
-		"the longest times":       {&T{scale: most, ttl: time.Second, stall: time.Hour}, false},
-		"virtual time is no time": {&T{scale: 1, ttl: time.Second, stall: time.Hour, virtual: true}, false},
+		"the longest times":       {&T{scale: most, margin: time.Second / share, stall: time.Hour}, false},
+		"virtual time is no time": {&T{scale: 1, margin: time.Second / share, stall: time.Hour, virtual: true}, false},
 	} {
 		if got := row.attempt.spoiled(); got != row.want {
 			t.Errorf("%s: excused: %v, want %v", name, got, row.want)

@@ -76,7 +76,7 @@ func (b backend) migrated(t *testing.T) backend {
 }
 
 // open returns a client that is closed with the test.
-func open(t *testing.T, url string, opts ...holdfast.Option) *holdfast.Client {
+func open(t testing.TB, url string, opts ...holdfast.Option) *holdfast.Client {
 	t.Helper()
 	c, err := holdfast.Open(t.Context(), url, append([]holdfast.Option{holdfast.WithTTL(ttl)}, opts...)...)
 	if err != nil {
