@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"log"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
 	_ "github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -273,6 +275,66 @@ func ExampleClient_Queue() {
 		fmt.Println(e.Name, "granted:", e.Granted)
 	}
 	// Output: report granted: true
+}
+
+// A page that shows who has a lock is redrawn when that changes.
+func ExampleClient_Watch() {
+	ctx := context.Background()
+	client := open(ctx, "watch", holdfast.WithOwner("nightly report"))
+	defer client.Close(ctx)
+
+	var lease *holdfast.Lease
+	for queue, err := range client.Watch(ctx, "report") {
+		switch {
+		case err != nil:
+			fmt.Println("not known at the moment:", err) // it goes on
+		case lease == nil:
+			fmt.Println(len(queue), "in the queue")
+			lease, _ = client.Mutex("report").Lock(ctx)
+		case len(queue) > 0:
+			_, label, _ := strings.Cut(queue[0].Owner, " ")
+			fmt.Println("held by", label)
+			return
+		}
+	}
+	// Output:
+	// 0 in the queue
+	// held by nightly report
+}
+
+// A program examines its backend when it starts.
+func ExampleClient_Check() {
+	ctx := context.Background()
+	client := open(ctx, "check")
+	defer client.Close(ctx)
+
+	findings, err := client.Check(ctx)
+	for _, f := range findings {
+		if f.Level >= driver.Warning {
+			log.Printf("locks: %s; %s", f.Fact, f.Advice)
+		}
+	}
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		fmt.Println("nothing to examine")
+	case err != nil:
+		log.Print(err)
+	}
+	// Output: nothing to examine
+}
+
+// Backends remove by themselves what locks leave behind; this is for who would rather have it gone now.
+func ExampleClient_Reap() {
+	ctx := context.Background()
+	client := open(ctx, "reap")
+	defer client.Close(ctx)
+
+	removed, err := client.Reap(ctx)
+	for _, l := range removed {
+		fmt.Println("removed", l.Kind, "of", l.Name)
+	}
+	fmt.Println(len(removed), err)
+	// Output: 0 <nil>
 }
 
 func ExampleClient_Break() {

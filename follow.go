@@ -16,6 +16,18 @@ const (
 	longestLull = 5 * time.Second // between two looks while something fails
 )
 
+// Watch yields the queue of a lock as [Client.Queue] returns it, now and after each change, until ctx ends or the client is
+// closed; now and then also without a change. Queues that follow each other quickly may be left out, the last one never
+// is. It is for those who look on: a claim of one's own is told of by its lease. Each look reads the whole queue.
+//
+// An error says that the queue is not known at the moment, such as during an outage. Watch looks again, every few seconds at
+// least, yields the error of each look that fails, and then the queue. Leave the loop to give up. Only an error that
+// matches [errors.ErrUnsupported], ErrInvalidName or ErrClosed is the last.
+func (c *Client) Watch(ctx context.Context, name string) iter.Seq2[[]Entry, error] {
+	l := c.lock(name, nil)
+	return l.follow(ctx)
+}
+
 // follow yields the queue of the lock, now and after each change, until ctx ends or the client is closed. An error does
 // not end it, unless no look can ever succeed: it yields each, looks again after a growing pause, and goes on.
 func (l *lock) follow(ctx context.Context) iter.Seq2[[]Entry, error] {
@@ -25,7 +37,7 @@ func (l *lock) follow(ctx context.Context) iter.Seq2[[]Entry, error] {
 		for pause := (lull{}); ctx.Err() == nil; {
 			changed, unwatch := l.changed(ctx)
 			queue, err := l.look(ctx)
-			if ctx.Err() != nil {
+			if ctx.Err() != nil || l.client.closed() != nil {
 				break
 			}
 			if !yield(queue, err) || isHopeless(err) {
@@ -56,18 +68,21 @@ func (l *lock) look(ctx context.Context) ([]Entry, error) {
 }
 
 // changed returns a channel that gets one value: nil when the queue may have changed since, or when it is time to look
-// anyway; otherwise why watching failed. The caller may end that early.
+// anyway; otherwise why watching failed. The caller may end that early. It returns when the driver is about to watch: a
+// change in the instant until it does is seen when it is time anyway.
 func (l *lock) changed(ctx context.Context) (<-chan error, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, l.settings.ttl/renewAfter)
-	changed := make(chan error, 1)
+	changed, begun := make(chan error, 1), make(chan struct{})
 	l.client.background.run(func() { // ends with its context, which Close ends too
 		defer cancel()
+		close(begun)
 		err := driver.Watch(ctx, l.client.driver, l.name)
 		if ctx.Err() != nil {
 			err = nil
 		}
 		changed <- err
 	})
+	<-begun
 	return changed, cancel
 }
 

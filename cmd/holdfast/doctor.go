@@ -102,7 +102,7 @@ func (a *app) diagnose(ctx context.Context) (*diagnosis, error) {
 	d.add(s.probe(ctx)...)
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	findings, err := driver.Check(ctx, s.driver)
+	findings, err := s.Check(ctx)
 	d.add(findings...)
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		d.add(driver.Finding{Level: driver.Warning, Fact: "the server's settings could not be read: " + err.Error(), Advice: "try again as a user that may read them"})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast"
 )
 
 // Bounds of --older-than. What is younger than the least may belong to a request that is under way; the default leaves a
@@ -43,7 +43,7 @@ themselves, and some leave nothing at all; reap is for when you would rather hav
 }
 
 func (a *app) reap(ctx context.Context, s *store, age time.Duration) error {
-	removed, err := driver.Reap(ctx, s.driver, age)
+	removed, err := s.ReapOlderThan(ctx, age)
 	return errors.Join(a.printRemoved(removed), err)
 }
 
@@ -53,7 +53,7 @@ type leftover struct {
 	Name string `json:"name,omitempty"` // of the lock it belonged to
 }
 
-func (a *app) printRemoved(removed []driver.Leftover) error {
+func (a *app) printRemoved(removed []holdfast.Leftover) error {
 	if a.json {
 		shown := make([]leftover, len(removed))
 		for i, l := range removed {
