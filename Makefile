@@ -24,14 +24,18 @@ servers: ## install the servers that the tests need (Debian, as root or with sud
 servers-extra: ## unpack MySQL 9 and Valkey 8 beside the system (Debian), for test-extra
 	@sh scripts/servers-extra.sh
 
-test: servers ## install what is missing, and test everything on real servers with the race detector
-	$(REAL) go test -race -vet=off -p $(ATONCE) -timeout 10m $(PACKAGES)
+test: servers ## install what is missing, test everything on real servers with the race detector, and say how far it is
+	@go build -o bin/runtests ./internal/runtests
+	@echo "testing on real servers, with the race detector, $(ATONCE) packages at once: about ten minutes on two quiet cores,"
+	@echo "after a few more for compiling the first time"
+	@$(REAL) bin/runtests -race -vet=off -p $(ATONCE) -timeout 20m -- $(PACKAGES)
 
 # The suites that start MariaDB or Redis start these in their place.
 EXTRA = ./lab/sqltest/mariadb ./lab/sessiontest ./lab/txtest ./redislock/... ./fence/redisfence
 
 test-extra: servers servers-extra ## test on MySQL 9 and Valkey 8 what `make test` tests on MariaDB and Redis
-	$(REAL) HOLDFAST_EXTRA=1 go test -race -timeout 10m $(EXTRA)
+	@go build -o bin/runtests ./internal/runtests
+	@$(REAL) HOLDFAST_EXTRA=1 bin/runtests -race -timeout 20m -- $(EXTRA)
 
 test-race: ## provoke races: tests that need no server, repeatedly, and on more threads than cores
 	go test -race -count=3 -timeout 20m . ./driver/... ./memlock/...

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// An event is a line of go test -json; see "go doc test2json".
+type event struct {
+	Action  string
+	Package string
+	Test    string
+	Output  string
+}
+
+// A place is where output belongs. The zero Test is the package itself.
+type place struct{ Package, Test string }
+
+// A report turns events into what people read. It is for one goroutine.
+type report struct {
+	out, talk io.Writer
+	total     int
+	began     time.Time
+	spoke     time.Time // when the last line was written
+
+	output   map[place][]string // of what has not ended yet
+	running  []string           // packages
+	ended    int
+	failed   []string // the lines of packages
+	failures []string // in full
+}
+
+func newReport(out, talk io.Writer, total int) *report {
+	r := &report{out: out, talk: talk, total: total, began: time.Now(), spoke: time.Now(), output: make(map[place][]string)}
+	fmt.Fprintf(talk, "testing %d packages\n", total)
+	return r
+}
+
+// line reports one line of go test -json. What is no event is shown as it is.
+func (r *report) line(line string) {
+	var e event
+	if err := json.Unmarshal([]byte(line), &e); err != nil {
+		r.say(line)
+		return
+	}
+	at := place{e.Package, e.Test}
+	switch e.Action {
+	case "build-output":
+		r.fail(e.Output)
+	case "start":
+		r.running = append(r.running, e.Package)
+	case "output":
+		if !isNoise(e.Output) {
+			r.output[at] = append(r.output[at], e.Output)
+		}
+	case "pass", "skip", "fail":
+		r.end(e.Action, at)
+	}
+}
+
+// isNoise reports whether a line tells that a test began or goes on.
+func isNoise(line string) bool {
+	for _, mark := range []string{"=== RUN ", "=== PAUSE ", "=== CONT ", "=== NAME "} {
+		if strings.HasPrefix(line, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *report) end(how string, at place) {
+	if at.Test == "" {
+		r.endPackage(how, at.Package)
+		return
+	}
+	if how == "fail" {
+		r.fail(fmt.Sprintf("%s %s:\n%s", at.Package, at.Test, r.take(at)))
+	}
+	delete(r.output, at)
+}
+
+// endPackage shows the line of a package, and of one that failed also what it printed outside of tests, and in tests that
+// never ended.
+func (r *report) endPackage(how, name string) {
+	r.running = slices.DeleteFunc(r.running, func(n string) bool { return n == name })
+	printed := r.output[place{Package: name}]
+	delete(r.output, place{Package: name})
+	for at := range r.output {
+		if at.Package == name {
+			r.fail(fmt.Sprintf("%s %s did not end:\n%s", name, at.Test, r.take(at)))
+		}
+	}
+	last := "FAIL\t" + name + "\n"
+	if n := len(printed); n > 0 {
+		last, printed = printed[n-1], printed[:n-1]
+	}
+	if how == "fail" {
+		r.fail(strings.Join(printed, ""))
+		r.failed = append(r.failed, last)
+	}
+	r.ended++
+	r.say(last)
+	r.progress()
+}
+
+// take returns what was printed there, and forgets it.
+func (r *report) take(at place) string {
+	defer delete(r.output, at)
+	return strings.Join(r.output[at], "")
+}
+
+// fail shows a failure, and keeps it for the end.
+func (r *report) fail(text string) {
+	if strings.TrimSpace(text) == "" || text == "FAIL\n" {
+		return
+	}
+	r.failures = append(r.failures, text)
+	r.say(text)
+}
+
+func (r *report) say(text string) {
+	r.spoke = time.Now()
+	fmt.Fprintln(r.out, strings.TrimSuffix(text, "\n"))
+}
+
+// progress says how far it is.
+func (r *report) progress() {
+	r.spoke = time.Now()
+	short := make([]string, len(r.running))
+	for i, name := range r.running {
+		short[i] = shortName(name)
+	}
+	now := ""
+	if len(short) > 0 {
+		now = "; running " + strings.Join(short, ", ")
+	}
+	fmt.Fprintf(r.talk, "  %d of %d packages, %v%s\n", r.ended, r.total, time.Since(r.began).Round(time.Second), now)
+}
+
+// shortName is what follows the owner and the name of the repository.
+func shortName(name string) string {
+	parts := strings.Split(name, "/")
+	return strings.Join(parts[min(2, len(parts)-1):], "/")
+}
+
+// close shows all failures again, and which packages they are in.
+func (r *report) close() {
+	fmt.Fprintf(r.talk, "%d packages in %v\n", r.ended, time.Since(r.began).Round(time.Second))
+	if len(r.failures) > 0 {
+		fmt.Fprintf(r.out, "\nAll failures again:\n\n%s\n%sFAIL\n", strings.Join(r.failures, "\n"), strings.Join(r.failed, ""))
+	}
+}
