@@ -89,7 +89,9 @@ func (h *hold) leaveAlone(ctx context.Context) error {
 	left := h.validUntil().sub(now())
 	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
-	_, err := h.leave(ctx, h.claim.TTL, left)
+	claim := h.claim
+	claim.Detached = true
+	_, _, err := h.lock.request(ctx, claim, left)
 	switch {
 	case isGone(err):
 		h.gone(err)

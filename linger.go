@@ -20,7 +20,7 @@ func (h *hold) linger(ctx context.Context, g *grant, left time.Duration) error {
 		return h.stayUnsettled(g, left)
 	}
 	h.end() // so that nobody gives the claim back when its deadline passes
-	unanswered, err := h.leave(ctx, max(left, h.lock.client.traits.MinTTL), h.claim.TTL)
+	unanswered, err := h.leaveUntil(ctx, now().add(left))
 	switch {
 	case err == nil:
 		return nil
@@ -31,13 +31,23 @@ func (h *hold) linger(ctx context.Context, g *grant, left time.Duration) error {
 	}
 }
 
-// leave gives the claim this long to live, with or without its client. unanswered says that an attempt before the last was
-// not answered, and may have been applied.
-func (h *hold) leave(ctx context.Context, ttl, patience time.Duration) (unanswered bool, err error) {
-	claim := h.claim
-	claim.TTL, claim.Detached = ttl, true
-	r := h.lock.requestOften(ctx, claim, patience, now())
-	return r.lost > 0, r.err
+// leaveUntil lets the claim live until this instant, with or without its client, and gives it back if that has come
+// before the backend answers. unanswered says that an attempt before the last may have been applied.
+func (h *hold) leaveUntil(ctx context.Context, end instant) (unanswered bool, err error) {
+	c, claim := h.lock.client, h.claim
+	claim.Detached = true
+	giveUp := now().add(h.claim.TTL)
+	for pace := (pace{}); ; unanswered = unanswered || !isUnsent(err) {
+		sent := now()
+		if claim.TTL = end.sub(sent); claim.TTL <= 0 {
+			return unanswered, c.giveBack(ctx, h.claim, giveUp.sub(sent))
+		}
+		claim.TTL = max(claim.TTL, c.traits.MinTTL)
+		_, err = c.request(ctx, claim, attemptLimit(h.claim.TTL), sent)
+		if err == nil || answered(err) || now() > giveUp || pace.pause(ctx) != nil {
+			return unanswered, err
+		}
+	}
 }
 
 // settle ends the renewals of the claim, once none is under way: one that arrived after what comes next would undo that.

@@ -76,3 +76,23 @@ func TestLeastTimeWhoseAnswerIsLost(t *testing.T) {
 		must(b.Mutex("tick").Lock(t.Context()))(t)
 	})
 }
+
+// A claim that is left alone again, since no answer came, ends when it would have ended the first time.
+func TestLeastTimeIsNotStretched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, b := twoClients(t)
+		const least = ttl
+		lease := must(a.Mutex("tick", holdfast.WithMinHold(least)).Lock(t.Context()))(t)
+		start := time.Now()
+		time.Sleep(time.Second)
+		l.set(faults{mute: true})
+		time.AfterFunc(ttl/2, func() { l.set(faults{}) })
+		if err := lease.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		must(b.Mutex("tick").Lock(t.Context()))(t)
+		if took := time.Since(start); took < least || took > least+100*time.Millisecond {
+			t.Errorf("it stayed taken for %v, want %v", took, least)
+		}
+	})
+}
