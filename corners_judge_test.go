@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/boottime"
 )
 
 // A judge sees all leases of a run, looks at them as their holders do, and says what must not be.
@@ -315,9 +317,6 @@ func (j *judge) excused(t *tenure) bool {
 	return wasBroken && since <= broken+j.world.plan.ttl || wasLet && t.resumed && t.leavingSince() == 0 && since <= let+j.world.plan.ttl
 }
 
-// notices is how soon a client notices that the clock has jumped.
-const notices = 50 * time.Millisecond
-
 // jumped notes that the clock jumps now.
 func (j *judge) jumped(at time.Duration) {
 	j.mu.Lock()
@@ -325,8 +324,9 @@ func (j *judge) jumped(at time.Duration) {
 	j.jump = at
 }
 
+// justJumped reports whether clients may not have noticed yet that the clock jumped: in a bubble they do at every tick.
 func (j *judge) justJumped() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.jump > 0 && j.world.history.since() <= j.jump+notices
+	return j.jump > 0 && j.world.history.since() <= j.jump+boottime.Tick
 }

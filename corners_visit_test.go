@@ -24,6 +24,9 @@ var wards = map[string]ward{
 	"permits": {"s", ask{kind: "semaphore", mode: permits, weight: 2, limit: 5}},
 }
 
+// wardNames are the names of locks that are visited, each once.
+func wardNames() []string { return []string{"m", "rw", "s"} }
+
 // visit does what a visitor does.
 func (w *world) visit(who string, v visit) {
 	time.Sleep(v.at)

@@ -184,8 +184,8 @@ func (w *world) closeAll() {
 // nothingIsLeft judges whether claims or goroutines are.
 func (w *world) nothingIsLeft() {
 	synctest.Wait()
-	for _, ward := range wards {
-		queue, err := w.store.Queue(context.Background(), ward.name)
+	for _, name := range wardNames() {
+		queue, err := w.store.Queue(context.Background(), name)
 		if len(queue) > 0 || err != nil {
 			w.history.fault("claims are left: %+v, %v", queue, err)
 		}
@@ -336,8 +336,8 @@ func (w *world) suspend(d time.Duration) {
 	w.history.note("run", "the clients' machine has slept for %v", d)
 	w.judge.jumped(w.history.since())
 	suspended.Add(int64(d))
-	for _, ward := range wards {
-		queue, _ := w.store.Queue(context.Background(), ward.name)
+	for _, name := range wardNames() {
+		queue, _ := w.store.Queue(context.Background(), name)
 		for _, e := range queue {
 			w.age(e, d)
 		}
