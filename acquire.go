@@ -16,17 +16,36 @@ func (l *lock) obtain(ctx context.Context, a ask, wait bool) (*hold, error) {
 	return l.pursue(ctx, a, w)
 }
 
-// pursue follows a queued claim until it is granted. A claim that ended while it waited, as when this process was
+// pursue follows a queued claim until it is granted. A claim that expired while it waited, as when this process was
 // paused, rejoins at the back of the queue with a new ID.
 func (l *lock) pursue(ctx context.Context, a ask, w *waiter) (h *hold, err error) {
 	for w != nil {
 		h, err = w.await(ctx)
-		if !isGone(err) {
+		switch {
+		case !isGone(err):
 			return h, err
+		case w.goneEarly && l.client.traits.FIFO:
+			h, w, err = l.returns(ctx, a, w.claim)
+		default:
+			h, w, err = l.enqueue(ctx, a, true, l.settings.patienceFor(true))
 		}
-		h, w, err = l.enqueue(ctx, a, true, l.settings.patienceFor(true))
 	}
 	return h, err
+}
+
+// returns requests a waiting claim again that is gone though it cannot have expired. A backend that has lost its data lets
+// it in; where it was broken its ID is barred, and whoever broke it does not want it back.
+func (l *lock) returns(ctx context.Context, a ask, claim driver.Claim) (*hold, *waiter, error) {
+	claim.Token = 0
+	r := l.requestNew(ctx, claim, l.settings.patienceFor(true))
+	switch {
+	case !isGone(r.err):
+		return l.begun(ctx, a, claim, r)
+	case r.lost > 0: // an attempt may have let it in
+		return l.enqueue(ctx, a, true, l.settings.patienceFor(true))
+	default:
+		return nil, nil, l.failure("lock", ErrNotAcquired, ErrBroken)
+	}
 }
 
 // begin makes the first request of an acquisition.

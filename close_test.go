@@ -3,6 +3,7 @@ package holdfast_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,11 +35,11 @@ func TestCloseReturnsByItsContext(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := overLine(memlock.New())
-				d := &replaced{Driver: l}
+				d := replaceable(l)
 				c := holdfast.New(d, holdfast.WithTTL(10*time.Minute))
 				lockMany(t, c, 320)
 				lease := must(c.Mutex("m").Lock(t.Context()))(t)
-				d.Driver = broken(l)
+				d.by(broken(l))
 				ctx, cancel := context.WithTimeout(t.Context(), within)
 				defer cancel()
 				began := time.Now()
@@ -55,7 +56,30 @@ func TestCloseReturnsByItsContext(t *testing.T) {
 }
 
 // A replaced driver is another one from some moment on.
-type replaced struct{ driver.Driver }
+type replaced struct{ now atomic.Pointer[driver.Driver] }
+
+func replaceable(d driver.Driver) *replaced {
+	r := new(replaced)
+	r.by(d)
+	return r
+}
+
+func (r *replaced) by(d driver.Driver)    { r.now.Store(&d) }
+func (r *replaced) Unwrap() driver.Driver { return *r.now.Load() }
+func (r *replaced) Traits() driver.Traits { return r.Unwrap().Traits() }
+func (r *replaced) Close() error          { return r.Unwrap().Close() }
+
+func (r *replaced) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	return r.Unwrap().Request(ctx, c)
+}
+
+func (r *replaced) Release(ctx context.Context, c driver.Claim) error {
+	return r.Unwrap().Release(ctx, c)
+}
+
+func (r *replaced) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
+	return r.Unwrap().Queue(ctx, name)
+}
 
 // Without a bound of its own Close gives up when the last claim has expired.
 func TestCloseGivesUpWhatHasExpired(t *testing.T) {

@@ -28,6 +28,9 @@ var (
 	// ErrUnavailable says that the backend did not answer, or could not be reached, for as long as was waited for it; the
 	// text says since when. Where that leaves open what became of a request, the error matches ErrUnknown too.
 	ErrUnavailable = errors.New("backend unavailable")
+	// ErrBroken says that somebody took the claim away while it waited: see [Client.Break]. The error matches ErrNotAcquired
+	// too. Who holds a lock that is broken learns ErrLost.
+	ErrBroken = errors.New("the place in the queue was taken away")
 	// ErrNoLeader says that nobody leads at the moment.
 	ErrNoLeader = errors.New("nobody leads")
 	// ErrClosed says that the client was closed.

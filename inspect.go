@@ -43,6 +43,7 @@ func (c *Client) Names(ctx context.Context, prefix string) iter.Seq2[string, err
 
 // Break takes a claim away by force, waiting or held; [Client.Queue] tells its ID. Its holder learns ErrLost: at once
 // when it listens, otherwise with the next renewal. Until then two may believe to hold the lock, and the token protects.
+// Who waits learns ErrBroken and leaves, with all goroutines of its client that waited together.
 func (c *Client) Break(ctx context.Context, name, claimID string) error {
 	if err := c.closed(); err != nil {
 		l := c.lock(name, nil)

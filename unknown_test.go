@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -140,6 +141,72 @@ func TestCancelledWaitersLeaveNothing(t *testing.T) {
 		synctest.Wait()
 		if q := queued(t, holder, "m"); len(q) != 0 {
 			t.Errorf("%d claims are left", len(q))
+		}
+	})
+}
+
+// A waiter whose claim somebody broke does not come back: its Lock says so.
+func TestBrokenWaiterLeaves(t *testing.T) {
+	for name, lock := range map[string]func(*holdfast.Client, context.Context) (*holdfast.Lease, error){
+		"at the gate": func(c *holdfast.Client, ctx context.Context) (*holdfast.Lease, error) { return c.Mutex("m").Lock(ctx) },
+		"reader": func(c *holdfast.Client, ctx context.Context) (*holdfast.Lease, error) {
+			return c.RWMutex("m").RLock(ctx)
+		},
+		"candidate": func(c *holdfast.Client, ctx context.Context) (*holdfast.Lease, error) {
+			return c.Election("m").Campaign(ctx, "a")
+		},
+	} {
+		for _, push := range []bool{true, false} {
+			t.Run(name+map[bool]string{true: ", told", false: ", not told"}[push], func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					store := memlock.New()
+					var d driver.Driver = store.Client()
+					if !push {
+						d = mute{d}
+					}
+					a, b := newClient(t, d), newClient(t, store.Client())
+					must(b.RWMutex("m").Lock(t.Context()))(t)
+					broken := make(chan error, 1)
+					go func() { broken <- second(lock(a, t.Context())) }()
+					time.Sleep(time.Second)
+					if err := b.Break(t.Context(), "m", queued(t, b, "m")[1].ID); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(ttl / 2)
+					select {
+					case err := <-broken:
+						wantErr(t, err, holdfast.ErrBroken, holdfast.ErrNotAcquired)
+					default:
+						t.Error("it still waits")
+					}
+					if q := queued(t, b, "m"); len(q) != 1 {
+						t.Errorf("%d claims are queued, want the holder's", len(q))
+					}
+				})
+			})
+		}
+	}
+}
+
+// A mute driver has no abilities, so it tells of nothing by itself.
+type mute struct{ driver.Driver }
+
+// A waiter whose claim the backend forgot was not broken: it rejoins.
+func TestForgottenWaiterRejoins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := replaceable(memlock.New())
+		a, b := newClient(t, d), newClient(t, d)
+		must(b.RWMutex("m").Lock(t.Context()))(t)
+		got := make(chan *holdfast.Lease, 1)
+		go func() { got <- must(a.RWMutex("m").RLock(t.Context()))(t) }()
+		time.Sleep(time.Second)
+		d.by(memlock.New()) // restarted without its data
+		time.Sleep(ttl)
+		select {
+		case lease := <-got:
+			lease.Release(t.Context())
+		default:
+			t.Error("it waits for a lock that nobody has")
 		}
 	})
 }

@@ -20,6 +20,7 @@ type waiter struct {
 	mu        sync.Mutex
 	status    driver.Status      // the newest answer
 	err       error              // how the claim ended
+	goneEarly bool               // it did before it can have expired
 	doubt     bool               // the claim may have ended, so nothing counts before the backend was asked
 	fresh     bool               // there is news that await has not seen
 	interrupt context.CancelFunc // ends the pause of await
@@ -206,7 +207,10 @@ func (w *waiter) renewed(st driver.Status) {
 	}
 }
 
-func (w *waiter) gone(err error) { w.wake(func() { w.err = err }) }
+func (w *waiter) gone(err error) {
+	early := w.validUntil() > now()
+	w.wake(func() { w.err, w.goneEarly = err, early })
+}
 
 // expired says that no renewal was answered in time. The claim may still be there, so await asks.
 func (w *waiter) expired(error) { w.wake(func() { w.doubt = true }) }

@@ -35,7 +35,10 @@ func (a *app) notAcquired(ctx context.Context, cause error, s *store, p *plan, e
 	if i, ok := errors.AsType[*interrupt](cause); ok {
 		return ended(i.code())
 	}
-	if errors.Is(err, holdfast.ErrNotAcquired) {
+	switch {
+	case errors.Is(err, holdfast.ErrBroken):
+		return &exit{code: p.conflict, err: fmt.Errorf("%s: somebody took our place in the queue away", printable(p.name))}
+	case errors.Is(err, holdfast.ErrNotAcquired):
 		return a.conflict(ctx, s, p)
 	}
 	return s.failed(err)

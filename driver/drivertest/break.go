@@ -43,6 +43,8 @@ var breakRows = []row{
 			e.queued(reader, last)
 			_, err := e.ask(e.other, renewal(writer, waitW))
 			e.isGone(err, "renewing a waiting claim that was broken")
+			_, err = e.ask(e.other, writer)
+			e.isGone(err, "requesting the ID of a waiting claim that was broken: its client would come back")
 		},
 		needs: all(has[driver.Breaker], weighted, fifo),
 	},
