@@ -37,9 +37,10 @@ type box struct {
 	listeners map[*func()]struct{} // are called with each news
 }
 
-// A watch wakes those that watch a queue.
+// A watch wakes those that watch a queue, and is there while somebody does.
 type watch struct {
 	changed chan struct{}
+	users   int
 }
 
 const (
@@ -294,8 +295,9 @@ func (p *post) wait(ctx context.Context, id string) (driver.Status, error) {
 	return b.take()
 }
 
-// watching returns a channel that is closed when the queue with this key of claims changes.
-func (p *post) watching(key string) <-chan struct{} {
+// watching returns a channel that is closed when the queue with this key of claims changes, and what to call when nobody looks
+// at that any more.
+func (p *post) watching(key string) (changed <-chan struct{}, leave func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w := p.watches[key]
@@ -303,7 +305,16 @@ func (p *post) watching(key string) <-chan struct{} {
 		w = &watch{changed: make(chan struct{})}
 		p.watches[key] = w
 	}
-	return w.changed
+	w.users++
+	return w.changed, func() { p.leave(key, w) }
+}
+
+func (p *post) leave(key string, w *watch) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w.users--; w.users == 0 && p.watches[key] == w {
+		delete(p.watches, key)
+	}
 }
 
 func (p *post) change(key string) {

@@ -35,7 +35,8 @@ func (d *Driver) Watch(ctx context.Context, name string) error {
 	if err := d.post.ready(ctx, name); err != nil {
 		return explain(err)
 	}
-	changed := d.post.watching(k.claims)
+	changed, leave := d.post.watching(k.claims)
+	defer leave()
 	if _, err := d.run(ctx, &d.scripts.watch, k, d.post.address(name), strconv.FormatInt(watchFor.Milliseconds(), 10)); err != nil {
 		return err
 	}

@@ -1,0 +1,48 @@
+package redislock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// A client that watches many locks, one after the other, remembers none of them.
+func TestWatchesAreForgotten(t *testing.T) {
+	srv := servers.Redis(t)
+	d := version(t, srv.Addr, format)
+	for i := range 20 {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		if err := d.Watch(ctx, fmt.Sprint("lock ", i)); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Watch: %v", err)
+		}
+		cancel()
+	}
+	d.post.mu.Lock()
+	defer d.post.mu.Unlock()
+	if n := len(d.post.watches); n > 0 {
+		t.Errorf("%d of the locks that were watched are remembered", n)
+	}
+}
+
+// Of several who watch one lock, one may leave, and the others are woken.
+func TestWatchOutlivesWhoLeaves(t *testing.T) {
+	synctest.Test(t, func(*testing.T) {
+		p := emptyPost()
+		first, leaveFirst := p.watching("jobs")
+		second, leaveSecond := p.watching("jobs")
+		leaveFirst()
+		p.heard("w jobs")
+		<-first // or all are asleep for ever
+		<-second
+		third, leaveThird := p.watching("jobs")
+		leaveSecond() // the one before
+		p.heard("w jobs")
+		<-third
+		leaveThird()
+	})
+}
