@@ -4,6 +4,8 @@ import (
 	"net"
 	"runtime"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // A batchConn sends together what many goroutines write at about the same time: on its own, each request would cost a
@@ -21,6 +23,10 @@ type batchConn struct {
 
 	sending sync.Mutex // comes before mu
 	spare   []byte     // guarded by sending: room for what is written next
+
+	asked, heard atomic.Int64 // since when an answer is missing, and when something came last; see flows
+	listening    *time.Timer  // guarded by mu: looks whether it is deaf
+	closing      func()       // if not nil, told of Close
 }
 
 // enough is how many bytes are not kept for more to come: about ten requests.
@@ -73,6 +79,9 @@ func (b *batchConn) Read(p []byte) (int, error) {
 		}
 	}
 	n, err := b.Conn.Read(p)
+	if n > 0 {
+		b.hear()
+	}
 	b.mu.Lock()
 	b.reading = false
 	b.mu.Unlock()
@@ -100,6 +109,7 @@ func (b *batchConn) flush() error {
 	defer b.sending.Unlock()
 	out, err := b.take()
 	if err == nil && len(out) > 0 {
+		b.ask()
 		_, err = b.Conn.Write(out)
 	}
 	b.spare = out[:0]
@@ -126,7 +136,13 @@ func (b *batchConn) Close() error {
 	if !b.closed {
 		b.closed = true
 		close(b.wake)
+		if b.listening != nil {
+			b.listening.Stop()
+		}
 	}
 	b.mu.Unlock()
+	if b.closing != nil {
+		b.closing()
+	}
 	return b.Conn.Close()
 }

@@ -57,7 +57,7 @@ func (t target) connect(ctx context.Context) (Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rueidisConn{client: client, owned: true}, nil
+	return rueidisConn{client: client, flows: t.flows, owned: true}, nil
 }
 
 func (t target) connectSentinel(ctx context.Context) (Conn, error) {
@@ -70,7 +70,7 @@ func (t target) connectSentinel(ctx context.Context) (Conn, error) {
 		opt.Username, opt.Password, opt.SelectDB = t.sentinelUser, t.sentinelPassword, 0
 		return dial(ctx, opt)
 	}
-	return openSentinel(ctx, s, func(ctx context.Context, addr string) (rueidis.Client, error) { return dial(ctx, t.single(addr)) })
+	return openSentinel(ctx, s, t.flows, func(ctx context.Context, addr string) (rueidis.Client, error) { return dial(ctx, t.single(addr)) })
 }
 
 func (t target) connectCluster(ctx context.Context) (Conn, error) {
@@ -84,7 +84,7 @@ func (t target) connectCluster(ctx context.Context) (Conn, error) {
 		client.Close()
 		return nil, errNoCluster
 	}
-	return clusterConn{rueidisConn{client: client, owned: true}}, nil
+	return clusterConn{rueidisConn{client: client, flows: t.flows, owned: true}}, nil
 }
 
 // dial connects to what the options say, while ctx allows. The client goes on connecting when it must.
@@ -149,15 +149,8 @@ func (t target) dialer() func(context.Context, string, *net.Dialer, *tls.Config)
 			network, addr = "unix", t.socket
 		}
 		if encrypt == nil {
-			return batched(d.DialContext(ctx, network, addr))
+			return t.flows.add(d.DialContext(ctx, network, addr))
 		}
-		return batched((&tls.Dialer{NetDialer: d, Config: encrypt}).DialContext(ctx, network, addr))
+		return t.flows.add((&tls.Dialer{NetDialer: d, Config: encrypt}).DialContext(ctx, network, addr))
 	}
-}
-
-func batched(c net.Conn, err error) (net.Conn, error) {
-	if err != nil {
-		return nil, err
-	}
-	return newBatchConn(c), nil
 }

@@ -11,6 +11,7 @@ import (
 // rueidisConn is a Conn on a rueidis client, which batches the commands of many goroutines by itself.
 type rueidisConn struct {
 	client rueidis.Client
+	flows  *flows // its connections, if this package opened them
 	owned  bool
 	name   string
 }
@@ -24,10 +25,12 @@ func (c rueidisConn) command(cmd Command) rueidis.Completed {
 }
 
 func (c rueidisConn) Do(ctx context.Context, cmd Command) ([]string, error) {
+	defer c.flows.watch(ctx)()
 	return rueidisValues(c.client.Do(ctx, c.command(cmd)))
 }
 
 func (c rueidisConn) DoMany(ctx context.Context, cmds []Command) []Reply {
+	defer c.flows.watch(ctx)()
 	return rueidisReplies(c.client.DoMulti(ctx, c.commands(cmds)...))
 }
 
@@ -63,7 +66,7 @@ func (c rueidisConn) Primaries(ctx context.Context) ([]Conn, error) {
 			return nil, rueidisError(err)
 		}
 		if is, _ := role[0].ToString(); is == primaryRole {
-			primaries = append(primaries, rueidisConn{client: node, name: name})
+			primaries = append(primaries, rueidisConn{client: node, flows: c.flows, name: name})
 		}
 	}
 	return primaries, nil

@@ -17,6 +17,7 @@ import (
 // nothing counts that the former one says: it may go on granting what nobody else knows of.
 type sentinelConn struct {
 	sentinels *sentinels
+	flows     *flows
 	dial      func(ctx context.Context, addr string) (rueidis.Client, error)
 	doubt     chan struct{} // something went wrong: ask the sentinels now
 	stop      context.CancelFunc
@@ -38,9 +39,9 @@ type master struct {
 var errReplaced = errors.New("redis: the sentinels have named another master; ask again")
 
 // openSentinel returns when it has found the master.
-func openSentinel(ctx context.Context, s *sentinels, dial func(context.Context, string) (rueidis.Client, error)) (*sentinelConn, error) {
+func openSentinel(ctx context.Context, s *sentinels, f *flows, dial func(context.Context, string) (rueidis.Client, error)) (*sentinelConn, error) {
 	running, stop := context.WithCancel(context.Background())
-	c := &sentinelConn{sentinels: s, dial: dial, doubt: make(chan struct{}, 1), stop: stop, finished: make(chan struct{})}
+	c := &sentinelConn{sentinels: s, flows: f, dial: dial, doubt: make(chan struct{}, 1), stop: stop, finished: make(chan struct{})}
 	if err := c.look(ctx); err != nil {
 		stop()
 		s.close()
@@ -115,7 +116,7 @@ func (c *sentinelConn) turnTo(ctx context.Context, n named) error {
 	if err != nil {
 		return err
 	}
-	m := &master{named: n, conn: rueidisConn{client: client, owned: true, name: n.addr}}
+	m := &master{named: n, conn: rueidisConn{client: client, flows: c.flows, owned: true, name: n.addr}}
 	m.life, m.end = context.WithCancel(context.Background())
 	role, err := m.conn.Do(ctx, Command{Head: []string{"ROLE"}})
 	if err == nil && role[0] != primaryRole {

@@ -34,6 +34,7 @@ type target struct {
 	user, password string
 	db             int
 	tls            *tls.Config
+	flows          *flows // the connections, to whichever server
 
 	master                         string // what sentinels call the group
 	sentinelUser, sentinelPassword string
@@ -42,7 +43,7 @@ type target struct {
 // parseURL reads a URL, with all of its parameters.
 func parseURL(u *url.URL) (target, Options, error) {
 	p := driver.NewParams(u)
-	t := target{scheme: u.Scheme, user: u.User.Username()}
+	t := target{scheme: u.Scheme, user: u.User.Username(), flows: newFlows()}
 	t.password, _ = u.User.Password()
 	opts := parseOptions(p)
 	files := parseFiles(p)
@@ -54,6 +55,7 @@ func parseURL(u *url.URL) (target, Options, error) {
 	if err := cmp.Or(p.Err(), misplaced, checkTime(opts.ReplicasWithin)); err != nil {
 		return t, opts, err
 	}
+	t.flows.blocks = opts.blocking()
 	var err error
 	t.tls, err = files.config(encrypt)
 	return t, opts, err

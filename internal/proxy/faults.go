@@ -23,6 +23,16 @@ type trap struct {
 // other. New connections are accepted.
 func (p *Proxy) BlackHole() { p.dig(toServer, toClient) }
 
+// SwallowOpen makes all bytes vanish on the connections that are open now, both ways, and their ends too, as when a firewall
+// forgets them. Neither side learns of it. New connections work. It lasts until Heal, which breaks those off.
+func (p *Proxy) SwallowOpen() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.links {
+		l.dead = true
+	}
+}
+
 // BlackHoleRequests makes what clients send vanish until Heal. What the server sends by itself still arrives.
 func (p *Proxy) BlackHoleRequests() { p.dig(toServer) }
 
@@ -49,8 +59,10 @@ func (p *Proxy) Delay(d time.Duration) {
 func (p *Proxy) Heal() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.faults.hole != [2]bool{} {
-		p.reset()
+	for l := range p.links {
+		if l.dead || p.faults.hole != [2]bool{} {
+			l.reset()
+		}
 	}
 	p.faults = faults{}
 }

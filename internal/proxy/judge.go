@@ -28,7 +28,7 @@ func (l *link) judgeRequest(chunk []byte) verdict {
 	if l.counter != nil {
 		p.counted += l.counter(chunk)
 	}
-	if p.faults.hole[toServer] {
+	if l.dead || p.faults.hole[toServer] {
 		return vanish
 	}
 	recent := l.recent
@@ -44,7 +44,7 @@ func (l *link) judgeAnswer() verdict {
 	switch {
 	case l.answers != pass:
 		return l.answers
-	case l.proxy.faults.hole[toClient]:
+	case l.dead, l.proxy.faults.hole[toClient]:
 		return vanish
 	default:
 		return pass

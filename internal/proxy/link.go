@@ -27,6 +27,7 @@ type link struct {
 	recent  []byte  // the last that the client sent
 	answers verdict // what becomes of them
 	held    *Held   // where the request is, or was
+	dead    bool    // all bytes vanish, both ways
 }
 
 func newLink(p *Proxy, client, server net.Conn) *link {
@@ -149,5 +150,5 @@ func (l *link) end(w way, dst *net.TCPConn) {
 func (l *link) silent(w way) bool {
 	l.proxy.mu.Lock()
 	defer l.proxy.mu.Unlock()
-	return l.proxy.faults.hole[w] || w == toClient && l.answers == vanish || w == toServer && l.answers == desert
+	return l.dead || l.proxy.faults.hole[w] || w == toClient && l.answers == vanish || w == toServer && l.answers == desert
 }

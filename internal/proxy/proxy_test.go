@@ -74,6 +74,29 @@ func TestBlackHole(t *testing.T) {
 	dial(t, e, p)
 }
 
+func TestSwallowOpen(t *testing.T) {
+	e, p := between(t)
+	open, leaves := dial(t, e, p), dial(t, e, p)
+	served := next(t, e.conns)
+	p.SwallowOpen()
+	fresh := dial(t, e, p)
+	open.say("vanishes")
+	io.WriteString(served, "vanishes too\n")
+	leaves.Close()
+	open.hearsNothing()
+	fresh.call("passes")
+	e.got(t, "passes")
+	select {
+	case err := <-e.ends:
+		t.Errorf("the server learns that its client left: %v", err)
+	default:
+	}
+
+	p.Heal()
+	open.ends()
+	fresh.call("still passes")
+}
+
 func TestBlackHoleRequests(t *testing.T) {
 	e, p := between(t)
 	c := dial(t, e, p)

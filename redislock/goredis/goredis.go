@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -111,7 +113,7 @@ func (c conn) Listen(ctx context.Context, channel string, listening func(), hear
 	defer sub.Close()
 	defer context.AfterFunc(ctx, func() { sub.Close() })()
 	for confirmed := false; ; {
-		got, err := sub.Receive(ctx)
+		got, err := receive(ctx, sub)
 		if err != nil {
 			return errors.Join(ctx.Err(), serverError(err))
 		}
@@ -124,6 +126,24 @@ func (c conn) Listen(ctx context.Context, channel string, listening func(), hear
 			listening()
 		case *redis.Message:
 			heard(m.Payload)
+		}
+	}
+}
+
+// quiet is for how long nothing comes on a subscription before the server is asked whether it is there still, and for how long
+// it may take to answer.
+const quiet = 2 * time.Second
+
+// receive returns what comes next. A connection may be dead without a word, so one that is quiet is tried.
+func receive(ctx context.Context, sub *redis.PubSub) (any, error) {
+	for pinged := false; ; pinged = true {
+		got, err := sub.ReceiveTimeout(ctx, quiet)
+		timeout, ok := errors.AsType[net.Error](err)
+		if silent := ok && timeout.Timeout() && ctx.Err() == nil; !silent || pinged {
+			return got, err
+		}
+		if err := sub.Ping(ctx); err != nil {
+			return nil, err
 		}
 	}
 }

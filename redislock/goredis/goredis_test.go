@@ -95,3 +95,32 @@ func TestCheck(t *testing.T) {
 		t.Errorf("Check: %v, %v", findings, err)
 	}
 }
+
+// A subscription may die without a word. Who waits is told to ask when there is a new one, over which grants are pushed again.
+func TestDeadSubscription(t *testing.T) {
+	srv := servers.Redis(t)
+	p := proxy.New(t, srv.Addr)
+	_, holder := open(t, srv.Addr)
+	_, waiter := open(t, p.Addr)
+	held := driver.Claim{Name: "jobs", ID: "held", Weight: 1, Limit: 1, TTL: time.Minute}
+	if st, err := holder.Request(t.Context(), held); err != nil || !st.Granted {
+		t.Fatal(st, err)
+	}
+	next := held
+	next.ID, next.Queue = "next", true
+	if st, err := waiter.Request(t.Context(), next); err != nil || st.Granted {
+		t.Fatal(st, err)
+	}
+	p.SwallowOpen()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if st, err := driver.Wait(ctx, waiter, next); err != nil || st.Granted {
+		t.Fatalf("on a dead subscription: %+v, %v; want to ask again", st, err)
+	}
+	if err := holder.Release(t.Context(), held); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := driver.Wait(ctx, waiter, next); err != nil || !st.Granted {
+		t.Errorf("over the new one: %+v, %v", st, err)
+	}
+}

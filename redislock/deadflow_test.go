@@ -1,0 +1,68 @@
+package redislock_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/proxy"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// attempt requests c once, as clients do: with patience.
+func attempt(d driver.Driver, c driver.Claim) (driver.Status, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+	defer cancel()
+	return d.Request(ctx, c)
+}
+
+// The packets of open connections vanish, and new connections work: one attempt is lost, and no more.
+func TestDeadConnection(t *testing.T) {
+	const crowd = 8
+	srv := servers.Redis(t)
+	p := proxy.New(t, srv.Addr)
+	d := openAt(t, p.Addr, "")
+	claims := make([]driver.Claim, crowd)
+	together := func(do func(i int)) {
+		var all sync.WaitGroup
+		for i := range crowd {
+			all.Go(func() { do(i) })
+		}
+		all.Wait()
+	}
+	together(func(i int) { claims[i] = acquire(t, d, claim(fmt.Sprint("lock ", i), long)) })
+	for range 3 {
+		together(func(i int) { attempt(d, claims[i]) }) // they share a connection
+	}
+	p.SwallowOpen()
+	together(func(i int) { attempt(d, claims[i]) })
+	together(func(i int) {
+		st, err := attempt(d, claims[i])
+		for n := 1; err != nil && n < 3; n++ { // a busy machine answers late
+			st, err = attempt(d, claims[i])
+		}
+		if err != nil || st.Token != claims[i].Token {
+			t.Errorf("after an attempt that was not answered: %+v, %v", st, err)
+		}
+	})
+}
+
+// A subscription that is dead without a word is noticed without waiting for a message.
+func TestDeadSubscription(t *testing.T) {
+	srv := servers.Redis(t)
+	p := proxy.New(t, srv.Addr)
+	holder, waiter := openAt(t, srv.Addr, ""), openAt(t, p.Addr, "")
+	held := acquire(t, holder, claim("jobs", time.Minute))
+	next, _ := enqueue(t, waiter, claim("jobs", time.Minute))
+	p.SwallowOpen()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // by themselves, clients of Redis notice after 11 s
+	defer cancel()
+	if st, err := waiter.Wait(ctx, next); err != nil || st != (driver.Status{}) {
+		t.Fatalf("on a dead subscription: %+v, %v; want to ask again", st, err)
+	}
+	release(t, holder, held)
+	await(t, waiter, next)
+}
