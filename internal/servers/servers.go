@@ -126,6 +126,16 @@ func (s *Server) Port() string {
 	return port
 }
 
+// Log returns all that the server has logged so far.
+func (s *Server) Log(t testing.TB) string {
+	t.Helper()
+	log, err := os.ReadFile(s.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(log)
+}
+
 // said is the end of what the server logged.
 func (s *Server) said() []byte {
 	const enough = 8000

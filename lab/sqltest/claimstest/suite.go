@@ -56,6 +56,7 @@ var use = []test{
 	{"granted between looks", testGrantedBetweenLooks},
 	{"broken is told", testBrokenIsTold},
 	{"broken waiter takes its bells", testBrokenWaiterTakesItsBells},
+	{"log stays quiet", testLogStaysQuiet},
 	{"sweeping waits alone", testSweepingWaitsAlone},
 	{"sessions killed", testSessionsKilled},
 	{"restart", testRestart},

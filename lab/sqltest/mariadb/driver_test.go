@@ -55,6 +55,7 @@ func TestClaims(t *testing.T) {
 			KillAll:   killAll,
 			Gate:      gate,
 			Rival:     rival,
+			Noise:     "Aborted connection",
 			Deadlocks: metric("lock_deadlocks"),
 			Stranger: []string{
 				"CREATE USER stranger@'%' IDENTIFIED BY 'secret'",

@@ -55,6 +55,8 @@ func TestClaims(t *testing.T) {
 			},
 			Gate:      gate,
 			Rival:     rival,
+			Wordy:     []string{"ALTER SYSTEM SET log_lock_waits = on", "SELECT pg_reload_conf()"},
+			Noise:     "still waiting|acquired .*Lock|canceling statement|unexpected EOF|could not (send|receive)",
 			Deadlocks: "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()",
 			Stranger: []string{
 				"CREATE USER stranger PASSWORD 'secret'",

@@ -125,12 +125,14 @@ func (ps *posts) forget(id string) {
 	}
 }
 
+// removeLocked forgets a claim. The wait for it in the server ends soon by itself, since the claim is gone; it is cut off, which
+// the server logs and which costs the connection, only where others wait for that.
 func (ps *posts) removeLocked(p *post) {
 	if ps.byID[p.claim.ID] == p {
 		delete(ps.byID, p.claim.ID)
 	}
 	ps.leaveLine(p)
-	if p.stop != nil {
+	if l := ps.lines[p.claim.Name]; p.stop != nil && (l == nil || l.on != p || len(l.waiting) > 0) {
 		p.stop()
 	}
 }

@@ -52,7 +52,7 @@ func (d *Driver) leave(p *post) {
 }
 
 // queue adds a claim to those that are waited for. One that is older than the claim which is being waited for takes its
-// place: it may be granted first.
+// place, since it may be granted first; and so does one that comes when that claim is gone.
 func (d *Driver) queue(p *post) {
 	ps, name := &d.posts, p.claim.Name
 	l := ps.lines[name]
@@ -62,7 +62,7 @@ func (d *Driver) queue(p *post) {
 		ps.ended.Go(func() { d.follow(name, l) })
 	}
 	l.waiting[p.claim.ID] = p
-	if on := l.on; on != nil && p.claim.Token < on.claim.Token {
+	if on := l.on; on != nil && (p.claim.Token < on.claim.Token || ps.byID[on.claim.ID] != on) {
 		on.stop()
 	}
 }

@@ -1,7 +1,7 @@
 -- Waits until a claim is granted or has ended, or until it is time to ask again. While one claim alone decides that, this
--- sleeps until that claim's bell rings, and looks now and then nevertheless: the next in line every second, others every
--- five. Takes name, ID, how long to wait, and whether there are bells. Returns an answer (0 the state follows, 1 gone, 2 ask
--- again, 3 nothing new) and the state. Of a claim that is granted it says that others wait if any was queued behind it.
+-- sleeps until that claim's bell rings, and looks nevertheless every second. Takes name, ID, how long to wait, and whether
+-- there are bells. Returns an answer (0 the state follows, 1 gone, 2 ask again, 3 nothing new) and the state. Of a claim that is
+-- granted it says that others wait if any was queued behind it.
 CREATE PROCEDURE holdfast1_wait(p_name VARBINARY(1024), p_id VARBINARY(64), p_limit BIGINT, p_bells TINYINT)
 SQL SECURITY INVOKER
 whole: BEGIN
@@ -34,7 +34,7 @@ whole: BEGIN
 			LEAVE waiting;
 		END IF;
 
-		SET v_pause = 5000000, v_other = NULL;
+		SET v_other = NULL;
 		SELECT id, token, weight, units, deadline INTO v_other, v_other_token, v_other_weight, v_other_units, v_until
 		FROM holdfast_claims
 		WHERE name = p_name AND granted = 0 AND token < v_token AND deadline > v_now ORDER BY token DESC LIMIT 1;
@@ -54,13 +54,12 @@ whole: BEGIN
 				LEAVE waiting;
 			END IF;
 			SET v_bell = IF(v_holders > 1 AND v_weight < v_units, '', ':end'); -- any of several may make room
-			SET v_pause = 1000000;
 		END IF;
 		SET v_ahead = IF(EXISTS ( -- one that has expired, too: it is granted first, if the clock is set back
 			SELECT 1 FROM holdfast_claims
 			WHERE name = p_name AND granted = 0 AND token > v_other_token AND token < v_token
 		), NULL, v_other_token);
-		SET v_pause = LEAST(v_pause, v_until - v_now, v_end - v_now);
+		SET v_pause = LEAST(1000000, v_until - v_now, v_end - v_now);
 		IF v_bell <> '' THEN
 			SET v_bell = CONCAT('holdfast:', LEFT(SHA2(CONCAT(DATABASE(), ':', v_other), 256), 40), v_bell);
 		END IF;

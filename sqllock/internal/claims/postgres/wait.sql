@@ -1,7 +1,8 @@
 -- Waits until a claim is granted or has ended, or until it is time to ask again. While one claim alone decides that, this
--- sleeps until that claim's bell rings, and looks now and then nevertheless: the next in line every second, others every
--- five. Takes name, ID, how long to wait, and whether there are bells. Returns an answer (0 the state follows, 1 gone, 2 ask
--- again, 3 nothing new) and the state. Of a claim that is granted it says that others wait if any was queued behind it.
+-- sleeps until that claim's bell rings, and looks nevertheless a little before deadlock_timeout, which is a second: a server
+-- that is told to log who waits for longer would log it. Takes name, ID, how long to wait, and whether there are bells. Returns
+-- an answer (0 the state follows, 1 gone, 2 ask again, 3 nothing new) and the state. Of a claim that is granted it says that
+-- others wait if any was queued behind it.
 CREATE FUNCTION holdfast1_wait(p_name bytea, p_id text, p_limit bigint, p_bells boolean)
 RETURNS TABLE (answer integer, token bigint, granted boolean, ttl bigint, retry bigint, contended boolean, revoked boolean)
 LANGUAGE plpgsql SET search_path FROM CURRENT SET client_min_messages = error AS $$
@@ -15,6 +16,7 @@ DECLARE
 	v_bell  bigint;
 	v_rung  bigint; -- a bell that nobody holds, though the claim is there
 	v_pause bigint;
+	v_most  bigint := 800 * extract(epoch FROM current_setting('deadlock_timeout')::interval); -- milliseconds
 BEGIN
 	answer := 3;
 	LOOP
@@ -32,7 +34,6 @@ BEGIN
 		END IF;
 		EXIT WHEN answer <> 3 OR v_now >= v_end;
 
-		v_pause := 5000;
 		SELECT id, token, weight, units, deadline AS until INTO v_other FROM holdfast_claims
 		WHERE name = p_name AND NOT granted AND token < v_claim.token AND deadline > v_now ORDER BY token DESC LIMIT 1;
 		IF FOUND AND v_other.weight < v_other.units THEN -- its grant may be this claim's, too
@@ -51,7 +52,6 @@ BEGIN
 			IF v_other.holders > 1 AND v_claim.weight < v_claim.units THEN -- any of them may make room
 				v_bell := NULL;
 			END IF;
-			v_pause := 1000;
 		END IF;
 		v_ahead := v_other.token;
 		IF EXISTS ( -- one that has expired: it is granted first, if the clock is set back
@@ -60,7 +60,7 @@ BEGIN
 		) THEN
 			v_ahead := NULL;
 		END IF;
-		v_pause := greatest(1, least(v_pause, 1 + (v_other.until - v_now) / 1000, 1 + (v_end - v_now) / 1000));
+		v_pause := greatest(1, least(v_most, 1 + (v_other.until - v_now) / 1000, 1 + (v_end - v_now) / 1000));
 
 		IF p_bells AND v_bell IS DISTINCT FROM v_rung AND v_bell IS NOT NULL THEN
 			BEGIN
