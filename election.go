@@ -34,8 +34,9 @@ func (e *Election) Campaign(ctx context.Context, value string) (*Lease, error) {
 // that lead gets ends with ctx or with the lease.
 //
 // Run returns when ctx ends, when the backend is not there at first, and when lead returns for another reason than the
-// loss: nil while it leads, or an error of its own, that matches neither [context.Canceled] nor ErrLost. When the lead
-// was lost besides, the error of Run matches both that error and ErrLost.
+// loss: nil while it leads, or an error of its own, that matches neither [context.Canceled] nor ErrLost, and is not that of
+// a resource that refused a stale fencing token. When the lead was lost besides, the error of Run matches both that
+// error and ErrLost.
 func (e *Election) Run(ctx context.Context, value string, lead func(ctx context.Context, l *Lease) error) error {
 	for campaign := e.Campaign; ; campaign = e.campaignAgain {
 		lease, err := campaign(ctx, value)
@@ -71,12 +72,15 @@ func (e *Election) lead(ctx context.Context, lease *Lease, fn func(context.Conte
 	return fn(inside, lease), nil
 }
 
-// isOwn reports whether an error of lead says more than that the lead was lost. Each part of joined errors counts.
+// isOwn reports whether an error of lead says more than that the lead was lost. Each part of joined errors counts. A
+// resource that has seen a greater token says by the method LockLost that the lead was lost, as fence.ErrStale does.
 func isOwn(err error) bool {
 	if reflect.TypeOf(err) == joinType {
 		return slices.ContainsFunc(err.(interface{ Unwrap() []error }).Unwrap(), isOwn)
 	}
-	return err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, ErrLost)
+	var stale interface{ LockLost() bool }
+	return err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, ErrLost) &&
+		!(errors.As(err, &stale) && stale.LockLost())
 }
 
 var joinType = reflect.TypeOf(errors.Join(ErrLost))

@@ -81,6 +81,12 @@ func TestElectionRunsAgainAfterLoss(t *testing.T) {
 	})
 }
 
+// A refusedToken is the error of a resource that has seen a greater token, as fence.ErrStale is.
+type refusedToken struct{}
+
+func (refusedToken) Error() string  { return "stale" }
+func (refusedToken) LockLost() bool { return true }
+
 // What lead itself says is never lost, though the lead was: it ends the candidacy unless it says no more than that.
 func TestRunReturnsTheErrorOfLead(t *testing.T) {
 	failed := errors.New("disk full")
@@ -95,6 +101,7 @@ func TestRunReturnsTheErrorOfLead(t *testing.T) {
 		{"another lock's end", func(ctx context.Context) error {
 			return errors.Join(ctx.Err(), &holdfast.LostError{Name: "inner"})
 		}, false},
+		{"a stale token", func(context.Context) error { return fmt.Errorf("write: %w", refusedToken{}) }, false},
 		{"its own", func(context.Context) error { return failed }, true},
 		{"its own beside the context's", func(ctx context.Context) error { return errors.Join(ctx.Err(), failed) }, true},
 		{"its own deadline", func(context.Context) error { return errors.Join(failed, context.DeadlineExceeded) }, true},

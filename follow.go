@@ -71,7 +71,7 @@ func (l *lock) look(ctx context.Context) ([]Entry, error) {
 // anyway; otherwise why watching failed. The caller may end that early. It returns when the driver is about to watch: a
 // change in the instant until it does is seen when it is time anyway.
 func (l *lock) changed(ctx context.Context) (<-chan error, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(ctx, l.settings.ttl/renewAfter)
+	ctx, cancel := context.WithTimeout(ctx, max(l.settings.ttl, shortestTTL)/renewAfter)
 	changed, begun := make(chan error, 1), make(chan struct{})
 	l.client.background.run(func() { // ends with its context, which Close ends too
 		defer cancel()

@@ -142,3 +142,17 @@ func TestObserveOfAClosedClient(t *testing.T) {
 		wantErr(t, last, holdfast.ErrClosed)
 	})
 }
+
+// A TTL that no lock can have makes nobody look all the time.
+func TestObserveWithoutTTL(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cable, a, _ := twoClients(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		for range a.Election("boss", holdfast.WithTTL(0)).Observe(ctx) {
+		}
+		if n := cable.count("queue"); n > 2000 {
+			t.Errorf("%d looks in a minute", n)
+		}
+	})
+}

@@ -43,16 +43,21 @@ func (ls Leases) Err() error {
 func (ls Leases) each(f func(*Lease) error) error {
 	var errs []error
 	for _, l := range slices.Backward(ls) {
-		if l != nil { // LockAll has none yet
+		if l != nil { // see present
 			errs = append(errs, f(l))
 		}
 	}
 	return errors.Join(errs...)
 }
 
+// present returns a copy without the places that are empty, as they are while LockAll is under way.
+func (ls Leases) present() Leases {
+	return slices.DeleteFunc(slices.Clone(ls), func(l *Lease) bool { return l == nil })
+}
+
 // ValidUntil returns when the first of them ends unless it is renewed before; the zero time when there are none.
 func (ls Leases) ValidUntil() (first time.Time) {
-	for _, l := range ls {
+	for _, l := range ls.present() {
 		if t := l.ValidUntil(); first.IsZero() || t.Before(first) {
 			first = t
 		}
@@ -65,7 +70,7 @@ func (ls Leases) ValidUntil() (first time.Time) {
 // own methods look at the deadlines, as those of [Lease.Context] do. Each call makes another one.
 func (ls Leases) Context() context.Context {
 	base := context.Background()
-	if len(ls) > 0 {
+	if ls = ls.present(); len(ls) > 0 {
 		base = context.WithoutCancel(ls[0].from)
 	}
 	c := ls.endingWith(base)
@@ -81,10 +86,10 @@ type leasesContext struct {
 }
 
 func (ls Leases) endingWith(ctx context.Context) *leasesContext {
-	for _, l := range ls {
+	c := &leasesContext{leases: ls.present()}
+	for _, l := range c.leases {
 		ctx = carry(ctx, l)
 	}
-	c := &leasesContext{leases: ls}
 	c.Context, c.end = context.WithCancelCause(ctx)
 	return c
 }

@@ -93,6 +93,10 @@ func TestLeasesValidUntil(t *testing.T) {
 		if got, want := leases.ValidUntil(), leases[1].ValidUntil(); !got.Equal(want) {
 			t.Errorf("valid until %v, want %v", got, want)
 		}
+		leases[0] = nil // an empty place is none
+		if err := leases.Context().Err(); err != nil || leases.ValidUntil().IsZero() || leases.Err() != nil {
+			t.Errorf("with an empty place: %v", err)
+		}
 		none := must(holdfast.LockAll(t.Context()))(t)
 		if got := none.ValidUntil(); !got.IsZero() || none.Context().Err() != nil || none.Err() != nil {
 			t.Errorf("no leases: valid until %v, %v", got, none.Context().Err())

@@ -1,7 +1,6 @@
 package fence
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -9,7 +8,14 @@ import (
 
 // ErrStale says that a write was refused: the resource has seen a greater token, so whoever holds this one has lost the
 // lock. Nothing was written; the work is to be stopped, and not to be repeated with this token.
-var ErrStale = errors.New("stale fencing token")
+var ErrStale error = staleError{}
+
+type staleError struct{}
+
+func (staleError) Error() string { return "stale fencing token" }
+
+// LockLost tells those who know locks, and not resources, that the holder of the token has lost its lock.
+func (staleError) LockLost() bool { return true }
 
 // MaxToken is the greatest token: it fits in the signed integers of databases.
 const MaxToken = math.MaxInt64
