@@ -10,12 +10,14 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 )
 
-// Each client has three files in the folder of the place, named after it.
+// Each client has these files in the folder of the place, named after it.
 const (
-	aliveSuffix = ".alive" // locked while the client lives
+	aliveSuffix = ".alive" // locked while its process lives
+	heirsSuffix = ".heirs" // made when it is to be inherited, and locked while a process lives that inherited it
 	lineSuffix  = ".line"  // a FIFO that the client keeps open for writing: readers see its end when the client is gone
 	bellSuffix  = ".bell"  // a FIFO at which it listens
 )
@@ -25,10 +27,13 @@ type client struct {
 	id     string
 	place  *place
 	alive  *os.File
+	heirs  *os.File // nil until somebody asks for what children inherit
 	line   *os.File
 	bell   *os.File
 	lines  lines
 	silent chan struct{} // closed when listen has returned
+
+	inheriting sync.Mutex // guards heirs
 }
 
 // join makes a client known. heard is called, by one goroutine that ends with leave, with the ID of each claim to which
@@ -63,13 +68,29 @@ func (c *client) listen(heard func(id string)) {
 	}
 }
 
-// files are what a process has to keep open so that the client lives.
-func (c *client) files() []*os.File { return []*os.File{c.alive, c.line} }
+// files are what a child has to keep open so that the client lives on in it. The lock that it inherits is not that of this
+// process: a child can drop it, since those who share an open file share its lock.
+func (c *client) files() []*os.File {
+	c.inheriting.Lock()
+	defer c.inheriting.Unlock()
+	if c.heirs == nil {
+		heirs, err := c.place.folder.lockFile(c.id + heirsSuffix)
+		if err != nil {
+			return nil // then the claims end with this process
+		}
+		c.heirs = heirs
+	}
+	return []*os.File{c.heirs, c.line}
+}
 
 // sees reports whether a client lives. It does while that cannot be told, as when somebody has removed its file: then
 // only deadlines end its claims.
 func (c *client) sees(id string) bool {
-	return id == c.id || !c.place.folder.isUnlocked(id+aliveSuffix)
+	if id == c.id {
+		return true
+	}
+	f := c.place.folder
+	return !f.isUnlocked(id+aliveSuffix) || f.exists(id+heirsSuffix) && !f.isUnlocked(id+heirsSuffix)
 }
 
 // ring tells another client, if it listens. A ring that is lost costs a poll.
@@ -97,7 +118,7 @@ func (c *client) others() []string {
 // inUse reports whether it is certain that a client lives in a place, apart from one, which may be nil.
 func inUse(p *place, but *client) bool {
 	return slices.ContainsFunc(clientsIn(p), func(id string) bool {
-		return (but == nil || id != but.id) && p.folder.isLocked(id+aliveSuffix)
+		return (but == nil || id != but.id) && (p.folder.isLocked(id+aliveSuffix) || p.folder.isLocked(id+heirsSuffix))
 	})
 }
 
@@ -123,7 +144,9 @@ func (c *client) leave(forget bool) {
 }
 
 func (c *client) closeFiles() {
-	for _, f := range []*os.File{c.bell, c.line, c.alive} {
+	c.inheriting.Lock()
+	defer c.inheriting.Unlock()
+	for _, f := range []*os.File{c.bell, c.line, c.heirs, c.alive} {
 		if f != nil {
 			f.Close()
 		}
@@ -138,10 +161,10 @@ func (c *client) bury(id string) {
 		return
 	}
 	defer f.Close()
-	if flock(f, syscall.LOCK_EX|syscall.LOCK_NB) != nil || !folder.isAt(f, id+aliveSuffix) {
+	if flock(f, syscall.LOCK_EX|syscall.LOCK_NB) != nil || !folder.isAt(f, id+aliveSuffix) || folder.isLocked(id+heirsSuffix) {
 		return
 	}
-	for _, suffix := range []string{bellSuffix, lineSuffix, aliveSuffix} {
+	for _, suffix := range []string{bellSuffix, lineSuffix, heirsSuffix, aliveSuffix} {
 		folder.remove(id + suffix)
 	}
 }

@@ -13,7 +13,7 @@
 //     nor prolongs a claim. On systems without that clock it is the wall clock.
 //   - Each client keeps a flock on a file of its own, in the folder PATH.clients. The kernel drops it when the last
 //     process that has the file open is gone, and with it the client's claims, unless they are detached. A child
-//     inherits it as [driver.Inheriter] says. No process id is ever compared. On systems without flock, claims of a dead
+//     inherits another one, as [driver.Inheriter] says, so that it cannot let go of ours. No process id is ever compared. On systems without flock, claims of a dead
 //     client live until their TTL.
 //   - Users who may write the file share its locks, and get at no other file of each other by it: docs/file.md.
 //   - Each client listens on a FIFO, at which others ring when something happened to one of its claims, and keeps another

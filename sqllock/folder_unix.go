@@ -192,6 +192,12 @@ func (f *folder) isAt(file *os.File, name string) bool {
 	return err == nil && os.SameFile(opened, there)
 }
 
+// exists reports whether a file may be there.
+func (f *folder) exists(name string) bool {
+	_, err := f.root.Lstat(name)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // remove removes a file, if that is allowed: those of other users are theirs to remove.
 func (f *folder) remove(name string) { _ = f.root.Remove(name) }
 

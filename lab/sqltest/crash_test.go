@@ -2,6 +2,8 @@ package sqltest
 
 import (
 	"context"
+	"os"
+	"os/exec"
 	"testing"
 	"time"
 
@@ -119,6 +121,23 @@ func TestChildKeepsClaims(t *testing.T) {
 		request(t, d, next, false)
 	}
 	grantedAtOnce(t, d, next, func() { parent.in.Close() })
+}
+
+// A child may do to the files that it inherited what it likes, such as to unlock them: the claims live as long as the
+// process that made them.
+func TestChildCannotDropClaims(t *testing.T) {
+	path := newFile(t)
+	one, two := open(t, path), open(t, path)
+	request(t, one, mutex("m"), true)
+	for i, f := range driver.Inherit(one) {
+		child := exec.Command("flock", "-u", "3")
+		child.ExtraFiles = []*os.File{f}
+		if out, err := child.CombinedOutput(); err != nil && i == 0 { // a FIFO has no lock
+			t.Fatalf("flock -u: %v, %s", err, out)
+		}
+	}
+	request(t, two, mutex("m"), false)
+	request(t, open(t, path), mutex("m"), false)
 }
 
 // A detached claim lives by its TTL alone.
