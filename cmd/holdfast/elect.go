@@ -21,7 +21,7 @@ Others see --value, such as the address at which the leader is reached: holdfast
 environment what run sets.
 
 ` + helpCodes + helpCommand + helpFailure + helpUsage + helpUnavailable + `
-  76   the lead was lost while the command was ending` + helpCannotRun + helpNotFound
+  76   the lead was lost while the command was ending` + helpUnstopped + helpCannotRun + helpNotFound
 
 // electVerb is holdfast elect.
 func (a *app) electVerb() *cobra.Command {

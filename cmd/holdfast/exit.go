@@ -17,6 +17,7 @@ const (
 	exitUnavailable = 69  // the backend cannot be reached, or refuses
 	exitConflict    = 75  // the lock was not acquired; -E changes it
 	exitLost        = 76  // the lock was lost while the command ran
+	exitUnstopped   = 77  // it was lost, and the command could not be stopped
 	exitCannotRun   = 126 // the command was found, and cannot be run
 	exitNotFound    = 127 // the command was not found
 	exitSignal      = 128 // and the number of the signal
@@ -32,6 +33,7 @@ const (
 	helpUnavailable = "\n  69   the backend cannot be reached, or refuses"
 	helpConflict    = "\n  75   the lock was not acquired in time (-E sets another)"
 	helpLost        = "\n  76   the lock was lost while the command ran"
+	helpUnstopped   = "\n  77   the lock was lost, and the command could not be stopped: it ran on without it"
 	helpCannotRun   = "\n  126  the command cannot be run"
 	helpNotFound    = "\n  127  the command was not found"
 )
@@ -41,7 +43,7 @@ const (
 	exitHelp = helpCodes + helpFailure + helpUsage + helpUnavailable
 	// runExitHelp is for run.
 	runExitHelp = helpCodes + helpCommand + helpFailure + helpUsage + helpUnavailable +
-		helpConflict + helpLost + helpCannotRun + helpNotFound
+		helpConflict + helpLost + helpUnstopped + helpCannotRun + helpNotFound
 )
 
 // An exit is an error that knows the exit code. Without an error it is silent.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -21,6 +22,7 @@ type job struct {
 	child *child.Child
 
 	lost   error     // why the lock counts as lost, once it does
+	lives  error     // why the command runs on without the lock, if it could not be stopped
 	again  bool      // the command is to be started anew; decided when the backend is closed or not
 	told   bool      // a signal asked the command to end
 	killAt time.Time // when the command is killed, once it was asked to end
@@ -31,6 +33,7 @@ func (j *job) run(ctx context.Context, program string) error {
 	err := j.start(program)
 	if err == nil {
 		j.supervise()
+		j.child.Leave()
 	}
 	released := j.release(ctx)
 	if err != nil {
@@ -39,12 +42,21 @@ func (j *job) run(ctx context.Context, program string) error {
 	if j.lost == nil && errors.Is(released, holdfast.ErrLost) {
 		j.noteLost(released)
 	}
-	code := exitLost
-	if j.lost == nil {
-		code = j.child.Code()
-	}
+	code := j.code()
 	j.emit(event{Event: "exit", Code: &code})
 	return ended(code)
+}
+
+// code is the exit code of a command that has ended.
+func (j *job) code() int {
+	switch {
+	case j.lives != nil:
+		return exitUnstopped
+	case j.lost != nil:
+		return exitLost
+	default:
+		return j.child.Code()
+	}
 }
 
 // start starts the command.
@@ -52,11 +64,14 @@ func (j *job) start(program string) (err error) {
 	j.child, err = child.Start(child.Command{
 		Path: program, Args: j.plan.command, Env: j.environment(),
 		Stdin: j.in, Out: j.out, Err: j.err,
-		Inherit: driver.Inherit(j.store.driver),
-		Resume:  func() bool { return j.lease.Err() == nil },
+		Inherit: driver.Inherit(j.store.driver), Guarded: j.plan.onLost != lostIgnore,
+		Resume: func() bool { return j.lease.Err() == nil },
 	})
 	if err != nil {
 		return cannotRun(j.plan.command[0], err)
+	}
+	if err := j.child.Unguarded(); err != nil {
+		j.warn(fmt.Errorf("nobody ends the command if this process is stopped: %w", err))
 	}
 	return nil
 }

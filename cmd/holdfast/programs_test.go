@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -35,6 +36,14 @@ func coded() {
 		return
 	}
 	fmt.Printf("exit=%d\n", status.ExitStatus())
+}
+
+// asRoot becomes root, as sudo does, says so, and ends with its input.
+func asRoot() {
+	check(syscall.Setresuid(0, 0, 0))
+	fmt.Println("root")
+	_, err := io.Copy(io.Discard, os.Stdin)
+	check(err)
 }
 
 // await repeats a command until it succeeds: await COMMAND [ARG...].

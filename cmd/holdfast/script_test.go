@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 		"queued":     queued,
 		"dead":       dead,
 		"onterminal": onTerminal,
+		"asroot":     asRoot,
 	})
 }
 

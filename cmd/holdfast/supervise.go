@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -16,12 +17,13 @@ const lookEvery = time.Second
 func (j *job) supervise() {
 	held, asked := j.lease.Done(), j.lease.Revoked()
 	for {
+		j.child.Until(j.limit)
 		select {
 		case <-j.ended():
 			return
 		case s := <-j.inbox.signals:
 			j.told = j.told || ends(s)
-			_ = j.child.Signal(s) // it may be gone by now
+			j.noteUnheard(j.child.Signal(s))
 		case <-asked:
 			asked = nil
 			j.noteRevoked()
@@ -43,12 +45,27 @@ func (j *job) ended() <-chan struct{} {
 	return j.child.Done()
 }
 
+// limit is until when the command may run: for as long as the lock is ours or, once the command was asked to end, to the
+// end of its grace. The guard does not come before us.
+func (j *job) limit() time.Time {
+	if j.killAt.IsZero() {
+		return j.lease.ValidUntil().Add(guardLag)
+	}
+	return j.killAt.Add(guardLag)
+}
+
+// guardLag is by how much the guard lets us be the first. Others get the lock 50 ms after its end, or later.
+const guardLag = 20 * time.Millisecond
+
+// guardShare is the part of the TTL after which the guard is told of renewals at the latest.
+const guardShare = 4
+
 // pause is how long nothing has to be done unless something happens.
 func (j *job) pause() time.Duration {
 	switch {
 	case j.lost == nil:
-		return within(j.lease.ValidUntil().Add(-j.margin()))
-	case j.plan.onLost == lostTerm:
+		return min(within(j.lease.ValidUntil().Add(-j.margin())), j.plan.ttl/guardShare)
+	case j.plan.onLost == lostTerm && j.lives == nil:
 		return within(j.killAt)
 	default:
 		return lookEvery
@@ -74,19 +91,34 @@ func (j *job) look() (killed bool) {
 		j.noteLost(j.danger())
 	}
 	switch {
-	case j.lost == nil || j.plan.onLost == lostIgnore:
+	case j.lost == nil || j.plan.onLost == lostIgnore || j.lives != nil:
 		return false
 	case j.plan.onLost == lostKill || isExpired(j.lease.Err()):
-		j.child.Kill()
-		return true
+		return j.kill()
 	case j.killAt.IsZero():
 		j.terminate()
 		return false
 	case time.Now().Before(j.killAt):
 		return false
 	default:
-		j.child.Kill()
+		return j.kill()
+	}
+}
+
+// kill reports whether nothing of the command lives. What cannot be killed is watched to its end, and the lock is kept
+// for as long as that is possible: nobody is told that the job is over while it is not.
+func (j *job) kill() (killed bool) {
+	if j.lives = j.child.Kill(); j.lives == nil {
 		return true
+	}
+	j.warn(fmt.Errorf("%w; this ends when it does", j.lives))
+	return false
+}
+
+// noteUnheard tells of a signal that did not reach the command, since that runs as another user. The lock is kept.
+func (j *job) noteUnheard(err error) {
+	if errors.Is(err, fs.ErrPermission) {
+		j.warn(fmt.Errorf("the command runs as another user, and cannot be sent signals: %w; the lock is kept while it runs", err))
 	}
 }
 
@@ -110,7 +142,7 @@ func (j *job) terminate() {
 	if j.lease.Err() == nil {
 		j.killAt = j.lease.ValidUntil()
 	}
-	j.child.Terminate()
+	j.noteUnheard(j.child.Terminate())
 }
 
 // isExpired reports whether the lease is over by its time, so that the command has none left.
@@ -125,7 +157,7 @@ func (j *job) noteRevoked() {
 	j.emit(event{Event: "revoked", Name: j.plan.name, Token: decimal(j.lease.Token())})
 	if j.plan.onRevoke == revokeTerm {
 		j.told = true
-		j.child.Terminate()
+		j.noteUnheard(j.child.Terminate())
 	}
 }
 

@@ -4,10 +4,14 @@
 // together with this process when the user suspends it. On Linux it dies with this process, even of SIGKILL, and what
 // descends from it cannot hide: orphans become children of this process, so Kill finds them in whatever group they are.
 //
+// A program that uses it calls guard.Main when guard.Asked says so.
+//
 // A process starts no other children, and one command at a time: the next when nothing of the last one lives.
 package child
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"time"
 )
@@ -22,6 +26,10 @@ type Command struct {
 	Err   *os.File
 
 	Inherit []*os.File // open in the child under the numbers they have here, beside standard input, output and error
+
+	// Guarded has a guard end the command when the time that Until says has passed, though this process may not be able
+	// to: see package guard.
+	Guarded bool
 
 	// Resume is asked before a suspended command goes on. Where it answers false the command is killed instead. It is
 	// called by one goroutine.
@@ -47,17 +55,23 @@ func (c *Child) Code() int {
 	return c.code
 }
 
+// ErrLives means that something of the command lives on: it runs as another user, as with sudo, or sleeps in the kernel.
+var ErrLives = errors.New("the command could not be stopped, and runs on")
+
 // Kill ends the command with all that descends from it, and returns when nothing of it lives. It gives up after some
-// seconds, when a process cannot be killed.
-func (c *Child) Kill() {
+// seconds, with [ErrLives], when a process cannot be killed.
+func (c *Child) Kill() error {
 	limit := time.After(killLimit)
 	for {
-		c.killAll()
+		err := c.killAll()
 		select {
 		case <-c.gone:
-			return
+			return nil
 		case <-limit:
-			return
+			if err != nil {
+				return fmt.Errorf("%w: %w", ErrLives, err)
+			}
+			return ErrLives
 		case <-time.After(killPace):
 		}
 	}

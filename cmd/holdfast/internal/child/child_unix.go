@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/descend"
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/guard"
 )
 
 // A Child is a command that was started. Its methods are safe for concurrent use.
@@ -17,6 +20,10 @@ type Child struct {
 	pid    int // of the command, and of its process group
 	tty    *tty
 	resume func() bool
+
+	guard     *guard.Guard  // nil when there is none
+	unguarded error         // why not
+	dismissed chan struct{} // closed when the guard has ended, or at once where there is none
 
 	done, gone chan struct{}
 	code       int // set before done is closed
@@ -28,7 +35,7 @@ func Start(cmd Command) (*Child, error) {
 		return nil, err
 	}
 	adoptOrphans()
-	c := &Child{resume: cmd.Resume, done: make(chan struct{}), gone: make(chan struct{})}
+	c := &Child{resume: cmd.Resume, dismissed: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{})}
 	started := make(chan error)
 	go func() {
 		// The kernel ends the child when the thread that started it ends, so this thread stays until the child is gone.
@@ -57,8 +64,36 @@ func (c *Child) start(cmd Command) error {
 	if areTerminals(cmd.Stdin, cmd.Out, cmd.Err) {
 		c.tty.lend(c.pid)
 	}
+	c.startGuard(cmd)
 	go c.passOn(suspend)
 	return p.Release() // follow waits for all children, not for this one
+}
+
+// startGuard starts a guard where one is wanted. Without it the command runs as well.
+func (c *Child) startGuard(cmd Command) {
+	if cmd.Guarded {
+		c.guard, c.unguarded = guard.Start(c.pid, cmd.Inherit)
+	}
+	if c.guard == nil {
+		close(c.dismissed)
+	}
+}
+
+// Unguarded returns why there is no guard where one was wanted.
+func (c *Child) Unguarded() error { return c.unguarded }
+
+// Until says until when the command may run, unless a later call says more. It is called by one goroutine.
+func (c *Child) Until(when func() time.Time) { c.guard.Until(when) }
+
+// leaveLimit bounds Leave: a process that was killed ends, unless it sleeps in the kernel.
+const leaveLimit = time.Second
+
+// Leave returns when the guard has ended, which has files open, after the command has. What it started may live on.
+func (c *Child) Leave() {
+	select {
+	case <-c.dismissed:
+	case <-time.After(leaveLimit):
+	}
 }
 
 // keepOpen lets a child inherit files. They keep their numbers, so that those that the caller's shell has opened for
@@ -84,6 +119,7 @@ func keepOpen(files []*os.File) error {
 func (c *Child) follow() {
 	defer close(c.gone)
 	defer c.tty.close()
+	guard := c.guard.ID()
 	for {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, syscall.WUNTRACED, nil)
@@ -92,6 +128,9 @@ func (c *Child) follow() {
 		case err != nil: // no child is left
 			c.awaitGroup()
 			return
+		case pid == guard:
+			guard = 0 // another process may get its ID
+			close(c.dismissed)
 		case pid != c.pid: // an orphan
 		case status.Stopped():
 			c.stopped(status.StopSignal())
@@ -102,6 +141,7 @@ func (c *Child) follow() {
 }
 
 func (c *Child) exited(status syscall.WaitStatus) {
+	c.guard.Dismiss()
 	c.tty.takeBack()
 	c.code = status.ExitStatus()
 	if status.Signaled() {
@@ -124,14 +164,17 @@ func (c *Child) awaitGroup() {
 func (c *Child) Signal(sig os.Signal) error { return syscall.Kill(-c.pid, sig.(syscall.Signal)) }
 
 // Terminate asks the process group of the command to end. What is stopped is woken, so that it can.
-func (c *Child) Terminate() {
-	_ = c.Signal(syscall.SIGTERM) // it may be gone by now
-	_ = c.Signal(syscall.SIGCONT)
+func (c *Child) Terminate() error {
+	err := c.Signal(syscall.SIGTERM)
+	_ = c.Signal(syscall.SIGCONT) // it may be gone by now
+	return err
 }
 
-func (c *Child) killAll() {
-	_ = c.Signal(syscall.SIGKILL) // it may be gone by now
-	killChildren()
+// killAll returns an error when nothing of the group could be killed.
+func (c *Child) killAll() error {
+	err := c.Signal(syscall.SIGKILL)
+	descend.KillChildren(os.Getpid(), c.guard.ID())
+	return err
 }
 
 // catchSuspend catches the request to suspend this process, from before the command starts: if this process stopped

@@ -3,6 +3,7 @@ package child
 import (
 	"os"
 	"syscall"
+	"time"
 )
 
 // A Child is a command that was started. Its methods are safe for concurrent use.
@@ -42,8 +43,15 @@ func (c *Child) follow() {
 func (c *Child) Signal(os.Signal) error { return c.process.Kill() }
 
 // Terminate ends the command, since it cannot be asked to end on Windows.
-func (c *Child) Terminate() { c.killAll() }
+func (c *Child) Terminate() error { return c.killAll() }
 
-func (c *Child) killAll() {
-	_ = c.process.Kill() // it may be gone by now
-}
+func (c *Child) killAll() error { return c.process.Kill() }
+
+// Until has nobody to tell: there are no guards on Windows.
+func (c *Child) Until(func() time.Time) {}
+
+// Unguarded is nil: no guard is missed.
+func (c *Child) Unguarded() error { return nil }
+
+// Leave has nothing to wait for.
+func (c *Child) Leave() {}

@@ -10,9 +10,8 @@ import (
 // sysProcAttr makes the child a group leader.
 func sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// adoptOrphans and killChildren do nothing where the kernel offers no way: only the process group is ended.
+// adoptOrphans does nothing where the kernel offers no way: only the process group is ended.
 func adoptOrphans() {}
-func killChildren() {}
 
 // stopSelf stops this process until somebody continues it.
 func stopSelf() {

@@ -1,0 +1,34 @@
+package guard
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// An alarm wakes a guard: a timer that counts while the machine is suspended.
+type alarm struct{ timer int }
+
+func newAlarm() *alarm {
+	timer, err := unix.TimerfdCreate(unix.CLOCK_BOOTTIME, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
+	if err != nil {
+		timer = -1
+	}
+	return &alarm{timer: timer}
+}
+
+// tick is how often a guard looks at the clock where there is no timer.
+const tick = 100 // milliseconds
+
+// await returns when the time has come, or when something was said.
+func (a *alarm) await(at time.Duration, listening bool) {
+	limit := -1
+	if a.timer < 0 || unix.TimerfdSettime(a.timer, unix.TFD_TIMER_ABSTIME, &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(at))}, nil) != nil {
+		limit = tick
+	}
+	on := []unix.PollFd{{Fd: int32(a.timer), Events: unix.POLLIN}, {Fd: words, Events: unix.POLLIN}}
+	if !listening {
+		on = on[:1]
+	}
+	_, _ = unix.Poll(on, limit) // interrupted, it looks again
+}

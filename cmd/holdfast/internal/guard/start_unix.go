@@ -1,0 +1,100 @@
+//go:build unix
+
+package guard
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Guard is a guard that was started. It is a child of this process, to be waited for like any other. Its methods are
+// safe for concurrent use, but for Until, which one goroutine calls.
+type Guard struct {
+	process *os.Process
+	words   *os.File // our end of the pipe on which it is told
+	told    time.Duration
+}
+
+// Start starts a guard for a process group. It keeps the files open for as long as something of the group lives, though
+// this process may be gone.
+func Start(group int, keep []*os.File) (*Guard, error) {
+	program, err := self()
+	if err != nil {
+		return nil, err
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
+	listen, words, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer listen.Close()
+	p, err := os.StartProcess(program, []string{"holdfast", Mode, strconv.Itoa(group), strconv.Itoa(os.Getpid())}, &os.ProcAttr{
+		Dir:   "/",
+		Env:   []string{"GOMAXPROCS=1", "GOTRACEBACK=none"},
+		Files: append([]*os.File{null, null, null, listen}, keep...),
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start a guard: %w", err), words.Close())
+	}
+	return &Guard{process: p, words: words}, nil
+}
+
+// ID is the guard's process ID, zero for none.
+func (g *Guard) ID() int {
+	if g == nil {
+		return 0
+	}
+	return g.process.Pid
+}
+
+// Until tells the guard until when the command may run. when is asked after the clock was read, so that a pause between
+// the two makes the guard early, and never late.
+func (g *Guard) Until(when func() time.Time) {
+	if g == nil {
+		return
+	}
+	at := clock()
+	at += time.Until(when())
+	if (at - g.told).Abs() < time.Millisecond {
+		return
+	}
+	g.told = at
+	if g.write(binary.BigEndian.AppendUint64(nil, uint64(at))) != nil {
+		g.Dismiss() // it is gone, or was deaf for long; what it knows is stale
+	}
+}
+
+// write does not wait for one who does not listen.
+func (g *Guard) write(word []byte) error {
+	conn, err := g.words.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var wrote error
+	err = conn.Write(func(fd uintptr) (done bool) {
+		_, wrote = unix.Write(int(fd), word) // short, so in one piece or not at all
+		return true
+	})
+	return errors.Join(err, wrote)
+}
+
+// Dismiss ends the guard, and nothing else.
+func (g *Guard) Dismiss() {
+	if g == nil {
+		return
+	}
+	_ = g.process.Kill() // it may be gone by now
+	_ = g.words.Close()  // likewise
+}

@@ -1,0 +1,132 @@
+//go:build unix
+
+package guard
+
+import (
+	"encoding/binary"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/descend"
+	"github.com/holdfast-go/holdfast/internal/boottime"
+)
+
+// words is the pipe on which a guard is told. What it keeps open follows.
+const words = 3
+
+// A watch is a guard at work.
+type watch struct {
+	group      int
+	supervisor int           // our parent, unless it is gone
+	deadline   time.Duration // by clock; zero until it was told
+	alone      bool          // the supervisor is gone
+	pace       time.Duration // of looks since then
+}
+
+// Main is this program as a guard: see [Asked]. It returns the exit code.
+func Main(args []string) int {
+	group, badGroup := strconv.Atoi(args[2])
+	supervisor, badSupervisor := strconv.Atoi(args[3])
+	if badGroup != nil || badSupervisor != nil || group <= 1 || !isPipe(words) {
+		return usageError
+	}
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2} {
+		signal.Ignore(s) // those who end the job end it by its supervisor
+	}
+	_ = unix.SetNonblock(words, true) // it is a pipe
+	w := &watch{group: group, supervisor: supervisor}
+	alarm := newAlarm()
+	for {
+		w.listenTo(words)
+		switch {
+		case w.alone && w.isOver():
+			return 0
+		case w.deadline > 0 && clock() >= w.deadline:
+			w.kill()
+			return 0
+		}
+		alarm.await(w.next(), !w.alone)
+	}
+}
+
+const usageError = 64
+
+func isPipe(fd int) bool {
+	var st unix.Stat_t
+	return unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFIFO
+}
+
+// next is when to look again.
+func (w *watch) next() time.Duration {
+	if !w.alone {
+		return w.deadline
+	}
+	w.pace = min(max(2*w.pace, firstPace), lastPace)
+	if look := clock() + w.pace; w.deadline == 0 || look < w.deadline { // it may never have been told
+		return look
+	}
+	return w.deadline
+}
+
+// Bounds of the pause between two looks whether a command whose supervisor is gone has ended: until then its lock is kept.
+const (
+	firstPace = 5 * time.Millisecond
+	lastPace  = 250 * time.Millisecond
+)
+
+// listenTo takes in all that was said, of which the last holds: after a pause of this process the first is stale.
+func (w *watch) listenTo(pipe int) {
+	for !w.alone {
+		var said [4096]byte // words are of eight bytes, each written in one piece
+		switch n, err := unix.Read(pipe, said[:]); {
+		case err == unix.EINTR:
+		case err == unix.EAGAIN:
+			return
+		case n < 8:
+			w.alone = true
+		default:
+			w.deadline = time.Duration(binary.BigEndian.Uint64(said[n-8 : n]))
+		}
+	}
+}
+
+// isOver reports whether nothing of the command lives. What we may not signal lives, and what nobody has waited for does
+// not: there may be nobody who does.
+func (w *watch) isOver() bool {
+	return unix.Kill(-w.group, 0) == unix.ESRCH || !descend.GroupLives(w.group)
+}
+
+// Bounds of kill: a process may sleep in the kernel, or not be ours to kill.
+const (
+	killLimit = 5 * time.Second
+	killPace  = 10 * time.Millisecond
+)
+
+// kill ends the command, and what descends from it as far as that can be found, again while something of it lives.
+func (w *watch) kill() {
+	for begin := clock(); clock()-begin < killLimit; time.Sleep(killPace) {
+		_ = unix.Kill(-w.group, unix.SIGKILL) // it may be gone by now
+		if found := w.killOrphans(); !found && !descend.GroupLives(w.group) {
+			return
+		}
+	}
+}
+
+// killOrphans kills what has left the group and was adopted by the supervisor. Without that, orphans are among the
+// children of some other process, which are not ours to kill.
+func (w *watch) killOrphans() (found bool) {
+	return os.Getppid() == w.supervisor && descend.KillChildren(w.supervisor, os.Getpid())
+}
+
+// clock is one that all processes of the machine share, and that does not stand still while it is suspended.
+func clock() time.Duration {
+	if sinceBoot, ok := boottime.Now(); ok {
+		return sinceBoot
+	}
+	return time.Duration(time.Now().UnixNano())
+}
