@@ -8,6 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/redislock"
 )
 
 // suite runs the contract on what a URL names.
@@ -18,7 +19,16 @@ func suite(t *testing.T, url string) {
 	})
 }
 
-func TestDriver(t *testing.T) { suite(t, "redis://"+servers.Redis(t).Addr) }
+func TestDriver(t *testing.T) {
+	server := servers.Redis(t)
+	drivertest.Run(t, drivertest.Harness{
+		Open: func(t testing.TB) driver.Driver { return openURL(t, "redis://"+server.Addr) },
+		TTL:  time.Second,
+		Spoil: func(t testing.TB, name string) {
+			server.RedisCommand(t, "SET", redislock.DefaultPrefix+"{"+driver.EncodeName(name, 0)+"}:claims", "what no driver wrote")
+		},
+	})
+}
 
 func TestDriverWithSentinels(t *testing.T) {
 	g := servers.RedisSentinel(t)

@@ -155,14 +155,20 @@ func (d *Driver) listBusy(ctx context.Context, names []string, yield func(string
 	return true
 }
 
-// isBusy reports whether a lock has claims. The answer tells of the first one; if that is dead there may be others.
+// isBusy reports whether a lock has claims. The answer tells of the first one; if that is dead there may be others. A lock
+// that the server refuses to read counts as busy: it must hide no other.
 func (d *Driver) isBusy(ctx context.Context, name string, first Reply) (bool, error) {
 	switch {
+	case errors.Is(first.Err, driver.ErrRefused):
+		return true, nil
 	case first.Err != nil || len(first.Values) > queueHead:
 		return true, first.Err
 	case len(first.Values) < queueHead || first.Values[3] == "":
 		return false, nil
 	}
 	queue, err := d.Queue(ctx, name)
+	if errors.Is(err, driver.ErrRefused) {
+		return true, nil
+	}
 	return len(queue) > 0 && queue[len(queue)-1].ID != ForeignID, err
 }

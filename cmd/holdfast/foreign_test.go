@@ -11,10 +11,11 @@ import (
 )
 
 // The scripts of testdata/foreign are for Redis without a prefix, where another client has the lock "theirs" and lets it go
-// by itself after a while that no test outlives.
+// by itself after a while that no test outlives, and where something else is stored for the lock "broken".
 func TestBesideForeignLock(t *testing.T) {
 	s := servers.Redis(t)
 	s.RedisCommand(t, "SET", "theirs", "other", "PX", "3600000")
+	s.RedisCommand(t, "SET", "{broken}:claims", "what no driver wrote")
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/foreign",
 		Setup: func(env *testscript.Env) error {

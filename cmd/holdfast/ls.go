@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,9 +18,11 @@ func (a *app) lsVerb() *cobra.Command {
 		Use:   "ls [PREFIX]",
 		Short: "List the locks that are held or waited for",
 		Long: `Ls lists the locks that are held or waited for, and whose names start with PREFIX: one on a line, with the number of
-holders and waiters and its first holder. With --json it prints a list of what show prints.
+holders and waiters and its first holder. With --json it prints a list of what show prints. A lock that cannot be read is
+listed too: why is told on standard error, and in its "error" with --json.
 
-` + exitHelp,
+` + helpCodes + `
+  1    a lock cannot be read, or anything else` + helpUsage + helpUnavailable,
 		Args: takes(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.use(c.Context(), func(s *store) error {
@@ -25,7 +30,7 @@ holders and waiters and its first holder. With --json it prints a list of what s
 				if err != nil {
 					return err
 				}
-				return a.printLocks(views)
+				return errors.Join(a.printLocks(views), unread(views))
 			})
 		},
 	}
@@ -45,15 +50,43 @@ func (s *store) views(ctx context.Context, prefix string) ([]view, error) {
 	slices.Sort(names)
 	views := []view{}
 	for _, name := range names {
-		queue, err := s.Queue(ctx, name)
+		v, err := s.view(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		if len(queue) > 0 {
-			views = append(views, viewOf(name, queue))
+		if len(v.Holders)+len(v.Waiters) > 0 || v.Error != "" {
+			views = append(views, v)
 		}
 	}
 	return views, nil
+}
+
+// view returns one of many locks. An error is only what concerns the others too; what is wrong with this one is in its view.
+func (s *store) view(ctx context.Context, name string) (view, error) {
+	queue, err := s.Client.Queue(ctx, name) // a name that was found may be one that nobody can lock
+	v := viewOf(name, queue)
+	switch {
+	case err == nil:
+	case isOfNetwork(err), errors.Is(err, io.EOF), errors.Is(err, context.DeadlineExceeded), ctx.Err() != nil:
+		return v, err
+	default:
+		v.Error = err.Error()
+	}
+	return v, nil
+}
+
+// unread is the error for locks that could not be read, or nil if there are none.
+func unread(views []view) error {
+	var why []string
+	for _, v := range views {
+		if v.Error != "" {
+			why = append(why, fmt.Sprintf("%s cannot be read: %s", printable(v.Name), v.Error))
+		}
+	}
+	if why == nil {
+		return nil
+	}
+	return fail("%s", strings.Join(why, "\n"))
 }
 
 func (a *app) printLocks(views []view) error {
@@ -66,9 +99,17 @@ func (a *app) printLocks(views []view) error {
 	t := &table{}
 	t.add("NAME", "HOLDERS", "WAITERS", "HELD BY", "FOR")
 	for _, v := range views {
-		t.add(append([]string{v.Name, strconv.Itoa(len(v.Holders)), strconv.Itoa(len(v.Waiters))}, v.firstHolder()...)...)
+		t.add(v.line()...)
 	}
 	return t.print(a.out)
+}
+
+// line is the line of a lock in a list.
+func (v view) line() []string {
+	if v.Error != "" {
+		return []string{v.Name, "?", "?", "?", "?"}
+	}
+	return append([]string{v.Name, strconv.Itoa(len(v.Holders)), strconv.Itoa(len(v.Waiters))}, v.firstHolder()...)
 }
 
 // firstHolder returns who has the lock, and for how long.

@@ -14,7 +14,8 @@ import (
 type view struct {
 	Name    string  `json:"name"`
 	Holders []claim `json:"holders"`
-	Waiters []claim `json:"waiters"` // next one first
+	Waiters []claim `json:"waiters"`         // next one first
+	Error   string  `json:"error,omitempty"` // why the lock cannot be read, in a list of several
 }
 
 // A claim is an entry of a queue as it is shown.

@@ -42,6 +42,10 @@ type Harness struct {
 	// Zero: 30 s.
 	Long time.Duration
 
+	// Spoil makes what the store has of a lock unreadable, so that [driver.Driver.Queue] fails. Rows that need it are skipped
+	// without it.
+	Spoil func(t testing.TB, name string)
+
 	// Elects says that the servers elect a leader or vote, and that a request has no answer while they have none or too few
 	// of them do. On a busy machine that may be at any time; requests without an answer are repeated then.
 	Elects bool

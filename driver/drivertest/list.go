@@ -56,6 +56,26 @@ var listRows = []row{
 		exact: true,
 	},
 	{
+		name: "list with a broken lock",
+		why:  "one lock that nobody can read hides no other, and is not hidden itself",
+		run: func(e *env) {
+			if e.h.Spoil == nil {
+				e.Skip("the harness does not say how to make a lock unreadable")
+			}
+			a, b, c := e.with(e.name+"/a"), e.with(e.name+"/b"), e.with(e.name+"/c")
+			for _, one := range []*env{a, b, c} {
+				one.acquire(e.d, one.claim())
+			}
+			e.h.Spoil(e.T, b.name)
+			if queue, err := e.d.Queue(context.Background(), b.name); err == nil {
+				e.Errorf("the lock was to be unreadable, and has the queue %+v", queue)
+			}
+			e.lists(e.name, []string{a.name, b.name, c.name})
+		},
+		needs: has[driver.Lister],
+		exact: true,
+	},
+	{
 		name: "list stops",
 		why:  "who has seen enough stops the iteration",
 		run: func(e *env) {
