@@ -67,12 +67,10 @@ const (
 	byAll     view = "all"
 )
 
-const doDone = "Do's Done"
-
 // ways are those of a view. Err comes last, since it may end the lease.
 func (l view) ways(lease *Lease, inside context.Context) (ws []way) {
 	if inside != nil {
-		ws = append(ws, byChannel(doDone, inside), way{"Do's Context", isAlive(inside), false})
+		ws = append(ws, byChannel("Do's Done", inside), way{"Do's Context", isAlive(inside), false})
 	}
 	if l == byDone || l == byAll {
 		ws = append(ws, byChannel("Done", lease.Context()))
@@ -100,14 +98,10 @@ func byChannel(name string, ctx context.Context) way {
 	}, true}
 }
 
-// held names a way by which the lease looks alive; none when it is over. The end of a lease ends the context of Do in a
-// goroutine of its own: a holder who has asked for that end himself is not misled by it.
+// held names a way by which the lease looks alive; none when it is over.
 func (t *tenure) held() string {
 	for _, w := range t.looks {
-		switch {
-		case w.name == doDone && t.leavingSince() > 0:
-		case w.passive && t.judge.justJumped():
-		case w.held():
+		if w.held() && !(w.passive && t.judge.justJumped()) {
 			return w.name
 		}
 	}

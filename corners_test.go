@@ -9,7 +9,7 @@ import (
 // corners is all that may happen in a run, and whether it does.
 var corners = []corner{
 	{"try", true, func(p *plan) { p.eachVisit(func(v *visit) { v.try = false }) }},
-	{"do", false, func(p *plan) { p.eachVisit(func(v *visit) { v.do = false }) }},
+	{"do", true, func(p *plan) { p.eachVisit(func(v *visit) { v.do = false }) }},
 	{"reentrant", true, func(p *plan) { p.eachVisit(func(v *visit) { v.settings.reentrant = false }) }},
 	{"min hold", false, func(p *plan) { p.eachVisit(func(v *visit) { v.settings.minHold = 0 }) }},
 	{"max hold", true, func(p *plan) { p.eachVisit(func(v *visit) { v.settings.maxHold = 0 }) }},
@@ -46,7 +46,7 @@ func (p *plan) never(leave string) {
 
 // Seeds that every run of the tests tries, and those that take minutes.
 const (
-	fewSeeds  = 150
+	fewSeeds  = 100
 	allSeeds  = 10_000
 	mostFails = 20 // after so many it is of no use to try more
 )

@@ -161,9 +161,8 @@ func (g *grant) isCounted() bool {
 	return len(g.leases) > 1
 }
 
-// ended judges a lease that its holder has ended. What its end ends in turn does so at once, in goroutines of its own.
+// ended judges a lease that its holder has ended.
 func (w *world) ended(t *tenure, how string) {
-	time.Sleep(1)
 	if way := t.held(); way != "" {
 		w.history.fault("%v: %s says that it is held after it was %s", t, way, how)
 	}

@@ -80,3 +80,26 @@ func TestDoReleasesAfterPanic(t *testing.T) {
 		must(b.Mutex("m").TryLock(t.Context()))(t)
 	})
 }
+
+// The context of Do has ended when the next goroutine has the lock, whoever took it away: also for who only waits for it.
+func TestDoContextEndsBeforeTheNextHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, _ := twoClients(t)
+		for range 1000 {
+			inside := make(chan context.Context, 1)
+			go a.Mutex("m", holdfast.WithMaxHold(time.Second)).Do(t.Context(), func(ctx context.Context, _ *holdfast.Lease) error {
+				inside <- ctx
+				<-ctx.Done()
+				return nil
+			})
+			done := (<-inside).Done()
+			next := must(a.Mutex("m").Lock(t.Context()))(t)
+			select {
+			case <-done:
+			default:
+				t.Fatal("two contexts are alive at once")
+			}
+			next.Release(t.Context())
+		}
+	})
+}

@@ -39,8 +39,9 @@ type Lease struct {
 	result error     // of Release
 
 	// Guarded by grant.mu.
-	released bool
-	ctx      *leaseContext // made when first asked for
+	released  bool
+	ctx       *leaseContext // made when first asked for
+	followers []*follower   // who end with it
 }
 
 // lease returns one more lease on the grant; nil when there were some, and all of them are over. The first of a grant that
@@ -163,6 +164,7 @@ func (l *Lease) release(ctx context.Context) error {
 		return err
 	}
 	last, err := g.giveUp(l)
+	l.followed()
 	switch {
 	case errors.Is(err, ErrReleased):
 		return g.surrendered(ctx)
@@ -240,18 +242,21 @@ func (l *Lease) conclude(ctx context.Context) error {
 // endBy is end where Close gives the lock back.
 func (g *grant) endBy(e *ending) (ok bool) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	if e.leases, ok = g.endLocked(ErrReleased); ok {
 		g.ending = e
 	}
+	g.mu.Unlock()
+	followed(e.leases)
 	return ok
 }
 
 // end ends the grant and all its leases, once. It returns those that ended with it.
 func (g *grant) end(err error) (leases []*Lease, ok bool) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.endLocked(err)
+	leases, ok = g.endLocked(err)
+	g.mu.Unlock()
+	followed(leases)
+	return leases, ok
 }
 
 func (g *grant) endLocked(err error) (leases []*Lease, ok bool) {

@@ -1,6 +1,9 @@
 package holdfast
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // A leaseContext ends with its lease. Whoever asks it has the deadline looked at, so it is right in the first instruction
 // after a pause, as [Lease.Err] is. Contexts that are derived from it end when somebody has looked, the keeper of the
@@ -61,7 +64,7 @@ func (l *Lease) Done() <-chan struct{} { return l.Context().Done() }
 // within returns the acquiring context with the lease in it, ending with either.
 func (l *Lease) within(ctx context.Context) (context.Context, func()) {
 	inside := l.endingWith(ctx)
-	stop := context.AfterFunc(l.Context(), inside.look)
+	stop := l.follow(inside.look)
 	return inside, func() {
 		stop()
 		inside.end(nil)
@@ -72,4 +75,47 @@ func (l *Lease) endingWith(ctx context.Context) *leaseContext {
 	c := &leaseContext{lease: l}
 	c.Context, c.end = context.WithCancelCause(carry(ctx, l))
 	return c
+}
+
+// A follower is what ends with a lease.
+type follower struct{ look func() }
+
+// follow has look called when the lease ends: by whoever ends it, before the lock can be somebody else's, so that a
+// context that follows is never seen alive beside the next holder's.
+func (l *Lease) follow(look func()) (stop func()) {
+	l.grant.hold.watch()
+	f := &follower{look}
+	l.grant.mu.Lock()
+	over := l.endedLocked() != nil
+	if !over {
+		l.followers = append(l.followers, f)
+	}
+	l.grant.mu.Unlock()
+	if over {
+		look()
+	}
+	return func() {
+		l.grant.mu.Lock()
+		defer l.grant.mu.Unlock()
+		l.followers = slices.DeleteFunc(l.followers, func(g *follower) bool { return g == f })
+	}
+}
+
+// followed calls those who follow a lease that is over. Not under the lock: they look at the lease.
+func (l *Lease) followed() {
+	var fs []*follower
+	l.grant.mu.Lock()
+	if l.endedLocked() != nil {
+		fs, l.followers = l.followers, nil
+	}
+	l.grant.mu.Unlock()
+	for _, f := range fs {
+		f.look()
+	}
+}
+
+func followed(leases []*Lease) {
+	for _, l := range leases {
+		l.followed()
+	}
 }

@@ -96,9 +96,9 @@ func (ls Leases) endingWith(ctx context.Context) *leasesContext {
 
 // follow ends the context when a lease ends, until the function that it returns is called.
 func (c *leasesContext) follow() (stop func()) {
-	stops := make([]func() bool, len(c.leases))
+	stops := make([]func(), len(c.leases))
 	for i, l := range c.leases {
-		stops[i] = context.AfterFunc(l.Context(), c.look)
+		stops[i] = l.follow(c.look)
 	}
 	return func() {
 		for _, stop := range stops {
