@@ -16,6 +16,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -152,7 +153,7 @@ func settled(t *testing.T, n *counter) {
 }
 
 // far is a driver behind a line on which a round trip takes this long.
-func far(t *testing.T, addr string, roundTrip time.Duration) *etcdlock.Driver {
+func far(t testing.TB, addr string, roundTrip time.Duration) *etcdlock.Driver {
 	p := proxy.New(t, addr)
 	d := open(t, nil, p.Addr)
 	release(t, d, acquire(t, d, claim("warm up", long)))
@@ -162,7 +163,11 @@ func far(t *testing.T, addr string, roundTrip time.Duration) *etcdlock.Driver {
 
 func TestOneRoundTrip(t *testing.T) {
 	addr := servers.Etcd(t).Addr
-	const roundTrip = 10 * time.Millisecond
+	pace.Run(t, "far", func(t *pace.T) { oneRoundTrip(t, addr, t.Scaled(10*time.Millisecond)) })
+}
+
+func oneRoundTrip(t *pace.T, addr string, roundTrip time.Duration) {
+	t.Margin(roundTrip / 2)
 	d := far(t, addr, roundTrip)
 	quickest := time.Hour
 	for range 10 {
@@ -180,7 +185,11 @@ func TestOneRoundTrip(t *testing.T) {
 
 func TestOneMessageAfterTheRelease(t *testing.T) {
 	addr := servers.Etcd(t).Addr
-	const roundTrip = 20 * time.Millisecond
+	pace.Run(t, "far", func(t *pace.T) { oneMessageAfterTheRelease(t, addr, t.Scaled(20*time.Millisecond)) })
+}
+
+func oneMessageAfterTheRelease(t *pace.T, addr string, roundTrip time.Duration) {
+	t.Margin(roundTrip / 4)
 	holder, waiter := open(t, nil, addr), far(t, addr, roundTrip)
 	quickest := time.Hour
 	for range 10 {

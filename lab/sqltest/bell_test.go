@@ -3,6 +3,7 @@ package sqltest
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -13,9 +14,9 @@ func TestHandoffIsRung(t *testing.T) {
 	one, two := open(t, path), open(t, path)
 	held := mutex("m")
 	request(t, one, held, true)
-	const handoffs = 20
-	began := time.Now()
-	for range handoffs {
+	var took []time.Duration
+	for range 20 {
+		began := time.Now()
 		next := mutex("m")
 		request(t, two, next, false)
 		granted := make(chan error, 1)
@@ -30,11 +31,11 @@ func TestHandoffIsRung(t *testing.T) {
 			t.Fatal(err)
 		}
 		one, two, held = two, one, next
+		took = append(took, time.Since(began))
 	}
-	took := time.Since(began)
-	t.Logf("%v for each hand-off", took/handoffs)
-	if took > handoffs*250*time.Millisecond {
-		t.Errorf("%v for each hand-off", took/handoffs)
+	slices.Sort(took)
+	if quick := took[len(took)/4]; quick > 250*time.Millisecond { // not the most: a busy machine makes some of them slow
+		t.Errorf("a quarter of the hand-offs took up to %v, the rest longer", quick)
 	}
 }
 
