@@ -282,3 +282,22 @@ func TestDetachRacesWithItsEnd(t *testing.T) {
 		})
 	}
 }
+
+// A wish to let go that comes while a renewal is under way, which was answered before, is asked for once more.
+func TestRevokedDuringRenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, b := twoClients(t)
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		revoked := lease.Revoked()
+		time.Sleep(ttl/3 - time.Second)
+		l.set(faults{slow: 2 * time.Second})
+		time.Sleep(2 * time.Second)
+		start := time.Now()
+		if err := b.Revoke(t.Context(), "m"); err != nil {
+			t.Fatal(err)
+		}
+		if <-revoked; time.Since(start) > ttl/4 {
+			t.Errorf("told after %v", time.Since(start))
+		}
+	})
+}
