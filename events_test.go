@@ -113,11 +113,16 @@ func TestMissedEvents(t *testing.T) {
 		for range 1 + most + more {
 			leases = append(leases, must(c.Mutex(strconv.Itoa(len(leases))).Lock(t.Context()))(t))
 		}
+		if err := c.Break(t.Context(), "0", queued(t, c, "0")[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		leases[0].Done() // so that the loss is learned at once
+		<-s.taken        // and the observer is stuck with it
 		l.set(faults{cut: true})
-		<-s.taken
 		for _, lease := range leases {
 			<-lease.Done()
 		}
+		synctest.Wait() // until all were told, or dropped
 		close(s.free)
 		synctest.Wait()
 		leases[0].Release(t.Context())
