@@ -62,9 +62,9 @@ type Driver struct {
 // makes the tables whose names begin with holdfast_ where there are none, sets the database to journal_mode=WAL, and makes
 // a folder beside its file.
 //
-// With [MySQL] and [Postgres] it keeps one connection, one more for each lock that it waits for, and one while it sweeps:
-// where db does not allow that many, waiting is less prompt. In the mode [Session] it is a connection for each claim. The tables are those
-// that [Migrate] made; it is an error when there are none.
+// With [MySQL] and [Postgres] it keeps a connection for requests and one for renewals, one more for each lock that it waits
+// for, and one while it sweeps: where db does not allow that many, waiting is less prompt. In the mode [Session] it is a
+// connection for each claim. The tables are those that [Migrate] made; it is an error when there are none.
 func New(ctx context.Context, db *sql.DB, dialect *Dialect, opts *Options) (driver.Driver, error) {
 	keep := defaultKeep
 	if opts != nil && opts.Keep > 0 {

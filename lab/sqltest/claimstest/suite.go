@@ -57,6 +57,7 @@ var use = []test{
 	{"broken is told", testBrokenIsTold},
 	{"broken waiter takes its bells", testBrokenWaiterTakesItsBells},
 	{"log stays quiet", testLogStaysQuiet},
+	{"busy row", testBusyRow},
 	{"sweeping waits alone", testSweepingWaitsAlone},
 	{"sessions killed", testSessionsKilled},
 	{"restart", testRestart},

@@ -1,10 +1,16 @@
 package claims
 
-import "github.com/holdfast-go/holdfast/driver"
+import (
+	"sync"
 
-// bells are those that hang in a session. They are used in its turn only.
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// bells are those that hang in a session. They change in its turn only.
 type bells struct {
-	most  int
+	most int
+
+	mu    sync.Mutex
 	byID  map[string]bell
 	wrong []wrongBell
 }
@@ -23,12 +29,16 @@ const (
 
 // wanted reports whether the next request should hang up the bells of a claim.
 func (b *bells) wanted(id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	_, hangs := b.byID[id]
 	return !hangs && len(b.byID) < b.most
 }
 
 // hanging counts the bells of a claim: 2 with the one for its grant.
 func (b *bells) hanging(id string) int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	switch bell, hangs := b.byID[id]; {
 	case !hangs:
 		return 0
@@ -41,6 +51,8 @@ func (b *bells) hanging(id string) int64 {
 
 // answered notes what the server said about a claim, and whether it was asked to hang up bells.
 func (b *bells) answered(c driver.Claim, hung bool, a answer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if hung && a.verdict == isThere {
 		if b.byID == nil {
 			b.byID = make(map[string]bell)
@@ -63,13 +75,37 @@ func (b *bells) answered(c driver.Claim, hung bool, a answer) {
 	}
 }
 
+// noted is answered for many claims.
+func (b *bells) noted(claims []driver.Claim, hung []bool, answers []answer) {
+	for i, a := range answers {
+		b.answered(claims[i], hung[i], a)
+	}
+}
+
+// isWrong reports whether a bell of a claim has to be rung.
+func (b *bells) isWrong(id string, a answer) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return a.verdict == isGone || a.verdict == isThere && a.status.Granted && b.byID[id].waits
+}
+
 // rung notes that a release rang the bells of a claim.
-func (b *bells) rung(id string) { delete(b.byID, id) }
+func (b *bells) rung(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.byID, id)
+}
 
 // fall notes that the session is gone.
-func (b *bells) fall() { b.byID, b.wrong = nil, nil }
+func (b *bells) fall() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.byID, b.wrong = nil, nil
+}
 
 func (b *bells) takeWrong() []wrongBell {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	wrong := b.wrong
 	b.wrong = nil
 	return wrong

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -13,20 +14,27 @@ import (
 // A Driver is a client of the locks in a database. It implements all abilities of package driver but [driver.Proposer]
 // and [driver.Inheriter].
 type Driver struct {
-	dialect *Dialect
-	keep    time.Duration
-	owned   *sql.DB // to be closed with the driver, or nil
-	session *session
-	resting resting // connections on which nobody waits just now
-	posts   posts
-	sweeper sweeper
-	closing sync.Once
+	dialect  *Dialect
+	keep     time.Duration
+	owned    *sql.DB     // to be closed with the driver, or nil
+	session  *session    // for requests
+	renewals *session    // for renewals; the same where the caller's pool is small
+	mending  atomic.Bool // bells, on behalf of renewals
+	resting  resting     // connections on which nobody waits just now
+	posts    posts
+	sweeper  sweeper
+	closing  sync.Once
 }
 
 // New makes a driver on a database that the caller has opened, in which [Migrate] has made the tables. Tokens are kept for
 // the duration keep after their lock's last use.
 func New(ctx context.Context, db *sql.DB, d *Dialect, keep time.Duration) (*Driver, error) {
 	l := &Driver{dialect: d, keep: keep, session: newSession(db, d)}
+	l.renewals = l.session
+	if most := db.Stats().MaxOpenConnections; most == 0 || most > smallPool {
+		l.renewals = newSession(db, d)
+		l.renewals.openTime = openTime
+	}
 	l.resting.open = func(ctx context.Context) (*conn, error) { return openConn(ctx, db, d) }
 	if err := inTurn(ctx, l.session, func(context.Context, *conn) error { return nil }); err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -34,6 +42,9 @@ func New(ctx context.Context, db *sql.DB, d *Dialect, keep time.Duration) (*Driv
 	l.sweeper.start(l)
 	return l, nil
 }
+
+// smallPool is how many connections a caller's pool must have more than, so that renewals get one of their own.
+const smallPool = 3
 
 // Traits implements [driver.Driver].
 func (d *Driver) Traits() driver.Traits { return d.dialect.traits() }
@@ -43,6 +54,9 @@ func (d *Driver) Close() (err error) {
 	d.closing.Do(func() {
 		d.sweeper.stop()
 		d.session.close()
+		if d.renewals != d.session {
+			d.renewals.close()
+		}
 		d.posts.close()
 		d.resting.close()
 		if d.owned != nil {

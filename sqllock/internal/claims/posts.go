@@ -150,5 +150,16 @@ func (ps *posts) tidy(p *post) {
 	}
 }
 
+// inBackground lets f run until close, unless the session is over.
+func (ps *posts) inBackground(open context.Context, f func()) bool {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if open.Err() != nil {
+		return false
+	}
+	ps.ended.Go(f)
+	return true
+}
+
 // close waits for those who wait, whose connections the end of the session has ended.
 func (ps *posts) close() { ps.ended.Wait() }

@@ -11,13 +11,15 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A session is the connection that all requests of a client share, one after the other. It is opened anew when it broke.
+// A session is a connection that all requests of a client share, or all renewals, one after the other. It is opened anew when it broke.
 type session struct {
 	dialect *Dialect
 	db      *sql.DB
 	open    context.Context
 	end     context.CancelCauseFunc // of open
 	turn    chan struct{}           // holds a token while nobody uses what follows
+
+	openTime time.Duration // after which others do without this connection; zero for the one that they do with
 
 	conn  *conn // nil when there is none
 	bells bells // that hang in conn
@@ -147,7 +149,7 @@ func (s *session) ready(ctx context.Context) (c *conn, opened bool, err error) {
 	if s.conn != nil {
 		return s.conn, false, nil
 	}
-	if c, err = openConn(ctx, s.db, s.dialect); err != nil {
+	if c, err = s.connect(ctx); err != nil {
 		return nil, false, err
 	}
 	if err := s.dialect.checkVersion(ctx, c.Conn); err != nil {
@@ -155,6 +157,22 @@ func (s *session) ready(ctx context.Context) (c *conn, opened bool, err error) {
 	}
 	s.conn = c
 	return c, true, nil
+}
+
+// errNoRoom says that there is no connection for what can be done on another one.
+var errNoRoom = errors.New("there is no connection to spare")
+
+func (s *session) connect(ctx context.Context) (*conn, error) {
+	if s.openTime == 0 {
+		return openConn(ctx, s.db, s.dialect)
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.openTime)
+	defer cancel()
+	c, err := openConn(ctx, s.db, s.dialect)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoRoom, err)
+	}
+	return c, nil
 }
 
 // drop gives up the connection, and with it the bells.

@@ -181,7 +181,7 @@ func (d *Driver) guard() {
 		for i, p := range held {
 			claims[i] = p.claim
 		}
-		answers, err := d.inquire(d.session.open, claims, false)
+		answers, err := d.inquire(d.session.open, d.session, claims, false)
 		if err != nil {
 			continue
 		}

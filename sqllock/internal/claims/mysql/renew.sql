@@ -1,12 +1,13 @@
 -- Renews claims, or only looks at them. Takes lines of name in hexadecimal, ID, token or 0, TTL, and 1 to hang up the
 -- claim's bells, with spaces between them and sorted by name and token, and whether to renew. Returns for each line an
--- answer (0 the state follows, 1 gone) and the state.
+-- answer (0 the state follows, 1 gone, 3 nothing is known) and the state. Where somebody has a row locked it does not wait, since
+-- the other claims have nothing to do with that: of this one nothing is known.
 CREATE PROCEDURE holdfast1_renew(p_claims LONGTEXT CHARACTER SET ascii, p_extend TINYINT) SQL SECURITY INVOKER
 BEGIN
 	DECLARE v_line TEXT CHARACTER SET ascii;
 	DECLARE v_name VARBINARY(1024);
 	DECLARE v_id VARBINARY(64);
-	DECLARE v_token, v_ttl, v_now, v_found BIGINT;
+	DECLARE v_token, v_ttl, v_now, v_found, v_there, v_noted BIGINT;
 	DECLARE v_granted, v_shares, v_revoked TINYINT;
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
 	DECLARE EXIT HANDLER FOR SQLEXCEPTION
@@ -17,19 +18,34 @@ BEGIN
 
 	SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 	START TRANSACTION;
-	WHILE p_claims <> '' DO
+	each_claim: WHILE p_claims <> '' DO
 		SET v_line = SUBSTRING_INDEX(p_claims, '\n', 1);
 		SET p_claims = SUBSTRING(p_claims, LENGTH(v_line) + 2);
 		SET v_name = UNHEX(SUBSTRING_INDEX(v_line, ' ', 1));
 		SET v_id = SUBSTRING_INDEX(SUBSTRING_INDEX(v_line, ' ', 2), ' ', -1);
 		SET v_token = SUBSTRING_INDEX(SUBSTRING_INDEX(v_line, ' ', 3), ' ', -1);
 		SET v_ttl = SUBSTRING_INDEX(SUBSTRING_INDEX(v_line, ' ', 4), ' ', -1);
-		IF EXISTS (SELECT 1 FROM holdfast_locks WHERE name = v_name AND released > 0) THEN
+		SET v_noted = NULL; -- by SELECT: what IF asks for waits for rows that are locked
+		SELECT released INTO v_noted FROM holdfast_locks WHERE name = v_name;
+		IF v_noted > 0 THEN
 			COMMIT; -- so that nobody waits for what was done so far
+			SET v_found = NULL;
+			SELECT token INTO v_found FROM holdfast_locks WHERE name = v_name FOR UPDATE SKIP LOCKED;
+			IF v_found IS NULL THEN
+				SELECT 3, 0, 0, 0, 0, 0, 0;
+				ITERATE each_claim;
+			END IF;
 			CALL holdfast1_enter(v_name);
 		END IF;
 		SET v_now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
 		IF p_extend THEN
+			SET v_found = NULL, v_there = NULL;
+			SELECT token INTO v_found FROM holdfast_claims WHERE name = v_name AND id = v_id FOR UPDATE SKIP LOCKED;
+			SELECT token INTO v_there FROM holdfast_claims WHERE name = v_name AND id = v_id;
+			IF v_found IS NULL AND v_there IS NOT NULL THEN
+				SELECT 3, 0, 0, 0, 0, 0, 0;
+				ITERATE each_claim;
+			END IF;
 			UPDATE holdfast_claims SET ttl = v_ttl, deadline = v_now + v_ttl
 			WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token);
 		END IF;

@@ -1,6 +1,7 @@
 -- Renews claims, or only looks at them. Takes lines of name in hexadecimal, ID, token or 0, TTL, and 1 to hang up the
 -- claim's bells, with spaces between them and sorted by name and token, and whether to renew. Returns for each line an
--- answer (0 the state follows, 1 gone) and the state.
+-- answer (0 the state follows, 1 gone, 3 nothing is known) and the state. Where somebody has a row locked it does not wait, since
+-- the other claims have nothing to do with that: of this one nothing is known.
 CREATE FUNCTION holdfast1_renew(p_claims text, p_extend boolean)
 RETURNS TABLE (answer integer, token bigint, granted boolean, ttl bigint, retry bigint, contended boolean, revoked boolean)
 LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
@@ -21,11 +22,21 @@ BEGIN
 		v_token := v_part[3];
 		v_ttl := v_part[4];
 		IF v_name IS DISTINCT FROM v_last AND EXISTS (SELECT FROM holdfast_locks WHERE name = v_name AND released > 0) THEN
+			PERFORM FROM holdfast_locks WHERE name = v_name FOR UPDATE SKIP LOCKED;
+			IF NOT FOUND THEN
+				RETURN QUERY SELECT 3, 0::bigint, false, 0::bigint, 0::bigint, false, false;
+				CONTINUE;
+			END IF;
 			PERFORM holdfast1_enter(v_name); -- before claims of this lock are locked: that comes second, for all
 		END IF;
 		v_last := v_name;
 		v_now := holdfast1_now();
 		IF p_extend THEN
+			PERFORM FROM holdfast_claims WHERE name = v_name AND id = v_id FOR NO KEY UPDATE SKIP LOCKED;
+			IF NOT FOUND AND EXISTS (SELECT FROM holdfast_claims WHERE name = v_name AND id = v_id) THEN
+				RETURN QUERY SELECT 3, 0::bigint, false, 0::bigint, 0::bigint, false, false;
+				CONTINUE;
+			END IF;
 			UPDATE holdfast_claims SET ttl = v_ttl, deadline = v_now + v_ttl
 			WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token)
 			RETURNING * INTO v_claim;
