@@ -14,6 +14,7 @@ type end struct {
 	until    time.Time
 }
 
+// remember notes how a claim ended for its TTL, which is the longest that a request of it had.
 func (l *lock) remember(c driver.Claim, released bool) {
 	l.ended[c.ID] = end{token: c.Token, released: released, until: l.now.Add(c.TTL)}
 }

@@ -26,6 +26,7 @@ type lock struct {
 type record struct {
 	since   time.Time
 	expires time.Time
+	longest time.Duration // the longest TTL that the claim was requested with
 	revoked bool
 	news    chan struct{} // holds one token until Wait collects it; closed when the claim ends
 
@@ -78,6 +79,7 @@ func (l *lock) bury(c driver.Claim, released bool) {
 	close(r.news)
 	r.listeners.call()
 	delete(l.records, c.ID)
+	c.TTL = r.longest
 	l.remember(c, released)
 }
 

@@ -45,7 +45,8 @@ func (l *lock) renew(place int, c driver.Claim) driver.Status {
 // live lets a queued claim live for its TTL from now on.
 func (l *lock) live(c *driver.Claim) {
 	expires := l.now.Add(c.TTL)
-	l.records[c.ID].expires = expires
+	r := l.records[c.ID]
+	r.expires, r.longest = expires, max(r.longest, c.TTL)
 	l.soonest = earlier(l.soonest, expires)
 }
 

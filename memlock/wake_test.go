@@ -177,3 +177,25 @@ func TestRenewalIsNoChange(t *testing.T) {
 		}
 	})
 }
+
+// A claim that was left alone for a short time had a long TTL before. A request from then may still come late, and must not
+// take the lock for nobody.
+func TestShortEndBarsForTheLongestTTL(t *testing.T) {
+	for _, end := range []string{"expired", "released"} {
+		synctest.Test(t, func(t *testing.T) {
+			d := memlock.New()
+			holder := mutex("holder")
+			left := holder
+			left.Token = request(t, d, holder, true).Token
+			left.TTL, left.Detached = time.Second, true
+			request(t, d, left, true)
+			if end == "released" {
+				release(t, d, left)
+			}
+			time.Sleep(holder.TTL - time.Second)
+			if st, err := d.Request(t.Context(), holder); err != driver.ErrGone {
+				t.Errorf("%s: a late request got %+v, %v", end, st, err)
+			}
+		})
+	}
+}
