@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
+	"time"
 )
 
 // A Locker is a lock that LockAll can acquire: a *Mutex, an *RWMutex as its writer, or what [RWMutex.Reader] and
@@ -33,7 +35,8 @@ func (m *Mutex) part() *part   { return &part{m.lock, alone} }
 func (m *RWMutex) part() *part { return &part{m.lock, writer} }
 
 // LockAll acquires several locks, or none: when one fails, or is lost while the others are waited for, those it had are
-// released. The leases are in the order given, and all of them were held when it returned.
+// released, in the background where ctx has ended and the backend does not answer. The leases are in the order given, and
+// all of them were held when it returned.
 //
 // It acquires in the order of the names, whatever the order given, and of the stores where names are the same, so that
 // callers who want the same locks never wait for each other in a circle, in this process or another. For that a store
@@ -57,7 +60,7 @@ func LockAll(ctx context.Context, locks ...Locker) (all Leases, err error) {
 	got := make(Leases, len(locks))
 	defer func() {
 		if all == nil { // after a panic, too
-			err = errors.Join(err, got.Release(ctx))
+			err = errors.Join(err, got.giveBack(ctx))
 		}
 	}()
 	if err = ps.lock(ctx, order, got); err == nil {
@@ -67,6 +70,34 @@ func LockAll(ctx context.Context, locks ...Locker) (all Leases, err error) {
 		return nil, err
 	}
 	return got, nil
+}
+
+// giveBackTime is how long LockAll waits after its context has ended for what it had got to be given back.
+const giveBackTime = 100 * time.Millisecond
+
+// giveBack releases what was got in vain. Where ctx has ended that goes on in the background, unless it is soon done.
+func (ls Leases) giveBack(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return ls.Release(ctx)
+	}
+	var left sync.WaitGroup
+	for _, l := range ls.present() {
+		left.Add(1)
+		l.grant.lock.client.background.run(func() { // Close waits for it, and it ends with the lease at the latest
+			defer left.Done()
+			_ = l.Release(context.WithoutCancel(ctx)) // nobody is left to tell
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		left.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(giveBackTime):
+	}
+	return nil
 }
 
 // parts are the locks given to LockAll.

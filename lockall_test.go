@@ -240,3 +240,25 @@ func TestLockAllAfterPanic(t *testing.T) {
 type panicking struct{ driver.Driver }
 
 func (panicking) Request(context.Context, driver.Claim) (driver.Status, error) { panic("oops") }
+
+// Whose context has ended does not wait for a backend that is away; what was got is given back all the same.
+func TestLockAllEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cable, a, b := twoClients(t)
+		must(b.Mutex("z").Lock(t.Context()))(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		time.AfterFunc(time.Minute-time.Second, func() { cable.set(faults{cut: true}) })
+		time.AfterFunc(time.Minute+ttl/2, func() { cable.set(faults{}) })
+		began := time.Now()
+		_, err := holdfast.LockAll(ctx, a.Mutex("a"), a.Mutex("b"), a.Mutex("c"), a.Mutex("z"))
+		wantErr(t, err, holdfast.ErrNotAcquired, context.DeadlineExceeded)
+		if late := time.Since(began) - time.Minute; late > time.Second {
+			t.Errorf("it returned %v after its context ended", late)
+		}
+		must(holdfast.LockAll(t.Context(), b.Mutex("a"), b.Mutex("b"), b.Mutex("c")))(t)
+		if took := time.Since(began) - time.Minute; took > ttl {
+			t.Errorf("the others could be had after %v", took)
+		}
+	})
+}
