@@ -77,10 +77,12 @@ func parseQueue(name string, values []string) (entries []driver.Entry, next stri
 // errForeign is the answer to who would end or ask what has ForeignID.
 var errForeign = fmt.Errorf("another client has the lock, and cannot be asked for it; turn to its owner, or delete its key: %w", errors.ErrUnsupported)
 
+// foreignEntry is the claim of who has the lock by another library. Its value is what unlocks it there: it has a place of its
+// own, and is no part of the owner, which everybody shows and logs.
 func foreignEntry(name, value, left string) driver.Entry {
 	ms, _ := strconv.ParseInt(left, 10, 64)
 	return driver.Entry{
-		Claim:   driver.Claim{Name: name, ID: ForeignID, Weight: driver.All, Limit: driver.All, Owner: "another client, with the value " + strconv.Quote(value)},
+		Claim:   driver.Claim{Name: name, ID: ForeignID, Weight: driver.All, Limit: driver.All, Owner: "another client", Value: value},
 		Granted: true,
 		Left:    time.Duration(ms) * time.Millisecond,
 	}

@@ -14,7 +14,7 @@ import (
 // by itself after a while that no test outlives, and where something else is stored for the lock "broken".
 func TestBesideForeignLock(t *testing.T) {
 	s := servers.Redis(t)
-	s.RedisCommand(t, "SET", "theirs", "other", "PX", "3600000")
+	s.RedisCommand(t, "SET", "theirs", "Uaq2D7U1yZ-secret-part", "PX", "3600000")
 	s.RedisCommand(t, "SET", "{broken}:claims", "what no driver wrote")
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/foreign",

@@ -93,7 +93,7 @@ func (a *app) printLeader(name string, leader *holdfast.Entry) error {
 	}
 	line := "-"
 	if c != nil {
-		line = printable(cmp.Or(c.Value, c.Owner, c.ID))
+		line = printable(cmp.Or(c.shownValue(), c.Owner, c.ID))
 	}
 	_, err := fmt.Fprintln(a.out, line)
 	return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/redislock"
 )
 
 // A view is the queue of a lock as it is shown.
@@ -99,10 +100,24 @@ func (v view) heldBy() string {
 }
 
 func (c claim) who() string {
-	if c.Owner == "" {
+	switch {
+	case c.Owner == "":
 		return "claim " + printable(c.ID)
+	case c.isForeign():
+		return printable(c.Owner + hint(c.Value))
+	default:
+		return printable(c.Owner)
 	}
-	return printable(c.Owner)
+}
+
+// isForeign reports whether another library's client has the lock. Its value is what unlocks it there.
+func (c claim) isForeign() bool { return c.ID == redislock.ForeignID && c.Value != "" }
+
+// hint tells a secret from others, and shows a quarter of it at most. Only JSON has it whole.
+func hint(secret string) string {
+	const most = 6
+	runes := []rune(secret)
+	return fmt.Sprintf(", whose value begins %q", string(runes[:min(most, len(runes)/4)])+"…")
 }
 
 // age shows how long the claim is there, if that is known. The backend's clock and ours may differ.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 )
@@ -37,19 +38,46 @@ func (a *app) printQueue(v view) error {
 		_, err := fmt.Fprintf(a.out, "%s is free\n", printable(v.Name))
 		return err
 	}
+	return v.table().print(a.out)
+}
+
+// table shows a queue. It has a column for values where somebody stands for something.
+func (v view) table() *table {
 	t := &table{}
-	t.add("STATE", "OWNER", "HOST", "PID", "ASKS", "SINCE", "EXPIRES IN", "TOKEN", "CLAIM")
+	head := []string{"STATE", "OWNER", "HOST", "PID", "ASKS", "SINCE", "EXPIRES IN", "TOKEN", "CLAIM"}
+	valued := slices.ContainsFunc(slices.Concat(v.Holders, v.Waiters), claim.standsFor)
+	add := func(row []string, value string) {
+		if valued {
+			row = append(row, value)
+		}
+		t.add(row...)
+	}
+	add(head, "VALUE")
 	for _, c := range v.Holders {
-		t.add(c.row("holds")...)
+		add(c.row("holds"), dash(c.shownValue()))
 	}
 	for _, c := range v.Waiters {
-		t.add(c.row("waits")...)
+		add(c.row("waits"), dash(c.shownValue()))
 	}
-	return t.print(a.out)
+	return t
+}
+
+// standsFor reports whether the claim is a candidate's, who stands for something.
+func (c claim) standsFor() bool { return c.shownValue() != "" }
+
+// shownValue is what a candidate stands for. That of a foreign lock is shown to nobody.
+func (c claim) shownValue() string {
+	if c.isForeign() {
+		return ""
+	}
+	return c.Value
 }
 
 func (c claim) row(state string) []string {
 	pid, owner := "-", c.Label
+	if c.isForeign() {
+		owner = c.Owner + hint(c.Value)
+	}
 	if c.PID > 0 {
 		pid = fmt.Sprint(c.PID)
 	}
