@@ -68,7 +68,7 @@ func (a *app) migrate(ctx context.Context) error {
 	if !m.Needed {
 		text = "%s: it needs no tables\n"
 	}
-	_, err = fmt.Fprintf(a.out, text, m.Backend)
+	_, err = fmt.Fprintf(a.out, text, printable(m.Backend))
 	return err
 }
 

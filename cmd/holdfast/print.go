@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,16 +10,43 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 
 	"golang.org/x/term"
 )
 
 // printJSON prints a value on a line of its own.
 func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(escapeControls(text.Bytes()))
+	return err
 }
+
+// escapeControls escapes what could control a terminal and JSON leaves as it is: controls of eight bits, and marks of
+// direction. All of that is in strings.
+func escapeControls(text []byte) []byte {
+	if bytes.IndexFunc(text, isControl) < 0 {
+		return text
+	}
+	var b bytes.Buffer
+	for _, r := range string(text) {
+		if !isControl(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.Bytes()
+}
+
+func isControl(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
 
 // complain tells why the command ends.
 func (a *app) complain(e *exit) {

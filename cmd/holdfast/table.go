@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"unicode/utf8"
 )
 
 // A table is printed in columns, with a bold head on a terminal.
@@ -38,7 +37,7 @@ func (t *table) widths() []int {
 	widths := make([]int, len(t.rows[0]))
 	for _, row := range t.rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			widths[i] = max(widths[i], columns(cell))
 		}
 	}
 	return widths
@@ -49,7 +48,7 @@ func align(row []string, widths []int) string {
 	var b strings.Builder
 	for i, cell := range row[:len(row)-1] {
 		b.WriteString(cell)
-		b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
+		b.WriteString(strings.Repeat(" ", widths[i]-columns(cell)+2))
 	}
 	b.WriteString(row[len(row)-1])
 	return b.String()

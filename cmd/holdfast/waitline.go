@@ -94,12 +94,17 @@ func (l *waitLine) clear() {
 	}
 }
 
-// truncate cuts s to so many characters, so that it fits a line.
-func truncate(s string, width int) string {
-	if runes := []rune(s); len(runes) > width {
-		return strings.TrimRight(string(runes[:width-1]), " ") + "…"
+// truncate cuts s to so many columns, so that it fits a line.
+func truncate(s string, most int) string {
+	if columns(s) <= most {
+		return s
 	}
-	return s
+	taken := 0
+	cut := strings.IndexFunc(s, func(r rune) bool {
+		taken += columnsOf(r)
+		return taken > most-1
+	})
+	return strings.TrimRight(s[:cut], " ") + "…"
 }
 
 // sleep pauses, and reports whether ctx still lives.
