@@ -13,6 +13,10 @@ import (
 func (a *app) acquire(ctx context.Context, s *store, p *plan, inbox *inbox) (*holdfast.Lease, error) {
 	begin := time.Now()
 	waiting, done := p.patience(inbox.until(ctx))
+	if p.isNested(waiting, s) {
+		done()
+		return nil, p.nested()
+	}
 	hide := a.showWait(waiting, s, p)
 	lease, err := p.acquire(waiting, s.Client)
 	hide()

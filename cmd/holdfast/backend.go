@@ -40,6 +40,18 @@ func (b *backendFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&b.file, "backend-file", "", "`PATH` of a file that holds the URL, which may have a password")
 }
 
+// take lets an argument name the backend in the place of --backend.
+func (b *backendFlags) take(args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case b.url != "" || b.file != "":
+		return usage("the URL is given twice, as an argument and by a flag; give one")
+	}
+	b.url = args[0]
+	return nil
+}
+
 // choose returns the URL of the backend: from a flag, the environment, or the file of this user.
 func (b *backendFlags) choose() (string, error) {
 	switch {
@@ -81,9 +93,9 @@ func (b *backendFlags) refusePassword() error {
 	u, err := driver.ParseURL(b.url)
 	switch {
 	case err != nil:
-		return usage("--backend is no valid URL; it should be one like redis://localhost:6379 or file:/path/to/locks.db; put one with a password " + place)
+		return usage("the backend is no valid URL; it should be one like redis://localhost:6379 or file:/path/to/locks.db; put one with a password " + place)
 	case hasPassword(u):
-		return usage("--backend must be a URL without a password, since others can read a command line; put a URL with one " + place)
+		return usage("the backend must be a URL without a password here, since others can read a command line; put a URL with one " + place)
 	}
 	return nil
 }

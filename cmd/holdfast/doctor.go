@@ -23,11 +23,16 @@ Exit codes:
 // doctorVerb is holdfast doctor.
 func (a *app) doctorVerb() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "doctor",
+		Use:   "doctor [URL]",
 		Short: "Check that a backend is reachable, works, and is set up safely",
 		Long:  doctorHelp,
-		Args:  takes(0, 0),
-		RunE:  func(c *cobra.Command, _ []string) error { return a.examine(c.Context()) },
+		Args:  takes(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := a.backend.take(args); err != nil {
+				return err
+			}
+			return a.examine(c.Context())
+		},
 	}
 	a.backend.register(c)
 	return c

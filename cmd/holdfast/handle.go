@@ -44,7 +44,7 @@ func (a *app) acquireVerb() *cobra.Command {
 	}
 	a.backend.register(c)
 	f.registerWait(c)
-	c.Flags().DurationVar(&f.ttl, "ttl", detachedTTL, "how long the lock stays taken unless it is renewed")
+	durationVar(c.Flags(), &f.ttl, "ttl", "", detachedTTL, "how long the lock stays taken unless it is renewed")
 	return c
 }
 

@@ -82,6 +82,7 @@ func (j *job) environment() []string {
 		"HOLDFAST_NAME="+j.plan.name,
 		"HOLDFAST_TOKEN="+decimal(j.lease.Token()),
 		"HOLDFAST_OWNER="+j.plan.owner(),
+		heldEnv+"="+around(j.plan.name, j.lease.Token()),
 	)
 }
 

@@ -36,7 +36,7 @@ func (f *runFlags) register(c *cobra.Command) {
 	f.registerWait(c)
 	f.registerCommon(c)
 	flags := c.Flags()
-	flags.DurationVar(&f.atLeast, "at-least", 0, "keep the lock taken for this long, though the command ends before")
+	durationVar(flags, &f.atLeast, "at-least", "", 0, "keep the lock taken for this long, though the command ends before")
 	flags.StringVar(&f.onLost, "on-lost", lostTerm, "what to do with the command when the lock is lost: term, kill or ignore")
 }
 
@@ -44,7 +44,7 @@ func (f *runFlags) register(c *cobra.Command) {
 func (f *runFlags) registerWait(c *cobra.Command) {
 	flags := c.Flags()
 	flags.BoolVarP(&f.noWait, "no-wait", "n", false, "do not wait for the lock")
-	flags.DurationVarP(&f.wait, "wait", "w", 0, "wait for this long at most, like 30s, also for a backend that stops answering (default: for ever)")
+	durationVar(flags, &f.wait, "wait", "w", 0, "wait for this long at most, like 30s or 1d, also for a backend that stops answering (default: for ever)")
 	flags.BoolVarP(&f.shared, "shared", "s", false, "share the lock with others that run --shared")
 	flags.Int64Var(&f.slots, "slots", 1, "how many may run at a time; give all the same number")
 	flags.IntVarP(&f.conflict, "conflict-exit-code", "E", exitConflict, "exit code when the lock was not acquired")
@@ -53,9 +53,9 @@ func (f *runFlags) registerWait(c *cobra.Command) {
 // registerCommon registers what every verb takes that runs a command.
 func (f *runFlags) registerCommon(c *cobra.Command) {
 	flags := c.Flags()
-	flags.DurationVar(&f.ttl, "ttl", holdfast.DefaultTTL, "how long the lock stays taken when its holder is cut off")
+	durationVar(flags, &f.ttl, "ttl", "", holdfast.DefaultTTL, "how long the lock stays taken when its holder is cut off")
 	flags.StringVar(&f.onRevoke, "on-revoke", revokeTerm, "what to do with the command when somebody asks for the lock: term or ignore")
-	flags.DurationVar(&f.grace, "grace", 0, "time between TERM and KILL, a third of --ttl at most (default 3s, or a third of a --ttl below 9s)")
+	durationVar(flags, &f.grace, "grace", "", 0, "time between TERM and KILL, a third of --ttl at most (default 3s, or a third of a --ttl below 9s)")
 	flags.BoolVar(&f.shell, "shell", false, "give the command, one argument, to a shell")
 }
 

@@ -38,7 +38,7 @@ themselves, and some leave nothing at all; reap is for when you would rather hav
 		},
 	}
 	a.backend.register(c)
-	c.Flags().DurationVar(&age, "older-than", defaultAge, "remove what was not used for this long, a minute or more")
+	durationVar(c.Flags(), &age, "older-than", "", defaultAge, "remove what was not used for this long, a minute or more")
 	return c
 }
 

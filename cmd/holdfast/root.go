@@ -34,6 +34,7 @@ func run(ctx context.Context, args []string, s streams) int {
 }
 
 func (a *app) root() *cobra.Command {
+	var showVersion bool
 	root := &cobra.Command{
 		Use:   "holdfast",
 		Short: "Locks for commands, shared by processes and machines",
@@ -50,7 +51,12 @@ Without --backend the locks are in a file of this user on this machine.
 		Args:          unknownVerb,
 
 		PersistentPreRunE: refuseEmpty,
-		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if showVersion {
+				return a.printVersion()
+			}
+			return c.Help()
+		},
 	}
 	root.CompletionOptions.DisableDefaultCmd = true // ours speaks JSON too
 	root.SetIn(a.in)
@@ -60,6 +66,7 @@ Without --backend the locks are in a file of this user on this machine.
 		return usage("%w; %s --help shows the flags", err, c.CommandPath())
 	})
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON")
+	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
 	root.AddCommand(a.runVerb(), a.electVerb(), a.lsVerb(), a.showVerb(), a.breakVerb(), a.revokeVerb(), a.leaderVerb(),
 		a.acquireVerb(), a.renewVerb(), a.checkVerb(), a.releaseVerb(),
 		a.doctorVerb(), a.reapVerb(), a.migrateVerb(), a.versionVerb(), a.completionVerb())

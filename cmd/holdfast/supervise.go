@@ -155,6 +155,9 @@ func isExpired(err error) bool {
 // renewed, for as long as it runs.
 func (j *job) noteRevoked() {
 	j.emit(event{Event: "revoked", Name: j.plan.name, Token: decimal(j.lease.Token())})
+	if !j.json {
+		j.say("somebody asked for %s: %s", printable(j.plan.name), map[string]string{revokeTerm: "the command is told to end", revokeIgnore: "the command goes on"}[j.plan.onRevoke])
+	}
 	if j.plan.onRevoke == revokeTerm {
 		j.told = true
 		j.noteUnheard(j.child.Terminate())

@@ -24,15 +24,17 @@ func (a *app) versionVerb() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Args:  takes(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			v := thisVersion()
-			if a.json {
-				return printJSON(a.out, v)
-			}
-			_, err := fmt.Fprintln(a.out, v)
-			return err
-		},
+		RunE:  func(*cobra.Command, []string) error { return a.printVersion() },
 	}
+}
+
+func (a *app) printVersion() error {
+	v := thisVersion()
+	if a.json {
+		return printJSON(a.out, v)
+	}
+	_, err := fmt.Fprintln(a.out, v)
+	return err
 }
 
 func thisVersion() version {
