@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,8 +13,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-const doctorHelp = `Doctor takes a lock of its own on the backend, gives it back, and examines how the server is set up. It says what it found
-and, where a promise is weaker than it could be, what to do.
+const doctorHelp = `Doctor takes a lock of its own on the backend, gives it back, and examines how the server is set up, and
+what others could read or do on the way to it. It says what it found and, where a promise is weaker than it could be, what
+to do.
 
 Exit codes:
   0    all is well
@@ -90,7 +92,7 @@ const checkTime = 30 * time.Second
 
 // diagnose examines the backend. Only a wrong command line is an error: all else is a finding.
 func (a *app) diagnose(ctx context.Context) (*diagnosis, error) {
-	_, shown, err := a.backend.locate()
+	rawURL, shown, err := a.backend.locate()
 	var s *store
 	if err == nil {
 		s, err = a.backend.open(ctx)
@@ -99,11 +101,17 @@ func (a *app) diagnose(ctx context.Context) (*diagnosis, error) {
 		return nil, err
 	}
 	d := &diagnosis{Backend: cmp.Or(shown, "default backend")}
+	u, bad := driver.ParseURL(rawURL)
+	if bad != nil {
+		u = new(url.URL)
+	}
+	d.add(a.backend.examineWay(u)...)
 	if err != nil {
-		d.add(driver.Finding{Level: driver.Unsafe, Fact: "the backend cannot be used: " + err.Error(), Advice: "start it, or correct the URL; no lock can be taken until then"})
+		d.add(driver.Finding{Level: driver.Unsafe, Fact: "the backend cannot be used: " + err.Error(), Advice: cmp.Or(trustAdvice(u, err), "start it, or correct the URL; no lock can be taken until then")})
 		return d, nil
 	}
 	defer s.abandon(ctx)
+	d.add(examineLogin(u)...)
 	d.add(s.probe(ctx)...)
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
