@@ -110,7 +110,7 @@ func (o *opening) vet(root *os.Root) error {
 	case isShared && info.Mode()&fs.ModeSticky == 0:
 		return o.refuse("is shared, and lets all users of it remove what is another's; chmod +t it")
 	case o.share.trusts(info), isShared && o.share.covers(around):
-		return nil
+		return o.share.close(root, info)
 	default:
 		return o.refuse("belongs to another user (%d) than the database; remove it after a look at what is in it. "+
 			"Keep a database that users share in a folder that nobody else may write", uidOf(info))

@@ -48,6 +48,20 @@ func (s share) covers(folder fs.FileInfo) bool {
 	return (byAll || written&0o002 == 0) && (byGroup || written&0o020 == 0)
 }
 
+// close takes from a folder of ours what earlier versions let others do: who can open a folder can have its writers wait.
+func (s share) close(root *os.Root, folder fs.FileInfo) error {
+	excess := folder.Mode().Perm() &^ (s.mode | s.mode>>1)
+	if excess == 0 || uidOf(folder) != os.Geteuid() {
+		return nil
+	}
+	self, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer self.Close()
+	return self.Chmod(folder.Mode() &^ excess)
+}
+
 // trusts reports whether a file belongs to one who could do everything anyway: us, the owner of the database, or root.
 func (s share) trusts(info fs.FileInfo) bool {
 	uid := uidOf(info)
