@@ -34,8 +34,8 @@ func (s share) with(f *os.File, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	if gidOf(info) != s.gid {
-		mode &^= 0o070
+	if gidOf(info) != s.gid { // that of the file gets no more than all others, and no less
+		mode = mode&^0o070 | mode&0o007<<3
 	}
 	return f.Chmod(mode)
 }

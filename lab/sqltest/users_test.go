@@ -17,10 +17,16 @@ const nobody = 65534
 // asNobody is start for a process of another user.
 func asNobody(t *testing.T, part string, args ...string) *process {
 	t.Helper()
+	return asUser(t, nobody, part, args...)
+}
+
+// asUser is start for a process of any user, in the group of nobody.
+func asUser(t *testing.T, uid uint32, part string, args ...string) *process {
+	t.Helper()
 	needRoot(t)
 	return startWith(t, func(p *process) {
 		p.cmd.Path = "/proc/self/exe" // others cannot enter the folder in which the test is
-		p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: nobody}}
 	}, part, args...)
 }
 
@@ -59,6 +65,18 @@ func TestUsersShare(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Two users of one group share a file that is another's and open to all.
+func TestUsersOfOneGroup(t *testing.T) {
+	path := sharedFile(t, 0o666)
+	const other = 12345
+	holder := asUser(t, other, "hold", path, "m", "mutex")
+	holder.says(t, "held")
+	waiter := asNobody(t, "wait", path, "m")
+	waiter.says(t, "queued")
+	holder.kill(t)
+	waiter.says(t, "held")
 }
 
 // What root does in the file of a user leaves that user able to use it.
