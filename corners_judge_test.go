@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/boottime"
 )
 
@@ -22,7 +23,16 @@ type judge struct {
 	tenures []*tenure
 	broken  map[string]time.Duration // when claims were broken
 	let     map[string]time.Duration // when claims that several hold were given back by one of them
+	alone   map[string]bool          // claims that were left alone
+	woken   map[string]bool          // and those for which an older request came after that
 	jump    time.Duration            // when the clock jumped last; zero: never
+}
+
+func newJudge(w *world) *judge {
+	return &judge{
+		world: w, broken: make(map[string]time.Duration), let: make(map[string]time.Duration),
+		alone: make(map[string]bool), woken: make(map[string]bool),
+	}
 }
 
 // A tenure is a lease in the hands of its holder.
@@ -42,6 +52,8 @@ type tenure struct {
 	mu      sync.Mutex
 	leaving time.Duration // since when its holder has asked for its end, or its client is closed; zero: not yet
 	gone    time.Duration // when it was known to be over
+	handed  bool          // it was detached
+	unclear bool          // it is being released, or its release failed
 }
 
 // A tenureKey tells periods of holding apart: leases that are counted share one, and so do those of one handle.
@@ -130,6 +142,26 @@ func (t *tenure) leave(at time.Duration) {
 	if t.leaving == 0 {
 		t.leaving = at
 	}
+}
+
+// handOn notes that a lease is detached: what follows is for others to say.
+func (t *tenure) handOn() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.handed = true
+}
+
+// unsure notes whether it is not known how a lease ends.
+func (t *tenure) unsure(unclear bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.unclear = unclear
+}
+
+func (t *tenure) endedWell() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.handed && !t.unclear
 }
 
 func (t *tenure) leavingSince() time.Duration {
@@ -246,19 +278,44 @@ func (t *tenure) conflicts(u *tenure) bool {
 	return t.ask().weight+u.ask().weight > min(t.ask().limit, u.ask().limit)
 }
 
-// leastTimes judges whether those before a lease were held for their least time.
+// leastTimes judges whether those before a lease were held for their least time, unless that was spoiled.
 func (j *judge) leastTimes(t *tenure, before []*tenure) {
 	for _, m := range before {
 		least := m.lease.grant.lock.settings.minHold
 		held := now().sub(m.lease.grant.hold.since)
-		if least > held && m.name() == t.name() && m.key != t.key && m.conflicts(t) && m.gaveBack() && !j.excused(m) {
+		if least > held && m.name() == t.name() && m.key != t.key && m.conflicts(t) && m.gaveBack() && !j.isSpoiled(m) {
 			j.world.history.fault("%v was let in %v after %v, which was to be held for %v", t, held, m, least)
 		}
 	}
 }
 
-// gaveBack reports whether a lease ended well.
+// isSpoiled reports whether a claim need not stay for its least time: it was broken, or left alone before a request came
+// that was sent earlier, and had it live for its TTL again.
+func (j *judge) isSpoiled(t *tenure) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	_, broken := j.broken[t.key.claim]
+	return broken || j.woken[t.key.claim]
+}
+
+// renews notes that claims are requested or renewed now.
+func (j *judge) renews(claims ...driver.Claim) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, c := range claims {
+		if c.Detached {
+			j.alone[c.ID] = true
+		} else if j.alone[c.ID] {
+			j.woken[c.ID] = true
+		}
+	}
+}
+
+// gaveBack reports whether a lease ended well, and the lock with it.
 func (t *tenure) gaveBack() bool {
+	if t.again || !t.endedWell() {
+		return false
+	}
 	select {
 	case <-t.lease.Done():
 		return errors.Is(context.Cause(t.lease.Context()), ErrReleased)

@@ -146,9 +146,11 @@ func (w *world) leaving(t *tenure, what string, limit time.Duration) call {
 
 func (w *world) release(t *tenure, limit time.Duration) {
 	t.leave(w.history.since())
+	t.unsure(true)
 	last := !t.lease.grant.isCounted()
 	err := w.do(w.leaving(t, "release", limit), t.lease.Release)
 	w.ended(t, "released")
+	t.unsure(err != nil)
 	if err == nil && last && !t.resumed {
 		w.judge.released(t)
 	}
@@ -175,6 +177,7 @@ func (w *world) detach(t *tenure, limit time.Duration) (handle string) {
 		return err
 	})
 	if handle != "" {
+		t.handOn()
 		w.ended(t, "detached")
 	}
 	return handle

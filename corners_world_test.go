@@ -63,7 +63,7 @@ func newWorld(p plan) *world {
 		plan: p, store: memlock.New(), history: &history{began: time.Now()}, over: make(chan struct{}),
 		clients: make([]*Client, p.clients), calls: make(map[string]time.Duration), closed: make(map[*Client]time.Duration),
 	}
-	w.judge = &judge{world: w, broken: make(map[string]time.Duration), let: make(map[string]time.Duration)}
+	w.judge = newJudge(w)
 	dead := make(chan struct{})
 	for i := range p.clients {
 		w.wire = append(w.wire, &wire{world: w, number: i, dead: dead})
@@ -304,6 +304,7 @@ func (w *world) leaveClosed(t *tenure) {
 	defer w.mu.Unlock()
 	if since, ok := w.closed[t.client]; ok {
 		t.leave(since)
+		t.unsure(true)
 	}
 }
 
@@ -326,7 +327,12 @@ func (w *world) close(who string, a act) {
 	for _, t := range w.judge.all() {
 		w.leaveClosed(t)
 	}
-	w.do(call{who: who, what: fmt.Sprintf("close client %d", a.client), limit: a.lasts}, c.Close)
+	err := w.do(call{who: who, what: fmt.Sprintf("close client %d", a.client), limit: a.lasts}, c.Close)
+	for _, t := range w.judge.all() {
+		if t.client == c {
+			t.unsure(err != nil)
+		}
+	}
 }
 
 // suspend lets time pass for the store of which no timer of the clients' takes note: their machine sleeps.
