@@ -21,6 +21,8 @@ type Driver struct {
 	known    knownKeys
 	post     *post
 	combiner *combiner
+	requests *lane // where replicas must confirm
+	renewals *lane
 	end      context.CancelFunc
 }
 
@@ -68,6 +70,7 @@ func NewOn(conn Conn, opts *Options) (*Driver, error) {
 	if conn.Cluster() {
 		d.conn = steady{conn}
 	}
+	d.requests, d.renewals = newLane(d.conn, given.confirming()), newLane(d.conn, given.confirming())
 	open, end := context.WithCancel(context.Background())
 	d.end = end
 	d.combiner = &combiner{conn: d.conn, script: d.scripts.together, server: &oneServer{conn: d.conn, prefix: given.Prefix, open: open}}

@@ -15,29 +15,38 @@ type sender func(ctx context.Context, cmds []Command) []Reply
 // A confirmation counts the replicas that have what scripts wrote. Inside a script WAIT does not wait, so it follows them
 // on their connection.
 type confirmation struct {
-	conn Conn
-	wait Command
+	lane *lane
 	need int
 	have int
 	err  error // why they cannot be counted
 }
 
-func (d *Driver) confirmation() *confirmation {
-	return &confirmation{conn: d.conn, need: d.opts.Replicas, have: d.opts.Replicas, wait: Command{Head: []string{
-		"WAIT", strconv.Itoa(d.opts.Replicas), strconv.FormatInt(d.opts.ReplicasWithin.Milliseconds(), 10),
-	}}}
+// confirming is the command that counts replicas.
+func (o Options) confirming() Command {
+	return Command{Head: []string{"WAIT", strconv.Itoa(o.Replicas), strconv.FormatInt(o.ReplicasWithin.Milliseconds(), 10)}}
+}
+
+func (d *Driver) confirmation(l *lane) *confirmation {
+	return &confirmation{lane: l, need: d.opts.Replicas, have: d.opts.Replicas}
+}
+
+// laneOf returns the lane for what a script does.
+func (d *Driver) laneOf(s *script) *lane {
+	if s == &d.scripts.renew {
+		return d.renewals
+	}
+	return d.requests
 }
 
 // send is a sender. When it is used several times, all that was sent must be confirmed.
 func (c *confirmation) send(ctx context.Context, cmds []Command) []Reply {
-	replies := c.conn.DoTogether(ctx, append(cmds[:len(cmds):len(cmds)], c.wait))
-	last := replies[len(cmds)]
+	replies, last := c.lane.send(ctx, cmds)
 	have := 0
 	if last.Err == nil && len(last.Values) == 1 {
 		have, last.Err = strconv.Atoi(last.Values[0])
 	}
 	c.have, c.err = min(c.have, have), errors.Join(c.err, last.Err)
-	return replies[:len(cmds)]
+	return replies
 }
 
 // short is the error for what too few replicas have, or nil.
@@ -54,7 +63,7 @@ func (d *Driver) runConfirmed(ctx context.Context, s *script, k keys, args ...st
 		values, err = d.run(ctx, s, k, args...)
 		return values, nil, err
 	}
-	confirm := d.confirmation()
+	confirm := d.confirmation(d.laneOf(s))
 	reply := d.runMany(ctx, confirm.send, s, []Command{{Head: s.head, Keys: k.all(), Tail: args}})[0]
 	return reply.Values, confirm.short(), reply.Err
 }
@@ -88,7 +97,7 @@ func (d *Driver) renewConfirmed(ctx context.Context, claims []driver.Claim) ([]d
 	if d.conn.Cluster() {
 		return driver.Renew(ctx, bare{d}, claims)
 	}
-	confirm := d.confirmation()
+	confirm := d.confirmation(d.renewals)
 	results, err := d.renew(ctx, confirm.send, claims)
 	if short := confirm.short(); short != nil {
 		for i := range results {

@@ -1,0 +1,85 @@
+package redislock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// While a crowd waits for replicas that do not answer, renewals reach the server, calls end with their contexts, and few
+// connections are taken.
+func TestCrowdWaitsForReplicas(t *testing.T) {
+	const crowd = 100
+	master, replica := servers.Redis(t, "--repl-diskless-sync-delay", "0"), servers.Redis(t)
+	replica.Follow(t, master)
+	d := openAt(t, master.Addr, "?replicas=1&replicaswithin=20s")
+	held := acquire(t, d, acquire(t, d, claim("held", 30*time.Second))) // the scripts are known
+	replica.Pause(t)
+	defer replica.Resume(t)
+
+	ctx, giveUp := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer giveUp()
+	for i := range crowd {
+		c := claim(fmt.Sprint("lock ", i), long)
+		c.Queue = false
+		all.Go(func() { d.Request(ctx, c) })
+	}
+	eventually(t, "the crowd waits", func() bool { return waitingForReplicas(t, master) > 0 })
+
+	held.TTL = time.Hour / 10
+	short, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if _, err := d.Request(short, held); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a renewal that nobody confirms: %v, want the end of its context", err)
+	}
+	if left := number(t, master.RedisCommand(t, "PTTL", "holdfast:{held}")); left < 60_000 {
+		t.Errorf("the renewal has not reached the server: %d ms are left", left)
+	}
+	if n := waitingForReplicas(t, master); n > 2 {
+		t.Errorf("%d connections wait for replicas, want 2", n)
+	}
+	giveUp()
+	all.Wait() // or the test takes until the replicas have had their time, again and again
+	replica.Resume(t)
+	if st, err := d.Request(t.Context(), held); err != nil || !st.Granted {
+		t.Errorf("with the replica: %+v, %v", st, err)
+	}
+}
+
+// waitingForReplicas is how many connections wait for replicas.
+func waitingForReplicas(t *testing.T, s *servers.Server) int {
+	t.Helper()
+	return strings.Count(s.RedisCommand(t, "CLIENT", "LIST"), " cmd=wait ")
+}
+
+// What goes together is answered each by itself, and all of it has been confirmed.
+func TestConfirmedTogether(t *testing.T) {
+	master, replica := servers.Redis(t, "--repl-diskless-sync-delay", "0"), servers.Redis(t)
+	replica.Follow(t, master)
+	d := openAt(t, master.Addr, "?replicas=1")
+	var all sync.WaitGroup
+	for i := range 50 {
+		name := fmt.Sprint("lock-", i%10)
+		all.Go(func() {
+			c := claim(name, long)
+			c.Queue = false
+			st, err := d.Request(t.Context(), c)
+			if err != nil {
+				t.Errorf("Request: %v", err)
+				return
+			}
+			if holder := replica.RedisCommand(t, "GET", "holdfast:{"+name+"}"); st.Granted != (holder == c.ID) {
+				t.Errorf("%s: granted %v, and on the replica %q has it, not %q", name, st.Granted, holder, c.ID)
+			}
+		})
+	}
+	all.Wait()
+}
