@@ -23,15 +23,15 @@ func (c clusterConn) Cluster() bool { return true }
 // DoTogether sends commands to the server that has the keys of the first. Where the client is mistaken about that, it looks
 // again for the next time.
 func (c clusterConn) DoTogether(ctx context.Context, cmds []redislock.Command) []redislock.Reply {
+	return each(ctx, cmds, func() []redislock.Reply { return c.doTogether(ctx, cmds) })
+}
+
+func (c clusterConn) doTogether(ctx context.Context, cmds []redislock.Command) []redislock.Reply {
 	node, err := c.cluster.MasterForKey(ctx, cmds[0].Keys[0])
 	if err != nil {
-		replies := make([]redislock.Reply, len(cmds))
-		for i := range replies {
-			replies[i].Err = err
-		}
-		return replies
+		return failed(cmds, err)
 	}
-	replies := conn{node}.DoMany(ctx, cmds)
+	replies := conn{node}.doMany(ctx, cmds)
 	if answer, ok := errors.AsType[redislock.ReplyError](replies[0].Err); ok && strings.HasPrefix(string(answer), "MOVED ") {
 		c.cluster.ReloadState(ctx)
 	}

@@ -59,7 +59,47 @@ func command(ctx context.Context, cmd redislock.Command) once {
 	return once{redis.NewCmd(ctx, args...)}
 }
 
+// within does something while ctx allows: clients heed only their own timeouts unless their options say otherwise. What is given
+// up goes on in the background until one of those ends it.
+func within(ctx context.Context, do func() []redislock.Reply) []redislock.Reply {
+	if ctx.Done() == nil {
+		return do()
+	}
+	done := make(chan []redislock.Reply, 1)
+	go func() { done <- do() }()
+	select {
+	case replies := <-done:
+		return replies
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// each is within for commands, all of which have the error of ctx when it ends.
+func each(ctx context.Context, cmds []redislock.Command, do func() []redislock.Reply) []redislock.Reply {
+	if replies := within(ctx, do); replies != nil {
+		return replies
+	}
+	return failed(cmds, ctx.Err())
+}
+
+func failed(cmds []redislock.Command, err error) []redislock.Reply {
+	replies := make([]redislock.Reply, len(cmds))
+	for i := range replies {
+		replies[i].Err = err
+	}
+	return replies
+}
+
 func (c conn) Do(ctx context.Context, cmd redislock.Command) ([]string, error) {
+	reply := each(ctx, []redislock.Command{cmd}, func() []redislock.Reply {
+		values, err := c.do(ctx, cmd)
+		return []redislock.Reply{{Values: values, Err: err}}
+	})[0]
+	return reply.Values, reply.Err
+}
+
+func (c conn) do(ctx context.Context, cmd redislock.Command) ([]string, error) {
 	sent := command(ctx, cmd)
 	switch err := c.client.Process(ctx, sent); {
 	case err == redis.Nil:
@@ -71,6 +111,10 @@ func (c conn) Do(ctx context.Context, cmd redislock.Command) ([]string, error) {
 }
 
 func (c conn) DoMany(ctx context.Context, cmds []redislock.Command) []redislock.Reply {
+	return each(ctx, cmds, func() []redislock.Reply { return c.doMany(ctx, cmds) })
+}
+
+func (c conn) doMany(ctx context.Context, cmds []redislock.Command) []redislock.Reply {
 	sent := make([]once, len(cmds))
 	pipe := c.client.Pipeline()
 	for i, cmd := range cmds {
@@ -104,8 +148,14 @@ func (c conn) Scan(ctx context.Context, cursor, match string, count int) (string
 	if err != nil {
 		return "", nil, err
 	}
-	keys, next, err := c.client.Scan(ctx, from, match, int64(count)).Result()
-	return strconv.FormatUint(next, 10), keys, serverError(err)
+	page := within(ctx, func() []redislock.Reply {
+		keys, next, err := c.client.Scan(ctx, from, match, int64(count)).Result()
+		return []redislock.Reply{{Values: []string{strconv.FormatUint(next, 10)}}, {Values: keys, Err: serverError(err)}}
+	})
+	if page == nil {
+		return "", nil, ctx.Err()
+	}
+	return page[0].Values[0], page[1].Values, page[1].Err
 }
 
 func (c conn) Listen(ctx context.Context, channel string, listening func(), heard func(string)) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/redislock"
 	"github.com/holdfast-go/holdfast/redislock/goredis"
 )
 
@@ -122,5 +124,44 @@ func TestDeadSubscription(t *testing.T) {
 	}
 	if st, err := driver.Wait(ctx, waiter, next); err != nil || !st.Granted {
 		t.Errorf("over the new one: %+v, %v", st, err)
+	}
+}
+
+// Calls end with their contexts, whatever the client's own timeouts are.
+func TestContexts(t *testing.T) {
+	srv := servers.Redis(t)
+	p := proxy.New(t, srv.Addr)
+	client := redis.NewClient(&redis.Options{Addr: p.Addr, ReadTimeout: 20 * time.Second, MaxRetries: -1})
+	t.Cleanup(func() { client.Close() })
+	for name, opts := range map[string]*redislock.Options{"plain": nil, "with replicas": {Replicas: 1}} {
+		d, err := goredis.New(client, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { d.Close() })
+		c := driver.Claim{Name: "jobs", ID: "first", Weight: 1, Limit: 1, TTL: 10 * time.Second}
+		for what, do := range map[string]func(context.Context) error{
+			"Request": func(ctx context.Context) error { _, err := d.Request(ctx, c); return err },
+			"Release": func(ctx context.Context) error { return d.Release(ctx, c) },
+			"Renew": func(ctx context.Context) error {
+				results, err := d.Renew(ctx, []driver.Claim{c})
+				return errors.Join(err, results[0].Err)
+			},
+			"List": func(ctx context.Context) (err error) {
+				for _, e := range d.List(ctx, "") {
+					err = e
+				}
+				return err
+			},
+		} {
+			p.BlackHole()
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			err := do(ctx)
+			cancel()
+			p.Heal()
+			if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("%s, %s: %v, want the end of the context", name, what, err)
+			}
+		}
 	}
 }
