@@ -11,7 +11,8 @@ import (
 // new ones work. A firewall that forgot it does that, or an address that moved. TCP notices after minutes. So a connection on
 // which an attempt was not answered, and nothing else was, is closed, and the next attempt goes over a new one.
 type flows struct {
-	blocks time.Duration // how long a command may take by itself; set before the first connection
+	blocks  time.Duration // how long a command may take by itself
+	connect time.Duration // until when the first answer must have come on a new connection
 
 	mu   sync.Mutex
 	open map[*batchConn]struct{}
@@ -48,6 +49,11 @@ func (f *flows) add(c net.Conn, err error) (net.Conn, error) {
 	f.mu.Unlock()
 	b.closing = func() { f.remove(b) }
 	b.listen(deaf + f.blocks)
+	time.AfterFunc(f.connect, func() {
+		if b.heard.Load() == 0 {
+			b.Close()
+		}
+	})
 	return b, nil
 }
 

@@ -70,7 +70,7 @@ func (t target) connectSentinel(ctx context.Context) (Conn, error) {
 		opt.Username, opt.Password, opt.SelectDB = t.sentinelUser, t.sentinelPassword, 0
 		return dial(ctx, opt)
 	}
-	return openSentinel(ctx, s, t.flows, func(ctx context.Context, addr string) (rueidis.Client, error) { return dial(ctx, t.single(addr)) })
+	return openSentinel(ctx, s, t, func(ctx context.Context, addr string) (rueidis.Client, error) { return dial(ctx, t.single(addr)) })
 }
 
 func (t target) connectCluster(ctx context.Context) (Conn, error) {
@@ -110,8 +110,8 @@ func dial(ctx context.Context, opt rueidis.ClientOption) (rueidis.Client, error)
 const oneConnection = -1
 
 const (
-	dialTimeout = 5 * time.Second
-	poolSize    = 16 // connections for what cannot be batched: the subscription, and what waits for replicas
+	dialTimeout = 5 * time.Second // unless the URL says otherwise
+	poolSize    = 16              // connections for what cannot be batched: the subscription, and what waits for replicas
 	bufferSize  = 64 << 10
 )
 
@@ -134,7 +134,7 @@ func (t target) common() rueidis.ClientOption {
 		DisableCache:        true,
 		PipelineMultiplex:   oneConnection,
 		DialCtxFn:           t.dialer(),
-		Dialer:              net.Dialer{Timeout: dialTimeout},
+		Dialer:              net.Dialer{Timeout: t.connectTimeout},
 		BlockingPoolSize:    poolSize,
 		ReadBufferEachConn:  bufferSize,
 		WriteBufferEachConn: bufferSize,

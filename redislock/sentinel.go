@@ -18,6 +18,7 @@ import (
 type sentinelConn struct {
 	sentinels *sentinels
 	flows     *flows
+	patience  time.Duration // with a master that is to be connected to
 	dial      func(ctx context.Context, addr string) (rueidis.Client, error)
 	doubt     chan struct{} // something went wrong: ask the sentinels now
 	stop      context.CancelFunc
@@ -39,9 +40,9 @@ type master struct {
 var errReplaced = errors.New("redis: the sentinels have named another master; ask again")
 
 // openSentinel returns when it has found the master.
-func openSentinel(ctx context.Context, s *sentinels, f *flows, dial func(context.Context, string) (rueidis.Client, error)) (*sentinelConn, error) {
+func openSentinel(ctx context.Context, s *sentinels, t target, dial func(context.Context, string) (rueidis.Client, error)) (*sentinelConn, error) {
 	running, stop := context.WithCancel(context.Background())
-	c := &sentinelConn{sentinels: s, flows: f, dial: dial, doubt: make(chan struct{}, 1), stop: stop, finished: make(chan struct{})}
+	c := &sentinelConn{sentinels: s, flows: t.flows, patience: t.connectTimeout, dial: dial, doubt: make(chan struct{}, 1), stop: stop, finished: make(chan struct{})}
 	if err := c.look(ctx); err != nil {
 		stop()
 		s.close()
@@ -110,7 +111,7 @@ func (c *sentinelConn) keep(m *master, n named) {
 
 // turnTo connects to a server that says itself that it is a master.
 func (c *sentinelConn) turnTo(ctx context.Context, n named) error {
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
 	client, err := c.dial(ctx, n.addr)
 	if err != nil {

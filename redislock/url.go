@@ -34,6 +34,7 @@ type target struct {
 	user, password string
 	db             int
 	tls            *tls.Config
+	connectTimeout time.Duration
 	flows          *flows // the connections, to whichever server
 
 	master                         string // what sentinels call the group
@@ -46,16 +47,17 @@ func parseURL(u *url.URL) (target, Options, error) {
 	t := target{scheme: u.Scheme, user: u.User.Username(), flows: newFlows()}
 	t.password, _ = u.User.Password()
 	opts := parseOptions(p)
+	t.connectTimeout = p.Duration("connecttimeout", dialTimeout)
 	files := parseFiles(p)
 	encrypt := u.Scheme == "rediss"
 	if !encrypt && u.Scheme != "redis+unix" {
 		encrypt = p.Bool("tls", false)
 	}
 	misplaced := t.parsePlace(u, p)
-	if err := cmp.Or(p.Err(), misplaced, checkTime(opts.ReplicasWithin)); err != nil {
+	if err := cmp.Or(p.Err(), misplaced, t.checkTimes(opts)); err != nil {
 		return t, opts, err
 	}
-	t.flows.blocks = opts.blocking()
+	t.flows.blocks, t.flows.connect = opts.blocking(), t.connectTimeout
 	var err error
 	t.tls, err = files.config(encrypt)
 	return t, opts, err
@@ -71,15 +73,21 @@ func parseOptions(p *driver.Params) Options {
 		Layout:         layout,
 		Prefix:         prefix,
 		NoPrefix:       prefix == "",
+		Keep:           p.Duration("keep", defaultKeep),
 		Replicas:       p.Int("replicas", 0),
 		ReplicasWithin: p.Duration("replicaswithin", defaultReplicasWithin),
 	}
 }
 
-// checkTime refuses a time of zero, which in a URL somebody chose, and which in [Options] is the default.
-func checkTime(replicasWithin time.Duration) error {
-	if replicasWithin == 0 {
+// checkTimes refuses times of zero, which in a URL somebody chose, and which in [Options] are the defaults.
+func (t target) checkTimes(opts Options) error {
+	switch {
+	case opts.ReplicasWithin == 0:
 		return errors.New("parameter replicaswithin: it should be 1ms or more")
+	case opts.Keep < minKeep:
+		return fmt.Errorf("parameter keep: it should be %v or more", minKeep)
+	case t.connectTimeout <= 0:
+		return errors.New("parameter connecttimeout: it should be 1ms or more")
 	}
 	return nil
 }
@@ -154,24 +162,25 @@ func database(u *url.URL) (int, error) {
 	return db, nil
 }
 
-// pemFiles are the files that a URL names for TLS.
-type pemFiles struct{ ca, cert, key string }
+// pemFiles are the files that a URL names for TLS, and the name that certificates of servers must have.
+type pemFiles struct{ ca, cert, key, server string }
 
 func parseFiles(p *driver.Params) pemFiles {
-	return pemFiles{ca: p.String("ca", ""), cert: p.String("cert", ""), key: p.String("key", "")}
+	return pemFiles{ca: p.String("ca", ""), cert: p.String("cert", ""), key: p.String("key", ""), server: p.String("servername", "")}
 }
 
-// config returns nil for connections that are not encrypted. The name of a server is that of the host it is reached by.
+// config returns nil for connections that are not encrypted. A server's name is that of the host it is reached by, unless the
+// URL gives one for all.
 func (f pemFiles) config(encrypt bool) (*tls.Config, error) {
 	switch {
 	case !encrypt && f != pemFiles{}:
-		return nil, errors.New("the parameters ca, cert and key are for TLS; use rediss: or the parameter tls=true")
+		return nil, errors.New("the parameters ca, cert, key and servername are for TLS; use rediss: or the parameter tls=true")
 	case !encrypt:
 		return nil, nil
 	case (f.cert == "") != (f.key == ""):
 		return nil, errors.New("the parameters cert and key go together: files with the client's certificate and its key")
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: f.server}
 	if f.ca != "" {
 		text, err := os.ReadFile(f.ca)
 		if err != nil {

@@ -1,12 +1,14 @@
 package redislock_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"net"
 	"os"
@@ -16,6 +18,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -45,6 +48,12 @@ func TestURLs(t *testing.T) {
 		"fewer than no replicas":   {"redis://" + srv.Addr + "?replicas=-1", "cannot be negative: -1"},
 		"no time for replicas":     {"redis://" + srv.Addr + "?replicas=1&replicaswithin=0s", "replicaswithin: it should be 1ms or more"},
 		"too short a time":         {"redis://" + srv.Addr + "?replicas=1&replicaswithin=10us", "one at least: 10µs"},
+		"a time to keep":           {"redis://" + srv.Addr + "?keep=2m", ""},
+		"too short a time to keep": {"redis://" + srv.Addr + "?keep=59s", "keep: it should be 1m0s or more"},
+		"nothing kept":             {"redis://" + srv.Addr + "?keep=0s", "keep: it should be 1m0s or more"},
+		"time to connect":          {"redis://" + srv.Addr + "?connecttimeout=20s", ""},
+		"no time to connect":       {"redis://" + srv.Addr + "?connecttimeout=0s", "connecttimeout: it should be 1ms or more"},
+		"a name without TLS":       {"redis://" + srv.Addr + "?servername=redis.example", "servername are for TLS"},
 		"replicas of a guest":      {"redis://" + srv.Addr + "?replicas=1&layout=redisson", "leave replicas out"},
 		"sentinels, no master":     {"redis-sentinel://" + srv.Addr, "name of their master"},
 		"sentinels that are none":  {"redis-sentinel://" + srv.Addr + "/mymaster", "unknown command"},
@@ -78,6 +87,9 @@ func TestTLS(t *testing.T) {
 	}{
 		"certificates of both":    {"rediss://127.0.0.1:" + port + "?ca=" + pki.ca + "&cert=" + pki.cert + "&key=" + pki.key, true},
 		"the same as a parameter": {"redis://127.0.0.1:" + port + "?tls=true&ca=" + pki.ca + "&cert=" + pki.cert + "&key=" + pki.key, true},
+		"by the server's name":    {"rediss://localhost:" + port + "?servername=redis.example&ca=" + pki.ca + "&cert=" + pki.cert + "&key=" + pki.key, true},
+		"by another name":         {"rediss://localhost:" + port + "?ca=" + pki.ca + "&cert=" + pki.cert + "&key=" + pki.key, false},
+		"under another name":      {"rediss://127.0.0.1:" + port + "?servername=other.example&ca=" + pki.ca + "&cert=" + pki.cert + "&key=" + pki.key, false},
 		"no certificate of ours":  {"rediss://127.0.0.1:" + port + "?ca=" + pki.ca, false},
 		"an unknown authority":    {"rediss://127.0.0.1:" + port, false},
 		"a server without":        {"rediss://" + srv.Addr, false},
@@ -92,6 +104,31 @@ func TestTLS(t *testing.T) {
 				release(t, d, acquire(t, d, claim(name, long)))
 			}
 		})
+	}
+}
+
+// What is remembered of a lock that nobody uses is kept for as long as the URL says.
+func TestKeepInURL(t *testing.T) {
+	srv := servers.Redis(t)
+	for params, most := range map[string]int{"": 3_600_000, "?keep=2m": 120_000, "?keep=3h": 3 * 3_600_000} {
+		srv.RedisCommand(t, "FLUSHALL")
+		d := openAt(t, srv.Addr, params)
+		release(t, d, acquire(t, d, claim("jobs", time.Second)))
+		if left := number(t, srv.RedisCommand(t, "PTTL", "holdfast:{jobs}:claims")); left > most || left < most/2 {
+			t.Errorf("%q: kept for %d ms, want %d", params, left, most)
+		}
+	}
+}
+
+// A server that accepts a connection and says nothing is given up when the time to connect is over.
+func TestConnectTimeout(t *testing.T) {
+	p := proxy.New(t, servers.Redis(t).Addr)
+	p.BlackHole()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // less than a silent connection is given otherwise
+	defer cancel()
+	_, err := driver.Open(ctx, "redis://"+p.Addr+"?connecttimeout=100ms")
+	if err == nil || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want an error of its own", err)
 	}
 }
 
@@ -125,6 +162,7 @@ func newPKI(t *testing.T) pki {
 		Subject:               pkix.Name{CommonName: "a test"},
 		NotBefore:             time.Now().Add(-time.Hour),
 		NotAfter:              time.Now().Add(24 * time.Hour),
+		DNSNames:              []string{"redis.example"},
 		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
 		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
