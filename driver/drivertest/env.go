@@ -303,11 +303,16 @@ func (e *env) eventually(what string, ok func() bool) {
 // needs for rows.
 
 func has[T any](d driver.Driver) bool {
-	if f, ok := d.(*Faulty); ok {
-		d = f.Driver // which offers only what this does
-	}
-	_, ok := driver.As[T](d)
+	_, ok := driver.As[T](direct(d))
 	return ok
+}
+
+// direct returns the driver behind a bad connection, which offers no more than that, but answers each time.
+func direct(d driver.Driver) driver.Driver {
+	if f, ok := d.(*Faulty); ok {
+		return f.Driver
+	}
+	return d
 }
 
 func weighted(d driver.Driver) bool { return d.Traits().Weighted }

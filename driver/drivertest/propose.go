@@ -132,7 +132,7 @@ var proposeRows = []row{
 
 // tellsLife reports whether a driver is of one engine that tells its life: a cluster has several.
 func tellsLife(d driver.Driver) bool {
-	_, err := driver.LifeOf(context.Background(), d)
+	_, err := driver.LifeOf(context.Background(), direct(d))
 	return !errors.Is(err, errors.ErrUnsupported)
 }
 
