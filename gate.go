@@ -38,6 +38,7 @@ type gate struct {
 	// Guarded by gates.mu.
 	hold     *hold              // nil while it is sought
 	passes   int                // how often the hold was handed on
+	turns    turns              // how often it may be
 	visitors []*visitor         // who waits, in order
 	stop     context.CancelFunc // ends the search; nil when none is under way that could be ended
 }
@@ -136,7 +137,7 @@ func (g *gate) begin(ctx context.Context, l *lock, wait bool) (h *hold, w *waite
 }
 
 // take makes the hold the gate's. gates.mu is held.
-func (g *gate) take(h *hold) { h.gate, g.hold, g.passes = g, h, 0 }
+func (g *gate) take(h *hold) { h.gate, g.hold, g.passes, g.turns = g, h, 0, turns{} }
 
 // opened makes the hold the gate's and grants it to the first visitor, or seeks another if it was lost already.
 // gates.mu is held.
@@ -238,22 +239,6 @@ func (g *gate) dismiss(err error) {
 // close ends the gate. gates.mu is held.
 func (g *gate) close() { delete(g.gates.open, g.key) }
 
-// pass hands a hold to the next visitor of its gate, unless it has none or it is the others' turn.
-func (gs *gates) pass(h *hold) bool {
-	gs.mu.Lock()
-	defer gs.mu.Unlock()
-	g := h.gate
-	if g == nil || len(g.visitors) == 0 || g.lock.client.closed() != nil || !h.handsOn(g.passes) {
-		return false
-	}
-	g.passes++
-	if g.passes%g.key.handoff == 0 {
-		g.lock.client.keeper.hurry(&h.kept) // others may wait by now; the answer says so
-	}
-	g.serve()
-	return true
-}
-
 // left says that a hold has ended, so that its gate, if it has one, goes on without it.
 func (gs *gates) left(h *hold) {
 	gs.mu.Lock()
@@ -269,7 +254,7 @@ func (gs *gates) left(h *hold) {
 func (g *gate) proceed() {
 	g.gates.mu.Lock()
 	defer g.gates.mu.Unlock()
-	g.hold = nil
+	g.hold, g.turns = nil, turns{}
 	switch err := g.lock.client.closed(); {
 	case len(g.visitors) == 0:
 		g.close()

@@ -2,6 +2,7 @@ package holdfast_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -65,6 +66,50 @@ func TestGateLetsOthersIn(t *testing.T) {
 		})
 	}
 }
+
+// However short the sections and slow the answers, a client that waits elsewhere has its turn after so many hand-offs.
+func TestGateLetsOthersInBeforeItKnows(t *testing.T) {
+	for _, handoff := range []int{1, 16, 255} {
+		synctest.Test(t, func(t *testing.T) {
+			const goroutines = 600
+			l, a, b := twoClients(t, holdfast.WithLocalHandoff(handoff))
+			first := must(a.Mutex("m").Lock(t.Context()))(t)
+			l.set(faults{slow: 5 * time.Millisecond})
+			var mu sync.Mutex
+			var order []*holdfast.Client
+			visits := func() int {
+				mu.Lock()
+				defer mu.Unlock()
+				return len(order)
+			}
+			var wg sync.WaitGroup
+			visit := func(c *holdfast.Client) {
+				c.Mutex("m").Do(t.Context(), func(context.Context, *holdfast.Lease) error {
+					mu.Lock()
+					order = append(order, c)
+					mu.Unlock()
+					time.Sleep(time.Microsecond)
+					return nil
+				})
+			}
+			for range goroutines {
+				wg.Go(func() { visit(a) })
+			}
+			synctest.Wait()
+			first.Release(t.Context())
+			time.Sleep(handoffTime(handoff))
+			before := visits()
+			wg.Go(func() { visit(b) })
+			wg.Wait()
+			if i := slices.Index(order, b) - before; i > handoff+1 || len(order) != goroutines+1 {
+				t.Errorf("hand-off %d: %d visits before that of the other client, %d in all", handoff, i, len(order))
+			}
+		})
+	}
+}
+
+// handoffTime is when a gate has handed on for a while, and waits for no answer.
+func handoffTime(handoff int) time.Duration { return time.Duration(min(handoff, 3)) * time.Microsecond }
 
 func longestRun[T comparable](s []T) int {
 	longest, run := 0, 0

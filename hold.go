@@ -182,6 +182,9 @@ func (h *hold) surrender() *ending {
 	}
 	e := &ending{lock: h.lock, known: make(chan struct{})}
 	if !g.endBy(e) {
+		if h.lock.client.gates.unpause(h) {
+			h.unwanted()
+		}
 		return nil
 	}
 	if left := h.leastTimeLeft(); left > 0 {
@@ -213,13 +216,22 @@ func (h *hold) unwanted() {
 	}
 }
 
+// returnUnused gives back what nobody has, and learns from the answer only that it is done.
+func (h *hold) returnUnused() {
+	h.mu.Lock()
+	g := h.current
+	h.mu.Unlock()
+	h.giveBack(h.lock.client.lifetime, g)
+}
+
 // renewed, gone and expired are what the keeper tells; see keepable.
-func (h *hold) renewed(st driver.Status) {
+func (h *hold) renewed(st driver.Status, sent instant) {
 	if !st.Granted {
 		h.loseUnder(st.Token, LostGone, errors.New("the backend has taken the grant back"))
 		return
 	}
 	h.note(st)
+	h.lock.client.gates.answered(h, sent, st.Contended)
 }
 
 func (h *hold) expired(err error) { h.lose(LostExpired, err) }
@@ -233,16 +245,19 @@ func (h *hold) gone(err error) {
 	}
 }
 
-// handsOn reports whether the hold may go to another goroutine, after it went to so many in a row.
+// handsOn reports whether the hold may go to another goroutine, after it went to so many.
 func (h *hold) handsOn(passes int) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	limit := maxHandoff
-	if h.contended {
-		limit = h.lock.settings.handoff
-	}
 	left := h.validUntil().sub(now())
-	return !h.over && !h.revoked && !h.leaving && passes < limit && left > h.grantedTTL()/leastToShare
+	return !h.over && !h.revoked && !h.leaving && passes < maxHandoff && left > h.grantedTTL()/leastToShare
+}
+
+// isContended reports whether others wait at the backend, by the newest answer.
+func (h *hold) isContended() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.contended
 }
 
 // valid reports whether the hold can be trusted now.

@@ -31,9 +31,9 @@ type kept struct {
 // keepable is who learns what became of a claim. The methods are called by one goroutine after the other, without the
 // keeper's lock, and must not block or call what others wrote: the deadlines of all other claims wait for them.
 type keepable interface {
-	renewed(driver.Status) // a renewal was answered
-	gone(error)            // the backend no longer has the claim; the keeper has let go of it
-	expired(error)         // the deadline passed, after this error if any; the keeper has let go of it
+	renewed(st driver.Status, sent instant) // a renewal that was sent then was answered
+	gone(error)                             // the backend no longer has the claim; the keeper has let go of it
+	expired(error)                          // the deadline passed, after this error if any; the keeper has let go of it
 }
 
 const notKept = -1
@@ -357,7 +357,7 @@ func (k *keeper) settle(c *kept, sent instant, r driver.Result) {
 	}
 	switch {
 	case r.Err == nil:
-		c.owner.renewed(r.Status)
+		c.owner.renewed(r.Status, sent)
 	case isGone(r.Err):
 		c.owner.gone(r.Err)
 	default:

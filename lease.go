@@ -136,7 +136,7 @@ func (l *Lease) Check(ctx context.Context) error {
 	case err != nil:
 		return h.lock.unserved(ctx, "check", err)
 	default:
-		h.renewed(st)
+		h.renewed(st, sent)
 	}
 	return l.Err()
 }

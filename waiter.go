@@ -201,7 +201,7 @@ func (w *waiter) wake(change func()) {
 }
 
 // renewed, gone and expired are what the keeper tells; see keepable. A renewal that brings nothing new wakes nobody.
-func (w *waiter) renewed(st driver.Status) {
+func (w *waiter) renewed(st driver.Status, _ instant) {
 	if st.Granted || st.Retry > 0 {
 		w.wake(func() { w.note(st) })
 	}

@@ -38,7 +38,7 @@ func (h *hold) wait(ctx context.Context, w driver.Waiter) {
 		case st == driver.Status{}:
 			h.lock.client.keeper.hurry(&h.kept)
 		default:
-			h.renewed(st)
+			h.renewed(st, never)
 		}
 	}
 }
