@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/bubble"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -31,6 +32,7 @@ func TestWatchesAreForgotten(t *testing.T) {
 
 // Of several who watch one lock, one may leave, and the others are woken.
 func TestWatchOutlivesWhoLeaves(t *testing.T) {
+	defer bubble.Alone()()
 	synctest.Test(t, func(*testing.T) {
 		p := emptyPost()
 		first, leaveFirst := p.watching("jobs")
