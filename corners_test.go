@@ -11,7 +11,7 @@ var corners = []corner{
 	{"try", true, func(p *plan) { p.eachVisit(func(v *visit) { v.try = false }) }},
 	{"do", true, func(p *plan) { p.eachVisit(func(v *visit) { v.do = false }) }},
 	{"reentrant", true, func(p *plan) { p.eachVisit(func(v *visit) { v.settings.reentrant = false }) }},
-	{"min hold", false, func(p *plan) { p.eachVisit(func(v *visit) { v.settings.minHold = 0 }) }},
+	{"min hold", true, func(p *plan) { p.eachVisit(func(v *visit) { v.settings.minHold = 0 }) }},
 	{"max hold", true, func(p *plan) { p.eachVisit(func(v *visit) { v.settings.maxHold = 0 }) }},
 	{"detach", true, func(p *plan) { p.never("detach") }},
 	{"detach beside release", true, func(p *plan) { p.never("both") }},

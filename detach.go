@@ -53,8 +53,9 @@ func (h *hold) detach(ctx context.Context, g *grant) error {
 	if !h.prepareToLeave() {
 		return h.lock.failure("detach", errors.New("that is under way already"))
 	}
+	defer h.doneLeaving()
 	if err := h.leaveAlone(ctx); err != nil {
-		h.remain()
+		h.lock.client.keeper.takeUp(&h.kept)
 		return err
 	}
 	leases, ended := g.end(ErrReleased)
@@ -68,17 +69,35 @@ func (h *hold) detach(ctx context.Context, g *grant) error {
 func (h *hold) prepareToLeave() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	first := !h.leaving
-	h.leaving = true
-	return first
+	if h.leaving != nil {
+		return false
+	}
+	h.leaving = make(chan struct{})
+	return true
 }
 
-// remain takes back what prepareToLeave and leaveAlone did.
-func (h *hold) remain() {
+func (h *hold) doneLeaving() {
 	h.mu.Lock()
-	h.leaving = false
+	defer h.mu.Unlock()
+	close(h.leaving)
+	h.leaving = nil
+}
+
+// notLeaving waits until the hold is not being detached, whose request would undo what comes next. It is false when ctx
+// ended before.
+func (h *hold) notLeaving(ctx context.Context) bool {
+	h.mu.Lock()
+	leaving := h.leaving
 	h.mu.Unlock()
-	h.lock.client.keeper.takeUp(&h.kept)
+	if leaving == nil {
+		return true
+	}
+	select {
+	case <-leaving:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // leaveAlone asks the backend to let the claim live for its TTL whatever becomes of this client.

@@ -199,3 +199,32 @@ func TestCloseDuringDetach(t *testing.T) {
 		}
 	})
 }
+
+// Of a release and a detachment at the same time the release decides for how long the lock stays taken, whichever of their
+// requests arrives last.
+func TestReleaseBeforeTheLeastTimeWhileDetaching(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const least = 2 * ttl
+		l, a, b := twoClients(t)
+		lease := must(a.Mutex("m", holdfast.WithMinHold(least)).Lock(t.Context()))(t)
+		start := time.Now()
+		l.set(faults{late: time.Second})
+		detached := make(chan error)
+		go func() {
+			_, err := lease.Detach(t.Context())
+			detached <- err
+		}()
+		synctest.Wait()
+		l.set(faults{})
+		if err := lease.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := <-detached; err == nil {
+			t.Error("it was detached, too")
+		}
+		must(b.Mutex("m").Lock(t.Context()))(t)
+		if took := time.Since(start); took < least {
+			t.Errorf("it stayed taken for %v, want %v", took, least)
+		}
+	})
+}

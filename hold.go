@@ -25,7 +25,7 @@ type hold struct {
 	contended bool          // others wait behind at the backend
 	revoked   bool          // somebody asked us to let go
 	asked     chan struct{} // closed then; made when first asked for
-	leaving   bool          // it is being detached, so it goes to nobody else
+	leaving   chan struct{} // it is being detached, so it goes to nobody else; closed when that is over
 	watched   bool          // somebody cares to learn of the claim's end at once
 	unwatch   func()        // ends what watched began; nil before there is anything to end
 }
@@ -250,7 +250,7 @@ func (h *hold) handsOn(passes int) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	left := h.validUntil().sub(now())
-	return !h.over && !h.revoked && !h.leaving && passes < maxHandoff && left > h.grantedTTL()/leastToShare
+	return !h.over && !h.revoked && h.leaving == nil && passes < maxHandoff && left > h.grantedTTL()/leastToShare
 }
 
 // isContended reports whether others wait at the backend, by the newest answer.

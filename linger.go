@@ -16,7 +16,7 @@ func (h *hold) linger(ctx context.Context, g *grant, left time.Duration) error {
 	if !h.lock.client.canDetach(left) {
 		return h.stayIfOurs(ctx, g, left)
 	}
-	if !h.settle(ctx) {
+	if !h.notLeaving(ctx) || !h.settle(ctx) {
 		return h.stayUnsettled(g, left)
 	}
 	h.end() // so that nobody gives the claim back when its deadline passes

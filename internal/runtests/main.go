@@ -55,7 +55,7 @@ func run(args []string) (code int, err error) {
 func split(args []string) (flags, packages []string, err error) {
 	i := slices.Index(args, "--")
 	if i < 0 || i == len(args)-1 {
-		return nil, nil, errors.New("usage: runtests [FLAG...] -- PACKAGE...")
+		return nil, nil, errors.New("no packages; use it as runtests FLAGS -- PACKAGES")
 	}
 	return args[:i], args[i+1:], nil
 }
