@@ -64,9 +64,9 @@ type Driver interface {
 	// Request queues the claim or, when a claim with its ID is queued, renews it: from then on it lives for c.TTL.
 	// It is atomic, and ignores expired claims. Token, place, weight and limit of a queued claim never change.
 	//
-	// Once a claim was released, broken or expired, requesting its ID again answers [ErrGone] for at least a TTL: a
-	// late duplicate must not queue an orphan. A claim that would not wait (Queue is false) and is not granted leaves
-	// no trace, not even that one, and its Status has Granted false.
+	// Once a claim was released, broken or expired, requesting its ID again answers [ErrGone] for at least a TTL, also
+	// where a renewal made that shorter: a late duplicate must not queue an orphan. A claim that would not wait (Queue is
+	// false) and is not granted leaves no trace, not even that one, and its Status has Granted false.
 	Request(ctx context.Context, c Claim) (Status, error)
 
 	// Release takes the claim out of the queue, granted or not, and grants what that makes grantable. It compares ID

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -83,27 +84,60 @@ func (d *Driver) attach(ctx context.Context, e *claim, own seat, c driver.Claim)
 	if err != nil {
 		return err
 	}
+	notes, err := d.notesFor(ctx, e, own, c)
+	if err != nil {
+		return err
+	}
 	extended := l.extend(c.TTL)
 	for done := false; !done; {
-		done, err = d.attachOnce(ctx, e, &own, l, c)
+		done, err = d.attachOnce(ctx, e, &own, l, notes, c)
 		if isLeaseLost(err) {
 			l.lose()
+			if notes != nil {
+				notes.lose()
+			}
 			return errNewLeaseLost
 		}
 		if err != nil {
 			return err
 		}
 	}
-	e.attached(l)
+	e.attached(l, notes)
 	return extended(ctx)
 }
 
+// notesFor returns the lease for the note of a claim's end, for as long as a request may be late that was there before its TTL
+// becomes shorter; nil when it does not.
+func (d *Driver) notesFor(ctx context.Context, e *claim, own seat, c driver.Claim) (*lease, error) {
+	longest := e.hadTTL(time.Duration(own.TTL) * time.Millisecond)
+	if longest <= c.TTL {
+		return nil, nil
+	}
+	l, err := d.leaseFor(ctx, longest)
+	if err != nil {
+		return nil, err
+	}
+	return l, l.extend(longest)(ctx)
+}
+
+// hadTTL notes a TTL that the claim had, and returns the longest.
+func (e *claim) hadTTL(ttl time.Duration) time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.longest = max(e.longest, ttl)
+	return e.longest
+}
+
 // attachOnce does so unless the record has changed since it was read, and then reads it again.
-func (d *Driver) attachOnce(ctx context.Context, e *claim, own *seat, l *lease, c driver.Claim) (bool, error) {
+func (d *Driver) attachOnce(ctx context.Context, e *claim, own *seat, l, notes *lease, c driver.Claim) (bool, error) {
 	own.TTL, own.Format = milliseconds(c.TTL), d.format
+	changes := []clientv3.Op{clientv3.OpPut(own.key, encode(own.record), clientv3.WithLease(l.id))}
+	if notes != nil {
+		changes = append(changes, e.buryAhead(notes))
+	}
 	answer, err := d.client.Txn(ctx).
 		If(clientv3.Compare(clientv3.ModRevision(own.key), "=", own.mod)).
-		Then(clientv3.OpPut(own.key, encode(own.record), clientv3.WithLease(l.id))).
+		Then(changes...).
 		Else(clientv3.OpGet(own.key)).
 		Commit()
 	if err != nil || answer.Succeeded {
@@ -120,8 +154,12 @@ func (d *Driver) attachOnce(ctx context.Context, e *claim, own *seat, l *lease, 
 	return false, nil
 }
 
-func (e *claim) attached(l *lease) {
+// attached notes the leases of the claim, and of the note of its end if there is one.
+func (e *claim) attached(l, notes *lease) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.lease = l
+	if notes != nil {
+		e.notes = notes
+	}
 }

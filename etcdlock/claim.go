@@ -38,9 +38,11 @@ type claim struct {
 	cancel   context.CancelFunc
 
 	lease   *lease
+	notes   *lease // has a note of the end already, since the TTL was shortened; nil when there is none
 	ttl     time.Duration
-	token   uint64 // zero until a request was answered
-	doubt   bool   // a request was sent whose outcome is not known
+	longest time.Duration // the longest TTL that it had
+	token   uint64        // zero until a request was answered
+	doubt   bool          // a request was sent whose outcome is not known
 	granted bool
 	revoked bool
 	behind  bool // others were behind it at the last look
@@ -106,9 +108,12 @@ func (e *claim) end() {
 // as long as a late request may come.
 func (e *claim) bury() {
 	e.end()
+	if e.isNoted() {
+		e.forgetLater()
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.timer = time.AfterFunc(e.ttl+tombGrace, func() { e.d.forget(e) })
+	e.timer = time.AfterFunc(e.longest+tombGrace, func() { e.d.forget(e) })
 }
 
 func (e *claim) isOver() bool {

@@ -40,7 +40,7 @@ func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) err
 	switch {
 	case err == nil:
 		d.forget(e)
-		l.tombs.add(e.tomb, e.ttl)
+		e.forgetLater()
 	case c.Token == e.tokenNow() && answersGone(err):
 		e.bury()
 	}
@@ -99,7 +99,7 @@ func (d *Driver) undo(ctx context.Context, e *claim, c driver.Claim) error {
 	case err != nil:
 		return explain(err)
 	}
-	l.tombs.add(e.tomb, e.ttl)
+	e.forgetLater()
 	d.forget(e)
 	if answer.Succeeded {
 		return nil

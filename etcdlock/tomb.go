@@ -88,8 +88,44 @@ func (d *Driver) finish(ctx context.Context, e ending) (*clientv3.TxnResponse, e
 	return bare, bareErr
 }
 
-// bury notes an end, as part of the transaction that brings it about.
+// bury notes an end, as part of the transaction that brings it about. Where there is a note already, that one's lease stays:
+// it may live longer.
 func (d *Driver) bury(key string, lease clientv3.LeaseID, released bool, token uint64) clientv3.Op {
-	note := tomb{Format: d.format, Released: released, Token: token}
-	return clientv3.OpPut(key, encode(note), clientv3.WithLease(lease))
+	note := encode(tomb{Format: d.format, Released: released, Token: token})
+	return clientv3.OpTxn(
+		[]clientv3.Cmp{absent(key)},
+		[]clientv3.Op{clientv3.OpPut(key, note, clientv3.WithLease(lease))},
+		[]clientv3.Op{clientv3.OpPut(key, note, clientv3.WithIgnoreLease())},
+	)
+}
+
+// buryAhead notes the end of a claim before it comes, as part of the transaction that makes its TTL shorter: a late copy of a
+// request that names the longer one may arrive that much later, also when this process is gone. Nobody asks for the note
+// while the claim is there.
+func (e *claim) buryAhead(l *lease) clientv3.Op {
+	note := tomb{Format: e.d.format, Token: e.tokenNow()}
+	return clientv3.OpPut(e.tomb, encode(note), clientv3.WithLease(l.id))
+}
+
+// isNoted reports whether there is a note of the end before it came.
+func (e *claim) isNoted() bool {
+	l, _ := e.noted()
+	return l != e.leased()
+}
+
+// noted returns the lease for the note of the end, and for how long it is kept.
+func (e *claim) noted() (*lease, time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.notes != nil && !e.notes.isLost() {
+		return e.notes, e.longest
+	}
+	return e.lease, e.ttl
+}
+
+// forgetLater has the note of the end deleted when no late request can come.
+func (e *claim) forgetLater() {
+	l, ttl := e.noted()
+	l.extend(ttl)
+	l.tombs.add(e.tomb, ttl)
 }

@@ -130,7 +130,8 @@ func (t *tx) status(r row, f front) (driver.Status, error) {
 	return st, err
 }
 
-// remember bars the ID of a claim for as long as a late copy of its request may come.
+// remember bars the ID of a claim for as long as a late copy of its request may come: for its TTL, or for longer where that
+// is noted already.
 func (t *tx) remember(c driver.Claim, released bool) error {
 	return t.exec(rememberEnd, []byte(c.Name), c.ID, int64(c.Token), released, int64(t.now+c.TTL))
 }

@@ -58,6 +58,9 @@ func (t *tx) renew(r row, c driver.Claim) (driver.Status, error) {
 	if c.Token != 0 && c.Token != r.Token {
 		return driver.Status{}, driver.ErrGone
 	}
+	if err := t.barAhead(r, c.TTL); err != nil {
+		return driver.Status{}, err
+	}
 	r.TTL, r.Detached, r.deadline = c.TTL, c.Detached, t.now+c.TTL
 	if err := t.exec(renewClaim, int64(r.TTL), int64(r.deadline), r.Detached, []byte(r.Name), int64(r.Token)); err != nil {
 		return driver.Status{}, err
@@ -67,6 +70,16 @@ func (t *tx) renew(r row, c driver.Claim) (driver.Status, error) {
 		return driver.Status{}, err
 	}
 	return t.status(r, f)
+}
+
+// barAhead notes the end of a claim whose TTL becomes shorter before it comes: a late copy of a request that names the
+// longer one may arrive that much later. Nobody asks for the note while the claim is there.
+func (t *tx) barAhead(r row, ttl time.Duration) error {
+	if ttl >= r.TTL {
+		return nil
+	}
+	r.TTL += ttl
+	return t.remember(r.Claim, false)
 }
 
 // enqueue puts a claim at the end, unless it would have to wait and does not want to.

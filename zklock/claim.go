@@ -41,6 +41,7 @@ type claim struct {
 	behind    bool // others were behind it at the last look
 	verdict   verdict
 	ttl       time.Duration
+	longest   time.Duration // the longest TTL that it had
 	until     instant
 	leaving   bool // it was not renewed in time, and is being taken out of the queue
 	timer     *time.Timer
@@ -96,10 +97,10 @@ func (e *claim) end() {
 // may come. The note that there may be is swept.
 func (e *claim) bury() {
 	e.end()
-	e.s.tombs.add(e.note, e.ttlNow())
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.timer = time.AfterFunc(e.ttl+tombGrace, func() { e.d.forget(e) })
+	e.s.tombs.add(e.note, e.longest)
+	e.timer = time.AfterFunc(e.longest+tombGrace, func() { e.d.forget(e) })
 }
 
 func (e *claim) isOver() bool {
@@ -150,6 +151,12 @@ func (e *claim) ttlNow() time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.ttl
+}
+
+func (e *claim) longestNow() time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.longest
 }
 
 func (e *claim) isGranted() bool {

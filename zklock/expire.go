@@ -19,7 +19,7 @@ func (e *claim) live(ttl time.Duration, from instant) bool {
 	if e.isOver() || e.leaving {
 		return false
 	}
-	e.ttl, e.until = ttl, from.add(ttl)
+	e.ttl, e.longest, e.until = ttl, max(e.longest, ttl), from.add(ttl)
 	if e.timer == nil {
 		e.timer = time.AfterFunc(e.until.sub(now()), e.expire)
 	} else {

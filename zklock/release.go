@@ -39,7 +39,7 @@ func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) err
 	switch {
 	case err == nil:
 		d.forget(e)
-		e.s.tombs.add(e.note, e.ttlNow())
+		e.s.tombs.add(e.note, e.longestNow())
 		return nil
 	case isNoNode(err):
 		err = d.epitaph(ctx, e.s, c)

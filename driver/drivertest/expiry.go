@@ -237,6 +237,36 @@ var expiryRows = []row{
 		exact: true,
 	},
 	{
+		name: "dead for its longest TTL",
+		why:  "a request from before the TTL was made shorter may be as late as the TTL that it names, and must not queue an orphan",
+		run: func(e *env) {
+			expired, released := e.claim(), e.claim()
+			e.shorten(e.d, expired, e.acquire(e.d, expired))
+			e.eventually("the claim expires", e.free)
+			st := e.acquire(e.d, released)
+			e.release(e.d, e.shorten(e.d, released, st), st)
+			ended := []driver.Claim{expired, released}
+			if e.traits.Detach { // then another client can renew it
+				elsewhere := e.claim()
+				e.shorten(e.other, elsewhere, e.acquire(e.d, elsewhere))
+				e.eventually("the claim that was renewed elsewhere expires", e.free)
+				ended = append(ended, elsewhere)
+			}
+			for range 3 {
+				e.pass(e.short(expired).TTL)
+				e.free() // which lets the driver forget what it may
+			}
+			for _, late := range ended {
+				for _, d := range []driver.Driver{e.d, e.other} {
+					_, err := e.ask(d, late)
+					e.isGone(err, "requesting again, with its first TTL, an ID that ended with a shorter one")
+				}
+			}
+			e.queued()
+		},
+		exact: true,
+	},
+	{
 		name: "nothing moves a dead claim",
 		why:  "a renewal that arrives after the end must not make the claim live again",
 		run: func(e *env) {
@@ -262,6 +292,17 @@ func (e *env) free() bool {
 		e.release(e.other, c, st)
 	}
 	return st.Granted
+}
+
+// shorten renews a claim as one that is left alone for the rest of a short time, and returns it as it is then.
+func (e *env) shorten(d driver.Driver, c driver.Claim, st driver.Status) driver.Claim {
+	e.Helper()
+	brief := e.short(renewal(c, st))
+	brief.Detached = e.traits.Detach
+	if got := e.acquire(d, brief); got.TTL >= c.TTL {
+		e.Skip("this driver grants longer TTLs than were asked for")
+	}
+	return brief
 }
 
 // outlives keeps a claim for several times its TTL.

@@ -5,9 +5,12 @@ BEGIN
 	DECLARE v_now BIGINT DEFAULT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
 	DECLARE v_sum, v_limit BIGINT;
 	DECLARE v_waits TINYINT;
-	REPLACE INTO holdfast_ends (name, id, token, released, deadline)
-	SELECT name, id, token, 1, v_now + ttl FROM holdfast_claims
-	WHERE name = p_name AND granted IN (0, 1) AND token <= p_released;
+	INSERT INTO holdfast_ends (name, id, token, released, deadline)
+	SELECT c.name, c.id, c.token, 1, v_now + c.ttl FROM holdfast_claims c
+	WHERE c.name = p_name AND c.granted IN (0, 1) AND c.token <= p_released
+	ON DUPLICATE KEY UPDATE
+		token = VALUES(token), released = VALUES(released),
+		deadline = GREATEST(holdfast_ends.deadline, VALUES(deadline));
 	DELETE FROM holdfast_claims WHERE name = p_name AND granted IN (0, 1) AND token <= p_released;
 	UPDATE holdfast_locks SET released = 0 WHERE name = p_name;
 	CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);

@@ -7,7 +7,7 @@ BEGIN
 	DECLARE v_line TEXT CHARACTER SET ascii;
 	DECLARE v_name VARBINARY(1024);
 	DECLARE v_id VARBINARY(64);
-	DECLARE v_token, v_ttl, v_now, v_found, v_there, v_noted BIGINT;
+	DECLARE v_token, v_ttl, v_had, v_now, v_found, v_there, v_noted BIGINT;
 	DECLARE v_granted, v_shares, v_revoked TINYINT;
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
 	DECLARE EXIT HANDLER FOR SQLEXCEPTION
@@ -40,7 +40,7 @@ BEGIN
 		SET v_now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
 		IF p_extend THEN
 			SET v_found = NULL, v_there = NULL;
-			SELECT token INTO v_found FROM holdfast_claims WHERE name = v_name AND id = v_id FOR UPDATE SKIP LOCKED;
+			SELECT token, ttl INTO v_found, v_had FROM holdfast_claims WHERE name = v_name AND id = v_id FOR UPDATE SKIP LOCKED;
 			SELECT token INTO v_there FROM holdfast_claims WHERE name = v_name AND id = v_id;
 			IF v_found IS NULL AND v_there IS NOT NULL THEN
 				SELECT 3, 0, 0, 0, 0, 0, 0;
@@ -48,6 +48,9 @@ BEGIN
 			END IF;
 			UPDATE holdfast_claims SET ttl = v_ttl, deadline = v_now + v_ttl
 			WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token);
+			IF ROW_COUNT() > 0 THEN
+				CALL holdfast1_shorten(v_name, v_id, v_had, v_ttl, v_now);
+			END IF;
 		END IF;
 		SET v_found = NULL;
 		SELECT token, granted, granted = 0 AND weight < units, ttl, revoked

@@ -28,6 +28,7 @@ BEGIN
 	ELSEIF v_token IS NOT NULL AND p_token NOT IN (0, v_token) THEN
 		SET v_answer = 1;
 	ELSEIF v_token IS NOT NULL THEN
+		CALL holdfast1_shorten(p_name, p_id, v_ttl, p_ttl, v_now);
 		UPDATE holdfast_claims SET ttl = p_ttl, deadline = v_now + p_ttl WHERE name = p_name AND id = p_id;
 		CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
 		SELECT granted, revoked INTO v_granted, v_revoked FROM holdfast_claims WHERE name = p_name AND id = p_id;

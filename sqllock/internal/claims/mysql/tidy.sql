@@ -16,9 +16,12 @@ BEGIN
 		WHERE c.name = p_name AND c.deadline <= v_now AND c.token > l.released LIMIT p_most
 	) e;
 	CALL holdfast1_enter(p_name);
-	REPLACE INTO holdfast_ends (name, id, token, released, deadline)
-	SELECT name, id, token, 0, v_now + ttl FROM holdfast_claims
-	WHERE name = p_name AND deadline <= v_now ORDER BY token LIMIT p_most FOR UPDATE;
+	INSERT INTO holdfast_ends (name, id, token, released, deadline)
+	SELECT c.name, c.id, c.token, 0, v_now + c.ttl FROM holdfast_claims c
+	WHERE c.name = p_name AND c.deadline <= v_now ORDER BY c.token LIMIT p_most FOR UPDATE
+	ON DUPLICATE KEY UPDATE
+		token = VALUES(token), released = VALUES(released),
+		deadline = GREATEST(holdfast_ends.deadline, VALUES(deadline));
 	DELETE FROM holdfast_claims WHERE name = p_name AND deadline <= v_now ORDER BY token LIMIT p_most;
 	CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
 	COMMIT;

@@ -1,5 +1,6 @@
 -- Takes a claim out of its queue, whose row is locked, and bars its ID for its TTL. Takes name, ID, whether it was
--- released, now, and the deadline up to which it may be taken: a claim that was renewed meanwhile stays.
+-- released, now, and the deadline up to which it may be taken: a claim that was renewed meanwhile stays. A note that bars it
+-- for longer stays as long.
 CREATE FUNCTION holdfast1_finish(p_name bytea, p_id text, p_released boolean, p_now bigint, p_most bigint)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -9,6 +10,6 @@ BEGIN
 	INSERT INTO holdfast_ends (name, id, token, released, deadline)
 	SELECT p_name, p_id, token, p_released, p_now + ttl FROM taken
 	ON CONFLICT (name, id) DO UPDATE
-	SET token = excluded.token, released = excluded.released, deadline = excluded.deadline;
+	SET token = excluded.token, released = excluded.released, deadline = greatest(holdfast_ends.deadline, excluded.deadline);
 END
 $$;

@@ -13,6 +13,7 @@ DECLARE
 	v_id    text;
 	v_token bigint;
 	v_ttl   bigint;
+	v_had   bigint;
 	v_now   bigint;
 	v_claim record;
 BEGIN
@@ -32,7 +33,7 @@ BEGIN
 		v_last := v_name;
 		v_now := holdfast1_now();
 		IF p_extend THEN
-			PERFORM FROM holdfast_claims WHERE name = v_name AND id = v_id FOR NO KEY UPDATE SKIP LOCKED;
+			SELECT ttl INTO v_had FROM holdfast_claims WHERE name = v_name AND id = v_id FOR NO KEY UPDATE SKIP LOCKED;
 			IF NOT FOUND AND EXISTS (SELECT FROM holdfast_claims WHERE name = v_name AND id = v_id) THEN
 				RETURN QUERY SELECT 3, 0::bigint, false, 0::bigint, 0::bigint, false, false;
 				CONTINUE;
@@ -40,6 +41,10 @@ BEGIN
 			UPDATE holdfast_claims SET ttl = v_ttl, deadline = v_now + v_ttl
 			WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token)
 			RETURNING * INTO v_claim;
+			IF FOUND AND v_ttl < v_had THEN
+				PERFORM holdfast1_shorten(v_name, v_id, v_had, v_ttl, v_now);
+				SELECT * INTO v_claim FROM holdfast_claims WHERE name = v_name AND id = v_id;
+			END IF;
 		ELSE
 			SELECT * INTO v_claim FROM holdfast_claims
 			WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token);

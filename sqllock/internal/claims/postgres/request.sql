@@ -15,7 +15,7 @@ BEGIN
 	answer := 0;
 	PERFORM holdfast1_enter(p_name);
 	v_now := holdfast1_now();
-	SELECT token, deadline INTO v_claim FROM holdfast_claims WHERE name = p_name AND id = p_id FOR UPDATE;
+	SELECT token, ttl, deadline INTO v_claim FROM holdfast_claims WHERE name = p_name AND id = p_id FOR UPDATE;
 	IF FOUND AND v_claim.deadline <= v_now THEN
 		PERFORM holdfast1_settle(p_name, v_now);
 		PERFORM holdfast1_finish(p_name, p_id, false, v_now, v_now);
@@ -23,6 +23,9 @@ BEGIN
 	ELSIF FOUND AND p_token NOT IN (0, v_claim.token) THEN
 		answer := 1;
 	ELSIF FOUND THEN
+		IF p_ttl < v_claim.ttl THEN
+			PERFORM holdfast1_shorten(p_name, p_id, v_claim.ttl, p_ttl, v_now);
+		END IF;
 		UPDATE holdfast_claims SET ttl = p_ttl, deadline = v_now + p_ttl WHERE name = p_name AND id = p_id;
 		PERFORM holdfast1_settle(p_name, v_now);
 	ELSIF p_token <> 0 OR EXISTS (

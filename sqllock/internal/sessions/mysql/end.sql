@@ -1,5 +1,6 @@
 -- Notes how a claim ended that has not the lock, or not any more, unless that is known.
-INSERT INTO holdfast_session_claims (name, id, state, token, until) VALUES ({name}, {id}, '{state}', {token}, {now} + {ttl})
+INSERT INTO holdfast_session_claims (name, id, state, token, until) VALUES ({name}, {id}, '{state}', {token}, {now} + GREATEST({ttl},
+	COALESCE((SELECT ttl FROM holdfast_sessions WHERE name = {name} AND id = {id}), 0)))
 	ON DUPLICATE KEY UPDATE token = IF(state = 'waiting', VALUES(token), token),
 	until = IF(state = 'waiting', VALUES(until), GREATEST(until, VALUES(until))),
 	state = IF(state = 'waiting', VALUES(state), state);

@@ -1,5 +1,6 @@
 -- Notes how a claim ended that has not the lock, or not any more, unless that is known.
-INSERT INTO holdfast_session_claims AS c (name, id, state, token, until) VALUES ({name}, {id}, '{state}', {token}, {now} + {ttl})
+INSERT INTO holdfast_session_claims AS c (name, id, state, token, until) VALUES ({name}, {id}, '{state}', {token}, {now} + GREATEST({ttl},
+	COALESCE((SELECT ttl FROM holdfast_sessions WHERE name = {name} AND id = {id}), 0)))
 	ON CONFLICT (name, id) DO UPDATE SET
 	token = CASE WHEN c.state = 'waiting' THEN excluded.token ELSE c.token END,
 	until = CASE WHEN c.state = 'waiting' THEN excluded.until ELSE GREATEST(c.until, excluded.until) END,
