@@ -131,15 +131,20 @@ func warmUp(t *testing.T, c *holdfast.Client) {
 // Waiters whose pushes are lost, since the connections for them are killed all the time, are late by a renewal at most.
 func TestLostPushes(t *testing.T) {
 	srv := servers.Redis(t)
+	pace.Run(t, "all the time", func(t *pace.T) { lostPushes(t, srv) })
+}
+
+func lostPushes(t *pace.T, srv *servers.Server) {
 	const waiters = 8
+	ttl := t.TTL(ttl)
 	killer, stop := context.WithCancel(t.Context())
 	killed := make(chan int)
 	go func() {
 		n := 0
 		for killer.Err() == nil {
-			killed, err := strconv.Atoi(srv.RedisCommand(t, "CLIENT", "KILL", "TYPE", "pubsub"))
+			killed, err := strconv.Atoi(srv.RedisCommand(t.T, "CLIENT", "KILL", "TYPE", "pubsub"))
 			if err != nil {
-				t.Error(err)
+				t.T.Error(err)
 			}
 			n += killed
 		}
@@ -150,15 +155,15 @@ func TestLostPushes(t *testing.T) {
 	var longest time.Duration
 	released := time.Now()
 	for range waiters {
-		c := open(t, "redis://"+srv.Addr)
+		c := open(t.T, "redis://"+srv.Addr, holdfast.WithTTL(ttl))
 		wg.Go(func() {
 			for range 5 {
-				lease := lock(t, c, 10*waiters*ttl)
+				lease := lock(t.T, c, 10*waiters*ttl)
 				mu.Lock()
 				longest = max(longest, time.Since(released))
 				mu.Unlock()
 				if err := lease.Release(t.Context()); err != nil {
-					t.Error(err)
+					t.T.Error(err)
 				}
 				mu.Lock()
 				released = time.Now()
