@@ -64,6 +64,7 @@ func (j *job) start(program string) (err error) {
 	j.child, err = child.Start(child.Command{
 		Path: program, Args: j.plan.command, Env: j.environment(),
 		Stdin: j.in, Out: j.out, Err: j.err,
+		Mark:    heldEnv + "=" + around(j.plan.name, j.lease.Token()),
 		Inherit: driver.Inherit(j.store.driver), Guarded: j.plan.onLost != lostIgnore,
 		Resume: func() bool { return j.lease.Err() == nil },
 	})

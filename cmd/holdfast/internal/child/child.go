@@ -6,7 +6,7 @@
 //
 // A program that uses it calls guard.Main when guard.Asked says so.
 //
-// A process starts no other children, and one command at a time: the next when nothing of the last one lives.
+// A process starts no other children while a command runs, and one command at a time: the next when nothing of the last one lives.
 package child
 
 import (
@@ -24,6 +24,11 @@ type Command struct {
 	Stdin *os.File // the child reads it directly
 	Out   *os.File
 	Err   *os.File
+
+	// Mark is one of Env, as NAME=VALUE, that nobody else has. By it what descends from the command is told from other
+	// children of this process, if there may be any: those that a shell had before it became this process, or those of
+	// others whom the first process of a container adopts.
+	Mark string
 
 	Inherit []*os.File // open in the child under the numbers they have here, beside standard input, output and error
 

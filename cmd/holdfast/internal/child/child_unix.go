@@ -17,7 +17,8 @@ import (
 
 // A Child is a command that was started. Its methods are safe for concurrent use.
 type Child struct {
-	pid    int // of the command, and of its process group
+	pid    int    // of the command, and of its process group
+	mark   string // of what descends from it; empty when this process has no other children
 	tty    *tty
 	resume func() bool
 
@@ -36,6 +37,9 @@ func Start(cmd Command) (*Child, error) {
 	}
 	adoptOrphans()
 	c := &Child{resume: cmd.Resume, dismissed: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{})}
+	if mayHaveOthers() {
+		c.mark = cmd.Mark
+	}
 	started := make(chan error)
 	go func() {
 		// The kernel ends the child when the thread that started it ends, so this thread stays until the child is gone.
@@ -72,7 +76,7 @@ func (c *Child) start(cmd Command) error {
 // startGuard starts a guard where one is wanted. Without it the command runs as well.
 func (c *Child) startGuard(cmd Command) {
 	if cmd.Guarded {
-		c.guard, c.unguarded = guard.Start(c.pid, cmd.Inherit)
+		c.guard, c.unguarded = guard.Start(c.pid, c.mark, cmd.Inherit)
 	}
 	if c.guard == nil {
 		close(c.dismissed)
@@ -137,7 +141,24 @@ func (c *Child) follow() {
 		default:
 			c.exited(status)
 		}
+		if c.mark != "" && guard == 0 && c.hasExited() && !c.family().Lives() && !descend.GroupLives(c.pid) {
+			return // the children that are left are others'
+		}
 	}
+}
+
+func (c *Child) hasExited() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// family is what descends from the command.
+func (c *Child) family() descend.Family {
+	return descend.Family{Parent: os.Getpid(), Spare: c.guard.ID(), Group: c.pid, Mark: c.mark}
 }
 
 func (c *Child) exited(status syscall.WaitStatus) {
@@ -173,7 +194,7 @@ func (c *Child) Terminate() error {
 // killAll returns an error when nothing of the group could be killed.
 func (c *Child) killAll() error {
 	err := c.Signal(syscall.SIGKILL)
-	descend.KillChildren(os.Getpid(), c.guard.ID())
+	c.family().Kill()
 	return err
 }
 

@@ -17,6 +17,12 @@ func adoptOrphans() {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // without it, what leaves the group is not found
 }
 
+// mayHaveOthers reports whether this process may have children beside a command: those it has now, which are of the
+// program that became this one, or those that the first process adopts from everybody.
+func mayHaveOthers() bool {
+	return os.Getpid() == 1 || unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) == nil
+}
+
 // stopSelf stops this process until somebody continues it. The signal is sent to the calling thread, which therefore
 // does not run on before it has effect.
 func stopSelf() {

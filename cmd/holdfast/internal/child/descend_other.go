@@ -13,6 +13,9 @@ func sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: t
 // adoptOrphans does nothing where the kernel offers no way: only the process group is ended.
 func adoptOrphans() {}
 
+// mayHaveOthers does not matter, since nobody is looked for.
+func mayHaveOthers() bool { return false }
+
 // stopSelf stops this process until somebody continues it.
 func stopSelf() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // cannot fail for oneself

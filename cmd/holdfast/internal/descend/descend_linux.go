@@ -7,38 +7,113 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
-// KillChildren kills the children of a process but for one, among them orphans that left their group, and reports whether
-// there were any. Their children become those of the process, and are found the next time.
-func KillChildren(parent, spare int) (found bool) {
+// Kill kills the children that are of the family, among them orphans that left their group, and reports whether there
+// were any. Their children become those of the parent, and are found the next time.
+func (f Family) Kill() (found bool) {
 	for p := range processes {
-		if p.parent == parent && p.pid != spare {
-			_ = syscall.Kill(p.pid, syscall.SIGKILL) // it may be gone by now
+		if f.has(p) && f.kill(p.pid) {
 			found = true
 		}
 	}
 	return found
 }
 
-// GroupLives reports whether a process of a group runs. Those that nobody has waited for do not.
-func GroupLives(group int) bool {
+// Lives reports whether a child that is of the family runs.
+func (f Family) Lives() bool {
 	for p := range processes {
-		if p.group == group {
+		if f.has(p) {
 			return true
 		}
 	}
 	return false
 }
 
-// processes yields those that run.
+func (f Family) has(p process) bool {
+	return p.lives && p.parent == f.Parent && p.pid != f.Spare && (f.Mark == "" || p.group == f.Group || isMarked(p.pid, f.Mark))
+}
+
+// kill kills a process that is of the family still: another one may have got its ID since that was read. A process is
+// looked at while it is held, so that what was seen is what is killed.
+func (f Family) kill(pid int) (found bool) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err == unix.ESRCH {
+		return false
+	}
+	if err == nil {
+		defer unix.Close(fd)
+	}
+	if !f.has(readStat("/proc/" + strconv.Itoa(pid) + "/stat")) {
+		return false
+	}
+	if err != nil || unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == unix.ENOSYS {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may be gone by now
+	}
+	return true
+}
+
+// isMarked reports whether a process was started with a variable, or with one that adds words to it.
+func isMarked(pid int, mark string) bool {
+	environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return false
+	}
+	for variable := range strings.SplitSeq(string(environ), "\x00") {
+		if variable == mark || strings.HasPrefix(variable, mark+" ") {
+			return true
+		}
+	}
+	return false
+}
+
+// GroupLives reports whether a process of a group runs. Those that nobody has waited for do not, unless /proc does not
+// tell them apart.
+func GroupLives(group int) bool {
+	if !tellsAll() {
+		return syscall.Kill(-group, 0) != syscall.ESRCH
+	}
+	for p := range processes {
+		if p.lives && p.group == group {
+			return true
+		}
+	}
+	return false
+}
+
+// processes yields those that /proc shows: none where its IDs are not those of this process's namespace, in which they
+// would be somebody else's.
 func processes(yield func(process) bool) {
+	if !isOurs() {
+		return
+	}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is fine
 	for _, path := range stats {
-		if p := readStat(path); p.lives && !yield(p) {
+		if !yield(readStat(path)) {
 			return
 		}
 	}
+}
+
+// isOurs reports whether /proc calls this process, and so all others, by the ID that it has for itself.
+func isOurs() bool {
+	us := strconv.Itoa(os.Getpid())
+	self, err := os.Readlink("/proc/self")
+	if err != nil || self != us {
+		return false
+	}
+	status, err := os.ReadFile("/proc/self/status")
+	_, ids, nested := strings.Cut(string(status), "\nNSpid:") // one ID for each namespace, from that of /proc to ours
+	ids, _, _ = strings.Cut(ids, "\n")
+	return err == nil && (!nested || strings.TrimSpace(ids) == us)
+}
+
+// tellsAll reports whether /proc shows the processes of all users: hidepid has it show our own alone.
+func tellsAll() bool {
+	_, err := os.ReadFile("/proc/1/stat")
+	return err == nil && isOurs()
 }
 
 // A process as /proc shows it.

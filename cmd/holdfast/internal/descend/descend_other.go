@@ -5,8 +5,11 @@ package descend
 
 import "syscall"
 
-// KillChildren does nothing where the kernel offers no way: only the process group is ended.
-func KillChildren(parent, spare int) (found bool) { return false }
+// Kill does nothing where the kernel offers no way: only the process group is ended.
+func (f Family) Kill() (found bool) { return false }
+
+// Lives is false for the same reason.
+func (f Family) Lives() bool { return false }
 
 // GroupLives reports whether there is a process of a group, which nobody may have waited for.
 func GroupLives(group int) bool { return syscall.Kill(-group, 0) != syscall.ESRCH }

@@ -37,7 +37,7 @@ func supervise() {
 	command := exec.Command("sleep", "300")
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	check(command.Start())
-	g, err := Start(command.Process.Pid, nil)
+	g, err := Start(command.Process.Pid, "", nil)
 	check(err)
 	g.Until(func() time.Time { return time.Now().Add(left) })
 	fmt.Println(command.Process.Pid, g.ID())
@@ -172,5 +172,24 @@ func TestLastWordHolds(t *testing.T) {
 	w.listenTo(pipe)
 	if left := w.deadline - before; w.alone || left < 2990*time.Minute {
 		t.Errorf("%v are left, alone: %v; want what was said last, however much was said before", left, w.alone)
+	}
+}
+
+// A time that was over before the clock started is over, and not one that was never told.
+func TestLongOver(t *testing.T) {
+	listen, said, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	defer listen.Close()
+	pipe := int(listen.Fd())
+	if err := unix.SetNonblock(pipe, true); err != nil {
+		t.Fatal(err)
+	}
+	(&Guard{words: said}).Until(func() time.Time { return time.Time{} })
+	w := &watch{group: 1 << 30}
+	if w.listenTo(pipe); w.deadline <= 0 || w.deadline > clock() {
+		t.Errorf("the deadline is %v of %v; want one that has passed", w.deadline, clock())
 	}
 }

@@ -22,9 +22,9 @@ type Guard struct {
 	told    time.Duration
 }
 
-// Start starts a guard for a process group. It keeps the files open for as long as something of the group lives, though
-// this process may be gone.
-func Start(group int, keep []*os.File) (*Guard, error) {
+// Start starts a guard for a process group and what descends from it: see package descend for the mark of that. The
+// guard keeps the files open for as long as something of the group lives, though this process may be gone.
+func Start(group int, mark string, keep []*os.File) (*Guard, error) {
 	program, err := self()
 	if err != nil {
 		return nil, err
@@ -39,7 +39,8 @@ func Start(group int, keep []*os.File) (*Guard, error) {
 		return nil, err
 	}
 	defer listen.Close()
-	p, err := os.StartProcess(program, []string{"holdfast", Mode, strconv.Itoa(group), strconv.Itoa(os.Getpid())}, &os.ProcAttr{
+	args := []string{"holdfast", Mode, strconv.Itoa(group), strconv.Itoa(os.Getpid()), mark}
+	p, err := os.StartProcess(program, args, &os.ProcAttr{
 		Dir:   "/",
 		Env:   []string{"GOMAXPROCS=1", "GOTRACEBACK=none"},
 		Files: append([]*os.File{null, null, null, listen}, keep...),
@@ -66,7 +67,7 @@ func (g *Guard) Until(when func() time.Time) {
 		return
 	}
 	at := clock()
-	at += time.Until(when())
+	at = max(at+time.Until(when()), time.Millisecond) // what ended before the clock began is over, too
 	if (at - g.told).Abs() < time.Millisecond {
 		return
 	}

@@ -22,6 +22,7 @@ const words = 3
 // A watch is a guard at work.
 type watch struct {
 	group      int
+	mark       string        // of what descends from the command
 	supervisor int           // our parent, unless it is gone
 	deadline   time.Duration // by clock; zero until it was told
 	alone      bool          // the supervisor is gone
@@ -39,7 +40,7 @@ func Main(args []string) int {
 		signal.Ignore(s) // those who end the job end it by its supervisor
 	}
 	_ = unix.SetNonblock(words, true) // it is a pipe
-	w := &watch{group: group, supervisor: supervisor}
+	w := &watch{group: group, supervisor: supervisor, mark: args[4]}
 	alarm := newAlarm()
 	for {
 		w.listenTo(words)
@@ -120,7 +121,8 @@ func (w *watch) kill() {
 // killOrphans kills what has left the group and was adopted by the supervisor. Without that, orphans are among the
 // children of some other process, which are not ours to kill.
 func (w *watch) killOrphans() (found bool) {
-	return os.Getppid() == w.supervisor && descend.KillChildren(w.supervisor, os.Getpid())
+	family := descend.Family{Parent: w.supervisor, Spare: os.Getpid(), Group: w.group, Mark: w.mark}
+	return os.Getppid() == w.supervisor && family.Kill()
 }
 
 // clock is one that all processes of the machine share, and that does not stand still while it is suspended.

@@ -1,0 +1,14 @@
+//go:build unix
+
+package descend
+
+// A Family is what descends from a command, as far as it has become a child of the process that adopts orphans.
+type Family struct {
+	Parent int // who adopts
+	Spare  int // a child that is not of the family; zero for none
+	Group  int // of the command
+
+	// Mark is a variable, as NAME=VALUE, in the environment of the command and of what descends from it, where others
+	// than those may be among the children of the parent. Empty, all children are of the family.
+	Mark string
+}
