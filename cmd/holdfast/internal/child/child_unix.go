@@ -125,6 +125,9 @@ func (c *Child) follow() {
 	defer c.tty.close()
 	guard := c.guard.ID()
 	for {
+		if guard != 0 && endsNext(c.pid) && c.dismissGuard() {
+			guard = 0
+		}
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, syscall.WUNTRACED, nil)
 		switch {
@@ -134,6 +137,7 @@ func (c *Child) follow() {
 			return
 		case pid == guard:
 			guard = 0 // another process may get its ID
+			c.guard.Forget()
 			close(c.dismissed)
 		case pid != c.pid: // an orphan
 		case status.Stopped():
@@ -159,6 +163,19 @@ func (c *Child) hasExited() bool {
 // family is what descends from the command.
 func (c *Child) family() descend.Family {
 	return descend.Family{Parent: os.Getpid(), Spare: c.guard.ID(), Group: c.pid, Mark: c.mark}
+}
+
+// dismissGuard ends the guard, and reports whether it has ended: it must not be able to kill a group whose ID is free.
+func (c *Child) dismissGuard() (ended bool) {
+	c.guard.Dismiss()
+	for limit := time.Now().Add(leaveLimit); time.Now().Before(limit); time.Sleep(100 * time.Microsecond) {
+		if pid, _ := syscall.Wait4(c.guard.ID(), nil, syscall.WNOHANG, nil); pid > 0 {
+			c.guard.Forget()
+			close(c.dismissed)
+			return true
+		}
+	}
+	return false
 }
 
 func (c *Child) exited(status syscall.WaitStatus) {

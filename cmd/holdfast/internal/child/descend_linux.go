@@ -23,6 +23,15 @@ func mayHaveOthers() bool {
 	return os.Getpid() == 1 || unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) == nil
 }
 
+// endsNext waits until there is a child to be waited for, and reports whether a process has ended that was not waited for
+// yet. Until then nobody else gets its ID or that of its group.
+func endsNext(pid int) bool {
+	for unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
+	var ended unix.Siginfo
+	return unix.Waitid(unix.P_PID, pid, &ended, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) == nil && ended.Signo != 0
+}
+
 // stopSelf stops this process until somebody continues it. The signal is sent to the calling thread, which therefore
 // does not run on before it has effect.
 func stopSelf() {

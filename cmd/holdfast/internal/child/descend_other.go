@@ -16,6 +16,9 @@ func adoptOrphans() {}
 // mayHaveOthers does not matter, since nobody is looked for.
 func mayHaveOthers() bool { return false }
 
+// endsNext is never known.
+func endsNext(int) bool { return false }
+
 // stopSelf stops this process until somebody continues it.
 func stopSelf() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // cannot fail for oneself

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -20,6 +21,9 @@ type Guard struct {
 	process *os.Process
 	words   *os.File // our end of the pipe on which it is told
 	told    time.Duration
+
+	mu        sync.Mutex
+	forgotten bool // it was waited for, and another process may have its ID
 }
 
 // Start starts a guard for a process group and what descends from it: see package descend for the mark of that. The
@@ -55,6 +59,11 @@ func Start(group int, mark string, keep []*os.File) (*Guard, error) {
 // ID is the guard's process ID, zero for none.
 func (g *Guard) ID() int {
 	if g == nil {
+		return 0
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.forgotten {
 		return 0
 	}
 	return g.process.Pid
@@ -96,6 +105,18 @@ func (g *Guard) Dismiss() {
 	if g == nil {
 		return
 	}
-	_ = g.process.Kill() // it may be gone by now
-	_ = g.words.Close()  // likewise
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.forgotten {
+		_ = g.process.Kill() // it may be gone by now
+	}
+	_ = g.words.Close() // likewise
+}
+
+// Forget is called when the guard was waited for: another process may get its ID.
+func (g *Guard) Forget() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.forgotten = true
+	_ = g.process.Release() // it was waited for by its ID
 }
