@@ -109,12 +109,12 @@ func (d *Driver) afterDefeat(ctx context.Context, cl *claim, r *round, v verdict
 	wait, shortage := r.shortage()
 	pause = pauseAfter(try)
 	switch {
-	case v == ended:
+	case v == ended, v == divided && cl.ask.Queue: // it was alive somewhere for longer than elsewhere, or never had all nodes
 		return st, 0, d.lose(cl)
 	case v == taken && cl.ask.Queue:
 		st, err = d.standInLine(ctx, cl, r)
 		return st, 0, err
-	case v == taken && (r.granted() == 0 || last):
+	case (v == taken || v == divided) && (r.granted() == 0 || last): // what ended may be a try that left no trace elsewhere
 		d.claims.drop(cl) // a claim that would not wait leaves no trace
 		return st, 0, nil
 	case v != short:

@@ -8,7 +8,8 @@ const (
 	won                      // a majority has the claim, under the token
 	behind                   // a majority has the claim, but knows greater tokens: propose a greater one
 	taken                    // others have the lock on so many nodes that no majority is left
-	ended                    // no majority is left, and nodes know that the claim has ended
+	ended                    // the claim has ended on so many nodes that no majority is left
+	divided                  // no majority is left: on some nodes the claim has ended, on others somebody else has the lock
 	short                    // too few nodes can vote
 )
 
@@ -61,8 +62,8 @@ func judge(votes []vote, proposed uint64) verdict {
 		return ended
 	case having+by[none] >= enough, by[refused]+by[none] > spare && by[refused] > 0:
 		return undecided
-	case by[refused]+by[barred] > spare: // it was alive somewhere for longer than elsewhere, or never had all nodes
-		return ended
+	case by[refused]+by[barred] > spare:
+		return divided
 	}
 	return short
 }
