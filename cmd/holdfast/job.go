@@ -65,8 +65,9 @@ func (j *job) start(program string) (err error) {
 		Path: program, Args: j.plan.command, Env: j.environment(),
 		Stdin: j.in, Out: j.out, Err: j.err,
 		Mark:    heldEnv + "=" + around(j.plan.name, j.lease.Token()),
-		Inherit: driver.Inherit(j.store.driver), Guarded: j.plan.onLost != lostIgnore,
-		Resume: func() bool { return j.lease.Err() == nil },
+		Inherit: driver.Inherit(j.store.driver),
+		Until:   j.guarded(),
+		Resume:  func() bool { return j.lease.Err() == nil },
 	})
 	if err != nil {
 		return cannotRun(j.plan.command[0], err)
@@ -75,6 +76,14 @@ func (j *job) start(program string) (err error) {
 		j.warn(fmt.Errorf("nobody ends the command if this process is stopped: %w", err))
 	}
 	return nil
+}
+
+// guarded says until when the command may run, if it is to be ended then.
+func (j *job) guarded() func() time.Time {
+	if j.plan.onLost == lostIgnore {
+		return nil
+	}
+	return j.limit
 }
 
 // environment is ours, and what tells the command about its lock: last, so that it wins over what an outer lock set.

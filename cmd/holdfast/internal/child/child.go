@@ -32,9 +32,9 @@ type Command struct {
 
 	Inherit []*os.File // open in the child under the numbers they have here, beside standard input, output and error
 
-	// Guarded has a guard end the command when the time that Until says has passed, though this process may not be able
-	// to: see package guard.
-	Guarded bool
+	// Until says until when the command may run at first. Then a guard ends it, though this process may not be able to,
+	// unless [Child.Until] has said more: see package guard. Nil is for no guard.
+	Until func() time.Time
 
 	// Resume is asked before a suspended command goes on. Where it answers false the command is killed instead. It is
 	// called by one goroutine.

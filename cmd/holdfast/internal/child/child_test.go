@@ -5,6 +5,7 @@ package child
 import (
 	"os"
 	"testing"
+	"time"
 
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/guard"
 )
@@ -19,7 +20,7 @@ func TestMain(m *testing.M) {
 // The command is waited for when its guard is gone: from then on another group may get its ID.
 func TestGuardEndsFirst(t *testing.T) {
 	for range 10 {
-		c, err := Start(Command{Path: "/bin/true", Args: []string{"true"}, Stdin: os.Stdin, Out: os.Stdout, Err: os.Stderr, Guarded: true})
+		c, err := Start(Command{Path: "/bin/true", Args: []string{"true"}, Stdin: os.Stdin, Out: os.Stdout, Err: os.Stderr, Until: func() time.Time { return time.Now().Add(time.Hour) }})
 		if err != nil || c.Unguarded() != nil {
 			t.Fatal(err, c.Unguarded())
 		}

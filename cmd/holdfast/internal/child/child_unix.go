@@ -75,8 +75,8 @@ func (c *Child) start(cmd Command) error {
 
 // startGuard starts a guard where one is wanted. Without it the command runs as well.
 func (c *Child) startGuard(cmd Command) {
-	if cmd.Guarded {
-		c.guard, c.unguarded = guard.Start(c.pid, c.mark, cmd.Inherit)
+	if cmd.Until != nil {
+		c.guard, c.unguarded = guard.Start(c.pid, c.mark, cmd.Until, cmd.Inherit)
 	}
 	if c.guard == nil {
 		close(c.dismissed)

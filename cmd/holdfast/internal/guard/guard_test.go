@@ -37,9 +37,8 @@ func supervise() {
 	command := exec.Command("sleep", "300")
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	check(command.Start())
-	g, err := Start(command.Process.Pid, "", nil)
-	check(err)
-	g.Until(func() time.Time { return time.Now().Add(left) })
+	g, err := Start(command.Process.Pid, "", func() time.Time { return time.Now().Add(left) }, nil)
+	check(err) // and it is told no more, as by one that is stopped right now
 	fmt.Println(command.Process.Pid, g.ID())
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }

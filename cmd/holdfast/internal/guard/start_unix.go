@@ -26,9 +26,10 @@ type Guard struct {
 	forgotten bool // it was waited for, and another process may have its ID
 }
 
-// Start starts a guard for a process group and what descends from it: see package descend for the mark of that. The
+// Start starts a guard for a process group and what descends from it: see package descend for the mark of that. until is
+// what the guard knows before [Guard.Until] says more, so that it has a deadline though this process stops right now. The
 // guard keeps the files open for as long as something of the group lives, though this process may be gone.
-func Start(group int, mark string, keep []*os.File) (*Guard, error) {
+func Start(group int, mark string, until func() time.Time, keep []*os.File) (*Guard, error) {
 	program, err := self()
 	if err != nil {
 		return nil, err
@@ -43,6 +44,10 @@ func Start(group int, mark string, keep []*os.File) (*Guard, error) {
 		return nil, err
 	}
 	defer listen.Close()
+	g := &Guard{words: words}
+	if err := g.tell(until); err != nil {
+		return nil, errors.Join(fmt.Errorf("tell a guard: %w", err), words.Close())
+	}
 	args := []string{"holdfast", Mode, strconv.Itoa(group), strconv.Itoa(os.Getpid()), mark}
 	p, err := os.StartProcess(program, args, &os.ProcAttr{
 		Dir:   "/",
@@ -53,7 +58,8 @@ func Start(group int, mark string, keep []*os.File) (*Guard, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start a guard: %w", err), words.Close())
 	}
-	return &Guard{process: p, words: words}, nil
+	g.process = p
+	return g, nil
 }
 
 // ID is the guard's process ID, zero for none.
@@ -72,18 +78,19 @@ func (g *Guard) ID() int {
 // Until tells the guard until when the command may run. when is asked after the clock was read, so that a pause between
 // the two makes the guard early, and never late.
 func (g *Guard) Until(when func() time.Time) {
-	if g == nil {
-		return
+	if g != nil && g.tell(when) != nil {
+		g.Dismiss() // it is gone, or was deaf for long; what it knows is stale
 	}
+}
+
+func (g *Guard) tell(when func() time.Time) error {
 	at := clock()
 	at = max(at+time.Until(when()), time.Millisecond) // what ended before the clock began is over, too
 	if (at - g.told).Abs() < time.Millisecond {
-		return
+		return nil
 	}
 	g.told = at
-	if g.write(binary.BigEndian.AppendUint64(nil, uint64(at))) != nil {
-		g.Dismiss() // it is gone, or was deaf for long; what it knows is stale
-	}
+	return g.write(binary.BigEndian.AppendUint64(nil, uint64(at)))
 }
 
 // write does not wait for one who does not listen.

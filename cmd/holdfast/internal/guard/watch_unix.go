@@ -24,7 +24,7 @@ type watch struct {
 	group      int
 	mark       string        // of what descends from the command
 	supervisor int           // our parent, unless it is gone
-	deadline   time.Duration // by clock; zero until it was told
+	deadline   time.Duration // by clock
 	alone      bool          // the supervisor is gone
 	pace       time.Duration // of looks since then
 }
@@ -47,7 +47,7 @@ func Main(args []string) int {
 		switch {
 		case w.alone && w.isOver():
 			return 0
-		case w.deadline > 0 && clock() >= w.deadline:
+		case clock() >= w.deadline:
 			w.kill()
 			return 0
 		}
@@ -68,10 +68,7 @@ func (w *watch) next() time.Duration {
 		return w.deadline
 	}
 	w.pace = min(max(2*w.pace, firstPace), lastPace)
-	if look := clock() + w.pace; w.deadline == 0 || look < w.deadline { // it may never have been told
-		return look
-	}
-	return w.deadline
+	return min(clock()+w.pace, w.deadline)
 }
 
 // Bounds of the pause between two looks whether a command whose supervisor is gone has ended: until then its lock is kept.
