@@ -55,20 +55,22 @@ func Start(cmd Command) (*Child, error) {
 
 func (c *Child) start(cmd Command) error {
 	suspend := catchSuspend()
+	c.startGuard(cmd)
 	p, err := os.StartProcess(cmd.Path, cmd.Args, &os.ProcAttr{
 		Env:   cmd.Env,
 		Files: []*os.File{cmd.Stdin, cmd.Out, cmd.Err},
 		Sys:   sysProcAttr(),
 	})
 	if err != nil {
+		c.guard.Dismiss()
 		return err
 	}
 	c.pid = p.Pid
+	c.guard.Of(c.pid)
 	c.tty = openTTY()
 	if areTerminals(cmd.Stdin, cmd.Out, cmd.Err) {
 		c.tty.lend(c.pid)
 	}
-	c.startGuard(cmd)
 	go c.passOn(suspend)
 	return p.Release() // follow waits for all children, not for this one
 }
@@ -76,7 +78,7 @@ func (c *Child) start(cmd Command) error {
 // startGuard starts a guard where one is wanted. Without it the command runs as well.
 func (c *Child) startGuard(cmd Command) {
 	if cmd.Until != nil {
-		c.guard, c.unguarded = guard.Start(c.pid, c.mark, cmd.Until, cmd.Inherit)
+		c.guard, c.unguarded = guard.Start(c.mark, cmd.Until, cmd.Inherit)
 	}
 	if c.guard == nil {
 		close(c.dismissed)

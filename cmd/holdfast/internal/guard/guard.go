@@ -6,9 +6,9 @@
 // and ends with the command.
 package guard
 
-// Mode is the first argument of this program as a guard. What follows are the process group, the supervisor, and
-// the mark of what descends from the command: see package descend.
+// Mode is the first argument of this program as a guard. What follows are the supervisor, and the mark of what descends
+// from the command: see package descend. The process group is told, since the guard is there before the command.
 const Mode = "--guard"
 
 // Asked reports whether a command line asks this program to be a guard.
-func Asked(args []string) bool { return len(args) == 5 && args[1] == Mode }
+func Asked(args []string) bool { return len(args) == 4 && args[1] == Mode }

@@ -36,9 +36,10 @@ func supervise() {
 	check(err)
 	command := exec.Command("sleep", "300")
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	g, err := Start("", func() time.Time { return time.Now().Add(left) }, nil)
+	check(err)
 	check(command.Start())
-	g, err := Start(command.Process.Pid, "", func() time.Time { return time.Now().Add(left) }, nil)
-	check(err) // and it is told no more, as by one that is stopped right now
+	g.Of(command.Process.Pid) // and it is told no more, as by one that is stopped right now
 	fmt.Println(command.Process.Pid, g.ID())
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }

@@ -26,10 +26,11 @@ type Guard struct {
 	forgotten bool // it was waited for, and another process may have its ID
 }
 
-// Start starts a guard for a process group and what descends from it: see package descend for the mark of that. until is
-// what the guard knows before [Guard.Until] says more, so that it has a deadline though this process stops right now. The
-// guard keeps the files open for as long as something of the group lives, though this process may be gone.
-func Start(group int, mark string, until func() time.Time, keep []*os.File) (*Guard, error) {
+// Start starts a guard for a command that is started next, and for what descends from that: see package descend for the
+// mark of it. So there is no time in which nobody guards the command, but for the moment until [Guard.Of] tells which it is.
+// until is what the guard knows before [Guard.Until] says more. It keeps the files open for as long as something of
+// the command lives, though this process may be gone.
+func Start(mark string, until func() time.Time, keep []*os.File) (*Guard, error) {
 	program, err := self()
 	if err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func Start(group int, mark string, until func() time.Time, keep []*os.File) (*Gu
 	if err := g.tell(until); err != nil {
 		return nil, errors.Join(fmt.Errorf("tell a guard: %w", err), words.Close())
 	}
-	args := []string{"holdfast", Mode, strconv.Itoa(group), strconv.Itoa(os.Getpid()), mark}
+	args := []string{"holdfast", Mode, strconv.Itoa(os.Getpid()), mark}
 	p, err := os.StartProcess(program, args, &os.ProcAttr{
 		Dir:   "/",
 		Env:   []string{"GOMAXPROCS=1", "GOTRACEBACK=none"},
@@ -75,6 +76,13 @@ func (g *Guard) ID() int {
 	return g.process.Pid
 }
 
+// Of tells the guard the process group of the command.
+func (g *Guard) Of(group int) {
+	if g != nil && g.write(word(-int64(group))) != nil {
+		g.Dismiss()
+	}
+}
+
 // Until tells the guard until when the command may run. when is asked after the clock was read, so that a pause between
 // the two makes the guard early, and never late.
 func (g *Guard) Until(when func() time.Time) {
@@ -90,8 +98,11 @@ func (g *Guard) tell(when func() time.Time) error {
 		return nil
 	}
 	g.told = at
-	return g.write(binary.BigEndian.AppendUint64(nil, uint64(at)))
+	return g.write(word(int64(at)))
 }
+
+// word is what a guard is told: a deadline or, less than zero, a process group.
+func word(v int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(v)) }
 
 // write does not wait for one who does not listen.
 func (g *Guard) write(word []byte) error {

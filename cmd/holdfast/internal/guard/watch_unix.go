@@ -4,8 +4,10 @@ package guard
 
 import (
 	"encoding/binary"
+	"math"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -21,7 +23,7 @@ const words = 3
 
 // A watch is a guard at work.
 type watch struct {
-	group      int
+	group      int           // zero until it was told: nothing has been started, as far as it knows
 	mark       string        // of what descends from the command
 	supervisor int           // our parent, unless it is gone
 	deadline   time.Duration // by clock
@@ -31,23 +33,22 @@ type watch struct {
 
 // Main is this program as a guard: see [Asked]. It returns the exit code.
 func Main(args []string) int {
-	group, badGroup := strconv.Atoi(args[2])
-	supervisor, badSupervisor := strconv.Atoi(args[3])
-	if badGroup != nil || badSupervisor != nil || group <= 1 || !isPipe(words) {
+	supervisor, err := strconv.Atoi(args[2])
+	if err != nil || !isPipe(words) {
 		return usageError
 	}
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2} {
 		signal.Ignore(s) // those who end the job end it by its supervisor
 	}
 	_ = unix.SetNonblock(words, true) // it is a pipe
-	w := &watch{group: group, supervisor: supervisor, mark: args[4]}
+	w := &watch{supervisor: supervisor, mark: args[3]}
 	alarm := newAlarm()
 	for {
 		w.listenTo(words)
 		switch {
-		case w.alone && w.isOver():
+		case w.alone && (w.group == 0 || w.isOver()):
 			return 0
-		case clock() >= w.deadline:
+		case w.group > 0 && clock() >= w.deadline:
 			w.kill()
 			return 0
 		}
@@ -64,7 +65,10 @@ func isPipe(fd int) bool {
 
 // next is when to look again.
 func (w *watch) next() time.Duration {
-	if !w.alone {
+	switch {
+	case w.group == 0:
+		return math.MaxInt64 // until it is told
+	case !w.alone:
 		return w.deadline
 	}
 	w.pace = min(max(2*w.pace, firstPace), lastPace)
@@ -77,7 +81,7 @@ const (
 	lastPace  = 250 * time.Millisecond
 )
 
-// listenTo takes in all that was said, of which the last holds: after a pause of this process the first is stale.
+// listenTo takes in all that was said, before it is acted on: after a pause of this process the first is stale.
 func (w *watch) listenTo(pipe int) {
 	for !w.alone {
 		var said [4096]byte // words are of eight bytes, each written in one piece
@@ -88,8 +92,19 @@ func (w *watch) listenTo(pipe int) {
 		case n < 8:
 			w.alone = true
 		default:
-			w.deadline = time.Duration(binary.BigEndian.Uint64(said[n-8 : n]))
+			for word := range slices.Chunk(said[:n-n%8], 8) {
+				w.hear(int64(binary.BigEndian.Uint64(word)))
+			}
 		}
+	}
+}
+
+// hear takes in one word: see func word. Groups that cannot be a command's are not believed.
+func (w *watch) hear(v int64) {
+	if v >= 0 {
+		w.deadline = time.Duration(v)
+	} else if group := int(-v); group > 1 {
+		w.group = group
 	}
 }
 
