@@ -12,3 +12,23 @@ type Listener interface {
 	// ctx bounds what Listen itself needs, not the listening. After an error nobody listens.
 	Listen(ctx context.Context, c Claim, moved func()) (stop func(), err error)
 }
+
+// Listeners are what a driver calls when something may have happened to a claim. The zero value has none. Whatever lock
+// guards the claim guards them.
+type Listeners struct{ moved map[*func()]struct{} }
+
+// Add adds one, until remove is called under the same lock.
+func (ls *Listeners) Add(moved func()) (remove func()) {
+	if ls.moved == nil {
+		ls.moved = make(map[*func()]struct{})
+	}
+	ls.moved[&moved] = struct{}{}
+	return func() { delete(ls.moved, &moved) }
+}
+
+// Call calls all of them.
+func (ls *Listeners) Call() {
+	for moved := range ls.moved {
+		(*moved)()
+	}
+}

@@ -30,7 +30,7 @@ type record struct {
 	revoked bool
 	news    chan struct{} // holds one token until Wait collects it; closed when the claim ends
 
-	listeners listeners
+	listeners driver.Listeners // called when it is revoked or ends
 }
 
 func newLock(began, now time.Time) *lock {
@@ -77,7 +77,7 @@ func (l *lock) end(released bool, over func(driver.Claim) bool) {
 func (l *lock) bury(c driver.Claim, released bool) {
 	r := l.records[c.ID]
 	close(r.news)
-	r.listeners.call()
+	r.listeners.Call()
 	delete(l.records, c.ID)
 	c.TTL = r.longest
 	l.remember(c, released)
@@ -102,7 +102,7 @@ func (r *record) tell() {
 	case r.news <- struct{}{}:
 	default: // word is there already
 	}
-	r.listeners.call()
+	r.listeners.Call()
 }
 
 // find returns the place of a claim in the queue, by ID and, when it has one, by token.

@@ -12,7 +12,7 @@ func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop
 	if err != nil {
 		return nil, explain(err)
 	}
-	stop, missed := d.post.attach(c.ID, &moved)
+	stop, missed := d.post.attach(c.ID, moved)
 	if untold || missed {
 		moved()
 	}
@@ -20,20 +20,17 @@ func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop
 }
 
 // attach has moved called whenever there is news of a claim. missed says that there is already, or that the claim has ended.
-func (p *post) attach(id string, moved *func()) (stop func(), missed bool) {
+func (p *post) attach(id string, moved func()) (stop func(), missed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.boxes[id]
 	if b == nil {
 		return func() {}, true
 	}
-	if b.listeners == nil {
-		b.listeners = make(map[*func()]struct{})
-	}
-	b.listeners[moved] = struct{}{}
+	remove := b.listeners.Add(moved)
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		delete(b.listeners, moved)
+		remove()
 	}, b.filled
 }

@@ -34,7 +34,7 @@ type box struct {
 	lock   string        // whose claim it is
 	told   bool          // the claim's record says where to tell of it
 
-	listeners map[*func()]struct{} // are called with each news
+	listeners driver.Listeners // called with each news
 }
 
 // A watch wakes those that watch a queue, and is there while somebody does.
@@ -160,9 +160,7 @@ func (b *box) fill() {
 		close(b.wake)
 		b.wake = nil
 	}
-	for moved := range b.listeners {
-		(*moved)()
-	}
+	b.listeners.Call()
 }
 
 // take empties the box.

@@ -28,13 +28,10 @@ func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop
 func (ps *posts) listen(c driver.Claim, p *post, moved func()) (stop func()) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	if p.listeners == nil {
-		p.listeners = make(map[*func()]struct{})
-	}
-	p.listeners[&moved] = struct{}{}
+	remove := p.listeners.Add(moved)
 	return func() {
 		ps.mu.Lock()
-		delete(p.listeners, &moved)
+		remove()
 		ps.mu.Unlock()
 		ps.leave(c, p, driver.Status{}, context.Canceled)
 	}

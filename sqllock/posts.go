@@ -23,7 +23,7 @@ type post struct {
 	waiters int
 	until   time.Time // nobody asks after that
 
-	listeners map[*func()]struct{} // are called when it rings
+	listeners driver.Listeners // called when it rings
 }
 
 const firstSweep = 64
@@ -86,9 +86,7 @@ func (ps *posts) ring(id string) {
 		case p.bell <- struct{}{}:
 		default: // it rings already
 		}
-		for moved := range p.listeners {
-			(*moved)()
-		}
+		p.listeners.Call()
 	}
 }
 

@@ -11,16 +11,13 @@ func (d *Driver) Listen(_ context.Context, c driver.Claim, moved func()) (stop f
 	p, ps := d.enter(c), &d.posts
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	if p.listeners == nil {
-		p.listeners = make(map[*func()]struct{})
-	}
-	p.listeners[&moved] = struct{}{}
+	remove := p.listeners.Add(moved)
 	if len(p.news) > 0 {
 		moved()
 	}
 	return func() {
 		ps.mu.Lock()
-		delete(p.listeners, &moved)
+		remove()
 		ps.mu.Unlock()
 		d.leave(p)
 	}, nil

@@ -28,7 +28,7 @@ type post struct {
 	until   time.Time          // nobody asks after that
 	stop    context.CancelFunc // of the wait for this claim that is under way, or nil
 
-	listeners map[*func()]struct{} // are called with each notice
+	listeners driver.Listeners // called with each notice
 }
 
 // A notice is what Wait returns.
@@ -80,9 +80,7 @@ func (ps *posts) tellLocked(p *post, n notice) {
 	default:
 	}
 	p.news <- n
-	for moved := range p.listeners {
-		(*moved)()
-	}
+	p.listeners.Call()
 	switch {
 	case n.err != nil:
 		ps.removeLocked(p)
