@@ -7,7 +7,7 @@ local call = redis.call
 --layout
 
 local function ended(how)
-  call('SET', KEYS[4], how, 'PX', ARGV[3] * 2)
+  call('SET', KEYS[4], how, 'PX', math.max(ARGV[3] * 2, call('PTTL', KEYS[4])))
 end
 
 local mark = call('GET', KEYS[4])

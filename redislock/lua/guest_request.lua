@@ -2,7 +2,7 @@
 -- KEYS     1 the lock  2 its signal
 --          3 our record of the lock: the last token, and the last of us who had to wait, until when
 --          4 the claim's mark: 'waits' or, while it has the lock, 'TOKEN'; then 'released TOKEN' or 'ended'. It outlives
---            the claim by a TTL at least
+--            the claim by the longest TTL that this had, at least
 -- ARGV     1 the claim as the layout calls it  2 its token, '0' at first  3 TTL in ms  4 keep the record for ms
 --          5 '1' if it waits when the lock is taken
 -- Returns  {'granted', TOKEN, '1' if one of us waits}, {'taken', ms until the lock ends, 0 if it has no end} or {'gone'}
@@ -15,10 +15,15 @@ local micros = clock[1] * 1000000 + clock[2]
 local record = call('HMGET', KEYS[3], 'token', 'waiter', 'until')
 local mark = call('GET', KEYS[4])
 
+-- note sets the mark. A TTL that is shorter than the one before lets it live no less: a request with that one may be late.
+local function note(value)
+  call('SET', KEYS[4], value, 'PX', math.max(ARGV[3] * 2, call('PTTL', KEYS[4])))
+end
+
 if mark and mark ~= 'waits' then
   if string.find(mark, '^%d') == nil or ARGV[2] ~= '0' and ARGV[2] ~= mark then return {'gone'} end
   if not is_ours() then
-    call('SET', KEYS[4], 'ended', 'PX', ARGV[3] * 2)
+    note('ended')
     return {'gone'}
   end
   call('PEXPIRE', KEYS[1], ARGV[3])
@@ -38,6 +43,6 @@ else
   call('HSET', KEYS[3], 'token', mark)
 end
 call('PEXPIRE', KEYS[3], ARGV[4])
-call('SET', KEYS[4], mark, 'PX', ARGV[3] * 2)
+note(mark)
 local waits = record[2] and record[2] ~= ARGV[1] and (tonumber(record[3]) or 0) > micros
 return {'granted', mark, waits and '1' or '0'}
