@@ -82,13 +82,23 @@ func newDriver(ctx context.Context, db *sql.DB, dialect *Dialect, mode Mode, kee
 	case mode != Claims && mode != Session:
 		return nil, fmt.Errorf("there is no mode %q; use %q or %q", mode, Claims, Session)
 	case mode == Claims && dialect.server != nil:
-		return claims.New(ctx, db, dialect.server, keep)
+		return newClaims(ctx, db, dialect, keep)
 	case mode == Claims:
 		return newFile(ctx, db, dialect, keep)
 	case dialect.sessions == nil:
 		return nil, fmt.Errorf("%w: SQLite has no locks of sessions; leave out the mode", errors.ErrUnsupported)
 	}
 	return sessions.New(ctx, db, dialect.sessions, keep)
+}
+
+// newClaims makes a driver on a server.
+func newClaims(ctx context.Context, db *sql.DB, dialect *Dialect, keep time.Duration) (driver.Driver, error) {
+	d, err := claims.New(ctx, db, dialect.server, keep)
+	if err != nil {
+		return nil, err
+	}
+	d.AlsoReap(claims.Others{Kind: "row of a transaction", First: firstRow, Step: reapStep})
+	return d, nil
 }
 
 // newFile makes a driver on an SQLite database.

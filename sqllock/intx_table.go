@@ -9,7 +9,7 @@ import (
 )
 
 // rowTable has a row for each name that was locked with [InTx]. A row may be deleted at any time: that waits for whoever
-// has it locked, and the next one makes it again.
+// has it locked, and the next one makes it again. [ReapInTx] does so.
 const rowTable = "holdfast_rows"
 
 var makeTable = map[dbms.Kind]string{

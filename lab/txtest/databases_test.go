@@ -35,6 +35,8 @@ var tests = []struct {
 	{"InTx/refuses", true, inTxRefuses},
 	{"InTx/first use", true, inTxFirstUse},
 	{"InTx/a row is deleted", false, inTxRowDeleted},
+	{"InTx/rows are reaped", true, inTxReaped},
+	{"InTx/a crowd beside reaping", false, inTxCrowdBesideReaping},
 	{"InTx/outlasts the limit of the database", false, inTxOutlasts},
 	{"InTx/1500 purchases of 100 items", true, purchases},
 	{"ForUpdate/own rows", false, forUpdateOwnRows},

@@ -23,6 +23,7 @@ type Driver struct {
 	resting  resting     // connections on which nobody waits just now
 	posts    posts
 	sweeper  sweeper
+	others   Others
 	closing  sync.Once
 }
 
@@ -65,6 +66,15 @@ func (d *Driver) Close() (err error) {
 	})
 	return err
 }
+
+// Others are rows in the same database that a Reap removes, too: step by step from First on, until no name follows.
+type Others struct {
+	Kind, First string
+	Step        func(ctx context.Context, conn *sql.Conn, from string, age time.Duration) (names []string, next string, err error)
+}
+
+// AlsoReap lets Reap remove others. It is called before the driver is used.
+func (d *Driver) AlsoReap(others Others) { d.others = others }
 
 // Own lets Close close the database, too.
 func (d *Driver) Own(db *sql.DB) { d.owned = db }

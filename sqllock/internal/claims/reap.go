@@ -23,7 +23,23 @@ func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.
 			return err
 		})
 	}
+	if err == nil {
+		err = d.reapOthers(ctx, age, &removed)
+	}
 	return removed, err
+}
+
+func (d *Driver) reapOthers(ctx context.Context, age time.Duration, removed *[]driver.Leftover) (err error) {
+	for next := d.others.First; next != "" && err == nil; {
+		err = d.aside(ctx, func(ctx context.Context, conn *conn) (err error) {
+			names, after, err := d.others.Step(ctx, conn.Conn, next, age)
+			if err == nil {
+				next, *removed = after, append(*removed, leftovers(d.others.Kind, names)...)
+			}
+			return err
+		})
+	}
+	return err
 }
 
 // afterAll is a name that no other is greater than.
