@@ -13,7 +13,8 @@ import (
 )
 
 // Check examines the servers, as [driver.Checker] says. It asks each by the words srvr and conf; where the administrator
-// has not allowed those, it says so.
+// has not allowed those, it says so. What a server takes at once it finds out by requests of that size, which change
+// nothing.
 func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	if d.lifetime.Err() != nil {
 		return nil, errClosed
@@ -53,7 +54,7 @@ func (d *Driver) checkServer(ctx context.Context, host string) []driver.Finding 
 		findings = append(findings, checkTick(host, conf)...)
 		findings = append(findings, checkShortest(host, conf)...)
 	}
-	return findings
+	return append(findings, d.checkBuffer(ctx, host))
 }
 
 // checkVersion knows since when there are parents that go by themselves.
@@ -127,21 +128,23 @@ func (s *session) members(ctx context.Context) (int, error) {
 	return max(1, strings.Count("\n"+string(config.data), "\nserver.")), err
 }
 
+// checkPatience is how long one question to one server may take.
+const checkPatience = 2 * time.Second
+
 // ask sends one of ZooKeeper's four-letter words.
 func (d *Driver) ask(ctx context.Context, host, word string) (string, error) {
 	dial := d.opts.Dial
 	if dial == nil {
 		dial = net.DialTimeout
 	}
-	const patience = 2 * time.Second
-	conn, err := dial("tcp", host, patience)
+	conn, err := dial("tcp", host, checkPatience)
 	if err != nil {
 		return "", err
 	}
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	conn.SetDeadline(time.Now().Add(patience))
+	conn.SetDeadline(time.Now().Add(checkPatience))
 	if _, err := io.WriteString(conn, word); err != nil {
 		return "", err
 	}

@@ -59,6 +59,9 @@ func (d *Driver) enter(c driver.Claim, s *session) *claim {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if e := d.claims[idOf(c)]; e != nil && !e.isOver() {
+		if e.s != s {
+			s.room.give(e.seatKey(), e.note)
+		}
 		return e
 	}
 	e := &claim{
@@ -93,10 +96,20 @@ func (e *claim) end() {
 	e.timer.Stop()
 }
 
+// seatKey stands for the claim's node in the room of its session.
+func (e *claim) seatKey() string { return seatKey(e.queue, e.id) }
+
+// leave is forget for a claim that has no nodes in its session.
+func (d *Driver) leave(e *claim) {
+	d.forget(e)
+	e.s.room.give(e.seatKey(), e.note)
+}
+
 // bury is end for a claim of whose end the server may have no note: it is remembered here, for as long as a late request
-// may come. The note that there may be is swept.
+// may come. Its node is gone, and the note that there may be is swept.
 func (e *claim) bury() {
 	e.end()
+	e.s.room.give(e.seatKey())
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.s.tombs.add(e.note, e.longest)

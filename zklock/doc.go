@@ -7,7 +7,8 @@
 // what people may want to know, and for a TTL after the end how the claim ended.
 //
 // ZooKeeper gives a connection one timeout, so claims of one TTL share a session, which lives up to a second longer. The
-// server drops the nodes when the session ends; so claims end when their process does. While it lives, it takes out of the
+// server drops the nodes when the session ends, in one change that names them all and must not become too large; so a
+// session that is full takes no more, and the next one of the same TTL does. Claims end when their process does. While it lives, it takes out of the
 // queue those that nobody renews. A renewal writes a heartbeat, since only a write shows that the leader still counts the
 // session as alive.
 //

@@ -21,13 +21,14 @@ type Driver struct {
 	acl      []zk.ACL
 	keys     keyspace
 	format   int
+	room     int             // bytes that the nodes of one session may come to
 	lifetime context.Context // ends with Close
 	stop     context.CancelFunc
 	running  group
 	traits   func() driver.Traits
 
 	mu     sync.Mutex
-	slots  map[time.Duration]*slot // sessions by the TTL they are for
+	slots  map[time.Duration][]*slot // sessions by the TTL they are for
 	claims map[claimID]*claim
 	wards  map[claimID]*ward
 }
@@ -56,9 +57,13 @@ func New(hosts []string, opts *Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
+	room, err := opts.room()
+	if err != nil {
+		return nil, err
+	}
 	d := &Driver{
-		hosts: hosts, opts: *opts, acl: opts.acl(), keys: keys, format: recordFormat,
-		slots: make(map[time.Duration]*slot), claims: make(map[claimID]*claim),
+		hosts: hosts, opts: *opts, acl: opts.acl(), keys: keys, format: recordFormat, room: room,
+		slots: make(map[time.Duration][]*slot), claims: make(map[claimID]*claim),
 		wards: make(map[claimID]*ward),
 	}
 	d.lifetime, d.stop = context.WithCancel(context.Background())
@@ -130,13 +135,15 @@ func (d *Driver) Close() error {
 func (d *Driver) sessions() (list []*session) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, slot := range d.slots {
-		select {
-		case <-slot.ready:
-			if slot.err == nil {
-				list = append(list, slot.session)
+	for _, slots := range d.slots {
+		for _, slot := range slots {
+			select {
+			case <-slot.ready:
+				if slot.err == nil {
+					list = append(list, slot.session)
+				}
+			default: // it ends with the lifetime
 			}
-		default: // it ends with the lifetime
 		}
 	}
 	return list

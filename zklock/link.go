@@ -29,9 +29,9 @@ type link struct {
 	fault  error // why the newest attempt has failed
 }
 
-func (d *Driver) newLink(timeout time.Duration) *link {
+func (d *Driver) newLink(hosts []string, timeout time.Duration) *link {
 	l := &link{
-		hosts: d.hosts, connect: d.opts.Dial, timeout: timeout, closed: make(chan struct{}), next: rand.IntN(len(d.hosts)),
+		hosts: hosts, connect: d.opts.Dial, timeout: timeout, closed: make(chan struct{}), next: rand.IntN(len(hosts)),
 	}
 	if l.connect == nil {
 		l.connect = net.DialTimeout

@@ -24,6 +24,7 @@ const greetTimeout = 5 * time.Second
 //
 //	prefix  the node below the chroot under which everything is kept; default /holdfast, or the chroot itself in other layouts
 //	layout  "holdfast", the default, "curator" or "kazoo" to lock together with such clients
+//	sessionbytes  how many bytes the nodes of one session may come to; see [Options]; default 524288
 //	acl     "creator", the default where a user is given: nodes are for this user alone; or "open": for everybody
 func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 	opts, err := settings(u)
@@ -63,6 +64,8 @@ func settings(u *url.URL) (*Options, error) {
 		Chroot: strings.TrimSuffix(u.Path, "/"),
 		Prefix: p.String("prefix", ""),
 		Layout: Layout(p.String("layout", string(Native))),
+
+		SessionBytes: p.Int("sessionbytes", DefaultSessionBytes),
 	}
 	acl := p.String("acl", "")
 	if err := p.Err(); err != nil {

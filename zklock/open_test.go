@@ -56,14 +56,16 @@ func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	addr := servers.ZooKeeper(t).Addr
 	for url, want := range map[string]string{
-		"zk:///chroot":                      "no server",
-		"zk://" + addr + "?chroot=/a":       "unknown parameter",
-		"zk://" + addr + "?layout=nested":   "unknown layout",
-		"zk://" + addr + "/a/../b":          "chroot and prefix",
-		"zk://" + addr + "?prefix=/a//b":    "chroot and prefix",
-		"zk://" + addr + "?acl=mine":        "parameter acl",
-		"zk://" + addr + "?acl=creator":     "names a user",
-		"zk://" + addr + "?prefix=%2Fa%00b": "chroot and prefix",
+		"zk:///chroot":                        "no server",
+		"zk://" + addr + "?chroot=/a":         "unknown parameter",
+		"zk://" + addr + "?layout=nested":     "unknown layout",
+		"zk://" + addr + "/a/../b":            "chroot and prefix",
+		"zk://" + addr + "?prefix=/a//b":      "chroot and prefix",
+		"zk://" + addr + "?acl=mine":          "parameter acl",
+		"zk://" + addr + "?acl=creator":       "names a user",
+		"zk://" + addr + "?prefix=%2Fa%00b":   "chroot and prefix",
+		"zk://" + addr + "?sessionbytes=many": "parameter sessionbytes",
+		"zk://" + addr + "?sessionbytes=99":   "16384 to",
 	} {
 		if _, err := openURL(t, url); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want an error with %q", url, err, want)
@@ -151,7 +153,7 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	ensemble := servers.ZooKeeperEnsemble(t, 3)
 	findings := check(t, open(t, nil, addrs(ensemble)...))
-	if len(findings) != 11 || find(findings, "3 members").Level != driver.Fine || find(findings, "3.").Fact == "" {
+	if len(findings) != 14 || find(findings, "3 members").Level != driver.Fine || find(findings, "3.").Fact == "" {
 		t.Errorf("found %+v", findings)
 	}
 	ensemble[0].Kill(t)
@@ -169,6 +171,21 @@ func TestCheckOfAWeakServer(t *testing.T) {
 		if f := find(findings, fact); f.Level != driver.Warning || f.Advice == "" {
 			t.Errorf("%s: %+v", fact, f)
 		}
+	}
+}
+
+// The end of a session with many nodes would be too much for the server.
+func TestCheckOfASmallBuffer(t *testing.T) {
+	t.Parallel()
+	s := servers.ZooKeeper(t, "-Djute.maxbuffer=300000")
+	for room, want := range map[int]driver.Level{100_000: driver.Fine, 200_000: driver.Warning, 600_000: driver.Unsafe} {
+		f := find(check(t, open(t, &zklock.Options{SessionBytes: room}, s.Addr)), "at once")
+		if f.Level != want || (f.Advice == "") != (want == driver.Fine) {
+			t.Errorf("with room for %d bytes: %+v, want level %v", room, f, want)
+		}
+	}
+	if f := find(check(t, open(t, nil, servers.ZooKeeper(t).Addr)), "at once"); f.Level != driver.Fine {
+		t.Errorf("with the bounds that both have by themselves: %+v", f)
 	}
 }
 

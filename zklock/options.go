@@ -29,6 +29,11 @@ type Options struct {
 	// ACL is what nodes are made with. Empty: see User.
 	ACL []zk.ACL
 
+	// SessionBytes is how many bytes the names of the nodes in one session may come to; one that is full takes no more
+	// claims, and another is begun. It should be half of the servers' jute.maxbuffer or less: they load no database in
+	// which the end of a session is larger. Zero: [DefaultSessionBytes].
+	SessionBytes int
+
 	// Dial connects to a server. Nil: plain TCP.
 	Dial zk.Dialer
 }
@@ -51,6 +56,18 @@ func (o *Options) keys() (k keyspace, err error) {
 		return k, fmt.Errorf("zklock: chroot and prefix: %w", err)
 	}
 	return k, nil
+}
+
+// room is how many bytes the nodes of a session may come to.
+func (o *Options) room() (int, error) {
+	switch {
+	case o.SessionBytes == 0:
+		return DefaultSessionBytes, nil
+	case o.SessionBytes < leastSessionBytes || o.SessionBytes > mostSessionBytes:
+		return 0, fmt.Errorf("zklock: a session cannot have room for %d bytes; it should be %d to %d",
+			o.SessionBytes, leastSessionBytes, mostSessionBytes)
+	}
+	return o.SessionBytes, nil
 }
 
 // below is the path of a node below another one, of which slashes at either end do not matter.

@@ -38,8 +38,7 @@ func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) err
 	err := d.finish(ctx, e.s, e.place(), e.note, released, e.tokenNow())
 	switch {
 	case err == nil:
-		d.forget(e)
-		e.s.tombs.add(e.note, e.longestNow())
+		d.entomb(e)
 		return nil
 	case isNoNode(err):
 		err = d.epitaph(ctx, e.s, c)
@@ -51,6 +50,13 @@ func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) err
 	default:
 		return err
 	}
+}
+
+// entomb is forget for a claim whose node is gone, and whose note is there for a while.
+func (d *Driver) entomb(e *claim) {
+	d.forget(e)
+	e.s.room.give(e.seatKey())
+	e.s.tombs.add(e.note, e.longestNow())
 }
 
 // epitaph answers a release of a claim that is not in the queue, from its note.
@@ -82,7 +88,7 @@ func (d *Driver) undo(ctx context.Context, e *claim, c driver.Claim) error {
 	err := d.bar(ctx, e.s, c, released)
 	switch {
 	case err == nil || isGone(err):
-		d.forget(e)
+		d.entomb(e)
 	case errors.Is(err, errSessionLost):
 		e.bury()
 		return driver.ErrGone
@@ -93,17 +99,30 @@ func (d *Driver) undo(ctx context.Context, e *claim, c driver.Claim) error {
 // releaseUnknown releases a claim that this client does not have: it has ended, or another client requested it.
 func (d *Driver) releaseUnknown(ctx context.Context, c driver.Claim) error {
 	if c.Token == 0 {
-		s, err := d.sessionFor(ctx, max(c.TTL, minTTL))
-		if err != nil {
-			return err
-		}
-		return d.bar(ctx, s, c, released)
+		return d.barUnknown(ctx, c)
 	}
 	s, f, err := d.seek(ctx, c)
 	if err != nil {
 		return err
 	}
 	return d.releaseFound(ctx, s, c, f, released)
+}
+
+// barUnknown bars the ID of a claim that this client does not have.
+func (d *Driver) barUnknown(ctx context.Context, c driver.Claim) error {
+	note := notePlace(d.keys.note(c.Name, c.ID))
+	s, err := d.sessionFor(ctx, max(c.TTL, minTTL), note)
+	if err != nil {
+		return err
+	}
+	err = d.bar(ctx, s, c, released)
+	switch {
+	case err == nil || isGone(err):
+		s.tombs.add(note.key, max(c.TTL, s.ttl))
+	case isRefused(err):
+		s.room.give(note.key)
+	}
+	return err
 }
 
 // releaseFound ends a claim that was found, if it is the one meant.
@@ -131,7 +150,6 @@ func (d *Driver) bar(ctx context.Context, s *session, c driver.Claim, how end) e
 		})
 		switch {
 		case err == nil:
-			s.tombs.add(note, max(c.TTL, s.ttl))
 			return driver.ErrGone
 		case errors.Is(err, zk.ErrNodeExists):
 			f, err := d.find(ctx, s, c)

@@ -52,12 +52,14 @@ func (d *Driver) stayOrGo(ctx context.Context, e *claim, c driver.Claim) (driver
 // nothing was queued, and a new one takes its place.
 func (d *Driver) first(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	for {
-		s, err := d.sessionFor(ctx, c.TTL)
+		places := d.placesOf(c)
+		s, err := d.sessionFor(ctx, c.TTL, places...)
 		if err != nil {
 			return driver.Status{}, err
 		}
 		if !c.Queue {
 			if taken, err := d.isTaken(ctx, s, c); taken || err != nil && !errors.Is(err, errSessionLost) {
+				s.room.give(places[0].key, places[1].key)
 				return driver.Status{}, err
 			}
 		}
@@ -90,7 +92,7 @@ func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 	case errors.Is(err, errSessionLost):
 		return driver.Status{}, err
 	case isRefused(err):
-		d.forget(e)
+		d.leave(e)
 		return driver.Status{}, err
 	default:
 		e.doubted()
@@ -148,16 +150,18 @@ func (d *Driver) found(ctx context.Context, e *claim, c driver.Claim) (driver.St
 	switch {
 	case err != nil:
 		return driver.Status{}, err
+	case f.note.stat != nil && f.note.stat.EphemeralOwner != e.s.id:
+		d.leave(e)
+		if !f.alive() {
+			return driver.Status{}, driver.ErrGone
+		}
+		return d.keep(ctx, e.s, c, f)
 	case !f.alive():
-		e.end()
-		d.forget(e)
+		d.entomb(e)
 		return driver.Status{}, driver.ErrGone
-	case f.note.stat.EphemeralOwner == e.s.id:
+	default:
 		e.placed(f.seat.node)
 		return d.stayOrGo(ctx, e, c)
-	default:
-		d.forget(e)
-		return d.keep(ctx, e.s, c, f)
 	}
 }
 
@@ -166,7 +170,7 @@ func (d *Driver) withdraw(ctx context.Context, e *claim) error {
 	if err := e.s.delete(ctx, e.place(), e.note); err != nil {
 		return err
 	}
-	d.forget(e)
+	d.leave(e)
 	return nil
 }
 

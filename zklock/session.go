@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,6 +41,7 @@ type session struct {
 	ttl   time.Duration // what that became: the server may make sessions live longer
 	time  time.Duration // what the server granted
 	lost  chan struct{} // closed when the server has dropped the session, or was told to
+	room  *room
 	tombs tombs
 
 	mu      sync.Mutex
@@ -50,15 +52,17 @@ type session struct {
 
 // A slot is a place for a session that is there or about to be.
 type slot struct {
+	room    room
 	ready   chan struct{} // closed when the rest is valid
 	session *session
 	err     error
 }
 
-// sessionFor returns the session for claims of this TTL. The first call for a TTL takes some round trips.
-func (d *Driver) sessionFor(ctx context.Context, ttl time.Duration) (*session, error) {
+// sessionFor returns a session for claims of this TTL, which keeps these places for the caller. The first call for a TTL
+// takes some round trips, and so does one when all sessions are full.
+func (d *Driver) sessionFor(ctx context.Context, ttl time.Duration, places ...place) (*session, error) {
 	for {
-		slot := d.slot(ttl)
+		slot := d.slot(ttl, places)
 		select {
 		case <-slot.ready:
 		case <-ctx.Done():
@@ -73,14 +77,20 @@ func (d *Driver) sessionFor(ctx context.Context, ttl time.Duration) (*session, e
 	}
 }
 
-func (d *Driver) slot(ttl time.Duration) *slot {
+// slot returns the first slot that has room, so that those which are not needed any more become empty.
+func (d *Driver) slot(ttl time.Duration, places []place) *slot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if s := d.slots[ttl]; s != nil && s.usable() {
-		return s
+	slots := slices.DeleteFunc(d.slots[ttl], func(s *slot) bool { return !s.usable() })
+	for _, s := range slots {
+		if s.room.take(places...) {
+			d.slots[ttl] = slots
+			return s
+		}
 	}
-	s := &slot{ready: make(chan struct{})}
-	d.slots[ttl] = s
+	s := &slot{room: room{most: d.room}, ready: make(chan struct{})}
+	s.room.take(places...)
+	d.slots[ttl] = append(slots, s)
 	d.run(func() { d.fill(s, ttl) })
 	return s
 }
@@ -104,7 +114,7 @@ func (d *Driver) fill(slot *slot, ttl time.Duration) {
 	defer cancel()
 	s, err := d.start(ctx, sessionTime(ttl))
 	if err == nil {
-		s.asked = ttl
+		s.asked, s.room = ttl, &slot.room
 		if err = s.settle(ctx); err != nil {
 			s.end()
 		}
@@ -118,12 +128,17 @@ func (d *Driver) fill(slot *slot, ttl time.Duration) {
 
 // start connects a session that should live so long.
 func (d *Driver) start(ctx context.Context, timeout time.Duration) (*session, error) {
+	return d.startAt(ctx, d.hosts, timeout)
+}
+
+// startAt is start with these servers.
+func (d *Driver) startAt(ctx context.Context, hosts []string, timeout time.Duration) (*session, error) {
 	s := &session{
-		d: d, link: d.newLink(timeout), lost: make(chan struct{}),
+		d: d, link: d.newLink(hosts, timeout), lost: make(chan struct{}),
 		back: make(chan struct{}), watches: make(map[spot]*watch), used: now(),
 	}
 	up := s.nextConnection()
-	conn, _, err := zk.Connect(d.hosts, timeout, zk.WithDialer(s.link.dial), zk.WithHostProvider(s.link),
+	conn, _, err := zk.Connect(hosts, timeout, zk.WithDialer(s.link.dial), zk.WithHostProvider(s.link),
 		zk.WithEventCallback(s.heard), zk.WithLogger(silent{}), zk.WithLogInfo(false))
 	if err != nil {
 		return nil, err

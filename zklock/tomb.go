@@ -43,12 +43,28 @@ func (t *tombs) take() (notes []string) {
 	return notes
 }
 
-// sweep deletes notes that have served. What it fails to delete ends with the session.
+// putBack returns notes that could not be deleted.
+func (t *tombs) putBack(notes []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	back := make([]due, 0, len(notes)+len(t.due))
+	for _, note := range notes {
+		back = append(back, due{note, now()})
+	}
+	t.due = append(back, t.due...)
+}
+
+// sweep deletes notes that have served. Those that it fails to delete are due again, and end with the session at the
+// latest.
 func (s *session) sweep() {
 	ctx, cancel := context.WithTimeout(s.d.lifetime, s.time)
 	defer cancel()
 	for notes := s.tombs.take(); len(notes) > 0; notes = s.tombs.take() {
-		s.delete(ctx, notes...) // see above
+		if err := s.delete(ctx, notes...); err != nil {
+			s.tombs.putBack(notes)
+			return
+		}
+		s.room.give(notes...)
 	}
 }
 

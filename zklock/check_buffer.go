@@ -1,0 +1,65 @@
+package zklock
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// bufferTimes is how many times the room of a session a server should take at once.
+const bufferTimes = 2
+
+// checkBuffer looks at how large a request a server takes, since it reads no change either that is much larger: the end
+// of a session names all nodes of that session. No server tells what its jute.maxbuffer is, so it is tried.
+func (d *Driver) checkBuffer(ctx context.Context, host string) driver.Finding {
+	want := bufferTimes * d.room
+	for size := want; size >= leastSessionBytes; size /= 2 {
+		switch takes, err := d.takes(ctx, host, size); {
+		case err != nil:
+			return driver.Finding{Level: driver.Warning, Fact: fmt.Sprintf("how much %s takes at once is not known: %v", host, err),
+				Advice: fmt.Sprintf("see that its jute.maxbuffer is %d or more", want)}
+		case takes && size == want:
+			return driver.Finding{Fact: fmt.Sprintf("%s takes %d bytes at once", host, size)}
+		case takes:
+			return d.smallBuffer(host, size)
+		}
+	}
+	return d.smallBuffer(host, 0)
+}
+
+func (d *Driver) smallBuffer(host string, takes int) driver.Finding {
+	f := driver.Finding{
+		Level: driver.Warning,
+		Fact:  fmt.Sprintf("%s does not take %d bytes at once", host, 2*max(takes, leastSessionBytes/2)),
+		Advice: fmt.Sprintf("raise jute.maxbuffer to %d on all servers, or set sessionbytes=%d in the URL everywhere: "+
+			"else the end of a client that holds many locks may be a change that no server can read",
+			bufferTimes*d.room, max(takes/bufferTimes, leastSessionBytes)),
+	}
+	if takes < d.room {
+		f.Level = driver.Unsafe
+	}
+	return f
+}
+
+// takes reports whether a server answers a request of this size. It is a question for a node that there cannot be.
+func (d *Driver) takes(ctx context.Context, host string, size int) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, checkPatience)
+	defer cancel()
+	s, err := d.startAt(ctx, []string{host}, sessionTime(askTTL))
+	if err != nil {
+		return false, err
+	}
+	defer s.end()
+	const header = 32 // and more
+	there, err := s.exists(ctx, "/"+strings.Repeat("x", size-header))
+	switch {
+	case err == nil:
+		return !there, nil
+	case ctx.Err() != nil || isRefused(err):
+		return false, err
+	default:
+		return false, nil // the server has closed the connection
+	}
+}
