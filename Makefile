@@ -22,7 +22,7 @@ build: ## build bin/holdfast
 servers: ## install the servers that the tests need (Debian, as root or with sudo)
 	@sh scripts/servers.sh
 
-servers-extra: ## unpack MySQL 9 and Valkey 8 beside the system (Debian), for test-extra
+servers-extra: ## unpack MySQL 9, Valkey 8 and PgBouncer 1.24 beside the system (Debian), for test-extra
 	@sh scripts/servers-extra.sh
 
 test: servers ## install what is missing, test everything on real servers with the race detector, and say how far it is
@@ -32,9 +32,9 @@ test: servers ## install what is missing, test everything on real servers with t
 	@$(REAL) bin/runtests -race -vet=off -p $(ATONCE) -timeout 20m -- $(PACKAGES)
 
 # The suites that start MariaDB or Redis start these in their place.
-EXTRA = ./lab/sqltest/mariadb ./lab/sessiontest ./lab/txtest ./redislock/... ./fence/redisfence
+EXTRA = ./lab/sqltest/mariadb ./lab/sqltest/postgres ./lab/sessiontest ./lab/txtest ./redislock/... ./fence/redisfence
 
-test-extra: servers servers-extra ## test on MySQL 9 and Valkey 8 what `make test` tests on MariaDB and Redis
+test-extra: servers servers-extra ## test on MySQL 9, Valkey 8 and PgBouncer 1.24 what `make test` tests on MariaDB, Redis and PgBouncer 1.18
 	@go build -o bin/runtests ./internal/runtests
 	@$(REAL) HOLDFAST_EXTRA=1 bin/runtests -race -timeout 20m -- $(EXTRA)
 

@@ -1,14 +1,14 @@
 #!/bin/sh
-# Unpacks newer servers than the system's beside it: MySQL 9 and Valkey 8, each with the libraries that it was built with,
-# in a folder of its own. Nothing is installed; removing the folder removes them. `make test-extra` tests on them.
+# Unpacks newer servers than the system's beside it: MySQL 9, Valkey 8 and PgBouncer 1.24, each with the libraries that it was
+# built with, in a folder of its own. Nothing is installed; removing the folder removes them. `make test-extra` tests on them.
 set -eu
 
 home="${XDG_CACHE_HOME:-$HOME/.cache}/holdfast/extra"
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 command -v apt-get >/dev/null 2>&1 && [ -e $keyring ] || {
-	echo "MySQL and Valkey are unpacked from Debian's packages, and this is not Debian. Put a program or script" >&2
-	echo "$home/mysql/mysqld and $home/valkey/valkey-server there by hand, with what they need." >&2
+	echo "MySQL, Valkey and PgBouncer are unpacked from Debian's packages, and this is not Debian. Put a program or script" >&2
+	echo "$home/mysql/mysqld, $home/valkey/valkey-server and $home/pgbouncer/pgbouncer there by hand, with what they need." >&2
 	exit 1
 }
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 'Origin: Debian' | grep -v security | head -n 1)
@@ -61,3 +61,4 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 unpack valkey valkey-server usr/bin/valkey-server bookworm-backports bookworm
 unpack mysql mysql-server-core usr/sbin/mysqld sid
+unpack pgbouncer pgbouncer usr/sbin/pgbouncer trixie

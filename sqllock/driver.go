@@ -1,6 +1,7 @@
 package sqllock
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -22,7 +23,23 @@ type Options struct {
 
 	// Mode is how locks are kept: as [Claims] unless given.
 	Mode Mode
+
+	// Pooler is what a proxy between the program and the server pools, which New finds out unless it is given. It takes two
+	// connections of the pool to find out, so give it where the pool allows only one.
+	Pooler Pooler
 }
+
+// A Pooler is what a proxy pools, such as PgBouncer.
+type Pooler string
+
+const (
+	// PoolsSessions is right without a proxy, too: a connection has a session of the server for itself.
+	PoolsSessions Pooler = "session"
+
+	// PoolsTransactions gives each transaction another session of the server, which other programs use as well. Nothing is
+	// changed in these sessions. Who waits looks now and then, so waiting is less prompt. The mode [Session] is refused.
+	PoolsTransactions Pooler = "transaction"
+)
 
 // A Mode is how a server keeps locks. Locks of different modes do not exclude each other.
 type Mode string
@@ -66,34 +83,34 @@ type Driver struct {
 // for, and one while it sweeps: where db does not allow that many, waiting is less prompt. In the mode [Session] it is a
 // connection for each claim. The tables are those that [Migrate] made; it is an error when there are none.
 func New(ctx context.Context, db *sql.DB, dialect *Dialect, opts *Options) (driver.Driver, error) {
-	keep := defaultKeep
-	if opts != nil && opts.Keep > 0 {
-		keep = opts.Keep
+	if opts == nil {
+		opts = &Options{}
 	}
-	mode := Claims
-	if opts != nil && opts.Mode != "" {
-		mode = opts.Mode
-	}
-	return newDriver(ctx, db, dialect, mode, keep)
+	return newDriver(ctx, db, dialect, *opts)
 }
 
-func newDriver(ctx context.Context, db *sql.DB, dialect *Dialect, mode Mode, keep time.Duration) (driver.Driver, error) {
+func newDriver(ctx context.Context, db *sql.DB, dialect *Dialect, opts Options) (driver.Driver, error) {
+	keep, mode := cmp.Or(max(opts.Keep, 0), defaultKeep), cmp.Or(opts.Mode, Claims)
 	switch {
 	case mode != Claims && mode != Session:
 		return nil, fmt.Errorf("there is no mode %q; use %q or %q", mode, Claims, Session)
+	case opts.Pooler != "" && opts.Pooler != PoolsSessions && opts.Pooler != PoolsTransactions:
+		return nil, fmt.Errorf("there is no pooler %q; use %q or %q, or leave it out", opts.Pooler, PoolsSessions, PoolsTransactions)
 	case mode == Claims && dialect.server != nil:
-		return newClaims(ctx, db, dialect, keep)
+		return newClaims(ctx, db, dialect, keep, opts.Pooler)
 	case mode == Claims:
 		return newFile(ctx, db, dialect, keep)
 	case dialect.sessions == nil:
 		return nil, fmt.Errorf("%w: SQLite has no locks of sessions; leave out the mode", errors.ErrUnsupported)
+	case opts.Pooler == PoolsTransactions:
+		return nil, sessions.ErrPooled
 	}
 	return sessions.New(ctx, db, dialect.sessions, keep)
 }
 
 // newClaims makes a driver on a server.
-func newClaims(ctx context.Context, db *sql.DB, dialect *Dialect, keep time.Duration) (driver.Driver, error) {
-	d, err := claims.New(ctx, db, dialect.server, keep)
+func newClaims(ctx context.Context, db *sql.DB, dialect *Dialect, keep time.Duration, p Pooler) (driver.Driver, error) {
+	d, err := claims.New(ctx, db, dialect.server, keep, claims.Pooler(p))
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package sqllock
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -36,16 +35,21 @@ func openServer(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	hosts := 1 + strings.Count(u.Host, ",")
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(hosts)*connectSeconds*time.Second+openMore)
 	defer cancel()
-	d, err := newDriver(ctx, db, dialect, Mode(cmp.Or(u.Query().Get(modeParameter), string(Claims))), defaultKeep)
+	q := u.Query()
+	d, err := newDriver(ctx, db, dialect, Options{Mode: Mode(q.Get(modeParameter)), Pooler: Pooler(q.Get(poolerParameter))})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	d.(interface{ Own(*sql.DB) }).Own(db)
+	db.SetMaxIdleConns(0) // a connection that was used comes never back
 	return d, nil
 }
 
-// modeParameter is the only parameter of a URL that is ours, and not the SQL driver's.
-const modeParameter = "mode"
+// The parameters of a URL that are ours, and not the SQL driver's.
+const (
+	modeParameter   = "mode"
+	poolerParameter = "pooler"
+)
 
 // MigrateURL is [Migrate] for the database that a URL names.
 func MigrateURL(ctx context.Context, rawURL string) error {
@@ -104,6 +108,7 @@ func connect(u *url.URL) (*sql.DB, *Dialect, error) {
 	}
 	params := driver.NewParams(u)
 	params.String(modeParameter, "")
+	params.String(poolerParameter, "")
 	for _, p := range kind.parameters {
 		params.String(p, "")
 	}
@@ -141,12 +146,15 @@ func mysqlSource(u *url.URL, host string) string {
 	return source
 }
 
-// postgresSource is the URL itself, with a bound for connecting.
+// postgresSource is the URL itself, with a bound for connecting. Statements that we do not prepare are sent as they are: a proxy
+// may give the next one to another session.
 func postgresSource(u *url.URL, host string) string {
 	source := *u
 	q := u.Query()
 	q.Set("connect_timeout", strconv.Itoa(connectSeconds))
+	q.Set("default_query_exec_mode", "exec")
 	q.Del(modeParameter)
+	q.Del(poolerParameter)
 	source.Host, source.RawQuery = host, q.Encode()
 	return source.String()
 }

@@ -6,11 +6,14 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
-// PgBouncer starts a proxy in front of a PostgreSQL server that pools in this mode: "session" or "transaction".
-func PgBouncer(t testing.TB, to *Server, mode string) *Server {
+// PgBouncer starts a proxy in front of a PostgreSQL server that pools in this mode: "session" or "transaction". More settings,
+// like "default_pool_size = 5", replace those that it is started with. With HOLDFAST_EXTRA=1 it is a newer one, which keeps
+// prepared statements.
+func PgBouncer(t testing.TB, to *Server, mode string, settings ...string) *Server {
 	t.Helper()
 	k := kind{
 		name:    "pgbouncer",
@@ -18,21 +21,32 @@ func PgBouncer(t testing.TB, to *Server, mode string) *Server {
 		install: "apt-get install -y --no-install-recommends pgbouncer",
 		ready:   answersAt,
 	}
-	if os.Getuid() == 0 {
+	var as []string
+	switch root := os.Getuid() == 0; {
+	case KeepsPrepared():
+		k.program, k.install = extra("pgbouncer", "pgbouncer"), installExtra
+		settings = append([]string{"max_prepared_statements = 200"}, settings...)
+		if root { // only root may enter the folder of what is extra
+			as = []string{"-u", "postgres"}
+		}
+	case root:
 		k.user = "postgres" // root is refused
 	}
 	k.args = func(s *Server) []string {
 		file := filepath.Join(s.Dir, "pgbouncer.ini")
-		write(t, file, pgBouncerINI(s, to, mode))
+		write(t, file, pgBouncerINI(s, to, mode)+"\n"+strings.Join(settings, "\n")+"\n")
 		if k.user != "" {
 			if err := giveTo(k.user, file); err != nil {
 				t.Fatal(err)
 			}
 		}
-		return []string{file}
+		return append(as, file)
 	}
 	return start(t, k)
 }
+
+// KeepsPrepared reports whether [PgBouncer] prepares statements in each session where they are needed.
+func KeepsPrepared() bool { return extraWanted() }
 
 func pgBouncerINI(s, to *Server, mode string) string {
 	return fmt.Sprintf(`[databases]

@@ -8,9 +8,8 @@ import (
 
 // bells are those that hang in a session. They change in its turn only.
 type bells struct {
-	most int
-
 	mu    sync.Mutex
+	most  int
 	byID  map[string]bell
 	wrong []wrongBell
 }
@@ -33,6 +32,13 @@ func (b *bells) wanted(id string) bool {
 	defer b.mu.Unlock()
 	_, hangs := b.byID[id]
 	return !hangs && len(b.byID) < b.most
+}
+
+// allow bounds how many hang.
+func (b *bells) allow(most int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.most = most
 }
 
 // hanging counts the bells of a claim: 2 with the one for its grant.

@@ -19,7 +19,7 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	pooled, err := health.Pooled(ctx, d.session.db, d.dialect.sessionID)
+	pooled, err := health.Pooled(ctx, d.way.db, d.dialect.sessionID)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return findings, nil // the caller's pool has no connections to spare
 	}
@@ -35,6 +35,6 @@ func checkPooled(pooled bool) driver.Finding {
 	}
 	return driver.Finding{
 		Level: driver.Warning, Fact: "connections share sessions",
-		Advice: "connect to the server itself, or to a proxy that keeps sessions apart: locks hold, but waiting is less prompt",
+		Advice: "connect to the server itself, or to a proxy that keeps sessions apart: locks hold, but who waits looks only now and then",
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
+	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
 // A conn is a connection that was made ready, with the statements that were prepared on it. It never goes back to the
@@ -16,19 +17,25 @@ import (
 type conn struct {
 	*sql.Conn
 	dialect    *Dialect
+	way        *way
+	shared     bool // its sessions are, so nothing was changed in them
 	statements map[routine]*sql.Stmt
 }
 
-func openConn(ctx context.Context, db *sql.DB, d *Dialect) (*conn, error) {
-	c, err := db.Conn(ctx)
+func openConn(ctx context.Context, w *way) (*conn, error) {
+	c, err := w.db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.makeReady(ctx, c); err != nil {
+	shared := w.shared.Load()
+	if !shared {
+		err = w.dialect.makeReady(ctx, c)
+	}
+	if err != nil {
 		discard(c)
 		return nil, err
 	}
-	return &conn{Conn: c, dialect: d, statements: make(map[routine]*sql.Stmt)}, nil
+	return &conn{Conn: c, dialect: w.dialect, way: w, shared: shared, statements: make(map[routine]*sql.Stmt)}, nil
 }
 
 // makeReady sets up a session.
@@ -59,11 +66,10 @@ func (c *conn) close() error { return discard(c.Conn) }
 
 // rows calls a routine, and read with each row of what it returns.
 func (c *conn) rows(ctx context.Context, r routine, args []any, read func(scan func(...any) error) error) error {
-	stmt, err := c.prepared(ctx, r, len(args))
-	if err != nil {
-		return err
+	rows, err := c.query(ctx, r, args)
+	if health.Stray(err) {
+		c.way.share()
 	}
-	rows, err := stmt.QueryContext(ctx, args...)
 	if err != nil {
 		return err
 	}
@@ -78,6 +84,17 @@ func (c *conn) rows(ctx context.Context, r routine, args []any, read func(scan f
 			return rows.Err()
 		}
 	}
+}
+
+func (c *conn) query(ctx context.Context, r routine, args []any) (*sql.Rows, error) {
+	if c.shared && c.dialect.tied {
+		return c.QueryContext(ctx, c.dialect.call(prefix+string(r), len(args)), args...)
+	}
+	stmt, err := c.prepared(ctx, r, len(args))
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
 }
 
 // prepared returns the statement that calls a routine, which is prepared when it is first used.

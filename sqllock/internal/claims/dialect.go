@@ -25,6 +25,10 @@ type Dialect struct {
 	// it follows in wishes.
 	session, wishes []string
 
+	// tied reports that a statement which was prepared belongs to a session of the server, and is unknown in others. Where it
+	// is false, proxies that share sessions prepare it where it is needed.
+	tied bool
+
 	// migrate makes what is missing, while nobody else does.
 	migrate func(ctx context.Context, conn *sql.Conn, d *Dialect) error
 	forward func(d *Dialect) []string                     // brings older tables forward
@@ -108,11 +112,18 @@ func (d *Dialect) explain(err error) error {
 		return err
 	case d.isMissing(err):
 		return d.notMigrated(err)
+	case health.Stray(err):
+		return fmt.Errorf("%w: %w; %s", driver.ErrRefused, err, prepareNothing)
 	case d.isOneOf(err, d.refused):
 		return fmt.Errorf("%w: %w; check the user's rights and that the server is the primary", driver.ErrRefused, err)
 	}
 	return err
 }
+
+// prepareNothing is what to do where the SQL driver prepares statements, and a proxy gives the next one to another session.
+const prepareNothing = "the SQL driver prepares statements, and a proxy between it and the server gives each transaction another session:" +
+	" open the database with default_query_exec_mode=exec (pgx) or binary_parameters=yes (lib/pq)," +
+	" or let the proxy keep them (max_prepared_statements of PgBouncer 1.21 or newer)"
 
 func (d *Dialect) notMigrated(err error) error {
 	return fmt.Errorf("%w: the database has not the tables and routines of this version (%w); make them with: holdfast migrate, or sqllock.Migrate",

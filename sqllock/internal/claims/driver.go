@@ -15,6 +15,7 @@ import (
 // and [driver.Inheriter].
 type Driver struct {
 	dialect  *Dialect
+	way      *way
 	keep     time.Duration
 	owned    *sql.DB     // to be closed with the driver, or nil
 	session  *session    // for requests
@@ -29,14 +30,18 @@ type Driver struct {
 
 // New makes a driver on a database that the caller has opened, in which [Migrate] has made the tables. Tokens are kept for
 // the duration keep after their lock's last use.
-func New(ctx context.Context, db *sql.DB, d *Dialect, keep time.Duration) (*Driver, error) {
-	l := &Driver{dialect: d, keep: keep, session: newSession(db, d)}
+func New(ctx context.Context, db *sql.DB, d *Dialect, keep time.Duration, p Pooler) (*Driver, error) {
+	w, err := findWay(ctx, db, d, p)
+	if err != nil {
+		return nil, err
+	}
+	l := &Driver{dialect: d, way: w, keep: keep, session: newSession(w)}
 	l.renewals = l.session
 	if most := db.Stats().MaxOpenConnections; most == 0 || most > smallPool {
-		l.renewals = newSession(db, d)
+		l.renewals = newSession(w)
 		l.renewals.openTime = openTime
 	}
-	l.resting.open = func(ctx context.Context) (*conn, error) { return openConn(ctx, db, d) }
+	l.resting.open = func(ctx context.Context) (*conn, error) { return openConn(ctx, w) }
 	if err := inTurn(ctx, l.session, func(context.Context, *conn) error { return nil }); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

@@ -18,7 +18,7 @@ import (
 // program works with the revision that it knows and with later ones.
 const (
 	format   = 1
-	revision = 6
+	revision = 7
 	prefix   = "holdfast1_"
 )
 
@@ -29,9 +29,6 @@ func Migrate(ctx context.Context, db *sql.DB, d *Dialect) error {
 		return d.explain(err)
 	}
 	defer discard(conn)
-	if err := d.makeReady(ctx, conn); err != nil {
-		return d.explain(err)
-	}
 	return d.explain(d.migrate(ctx, conn, d))
 }
 

@@ -63,6 +63,9 @@ const turnToMigrate = "CONCAT('holdfast:migrate:', LEFT(SHA2(DATABASE(), 256), 4
 
 // migrateMySQL makes one table or routine after the other, as the server commits each by itself.
 func migrateMySQL(ctx context.Context, conn *sql.Conn, d *Dialect) error {
+	if err := d.makeReady(ctx, conn); err != nil {
+		return err
+	}
 	var got sql.NullInt64
 	if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK("+turnToMigrate+", 60)").Scan(&got); err != nil {
 		return err

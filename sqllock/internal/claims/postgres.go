@@ -25,11 +25,8 @@ var Postgres = &Dialect{
 	session: []string{settings(
 		"default_transaction_isolation", "read committed",
 		"statement_timeout", "0",
-		"lock_timeout", "0",
-		"enable_seqscan", "off", // plans are made while tables are small, and used when they have grown
-		"plan_cache_mode", "force_generic_plan", // planning takes longer than looking at a few rows
-		"jit", "off",
 	)},
+	tied:    true,
 	wishes:  []string{settings("idle_session_timeout", "0", "client_connection_check_interval", "1000")},
 	migrate: migratePostgres,
 	forward: func(d *Dialect) []string { return []string{d.text("forward")} },
@@ -87,10 +84,20 @@ var postgresFacts = slices.Concat(health.Postgres, []health.Fact{
 	},
 })
 
+// inRoutines are the settings of routines that programs call. They are not the session's, which may be shared.
+const inRoutines = " SET lock_timeout = 0" +
+	" SET enable_seqscan = off" + // plans are made while tables are small, and used when they have grown
+	" SET plan_cache_mode = force_generic_plan" + // planning takes longer than looking at a few rows
+	" SET jit = off"
+
 // replaced makes a routine in the place of the one that is there, so that those who call it find one at any time, and
 // rights to it stay.
-func replaced(_ routine, statement string) []string {
-	return []string{strings.Replace(statement, "\nCREATE FUNCTION", "\nCREATE OR REPLACE FUNCTION", 1)}
+func replaced(name routine, statement string) []string {
+	made := strings.Replace(statement, "\nCREATE FUNCTION", "\nCREATE OR REPLACE FUNCTION", 1)
+	if !slices.Contains(callable, name) {
+		return []string{made}
+	}
+	return []string{made, "ALTER FUNCTION " + prefix + string(name) + inRoutines}
 }
 
 // newerRoutines is the error of the script where a newer program has migrated meanwhile.
@@ -108,6 +115,8 @@ func migratePostgres(ctx context.Context, conn *sql.Conn, d *Dialect) error {
 	defer tx.Rollback() // it does nothing after Commit
 	err = d.make(ctx, tx, append([]string{
 		"SET LOCAL client_min_messages = warning", // not about what is there
+		"SET LOCAL statement_timeout = 0",
+		"SET LOCAL lock_timeout = 0",
 		"SELECT pg_advisory_xact_lock(hashtextextended('holdfast migrate', 0))",
 	}, d.Statements()...))
 	switch {

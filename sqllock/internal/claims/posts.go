@@ -15,6 +15,7 @@ type posts struct {
 	byID    map[string]*post
 	lines   map[string]*line // by name
 	guards  bool             // whether the holds are being looked at
+	patrol  patrol           // looks at the claims that wait, where sessions are shared
 	ended   sync.WaitGroup
 	sweepAt int
 }

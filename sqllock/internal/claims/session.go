@@ -2,19 +2,19 @@ package claims
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
 // A session is a connection that all requests of a client share, or all renewals, one after the other. It is opened anew when it broke.
 type session struct {
 	dialect *Dialect
-	db      *sql.DB
+	way     *way
 	open    context.Context
 	end     context.CancelCauseFunc // of open
 	turn    chan struct{}           // holds a token while nobody uses what follows
@@ -27,10 +27,9 @@ type session struct {
 
 var errClosed = errors.New("sqllock: the driver is closed")
 
-func newSession(db *sql.DB, d *Dialect) *session {
-	s := &session{dialect: d, db: db, turn: make(chan struct{}, 1)}
+func newSession(w *way) *session {
+	s := &session{dialect: w.dialect, way: w, turn: make(chan struct{}, 1)}
 	s.open, s.end = context.WithCancelCause(context.Background())
-	s.bells.most = d.bells
 	s.turn <- struct{}{}
 	return s
 }
@@ -129,6 +128,9 @@ func (s *session) untilFree(ctx, patient context.Context, sent *sending, f func(
 			if driver.Sleep(ctx, rand.N(pause)) != nil {
 				return unsent(fmt.Errorf("%w: %w", context.Cause(ctx), err))
 			}
+		case health.Stray(err) && !c.shared:
+			sent.undone() // another session got it, which had it not
+			s.drop()
 		case isUnsent(err) && !fresh:
 			sent.undone()
 			s.drop()
@@ -156,6 +158,7 @@ func (s *session) ready(ctx context.Context) (c *conn, opened bool, err error) {
 		return nil, false, errors.Join(err, c.close())
 	}
 	s.conn = c
+	s.bells.allow(s.way.bells())
 	return c, true, nil
 }
 
@@ -164,11 +167,11 @@ var errNoRoom = errors.New("there is no connection to spare")
 
 func (s *session) connect(ctx context.Context) (*conn, error) {
 	if s.openTime == 0 {
-		return openConn(ctx, s.db, s.dialect)
+		return openConn(ctx, s.way)
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.openTime)
 	defer cancel()
-	c, err := openConn(ctx, s.db, s.dialect)
+	c, err := openConn(ctx, s.way)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoRoom, err)
 	}

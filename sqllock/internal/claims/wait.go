@@ -37,6 +37,8 @@ func (d *Driver) enter(c driver.Claim) *post {
 	case p.told.Granted && !ps.guards:
 		ps.guards = true
 		ps.ended.Go(d.guard)
+	case !p.told.Granted && d.way.shared.Load():
+		d.alarm()
 	case !p.told.Granted:
 		d.queue(p)
 	}

@@ -15,7 +15,7 @@ import (
 func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	findings := []driver.Finding{{Fact: "a connection has a session of its own"}}
 	switch err := d.probe(ctx); {
-	case errors.Is(err, errPooled):
+	case errors.Is(err, ErrPooled):
 		findings[0] = driver.Finding{Level: driver.Unsafe, Fact: "connections share sessions", Advice: err.Error()}
 	case err != nil:
 		return nil, err

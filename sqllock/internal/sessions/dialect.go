@@ -210,7 +210,7 @@ func (d *Dialect) explain(err error) error {
 		return fmt.Errorf("%w: the database has not the tables for locks of sessions (%w); make them with: holdfast migrate, or sqllock.Migrate",
 			driver.ErrRefused, err)
 	case health.Stray(err):
-		return fmt.Errorf("%w (%w)", errPooled, err)
+		return fmt.Errorf("%w (%w)", ErrPooled, err)
 	case isOneOf(err, d.refused):
 		return fmt.Errorf("%w: %w; check the user's rights, that the server is the primary, and that it is PostgreSQL 14 or newer",
 			driver.ErrRefused, err)

@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
-// errPooled says that sessions are not what they seem.
-var errPooled = fmt.Errorf("%w: a proxy gives each transaction another session of the server, so that a lock would stay with a session that "+
+// ErrPooled says that sessions are not what they seem.
+var ErrPooled = fmt.Errorf("%w: a proxy gives each transaction another session of the server, so that a lock would stay with a session that "+
 	"others use; connect to the server itself, let the proxy pool whole sessions, or use claims, without mode=session", driver.ErrRefused)
 
 // probe refuses a proxy that pools transactions, and a database without the tables.
@@ -19,7 +19,7 @@ func (d *Driver) probe(ctx context.Context) error {
 	case err != nil:
 		return d.dialect.explain(err)
 	case pooled:
-		return errPooled
+		return ErrPooled
 	}
 	s, err := d.openToLook(ctx)
 	if err != nil {

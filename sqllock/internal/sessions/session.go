@@ -109,7 +109,7 @@ func (s *session) isStill(id int64) error {
 		s.id = id
 	}
 	if id != s.id {
-		return fmt.Errorf("%w: session %d answers for %d", errPooled, id, s.id)
+		return fmt.Errorf("%w: session %d answers for %d", ErrPooled, id, s.id)
 	}
 	return nil
 }
