@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/boottime"
 )
 
@@ -23,16 +22,11 @@ type judge struct {
 	tenures []*tenure
 	broken  map[string]time.Duration // when claims were broken
 	let     map[string]time.Duration // when claims that several hold were given back by one of them
-	alone   map[string]bool          // claims that were left alone
-	woken   map[string]bool          // and those for which an older request came after that
 	jump    time.Duration            // when the clock jumped last; zero: never
 }
 
 func newJudge(w *world) *judge {
-	return &judge{
-		world: w, broken: make(map[string]time.Duration), let: make(map[string]time.Duration),
-		alone: make(map[string]bool), woken: make(map[string]bool),
-	}
+	return &judge{world: w, broken: make(map[string]time.Duration), let: make(map[string]time.Duration)}
 }
 
 // A tenure is a lease in the hands of its holder.
@@ -278,37 +272,22 @@ func (t *tenure) conflicts(u *tenure) bool {
 	return t.ask().weight+u.ask().weight > min(t.ask().limit, u.ask().limit)
 }
 
-// leastTimes judges whether those before a lease were held for their least time, unless that was spoiled.
+// leastTimes judges whether those before a lease were held for their least time, unless they were broken.
 func (j *judge) leastTimes(t *tenure, before []*tenure) {
 	for _, m := range before {
 		least := m.lease.grant.lock.settings.minHold
 		held := now().sub(m.lease.grant.hold.since)
-		if least > held && m.name() == t.name() && m.key != t.key && m.conflicts(t) && m.gaveBack() && !j.isSpoiled(m) {
+		if least > held && m.name() == t.name() && m.key != t.key && m.conflicts(t) && m.gaveBack() && !j.wasBroken(m) {
 			j.world.history.fault("%v was let in %v after %v, which was to be held for %v", t, held, m, least)
 		}
 	}
 }
 
-// isSpoiled reports whether a claim need not stay for its least time: it was broken, or left alone before a request came
-// that was sent earlier, and had it live for its TTL again.
-func (j *judge) isSpoiled(t *tenure) bool {
+func (j *judge) wasBroken(t *tenure) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	_, broken := j.broken[t.key.claim]
-	return broken || j.woken[t.key.claim]
-}
-
-// renews notes that claims are requested or renewed now.
-func (j *judge) renews(claims ...driver.Claim) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, c := range claims {
-		if c.Detached {
-			j.alone[c.ID] = true
-		} else if j.alone[c.ID] {
-			j.woken[c.ID] = true
-		}
-	}
+	return broken
 }
 
 // gaveBack reports whether a lease ended well, and the lock with it.

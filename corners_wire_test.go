@@ -160,14 +160,12 @@ type nothing struct{}
 
 func (w *wire) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	return send(ctx, w, "request", func() (driver.Status, error) {
-		w.world.judge.renews(c)
 		return w.world.store.Request(context.Background(), c)
 	}, c)
 }
 
 func (w *wire) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
 	return send(ctx, w, "renew", func() ([]driver.Result, error) {
-		w.world.judge.renews(claims...)
 		return w.world.store.Renew(context.Background(), claims)
 	}, claims...)
 }

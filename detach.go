@@ -13,8 +13,8 @@ import (
 // lock is free when the TTL is over.
 //
 // An error that matches [errors.ErrUnsupported] says that the backend ends claims together with their client, and
-// ErrUnknown that the backend did not answer: the lease then goes on. A lease that its context holds more than once
-// cannot be detached.
+// ErrUnknown that the backend did not answer: the lease then goes on, though its claim may live by its TTL from then on,
+// however this process ends. A lease that its context holds more than once cannot be detached.
 func (l *Lease) Detach(ctx context.Context) (string, error) {
 	if err := l.Err(); err != nil {
 		return "", err
@@ -59,7 +59,8 @@ func (h *hold) detach(ctx context.Context, g *grant) error {
 		return err
 	}
 	leases, ended := g.end(ErrReleased)
-	if !ended { // somebody else gives the claim back
+	if !ended { // somebody else gives the claim back, or keeps it for its least time
+		h.lock.client.keeper.takeUp(&h.kept)
 		return h.lock.failure("detach", errors.New("the lease ended meanwhile"))
 	}
 	return h.left(ctx, g, leases)
@@ -108,9 +109,8 @@ func (h *hold) leaveAlone(ctx context.Context) error {
 	left := h.validUntil().sub(now())
 	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
-	claim := h.claim
-	claim.Detached = true
-	_, _, err := h.lock.request(ctx, claim, left)
+	h.alone.Store(true)
+	_, _, err := h.lock.request(ctx, h.renewal(), left)
 	switch {
 	case isGone(err):
 		h.gone(err)

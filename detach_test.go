@@ -113,6 +113,17 @@ func TestDetachThatFails(t *testing.T) {
 			t.Errorf("the lease did not go on: %v", err)
 		}
 
+		cable.set(faults{mute: true})
+		ctx, cancel = context.WithTimeout(t.Context(), ttl/4)
+		defer cancel()
+		_, err = lease.Detach(ctx)
+		wantErr(t, err, holdfast.ErrUnknown, context.DeadlineExceeded)
+		cable.set(faults{})
+		time.Sleep(3 * ttl)
+		if err := lease.Check(t.Context()); err != nil {
+			t.Errorf("the lease did not go on after it was left alone: %v", err)
+		}
+
 		again := must(a.Mutex("r", holdfast.WithReentrant()).Lock(t.Context()))(t)
 		must(a.Mutex("r", holdfast.WithReentrant()).Lock(again.Context()))(t)
 		if _, err := again.Detach(t.Context()); err == nil {

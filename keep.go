@@ -17,6 +17,7 @@ type kept struct {
 	claim driver.Claim // with its token, once it has one
 	ttl   atomic.Int64 // what the backend granted last
 	until atomic.Int64 // the instant of the deadline
+	alone atomic.Bool  // a request to leave it alone was sent, so it is renewed as one that is: see driver.Claim
 
 	// Guarded by the keeper's lock.
 	due     instant // when the keeper has to do something about it: renew it, or call it expired
@@ -52,6 +53,13 @@ func (c *kept) extend(sent instant, ttl time.Duration) {
 	c.ttl.Store(int64(ttl))
 	c.until.Store(max(c.until.Load(), int64(trustedUntil(sent, ttl))))
 	c.due = sent.add(ttl / renewAfter)
+}
+
+// renewal is the claim as it is requested from now on.
+func (c *kept) renewal() driver.Claim {
+	claim := c.claim
+	claim.Detached = claim.Detached || c.alone.Load()
+	return claim
 }
 
 func (c *kept) grantedTTL() time.Duration { return time.Duration(c.ttl.Load()) }
@@ -334,7 +342,7 @@ func (k *keeper) take() (batch []*kept) {
 func (k *keeper) renew(batch []*kept) {
 	claims, limit := make([]driver.Claim, len(batch)), attemptLimit(batch[0].claim.TTL)
 	for i, c := range batch {
-		claims[i] = c.claim
+		claims[i] = c.renewal()
 		limit = min(limit, attemptLimit(c.claim.TTL))
 	}
 	ctx, cancel := context.WithTimeout(k.client.lifetime, limit)

@@ -128,7 +128,7 @@ func (l *Lease) Check(ctx context.Context) error {
 		return cmp.Or(l.Err(), h.lock.failure("check", errors.New("the lease is about to be detached")))
 	}
 	sent := now()
-	st, err := h.lock.client.driver.Request(ctx, h.claim)
+	st, err := h.lock.client.driver.Request(ctx, h.renewal())
 	k.visited(&h.kept, sent, st, err)
 	switch {
 	case isGone(err):

@@ -69,7 +69,7 @@ func (c *Client) canDetach(left time.Duration) bool {
 
 // stayIfOurs is stay after the backend has said that the claim is still there.
 func (h *hold) stayIfOurs(ctx context.Context, g *grant, left time.Duration) error {
-	_, _, err := h.lock.request(ctx, h.claim, h.grantedTTL())
+	_, _, err := h.lock.request(ctx, h.renewal(), h.grantedTTL())
 	if isGone(err) {
 		h.end()
 		return g.lost(LostGone, nil)

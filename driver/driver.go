@@ -32,8 +32,9 @@ type Claim struct {
 	Value  string        // small data others may read: what a candidate stands for
 	Token  uint64        // zero at first; set when renewing: the claim must still be there under this token, or ErrGone
 
-	// Detached makes the claim live by its TTL alone, even after the client that made it is gone. It matters only to
-	// backends that can tell that a client is gone; a renewal sets it anew. See Traits.Detach.
+	// Detached leaves the claim alone: it lives by its TTL, even after the client that made it is gone. From then on only
+	// requests that are Detached renew it. Any other was sent before, however late it comes, so it changes nothing:
+	// neither what the claim lives by, nor for how long. See Traits.Detach.
 	Detached bool
 }
 
@@ -41,7 +42,7 @@ type Claim struct {
 type Status struct {
 	Token     uint64        // this claim's place and fencing token; where Traits.FIFO is false it may be 0 until granted
 	Granted   bool          //
-	TTL       time.Duration // what the server granted: it may be longer than asked for, never shorter
+	TTL       time.Duration // what the server granted: not less than was asked for, or what is left where that changes nothing
 	Retry     time.Duration // for the next in line: when the claim that blocks it expires; otherwise zero
 	Contended bool          // others wait behind
 	Revoked   bool          // somebody asked the holder to let go
@@ -62,7 +63,8 @@ type Entry struct {
 // An error that wraps [ErrRefused] is an answer: nothing was changed, and asking again will not help.
 type Driver interface {
 	// Request queues the claim or, when a claim with its ID is queued, renews it: from then on it lives for c.TTL.
-	// It is atomic, and ignores expired claims. Token, place, weight and limit of a queued claim never change.
+	// It is atomic, and ignores expired claims. Token, place, weight and limit of a queued claim never change. A claim that
+	// is Detached is renewed by what is Detached alone; the answer to another request says what is left of its TTL.
 	//
 	// Once a claim was released, broken or expired, requesting its ID again answers [ErrGone] for at least a TTL, also
 	// where a renewal made that shorter: a late duplicate must not queue an orphan. A claim that would not wait (Queue is

@@ -77,9 +77,15 @@ func seatOf(kv *mvccpb.KeyValue, id string) seat {
 // errNewLeaseLost says nothing about the claim, which is where it was.
 var errNewLeaseLost = errors.New("the lease ended before a claim was attached to it; ask again")
 
+// errLeftAlone says that a claim stays as it is, since it was left alone after the request was sent.
+var errLeftAlone = errors.New("the claim was left alone")
+
 // attach attaches a claim to the lease for the TTL that a renewal names: that has changed, or the claim was another
 // client's.
 func (d *Driver) attach(ctx context.Context, e *claim, own seat, c driver.Claim) error {
+	if own.Detached && !c.Detached {
+		return errLeftAlone
+	}
 	l, err := d.leaseFor(ctx, c.TTL)
 	if err != nil {
 		return err
@@ -130,7 +136,7 @@ func (e *claim) hadTTL(ttl time.Duration) time.Duration {
 
 // attachOnce does so unless the record has changed since it was read, and then reads it again.
 func (d *Driver) attachOnce(ctx context.Context, e *claim, own *seat, l, notes *lease, c driver.Claim) (bool, error) {
-	own.TTL, own.Format = milliseconds(c.TTL), d.format
+	own.TTL, own.Format, own.Detached = milliseconds(c.TTL), d.format, c.Detached
 	changes := []clientv3.Op{clientv3.OpPut(own.key, encode(own.record), clientv3.WithLease(l.id))}
 	if notes != nil {
 		changes = append(changes, e.buryAhead(notes))
@@ -150,7 +156,9 @@ func (d *Driver) attachOnce(ctx context.Context, e *claim, own *seat, l, notes *
 	case len(seats) == 0 || seats[0].token != own.token:
 		return false, driver.ErrGone
 	}
-	*own = seats[0]
+	if *own = seats[0]; own.Detached && !c.Detached {
+		return false, errLeftAlone
+	}
 	return false, nil
 }
 

@@ -26,6 +26,8 @@ type record struct {
 	Since   int64 `json:"since"` // milliseconds since 1970, by the client's clock
 	Revoked bool  `json:"revoked,omitempty"`
 	Fits    *fit  `json:"fits,omitempty"` // the claim is granted
+
+	Detached bool `json:"detached,omitempty"`
 }
 
 // A fit bounds a granted claim and all that were ahead of it when it was granted: nothing is ever put in ahead, so the
@@ -59,7 +61,7 @@ func (s seat) exclusive() bool { return s.Weight == s.Limit }
 func (d *Driver) newRecord(c driver.Claim) record {
 	return record{
 		Format: d.format, Owner: text(c.Owner), Value: text(c.Value), Weight: c.Weight, Limit: c.Limit,
-		TTL: milliseconds(c.TTL), Since: time.Now().UnixMilli(),
+		TTL: milliseconds(c.TTL), Since: time.Now().UnixMilli(), Detached: c.Detached,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -21,7 +22,7 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 	var batch []renewal
 	for i, c := range claims {
 		if e := d.known(idOf(c)); e != nil && d.plain(e, c) {
-			batch = append(batch, renewal{e, c, &results[i]})
+			batch = append(batch, renewal{claim: e, asked: c, result: &results[i]})
 		} else {
 			results[i].Status, results[i].Err = d.Request(ctx, c)
 		}
@@ -41,12 +42,13 @@ type renewal struct {
 	claim  *claim
 	asked  driver.Claim
 	result *driver.Result
+	older  bool // than the request that left the claim alone, so it renews nothing
 }
 
 // renew renews one claim.
 func (d *Driver) renew(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	var r driver.Result
-	d.renewAll(ctx, []renewal{{e, c, &r}})
+	d.renewAll(ctx, []renewal{{claim: e, asked: c, result: &r}})
 	return r.Status, r.Err
 }
 
@@ -77,6 +79,7 @@ func (d *Driver) renewAll(ctx context.Context, batch []renewal) {
 // was read of it.
 func (r renewal) conclude(from instant) {
 	switch err := r.result.Err; {
+	case err == nil && r.older:
 	case err == nil && !r.claim.live(r.asked.TTL, from):
 		*r.result = driver.Result{Err: driver.ErrGone}
 	case err == nil:
@@ -105,7 +108,8 @@ func (d *Driver) look(ctx context.Context, batch []renewal) {
 		}
 		return
 	}
-	for i, r := range batch {
+	for i := range batch {
+		r := &batch[i]
 		*r.result = d.answer(ctx, r, answer.Header.Revision, answer.Responses[3*i:3*i+3])
 	}
 }
@@ -126,22 +130,37 @@ func (e *claim) isGranted() bool {
 }
 
 // answer answers about one claim that was looked at.
-func (d *Driver) answer(ctx context.Context, r renewal, revision int64, parts []*pb.ResponseOp) (res driver.Result) {
+func (d *Driver) answer(ctx context.Context, r *renewal, revision int64, parts []*pb.ResponseOp) (res driver.Result) {
 	e := r.claim
 	v, err := d.read(e, revision, parts)
 	if err != nil {
 		return driver.Result{Err: err}
 	}
-	if v.own.lease != e.leased().id || leaseTime(r.asked.TTL) != e.leased().seconds {
-		if err := d.attach(ctx, e, v.own, r.asked); err != nil {
+	if v.own.Detached != r.asked.Detached || v.own.lease != e.leased().id || leaseTime(r.asked.TTL) != e.leased().seconds {
+		err := d.attach(ctx, e, v.own, r.asked)
+		if r.older = err == errLeftAlone; err != nil && !r.older {
 			return driver.Result{Err: err}
 		}
 	}
 	if e.isGranted() {
-		return driver.Result{Status: e.note(v, verdict{granted: true})}
+		res.Status = e.note(v, verdict{granted: true})
+	} else {
+		res.Status, res.Err = d.settle(ctx, e, v)
 	}
-	res.Status, res.Err = d.settle(ctx, e, v)
+	if r.older {
+		res.Status.TTL = e.remaining(v.own)
+	}
 	return res
+}
+
+// remaining is what is left of the TTL of a claim that is as it was read. Where another client keeps it, only that one knows.
+func (e *claim) remaining(own seat) time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if own.lease != e.lease.id {
+		return 1
+	}
+	return max(e.until.sub(now()), 1)
 }
 
 // read reads the answers to the questions about a claim. [driver.ErrGone] when it is not there.

@@ -34,9 +34,14 @@ func (l *lock) barred(id string) bool {
 	return ended
 }
 
-// renew keeps token, place, weight and limit as they are.
+// renew keeps token, place, weight and limit as they are, and all of a claim that was left alone since c was sent.
 func (l *lock) renew(place int, c driver.Claim) driver.Status {
 	queued := &l.queue[place]
+	if queued.Detached && !c.Detached {
+		st := l.status(place)
+		st.TTL = l.records[c.ID].expires.Sub(l.now)
+		return st
+	}
 	queued.TTL, queued.Detached = c.TTL, c.Detached
 	l.live(queued)
 	return l.status(place)

@@ -19,11 +19,11 @@ const requestsAtOnce = 16
 // [driver.Renewer] says. What is held waits for nobody.
 func (d *Driver) Renew(ctx context.Context, cs []driver.Claim) ([]driver.Result, error) {
 	results := make([]driver.Result, len(cs))
-	var batch []*claim
+	var batch []request
 	var at, others []int
 	for i, c := range cs {
 		if cl := d.heldNow(ctx, c); cl != nil {
-			batch, at = append(batch, cl), append(at, i)
+			batch, at = append(batch, request{cl, c}), append(at, i)
 		} else {
 			others = append(others, i)
 		}
@@ -67,11 +67,17 @@ func (cl *claim) isHeld() bool {
 	return cl.state == held
 }
 
+// A request is one for a claim that is held.
+type request struct {
+	*claim
+	asked driver.Claim
+}
+
 // A renewal is the renewing of claims that are held. A node that has a claim no more is asked for it anew only after
 // that, and does not count: the claim must have been on a majority all the time.
 type renewal struct {
 	d       *Driver
-	cls     []*claim
+	cls     []request
 	results []driver.Result
 	counts  []renewalCount
 	open    int // claims that are not decided
@@ -82,6 +88,7 @@ type renewalCount struct {
 	gone, silent int
 	errs         []error
 	decided      bool
+	ttl          time.Duration // the shortest that a node has confirmed
 }
 
 // A nodeRenewal is what a node answered about the claims of a batch that it has.
@@ -93,7 +100,7 @@ type nodeRenewal struct {
 }
 
 // renew renews claims, until a majority has decided about each.
-func (d *Driver) renew(ctx context.Context, cls []*claim) []driver.Result {
+func (d *Driver) renew(ctx context.Context, cls []request) []driver.Result {
 	r := &renewal{d: d, cls: cls, results: make([]driver.Result, len(cls)), counts: make([]renewalCount, len(cls)), open: len(cls)}
 	answers := make(chan nodeRenewal, len(d.nodes))
 	for i, n := range d.nodes {
@@ -133,7 +140,7 @@ func (r *renewal) on(at int) (which []int, claims []driver.Claim) {
 		cl.mu.Lock()
 		if token := cl.held[at]; token != 0 {
 			c := cl.onNode()
-			c.Token = token
+			c.Token, c.Detached = token, cl.asked.Detached
 			which, claims = append(which, i), append(claims, c)
 		}
 		cl.mu.Unlock()
@@ -221,6 +228,9 @@ func (r *renewal) count(a nodeRenewal) {
 			c.silent++
 			c.errs = append(c.errs, got.Err)
 		default:
+			if ttl := got.Status.TTL; len(c.confirmed) == 0 || ttl < c.ttl {
+				c.ttl = ttl
+			}
 			c.confirmed = append(c.confirmed, r.d.nodes[a.at])
 		}
 		r.decide(c)
@@ -243,9 +253,9 @@ func (r *renewal) conclude(err error) []driver.Result {
 		c := r.counts[i]
 		switch {
 		case engines(c.confirmed) >= enough:
-			r.results[i].Status, r.results[i].Err = r.confirm(cl)
+			r.results[i].Status, r.results[i].Err = r.confirm(cl.claim, c.ttl)
 		case c.gone > r.d.spare():
-			r.results[i].Err = r.d.loseHeld(cl)
+			r.results[i].Err = r.d.loseHeld(cl.claim)
 		case err != nil:
 			r.results[i].Err = err
 		default:
@@ -255,14 +265,17 @@ func (r *renewal) conclude(err error) []driver.Result {
 	return r.results
 }
 
-func (r *renewal) confirm(cl *claim) (driver.Status, error) {
+// confirm is the answer about a claim that a majority has for this TTL.
+func (r *renewal) confirm(cl *claim, ttl time.Duration) (driver.Status, error) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
 	if cl.state != held { // it was released meanwhile
 		return driver.Status{}, driver.ErrGone
 	}
 	r.d.topUpLater(cl)
-	return cl.status(), nil
+	st := cl.status()
+	st.TTL = min(st.TTL, ttl)
+	return st, nil
 }
 
 // loseHeld ends a claim that a majority no longer has, and gives back what is left of it.
@@ -291,7 +304,7 @@ func (r *renewal) askLines(ctx context.Context) <-chan struct{} {
 		for first := range min(requestsAtOnce, len(r.cls)) {
 			all.Go(func() {
 				for i := first; i < len(r.cls); i += requestsAtOnce {
-					r.d.look(ctx, r.cls[i])
+					r.d.look(ctx, r.cls[i].claim)
 				}
 			})
 		}

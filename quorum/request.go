@@ -47,7 +47,7 @@ func (d *Driver) check(ctx context.Context, c driver.Claim) error {
 func (d *Driver) request(ctx context.Context, cl *claim, c driver.Claim) (driver.Status, error) {
 	switch d.admit(cl, c) {
 	case held:
-		results := d.renew(ctx, []*claim{cl})
+		results := d.renew(ctx, []request{{cl, c}})
 		return results[0].Status, results[0].Err
 	case over:
 		return driver.Status{}, driver.ErrGone
@@ -63,10 +63,15 @@ func (d *Driver) admit(cl *claim, c driver.Claim) state {
 	if c.Token != 0 && c.Token != cl.token {
 		return over
 	}
-	if cl.state != over {
+	if cl.state != over && !cl.isOlder(c) {
 		cl.extend(c)
 	}
 	return cl.state
+}
+
+// isOlder reports whether a claim that is held was left alone after c was sent. The caller holds cl.mu.
+func (cl *claim) isOlder(c driver.Claim) bool {
+	return cl.state == held && cl.ask.Detached && !c.Detached
 }
 
 // Bounds of how often a claim is tried before the caller is told.
@@ -160,7 +165,9 @@ func (d *Driver) win(cl *claim, r *round) (driver.Status, error) {
 	}
 	cl.unhint()
 	d.topUpLater(cl)
-	return cl.status(), nil
+	st := cl.status()
+	st.TTL = r.ttl
+	return st, nil
 }
 
 // status is the status of a claim that is held.

@@ -24,6 +24,7 @@ type round struct {
 	lives    []string        // by node: in which it voted
 	waits    []time.Duration // by node: when the claim that blocks this one expires
 	errs     []error
+	ttl      time.Duration // the shortest that a node has granted
 	proposal int
 	ballots  chan ballot
 
@@ -55,7 +56,7 @@ func (d *Driver) begin(cl *claim) *round {
 	booted, _ := boottime.Now() // where there is none, the other clock must do
 	return &round{
 		d: d, cl: cl, node: cl.onNode(), began: time.Now(), booted: booted, token: d.memory.guess(cl.name),
-		touched: make([]bool, n), votes: make([]vote, n), lives: make([]string, n), waits: make([]time.Duration, n), errs: make([]error, n),
+		ttl: cl.ask.TTL, touched: make([]bool, n), votes: make([]vote, n), lives: make([]string, n), waits: make([]time.Duration, n), errs: make([]error, n),
 		ballots: make(chan ballot, n*mostProposals),
 	}
 }
@@ -159,6 +160,7 @@ func (r *round) count(b ballot) {
 		r.waits[b.at] = b.st.Retry
 	default:
 		v.answer = granted
+		r.ttl = min(r.ttl, b.st.TTL)
 	}
 	r.votes[b.at], r.lives[b.at], r.errs[b.at] = v, b.life.ID, b.err
 	r.recount()

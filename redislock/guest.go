@@ -94,7 +94,7 @@ func (g *Guest) Request(ctx context.Context, c driver.Claim) (driver.Status, err
 		s = &g.renewal
 	}
 	keep := max(g.opts.Keep, keepTTLs*c.TTL)
-	values, err := g.run(ctx, s, c, c.TTL, strconv.FormatInt(milliseconds(keep), 10), flag(c.Queue))
+	values, err := g.run(ctx, s, c, c.TTL, strconv.FormatInt(milliseconds(keep), 10), flag(c.Queue), flag(c.Detached))
 	if err != nil {
 		return driver.Status{}, err
 	}
@@ -105,9 +105,11 @@ func guestAnswer(c driver.Claim, values []string) (driver.Status, error) {
 	switch {
 	case len(values) == 1 && values[0] == "gone":
 		return driver.Status{}, driver.ErrGone
-	case len(values) == 3 && values[0] == "granted":
-		token, err := strconv.ParseUint(values[1], 10, 64)
-		return driver.Status{Token: token, Granted: true, TTL: c.TTL, Contended: values[2] == "1"}, err
+	case len(values) == 4 && values[0] == "granted":
+		token, err1 := strconv.ParseUint(values[1], 10, 64)
+		lives, err2 := strconv.ParseInt(values[3], 10, 64)
+		ttl := time.Duration(lives) * time.Millisecond
+		return driver.Status{Token: token, Granted: true, TTL: ttl, Contended: values[2] == "1"}, errors.Join(err1, err2)
 	case len(values) == 2 && values[0] == "taken":
 		left, err := strconv.ParseInt(values[1], 10, 64)
 		return driver.Status{TTL: c.TTL, Retry: time.Duration(left) * time.Millisecond}, err

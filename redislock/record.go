@@ -56,7 +56,7 @@ func tokenText(token uint64) string {
 	return string(text)
 }
 
-// parseStatus reads 'MARK TOKEN RETRY CONTENDED'.
+// parseStatus reads 'MARK TOKEN RETRY CONTENDED', perhaps with ' left ' and what is left of the TTL behind it.
 func parseStatus(values []string, ttl time.Duration) (driver.Status, error) {
 	if len(values) == 1 && values[0] == "gone" {
 		return driver.Status{}, driver.ErrGone
@@ -64,14 +64,19 @@ func parseStatus(values []string, ttl time.Duration) (driver.Status, error) {
 	if len(values) == 1 {
 		mark, rest, _ := strings.Cut(values[0], " ")
 		digits, rest, _ := strings.Cut(rest, " ")
-		wait, contended, whole := strings.Cut(rest, " ")
+		wait, rest, whole := strings.Cut(rest, " ")
+		contended, lasts, isLeft := strings.Cut(rest, " left ")
 		token, err1 := strconv.ParseUint(digits, 10, 64)
 		retry, err2 := strconv.ParseInt(wait, 10, 64)
-		if whole && err1 == nil && err2 == nil {
+		lives, err3 := milliseconds(ttl), error(nil)
+		if isLeft {
+			lives, err3 = strconv.ParseInt(lasts, 10, 64)
+		}
+		if whole && err1 == nil && err2 == nil && err3 == nil {
 			return driver.Status{
 				Token:     token,
 				Granted:   mark != "w",
-				TTL:       time.Duration(milliseconds(ttl)) * time.Millisecond,
+				TTL:       time.Duration(lives) * time.Millisecond,
 				Retry:     time.Duration(retry) * time.Millisecond,
 				Contended: contended == "1",
 				Revoked:   mark == "v",

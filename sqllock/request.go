@@ -53,10 +53,14 @@ func (t *tx) request(c driver.Claim) (driver.Status, error) {
 	return t.enqueue(c)
 }
 
-// renew lets a claim live for its TTL from now on. It stays that of the client that queued it.
+// renew lets a claim live for its TTL from now on, unless it was left alone since c was sent. It stays that of the client that
+// queued it.
 func (t *tx) renew(r row, c driver.Claim) (driver.Status, error) {
 	if c.Token != 0 && c.Token != r.Token {
 		return driver.Status{}, driver.ErrGone
+	}
+	if r.Detached && !c.Detached {
+		return t.unchanged(r)
 	}
 	if err := t.barAhead(r, c.TTL); err != nil {
 		return driver.Status{}, err
@@ -70,6 +74,17 @@ func (t *tx) renew(r row, c driver.Claim) (driver.Status, error) {
 		return driver.Status{}, err
 	}
 	return t.status(r, f)
+}
+
+// unchanged answers about a claim that was left alone: with what is left of its TTL.
+func (t *tx) unchanged(r row) (driver.Status, error) {
+	f, err := t.settle(r.Name, nil)
+	if err != nil {
+		return driver.Status{}, err
+	}
+	st, err := t.status(r, f)
+	st.TTL = r.deadline - t.now
+	return st, err
 }
 
 // barAhead notes the end of a claim whose TTL becomes shorter before it comes: a late copy of a request that names the

@@ -318,6 +318,7 @@ func direct(d driver.Driver) driver.Driver {
 func weighted(d driver.Driver) bool { return d.Traits().Weighted }
 func listed(d driver.Driver) bool   { return d.Traits().Listed }
 func fifo(d driver.Driver) bool     { return d.Traits().FIFO }
+func detaches(d driver.Driver) bool { return d.Traits().Detach }
 func fenced(d driver.Driver) bool   { return d.Traits().Fenced }
 
 func all(needs ...func(driver.Driver) bool) func(driver.Driver) bool {

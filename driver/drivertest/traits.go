@@ -134,12 +134,12 @@ var traitsRows = []row{
 			e.enqueue(e.other, e.try())
 			e.release(e.d, c, st)
 		},
-		needs: func(d driver.Driver) bool { return d.Traits().Detach },
+		needs: detaches,
 		exact: true,
 	},
 	{
 		name: "a renewal detaches",
-		why:  "a renewal says anew whether the claim outlives its client",
+		why:  "a claim may be left alone by a renewal, too, and outlives its client from then on",
 		run: func(e *env) {
 			gone := e.h.Open(e.T)
 			c := e.claim()
@@ -152,7 +152,7 @@ var traitsRows = []row{
 			e.enqueue(e.other, e.try())
 			e.release(e.d, c, st)
 		},
-		needs: func(d driver.Driver) bool { return d.Traits().Detach },
+		needs: detaches,
 		exact: true,
 	},
 	{
@@ -173,9 +173,101 @@ var traitsRows = []row{
 			e.release(e.other, c, st)
 			e.acquire(e.d, e.try())
 		},
-		needs: func(d driver.Driver) bool { return d.Traits().Detach },
+		needs: detaches,
 		exact: true,
 	},
+	{
+		name: "an older request of a detached claim",
+		why:  "a request that was sent before the claim was left alone may come after that, and must not end it early",
+		run: func(e *env) {
+			gone := e.h.Open(e.T)
+			c := e.short(e.claim())
+			st := e.acquire(gone, c)
+			left := renewal(c, st)
+			left.TTL, left.Detached = e.longTTL(), true
+			e.acquire(gone, left)
+			for _, older := range []driver.Claim{c, renewal(c, st)} {
+				e.changesNothing(gone, older, st)
+				e.changesNothing(e.other, older, st)
+			}
+			if err := gone.Close(); err != nil {
+				e.Errorf("Close: %v", err)
+			}
+			e.pass(2 * c.TTL)
+			e.enqueue(e.other, e.try())
+			e.release(e.d, left, st)
+		},
+		needs: detaches,
+		exact: true,
+	},
+	{
+		name: "an older request of a claim that was left alone for a short time",
+		why:  "a request that was sent before the claim was left alone would take the lock for nobody, for longer than was asked for",
+		run: func(e *env) {
+			c := e.claim()
+			st := e.acquire(e.d, c)
+			left := e.shorten(e.d, c, st)
+			for _, d := range []driver.Driver{e.d, e.other} {
+				for _, older := range []driver.Claim{c, renewal(c, st)} {
+					if got := e.changesNothing(d, older, st); got.TTL > left.TTL {
+						e.Errorf("an older request says that the claim lives for %v; it was left alone for %v", got.TTL, left.TTL)
+					}
+				}
+			}
+			e.eventually("the claim expires", func() bool { return e.free() })
+		},
+		needs: detaches,
+		exact: true,
+	},
+	{
+		name: "a detached claim is renewed",
+		why:  "who goes on with a detached claim renews it as such, as often as it likes, and others' older requests do not disturb",
+		run: func(e *env) {
+			c := e.short(e.claim())
+			st := e.acquire(e.d, c)
+			left := renewal(c, st)
+			left.Detached = true
+			e.acquire(e.d, left)
+			sent := time.Now()
+			for range 8 {
+				e.pass(st.TTL / 4)
+				lapses := sent.Add(st.TTL * 3 / 4)
+				sent = time.Now()
+				got, err := e.ask(e.other, left)
+				if err != nil || !got.Granted || got.Token != st.Token {
+					e.Excuse(lapses)
+					e.Fatalf("renewed with %+v, error %v; want token %d", got, err, st.Token)
+				}
+				e.ask(e.d, c) // its answer, if there is one, is nobody's
+			}
+			e.enqueue(e.d, e.try())
+		},
+		needs: detaches,
+		exact: true,
+	},
+}
+
+// changesNothing sends, by itself and in a batch, a request that is older than the one that left its claim alone.
+func (e *env) changesNothing(d driver.Driver, older driver.Claim, st driver.Status) driver.Status {
+	e.Helper()
+	got, err := e.ask(d, older)
+	if err != nil || !got.Granted || got.Token != st.Token {
+		e.Excuse(e.lapses)
+		e.Errorf("an older request got %+v, error %v; want token %d", got, err, st.Token)
+	}
+	batch, err := driver.Renew(context.Background(), d, []driver.Claim{older})
+	if err != nil || batch[0].Err != nil || batch[0].Status.Token != st.Token {
+		e.Excuse(e.lapses)
+		e.Errorf("an older renewal got %+v, error %v; want token %d", batch, err, st.Token)
+	}
+	if has[driver.Proposer](d) {
+		older.Token = 0
+		if got, err := driver.Propose(context.Background(), d, older, st.Token); err != nil || !got.Granted || got.Token != st.Token {
+			e.Excuse(e.lapses)
+			e.Errorf("an older proposal got %+v, error %v; want token %d", got, err, st.Token)
+		}
+	}
+	return got
 }
 
 // invalid fails unless Validate refuses a claim that was changed like this, with an error that wraps want.

@@ -403,12 +403,20 @@ local function blocked()
   return soonest and math.max(soonest - now, 1) or 1
 end
 
--- answer is the status of a claim: 'MARK TOKEN RETRY CONTENDED', and perhaps more.
-local function answer(id, c)
+-- is_older tells a request of a claim that was left alone since: one that is left alone is renewed as such.
+local function is_older(asked, c)
+  return string.sub(c.rest, 1, 1) >= '2' and string.sub(asked.rest, 1, 1) < '2'
+end
+
+-- left is what the answer to such a request ends with.
+local function left(c) return ' left ' .. math.max(c.deadline - now, 1) end
+
+-- answer is the status of a claim: 'MARK TOKEN RETRY CONTENDED', and perhaps more; older is what left says, or nil.
+local function answer(id, c, older)
   local last = q.count == 1 or call('ZRANGE', ORDER, -1, -1)[1] == id
   local retry = 0
   if c.mark == 'w' and (budget <= 0 or call('ZRANGE', ORDER, q.granted, q.granted)[1] == id) then retry = blocked() end
-  return c.mark .. ' ' .. c.token .. ' ' .. retry .. ' ' .. (last and 0 or 1) .. more()
+  return c.mark .. ' ' .. c.token .. ' ' .. retry .. ' ' .. (last and 0 or 1) .. (older or '') .. more()
 end
 
 -- refusal is the answer to a claim that would not wait. It tells a token, or 0.

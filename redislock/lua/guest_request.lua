@@ -1,19 +1,27 @@
 -- Takes a lock that another library's layout keeps, or renews a claim that has it.
 -- KEYS     1 the lock  2 its signal
---          3 our record of the lock: the last token, and the last of us who had to wait, until when
+--          3 our record of the lock: the last token, the last of us who had to wait, until when, and whose claim was left alone
 --          4 the claim's mark: 'waits' or, while it has the lock, 'TOKEN'; then 'released TOKEN' or 'ended'. It outlives
 --            the claim by the longest TTL that this had, at least
 -- ARGV     1 the claim as the layout calls it  2 its token, '0' at first  3 TTL in ms  4 keep the record for ms
---          5 '1' if it waits when the lock is taken
--- Returns  {'granted', TOKEN, '1' if one of us waits}, {'taken', ms until the lock ends, 0 if it has no end} or {'gone'}
+--          5 '1' if it waits when the lock is taken  6 '1' if it is left alone
+-- Returns  {'granted', TOKEN, '1' if one of us waits, TTL in ms}, {'taken', ms until the lock ends, 0 if it has no end} or
+--          {'gone'}
 local call = redis.call
 
 --layout
 
 local clock = call('TIME')
 local micros = clock[1] * 1000000 + clock[2]
-local record = call('HMGET', KEYS[3], 'token', 'waiter', 'until')
+local record = call('HMGET', KEYS[3], 'token', 'waiter', 'until', 'alone')
 local mark = call('GET', KEYS[4])
+local lives = ARGV[3]
+
+-- granted is the answer to who has the lock.
+local function granted()
+  local waits = record[2] and record[2] ~= ARGV[1] and (tonumber(record[3]) or 0) > micros
+  return {'granted', mark, waits and '1' or '0', tostring(lives)}
+end
 
 -- note sets the mark. A TTL that is shorter than the one before lets it live no less: a request with that one may be late.
 local function note(value)
@@ -25,6 +33,10 @@ if mark and mark ~= 'waits' then
   if not is_ours() then
     note('ended')
     return {'gone'}
+  end
+  if record[4] == ARGV[1] and ARGV[6] ~= '1' then -- it was left alone since this was sent, which changes nothing
+    lives = math.max(call('PTTL', KEYS[1]), 1)
+    return granted()
   end
   call('PEXPIRE', KEYS[1], ARGV[3])
 elseif ARGV[2] ~= '0' then
@@ -41,8 +53,9 @@ else
   mark = string.format('%.0f', math.max((tonumber(record[1]) or 0) + 1, micros))
   take()
   call('HSET', KEYS[3], 'token', mark)
+  call('HDEL', KEYS[3], 'alone')
 end
+if ARGV[6] == '1' then call('HSET', KEYS[3], 'alone', ARGV[1]) end
 call('PEXPIRE', KEYS[3], ARGV[4])
 note(mark)
-local waits = record[2] and record[2] ~= ARGV[1] and (tonumber(record[3]) or 0) > micros
-return {'granted', mark, waits and '1' or '0'}
+return granted()

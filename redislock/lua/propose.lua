@@ -65,7 +65,7 @@ return whole(function()
   local asked = {}
   asked.weight, asked.limit, asked.ttl, asked.channel, asked.rest = match(ARGV[3], '^(%d+) (%d+) (%d+) (%S+) (.*)$')
   asked.weight, asked.limit, asked.ttl = asked.weight + 0, asked.limit + 0, asked.ttl + 0
-  local accepted = tonumber(token) > q.last
+  local accepted, older = tonumber(token) > q.last, nil
 
   if not c then
     if q.granted < q.count or not fits(asked) then
@@ -76,9 +76,12 @@ return whole(function()
     grant(id)
     c = find(id)
   else
-    c.ttl, c.deadline = asked.ttl, now + asked.ttl
-    q.till = math.max(q.till, c.deadline)
-    q.taken = true
+    older = is_older(asked, c) and left(c)
+    if not older then
+      c.ttl, c.deadline, c.rest = asked.ttl, now + asked.ttl, asked.rest
+      q.till = math.max(q.till, c.deadline)
+      q.taken = true
+    end
     if accepted then
       c.token = token
       q.last = tonumber(token)
@@ -88,5 +91,5 @@ return whole(function()
   take()
   save()
   local last = q.count == 1 or call('ZRANGE', ORDER, -1, -1)[1] == id
-  return reply(c.mark .. ' ' .. (c.token == token and token or digits(q.last)) .. ' 0 ' .. (last and 0 or 1))
+  return reply(c.mark .. ' ' .. (c.token == token and token or digits(q.last)) .. ' 0 ' .. (last and 0 or 1) .. (older or ''))
 end)

@@ -1,7 +1,8 @@
 -- Queues a claim, or renews it.
 -- ARGV     1 ID  2 the token it has; before it has one, 'h' if it would have the lock alone, else 's'
 --          3 TTL in ms  4 ABOUT  5 keep, where that is longer than KEEP
--- Returns  'MARK TOKEN RETRY CONTENDED', MARK being g (granted), v (granted and revoked) or w (waiting), RETRY in ms;
+-- Returns  'MARK TOKEN RETRY CONTENDED', MARK being g (granted), v (granted and revoked) or w (waiting), RETRY in ms; then
+--          ' left ' and what is left of the TTL, in ms, where the claim was left alone since this was sent;
 --          with ' more' behind it where the queue is not up to date yet, so that the answer may change when one asks again;
 --          or 'gone'.
 local call = redis.call
@@ -21,10 +22,10 @@ end
 
 -- It is the only one, and is renewed.
 if not first and state and not keep then
-  local kind, has, refresh, holder, units, channel = string.match(state, '^FORMAT ([hs]) (%d+) (%d+) %S+ (%S+) (%d+ %d+) %d+ (%S+)')
-  local same, address = string.match(ARGV[4], '^(%d+ %d+) %d+ (%S+)')
+  local kind, has, refresh, holder, units, channel, had = string.match(state, '^FORMAT ([hs]) (%d+) (%d+) %S+ (%S+) (%d+ %d+) %d+ (%S+) (%d)')
+  local same, address, flags = string.match(ARGV[4], '^(%d+ %d+) %d+ (%S+) (%d)')
   if holder == id and has == token and micros + ARGV[3] * 1000 < refresh + 0 and units == same and (channel == address or channel == '-')
-    and call('GET', KEY) == (kind == 'h' and id or '~shared') then
+    and (had < '2' or flags >= '2') and call('GET', KEY) == (kind == 'h' and id or '~shared') then
     call('PEXPIRE', KEY, ARGV[3])
     call('HSET', CLAIMS, '~', 'FORMAT ' .. kind .. ' ' .. has .. ' ' .. refresh .. ' ' .. string.sub(micros, 1, -4) .. ' ' .. id .. ' ' .. ARGV[4])
     return 'g ' .. has .. ' 0 0'
@@ -57,7 +58,10 @@ return whole(function()
   asked.weight, asked.limit, asked.ttl = asked.weight + 0, asked.limit + 0, asked.ttl + 0
   local waits = string.sub(asked.rest, 1, 1) % 2 == 1
 
-  if c then
+  if c and is_older(asked, c) then
+    save()
+    return answer(id, c, left(c))
+  elseif c then
     c.ttl, c.rest, c.deadline = asked.ttl, asked.rest, now + asked.ttl
     if c.channel == '-' then c.channel = asked.channel end -- else who queued it is told
     write(id, c)

@@ -52,4 +52,12 @@ func (a answer) err() error {
 // micros is a duration as it is stored: never shorter.
 func micros(d time.Duration) int64 { return int64((d + time.Microsecond - 1) / time.Microsecond) }
 
+// asked is the TTL of a claim as routines take it: negative if it is left alone.
+func asked(c driver.Claim) int64 {
+	if c.Detached {
+		return -micros(c.TTL)
+	}
+	return micros(c.TTL)
+}
+
 func fromMicros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }

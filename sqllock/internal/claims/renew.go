@@ -121,5 +121,5 @@ func writeLine(b *strings.Builder, c driver.Claim, hang bool) {
 	if hang {
 		bell = 1
 	}
-	fmt.Fprintf(b, "%s %s %d %d %d\n", hex.EncodeToString([]byte(c.Name)), c.ID, c.Token, micros(c.TTL), bell)
+	fmt.Fprintf(b, "%s %s %d %d %d\n", hex.EncodeToString([]byte(c.Name)), c.ID, c.Token, asked(c), bell)
 }

@@ -11,7 +11,7 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 	st, err := run(ctx, d.session, func(ctx context.Context, conn *conn) (driver.Status, error) {
 		bells := &d.session.bells
 		hang := bells.wanted(c.ID)
-		a, err := conn.ask(ctx, requestClaim, []byte(c.Name), c.ID, int64(c.Token), c.Weight, c.Limit, micros(c.TTL),
+		a, err := conn.ask(ctx, requestClaim, []byte(c.Name), c.ID, int64(c.Token), c.Weight, c.Limit, asked(c),
 			c.Queue, []byte(c.Owner), []byte(c.Value), hang)
 		if err != nil {
 			return driver.Status{}, err

@@ -14,6 +14,12 @@ BEGIN
 		) THEN
 			ALTER TABLE holdfast_store ADD PRIMARY KEY (format);
 		END IF;
+		IF NOT EXISTS (
+			SELECT 1 FROM information_schema.COLUMNS
+			WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'holdfast_claims' AND COLUMN_NAME = 'detached'
+		) THEN
+			ALTER TABLE holdfast_claims ADD COLUMN detached TINYINT NOT NULL DEFAULT 0;
+		END IF;
 		IF EXISTS (
 			SELECT 1 FROM information_schema.STATISTICS
 			WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'holdfast_claims' AND INDEX_NAME = 'holdfast_claims_deadline'

@@ -1,12 +1,14 @@
--- Queues a claim, or renews it when it is queued. Takes the claim, whether it stays in the queue when it has to wait, and
--- whether to hang up its bells. Returns an answer (0 the state follows, 1 gone, 2 not queued) and the state.
+-- Queues a claim, or renews it when it is queued. Takes the claim, its TTL being negative if it is left alone, whether it
+-- stays in the queue when it has to wait, and whether to hang up its bells. Returns an answer (0 the state follows, 1 gone,
+-- 2 not queued) and the state.
 CREATE PROCEDURE holdfast1_request(
 	p_name VARBINARY(1024), p_id VARBINARY(64), p_token BIGINT, p_weight BIGINT, p_units BIGINT, p_ttl BIGINT,
 	p_stay TINYINT, p_owner BLOB, p_value MEDIUMBLOB, p_bells TINYINT
 ) SQL SECURITY INVOKER
 BEGIN
 	DECLARE v_now, v_token, v_ttl, v_deadline, v_ended, v_sum, v_limit BIGINT DEFAULT NULL;
-	DECLARE v_waits, v_granted TINYINT;
+	DECLARE v_waits, v_granted, v_left TINYINT;
+	DECLARE v_alone TINYINT DEFAULT p_ttl < 0;
 	DECLARE v_revoked TINYINT DEFAULT 0;
 	DECLARE v_new TINYINT DEFAULT 0; -- nobody is behind a claim that is new
 	DECLARE v_answer INT DEFAULT 0;
@@ -17,9 +19,10 @@ BEGIN
 		RESIGNAL;
 	END;
 
+	SET p_ttl = ABS(p_ttl);
 	CALL holdfast1_enter(p_name);
 	SET v_now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
-	SELECT token, ttl, deadline INTO v_token, v_ttl, v_deadline
+	SELECT token, ttl, deadline, detached INTO v_token, v_ttl, v_deadline, v_left
 	FROM holdfast_claims WHERE name = p_name AND id = p_id FOR UPDATE;
 	IF v_token IS NOT NULL AND v_deadline <= v_now THEN
 		CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
@@ -28,8 +31,13 @@ BEGIN
 	ELSEIF v_token IS NOT NULL AND p_token NOT IN (0, v_token) THEN
 		SET v_answer = 1;
 	ELSEIF v_token IS NOT NULL THEN
-		CALL holdfast1_shorten(p_name, p_id, v_ttl, p_ttl, v_now);
-		UPDATE holdfast_claims SET ttl = p_ttl, deadline = v_now + p_ttl WHERE name = p_name AND id = p_id;
+		IF v_left AND NOT v_alone THEN -- it was left alone since this was sent
+			SET p_ttl = v_deadline - v_now;
+		ELSE
+			CALL holdfast1_shorten(p_name, p_id, v_ttl, p_ttl, v_now);
+			UPDATE holdfast_claims SET ttl = p_ttl, deadline = v_now + p_ttl, detached = v_alone
+			WHERE name = p_name AND id = p_id;
+		END IF;
 		CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
 		SELECT granted, revoked INTO v_granted, v_revoked FROM holdfast_claims WHERE name = p_name AND id = p_id;
 	ELSE
@@ -43,9 +51,9 @@ BEGIN
 				UPDATE holdfast_locks SET token = LAST_INSERT_ID(GREATEST(token + 1, v_now)) WHERE name = p_name;
 				SET v_token = LAST_INSERT_ID(), v_new = 1;
 				INSERT INTO holdfast_claims
-					(name, id, token, weight, units, ttl, deadline, since, granted, revoked, owner, value)
+					(name, id, token, weight, units, ttl, deadline, since, granted, revoked, owner, value, detached)
 				VALUES
-					(p_name, p_id, v_token, p_weight, p_units, p_ttl, v_now + p_ttl, v_now, v_granted, 0, p_owner, p_value);
+					(p_name, p_id, v_token, p_weight, p_units, p_ttl, v_now + p_ttl, v_now, v_granted, 0, p_owner, p_value, v_alone);
 			ELSE
 				SET v_answer = 2;
 			END IF;

@@ -22,6 +22,7 @@ CREATE TABLE IF NOT EXISTS holdfast_claims ( -- the queues: a row for each claim
 	revoked  TINYINT         NOT NULL,
 	owner    BLOB            NOT NULL,
 	value    MEDIUMBLOB      NOT NULL,
+	detached TINYINT         NOT NULL DEFAULT 0, -- it was left alone
 	PRIMARY KEY (name, id),
 	KEY holdfast_claims_queue (name, granted, token)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;

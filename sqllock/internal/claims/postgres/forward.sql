@@ -16,6 +16,11 @@ BEGIN
 	IF NOT EXISTS (SELECT FROM pg_index WHERE indrelid = to_regclass('holdfast_store') AND indisprimary) THEN
 		ALTER TABLE holdfast_store ADD PRIMARY KEY (format);
 	END IF;
+	IF NOT EXISTS (
+		SELECT FROM pg_attribute WHERE attrelid = to_regclass('holdfast_claims') AND attname = 'detached' AND NOT attisdropped
+	) THEN
+		ALTER TABLE IF EXISTS holdfast_claims ADD COLUMN detached boolean NOT NULL DEFAULT false;
+	END IF;
 	IF to_regclass('holdfast_claims_deadline') IS NOT NULL THEN
 		DROP INDEX holdfast_claims_deadline;
 	END IF;

@@ -1,7 +1,7 @@
--- Renews claims, or only looks at them. Takes lines of name in hexadecimal, ID, token or 0, TTL, and 1 to hang up the
--- claim's bells, with spaces between them and sorted by name and token, and whether to renew. Returns for each line an
--- answer (0 the state follows, 1 gone, 3 nothing is known) and the state. Where somebody has a row locked it does not wait, since
--- the other claims have nothing to do with that: of this one nothing is known.
+-- Renews claims, or only looks at them. Takes lines of name in hexadecimal, ID, token or 0, TTL, which is negative if the
+-- claim is left alone, and 1 to hang up the claim's bells, with spaces between them and sorted by name and token, and whether
+-- to renew. Returns for each line an answer (0 the state follows, 1 gone, 3 nothing is known) and the state. Where somebody
+-- has a row locked it does not wait, since the other claims have nothing to do with that: of this one nothing is known.
 CREATE FUNCTION holdfast1_renew(p_claims text, p_extend boolean)
 RETURNS TABLE (answer integer, token bigint, granted boolean, ttl bigint, retry bigint, contended boolean, revoked boolean)
 LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
@@ -13,6 +13,7 @@ DECLARE
 	v_id    text;
 	v_token bigint;
 	v_ttl   bigint;
+	v_alone boolean;
 	v_had   bigint;
 	v_now   bigint;
 	v_claim record;
@@ -22,6 +23,8 @@ BEGIN
 		v_id := v_part[2];
 		v_token := v_part[3];
 		v_ttl := v_part[4];
+		v_alone := v_ttl < 0;
+		v_ttl := abs(v_ttl);
 		IF v_name IS DISTINCT FROM v_last AND EXISTS (SELECT FROM holdfast_locks WHERE name = v_name AND released > 0) THEN
 			PERFORM FROM holdfast_locks WHERE name = v_name FOR UPDATE SKIP LOCKED;
 			IF NOT FOUND THEN
@@ -38,12 +41,16 @@ BEGIN
 				RETURN QUERY SELECT 3, 0::bigint, false, 0::bigint, 0::bigint, false, false;
 				CONTINUE;
 			END IF;
-			UPDATE holdfast_claims SET ttl = v_ttl, deadline = v_now + v_ttl
-			WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token)
+			UPDATE holdfast_claims SET ttl = v_ttl, deadline = v_now + v_ttl, detached = v_alone
+			WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token) AND (v_alone OR NOT detached)
 			RETURNING * INTO v_claim;
 			IF FOUND AND v_ttl < v_had THEN
 				PERFORM holdfast1_shorten(v_name, v_id, v_had, v_ttl, v_now);
 				SELECT * INTO v_claim FROM holdfast_claims WHERE name = v_name AND id = v_id;
+			ELSIF NOT FOUND THEN -- it is gone, or was left alone since this was sent
+				SELECT * INTO v_claim FROM holdfast_claims
+				WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token);
+				v_claim.ttl := v_claim.deadline - v_now;
 			END IF;
 		ELSE
 			SELECT * INTO v_claim FROM holdfast_claims

@@ -1,5 +1,6 @@
--- Queues a claim, or renews it when it is queued. Takes the claim, whether it stays in the queue when it has to wait, and
--- whether to hang up its bells. Returns an answer (0 the state follows, 1 gone, 2 not queued) and the state.
+-- Queues a claim, or renews it when it is queued. Takes the claim, its TTL being negative if it is left alone, whether it
+-- stays in the queue when it has to wait, and whether to hang up its bells. Returns an answer (0 the state follows, 1 gone,
+-- 2 not queued) and the state.
 CREATE FUNCTION holdfast1_request(
 	p_name bytea, p_id text, p_token bigint, p_weight bigint, p_units bigint, p_ttl bigint, p_stay boolean,
 	p_owner bytea, p_value bytea, p_bells boolean
@@ -9,24 +10,30 @@ LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
 	v_now   bigint;
+	v_alone boolean := p_ttl < 0;
 	v_claim record;
 	v_front record;
 BEGIN
 	answer := 0;
+	p_ttl := abs(p_ttl);
 	PERFORM holdfast1_enter(p_name);
 	v_now := holdfast1_now();
-	SELECT token, ttl, deadline INTO v_claim FROM holdfast_claims WHERE name = p_name AND id = p_id FOR UPDATE;
+	SELECT token, ttl, deadline, detached INTO v_claim FROM holdfast_claims WHERE name = p_name AND id = p_id FOR UPDATE;
 	IF FOUND AND v_claim.deadline <= v_now THEN
 		PERFORM holdfast1_settle(p_name, v_now);
 		PERFORM holdfast1_finish(p_name, p_id, false, v_now, v_now);
 		answer := 1;
 	ELSIF FOUND AND p_token NOT IN (0, v_claim.token) THEN
 		answer := 1;
+	ELSIF FOUND AND v_claim.detached AND NOT v_alone THEN -- it was left alone since this was sent
+		p_ttl := v_claim.deadline - v_now;
+		PERFORM holdfast1_settle(p_name, v_now);
 	ELSIF FOUND THEN
 		IF p_ttl < v_claim.ttl THEN
 			PERFORM holdfast1_shorten(p_name, p_id, v_claim.ttl, p_ttl, v_now);
 		END IF;
-		UPDATE holdfast_claims SET ttl = p_ttl, deadline = v_now + p_ttl WHERE name = p_name AND id = p_id;
+		UPDATE holdfast_claims SET ttl = p_ttl, deadline = v_now + p_ttl, detached = v_alone
+		WHERE name = p_name AND id = p_id;
 		PERFORM holdfast1_settle(p_name, v_now);
 	ELSIF p_token <> 0 OR EXISTS (
 		SELECT FROM holdfast_ends WHERE name = p_name AND id = p_id AND deadline > v_now
@@ -39,9 +46,9 @@ BEGIN
 			UPDATE holdfast_locks SET token = greatest(token + 1, v_now) WHERE name = p_name
 			RETURNING holdfast_locks.token INTO token;
 			INSERT INTO holdfast_claims
-				(name, id, token, weight, units, ttl, deadline, since, granted, revoked, owner, value)
+				(name, id, token, weight, units, ttl, deadline, since, granted, revoked, owner, value, detached)
 			VALUES
-				(p_name, p_id, token, p_weight, p_units, p_ttl, v_now + p_ttl, v_now, granted, false, p_owner, p_value);
+				(p_name, p_id, token, p_weight, p_units, p_ttl, v_now + p_ttl, v_now, granted, false, p_owner, p_value, v_alone);
 		ELSE
 			answer := 2;
 		END IF;

@@ -23,6 +23,7 @@ CREATE TABLE IF NOT EXISTS holdfast_claims ( -- the queues: a row for each claim
 	revoked  boolean NOT NULL,
 	owner    bytea   NOT NULL,
 	value    bytea   NOT NULL,
+	detached boolean NOT NULL DEFAULT false, -- it was left alone
 	PRIMARY KEY (name, id)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01,
 	autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
