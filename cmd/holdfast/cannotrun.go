@@ -10,11 +10,16 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/child"
 )
 
 // cannotRun gives an error of starting a command the exit code that shells use.
 func cannotRun(name string, err error) error {
 	switch {
+	case errors.Is(err, child.ErrUnguarded):
+		err = fmt.Errorf("%s: it is not run without a guard: %w; --no-guard runs it all the same", name, err)
+		return &exit{code: exitCannotRun, err: err}
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		return &exit{code: exitNotFound, err: fmt.Errorf("%s: %s", name, notFound(err))}
 	case errors.Is(err, syscall.ENOEXEC):

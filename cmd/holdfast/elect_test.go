@@ -30,6 +30,16 @@ func TestElectEndsWithLossLearnedLate(t *testing.T) {
 	if err := backend.Break(t.Context(), "lead", queue[0].Claim.ID); err != nil {
 		t.Fatal(err)
 	}
+	j, program := jobOf(t, p, s, lease)
+	var e *exit
+	if err := j.run(context.Background(), program); !errors.As(err, &e) || e.code != exitLost || j.again {
+		t.Errorf("the end: %v, again: %t; want exit code %d, and no other campaign", err, j.again, exitLost)
+	}
+}
+
+// jobOf is a job of which nobody sees what it says, and its program.
+func jobOf(t *testing.T, p *plan, s *store, lease *holdfast.Lease) (j *job, program string) {
+	t.Helper()
 	program, err := p.findProgram()
 	if err != nil {
 		t.Fatal(err)
@@ -38,11 +48,29 @@ func TestElectEndsWithLossLearnedLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer nowhere.Close()
+	t.Cleanup(func() { nowhere.Close() })
 	a := &app{streams: streams{in: nowhere, out: nowhere, err: nowhere}}
-	j := &job{app: a, plan: p, store: s, lease: lease, inbox: catchSignals()}
-	var e *exit
-	if err := j.run(context.Background(), program); !errors.As(err, &e) || e.code != exitLost || j.again {
-		t.Errorf("the end: %v, again: %t; want exit code %d, and no other campaign", err, j.again, exitLost)
+	return &job{app: a, plan: p, store: s, lease: lease, inbox: catchSignals()}, program
+}
+
+// A lease that is over before the command begins, as after a pause, is lost like one that ends later: the command is not
+// run, or not for long, and elect campaigns again.
+func TestOverBeforeTheCommandBegins(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		backend := memlock.New()
+		s := &store{Client: holdfast.New(backend), driver: backend}
+		flags := runFlags{ttl: time.Minute, onLost: lostTerm, onRevoke: revokeTerm}
+		p := &plan{runFlags: flags, name: "lead", command: []string{"sleep", "300"}, campaign: again}
+		lease, err := s.Mutex("lead", holdfast.WithMaxHold(time.Nanosecond)).Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-lease.Done()
+		j, program := jobOf(t, p, s, lease)
+		var e *exit
+		if err := j.run(t.Context(), program); !errors.As(err, &e) || e.code != exitLost || j.again != again {
+			t.Errorf("the end: %v, again: %t; want exit code %d, and %t", err, j.again, exitLost, again)
+		}
+		_ = s.Client.Close(t.Context())
 	}
 }

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/child"
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/guard"
 	"github.com/holdfast-go/holdfast/driver"
 )
 
@@ -34,6 +36,9 @@ func (j *job) run(ctx context.Context, program string) error {
 	if err == nil {
 		j.supervise()
 		j.child.Leave()
+	} else if lost := j.lease.Err(); lost != nil && errors.Is(err, guard.ErrNotBegun) {
+		j.noteLost(lost) // its guard knew first
+		err = nil
 	}
 	released := j.release(ctx)
 	if err != nil {
@@ -72,28 +77,35 @@ func (j *job) start(program string) (err error) {
 	if err != nil {
 		return cannotRun(j.plan.command[0], err)
 	}
-	if err := j.child.Unguarded(); err != nil {
-		j.warn(fmt.Errorf("nobody ends the command if this process is stopped: %w", err))
-	}
 	return nil
 }
 
 // guarded says until when the command may run, if it is to be ended then.
 func (j *job) guarded() func() time.Time {
-	if j.plan.onLost == lostIgnore {
+	if j.plan.onLost == lostIgnore || j.plan.noGuard {
 		return nil
 	}
 	return j.limit
 }
 
-// environment is ours, and what tells the command about its lock: last, so that it wins over what an outer lock set.
+// environment is ours, and what tells the command about its lock, in the place of what an outer lock set.
 func (j *job) environment() []string {
-	return append(os.Environ(),
-		"HOLDFAST_NAME="+j.plan.name,
-		"HOLDFAST_TOKEN="+decimal(j.lease.Token()),
-		"HOLDFAST_OWNER="+j.plan.owner(),
-		heldEnv+"="+around(j.plan.name, j.lease.Token()),
-	)
+	set := []string{
+		"HOLDFAST_NAME=" + j.plan.name,
+		"HOLDFAST_TOKEN=" + decimal(j.lease.Token()),
+		"HOLDFAST_OWNER=" + j.plan.owner(),
+		heldEnv + "=" + around(j.plan.name, j.lease.Token()),
+	}
+	inherited := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return slices.ContainsFunc(set, func(s string) bool { return variable(s) == variable(v) })
+	})
+	return append(inherited, set...)
+}
+
+// variable is what a line of the environment sets.
+func variable(line string) string {
+	name, _, _ := strings.Cut(line, "=")
+	return name
 }
 
 // release gives the lock back, and closes the backend unless the job runs again. That it does not answer any more is a

@@ -30,6 +30,7 @@ type runFlags struct {
 	grace    time.Duration
 	conflict int
 	shell    bool
+	noGuard  bool
 }
 
 func (f *runFlags) register(c *cobra.Command) {
@@ -56,6 +57,7 @@ func (f *runFlags) registerCommon(c *cobra.Command) {
 	durationVar(flags, &f.ttl, "ttl", "", holdfast.DefaultTTL, "how long the lock stays taken when its holder is cut off")
 	flags.StringVar(&f.onRevoke, "on-revoke", revokeTerm, "what to do with the command when somebody asks for the lock: term or ignore")
 	durationVar(flags, &f.grace, "grace", "", 0, "time between TERM and KILL, a third of --ttl at most (default 3s, or a third of a --ttl below 9s)")
+	flags.BoolVar(&f.noGuard, "no-guard", false, "start no guard: nothing ends the command in time if holdfast itself is stopped")
 	flags.BoolVar(&f.shell, "shell", false, "give the command, one argument, to a shell")
 }
 

@@ -19,6 +19,7 @@ holdfast, whatever kills that.
 While the command runs the lock is renewed. If the lock is lost all the same, the command gets TERM, and KILL when the
 grace is over, with all that it started; when the backend does not answer, early enough that nothing of it lives when
 somebody else gets the lock. A guard process beside it sees to that, too, when holdfast itself is stopped.
+Without a guard the command is not run, unless --no-guard says so.
 
 A backend that does not answer within 3 s at the start is given up, with 69. Once run waits for the lock, an outage ends
 that only when --wait is over.

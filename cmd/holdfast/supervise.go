@@ -15,7 +15,7 @@ const lookEvery = time.Second
 // supervise passes signals on and watches the lease, until the command has ended: by itself or, when the lock is lost,
 // with all that it started.
 func (j *job) supervise() {
-	held, asked := j.lease.Done(), j.lease.Revoked()
+	held, asked, deserted := j.lease.Done(), j.lease.Revoked(), j.child.Deserted()
 	for {
 		j.child.Until(j.limit)
 		select {
@@ -29,6 +29,9 @@ func (j *job) supervise() {
 			j.noteRevoked()
 		case <-held:
 			held = nil
+		case <-deserted:
+			deserted = nil
+			j.noteDeserted()
 		case <-time.After(j.pause()):
 		}
 		if done := j.look(); done {
@@ -120,6 +123,11 @@ func (j *job) noteUnheard(err error) {
 	if errors.Is(err, fs.ErrPermission) {
 		j.warn(fmt.Errorf("the command runs as another user, and cannot be sent signals: %w; the lock is kept while it runs", err))
 	}
+}
+
+// noteDeserted tells that from now on one pair of eyes is on the command, and not two.
+func (j *job) noteDeserted() {
+	j.warn(errors.New("the guard has ended: nothing ends the command in time if this process is stopped"))
 }
 
 // danger returns why the lock counts as lost: it is, or it ends before the command would have had its grace. A renewal

@@ -20,7 +20,7 @@ import (
 type Command struct {
 	Path  string   // the program, as found
 	Args  []string // its arguments, with its name first
-	Env   []string
+	Env   []string // no variable twice
 	Stdin *os.File // the child reads it directly
 	Out   *os.File
 	Err   *os.File
@@ -33,7 +33,8 @@ type Command struct {
 	Inherit []*os.File // open in the child under the numbers they have here, beside standard input, output and error
 
 	// Until says until when the command may run at first. Then a guard ends it, though this process may not be able to,
-	// unless [Child.Until] has said more: see package guard. Nil is for no guard.
+	// unless [Child.Until] has said more: see package guard. Where there can be no guard, Start returns [ErrUnguarded].
+	// Nil is for no guard.
 	Until func() time.Time
 
 	// Resume is asked before a suspended command goes on. Where it answers false the command is killed instead. It is
@@ -62,6 +63,9 @@ func (c *Child) Code() int {
 
 // ErrLives means that something of the command lives on: it runs as another user, as with sudo, or sleeps in the kernel.
 var ErrLives = errors.New("the command could not be stopped, and runs on")
+
+// ErrUnguarded means that the command was not started, since it would not have had a guard.
+var ErrUnguarded = errors.New("nobody would end the command if this process were stopped")
 
 // Kill ends the command with all that descends from it, and returns when nothing of it lives. It gives up after some
 // seconds, with [ErrLives], when a process cannot be killed.

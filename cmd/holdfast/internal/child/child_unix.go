@@ -3,6 +3,8 @@
 package child
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"runtime"
@@ -13,30 +15,38 @@ import (
 
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/descend"
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/guard"
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/pgroup"
 )
 
 // A Child is a command that was started. Its methods are safe for concurrent use.
 type Child struct {
-	pid    int    // of the command, and of its process group
+	pid    int // of the command, and of its process group
+	group  *pgroup.Group
 	mark   string // of what descends from it; empty when this process has no other children
 	tty    *tty
 	resume func() bool
 
-	guard     *guard.Guard  // nil when there is none
-	unguarded error         // why not
+	guard     *guard.Guard  // nil when none is wanted
 	dismissed chan struct{} // closed when the guard has ended, or at once where there is none
+	deserted  chan struct{} // closed when that was before the command
 
 	done, gone chan struct{}
 	code       int // set before done is closed
 }
 
-// Start starts the command.
+// Start starts the command. With an error nothing of it lives.
 func Start(cmd Command) (*Child, error) {
 	if err := keepOpen(cmd.Inherit); err != nil {
 		return nil, err
 	}
 	adoptOrphans()
-	c := &Child{resume: cmd.Resume, dismissed: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{})}
+	c := &Child{
+		resume:    cmd.Resume,
+		dismissed: make(chan struct{}),
+		deserted:  make(chan struct{}),
+		done:      make(chan struct{}),
+		gone:      make(chan struct{}),
+	}
 	if mayHaveOthers() {
 		c.mark = cmd.Mark
 	}
@@ -45,6 +55,9 @@ func Start(cmd Command) (*Child, error) {
 		// The kernel ends the child when the thread that started it ends, so this thread stays until the child is gone.
 		runtime.LockOSThread()
 		err := c.start(cmd)
+		if err != nil {
+			close(c.gone)
+		}
 		started <- err
 		if err == nil {
 			c.follow()
@@ -55,18 +68,12 @@ func Start(cmd Command) (*Child, error) {
 
 func (c *Child) start(cmd Command) error {
 	suspend := catchSuspend()
-	c.startGuard(cmd)
-	p, err := os.StartProcess(cmd.Path, cmd.Args, &os.ProcAttr{
-		Env:   cmd.Env,
-		Files: []*os.File{cmd.Stdin, cmd.Out, cmd.Err},
-		Sys:   sysProcAttr(),
-	})
+	p, err := c.begin(cmd)
 	if err != nil {
-		c.guard.Dismiss()
+		signal.Stop(suspend)
 		return err
 	}
-	c.pid = p.Pid
-	c.guard.Of(c.pid)
+	c.pid, c.group = p.Pid, pgroup.Of(p.Pid)
 	c.tty = openTTY()
 	if areTerminals(cmd.Stdin, cmd.Out, cmd.Err) {
 		c.tty.lend(c.pid)
@@ -75,18 +82,34 @@ func (c *Child) start(cmd Command) error {
 	return p.Release() // follow waits for all children, not for this one
 }
 
-// startGuard starts a guard where one is wanted. Without it the command runs as well.
-func (c *Child) startGuard(cmd Command) {
-	if cmd.Until != nil {
-		c.guard, c.unguarded = guard.Start(c.mark, cmd.Until, cmd.Inherit)
-	}
-	if c.guard == nil {
+// begin starts a guard, where one is wanted, and then the command.
+func (c *Child) begin(cmd Command) (*os.Process, error) {
+	attr := &os.ProcAttr{Env: cmd.Env, Files: []*os.File{cmd.Stdin, cmd.Out, cmd.Err}, Sys: sysProcAttr()}
+	if cmd.Until == nil {
 		close(c.dismissed)
+		return os.StartProcess(cmd.Path, cmd.Args, attr)
 	}
+	p, err := c.beginGuarded(cmd, attr)
+	if err != nil && c.guard != nil {
+		c.dismissGuard()
+	}
+	return p, err
 }
 
-// Unguarded returns why there is no guard where one was wanted.
-func (c *Child) Unguarded() error { return c.unguarded }
+// beginGuarded starts the command when its guard is there, and knows it.
+func (c *Child) beginGuarded(cmd Command, attr *os.ProcAttr) (p *os.Process, err error) {
+	if c.guard, err = guard.Start(c.mark, cmd.Until, cmd.Inherit); err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrUnguarded, err) // what was not found is not the command
+	}
+	p, err = c.guard.Begin(cmd.Path, cmd.Args, attr)
+	if errors.Is(err, guard.ErrGone) {
+		err = fmt.Errorf("%w: %w", ErrUnguarded, err)
+	}
+	return p, err
+}
+
+// Deserted is closed when the guard has ended before the command, so that nobody ends that if this process is stopped.
+func (c *Child) Deserted() <-chan struct{} { return c.deserted }
 
 // Until says until when the command may run, unless a later call says more. It is called by one goroutine.
 func (c *Child) Until(when func() time.Time) { c.guard.Until(when) }
@@ -125,9 +148,11 @@ func keepOpen(files []*os.File) error {
 func (c *Child) follow() {
 	defer close(c.gone)
 	defer c.tty.close()
+	defer c.group.Close()
 	guard := c.guard.ID()
 	for {
-		if guard != 0 && endsNext(c.pid) && c.dismissGuard() {
+		awaitChild()
+		if guard != 0 && hasEnded(c.pid) && c.dismissGuard() {
 			guard = 0
 		}
 		var status syscall.WaitStatus
@@ -141,13 +166,16 @@ func (c *Child) follow() {
 			guard = 0 // another process may get its ID
 			c.guard.Forget()
 			close(c.dismissed)
+			if !c.hasExited() && !hasEnded(c.pid) {
+				close(c.deserted)
+			}
 		case pid != c.pid: // an orphan
 		case status.Stopped():
 			c.stopped(status.StopSignal())
 		default:
 			c.exited(status)
 		}
-		if c.mark != "" && guard == 0 && c.hasExited() && !c.family().Lives() && !descend.GroupLives(c.pid) {
+		if c.mark != "" && guard == 0 && c.hasExited() && !c.family().Lives() && !c.group.Lives() {
 			return // the children that are left are others'
 		}
 	}
@@ -201,7 +229,7 @@ func (c *Child) awaitGroup() {
 }
 
 // Signal sends a signal to the process group of the command.
-func (c *Child) Signal(sig os.Signal) error { return syscall.Kill(-c.pid, sig.(syscall.Signal)) }
+func (c *Child) Signal(sig os.Signal) error { return c.group.Signal(sig.(syscall.Signal)) }
 
 // Terminate asks the process group of the command to end. What is stopped is woken, so that it can.
 func (c *Child) Terminate() error {

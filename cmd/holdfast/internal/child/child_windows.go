@@ -50,8 +50,8 @@ func (c *Child) killAll() error { return c.process.Kill() }
 // Until has nobody to tell: there are no guards on Windows.
 func (c *Child) Until(func() time.Time) {}
 
-// Unguarded is nil: no guard is missed.
-func (c *Child) Unguarded() error { return nil }
+// Deserted is never closed, for the same reason.
+func (c *Child) Deserted() <-chan struct{} { return nil }
 
 // Leave has nothing to wait for.
 func (c *Child) Leave() {}

@@ -23,11 +23,15 @@ func mayHaveOthers() bool {
 	return os.Getpid() == 1 || unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) == nil
 }
 
-// endsNext waits until there is a child to be waited for, and reports whether a process has ended that was not waited for
-// yet. Until then nobody else gets its ID or that of its group.
-func endsNext(pid int) bool {
+// awaitChild waits until there is a child to be waited for.
+func awaitChild() {
 	for unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
+}
+
+// hasEnded reports whether a child has ended that was not waited for yet. Until then nobody else gets its ID or that of
+// its group.
+func hasEnded(pid int) bool {
 	var ended unix.Siginfo
 	return unix.Waitid(unix.P_PID, pid, &ended, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) == nil && ended.Signo != 0
 }

@@ -16,8 +16,11 @@ func adoptOrphans() {}
 // mayHaveOthers does not matter, since nobody is looked for.
 func mayHaveOthers() bool { return false }
 
-// endsNext is never known.
-func endsNext(int) bool { return false }
+// awaitChild returns at once: what follows waits.
+func awaitChild() {}
+
+// hasEnded is never known.
+func hasEnded(int) bool { return false }
 
 // stopSelf stops this process until somebody continues it.
 func stopSelf() {

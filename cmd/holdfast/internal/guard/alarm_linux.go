@@ -20,15 +20,12 @@ func newAlarm() *alarm {
 // tick is how often a guard looks at the clock where there is no timer.
 const tick = 100 // milliseconds
 
-// await returns when the time has come, or when something was said.
-func (a *alarm) await(at time.Duration, listening bool) {
+// await returns when the time has come, or when something was said where it hears.
+func (a *alarm) await(at time.Duration, hearing []unix.PollFd) {
 	limit := -1
 	if a.timer < 0 || unix.TimerfdSettime(a.timer, unix.TFD_TIMER_ABSTIME, &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(at))}, nil) != nil {
 		limit = tick
 	}
-	on := []unix.PollFd{{Fd: int32(a.timer), Events: unix.POLLIN}, {Fd: words, Events: unix.POLLIN}}
-	if !listening {
-		on = on[:1]
-	}
+	on := append(hearing, unix.PollFd{Fd: int32(a.timer), Events: unix.POLLIN})
 	_, _ = unix.Poll(on, limit) // interrupted, it looks again
 }

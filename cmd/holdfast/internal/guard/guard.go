@@ -3,12 +3,32 @@
 // later time, as when the supervisor is stopped, starved or dead.
 //
 // It is this program once more, started in a hidden mode, in a session of its own. It holds no standard input or output,
-// and ends with the command.
+// and ends with the command. The command begins as this program, too, in another hidden mode: it makes itself known to
+// the guard, and then becomes what it is to be. So there is no instant in which it could start something that nobody
+// would end.
 package guard
+
+import "errors"
 
 // Mode is the first argument of this program as a guard. What follows are the supervisor, and the mark of what descends
 // from the command: see package descend. The process group is told, since the guard is there before the command.
 const Mode = "--guard"
 
-// Asked reports whether a command line asks this program to be a guard.
-func Asked(args []string) bool { return len(args) == 4 && args[1] == Mode }
+// beginning is the first argument of this program as a command that has not begun. What follows are the numbers of two
+// open files, on which it tells the guard and the supervisor, the supervisor, the path of the command, and its arguments
+// with its name first.
+const beginning = "--begin"
+
+// name is what this program calls itself in its hidden modes.
+const name = "holdfast"
+
+// Asked reports whether a command line asks this program to be a guard, or to begin a command.
+func Asked(args []string) bool {
+	return len(args) == 4 && args[1] == Mode || len(args) > 6 && args[1] == beginning
+}
+
+// ErrGone means that the guard has ended before it knew the command, which was not begun then.
+var ErrGone = errors.New("the guard has ended")
+
+// ErrNotBegun means that a command was killed before it began, as by its guard when its time is over.
+var ErrNotBegun = errors.New("it was killed before it began")

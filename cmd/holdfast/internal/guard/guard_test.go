@@ -34,13 +34,12 @@ const partVariable = "HOLDFAST_TEST_GUARDED_FOR"
 func supervise() {
 	left, err := time.ParseDuration(os.Getenv(partVariable))
 	check(err)
-	command := exec.Command("sleep", "300")
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	g, err := Start("", func() time.Time { return time.Now().Add(left) }, nil)
+	g, err := Start("", func() time.Time { return time.Now().Add(time.Hour) }, nil)
 	check(err)
-	check(command.Start())
-	g.Of(command.Process.Pid) // and it is told no more, as by one that is stopped right now
-	fmt.Println(command.Process.Pid, g.ID())
+	command, err := g.Begin("/bin/sleep", []string{"sleep", "300"}, &os.ProcAttr{Sys: &syscall.SysProcAttr{Setpgid: true}})
+	check(err)
+	g.Until(func() time.Time { return time.Now().Add(left) })
+	fmt.Println(command.Pid, g.ID()) // and it is told no more, as by one that is stopped right now
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
@@ -153,7 +152,7 @@ func TestGuardOutlivesSignals(t *testing.T) {
 
 // Nothing but the time it was last told ends the command.
 func TestLastWordHolds(t *testing.T) {
-	w := &watch{group: 1 << 30}
+	w := &watch{}
 	listen, said, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +187,7 @@ func TestLongOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	(&Guard{words: said}).Until(func() time.Time { return time.Time{} })
-	w := &watch{group: 1 << 30}
+	w := &watch{}
 	if w.listenTo(pipe); w.deadline <= 0 || w.deadline > clock() {
 		t.Errorf("the deadline is %v of %v; want one that has passed", w.deadline, clock())
 	}

@@ -20,48 +20,75 @@ import (
 type Guard struct {
 	process *os.Process
 	words   *os.File // our end of the pipe on which it is told
+	desk    *os.File // where the command introduces itself to it
 	told    time.Duration
 
 	mu        sync.Mutex
 	forgotten bool // it was waited for, and another process may have its ID
 }
 
-// Start starts a guard for a command that is started next, and for what descends from that: see package descend for the
-// mark of it. So there is no time in which nobody guards the command, but for the moment until [Guard.Of] tells which it is.
-// until is what the guard knows before [Guard.Until] says more. It keeps the files open for as long as something of
-// the command lives, though this process may be gone.
+// Start starts a guard for a command that [Guard.Begin] begins, and for what descends from that: see package descend
+// for the mark of it. until is what the guard knows before [Guard.Until] says more. It keeps the files open for as long as
+// something of the command lives, though this process may be gone.
 func Start(mark string, until func() time.Time, keep []*os.File) (*Guard, error) {
-	program, err := self()
+	g, ends, err := newGuard()
+	defer closeAll(ends)
 	if err != nil {
 		return nil, err
+	}
+	if err := g.tell(until); err != nil {
+		return nil, errors.Join(fmt.Errorf("tell a guard: %w", err), g.close())
+	}
+	if err := g.start(mark, append(ends, keep...)); err != nil {
+		return nil, errors.Join(fmt.Errorf("start a guard: %w", err), g.close())
+	}
+	return g, nil
+}
+
+// newGuard returns a guard that has not been started, and its ends of what connects us.
+func newGuard() (g *Guard, ends []*os.File, err error) {
+	listen, words, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, []*os.File{listen, words}, err
+	}
+	for _, fd := range pair {
+		unix.CloseOnExec(fd)
+	}
+	g = &Guard{words: words, desk: os.NewFile(uintptr(pair[1]), "desk")}
+	return g, []*os.File{listen, os.NewFile(uintptr(pair[0]), "desk")}, nil
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close() // nothing was written
+	}
+}
+
+// start starts the guard, with files that it has from number words on.
+func (g *Guard) start(mark string, files []*os.File) error {
+	program, err := self()
+	if err != nil {
+		return err
 	}
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer null.Close()
-	listen, words, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	defer listen.Close()
-	g := &Guard{words: words}
-	if err := g.tell(until); err != nil {
-		return nil, errors.Join(fmt.Errorf("tell a guard: %w", err), words.Close())
-	}
-	args := []string{"holdfast", Mode, strconv.Itoa(os.Getpid()), mark}
-	p, err := os.StartProcess(program, args, &os.ProcAttr{
+	g.process, err = os.StartProcess(program, []string{name, Mode, strconv.Itoa(os.Getpid()), mark}, &os.ProcAttr{
 		Dir:   "/",
 		Env:   []string{"GOMAXPROCS=1", "GOTRACEBACK=none"},
-		Files: append([]*os.File{null, null, null, listen}, keep...),
+		Files: append([]*os.File{null, null, null}, files...),
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start a guard: %w", err), words.Close())
-	}
-	g.process = p
-	return g, nil
+	return err
 }
+
+func (g *Guard) close() error { return errors.Join(g.words.Close(), g.desk.Close()) }
 
 // ID is the guard's process ID, zero for none.
 func (g *Guard) ID() int {
@@ -74,13 +101,6 @@ func (g *Guard) ID() int {
 		return 0
 	}
 	return g.process.Pid
-}
-
-// Of tells the guard the process group of the command.
-func (g *Guard) Of(group int) {
-	if g != nil && g.write(word(-int64(group))) != nil {
-		g.Dismiss()
-	}
 }
 
 // Until tells the guard until when the command may run. when is asked after the clock was read, so that a pause between
@@ -101,8 +121,10 @@ func (g *Guard) tell(when func() time.Time) error {
 	return g.write(word(int64(at)))
 }
 
-// word is what a guard is told: a deadline or, less than zero, a process group.
+// word is what is told: a deadline or, at the desk, a process group.
 func word(v int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(v)) }
+
+func unword(word []byte) int64 { return int64(binary.BigEndian.Uint64(word)) }
 
 // write does not wait for one who does not listen.
 func (g *Guard) write(word []byte) error {
@@ -128,7 +150,7 @@ func (g *Guard) Dismiss() {
 	if !g.forgotten {
 		_ = g.process.Kill() // it may be gone by now
 	}
-	_ = g.words.Close() // likewise
+	_ = g.close() // likewise
 }
 
 // Forget is called when the guard was waited for: another process may get its ID.

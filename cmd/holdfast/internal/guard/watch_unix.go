@@ -3,11 +3,9 @@
 package guard
 
 import (
-	"encoding/binary"
 	"math"
 	"os"
 	"os/signal"
-	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -15,15 +13,20 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/descend"
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/pgroup"
 	"github.com/holdfast-go/holdfast/internal/boottime"
 )
 
-// words is the pipe on which a guard is told. What it keeps open follows.
-const words = 3
+// What a guard has open. What it keeps open follows.
+const (
+	words = 3 // the pipe on which it is told
+	desk  = 4 // the socket on which the command introduces itself
+)
 
 // A watch is a guard at work.
 type watch struct {
-	group      int           // zero until it was told: nothing has been started, as far as it knows
+	group      *pgroup.Group // nil until the command has introduced itself, before it begins
+	never      bool          // it will not
 	mark       string        // of what descends from the command
 	supervisor int           // our parent, unless it is gone
 	deadline   time.Duration // by clock
@@ -31,43 +34,64 @@ type watch struct {
 	pace       time.Duration // of looks since then
 }
 
-// Main is this program as a guard: see [Asked]. It returns the exit code.
+// Main is this program in one of its hidden modes: see [Asked]. It returns the exit code.
 func Main(args []string) int {
+	if args[1] == beginning {
+		return begin(args)
+	}
 	supervisor, err := strconv.Atoi(args[2])
-	if err != nil || !isPipe(words) {
+	if err != nil || !isType(words, unix.S_IFIFO) || !isType(desk, unix.S_IFSOCK) {
 		return usageError
 	}
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2} {
 		signal.Ignore(s) // those who end the job end it by its supervisor
 	}
 	_ = unix.SetNonblock(words, true) // it is a pipe
-	w := &watch{supervisor: supervisor, mark: args[3]}
-	alarm := newAlarm()
-	for {
-		w.listenTo(words)
-		switch {
-		case w.alone && (w.group == 0 || w.isOver()):
-			return 0
-		case w.group > 0 && clock() >= w.deadline:
-			w.kill()
-			return 0
-		}
-		alarm.await(w.next(), !w.alone)
-	}
+	_ = unix.SetNonblock(desk, true)  // and this a socket
+	(&watch{supervisor: supervisor, mark: args[3]}).stand()
+	return 0
 }
 
 const usageError = 64
 
-func isPipe(fd int) bool {
+func isType(fd int, format uint32) bool {
 	var st unix.Stat_t
-	return unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFIFO
+	return unix.Fstat(fd, &st) == nil && uint32(st.Mode)&unix.S_IFMT == format
+}
+
+// stand guards the command to its end, or to the end of its time.
+func (w *watch) stand() {
+	alarm := newAlarm()
+	for {
+		w.listenTo(words)
+		w.meetAt(desk)
+		switch {
+		case w.never, w.alone && w.group != nil && !w.group.Lives():
+			return
+		case w.group != nil && clock() >= w.deadline:
+			w.kill()
+			return
+		}
+		alarm.await(w.next(), w.hearing())
+	}
+}
+
+// hearing is on what something may be said that counts.
+func (w *watch) hearing() (on []unix.PollFd) {
+	if !w.alone {
+		on = append(on, unix.PollFd{Fd: words, Events: unix.POLLIN})
+	}
+	if w.group == nil {
+		on = append(on, unix.PollFd{Fd: desk, Events: unix.POLLIN})
+	}
+	return on
 }
 
 // next is when to look again.
 func (w *watch) next() time.Duration {
 	switch {
-	case w.group == 0:
-		return math.MaxInt64 // until it is told
+	case w.group == nil:
+		return math.MaxInt64 // until it is known
 	case !w.alone:
 		return w.deadline
 	}
@@ -92,26 +116,20 @@ func (w *watch) listenTo(pipe int) {
 		case n < 8:
 			w.alone = true
 		default:
-			for word := range slices.Chunk(said[:n-n%8], 8) {
-				w.hear(int64(binary.BigEndian.Uint64(word)))
-			}
+			w.deadline = time.Duration(unword(said[n-n%8-8:]))
 		}
 	}
 }
 
-// hear takes in one word: see func word. Groups that cannot be a command's are not believed.
-func (w *watch) hear(v int64) {
-	if v >= 0 {
-		w.deadline = time.Duration(v)
-	} else if group := int(-v); group > 1 {
-		w.group = group
+// meetAt takes in which group is the command's. A group that cannot be one's is not believed.
+func (w *watch) meetAt(desk int) {
+	if w.group != nil || w.never {
+		return
 	}
-}
-
-// isOver reports whether nothing of the command lives. What we may not signal lives, and what nobody has waited for does
-// not: there may be nobody who does.
-func (w *watch) isOver() bool {
-	return unix.Kill(-w.group, 0) == unix.ESRCH || !descend.GroupLives(w.group)
+	w.group, w.never = meet(desk)
+	if w.group != nil && w.group.ID() <= 1 {
+		w.group, w.never = nil, true
+	}
 }
 
 // Bounds of kill: a process may sleep in the kernel, or not be ours to kill.
@@ -123,8 +141,8 @@ const (
 // kill ends the command, and what descends from it as far as that can be found, again while something of it lives.
 func (w *watch) kill() {
 	for begin := clock(); clock()-begin < killLimit; time.Sleep(killPace) {
-		_ = unix.Kill(-w.group, unix.SIGKILL) // it may be gone by now
-		if found := w.killOrphans(); !found && !descend.GroupLives(w.group) {
+		_ = w.group.Signal(unix.SIGKILL) // it may be gone by now
+		if found := w.killOrphans(); !found && !w.group.Lives() {
 			return
 		}
 	}
@@ -133,7 +151,7 @@ func (w *watch) kill() {
 // killOrphans kills what has left the group and was adopted by the supervisor. Without that, orphans are among the
 // children of some other process, which are not ours to kill.
 func (w *watch) killOrphans() (found bool) {
-	family := descend.Family{Parent: w.supervisor, Spare: os.Getpid(), Group: w.group, Mark: w.mark}
+	family := descend.Family{Parent: w.supervisor, Spare: os.Getpid(), Group: w.group.ID(), Mark: w.mark}
 	return os.Getppid() == w.supervisor && family.Kill()
 }
 
