@@ -38,7 +38,7 @@ func (d *Driver) keep(ctx context.Context, c driver.Claim, s seat) (driver.Statu
 
 // find looks for a claim in the queue. ok is false when it is not there, or not under its token.
 func (d *Driver) find(ctx context.Context, c driver.Claim) (s seat, ok bool, err error) {
-	answer, err := d.client.Do(ctx, d.findOp(c))
+	answer, _, err := d.do(ctx, d.findOp(c))
 	if err != nil {
 		return s, false, explain(err)
 	}
@@ -141,11 +141,8 @@ func (d *Driver) attachOnce(ctx context.Context, e *claim, own *seat, l, notes *
 	if notes != nil {
 		changes = append(changes, e.buryAhead(notes))
 	}
-	answer, err := d.client.Txn(ctx).
-		If(clientv3.Compare(clientv3.ModRevision(own.key), "=", own.mod)).
-		Then(changes...).
-		Else(clientv3.OpGet(own.key)).
-		Commit()
+	unchanged := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(own.key), "=", own.mod)}
+	answer, _, err := d.commit(ctx, unchanged, changes, []clientv3.Op{clientv3.OpGet(own.key)})
 	if err != nil || answer.Succeeded {
 		return err == nil, explain(err)
 	}

@@ -3,6 +3,7 @@ package etcdlock
 import (
 	"context"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -20,18 +21,28 @@ func (d *Driver) Break(ctx context.Context, name, id string) error {
 	case !ok:
 		return driver.ErrGone
 	}
-	answer, err := d.finish(ctx, ending{
-		there:  is(s.key, s.token),
-		remove: clientv3.OpDelete(s.key),
-		note:   d.bury(d.keys.tomb(name, id), s.lease, false, s.token),
+	end := d.keys.tomb(name, id)
+	answer, again, err := d.finish(ctx, ending{
+		there:     is(s.key, s.token),
+		remove:    clientv3.OpDelete(s.key),
+		note:      d.bury(end, s.lease, false, s.token),
+		otherwise: []clientv3.Op{clientv3.OpGet(end)},
 	})
 	switch {
 	case isLeaseLost(err):
 		return driver.ErrGone
 	case err != nil:
 		return explain(err)
+	case !answer.Succeeded && again && d.isBroken(answer.Responses[0].GetResponseRange(), s.token):
+		return nil // by an attempt that was not answered
 	case !answer.Succeeded:
 		return driver.ErrGone
 	}
 	return nil
+}
+
+// isBroken reports whether the note of a claim's end says that it was not released.
+func (d *Driver) isBroken(r *pb.RangeResponse, token uint64) bool {
+	var note tomb
+	return len(r.Kvs) > 0 && d.decode(r.Kvs[0], &note.Format, &note) == nil && !note.Released && note.Token == token
 }

@@ -24,13 +24,17 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	members, err := d.client.MemberList(ctx)
+	members, _, err := ask(ctx, d, func(ctx context.Context, m *member) (*clientv3.MemberListResponse, error) {
+		return m.cluster.MemberList(ctx)
+	})
 	if err != nil {
 		err = mayNotSee(&findings, "members", err)
 		return findings, err
 	}
 	findings = append(findings, checkSize(len(members.Members)))
-	alarms, err := d.client.AlarmList(ctx)
+	alarms, _, err := ask(ctx, d, func(ctx context.Context, m *member) (*clientv3.AlarmResponse, error) {
+		return m.maintenance.AlarmList(ctx)
+	})
 	if err != nil {
 		err = mayNotSee(&findings, "alarms", err)
 		return findings, err

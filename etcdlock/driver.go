@@ -3,6 +3,7 @@ package etcdlock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 // concurrent use.
 type Driver struct {
 	client   *clientv3.Client
+	members  *members
 	owned    bool // Close closes the client
 	keys     keyspace
 	format   int
@@ -49,8 +51,12 @@ func New(client *clientv3.Client, opts *Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
+	members, err := newMembers(client)
+	if err != nil {
+		return nil, fmt.Errorf("etcd: %w", err)
+	}
 	d := &Driver{
-		client: client, keys: keys, format: recordFormat,
+		client: client, members: members, keys: keys, format: recordFormat,
 		slots: make(map[int64]*slot), claims: make(map[claimID]*claim),
 	}
 	d.lifetime, d.end = context.WithCancel(context.Background())
@@ -101,11 +107,11 @@ func traits(minTTL time.Duration) driver.Traits {
 
 // shortestLease asks for a lease of a second and returns what the server grants instead.
 func (d *Driver) shortestLease(ctx context.Context) (time.Duration, error) {
-	granted, err := d.client.Grant(ctx, 1)
+	granted, err := d.grantLease(ctx, 1)
 	if err != nil {
 		return 0, explain(err)
 	}
-	d.client.Revoke(ctx, granted.ID) // it ends by itself
+	d.revokeLease(ctx, granted.ID) // it ends by itself
 	return time.Duration(granted.TTL) * time.Second, nil
 }
 
@@ -114,6 +120,7 @@ func (d *Driver) Close() error {
 	d.end()
 	d.running.wait()
 	d.stopTimers()
+	d.members.close()
 	if d.owned {
 		return d.client.Close()
 	}

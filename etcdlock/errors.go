@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -43,4 +45,41 @@ func answersGone(err error) bool { return errors.Is(err, driver.ErrGone) }
 // pause waits between two attempts, never in step with other clients.
 func pause(ctx context.Context) error {
 	return driver.Sleep(ctx, 50*time.Millisecond+rand.N(50*time.Millisecond))
+}
+
+// isAnswer reports whether a member has answered, if only with a refusal: any other would answer the same.
+func isAnswer(err error) bool {
+	switch {
+	case err == nil:
+		return true
+	case errors.Is(err, rpctypes.ErrNotLeader), errors.Is(err, rpctypes.ErrNotCapable), errors.Is(err, rpctypes.ErrTooManyRequests),
+		status.Convert(err).Message() == learner:
+		return false
+	}
+	switch code(err) {
+	case codes.Unavailable, codes.Canceled, codes.DeadlineExceeded, codes.Aborted, codes.Internal, codes.DataLoss, codes.Unknown:
+		return false
+	default:
+		return true
+	}
+}
+
+// learner is what a member says that does not vote yet.
+var learner = status.Convert(rpctypes.ErrGRPCNotSupportedForLearner).Message()
+
+// isUnknown reports whether nobody knows what an error means.
+func isUnknown(err error) bool { return err != nil && code(err) == codes.Unknown }
+
+func code(err error) codes.Code {
+	var ofServer rpctypes.EtcdError
+	switch {
+	case errors.As(err, &ofServer):
+		return ofServer.Code()
+	case errors.Is(err, context.Canceled):
+		return codes.Canceled
+	case errors.Is(err, context.DeadlineExceeded):
+		return codes.DeadlineExceeded
+	default:
+		return status.Code(err)
+	}
 }

@@ -95,7 +95,7 @@ func (e *claim) removeOnce() error {
 	ctx, cancel := context.WithTimeout(e.d.lifetime, l.ttl/attemptPart)
 	defer cancel()
 	note := e.d.bury(e.tomb, l.id, false, e.tokenNow())
-	_, err := e.d.finish(ctx, ending{
+	_, _, err := e.d.finish(ctx, ending{
 		there:     clientv3.Compare(clientv3.LeaseValue(e.key), "=", l.id),
 		remove:    clientv3.OpDelete(e.key),
 		note:      note,

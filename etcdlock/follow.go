@@ -26,7 +26,9 @@ func (d *Driver) follow(ctx context.Context, key string, opts ...clientv3.OpOpti
 		defer close(news)
 		defer cancel()
 		opts := append(opts, clientv3.WithCreatedNotify())
-		for r := range d.client.Watch(clientv3.WithRequireLeader(ctx), key, opts...) {
+		member, ctx, stop := d.members.listener(ctx)
+		defer stop()
+		for r := range member.watcher.Watch(clientv3.WithRequireLeader(ctx), key, opts...) {
 			select {
 			case news <- r:
 			case <-ctx.Done():

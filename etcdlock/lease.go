@@ -96,7 +96,7 @@ func (d *Driver) grant(seconds int64) (*lease, error) {
 	ctx, cancel := context.WithTimeout(d.lifetime, time.Duration(seconds)*time.Second)
 	defer cancel()
 	sent := now()
-	granted, err := d.client.Grant(ctx, seconds)
+	granted, err := d.grantLease(ctx, seconds)
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -105,6 +105,21 @@ func (d *Driver) grant(seconds int64) (*lease, error) {
 		d: d, id: granted.ID, seconds: seconds, lost: make(chan struct{}),
 		ttl: ttl, until: sent.add(ttl), used: sent,
 	}, nil
+}
+
+// grantLease grants a lease. Where a member was asked in vain, there may be another one, which ends by itself.
+func (d *Driver) grantLease(ctx context.Context, seconds int64) (*clientv3.LeaseGrantResponse, error) {
+	granted, _, err := ask(ctx, d, func(ctx context.Context, m *member) (*clientv3.LeaseGrantResponse, error) {
+		return m.lease.Grant(ctx, seconds)
+	})
+	return granted, err
+}
+
+func (d *Driver) revokeLease(ctx context.Context, id clientv3.LeaseID) error {
+	_, _, err := ask(ctx, d, func(ctx context.Context, m *member) (*clientv3.LeaseRevokeResponse, error) {
+		return m.lease.Revoke(ctx, id)
+	})
+	return err
 }
 
 // alive reports whether the server is known to have the lease still.
@@ -175,7 +190,7 @@ const attemptPart = 4
 func (l *lease) keepAlive(sent instant) error {
 	ctx, cancel := context.WithTimeout(l.d.lifetime, l.ttl/attemptPart)
 	defer cancel()
-	answer, err := l.d.client.KeepAliveOnce(ctx, l.id)
+	left, _, err := ask(ctx, l.d, func(ctx context.Context, m *member) (int64, error) { return m.keepAlive(ctx, l.id) })
 	switch {
 	case errors.Is(err, rpctypes.ErrLeaseNotFound):
 		l.lose()
@@ -185,7 +200,7 @@ func (l *lease) keepAlive(sent instant) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.until = max(l.until, sent.add(time.Duration(answer.TTL)*time.Second))
+	l.until = max(l.until, sent.add(time.Duration(left)*time.Second))
 	return nil
 }
 
@@ -264,7 +279,7 @@ func (l *lease) abandon() {
 	ctx, cancel := context.WithTimeout(l.d.lifetime, l.ttl)
 	defer cancel()
 	for ctx.Err() == nil {
-		_, err := l.d.client.Revoke(ctx, l.id)
+		err := l.d.revokeLease(ctx, l.id)
 		if err == nil || errors.Is(err, rpctypes.ErrLeaseNotFound) {
 			return
 		}

@@ -31,10 +31,8 @@ func (d *Driver) mark(e *claim, own seat, bounds fit) {
 // rewrite changes the record of a claim that is as it was read, and reports whether it was.
 func (d *Driver) rewrite(ctx context.Context, s seat) (bool, error) {
 	s.Format = d.format
-	answer, err := d.client.Txn(ctx).
-		If(clientv3.Compare(clientv3.ModRevision(s.key), "=", s.mod)).
-		Then(clientv3.OpPut(s.key, encode(s.record), clientv3.WithIgnoreLease())).
-		Commit()
+	unchanged := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(s.key), "=", s.mod)}
+	answer, _, err := d.commit(ctx, unchanged, []clientv3.Op{clientv3.OpPut(s.key, encode(s.record), clientv3.WithIgnoreLease())}, nil)
 	if err != nil {
 		return false, explain(err)
 	}

@@ -18,7 +18,7 @@ func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error)
 		return nil, err
 	}
 	queue := d.keys.queue(name)
-	answer, err := d.client.Get(ctx, queue, clientv3.WithPrefix(), oldestFirst())
+	answer, err := d.get(ctx, queue, clientv3.WithPrefix(), oldestFirst())
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -79,7 +79,7 @@ func (d *Driver) timesLeft(ctx context.Context, seats []seat) (map[clientv3.Leas
 	for first := range min(leasesAtOnce, len(leases)) {
 		wg.Go(func() {
 			for i := first; i < len(leases); i += leasesAtOnce {
-				answer, err := d.client.TimeToLive(ctx, leases[i])
+				answer, err := d.timeToLive(ctx, leases[i])
 				mu.Lock()
 				if err != nil {
 					fault = explain(err)
@@ -92,6 +92,13 @@ func (d *Driver) timesLeft(ctx context.Context, seats []seat) (map[clientv3.Leas
 	}
 	wg.Wait()
 	return left, fault
+}
+
+func (d *Driver) timeToLive(ctx context.Context, id clientv3.LeaseID) (*clientv3.LeaseTimeToLiveResponse, error) {
+	answer, _, err := ask(ctx, d, func(ctx context.Context, m *member) (*clientv3.LeaseTimeToLiveResponse, error) {
+		return m.lease.TimeToLive(ctx, id)
+	})
+	return answer, err
 }
 
 func leasesOf(seats []seat) []clientv3.LeaseID {

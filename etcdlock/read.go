@@ -80,7 +80,7 @@ func (d *Driver) judge(ctx context.Context, e *claim, v view) (verdict, error) {
 		if judged, ok := judge(v.own, v.ahead.seats, v.ahead.complete); ok {
 			return judged, nil
 		}
-		answer, err := d.client.Do(ctx, e.aheadOp(v.own.token, n))
+		answer, _, err := d.do(ctx, e.aheadOp(v.own.token, n))
 		if err != nil {
 			return verdict{}, explain(err)
 		}

@@ -35,8 +35,8 @@ func TestOlderReadingIsNotedLater(t *testing.T) {
 // The claim hears that Q has ended, but cannot look. Then a renewal is noted that has read before the end.
 func TestLookIsDueAfterAnOlderReading(t *testing.T) {
 	e := watching(5)
-	e.d = &Driver{client: clientv3.NewCtxClient(context.Background())}
-	e.d.client.KV = unanswered{}
+	only := &member{kv: unanswered{}}
+	e.d = &Driver{members: &members{list: []*member{only}, current: only}}
 	e.ahead = &follow{key: "Q", since: 12}
 	e.note(view{revision: 12}, verdict{watch: "Q", sure: true})
 	if _, err := e.lookAgain(context.Background()); err == nil {
@@ -51,9 +51,6 @@ func TestLookIsDueAfterAnOlderReading(t *testing.T) {
 // unanswered is a server that does not answer transactions.
 type unanswered struct{ clientv3.KV }
 
-func (unanswered) Txn(context.Context) clientv3.Txn { return noAnswer{} }
-
-type noAnswer struct{ clientv3.Txn }
-
-func (n noAnswer) Then(...clientv3.Op) clientv3.Txn     { return n }
-func (noAnswer) Commit() (*clientv3.TxnResponse, error) { return nil, context.DeadlineExceeded }
+func (unanswered) Do(context.Context, clientv3.Op) (clientv3.OpResponse, error) {
+	return clientv3.OpResponse{}, context.DeadlineExceeded
+}

@@ -51,7 +51,7 @@ func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) err
 // is there as long as the claim is.
 func (d *Driver) releaseKey(ctx context.Context, c driver.Claim, key string, lease clientv3.LeaseID) error {
 	end := d.keys.tomb(c.Name, c.ID)
-	answer, err := d.finish(ctx, ending{
+	answer, _, err := d.finish(ctx, ending{
 		there:     is(key, c.Token),
 		remove:    clientv3.OpDelete(key),
 		note:      d.bury(end, lease, true, c.Token),
@@ -85,7 +85,7 @@ func (d *Driver) epitaph(r *pb.RangeResponse, token uint64) error {
 // undo releases a claim of this client of which it is not known whether it was ever queued, and bars its ID.
 func (d *Driver) undo(ctx context.Context, e *claim, c driver.Claim) error {
 	l := e.leased()
-	answer, err := d.finish(ctx, ending{
+	answer, _, err := d.finish(ctx, ending{
 		there:     present(e.keys),
 		remove:    clientv3.OpDelete(e.keys, clientv3.WithPrefix()),
 		note:      d.bury(e.tomb, l.id, true, 0),
@@ -131,7 +131,7 @@ func (d *Driver) releaseUnknown(ctx context.Context, c driver.Claim) error {
 		return d.bar(ctx, c)
 	}
 	end := d.keys.tomb(c.Name, c.ID)
-	answer, err := d.client.Txn(ctx).Then(d.findOp(c), clientv3.OpGet(end)).Commit()
+	answer, _, err := d.commit(ctx, nil, []clientv3.Op{d.findOp(c), clientv3.OpGet(end)}, nil)
 	if err != nil {
 		return explain(err)
 	}
@@ -151,7 +151,7 @@ func (d *Driver) bar(ctx context.Context, c driver.Claim) error {
 	}
 	extended := l.extend(c.TTL)
 	end := d.keys.tomb(c.Name, c.ID)
-	answer, err := d.client.Txn(ctx).Then(d.barOp(end, l.id), d.findOp(c)).Commit()
+	answer, _, err := d.commit(ctx, nil, []clientv3.Op{d.barOp(end, l.id), d.findOp(c)}, nil)
 	if err == nil {
 		err = extended(ctx)
 	}

@@ -101,7 +101,7 @@ func (d *Driver) look(ctx context.Context, batch []renewal) {
 	for _, r := range batch {
 		ops = append(ops, r.claim.questions()...)
 	}
-	answer, err := d.client.Txn(ctx).Then(ops...).Commit()
+	answer, _, err := d.commit(ctx, nil, ops, nil)
 	if err != nil {
 		for _, r := range batch {
 			r.result.Err = explain(err)

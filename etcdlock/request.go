@@ -64,7 +64,7 @@ func (d *Driver) create(ctx context.Context, c driver.Claim) (driver.Status, err
 
 // put sends the first request of a claim, which may be not the first attempt.
 func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
-	from, again := now(), e.inDoubt()
+	from := now()
 	extended := e.leased().extend(c.TTL)
 	st, err := d.queueOrTry(ctx, e, c)
 	if waitErr := extended(ctx); err == nil && st.Token != 0 {
@@ -83,7 +83,7 @@ func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 	case errors.Is(err, driver.ErrRefused):
 		return driver.Status{}, d.refuse(e, err)
 	case isLeaseLost(err):
-		return driver.Status{}, e.leaseLost(again)
+		return driver.Status{}, e.leaseLost()
 	default:
 		e.doubted()
 		return driver.Status{}, err
@@ -108,9 +108,9 @@ func (e *claim) inDoubt() bool {
 }
 
 // leaseLost is what a request means whose lease was gone. When it was the first, the claim never was.
-func (e *claim) leaseLost(asked bool) error {
+func (e *claim) leaseLost() error {
 	e.leased().lose()
-	if asked || e.tokenNow() != 0 {
+	if e.inDoubt() {
 		e.bury()
 		return driver.ErrGone
 	}
@@ -121,14 +121,22 @@ func isLeaseLost(err error) bool {
 	return errors.Is(err, errLeaseLost) || errors.Is(err, rpctypes.ErrLeaseNotFound)
 }
 
+// commit does a transaction about a claim, and notes when an attempt may have done so that was not answered.
+func (e *claim) commit(ctx context.Context, ifs []clientv3.Cmp, then, otherwise []clientv3.Op) (*clientv3.TxnResponse, error) {
+	answer, again, err := e.d.commit(ctx, ifs, then, otherwise)
+	if again {
+		e.doubted()
+	}
+	return answer, err
+}
+
 // enqueue puts the claim at the end of the queue and reads the newest of those ahead of it.
 func (d *Driver) enqueue(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	r := d.newRecord(c)
-	answer, err := d.client.Txn(ctx).
-		If(e.nowhere(), absent(e.tomb)).
-		Then(e.putOp(r), e.newestOp(1+lookAhead(r))).
-		Else(e.whereOp()).
-		Commit()
+	answer, err := e.commit(ctx,
+		[]clientv3.Cmp{e.nowhere(), absent(e.tomb)},
+		[]clientv3.Op{e.putOp(r), e.newestOp(1 + lookAhead(r))},
+		[]clientv3.Op{e.whereOp()})
 	switch {
 	case err != nil:
 		return driver.Status{}, explain(err)

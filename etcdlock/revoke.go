@@ -35,7 +35,7 @@ func (d *Driver) Revoke(ctx context.Context, name, id string) error {
 // granted returns a claim that is granted. [driver.ErrGone] when there is none, or it waits.
 func (d *Driver) granted(ctx context.Context, name, id string) (s seat, err error) {
 	queue := d.keys.queue(name)
-	answer, err := d.client.Get(ctx, queue, clientv3.WithPrefix(), oldestFirst())
+	answer, err := d.get(ctx, queue, clientv3.WithPrefix(), oldestFirst())
 	if err != nil {
 		return s, explain(err)
 	}

@@ -57,7 +57,7 @@ func (d *Driver) sweep(l *lease) {
 			ops[i] = clientv3.OpDelete(key)
 		}
 		ctx, cancel := context.WithTimeout(d.lifetime, l.ttl)
-		_, err := d.client.Txn(ctx).Then(ops...).Commit()
+		_, _, err := d.commit(ctx, nil, ops, nil)
 		cancel()
 		if err != nil {
 			return
@@ -75,17 +75,20 @@ type ending struct {
 
 // finish brings an end about. A store that is full takes no note, but it lets go of what it has: then the claim goes
 // without one, rather than stay until there is room. What is not there can then not be barred either, which is an error.
-func (d *Driver) finish(ctx context.Context, e ending) (*clientv3.TxnResponse, error) {
-	answer, err := d.client.Txn(ctx).If(e.there).Then(e.remove, e.note).Else(e.otherwise...).Commit()
+//
+// again is as that of ask.
+func (d *Driver) finish(ctx context.Context, e ending) (answer *clientv3.TxnResponse, again bool, err error) {
+	there := []clientv3.Cmp{e.there}
+	answer, again, err = d.commit(ctx, there, []clientv3.Op{e.remove, e.note}, e.otherwise)
 	if !errors.Is(err, rpctypes.ErrNoSpace) {
-		return answer, err
+		return answer, again, err
 	}
 	questions := slices.DeleteFunc(slices.Clone(e.otherwise), func(op clientv3.Op) bool { return !op.IsGet() })
-	bare, bareErr := d.client.Txn(ctx).If(e.there).Then(e.remove).Else(questions...).Commit()
+	bare, againBare, bareErr := d.commit(ctx, there, []clientv3.Op{e.remove}, questions)
 	if bareErr == nil && !bare.Succeeded && len(questions) < len(e.otherwise) {
-		return nil, err
+		return nil, again, err
 	}
-	return bare, bareErr
+	return bare, again || againBare, bareErr
 }
 
 // bury notes an end, as part of the transaction that brings it about. Where there is a note already, that one's lease stays:

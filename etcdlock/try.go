@@ -13,11 +13,10 @@ import (
 func (d *Driver) try(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	r := d.newRecord(c)
 	for none := absent(e.queue).WithPrefix(); ; {
-		answer, err := d.client.Txn(ctx).
-			If(none, absent(e.tomb)).
-			Then(e.putOp(r)).
-			Else(e.whereOp(), clientv3.OpGet(e.tomb), e.newestOp(lookAhead(r))).
-			Commit()
+		answer, err := e.commit(ctx,
+			[]clientv3.Cmp{none, absent(e.tomb)},
+			[]clientv3.Op{e.putOp(r)},
+			[]clientv3.Op{e.whereOp(), clientv3.OpGet(e.tomb), e.newestOp(lookAhead(r))})
 		if err != nil {
 			return driver.Status{}, explain(err)
 		}

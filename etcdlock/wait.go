@@ -140,7 +140,7 @@ func (e *claim) flags() flags {
 
 // peek reads a claim without renewing it.
 func (d *Driver) peek(ctx context.Context, e *claim) (driver.Status, error) {
-	answer, err := d.client.Txn(ctx).Then(e.questions()...).Commit()
+	answer, _, err := d.commit(ctx, nil, e.questions(), nil)
 	if err != nil {
 		return driver.Status{}, explain(err)
 	}

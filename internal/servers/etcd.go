@@ -47,6 +47,31 @@ func EtcdCluster(t testing.TB, n int, args ...string) []*Server {
 	return cluster
 }
 
+// EtcdApart starts etcd servers with the timing that they have by default, on a network of their own, where tests can cut
+// them off from each other, and each on a disk of its own, which can be stalled: see [Server.StallDisk].
+func EtcdApart(t testing.TB, n int) ([]*Server, *Network) {
+	t.Helper()
+	network := NewNetwork(t, n)
+	names := make([]string, n)
+	for i := range n {
+		names[i] = fmt.Sprintf("m%d=http://%s:2380", i, network.IP(i))
+	}
+	cluster := make([]*Server, n)
+	for i := range n {
+		name, peer, _ := strings.Cut(names[i], "=")
+		k := etcdKind(t, etcdListens, func(s *Server) []string {
+			return []string{
+				"--name", name, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+				"--initial-cluster", strings.Join(names, ","), "--listen-client-urls", "http://0.0.0.0:2379",
+				"--heartbeat-interval", "100", "--election-timeout", "1000", "--unsafe-no-fsync=false",
+			}
+		})
+		cluster[i] = start(t, network.in(t, i, "2379", onDisk(t, k)))
+	}
+	waitFor(t, "the etcd cluster has a leader", func(ctx context.Context) error { return allHealthy(ctx, cluster) })
+	return cluster, network
+}
+
 // etcdKind is an etcd server with these arguments besides those that all have. It keeps its data in memory where the
 // system has a place for that, and does not wait for disks.
 func etcdKind(t testing.TB, ready func(context.Context, *Server) error, more func(*Server) []string) kind {

@@ -40,6 +40,7 @@ type kind struct {
 	prepare func(s *Server) [][]string                 // commands that fill an empty folder; nil if it does that by itself
 	user    string                                     // whom it runs as; empty for our own account
 	stop    os.Signal                                  // what asks it to end; nil for the usual
+	publish func(addr string)                          // makes it reachable at its address; nil where it listens there
 }
 
 // start runs a server until the test ends.
@@ -63,6 +64,9 @@ func start(t testing.TB, k kind) *Server {
 			t.Logf("%s at %s said:\n%s", k.name, s.Addr, s.said())
 		}
 	})
+	if k.publish != nil {
+		k.publish(s.Addr)
+	}
 	s.fill(t)
 	s.run(t)
 	return s

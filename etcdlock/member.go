@@ -1,0 +1,137 @@
+package etcdlock
+
+import (
+	"context"
+	"reflect"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/status"
+)
+
+// A member is one server of the cluster, with a connection of its own. The client's own connection goes round all of
+// them, and so comes again and again to one that hangs.
+type member struct {
+	endpoint    string
+	kv          clientv3.KV
+	lease       clientv3.Lease
+	watcher     clientv3.Watcher
+	cluster     clientv3.Cluster
+	maintenance clientv3.Maintenance
+	keepAlive   func(context.Context, clientv3.LeaseID) (seconds int64, err error)
+	conn        *grpc.ClientConn // nil when the client's own is used
+
+	// Guarded by members.mu.
+	trust    context.Context // ends when others are preferred, since it does not answer; nil: it never does
+	distrust context.CancelFunc
+}
+
+// whole is the client as it is, in place of a member: for the only server that there is, and for clients whose parts were
+// replaced, such as by package namespace.
+func whole(client *clientv3.Client) *member {
+	return &member{
+		kv: client.KV, lease: client.Lease, watcher: client.Watcher, cluster: client.Cluster, maintenance: client.Maintenance,
+		keepAlive: func(ctx context.Context, id clientv3.LeaseID) (int64, error) {
+			answer, err := client.KeepAliveOnce(ctx, id)
+			if err != nil {
+				return 0, err
+			}
+			return answer.TTL, nil
+		},
+	}
+}
+
+// isPlain reports whether a client speaks to its servers as clientv3.New made it.
+func isPlain(client *clientv3.Client) bool {
+	return client.ActiveConnection() != nil &&
+		reflect.TypeOf(client.KV) == reflect.TypeOf(clientv3.NewKV(client)) &&
+		reflect.TypeOf(client.Lease) == reflect.TypeOf(clientv3.NewLease(client)) &&
+		reflect.TypeOf(client.Watcher) == reflect.TypeOf(clientv3.NewWatcher(client))
+}
+
+// newMember makes a connection to one server, with the client's settings. Nothing is sent yet.
+func newMember(client *clientv3.Client, endpoint string, failed func(*member)) (*member, error) {
+	conn, err := client.Dial(endpoint)
+	if err != nil {
+		return nil, err
+	}
+	m := &member{endpoint: endpoint, conn: conn}
+	c := impatient{ClientConn: conn, failed: func() { failed(m) }}
+	lease := pb.NewLeaseClient(c)
+	m.kv = clientv3.NewKVFromKVClient(pb.NewKVClient(c), client)
+	m.lease = clientv3.NewLeaseFromLeaseClient(lease, client, 0)
+	m.watcher = clientv3.NewWatchFromWatchClient(pb.NewWatchClient(c), client)
+	m.cluster = clientv3.NewClusterFromClusterClient(pb.NewClusterClient(c), client)
+	m.maintenance = clientv3.NewMaintenanceFromMaintenanceClient(pb.NewMaintenanceClient(c), client)
+	m.keepAlive = func(ctx context.Context, id clientv3.LeaseID) (int64, error) { return keepAliveOnce(ctx, lease, id) }
+	m.renewTrust()
+	return m, nil
+}
+
+// renewTrust begins to trust a member that was not trusted.
+func (m *member) renewTrust() {
+	if m.conn != nil {
+		m.trust, m.distrust = context.WithCancel(context.Background())
+	}
+}
+
+func (m *member) close() {
+	if m.conn == nil {
+		return
+	}
+	m.distrust()
+	m.watcher.Close()
+	m.lease.Close()
+	m.conn.Close()
+}
+
+// hurryUp has the next call connect at once, however long the pause is that grpc makes after failures.
+func (m *member) hurryUp() {
+	if m.conn != nil && m.conn.GetState() == connectivity.TransientFailure {
+		m.conn.ResetConnectBackoff()
+	}
+}
+
+// An impatient connection fails calls while there is none, since other members may answer.
+type impatient struct {
+	*grpc.ClientConn
+	failed func() // is told when a stream cannot begin
+}
+
+func (c impatient) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	return c.ClientConn.Invoke(ctx, method, args, reply, append(opts, grpc.WaitForReady(false))...)
+}
+
+func (c impatient) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	s, err := c.ClientConn.NewStream(ctx, desc, method, append(opts, grpc.WaitForReady(false))...)
+	if status.Code(err) == codes.Unavailable {
+		c.failed()
+	}
+	return s, err
+}
+
+// keepAliveOnce extends a lease. The client's own method asks again and again without a pause while there is no leader.
+func keepAliveOnce(ctx context.Context, client pb.LeaseClient, id clientv3.LeaseID) (seconds int64, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // which ends the stream
+	stream, err := client.LeaseKeepAlive(ctx)
+	if err == nil {
+		err = stream.Send(&pb.LeaseKeepAliveRequest{ID: int64(id)})
+	}
+	if err != nil {
+		return 0, rpctypes.Error(err)
+	}
+	answer, err := stream.Recv()
+	switch {
+	case err != nil:
+		return 0, rpctypes.Error(err)
+	case answer.TTL <= 0:
+		return 0, rpctypes.ErrLeaseNotFound
+	default:
+		return answer.TTL, nil
+	}
+}

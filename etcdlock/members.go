@@ -1,0 +1,149 @@
+package etcdlock
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// members are the servers of a cluster. All calls go to one of them, another for each client, until it fails or hangs.
+type members struct {
+	client *clientv3.Client
+
+	mu        sync.Mutex
+	endpoints []string // as the client had them at the last look
+	list      []*member
+	current   *member
+	looked    time.Time
+}
+
+// newMembers makes connections to all servers of a client, or uses the client's own when there is but one, or when it was
+// changed by its owner.
+func newMembers(client *clientv3.Client) (*members, error) {
+	ms := &members{client: client, looked: time.Now()}
+	ms.endpoints = client.Endpoints()
+	if len(ms.endpoints) < 2 || !isPlain(client) {
+		ms.list = slices.Repeat([]*member{whole(client)}, max(len(ms.endpoints), 1))
+	} else if err := ms.dial(); err != nil {
+		ms.close()
+		return nil, err
+	}
+	ms.current = ms.list[rand.N(len(ms.list))]
+	return ms, nil
+}
+
+// dial makes the list anew for the endpoints, keeping connections that are still of use. It returns an error when the
+// client cannot be used.
+func (ms *members) dial() error {
+	var list []*member
+	for _, endpoint := range ms.endpoints {
+		at := slices.IndexFunc(ms.list, func(m *member) bool { return m.endpoint == endpoint })
+		if at >= 0 {
+			list = append(list, ms.list[at])
+			continue
+		}
+		m, err := newMember(ms.client, endpoint, ms.avoid)
+		if err != nil {
+			return err
+		}
+		list = append(list, m)
+	}
+	for _, m := range ms.list {
+		if !slices.Contains(list, m) {
+			m.close()
+		}
+	}
+	ms.list = list
+	return nil
+}
+
+// refreshTime is how often to look whether the client has other endpoints, since it or its owner looked them up anew.
+const refreshTime = time.Second
+
+// refresh makes up for that. ms.mu is held.
+func (ms *members) refresh() {
+	if ms.current.conn == nil || time.Since(ms.looked) < refreshTime {
+		return
+	}
+	ms.looked = time.Now()
+	endpoints := ms.client.Endpoints()
+	if len(endpoints) == 0 || slices.Equal(endpoints, ms.endpoints) {
+		return
+	}
+	before := ms.endpoints
+	if ms.endpoints = endpoints; ms.dial() != nil {
+		ms.endpoints = before // it is tried again
+		return
+	}
+	if !slices.Contains(ms.list, ms.current) {
+		ms.current = ms.list[rand.N(len(ms.list))]
+	}
+}
+
+// first is the member to ask. several says that there are others.
+func (ms *members) first() (m *member, several bool) {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	ms.refresh()
+	return ms.current, len(ms.list) > 1
+}
+
+// after is whom to ask when m does not answer: the others, then m.
+func (ms *members) after(m *member) []*member {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	at := slices.Index(ms.list, m) + 1
+	return slices.Concat(ms.list[at:], ms.list[:at])
+}
+
+// prefer makes m the one to ask.
+func (ms *members) prefer(m *member) {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	if slices.Contains(ms.list, m) {
+		ms.current = m
+	}
+}
+
+// avoid makes another one the one to ask, and ends what listens to m.
+func (ms *members) avoid(m *member) {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	if m.conn == nil || !slices.Contains(ms.list, m) {
+		return
+	}
+	m.distrust()
+	m.renewTrust()
+	if ms.current == m {
+		ms.current = ms.list[(slices.Index(ms.list, m)+1)%len(ms.list)]
+	}
+}
+
+// listener returns the member to listen to, and a context that ends with ctx, or when that member is not to be trusted.
+func (ms *members) listener(ctx context.Context) (*member, context.Context, context.CancelFunc) {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	ms.refresh()
+	m := ms.current
+	ctx, cancel := context.WithCancel(ctx)
+	if m.trust == nil {
+		return m, ctx, cancel
+	}
+	stop := context.AfterFunc(m.trust, cancel)
+	return m, ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
+func (ms *members) close() {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	for _, m := range ms.list {
+		m.close()
+	}
+}

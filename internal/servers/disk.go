@@ -1,0 +1,65 @@
+package servers
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// diskSize is enough for the data of a test.
+const diskSize = 256 << 20
+
+// onDisk returns the kind of server that runs as this one does, with a file system of its own for its folder "data", which
+// nobody else sees. It needs the rights of root.
+func onDisk(t testing.TB, k kind) kind {
+	t.Helper()
+	for _, program := range []string{"mkfs.ext4", "fsfreeze", "unshare"} {
+		_, err := exec.LookPath(program)
+		Need(t, err == nil, program, "apt-get install e2fsprogs util-linux")
+	}
+	program, args, prepare := k.program, k.args, k.prepare
+	k.program = "unshare"
+	k.args = func(s *Server) []string {
+		mount := []string{"--mount", "sh", "-c", `mount -o loop "$1" "$2" && shift 2 && exec "$@"`, "sh", s.image(), s.disk(), program}
+		return append(mount, args(s)...)
+	}
+	k.prepare = func(s *Server) [][]string {
+		lines := [][]string{
+			{"truncate", "--size", fmt.Sprint(diskSize), s.image()},
+			{"mkfs.ext4", "-q", "-O", "^has_journal", s.image()},
+			{"mkdir", "-p", s.disk()},
+		}
+		if prepare != nil {
+			lines = append(lines, prepare(s)...)
+		}
+		return lines
+	}
+	return k
+}
+
+func (s *Server) image() string { return s.Dir + ".disk" }
+func (s *Server) disk() string  { return filepath.Join(s.Dir, "data") }
+
+// StallDisk lets the disk of a server that has one of its own do nothing for so long: whatever is written waits. It returns
+// when the disk stands still; whatever becomes of the test, it goes on after that time.
+func (s *Server) StallDisk(t testing.TB, d time.Duration) {
+	t.Helper()
+	disk := fmt.Sprintf("/proc/%d/root%s", s.running(t).pid, s.disk())
+	cmd := exec.Command("sh", "-c", `fsfreeze --freeze "$0" && echo stalled && sleep "$1"; fsfreeze --unfreeze "$0"`,
+		disk, fmt.Sprint(d.Seconds()))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err == nil {
+		_, err = out.Read(make([]byte, 1))
+	}
+	if err != nil {
+		t.Fatalf("stall the disk of %s: %v", s.kind.name, err)
+	}
+	t.Cleanup(func() { cmd.Wait() })
+}
