@@ -35,6 +35,8 @@ var begin = []test{
 var use = []test{
 	{"crowd", testCrowd},
 	{"expired", testExpired},
+	{"crowd of dead", testCrowdOfDead},
+	{"crowd of readers", testCrowdOfReaders},
 	{"deadlock", testDeadlock},
 	{"own connection", testOwnConnection},
 	{"client clock", testClientClock},

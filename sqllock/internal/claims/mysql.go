@@ -28,7 +28,7 @@ var MySQL = &Dialect{
 	anew:      dropped,
 	preface:   "-- Makes what Holdfast needs in this database. Run it, as in: mysql DATABASE < FILE\n\n",
 	ended:     endedByDelimiter,
-	helpers:   []routine{"shorten", "finish", "grant", "settle", "pass", "enter", "state", "hang", "withdraw"},
+	helpers:   []routine{"shorten", "finish", "bury", "grant", "settle", "pass", "enter", "state", "hang", "withdraw"},
 	busy:      []string{"1205", "1213", "1020"},
 	refused:   []string{"1044", "1045", "1049", "1142", "1227", "1290", "1370", "1792", "1836", "3572"},
 	missing:   []string{"1146", "1305", "1318"},

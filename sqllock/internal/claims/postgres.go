@@ -34,7 +34,7 @@ var Postgres = &Dialect{
 	preface: "-- Makes what Holdfast needs in this schema. Run it in one transaction: psql -1 -v ON_ERROR_STOP=1 -f FILE\n" +
 		"SET LOCAL client_min_messages = warning;\n\n",
 	ended:     endedBySemicolon,
-	helpers:   []routine{"now", "bell", "shorten", "finish", "grant", "settle", "pass", "enter", "withdraw", "place", "hang"},
+	helpers:   []routine{"now", "bell", "shorten", "finish", "bury", "grant", "settle", "pass", "enter", "withdraw", "place", "hang"},
 	busy:      []string{"40001", "40P01", "55P03"},
 	refused:   []string{"25006", "28", "3D", "42501"},
 	missing:   []string{"42P01", "42883", "3F000"},

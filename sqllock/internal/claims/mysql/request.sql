@@ -1,6 +1,7 @@
 -- Queues a claim, or renews it when it is queued. Takes the claim, its TTL being negative if it is left alone, whether it
 -- stays in the queue when it has to wait, and whether to hang up its bells. Returns an answer (0 the state follows, 1 gone,
--- 2 not queued) and the state.
+-- 2 not queued) and the state. Where there are too many dead claims ahead for one call, retry is a microsecond: the next call
+-- goes on.
 CREATE PROCEDURE holdfast1_request(
 	p_name VARBINARY(1024), p_id VARBINARY(64), p_token BIGINT, p_weight BIGINT, p_units BIGINT, p_ttl BIGINT,
 	p_stay TINYINT, p_owner BLOB, p_value MEDIUMBLOB, p_bells TINYINT
@@ -11,6 +12,7 @@ BEGIN
 	DECLARE v_alone TINYINT DEFAULT p_ttl < 0;
 	DECLARE v_revoked TINYINT DEFAULT 0;
 	DECLARE v_new TINYINT DEFAULT 0; -- nobody is behind a claim that is new
+	DECLARE v_more TINYINT DEFAULT 0; -- settling took more than one call
 	DECLARE v_answer INT DEFAULT 0;
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
 	DECLARE EXIT HANDLER FOR SQLEXCEPTION
@@ -39,6 +41,7 @@ BEGIN
 			WHERE name = p_name AND id = p_id;
 		END IF;
 		CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
+		SET v_more = v_waits IS NULL;
 		SELECT granted, revoked INTO v_granted, v_revoked FROM holdfast_claims WHERE name = p_name AND id = p_id;
 	ELSE
 		SELECT deadline INTO v_ended FROM holdfast_ends WHERE name = p_name AND id = p_id AND deadline > v_now;
@@ -46,7 +49,8 @@ BEGIN
 			SET v_answer = 1;
 		ELSE
 			CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
-			SET v_granted = NOT v_waits AND v_sum + p_weight <= LEAST(v_limit, p_units);
+			SET v_more = v_waits IS NULL;
+			SET v_granted = v_waits IS FALSE AND v_sum + p_weight <= LEAST(v_limit, p_units);
 			IF v_granted OR p_stay THEN
 				UPDATE holdfast_locks SET token = LAST_INSERT_ID(GREATEST(token + 1, v_now)) WHERE name = p_name;
 				SET v_token = LAST_INSERT_ID(), v_new = 1;
@@ -62,7 +66,7 @@ BEGIN
 
 	IF v_answer > 0 THEN
 		COMMIT;
-		SELECT v_answer, 0, 0, 0, 0, 0, 0;
+		SELECT v_answer, 0, 0, 0, v_more, 0, 0;
 	ELSE
 		IF p_bells THEN -- before others can see the claim
 			CALL holdfast1_hang(p_id, NOT v_granted AND p_weight < p_units);
@@ -70,6 +74,9 @@ BEGIN
 		IF v_new AND v_granted THEN
 			COMMIT;
 			SELECT 0, v_token, 1, p_ttl, 0, 0, 0;
+		ELSEIF v_more AND NOT v_granted THEN
+			COMMIT;
+			SELECT 0, v_token, 0, p_ttl, 1, 0, v_revoked;
 		ELSE
 			CALL holdfast1_state(p_name, v_token, v_granted, p_ttl, v_revoked, v_now);
 			COMMIT;

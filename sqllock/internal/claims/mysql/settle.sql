@@ -1,12 +1,12 @@
 -- Makes the front of a queue, whose row is locked, what it should be: dead claims leave it, and what becomes grantable is
--- granted. Takes name and now. Returns the units that are granted, the least limit among those claims, and whether a claim
--- waits.
+-- granted. One call takes out 200 claims at most, or grants them. Takes name and now. Returns the units that are granted, the
+-- least limit among those claims, and whether a claim waits: NULL where there is more to do, for which to call it again.
 CREATE PROCEDURE holdfast1_settle(
 	p_name VARBINARY(1024), p_now BIGINT, OUT o_sum BIGINT, OUT o_limit BIGINT, OUT o_waits TINYINT
 ) SQL SECURITY INVOKER
-BEGIN
-	DECLARE v_id VARBINARY(64);
-	DECLARE v_token, v_ttl, v_deadline BIGINT;
+whole: BEGIN
+	DECLARE v_deadline, v_dead, v_taken, v_last BIGINT;
+	DECLARE v_most BIGINT DEFAULT 200;
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
 
 	holding: LOOP
@@ -15,9 +15,11 @@ BEGIN
 		IF v_deadline IS NULL OR v_deadline > p_now THEN
 			LEAVE holding;
 		END IF;
-		SELECT id, token, ttl INTO v_id, v_token, v_ttl FROM holdfast_claims
-		WHERE name = p_name AND granted = 1 AND deadline <= p_now ORDER BY token LIMIT 1;
-		CALL holdfast1_finish(p_name, v_id, v_token, v_ttl, 0, p_now, p_now);
+		IF v_most <= 0 THEN
+			LEAVE whole;
+		END IF;
+		CALL holdfast1_bury(p_name, p_now, 1, 0, v_most, v_dead, v_taken, v_last);
+		SET v_most = v_most - GREATEST(1, v_dead);
 	END LOOP;
 
 	CALL holdfast1_grant(p_name, p_now, o_sum, o_limit, o_waits);

@@ -7,7 +7,7 @@ SQL SECURITY INVOKER
 whole: BEGIN
 	DECLARE v_now, v_end, v_token, v_weight, v_units, v_ttl, v_noted, v_ahead, v_other_token, v_other_weight, v_other_units,
 		v_holders, v_until, v_pause BIGINT; -- ahead is the token of the claim right ahead
-	DECLARE v_granted, v_behind, v_revoked TINYINT;
+	DECLARE v_granted, v_behind, v_revoked, v_room TINYINT;
 	DECLARE v_other VARBINARY(64);
 	DECLARE v_bell, v_rung VARCHAR(64) DEFAULT ''; -- rung is a bell that nobody holds, though the claim is there
 	DECLARE v_answer INT DEFAULT 3;
@@ -43,9 +43,11 @@ whole: BEGIN
 		ELSEIF v_other IS NOT NULL THEN
 			SET v_bell = ':end';
 		ELSE
-			SELECT COUNT(*), MIN(deadline), MAX(id), MAX(token) INTO v_holders, v_until, v_other, v_other_token
+			SELECT COUNT(*), MIN(deadline), MAX(id), MAX(token),
+				COALESCE(SUM(weight), 0) + v_weight <= LEAST(COALESCE(MIN(units), v_units), v_units)
+			INTO v_holders, v_until, v_other, v_other_token, v_room
 			FROM holdfast_claims WHERE name = p_name AND granted = 1 AND token < v_token;
-			IF v_holders = 0 OR v_until <= v_now THEN
+			IF v_room OR v_until <= v_now THEN
 				SELECT granted INTO v_granted FROM holdfast_claims WHERE name = p_name AND id = p_id;
 				IF v_granted THEN -- a moment ago
 					ITERATE waiting;

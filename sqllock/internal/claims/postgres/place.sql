@@ -1,8 +1,12 @@
 -- Tells where in its queue a claim is. Takes name, token, granted, and now. Returns when the claim that blocks it expires if
--- it is the next in line and else 0, and whether others wait behind it.
+-- it is the next in line and else 0, and whether others wait behind it. A claim that has room is granted when somebody asks for
+-- it, so it is told to do so at once.
 CREATE FUNCTION holdfast1_place(
 	p_name bytea, p_token bigint, p_granted boolean, p_now bigint, OUT o_retry bigint, OUT o_contended boolean
 ) LANGUAGE plpgsql AS $$
+DECLARE
+	v_claim record;
+	v_front record;
 BEGIN
 	o_retry := 0;
 	o_contended := EXISTS (
@@ -12,7 +16,13 @@ BEGIN
 	IF NOT p_granted AND NOT EXISTS (
 		SELECT FROM holdfast_claims WHERE name = p_name AND NOT granted AND token < p_token AND deadline > p_now
 	) THEN
-		o_retry := greatest(1, (SELECT min(deadline) FROM holdfast_claims WHERE name = p_name AND granted) - p_now);
+		SELECT weight, units INTO v_claim FROM holdfast_claims WHERE name = p_name AND NOT granted AND token = p_token;
+		SELECT coalesce(sum(weight), 0) AS sum, min(units) AS most, min(deadline) AS until INTO v_front
+		FROM holdfast_claims WHERE name = p_name AND granted;
+		o_retry := 1;
+		IF v_front.sum + v_claim.weight > least(v_front.most, v_claim.units) THEN
+			o_retry := greatest(1, v_front.until - p_now);
+		END IF;
 	END IF;
 END
 $$;

@@ -1,6 +1,7 @@
 -- Queues a claim, or renews it when it is queued. Takes the claim, its TTL being negative if it is left alone, whether it
 -- stays in the queue when it has to wait, and whether to hang up its bells. Returns an answer (0 the state follows, 1 gone,
--- 2 not queued) and the state.
+-- 2 not queued) and the state. Where there are too many dead claims ahead for one call, retry is a microsecond: the next call
+-- goes on.
 CREATE FUNCTION holdfast1_request(
 	p_name bytea, p_id text, p_token bigint, p_weight bigint, p_units bigint, p_ttl bigint, p_stay boolean,
 	p_owner bytea, p_value bytea, p_bells boolean
@@ -13,6 +14,7 @@ DECLARE
 	v_alone boolean := p_ttl < 0;
 	v_claim record;
 	v_front record;
+	v_more  boolean := false; -- settling took more than one call
 BEGIN
 	answer := 0;
 	p_ttl := abs(p_ttl);
@@ -34,14 +36,16 @@ BEGIN
 		END IF;
 		UPDATE holdfast_claims SET ttl = p_ttl, deadline = v_now + p_ttl, detached = v_alone
 		WHERE name = p_name AND id = p_id;
-		PERFORM holdfast1_settle(p_name, v_now);
+		SELECT * INTO v_front FROM holdfast1_settle(p_name, v_now);
+		v_more := v_front.o_waits IS NULL;
 	ELSIF p_token <> 0 OR EXISTS (
 		SELECT FROM holdfast_ends WHERE name = p_name AND id = p_id AND deadline > v_now
 	) THEN
 		answer := 1;
 	ELSE
 		SELECT * INTO v_front FROM holdfast1_settle(p_name, v_now);
-		granted := NOT v_front.o_waits AND v_front.o_sum + p_weight <= least(v_front.o_limit, p_units);
+		v_more := v_front.o_waits IS NULL;
+		granted := v_front.o_waits IS FALSE AND v_front.o_sum + p_weight <= least(v_front.o_limit, p_units);
 		IF granted OR p_stay THEN
 			UPDATE holdfast_locks SET token = greatest(token + 1, v_now) WHERE name = p_name
 			RETURNING holdfast_locks.token INTO token;
@@ -51,10 +55,11 @@ BEGIN
 				(p_name, p_id, token, p_weight, p_units, p_ttl, v_now + p_ttl, v_now, granted, false, p_owner, p_value, v_alone);
 		ELSE
 			answer := 2;
+			retry := v_more::integer;
 		END IF;
 	END IF;
 	IF answer > 0 THEN
-		RETURN QUERY SELECT answer, 0::bigint, false, 0::bigint, 0::bigint, false, false;
+		RETURN QUERY SELECT answer, 0::bigint, false, 0::bigint, coalesce(retry, 0), false, false;
 		RETURN;
 	END IF;
 	IF token IS NOT NULL AND granted THEN -- it is new, so nobody is behind it
@@ -62,7 +67,12 @@ BEGIN
 	ELSE
 		SELECT * INTO v_claim FROM holdfast_claims WHERE name = p_name AND id = p_id;
 		granted := v_claim.granted;
-		SELECT * INTO retry, contended FROM holdfast1_place(p_name, v_claim.token, granted, v_now);
+		IF v_more AND NOT granted THEN
+			retry := 1;
+			contended := false;
+		ELSE
+			SELECT * INTO retry, contended FROM holdfast1_place(p_name, v_claim.token, granted, v_now);
+		END IF;
 		RETURN QUERY SELECT 0, v_claim.token, granted, p_ttl, retry, contended, v_claim.revoked;
 	END IF;
 	IF p_bells THEN

@@ -41,9 +41,10 @@ BEGIN
 		ELSIF FOUND THEN
 			v_bell := holdfast1_bell(v_other.id, 'end');
 		ELSE
-			SELECT count(*) AS holders, min(deadline) AS until, max(id) AS id, max(token) AS token INTO v_other
+			SELECT count(*) AS holders, min(deadline) AS until, max(id) AS id, max(token) AS token,
+				coalesce(sum(weight), 0) + v_claim.weight <= least(min(units), v_claim.units) AS room INTO v_other
 			FROM holdfast_claims WHERE name = p_name AND granted AND token < v_claim.token;
-			IF v_other.holders = 0 OR v_other.until <= v_now THEN -- it was granted a moment ago, or will be when somebody asks
+			IF v_other.room OR v_other.until <= v_now THEN -- it was granted a moment ago, or will be when somebody asks
 				CONTINUE WHEN EXISTS (SELECT FROM holdfast_claims WHERE name = p_name AND id = p_id AND granted AND deadline > v_now);
 				answer := 2;
 				EXIT;
