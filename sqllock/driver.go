@@ -27,6 +27,11 @@ type Options struct {
 	// Pooler is what a proxy between the program and the server pools, which New finds out unless it is given. It takes two
 	// connections of the pool to find out, so give it where the pool allows only one.
 	Pooler Pooler
+
+	// Connections is how many connections a client has for its requests at most: 4 when zero. It opens another one only when
+	// a request would have to wait for those that it has, and closes it when it was idle for a while. It concerns [MySQL] and
+	// [Postgres], and locks that are kept as [Claims].
+	Connections int
 }
 
 // A Pooler is what a proxy pools, such as PgBouncer.
@@ -79,9 +84,10 @@ type Driver struct {
 // makes the tables whose names begin with holdfast_ where there are none, sets the database to journal_mode=WAL, and makes
 // a folder beside its file.
 //
-// With [MySQL] and [Postgres] it keeps a connection for requests and one for renewals, one more for each lock that it waits
-// for, and one while it sweeps: where db does not allow that many, waiting is less prompt. In the mode [Session] it is a
-// connection for each claim. The tables are those that [Migrate] made; it is an error when there are none.
+// With [MySQL] and [Postgres] it keeps a connection for requests and one for renewals, and has more while there is much to do:
+// see [Options]; one more for each lock that it waits for, and one while it sweeps. Of a db that is bounded by SetMaxOpenConns
+// it takes no more than half of them for requests and renewals. In the mode [Session] it is a connection for each claim. The
+// tables are those that [Migrate] made; it is an error when there are none.
 func New(ctx context.Context, db *sql.DB, dialect *Dialect, opts *Options) (driver.Driver, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -96,8 +102,14 @@ func newDriver(ctx context.Context, db *sql.DB, dialect *Dialect, opts Options) 
 		return nil, fmt.Errorf("there is no mode %q; use %q or %q", mode, Claims, Session)
 	case opts.Pooler != "" && opts.Pooler != PoolsSessions && opts.Pooler != PoolsTransactions:
 		return nil, fmt.Errorf("there is no pooler %q; use %q or %q, or leave it out", opts.Pooler, PoolsSessions, PoolsTransactions)
+	case opts.Connections < 0:
+		return nil, fmt.Errorf("a client cannot have %d connections; use 1 or more, or 0 for what is usual", opts.Connections)
+	case opts.Connections > 0 && (mode == Session || dialect.server == nil):
+		return nil, errors.New("the number of connections can be chosen for MySQL and PostgreSQL alone, and not in session mode," +
+			" where each claim has its own; leave it out")
 	case mode == Claims && dialect.server != nil:
-		return newClaims(ctx, db, dialect, keep, opts.Pooler)
+		s := claims.Settings{Keep: keep, Pooler: claims.Pooler(opts.Pooler), Connections: opts.Connections}
+		return newClaims(ctx, db, dialect, s)
 	case mode == Claims:
 		return newFile(ctx, db, dialect, keep)
 	case dialect.sessions == nil:
@@ -109,8 +121,8 @@ func newDriver(ctx context.Context, db *sql.DB, dialect *Dialect, opts Options) 
 }
 
 // newClaims makes a driver on a server.
-func newClaims(ctx context.Context, db *sql.DB, dialect *Dialect, keep time.Duration, p Pooler) (driver.Driver, error) {
-	d, err := claims.New(ctx, db, dialect.server, keep, claims.Pooler(p))
+func newClaims(ctx context.Context, db *sql.DB, dialect *Dialect, s claims.Settings) (driver.Driver, error) {
+	d, err := claims.New(ctx, db, dialect.server, s)
 	if err != nil {
 		return nil, err
 	}

@@ -28,15 +28,14 @@ const (
 
 // openServer opens mysql://user:password@host/database or postgres://user:password@host/database.
 func openServer(ctx context.Context, u *url.URL) (driver.Driver, error) {
-	db, dialect, err := connect(u)
+	db, dialect, opts, err := connect(u)
 	if err != nil {
 		return nil, err
 	}
 	hosts := 1 + strings.Count(u.Host, ",")
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(hosts)*connectSeconds*time.Second+openMore)
 	defer cancel()
-	q := u.Query()
-	d, err := newDriver(ctx, db, dialect, Options{Mode: Mode(q.Get(modeParameter)), Pooler: Pooler(q.Get(poolerParameter))})
+	d, err := newDriver(ctx, db, dialect, opts)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -47,9 +46,12 @@ func openServer(ctx context.Context, u *url.URL) (driver.Driver, error) {
 
 // The parameters of a URL that are ours, and not the SQL driver's.
 const (
-	modeParameter   = "mode"
-	poolerParameter = "pooler"
+	modeParameter        = "mode"
+	poolerParameter      = "pooler"
+	connectionsParameter = "connections"
 )
+
+var ours = []string{modeParameter, poolerParameter, connectionsParameter}
 
 // MigrateURL is [Migrate] for the database that a URL names.
 func MigrateURL(ctx context.Context, rawURL string) error {
@@ -71,7 +73,7 @@ func migrateURL(ctx context.Context, u *url.URL) error {
 		}
 		return d.Close()
 	}
-	db, dialect, err := connect(u)
+	db, dialect, _, err := connect(u)
 	if err != nil {
 		return err
 	}
@@ -101,25 +103,28 @@ var kinds = map[string]server{
 }
 
 // connect opens the database that a URL names, without connecting yet.
-func connect(u *url.URL) (*sql.DB, *Dialect, error) {
+func connect(u *url.URL) (*sql.DB, *Dialect, Options, error) {
 	kind, ok := kinds[u.Scheme]
 	if !ok {
-		return nil, nil, fmt.Errorf("%s: is not a database server; use a URL like mysql://… or postgres://… instead", u.Scheme)
+		return nil, nil, Options{}, fmt.Errorf("%s: is not a database server; use a URL like mysql://… or postgres://… instead", u.Scheme)
 	}
 	params := driver.NewParams(u)
-	params.String(modeParameter, "")
-	params.String(poolerParameter, "")
+	opts := Options{
+		Mode:        Mode(params.String(modeParameter, "")),
+		Pooler:      Pooler(params.String(poolerParameter, "")),
+		Connections: params.Int(connectionsParameter, 0),
+	}
 	for _, p := range kind.parameters {
 		params.String(p, "")
 	}
 	if err := params.Err(); err != nil {
-		return nil, nil, err
+		return nil, nil, Options{}, err
 	}
 	if strings.Trim(u.Path, "/") == "" {
-		return nil, nil, fmt.Errorf("name the database in which the tables are, as in %s://user@host/app", u.Scheme)
+		return nil, nil, Options{}, fmt.Errorf("name the database in which the tables are, as in %s://user@host/app", u.Scheme)
 	}
 	if !slices.Contains(sql.Drivers(), kind.driver) {
-		return nil, nil, fmt.Errorf("no database/sql driver is named %q; import one, as in: import _ %q", kind.driver, kind.module)
+		return nil, nil, Options{}, fmt.Errorf("no database/sql driver is named %q; import one, as in: import _ %q", kind.driver, kind.module)
 	}
 	hosts := driver.Hosts(u, kind.port)
 	if len(hosts) == 0 {
@@ -127,9 +132,9 @@ func connect(u *url.URL) (*sql.DB, *Dialect, error) {
 	}
 	db, err := sql.Open(kind.driver, kind.source(u, strings.Join(hosts, ",")))
 	if err != nil {
-		return nil, nil, errors.New("the SQL driver does not take the URL's address or parameters") // its error may show the password
+		return nil, nil, Options{}, errors.New("the SQL driver does not take the URL's address or parameters") // its error may show the password
 	}
-	return db, kind.dialect, nil
+	return db, kind.dialect, opts, nil
 }
 
 // mysqlSource is user:password@protocol(address)/database?parameters.
@@ -153,8 +158,9 @@ func postgresSource(u *url.URL, host string) string {
 	q := u.Query()
 	q.Set("connect_timeout", strconv.Itoa(connectSeconds))
 	q.Set("default_query_exec_mode", "exec")
-	q.Del(modeParameter)
-	q.Del(poolerParameter)
+	for _, p := range ours {
+		q.Del(p)
+	}
 	source.Host, source.RawQuery = host, q.Encode()
 	return source.String()
 }

@@ -41,7 +41,7 @@ func testManyNames(t *testing.T, s Store) {
 
 // What sweeping waits for, a request does not.
 func testSweepingWaitsAlone(t *testing.T, s Store) {
-	db, d := s.admin(t), s.client(t)
+	db, d := s.admin(t), s.clientWith(t, "connections=1")
 	dead := mutex(t.Name() + " dead")
 	dead.TTL = 100 * time.Millisecond
 	request(t, d, dead, true)

@@ -51,6 +51,7 @@ var use = []test{
 	{"noted ahead of the dead", testNotedAheadOfTheDead},
 	{"release looks late", testReleaseLooksLate},
 	{"connections", testConnections},
+	{"connections at once", testConnectionsAtOnce},
 	{"few connections", testFewConnections},
 	{"rings", testRings},
 	{"cascade", testCascade},
@@ -62,6 +63,7 @@ var use = []test{
 	{"busy row", testBusyRow},
 	{"sweeping waits alone", testSweepingWaitsAlone},
 	{"sessions killed", testSessionsKilled},
+	{"dead flows", testDeadFlows},
 	{"restart", testRestart},
 }
 

@@ -6,17 +6,21 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// bells are those that hang in a session. They change in its turn only.
+// bells are those that hang in a connection. They change in its turn only.
 type bells struct {
 	mu    sync.Mutex
 	most  int
 	byID  map[string]bell
+	names map[string]int // of locks, and of how many of their claims there are bells
 	wrong []wrongBell
 }
 
 // A bell is what hangs for a claim: one that rings when it ends and, while a claim that shares its lock waits, one that
 // rings when it is granted, since that may make the next one grantable, too.
-type bell struct{ waits bool }
+type bell struct {
+	name  string
+	waits bool
+}
 
 // A wrongBell has to be rung although no request of its claim does so.
 type wrongBell struct{ id, which string }
@@ -60,10 +64,7 @@ func (b *bells) answered(c driver.Claim, hung bool, a answer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if hung && a.verdict == isThere {
-		if b.byID == nil {
-			b.byID = make(map[string]bell)
-		}
-		b.byID[c.ID] = bell{waits: !a.status.Granted && c.Weight < c.Limit}
+		b.put(c.ID, bell{name: c.Name, waits: !a.status.Granted && c.Weight < c.Limit})
 		return
 	}
 	old, hangs := b.byID[c.ID]
@@ -74,10 +75,10 @@ func (b *bells) answered(c driver.Claim, hung bool, a answer) {
 		if old.waits {
 			b.wrong = append(b.wrong, wrongBell{c.ID, bellOfWait})
 		}
-		delete(b.byID, c.ID)
+		b.take(c.ID)
 	case a.status.Granted && old.waits:
 		b.wrong = append(b.wrong, wrongBell{c.ID, bellOfWait})
-		b.byID[c.ID] = bell{}
+		b.byID[c.ID] = bell{name: old.name}
 	}
 }
 
@@ -99,14 +100,48 @@ func (b *bells) isWrong(id string, a answer) bool {
 func (b *bells) rung(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.byID, id)
+	b.take(id)
 }
 
-// fall notes that the session is gone.
+func (b *bells) put(id string, one bell) {
+	if b.byID == nil {
+		b.byID, b.names = make(map[string]bell), make(map[string]int)
+	}
+	b.take(id)
+	b.byID[id] = one
+	b.names[one.name]++
+}
+
+func (b *bells) take(id string) {
+	one, hangs := b.byID[id]
+	if !hangs {
+		return
+	}
+	delete(b.byID, id)
+	if b.names[one.name]--; b.names[one.name] == 0 {
+		delete(b.names, one.name)
+	}
+}
+
+// areOf reports whether there is one of a lock.
+func (b *bells) areOf(name string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.names[name] > 0
+}
+
+// count is of how many claims there are bells.
+func (b *bells) count() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.byID)
+}
+
+// fall notes that the connection is gone.
 func (b *bells) fall() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.byID, b.wrong = nil, nil
+	b.byID, b.names, b.wrong = nil, nil, nil
 }
 
 func (b *bells) takeWrong() []wrongBell {

@@ -11,8 +11,8 @@ import (
 
 // Check implements [driver.Checker].
 func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
-	findings, err := run(ctx, d.session, func(ctx context.Context, conn *conn) ([]driver.Finding, error) {
-		return health.Look(ctx, conn, d.dialect.facts)
+	findings, err := run(ctx, d.requests, spot{}, func(ctx context.Context, l *lane) ([]driver.Finding, error) {
+		return health.Look(ctx, l.conn, d.dialect.facts)
 	})
 	if err != nil {
 		return findings, err

@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -18,8 +19,9 @@ type Driver struct {
 	way      *way
 	keep     time.Duration
 	owned    *sql.DB     // to be closed with the driver, or nil
-	session  *session    // for requests
-	renewals *session    // for renewals; the same where the caller's pool is small
+	requests *pool       // bells hang in its connections
+	renewals *pool       // where it has no room renewals go with the requests
+	side     *pool       // for what requests should not wait for
 	mending  atomic.Bool // bells, on behalf of renewals
 	resting  resting     // connections on which nobody waits just now
 	posts    posts
@@ -28,29 +30,43 @@ type Driver struct {
 	closing  sync.Once
 }
 
-// New makes a driver on a database that the caller has opened, in which [Migrate] has made the tables. Tokens are kept for
-// the duration keep after their lock's last use.
-func New(ctx context.Context, db *sql.DB, d *Dialect, keep time.Duration, p Pooler) (*Driver, error) {
-	w, err := findWay(ctx, db, d, p)
+// Settings adjust a driver.
+type Settings struct {
+	Keep        time.Duration // for how long tokens are kept after their lock's last use
+	Pooler      Pooler
+	Connections int // for requests, at most; forRequests where it is 0
+}
+
+// How many connections a client has at most, unless it is told otherwise.
+const (
+	forRequests = 4
+	forRenewals = 2
+	besides     = 1
+)
+
+// New makes a driver on a database that the caller has opened, in which [Migrate] has made the tables.
+func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (*Driver, error) {
+	w, err := findWay(ctx, db, d, s.Pooler)
 	if err != nil {
 		return nil, err
 	}
-	l := &Driver{dialect: d, way: w, keep: keep, session: newSession(w)}
-	l.renewals = l.session
-	if most := db.Stats().MaxOpenConnections; most == 0 || most > smallPool {
-		l.renewals = newSession(w)
-		l.renewals.openTime = openTime
+	r := &room{db: db}
+	l := &Driver{
+		dialect:  d,
+		way:      w,
+		keep:     s.Keep,
+		requests: newPool(w, r, cmp.Or(s.Connections, forRequests)),
+		renewals: newPool(w, r, forRenewals),
+		side:     newPool(w, r, besides),
 	}
+	l.requests.must, l.requests.stay, l.renewals.stay = true, 1, 1
 	l.resting.open = func(ctx context.Context) (*conn, error) { return openConn(ctx, w) }
-	if err := inTurn(ctx, l.session, func(context.Context, *conn) error { return nil }); err != nil {
+	if err := inTurn(ctx, l.requests, spot{}, func(context.Context, *lane) error { return nil }); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	l.sweeper.start(l)
 	return l, nil
 }
-
-// smallPool is how many connections a caller's pool must have more than, so that renewals get one of their own.
-const smallPool = 3
 
 // Traits implements [driver.Driver].
 func (d *Driver) Traits() driver.Traits { return d.dialect.traits() }
@@ -59,9 +75,8 @@ func (d *Driver) Traits() driver.Traits { return d.dialect.traits() }
 func (d *Driver) Close() (err error) {
 	d.closing.Do(func() {
 		d.sweeper.stop()
-		d.session.close()
-		if d.renewals != d.session {
-			d.renewals.close()
+		for _, p := range []*pool{d.requests, d.renewals, d.side} {
+			p.close()
 		}
 		d.posts.close()
 		d.resting.close()

@@ -11,8 +11,8 @@ import (
 // Queue implements [driver.Driver]. Which claims are granted follows from those that live: one whose way is free since a
 // claim ahead expired has not been told yet.
 func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	return run(ctx, d.session, func(ctx context.Context, conn *conn) (entries []driver.Entry, err error) {
-		err = conn.rows(ctx, readQueue, []any{[]byte(name)}, func(scan func(...any) error) error {
+	return run(ctx, d.requests, spot{name: name}, func(ctx context.Context, l *lane) (entries []driver.Entry, err error) {
+		err = l.conn.rows(ctx, readQueue, []any{[]byte(name)}, func(scan func(...any) error) error {
 			e, err := readEntry(name, scan)
 			entries = append(entries, e)
 			return err
@@ -46,10 +46,8 @@ func grant(entries []driver.Entry) {
 // List implements [driver.Lister]. The names are those of one moment.
 func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		var names []string
-		err := d.aside(ctx, func(ctx context.Context, conn *conn) (err error) { // there may be millions
-			names, err = conn.names(ctx, readNames, []byte(prefix))
-			return err
+		names, err := aside(ctx, d, func(ctx context.Context, conn *conn) ([]string, error) { // there may be millions
+			return conn.names(ctx, readNames, []byte(prefix))
 		})
 		if err != nil {
 			yield("", err)

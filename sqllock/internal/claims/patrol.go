@@ -36,11 +36,11 @@ func (d *Driver) alarm() {
 // goRound ends with the session, or when nobody waits.
 func (d *Driver) goRound() {
 	for {
-		waiting, pause := d.posts.toVisit(d.session.open)
+		waiting, pause := d.posts.toVisit(d.requests.open)
 		if waiting == nil {
 			return
 		}
-		driver.Sleep(d.session.open, pause)
+		driver.Sleep(d.requests.open, pause)
 		for some := range slices.Chunk(waiting, patrolMost) {
 			d.visit(some)
 		}
@@ -72,7 +72,7 @@ func (d *Driver) visit(waiting []*post) {
 	for i, p := range waiting {
 		claims[i] = p.claim
 	}
-	answers, err := d.inquire(d.session.open, d.session, claims, false)
+	answers, err := d.inquire(d.requests.open, d.requests, spot{}, claims, false)
 	if err != nil {
 		return
 	}

@@ -10,17 +10,14 @@ import (
 
 // Reap implements [driver.Reaper]: it does at once what sweeping does in passing.
 func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.Leftover, err error) {
-	from, more := place{}, true
-	for more && err == nil {
-		err = d.aside(ctx, func(ctx context.Context, conn *conn) (err error) {
-			from, more, err = d.reapStep(ctx, conn, from, age, &removed)
-			return err
+	for step := (reaped{more: true}); step.more && err == nil; removed = append(removed, step.removed...) {
+		step, err = aside(ctx, d, func(ctx context.Context, conn *conn) (reaped, error) {
+			return d.reapStep(ctx, conn, step.next, age)
 		})
 	}
 	for n := int64(sweepMost); n == sweepMost && err == nil; {
-		err = d.aside(ctx, func(ctx context.Context, conn *conn) (err error) {
-			n, err = conn.number(ctx, forgetEnds, int64(sweepMost))
-			return err
+		n, err = aside(ctx, d, func(ctx context.Context, conn *conn) (int64, error) {
+			return conn.number(ctx, forgetEnds, int64(sweepMost))
 		})
 	}
 	if err == nil {
@@ -30,14 +27,16 @@ func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.
 }
 
 func (d *Driver) reapOthers(ctx context.Context, age time.Duration, removed *[]driver.Leftover) (err error) {
-	for next := d.others.First; next != "" && err == nil; {
-		err = d.aside(ctx, func(ctx context.Context, conn *conn) (err error) {
-			names, after, err := d.others.Step(ctx, conn.Conn, next, age)
-			if err == nil {
-				next, *removed = after, append(*removed, leftovers(d.others.Kind, names)...)
-			}
-			return err
+	type step struct {
+		names []string
+		next  string
+	}
+	for at := (step{next: d.others.First}); at.next != "" && err == nil; {
+		at, err = aside(ctx, d, func(ctx context.Context, conn *conn) (s step, err error) {
+			s.names, s.next, err = d.others.Step(ctx, conn.Conn, at.next, age)
+			return s, err
 		})
+		*removed = append(*removed, leftovers(d.others.Kind, at.names)...)
 	}
 	return err
 }
@@ -45,32 +44,34 @@ func (d *Driver) reapOthers(ctx context.Context, age time.Duration, removed *[]d
 // afterAll is a name that no other is greater than.
 var afterAll = bytes.Repeat([]byte{0xff}, maxName)
 
-// reapStep removes what a few rows tell, and returns where to go on. When one of the tables has ended it looks at the other.
-func (d *Driver) reapStep(
-	ctx context.Context, conn *conn, from place, age time.Duration, removed *[]driver.Leftover,
-) (next place, more bool, err error) {
+// A reaped is what a step has removed, and where to go on if there is more.
+type reaped struct {
+	removed []driver.Leftover
+	next    place
+	more    bool
+}
+
+// reapStep removes what a few rows tell. When one of the tables has ended it looks at the other.
+func (d *Driver) reapStep(ctx context.Context, conn *conn, from place, age time.Duration) (r reaped, err error) {
 	s, err := conn.survey(ctx, from, age)
 	if err != nil {
-		return from, true, err
+		return r, err
 	}
 	expired, err := d.tidy(ctx, conn, s.stale)
-	*removed = append(*removed, leftovers("expired claim", expired)...)
+	r.removed = leftovers("expired claim", expired)
 	if err != nil {
-		return from, true, err
+		return r, err
 	}
 	tokens, err := conn.retire(ctx, s.unused, age)
-	*removed = append(*removed, leftovers("last token", tokens)...)
-	if s.ends() || err != nil {
-		return from, err != nil, err
+	r.removed = append(r.removed, leftovers("last token", tokens)...)
+	r.next, r.more = s.next, !s.ends()
+	if len(r.next.locks) == 0 {
+		r.next.locks = afterAll
 	}
-	next = s.next
-	if len(next.locks) == 0 {
-		next.locks = afterAll
+	if len(r.next.claims) == 0 {
+		r.next.claims = afterAll
 	}
-	if len(next.claims) == 0 {
-		next.claims = afterAll
-	}
-	return next, true, nil
+	return r, err
 }
 
 func leftovers(kind string, names []string) (all []driver.Leftover) {

@@ -9,34 +9,37 @@ import (
 // Release implements [driver.Driver].
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	d.posts.forget(c.ID)
-	return d.change(ctx, func(ctx context.Context, conn *conn) error {
-		bells := &d.session.bells
-		err := conn.done(ctx, releaseClaim, []byte(c.Name), c.ID, int64(c.Token), micros(c.TTL), bells.hanging(c.ID))
+	err := d.change(ctx, c.Name, func(ctx context.Context, l *lane) error {
+		err := l.conn.done(ctx, releaseClaim, []byte(c.Name), c.ID, int64(c.Token), micros(c.TTL), l.bells.hanging(c.ID))
 		if err == nil || isAnswer(err) {
-			bells.rung(c.ID)
+			l.bells.rung(c.ID)
 		}
 		return err
 	})
+	if err == nil || isAnswer(err) {
+		d.ringElsewhere(c)
+	}
+	return err
 }
 
 // Break implements [driver.Breaker].
 func (d *Driver) Break(ctx context.Context, name, id string) error {
-	return d.change(ctx, func(ctx context.Context, conn *conn) error {
-		return conn.done(ctx, breakClaim, []byte(name), id)
+	return d.change(ctx, name, func(ctx context.Context, l *lane) error {
+		return l.conn.done(ctx, breakClaim, []byte(name), id)
 	})
 }
 
 // Revoke implements [driver.Revoker].
 func (d *Driver) Revoke(ctx context.Context, name, id string) error {
-	return d.change(ctx, func(ctx context.Context, conn *conn) error {
-		return conn.done(ctx, revokeClaim, []byte(name), id)
+	return d.change(ctx, name, func(ctx context.Context, l *lane) error {
+		return l.conn.done(ctx, revokeClaim, []byte(name), id)
 	})
 }
 
-// change lets f write.
-func (d *Driver) change(ctx context.Context, f func(context.Context, *conn) error) error {
-	return inTurn(ctx, d.session, func(ctx context.Context, conn *conn) error {
+// change lets f write about a lock.
+func (d *Driver) change(ctx context.Context, name string, f func(context.Context, *lane) error) error {
+	return inTurn(ctx, d.requests, spot{name: name}, func(ctx context.Context, l *lane) error {
 		d.sweeper.wrote.Store(true)
-		return f(ctx, conn)
+		return f(ctx, l)
 	})
 }

@@ -15,12 +15,12 @@ import (
 // errRowTaken is about a claim that could not be renewed now.
 var errRowTaken = errors.New("somebody else has locked its row for long")
 
-// Renew implements [driver.Renewer]. It uses a connection of its own, so that leases do not wait for requests; and a claim whose
+// Renew implements [driver.Renewer]. It uses connections of its own, so that leases do not wait for requests; and a claim whose
 // row somebody has locked does not keep the others waiting: for that one alone it returns an error.
 func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	answers, err := d.inquire(ctx, d.renewals, claims, true)
+	answers, err := d.inquire(ctx, d.renewals, spot{}, claims, true)
 	if errors.Is(err, errNoRoom) {
-		answers, err = d.inquire(ctx, d.session, claims, true)
+		answers, err = d.inquire(ctx, d.requests, spot{}, claims, true)
 	}
 	if err != nil {
 		return nil, err
@@ -41,9 +41,9 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 	return results, nil
 }
 
-// inquire asks about many claims in one round trip, and renews them if extend is true. Claims are taken in one order, so
-// that no two inquiries wait for each other.
-func (d *Driver) inquire(ctx context.Context, s *session, claims []driver.Claim, extend bool) ([]answer, error) {
+// inquire asks about many claims in one round trip, and renews them if extend is true. In a lane that requests use it hangs up
+// bells, too. Claims are taken in one order, so that no two inquiries wait for each other.
+func (d *Driver) inquire(ctx context.Context, p *pool, at spot, claims []driver.Claim, extend bool) ([]answer, error) {
 	order := make([]int, len(claims))
 	for i := range order {
 		order[i] = i
@@ -51,15 +51,15 @@ func (d *Driver) inquire(ctx context.Context, s *session, claims []driver.Claim,
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(strings.Compare(claims[a].Name, claims[b].Name), cmp.Compare(claims[a].Token, claims[b].Token))
 	})
-	return run(ctx, s, func(ctx context.Context, conn *conn) ([]answer, error) {
+	return run(ctx, p, at, func(ctx context.Context, l *lane) ([]answer, error) {
 		answers := make([]answer, len(claims))
 		lines, hang, n := &strings.Builder{}, make([]bool, len(claims)), 0
 		for _, i := range order {
-			hang[i] = extend && s == d.session && s.bells.wanted(claims[i].ID)
+			hang[i] = extend && l == at.lane && l.bells.wanted(claims[i].ID)
 			writeLine(lines, claims[i], hang[i])
 		}
 		args := []any{strings.TrimSuffix(lines.String(), "\n"), extend}
-		err := conn.rows(ctx, renewClaims, args, func(scan func(...any) error) (err error) {
+		err := l.conn.rows(ctx, renewClaims, args, func(scan func(...any) error) (err error) {
 			if n < len(order) {
 				answers[order[n]], err = readAnswer(scan)
 			}
@@ -72,47 +72,9 @@ func (d *Driver) inquire(ctx context.Context, s *session, claims []driver.Claim,
 		if err != nil {
 			return nil, err
 		}
-		if s == d.session {
-			s.bells.noted(claims, hang, answers)
-		}
+		l.bells.noted(claims, hang, answers)
 		return answers, nil
 	})
-}
-
-// mendBells lets the connection of the requests, where bells hang, do what renewals on another one have shown to be missing:
-// hang up those that fell with an earlier connection, and ring those of claims that are over. Renewals do not wait for that.
-func (d *Driver) mendBells(claims []driver.Claim, answers []answer) {
-	if d.renewals == d.session {
-		return
-	}
-	var bare []driver.Claim
-	var over []int
-	for i, c := range claims {
-		switch hangs := d.session.bells.hanging(c.ID) > 0; {
-		case answers[i].verdict == isThere && !hangs && d.session.bells.wanted(c.ID):
-			bare = append(bare, c)
-		case hangs && d.session.bells.isWrong(c.ID, answers[i]):
-			over = append(over, i)
-		}
-	}
-	if len(bare)+len(over) == 0 || !d.mending.CompareAndSwap(false, true) {
-		return
-	}
-	started := d.posts.inBackground(d.session.open, func() {
-		defer d.mending.Store(false)
-		inTurn(d.session.open, d.session, func(context.Context, *conn) error {
-			for _, i := range over {
-				d.session.bells.answered(claims[i], false, answers[i])
-			}
-			return nil
-		})
-		if len(bare) > 0 {
-			d.inquire(d.session.open, d.session, bare, true)
-		}
-	})
-	if !started {
-		d.mending.Store(false)
-	}
 }
 
 // writeLine writes a claim as the routine reads it.

@@ -15,11 +15,7 @@ type resting struct {
 	closed bool
 }
 
-const (
-	restingMost = 2
-	restingTime = 2 * time.Second
-	openTime    = time.Second // after which waiting does without a connection of its own
-)
+const restingMost = 2
 
 // give returns a connection, a new one if none rests.
 func (r *resting) give(ctx context.Context) (*conn, error) {

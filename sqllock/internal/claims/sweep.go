@@ -40,8 +40,8 @@ func (s *sweeper) start(d *Driver) {
 		if s.wrote.Load() {
 			ctx, cancel := context.WithTimeout(context.Background(), lastSweep)
 			defer cancel()
-			inTurn(ctx, d.session, func(ctx context.Context, conn *conn) error {
-				_, err := d.step(ctx, conn)
+			inTurn(ctx, d.requests, spot{}, func(ctx context.Context, l *lane) error {
+				_, err := d.step(ctx, l.conn)
 				return err
 			})
 		}
@@ -64,11 +64,7 @@ func (s *sweeper) stop() {
 // sweep takes steps until there is nothing left, another client takes them, or one fails: the next sweep goes on.
 func (d *Driver) sweep(ctx context.Context) {
 	for {
-		var more bool
-		err := d.aside(ctx, func(ctx context.Context, conn *conn) (err error) {
-			more, err = d.step(ctx, conn)
-			return err
-		})
+		more, err := aside(ctx, d, d.step)
 		if err != nil || !more || driver.Sleep(ctx, stepPause+rand.N(stepPause)) != nil {
 			return
 		}

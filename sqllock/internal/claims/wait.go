@@ -15,7 +15,7 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	select {
 	case n := <-p.news:
 		return n.status, n.err
-	case <-d.session.open.Done():
+	case <-d.requests.open.Done():
 		return driver.Status{}, errClosed
 	case <-ctx.Done():
 		return driver.Status{}, ctx.Err()
@@ -33,7 +33,7 @@ func (d *Driver) enter(c driver.Claim) *post {
 	}
 	p.waiters++
 	switch {
-	case d.session.open.Err() != nil:
+	case d.requests.open.Err() != nil:
 	case p.told.Granted && !ps.guards:
 		ps.guards = true
 		ps.ended.Go(d.guard)
@@ -112,14 +112,14 @@ func (d *Driver) oldest(name string, l *line) (*post, context.Context) {
 			first = p
 		}
 	}
-	if first == nil || d.session.open.Err() != nil {
+	if first == nil || d.requests.open.Err() != nil {
 		delete(ps.lines, name)
 		return nil, nil
 	}
 	if first.stop != nil {
 		first.stop()
 	}
-	ctx, cancel := context.WithCancel(d.session.open)
+	ctx, cancel := context.WithCancel(d.requests.open)
 	first.stop, l.on = cancel, first
 	return first, ctx
 }
@@ -132,8 +132,8 @@ func (d *Driver) poll(ctx context.Context, p *post) {
 	if driver.Sleep(ctx, netPause) != nil {
 		return
 	}
-	a, err := run(ctx, d.session, func(ctx context.Context, conn *conn) (answer, error) {
-		return conn.ask(ctx, waitForClaim, []byte(p.claim.Name), p.claim.ID, int64(0), false)
+	a, err := run(ctx, d.requests, spot{}, func(ctx context.Context, l *lane) (answer, error) {
+		return l.conn.ask(ctx, waitForClaim, []byte(p.claim.Name), p.claim.ID, int64(0), false)
 	})
 	if err == nil {
 		d.learn(ctx, p, a)
@@ -159,10 +159,9 @@ func (d *Driver) learn(ctx context.Context, p *post, a answer) {
 	case nothing:
 		return
 	}
-	run(d.session.open, d.session, func(context.Context, *conn) (struct{}, error) {
-		d.session.bells.answered(p.claim, false, a)
-		return struct{}{}, nil
-	})
+	if l, hangs := d.requests.bellLane(p.claim); hangs && l.bells.isWrong(p.claim.ID, a) {
+		d.mend(l, &mending{over: []driver.Claim{p.claim}, answers: []answer{a}})
+	}
 }
 
 // guardPause is how often held claims are looked at, all together, on behalf of those who want to know when one is revoked
@@ -176,14 +175,14 @@ const guardMost = 256
 func (d *Driver) guard() {
 	for {
 		held := d.held()
-		if held == nil || driver.Sleep(d.session.open, guardPause) != nil {
+		if held == nil || driver.Sleep(d.requests.open, guardPause) != nil {
 			return
 		}
 		claims := make([]driver.Claim, len(held))
 		for i, p := range held {
 			claims[i] = p.claim
 		}
-		answers, err := d.inquire(d.session.open, d.session, claims, false)
+		answers, err := d.inquire(d.requests.open, d.requests, spot{}, claims, false)
 		if err != nil {
 			continue
 		}
@@ -203,6 +202,6 @@ func (d *Driver) held() (held []*post) {
 			held = append(held, p)
 		}
 	}
-	ps.guards = held != nil && d.session.open.Err() == nil
+	ps.guards = held != nil && d.requests.open.Err() == nil
 	return held
 }

@@ -25,8 +25,8 @@ func (d *Driver) Watch(ctx context.Context, name string) error {
 }
 
 func (d *Driver) digest(ctx context.Context, name string) (digest, error) {
-	return run(ctx, d.session, func(ctx context.Context, conn *conn) (g digest, err error) {
-		err = conn.rows(ctx, readDigest, []any{[]byte(name)}, func(scan func(...any) error) error {
+	return run(ctx, d.requests, spot{}, func(ctx context.Context, l *lane) (g digest, err error) {
+		err = l.conn.rows(ctx, readDigest, []any{[]byte(name)}, func(scan func(...any) error) error {
 			return scan(&g.length, &g.last, &g.marks)
 		})
 		return g, err

@@ -1,0 +1,89 @@
+package claimstest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/proxy"
+)
+
+// clientWith opens a client with a parameter more in its URL.
+func (s Store) clientWith(t testing.TB, parameter string) driver.Driver {
+	t.Helper()
+	d, err := driver.Open(context.Background(), s.urlWith(parameter))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+func (s Store) urlWith(parameter string) string {
+	url := s.URL(s.Addr)
+	if strings.Contains(url, "?") {
+		return url + "&" + parameter
+	}
+	return url + "?" + parameter
+}
+
+// A client that is asked for much at once opens a few connections and no more, and closes them when there is less to do.
+func testConnectionsAtOnce(t *testing.T, s Store) {
+	db := s.admin(t)
+	for parameter, most := range map[string]int64{"connections=1": 1, "connections=2": 2, "": 4} {
+		d := s.clientWith(t, parameter)
+		var crowd sync.WaitGroup
+		ctx, cancel := context.WithCancel(t.Context())
+		for i := range 16 {
+			crowd.Go(func() {
+				for ctx.Err() == nil {
+					release(t, d, request(t, d, mutex(fmt.Sprint(t.Name(), i)), true))
+				}
+			})
+		}
+		eventually(t, "it opens what it may", func() bool { return number(t, db, s.Sessions) >= most })
+		for range 10 {
+			if n := number(t, db, s.Sessions); n > most {
+				t.Errorf("%s: %d connections, want %d", parameter, n, most)
+			}
+		}
+		cancel()
+		crowd.Wait()
+		eventually(t, "one is left", func() bool { return number(t, db, s.Sessions) == 1 })
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		eventually(t, "none is left", func() bool { return number(t, db, s.Sessions) == 0 })
+	}
+	for _, parameter := range []string{"connections=-1", "connections=many", "connections=2&mode=session"} {
+		if d, err := driver.Open(t.Context(), s.urlWith(parameter)); err == nil {
+			d.Close()
+			t.Errorf("%s was taken", parameter)
+		}
+	}
+}
+
+// When packets of all connections that are open are swallowed, and new ones work, one attempt for each of them is lost, and
+// the next goes over a new one: also for a lock whose bells hang in the old one.
+func testDeadFlows(t *testing.T, s Store) {
+	p := proxy.New(t, s.Addr)
+	d := s.clientAt(t, p.Addr)
+	held := request(t, d, mutex(t.Name()), true)
+	p.SwallowOpen()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if st, err := d.Request(ctx, held); err == nil {
+		t.Errorf("an answer from a dead connection: %+v", st)
+	}
+	request(t, d, held, true)
+	results, err := driver.Renew(t.Context(), d, []driver.Claim{held})
+	if err != nil || results[0].Err != nil {
+		t.Errorf("Renew: %+v, %v", results, err)
+	}
+	release(t, d, held)
+	release(t, d, request(t, d, mutex(t.Name()), true))
+}
