@@ -13,6 +13,7 @@ func (l *lock) obtain(ctx context.Context, a ask, wait bool) (*hold, error) {
 	if w == nil {
 		return h, err
 	}
+	defer l.client.waits()()
 	return l.pursue(ctx, a, w)
 }
 

@@ -3,6 +3,7 @@ package holdfast
 import (
 	"cmp"
 	"context"
+	"sync/atomic"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -22,6 +23,7 @@ type Client struct {
 	attempts  attempts
 	events    events
 	listening listening
+	waiting   atomic.Int64 // calls that wait for a lock
 
 	closing    context.Context // ends, with ErrClosed as cause, when Close begins
 	close      context.CancelCauseFunc

@@ -33,7 +33,7 @@ func TestErrEvaluatesTheDeadlineItself(t *testing.T) {
 	c := New(silentDriver{})
 	l := c.lock("m", nil)
 	h := l.hold(alone, l.claim(alone, false), driver.Status{Granted: true, Token: 1, TTL: time.Hour}, now())
-	lease := h.grant(&l, 0).lease(t.Context())
+	lease := h.grant(&l, 0).lease(t.Context(), nil)
 	if err := lease.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -169,12 +169,12 @@ func (c *Client) Resume(ctx context.Context, handle string) (*Lease, error) {
 	}
 	start := time.Now()
 	l := c.lock(string(h.Name), []Option{WithTTL(h.TTL), WithMinHold(0), WithMaxHold(0)})
-	lease, err := l.resume(ctx, h)
+	lease, err := l.resume(ctx, h, start)
 	l.observe(ctx, OpAcquire, h.ask(), lease.tokenOrZero(), start, err)
 	return lease, err
 }
 
-func (l *lock) resume(ctx context.Context, h handle) (*Lease, error) {
+func (l *lock) resume(ctx context.Context, h handle, start time.Time) (*Lease, error) {
 	c, claim := l.client, h.claim()
 	if err := errors.Join(c.closed(), l.settings.check(), driver.Validate(claim, c.traits)); err != nil {
 		return nil, l.failure("resume", err)
@@ -194,5 +194,5 @@ func (l *lock) resume(ctx context.Context, h handle) (*Lease, error) {
 	hold.resumed = true
 	hold.kept.init(hold, claim, st, sent)
 	c.keeper.add(&hold.kept)
-	return c.hand(ctx, hold.grant(l, int(h.Token&maxHandoff)))
+	return c.hand(ctx, hold.grant(l, int(h.Token&maxHandoff)), start)
 }

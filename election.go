@@ -67,7 +67,7 @@ func (e *Election) campaignAgain(ctx context.Context, value string) (*Lease, err
 // lead calls fn under a lease, which it releases however fn ends. It returns what fn did, and how the lease ended.
 func (e *Election) lead(ctx context.Context, lease *Lease, fn func(context.Context, *Lease) error) (own, end error) {
 	defer func() { end = lease.conclude(ctx) }()
-	inside, cancel := lease.within(ctx)
+	inside, cancel := lease.within()
 	defer cancel()
 	return fn(inside, lease), nil
 }

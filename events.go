@@ -57,19 +57,6 @@ func (es *events) next() (e event, ok bool) {
 	return e, true
 }
 
-// observeLater is observe for what happens in goroutines that must not wait for the observer.
-func (l *lock) observeLater(op Op, a ask, token uint64, start time.Time, err error) {
-	o := l.settings.observer
-	if o == nil {
-		return
-	}
-	e := l.event(op, a, token, start, err)
-	l.client.events.add(func(missed int) {
-		e.Missed = missed
-		o.Observe(context.Background(), e)
-	})
-}
-
 // warn has the logger told, with the time of now.
 func (c *Client) warn(logger *slog.Logger, message string, attrs ...any) {
 	if logger == silent {

@@ -159,6 +159,7 @@ func (g *gate) serve() {
 
 // await waits for the visitor's turn.
 func (g *gate) await(ctx context.Context, l *lock, v *visitor) (*grant, error) {
+	defer l.client.waits()()
 	select {
 	case p := <-v.ready:
 		return p.grant, p.err
@@ -200,10 +201,11 @@ func (g *gate) search(w *waiter) {
 		defer cancel()
 		var h *hold
 		var err error
+		if w == nil {
+			h, w, err = l.begin(ctx, g.ask, true)
+		}
 		if w != nil {
 			h, err = l.pursue(ctx, g.ask, w)
-		} else {
-			h, err = l.obtain(ctx, g.ask, true)
 		}
 		g.found(ctx, h, err)
 	})

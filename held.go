@@ -87,7 +87,7 @@ func (l *lock) inner(ctx context.Context, outer *Lease, a ask) (*Lease, error) {
 			return nil, l.failure("lock", ErrDeadlock, errSharedContext)
 		}
 	}
-	lease := g.leaseLocked(ctx)
+	lease := g.leaseLocked(ctx, nil)
 	if lease != nil {
 		lease.outer, lease.mode = outer, a.mode
 	}

@@ -77,6 +77,7 @@ type keeper struct {
 	next    instant        // when run looks again
 	batches [][]*kept      // due, and not yet taken by a worker
 	workers int
+	failed  uint64 // renewals that were not answered
 }
 
 // Bounds of the keeper's work.
@@ -394,6 +395,7 @@ func (k *keeper) note(c *kept, sent instant, r driver.Result) bool {
 	case isGone(r.Err):
 		k.drop(c)
 	default:
+		k.failed++
 		k.schedule(c, min(now().add(c.grantedTTL()/retryAfter), c.validUntil()))
 	}
 	return true

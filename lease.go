@@ -30,7 +30,8 @@ type grant struct {
 // A Lease is a lock that is held. It is renewed until it is released or lost.
 type Lease struct {
 	grant *grant
-	from  context.Context // the acquiring context, for its values
+	from  context.Context // the acquiring context, or what the observer made of it
+	leave func(Event)     // ends what the observer made of it; nil when that is nothing
 	outer *Lease          // the one that this context held already; see again
 	mode  mode            // of an inner lease
 	start time.Time
@@ -46,13 +47,13 @@ type Lease struct {
 
 // lease returns one more lease on the grant; nil when there were some, and all of them are over. The first of a grant that
 // was lost before is lost from the beginning.
-func (g *grant) lease(ctx context.Context) *Lease {
+func (g *grant) lease(ctx context.Context, leave func(Event)) *Lease {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.leaseLocked(ctx)
+	return g.leaseLocked(ctx, leave)
 }
 
-func (g *grant) leaseLocked(ctx context.Context) *Lease {
+func (g *grant) leaseLocked(ctx context.Context, leave func(Event)) *Lease {
 	l := &g.first
 	switch {
 	case l.grant == nil:
@@ -62,7 +63,7 @@ func (g *grant) leaseLocked(ctx context.Context) *Lease {
 	default:
 		l = new(Lease)
 	}
-	l.grant, l.from, l.start = g, ctx, time.Now()
+	l.grant, l.from, l.leave, l.start = g, ctx, leave, time.Now()
 	if g.err != nil {
 		l.tell(OpLose, g.err)
 		return l
@@ -198,13 +199,33 @@ func (g *grant) giveUp(l *Lease) (last bool, err error) {
 
 // observe tells of the lease's end in the goroutine that ended it; tell, whoever that is.
 func (l *Lease) observe(ctx context.Context, op Op, err error) {
-	g := l.grant
-	g.lock.observe(ctx, op, g.ask, g.token, l.start, err)
+	if o := l.grant.lock.settings.observer; o != nil {
+		l.tellObserver(ctx, o, l.event(op, err))
+	}
 }
 
 func (l *Lease) tell(op Op, err error) {
+	o := l.grant.lock.settings.observer
+	if o == nil {
+		return
+	}
+	e := l.event(op, err)
+	l.grant.lock.client.events.add(func(missed int) {
+		e.Missed = missed
+		l.tellObserver(context.Background(), o, e)
+	})
+}
+
+func (l *Lease) tellObserver(ctx context.Context, o Observer, e Event) {
+	o.Observe(ctx, e)
+	if l.leave != nil {
+		l.leave(e)
+	}
+}
+
+func (l *Lease) event(op Op, err error) Event {
 	g := l.grant
-	g.lock.observeLater(op, g.ask, g.token, l.start, err)
+	return g.lock.event(op, g.ask, g.token, l.start, err)
 }
 
 // surrendered is the result of a release after Close has given the lock back, if it did.

@@ -62,8 +62,8 @@ func (l *Lease) shared(offered *leaseContext) *leaseContext {
 func (l *Lease) Done() <-chan struct{} { return l.Context().Done() }
 
 // within returns the acquiring context with the lease in it, ending with either.
-func (l *Lease) within(ctx context.Context) (context.Context, func()) {
-	inside := l.endingWith(ctx)
+func (l *Lease) within() (context.Context, func()) {
+	inside := l.endingWith(l.from)
 	stop := l.follow(inside.look)
 	return inside, func() {
 		stop()

@@ -51,7 +51,7 @@ func (l *lock) draft(a ask, queue bool, id string) driver.Claim {
 // wait together, or from the backend.
 func (l *lock) acquire(ctx context.Context, a ask, wait bool) (lease *Lease, err error) {
 	start := time.Now()
-	acquired, err := l.lease(ctx, a, wait)
+	acquired, err := l.lease(ctx, a, wait, start)
 	if acquired != nil {
 		defer func() {
 			if lease == nil { // the observer panicked
@@ -63,7 +63,7 @@ func (l *lock) acquire(ctx context.Context, a ask, wait bool) (lease *Lease, err
 	return acquired, err
 }
 
-func (l *lock) lease(ctx context.Context, a ask, wait bool) (*Lease, error) {
+func (l *lock) lease(ctx context.Context, a ask, wait bool, start time.Time) (*Lease, error) {
 	l.client.background.enter()
 	defer l.client.background.leave()
 	if err := l.check(ctx, a); err != nil {
@@ -78,19 +78,25 @@ func (l *lock) lease(ctx context.Context, a ask, wait bool) (*Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.client.hand(ctx, g)
+	return l.client.hand(ctx, g, start)
 }
 
-// hand returns the lease of a grant that is new. Close, which waits for the caller, may have begun before the grant was
-// there to be seen: then it is given back.
-func (c *Client) hand(ctx context.Context, g *grant) (*Lease, error) {
-	if err := c.closed(); err != nil {
+// hand returns the lease of a grant that is new, to a call that began at start. Close, which waits for the caller, may have
+// begun before the grant was there to be seen: then it is given back, as it is when the observer panics.
+func (c *Client) hand(ctx context.Context, g *grant, start time.Time) (lease *Lease, err error) {
+	defer func() {
+		if lease != nil {
+			return
+		}
 		if _, ended := g.end(ErrReleased); ended {
 			g.hold.unwanted()
 		}
+	}()
+	if err := c.closed(); err != nil {
 		return nil, g.lock.failure("lock", err)
 	}
-	return g.lease(ctx), nil
+	inside, leave := g.lock.enter(ctx, g, start)
+	return g.lease(inside, leave), nil
 }
 
 // check reports what is wrong before anything is sent.
@@ -130,7 +136,7 @@ func (l *lock) do(ctx context.Context, a ask, fn func(context.Context, *Lease) e
 		return err
 	}
 	defer func() { err = errors.Join(err, lease.conclude(ctx)) }()
-	inside, cancel := lease.within(ctx)
+	inside, cancel := lease.within()
 	defer cancel()
 	return fn(inside, lease)
 }

@@ -2,6 +2,7 @@ package holdfast
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -39,11 +40,60 @@ const (
 	OpLose    Op = "lose"    // a lease was lost
 )
 
+// A Scoper is an Observer that gives the work under a lock a context of its own, as a trace does whose spans nest.
+//
+// Enter is called when a lock was acquired, before Observe is, with the event that Observe gets. inside must be derived
+// from ctx: it takes its place in the context that Do gives to the work, and in [Lease.Context]. leave is called once, with
+// the event that ends the lease, after Observe; like that it may be dropped where the observer is too slow for what happens
+// by itself. An acquisition that is counted within another one, see [WithReentrant], stays within the scope of that one.
+type Scoper interface {
+	Observer
+	Enter(ctx context.Context, acquired Event) (inside context.Context, leave func(ended Event))
+}
+
+// Observers is an observer that tells each of these, in their order; nil ones are left out. The scopes of those who are
+// Scopers nest, the first outermost.
+func Observers(each ...Observer) Observer {
+	return observers(slices.DeleteFunc(slices.Clone(each), func(o Observer) bool { return o == nil }))
+}
+
+type observers []Observer
+
+func (os observers) Observe(ctx context.Context, e Event) {
+	for _, o := range os {
+		o.Observe(ctx, e)
+	}
+}
+
+func (os observers) Enter(ctx context.Context, acquired Event) (context.Context, func(Event)) {
+	var leaves []func(Event)
+	for _, o := range os {
+		if s, ok := o.(Scoper); ok {
+			var leave func(Event)
+			ctx, leave = s.Enter(ctx, acquired)
+			leaves = append(leaves, leave)
+		}
+	}
+	return ctx, func(ended Event) {
+		for _, leave := range slices.Backward(leaves) {
+			leave(ended)
+		}
+	}
+}
+
 // observe tells the observer, if there is one, of something that began at start.
 func (l *lock) observe(ctx context.Context, op Op, a ask, token uint64, start time.Time, err error) {
 	if o := l.settings.observer; o != nil {
 		o.Observe(ctx, l.event(op, a, token, start, err))
 	}
+}
+
+// enter begins the scope of a lease for an observer that wants one.
+func (l *lock) enter(ctx context.Context, g *grant, start time.Time) (inside context.Context, leave func(Event)) {
+	if s, ok := l.settings.observer.(Scoper); ok {
+		return s.Enter(ctx, l.event(OpAcquire, g.ask, g.token, start, nil))
+	}
+	return ctx, nil
 }
 
 func (l *lock) event(op Op, a ask, token uint64, start time.Time, err error) Event {
