@@ -23,10 +23,19 @@ var candidate = ask{kind: "election", mode: exclusive, weight: 1, limit: 1}
 // Campaign waits until it leads, as [Mutex.Lock] waits for a lock. value, such as the address at which the leader is
 // reached, is what others see. To resign, release the lease.
 func (e *Election) Campaign(ctx context.Context, value string) (*Lease, error) {
+	return e.campaign(ctx, value, true)
+}
+
+// TryCampaign leads if that needs no wait, as [Mutex.TryLock] takes a lock; otherwise the error matches ErrNotAcquired.
+func (e *Election) TryCampaign(ctx context.Context, value string) (*Lease, error) {
+	return e.campaign(ctx, value, false)
+}
+
+func (e *Election) campaign(ctx context.Context, value string, wait bool) (*Lease, error) {
 	l := e.lock
 	l.settings.value = value
 	l.settings.handoff = 0 // candidates of one process stand for different things
-	return l.acquire(ctx, candidate, true)
+	return l.acquire(ctx, candidate, wait)
 }
 
 // Run campaigns and calls lead while it leads; when the lead is lost, it waits until lead has returned and campaigns

@@ -279,3 +279,21 @@ func TestLockAllOrNothing(t *testing.T) {
 		must(b.Mutex("x").TryLock(t.Context()))(t)
 	})
 }
+
+func TestTryCampaign(t *testing.T) {
+	store := memlock.New()
+	a, b := newClient(t, store.Client()), newClient(t, store.Client())
+	lease, err := a.Election("cron").TryCampaign(t.Context(), "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Election("cron").TryCampaign(t.Context(), "two"); !errors.Is(err, holdfast.ErrNotAcquired) {
+		t.Errorf("the second got %v", err)
+	}
+	if leader, err := b.Election("cron").Leader(t.Context()); err != nil || leader.Value != "one" {
+		t.Errorf("%q leads, %v", leader.Value, err)
+	}
+	if err := lease.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -451,3 +451,21 @@ func ExampleLease_Revoked() {
 	lease.Release(ctx)
 	// Output: asked to let go, still held: true
 }
+
+// A held lock in figures, as gauges show them.
+func ExampleClient_Stats() {
+	client, err := holdfast.Open(context.Background(), "mem:stats")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close(context.Background())
+	err = client.Mutex("report").Do(context.Background(), func(context.Context, *holdfast.Lease) error {
+		s := client.Stats()
+		fmt.Println(s.Backend, s.Held, s.Waiting, s.FailedRenewals, s.Validity > 0)
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// mem 1 0 0 true
+	// <nil>
+}

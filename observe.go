@@ -2,6 +2,7 @@ package holdfast
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 )
@@ -39,6 +40,39 @@ const (
 	OpRelease Op = "release" // a lease was released or detached, or ended with its client
 	OpLose    Op = "lose"    // a lease was lost
 )
+
+// Outcome says in a word how it went, for labels: of OpAcquire "acquired", "not_acquired", "unknown" or "error"; of OpRelease
+// "released", "unknown", "expired", "gone" or "error"; of OpLose "expired", "gone" or "max_hold".
+func (e Event) Outcome() string {
+	lost, isLost := errors.AsType[*LostError](e.Err)
+	switch {
+	case e.Err == nil && e.Op == OpAcquire:
+		return "acquired"
+	case e.Err == nil:
+		return "released"
+	case isLost:
+		return lost.Reason.label()
+	case errors.Is(e.Err, ErrNotAcquired):
+		return "not_acquired"
+	case errors.Is(e.Err, ErrUnknown):
+		return "unknown"
+	default:
+		return "error"
+	}
+}
+
+func (r LostReason) label() string {
+	switch r {
+	case LostExpired:
+		return "expired"
+	case LostGone:
+		return "gone"
+	case LostMaxHold:
+		return "max_hold"
+	default:
+		return "error"
+	}
+}
 
 // A Scoper is an Observer that gives the work under a lock a context of its own, as a trace does whose spans nest.
 //

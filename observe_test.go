@@ -3,6 +3,7 @@ package holdfast_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -118,4 +119,25 @@ func (panickingScoper) Observe(context.Context, holdfast.Event) {}
 
 func (panickingScoper) Enter(context.Context, holdfast.Event) (context.Context, func(holdfast.Event)) {
 	panic("at the entry")
+}
+
+func TestOutcome(t *testing.T) {
+	for _, test := range []struct {
+		op   holdfast.Op
+		err  error
+		want string
+	}{
+		{holdfast.OpAcquire, nil, "acquired"},
+		{holdfast.OpAcquire, fmt.Errorf("lock: %w", holdfast.ErrNotAcquired), "not_acquired"},
+		{holdfast.OpAcquire, fmt.Errorf("lock: %w", holdfast.ErrUnknown), "unknown"},
+		{holdfast.OpAcquire, errors.New("refused"), "error"},
+		{holdfast.OpRelease, nil, "released"},
+		{holdfast.OpRelease, &holdfast.LostError{Reason: holdfast.LostGone}, "gone"},
+		{holdfast.OpLose, &holdfast.LostError{Reason: holdfast.LostExpired}, "expired"},
+		{holdfast.OpLose, &holdfast.LostError{Reason: holdfast.LostMaxHold}, "max_hold"},
+	} {
+		if got := (holdfast.Event{Op: test.op, Err: test.err}).Outcome(); got != test.want {
+			t.Errorf("%s with %v: %q, want %q", test.op, test.err, got, test.want)
+		}
+	}
 }

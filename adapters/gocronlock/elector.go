@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-co-op/gocron/v2"
+
 	"github.com/holdfast-go/holdfast"
 )
 
@@ -73,6 +75,18 @@ func (e *Elector) IsLeader(context.Context) error {
 		}
 		return fmt.Errorf("election %q: another one leads, or nobody does yet", e.name)
 	}
+}
+
+// Task makes a task of a function that gets the lease of the lead. Its context ends with the job's or with the lead, and
+// carries the lease. The job fails without a call when this elector does not lead any more, and with an error that matches
+// [holdfast.ErrLost] if the lead was lost before it returned.
+func (e *Elector) Task(fn func(context.Context, *holdfast.Lease) error) gocron.Task {
+	return gocron.NewTask(func(ctx context.Context) error {
+		if err := e.IsLeader(ctx); err != nil {
+			return err
+		}
+		return under(ctx, e.lease.Load(), fn)
+	})
 }
 
 // Close resigns, and returns when the lead was given back.

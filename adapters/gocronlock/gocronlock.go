@@ -1,14 +1,19 @@
 // Package gocronlock lets several gocron schedulers share their jobs: each run is made by one of them.
 //
-//	scheduler, err := gocron.NewScheduler(gocron.WithDistributedLocker(gocronlock.NewLocker(client, 30*time.Second)))
+//	locker := gocronlock.NewLocker(client, 30*time.Second)
+//	scheduler, err := gocron.NewScheduler(gocron.WithDistributedLocker(locker))
+//	job, err := scheduler.NewJob(gocron.DurationJob(time.Hour), locker.Task(report))
 //
 // With a [Locker] each run of a job goes to whichever scheduler is first; with an [Elector] one scheduler runs all jobs,
-// and another takes over when it is gone.
+// and another takes over when it is gone. Both have a method Task for jobs that need to know: they get a context that ends
+// when the lock is lost, and the lease with its fencing token. gocron itself tells a job nothing of its lock.
 package gocronlock
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
@@ -19,27 +24,114 @@ import (
 // A Locker locks each run of a job under the job's name. It implements [gocron.Locker].
 type Locker struct {
 	client  *holdfast.Client
+	prefix  string
 	options []holdfast.Option
+	taken   *taken
 }
 
 // NewLocker returns a locker. The lock of a run stays taken for splay from its start, though the job may end before: so
 // a scheduler whose clock is late does not run a short job once more. splay should be longer than clocks differ, and
 // shorter than the time between two runs.
 func NewLocker(client *holdfast.Client, splay time.Duration, opts ...holdfast.Option) *Locker {
-	return &Locker{client: client, options: append(slices.Clone(opts), holdfast.WithMinHold(splay))}
+	options := append(slices.Clone(opts), holdfast.WithMinHold(splay))
+	return &Locker{client: client, options: options, taken: &taken{leases: make(map[context.Context][]*holdfast.Lease)}}
 }
 
-// Lock takes the lock of a run, or fails at once since another scheduler has it; the error then matches
+// WithPrefix returns a locker whose locks are named with this in front of the name of the job. Jobs without a name of their
+// own are named after their function, so two programs that share a backend should differ in the prefix.
+func (l *Locker) WithPrefix(prefix string) *Locker {
+	other := *l
+	other.prefix = prefix
+	return &other
+}
+
+// Lock takes the lock of a run, or fails at once because another scheduler has it; the error then matches
 // [holdfast.ErrNotAcquired].
 func (l *Locker) Lock(ctx context.Context, key string) (gocron.Lock, error) {
-	lease, err := l.client.Mutex(key, l.options...).TryLock(ctx)
+	lease, err := l.client.Mutex(l.prefix+key, l.options...).TryLock(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return lock{lease}, nil
+	l.taken.add(ctx, lease)
+	return &lock{lease, ctx, l.taken}, nil
 }
 
-type lock struct{ lease *holdfast.Lease }
+type lock struct {
+	lease *holdfast.Lease
+	job   context.Context
+	taken *taken
+}
 
 // Unlock gives the lock back. Its error tells when the run was not exclusive to its end.
-func (l lock) Unlock(ctx context.Context) error { return l.lease.Release(ctx) }
+func (l *lock) Unlock(ctx context.Context) error {
+	l.taken.remove(l.job, l.lease)
+	return l.lease.Release(ctx)
+}
+
+// Task makes a task of a function that gets the lease of its run. Its context ends with the job's or with the lease, and
+// carries the lease. The job fails with an error that matches [holdfast.ErrLost] if the lock was lost before it returned.
+// The scheduler needs this locker, or one made from it by WithPrefix.
+func (l *Locker) Task(fn func(context.Context, *holdfast.Lease) error) gocron.Task {
+	return gocron.NewTask(func(ctx context.Context) error {
+		lease := l.taken.take(ctx)
+		if lease == nil {
+			return errNoLease
+		}
+		return under(ctx, lease, fn)
+	})
+}
+
+var errNoLease = errors.New("gocronlock: the job runs without its lock; " +
+	"make its scheduler with gocron.WithDistributedLocker and the Locker whose Task it is")
+
+// under calls fn in a context that ends with ctx or the lease, and reports a loss.
+func under(ctx context.Context, lease *holdfast.Lease, fn func(context.Context, *holdfast.Lease) error) error {
+	inside, cancel := context.WithCancelCause(lease.Context())
+	defer cancel(nil)
+	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
+	err := fn(inside, lease)
+	if lost := lease.Err(); errors.Is(lost, holdfast.ErrLost) && !errors.Is(err, holdfast.ErrLost) {
+		err = errors.Join(err, lost)
+	}
+	return err
+}
+
+// taken has the leases that runs have not asked for yet, by the context of their job: all that gocron gives to the locker
+// and to the run alike. Each goes to one run. Several are there when a lock was lost before its run began.
+type taken struct {
+	mu     sync.Mutex
+	leases map[context.Context][]*holdfast.Lease
+}
+
+func (t *taken) add(job context.Context, l *holdfast.Lease) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.leases[job] = append(t.leases[job], l)
+}
+
+// take returns the oldest, or nil.
+func (t *taken) take(job context.Context) *holdfast.Lease {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.leases[job]) == 0 {
+		return nil
+	}
+	l := t.leases[job][0]
+	t.drop(job, l)
+	return l
+}
+
+func (t *taken) remove(job context.Context, l *holdfast.Lease) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.drop(job, l)
+}
+
+func (t *taken) drop(job context.Context, l *holdfast.Lease) {
+	rest := slices.DeleteFunc(t.leases[job], func(other *holdfast.Lease) bool { return other == l })
+	if len(rest) == 0 {
+		delete(t.leases, job)
+		return
+	}
+	t.leases[job] = rest
+}

@@ -1,12 +1,16 @@
-// Package otellock traces locks with OpenTelemetry: a span for each wait, and one for each time a lock was held.
+// Package otellock traces and measures locks with OpenTelemetry.
 //
-//	client, err := holdfast.Open(ctx, url, holdfast.WithObserver(otellock.New(otel.GetTracerProvider())))
+//	traces := otellock.New(otel.GetTracerProvider())
+//	metrics, err := otellock.NewMetrics(otel.GetMeterProvider())
+//	client, err := holdfast.Open(ctx, url, holdfast.WithObserver(holdfast.Observers(traces, metrics)))
+//	registration, err := metrics.Watch(client)
 package otellock
 
 import (
 	"context"
 	"errors"
 	"strconv"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -14,6 +18,9 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 )
+
+// scope names this package to OpenTelemetry.
+const scope = "github.com/holdfast-go/holdfast"
 
 // An Observer makes spans of what happens to locks. It is safe for concurrent use.
 type Observer struct{ tracer trace.Tracer }
@@ -23,29 +30,48 @@ type Observer struct{ tracer trace.Tracer }
 //	lock.acquire   from the call of Lock, Acquire and so on to its return
 //	lock.hold      from there to the release or the loss
 //
-// Their attributes are lock.name, lock.kind, lock.backend and lock.token, the last as decimal text. A lock that was taken
-// is an outcome and not an error: lock.acquired tells.
-func New(p trace.TracerProvider) *Observer {
-	return &Observer{tracer: p.Tracer("github.com/holdfast-go/holdfast")}
-}
+// The work under a lock nests in lock.hold: that is the span in the context which Do gives to it, and in
+// [holdfast.Lease.Context]. Their attributes are lock.name, lock.kind, lock.backend and lock.token, the last as decimal
+// text. A lock that was taken is an outcome and not an error: lock.acquired tells.
+func New(p trace.TracerProvider) *Observer { return &Observer{tracer: p.Tracer(scope)} }
 
 // Observe implements [holdfast.Observer].
 func (o *Observer) Observe(ctx context.Context, e holdfast.Event) {
-	name := "lock.hold"
-	attributes := []attribute.KeyValue{
-		attribute.String("lock.name", e.Name), attribute.String("lock.kind", e.Kind), attribute.String("lock.backend", e.Backend),
+	if e.Op != holdfast.OpAcquire {
+		return // Enter's span tells
 	}
-	if e.Token != 0 {
-		attributes = append(attributes, attribute.String("lock.token", strconv.FormatUint(e.Token, 10)))
-	}
-	if e.Op == holdfast.OpAcquire {
-		name = "lock.acquire"
-		attributes = append(attributes, attribute.Bool("lock.acquired", e.Err == nil))
-	}
-	_, span := o.tracer.Start(ctx, name, trace.WithTimestamp(e.Start), trace.WithAttributes(attributes...))
+	_, span := o.start(ctx, "lock.acquire", e.Start, append(attributes(e), attribute.Bool("lock.acquired", e.Err == nil)))
+	end(span, e)
+}
+
+// Enter implements [holdfast.Scoper].
+func (o *Observer) Enter(ctx context.Context, e holdfast.Event) (context.Context, func(holdfast.Event)) {
+	inside, span := o.start(ctx, "lock.hold", e.Start.Add(e.Took), attributes(e))
+	return inside, func(e holdfast.Event) { end(span, e) }
+}
+
+func (o *Observer) start(
+	ctx context.Context, name string, at time.Time, attributes []attribute.KeyValue,
+) (context.Context, trace.Span) {
+	return o.tracer.Start(ctx, name, trace.WithTimestamp(at), trace.WithAttributes(attributes...))
+}
+
+func end(span trace.Span, e holdfast.Event) {
 	if e.Err != nil && !errors.Is(e.Err, holdfast.ErrNotAcquired) {
 		span.RecordError(e.Err)
 		span.SetStatus(codes.Error, e.Err.Error())
 	}
 	span.End(trace.WithTimestamp(e.Start.Add(e.Took)))
 }
+
+func attributes(e holdfast.Event) []attribute.KeyValue {
+	as := []attribute.KeyValue{
+		attribute.String("lock.name", e.Name), attribute.String("lock.kind", e.Kind), attribute.String("lock.backend", e.Backend),
+	}
+	if e.Token != 0 {
+		as = append(as, attribute.String("lock.token", strconv.FormatUint(e.Token, 10)))
+	}
+	return as
+}
+
+var _ holdfast.Scoper = (*Observer)(nil)

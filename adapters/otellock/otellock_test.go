@@ -2,8 +2,11 @@ package otellock_test
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"go.opentelemetry.io/otel/codes"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
@@ -14,11 +17,16 @@ import (
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
-func TestObserver(t *testing.T) {
+func traced(t *testing.T) (*holdfast.Client, *sdk.TracerProvider, *tracetest.SpanRecorder) {
 	spans := tracetest.NewSpanRecorder()
 	provider := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans))
 	c := holdfast.New(memlock.New().Client(), holdfast.WithObserver(otellock.New(provider)))
-	defer c.Close(context.Background())
+	t.Cleanup(func() { c.Close(context.Background()) })
+	return c, provider, spans
+}
+
+func TestObserver(t *testing.T) {
+	c, provider, spans := traced(t)
 	ctx, parent := provider.Tracer("test").Start(t.Context(), "work")
 	lease, err := c.Mutex("m").Lock(ctx)
 	if err != nil {
@@ -35,10 +43,7 @@ func TestObserver(t *testing.T) {
 		t.Fatalf("%d spans", len(ended))
 	}
 	for i, span := range ended {
-		attributes := make(map[string]string)
-		for _, a := range span.Attributes() {
-			attributes[string(a.Key)] = a.Value.String()
-		}
+		attributes := attributesOf(span)
 		if span.Name() != names[i] || attributes["lock.acquired"] != acquired[i] || attributes["lock.name"] != "m" {
 			t.Errorf("span %d: %s %v", i, span.Name(), attributes)
 		}
@@ -49,4 +54,62 @@ func TestObserver(t *testing.T) {
 			t.Errorf("span %d: token %s", i, attributes["lock.token"])
 		}
 	}
+}
+
+func attributesOf(span sdk.ReadOnlySpan) map[string]string {
+	attributes := make(map[string]string)
+	for _, a := range span.Attributes() {
+		attributes[string(a.Key)] = a.Value.String()
+	}
+	return attributes
+}
+
+// The work under a lock nests in the span of its hold.
+func TestWorkNests(t *testing.T) {
+	c, provider, spans := traced(t)
+	err := c.Mutex("m").Do(t.Context(), func(ctx context.Context, l *holdfast.Lease) error {
+		_, work := provider.Tracer("test").Start(ctx, "work")
+		work.End()
+		_, more := provider.Tracer("test").Start(l.Context(), "more")
+		more.End()
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := make(map[string]sdk.ReadOnlySpan)
+	for _, span := range spans.Ended() {
+		byName[span.Name()] = span
+	}
+	hold := byName["lock.hold"]
+	for _, name := range []string{"work", "more"} {
+		if byName[name].Parent().SpanID() != hold.SpanContext().SpanID() {
+			t.Errorf("%s is not a child of lock.hold", name)
+		}
+	}
+}
+
+// The span of a lease that is lost while a job runs under it ends with an error, at the loss.
+func TestLossEndsTheSpan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _, spans := traced(t)
+		err := c.Mutex("m", holdfast.WithMaxHold(time.Minute)).Do(t.Context(), func(ctx context.Context, _ *holdfast.Lease) error {
+			<-ctx.Done()
+			time.Sleep(time.Hour)
+			return nil
+		})
+		if !errors.Is(err, holdfast.ErrLost) {
+			t.Fatal(err)
+		}
+		for _, span := range spans.Ended() {
+			if span.Name() != "lock.hold" {
+				continue
+			}
+			if took := span.EndTime().Sub(span.StartTime()); took != time.Minute || span.Status().Code != codes.Error {
+				t.Errorf("it took %v, status %v", took, span.Status())
+			}
+			return
+		}
+		t.Error("no span has ended")
+	})
 }

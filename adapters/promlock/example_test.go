@@ -18,6 +18,7 @@ func ExampleNew() {
 		log.Fatal(err)
 	}
 	defer client.Close(context.Background())
+	registry.MustRegister(promlock.NewCollector(client))
 	err = client.Mutex("report").Do(context.Background(), func(context.Context, *holdfast.Lease) error { return nil })
 	families, _ := registry.Gather()
 	for _, f := range families {
@@ -26,6 +27,9 @@ func ExampleNew() {
 	fmt.Println(err)
 	// Output:
 	// holdfast_acquire_seconds
+	// holdfast_held
 	// holdfast_hold_seconds
+	// holdfast_renewal_failures_total
+	// holdfast_waiting
 	// <nil>
 }

@@ -1,11 +1,13 @@
 // Package promlock counts and times locks for Prometheus.
 //
 //	client, err := holdfast.Open(ctx, url, holdfast.WithObserver(promlock.New(prometheus.DefaultRegisterer)))
+//	prometheus.MustRegister(promlock.NewCollector(client))
+//
+// The first counts and times what has happened; the second shows what is now.
 package promlock
 
 import (
 	"context"
-	"errors"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -50,41 +52,11 @@ func New(r prometheus.Registerer) *Observer {
 func (o *Observer) Observe(_ context.Context, e holdfast.Event) {
 	switch e.Op {
 	case holdfast.OpAcquire:
-		o.wait.WithLabelValues(e.Backend, e.Kind, result(e.Err)).Observe(e.Took.Seconds())
+		o.wait.WithLabelValues(e.Backend, e.Kind, e.Outcome()).Observe(e.Took.Seconds())
 	case holdfast.OpRelease:
 		o.hold.WithLabelValues(e.Backend, e.Kind).Observe(e.Took.Seconds())
 	case holdfast.OpLose:
 		o.hold.WithLabelValues(e.Backend, e.Kind).Observe(e.Took.Seconds())
-		o.lost.WithLabelValues(e.Backend, e.Kind, reason(e.Err)).Inc()
-	}
-}
-
-func result(err error) string {
-	switch {
-	case err == nil:
-		return "acquired"
-	case errors.Is(err, holdfast.ErrNotAcquired):
-		return "not_acquired"
-	case errors.Is(err, holdfast.ErrUnknown):
-		return "unknown"
-	default:
-		return "error"
-	}
-}
-
-func reason(err error) string {
-	lost, ok := errors.AsType[*holdfast.LostError](err)
-	if !ok {
-		return "other"
-	}
-	switch lost.Reason {
-	case holdfast.LostExpired:
-		return "expired"
-	case holdfast.LostGone:
-		return "gone"
-	case holdfast.LostMaxHold:
-		return "max_hold"
-	default:
-		return "other"
+		o.lost.WithLabelValues(e.Backend, e.Kind, e.Outcome()).Inc()
 	}
 }

@@ -43,6 +43,8 @@ var layers = []layer{
 		"the resource's side knows numbers, and no locks; its examples show both sides"},
 	{`fence/[^/]*`, `fence|driver`, `\.|driver|(redis|etcd)lock|` + forTests,
 		"the resource's side knows numbers, and no locks; its examples show both sides"},
+	{`adapters/caddylock`, `\.|adapters/certmagiclock`, `driver|memlock`,
+		"Caddy's storage is CertMagic's"},
 	{`adapters/[^/]*`, `\.`, `driver|memlock`,
 		"an adapter fits what users hold to another library, whatever the backend"},
 	{`dashboard`, `\.|driver`, `memlock`,

@@ -1,0 +1,122 @@
+package caddylock_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	_ "github.com/caddyserver/caddy/v2/modules/filestorage"
+	"github.com/caddyserver/certmagic"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/adapters/caddylock"
+	_ "github.com/holdfast-go/holdfast/memlock"
+)
+
+// provision loads the module as Caddy does, from the block of a Caddyfile.
+func provision(t *testing.T, block string) (certmagic.Storage, error) {
+	t.Helper()
+	d := caddyfile.NewTestDispenser("storage " + block)
+	d.Next()
+	d.Next()
+	module, err := caddyfile.UnmarshalModule(d, "caddy.storage.holdfast")
+	if err != nil {
+		return nil, err
+	}
+	config, err := json.Marshal(module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
+	t.Cleanup(cancel) // which cleans up
+	loaded, err := ctx.LoadModuleByID("caddy.storage.holdfast", config)
+	if err != nil {
+		return nil, err
+	}
+	return loaded.(*caddylock.Storage).CertMagicStorage()
+}
+
+func caddyfileFor(t *testing.T, url, folder string) string {
+	return "holdfast {\n\turl " + url + "\n\tttl 20s\n\tstorage file_system " + folder + "\n}"
+}
+
+// Two servers with one storage exclude each other, and share what is stored.
+func TestServersShare(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("LOCKS", "mem:caddy-share")
+	a, err := provision(t, caddyfileFor(t, "{env.LOCKS}", folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := provision(t, caddyfileFor(t, "mem:caddy-share", folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Lock(t.Context(), "issue"); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := b.(certmagic.TryLocker).TryLock(t.Context(), "issue"); ok || err != nil {
+		t.Errorf("both have the lock: %v, %v", ok, err)
+	}
+	if err := a.Store(t.Context(), "key", []byte("value")); err != nil {
+		t.Error(err)
+	}
+	if v, err := b.Load(t.Context(), "key"); string(v) != "value" || err != nil {
+		t.Errorf("loaded %q, %v", v, err)
+	}
+	if err := errors.Join(a.Unlock(t.Context(), "issue"), b.Lock(t.Context(), "issue"), b.Unlock(t.Context(), "issue")); err != nil {
+		t.Error(err)
+	}
+}
+
+// A server whose lock is taken away while it works is told when it unlocks.
+func TestLoss(t *testing.T) {
+	s, err := provision(t, caddyfileFor(t, "mem:caddy-loss", t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Lock(t.Context(), "issue"); err != nil {
+		t.Fatal(err)
+	}
+	admin, err := holdfast.Open(t.Context(), "mem:caddy-loss")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(context.Background())
+	queue, err := admin.Queue(t.Context(), "issue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := admin.Break(t.Context(), "issue", queue[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Unlock(t.Context(), "issue"); !errors.Is(err, holdfast.ErrLost) {
+		t.Errorf("it was told %v", err)
+	}
+}
+
+func TestBadConfiguration(t *testing.T) {
+	folder := t.TempDir()
+	for block, want := range map[string]string{
+		"holdfast":                                             "needs the url",
+		"holdfast {\n\turl mem:x\n}":                           "storage file_system",
+		"holdfast {\n\turl\n}":                                 "argument",
+		"holdfast {\n\tttl soon\n}":                            "ttl",
+		"holdfast {\n\tcolour blue\n}":                         "there are url, ttl and storage",
+		"holdfast {\n\tstorage nowhere\n}":                     "caddy.storage.nowhere",
+		"holdfast extra":                                       "argument",
+		caddyfileFor(t, "nosuch://host", folder):               "nosuch",
+		caddyfileFor(t, "redis://user:secret@%zz/", folder):    "caddylock",
+		caddyfileFor(t, "nosuch://u:secret@h/?ttl=1", folder):  "nosuch",
+		caddyfileFor(t, "{env.NO_SUCH_VARIABLE_HERE}", folder): "NO_SUCH_VARIABLE_HERE",
+	} {
+		_, err := provision(t, block)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v", block, err)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package kubelock_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/client-go/tools/leaderelection"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/adapters/kubelock"
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/memlock"
+)
+
+// A candidate runs a real LeaderElector.
+type candidate struct {
+	lock    *kubelock.Lock
+	client  *holdfast.Client
+	leads   atomic.Bool
+	lost    chan struct{} // closed when the lease ends
+	stopped chan struct{} // closed when the elector has
+	seen    atomic.Value  // the leader that it was told of last
+	stop    context.CancelFunc
+}
+
+func campaign(t *testing.T, d driver.Driver, identity string, release bool) *candidate {
+	t.Helper()
+	client := holdfast.New(d)
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &candidate{
+		lock: kubelock.New(client, "controller", identity), client: client,
+		lost: make(chan struct{}), stopped: make(chan struct{}), stop: cancel,
+	}
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock: c.lock, Name: "controller", ReleaseOnCancel: release,
+		LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(context.Context) {
+				c.leads.Store(true)
+				lease, _ := c.lock.Lease()
+				<-lease.Done()
+				close(c.lost)
+			},
+			OnStoppedLeading: func() { c.leads.Store(false) },
+			OnNewLeader:      func(leader string) { c.seen.Store(leader) },
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(c.stopped)
+		elector.Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-c.stopped
+		client.Close(context.Background())
+	})
+	return c
+}
+
+func TestElectors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		first := campaign(t, store.Client(), "one", true)
+		time.Sleep(time.Second)
+		second := campaign(t, store.Client(), "two", true)
+		time.Sleep(time.Hour)
+		if !first.leads.Load() || second.leads.Load() {
+			t.Fatalf("after an hour the first leads: %v, the second: %v", first.leads.Load(), second.leads.Load())
+		}
+		if seen := second.seen.Load(); seen != "one" {
+			t.Errorf("the second sees %v lead", seen)
+		}
+		first.stop()
+		<-first.stopped
+		time.Sleep(10 * time.Second)
+		if first.leads.Load() || !second.leads.Load() {
+			t.Errorf("who resigned leads: %v, the other: %v", first.leads.Load(), second.leads.Load())
+		}
+	})
+}
+
+// An elector that stops without giving its lead back leaves it to the TTL: its work may still be under way.
+func TestLeadThatIsNotReleased(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		first := campaign(t, store.Client(), "one", false)
+		time.Sleep(time.Second)
+		first.stop()
+		<-first.stopped
+		second := campaign(t, store.Client(), "two", true)
+		time.Sleep(25 * time.Second)
+		if second.leads.Load() {
+			t.Error("another leads before the LeaseDuration is over")
+		}
+		time.Sleep(15 * time.Second)
+		if !second.leads.Load() {
+			t.Error("nobody leads")
+		}
+	})
+}
+
+// An away is a backend that can be cut off.
+type away struct {
+	driver.Driver
+	cut atomic.Bool
+}
+
+func (a *away) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if a.cut.Load() {
+		<-ctx.Done()
+		return driver.Status{}, ctx.Err()
+	}
+	return a.Driver.Request(ctx, c)
+}
+
+// A leader that is cut off has stopped before another leads.
+func TestLeaderIsCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		line := &away{Driver: store.Client()}
+		first := campaign(t, line, "one", true)
+		time.Sleep(time.Second)
+		second := campaign(t, store.Client(), "two", true)
+		line.cut.Store(true)
+		for began := time.Now(); !second.leads.Load(); time.Sleep(100 * time.Millisecond) {
+			if time.Since(began) > time.Minute {
+				t.Fatal("nobody took over")
+			}
+		}
+		if first.leads.Load() {
+			t.Error("two lead")
+		}
+		line.cut.Store(false)
+	})
+}
+
+// A lead that is taken away is known to its lease at once, and to the elector within its RenewDeadline; until then the
+// candidate does not lead anew, though nobody else does.
+func TestLeadIsTakenAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		first := campaign(t, store.Client(), "one", true)
+		time.Sleep(time.Second)
+		lease, _ := first.lock.Lease()
+		queue, err := first.client.Queue(t.Context(), "controller")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := first.client.Break(t.Context(), "controller", queue[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		<-first.lost
+		if !errors.Is(lease.Err(), holdfast.ErrLost) {
+			t.Errorf("the lease ended with %v", lease.Err())
+		}
+		time.Sleep(time.Hour)
+		select {
+		case <-first.stopped:
+		default:
+			t.Fatal("the elector leads on")
+		}
+		if queue, err := first.client.Queue(t.Context(), "controller"); len(queue) > 0 || err != nil {
+			t.Errorf("the same elector led again: %v, %v", queue, err)
+		}
+	})
+}

@@ -1,0 +1,127 @@
+// Package migratelock lets one of several programs at a time migrate a database with golang-migrate, whatever the database.
+//
+//	driver, err := postgres.WithInstance(db, &postgres.Config{})
+//	m, err := migrate.NewWithDatabaseInstance("file://migrations", "shop", migratelock.Wrap(driver, client, "shop"))
+package migratelock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/golang-migrate/migrate/v4/database"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// Timeout bounds how long a Driver waits for the lock. It is shorter than the wait of golang-migrate itself
+// ([migrate.DefaultLockTimeout], 15 s), which would leave the driver waiting and then holding the lock for nobody.
+//
+// [migrate.DefaultLockTimeout]: https://pkg.go.dev/github.com/golang-migrate/migrate/v4#DefaultLockTimeout
+const Timeout = 14 * time.Second
+
+// A Driver is a database whose lock is Holdfast's. It replaces the lock of the driver that it wraps, so programs that
+// migrate with that one alone must not run at the same time. It is safe for concurrent use if that driver is.
+//
+// Nothing is written under a lock that was lost: Run, SetVersion and Drop fail then, with an error that matches
+// [holdfast.ErrLost]. A migration that had begun is left as golang-migrate leaves one that fails: the version is dirty.
+type Driver struct {
+	database.Driver
+	mutex *holdfast.Mutex
+
+	mu    sync.Mutex
+	lease *holdfast.Lease // nil while it is not locked
+}
+
+// Wrap returns the driver with a lock of the client. Give each database a name of its own.
+func Wrap(d database.Driver, client *holdfast.Client, name string, opts ...holdfast.Option) *Driver {
+	return &Driver{Driver: d, mutex: client.Mutex(name, opts...)}
+}
+
+// Open opens another database with the driver that is wrapped, under the same lock.
+func (d *Driver) Open(url string) (database.Driver, error) {
+	opened, err := d.Driver.Open(url)
+	if err != nil {
+		return nil, err
+	}
+	return &Driver{Driver: opened, mutex: d.mutex}, nil
+}
+
+// Lock waits for the lock for [Timeout] at most; then the error matches [database.ErrLocked] and
+// [holdfast.ErrNotAcquired].
+func (d *Driver) Lock() error {
+	if d.held() != nil {
+		return fmt.Errorf("migratelock: this driver has locked it: %w", database.ErrLocked)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
+	defer cancel()
+	lease, err := d.mutex.Lock(ctx)
+	switch {
+	case errors.Is(err, holdfast.ErrNotAcquired):
+		return fmt.Errorf("migratelock: %w: %w", database.ErrLocked, err)
+	case err != nil:
+		return fmt.Errorf("migratelock: %w", err)
+	}
+	d.set(lease)
+	return nil
+}
+
+// Unlock gives the lock back. Its error tells when the lock was lost before.
+func (d *Driver) Unlock() error {
+	lease := d.held()
+	if lease == nil {
+		return fmt.Errorf("migratelock: %w", database.ErrNotLocked)
+	}
+	d.set(nil)
+	return lease.Release(context.Background())
+}
+
+// Run applies a migration, unless the lock was lost.
+func (d *Driver) Run(migration io.Reader) error {
+	if err := d.lost(); err != nil {
+		return err
+	}
+	return d.Driver.Run(migration)
+}
+
+// SetVersion notes the version, unless the lock was lost.
+func (d *Driver) SetVersion(version int, dirty bool) error {
+	if err := d.lost(); err != nil {
+		return err
+	}
+	return d.Driver.SetVersion(version, dirty)
+}
+
+// Drop empties the database, unless the lock was lost.
+func (d *Driver) Drop() error {
+	if err := d.lost(); err != nil {
+		return err
+	}
+	return d.Driver.Drop()
+}
+
+// lost returns why nothing may be written under the lock any more. Who did not lock is not stopped, as nobody is whose
+// driver has no locks.
+func (d *Driver) lost() error {
+	if lease := d.held(); lease != nil {
+		return lease.Err()
+	}
+	return nil
+}
+
+func (d *Driver) held() *holdfast.Lease {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.lease
+}
+
+func (d *Driver) set(l *holdfast.Lease) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lease = l
+}
+
+var _ database.Driver = (*Driver)(nil)

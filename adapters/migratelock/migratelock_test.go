@@ -1,0 +1,98 @@
+package migratelock_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/golang-migrate/migrate/v4/database"
+	"github.com/golang-migrate/migrate/v4/database/stub"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/adapters/migratelock"
+	"github.com/holdfast-go/holdfast/memlock"
+)
+
+func newClient(t testing.TB, store *memlock.Driver) *holdfast.Client {
+	c := holdfast.New(store.Client())
+	t.Cleanup(func() { c.Close(context.Background()) })
+	return c
+}
+
+func newDatabase(t *testing.T) database.Driver {
+	d, err := (&stub.Stub{}).Open("stub://")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestOneMigratesAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, db := memlock.New(), newDatabase(t)
+		a, b := migratelock.Wrap(db, newClient(t, store), "shop"), migratelock.Wrap(db, newClient(t, store), "shop")
+		if err := a.Lock(); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Lock(); !errors.Is(err, database.ErrLocked) {
+			t.Errorf("locked again: %v", err)
+		}
+		before := time.Now()
+		if err := b.Lock(); !errors.Is(err, database.ErrLocked) || time.Since(before) > migratelock.Timeout {
+			t.Errorf("the other waited for %v and got %v", time.Since(before), err)
+		}
+		if err := a.Run(strings.NewReader("CREATE")); err != nil {
+			t.Error(err)
+		}
+		if err := a.Unlock(); err != nil {
+			t.Error(err)
+		}
+		if err := errors.Join(b.Lock(), b.SetVersion(1, false), b.Unlock()); err != nil {
+			t.Error(err)
+		}
+		if err := b.Unlock(); !errors.Is(err, database.ErrNotLocked) {
+			t.Errorf("what was not locked was unlocked: %v", err)
+		}
+	})
+}
+
+// Nothing is written once the lock is lost.
+func TestLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := newDatabase(t)
+		d := migratelock.Wrap(db, newClient(t, memlock.New()), "shop", holdfast.WithMaxHold(time.Minute))
+		if err := d.Lock(); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(d.SetVersion(1, true), d.Run(strings.NewReader("first"))); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		for what, err := range map[string]error{
+			"Run": d.Run(strings.NewReader("second")), "SetVersion": d.SetVersion(1, false), "Drop": d.Drop(), "Unlock": d.Unlock(),
+		} {
+			if !errors.Is(err, holdfast.ErrLost) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if ran := string(db.(*stub.Stub).LastRunMigration); ran != "first" {
+			t.Errorf("%q ran under a lost lock", ran)
+		}
+		if version, dirty, err := d.Version(); version != 1 || !dirty || err != nil {
+			t.Errorf("the version is %d, dirty %v, %v", version, dirty, err)
+		}
+	})
+}
+
+func TestOpen(t *testing.T) {
+	d, err := migratelock.Wrap(&stub.Stub{}, newClient(t, memlock.New()), "shop").Open("stub://")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(d.Lock(), d.Unlock(), d.Close()); err != nil {
+		t.Error(err)
+	}
+}
