@@ -93,7 +93,7 @@ func TestDamagedKeys(t *testing.T) {
 			srv := servers.RedisAt(t, clock)
 			r := &damaged{
 				T: t, Rand: rand.New(rand.NewPCG(seed, 0)), srv: srv, clock: clock,
-				drivers: []*Driver{version(t, srv.Addr, format), together(t, srv.Addr)},
+				drivers: []*Driver{version(t, srv.Addr, format), together(t, srv.Addr), earlier(t, srv.Addr)},
 			}
 			for i := range rounds {
 				if !t.Failed() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,12 +20,23 @@ import (
 // version opens a driver that writes records of this format.
 func version(t *testing.T, addr string, format int) *Driver {
 	t.Helper()
+	return openWith(t, addr, &Options{format: format})
+}
+
+// earlier opens a driver with the scripts of an earlier version, which wrote records of the same format.
+func earlier(t *testing.T, addr string) *Driver {
+	t.Helper()
+	return openWith(t, addr, &Options{sources: os.DirFS("testdata/earlier")})
+}
+
+func openWith(t *testing.T, addr string, opts *Options) *Driver {
+	t.Helper()
 	client, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{addr}, ForceSingleClient: true, DisableCache: true, DisableRetry: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	d, err := New(client, &Options{format: format})
+	d, err := New(client, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func NewGuestOn(conn Conn, opts *Options) (*Guest, error) {
 }
 
 func (o Options) guestScript(name, flags string) script {
-	return newScript("#!lua" + flags + "\n" + strings.Replace(source(name), "--layout", source(string(o.Layout)+".lua"), 1))
+	return newScript("#!lua" + flags + "\n" + strings.Replace(source(sources, name), "--layout", source(sources, string(o.Layout)+".lua"), 1))
 }
 
 // Traits returns facts about the driver.

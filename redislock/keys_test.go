@@ -130,19 +130,34 @@ func TestEveryKeyExpires(t *testing.T) {
 	check("barred")
 }
 
-// Each sixteenth ended claim that gets a field sweeps, whatever the clock shows: a client may keep time with it.
+// Each sixteenth ended claim that gets a field sweeps, whatever the clock shows, for a client may keep time with it; and
+// wherever the claim was, so that fields do not pile up.
 func TestEndedClaimsSweepInTurn(t *testing.T) {
-	srv := servers.Redis(t)
-	d := openAt(t, srv.Addr, "")
-	const ends = 160 // the last of which has no field yet; another is the state
-	for range ends {
-		release(t, d, acquire(t, d, claim("busy", long)))
-	}
-	stats := srv.RedisCommand(t, "INFO", "commandstats")
-	_, calls, _ := strings.Cut(stats, "cmdstat_hscan:calls=")
-	calls, _, _ = strings.Cut(calls, ",")
-	if want := strconv.Itoa(ends / 16); calls != want {
-		t.Errorf("%d ends swept %q times, want %s", ends, calls, want)
+	for what, end := range map[string]func(t *testing.T, d driver.Driver){
+		"alone":  func(t *testing.T, d driver.Driver) { release(t, d, acquire(t, d, claim("busy", long))) },
+		"undone": func(t *testing.T, d driver.Driver) { c := claim("busy", long); acquire(t, d, c); release(t, d, c) },
+		"in line": func(t *testing.T, d driver.Driver) {
+			held := claim("busy", long)
+			held.ID = "held"
+			acquire(t, d, held)
+			next, _ := enqueue(t, d, claim("busy", long))
+			release(t, d, next)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			srv := servers.Redis(t)
+			d := openAt(t, srv.Addr, "")
+			const ends = 160 // the last of which has no field yet; another is the state
+			for range ends {
+				end(t, d)
+			}
+			stats := srv.RedisCommand(t, "INFO", "commandstats")
+			_, calls, _ := strings.Cut(stats, "cmdstat_hscan:calls=")
+			calls, _, _ = strings.Cut(calls, ",")
+			if want := strconv.Itoa(ends / 16); calls != want {
+				t.Errorf("%d ends swept %q times, want %s", ends, calls, want)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package redislock
 
 import (
 	"fmt"
+	"io/fs"
 	"time"
 )
 
@@ -27,7 +28,8 @@ type Options struct {
 	// Layout is how locks are kept. [NewGuest] takes the layouts of other libraries.
 	Layout Layout
 
-	format int // of the records; tests of two versions side by side set it
+	format  int   // of the records; tests of two versions side by side set it
+	sources fs.FS // of the scripts; these too
 }
 
 const (
@@ -66,6 +68,9 @@ func (o *Options) orDefault() (Options, error) {
 	}
 	if opts.format == 0 {
 		opts.format = format
+	}
+	if opts.sources == nil {
+		opts.sources = sources
 	}
 	return opts, nil
 }

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,7 +16,19 @@ import (
 const format = 1
 
 //go:embed lua
-var sources embed.FS
+var embedded embed.FS
+
+// sources are the files of the scripts.
+var sources = folder(embedded, "lua")
+
+// folder returns a part of files, which must be there.
+func folder(files fs.FS, name string) fs.FS {
+	part, err := fs.Sub(files, name)
+	if err != nil {
+		panic(err) // it is part of this package
+	}
+	return part
+}
 
 // A script runs on the server by its hash, so that its text travels once.
 type script struct {
@@ -37,7 +50,7 @@ const budget = 100
 // memory is full: to renew and to give back must always work.
 func loadScripts(opts Options) scripts {
 	load := func(name, flags string) script {
-		text := source(name)
+		text := source(opts.sources, name)
 		text = strings.ReplaceAll(text, "PREVIOUS", strconv.Itoa(opts.format-1))
 		text = strings.ReplaceAll(text, "FORMAT", strconv.Itoa(opts.format))
 		text = strings.ReplaceAll(text, "KEEP", strconv.FormatInt(opts.Keep.Milliseconds(), 10))
@@ -69,28 +82,34 @@ func newScript(text string) script {
 }
 
 // source is the text of a script, with the files that it includes.
-func source(name string) string {
-	if text, ok := assembled.Load(name); ok {
+func source(files fs.FS, name string) string {
+	key := assembledKey{files, name}
+	if text, ok := assembled.Load(key); ok {
 		return text.(string)
 	}
-	text, err := sources.ReadFile("lua/" + name)
+	text, err := fs.ReadFile(files, name)
 	if err != nil {
 		panic(err) // it is part of this package
 	}
 	var out strings.Builder
 	for line := range strings.Lines(string(text)) {
 		if file, ok := strings.CutPrefix(strings.TrimSpace(line), "--include "); ok {
-			out.WriteString(source(file))
+			out.WriteString(source(files, file))
 			continue
 		}
 		out.WriteString(line)
 	}
-	assembled.Store(name, out.String())
+	assembled.Store(key, out.String())
 	return out.String()
 }
 
-// assembled has the sources by name, once they were put together.
+// assembled has the sources, once they were put together.
 var assembled sync.Map
+
+type assembledKey struct {
+	files fs.FS
+	name  string
+}
 
 // quote writes any bytes as a string of Lua.
 func quote(s string) string {

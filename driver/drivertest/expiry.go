@@ -241,6 +241,7 @@ var expiryRows = []row{
 		why:  "a request from before the TTL was made shorter may be as late as the TTL that it names, and must not queue an orphan",
 		run: func(e *env) {
 			expired, released := e.claim(), e.claim()
+			expired.ID = driver.NewID() // IDs of series may be remembered in another way
 			e.shorten(e.d, expired, e.acquire(e.d, expired))
 			e.eventually("the claim expires", e.free)
 			st := e.acquire(e.d, released)
@@ -248,6 +249,7 @@ var expiryRows = []row{
 			ended := []driver.Claim{expired, released}
 			if e.traits.Detach { // then another client can renew it
 				elsewhere := e.claim()
+				elsewhere.ID = driver.NewID()
 				e.shorten(e.other, elsewhere, e.acquire(e.d, elsewhere))
 				e.eventually("the claim that was renewed elsewhere expires", e.free)
 				ended = append(ended, elsewhere)
@@ -255,6 +257,9 @@ var expiryRows = []row{
 			for range 3 {
 				e.pass(e.short(expired).TTL)
 				e.free() // which lets the driver forget what it may
+			}
+			for range manyEnds {
+				e.free() // some forget for each so many
 			}
 			for _, late := range ended {
 				for _, d := range []driver.Driver{e.d, e.other} {
@@ -282,6 +287,9 @@ var expiryRows = []row{
 		exact: true,
 	},
 }
+
+// manyEnds is how many claims end until a driver has surely forgotten what it may.
+const manyEnds = 40
 
 // free reports whether the lock could be had, and takes nothing.
 func (e *env) free() bool {

@@ -133,7 +133,7 @@ end
 -- within is a deadline that is not too far ahead: one is when the clock was set back since.
 local function within(deadline, ttl) return math.min(deadline, now + ttl) end
 
--- spread takes the single claim of a state apart, so that others can queue behind it. Those before it in its series ended.
+-- spread takes the single claim of a state apart, so that others can queue behind it. It bars those before it in its series.
 local function spread(kind)
   local token, refresh, renewed, id, rest = match(state, '^%d+ %a (%d+) (%d+) (%S+) (%S+) (.*)$')
   local c = {mark = 'g', token = token, since = string.sub(token, 1, -4)}
@@ -151,7 +151,7 @@ local function spread(kind)
   call('ZADD', ORDER, token, id)
   q.fresh = true
   local _, number = place(id)
-  if number and number + 0 > 0 then bury(string.sub(id, 1, -9) .. string.format('%08d', number - 1), 'e', 0, c.ttl, now) end
+  if not barring(id, number) then bar(id, c.ttl, now) end
 end
 
 -- load_idle gives the claim that was released last a field of its own.
@@ -259,8 +259,8 @@ local function drop(id, c, mark)
     local n = q.limits[c.limit] - 1
     q.limits[c.limit] = n > 0 and n or nil
   end
+  call('HDEL', CLAIMS, id) -- first: the field that remembers it is a new one then, and counts
   bury(id, mark, c.token, c.ttl, now)
-  if place(id) ~= id then call('HDEL', CLAIMS, id) end
 end
 
 -- cut ends claims against their will.
@@ -386,6 +386,12 @@ local function add(id, c, token)
   q.changed = true
   write(id, c)
   call('ZADD', ORDER, digits(q.last), id)
+end
+
+-- renew has a claim live for a TTL from now. A request that names the longer one which it had may be under way still.
+local function renew(id, c, ttl)
+  if ttl < c.ttl then bar(id, c.ttl, now) end
+  c.ttl, c.deadline = ttl, now + ttl
 end
 
 -- next_token is greater than all before it, even when the clock was set back.

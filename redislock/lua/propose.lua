@@ -78,7 +78,8 @@ return whole(function()
   else
     older = is_older(asked, c) and left(c)
     if not older then
-      c.ttl, c.deadline, c.rest = asked.ttl, now + asked.ttl, asked.rest
+      renew(id, c, asked.ttl)
+      c.rest = asked.rest
       q.till = math.max(q.till, c.deadline)
       q.taken = true
     end

@@ -20,12 +20,14 @@ if first and not keep then
   if granted then return granted end
 end
 
--- It is the only one, and is renewed.
+-- It is the only one, and is renewed, for no less than it had.
 if not first and state and not keep then
-  local kind, has, refresh, holder, units, channel, had = string.match(state, '^FORMAT ([hs]) (%d+) (%d+) %S+ (%S+) (%d+ %d+) %d+ (%S+) (%d)')
+  local kind, has, refresh, holder, units, lives, channel, had = string.match(state,
+    '^FORMAT ([hs]) (%d+) (%d+) %S+ (%S+) (%d+ %d+) (%d+) (%S+) (%d)')
   local same, address, flags = string.match(ARGV[4], '^(%d+ %d+) %d+ (%S+) (%d)')
-  if holder == id and has == token and micros + ARGV[3] * 1000 < refresh + 0 and units == same and (channel == address or channel == '-')
-    and (had < '2' or flags >= '2') and call('GET', KEY) == (kind == 'h' and id or '~shared') then
+  if holder == id and has == token and ARGV[3] + 0 >= lives + 0 and micros + ARGV[3] * 1000 < refresh + 0
+    and units == same and (channel == address or channel == '-') and (had < '2' or flags >= '2')
+    and call('GET', KEY) == (kind == 'h' and id or '~shared') then
     call('PEXPIRE', KEY, ARGV[3])
     call('HSET', CLAIMS, '~', 'FORMAT ' .. kind .. ' ' .. has .. ' ' .. refresh .. ' ' .. string.sub(micros, 1, -4) .. ' ' .. id .. ' ' .. ARGV[4])
     return 'g ' .. has .. ' 0 0'
@@ -62,7 +64,8 @@ return whole(function()
     save()
     return answer(id, c, left(c))
   elseif c then
-    c.ttl, c.rest, c.deadline = asked.ttl, asked.rest, now + asked.ttl
+    renew(id, c, asked.ttl)
+    c.rest = asked.rest
     if c.channel == '-' then c.channel = asked.channel end -- else who queued it is told
     write(id, c)
     if c.mark ~= 'w' then

@@ -1,0 +1,23 @@
+-- Ends a claim by force, and grants what that makes grantable.
+-- ARGV     1 ID
+-- Returns  'ok' or 'gone', with ' more' behind it where not all is granted yet that it makes grantable: then it is to be
+--          repeated.
+local call = redis.call
+local state = call('HGET', KEYS[2], '~')
+
+local clock, keep
+--include claims.lua
+
+if not state then return 'gone' end
+return whole(function()
+  load()
+  settle()
+  local c = find(ARGV[1])
+  if c then
+    cut({ARGV[1]})
+    grant()
+    take()
+  end
+  save()
+  return (c and 'ok' or 'gone') .. more()
+end)

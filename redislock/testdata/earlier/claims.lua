@@ -1,0 +1,440 @@
+-- The queue of one lock, for the slow half of every script. A script that includes this file has set before:
+--   call    redis.call
+--   clock   the answer of TIME, or nil
+--   state   field '~' of the claims hash, or false
+--   keep    how long, in ms, the claims must outlive their last use, where that is longer than KEEP; or nil
+--   budget  how many claims it may end, grant or correct: the server does nothing else meanwhile. The rest is for the next one
+-- It does its work in a function that it gives to whole(), which mends.
+--
+-- KEYS  1 the lock: while a claim is granted its ID, or '~shared' where several may be; the form other clients know
+--       2 the claims, a hash: '~' is the state, every other field a claim, named by its ID, or one that ended: ended.lua
+--       3 the order, a sorted set: IDs by token; the first q.granted of them are granted
+--       4 the expiry, a sorted set: IDs by deadline in ms, negative while the claim waits
+-- State 'FORMAT i LAST REFRESH'                       no claims
+--       'FORMAT i TOKEN REFRESH RENEWED ID ABOUT'    no claims; this one was released, and no field says so yet
+--       'FORMAT h TOKEN REFRESH RENEWED ID ABOUT'    one claim, granted and alone in having the lock; RENEWED is zero at first
+--       'FORMAT s ...'                               the same, but it would share the lock
+--       'FORMAT q LAST REFRESH COUNT GRANTED SUM NEXT TILL HELD LIMITS WATCHERS'   the claims are in keys 2 to 4
+-- Claim 'FORMAT w|g|v TOKEN DEADLINE SINCE ABOUT'    waiting, granted, revoked
+-- ABOUT 'WEIGHT LIMIT TTL CHANNEL FLAGS LENGTH:OWNER VALUE'
+-- The words FORMAT (the number of the format), PREVIOUS (the one before it), KEEP (for how many ms the claims outlive
+-- their last use) and CHANNELS (what the names of channels begin with) are replaced when the script is loaded.
+--
+-- Times are ms, which '..' prints exactly. LAST, TOKEN and REFRESH (when the keys' expiry is to be set again, half of KEEP
+-- before they expire) are µs, which it does not: digits() prints them, always with 16 digits. RENEWED has 13. So the fast
+-- halves of scripts know where in a state things are, and need not search.
+local match, floor = string.match, math.floor
+local KEY, CLAIMS, ORDER, EXPIRY = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local SHARED = '~shared'
+clock = clock or call('TIME')
+local now = clock[1] * 1000 + floor(clock[2] / 1000)
+local micros = clock[1] * 1000000 + clock[2]
+local value = call('GET', KEY) -- before anything is written: it fails when KEY is not a string
+local foreign                  -- the value, when it is another client's
+local q                        -- the state
+local mail = {}                -- what is told when all is written: address and message of each
+local last_lost = 0            -- the greatest token in what was thrown away
+
+local function digits(n) return string.format('%016.0f', n) end
+
+-- broken ends work on keys that contradict each other; see whole.
+local function broken(what) error('broken: ' .. what, 0) end
+
+local function check_format(record)
+  local format = tonumber(match(record, '^(%d+) ')) or broken('a record without a format')
+  if format > FORMAT or format < PREVIOUS then
+    error(redis.error_reply('HOLDFASTVERSION ' .. format))
+  end
+end
+
+-- Claims.
+
+-- is_complete looks at the end of a claim, 'FLAGS LENGTH:OWNER VALUE'.
+local function is_complete(rest)
+  local length, text = match(rest or '', '^%d+ (%d+):(.*)$')
+  return length and #text >= length + 0
+end
+
+local function decode(record)
+  check_format(record)
+  local c = {}
+  c.mark, c.token, c.deadline, c.since, c.weight, c.limit, c.ttl, c.channel, c.rest =
+    match(record, '^%d+ ([wgv]) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$')
+  if not is_complete(c.rest) then return nil end
+  c.deadline, c.weight, c.limit, c.ttl = c.deadline + 0, c.weight + 0, c.limit + 0, c.ttl + 0
+  return c
+end
+
+local function about(c)
+  return c.weight .. ' ' .. c.limit .. ' ' .. c.ttl .. ' ' .. c.channel .. ' ' .. c.rest
+end
+
+local function write(id, c)
+  call('HSET', CLAIMS, id, 'FORMAT ' .. c.mark .. ' ' .. c.token .. ' ' .. c.deadline .. ' ' .. c.since .. ' ' .. about(c))
+  call('ZADD', EXPIRY, c.mark == 'w' and -c.deadline or c.deadline, id)
+  q.next, q.latest = math.min(q.next, c.deadline), math.max(q.latest, c.deadline)
+end
+
+local function read(id)
+  local record = id and call('HGET', CLAIMS, id)
+  return record and decode(record)
+end
+
+-- member is a claim of the order, or of the expiry.
+local function member(id) return read(id) or broken('a claim without a record') end
+
+--include ended.lua
+
+-- is_member tells a claim from what is left of one of which order and expiry know nothing any more.
+local function is_member(id, c)
+  local score = c.mark == 'w' and -c.deadline or c.deadline
+  for _, other in ipairs(call('ZRANGEBYSCORE', EXPIRY, score, score)) do
+    if other == id then return true end
+  end
+end
+
+-- find returns a live claim, or nil and the mark and token of an ended one, if any. One may have ended whose turn to be
+-- taken out of the queue has not come.
+local function find(id)
+  local c = read(id)
+  if not c then return nil, ended(id) end
+  if c.deadline < now or q.lost and c.mark ~= 'w' or not is_member(id, c) then return nil, 'e', c.token end
+  return c
+end
+
+-- publish tells whoever listens at an address, which begins with '~' if that is a channel in the slot of the lock.
+local function publish(address, message)
+  if string.sub(address, 1, 1) == '~' then
+    call('SPUBLISH', CLAIMS .. ':' .. address, message)
+  elseif address ~= '-' then
+    call('PUBLISH', CHANNELS .. address, message)
+  end
+end
+
+local function tell(c, message) mail[#mail + 1] = {c.channel, message} end
+
+-- The state.
+
+local function empty(last, refresh)
+  return {
+    last = last, refresh = refresh, latest = 0,
+    count = 0, granted = 0, sum = 0, next = 0, till = 0, held = '-', limits = {}, watchers = {},
+  }
+end
+
+-- clear empties the order and the expiry, which mean nothing unless the state is a queue, and returns the greatest token in
+-- them. Something is left in them when the claims went first.
+local function clear()
+  local last = call('ZRANGE', ORDER, -1, -1, 'WITHSCORES')[2]
+  if last or call('ZRANGE', EXPIRY, 0, 0)[1] then call('DEL', ORDER, EXPIRY) end
+  return tonumber(last or 0)
+end
+
+-- within is a deadline that is not too far ahead: one is when the clock was set back since.
+local function within(deadline, ttl) return math.min(deadline, now + ttl) end
+
+-- spread takes the single claim of a state apart, so that others can queue behind it. Those before it in its series ended.
+local function spread(kind)
+  local token, refresh, renewed, id, rest = match(state, '^%d+ %a (%d+) (%d+) (%S+) (%S+) (.*)$')
+  local c = {mark = 'g', token = token, since = string.sub(token, 1, -4)}
+  c.weight, c.limit, c.ttl, c.channel, c.rest = match(rest, '^(%d+) (%d+) (%d+) (%S+) (.*)$')
+  if not is_complete(c.rest) then broken('a claim that is not complete') end
+  c.weight, c.limit = c.weight + 0, c.limit + 0
+  local deadline = (renewed + 0 == 0 and c.since or renewed) + c.ttl
+  c.deadline = within(deadline, c.ttl)
+  clear()
+  q = empty(token + 0, refresh + 0)
+  q.count, q.granted, q.sum, q.limits[c.limit] = 1, 1, c.weight, 1
+  q.held, q.till, q.next = kind == 'h' and id or SHARED, c.deadline, c.deadline
+  q.taken = c.deadline < deadline
+  write(id, c)
+  call('ZADD', ORDER, token, id)
+  q.fresh = true
+  local _, number = place(id)
+  if number and number + 0 > 0 then bury(string.sub(id, 1, -9) .. string.format('%08d', number - 1), 'e', 0, c.ttl, now) end
+end
+
+-- load_idle gives the claim that was released last a field of its own.
+local function load_idle()
+  local last, refresh, id, ttl = match(state, '^%d+ i (%d+) (%d+) %d+ (%S+) %d+ %d+ (%d+)')
+  if id then
+    bury(id, 'r', last, ttl, now)
+  else
+    last, refresh = match(state, '^%d+ i (%d+) (%d+)$')
+  end
+  clear()
+  q = empty(last + 0, refresh + 0)
+end
+
+-- has_members reports whether a sorted set has so many.
+local function has_members(key, count)
+  return #call('ZRANGE', key, math.max(count - 1, 0), count) == math.min(count, 1)
+end
+
+local function load_queue()
+  local last, refresh, count, granted, sum, next_, till, held, limits, watchers =
+    match(state, '^%d+ q (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (%S+) (%S+)$')
+  q = empty(last + 0, refresh + 0)
+  q.count, q.granted, q.sum, q.next, q.till, q.held = count + 0, granted + 0, sum + 0, next_ + 0, till + 0, held
+  for limit, n in string.gmatch(limits, '(%d+):(%d+)') do q.limits[limit + 0] = n + 0 end
+  for channel, till_ in string.gmatch(watchers, '([^;=]+)=(%d+)') do q.watchers[channel] = till_ + 0 end
+  if q.granted > q.count or q.granted == 0 and (q.sum > 0 or next(q.limits)) then broken('a state that contradicts itself') end
+  if not has_members(ORDER, q.count) or not has_members(EXPIRY, q.count) then broken('a queue that is not complete') end
+end
+
+local function load()
+  if not state then
+    q = empty(math.max(last_lost, clear()), 0)
+    return
+  end
+  check_format(state)
+  local kind = match(state, '^%d+ (%a)')
+  if kind == 'i' then
+    load_idle()
+  elseif kind == 'q' then
+    load_queue()
+  elseif kind == 'h' or kind == 's' then
+    spread(kind)
+  else
+    broken('a state of no kind')
+  end
+end
+
+local function pairs_of(t, format)
+  local out = {}
+  for k, v in pairs(t) do out[#out + 1] = string.format(format, k, v) end
+  return #out > 0 and table.concat(out, ';') or '-'
+end
+
+-- notify tells those who watch, once.
+local function notify()
+  for channel in pairs(q.watchers) do tell({channel = channel}, 'w ' .. CLAIMS) end
+  q.watchers = {}
+end
+
+-- outlive sets the expiry of the keys, of all together, where that is due. It shortens none.
+local function outlive(due)
+  local till = now + (keep or KEEP)
+  if not state then
+    call('PEXPIREAT', CLAIMS, till)
+  elseif due then
+    call('PEXPIREAT', CLAIMS, till, 'GT')
+  end
+  if q.count > 0 and due then
+    for _, key in ipairs({ORDER, EXPIRY}) do
+      if q.fresh then call('PEXPIREAT', key, till) else call('PEXPIREAT', key, till, 'GT') end
+    end
+  end
+end
+
+-- is_due reports whether the keys might expire before a claim does, or have to expire together anew. Whoever set their expiry
+-- may have another KEEP, so nothing but the time until q.refresh is sure.
+local function is_due() return keep or q.fresh or math.max(now, q.latest) * 1000 >= q.refresh end
+
+local function save()
+  if q.changed then notify() end
+  local due = is_due()
+  if due then q.refresh = micros + KEEP * 500 end
+  local head = ' ' .. digits(q.last) .. ' ' .. digits(q.refresh)
+  if q.count == 0 and next(q.watchers) == nil then
+    call('HSET', CLAIMS, '~', 'FORMAT i' .. head)
+  else
+    call('HSET', CLAIMS, '~', 'FORMAT q' .. head .. ' ' .. q.count .. ' ' .. q.granted .. ' ' .. q.sum .. ' ' .. q.next .. ' ' .. q.till .. ' ' ..
+      q.held .. ' ' .. pairs_of(q.limits, '%d:%d') .. ' ' .. pairs_of(q.watchers, '%s=%.0f'))
+  end
+  outlive(due)
+  for _, m in ipairs(mail) do publish(m[1], m[2]) end
+end
+
+-- Ends.
+
+-- drop takes a claim out of the queue.
+local function drop(id, c, mark)
+  call('ZREM', ORDER, id)
+  call('ZREM', EXPIRY, id)
+  q.count = q.count - 1
+  q.changed = true
+  if c.mark ~= 'w' then
+    q.granted, q.sum = q.granted - 1, q.sum - c.weight
+    local n = q.limits[c.limit] - 1
+    q.limits[c.limit] = n > 0 and n or nil
+  end
+  bury(id, mark, c.token, c.ttl, now)
+  if place(id) ~= id then call('HDEL', CLAIMS, id) end
+end
+
+-- cut ends claims against their will.
+local function cut(ids)
+  for _, id in ipairs(ids) do
+    local c = member(id)
+    drop(id, c, 'e')
+    tell(c, 'x ' .. id)
+    budget = budget - 1
+  end
+end
+
+-- lose ends the granted claims when somebody else wrote KEY, or it is gone. They count as lost at once, all of them.
+local function lose()
+  if q.granted == 0 or value == q.held then return end
+  if budget > 0 then cut(call('ZRANGE', ORDER, 0, math.min(q.granted, budget) - 1)) end
+  q.lost = q.granted > 0
+end
+
+local function expire()
+  if now <= q.next or budget <= 0 then return end
+  cut(call('ZRANGEBYSCORE', EXPIRY, 1 - now, now - 1, 'LIMIT', 0, budget))
+  local granted = call('ZRANGEBYSCORE', EXPIRY, 1, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  local waiting = call('ZREVRANGEBYSCORE', EXPIRY, -1, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  q.next = math.min(granted or math.huge, -(waiting or -math.huge))
+  if q.next == math.huge then q.next = 0 end
+end
+
+-- rein brings back deadlines that are too far ahead, of claims which nobody has renewed since the clock was set back. Only those
+-- are looked at that would be there for longer than a new claim with this TTL.
+local function rein(ttl)
+  local far, most = '(' .. now + ttl, math.max(budget, 0)
+  local ids = {}
+  if q.till > now + ttl then ids = call('ZREVRANGEBYSCORE', EXPIRY, '+inf', far, 'LIMIT', 0, most) end
+  if q.count > q.granted then
+    for _, id in ipairs(call('ZRANGEBYSCORE', EXPIRY, '-inf', '(' .. -(now + ttl), 'LIMIT', 0, most)) do ids[#ids + 1] = id end
+  end
+  for _, id in ipairs(ids) do
+    local c = member(id)
+    if within(c.deadline, c.ttl) < c.deadline then
+      c.deadline = within(c.deadline, c.ttl)
+      write(id, c)
+      q.taken = q.taken or c.mark ~= 'w'
+      budget = budget - 1
+    end
+  end
+  if q.taken then q.till = call('ZREVRANGEBYSCORE', EXPIRY, '+inf', 1, 'WITHSCORES', 'LIMIT', 0, 1)[2] + 0 end
+end
+
+-- Grants.
+
+local function fits(c)
+  local least = c.limit
+  for limit in pairs(q.limits) do least = math.min(least, limit) end
+  return not foreign and q.sum + c.weight <= least
+end
+
+-- count adds a claim to those granted and makes KEY say so.
+local function count(id, c)
+  q.granted, q.sum = q.granted + 1, q.sum + c.weight
+  q.limits[c.limit] = (q.limits[c.limit] or 0) + 1
+  q.held = c.weight == c.limit and id or SHARED
+  q.till = math.max(q.till, c.deadline)
+  q.taken = true
+end
+
+-- grant gives the lock to those next in line for whom there is room, and tells them; all but the one that is asking.
+local function grant(asking)
+  while q.granted < q.count and budget > 0 and not q.lost do
+    local id = call('ZRANGE', ORDER, q.granted, q.granted)[1]
+    local c = member(id)
+    if c.mark ~= 'w' then broken('a claim that is granted and in line') end
+    if c.deadline < now then
+      cut({id})
+    elseif not fits(c) then
+      return
+    else
+      if q.granted == 0 then q.till = 0 end
+      c.mark, c.deadline = 'g', within(c.deadline, c.ttl)
+      count(id, c)
+      write(id, c)
+      q.changed = true
+      budget = budget - 1
+      if id ~= asking then tell(c, 'g ' .. id .. ' ' .. c.token .. ' ' .. c.ttl .. ' ' .. (q.count > q.granted and 1 or 0)) end
+    end
+  end
+end
+
+-- take makes KEY agree with what was granted.
+local function take()
+  if q.granted == 0 then
+    if q.held ~= '-' and not foreign then call('DEL', KEY) end
+    q.held, q.till = '-', 0
+  elseif q.taken then
+    call('SET', KEY, q.held, 'PXAT', q.till)
+  end
+  q.taken = false
+end
+
+-- settle brings the queue up to date, as far as the budget goes: what was lost or expired ends, and what there is room for is
+-- granted. ttl is that of who asks, if somebody does.
+local function settle(ttl)
+  lose()
+  if value and value ~= q.held then foreign = value end
+  if not q.lost then
+    if ttl and q.count > 0 then rein(ttl) end
+    expire()
+    grant()
+  end
+  take()
+end
+
+-- more is what answers end with when there may be more to do. Who gets it asks again, at once.
+local function more() return budget > 0 and '' or ' more' end
+
+-- add queues a claim.
+local function add(id, c, token)
+  c.mark, c.token, c.since, c.deadline = 'w', digits(token), now, now + c.ttl
+  q.last = math.max(q.last, token)
+  q.fresh = q.fresh or q.count == 0
+  if q.count == 0 then q.next = c.deadline end
+  q.count = q.count + 1
+  q.changed = true
+  write(id, c)
+  call('ZADD', ORDER, digits(q.last), id)
+end
+
+-- next_token is greater than all before it, even when the clock was set back.
+local function next_token() return math.max(q.last + 1, micros) end
+
+-- blocked is the time in ms until whatever blocks the next in line expires. Other clients' locks are looked at every
+-- second: they do not tell when they end.
+local function blocked()
+  if foreign then
+    local left = call('PTTL', KEY)
+    return left >= 0 and math.min(math.max(left, 1), 1000) or 1000
+  end
+  if budget <= 0 then return 1 end
+  local soonest = call('ZRANGEBYSCORE', EXPIRY, 1, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  return soonest and math.max(soonest - now, 1) or 1
+end
+
+-- answer is the status of a claim: 'MARK TOKEN RETRY CONTENDED', and perhaps more.
+local function answer(id, c)
+  local last = q.count == 1 or call('ZRANGE', ORDER, -1, -1)[1] == id
+  local retry = 0
+  if c.mark == 'w' and (budget <= 0 or call('ZRANGE', ORDER, q.granted, q.granted)[1] == id) then retry = blocked() end
+  return c.mark .. ' ' .. c.token .. ' ' .. retry .. ' ' .. (last and 0 or 1) .. more()
+end
+
+-- refusal is the answer to a claim that would not wait. It tells a token, or 0.
+local function refusal(token)
+  return 'w ' .. token .. ' ' .. (q.granted == q.count and blocked() or 0) .. ' 0' .. more()
+end
+
+-- Mending.
+
+-- throw_away ends all claims. KEY stays: whoever has the lock by it has it until it expires, as another client's.
+local function throw_away()
+  local last = tonumber(match(state or '', '^%d+ %a (%d+)') or 0)
+  last_lost = math.max(last <= 9007199254740991 and last or 0, clear())
+  call('DEL', CLAIMS)
+  state, value, foreign, mail = false, call('GET', KEY), nil, {}
+end
+
+-- whole does the work of a script. Keys that contradict each other, since some expired, were deleted or came back without the
+-- others, would make that fail for ever: they are thrown away, and it is done again. An error of the server, of which pcall
+-- returns the text, is an answer.
+local function whole(work)
+  local done, result = pcall(work)
+  if done then return result end
+  local text = type(result) == 'table' and result.err or result
+  if not match(text, '^broken: ') and not match(text, '^user_script:%d+: ') then error(redis.error_reply(text)) end
+  redis.log(redis.LOG_WARNING, 'holdfast makes ' .. CLAIMS .. ' anew: ' .. text)
+  throw_away()
+  return work()
+end

@@ -1,0 +1,92 @@
+-- Requests a claim without queueing it, under a token that the caller chose.
+-- ARGV     1 ID  2 chosen token  3 ABOUT  4 TTL in ms  5 'h' if it would have the lock alone, else 's'
+--          6 by how many µs the token may be ahead of the clock  7 'life' if that is to be told, else ''
+--          8 keep, where that is longer than KEEP
+-- Returns  'MARK TOKEN RETRY CONTENDED' as request.lua does. Where TOKEN is not the chosen one, it is the greatest so far,
+--          and the claim has one from the clock: a greater one may be proposed. Or 'gone', or 'future'.
+--          With 'life' a list: that, then the server's run ID, and for how many seconds it has run.
+local call = redis.call
+local KEY, CLAIMS = KEYS[1], KEYS[2]
+local id, token, keep = ARGV[1], ARGV[2], ARGV[8]
+local state = call('HGET', CLAIMS, '~')
+local clock = call('TIME')
+--include as_text.lua
+local micros = as_text(clock)
+
+-- reply answers, in the same step as the grant, in which of its lives the server is.
+local function reply(text)
+  if ARGV[7] ~= 'life' then return text end
+  local info = call('INFO', 'server')
+  return {text, string.match(info, 'run_id:(%w+)'), string.match(info, 'uptime_in_seconds:(%-?%d+)')}
+end
+
+if tonumber(token) > micros + ARGV[6] then return reply('future') end
+
+--include ended.lua
+
+-- Nobody else is there: the whole queue is one field. In that form the token tells since when, so it must be a time.
+if not keep and #token == #micros then
+  local free, refresh = not state, ''
+  if state and string.sub(state, 1, #'FORMAT' + 3) == 'FORMAT i ' and string.sub(state, #'FORMAT' + 4, #'FORMAT' + 19) < token then
+    refresh = string.sub(state, #'FORMAT' + 21, #'FORMAT' + 36)
+    local last, before, ttl = string.match(state, '^%d+ i (%d+) %d+ %d+ (%S+) %d+ %d+ (%d+)')
+    if before then bury(before, 'r', last, ttl, string.sub(micros, 1, -4) + 0) end
+    free = not ended(id)
+  end
+  if free and call('SET', KEY, ARGV[5] == 'h' and id or '~shared', 'NX', 'PX', ARGV[4]) then
+    local due = (tonumber(refresh) or 0) <= micros + ARGV[4] * 1000
+    if due then refresh = string.format('%016.0f', micros + KEEP * 500) end
+    call('HSET', CLAIMS, '~', 'FORMAT ' .. ARGV[5] .. ' ' .. token .. ' ' .. refresh .. ' ' .. string.sub(micros, 1, -4) .. ' ' .. id .. ' ' .. ARGV[3])
+    if not state then call('PEXPIRE', CLAIMS, KEEP) elseif due then call('PEXPIRE', CLAIMS, KEEP, 'GT') end
+    return reply('g ' .. token .. ' 0 0')
+  end
+end
+
+-- One claim has the lock to itself: the answer changes nothing.
+if state then
+  local has, holder, lives = string.match(state, '^FORMAT h (%d+) %d+ %S+ (%S+) %d+ %d+ (%d+) ')
+  if holder and place(holder) ~= place(id) and not ended(id) and call('GET', KEY) == holder then
+    local left = call('PTTL', KEY)
+    if left <= lives + 0 then return reply('w ' .. has .. ' ' .. math.max(left, 1) .. ' 0') end -- else the clock was set back
+  end
+end
+
+--include claims.lua
+
+return whole(function()
+  load()
+  settle(ARGV[4] + 0)
+  local c, mark = find(id)
+  if mark then
+    save()
+    return reply('gone')
+  end
+
+  local asked = {}
+  asked.weight, asked.limit, asked.ttl, asked.channel, asked.rest = match(ARGV[3], '^(%d+) (%d+) (%d+) (%S+) (.*)$')
+  asked.weight, asked.limit, asked.ttl = asked.weight + 0, asked.limit + 0, asked.ttl + 0
+  local accepted = tonumber(token) > q.last
+
+  if not c then
+    if q.granted < q.count or not fits(asked) then
+      save()
+      return reply(refusal(digits(q.last)))
+    end
+    add(id, asked, accepted and tonumber(token) or next_token())
+    grant(id)
+    c = find(id)
+  else
+    c.ttl, c.deadline = asked.ttl, now + asked.ttl
+    q.till = math.max(q.till, c.deadline)
+    q.taken = true
+    if accepted then
+      c.token = token
+      q.last = tonumber(token)
+    end
+  end
+  write(id, c)
+  take()
+  save()
+  local last = q.count == 1 or call('ZRANGE', ORDER, -1, -1)[1] == id
+  return reply(c.mark .. ' ' .. (c.token == token and token or digits(q.last)) .. ' 0 ' .. (last and 0 or 1))
+end)

@@ -1,0 +1,79 @@
+-- Queues a claim, or renews it.
+-- ARGV     1 ID  2 the token it has; before it has one, 'h' if it would have the lock alone, else 's'
+--          3 TTL in ms  4 ABOUT  5 keep, where that is longer than KEEP
+-- Returns  'MARK TOKEN RETRY CONTENDED', MARK being g (granted), v (granted and revoked) or w (waiting), RETRY in ms;
+--          with ' more' behind it where the queue is not up to date yet, so that the answer may change when one asks again;
+--          or 'gone'.
+local call = redis.call
+local KEY, CLAIMS = KEYS[1], KEYS[2]
+local id, token, keep = ARGV[1], ARGV[2], ARGV[5]
+local first = token == 'h' or token == 's'
+local state = call('HGET', CLAIMS, '~')
+local clock = call('TIME')
+--include as_text.lua
+--include grant_alone.lua
+local micros = as_text(clock)
+
+if first and not keep then
+  local granted = grant_alone(KEY, CLAIMS, state, micros, id, token, ARGV[3], ARGV[4])
+  if granted then return granted end
+end
+
+-- It is the only one, and is renewed.
+if not first and state and not keep then
+  local kind, has, refresh, holder, units, channel = string.match(state, '^FORMAT ([hs]) (%d+) (%d+) %S+ (%S+) (%d+ %d+) %d+ (%S+)')
+  local same, address = string.match(ARGV[4], '^(%d+ %d+) %d+ (%S+)')
+  if holder == id and has == token and micros + ARGV[3] * 1000 < refresh + 0 and units == same and (channel == address or channel == '-')
+    and call('GET', KEY) == (kind == 'h' and id or '~shared') then
+    call('PEXPIRE', KEY, ARGV[3])
+    call('HSET', CLAIMS, '~', 'FORMAT ' .. kind .. ' ' .. has .. ' ' .. refresh .. ' ' .. string.sub(micros, 1, -4) .. ' ' .. id .. ' ' .. ARGV[4])
+    return 'g ' .. has .. ' 0 0'
+  end
+end
+
+-- It would not wait, and one claim has the lock to itself: the answer changes nothing.
+if first and state and string.match(ARGV[4], '^%d+ %d+ %d+ %S+ (%d)') % 2 == 0 then
+  --include ended.lua
+  local holder, lives = string.match(state, '^FORMAT h %d+ %d+ %S+ (%S+) %d+ %d+ (%d+) ')
+  if holder and place(holder) ~= place(id) and not ended(id) and call('GET', KEY) == holder then
+    local left = call('PTTL', KEY)
+    if left <= lives + 0 then return 'w 0 ' .. left .. ' 0' end -- else the clock was set back
+  end
+end
+
+--include claims.lua
+
+return whole(function()
+  load()
+  settle(ARGV[3] + 0)
+  local c, mark = find(id)
+  if not c and (mark or not first) or c and not first and token ~= c.token then
+    save()
+    return 'gone'
+  end
+
+  local asked = {}
+  asked.weight, asked.limit, asked.ttl, asked.channel, asked.rest = string.match(ARGV[4], '^(%d+) (%d+) (%d+) (%S+) (.*)$')
+  asked.weight, asked.limit, asked.ttl = asked.weight + 0, asked.limit + 0, asked.ttl + 0
+  local waits = string.sub(asked.rest, 1, 1) % 2 == 1
+
+  if c then
+    c.ttl, c.rest, c.deadline = asked.ttl, asked.rest, now + asked.ttl
+    if c.channel == '-' then c.channel = asked.channel end -- else who queued it is told
+    write(id, c)
+    if c.mark ~= 'w' then
+      q.till = q.held == SHARED and math.max(q.till, c.deadline) or c.deadline
+      q.taken = true
+    end
+  elseif waits or q.granted == q.count and fits(asked) then
+    add(id, asked, next_token())
+    grant(id)
+    c = find(id)
+  else
+    save()
+    return refusal(0)
+  end
+  take()
+  save()
+  return answer(id, c)
+end)
