@@ -70,7 +70,7 @@ type Driver struct {
 	place   *place
 	client  *client
 	posts   posts
-	boot    string
+	machine machine
 	keep    time.Duration
 	closing sync.Once
 	closed  error
@@ -132,11 +132,11 @@ func newClaims(ctx context.Context, db *sql.DB, dialect *Dialect, s claims.Setti
 
 // newFile makes a driver on an SQLite database.
 func newFile(ctx context.Context, db *sql.DB, dialect *Dialect, keep time.Duration) (*Driver, error) {
-	boot, err := bootID()
+	m, err := thisMachine()
 	if err != nil {
-		return nil, fmt.Errorf("tell this boot of the machine from others: %w; mount /proc", err)
+		return nil, fmt.Errorf("tell this boot of the machine, and its time, from others: %w; mount /proc", err)
 	}
-	d := &Driver{dialect: dialect, boot: boot, keep: keep}
+	d := &Driver{dialect: dialect, machine: m, keep: keep}
 	if d.session, err = newSession(ctx, db, dialect); err != nil {
 		return nil, dialect.refuse(err)
 	}

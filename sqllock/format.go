@@ -2,7 +2,6 @@ package sqllock
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -16,8 +15,6 @@ const (
 	oldFormat = 1
 )
 
-var errOtherBoot = errors.New("sqllock: the machine has booted since the file was used")
-
 // setUp makes the tables, or brings them to this format and to this boot. The client has not joined yet, so those that come
 // together after a boot do not take each other for clients of another one.
 func (d *Driver) setUp(ctx context.Context) error {
@@ -30,13 +27,19 @@ func (d *Driver) setUp(ctx context.Context) error {
 			script := formatScript + statement(fmt.Sprint(found+1))
 			_, err = d.session.conn.ExecContext(ctx, d.dialect.text(script))
 		}
+		if err == nil {
+			err = t.exec(makeBoots)
+		}
 		switch {
 		case err != nil:
 			return err
 		case isNew: // clients that live beside it are those of a file that was removed
-			return t.exec(setBoot, t.d.boot)
+			return t.setBoot()
 		}
-		return t.open()
+		if err := t.open(); err != nil {
+			return err
+		}
+		return t.noteBegan()
 	})
 }
 
@@ -69,31 +72,10 @@ func (t *tx) check() error {
 	if err := t.d.refuseNewer(found); err != nil {
 		return err
 	}
-	if boot != t.d.boot {
+	if boot != t.d.machine.boot {
 		return errOtherBoot
 	}
 	return nil
-}
-
-// open is check, and ends what was before the machine booted. No client survives that: where one lives, the other boot is
-// that of another system on the same kernel, whose claims count.
-func (t *tx) open() error {
-	err := t.check()
-	if !errors.Is(err, errOtherBoot) {
-		return err
-	}
-	if inUse(t.d.place, t.d.client) {
-		return t.d.refuseBoot()
-	}
-	if err := t.exec(forgetAll); err != nil {
-		return err
-	}
-	return t.exec(setBoot, t.d.boot)
-}
-
-func (d *Driver) refuseBoot() error {
-	return fmt.Errorf("%w: %s is in use by a system with another boot id, such as another container; "+
-		"let all see the same /proc/sys/kernel/random/boot_id, or use a server", driver.ErrRefused, d.place.path)
 }
 
 func (d *Driver) refuseNewer(found int) error {

@@ -62,7 +62,7 @@ func (d *Driver) read(ctx context.Context, f func(*tx) error) error {
 
 // start forgets an attempt that was rolled back.
 func (t *tx) start(ctx context.Context) {
-	*t = tx{d: t.d, ctx: ctx, now: machineNow(), lives: make(map[string]bool)}
+	*t = tx{d: t.d, ctx: ctx, now: t.d.machine.now(), lives: make(map[string]bool)}
 }
 
 // deliver tells those whom a committed transaction concerns.

@@ -53,7 +53,6 @@ func TestWallClockSetBack(t *testing.T) {
 func TestOtherBoot(t *testing.T) {
 	path := newFile(t)
 	d, c := open(t, path), mutex("m")
-	c.Detached = true
 	held := request(t, d, c, true)
 	change(t, path, "UPDATE holdfast_store SET boot = 'another'")
 	if queue, err := d.Queue(t.Context(), "m"); err != nil || len(queue) != 0 {
@@ -66,6 +65,46 @@ func TestOtherBoot(t *testing.T) {
 	}
 	if st := request(t, d, mutex("m"), true); st.Token <= held.Token {
 		t.Errorf("token %d after %d", st.Token, held.Token)
+	}
+}
+
+// What was left alone when the machine booted is held for what is left of its time, by the wall clock, and nobody else is
+// granted it before. Where that is not known, as the wall clock was wrong, that is its TTL at most.
+func TestOtherBootKeepsDetached(t *testing.T) {
+	const ofBoot = "UPDATE holdfast_boots SET boot = 'another', began = began - ?"
+	for _, row := range []struct {
+		name  string
+		note  string // of when the other boot began
+		ago   time.Duration
+		least time.Duration // that is left
+		most  time.Duration
+	}{
+		{"it began a minute before", ofBoot, time.Minute, longTTL - time.Minute - patience, longTTL - time.Minute},
+		{"it began long before", ofBoot, 2 * longTTL, 0, 0},
+		{"it began later", ofBoot, -time.Hour, longTTL - patience, longTTL},
+		{"nobody knows", "DELETE FROM holdfast_boots WHERE began <> ?", 0, longTTL - patience, longTTL},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			path := newFile(t)
+			d, c := open(t, path), mutex("m")
+			c.Detached = true
+			held := request(t, d, c, true)
+			change(t, path, row.note, row.ago.Microseconds())
+			change(t, path, "UPDATE holdfast_store SET boot = 'another'")
+			next := request(t, d, mutex("m"), row.most == 0)
+			if next.Token <= held.Token {
+				t.Errorf("token %d after %d", next.Token, held.Token)
+			}
+			if row.most == 0 {
+				return
+			}
+			queue, err := d.Queue(t.Context(), "m")
+			if err != nil || len(queue) != 2 || queue[0].ID != c.ID || queue[0].Left < row.least || queue[0].Left > row.most {
+				t.Errorf("the queue is %+v, %v; want one that has from %v to %v left", queue, err, row.least, row.most)
+			}
+			c.Token = held.Token
+			request(t, d, c, true)
+		})
 	}
 }
 

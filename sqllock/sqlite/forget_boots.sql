@@ -1,0 +1,2 @@
+-- Forgets when boots began. Takes and returns nothing.
+DELETE FROM holdfast_boots;
