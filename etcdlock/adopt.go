@@ -2,6 +2,7 @@ package etcdlock
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -27,7 +28,7 @@ func (d *Driver) adopt(ctx context.Context, c driver.Claim) (driver.Status, erro
 
 // keep notes a claim that was found, and renews it.
 func (d *Driver) keep(ctx context.Context, c driver.Claim, s seat) (driver.Status, error) {
-	l, err := d.leaseFor(ctx, c.TTL)
+	l, err := d.leaseOf(ctx, c)
 	if err != nil {
 		return driver.Status{}, err
 	}
@@ -50,7 +51,7 @@ func (d *Driver) find(ctx context.Context, c driver.Claim) (s seat, ok bool, err
 // that pick leaves out.
 func (d *Driver) findOp(c driver.Claim) clientv3.Op {
 	key := d.keys.queue(c.Name) + c.ID
-	return clientv3.OpGet(key, clientv3.WithRange(clientv3.GetPrefixRangeEnd(key+"/")), clientv3.WithKeysOnly())
+	return clientv3.OpGet(key, clientv3.WithRange(clientv3.GetPrefixRangeEnd(key+"/")))
 }
 
 // pick returns the claim from what findOp read.
@@ -66,12 +67,16 @@ func (d *Driver) pick(kvs []*mvccpb.KeyValue, c driver.Claim) (s seat, ok bool) 
 	return s, false
 }
 
-// seatOf is what a key alone tells.
+// seatOf is what a key alone tells, and the record if it can be read.
 func seatOf(kv *mvccpb.KeyValue, id string) seat {
-	return seat{
+	s := seat{
 		id: id, key: string(kv.Key), token: uint64(kv.CreateRevision), mod: kv.ModRevision,
 		lease: clientv3.LeaseID(kv.Lease),
 	}
+	if json.Unmarshal(kv.Value, &s.record) != nil {
+		s.record = record{}
+	}
+	return s
 }
 
 // errNewLeaseLost says nothing about the claim, which is where it was.
@@ -86,9 +91,12 @@ func (d *Driver) attach(ctx context.Context, e *claim, own seat, c driver.Claim)
 	if own.Detached && !c.Detached {
 		return errLeftAlone
 	}
-	l, err := d.leaseFor(ctx, c.TTL)
-	if err != nil {
-		return err
+	l := e.leased()
+	if !l.serves(c) || !l.own || l.isLost() {
+		var err error
+		if l, err = d.leaseOf(ctx, c); err != nil {
+			return err
+		}
 	}
 	notes, err := d.notesFor(ctx, e, own, c)
 	if err != nil {
@@ -119,7 +127,7 @@ func (d *Driver) notesFor(ctx context.Context, e *claim, own seat, c driver.Clai
 	if longest <= c.TTL {
 		return nil, nil
 	}
-	l, err := d.leaseFor(ctx, longest)
+	l, err := d.noteLease(ctx, longest)
 	if err != nil {
 		return nil, err
 	}

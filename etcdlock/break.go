@@ -23,14 +23,12 @@ func (d *Driver) Break(ctx context.Context, name, id string) error {
 	}
 	end := d.keys.tomb(name, id)
 	answer, again, err := d.finish(ctx, ending{
-		there:     is(s.key, s.token),
-		remove:    clientv3.OpDelete(s.key),
-		note:      d.bury(end, s.lease, false, s.token),
-		otherwise: []clientv3.Op{clientv3.OpGet(end)},
+		there:  is(s.key, s.token),
+		remove: clientv3.OpDelete(s.key),
+		tomb:   end, note: tomb{Token: s.token}, ttl: s.lifetimeOfNote(),
+		otherwise: func(clientv3.LeaseID) []clientv3.Op { return []clientv3.Op{clientv3.OpGet(end)} },
 	})
 	switch {
-	case isLeaseLost(err):
-		return driver.ErrGone
 	case err != nil:
 		return explain(err)
 	case !answer.Succeeded && again && d.isBroken(answer.Responses[0].GetResponseRange(), s.token):

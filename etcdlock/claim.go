@@ -76,6 +76,7 @@ func (d *Driver) enter(c driver.Claim, key string, token uint64, l *lease) *clai
 	}
 	d.claims[idOf(c)] = e
 	e.live(c.TTL, now())
+	d.shelf(leaseTime(c.TTL)) // for the note of its end
 	return e
 }
 
@@ -108,9 +109,7 @@ func (e *claim) end() {
 // as long as a late request may come.
 func (e *claim) bury() {
 	e.end()
-	if e.isNoted() {
-		e.forgetLater()
-	}
+	e.keepNote()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.timer = time.AfterFunc(e.longest+tombGrace, func() { e.d.forget(e) })

@@ -26,9 +26,10 @@ type Driver struct {
 	running  group
 	traits   func() driver.Traits
 
-	mu     sync.Mutex
-	slots  map[int64]*slot // leases by their time in seconds
-	claims map[claimID]*claim
+	mu      sync.Mutex
+	slots   map[int64]*slot  // leases of claims by their time in seconds
+	shelves map[int64]*shelf // leases of notes
+	claims  map[claimID]*claim
 }
 
 var (
@@ -57,7 +58,7 @@ func New(client *clientv3.Client, opts *Options) (*Driver, error) {
 	}
 	d := &Driver{
 		client: client, members: members, keys: keys, format: recordFormat,
-		slots: make(map[int64]*slot), claims: make(map[claimID]*claim),
+		slots: make(map[int64]*slot), shelves: make(map[int64]*shelf), claims: make(map[claimID]*claim),
 	}
 	d.lifetime, d.end = context.WithCancel(context.Background())
 	d.traits = sync.OnceValue(d.learnTraits)

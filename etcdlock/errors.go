@@ -32,6 +32,9 @@ var refusals = []struct {
 
 // explain tells refusals from errors after which the outcome is unknown.
 func explain(err error) error {
+	if errors.Is(err, driver.ErrRefused) {
+		return err
+	}
 	for _, r := range refusals {
 		if errors.Is(err, r.err) {
 			return fmt.Errorf("%w: %w; %s", driver.ErrRefused, err, r.advice)

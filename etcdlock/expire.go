@@ -94,19 +94,16 @@ func (e *claim) removeOnce() error {
 	l := e.leased()
 	ctx, cancel := context.WithTimeout(e.d.lifetime, l.ttl/attemptPart)
 	defer cancel()
-	note := e.d.bury(e.tomb, l.id, false, e.tokenNow())
+	note := tomb{Token: e.tokenNow()}
 	_, _, err := e.d.finish(ctx, ending{
-		there:     clientv3.Compare(clientv3.LeaseValue(e.key), "=", l.id),
-		remove:    clientv3.OpDelete(e.key),
-		note:      note,
-		otherwise: []clientv3.Op{clientv3.OpTxn([]clientv3.Cmp{e.nowhere(), absent(e.tomb)}, []clientv3.Op{note}, nil)},
+		there:  clientv3.Compare(clientv3.LeaseValue(e.key), "=", l.id),
+		remove: clientv3.OpDelete(e.key),
+		tomb:   e.tomb, note: note, ttl: e.lifetimeOfNote(),
+		otherwise: func(notes clientv3.LeaseID) []clientv3.Op {
+			unseen := []clientv3.Cmp{e.nowhere(), absent(e.tomb)}
+			return []clientv3.Op{clientv3.OpTxn(unseen, []clientv3.Op{e.d.bury(e.tomb, notes, note)}, nil)}
+		},
 	})
-	if isLeaseLost(err) {
-		l.lose()
-		return nil
-	}
-	if err == nil {
-		e.forgetLater()
-	}
+	e.keepNote()
 	return explain(err)
 }

@@ -8,28 +8,32 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // leaseSlack is what a lease lives longer than its claims, so that one keep-alive serves all requests of this time.
 const leaseSlack = time.Second
 
 // leaseTime is the TTL of the lease for claims of this TTL, in seconds. etcd knows no fractions.
-func leaseTime(ttl time.Duration) int64 {
-	return int64((ttl + leaseSlack + time.Second - 1) / time.Second)
-}
+func leaseTime(ttl time.Duration) int64 { return wholeSeconds(ttl + leaseSlack) }
+
+func wholeSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
 var errLeaseLost = errors.New("the lease is gone")
 
 // A lease is what the claims of one TTL are attached to: when this process is gone, they end with it. It is extended
-// when a claim is requested or renewed, and kept alive a while longer, for the next claim and for the notes of ends.
+// when a claim is requested or renewed, and kept alive a while longer, for the next claim. Others are for notes of ends: see
+// [Driver.noteLease].
 type lease struct {
 	d       *Driver
 	id      clientv3.LeaseID
 	seconds int64
 	lost    chan struct{} // closed when the server has dropped the lease, or must be thought to have
-	tombs   tombs
+	own     bool          // of one claim that was left alone: only requests for that one extend it
 
 	mu     sync.Mutex
+	full   bool          // it is not kept alive any more
 	ttl    time.Duration // what the server granted
 	until  instant       // it lives at least until then: counted from before the request that was answered last
 	used   instant
@@ -45,13 +49,28 @@ type flight struct {
 
 // leaseFor returns the lease for claims of this TTL. The first call for a TTL takes a round trip.
 func (d *Driver) leaseFor(ctx context.Context, ttl time.Duration) (*lease, error) {
-	slot := d.slot(leaseTime(ttl))
-	select {
-	case <-slot.ready:
-		return slot.lease, slot.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	return d.slot(leaseTime(ttl)).await(ctx)
+}
+
+// leaseOf returns the lease to attach a claim to. One that is left alone has its own, which ends with its TTL, whatever
+// else this process holds, and for how long.
+func (d *Driver) leaseOf(ctx context.Context, c driver.Claim) (*lease, error) {
+	if !c.Detached {
+		return d.leaseFor(ctx, c.TTL)
 	}
+	l, err := d.grant(ctx, wholeSeconds(c.TTL))
+	if err == nil {
+		l.own = true
+	}
+	return l, err
+}
+
+// serves reports whether a claim may be attached to this lease.
+func (l *lease) serves(c driver.Claim) bool {
+	if l.own {
+		return c.Detached && l.seconds == wholeSeconds(c.TTL)
+	}
+	return !c.Detached && l.seconds == leaseTime(c.TTL)
 }
 
 // A slot is a place for a lease that is granted or about to be.
@@ -67,10 +86,25 @@ func (d *Driver) slot(seconds int64) *slot {
 	if s := d.slots[seconds]; s != nil && s.usable() {
 		return s
 	}
+	d.slots[seconds] = d.newSlot(seconds)
+	return d.slots[seconds]
+}
+
+// newSlot begins to grant a lease.
+func (d *Driver) newSlot(seconds int64) *slot {
 	s := &slot{ready: make(chan struct{})}
-	d.slots[seconds] = s
 	d.run(func() { d.fill(s, seconds) })
 	return s
+}
+
+// await returns the lease when it is granted.
+func (s *slot) await(ctx context.Context) (*lease, error) {
+	select {
+	case <-s.ready:
+		return s.lease, s.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // usable reports whether a lease is on its way, or there and alive.
@@ -86,15 +120,15 @@ func (s *slot) usable() bool {
 // fill grants the lease and begins to keep it.
 func (d *Driver) fill(s *slot, seconds int64) {
 	defer close(s.ready)
-	s.lease, s.err = d.grant(seconds)
+	ctx, cancel := context.WithTimeout(d.lifetime, time.Duration(seconds)*time.Second)
+	defer cancel()
+	s.lease, s.err = d.grant(ctx, seconds)
 	if s.err == nil {
 		d.run(s.lease.keep)
 	}
 }
 
-func (d *Driver) grant(seconds int64) (*lease, error) {
-	ctx, cancel := context.WithTimeout(d.lifetime, time.Duration(seconds)*time.Second)
-	defer cancel()
+func (d *Driver) grant(ctx context.Context, seconds int64) (*lease, error) {
 	sent := now()
 	granted, err := d.grantLease(ctx, seconds)
 	if err != nil {
@@ -154,6 +188,14 @@ func (l *lease) extend(ttl time.Duration) (await func(context.Context) error) {
 		l.launch(t)
 	}
 	return l.flight.await
+}
+
+// extendFor is extend for a claim. A request that was sent before the claim was left alone extends nothing.
+func (l *lease) extendFor(c driver.Claim) (await func(context.Context) error) {
+	if l.own && !c.Detached {
+		return func(context.Context) error { return nil }
+	}
+	return l.extend(c.TTL)
 }
 
 // launch sends a keep-alive. l.mu is held.
@@ -217,7 +259,7 @@ func (l *lease) lose() {
 const (
 	keepPart  = 3  // between two keep-alives
 	retryPart = 12 // between a failed one and the next
-	idleTimes = 2  // kept this many times its time after its last use, so that notes of ends live for a TTL
+	idleTimes = 2  // kept this many times its time after its last use, for the next claim, and so that notes live for a TTL
 )
 
 // keep keeps the lease alive until it is lost, or nothing used it for a while. It ends with the driver.
@@ -242,7 +284,10 @@ func (l *lease) keep() {
 
 // tend does what is due, and returns when to look again; less than zero when the lease has ended.
 func (l *lease) tend() time.Duration {
-	if l.idle() {
+	switch {
+	case l.isFull():
+		return -1
+	case l.idle():
 		l.lose() // nothing is attached to it but notes that have served
 		return -1
 	}
@@ -253,7 +298,6 @@ func (l *lease) tend() time.Duration {
 		}
 		return max(l.ttl/retryPart, 100*time.Millisecond)
 	}
-	l.d.sweep(l)
 	return l.ttl / keepPart
 }
 

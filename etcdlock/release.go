@@ -31,31 +31,25 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 
 // releaseKnown releases a claim of this client by its token.
 func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) error {
-	l := e.leased()
-	err := d.releaseKey(ctx, c, e.key, l.id)
-	if isLeaseLost(err) {
-		l.lose()
-		err = d.releaseUnknown(ctx, c) // another client may have taken it over
-	}
+	err := d.releaseKey(ctx, c, e.key, e.lifetimeOfNote())
 	switch {
 	case err == nil:
+		e.keepNote()
 		d.forget(e)
-		e.forgetLater()
 	case c.Token == e.tokenNow() && answersGone(err):
 		e.bury()
 	}
 	return err
 }
 
-// releaseKey deletes the key if it is still that of the claim. The note of the end hangs on the claim's own lease, which
-// is there as long as the claim is.
-func (d *Driver) releaseKey(ctx context.Context, c driver.Claim, key string, lease clientv3.LeaseID) error {
+// releaseKey deletes the key if it is still that of the claim, and notes the end for this long.
+func (d *Driver) releaseKey(ctx context.Context, c driver.Claim, key string, ttl time.Duration) error {
 	end := d.keys.tomb(c.Name, c.ID)
 	answer, _, err := d.finish(ctx, ending{
-		there:     is(key, c.Token),
-		remove:    clientv3.OpDelete(key),
-		note:      d.bury(end, lease, true, c.Token),
-		otherwise: []clientv3.Op{clientv3.OpGet(end)},
+		there:  is(key, c.Token),
+		remove: clientv3.OpDelete(key),
+		tomb:   end, note: tomb{Released: true, Token: c.Token}, ttl: ttl,
+		otherwise: func(clientv3.LeaseID) []clientv3.Op { return []clientv3.Op{clientv3.OpGet(end)} },
 	})
 	switch {
 	case err != nil:
@@ -84,22 +78,16 @@ func (d *Driver) epitaph(r *pb.RangeResponse, token uint64) error {
 
 // undo releases a claim of this client of which it is not known whether it was ever queued, and bars its ID.
 func (d *Driver) undo(ctx context.Context, e *claim, c driver.Claim) error {
-	l := e.leased()
 	answer, _, err := d.finish(ctx, ending{
-		there:     present(e.keys),
-		remove:    clientv3.OpDelete(e.keys, clientv3.WithPrefix()),
-		note:      d.bury(e.tomb, l.id, true, 0),
-		otherwise: []clientv3.Op{d.barOp(e.tomb, l.id)},
+		there:  present(e.keys),
+		remove: clientv3.OpDelete(e.keys, clientv3.WithPrefix()),
+		tomb:   e.tomb, note: tomb{Released: true}, ttl: e.lifetimeOfNote(),
+		otherwise: func(notes clientv3.LeaseID) []clientv3.Op { return []clientv3.Op{d.barOp(e.tomb, notes)} },
 	})
-	switch {
-	case isLeaseLost(err):
-		l.lose()
-		e.bury()
-		return driver.ErrGone
-	case err != nil:
+	if err != nil {
 		return explain(err)
 	}
-	e.forgetLater()
+	e.keepNote()
 	d.forget(e)
 	if answer.Succeeded {
 		return nil
@@ -111,7 +99,7 @@ func (d *Driver) undo(ctx context.Context, e *claim, c driver.Claim) error {
 func (d *Driver) barOp(key string, lease clientv3.LeaseID) clientv3.Op {
 	return clientv3.OpTxn(
 		[]clientv3.Cmp{absent(key)},
-		[]clientv3.Op{d.bury(key, lease, false, 0)},
+		[]clientv3.Op{d.bury(key, lease, tomb{})},
 		[]clientv3.Op{clientv3.OpGet(key)},
 	)
 }
@@ -139,29 +127,32 @@ func (d *Driver) releaseUnknown(ctx context.Context, c driver.Claim) error {
 	if !ok {
 		return d.epitaph(answer.Responses[1].GetResponseRange(), c.Token)
 	}
-	return d.releaseKey(ctx, c, s.key, s.lease)
+	return d.releaseKey(ctx, c, s.key, max(s.lifetimeOfNote(), c.TTL))
 }
 
 // bar bars an ID, so that a request that is still under way finds that it is gone, and then takes the claim out of the
 // queue if it was there.
 func (d *Driver) bar(ctx context.Context, c driver.Claim) error {
-	l, err := d.leaseFor(ctx, max(c.TTL, time.Second))
+	ttl := max(c.TTL, time.Second)
+	l, err := d.noteLease(ctx, ttl)
 	if err != nil {
 		return err
 	}
-	extended := l.extend(c.TTL)
+	extended := l.extend(ttl)
 	end := d.keys.tomb(c.Name, c.ID)
 	answer, _, err := d.commit(ctx, nil, []clientv3.Op{d.barOp(end, l.id), d.findOp(c)}, nil)
 	if err == nil {
 		err = extended(ctx)
 	}
+	if isLeaseLost(err) {
+		l.lose()
+	}
 	if err != nil {
 		return explain(err)
 	}
-	l.tombs.add(end, c.TTL)
 	if s, ok := d.pick(answer.Responses[1].GetResponseRange().Kvs, c); ok {
 		c.Token = s.token
-		return d.releaseKey(ctx, c, s.key, s.lease)
+		return d.releaseKey(ctx, c, s.key, max(s.lifetimeOfNote(), ttl))
 	}
 	return d.epitaph(barred(answer.Responses[0]), 0)
 }

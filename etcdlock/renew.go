@@ -61,7 +61,7 @@ func (d *Driver) renewAll(ctx context.Context, batch []renewal) {
 	leases, extended := make([]*lease, len(batch)), make([]func(context.Context) error, len(batch))
 	for i, r := range batch {
 		leases[i] = r.claim.leased()
-		extended[i] = leases[i].extend(r.asked.TTL)
+		extended[i] = leases[i].extendFor(r.asked)
 	}
 	for part := range slices.Chunk(batch, maxRenewals) {
 		d.look(ctx, part)
@@ -83,6 +83,7 @@ func (r renewal) conclude(from instant) {
 	case err == nil && !r.claim.live(r.asked.TTL, from):
 		*r.result = driver.Result{Err: driver.ErrGone}
 	case err == nil:
+		r.claim.keepNote()
 		r.result.Status.TTL = r.asked.TTL
 	case isLeaseLost(err):
 		r.claim.bury()
@@ -136,7 +137,7 @@ func (d *Driver) answer(ctx context.Context, r *renewal, revision int64, parts [
 	if err != nil {
 		return driver.Result{Err: err}
 	}
-	if v.own.Detached != r.asked.Detached || v.own.lease != e.leased().id || leaseTime(r.asked.TTL) != e.leased().seconds {
+	if v.own.Detached != r.asked.Detached || v.own.lease != e.leased().id || !e.leased().serves(r.asked) {
 		err := d.attach(ctx, e, v.own, r.asked)
 		if r.older = err == errLeftAlone; err != nil && !r.older {
 			return driver.Result{Err: err}

@@ -49,7 +49,7 @@ func (d *Driver) repeat(ctx context.Context, e *claim, c driver.Claim) (driver.S
 // then nothing was put, and a new one takes its place.
 func (d *Driver) create(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	for {
-		l, err := d.leaseFor(ctx, c.TTL)
+		l, err := d.leaseOf(ctx, c)
 		if err != nil {
 			return driver.Status{}, err
 		}
@@ -65,7 +65,7 @@ func (d *Driver) create(ctx context.Context, c driver.Claim) (driver.Status, err
 // put sends the first request of a claim, which may be not the first attempt.
 func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	from := now()
-	extended := e.leased().extend(c.TTL)
+	extended := e.leased().extendFor(c)
 	st, err := d.queueOrTry(ctx, e, c)
 	if waitErr := extended(ctx); err == nil && st.Token != 0 {
 		err = waitErr

@@ -4,73 +4,27 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// tombs are the notes of ends that are attached to a lease, to be deleted when they have served; oldest first.
-type tombs struct {
-	mu  sync.Mutex
-	due []due
-}
-
-type due struct {
-	key  string
-	when instant
-}
-
 // tombGrace is added to the TTL for which the end of a claim is remembered.
 const tombGrace = time.Second
-
-func (t *tombs) add(key string, ttl time.Duration) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.due = append(t.due, due{key, now().add(ttl + tombGrace)})
-}
-
-// take returns keys whose time has come, at most as many as fit in a transaction.
-func (t *tombs) take() (keys []string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for len(t.due) > 0 && len(keys) < maxOps && t.due[0].when <= now() {
-		keys = append(keys, t.due[0].key)
-		t.due = t.due[1:]
-	}
-	return keys
-}
 
 // maxOps is how much goes into one transaction; etcd's own bound is 128 unless told otherwise.
 const maxOps = 100
 
-// sweep deletes notes that have served. What it fails to delete ends with the lease.
-func (d *Driver) sweep(l *lease) {
-	for {
-		keys := l.tombs.take()
-		if len(keys) == 0 {
-			return
-		}
-		ops := make([]clientv3.Op, len(keys))
-		for i, key := range keys {
-			ops[i] = clientv3.OpDelete(key)
-		}
-		ctx, cancel := context.WithTimeout(d.lifetime, l.ttl)
-		_, _, err := d.commit(ctx, nil, ops, nil)
-		cancel()
-		if err != nil {
-			return
-		}
-	}
-}
-
 // An ending is a transaction that takes a claim out of the queue and notes that, or else, when the claim is not there, does
 // something else.
 type ending struct {
-	there        clientv3.Cmp
-	remove, note clientv3.Op
-	otherwise    []clientv3.Op
+	there     clientv3.Cmp
+	remove    clientv3.Op
+	tomb      string                               // where the end is noted
+	note      tomb                                 // what is noted
+	ttl       time.Duration                        // for how long at least
+	otherwise func(clientv3.LeaseID) []clientv3.Op // is given the lease of the note
 }
 
 // finish brings an end about. A store that is full takes no note, but it lets go of what it has: then the claim goes
@@ -78,23 +32,45 @@ type ending struct {
 //
 // again is as that of ask.
 func (d *Driver) finish(ctx context.Context, e ending) (answer *clientv3.TxnResponse, again bool, err error) {
-	there := []clientv3.Cmp{e.there}
-	answer, again, err = d.commit(ctx, there, []clientv3.Op{e.remove, e.note}, e.otherwise)
-	if !errors.Is(err, rpctypes.ErrNoSpace) {
-		return answer, again, err
+	for {
+		l, err := d.noteLease(ctx, e.ttl)
+		if err != nil {
+			return d.finishBare(ctx, e, err)
+		}
+		l.extend(e.ttl)
+		answer, repeated, err := d.commit(ctx, []clientv3.Cmp{e.there}, []clientv3.Op{e.remove, d.bury(e.tomb, l.id, e.note)}, e.otherwise(l.id))
+		again = again || repeated
+		switch {
+		case isLeaseLost(err): // that of the note: nothing was done
+			l.lose()
+		case errors.Is(err, rpctypes.ErrNoSpace):
+			answer, repeated, err := d.finishBare(ctx, e, err)
+			return answer, again || repeated, err
+		default:
+			return answer, again, err
+		}
 	}
-	questions := slices.DeleteFunc(slices.Clone(e.otherwise), func(op clientv3.Op) bool { return !op.IsGet() })
-	bare, againBare, bareErr := d.commit(ctx, there, []clientv3.Op{e.remove}, questions)
-	if bareErr == nil && !bare.Succeeded && len(questions) < len(e.otherwise) {
-		return nil, again, err
+}
+
+// finishBare is finish without a note, where that is refused since the store is full.
+func (d *Driver) finishBare(ctx context.Context, e ending, refusal error) (*clientv3.TxnResponse, bool, error) {
+	if !errors.Is(refusal, rpctypes.ErrNoSpace) {
+		return nil, false, refusal
 	}
-	return bare, again || againBare, bareErr
+	all := e.otherwise(clientv3.NoLease)
+	questions := slices.DeleteFunc(slices.Clone(all), func(op clientv3.Op) bool { return !op.IsGet() })
+	answer, again, err := d.commit(ctx, []clientv3.Cmp{e.there}, []clientv3.Op{e.remove}, questions)
+	if err == nil && !answer.Succeeded && len(questions) < len(all) {
+		return nil, again, refusal
+	}
+	return answer, again, err
 }
 
 // bury notes an end, as part of the transaction that brings it about. Where there is a note already, that one's lease stays:
 // it may live longer.
-func (d *Driver) bury(key string, lease clientv3.LeaseID, released bool, token uint64) clientv3.Op {
-	note := encode(tomb{Format: d.format, Released: released, Token: token})
+func (d *Driver) bury(key string, lease clientv3.LeaseID, t tomb) clientv3.Op {
+	t.Format = d.format
+	note := encode(t)
 	return clientv3.OpTxn(
 		[]clientv3.Cmp{absent(key)},
 		[]clientv3.Op{clientv3.OpPut(key, note, clientv3.WithLease(lease))},
@@ -110,25 +86,30 @@ func (e *claim) buryAhead(l *lease) clientv3.Op {
 	return clientv3.OpPut(e.tomb, encode(note), clientv3.WithLease(l.id))
 }
 
-// isNoted reports whether there is a note of the end before it came.
-func (e *claim) isNoted() bool {
-	l, _ := e.noted()
-	return l != e.leased()
+// keepNote keeps a note of the end that came before it for as long as one that comes now.
+func (e *claim) keepNote() {
+	e.mu.Lock()
+	notes := e.notes
+	e.mu.Unlock()
+	if notes != nil {
+		notes.extend(e.lifetimeOfNote())
+	}
 }
 
-// noted returns the lease for the note of the end, and for how long it is kept.
-func (e *claim) noted() (*lease, time.Duration) {
+// lifetimeOfNote is for how long the end is noted: a late request may name any TTL that the claim had.
+func (e *claim) lifetimeOfNote() time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.notes != nil && !e.notes.isLost() {
-		return e.notes, e.longest
-	}
-	return e.lease, e.ttl
+	return max(e.longest, e.ttl)
 }
 
-// forgetLater has the note of the end deleted when no late request can come.
-func (e *claim) forgetLater() {
-	l, ttl := e.noted()
-	l.extend(ttl)
-	l.tombs.add(e.tomb, ttl)
+// strangersTTL stands in for the TTL of a claim whose record does not tell.
+const strangersTTL = time.Minute
+
+// lifetimeOfNote is for how long the end is noted of a claim that another client may have requested.
+func (s seat) lifetimeOfNote() time.Duration {
+	if s.TTL == 0 {
+		return strangersTTL
+	}
+	return s.ttl()
 }

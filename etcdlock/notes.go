@@ -1,0 +1,76 @@
+package etcdlock
+
+import (
+	"context"
+	"time"
+)
+
+// notesPerLease bounds how many notes end with one lease: etcd deletes all that a lease has in one step, and does nothing else
+// meanwhile.
+const notesPerLease = 256
+
+// A shelf is the leases for notes of ends that are kept for one time. Notes are not deleted one by one: when a lease is
+// full it is not kept alive any more, and its notes end with it, a TTL after the last of them at least.
+type shelf struct {
+	current *slot
+	taken   int   // places of current
+	next    *slot // granted in time; nil until half of the places are taken
+}
+
+// noteLease returns a lease for the note of an end, which the caller extends.
+func (d *Driver) noteLease(ctx context.Context, ttl time.Duration) (*lease, error) {
+	return d.place(ttl).await(ctx)
+}
+
+// place takes a place on the shelf for this time.
+func (d *Driver) place(ttl time.Duration) *slot {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.shelf(leaseTime(ttl))
+	if s.taken++; s.taken == notesPerLease/2 {
+		s.next = d.newSlot(leaseTime(ttl))
+	}
+	return s.current
+}
+
+// shelf returns the shelf for so many seconds, with a place on its current lease. d.mu is held.
+func (d *Driver) shelf(seconds int64) *shelf {
+	s := d.shelves[seconds]
+	if s == nil {
+		s = &shelf{}
+		d.shelves[seconds] = s
+	}
+	switch {
+	case s.current != nil && s.current.usable() && s.taken < notesPerLease:
+		return s
+	case s.current != nil:
+		s.current.retire()
+	}
+	if s.current, s.next, s.taken = s.next, nil, 0; s.current == nil || !s.current.usable() {
+		s.current = d.newSlot(seconds)
+	}
+	return s
+}
+
+// retire lets a lease end by itself.
+func (s *slot) retire() {
+	select {
+	case <-s.ready:
+		if s.err == nil {
+			s.lease.retire()
+		}
+	default: // it was never granted, and nobody has taken a place
+	}
+}
+
+func (l *lease) retire() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.full = true
+}
+
+func (l *lease) isFull() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.full
+}

@@ -1,0 +1,99 @@
+package etcdlock_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// largestLease is how many keys end with one lease at most.
+func largestLease(t *testing.T, client *clientv3.Client) (most int) {
+	t.Helper()
+	leases, err := client.Leases(limit(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range leases.Leases {
+		answer, err := client.TimeToLive(limit(t), l.ID, clientv3.WithAttachedKeys())
+		if err != nil {
+			t.Fatal(err)
+		}
+		most = max(most, len(answer.Keys))
+	}
+	return most
+}
+
+// notes is how many ends are noted.
+func notes(t *testing.T, client *clientv3.Client) int64 {
+	t.Helper()
+	answer, err := client.Get(limit(t), "/holdfast/.ended/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.Count
+}
+
+// A client that dies after many cycles leaves no lease that stalls the server with all that ends with it.
+func TestNotesEndInSmallParts(t *testing.T) {
+	t.Parallel()
+	addr := servers.Etcd(t).Addr
+	d, client := open(t, nil, addr), dial(t, addr)
+	const workers, cycles = 8, 100
+	each(workers, func(i int) {
+		for range cycles {
+			release(t, d, acquire(t, d, claim(fmt.Sprint("job ", i), long)))
+		}
+	})
+	if n := notes(t, client); n != workers*cycles {
+		t.Errorf("%d ends are noted, want %d", n, workers*cycles)
+	}
+	if most := largestLease(t, client); most > 256 {
+		t.Errorf("%d keys end with one lease", most)
+	}
+}
+
+// The notes of all ways to end go, however many they are and whatever becomes of who left them.
+func TestNotesEnd(t *testing.T) {
+	t.Parallel()
+	addr := servers.Etcd(t).Addr
+	d, other, client := open(t, nil, addr), open(t, nil, addr), dial(t, addr)
+	for range 3 {
+		release(t, d, acquire(t, d, claim("released", short)))
+		broken := acquire(t, d, claim("broken", short))
+		if err := other.Break(limit(t), "broken", broken.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := notes(t, client); n < 6 {
+		t.Errorf("%d ends are noted, want 6", n)
+	}
+	d.Close()
+	other.Close()
+	until(t, "all notes are gone", func() bool { return notes(t, client) == 0 })
+}
+
+// A claim that is left alone lives for its TTL, and not for as long as another that its client had on the same lease.
+func TestLeftAloneForNoLonger(t *testing.T) {
+	t.Parallel()
+	addr := servers.Etcd(t).Addr
+	d, client := open(t, nil, addr), dial(t, addr)
+	const ttl = 4 * time.Second
+	beside := acquire(t, d, claim("beside", ttl))
+	c := acquire(t, d, claim("left", short))
+	left := c
+	left.TTL, left.Detached = ttl, true
+	began := time.Now()
+	request(t, d, left)
+	keepRenewing(t, d, beside)
+	until(t, "the lease beside is extended", func() bool { return time.Since(began) > ttl/2 })
+	for range 2 {
+		if left, most := leaseLeft(t, client, "/holdfast/left/"), ttl-time.Since(began)+time.Second; left > most {
+			t.Errorf("the claim lives for %v, want at most %v", left, most)
+		}
+		request(t, d, c) // sent before the claim was left alone
+	}
+}
