@@ -130,14 +130,17 @@ func (s *session) create(ctx context.Context, node string, flag int32) (string, 
 
 // makeParent makes a node to have children, which ZooKeeper removes some time after the last of them is gone.
 func (s *session) makeParent(ctx context.Context, node string) error {
-	if node == "/" {
+	switch {
+	case node == "/":
 		return nil
+	case s.d.keys.isShared(node):
+		return s.makeShared(ctx, node)
 	}
 	for {
 		_, err := call(ctx, s, func(c *zk.Conn) (string, error) {
 			return c.CreateContainer(node, nil, zk.FlagContainer, s.d.acl)
 		})
-		if isUnimplemented(err) {
+		if errors.Is(err, errUnimplemented) {
 			_, err = call(ctx, s, func(c *zk.Conn) (string, error) { return c.Create(node, nil, zk.FlagPersistent, s.d.acl) })
 		}
 		switch {

@@ -13,7 +13,7 @@ import (
 )
 
 // A Driver keeps queues of claims in ZooKeeper. Besides [driver.Driver] it is a [driver.Waiter], [driver.Renewer],
-// [driver.Watcher], [driver.Lister], [driver.Breaker], [driver.Revoker] and [driver.Checker]. All methods are safe for
+// [driver.Watcher], [driver.Lister], [driver.Breaker], [driver.Revoker], [driver.Checker] and [driver.Reaper]. All methods are safe for
 // concurrent use.
 type Driver struct {
 	hosts    []string
@@ -42,6 +42,7 @@ var (
 	_ driver.Breaker = (*Driver)(nil)
 	_ driver.Revoker = (*Driver)(nil)
 	_ driver.Checker = (*Driver)(nil)
+	_ driver.Reaper  = (*Driver)(nil)
 )
 
 // New returns a driver on these servers, host:port each. It connects when it is used: ZooKeeper gives a connection one
@@ -90,11 +91,12 @@ func (d *Driver) Traits() driver.Traits { return d.traits() }
 func (d *Driver) learnTraits() driver.Traits {
 	ctx, cancel := context.WithTimeout(d.lifetime, startTimeout)
 	defer cancel()
-	longest, err := d.longestTTL(ctx)
+	s, err := d.start(ctx, longestTime)
 	if err != nil {
-		longest = usualMaxTTL
+		return traits(usualMaxTTL)
 	}
-	return traits(longest)
+	defer s.end()
+	return traits(s.longestTTL())
 }
 
 func traits(longest time.Duration) driver.Traits {
@@ -111,14 +113,9 @@ func traits(longest time.Duration) driver.Traits {
 	}
 }
 
-// longestTTL asks for a session of a very long time and returns what the server grants instead, in claims.
-func (d *Driver) longestTTL(ctx context.Context) (time.Duration, error) {
-	s, err := d.start(ctx, longestTime)
-	if err != nil {
-		return 0, err
-	}
-	s.end()
-	return (s.ttl - 2*time.Millisecond).Truncate(time.Millisecond), nil // sessionTime rounds up
+// longestTTL is that of claims in a session for which a very long time was asked: the server grants what it can.
+func (s *session) longestTTL() time.Duration {
+	return (s.ttl - 2*time.Millisecond).Truncate(time.Millisecond) // sessionTime rounds up
 }
 
 // Close ends all waits, and the sessions. Claims that are left end with them.

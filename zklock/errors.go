@@ -25,10 +25,28 @@ var refusals = []struct {
 	{zk.ErrBadArguments, "report this: the server does not take the path or the data"},
 	{zk.ErrInvalidPath, "report this: the path is none"},
 	{zk.ErrNoChildrenForEphemerals, "another program uses this path; use another prefix"},
+	{errQuota, "the quota of the prefix, the chroot or a node above is used up; raise it with setquota, or use another prefix"},
+}
+
+var (
+	errQuota         = errors.New("zk: quota exceeded")
+	errUnimplemented = errors.New("zk: the server is too old for this request")
+)
+
+// unnamed are errors of the server for which the library has no names: it gives them these texts.
+var unnamed = map[string]error{
+	"unknown error: -6":   errUnimplemented,
+	"unknown error: -125": errQuota,
 }
 
 // explain tells refusals from errors after which the outcome is unknown.
 func (s *session) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	if named := unnamed[err.Error()]; named != nil {
+		err = named
+	}
 	if errors.Is(err, zk.ErrSessionExpired) {
 		s.lose()
 		return errSessionLost
@@ -40,10 +58,6 @@ func (s *session) explain(err error) error {
 	}
 	return err
 }
-
-// isUnimplemented reports whether the server does not know a request, being too old for it. The library has no name for
-// that.
-func isUnimplemented(err error) bool { return err != nil && err.Error() == "unknown error: -6" }
 
 func isNoNode(err error) bool { return errors.Is(err, zk.ErrNoNode) }
 

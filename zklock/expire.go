@@ -2,6 +2,7 @@ package zklock
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -124,10 +125,22 @@ func (e *claim) removeOnce() error {
 	return err
 }
 
-// finish takes a claim out of the queue, and notes its end. [zk.ErrNoNode] when it is not there.
+// finish takes a claim out of the queue, and notes its end. [zk.ErrNoNode] when it is not there. Where a quota leaves no
+// room for what there is to note, less is noted, or nothing: no quota keeps a lock taken.
 func (d *Driver) finish(ctx context.Context, s *session, node, note string, how end, token uint64) error {
+	err := d.finishWith(ctx, s, node, note, d.ended(how, token))
+	if errors.Is(err, errQuota) {
+		err = d.finishWith(ctx, s, node, note, d.ended(how, 0))
+	}
+	if errors.Is(err, errQuota) {
+		_, _, err = s.multi(ctx, &zk.DeleteRequest{Path: node, Version: -1}, &zk.DeleteRequest{Path: note, Version: -1})
+	}
+	return err
+}
+
+func (d *Driver) finishWith(ctx context.Context, s *session, node, note string, data []byte) error {
 	_, failed, err := s.multi(ctx, &zk.DeleteRequest{Path: node, Version: -1},
-		&zk.SetDataRequest{Path: note, Data: d.ended(how, token), Version: -1})
+		&zk.SetDataRequest{Path: note, Data: data, Version: -1})
 	if failed == 1 && isNoNode(err) { // a peer's claim, or somebody has deleted the note
 		_, err = call(ctx, s, func(c *zk.Conn) (struct{}, error) { return struct{}{}, c.Delete(node, -1) })
 	}

@@ -29,7 +29,8 @@ const (
 
 // keyspace knows where things are kept.
 type keyspace struct {
-	root   string // empty, or a path without a slash at its end
+	chroot string // empty, or a path without a slash at its end; others may have it too
+	root   string // the same, or below
 	layout Layout
 }
 

@@ -41,7 +41,7 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 	}
 	if err := d.greet(ctx); err != nil {
 		d.Close()
-		return nil, fmt.Errorf("ZooKeeper does not answer: %w; is it running and reachable?", err)
+		return nil, err
 	}
 	return d, nil
 }
@@ -50,11 +50,14 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 func (d *Driver) greet(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, greetTimeout)
 	defer cancel()
-	longest, err := d.longestTTL(ctx)
-	if err == nil {
-		d.traits = func() driver.Traits { return traits(longest) }
+	s, err := d.start(ctx, longestTime)
+	if err != nil {
+		return fmt.Errorf("ZooKeeper does not answer: %w; is it running and reachable?", err)
 	}
-	return err
+	defer s.end()
+	longest := s.longestTTL()
+	d.traits = func() driver.Traits { return traits(longest) }
+	return s.checkChroot(ctx)
 }
 
 // settings reads the URL.

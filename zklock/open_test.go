@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -112,6 +115,36 @@ func TestUserAndPassword(t *testing.T) {
 	shared := mustOpen(t, "zk://app:s3cret@"+addr+"?prefix=open&acl=open")
 	acquire(t, shared, claim("job", long))
 	enqueue(t, mustOpen(t, "zk://"+addr+"?prefix=open"), claim("job", long))
+}
+
+// A chroot is for others too: one that is not there is made for them, or not at all.
+func TestChrootThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	addr := servers.ZooKeeper(t, "-Dznode.container.checkIntervalMs=100").Addr
+	_, err := openURL(t, "zk://app:s3cret@"+addr+"/team/a")
+	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), `"/team/a"`) || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("with nodes for one user: got %v, want a refusal that names the chroot", err)
+	}
+	opts := &zklock.Options{Chroot: "/team/a", User: "app", Password: "s3cret"}
+	if _, err := open(t, opts, addr).Request(limit(t), claim("job", long)); !errors.Is(err, driver.ErrRefused) {
+		t.Errorf("without a URL: got %v, want a refusal", err)
+	}
+	d := mustOpen(t, "zk://"+addr+"/team/a")
+	release(t, d, acquire(t, d, claim("job", long)))
+	other := raw(t, addr)
+	put(t, other, zk.FlagPersistent, "/team/a/app", "of another application")
+	acquire(t, mustOpen(t, "zk://app:s3cret@"+addr+"/team/a?prefix=ours"), claim("job", long))
+	if err := other.Delete("/team/a/app", -1); err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	until(t, "the prefix is removed", func() bool { there, _, err := other.Exists("/team/a/holdfast"); return err == nil && !there })
+	for _, node := range []string{"/team", "/team/a"} {
+		acl, stat, err := other.GetACL(node)
+		if err != nil || !slices.Equal(acl, zk.WorldACL(zk.PermAll)) || stat.EphemeralOwner != 0 { // a container has an owner
+			t.Errorf("%s: %v, %+v, %v; want it for everybody, and no container", node, acl, stat, err)
+		}
+	}
 }
 
 func TestReservedName(t *testing.T) {

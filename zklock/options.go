@@ -12,7 +12,9 @@ const DefaultPrefix = "/holdfast"
 
 // Options are settings of a driver. The zero value is right for most.
 type Options struct {
-	// Chroot is the node that stands for the root, as in ZooKeeper's connection strings. Empty: the root itself.
+	// Chroot is the node that stands for the root, as in ZooKeeper's connection strings. Empty: the root itself. One that
+	// is not there is made, for everybody and to stay, unless the ACL is not for everybody: then it is refused, as others
+	// could not use what is made.
 	Chroot string
 
 	// Prefix is the node, below the chroot, under which everything is kept. Empty: [DefaultPrefix] in the native layout,
@@ -51,7 +53,8 @@ func (o *Options) keys() (k keyspace, err error) {
 	if prefix == "" && k.layout == Native {
 		prefix = DefaultPrefix
 	}
-	k.root = below(below("", o.Chroot), prefix)
+	k.chroot = below("", o.Chroot)
+	k.root = below(k.chroot, prefix)
 	if err := checkPath(k.root); err != nil {
 		return k, fmt.Errorf("zklock: chroot and prefix: %w", err)
 	}

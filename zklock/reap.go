@@ -1,0 +1,58 @@
+package zklock
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Reap removes the nodes of queues that are empty, as [driver.Reaper] says. ZooKeeper does so by itself, but only some
+// thousand in a minute, never those that had no child yet, and none before 3.5.3. In other layouts than the native one it
+// cannot be known whose a node without children is, and nothing is removed.
+func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.Leftover, err error) {
+	if d.keys.layout != Native {
+		return nil, nil
+	}
+	s, err := d.asking(ctx)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := s.children(ctx, d.keys.top())
+	if err != nil {
+		return nil, err
+	}
+	gone, errs := make([]bool, len(nodes)), make([]error, len(nodes))
+	forEach(len(nodes), func(i int) {
+		if _, ok := d.keys.name(nodes[i]); ok {
+			gone[i], errs[i] = s.reap(ctx, d.keys.root+"/"+nodes[i], age)
+		}
+	})
+	for i, node := range nodes {
+		if gone[i] {
+			name, _ := d.keys.name(node)
+			removed = append(removed, driver.Leftover{Kind: "empty queue", Name: name})
+		}
+	}
+	return removed, errors.Join(errs...)
+}
+
+// reap deletes a node without children that is older than this by its server's clock.
+func (s *session) reap(ctx context.Context, path string, age time.Duration) (bool, error) {
+	node, err := s.getIfThere(ctx, path)
+	if err != nil || node.stat == nil || node.stat.NumChildren > 0 || time.Since(time.UnixMilli(node.stat.Ctime)) < age {
+		return false, err
+	}
+	_, err = call(ctx, s, func(c *zk.Conn) (struct{}, error) { return struct{}{}, c.Delete(path, node.stat.Version) })
+	switch {
+	case err == nil:
+		return true, nil
+	case isNoNode(err), errors.Is(err, zk.ErrNotEmpty), errors.Is(err, zk.ErrBadVersion):
+		return false, nil
+	default:
+		return false, err
+	}
+}
