@@ -30,6 +30,24 @@ func call[T any](ctx context.Context, s *session, request func(*zk.Conn) (T, err
 	}
 }
 
+// ask is call for what may be asked again: when the connection breaks, it is, on the next one.
+func ask[T any](ctx context.Context, s *session, request func(*zk.Conn) (T, error)) (T, error) {
+	for {
+		back := s.nextConnection()
+		v, err := call(ctx, s, request)
+		if !errors.Is(err, zk.ErrConnectionClosed) {
+			return v, err
+		}
+		select {
+		case <-back:
+		case <-s.lost:
+			return v, errSessionLost
+		case <-ctx.Done():
+			return v, err
+		}
+	}
+}
+
 // together makes requests that do not wait for each other's answers, and returns their errors.
 func together(requests ...func() error) error {
 	errs := make([]error, len(requests))
@@ -64,7 +82,7 @@ type content struct {
 }
 
 func (s *session) get(ctx context.Context, path string) (content, error) {
-	return call(ctx, s, func(c *zk.Conn) (content, error) {
+	return ask(ctx, s, func(c *zk.Conn) (content, error) {
 		data, stat, err := c.Get(path)
 		return content{data, stat}, err
 	})
@@ -81,7 +99,7 @@ func (s *session) getIfThere(ctx context.Context, path string) (content, error) 
 
 // children are the names of a node's children; none when there is no such node.
 func (s *session) children(ctx context.Context, path string) ([]string, error) {
-	names, err := call(ctx, s, func(c *zk.Conn) ([]string, error) {
+	names, err := ask(ctx, s, func(c *zk.Conn) ([]string, error) {
 		names, _, err := c.Children(path)
 		return names, err
 	})
@@ -93,7 +111,7 @@ func (s *session) children(ctx context.Context, path string) ([]string, error) {
 
 // sync makes what is read in this session afterwards at least as new as now.
 func (s *session) sync(ctx context.Context) error {
-	_, err := call(ctx, s, func(c *zk.Conn) (string, error) { return c.Sync(s.d.keys.top()) })
+	_, err := ask(ctx, s, func(c *zk.Conn) (string, error) { return c.Sync(s.d.keys.top()) })
 	if errors.Is(err, zk.ErrNoNode) {
 		return nil
 	}

@@ -53,6 +53,7 @@ func (d *Driver) checkServer(ctx context.Context, host string) []driver.Finding 
 	if conf, err := d.ask(ctx, host, "conf"); err == nil {
 		findings = append(findings, checkTick(host, conf)...)
 		findings = append(findings, checkShortest(host, conf)...)
+		findings = append(findings, checkElection(host, conf)...)
 	}
 	return append(findings, d.checkBuffer(ctx, host))
 }
@@ -74,12 +75,10 @@ func checkVersion(host, version string) driver.Finding {
 
 // checkTick looks at how often the other servers tell the leader who is alive.
 func checkTick(host, conf string) []driver.Finding {
-	text, ok := valueOf(conf, "tickTime=")
-	ms, err := strconv.Atoi(text)
-	if !ok || err != nil {
+	tick, ok := millisecondsOf(conf, "tickTime=")
+	if !ok {
 		return nil
 	}
-	tick := time.Duration(ms) * time.Millisecond
 	f := driver.Finding{Fact: fmt.Sprintf("%s has ticks of %v", host, tick)}
 	if tick/2 > slackMost {
 		f.Level, f.Advice = driver.Warning,
@@ -93,15 +92,31 @@ const usualTTL = 15 * time.Second
 
 // checkShortest looks at how long the locks of a client that died stay taken at least.
 func checkShortest(host, conf string) []driver.Finding {
-	text, ok := valueOf(conf, "minSessionTimeout=")
-	ms, err := strconv.Atoi(text)
-	if !ok || err != nil {
+	shortest, ok := millisecondsOf(conf, "minSessionTimeout=")
+	if !ok {
 		return nil
 	}
-	shortest := time.Duration(ms) * time.Millisecond
 	f := driver.Finding{Fact: fmt.Sprintf("%s keeps sessions for %v or more", host, shortest)}
 	if shortest > usualTTL {
 		f.Level, f.Advice = driver.Warning, "lower minSessionTimeout: the locks of a client that died stay taken for so long, whatever TTL it asked for"
+	}
+	return []driver.Finding{f}
+}
+
+// checkElection looks at when the servers notice that their leader is cut off; until then, and until they have another,
+// nothing can be renewed. A renewal is due when a third of the TTL has passed.
+func checkElection(host, conf string) []driver.Finding {
+	tick, ok := millisecondsOf(conf, "tickTime=")
+	text, member := valueOf(conf, "syncLimit=")
+	ticks, err := strconv.Atoi(text)
+	if !ok || !member || err != nil {
+		return nil
+	}
+	notices := time.Duration(ticks) * tick
+	f := driver.Finding{Fact: fmt.Sprintf("%s notices after %v that its leader is cut off", host, notices)}
+	if notices+tick > usualTTL*2/3 {
+		f.Level, f.Advice = driver.Warning, fmt.Sprintf("lower syncLimit, or ask for a longer TTL than the usual %v: "+
+			"holders whose renewal falls into an election may lose their locks", usualTTL)
 	}
 	return []driver.Finding{f}
 }
@@ -150,6 +165,13 @@ func (d *Driver) ask(ctx context.Context, host, word string) (string, error) {
 	}
 	answer, err := io.ReadAll(io.LimitReader(conn, 1<<16))
 	return string(answer), err
+}
+
+// millisecondsOf is a time in a server's configuration.
+func millisecondsOf(conf, key string) (time.Duration, bool) {
+	text, ok := valueOf(conf, key)
+	ms, err := strconv.Atoi(text)
+	return time.Duration(ms) * time.Millisecond, ok && err == nil
 }
 
 // valueOf is what follows a key at the beginning of a line.

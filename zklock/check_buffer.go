@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/holdfast-go/holdfast/driver"
 )
 
@@ -53,7 +55,10 @@ func (d *Driver) takes(ctx context.Context, host string, size int) (bool, error)
 	}
 	defer s.end()
 	const header = 32 // and more
-	there, err := s.exists(ctx, "/"+strings.Repeat("x", size-header))
+	there, err := call(ctx, s, func(c *zk.Conn) (bool, error) {
+		there, _, err := c.Exists("/" + strings.Repeat("x", size-header))
+		return there, err
+	})
 	switch {
 	case err == nil:
 		return !there, nil

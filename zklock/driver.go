@@ -25,6 +25,7 @@ type Driver struct {
 	lifetime context.Context // ends with Close
 	stop     context.CancelFunc
 	running  group
+	shunned  shunned
 	traits   func() driver.Traits
 
 	mu     sync.Mutex

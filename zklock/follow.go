@@ -35,7 +35,7 @@ func (s *session) watch(ctx context.Context, at spot) (*watch, error) {
 	if w := s.watched(at); w != nil {
 		return w, nil
 	}
-	return call(ctx, s, func(c *zk.Conn) (*watch, error) {
+	return ask(ctx, s, func(c *zk.Conn) (*watch, error) {
 		data, events, err := begin(c, at)
 		if err != nil {
 			return nil, err

@@ -3,19 +3,22 @@ package zklock
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A greeter is a connection that does three things which the client library does not, or not well:
+// A greeter is a connection that does four things which the client library does not, or not well:
 //
 //   - It reads along in the server's greeting, to learn the timeout that was granted.
 //   - It tells the server who the client is, before anything else is sent. The library would do so again and again beside
 //     other requests.
+//   - It gives the connection up when an answer is overdue; see [overdue].
 //   - It keeps the number of the newest change that the server told of. The library does so without a lock, and when a
 //     session comes back it may take one from the new connection for what its watches have seen: then a change in between
 //     is never told. So the library is told of none, and what it asks as of the newest change is asked as of the one
@@ -26,10 +29,14 @@ type greeter struct {
 	greeting []byte // as much of it as has come
 	before   int64  // the newest change that was known before this connection
 	answers  answers
+	overdue  overdue
 }
 
 func newGreeter(l *link, conn net.Conn) *greeter {
-	return &greeter{Conn: conn, link: l, before: l.newest.Load()}
+	g := &greeter{Conn: conn, link: l, before: l.newest.Load()}
+	g.overdue = overdue{link: l, shut: func() { conn.Close() }}
+	g.answers.heard = g.overdue.answered
+	return g
 }
 
 // What a greeting holds: its length, a version, the timeout of the session and its number, and more that does not matter.
@@ -50,6 +57,9 @@ func (g *greeter) Read(b []byte) (int, error) {
 	if g.greeted() {
 		g.link.learn(g.answers.blank(b[:n]))
 		return n, err
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		g.link.hung()
 	}
 	g.greeting = append(g.greeting, b[:n]...)
 	if err == nil && g.greeted() {
@@ -116,9 +126,16 @@ func (g *greeter) Write(b []byte) (int, error) {
 	case !g.greeted():
 		return g.Conn.Write(withChange(b, knownAt, g.before))
 	case len(b) >= opAt+4 && binary.BigEndian.Uint32(b[opAt:]) == opSetWatches:
-		return g.Conn.Write(withChange(b, watchesAt, g.before))
+		b = withChange(b, watchesAt, g.before)
 	}
+	g.overdue.sent(b)
 	return g.Conn.Write(b)
+}
+
+// Close closes the connection.
+func (g *greeter) Close() error {
+	g.overdue.end()
+	return g.Conn.Close()
 }
 
 // withChange returns the request with another number of a change.
@@ -143,7 +160,10 @@ func (g *greeter) SetReadDeadline(t time.Time) error {
 type answers struct {
 	at     int   // how much of the answer has come
 	length int   // of the answer, without these four bytes
+	number int32 // of its request; as much of it as has come
 	change int64 // as much of it as has come
+
+	heard func(number int32) // called with each answer; nil for nobody
 }
 
 const changeAt, changeEnd = 8, 16
@@ -155,17 +175,22 @@ func (a *answers) blank(b []byte) (newest int64) {
 		switch {
 		case a.at < lengthEnd:
 			a.length = a.length<<8 | int(b[0])
+		case a.at < changeAt:
+			a.number = a.number<<8 | int32(b[0])
 		case a.at >= changeEnd:
 			n = min(len(b), lengthEnd+a.length-a.at)
-		case a.at >= changeAt:
+		default:
 			a.change, b[0] = a.change<<8|int64(b[0]), 0
 		}
 		a.at, b = a.at+n, b[n:]
 		if a.at == changeEnd {
 			newest = max(newest, a.change)
+			if a.heard != nil {
+				a.heard(a.number)
+			}
 		}
 		if a.at >= lengthEnd && a.at >= lengthEnd+a.length {
-			*a = answers{}
+			*a = answers{heard: a.heard}
 		}
 	}
 	return newest

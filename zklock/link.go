@@ -16,6 +16,7 @@ import (
 // go on with a new one.
 type link struct {
 	hosts   []string
+	shunned *shunned
 	connect zk.Dialer
 	timeout time.Duration // that is asked for
 	login   []byte        // user:password; nil for nobody
@@ -24,14 +25,16 @@ type link struct {
 	closed  chan struct{}
 
 	mu     sync.Mutex
-	next   int   // index of the next host
-	failed int   // attempts since the last session was up
-	fault  error // why the newest attempt has failed
+	next   int    // index of the next host
+	host   string // the newest
+	failed int    // attempts since the last session was up
+	hangs  int    // connections that were given up since the last answer
+	fault  error  // why the newest attempt has failed
 }
 
 func (d *Driver) newLink(hosts []string, timeout time.Duration) *link {
 	l := &link{
-		hosts: hosts, connect: d.opts.Dial, timeout: timeout, closed: make(chan struct{}), next: rand.IntN(len(hosts)),
+		hosts: hosts, shunned: &d.shunned, connect: d.opts.Dial, timeout: timeout, closed: make(chan struct{}), next: rand.IntN(len(hosts)),
 	}
 	if l.connect == nil {
 		l.connect = net.DialTimeout
@@ -51,9 +54,14 @@ func (l *link) Len() int            { return len(l.hosts) }
 func (l *link) Next() (server string, stop bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	server = l.hosts[l.next]
-	l.next = (l.next + 1) % len(l.hosts)
-	return server, l.isClosed()
+	for range l.hosts {
+		l.host = l.hosts[l.next]
+		l.next = (l.next + 1) % len(l.hosts)
+		if !l.shunned.has(l.host) {
+			break
+		}
+	}
+	return l.host, l.isClosed()
 }
 
 // Connected notes that the session is up.
@@ -96,6 +104,31 @@ func (l *link) pause() {
 // patience is how long one server may take to greet: there may be others, and the session does not live for ever.
 func (l *link) patience() time.Duration {
 	return min(max(l.timeout/attemptPart, 100*time.Millisecond), greetTimeout/2)
+}
+
+// tolerance is how long a request may go without an answer before another server is tried: a tenth of the session's time,
+// and 2 s at most, so that there is time for some. Each time that this was in vain doubles it, since the servers may all be
+// slow.
+func (l *link) tolerance() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	most := l.timeout / attemptPart
+	return min(min(max(l.timeout/10, 500*time.Millisecond), 2*time.Second)<<min(l.hangs, 8), most)
+}
+
+// hung notes that the server did not answer in time.
+func (l *link) hung() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hangs++
+	l.shunned.add(l.host)
+}
+
+// answered notes that a server answers.
+func (l *link) answered() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hangs = 0
 }
 
 // attemptPart is the part of a session's time after which an attempt is given up.

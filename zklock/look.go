@@ -107,7 +107,7 @@ func (e *claim) attend(ctx context.Context) error {
 		events <-chan zk.Event
 	}
 	at := e.place()
-	own, err := call(ctx, e.s, func(c *zk.Conn) (watched, error) {
+	own, err := ask(ctx, e.s, func(c *zk.Conn) (watched, error) {
 		data, stat, events, err := c.GetW(at)
 		return watched{content{data, stat}, events}, err
 	})

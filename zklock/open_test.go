@@ -186,7 +186,7 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	ensemble := servers.ZooKeeperEnsemble(t, 3)
 	findings := check(t, open(t, nil, addrs(ensemble)...))
-	if len(findings) != 14 || find(findings, "3 members").Level != driver.Fine || find(findings, "3.").Fact == "" {
+	if len(findings) != 17 || find(findings, "3 members").Level != driver.Fine || find(findings, "3.").Fact == "" {
 		t.Errorf("found %+v", findings)
 	}
 	ensemble[0].Kill(t)
@@ -204,6 +204,15 @@ func TestCheckOfAWeakServer(t *testing.T) {
 		if f := find(findings, fact); f.Level != driver.Warning || f.Advice == "" {
 			t.Errorf("%s: %+v", fact, f)
 		}
+	}
+}
+
+// With the syncLimit of ZooKeeper's sample configuration an election takes longer than a holder may wait.
+func TestCheckOfASlowElection(t *testing.T) {
+	t.Parallel()
+	s := servers.ZooKeeperEnsemble(t, 1, "tickTime=2000", "syncLimit=5")[0]
+	if f := find(check(t, open(t, nil, s.Addr)), "notices after 10s"); f.Level != driver.Warning || f.Advice == "" {
+		t.Errorf("%+v", f)
 	}
 }
 

@@ -193,7 +193,7 @@ func (d *Driver) isTaken(ctx context.Context, s *session, c driver.Claim) (bool,
 }
 
 func (s *session) exists(ctx context.Context, path string) (bool, error) {
-	return call(ctx, s, func(c *zk.Conn) (bool, error) {
+	return ask(ctx, s, func(c *zk.Conn) (bool, error) {
 		ok, _, err := c.Exists(path)
 		return ok, err
 	})

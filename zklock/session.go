@@ -276,7 +276,7 @@ func (s *session) retire() bool {
 func (s *session) heartbeat(ctx context.Context) (time.Time, error) {
 	s.use()
 	path := s.d.keys.beat(s.id)
-	stat, err := call(ctx, s, func(c *zk.Conn) (*zk.Stat, error) { return c.Set(path, nil, -1) })
+	stat, err := ask(ctx, s, func(c *zk.Conn) (*zk.Stat, error) { return c.Set(path, nil, -1) })
 	if errors.Is(err, zk.ErrNoNode) { // somebody has deleted it
 		_, err = s.create(ctx, path, zk.FlagEphemeral)
 		return time.Now(), err

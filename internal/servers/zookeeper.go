@@ -42,6 +42,12 @@ func ZooKeeperEnsemble(t testing.TB, n int, lines ...string) []*Server {
 			return append(members, lines...)
 		}))
 	}
+	waitForZooKeeper(t, ensemble)
+	return ensemble
+}
+
+func waitForZooKeeper(t testing.TB, ensemble []*Server) {
+	t.Helper()
 	waitFor(t, "the ZooKeeper ensemble has a leader", func(ctx context.Context) error {
 		for _, s := range ensemble {
 			if err := zookeeperServes(ctx, s); err != nil {
@@ -50,7 +56,31 @@ func ZooKeeperEnsemble(t testing.TB, n int, lines ...string) []*Server {
 		}
 		return nil
 	})
-	return ensemble
+}
+
+// ZooKeeperApart starts ZooKeeper servers with the timing of ZooKeeper's guide, on a network of their own, where tests can
+// cut them off from each other, and each with a disk of its own for its log, which can be stalled: see [Server.StallDisk].
+func ZooKeeperApart(t testing.TB, n int, lines ...string) ([]*Server, *Network) {
+	t.Helper()
+	network := NewNetwork(t, n)
+	members := []string{
+		"standaloneEnabled=false", "tickTime=2000", "initLimit=5", "syncLimit=2", "forceSync=yes",
+		"clientPortAddress=0.0.0.0", "clientPort=2181",
+	}
+	for i := range n {
+		members = append(members, fmt.Sprintf("server.%d=%s:2888:3888", i+1, network.IP(i)))
+	}
+	ensemble := make([]*Server, n)
+	for i := range n {
+		k := zookeeperKind(t, zookeeperListens, func(s *Server) []string {
+			dir := filepath.Join(s.Dir, "snapshots") // the disk is mounted over "data"
+			write(t, filepath.Join(dir, "myid"), fmt.Sprint(i+1))
+			return slices.Concat(members, []string{"dataDir=" + dir, "dataLogDir=" + filepath.Join(s.Dir, "data")}, lines)
+		})
+		ensemble[i] = start(t, network.in(t, i, "2181", onDisk(t, k)))
+	}
+	waitForZooKeeper(t, ensemble)
+	return ensemble, network
 }
 
 // zookeeperKind is a ZooKeeper server with these lines in its configuration besides those that all have. It does not
