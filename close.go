@@ -48,7 +48,10 @@ func (c *Client) disconnect(ctx context.Context) error {
 	ctx, cancel := outlive(ctx, disconnectGrace)
 	defer cancel()
 	closed := make(chan error, 1)
-	go func() { closed <- c.driver.Close() }()
+	go func() {
+		_, err := rescued(c, func() (struct{}, error) { return struct{}{}, c.driver.Close() })
+		closed <- err
+	}()
 	select {
 	case err := <-closed:
 		return err

@@ -54,13 +54,18 @@ func (h *hold) detach(ctx context.Context, g *grant) error {
 		return h.lock.failure("detach", errors.New("that is under way already"))
 	}
 	defer h.doneLeaving()
+	left := false
+	defer func() {
+		if !left { // also when the driver panicked
+			h.lock.client.keeper.takeUp(&h.kept)
+		}
+	}()
 	if err := h.leaveAlone(ctx); err != nil {
-		h.lock.client.keeper.takeUp(&h.kept)
 		return err
 	}
 	leases, ended := g.end(ErrReleased)
+	left = ended
 	if !ended { // somebody else gives the claim back, or keeps it for its least time
-		h.lock.client.keeper.takeUp(&h.kept)
 		return h.lock.failure("detach", errors.New("the lease ended meanwhile"))
 	}
 	return h.left(ctx, g, leases)

@@ -74,6 +74,30 @@ func TestDetachedLockGoesOnElsewhere(t *testing.T) {
 	}
 }
 
+// Detach waits for the request of a Check that nobody waits for any more: it may still arrive, on a backend that does not tell
+// which was sent first.
+func TestDetachWaitsForCheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cable, a, b := twoClients(t)
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		cable.set(faults{cut: true})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		wantErr(t, lease.Check(ctx), context.DeadlineExceeded, holdfast.ErrUnavailable)
+		sent := cable.count("request")
+		cable.set(faults{})
+		handle := make(chan string)
+		go func() { handle <- must(lease.Detach(t.Context()))(t) }()
+		synctest.Wait()
+		if n := cable.count("request") - sent; n != 0 {
+			t.Errorf("%d requests were sent while that of Check could still arrive", n)
+		}
+		if _, err := b.CheckHandle(t.Context(), <-handle); err != nil {
+			t.Errorf("detached after that: %v", err)
+		}
+	})
+}
+
 func TestDetachedLockLivesForItsTTL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, a, b := twoClients(t)

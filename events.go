@@ -8,7 +8,8 @@ import (
 )
 
 // events carry what happens to locks by itself to the observer and the logger, one after the other in a goroutine that is
-// there while there is something to tell. The handlers of others may take any time: nothing waits for them.
+// there while there is something to tell. The handlers of others may take any time: nothing waits for them. Nor does their
+// panic end anything.
 type events struct {
 	mu     sync.Mutex
 	queue  []event
@@ -16,23 +17,24 @@ type events struct {
 	busy   bool // the goroutine is there
 }
 
-// An event is what to call, with how many were dropped just before it.
+// An event is what to call, with how many were dropped just before it, and what to do when that panics.
 type event struct {
 	tell   func(missed int)
 	missed int
+	failed func(*crash)
 }
 
 // mostEvents bounds how many wait for a handler that is slow.
 const mostEvents = 4096
 
-func (es *events) add(tell func(missed int)) {
+func (es *events) add(tell func(missed int), failed func(*crash)) {
 	es.mu.Lock()
 	defer es.mu.Unlock()
 	if len(es.queue) == mostEvents {
 		es.missed++
 		return
 	}
-	es.queue = append(es.queue, event{tell, es.missed})
+	es.queue = append(es.queue, event{tell, es.missed, failed})
 	es.missed = 0
 	if !es.busy {
 		es.busy = true
@@ -42,7 +44,9 @@ func (es *events) add(tell func(missed int)) {
 
 func (es *events) deliver() {
 	for e, ok := es.next(); ok; e, ok = es.next() {
-		e.tell(e.missed)
+		if caught := catch(func() { e.tell(e.missed) }); caught != nil {
+			e.failed(caught)
+		}
 	}
 }
 
@@ -71,5 +75,5 @@ func (c *Client) warn(logger *slog.Logger, message string, attrs ...any) {
 		if ctx := context.Background(); logger.Enabled(ctx, r.Level) {
 			logger.Handler().Handle(ctx, r) // whose errors concern the handler alone
 		}
-	})
+	}, cry)
 }

@@ -73,10 +73,12 @@ func (l *lock) look(ctx context.Context) ([]Entry, error) {
 func (l *lock) changed(ctx context.Context) (<-chan error, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, max(l.settings.ttl, shortestTTL)/renewAfter)
 	changed, begun := make(chan error, 1), make(chan struct{})
-	l.client.background.run(func() { // ends with its context, which Close ends too
+	l.client.run(func() { // ends with its context, which Close ends too
 		defer cancel()
 		close(begun)
-		err := driver.Watch(ctx, l.client.driver, l.name)
+		_, err := rescued(l.client, func() (struct{}, error) {
+			return struct{}{}, driver.Watch(ctx, l.client.driver, l.name)
+		})
 		if ctx.Err() != nil {
 			err = nil
 		}

@@ -51,8 +51,9 @@ type visitor struct {
 
 // passed is what a visitor gets.
 type passed struct {
-	grant *grant
-	err   error
+	grant  *grant
+	err    error
+	caught *crash // a panic, to go on with
 }
 
 // passGate acquires an exclusive lock together with the other goroutines of this client.
@@ -162,6 +163,9 @@ func (g *gate) await(ctx context.Context, l *lock, v *visitor) (*grant, error) {
 	defer l.client.waits()()
 	select {
 	case p := <-v.ready:
+		if p.caught != nil {
+			panic(p.caught.value)
+		}
 		return p.grant, p.err
 	case <-ctx.Done():
 		g.leave(v)
@@ -184,6 +188,9 @@ func (g *gate) leave(v *visitor) {
 		return
 	}
 	p := <-v.ready
+	if p.caught != nil {
+		g.lock.client.survive(p.caught)
+	}
 	if p.grant == nil {
 		return
 	}
@@ -197,18 +204,38 @@ func (g *gate) search(w *waiter) {
 	ctx, cancel := context.WithCancel(context.Background())
 	g.stop = cancel
 	l := g.lock
-	l.client.background.run(func() {
+	l.client.run(func() {
 		defer cancel()
 		var h *hold
 		var err error
-		if w == nil {
-			h, w, err = l.begin(ctx, g.ask, true)
+		caught := catch(func() {
+			if w == nil {
+				h, w, err = l.begin(ctx, g.ask, true)
+			}
+			if w != nil {
+				h, err = l.pursue(ctx, g.ask, w)
+			}
+		})
+		if caught != nil {
+			g.failed(caught)
+		} else {
+			g.found(ctx, h, err)
 		}
-		if w != nil {
-			h, err = l.pursue(ctx, g.ask, w)
-		}
-		g.found(ctx, h, err)
 	})
+}
+
+// failed passes a panic of the search on to the first visitor. The others have the lock sought anew.
+func (g *gate) failed(caught *crash) {
+	g.gates.mu.Lock()
+	g.stop = nil
+	if len(g.visitors) > 0 {
+		g.visitors[0].ready <- passed{caught: caught}
+		g.visitors = g.visitors[1:]
+	} else {
+		g.lock.client.survive(caught)
+	}
+	g.gates.mu.Unlock()
+	g.proceed()
 }
 
 // found gives the first visitor what the search brought: the lock, or to all of them the reason why not.
@@ -221,7 +248,7 @@ func (g *gate) found(ctx context.Context, h *hold, err error) {
 		g.opened(h)
 	case h != nil:
 		g.close()
-		h.lock.client.background.run(h.unwanted)
+		h.lock.client.run(h.unwanted)
 	case ctx.Err() != nil && len(g.visitors) > 0: // they came after the search was ended for want of visitors
 		g.search(nil)
 	default:

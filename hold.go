@@ -189,7 +189,10 @@ func (h *hold) surrender() *ending {
 	}
 	if left := h.leastTimeLeft(); left > 0 {
 		c := h.lock.client
-		c.background.run(func() { e.tell(h.linger(c.lifetime, g, left)) })
+		c.run(func() {
+			_, err := rescued(c, func() (struct{}, error) { return struct{}{}, h.linger(c.lifetime, g, left) })
+			e.tell(err)
+		})
 		return e
 	}
 	if _, ended := h.end(); !ended {

@@ -3,6 +3,7 @@ package holdfast
 import (
 	"container/heap"
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -349,7 +350,10 @@ func (k *keeper) renew(batch []*kept) {
 	ctx, cancel := context.WithTimeout(k.client.lifetime, limit)
 	defer cancel()
 	sent := now()
-	results, err := driver.Renew(ctx, k.client.driver, claims)
+	results, err := rescued(k.client, func() ([]driver.Result, error) { return driver.Renew(ctx, k.client.driver, claims) })
+	if err == nil && len(results) != len(claims) {
+		err = fmt.Errorf("the driver has %d answers to %d claims", len(results), len(claims))
+	}
 	for i, c := range batch {
 		if err != nil {
 			k.settle(c, sent, driver.Result{Err: err})

@@ -1,7 +1,6 @@
 package holdfast
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,31 +116,6 @@ func (l *Lease) endedLocked() error {
 // ValidUntil returns when the lease ends unless it is renewed before.
 func (l *Lease) ValidUntil() time.Time { return l.grant.hold.validUntil().time() }
 
-// Check asks the backend whether the lock is still held, in one round trip that also renews it. It returns nil, a
-// *LostError, or what kept the backend from answering, which leaves the lease as it was.
-func (l *Lease) Check(ctx context.Context) error {
-	if err := l.Err(); err != nil {
-		return err
-	}
-	h := l.grant.hold
-	k := h.lock.client.keeper
-	if !k.visit(&h.kept) {
-		return cmp.Or(l.Err(), h.lock.failure("check", errors.New("the lease is about to be detached")))
-	}
-	sent := now()
-	st, err := h.lock.client.driver.Request(ctx, h.renewal())
-	k.visited(&h.kept, sent, st, err)
-	switch {
-	case isGone(err):
-		h.gone(err)
-	case err != nil:
-		return h.lock.unserved(ctx, "check", err)
-	default:
-		h.renewed(st, sent)
-	}
-	return l.Err()
-}
-
 // Release gives the lock back. It works although ctx is done, and may be called again: the first result stays. nil says
 // that the lock was ours until now, and a *LostError that it was not: what it protected may have overlapped with
 // others' work. ErrUnknown says that the backend did not answer; the claim then is given back in the background, or
@@ -155,7 +129,7 @@ func (l *Lease) Release(ctx context.Context) error {
 }
 
 // errPanicked stays the result of a release in which the driver panicked.
-var errPanicked = fmt.Errorf("release: %w: the driver panicked; the TTL ends the lock at the latest", ErrUnknown)
+var errPanicked = fmt.Errorf("%w: the driver panicked; the TTL ends the lock at the latest", ErrUnknown)
 
 func (l *Lease) release(ctx context.Context) error {
 	g := l.grant
@@ -210,17 +184,18 @@ func (l *Lease) tell(op Op, err error) {
 		return
 	}
 	e := l.event(op, err)
-	l.grant.lock.client.events.add(func(missed int) {
+	c := l.grant.lock.client
+	c.events.add(func(missed int) {
 		e.Missed = missed
 		l.tellObserver(context.Background(), o, e)
-	})
+	}, func(caught *crash) { c.survive(caught) })
 }
 
 func (l *Lease) tellObserver(ctx context.Context, o Observer, e Event) {
-	o.Observe(ctx, e)
 	if l.leave != nil {
-		l.leave(e)
+		defer l.leave(e) // also when the observer panics
 	}
+	o.Observe(ctx, e)
 }
 
 func (l *Lease) event(op Op, err error) Event {

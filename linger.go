@@ -69,12 +69,17 @@ func (c *Client) canDetach(left time.Duration) bool {
 
 // stayIfOurs is stay after the backend has said that the claim is still there.
 func (h *hold) stayIfOurs(ctx context.Context, g *grant, left time.Duration) error {
+	gone := false
+	defer func() {
+		if !gone { // also when the driver panicked
+			h.stay(left)
+		}
+	}()
 	_, _, err := h.lock.request(ctx, h.renewal(), h.grantedTTL())
-	if isGone(err) {
+	if gone = isGone(err); gone {
 		h.end()
 		return g.lost(LostGone, nil)
 	}
-	h.stay(left)
 	if err != nil {
 		return h.lock.failure("release", ErrUnknown, err, errors.New("it is kept for the rest of its least time"))
 	}
@@ -96,7 +101,7 @@ func (h *hold) stay(left time.Duration) {
 	h.current = nil
 	h.mu.Unlock()
 	c := h.lock.client
-	c.background.run(func() {
+	c.run(func() {
 		if driver.Sleep(c.lifetime, left) == nil {
 			h.unwanted()
 		}

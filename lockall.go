@@ -83,7 +83,7 @@ func (ls Leases) giveBack(ctx context.Context) error {
 	var left sync.WaitGroup
 	for _, l := range ls.present() {
 		left.Add(1)
-		l.grant.lock.client.background.run(func() { // Close waits for it, and it ends with the lease at the latest
+		l.grant.lock.client.run(func() { // Close waits for it, and it ends with the lease at the latest
 			defer left.Done()
 			_ = l.Release(context.WithoutCancel(ctx)) // nobody is left to tell
 		})

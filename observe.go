@@ -13,7 +13,8 @@ import (
 // Who acquires or releases a lock calls Observe, with the context given to that call, and goes on when it returns. What
 // happens to a lease by itself, that is losses and what Close gives back, comes from one goroutine of the client, which
 // no lock waits for, with a context of no values. Up to 4096 such events wait for an observer that is slow; more are
-// dropped, and [Event.Missed] tells. Observe is called by several goroutines at once, and must not use the lock.
+// dropped, and [Event.Missed] tells. A panic of Observe goes on up to who acquires or releases; that in the goroutine of
+// the client is told to the logger. Observe is called by several goroutines at once, and must not use the lock.
 type Observer interface {
 	Observe(ctx context.Context, e Event)
 }

@@ -107,7 +107,7 @@ func TestPanicOfTheDriverWhileAcquiring(t *testing.T) {
 	}
 }
 
-// The same of who waits in a goroutine of its own; where several wait together, the panic ends the program.
+// The same of who waits.
 func TestPanicOfTheDriverWhileWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memlock.New()

@@ -77,7 +77,7 @@ func (gs *gates) answered(h *hold, sent instant, contended bool) {
 	}
 	gs.mu.Unlock()
 	if over {
-		h.lock.client.background.run(h.returnUnused)
+		h.lock.client.run(h.returnUnused)
 	}
 }
 

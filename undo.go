@@ -65,7 +65,9 @@ func (u *undoer) staff() {
 func (u *undoer) work() {
 	pace := pace{}
 	for next, ok := u.next(); ok; next, ok = u.next() {
-		err := u.client.release(u.client.lifetime, next.claim)
+		_, err := rescued(u.client, func() (struct{}, error) {
+			return struct{}{}, u.client.release(u.client.lifetime, next.claim)
+		})
 		if isFinal(err) {
 			pace.last = 0
 			u.settled(next, err)

@@ -22,14 +22,14 @@ func (h *hold) watch() {
 	} else if w, ok := driver.As[driver.Waiter](c.driver); ok {
 		ctx, cancel := context.WithCancel(c.lifetime)
 		h.unwatch = cancel
-		c.background.run(func() { h.wait(ctx, w) }) // ends with the hold
+		c.run(func() { h.wait(ctx, w) }) // ends with the hold
 	}
 }
 
 // wait passes on what a backend pushes that needs a goroutine for each claim.
 func (h *hold) wait(ctx context.Context, w driver.Waiter) {
 	for pace := (pace{}); ctx.Err() == nil; pace.pause(ctx) { // the loop looks
-		st, err := w.Wait(ctx, h.claim)
+		st, err := rescued(h.lock.client, func() (driver.Status, error) { return w.Wait(ctx, h.claim) })
 		switch {
 		case ctx.Err() != nil:
 		case isGone(err):
@@ -57,7 +57,7 @@ func (ls *listening) add(c *Client, l driver.Listener, h *hold) {
 	ls.queue = append(ls.queue, h)
 	if !ls.busy {
 		ls.busy = true
-		c.background.run(func() { ls.begin(c.closing, l) })
+		c.run(func() { ls.begin(c.closing, l) })
 	}
 }
 
@@ -97,14 +97,21 @@ func (h *hold) listen(ctx context.Context, l driver.Listener) (done bool) {
 	c := h.lock.client
 	ctx, cancel := context.WithTimeout(ctx, attemptLimit(h.grantedTTL()))
 	defer cancel()
-	stop, err := l.Listen(ctx, h.claim, func() { c.keeper.hurry(&h.kept) })
+	stop, err := rescued(c, func() (func(), error) {
+		return l.Listen(ctx, h.claim, func() { c.keeper.hurry(&h.kept) })
+	})
 	if err != nil {
 		return false
 	}
+	unwatch := func() {
+		if caught := catch(stop); caught != nil { // it is called wherever the hold ends
+			c.survive(caught)
+		}
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.unwatch = stop; h.over {
-		stop()
+	if h.unwatch = unwatch; h.over {
+		unwatch()
 	}
 	return true
 }

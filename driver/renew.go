@@ -2,6 +2,9 @@ package driver
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync"
 )
 
@@ -29,14 +32,23 @@ func Renew(ctx context.Context, d Driver, claims []Claim) ([]Result, error) {
 		return r.Renew(ctx, claims)
 	}
 	results := make([]Result, len(claims))
+	panics := make([]error, min(renewAtOnce, len(claims)))
 	var wg sync.WaitGroup
-	for first := range min(renewAtOnce, len(claims)) {
+	for first := range panics {
 		wg.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					panics[first] = fmt.Errorf("%v\n\n%s", p, debug.Stack())
+				}
+			}()
 			for i := first; i < len(claims); i += renewAtOnce {
 				results[i].Status, results[i].Err = d.Request(ctx, claims[i])
 			}
 		})
 	}
 	wg.Wait()
+	if p := errors.Join(panics...); p != nil {
+		panic(p) // in the goroutine of the caller, as a Renewer does
+	}
 	return results, nil
 }

@@ -1,0 +1,99 @@
+package holdfast
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Check asks the backend whether the lock is still held, in one round trip that also renews it. It returns nil, a
+// *LostError, or what kept the backend from answering, which leaves the lease as it was.
+func (l *Lease) Check(ctx context.Context) error {
+	if err := l.Err(); err != nil {
+		return err
+	}
+	h := l.grant.hold
+	if ctx.Err() != nil {
+		return h.lock.unserved(ctx, "check", ctx.Err())
+	}
+	if !h.lock.client.keeper.visit(&h.kept) {
+		return cmp.Or(l.Err(), h.lock.failure("check", errors.New("the lease is about to be detached")))
+	}
+	if err := h.visit(ctx); err != nil {
+		return err
+	}
+	return l.Err()
+}
+
+// A question is a request about a hold that is not the keeper's. It goes on for a while after nobody waits for it any more:
+// what was given up may still arrive, so who leaves the claim alone waits until it is over.
+type question struct {
+	err    error
+	caught *crash // a panic, to go on with
+}
+
+// visit asks one that the keeper has counted. The error is about anything but the end of the claim.
+func (h *hold) visit(ctx context.Context) error {
+	answer, left := make(chan question), make(chan struct{})
+	defer close(left)
+	go func() {
+		defer close(answer) // also when the driver ends the goroutine
+		q := h.visitOnce(ctx)
+		select {
+		case answer <- q:
+		case <-left:
+			if q.caught != nil {
+				h.lock.client.survive(q.caught)
+			}
+		}
+	}()
+	select {
+	case q, ok := <-answer:
+		if q.caught != nil {
+			panic(q.caught.value)
+		}
+		if !ok {
+			return h.lock.failure("check", errPanicked)
+		}
+		return q.err
+	case <-ctx.Done():
+		return h.lock.unserved(ctx, "check", ctx.Err())
+	}
+}
+
+// visitOnce asks, and passes on what the backend says.
+func (h *hold) visitOnce(ctx context.Context) (q question) {
+	asking, stop := h.lock.client.outlasting(ctx, attemptLimit(h.grantedTTL()))
+	defer stop()
+	sent := now()
+	var st driver.Status
+	err := errPanicked
+	q.caught = catch(func() {
+		defer func() { h.lock.client.keeper.visited(&h.kept, sent, st, err) }()
+		st, err = h.lock.client.driver.Request(asking, h.renewal())
+	})
+	switch {
+	case isGone(err):
+		h.gone(err)
+	case err != nil:
+		q.err = h.lock.unserved(ctx, "check", err)
+	default:
+		h.renewed(st, sent)
+	}
+	return q
+}
+
+// outlasting returns a context that ends so long after ctx, or with the client.
+func (c *Client) outlasting(ctx context.Context, by time.Duration) (context.Context, func()) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stopLate := context.AfterFunc(ctx, func() { time.AfterFunc(by, cancel) })
+	stopWithClient := context.AfterFunc(c.lifetime, cancel)
+	return longer, func() {
+		stopLate()
+		stopWithClient()
+		cancel()
+	}
+}
