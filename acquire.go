@@ -134,7 +134,9 @@ func (l *lock) requestOften(
 ) (r reply) {
 	p, pace := patient(patience, claim.TTL), pace{}
 	r.sent = p.began
+	defer l.inquiry.over()
 	for attempts := 1; ; attempts++ {
+		l.inquiry.begun(attempts, since)
 		r.Status, r.err = l.client.request(ctx, claim, p.limit(r.sent), r.sent)
 		if r.err == nil || answered(r.err) {
 			return r

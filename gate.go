@@ -34,6 +34,7 @@ type gate struct {
 	key   gateKey
 	lock  *lock
 	ask   ask
+	asked inquiry // what is being asked for those who wait
 
 	// Guarded by gates.mu.
 	hold     *hold              // nil while it is sought
@@ -95,7 +96,8 @@ func (gs *gates) add(key gateKey, l *lock, a ask) *gate {
 	if gs.open == nil {
 		gs.open = make(map[gateKey]*gate)
 	}
-	g := &gate{gates: gs, key: key, lock: l, ask: a}
+	g := &gate{gates: gs, key: key, ask: a}
+	g.lock = g.heard(l)
 	gs.open[key] = g
 	return g
 }
@@ -134,7 +136,14 @@ func (g *gate) begin(ctx context.Context, l *lock, wait bool) (h *hold, w *waite
 			g.proceed()
 		}
 	}()
-	return l.begin(ctx, g.ask, wait)
+	return g.heard(l).begin(ctx, g.ask, wait)
+}
+
+// heard is a lock of whose unanswered questions those learn who wait at the gate.
+func (g *gate) heard(l *lock) *lock {
+	heard := *l
+	heard.inquiry = &g.asked
+	return &heard
 }
 
 // take makes the hold the gate's. gates.mu is held.
@@ -168,8 +177,9 @@ func (g *gate) await(ctx context.Context, l *lock, v *visitor) (*grant, error) {
 		}
 		return p.grant, p.err
 	case <-ctx.Done():
+		silent := g.asked.silence(ctx)
 		g.leave(v)
-		return nil, l.notAcquired(ctx)
+		return nil, l.notAcquired(ctx, silent)
 	}
 }
 

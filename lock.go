@@ -13,6 +13,7 @@ type lock struct {
 	client   *Client
 	name     string
 	settings settings
+	inquiry  *inquiry // what is asked for those who wait at a gate; nil for others
 }
 
 func (c *Client) lock(name string, opts []Option) lock {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 )
 
@@ -102,6 +103,34 @@ func silence(ctx context.Context, attempts int, since instant, err error) error 
 	}
 	took := now().sub(since).Round(time.Millisecond)
 	return fmt.Errorf("%w: no answer since %s (%v): %w", ErrUnavailable, since.time().Format(time.TimeOnly), took, err)
+}
+
+// An inquiry is a question that is not answered yet, for those to look at who wait for what it is about.
+type inquiry struct {
+	mu       sync.Mutex
+	attempts int // zero: there is none
+	since    instant
+}
+
+func (q *inquiry) begun(attempts int, since instant) {
+	if q == nil {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.attempts, q.since = attempts, since
+}
+
+func (q *inquiry) over() { q.begun(0, 0) }
+
+// silence is that of a backend that does not answer when ctx ends; nil when nothing is asked.
+func (q *inquiry) silence(ctx context.Context) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.attempts == 0 {
+		return nil
+	}
+	return silence(ctx, q.attempts, q.since, ctx.Err())
 }
 
 // unserved is failure for what is asked once.

@@ -101,6 +101,55 @@ func TestWaitThatEndsInAnOutage(t *testing.T) {
 	})
 }
 
+// Those who wait together have the same answer, though one asks for all of them: also those whom another asked for that
+// waits no more. Who waits for a backend that answers is told of no outage.
+func TestWaitTogetherThatEndsInAnOutage(t *testing.T) {
+	for name, outage := range outages {
+		for _, row := range []struct {
+			what    string
+			down    time.Duration // when the outage begins; the first of them waits for one and a half TTL, the second for four
+			outages int           // so many of them are told of it
+		}{
+			{"from the beginning", 0, 2},
+			{"while both wait", ttl / 4, 2},
+			{"while one waits", 2 * ttl, 1},
+			{"after both have waited", 5 * ttl, 0},
+		} {
+			t.Run(name+" "+row.what, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					l, a, b := twoClients(t)
+					must(b.Mutex("m").Lock(t.Context()))(t)
+					l.set(faults{slow: time.Millisecond})
+					if row.down == 0 {
+						l.set(outage)
+					} else {
+						time.AfterFunc(row.down, func() { l.set(outage) })
+					}
+					told := 0
+					ends := make(chan error)
+					for _, patience := range []time.Duration{3 * ttl / 2, 4 * ttl} {
+						go func() {
+							ctx, cancel := context.WithTimeout(t.Context(), patience)
+							defer cancel()
+							ends <- second(a.Mutex("m", holdfast.WithPatience(holdfast.Endless)).Lock(ctx))
+						}()
+						synctest.Wait()
+					}
+					for range 2 {
+						err := <-ends
+						if wantErr(t, err, context.DeadlineExceeded); errors.Is(err, holdfast.ErrUnavailable) {
+							told++
+						}
+					}
+					if told != row.outages {
+						t.Errorf("%d of them were told of the outage, want %d", told, row.outages)
+					}
+				})
+			})
+		}
+	}
+}
+
 // An acquisition gives up when its patience is at its end, and says for how long the backend has been silent.
 func TestPatience(t *testing.T) {
 	const none = time.Duration(0)
