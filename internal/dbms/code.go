@@ -46,6 +46,7 @@ func number(err error) string {
 func Undone(err error) bool {
 	return slices.Contains([]string{
 		"1213",  // ER_LOCK_DEADLOCK; at a COMMIT of Galera, too
+		"3101",  // ER_TRANSACTION_ROLLBACK_DURING_COMMIT, of group replication
 		"40001", // serialization_failure
 		"40P01", // deadlock_detected
 	}, Code(err))

@@ -29,6 +29,7 @@ func TestCode(t *testing.T) {
 		{&MySQLError{1213}, "1213", true, false, false},
 		{fmt.Errorf("lock: %w", &MySQLError{1205}), "1205", false, true, false},
 		{errors.Join(errors.New("first"), fmt.Errorf("second: %w", &MySQLError{3572})), "3572", false, true, false},
+		{&MySQLError{3101}, "3101", true, false, false},
 		{&MySQLError{1146}, "1146", false, false, true},
 		{fmt.Errorf("lock: %w", &pgError{"40P01"}), "40P01", true, false, false},
 		{&pgError{"40001"}, "40001", true, false, false},

@@ -25,7 +25,7 @@ var tests = map[string]string{
 	"sqlmysql":     "./lab/sqltest/mariadb",
 	"sqlpostgres":  "./lab/sqltest/postgres",
 	"sessmysql":    "./lab/sessiontest -run=Test(Driver|Faults)/mariadb",
-	"sesspostgres": "./lab/sessiontest -run=Test(Driver|Faults|Proxies)/postgres",
+	"sesspostgres": "./lab/sessiontest -run=Test(Driver|Faults|Proxies|LocksOfOther)/postgres",
 	"redisguest":   "./redislock -run=Guest",
 	"redislock":    "./redislock/...",
 	"quorum":       "./quorum",

@@ -39,6 +39,7 @@ type Store struct {
 	KillAll   func(testing.TB, *sql.DB) // ends those sessions, in the server
 	Gate      Gate
 	Rival     Rival
+	Faults    Faults
 	Wordy     []string // makes the server log who waits for long
 	Noise     string   // a pattern of lines that it then logs of who waits, or is cut off
 	Deadlocks string   // a query for the number of transactions that the server has ended since they waited for each other

@@ -61,6 +61,8 @@ var use = []test{
 	{"broken waiter takes its bells", testBrokenWaiterTakesItsBells},
 	{"log stays quiet", testLogStaysQuiet},
 	{"busy row", testBusyRow},
+	{"undone by server", testUndoneByServer},
+	{"read only", testReadOnly},
 	{"sweeping waits alone", testSweepingWaitsAlone},
 	{"sessions killed", testSessionsKilled},
 	{"dead flows", testDeadFlows},

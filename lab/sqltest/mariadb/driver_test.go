@@ -58,6 +58,7 @@ func store(t testing.TB) claimstest.Store {
 		KillAll:   killAll,
 		Gate:      gate,
 		Rival:     rival,
+		Faults:    faults,
 		Noise:     "Aborted connection",
 		Deadlocks: metric("lock_deadlocks"),
 		Stranger: []string{

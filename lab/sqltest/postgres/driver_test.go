@@ -58,6 +58,7 @@ func store(t testing.TB) claimstest.Store {
 		},
 		Gate:      gate,
 		Rival:     rival,
+		Faults:    faults,
 		Wordy:     []string{"ALTER SYSTEM SET log_lock_waits = on", "SELECT pg_reload_conf()"},
 		Noise:     "still waiting|acquired .*Lock|canceling statement|unexpected EOF|could not (send|receive)",
 		Deadlocks: "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()",

@@ -10,6 +10,7 @@ import (
 type bells struct {
 	mu    sync.Mutex
 	most  int
+	count int // of bells
 	byID  map[string]bell
 	names map[string]int // of locks, and of how many of their claims there are bells
 	wrong []wrongBell
@@ -20,6 +21,13 @@ type bells struct {
 type bell struct {
 	name  string
 	waits bool
+}
+
+func (b bell) count() int {
+	if b.waits {
+		return 2
+	}
+	return 1
 }
 
 // A wrongBell has to be rung although no request of its claim does so.
@@ -35,7 +43,7 @@ func (b *bells) wanted(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	_, hangs := b.byID[id]
-	return !hangs && len(b.byID) < b.most
+	return !hangs && b.count < b.most
 }
 
 // allow bounds how many hang.
@@ -49,14 +57,11 @@ func (b *bells) allow(most int) {
 func (b *bells) hanging(id string) int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch bell, hangs := b.byID[id]; {
-	case !hangs:
+	bell, hangs := b.byID[id]
+	if !hangs {
 		return 0
-	case bell.waits:
-		return 2
-	default:
-		return 1
 	}
+	return int64(bell.count())
 }
 
 // answered notes what the server said about a claim, and whether it was asked to hang up bells.
@@ -78,7 +83,7 @@ func (b *bells) answered(c driver.Claim, hung bool, a answer) {
 		b.take(c.ID)
 	case a.status.Granted && old.waits:
 		b.wrong = append(b.wrong, wrongBell{c.ID, bellOfWait})
-		b.byID[c.ID] = bell{name: old.name}
+		b.put(c.ID, bell{name: old.name})
 	}
 }
 
@@ -110,6 +115,7 @@ func (b *bells) put(id string, one bell) {
 	b.take(id)
 	b.byID[id] = one
 	b.names[one.name]++
+	b.count += one.count()
 }
 
 func (b *bells) take(id string) {
@@ -118,6 +124,7 @@ func (b *bells) take(id string) {
 		return
 	}
 	delete(b.byID, id)
+	b.count -= one.count()
 	if b.names[one.name]--; b.names[one.name] == 0 {
 		delete(b.names, one.name)
 	}
@@ -130,8 +137,8 @@ func (b *bells) areOf(name string) bool {
 	return b.names[name] > 0
 }
 
-// count is of how many claims there are bells.
-func (b *bells) count() int {
+// claims is of how many claims there are bells.
+func (b *bells) claims() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.byID)
@@ -141,7 +148,7 @@ func (b *bells) count() int {
 func (b *bells) fall() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.byID, b.names, b.wrong = nil, nil, nil
+	b.byID, b.names, b.wrong, b.count = nil, nil, nil, 0
 }
 
 func (b *bells) takeWrong() []wrongBell {

@@ -25,6 +25,8 @@ type Dialect struct {
 	// it follows in wishes.
 	session, wishes []string
 
+	isPostgres bool // or else MySQL or MariaDB
+
 	// tied reports that a statement which was prepared belongs to a session of the server, and is unknown in others. Where it
 	// is false, proxies that share sessions prepare it where it is needed.
 	tied bool
@@ -40,10 +42,13 @@ type Dialect struct {
 
 	// The starts of codes of errors: see [dbms.Code].
 	busy    []string // nothing was done since others were in the way
+	lost    []string // nothing was done, and another connection may do better, as after a failover
 	refused []string // asking again will not help
 	missing []string // tables or routines are not there
 
-	bells int // how many claims of one client have bells at most
+	bells  int                    // how many hang in a connection at most
+	limit  string                 // a query for what else limits that; older servers may not know it
+	within func(limit string) int // how many may hang then
 
 	facts     []health.Fact // what Check looks at
 	sessionID string        // a query for the number of the session
@@ -92,7 +97,17 @@ var callable = []routine{
 	readQueue, readNames, readDigest, takeTurn, noteTurn, surveyRows, tidyQueue, forgetEnds, retireLocks,
 }
 
+// recognise refuses a database of another kind, and one that passes for this kind.
+func (d *Dialect) recognise(ctx context.Context, q dbms.Querier) (dbms.Kind, error) {
+	kind, err := dbms.Genuine(ctx, q)
+	if err == nil && (kind == dbms.Postgres) != d.isPostgres {
+		err = fmt.Errorf("the database is %v; use the dialect and the URL for that", kind)
+	}
+	return kind, d.explain(err)
+}
+
 func (d *Dialect) isBusy(err error) bool    { return d.isOneOf(err, d.busy) }
+func (d *Dialect) isLost(err error) bool    { return d.isOneOf(err, d.lost) }
 func (d *Dialect) isMissing(err error) bool { return d.isOneOf(err, d.missing) }
 
 func (d *Dialect) isOneOf(err error, codes []string) bool {
@@ -114,8 +129,10 @@ func (d *Dialect) explain(err error) error {
 		return d.notMigrated(err)
 	case health.Stray(err):
 		return fmt.Errorf("%w: %w; %s", driver.ErrRefused, err, prepareNothing)
+	case d.isLost(err):
+		return fmt.Errorf("%w; is the server the primary, and a part of its cluster?", err)
 	case d.isOneOf(err, d.refused):
-		return fmt.Errorf("%w: %w; check the user's rights and that the server is the primary", driver.ErrRefused, err)
+		return fmt.Errorf("%w: %w; check the user's rights", driver.ErrRefused, err)
 	}
 	return err
 }

@@ -46,6 +46,9 @@ const (
 
 // New makes a driver on a database that the caller has opened, in which [Migrate] has made the tables.
 func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (*Driver, error) {
+	if _, err := d.recognise(ctx, db); err != nil {
+		return nil, err
+	}
 	w, err := findWay(ctx, db, d, s.Pooler)
 	if err != nil {
 		return nil, err

@@ -149,6 +149,9 @@ func (l *lane) untilFree(ctx, patient context.Context, sent *sending, f func() e
 		case health.Stray(err) && !l.conn.shared:
 			sent.undone() // another session got it, which had it not
 			l.drop()
+		case dialect.isLost(err):
+			l.drop()
+			return unsent(err)
 		case isUnsent(err) && !fresh:
 			sent.undone()
 			l.drop()
@@ -184,7 +187,7 @@ func (l *lane) drop() {
 }
 
 // hangs reports whether bells hang in the connection.
-func (l *lane) hangs() bool { return l.bells.count() > 0 }
+func (l *lane) hangs() bool { return l.bells.claims() > 0 }
 
 // ringAll rings the bells that became wrong, after the answer that showed it.
 func (l *lane) ringAll(ctx context.Context) {

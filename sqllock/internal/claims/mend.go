@@ -82,7 +82,7 @@ func (p *pool) bellLane(c driver.Claim) (l *lane, hangs bool) {
 	}
 	var emptiest *lane
 	for _, l := range p.lanes {
-		if emptiest == nil || l.bells.count() < emptiest.bells.count() {
+		if emptiest == nil || l.bells.claims() < emptiest.bells.claims() {
 			emptiest = l
 		}
 	}

@@ -29,6 +29,9 @@ func Migrate(ctx context.Context, db *sql.DB, d *Dialect) error {
 		return d.explain(err)
 	}
 	defer discard(conn)
+	if _, err := d.recognise(ctx, conn); err != nil {
+		return err
+	}
 	return d.explain(d.migrate(ctx, conn, d))
 }
 

@@ -22,17 +22,25 @@ var MySQL = &Dialect{
 		"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 		"SET SESSION autocommit = 1, innodb_lock_wait_timeout = 5, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
 	},
-	wishes:    []string{"SET SESSION max_statement_time = 0"}, // MariaDB's; MySQL's concerns only SELECT
-	migrate:   migrateMySQL,
-	forward:   mysqlForward,
-	anew:      dropped,
-	preface:   "-- Makes what Holdfast needs in this database. Run it, as in: mysql DATABASE < FILE\n\n",
-	ended:     endedByDelimiter,
-	helpers:   []routine{"shorten", "finish", "bury", "grant", "settle", "pass", "enter", "state", "hang", "withdraw"},
-	busy:      []string{"1205", "1213", "1020"},
-	refused:   []string{"1044", "1045", "1049", "1142", "1227", "1290", "1370", "1792", "1836", "3572"},
-	missing:   []string{"1146", "1305", "1318"},
-	bells:     256,
+	wishes:  []string{"SET SESSION max_statement_time = 0"}, // MariaDB's; MySQL's concerns only SELECT
+	migrate: migrateMySQL,
+	forward: mysqlForward,
+	anew:    dropped,
+	preface: "-- Makes what Holdfast needs in this database. Run it, as in: mysql DATABASE < FILE\n\n",
+	ended:   endedByDelimiter,
+	helpers: []routine{"shorten", "finish", "bury", "grant", "settle", "pass", "enter", "state", "hang", "withdraw"},
+	busy:    []string{"1205", "1213", "1020", "3101"},
+	lost:    []string{"1047", "1290", "1792", "1836", "3100"},
+	refused: []string{"1044", "1045", "1049", "1142", "1227", "1370", "3572"},
+	missing: []string{"1146", "1305", "1318"},
+	bells:   256,
+	limit:   dbms.StrictMode,
+	within: func(mode string) int {
+		if dbms.ForbidsLocks(mode) {
+			return 0
+		}
+		return 256
+	},
 	facts:     mysqlFacts,
 	sessionID: "SELECT CONNECTION_ID()",
 }
@@ -67,16 +75,18 @@ func migrateMySQL(ctx context.Context, conn *sql.Conn, d *Dialect) error {
 		return err
 	}
 	var got sql.NullInt64
-	if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK("+turnToMigrate+", 60)").Scan(&got); err != nil {
+	err := conn.QueryRowContext(ctx, "SELECT GET_LOCK("+turnToMigrate+", 60)").Scan(&got)
+	switch {
+	case dbms.LocksForbidden(err): // the cluster makes one table at a time
+	case err != nil:
 		return err
-	}
-	if got.Int64 != 1 {
+	case got.Int64 != 1:
 		return errors.New("somebody else has been making the tables for a minute; try again later")
 	}
 	if done, err := d.upToDate(ctx, conn); done || err != nil { // the turn ends with the connection
 		return err
 	}
-	kind, err := dbms.Ask(ctx, conn)
+	kind, err := d.recognise(ctx, conn)
 	if err != nil {
 		return err
 	}

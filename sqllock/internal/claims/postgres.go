@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -25,20 +26,27 @@ var Postgres = &Dialect{
 	session: []string{settings(
 		"default_transaction_isolation", "read committed",
 		"statement_timeout", "0",
-	)},
-	tied:    true,
-	wishes:  []string{settings("idle_session_timeout", "0", "client_connection_check_interval", "1000")},
-	migrate: migratePostgres,
-	forward: func(d *Dialect) []string { return []string{d.text("forward")} },
-	anew:    replaced,
+	) + ", " + dbms.NoTransactionTimeout},
+	isPostgres: true,
+	tied:       true,
+	wishes:     []string{settings("idle_session_timeout", "0", "client_connection_check_interval", "1000")},
+	migrate:    migratePostgres,
+	forward:    func(d *Dialect) []string { return []string{d.text("forward")} },
+	anew:       replaced,
 	preface: "-- Makes what Holdfast needs in this schema. Run it in one transaction: psql -1 -v ON_ERROR_STOP=1 -f FILE\n" +
 		"SET LOCAL client_min_messages = warning;\n\n",
-	ended:     endedBySemicolon,
-	helpers:   []routine{"now", "bell", "shorten", "finish", "bury", "grant", "settle", "pass", "enter", "withdraw", "place", "hang"},
-	busy:      []string{"40001", "40P01", "55P03"},
-	refused:   []string{"25006", "28", "3D", "42501"},
-	missing:   []string{"42P01", "42883", "3F000"},
-	bells:     32, // the server has room for 64 locks a connection, of all kinds
+	ended:   endedBySemicolon,
+	helpers: []routine{"now", "bell", "shorten", "finish", "bury", "grant", "settle", "pass", "enter", "withdraw", "place", "hang"},
+	busy:    []string{"40001", "40P01", "55P03", "57014"},
+	lost:    []string{"25006", "25P04"},
+	refused: []string{"28", "3D", "42501"},
+	missing: []string{"42P01", "42883", "3F000"},
+	bells:   32,
+	limit:   "SHOW max_locks_per_transaction", // for each connection, of all kinds, in a table that all share
+	within: func(limit string) int {
+		n, _ := strconv.Atoi(limit)
+		return n / 4
+	},
 	facts:     postgresFacts,
 	sessionID: "SELECT pg_backend_pid()",
 }

@@ -88,7 +88,7 @@ func (d *Driver) follow(name string, l *line) {
 			d.poll(ctx, p)
 			continue
 		}
-		a, err := conn.ask(ctx, waitForClaim, []byte(name), p.claim.ID, micros(longestWait), true)
+		a, err := conn.ask(ctx, waitForClaim, []byte(name), p.claim.ID, micros(longestWait), d.way.bells() > 0)
 		if err != nil {
 			conn.close() // it broke, or nobody wants to know any more
 			conn = nil

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
@@ -24,6 +25,7 @@ const (
 type way struct {
 	db      *sql.DB
 	dialect *Dialect
+	most    int // bells in a connection
 	shared  atomic.Bool
 }
 
@@ -33,7 +35,9 @@ func findWay(ctx context.Context, db *sql.DB, d *Dialect, p Pooler) (*way, error
 	if p == FindOut {
 		shared, err = w.look(ctx)
 	}
-	w.shared.Store(shared)
+	if w.shared.Store(shared); !shared && err == nil {
+		w.most, err = w.room(ctx)
+	}
 	return w, d.explain(err)
 }
 
@@ -61,10 +65,23 @@ func (w *way) look(ctx context.Context) (shared bool, err error) {
 // share notes that sessions are shared, as an error has shown.
 func (w *way) share() { w.shared.Store(true) }
 
-// bells is how many claims of a client have bells.
+// bells is how many may hang in a connection.
 func (w *way) bells() int {
 	if w.shared.Load() {
 		return 0
 	}
-	return w.dialect.bells
+	return w.most
+}
+
+// room is how many bells the server lets hang in a connection.
+func (w *way) room(ctx context.Context) (int, error) {
+	var limit string
+	err := w.db.QueryRowContext(ctx, w.dialect.limit).Scan(&limit)
+	switch {
+	case err == nil:
+		return min(w.dialect.within(limit), w.dialect.bells), nil
+	case dbms.Code(err) != "" && !health.Stray(err):
+		return w.dialect.bells, nil // this server has no such limit
+	}
+	return 0, err
 }

@@ -36,6 +36,7 @@ type Dialect struct {
 	number string        // a query for the number of the session
 
 	busy    []string // codes of errors: nothing was done since others were in the way
+	lost    []string // nothing was done, and another session may do better, as after a failover
 	refused []string // asking again will not help
 	missing []string // tables are not there
 }
@@ -58,8 +59,9 @@ var MySQL = &Dialect{
 	now:     "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))",
 	facts:   mysqlFacts,
 	number:  "SELECT CONNECTION_ID()",
-	busy:    []string{"1205", "1213", "1020"},
-	refused: []string{"1044", "1045", "1049", "1142", "1290", "1792", "1836"},
+	busy:    []string{"1205", "1213", "1020", "3101"},
+	lost:    []string{"1047", "1290", "1792", "1836", "3100"},
+	refused: []string{"1044", "1045", "1049", "1142"},
 	missing: []string{"1146"},
 }
 
@@ -74,7 +76,8 @@ var Postgres = &Dialect{
 	key:     func(name string) string { return strconv.FormatInt(advisoryKey(name), 10) },
 	held: func(name string) string {
 		key := uint64(advisoryKey(name))
-		return fmt.Sprintf("l.locktype = 'advisory' AND l.objsubid = 1 AND l.classid = %d AND l.objid = %d AND l.granted", key>>32, key&(1<<32-1))
+		return fmt.Sprintf("l.locktype = 'advisory' AND l.objsubid = 1 AND l.classid = %d AND l.objid = %d AND l.granted AND %s",
+			key>>32, key&(1<<32-1), ofThisDatabase)
 	},
 	try: tryLock,
 	ready: func(ttl, wait time.Duration) string {
@@ -84,7 +87,7 @@ var Postgres = &Dialect{
 			"statement_timeout":             "0",
 			"default_transaction_isolation": "read committed",
 		}
-		var calls []string
+		calls := []string{dbms.NoTransactionTimeout}
 		for name, value := range set {
 			calls = append(calls, fmt.Sprintf("set_config('%s', '%s', false)", name, value))
 		}
@@ -95,7 +98,8 @@ var Postgres = &Dialect{
 	facts:   postgresFacts,
 	number:  "SELECT pg_backend_pid()",
 	busy:    []string{"40001", "40P01", "55P03"},
-	refused: []string{"28", "42501", "42704", "25006", "3D000", "3F000"},
+	lost:    []string{"25006", "25P04"},
+	refused: []string{"28", "42501", "42704", "3D000", "3F000"},
 	missing: []string{"42P01"},
 }
 
@@ -106,6 +110,9 @@ func postgresLease(ttl time.Duration) string {
 func milliseconds(d time.Duration) string {
 	return strconv.FormatInt(int64(whole(d, time.Millisecond)/time.Millisecond), 10)
 }
+
+// ofThisDatabase tells our locks in pg_locks from those of other databases of the server, which do not exclude ours.
+const ofThisDatabase = "l.database = (SELECT oid FROM pg_database WHERE datname = current_database())"
 
 // advisoryKey is one of 2^64 for each name: two of n names share one with odds of n² in 2^65, and then exclude each other.
 func advisoryKey(name string) int64 {
@@ -126,7 +133,7 @@ type nature struct {
 
 func natureOf(ctx context.Context, db *sql.DB) (n nature, err error) {
 	n.traits = driver.Traits{MaxName: 1024, Fenced: true, ServerClock: true}
-	n.kind, err = dbms.Of(ctx, db)
+	n.kind, err = dbms.Genuine(ctx, db)
 	switch n.kind {
 	case dbms.MySQL: // GET_LOCK takes whole seconds, and renewals must come in between
 		n.traits.Backend, n.traits.MinTTL, n.unit, n.wait = "mysql", 5*time.Second, time.Second, time.Second
@@ -211,8 +218,10 @@ func (d *Dialect) explain(err error) error {
 			driver.ErrRefused, err)
 	case health.Stray(err):
 		return fmt.Errorf("%w (%w)", ErrPooled, err)
+	case isOneOf(err, d.lost):
+		return fmt.Errorf("%w; is the server the primary, and a part of its cluster?", err)
 	case isOneOf(err, d.refused):
-		return fmt.Errorf("%w: %w; check the user's rights, that the server is the primary, and that it is PostgreSQL 14 or newer",
+		return fmt.Errorf("%w: %w; check the user's rights, and that the server is PostgreSQL 14 or newer",
 			driver.ErrRefused, err)
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
@@ -13,8 +14,25 @@ import (
 var ErrPooled = fmt.Errorf("%w: a proxy gives each transaction another session of the server, so that a lock would stay with a session that "+
 	"others use; connect to the server itself, let the proxy pool whole sessions, or use claims, without mode=session", driver.ErrRefused)
 
-// probe refuses a proxy that pools transactions, and a database without the tables.
+// errForbidden says that the server lets nobody use its locks.
+var errForbidden = fmt.Errorf("%w: pxc_strict_mode lets nobody use GET_LOCK, which the nodes of the cluster do not share; "+
+	"use claims, without mode=session", driver.ErrRefused)
+
+// isForbidden reports whether it does so.
+func (d *Driver) isForbidden(ctx context.Context) bool {
+	if d.nature.kind != dbms.MySQL {
+		return false
+	}
+	var mode string
+	err := d.db.QueryRowContext(ctx, dbms.StrictMode).Scan(&mode)
+	return err == nil && dbms.ForbidsLocks(mode)
+}
+
+// probe refuses a server that forbids its locks, a proxy that pools transactions, and a database without the tables.
 func (d *Driver) probe(ctx context.Context) error {
+	if d.isForbidden(ctx) {
+		return errForbidden
+	}
 	switch pooled, err := health.Pooled(ctx, d.db, d.dialect.number); {
 	case err != nil:
 		return d.dialect.explain(err)

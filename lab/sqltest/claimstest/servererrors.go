@@ -1,0 +1,93 @@
+package claimstest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Faults lets a server answer with errors that it has for states which a test cannot bring about.
+type Faults struct {
+	Prepare []string                                          // makes what it needs
+	Raise   func(code string) []string                        // lets the next two claims that are added to the queues fail with this error
+	Stop    []string                                          // lets none fail, and removes what was made
+	Undone  []string                                          // codes of errors after which nothing was done, and the same connection can be asked again
+	Lost    []string                                          // codes of those after which another connection may do better
+	Refuse  func(*testing.T, *sql.DB) (allow func())          // refuses to write, as a server does that is not the primary any more
+	User    func(t *testing.T, db *sql.DB, url string) string // the URL for a user whom that concerns
+}
+
+// What a server says it has undone is asked again, and the caller does not learn of it.
+func testUndoneByServer(t *testing.T, s Store) {
+	db, d := s.admin(t), s.client(t)
+	changeAll(t, db, s.Faults.Prepare)
+	defer changeAll(t, db, s.Faults.Stop)
+	for _, code := range s.Faults.Undone {
+		changeAll(t, db, s.Faults.Raise(code))
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		st, err := d.Request(ctx, mutex(t.Name()+code))
+		if err != nil || !st.Granted {
+			t.Errorf("after %s: %+v, %v", code, st, err)
+		}
+	}
+	for _, code := range s.Faults.Lost {
+		changeAll(t, db, s.Faults.Raise(code))
+		if _, err := d.Request(t.Context(), mutex(t.Name()+code)); !errors.Is(err, driver.ErrUnsent) || errors.Is(err, driver.ErrRefused) {
+			t.Errorf("after %s: %v, want an error that says that nothing was done, and leaves hope", code, err)
+		}
+		eventually(t, "it works again", func() bool {
+			st, err := d.Request(t.Context(), mutex(t.Name()+code))
+			return err == nil && st.Granted
+		})
+	}
+}
+
+// A server that was demoted refuses to write, and is the primary again, or another one is, a moment later: an acquisition lasts
+// that long, and a lease is not given up.
+func testReadOnly(t *testing.T, s Store) {
+	db := s.admin(t)
+	d, err := driver.Open(t.Context(), s.Faults.User(t, db, s.URL(s.Addr)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := holdfast.New(d, holdfast.WithTTL(longTTL))
+	defer client.Close(context.Background())
+	lease, err := client.Mutex(t.Name() + " held").Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	allow := s.Faults.Refuse(t, db)
+	if _, err := d.Request(t.Context(), mutex(t.Name())); err == nil || errors.Is(err, driver.ErrRefused) || !errors.Is(err, driver.ErrUnsent) {
+		t.Errorf("a request that the server refuses to write: %v, want an error that says that nothing was done, and leaves hope", err)
+	}
+	if err := d.Release(t.Context(), mutex(t.Name())); err == nil || errors.Is(err, driver.ErrRefused) {
+		t.Errorf("a release: %v", err)
+	}
+	locked := make(chan error, 1)
+	go func() {
+		l, err := client.Mutex(t.Name()).Lock(t.Context())
+		if err == nil {
+			err = l.Release(context.Background())
+		}
+		locked <- err
+	}()
+	select {
+	case err := <-locked:
+		t.Errorf("Lock ended while nothing can be written: %v", err)
+		locked <- err
+	case <-time.After(time.Second):
+	}
+	allow()
+	if err := <-locked; err != nil {
+		t.Errorf("Lock: %v", err)
+	}
+	if err := lease.Release(t.Context()); err != nil {
+		t.Errorf("the lease that was held meanwhile: %v", err)
+	}
+}
