@@ -18,7 +18,7 @@ import (
 // program works with the revision that it knows and with later ones.
 const (
 	format   = 1
-	revision = 8
+	revision = 9
 	prefix   = "holdfast1_"
 )
 

@@ -5,6 +5,7 @@ CREATE FUNCTION holdfast1_place(
 	p_name bytea, p_token bigint, p_granted boolean, p_now bigint, OUT o_retry bigint, OUT o_contended boolean
 ) LANGUAGE plpgsql AS $$
 DECLARE
+	v_head  bigint;
 	v_claim record;
 	v_front record;
 BEGIN
@@ -13,12 +14,17 @@ BEGIN
 		SELECT FROM holdfast_claims
 		WHERE name = p_name AND granted IN (false, p_granted) AND token > p_token AND deadline > p_now
 	);
-	IF NOT p_granted AND NOT EXISTS (
-		SELECT FROM holdfast_claims WHERE name = p_name AND NOT granted AND token < p_token AND deadline > p_now
+	IF p_granted THEN
+		RETURN;
+	END IF;
+	SELECT head INTO v_head FROM holdfast_locks WHERE name = p_name;
+	IF NOT EXISTS (
+		SELECT FROM holdfast_claims
+		WHERE name = p_name AND NOT granted AND token >= v_head AND token < p_token AND deadline > p_now
 	) THEN
 		SELECT weight, units INTO v_claim FROM holdfast_claims WHERE name = p_name AND NOT granted AND token = p_token;
 		SELECT coalesce(sum(weight), 0) AS sum, min(units) AS most, min(deadline) AS until INTO v_front
-		FROM holdfast_claims WHERE name = p_name AND granted;
+		FROM holdfast_claims WHERE name = p_name AND granted AND token >= v_head;
 		o_retry := 1;
 		IF v_front.sum + v_claim.weight > least(v_front.most, v_claim.units) THEN
 			o_retry := greatest(1, v_front.until - p_now);

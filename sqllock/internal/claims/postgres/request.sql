@@ -47,8 +47,9 @@ BEGIN
 		v_more := v_front.o_waits IS NULL;
 		granted := v_front.o_waits IS FALSE AND v_front.o_sum + p_weight <= least(v_front.o_limit, p_units);
 		IF granted OR p_stay THEN
-			UPDATE holdfast_locks SET token = greatest(token + 1, v_now) WHERE name = p_name
-			RETURNING holdfast_locks.token INTO token;
+			UPDATE holdfast_locks SET token = greatest(token + 1, v_now),
+				head = CASE WHEN v_front.o_waits IS FALSE AND v_front.o_sum = 0 THEN greatest(token + 1, v_now) ELSE head END
+			WHERE name = p_name RETURNING holdfast_locks.token INTO token;
 			INSERT INTO holdfast_claims
 				(name, id, token, weight, units, ttl, deadline, since, granted, revoked, owner, value, detached)
 			VALUES

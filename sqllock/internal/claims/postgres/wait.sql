@@ -21,7 +21,7 @@ BEGIN
 	answer := 3;
 	LOOP
 		SELECT c.token, c.granted OR l.released IS NOT DISTINCT FROM v_ahead AS granted, c.weight, c.units, c.ttl, c.revoked,
-			l.released, l.token > c.token AS behind INTO v_claim
+			l.released, l.head, l.token > c.token AS behind INTO v_claim
 		FROM holdfast_locks l, holdfast_claims c
 		WHERE l.name = p_name AND c.name = p_name AND c.id = p_id AND c.deadline > v_now;
 		IF NOT FOUND THEN
@@ -35,7 +35,8 @@ BEGIN
 		EXIT WHEN answer <> 3 OR v_now >= v_end;
 
 		SELECT id, token, weight, units, deadline AS until INTO v_other FROM holdfast_claims
-		WHERE name = p_name AND NOT granted AND token < v_claim.token AND deadline > v_now ORDER BY token DESC LIMIT 1;
+		WHERE name = p_name AND NOT granted AND token >= v_claim.head AND token < v_claim.token AND deadline > v_now
+		ORDER BY token DESC LIMIT 1;
 		IF FOUND AND v_other.weight < v_other.units THEN -- its grant may be this claim's, too
 			v_bell := holdfast1_bell(v_other.id, 'wait');
 		ELSIF FOUND THEN
@@ -43,7 +44,7 @@ BEGIN
 		ELSE
 			SELECT count(*) AS holders, min(deadline) AS until, max(id) AS id, max(token) AS token,
 				coalesce(sum(weight), 0) + v_claim.weight <= least(min(units), v_claim.units) AS room INTO v_other
-			FROM holdfast_claims WHERE name = p_name AND granted AND token < v_claim.token;
+			FROM holdfast_claims WHERE name = p_name AND granted AND token >= v_claim.head AND token < v_claim.token;
 			IF v_other.room OR v_other.until <= v_now THEN -- it was granted a moment ago, or will be when somebody asks
 				CONTINUE WHEN EXISTS (SELECT FROM holdfast_claims WHERE name = p_name AND id = p_id AND granted AND deadline > v_now);
 				answer := 2;
