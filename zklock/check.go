@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -148,11 +147,7 @@ const checkPatience = 2 * time.Second
 
 // ask sends one of ZooKeeper's four-letter words.
 func (d *Driver) ask(ctx context.Context, host, word string) (string, error) {
-	dial := d.opts.Dial
-	if dial == nil {
-		dial = net.DialTimeout
-	}
-	conn, err := dial("tcp", host, checkPatience)
+	conn, err := d.opts.dialer()("tcp", host, checkPatience)
 	if err != nil {
 		return "", err
 	}

@@ -34,10 +34,7 @@ type link struct {
 
 func (d *Driver) newLink(hosts []string, timeout time.Duration) *link {
 	l := &link{
-		hosts: hosts, shunned: &d.shunned, connect: d.opts.Dial, timeout: timeout, closed: make(chan struct{}), next: rand.IntN(len(hosts)),
-	}
-	if l.connect == nil {
-		l.connect = net.DialTimeout
+		hosts: hosts, shunned: &d.shunned, connect: d.opts.dialer(), timeout: timeout, closed: make(chan struct{}), next: rand.IntN(len(hosts)),
 	}
 	if d.opts.User != "" {
 		l.login = []byte(d.opts.User + ":" + d.opts.Password)

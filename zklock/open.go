@@ -20,10 +20,21 @@ func init() {
 // greetTimeout bounds how long Open waits for a server.
 const greetTimeout = 5 * time.Second
 
+// Ports that servers usually have for clients.
+const (
+	plainPort  = "2181"
+	securePort = "2281"
+)
+
 // Open connects to the servers of an URL like zk://user:password@host1:2181,host2:2181/chroot. Parameters:
 //
 //	prefix  the node below the chroot under which everything is kept; default /holdfast, or the chroot itself in other layouts
 //	layout  "holdfast", the default, "curator" or "kazoo" to lock together with such clients
+//	tls     true for connections that are encrypted; the port is 2281 then unless given. Certificates of servers are
+//	        verified, by the system's authorities unless ca names others, and must be for the host in the URL
+//	ca      a file with authorities, in PEM
+//	cert    a file with this client's certificate, in PEM; with key, a file with its key
+//	servername  what certificates of servers must be for, instead of the host in the URL
 //	sessionbytes  how many bytes the nodes of one session may come to; see [Options]; default 524288
 //	acl     "creator", the default where a user is given: nodes are for this user alone; or "open": for everybody
 func Open(ctx context.Context, u *url.URL) (*Driver, error) {
@@ -31,7 +42,11 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	hosts := driver.Hosts(u, "2181")
+	port := plainPort
+	if opts.TLS != nil {
+		port = securePort
+	}
+	hosts := driver.Hosts(u, port)
 	if len(hosts) == 0 {
 		return nil, errors.New("the URL names no server; it should be one like zk://host1:2181,host2:2181")
 	}
@@ -71,7 +86,12 @@ func settings(u *url.URL) (*Options, error) {
 		SessionBytes: p.Int("sessionbytes", DefaultSessionBytes),
 	}
 	acl := p.String("acl", "")
+	encrypt, files := p.Bool("tls", false), parseFiles(p)
 	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	var err error
+	if opts.TLS, err = files.config(encrypt); err != nil {
 		return nil, err
 	}
 	if u.User != nil {

@@ -59,16 +59,20 @@ func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	addr := servers.ZooKeeper(t).Addr
 	for url, want := range map[string]string{
-		"zk:///chroot":                        "no server",
-		"zk://" + addr + "?chroot=/a":         "unknown parameter",
-		"zk://" + addr + "?layout=nested":     "unknown layout",
-		"zk://" + addr + "/a/../b":            "chroot and prefix",
-		"zk://" + addr + "?prefix=/a//b":      "chroot and prefix",
-		"zk://" + addr + "?acl=mine":          "parameter acl",
-		"zk://" + addr + "?acl=creator":       "names a user",
-		"zk://" + addr + "?prefix=%2Fa%00b":   "chroot and prefix",
-		"zk://" + addr + "?sessionbytes=many": "parameter sessionbytes",
-		"zk://" + addr + "?sessionbytes=99":   "16384 to",
+		"zk:///chroot":                                                    "no server",
+		"zk://" + addr + "?chroot=/a":                                     "unknown parameter",
+		"zk://" + addr + "?layout=nested":                                 "unknown layout",
+		"zk://" + addr + "/a/../b":                                        "chroot and prefix",
+		"zk://" + addr + "?prefix=/a//b":                                  "chroot and prefix",
+		"zk://" + addr + "?acl=mine":                                      "parameter acl",
+		"zk://" + addr + "?acl=creator":                                   "names a user",
+		"zk://" + addr + "?prefix=%2Fa%00b":                               "chroot and prefix",
+		"zk://" + addr + "?sessionbytes=many":                             "parameter sessionbytes",
+		"zk://" + addr + "?ca=/no/such/file":                              "set tls=true",
+		"zk://" + addr + "?tls=true&ca=/no/such/file":                     "parameter ca",
+		"zk://" + addr + "?tls=true&cert=/no/such/file":                   "go together",
+		"zk://" + addr + "?tls=true&cert=/no/such/file&key=/no/such/file": "parameters cert and key",
+		"zk://" + addr + "?sessionbytes=99":                               "16384 to",
 	} {
 		if _, err := openURL(t, url); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want an error with %q", url, err, want)

@@ -1,6 +1,7 @@
 package zklock
 
 import (
+	"crypto/tls"
 	"fmt"
 	"strings"
 
@@ -38,6 +39,10 @@ type Options struct {
 
 	// Dial connects to a server. Nil: plain TCP.
 	Dial zk.Dialer
+
+	// TLS is how to encrypt what goes over these connections, with the servers' secureClientPort. Its ServerName, where it
+	// is empty, is the host of each server. Nil: nothing is encrypted.
+	TLS *tls.Config
 }
 
 func (o *Options) keys() (k keyspace, err error) {

@@ -25,8 +25,6 @@ func (b *backendFlags) examineWay(u *url.URL) []driver.Finding {
 	}
 	to := strings.Join(far, ", ")
 	switch {
-	case u.Scheme == "zk":
-		findings = append(findings, driver.Finding{Level: driver.Warning, Fact: "connections to " + to + " are not encrypted", Advice: "let none but trusted machines into that network, or use a tunnel: who listens there reads passwords, and who writes there takes locks"})
 	case !isEncrypted(u):
 		findings = append(findings, driver.Finding{Level: driver.Warning, Fact: "connections to " + to + " are not encrypted, or need not be", Advice: encryption[u.Scheme] + ": who listens on the way reads passwords, and who writes there takes locks"})
 	default:
@@ -63,7 +61,7 @@ func isLoopback(host string) bool {
 var encryption = map[string]string{
 	"redis": "use rediss://", "redis-sentinel": "set tls=true in the URL", "redis-cluster": "set tls=true in the URL",
 	"redlock": "set tls=true in the URL", "etcd": "set tls=true in the URL", "mysql": "set tls=true in the URL",
-	"postgres": "set sslmode=verify-full in the URL",
+	"postgres": "set sslmode=verify-full in the URL", "zk": "set tls=true in the URL",
 }
 
 // isEncrypted reports whether connections are encrypted, always, and with the server that was meant.

@@ -29,6 +29,7 @@ func TestExamineWay(t *testing.T) {
 		"etcd://u:p@10.0.0.1?ca=x":                                 nil,
 		"etcd://10.0.0.1":                                          {plain, open},
 		"zk://u:p@10.0.0.1":                                        {plain},
+		"zk://u:p@10.0.0.1?tls=true":                               nil,
 		"mysql://u@db/jobs":                                        {plain},
 		"mysql://u@db/jobs?tls=preferred":                          {plain},
 		"mysql://u:p@db/jobs?tls=true":                             nil,

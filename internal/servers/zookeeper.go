@@ -104,7 +104,7 @@ func zookeeperKind(t testing.TB, ready func(context.Context, *Server) error, mor
 			return slices.Concat(
 				[]string{"-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"},
 				[]string{"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"}, properties,
-				[]string{"-cp", zookeeperJar + ":" + loggerJar, "org.apache.zookeeper.server.quorum.QuorumPeerMain", "zoo.cfg"})
+				[]string{"-cp", zookeeperJars(), "org.apache.zookeeper.server.quorum.QuorumPeerMain", "zoo.cfg"})
 		},
 		ready: ready,
 	}
@@ -112,6 +112,15 @@ func zookeeperKind(t testing.TB, ready func(context.Context, *Server) error, mor
 		Need(t, false, k.program, k.install)
 	}
 	return k
+}
+
+// zookeeperJars is the class path. TLS needs Netty.
+func zookeeperJars() string {
+	jars := []string{zookeeperJar, loggerJar}
+	for _, part := range []string{"common", "buffer", "transport", "handler", "codec", "resolver", "transport-native-unix-common", "transport-native-epoll"} {
+		jars = append(jars, "/usr/share/java/netty-"+part+".jar")
+	}
+	return strings.Join(jars, ":")
 }
 
 func zookeeperConfig(s *Server) []string {
