@@ -2,6 +2,8 @@
 
 # In reverse, so that those whose tests take longest do not begin last.
 PACKAGES = $(shell go list -m -f '{{.Dir}}/...' | sort -r)
+# What others can import or install; also in scripts/lint.sh.
+SEEN = $(shell go list -m -f '{{.Dir}}/...' | grep -vE '/lab(/adapters)?/\.\.\.$$')
 FUZZTIME ?= 20s
 # Packages tested at once. Tests of locks wait for most of their time, so one more than there are cores.
 ATONCE = $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
@@ -11,7 +13,7 @@ ATONCE = $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 REAL := HOLDFAST_NO_SKIP=$(or $(HOLDFAST_NO_SKIP),1) GORACE=atexit_sleep_ms=0
 
 .DEFAULT_GOAL := help
-.PHONY: help build servers servers-extra test test-extra test-race lint lab bench fuzz mutants soak clean
+.PHONY: help surface build servers servers-extra test test-extra test-race lint lab bench fuzz mutants soak clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +61,10 @@ mutants: servers ## break each driver on purpose, and fail if its tests do not n
 
 soak: servers ## test with the long counts: takes an hour or more
 	$(REAL) HOLDFAST_SOAK=1 go test -race -timeout 6h -v $(PACKAGES)
+
+surface: ## write down the exported names and the dependencies anew, which lint compares
+	@GOWORK=off go -C internal/devtools build -o "$(CURDIR)/bin/" ./surface
+	@bin/surface write internal/devtools/surface $(SEEN)
 
 clean: ## remove what was built
 	rm -rf bin

@@ -41,10 +41,10 @@ var (
 
 // A LostError tells how a lease ended before it was released. It matches [ErrLost].
 type LostError struct {
-	Name   string
-	Token  uint64
-	Reason LostReason
-	Err    error // the last error of the backend, if one led to this
+	Name   string     // of the lock
+	Token  uint64     // of the lease
+	Reason LostReason // how it ended
+	Err    error      // the last error of the backend, if one led to this
 }
 
 func (e *LostError) Error() string {

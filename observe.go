@@ -21,7 +21,7 @@ type Observer interface {
 
 // An Event is something that happened to a lock.
 type Event struct {
-	Op      Op
+	Op      Op     // what happened
 	Name    string // of the lock; there may be many, so think before it becomes a label
 	Kind    string // "mutex", "read", "write", "semaphore" or "election"
 	Backend string // "redis", "file" and so on

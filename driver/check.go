@@ -13,7 +13,7 @@ type Checker interface {
 
 // A Finding is one fact about the server, with what to do about it.
 type Finding struct {
-	Level  Level
+	Level  Level  // how much it matters
 	Fact   string // what is so: "maxmemory-policy is allkeys-lru"
 	Advice string // what to do, and why; empty when all is well
 }

@@ -51,7 +51,7 @@ type Status struct {
 // An Entry is a claim as others see it in the queue.
 type Entry struct {
 	Claim
-	Granted bool
+	Granted bool          // it is held, and does not wait
 	Since   time.Time     // when it was queued, by the server's clock; zero if nobody knows
 	Left    time.Duration // how long it lives unless it is renewed
 }

@@ -19,8 +19,8 @@ type Renewer interface {
 
 // A Result is the answer to one request of a batch.
 type Result struct {
-	Status Status
-	Err    error
+	Status Status // where Err is nil
+	Err    error  // as of Driver.Request
 }
 
 // renewAtOnce bounds the requests that Renew has under way for a driver that cannot batch.

@@ -49,8 +49,8 @@ type Command struct {
 
 // A Reply is the answer to one of many commands.
 type Reply struct {
-	Values []string
-	Err    error
+	Values []string // where Err is nil
+	Err    error    // as of Conn
 }
 
 // A ReplyError is an error that the server answered.

@@ -34,8 +34,14 @@ GOFLAGS="${GOFLAGS:-} -race" bin/staticcheck $packages || complain "staticcheck"
 # The library and the command are for these too; the lab runs where the servers do.
 echo "lint: macOS and Windows"
 tool ./crosscheck
-# shellcheck disable=SC2046
-bin/crosscheck darwin,windows $(echo "$packages" | grep -vE '/lab(/adapters)?/\.\.\.$') || complain "other systems"
+seen=$(echo "$packages" | grep -vE '/lab(/adapters)?/\.\.\.$')
+# shellcheck disable=SC2086
+bin/crosscheck darwin,windows $seen || complain "other systems"
+
+echo "lint: what others see"
+tool ./surface
+# shellcheck disable=SC2086
+bin/surface check internal/devtools/surface $seen || complain "exported names, their comments, or dependencies"
 
 echo "lint: modules"
 errors=$(mktemp)

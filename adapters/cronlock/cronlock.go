@@ -18,8 +18,8 @@ import (
 // A Job runs under a lock, on whichever machine has it first. It implements the Job of github.com/robfig/cron, and is safe
 // for concurrent use. Client, Name and Do are needed.
 type Job struct {
-	Client *holdfast.Client
-	Name   string // of the lock
+	Client *holdfast.Client // where the lock is
+	Name   string           // of the lock
 
 	// Splay is how long the lock stays taken from the start of a run, though the run may end before: so a machine whose
 	// clock is late does not run a short job once more. It should be longer than clocks differ, and shorter than the time

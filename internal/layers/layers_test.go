@@ -49,6 +49,8 @@ var layers = []layer{
 		"an adapter fits what users hold to another library, whatever the backend"},
 	{`dashboard`, `\.|driver`, `memlock`,
 		"it shows what clients see"},
+	{`internal/devtools/.*`, `internal/devtools/source`, ``,
+		"tools read our source, and use nothing of it"},
 	{`internal/[^/]*`, ``, ``,
 		"helpers know nothing of locks, nor of each other"},
 	{`cmd/[^/]*(/.*)?`, `.*`, `.*`,

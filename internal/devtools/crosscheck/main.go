@@ -8,14 +8,12 @@ package main
 
 import (
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/holdfast-go/holdfast/internal/devtools/source"
 )
 
 func main() {
@@ -40,25 +38,10 @@ func main() {
 	}
 }
 
-const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
-	packages.NeedDeps | packages.NeedTypes | packages.NeedSyntax
-
 func check(system string, patterns []string) (problems []string, err error) {
-	here, err := os.Getwd()
+	loaded, err := source.Load(system, true, patterns)
 	if err != nil {
 		return nil, err
-	}
-	loaded, err := packages.Load(&packages.Config{
-		Mode:      mode,
-		Env:       append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0"),
-		Tests:     true,
-		ParseFile: parseFor(here),
-	}, patterns...)
-	if err != nil {
-		return nil, err
-	}
-	if len(loaded) == 0 {
-		return nil, fmt.Errorf("no packages match %q", patterns)
 	}
 	for _, p := range loaded { // those that were named; what they import is whole only as far as they need it
 		for _, e := range p.Errors {
@@ -73,23 +56,4 @@ func check(system string, patterns []string) (problems []string, err error) {
 // isTestMain reports whether a package is the program that the go command writes to run tests.
 func isTestMain(p *packages.Package) bool {
 	return p.Name == "main" && strings.HasSuffix(p.ID, ".test")
-}
-
-// parseFor parses files, and leaves out the bodies of functions outside a folder.
-func parseFor(folder string) func(*token.FileSet, string, []byte) (*ast.File, error) {
-	return func(set *token.FileSet, name string, source []byte) (*ast.File, error) {
-		file, err := parser.ParseFile(set, name, source, parser.SkipObjectResolution)
-		if file != nil && !strings.HasPrefix(name, folder+string(filepath.Separator)) {
-			removeBodies(file)
-		}
-		return file, err
-	}
-}
-
-func removeBodies(file *ast.File) {
-	for _, d := range file.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok {
-			f.Body = nil
-		}
-	}
 }
