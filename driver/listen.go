@@ -26,6 +26,9 @@ func (ls *Listeners) Add(moved func()) (remove func()) {
 	return func() { delete(ls.moved, &moved) }
 }
 
+// None reports whether there is none.
+func (ls *Listeners) None() bool { return len(ls.moved) == 0 }
+
 // Call calls all of them.
 func (ls *Listeners) Call() {
 	for moved := range ls.moved {

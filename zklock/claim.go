@@ -109,6 +109,7 @@ func (d *Driver) leave(e *claim) {
 // may come. Its node is gone, and the note that there may be is swept.
 func (e *claim) bury() {
 	e.end()
+	e.s.ears.hear(e.place())
 	e.s.room.give(e.seatKey())
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A Driver keeps queues of claims in ZooKeeper. Besides [driver.Driver] it is a [driver.Waiter], [driver.Renewer],
+// A Driver keeps queues of claims in ZooKeeper. Besides [driver.Driver] it is a [driver.Waiter], [driver.Listener], [driver.Renewer],
 // [driver.Watcher], [driver.Lister], [driver.Breaker], [driver.Revoker], [driver.Checker] and [driver.Reaper]. All methods are safe for
 // concurrent use.
 type Driver struct {
@@ -44,6 +44,8 @@ var (
 	_ driver.Revoker = (*Driver)(nil)
 	_ driver.Checker = (*Driver)(nil)
 	_ driver.Reaper  = (*Driver)(nil)
+
+	_ driver.Listener = (*Driver)(nil)
 )
 
 // New returns a driver on these servers, host:port each. It connects when it is used: ZooKeeper gives a connection one

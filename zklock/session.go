@@ -42,6 +42,7 @@ type session struct {
 	time  time.Duration // what the server granted
 	lost  chan struct{} // closed when the server has dropped the session, or was told to
 	room  *room
+	ears  ears
 	tombs tombs
 
 	mu      sync.Mutex
@@ -174,15 +175,18 @@ func (s *session) settle(ctx context.Context) error {
 	return err
 }
 
-// heard is called by the library when the state of the connection changed.
+// heard is called by the library when the state of the connection changed, and for each event of a watch, before that is
+// told to who began the watch.
 func (s *session) heard(e zk.Event) {
 	switch {
 	case e.Type != zk.EventSession:
+		s.ears.hear(e.Path)
 	case e.State == zk.StateHasSession:
 		s.mu.Lock()
 		close(s.back)
 		s.back = make(chan struct{})
 		s.mu.Unlock()
+		s.ears.hearAll() // what happened meanwhile is told if the library could ask for it
 	case e.State == zk.StateExpired:
 		s.lose()
 		s.d.run(s.conn.Close) // before it begins another session
@@ -216,6 +220,7 @@ func (s *session) loseLocked() {
 	s.link.close()
 	if !s.isLost() {
 		close(s.lost)
+		s.ears.hearAll()
 	}
 }
 

@@ -1,0 +1,127 @@
+package zklock
+
+import (
+	"context"
+	"sync"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Listen tells what happens to a claim, as [driver.Listener] says. The client library calls us with each event, so claims
+// of this client cost no goroutine; one that another client requested costs one.
+func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
+	if err := d.open(ctx, c.Name); err != nil {
+		return nil, err
+	}
+	e := d.known(idOf(c))
+	switch {
+	case e == nil:
+		return d.listenToAnother(ctx, c, moved)
+	case e.isGone() || e.place() == "":
+		moved()
+		return func() {}, nil
+	}
+	stop = e.s.ears.add(e.place(), moved)
+	missed, err := e.missed(ctx)
+	switch {
+	case missed || isGone(err):
+		moved()
+	case err != nil:
+		stop()
+		return nil, err
+	}
+	return stop, nil
+}
+
+// missed reports whether something may have happened since the last answer about the claim, and sees that what comes is
+// told.
+func (e *claim) missed(ctx context.Context) (bool, error) {
+	e.mu.Lock()
+	self := e.self
+	e.mu.Unlock()
+	if self == nil { // it is not watched since something happened
+		return true, e.attend(ctx)
+	}
+	return len(self) > 0 || e.s.isLost(), nil
+}
+
+// listenToAnother listens for a claim of another client.
+func (d *Driver) listenToAnother(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
+	s, f, err := d.seek(ctx, c)
+	switch {
+	case err != nil:
+		return nil, err
+	case !f.alive():
+		moved()
+		return func() {}, nil
+	}
+	listening, stop := context.WithCancel(d.lifetime)
+	at := spot{d.keys.queue(c.Name) + "/" + f.seat.node, itsData}
+	d.run(func() { s.tell(listening, at, moved) }) // ends with stop, or with the node or the session
+	return stop, nil
+}
+
+// tell calls moved when a watch begins, since something may have happened before, and whenever it fires.
+func (s *session) tell(ctx context.Context, at spot, moved func()) {
+	for ctx.Err() == nil {
+		w, err := s.watch(ctx, at)
+		moved()
+		switch {
+		case isNoNode(err) || s.isLost():
+			return
+		case err != nil:
+			pause(ctx) // the loop looks
+			continue
+		}
+		select {
+		case <-w.fired:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// ears are who listens for what happens to nodes, by their paths.
+type ears struct {
+	mu sync.Mutex
+	at map[string]*driver.Listeners
+}
+
+// add has moved called whenever something happens to a node, until stop is called.
+func (e *ears) add(path string, moved func()) (stop func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.at == nil {
+		e.at = make(map[string]*driver.Listeners)
+	}
+	ls := e.at[path]
+	if ls == nil {
+		ls = &driver.Listeners{}
+		e.at[path] = ls
+	}
+	remove := ls.Add(moved)
+	return func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if remove(); ls.None() && e.at[path] == ls {
+			delete(e.at, path)
+		}
+	}
+}
+
+// hear tells those who listen for a node.
+func (e *ears) hear(path string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if ls := e.at[path]; ls != nil {
+		ls.Call()
+	}
+}
+
+// hearAll tells all.
+func (e *ears) hearAll() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, ls := range e.at {
+		ls.Call()
+	}
+}
