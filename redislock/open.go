@@ -61,16 +61,23 @@ func (t target) connect(ctx context.Context) (Conn, error) {
 }
 
 func (t target) connectSentinel(ctx context.Context) (Conn, error) {
-	s := &sentinels{master: t.master, clients: make(map[string]rueidis.Client)}
-	for _, addr := range t.hosts {
-		s.clients[addr] = nil
-	}
-	s.dial = func(ctx context.Context, addr string) (rueidis.Client, error) {
-		opt := t.single(addr)
-		opt.Username, opt.Password, opt.SelectDB = t.sentinelUser, t.sentinelPassword, 0
-		return dial(ctx, opt)
-	}
+	return t.connectThrough(ctx, t.sentinels())
+}
+
+func (t target) connectThrough(ctx context.Context, s *sentinels) (*sentinelConn, error) {
 	return openSentinel(ctx, s, t, func(ctx context.Context, addr string) (rueidis.Client, error) { return dial(ctx, t.single(addr)) })
+}
+
+func (t target) sentinels() *sentinels {
+	return &sentinels{
+		master: t.master, hosts: t.hosts, patience: sentinelPatience, calm: calm,
+		members: make(map[string]string), links: make(map[string]*sentinel),
+		dial: func(ctx context.Context, addr string) (rueidis.Client, error) {
+			opt := t.single(addr)
+			opt.Username, opt.Password, opt.SelectDB = t.sentinelUser, t.sentinelPassword, 0
+			return dial(ctx, opt)
+		},
+	}
 }
 
 func (t target) connectCluster(ctx context.Context) (Conn, error) {

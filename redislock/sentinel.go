@@ -42,7 +42,11 @@ var errReplaced = errors.New("redis: the sentinels have named another master; as
 // openSentinel returns when it has found the master.
 func openSentinel(ctx context.Context, s *sentinels, t target, dial func(context.Context, string) (rueidis.Client, error)) (*sentinelConn, error) {
 	running, stop := context.WithCancel(context.Background())
-	c := &sentinelConn{sentinels: s, flows: t.flows, patience: t.connectTimeout, dial: dial, doubt: make(chan struct{}, 1), stop: stop, finished: make(chan struct{})}
+	c := &sentinelConn{
+		sentinels: s, flows: t.flows, patience: t.connectTimeout, dial: dial,
+		doubt: make(chan struct{}, 1), stop: stop, finished: make(chan struct{}),
+	}
+	s.moved = c.suspect
 	if err := c.look(ctx); err != nil {
 		stop()
 		s.close()
@@ -62,7 +66,7 @@ const (
 func (c *sentinelConn) follow(ctx context.Context) {
 	defer close(c.finished)
 	for driver.Sleep(ctx, hasty) == nil {
-		look, cancel := context.WithTimeout(ctx, calm-hasty)
+		look, cancel := context.WithTimeout(ctx, c.sentinels.calm-hasty)
 		select {
 		case <-c.doubt:
 		case <-look.Done():
@@ -84,11 +88,14 @@ func (c *sentinelConn) suspect() {
 
 // look asks the sentinels, and goes to the master that they name.
 func (c *sentinelConn) look(ctx context.Context) error {
-	n, err := c.sentinels.ask(ctx)
+	old, since := c.now(), uint64(0)
+	if old != nil {
+		since = old.epoch
+	}
+	n, err := c.sentinels.ask(ctx, since)
 	if err != nil {
 		return err
 	}
-	old := c.now()
 	if old != nil {
 		if n.epoch < old.epoch && !n.many { // they have not heard of the latest failover
 			return nil

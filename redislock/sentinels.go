@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,137 +18,202 @@ import (
 
 // sentinels are the servers that decide which server is the master.
 type sentinels struct {
-	master string // the name of the group
-	dial   func(ctx context.Context, addr string) (rueidis.Client, error)
+	master   string        // the name of the group
+	hosts    []string      // those that the URL names
+	patience time.Duration // with their answers
+	calm     time.Duration // between two questions when all is well
+	dial     func(ctx context.Context, addr string) (rueidis.Client, error)
+	moved    func() // told when one of them says that the master is another now
 
 	mu      sync.Mutex
-	clients map[string]rueidis.Client // by address; nil where there is no connection yet
+	members map[string]string    // all that are known: addresses by ID
+	links   map[string]*sentinel // by address
+	closed  bool
 }
 
-// A named is the master as sentinels name it. Its epoch grows with each failover.
-type named struct {
-	addr  string
-	epoch uint64
-	many  bool // the majority of the sentinels that are known have answered
+// A sentinel is the connection to one.
+type sentinel struct {
+	client rueidis.Client // nil while it is being connected to
+	ear    *ear
 }
 
-// sentinelPatience is how long a sentinel may take to answer.
-const sentinelPatience = time.Second
+const (
+	// sentinelPatience is how long a sentinel may take to answer.
+	sentinelPatience = time.Second
+	// stragglers is for how long answers are taken that come after those of a majority.
+	stragglers = 50 * time.Millisecond
+)
 
-// ask asks all sentinels at once, and believes the one that knows of the latest failover: another may be cut off from the
-// rest, together with a master that was replaced.
-func (s *sentinels) ask(ctx context.Context) (named, error) {
-	ctx, cancel := context.WithTimeout(ctx, sentinelPatience)
+// ask asks all sentinels at once. It waits for no more than a majority of them, unless what these know of is older than the
+// epoch since: others may know more.
+func (s *sentinels) ask(ctx context.Context, since uint64) (named, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
-	addrs := s.known()
-	answers, errs := make([]named, len(addrs)), make([]error, len(addrs))
-	var all sync.WaitGroup
-	for i, addr := range addrs {
-		all.Go(func() { answers[i], errs[i] = s.askOne(ctx, addr) })
+	addrs := s.addrs()
+	replies := make(chan sentinelReply, len(addrs))
+	for _, addr := range addrs {
+		go func() {
+			a, err := s.askOne(ctx, addr)
+			replies <- sentinelReply{addr, a, err}
+		}()
 	}
-	all.Wait()
-	var best named
-	answered := 0
-	for i, a := range answers {
-		if errs[i] != nil {
-			continue
-		}
-		answered++
-		if best.addr == "" || a.epoch > best.epoch {
-			best = a
-		}
+	t := s.newTally()
+	err := t.count(ctx, replies, since)
+	if len(t.heard) == 0 {
+		return named{}, fmt.Errorf("no sentinel names a master: %w", explain(err))
 	}
-	if answered == 0 {
-		return named{}, fmt.Errorf("no sentinel names a master: %w", explain(errors.Join(errs...)))
-	}
-	best.many = 2*answered > len(addrs)
-	return best, nil
+	s.remember(t)
+	return t.result(), nil
 }
 
-func (s *sentinels) known() []string {
+// addrs are those of all sentinels that are to be asked.
+func (s *sentinels) addrs() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var addrs []string
-	for addr := range s.clients {
-		addrs = append(addrs, addr)
+	return s.known()
+}
+
+// known is addrs. mu is held.
+func (s *sentinels) known() []string {
+	addrs := slices.Clone(s.hosts)
+	for _, addr := range s.members {
+		if !slices.Contains(addrs, addr) {
+			addrs = append(addrs, addr)
+		}
 	}
-	slices.Sort(addrs)
 	return addrs
+}
+
+func (s *sentinels) newTally() *tally {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &tally{members: maps.Clone(s.members), heard: make(map[string]sentinelAnswer)}
+}
+
+// remember forgets the sentinels that are gone, and the connections to them.
+func (s *sentinels) remember(t *tally) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.members = t.left()
+	known := s.known()
+	for addr, l := range s.links {
+		if !slices.Contains(known, addr) {
+			delete(s.links, addr)
+			l.close()
+		}
+	}
 }
 
 // askOne asks a sentinel for the master, and for the other sentinels. During a failover its record of the master already
 // has the new epoch and still the old address, so the address is asked for by itself, and after the epoch.
-func (s *sentinels) askOne(ctx context.Context, addr string) (named, error) {
+func (s *sentinels) askOne(ctx context.Context, addr string) (sentinelAnswer, error) {
 	client, err := s.client(ctx, addr)
 	if err != nil {
-		return named{}, err
+		return sentinelAnswer{}, err
 	}
-	ask := func(what string) rueidis.Completed {
-		return client.B().Arbitrary("SENTINEL", what, s.master).Build()
+	ask := func(what ...string) rueidis.Completed {
+		return client.B().Arbitrary("SENTINEL").Args(what...).Build()
 	}
-	answers := client.DoMulti(ctx, ask("MASTER"), ask("GET-MASTER-ADDR-BY-NAME"), ask("SENTINELS"))
+	answers := client.DoMulti(ctx, ask("MASTER", s.master), ask("GET-MASTER-ADDR-BY-NAME", s.master), ask("SENTINELS", s.master), ask("MYID"))
 	record, err := answers[0].AsStrMap()
 	if err != nil {
-		return named{}, rueidisError(err)
+		return sentinelAnswer{}, rueidisError(err)
 	}
 	place, err := answers[1].AsStrSlice()
 	if err != nil || len(place) != 2 {
-		return named{}, cmp.Or(rueidisError(err), errNoMaster)
+		return sentinelAnswer{}, cmp.Or(rueidisError(err), errNoMaster)
 	}
-	if others, err := answers[2].ToArray(); err == nil {
-		s.learn(others)
+	a := sentinelAnswer{addr: net.JoinHostPort(place[0], place[1]), id: addr, others: make(map[string]string)}
+	if id, err := answers[3].ToString(); err == nil {
+		a.id = id
 	}
-	epoch, err := strconv.ParseUint(record["config-epoch"], 10, 64)
-	return named{addr: net.JoinHostPort(place[0], place[1]), epoch: epoch}, err
-}
-
-var errNoMaster = errors.New("redis: the answer of a sentinel cannot be understood")
-
-func (s *sentinels) learn(others []rueidis.RedisMessage) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	others, _ := answers[2].ToArray()
 	for _, m := range others {
-		other, err := m.AsStrMap()
-		if err != nil || s.clients == nil {
-			continue
-		}
-		addr := net.JoinHostPort(other["ip"], other["port"])
-		if _, known := s.clients[addr]; !known {
-			s.clients[addr] = nil
+		if other, err := m.AsStrMap(); err == nil {
+			a.others[other["runid"]] = net.JoinHostPort(other["ip"], other["port"])
 		}
 	}
+	a.epoch, err = strconv.ParseUint(record["config-epoch"], 10, 64)
+	return a, err
 }
+
+var (
+	errNoMaster   = errors.New("redis: the answer of a sentinel cannot be understood")
+	errConnecting = errors.New("redis: the sentinel has not taken the connection yet")
+)
 
 // client returns the connection to a sentinel, which it makes where there is none.
 func (s *sentinels) client(ctx context.Context, addr string) (rueidis.Client, error) {
-	s.mu.Lock()
-	client := s.clients[addr]
-	s.mu.Unlock()
-	if client != nil {
-		return client, nil
+	l, first, err := s.link(addr)
+	if !first {
+		return l.client, cmp.Or(err, l.pending())
 	}
 	client, err := s.dial(ctx, addr)
-	if err != nil {
-		return nil, err
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.clients == nil {
-		client.Close()
-		return nil, errClosed
+	if s.links[addr] != l { // it is closed, or forgotten
+		if err == nil {
+			client.Close()
+		}
+		return nil, cmp.Or(err, errClosed)
 	}
-	s.clients[addr] = client
+	if err != nil {
+		delete(s.links, addr)
+		return nil, err
+	}
+	*l = sentinel{client: client, ear: s.listen(client)}
 	return client, nil
+}
+
+// link returns the connection to a sentinel as it is now. Where there is none, the caller is the first and makes it.
+func (s *sentinels) link(addr string) (l *sentinel, first bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return &sentinel{}, false, errClosed
+	}
+	if l := s.links[addr]; l != nil {
+		return &sentinel{client: l.client}, false, nil
+	}
+	l = &sentinel{}
+	s.links[addr] = l
+	return l, true, nil
+}
+
+// listen has one sentinel tell when it names another master. What it says in between two subscriptions goes unheard, and is
+// found out by asking.
+func (s *sentinels) listen(client rueidis.Client) *ear {
+	return openEar(func(ctx context.Context, listening func()) error {
+		return rueidisConn{client: client}.Listen(ctx, "+switch-master", listening, func(message string) {
+			if name, _, _ := strings.Cut(message, " "); name == s.master {
+				s.moved()
+			}
+		})
+	}, s.moved)
+}
+
+// pending is the error for a connection that somebody else is making.
+func (l *sentinel) pending() error {
+	if l.client == nil {
+		return errConnecting
+	}
+	return nil
+}
+
+// close ends a connection. That may take as long as one to a server that does not answer, so nobody waits for it.
+func (l *sentinel) close() {
+	if l.client == nil {
+		return // whoever connects closes it
+	}
+	l.ear.stop()
+	go l.client.Close()
 }
 
 func (s *sentinels) close() {
 	s.mu.Lock()
-	clients := s.clients
-	s.clients = nil
-	s.mu.Unlock()
-	for _, client := range clients {
-		if client != nil {
-			client.Close()
-		}
+	defer s.mu.Unlock()
+	for _, l := range s.links {
+		l.close()
 	}
+	s.links, s.closed = nil, true
 }

@@ -1,0 +1,105 @@
+package redislock
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+)
+
+// A sentinelAnswer is what one sentinel says.
+type sentinelAnswer struct {
+	addr   string // of the master
+	epoch  uint64
+	id     string            // the sentinel's
+	others map[string]string // the other sentinels that it knows: addresses by ID
+}
+
+type sentinelReply struct {
+	addr string // that was asked
+	sentinelAnswer
+	err error
+}
+
+// A named is the master as sentinels name it. Its epoch grows with each failover.
+type named struct {
+	addr  string
+	epoch uint64
+	many  bool // the majority of the sentinels that are known have answered
+}
+
+// A tally counts what sentinels answer. One that several addresses lead to counts once.
+type tally struct {
+	members map[string]string         // all sentinels that are known: addresses by ID
+	heard   map[string]sentinelAnswer // by ID
+}
+
+// count takes the replies of all addresses, or as many as decide. It returns why there are no more.
+func (t *tally) count(ctx context.Context, replies <-chan sentinelReply, since uint64) error {
+	var errs []error
+	enough := ctx
+	for missing := cap(replies); missing > 0; missing-- {
+		select {
+		case r := <-replies:
+			if r.err != nil {
+				errs = append(errs, r.err)
+				continue
+			}
+			t.add(r.addr, r.sentinelAnswer)
+			if enough == ctx && t.decides(since) {
+				late, cancel := context.WithTimeout(ctx, stragglers)
+				defer cancel()
+				enough = late
+			}
+		case <-enough.Done():
+			return errors.Join(append(errs, enough.Err())...)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (t *tally) add(addr string, a sentinelAnswer) {
+	t.heard[a.id] = a
+	t.members[a.id] = addr
+	for id, addr := range a.others {
+		if _, heard := t.heard[id]; !heard {
+			t.members[id] = addr
+		}
+	}
+}
+
+// decides reports whether no other answer is needed. A majority that knows of nothing since an epoch may be behind, and
+// those that are not may be slow: that decides nothing until all had their time.
+func (t *tally) decides(since uint64) bool {
+	n := t.result()
+	return n.many && n.epoch >= since
+}
+
+// result believes the sentinel that knows of the latest failover: another may be cut off from the rest, together with a
+// master that was replaced.
+func (t *tally) result() named {
+	var best named
+	for _, id := range slices.Sorted(maps.Keys(t.heard)) {
+		if a := t.heard[id]; best.addr == "" || a.epoch > best.epoch {
+			best = named{addr: a.addr, epoch: a.epoch}
+		}
+	}
+	best.many = 2*len(t.heard) > len(t.members)
+	return best
+}
+
+// left are the sentinels that are there still. Those which neither answer nor are known to any that answers are gone, if a
+// majority says so.
+func (t *tally) left() map[string]string {
+	if !t.result().many {
+		return t.members
+	}
+	left := make(map[string]string)
+	for id, a := range t.heard {
+		left[id] = t.members[id]
+		for id := range a.others {
+			left[id] = t.members[id]
+		}
+	}
+	return left
+}
