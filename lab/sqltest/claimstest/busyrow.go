@@ -52,3 +52,64 @@ func testBusyRow(t *testing.T, s Store) {
 	release(t, d, busy)
 	release(t, d, next)
 }
+
+// Rows of a few locks that somebody else has locked for long, more of them than a client has connections, keep no request for
+// another lock waiting, also for those whose bells hang where the stuck ones were asked for.
+func testBusyRowsAmongMany(t *testing.T, s Store) {
+	const busy, free = 8, 20
+	db, d := s.admin(t), s.client(t)
+	changeAll(t, db, s.Rival.Prepare)
+	var claims []driver.Claim
+	for i := range free {
+		claims = append(claims, request(t, d, mutex(fmt.Sprint(t.Name(), " free ", i)), true))
+	}
+	tx := s.rival(t, db)
+	defer tx.Rollback()
+	var answers [busy]chan error
+	for i := range answers {
+		name := fmt.Sprint(t.Name(), " busy ", i)
+		release(t, d, request(t, d, mutex(name), true))
+		execute(t, tx, fmt.Sprintf("SELECT token FROM holdfast_locks WHERE name = '%s' FOR UPDATE", name))
+		answers[i] = make(chan error, 1)
+		go func() {
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			st, err := d.Request(ctx, mutex(name))
+			answers[i] <- orTaken(st, err)
+		}()
+		eventually(t, "requests wait for rows", func() bool { return number(t, db, s.Rival.Blocked) > 0 })
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience) // for all of them: it is more than ten times what they take
+	defer cancel()
+	for range 2 {
+		results, err := driver.Renew(ctx, d, claims)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range results {
+			if orTaken(r.Status, r.Err) != nil {
+				t.Errorf("a renewal: %+v", r)
+			}
+			if err := d.Release(ctx, claims[i]); err != nil {
+				t.Fatalf("Release: %v", err)
+			}
+			claims[i] = mutex(claims[i].Name)
+			if st, err := d.Request(ctx, claims[i]); orTaken(st, err) != nil {
+				t.Fatalf("Request: %+v, %v", st, err)
+			}
+		}
+	}
+	for _, answer := range answers {
+		if len(answer) > 0 {
+			t.Errorf("a request for a row that is locked is answered: %v", <-answer)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	for _, answer := range answers {
+		if err := <-answer; err != nil {
+			t.Errorf("a request for a row that was locked: %v", err)
+		}
+	}
+}

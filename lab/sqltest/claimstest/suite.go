@@ -63,6 +63,7 @@ var use = []test{
 	{"busy row", testBusyRow},
 	{"undone by server", testUndoneByServer},
 	{"read only", testReadOnly},
+	{"busy rows among many", testBusyRowsAmongMany},
 	{"sweeping waits alone", testSweepingWaitsAlone},
 	{"sessions killed", testSessionsKilled},
 	{"dead flows", testDeadFlows},

@@ -43,6 +43,7 @@ type Dialect struct {
 	// The starts of codes of errors: see [dbms.Code].
 	busy    []string // nothing was done since others were in the way
 	lost    []string // nothing was done, and another connection may do better, as after a failover
+	stuck   []string // nothing was done since somebody else had a row locked for long
 	refused []string // asking again will not help
 	missing []string // tables or routines are not there
 
@@ -106,7 +107,8 @@ func (d *Dialect) recognise(ctx context.Context, q dbms.Querier) (dbms.Kind, err
 	return kind, d.explain(err)
 }
 
-func (d *Dialect) isBusy(err error) bool    { return d.isOneOf(err, d.busy) }
+func (d *Dialect) isBusy(err error) bool    { return d.isOneOf(err, d.busy) || d.isStuck(err) }
+func (d *Dialect) isStuck(err error) bool   { return d.isOneOf(err, d.stuck) }
 func (d *Dialect) isLost(err error) bool    { return d.isOneOf(err, d.lost) }
 func (d *Dialect) isMissing(err error) bool { return d.isOneOf(err, d.missing) }
 

@@ -18,10 +18,12 @@ type Driver struct {
 	dialect  *Dialect
 	way      *way
 	keep     time.Duration
-	owned    *sql.DB     // to be closed with the driver, or nil
-	requests *pool       // bells hang in its connections
-	renewals *pool       // where it has no room renewals go with the requests
-	side     *pool       // for what requests should not wait for
+	owned    *sql.DB // to be closed with the driver, or nil
+	requests *pool   // bells hang in its connections
+	renewals *pool   // where it has no room renewals go with the requests
+	side     *pool   // for what requests should not wait for
+	delayed  *pool   // for requests that others should not wait for
+	stuck    stuck
 	mending  atomic.Bool // bells, on behalf of renewals
 	resting  resting     // connections on which nobody waits just now
 	posts    posts
@@ -42,6 +44,7 @@ const (
 	forRequests = 4
 	forRenewals = 2
 	besides     = 1
+	forDelayed  = 2
 )
 
 // New makes a driver on a database that the caller has opened, in which [Migrate] has made the tables.
@@ -61,6 +64,7 @@ func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (*Driver, erro
 		requests: newPool(w, r, cmp.Or(s.Connections, forRequests)),
 		renewals: newPool(w, r, forRenewals),
 		side:     newPool(w, r, besides),
+		delayed:  newPool(w, r, forDelayed),
 	}
 	l.requests.must, l.requests.stay, l.renewals.stay = true, 1, 1
 	l.resting.open = func(ctx context.Context) (*conn, error) { return openConn(ctx, w) }
@@ -78,7 +82,7 @@ func (d *Driver) Traits() driver.Traits { return d.dialect.traits() }
 func (d *Driver) Close() (err error) {
 	d.closing.Do(func() {
 		d.sweeper.stop()
-		for _, p := range []*pool{d.requests, d.renewals, d.side} {
+		for _, p := range []*pool{d.requests, d.renewals, d.side, d.delayed} {
 			p.close()
 		}
 		d.posts.close()

@@ -56,9 +56,18 @@ func (l *lane) rest() {
 // grace is how long a request that was sent goes on after its caller gave up. To cut it short would cost the connection.
 const grace = 2 * time.Second
 
-// run lets f use a lane in its turn, again while others are in the way. It returns when ctx ends, though f may go on for a
-// moment: then the outcome is unknown, and what f returns is lost.
+// run is attempt, until nothing is stuck.
 func run[T any](ctx context.Context, p *pool, at spot, f func(context.Context, *lane) (T, error)) (T, error) {
+	for {
+		if v, err := attempt(ctx, p, at, f); !errors.Is(err, errStuck) {
+			return v, err
+		}
+	}
+}
+
+// attempt lets f use a lane in its turn, again while others are in the way for a moment. It returns when ctx ends, though f may
+// go on: then the outcome is unknown, and what f returns is lost.
+func attempt[T any](ctx context.Context, p *pool, at spot, f func(context.Context, *lane) (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
@@ -141,6 +150,9 @@ func (l *lane) untilFree(ctx, patient context.Context, sent *sending, f func() e
 		switch {
 		case err == nil || isAnswer(err):
 			return err
+		case dialect.isStuck(err):
+			sent.undone()
+			return unsent(fmt.Errorf("%w: %w", errStuck, err))
 		case dialect.isBusy(err) || dialect.isMissing(err) && time.Since(began) < remaking:
 			sent.undone()
 			if driver.Sleep(ctx, rand.N(pause)) != nil {
@@ -173,8 +185,17 @@ func (l *lane) ready(ctx context.Context) (opened bool, err error) {
 		return false, nil
 	}
 	l.conn, err = l.pool.connectFor(ctx)
-	l.bells.allow(l.pool.way.bells())
+	l.allowBells()
 	return err == nil, err
+}
+
+// allowBells bounds the bells. They hang where requests go: those who release a claim ring them by that.
+func (l *lane) allowBells() {
+	most := 0
+	if l.pool.must {
+		most = l.pool.way.bells()
+	}
+	l.bells.allow(most)
 }
 
 // drop gives up the connection, and with it the bells.

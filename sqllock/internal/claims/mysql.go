@@ -20,7 +20,7 @@ var MySQL = &Dialect{
 	},
 	session: []string{
 		"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-		"SET SESSION autocommit = 1, innodb_lock_wait_timeout = 5, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
+		"SET SESSION autocommit = 1, innodb_lock_wait_timeout = 1, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
 	},
 	wishes:  []string{"SET SESSION max_statement_time = 0"}, // MariaDB's; MySQL's concerns only SELECT
 	migrate: migrateMySQL,
@@ -29,7 +29,8 @@ var MySQL = &Dialect{
 	preface: "-- Makes what Holdfast needs in this database. Run it, as in: mysql DATABASE < FILE\n\n",
 	ended:   endedByDelimiter,
 	helpers: []routine{"shorten", "finish", "bury", "grant", "settle", "pass", "enter", "state", "hang", "withdraw"},
-	busy:    []string{"1205", "1213", "1020", "3101"},
+	busy:    []string{"1213", "1020", "3101"},
+	stuck:   []string{"1205"},
 	lost:    []string{"1047", "1290", "1792", "1836", "3100"},
 	refused: []string{"1044", "1045", "1049", "1142", "1227", "1370", "3572"},
 	missing: []string{"1146", "1305", "1318"},

@@ -172,7 +172,7 @@ func (p *pool) free(h *home) (*lane, error) {
 
 func (p *pool) add(c *conn) *lane {
 	l := &lane{pool: p, conn: c}
-	l.bells.allow(p.way.bells())
+	l.allowBells()
 	p.lanes = append(p.lanes, l)
 	return l
 }

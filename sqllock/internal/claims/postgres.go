@@ -37,7 +37,8 @@ var Postgres = &Dialect{
 		"SET LOCAL client_min_messages = warning;\n\n",
 	ended:   endedBySemicolon,
 	helpers: []routine{"now", "bell", "shorten", "finish", "bury", "grant", "settle", "pass", "enter", "withdraw", "place", "hang"},
-	busy:    []string{"40001", "40P01", "55P03", "57014"},
+	busy:    []string{"40001", "40P01", "57014"},
+	stuck:   []string{"55P03"},
 	lost:    []string{"25006", "25P04"},
 	refused: []string{"28", "3D", "42501"},
 	missing: []string{"42P01", "42883", "3F000"},
@@ -93,7 +94,7 @@ var postgresFacts = slices.Concat(health.Postgres, []health.Fact{
 })
 
 // inRoutines are the settings of routines that programs call. They are not the session's, which may be shared.
-const inRoutines = " SET lock_timeout = 0" +
+const inRoutines = " SET lock_timeout = '800ms'" + // below deadlock_timeout, after which the server logs who waits
 	" SET enable_seqscan = off" + // plans are made while tables are small, and used when they have grown
 	" SET plan_cache_mode = force_generic_plan" + // planning takes longer than looking at a few rows
 	" SET jit = off"

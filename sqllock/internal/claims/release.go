@@ -38,8 +38,9 @@ func (d *Driver) Revoke(ctx context.Context, name, id string) error {
 
 // change lets f write about a lock.
 func (d *Driver) change(ctx context.Context, name string, f func(context.Context, *lane) error) error {
-	return inTurn(ctx, d.requests, spot{name: name}, func(ctx context.Context, l *lane) error {
+	_, err := atLock(ctx, d, name, func(ctx context.Context, l *lane) (struct{}, error) {
 		d.sweeper.wrote.Store(true)
-		return f(ctx, l)
+		return struct{}{}, f(ctx, l)
 	})
+	return err
 }

@@ -29,7 +29,7 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status,
 const goesOn = time.Microsecond
 
 func (d *Driver) requestOnce(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	return run(ctx, d.requests, spot{name: c.Name}, func(ctx context.Context, l *lane) (driver.Status, error) {
+	return atLock(ctx, d, c.Name, func(ctx context.Context, l *lane) (driver.Status, error) {
 		hang := l.bells.wanted(c.ID)
 		a, err := l.conn.ask(ctx, requestClaim, []byte(c.Name), c.ID, int64(c.Token), c.Weight, c.Limit, asked(c),
 			c.Queue, []byte(c.Owner), []byte(c.Value), hang)
