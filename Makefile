@@ -59,8 +59,9 @@ fuzz: ## fuzz each fuzz test for FUZZTIME (20s)
 mutants: servers ## break each driver on purpose, and fail if its tests do not notice
 	go run ./lab/mutants
 
-soak: servers ## test with the long counts: takes an hour or more
-	$(REAL) HOLDFAST_SOAK=1 go test -race -timeout 6h -v $(PACKAGES)
+soak: servers ## test with the long counts, and age each store by a million names: takes hours; results in bin/soak.json
+	@mkdir -p bin
+	$(REAL) HOLDFAST_SOAK=1 HOLDFAST_SOAK_JSON=$(CURDIR)/bin/soak.json go test -race -timeout 6h -v $(PACKAGES)
 
 surface: ## write down the exported names and the dependencies anew, which lint compares
 	@GOWORK=off go -C internal/devtools build -o "$(CURDIR)/bin/" ./surface

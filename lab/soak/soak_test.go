@@ -1,0 +1,89 @@
+package soak
+
+import (
+	"cmp"
+	"flag"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver/drivertest"
+)
+
+var (
+	names    = flag.Int("soak.names", 0, "how many names a day has; zero: 120, and a million with HOLDFAST_SOAK=1")
+	jsonFile = flag.String("soak.json", os.Getenv("HOLDFAST_SOAK_JSON"), "a file to write the results to, a line for each store")
+)
+
+// stores are all that have a day, by which part it is shorter, since on some each name costs more, and whether they have a
+// short one with the usual tests: that of the others is for HOLDFAST_SOAK=1, or -soak.names.
+var stores = []struct {
+	name   string
+	start  func(testing.TB) Store
+	part   int
+	always bool
+}{
+	{name: "Redis", start: Redis, part: 1, always: true},
+	{name: "PostgreSQL", start: Postgres, part: 1, always: true},
+	{name: "MariaDB", start: MariaDB, part: 1},
+	{name: "SQLite", start: SQLite, part: 10, always: true},
+	{name: "etcd", start: Etcd, part: 20},
+	{name: "ZooKeeper", start: ZooKeeper, part: 20},
+}
+
+// A store that has had a long day is as good as new: its locks are free, tokens grow, and the contract holds.
+func TestSoak(t *testing.T) {
+	plan, long := Plan{Names: 120, Cycles: 50, Workers: 4}, os.Getenv("HOLDFAST_SOAK") != "" || *names > 0
+	if long {
+		plan = Plan{Names: cmp.Or(*names, 1_000_000), Cycles: 5000, Workers: 16}
+	}
+	var mu sync.Mutex
+	var results []Result
+	t.Run("stores", func(t *testing.T) {
+		for _, one := range stores {
+			if !long && !one.always {
+				continue
+			}
+			t.Run(one.name, func(t *testing.T) {
+				own := plan
+				if long {
+					own.Names /= one.part
+				} else {
+					t.Parallel() // what is measured does not matter
+				}
+				s := one.start(t)
+				r := Live(t, s, own)
+				if long {
+					drivertest.Run(t, drivertest.Harness{Open: s.Open, TTL: time.Second})
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				results = append(results, r)
+			})
+		}
+	})
+	var table strings.Builder
+	if err := WriteTable(&table, results); err != nil {
+		t.Fatal(err)
+	}
+	t.Log("\n" + table.String())
+	if *jsonFile != "" {
+		writeResults(t, results)
+	}
+}
+
+func writeResults(t *testing.T, results []Result) {
+	t.Helper()
+	f, err := os.Create(*jsonFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteJSON(f, results); err != nil {
+		t.Error(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+}
