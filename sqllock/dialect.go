@@ -70,6 +70,7 @@ const (
 	claimsOf     statement = "of_client"
 	sweepEnds    statement = "sweep_ends"
 	sweepFences  statement = "sweep_fences"
+	forgetFence  statement = "forget_fence"
 	formatScript statement = "format" // and a number
 )
 

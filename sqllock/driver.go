@@ -74,7 +74,8 @@ type Driver struct {
 	keep    time.Duration
 	closing sync.Once
 	closed  error
-	writes  int // since the last sweep; guarded by the session's turn
+	writes  int   // since the last sweep; guarded by the session's turn
+	looked  fence // at which sweeping goes on; likewise
 }
 
 // New makes a driver on a database that the caller has opened. Close leaves db open. What the driver can do besides
@@ -156,6 +157,7 @@ func (d *Driver) prepare(ctx context.Context) (err error) {
 	if err := d.setUp(ctx); err != nil {
 		return err
 	}
+	d.place.keepBesides()
 	if d.client, err = join(d.place, d.posts.ring); err != nil {
 		return err
 	}

@@ -12,3 +12,6 @@ func openFolder(string, fs.FileInfo) (*folder, error) { return &folder{}, nil }
 func (*folder) close() error { return nil }
 
 func isSingle(fs.FileInfo) bool { return true }
+
+// isReadOnly is not known.
+func isReadOnly(string) bool { return false }

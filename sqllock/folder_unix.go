@@ -202,3 +202,9 @@ func (f *folder) exists(name string) bool {
 func (f *folder) remove(name string) { _ = f.root.Remove(name) }
 
 func (f *folder) close() error { return f.root.Close() }
+
+// isReadOnly reports whether nobody can write a folder, whatever rights there are to it.
+func isReadOnly(path string) bool {
+	const writing = 2 // W_OK of access(2)
+	return errors.Is(syscall.Access(path, writing), syscall.EROFS)
+}

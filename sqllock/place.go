@@ -13,8 +13,8 @@ import (
 // A place is a database file with what its clients keep beside it.
 type place struct {
 	path   string
-	info   fs.FileInfo
-	folder *folder // of the clients
+	files  map[string]fs.FileInfo // the database and, once it is in use, what SQLite keeps beside it
+	folder *folder                // of the clients
 }
 
 func newPlace(path string) (*place, error) {
@@ -30,19 +30,31 @@ func newPlace(path string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &place{path: path, info: info, folder: folder}, nil
+	return &place{path: path, files: map[string]fs.FileInfo{path: info}, folder: folder}, nil
 }
 
-// check refuses to go on when the file is not the one that was opened. Others use the new one, and would be granted what
+// keepBesides notes what SQLite keeps beside the database that we use: it stays for as long as we do.
+func (p *place) keepBesides() {
+	for _, end := range besides {
+		if info, err := os.Stat(p.path + end); err == nil {
+			p.files[p.path+end] = info
+		}
+	}
+}
+
+// check refuses to go on when the files are not those that were opened. Others use the new ones, and would be granted what
 // is held in the old.
 func (p *place) check() error {
-	info, err := os.Stat(p.path)
-	switch {
-	case err == nil && os.SameFile(info, p.info):
-		return nil
-	case err == nil || errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w: %s was removed or replaced while it was in use; restart the programs that use it", driver.ErrRefused, p.path)
-	default:
-		return err
+	for path, opened := range p.files {
+		info, err := os.Stat(path)
+		switch {
+		case err == nil && os.SameFile(info, opened):
+		case err == nil || errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("%w: %s was removed or replaced while it was in use; restart the programs that use it",
+				driver.ErrRefused, path)
+		default:
+			return err
+		}
 	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -35,6 +36,9 @@ func prepareSQLite(ctx context.Context, s *session) (*place, error) {
 	}
 	if err := refuseNetwork(path); err != nil {
 		return nil, err
+	}
+	if isReadOnly(filepath.Dir(path)) {
+		return nil, fmt.Errorf("%w: %s is on a file system that is mounted read-only, and locks are written", driver.ErrRefused, path)
 	}
 	if err := refuseLinked(path); err != nil {
 		return nil, err

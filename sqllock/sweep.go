@@ -1,12 +1,18 @@
 package sqllock
 
-import "time"
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+)
 
 // Sweeping happens in passing, when a database is opened and with every so many transactions of a client, and each time
 // has bounds, so that it holds nobody up for long.
 const (
 	sweepEvery = 64
-	sweepMost  = 256
+	sweepMost  = 256  // rows that are removed
+	sweepLooks = 1024 // tokens that are looked at, though they may stay
+	sweepDoors = 64   // clients that are looked at
 )
 
 // sweepIsDue counts the transactions of this client.
@@ -25,13 +31,58 @@ func (t *tx) sweep() error {
 	if err := t.sweepClaims(expired, int64(t.now), sweepMost); err != nil {
 		return err
 	}
-	if err := t.sweepClients(); err != nil {
+	if err := t.sweepClients(someOf(t.d.client.others())); err != nil {
 		return err
 	}
 	if err := t.exec(sweepEnds, int64(t.now), sweepMost); err != nil {
 		return err
 	}
-	return t.exec(sweepFences, time.Now().Add(-t.d.keep).UnixMicro(), sweepMost)
+	_, err := t.sweepFences(&t.d.looked, time.Now().Add(-t.d.keep).UnixMicro())
+	return err
+}
+
+// A fence is the last token of a lock.
+type fence struct {
+	token int64
+	name  []byte
+	used  bool // the lock has claims
+}
+
+// sweepFences looks at tokens less than one, from after the one that was looked at last, and removes those of locks that have
+// no claims. At the end it begins anew the next time. Locks that are held for long are passed by like this, and keep it
+// from nothing.
+func (t *tx) sweepFences(last *fence, least int64) (removed []string, err error) {
+	found, err := t.fencesAfter(*last, least)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range found {
+		*last = f
+		if f.used {
+			continue
+		}
+		if err := t.exec(forgetFence, f.name); err != nil {
+			return nil, err
+		}
+		if removed = append(removed, string(f.name)); len(removed) == sweepMost {
+			return removed, nil
+		}
+	}
+	if len(found) < sweepLooks {
+		*last = fence{}
+	}
+	return removed, nil
+}
+
+func (t *tx) fencesAfter(last fence, least int64) (found []fence, err error) {
+	args := []any{last.token, last.name, least, sweepLooks}
+	err = t.each(sweepFences, args, func(scan func(...any) error) (bool, error) {
+		var f fence
+		err := scan(&f.name, &f.token, &f.used)
+		found = append(found, f)
+		return true, err
+	})
+	return found, err
 }
 
 // sweepClaims ends the claims that a statement finds, and grants what that makes grantable.
@@ -56,9 +107,9 @@ func (t *tx) sweepClaims(s statement, args ...any) error {
 	return nil
 }
 
-// sweepClients ends the claims of clients that died and left files, and then lets the files go.
-func (t *tx) sweepClients() error {
-	for _, id := range t.d.client.others() {
+// sweepClients ends the claims of those clients that died and left files, and then lets the files go.
+func (t *tx) sweepClients(clients []string) error {
+	for _, id := range clients {
 		if t.clientLives(id) {
 			continue
 		}
@@ -68,4 +119,14 @@ func (t *tx) sweepClients() error {
 		t.buried = append(t.buried, id)
 	}
 	return nil
+}
+
+// someOf returns as many clients as are looked at in one transaction, from one that is drawn: the files of other users may
+// not be ours to remove.
+func someOf(clients []string) []string {
+	if len(clients) <= sweepDoors {
+		return clients
+	}
+	from := rand.N(len(clients))
+	return slices.Concat(clients[from:], clients[:from])[:sweepDoors]
 }

@@ -130,11 +130,15 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// When the file is replaced, others are granted what is held in the old one; who has that open must not go on.
+// When the file is replaced, or what SQLite keeps beside it, others are granted what is held in the old one; who has that
+// open must not go on.
 func TestReplacedFile(t *testing.T) {
 	for name, replace := range map[string]func(t *testing.T, path string){
 		"removed":  func(t *testing.T, path string) { os.Remove(path) },
 		"replaced": func(t *testing.T, path string) { os.Remove(path); open(t, path) },
+		"log":      func(t *testing.T, path string) { os.Remove(path + "-wal") },
+		"index":    func(t *testing.T, path string) { os.Remove(path + "-shm") },
+		"both":     func(t *testing.T, path string) { os.Remove(path + "-wal"); os.Remove(path + "-shm") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := newFile(t)
