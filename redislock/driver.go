@@ -43,18 +43,30 @@ var (
 var (
 	errClosed   = errors.New("the redis driver is closed")
 	errNoClient = errors.New("redislock: the client is nil; open one with rueidis.NewClient")
+	errFollows  = errors.New("redislock: the client goes by one sentinel, and believes a master that was replaced until it hears of that, which may grant a lock twice; open a URL like " + likeSentinel + ", which asks all sentinels, and keep this client for other things")
 )
 
-// New returns a driver on a client that the caller opened, and closes, after the driver. Nothing is sent yet.
+// New returns a driver on a client that the caller opened, and closes, after the driver. Nothing is sent yet. A client that
+// follows sentinels is refused: it believes a master that was replaced until it hears of that. Open a redis-sentinel: URL instead.
 func New(client rueidis.Client, opts *Options) (*Driver, error) {
-	if client == nil {
-		return nil, errNoClient
+	if err := checkClient(client); err != nil {
+		return nil, err
 	}
 	conn := rueidisConn{client: client}
 	if conn.Cluster() {
 		return NewOn(clusterConn{conn}, opts)
 	}
 	return NewOn(conn, opts)
+}
+
+func checkClient(client rueidis.Client) error {
+	switch {
+	case client == nil:
+		return errNoClient
+	case client.Mode() == rueidis.ClientModeSentinel:
+		return errFollows
+	}
+	return nil
 }
 
 // NewOn returns a driver on any client for Redis. Close closes conn.

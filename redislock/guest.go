@@ -36,10 +36,10 @@ var (
 const needsOneServer = "locks of other libraries need one server, as their keys lie on different nodes of a cluster"
 
 // NewGuest returns a driver for locks in the layout that the options name, on a client for one Redis server that the
-// caller opened, and closes, after the driver. Nothing is sent yet.
+// caller opened, and closes, after the driver. Nothing is sent yet. A client that follows sentinels is refused, as by [New].
 func NewGuest(client rueidis.Client, opts *Options) (*Guest, error) {
-	if client == nil {
-		return nil, errNoClient
+	if err := checkClient(client); err != nil {
+		return nil, err
 	}
 	return NewGuestOn(rueidisConn{client: client}, opts)
 }

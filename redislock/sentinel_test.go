@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/rueidis"
+
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
@@ -364,5 +366,26 @@ func TestCheckReplicas(t *testing.T) {
 	primary.RedisCommand(t, "CONFIG", "SET", "min-replicas-to-write", "1")
 	if got := role("?replicas=2"); !strings.HasSuffix(got, "; ") {
 		t.Errorf("with all as it should be: %s", got)
+	}
+}
+
+// A client that follows sentinels by itself believes a master that was replaced for as long as it has not heard of that. It is
+// refused, with the way to go.
+func TestNoClientOfSentinels(t *testing.T) {
+	t.Parallel()
+	g := servers.RedisSentinel(t)
+	client, err := rueidis.NewClient(rueidis.ClientOption{
+		InitAddress: []string{g.Sentinels[0].Addr}, Sentinel: rueidis.SentinelOption{MasterSet: g.Name}, DisableCache: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	_, native := redislock.New(client, nil)
+	_, guest := redislock.NewGuest(client, &redislock.Options{Layout: redislock.Redisson})
+	for _, err := range []error{native, guest} {
+		if err == nil || !strings.Contains(err.Error(), "redis-sentinel://") {
+			t.Errorf("%v; want an error with the URL to use", err)
+		}
 	}
 }

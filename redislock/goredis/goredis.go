@@ -13,19 +13,39 @@ import (
 	"github.com/holdfast-go/holdfast/redislock"
 )
 
-// New returns a driver on a client that the caller opened, and closes, after the driver: one of a server, of sentinels or of
-// a cluster. Nothing is sent yet. Commands of the driver are never repeated by the client, whatever its MaxRetries.
+// New returns a driver on a client that the caller opened, and closes, after the driver: one of a server or of a cluster.
+// Nothing is sent yet. Commands of the driver are never repeated by the client, whatever its MaxRetries.
+//
+// A client that follows sentinels is refused: what a master answers that was replaced would count until the client hears of the
+// other one. Open a redis-sentinel: URL instead. So is a Ring.
 func New(client redis.UniversalClient, opts *redislock.Options) (*redislock.Driver, error) {
 	switch c := client.(type) {
 	case nil:
 		return nil, errors.New("goredis: the client is nil; open one with redis.NewClient")
 	case *redis.Ring:
 		return nil, errors.New("goredis: a Ring moves keys to another server when one does not answer, which would grant a lock twice; use a cluster, or sentinels")
+	case *redis.Client:
+		if c.Options().Addr == failoverAddr {
+			return nil, errFailover
+		}
 	case *redis.ClusterClient:
+		if c.Options().ClusterSlots != nil {
+			return nil, errNoCluster
+		}
 		return redislock.NewOn(clusterConn{conn{client}, c}, opts)
 	}
 	return redislock.NewOn(conn{client}, opts)
 }
+
+// failoverAddr is what go-redis has in place of an address in the options of a client that follows sentinels.
+const failoverAddr = "FailoverClient"
+
+const instead = "; open a URL like redis-sentinel://host1,host2,host3/mymaster, which asks all sentinels, and keep this client for other things"
+
+var (
+	errFailover  = errors.New("goredis: a FailoverClient goes by one sentinel, and believes a master that was replaced until it hears of that, which may grant a lock twice" + instead)
+	errNoCluster = errors.New("goredis: a ClusterClient with ClusterSlots of its own is not of a cluster: the servers pass no messages on; where it follows sentinels it believes a master that was replaced" + instead)
+)
 
 // conn is a redislock.Conn on a go-redis client.
 type conn struct{ client redis.UniversalClient }

@@ -1,8 +1,8 @@
 package goredis_test
 
 import (
-	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,41 +44,23 @@ func TestDriverOnCluster(t *testing.T) {
 	})
 }
 
-// untilAnswered requests a claim until the backend answers, as a client does.
-func untilAnswered(t *testing.T, d driver.Driver, c driver.Claim) driver.Status {
-	t.Helper()
-	for limit := time.Now().Add(30 * time.Second); ; driver.Sleep(t.Context(), 20*time.Millisecond) {
-		st, err := d.Request(t.Context(), c)
-		if err == nil {
-			return st
+// A client that follows sentinels by itself believes a master that was replaced for as long as it has not heard of that. It is
+// refused, with the way to go; so is one that calls some servers a cluster.
+func TestNoClientOfSentinels(t *testing.T) {
+	sentinels := []string{"127.0.0.1:1"}
+	for what, client := range map[string]redis.UniversalClient{
+		"failover":         redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "mymaster", SentinelAddrs: sentinels}),
+		"failover cluster": redis.NewFailoverClusterClient(&redis.FailoverOptions{MasterName: "mymaster", SentinelAddrs: sentinels}),
+		"universal":        redis.NewUniversalClient(&redis.UniversalOptions{MasterName: "mymaster", Addrs: sentinels}),
+		"universal, routed": redis.NewUniversalClient(&redis.UniversalOptions{
+			MasterName: "mymaster", Addrs: sentinels, RouteByLatency: true,
+		}),
+	} {
+		_, err := goredis.New(client, nil)
+		if err == nil || !strings.Contains(err.Error(), "redis-sentinel://") {
+			t.Errorf("%s: %v; want an error with the URL to use", what, err)
 		}
-		if errors.Is(err, driver.ErrGone) || errors.Is(err, driver.ErrRefused) || time.Now().After(limit) {
-			t.Fatalf("Request: %v", err)
-		}
-	}
-}
-
-// A client that follows sentinels finds what was replicated on the new master, and waits for pushes from there.
-func TestSentinels(t *testing.T) {
-	g := servers.RedisSentinel(t)
-	open := func(opts *redislock.Options) driver.Driver {
-		return openOn(t, redis.NewFailoverClient(&redis.FailoverOptions{MasterName: g.Name, SentinelAddrs: addrs(g.Sentinels)}), opts)
-	}
-	d, other := open(&redislock.Options{Replicas: 2}), open(nil)
-	held := driver.Claim{Name: "jobs", ID: "first", Weight: 1, Limit: 1, TTL: 30 * time.Second, Queue: true}
-	held.Token = untilAnswered(t, d, held).Token
-	g.Master(t, nil).Kill(t)
-	if st := untilAnswered(t, other, held); !st.Granted || st.Token != held.Token {
-		t.Errorf("after the failover: %+v, want the token %d", st, held.Token)
-	}
-	next := held
-	next.ID, next.Token = "next", 0
-	next.Token = untilAnswered(t, other, next).Token
-	if err := other.Release(t.Context(), held); err != nil {
-		t.Fatal(err)
-	}
-	if st, err := driver.Wait(t.Context(), other, next); err != nil || !st.Granted {
-		t.Errorf("the next in line is told %+v, %v", st, err)
+		client.Close()
 	}
 }
 
