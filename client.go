@@ -40,7 +40,7 @@ type Client struct {
 //	etcd://host1,host2,host3/prefix         etcdlock
 //
 // The parameter prefix= sets the prefix of all keys where the engine has keys. Unknown parameters are errors. No error
-// shows the password.
+// shows the password. The logger is told what explains how the backend will behave: see [driver.Noticer].
 func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	d, err := driver.Open(ctx, rawURL)
 	if err != nil {
@@ -51,6 +51,9 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	if u, err := driver.ParseURL(rawURL); err == nil {
 		c.label = driver.Redact(u)
 		c.store = cmp.Or(c.store, storeOf(u))
+	}
+	for _, f := range driver.Notices(ctx, d) {
+		c.warn(c.settings.logger, "holdfast: "+f.Fact, "backend", c.label, "advice", f.Advice)
 	}
 	return c, nil
 }

@@ -35,7 +35,7 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	if away > d.spare() {
 		findings = append(findings, driver.Finding{Level: driver.Unsafe, Fact: fmt.Sprintf("%d of %d servers cannot be examined", away, len(d.nodes)), Advice: "without a majority nobody acquires a lock, and holders lose theirs"})
 	}
-	return findings, ctx.Err()
+	return append(findings, d.Notices(ctx)...), ctx.Err()
 }
 
 // spare is how many nodes may fail.

@@ -20,6 +20,8 @@ type Driver struct {
 	memory  *memory
 	claims  *claims
 
+	unsafeFresh bool
+
 	lifetime   context.Context
 	end        context.CancelFunc
 	background sync.WaitGroup
@@ -33,6 +35,7 @@ var (
 	_ driver.Renewer = (*Driver)(nil)
 	_ driver.Watcher = (*Driver)(nil)
 	_ driver.Checker = (*Driver)(nil)
+	_ driver.Noticer = (*Driver)(nil)
 )
 
 var errClosed = errors.New("the quorum is closed")
@@ -44,6 +47,9 @@ type Options struct {
 	MaxTTL time.Duration
 	// Timeout is how long a node may take to answer. When zero it is a tenth of the TTL, at most a second.
 	Timeout time.Duration
+	// UnsafeFresh lets a node vote as soon as it was started. It is for development and tests, whose engines are started
+	// empty: one that forgets a lock when it restarts, and votes at once, lets in two. Tokens still grow.
+	UnsafeFresh bool
 }
 
 // DefaultMaxTTL is the longest TTL unless the options say otherwise.
@@ -74,7 +80,7 @@ func build(nodes []*node, backend string, opts *Options) (*Driver, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	d := &Driver{nodes: nodes, timeout: opts.Timeout, memory: newMemory(), claims: newClaims()}
+	d := &Driver{nodes: nodes, timeout: opts.Timeout, unsafeFresh: opts.UnsafeFresh, memory: newMemory(), claims: newClaims()}
 	d.traits = traitsOf(nodes, backend)
 	if opts.MaxTTL != 0 {
 		d.traits.MaxTTL = opts.MaxTTL

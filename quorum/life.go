@@ -131,5 +131,5 @@ func (d *Driver) mayCount(n *node, name, life string, began time.Time) bool {
 
 // hasWaited reports whether all claims that a node may have forgotten had ended at an instant.
 func (d *Driver) hasWaited(r record, at time.Time) bool {
-	return r.life != "" && at.Sub(r.born) >= d.traits.MaxTTL
+	return r.life != "" && (d.unsafeFresh || at.Sub(r.born) >= d.traits.MaxTTL)
 }

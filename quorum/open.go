@@ -20,6 +20,7 @@ func init() {
 const (
 	maxTTLParam  = "maxttl"
 	timeoutParam = "timeout"
+	freshParam   = "unsafefresh"
 	tlsParam     = "tls"
 )
 
@@ -56,11 +57,14 @@ func open(ctx context.Context, u *url.URL) (driver.Driver, error) {
 // parse splits a URL into what is the quorum's and the URLs of the nodes.
 func parse(u *url.URL) (*Options, []*url.URL, error) {
 	params := driver.NewParams(u)
-	opts := &Options{MaxTTL: params.Duration(maxTTLParam, DefaultMaxTTL), Timeout: params.Duration(timeoutParam, 0)}
+	opts := &Options{
+		MaxTTL:  params.Duration(maxTTLParam, DefaultMaxTTL),
+		Timeout: params.Duration(timeoutParam, 0), UnsafeFresh: params.Bool(freshParam, false),
+	}
 	secure := params.Bool(tlsParam, false)
 	rest := u.Query()
 	for name := range rest {
-		if !slices.Contains([]string{maxTTLParam, timeoutParam, tlsParam}, name) {
+		if !slices.Contains([]string{maxTTLParam, timeoutParam, freshParam, tlsParam}, name) {
 			params.String(name, "") // the nodes know whether there is one
 		} else {
 			rest.Del(name)

@@ -477,7 +477,7 @@ func TestAllNodesNew(t *testing.T) {
 			t.Errorf("the nodes have just started: %+v, %v", st, err)
 		}
 		_, err = d.Request(context.Background(), try(claim("jobs")))
-		if err == nil || !strings.Contains(err.Error(), "maxttl") {
+		if err == nil || !strings.Contains(err.Error(), "maxttl") || !strings.Contains(err.Error(), "try again in "+ttl.String()) {
 			t.Errorf("the nodes have just started: %v", err)
 		}
 		began := time.Now()

@@ -268,11 +268,12 @@ func (r *round) shortage() (time.Duration, error) {
 		}
 	}
 	errs := slices.DeleteFunc(slices.Clone(r.errs), func(err error) bool { return err == nil })
+	slices.Sort(waits)
 	if len(waits) > 0 {
-		errs = append(errs, fmt.Errorf("%d of them were started less than maxttl (%v) ago and may have forgotten locks; try again when they have run for so long", len(waits), r.d.traits.MaxTTL))
+		left := seconds(waits[min(max(missing, 1), len(waits))-1])
+		errs = append(errs, fmt.Errorf("%s; try again in %v (in development, see unsafefresh)", r.d.youngText(len(waits)), left))
 	}
 	errs = append(errs, r.twins()...)
-	slices.Sort(waits)
 	if missing <= len(waits) && len(waits) > 0 {
 		return waits[max(missing, 1)-1], r.d.notEnough("too few of %d servers can vote", errs)
 	}

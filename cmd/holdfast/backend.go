@@ -209,7 +209,18 @@ func (b *backendFlags) open(ctx context.Context, opts ...holdfast.Option) (*stor
 	default: // the URL asks for something that there is not
 		return nil, usage("%w", err)
 	}
+	b.notice(ctx, d)
 	return &store{Client: holdfast.New(d, append(ownPatience(), opts...)...), driver: d, shown: shown}, nil
+}
+
+// notice tells what explains how the backend will behave.
+func (b *backendFlags) notice(ctx context.Context, d driver.Driver) {
+	if b.warn == nil {
+		return
+	}
+	for _, f := range driver.Notices(ctx, d) {
+		b.warn(fmt.Errorf("%s; %s", f.Fact, f.Advice))
+	}
 }
 
 // startLimit bounds how long the command waits for the backend's first answer.

@@ -11,6 +11,21 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
+// Who uses servers that were just started is told for how long they give out nothing, and how to do without that.
+func TestOnNewRedlock(t *testing.T) {
+	var addrs []string
+	for range 3 {
+		addrs = append(addrs, servers.Redis(t).Addr)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/newredlock",
+		Setup: func(env *testscript.Env) error {
+			prepare(env, "redlock://"+strings.Join(addrs, ","))
+			return nil
+		},
+	})
+}
+
 // The scripts of testdata/redlock are for a quorum of three servers, of which one is down.
 func TestOnRedlock(t *testing.T) {
 	var addrs []string

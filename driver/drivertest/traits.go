@@ -186,10 +186,9 @@ var traitsRows = []row{
 			left := renewal(c, st)
 			left.TTL, left.Detached = e.longTTL(), true
 			e.acquire(gone, left)
-			for _, older := range []driver.Claim{c, renewal(c, st)} {
-				e.changesNothing(gone, older, st)
-				e.changesNothing(e.other, older, st)
-			}
+			e.changesNothing(gone, c, st)
+			e.changesNothing(gone, renewal(c, st), st)
+			e.changesNothing(e.other, renewal(c, st), st)
 			if err := gone.Close(); err != nil {
 				e.Errorf("Close: %v", err)
 			}
@@ -207,11 +206,11 @@ var traitsRows = []row{
 			c := e.claim()
 			st := e.acquire(e.d, c)
 			left := e.shorten(e.d, c, st)
-			for _, d := range []driver.Driver{e.d, e.other} {
-				for _, older := range []driver.Claim{c, renewal(c, st)} {
-					if got := e.changesNothing(d, older, st); got.TTL > left.TTL {
-						e.Errorf("an older request says that the claim lives for %v; it was left alone for %v", got.TTL, left.TTL)
-					}
+			for _, got := range []driver.Status{
+				e.changesNothing(e.d, c, st), e.changesNothing(e.d, renewal(c, st), st), e.changesNothing(e.other, renewal(c, st), st),
+			} {
+				if got.TTL > left.TTL {
+					e.Errorf("an older request says that the claim lives for %v; it was left alone for %v", got.TTL, left.TTL)
 				}
 			}
 			e.eventually("the claim expires", func() bool { return e.free() })
