@@ -28,6 +28,7 @@ const tokensKept = time.Hour
 func (n *node) meet(life driver.Life) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.met = time.Now()
 	if n.record.life == life.ID {
 		return
 	}
@@ -36,6 +37,13 @@ func (n *node) meet(life driver.Life) {
 		born = born.Add(-life.Age)
 	}
 	n.record = record{life: life.ID, born: born}
+}
+
+// wasMet reports whether the node told its life during the last time.
+func (n *node) wasMet(during time.Duration) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return !n.met.IsZero() && time.Since(n.met) < during
 }
 
 // lives returns the record of the node's newest life.

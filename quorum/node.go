@@ -24,6 +24,7 @@ type node struct {
 	tried   time.Time
 	failed  time.Time // when it last did not answer
 	record  record    // of its lives
+	met     time.Time // when it told its life last
 	late    crowd     // those who keep trying to give something back
 }
 

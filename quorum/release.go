@@ -63,8 +63,14 @@ func (d *Driver) release(ctx context.Context, cl *claim, token uint64) error {
 
 // releases counts what nodes answered to the release of a claim.
 type releases struct {
-	done, gone int
+	done, gone []*node
 	errs       []error
+}
+
+// A release is what one node answered.
+type release struct {
+	from *node
+	err  error
 }
 
 // released ends a claim that was given back, and says whether it was there until then. One that waited was: the line is
@@ -79,15 +85,15 @@ func (d *Driver) released(cl *claim, before state, got releases) (*turn, error) 
 			return nil, nil
 		}
 		return nil, driver.ErrGone
-	case got.done >= enough, before == waiting && got.done+got.gone > d.spare():
+	case engines(got.done) >= enough, before == waiting && engines(slices.Concat(got.done, got.gone)) > d.spare():
 		if before == held {
 			d.memory.released(cl.name, cl.contended || cl.turn != nil)
 		}
 		return cl.finish(true), nil
-	case got.gone > d.spare():
+	case engines(got.gone) > d.spare():
 		return cl.finish(false), driver.ErrGone
 	}
-	return nil, d.notEnough("too few of %d servers answered to the release", got.errs)
+	return nil, d.notEnough("too few of %d servers answered to the release", append(got.errs, twins(slices.Concat(got.done, got.gone))...))
 }
 
 // giveBackAll releases the claim on all nodes, whatever is known of them, and returns when enough have answered. The ID of
@@ -99,11 +105,11 @@ func (d *Driver) giveBackAll(ctx context.Context, cl *claim) (releases, error) {
 	first.ID = cl.id
 	tokens := slices.Clone(cl.held)
 	cl.mu.Unlock()
-	answers := make(chan error, len(d.nodes))
+	answers := make(chan release, len(d.nodes))
 	for i, n := range d.nodes {
 		d.spawn(func(ctx context.Context) {
 			err := d.giveBackOnce(ctx, n, c, tokens[i])
-			answers <- err
+			answers <- release{n, err}
 			if !isAnswer(err) {
 				d.giveBack(ctx, n, c)
 			}
@@ -117,37 +123,46 @@ func (d *Driver) giveBackAll(ctx context.Context, cl *claim) (releases, error) {
 
 // giveBackOnce releases a claim on a node under the token that it probably has there, which is quicker, or else under any.
 func (d *Driver) giveBackOnce(ctx context.Context, n *node, c driver.Claim, token uint64) error {
-	return tell(ctx, n, d.patience(c.TTL), func(ctx context.Context, nd driver.Driver) error {
+	ask := call[struct{}]
+	if !n.wasMet(knownFor) {
+		ask = identified[struct{}]
+	}
+	_, err := ask(ctx, n, d.patience(c.TTL), func(ctx context.Context, nd driver.Driver) (none struct{}, err error) {
 		if token != 0 {
 			known := c
 			known.Token = token
 			if err := nd.Release(ctx, known); !errors.Is(err, driver.ErrGone) {
-				return err
+				return none, err
 			}
 		}
-		return nd.Release(ctx, c)
+		return none, nd.Release(ctx, c)
 	})
+	return err
 }
 
-func (d *Driver) countReleases(ctx context.Context, answers <-chan error) (got releases, err error) {
+// knownFor is for how long it is known which engine a node is, without being asked again: a lock that is held for so short a
+// time is given back without that.
+const knownFor = time.Second
+
+func (d *Driver) countReleases(ctx context.Context, answers <-chan release) (got releases, err error) {
 	enough := majority(len(d.nodes))
 	for range d.nodes {
 		select {
-		case err := <-answers:
+		case a := <-answers:
 			switch {
-			case err == nil:
-				got.done++
-			case errors.Is(err, driver.ErrGone):
-				got.gone++
+			case a.err == nil:
+				got.done = append(got.done, a.from)
+			case errors.Is(a.err, driver.ErrGone):
+				got.gone = append(got.gone, a.from)
 			default:
-				got.errs = append(got.errs, err)
+				got.errs = append(got.errs, a.err)
 			}
 		case <-ctx.Done():
 			return got, ctx.Err()
 		case <-d.lifetime.Done():
 			return got, errClosed
 		}
-		if got.done >= enough || got.gone > d.spare() || len(got.errs) > d.spare() {
+		if engines(got.done) >= enough || engines(got.gone) > d.spare() || len(got.errs) > d.spare() {
 			break
 		}
 	}

@@ -84,11 +84,12 @@ type renewal struct {
 }
 
 type renewalCount struct {
-	confirmed    []*node
-	gone, silent int
-	errs         []error
-	decided      bool
-	ttl          time.Duration // the shortest that a node has confirmed
+	confirmed []*node
+	gone      []*node // those that do not have it
+	silent    int
+	errs      []error
+	decided   bool
+	ttl       time.Duration // the shortest that a node has confirmed
 }
 
 // A nodeRenewal is what a node answered about the claims of a batch that it has.
@@ -223,7 +224,7 @@ func (r *renewal) count(a nodeRenewal) {
 		c := &r.counts[i]
 		switch got := answer[i]; {
 		case got == nil, errors.Is(got.Err, driver.ErrGone), got.Err == nil && !got.Status.Granted:
-			c.gone++
+			c.gone = append(c.gone, r.d.nodes[a.at])
 		case got.Err != nil:
 			c.silent++
 			c.errs = append(c.errs, got.Err)
@@ -240,7 +241,7 @@ func (r *renewal) count(a nodeRenewal) {
 func (r *renewal) decide(c *renewalCount) {
 	enough := majority(len(r.d.nodes))
 	spare := len(r.d.nodes) - enough
-	if !c.decided && (engines(c.confirmed) >= enough || c.gone+c.silent > spare) {
+	if !c.decided && (engines(c.confirmed) >= enough || engines(c.gone)+c.silent > spare) {
 		c.decided = true
 		r.open--
 	}
@@ -254,7 +255,7 @@ func (r *renewal) conclude(err error) []driver.Result {
 		switch {
 		case engines(c.confirmed) >= enough:
 			r.results[i].Status, r.results[i].Err = r.confirm(cl.claim, c.ttl)
-		case c.gone > r.d.spare():
+		case engines(c.gone) > r.d.spare():
 			r.results[i].Err = r.d.loseHeld(cl.claim)
 		case err != nil:
 			r.results[i].Err = err

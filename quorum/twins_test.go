@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -82,6 +83,30 @@ func TestOneEngineDeniesOnce(t *testing.T) {
 			t.Errorf("one server of three forgot the claim, and it counts as lost: %v", err)
 		}
 	})
+}
+
+// A release that one engine confirms under two names is not confirmed by a majority: the others may have forgotten the lock, and
+// let somebody in. Nor is it denied by a majority.
+func TestOneEngineReleasesOnce(t *testing.T) {
+	for _, has := range []bool{true, false} {
+		inTime(t, 3, func(t *testing.T, ps parts) {
+			d := ps.client(t)
+			held := acquire(t, d, claim("jobs"))
+			synctest.Wait() // until all nodes have it
+			pass(ttl / 2)
+			ps[0].become(ps[2])
+			ps[1].hang()
+			defer ps[1].goOn()
+			if !has {
+				ps[2].restart()
+				ps[0].become(ps[2])
+			}
+			err := d.Release(context.Background(), held)
+			if err == nil || errors.Is(err, driver.ErrGone) {
+				t.Errorf("one server of three answered, and the release says %v", err)
+			}
+		})
+	}
 }
 
 // The examination tells of names that lead to one engine.
