@@ -13,19 +13,23 @@ import (
 const shortTTL = 2 * time.Second
 
 func TestDriver(t *testing.T) {
+	t.Parallel()
 	drivertest.Run(t, drivertest.Harness{Open: opener(nil, servers.ZooKeeper(t).Addr), TTL: shortTTL})
 }
 
 func TestDriverInCuratorsLayout(t *testing.T) {
+	t.Parallel()
 	opts := &zklock.Options{Layout: zklock.Curator}
 	drivertest.Run(t, drivertest.Harness{Open: opener(opts, servers.ZooKeeper(t).Addr), TTL: shortTTL})
 }
 
 func TestDriverInKazoosLayout(t *testing.T) {
+	t.Parallel()
 	opts := &zklock.Options{Layout: zklock.Kazoo}
 	drivertest.Run(t, drivertest.Harness{Open: opener(opts, servers.ZooKeeper(t).Addr), TTL: shortTTL})
 }
 
 func TestDriverOnAnEnsemble(t *testing.T) {
+	t.Parallel()
 	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addrs(servers.ZooKeeperEnsemble(t, 3))...), TTL: shortTTL, Elects: true})
 }

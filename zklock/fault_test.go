@@ -181,7 +181,7 @@ func TestServerWithoutLeader(t *testing.T) {
 // An operator ends the sessions of a holder and of a waiter.
 func TestClosedSession(t *testing.T) {
 	t.Parallel()
-	const ttl = 5 * time.Second
+	const ttl = long // what has ended is remembered for so long
 	server := servers.ZooKeeper(t)
 	var taps [2]tap
 	holder, waiter := open(t, taps[0].options(), server.Addr), open(t, taps[1].options(), server.Addr)

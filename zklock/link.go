@@ -104,13 +104,13 @@ func (l *link) patience() time.Duration {
 }
 
 // tolerance is how long a request may go without an answer before another server is tried: a tenth of the session's time,
-// and 2 s at most, so that there is time for some. Each time that this was in vain doubles it, since the servers may all be
+// but 1 s to 2 s, so that there is time for some. Each time that this was in vain doubles it, since the servers may all be
 // slow.
 func (l *link) tolerance() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	most := l.timeout / attemptPart
-	return min(min(max(l.timeout/10, 500*time.Millisecond), 2*time.Second)<<min(l.hangs, 8), most)
+	first := min(max(l.timeout/10, time.Second), 2*time.Second)
+	return min(first<<min(l.hangs, 8), l.timeout/2)
 }
 
 // hung notes that the server did not answer in time.

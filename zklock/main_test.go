@@ -11,7 +11,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	parallel := flag.Lookup("test.parallel")
 	if parallel.Value.String() == parallel.DefValue {
-		flag.Set("test.parallel", "4")
+		flag.Set("test.parallel", "6")
 	}
 	os.Exit(m.Run())
 }
