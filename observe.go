@@ -78,9 +78,10 @@ func (r LostReason) label() string {
 // A Scoper is an Observer that gives the work under a lock a context of its own, as a trace does whose spans nest.
 //
 // Enter is called when a lock was acquired, before Observe is, with the event that Observe gets. inside must be derived
-// from ctx: it takes its place in the context that Do gives to the work, and in [Lease.Context]. leave is called once, with
-// the event that ends the lease, after Observe; like that it may be dropped where the observer is too slow for what happens
-// by itself. An acquisition that is counted within another one, see [WithReentrant], stays within the scope of that one.
+// from ctx: it takes its place in the context that Do gives to the work, and in [Lease.Context]. leave, which may be nil,
+// is called once, with the event that ends the lease, after Observe; like that it may be dropped where the observer is too
+// slow for what happens by itself. An acquisition that is counted within another one, see [WithReentrant], stays within
+// the scope of that one.
 type Scoper interface {
 	Observer
 	Enter(ctx context.Context, acquired Event) (inside context.Context, leave func(ended Event))
@@ -105,8 +106,9 @@ func (os observers) Enter(ctx context.Context, acquired Event) (context.Context,
 	for _, o := range os {
 		if s, ok := o.(Scoper); ok {
 			var leave func(Event)
-			ctx, leave = s.Enter(ctx, acquired)
-			leaves = append(leaves, leave)
+			if ctx, leave = s.Enter(ctx, acquired); leave != nil {
+				leaves = append(leaves, leave)
+			}
 		}
 	}
 	return ctx, func(ended Event) {

@@ -133,8 +133,9 @@ func (l *Lock) RecordEvent(event string) {
 	l.set(nil, resourcelock.LeaderElectionRecord{})
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
 	defer cancel()
-	if _, err := lease.Detach(ctx); errors.Is(err, errors.ErrUnsupported) {
-		lease.Release(ctx)
+	left := time.Until(lease.ValidUntil())
+	if _, err := lease.Detach(ctx); err != nil { // also where the backend cannot
+		time.AfterFunc(left, func() { lease.Release(context.Background()) })
 	}
 }
 

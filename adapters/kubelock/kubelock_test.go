@@ -106,6 +106,34 @@ func TestLeadThatIsNotReleased(t *testing.T) {
 	})
 }
 
+// That is so too on a backend that cannot leave a claim alone.
+func TestLeadThatCannotBeLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		first := campaign(t, attached{store.Client()}, "one", false)
+		time.Sleep(time.Second)
+		first.stop()
+		<-first.stopped
+		second := campaign(t, store.Client(), "two", true)
+		time.Sleep(25 * time.Second)
+		if second.leads.Load() {
+			t.Error("another leads before the LeaseDuration is over")
+		}
+		time.Sleep(15 * time.Second)
+		if !second.leads.Load() {
+			t.Error("nobody leads")
+		}
+	})
+}
+
+type attached struct{ driver.Driver }
+
+func (a attached) Traits() driver.Traits {
+	t := a.Driver.Traits()
+	t.Detach = false
+	return t
+}
+
 // An away is a backend that can be cut off.
 type away struct {
 	driver.Driver
