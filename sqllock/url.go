@@ -22,25 +22,24 @@ func init() {
 // Bounds of opening. A SQL driver may bound no more than the dialing, and wait for ever for the greeting of what is no
 // database server.
 const (
-	connectSeconds = 5 // for each host
-	openMore       = time.Second
+	connectTime = 5 * time.Second // for each host, unless the URL says otherwise
+	openMore    = time.Second
 )
 
 // openServer opens mysql://user:password@host/database or postgres://user:password@host/database.
 func openServer(ctx context.Context, u *url.URL) (driver.Driver, error) {
-	db, dialect, opts, err := connect(u)
+	t, err := connect(u)
 	if err != nil {
 		return nil, err
 	}
-	hosts := 1 + strings.Count(u.Host, ",")
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(hosts)*connectSeconds*time.Second+openMore)
+	ctx, cancel := context.WithTimeout(ctx, t.patience)
 	defer cancel()
-	d, err := newDriver(ctx, db, dialect, opts)
+	d, err := newDriver(ctx, t.db, t.dialect, t.opts)
 	if err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(err, t.db.Close())
 	}
-	d.(interface{ Own(*sql.DB) }).Own(db)
-	db.SetMaxIdleConns(0) // a connection that was used comes never back
+	d.(interface{ Own(*sql.DB) }).Own(t.db)
+	t.db.SetMaxIdleConns(0) // a connection that was used comes never back
 	return d, nil
 }
 
@@ -49,9 +48,8 @@ const (
 	modeParameter        = "mode"
 	poolerParameter      = "pooler"
 	connectionsParameter = "connections"
+	connectParameter     = "connecttimeout"
 )
-
-var ours = []string{modeParameter, poolerParameter, connectionsParameter}
 
 // MigrateURL is [Migrate] for the database that a URL names.
 func MigrateURL(ctx context.Context, rawURL string) error {
@@ -73,94 +71,128 @@ func migrateURL(ctx context.Context, u *url.URL) error {
 		}
 		return d.Close()
 	}
-	db, dialect, _, err := connect(u)
+	t, err := connect(u)
 	if err != nil {
 		return err
 	}
-	return errors.Join(Migrate(ctx, db, dialect), db.Close())
+	return errors.Join(Migrate(ctx, t.db, t.dialect), t.db.Close())
 }
 
 // A server says how a database/sql driver is told where a server is.
 type server struct {
-	dialect    *Dialect
-	driver     string // its name in database/sql
-	module     string // what to import so that it is there
-	port       string
-	parameters []string // of the URL, which are the SQL driver's
-	source     func(u *url.URL, host string) string
+	dialect *Dialect
+	driver  string // its name in database/sql
+	module  string // what to import so that it is there
+	port    string
+	source  func(address, *driver.Params) (string, error) // reads the parameters that are the SQL driver's
+}
+
+// An address is where the servers are.
+type address struct {
+	url     *url.URL
+	hosts   string
+	connect time.Duration // for each host
 }
 
 var kinds = map[string]server{
 	"mysql": {
-		dialect: MySQL, driver: "mysql", module: "github.com/go-sql-driver/mysql", port: "3306",
-		parameters: []string{"tls", "socket"}, source: mysqlSource,
+		dialect: MySQL, driver: "mysql", module: "github.com/go-sql-driver/mysql", port: "3306", source: mysqlSource,
 	},
 	"postgres": {
-		dialect: Postgres, driver: "pgx", module: "github.com/jackc/pgx/v5/stdlib", port: "5432",
-		parameters: []string{"sslmode", "sslrootcert", "sslcert", "sslkey", "search_path", "target_session_attrs", "host"},
-		source:     postgresSource,
+		dialect: Postgres, driver: "pgx", module: "github.com/jackc/pgx/v5/stdlib", port: "5432", source: postgresSource,
 	},
 }
 
-// connect opens the database that a URL names, without connecting yet.
-func connect(u *url.URL) (*sql.DB, *Dialect, Options, error) {
+// A target is a database that a URL names, and how to use it. Nothing is connected yet.
+type target struct {
+	db       *sql.DB
+	dialect  *Dialect
+	opts     Options
+	patience time.Duration // of opening
+}
+
+func connect(u *url.URL) (t target, err error) {
 	kind, ok := kinds[u.Scheme]
 	if !ok {
-		return nil, nil, Options{}, fmt.Errorf("%s: is not a database server; use a URL like mysql://… or postgres://… instead", u.Scheme)
+		return t, fmt.Errorf("%s: is not a database server; use a URL like mysql://… or postgres://… instead", u.Scheme)
 	}
 	params := driver.NewParams(u)
-	opts := Options{
+	t.dialect, t.opts = kind.dialect, Options{
 		Mode:        Mode(params.String(modeParameter, "")),
 		Pooler:      Pooler(params.String(poolerParameter, "")),
 		Connections: params.Int(connectionsParameter, 0),
 	}
-	for _, p := range kind.parameters {
-		params.String(p, "")
+	at := address{u, strings.Join(hostsOf(u, kind.port), ","), params.Duration(connectParameter, connectTime)}
+	t.patience = time.Duration(1+strings.Count(u.Host, ","))*at.connect + openMore
+	source, misuse := kind.source(at, params)
+	switch {
+	case params.Err() != nil:
+		return t, params.Err()
+	case misuse != nil:
+		return t, misuse
+	case at.connect <= 0:
+		return t, fmt.Errorf("parameter %s: it should be 1ms or more", connectParameter)
+	case strings.Trim(u.Path, "/") == "":
+		return t, fmt.Errorf("name the database in which the tables are, as in %s://user@host/app", u.Scheme)
+	case !slices.Contains(sql.Drivers(), kind.driver):
+		return t, fmt.Errorf("no database/sql driver is named %q; import one, as in: import _ %q", kind.driver, kind.module)
 	}
-	if err := params.Err(); err != nil {
-		return nil, nil, Options{}, err
+	if t.db, err = sql.Open(kind.driver, source); err != nil {
+		return t, errors.New("the SQL driver does not take the URL's address or parameters") // its error may show the password
 	}
-	if strings.Trim(u.Path, "/") == "" {
-		return nil, nil, Options{}, fmt.Errorf("name the database in which the tables are, as in %s://user@host/app", u.Scheme)
-	}
-	if !slices.Contains(sql.Drivers(), kind.driver) {
-		return nil, nil, Options{}, fmt.Errorf("no database/sql driver is named %q; import one, as in: import _ %q", kind.driver, kind.module)
-	}
-	hosts := driver.Hosts(u, kind.port)
-	if len(hosts) == 0 {
-		hosts = []string{"localhost:" + kind.port}
-	}
-	db, err := sql.Open(kind.driver, kind.source(u, strings.Join(hosts, ",")))
-	if err != nil {
-		return nil, nil, Options{}, errors.New("the SQL driver does not take the URL's address or parameters") // its error may show the password
-	}
-	return db, kind.dialect, opts, nil
+	return t, nil
 }
 
+func hostsOf(u *url.URL, port string) []string {
+	if hosts := driver.Hosts(u, port); len(hosts) > 0 {
+		return hosts
+	}
+	return []string{"localhost:" + port}
+}
+
+// mysqlParameters are the SQL driver's as they are. Others change what statements return.
+var mysqlParameters = []string{"allowCleartextPasswords", "allowNativePasswords", "connectionAttributes"}
+
 // mysqlSource is user:password@protocol(address)/database?parameters.
-func mysqlSource(u *url.URL, host string) string {
-	address := "tcp(" + host + ")"
-	if socket := u.Query().Get("socket"); socket != "" {
-		address = "unix(" + socket + ")"
+func mysqlSource(a address, p *driver.Params) (string, error) {
+	place := "tcp(" + a.hosts + ")"
+	if socket := p.String("socket", ""); socket != "" {
+		place = "unix(" + socket + ")"
 	}
-	password, _ := u.User.Password()
-	source := u.User.Username() + ":" + password + "@" + address + "/" + url.PathEscape(strings.Trim(u.Path, "/")) + "?timeout=" + strconv.Itoa(connectSeconds) + "s"
-	if tls := u.Query().Get("tls"); tls != "" {
-		source += "&tls=" + url.QueryEscape(tls)
-	}
-	return source
+	q := passOn(p, mysqlParameters)
+	q.Set("timeout", a.connect.String())
+	secure, err := parseMySQLTLS(p).value()
+	q.Set("tls", secure)
+	password, _ := a.url.User.Password()
+	return a.url.User.Username() + ":" + password + "@" + place + "/" + url.PathEscape(strings.Trim(a.url.Path, "/")) + "?" + q.Encode(), err
+}
+
+// postgresParameters are the SQL driver's as they are.
+var postgresParameters = []string{
+	"sslmode", "sslrootcert", "sslcert", "sslkey", "sslpassword", "sslsni", "sslnegotiation", "channel_binding", "require_auth",
+	"search_path", "target_session_attrs", "host", "passfile", "service", "servicefile", "application_name", "options",
+	"krbspn", "krbsrvname",
 }
 
 // postgresSource is the URL itself, with a bound for connecting. Statements that we do not prepare are sent as they are: a proxy
 // may give the next one to another session.
-func postgresSource(u *url.URL, host string) string {
-	source := *u
-	q := u.Query()
-	q.Set("connect_timeout", strconv.Itoa(connectSeconds))
+func postgresSource(a address, p *driver.Params) (string, error) {
+	q := passOn(p, postgresParameters)
+	err := checkPostgresTLS(q)
+	q.Set("connect_timeout", strconv.Itoa(int((a.connect+time.Second-1)/time.Second)))
 	q.Set("default_query_exec_mode", "exec")
-	for _, p := range ours {
-		q.Del(p)
+	source := *a.url
+	source.Host, source.RawQuery = a.hosts, q.Encode()
+	return source.String(), err
+}
+
+// passOn reads parameters that are there.
+func passOn(p *driver.Params, names []string) url.Values {
+	q := make(url.Values)
+	for _, name := range names {
+		if value := p.String(name, ""); value != "" {
+			q.Set(name, value)
+		}
 	}
-	source.Host, source.RawQuery = host, q.Encode()
-	return source.String()
+	return q
 }

@@ -12,7 +12,7 @@ import (
 	_ "github.com/holdfast-go/holdfast/etcdlock"
 	_ "github.com/holdfast-go/holdfast/quorum"
 	_ "github.com/holdfast-go/holdfast/redislock"
-	_ "github.com/holdfast-go/holdfast/sqllock"
+	"github.com/holdfast-go/holdfast/sqllock"
 	_ "github.com/holdfast-go/holdfast/zklock"
 	_ "modernc.org/sqlite"
 )
@@ -20,5 +20,7 @@ import (
 // schemes are the URL schemes of those backends.
 var schemes = []string{"file", "redis", "rediss", "redis+unix", "redis-sentinel", "redis-cluster", "redlock", "etcd", "zk", "mysql", "postgres"}
 
-// The MySQL driver would write about connections that break, which are opened again.
-func init() { mysql.SetLogger(log.New(io.Discard, "", 0)) }
+func init() {
+	mysql.SetLogger(log.New(io.Discard, "", 0)) // it would write about connections that break, which are opened again
+	sqllock.RegisterTLS(mysql.RegisterTLSConfig)
+}

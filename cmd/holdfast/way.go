@@ -71,8 +71,8 @@ func isEncrypted(u *url.URL) bool {
 	case "rediss":
 		return true
 	case "postgres":
-		return q.Get("sslmode") == "verify-full" || q.Get("sslmode") == "verify-ca"
-	case "etcd":
+		return q.Get("sslmode") == "verify-full" || q.Get("sslmode") == "verify-ca" || q.Get("sslmode") == "require" && q.Has("sslrootcert")
+	case "etcd", "mysql":
 		return isTrue(q.Get("tls")) || q.Has("ca") || q.Has("cert")
 	default:
 		return isTrue(q.Get("tls"))
@@ -121,8 +121,6 @@ func trustAdvice(u *url.URL, err error) string {
 	switch u.Scheme {
 	case "postgres":
 		return "name the file with the certificate of the server's authority as sslrootcert= in the URL, if you know whose it is"
-	case "mysql":
-		return "have the certificate of the server's authority added to those that this system trusts, if you know whose it is"
 	default:
 		return "name the file with the certificate of the server's authority as ca= in the URL, if you know whose it is"
 	}

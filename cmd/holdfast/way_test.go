@@ -32,10 +32,12 @@ func TestExamineWay(t *testing.T) {
 		"zk://u:p@10.0.0.1?tls=true":                               nil,
 		"mysql://u@db/jobs":                                        {plain},
 		"mysql://u@db/jobs?tls=preferred":                          {plain},
+		"mysql://u:p@db/jobs?ca=ca.pem":                            nil,
 		"mysql://u:p@db/jobs?tls=true":                             nil,
 		"postgres://u:p@db/jobs":                                   {plain},
 		"postgres://u:p@db/jobs?sslmode=require":                   {plain},
 		"postgres://u:p@db/jobs?sslmode=verify-full&sslrootcert=x": nil,
+		"postgres://u:p@db/jobs?sslmode=require&sslrootcert=x":     nil,
 		"postgres://u:p@localhost/jobs?sslmode=disable":            nil,
 	} {
 		u, err := driver.ParseURL(rawURL)

@@ -67,7 +67,7 @@ const NoTransactionTimeout = "CASE WHEN current_setting('transaction_timeout', t
 func Genuine(ctx context.Context, q Querier) (Kind, error) {
 	var version string
 	if err := q.QueryRowContext(ctx, "SELECT version()").Scan(&version); err != nil {
-		return 0, fmt.Errorf("ask the database for its version: %w", err)
+		return 0, err
 	}
 	if name := poser(version); name != "" {
 		return 0, fmt.Errorf("%w: the database is %s (it says that it is %q), which passes for another one and does not lock as that does;"+

@@ -38,6 +38,45 @@ func PostgresAt(t testing.TB, clock *Clock, args ...string) *Server {
 	return start(t, k)
 }
 
+// PostgresTLS is [Postgres] with a certificate. It asks the user "certified" for one of this authority under that name, and lets
+// the user "encrypted" in by TLS alone.
+func PostgresTLS(t testing.TB, own Certificate, clients *Authority) *Server {
+	t.Helper()
+	k := postgres(nil)
+	usual := k.args
+	k.args = func(s *Server) []string {
+		file := func(name string, content []byte) string {
+			path := filepath.Join(s.Dir, name)
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if k.user != "" {
+				if err := giveTo(k.user, path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return path
+		}
+		copied := func(name, from string) string {
+			content, err := os.ReadFile(from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return file(name, content)
+		}
+		return append(usual(s), "-c", "ssl=on", "-c", "ssl_cert_file="+copied("cert.pem", own.Cert),
+			"-c", "ssl_key_file="+copied("key.pem", own.Key), "-c", "ssl_ca_file="+copied("ca.pem", clients.File),
+			"-c", "hba_file="+file("hba.conf", []byte(tlsHBA)))
+	}
+	return start(t, k)
+}
+
+const tlsHBA = `hostssl all certified 127.0.0.1/32 cert
+hostssl all encrypted 127.0.0.1/32 password
+hostnossl all certified,encrypted 127.0.0.1/32 reject
+host all all 127.0.0.1/32 trust
+`
+
 func postgres(args []string) kind {
 	k := kind{
 		name:    "postgres",

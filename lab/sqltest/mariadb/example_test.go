@@ -8,8 +8,20 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/sqllock"
 
-	_ "github.com/go-sql-driver/mysql"
+	"github.com/go-sql-driver/mysql"
 )
+
+// A server whose certificate a private authority has signed.
+func Example_tls() {
+	ctx := context.Background()
+	sqllock.RegisterTLS(mysql.RegisterTLSConfig) // once
+	client, err := holdfast.Open(ctx, "mysql://shop:secret@db.example.org/shop?ca=/etc/shop/ca.pem")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close(ctx)
+}
 
 // A program that has its data in MariaDB or MySQL keeps its locks there, too, over the pool that it has.
 func Example() {

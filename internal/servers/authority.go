@@ -1,0 +1,102 @@
+package servers
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// An Authority signs certificates that nobody believes who has not its own, which is in File.
+type Authority struct {
+	File string
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+// A Certificate is one with its key, as files.
+type Certificate struct{ Cert, Key string }
+
+// An Identity is what a certificate says.
+type Identity struct {
+	Name    string   // of a client
+	Hosts   []string // names and addresses of a server
+	Expired bool
+}
+
+// NewAuthority makes an authority.
+func NewAuthority(t testing.TB) *Authority {
+	t.Helper()
+	a := &Authority{key: newKey(t), cert: template(Identity{Name: "an authority"})}
+	a.cert.IsCA, a.cert.KeyUsage = true, x509.KeyUsageCertSign
+	a.File = filepath.Join(t.TempDir(), "ca.pem")
+	writePEM(t, a.File, "CERTIFICATE", a.sign(t, a.cert, a.key))
+	return a
+}
+
+// Certify makes a certificate that the authority has signed.
+func (a *Authority) Certify(t testing.TB, who Identity) Certificate {
+	t.Helper()
+	dir, key := t.TempDir(), newKey(t)
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Certificate{Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
+	writePEM(t, c.Cert, "CERTIFICATE", a.sign(t, template(who), key))
+	writePEM(t, c.Key, "PRIVATE KEY", private)
+	return c
+}
+
+func (a *Authority) sign(t testing.TB, cert *x509.Certificate, of *ecdsa.PrivateKey) []byte {
+	t.Helper()
+	der, err := x509.CreateCertificate(rand.Reader, cert, a.cert, of.Public(), a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return der
+}
+
+func template(who Identity) *x509.Certificate {
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: who.Name}, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	if who.Expired {
+		c.NotAfter = time.Now().Add(-24 * time.Hour)
+	}
+	for _, host := range who.Hosts {
+		if ip := net.ParseIP(host); ip != nil {
+			c.IPAddresses = append(c.IPAddresses, ip)
+		} else {
+			c.DNSNames = append(c.DNSNames, host)
+		}
+	}
+	return c
+}
+
+func newKey(t testing.TB) *ecdsa.PrivateKey {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func writePEM(t testing.TB, file, kind string, der []byte) {
+	t.Helper()
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
