@@ -38,6 +38,8 @@ var (
 	_ driver.Voter    = (*Driver)(nil)
 	_ driver.Living   = (*Driver)(nil)
 	_ driver.Checker  = (*Driver)(nil)
+
+	_ driver.Identifier = (*Driver)(nil)
 )
 
 var (

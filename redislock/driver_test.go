@@ -11,28 +11,26 @@ import (
 	"github.com/holdfast-go/holdfast/redislock"
 )
 
-// suite runs the contract on what a URL names.
-func suite(t *testing.T, url string) {
+// suite runs the contract on what a URL names. server is the one that has a key.
+func suite(t *testing.T, url string, server func(t testing.TB, key string) *servers.Server) {
 	drivertest.Run(t, drivertest.Harness{
 		Open: func(t testing.TB) driver.Driver { return openURL(t, url) },
 		TTL:  time.Second, // a busy machine stalls for longer than the shortest
+		Spoil: func(t testing.TB, name string) {
+			key := redislock.DefaultPrefix + "{" + driver.EncodeName(name, 0) + "}:claims"
+			server(t, key).RedisCommand(t, "SET", key, "what no driver wrote")
+		},
 	})
 }
 
 func TestDriver(t *testing.T) {
 	server := servers.Redis(t)
-	drivertest.Run(t, drivertest.Harness{
-		Open: func(t testing.TB) driver.Driver { return openURL(t, "redis://"+server.Addr) },
-		TTL:  time.Second,
-		Spoil: func(t testing.TB, name string) {
-			server.RedisCommand(t, "SET", redislock.DefaultPrefix+"{"+driver.EncodeName(name, 0)+"}:claims", "what no driver wrote")
-		},
-	})
+	suite(t, "redis://"+server.Addr, func(testing.TB, string) *servers.Server { return server })
 }
 
 func TestDriverWithSentinels(t *testing.T) {
 	g := servers.RedisSentinel(t)
-	suite(t, "redis-sentinel://"+addrs(g.Sentinels)+"/"+g.Name)
+	suite(t, "redis-sentinel://"+addrs(g.Sentinels)+"/"+g.Name, masterOf(g))
 }
 
 func TestDriverWithReplicas(t *testing.T) {
@@ -40,9 +38,17 @@ func TestDriverWithReplicas(t *testing.T) {
 		t.Skip("the contract with replicas=1 is for HOLDFAST_SOAK=1; the tests of replicas show what differs")
 	}
 	g := servers.RedisSentinel(t)
-	suite(t, "redis-sentinel://"+addrs(g.Sentinels)+"/"+g.Name+"?replicas=1")
+	suite(t, "redis-sentinel://"+addrs(g.Sentinels)+"/"+g.Name+"?replicas=1", masterOf(g))
+}
+
+// masterOf is where a group with a master has all keys.
+func masterOf(g *servers.SentinelGroup) func(t testing.TB, key string) *servers.Server {
+	return func(t testing.TB, _ string) *servers.Server { return g.Master(t, nil) }
 }
 
 func TestDriverOnCluster(t *testing.T) {
-	suite(t, "redis-cluster://"+addrs(servers.RedisCluster(t).Masters[:2]))
+	c := servers.RedisCluster(t)
+	suite(t, "redis-cluster://"+addrs(c.Masters[:2]), func(t testing.TB, key string) *servers.Server {
+		return c.Owner(t, c.SlotOf(t, key))
+	})
 }

@@ -27,9 +27,11 @@ type Guest struct {
 }
 
 var (
-	_ driver.Driver  = (*Guest)(nil)
-	_ driver.Waiter  = (*Guest)(nil)
-	_ driver.Checker = (*Guest)(nil)
+	_ driver.Driver     = (*Guest)(nil)
+	_ driver.Waiter     = (*Guest)(nil)
+	_ driver.Listener   = (*Guest)(nil)
+	_ driver.Identifier = (*Guest)(nil)
+	_ driver.Checker    = (*Guest)(nil)
 )
 
 // needsOneServer is why a guest is refused in a cluster. A node that it is connected to as to a single server answers so, too.

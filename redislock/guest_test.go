@@ -1,10 +1,14 @@
 package redislock_test
 
 import (
+	"errors"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -84,6 +88,42 @@ func TestGuestWithDamagedRecord(t *testing.T) {
 			}
 			release(t, d, next)
 		}
+	}
+}
+
+// Leases whose contexts are used cost no goroutine each, and learn of their end by their renewals.
+func TestGuestLeasesWithoutGoroutines(t *testing.T) {
+	for _, layout := range guests {
+		srv := servers.Redis(t)
+		client := holdfast.New(openGuest(t, srv.Addr, layout))
+		lock := func(i int) *holdfast.Lease {
+			l, err := client.Mutex(fmt.Sprint("job ", i), holdfast.WithTTL(3*time.Second)).Lock(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.Revoked()
+			return l
+		}
+		lock(-1)
+		const leases = 100
+		before := runtime.NumGoroutine()
+		var last *holdfast.Lease
+		for i := range leases {
+			last = lock(i)
+		}
+		if more := runtime.NumGoroutine() - before; more > leases/4 {
+			t.Errorf("%s: %d leases cost %d goroutines", layout, leases, more)
+		}
+		srv.RedisCommand(t, "FLUSHALL")
+		select {
+		case <-last.Done():
+		case <-time.After(30 * time.Second):
+			t.Errorf("%s: a lease does not learn that it was lost", layout)
+		}
+		if err := last.Err(); !errors.Is(err, holdfast.ErrLost) {
+			t.Errorf("%s: the lease ended with %v, want ErrLost", layout, err)
+		}
+		client.Close(t.Context())
 	}
 }
 

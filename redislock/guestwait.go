@@ -47,6 +47,12 @@ func (g *Guest) Wait(ctx context.Context, c driver.Claim) (driver.Status, error)
 	return g.hear(ctx, c)
 }
 
+// Listen implements [driver.Listener] for a layout in which nobody tells of claims that have their lock. Renewals find out what
+// became of one, as they do where somebody waits; but waiting takes a goroutine for each.
+func (g *Guest) Listen(ctx context.Context, _ driver.Claim, _ func()) (stop func(), err error) {
+	return func() {}, ctx.Err()
+}
+
 // hear waits for a message. The first time it returns when it listens, since the lock may have become free before.
 func (g *Guest) hear(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if g.post.address(c.Name) == nowhere && g.post.hearing.(*channelPerLock).many() {

@@ -28,6 +28,11 @@ type Options struct {
 	// Layout is how locks are kept. [NewGuest] takes the layouts of other libraries.
 	Layout Layout
 
+	// Store names the server, or the group of servers, for those who lock in several with LockAll: the same in every client of
+	// it, and no other's. It is needed where names of locks are the same. Clients that were opened from a URL have that for a
+	// name. What a server says of itself would not do: its IDs change when it restarts, or another takes its place.
+	Store string
+
 	format  int   // of the records; tests of two versions side by side set it
 	sources fs.FS // of the scripts; these too
 }

@@ -1,0 +1,17 @@
+package redislock
+
+import "net/url"
+
+// Identity implements [driver.Identifier]: it is the name in the options, or "".
+func (d *Driver) Identity() string { return d.opts.identity() }
+
+// Identity implements [driver.Identifier]: it is the name in the options, or "".
+func (g *Guest) Identity() string { return g.opts.identity() }
+
+// identity tells prefixes apart: under each there are other locks of the same names.
+func (o Options) identity() string {
+	if o.Store == "" || o.Prefix == DefaultPrefix {
+		return o.Store
+	}
+	return o.Store + "?" + url.Values{"layout": {string(o.Layout)}, "prefix": {o.Prefix}}.Encode()
+}
