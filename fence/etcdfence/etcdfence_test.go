@@ -7,6 +7,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/fence"
 	"github.com/holdfast-go/holdfast/fence/etcdfence"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -98,6 +99,48 @@ func TestHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, client, second.Token(), fence.ErrStale)
+}
+
+// A lock is found under its prefix however that is written, in both layouts, and not as one whose name its name begins with.
+func TestFind(t *testing.T) {
+	client := connect(t)
+	type finder = func(context.Context, clientv3.KV, string, string, uint64) (*etcdfence.Held, error)
+	for _, row := range []struct {
+		url, name string
+		find      finder
+		prefixes  []string
+	}{
+		{"", "a/b", etcdfence.Find, []string{"", "/holdfast", "/holdfast/"}},
+		{"/team/locks/", "a/b", etcdfence.Find, []string{"/team/locks", "/team/locks/"}},
+		{"?layout=concurrency", "a/b", etcdfence.FindInConcurrency, []string{""}},
+		{"/team/?layout=concurrency", "job", etcdfence.FindInConcurrency, []string{"/team", "/team/"}},
+		{"?layout=concurrency&prefix=/team/", "job", etcdfence.FindInConcurrency, []string{"/team/"}},
+	} {
+		c, err := holdfast.Open(t.Context(), "etcd://"+address+row.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := c.Mutex(row.name).Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, prefix := range row.prefixes {
+			held, err := row.find(t.Context(), client, prefix, row.name, l.Token())
+			if err != nil {
+				t.Errorf("%s: find the lock under %q: %v", row.url, prefix, err)
+				continue
+			}
+			if _, err := held.Do(t.Context(), clientv3.OpGet("data")); err != nil {
+				t.Errorf("%s: read under the lock: %v", row.url, err)
+			}
+			if _, err := row.find(t.Context(), client, prefix, "a", l.Token()); !errors.Is(err, fence.ErrStale) {
+				t.Errorf("%s: the token of %q is found for another lock: %v", row.url, row.name, err)
+			}
+		}
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // write writes a token under the lock of the examples, in a transaction of its own.

@@ -2,7 +2,9 @@ package etcdfence
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -24,22 +26,47 @@ type Held struct {
 	key    string
 }
 
+// DefaultPrefix is what the keys of locks begin with whose URL has no prefix.
+const DefaultPrefix = "/holdfast"
+
 // Find finds the key of a lock that is held, by the token of its lease, which takes one request. prefix is that of the
-// lock's URL, like "/holdfast". The error matches [fence.ErrStale] when the lock was lost.
+// lock's URL, with or without a slash at its end; empty stands for [DefaultPrefix]. The error matches [fence.ErrStale]
+// when the lock was lost, and also when the prefix is not that of the lock. For locks whose URL says layout=concurrency
+// there is [FindInConcurrency].
 func Find(ctx context.Context, client clientv3.KV, prefix, name string, token uint64) (*Held, error) {
+	if prefix == "" {
+		prefix = DefaultPrefix
+	}
+	return find(ctx, client, strings.TrimRight(prefix, "/")+"/"+driver.EncodeName(name, 0)+"/", name, token)
+}
+
+// FindInConcurrency is [Find] for a lock in the layout of etcd's own concurrency.Mutex, where names are used as they are
+// and follow the prefix at once; empty stands for none.
+func FindInConcurrency(ctx context.Context, client clientv3.KV, prefix, name string, token uint64) (*Held, error) {
+	held, err := find(ctx, client, prefix+name+"/", name, token)
+	if trimmed, ok := strings.CutSuffix(prefix, "/"); ok && errors.Is(err, fence.ErrStale) {
+		return find(ctx, client, trimmed+name+"/", name, token) // a URL may end with a slash that the keys do not have
+	}
+	return held, err
+}
+
+// find looks for a claim of this token among the keys of a queue.
+func find(ctx context.Context, client clientv3.KV, queue, name string, token uint64) (*Held, error) {
 	if err := fence.Check(token); err != nil {
 		return nil, err
 	}
 	revision := int64(token >> localBits)
-	answer, err := client.Get(ctx, prefix+"/"+driver.EncodeName(name, 0)+"/", clientv3.WithPrefix(), clientv3.WithKeysOnly(),
+	answer, err := client.Get(ctx, queue, clientv3.WithPrefix(), clientv3.WithKeysOnly(),
 		clientv3.WithMinCreateRev(revision), clientv3.WithMaxCreateRev(revision))
 	if err != nil {
 		return nil, fmt.Errorf("look for the key of lock %q in etcd: %w", name, err)
 	}
-	if len(answer.Kvs) != 1 {
-		return nil, fence.Stale(name, token, 0)
+	for _, kv := range answer.Kvs {
+		if rest := strings.TrimPrefix(string(kv.Key), queue); strings.Count(rest, "/") == 1 { // the claim and its lease
+			return &Held{client: client, name: name, token: token, key: string(kv.Key)}, nil
+		}
 	}
-	return &Held{client: client, name: name, token: token, key: string(answer.Kvs[0].Key)}, nil
+	return nil, fence.Stale(name, token, 0)
 }
 
 // Cmp is for the If of a transaction: it holds while the lock is held.
