@@ -43,7 +43,9 @@ type claim struct {
 	longest time.Duration // the longest TTL that it had
 	token   uint64        // zero until a request was answered
 	doubt   bool          // a request was sent whose outcome is not known
+	alone   bool          // it shares with nobody
 	granted bool
+	fits    fit // the bounds of it and those ahead when it was granted; zero until they are known
 	revoked bool
 	behind  bool // others were behind it at the last look
 	verdict verdict
@@ -73,6 +75,7 @@ func (d *Driver) enter(c driver.Claim, key string, token uint64, l *lease) *clai
 	e := &claim{
 		d: d, name: c.Name, id: c.ID, queue: d.keys.queue(c.Name), keys: d.keys.claim(c.Name, c.ID), key: key, tomb: d.keys.tomb(c.Name, c.ID),
 		over: make(chan struct{}), news: make(chan struct{}, 1), waiting: make(chan struct{}, 1), lease: l, ttl: c.TTL, token: token,
+		alone: c.Weight == c.Limit,
 	}
 	d.claims[idOf(c)] = e
 	e.live(c.TTL, now())

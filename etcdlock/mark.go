@@ -19,6 +19,16 @@ func (v view) worthMarking() bool {
 	return v.behind || nearest >= markEvery
 }
 
+// markAgain does so where it failed when the claim was granted: those behind it may wait for that alone.
+func (d *Driver) markAgain(e *claim, v view) {
+	e.mu.Lock()
+	bounds := e.fits
+	e.mu.Unlock()
+	if v.behind && bounds != (fit{}) && !v.own.exclusive() && v.own.Fits == nil {
+		d.run(func() { d.mark(e, v.own, bounds) })
+	}
+}
+
 // mark notes in the key that the claim is granted, and its bounds. Should that fail, those behind read further, and
 // the next of them learns at its renewal.
 func (d *Driver) mark(e *claim, own seat, bounds fit) {

@@ -15,6 +15,7 @@ type view struct {
 	own      seat
 	ahead    line
 	behind   bool // others are behind it
+	blocked  bool // what it waited for is as it was; only where no more was read
 }
 
 // A line is claims ahead of another one, newest first.
@@ -62,8 +63,13 @@ func isThere(r *pb.ResponseOp) bool { return len(r.GetResponseRange().GetKvs()) 
 
 // view reads the answer to a question for the newest claims.
 func (d *Driver) view(e *claim, revision int64, r *pb.RangeResponse) (view, error) {
+	ahead, err := d.line(e, r)
+	return view{revision: revision, ahead: ahead}, err
+}
+
+func (d *Driver) line(e *claim, r *pb.RangeResponse) (line, error) {
 	seats, err := d.seats(e.queue, r.Kvs)
-	return view{revision: revision, ahead: line{seats: seats, complete: !r.More}}, err
+	return line{seats: seats, complete: !r.More}, err
 }
 
 // before leaves out the claim with this token and those behind it.
@@ -84,12 +90,9 @@ func (d *Driver) judge(ctx context.Context, e *claim, v view) (verdict, error) {
 		if err != nil {
 			return verdict{}, explain(err)
 		}
-		r := answer.Get()
-		seats, err := d.seats(e.queue, r.Kvs)
-		if err != nil {
+		if v.ahead, err = d.line(e, (*pb.RangeResponse)(answer.Get())); err != nil {
 			return verdict{}, err
 		}
-		v.ahead = line{seats: seats, complete: !r.More}
 	}
 }
 
@@ -112,6 +115,9 @@ func (e *claim) note(v view, judged verdict) driver.Status {
 	defer e.mu.Unlock()
 	granted, verdict := e.granted, e.verdict
 	e.granted = e.granted || judged.granted
+	if judged.fits != (fit{}) {
+		e.fits = judged.fits
+	}
 	if v.revision >= e.read {
 		e.revoked, e.behind = v.own.Revoked, v.behind
 		e.verdict, e.read = judged, v.revision

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"time"
 
-	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
 
 // Renew renews claims, as [driver.Renewer] says: one keep-alive for each of their leases, and, in as few transactions
-// as etcd allows, a look at each claim.
+// as etcd allows, a look at each claim. Of one that waits, Contended and Retry are as they were at the last look that found
+// more than that it waits still.
 func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
 	if err := d.open(ctx); err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 	var batch []renewal
 	for i, c := range claims {
 		if e := d.known(idOf(c)); e != nil && d.plain(e, c) {
-			batch = append(batch, renewal{claim: e, asked: c, result: &results[i]})
+			batch = append(batch, renewal{claim: e, asked: c, result: &results[i], brief: true})
 		} else {
 			results[i].Status, results[i].Err = d.Request(ctx, c)
 		}
@@ -42,6 +42,7 @@ type renewal struct {
 	claim  *claim
 	asked  driver.Claim
 	result *driver.Result
+	brief  bool // tells no more of a claim that waits than whether it waits still: neither who is behind it, nor when to ask
 	older  bool // than the request that left the claim alone, so it renews nothing
 }
 
@@ -98,11 +99,12 @@ func (r renewal) conclude(from instant) {
 
 // look reads the claims in one transaction and answers about each.
 func (d *Driver) look(ctx context.Context, batch []renewal) {
-	var ops []clientv3.Op
-	for _, r := range batch {
-		ops = append(ops, r.claim.questions()...)
+	var all inquiries
+	inquiries := make([]inquiry, len(batch))
+	for i, r := range batch {
+		inquiries[i] = all.add(r.claim.inquiry(r.brief))
 	}
-	answer, _, err := d.commit(ctx, nil, ops, nil)
+	answer, _, err := d.commit(ctx, nil, all.ops, nil)
 	if err != nil {
 		for _, r := range batch {
 			r.result.Err = explain(err)
@@ -110,18 +112,8 @@ func (d *Driver) look(ctx context.Context, batch []renewal) {
 		return
 	}
 	for i := range batch {
-		r := &batch[i]
-		*r.result = d.answer(ctx, r, answer.Header.Revision, answer.Responses[3*i:3*i+3])
+		*batch[i].result = d.answer(ctx, &batch[i], inquiries[i], answer)
 	}
-}
-
-// questions are what a look at a claim reads: itself, those ahead of it, and who came last.
-func (e *claim) questions() []clientv3.Op {
-	token, ahead := e.tokenNow(), int64(lookAheadShared)
-	if e.isGranted() {
-		ahead = lookAheadAlone // nothing can come ahead of it any more
-	}
-	return []clientv3.Op{clientv3.OpGet(e.key), e.aheadOp(token, ahead), e.lastOp()}
 }
 
 func (e *claim) isGranted() bool {
@@ -131,9 +123,9 @@ func (e *claim) isGranted() bool {
 }
 
 // answer answers about one claim that was looked at.
-func (d *Driver) answer(ctx context.Context, r *renewal, revision int64, parts []*pb.ResponseOp) (res driver.Result) {
+func (d *Driver) answer(ctx context.Context, r *renewal, q inquiry, answer *clientv3.TxnResponse) (res driver.Result) {
 	e := r.claim
-	v, err := d.read(e, revision, parts)
+	v, err := d.read(q, answer)
 	if err != nil {
 		return driver.Result{Err: err}
 	}
@@ -143,12 +135,7 @@ func (d *Driver) answer(ctx context.Context, r *renewal, revision int64, parts [
 			return driver.Result{Err: err}
 		}
 	}
-	if e.isGranted() {
-		res.Status = e.note(v, verdict{granted: true})
-	} else {
-		res.Status, res.Err = d.settle(ctx, e, v)
-	}
-	if r.older {
+	if res.Status, res.Err = d.conclude(ctx, q, v); r.older {
 		res.Status.TTL = e.remaining(v.own)
 	}
 	return res
@@ -162,23 +149,4 @@ func (e *claim) remaining(own seat) time.Duration {
 		return 1
 	}
 	return max(e.until.sub(now()), 1)
-}
-
-// read reads the answers to the questions about a claim. [driver.ErrGone] when it is not there.
-func (d *Driver) read(e *claim, revision int64, parts []*pb.ResponseOp) (view, error) {
-	v, err := d.view(e, revision, parts[1].GetResponseRange())
-	if err != nil {
-		return v, err
-	}
-	own, err := d.seats(e.queue, parts[0].GetResponseRange().Kvs)
-	switch {
-	case err != nil:
-		return v, err
-	case len(own) == 0 || own[0].token != e.tokenNow():
-		return v, driver.ErrGone
-	}
-	v.own = own[0]
-	last := parts[2].GetResponseRange().Kvs
-	v.behind = len(last) > 0 && uint64(last[0].CreateRevision) > v.own.token
-	return v, nil
 }

@@ -12,6 +12,7 @@ import (
 // that is one transaction; when it is not, those ahead are read, and the claim is put if none came after them.
 func (d *Driver) try(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	r := d.newRecord(c)
+	bounds := fit{Sum: c.Weight, Limit: c.Limit}
 	for none := absent(e.queue).WithPrefix(); ; {
 		answer, err := e.commit(ctx,
 			[]clientv3.Cmp{none, absent(e.tomb)},
@@ -21,18 +22,19 @@ func (d *Driver) try(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 			return driver.Status{}, explain(err)
 		}
 		if answer.Succeeded {
-			return d.took(e, answer.Header.Revision), nil
+			return d.took(e, answer.Header.Revision, bounds), nil
 		}
 		if isThere(answer.Responses[0]) || isThere(answer.Responses[1]) {
 			return d.found(ctx, e, c, answer)
 		}
-		fits, err := d.wouldFit(ctx, e, r, answer)
+		judged, err := d.wouldFit(ctx, e, r, answer)
 		switch {
 		case err != nil:
 			return driver.Status{}, err
-		case !fits:
+		case !judged.granted:
 			return driver.Status{}, d.leaveOut(ctx, e, c)
 		}
+		bounds = judged.fits
 		none = clientv3.Compare(clientv3.CreateRevision(e.queue).WithPrefix(), "<", answer.Header.Revision+1)
 	}
 }
@@ -51,21 +53,20 @@ func (d *Driver) leaveOut(ctx context.Context, e *claim, c driver.Claim) error {
 }
 
 // took answers about a claim that was put where it is granted.
-func (d *Driver) took(e *claim, revision int64) driver.Status {
+func (d *Driver) took(e *claim, revision int64, bounds fit) driver.Status {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.token, e.granted, e.read = uint64(revision), true, revision
+	e.token, e.granted, e.fits, e.read = uint64(revision), true, bounds, revision
 	return driver.Status{Token: e.token, Granted: true, TTL: e.ttl}
 }
 
-// wouldFit reports whether the claim would be granted behind those that the transaction read.
-func (d *Driver) wouldFit(ctx context.Context, e *claim, r record, answer *clientv3.TxnResponse) (bool, error) {
+// wouldFit judges the claim as if it came behind those that the transaction read.
+func (d *Driver) wouldFit(ctx context.Context, e *claim, r record, answer *clientv3.TxnResponse) (verdict, error) {
 	revision := answer.Header.Revision
 	v, err := d.view(e, revision, answer.Responses[2].GetResponseRange())
 	if err != nil {
-		return false, err
+		return verdict{}, err
 	}
 	v.own = seat{record: r, token: uint64(revision) + 1}
-	judged, err := d.judge(ctx, e, v)
-	return judged.granted, err
+	return d.judge(ctx, e, v)
 }

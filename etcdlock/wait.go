@@ -120,8 +120,9 @@ func (e *claim) unread() bool {
 // lookAgain reads the claim. Should that fail, a look is still due, even when a renewal is answered meanwhile: it may have
 // read before what led to the look. e.waiting is held.
 func (e *claim) lookAgain(ctx context.Context) (driver.Status, error) {
+	q := e.inquiry(!e.due) // what it waits for has ended then, or may have
 	e.due = true
-	st, err := e.d.peek(ctx, e)
+	st, err := e.d.peek(ctx, q)
 	e.due = err != nil
 	if answersGone(err) {
 		e.bury()
@@ -136,22 +137,6 @@ func (e *claim) flags() flags {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return flags{e.granted, e.revoked}
-}
-
-// peek reads a claim without renewing it.
-func (d *Driver) peek(ctx context.Context, e *claim) (driver.Status, error) {
-	answer, _, err := d.commit(ctx, nil, e.questions(), nil)
-	if err != nil {
-		return driver.Status{}, explain(err)
-	}
-	v, err := d.read(e, answer.Header.Revision, answer.Responses)
-	if err != nil {
-		return driver.Status{}, err
-	}
-	if e.isGranted() {
-		return e.note(v, verdict{granted: true}), nil
-	}
-	return d.settle(ctx, e, v)
 }
 
 // hear waits for the next news of either watch, or of a renewal, and returns the claim's state when that has changed.
@@ -219,6 +204,7 @@ func (e *claim) heardOfAhead(ctx context.Context, r clientv3.WatchResponse, ok b
 		e.grant()
 		return e.state(), nil
 	}
+	e.due = true
 	return e.lookAgain(ctx)
 }
 

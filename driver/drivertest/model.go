@@ -168,7 +168,11 @@ func (m *model) renew(client int, c *modelled, off uint64) {
 		if err != nil {
 			return driver.Status{}, err
 		}
-		return results[0].Status, results[0].Err
+		st := results[0].Status
+		if !st.Granted {
+			st.Contended, st.Retry = false, 0 // see driver.Renewer
+		}
+		return st, results[0].Err
 	})
 }
 
