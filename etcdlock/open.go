@@ -2,17 +2,15 @@ package etcdlock
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc/codes"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -32,17 +30,20 @@ const (
 //
 //	prefix     what all keys begin with; the same as the path
 //	layout     "holdfast", the default, or "concurrency" to lock together with concurrency.Mutex and etcdctl lock
-//	tls        true for TLS, which the three below imply
+//	tls        true for TLS, which the four below imply
 //	ca         file with the certificates of authorities to trust instead of the system's
-//	cert, key  files with the certificate and the key of the client
+//	cert, key  files with the certificate and the key of the client, read anew for each connection
+//	servername the name that the servers' certificates are for, where that is not the host of the URL
+//	srv        true to look up the servers of the domain that is the host of the URL; see [Discover]
+//	sync       how often to ask the servers which ones there are, like 1m; by default never
 func Open(ctx context.Context, u *url.URL) (*Driver, error) {
-	config, opts, err := settings(u)
+	config, opts, secure, err := settings(ctx, u)
 	if err != nil {
 		return nil, err
 	}
 	client, err := clientv3.New(config)
 	if err != nil {
-		return nil, fmt.Errorf("etcd: %w", explain(err))
+		return nil, fmt.Errorf("etcd: %w%s", explain(err), secure.hint(err))
 	}
 	d, err := New(client, opts)
 	if err != nil {
@@ -51,8 +52,9 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 	}
 	d.owned = true
 	if err := d.greet(ctx); err != nil {
+		err = d.whySilent(err)
 		d.Close()
-		return nil, fmt.Errorf("etcd does not answer: %w; is it running and reachable?", err)
+		return nil, fmt.Errorf("etcd does not answer: %w; is it running and reachable?%s", err, secure.hint(err))
 	}
 	return d, nil
 }
@@ -68,26 +70,70 @@ func (d *Driver) greet(ctx context.Context) error {
 	return err
 }
 
+// reasonTime is for finding out why a server does not answer.
+const reasonTime = time.Second
+
+// whySilent adds to the error of a call that has waited for a connection why there is none, if a server is known for that.
+func (d *Driver) whySilent(err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) || len(d.client.Endpoints()) != 1 {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(d.lifetime, reasonTime)
+	defer cancel()
+	m, dialErr := newMember(d.client, d.client.Endpoints()[0], func(*member) {})
+	if dialErr != nil {
+		return err
+	}
+	defer m.close()
+	if _, reason := m.kv.Get(ctx, d.keys.names(), clientv3.WithKeysOnly(), clientv3.WithLimit(1)); code(reason) == codes.Unavailable {
+		return fmt.Errorf("%w: %w", err, reason)
+	}
+	return err
+}
+
 // settings reads the URL.
-func settings(u *url.URL) (config clientv3.Config, opts *Options, err error) {
+func settings(ctx context.Context, u *url.URL) (config clientv3.Config, opts *Options, secure TLS, err error) {
 	p := driver.NewParams(u)
 	opts = &Options{Prefix: p.String("prefix", ""), Layout: Layout(p.String("layout", string(Native)))}
-	secure := tlsFiles{on: p.Bool("tls", false), ca: p.String("ca", ""), cert: p.String("cert", ""), key: p.String("key", "")}
-	if err := p.Err(); err != nil {
-		return config, nil, err
+	on := p.Bool("tls", false)
+	secure = TLS{
+		CA: p.String("ca", ""), Cert: p.String("cert", ""), Key: p.String("key", ""), ServerName: p.String("servername", ""),
+	}
+	srv, sync := p.Bool("srv", false), p.Duration("sync", 0)
+	if err := errors.Join(p.Err(), checkSync(sync)); err != nil {
+		return config, nil, secure, err
 	}
 	if path := strings.TrimSuffix(u.Path, "/"); path != "" {
 		if opts.Prefix != "" {
-			return config, nil, errors.New("the URL has a path and the parameter prefix, which mean the same; give one")
+			return config, nil, secure, errors.New("the URL has a path and the parameter prefix, which mean the same; give one")
 		}
 		opts.Prefix = path
 	}
-	config, err = connection(u, secure)
-	return config, opts, err
+	if config, err = connection(u); err != nil {
+		return config, nil, secure, err
+	}
+	config.AutoSyncInterval = sync
+	if on = on || secure != (TLS{}); on {
+		err = secure.Apply(&config)
+	}
+	if err == nil && srv {
+		config.Endpoints, err = discover(ctx, u, on)
+	}
+	return config, opts, secure, err
+}
+
+// leastSync keeps servers from being asked all the time.
+const leastSync = time.Second
+
+func checkSync(every time.Duration) error {
+	if every != 0 && every < leastSync {
+		return fmt.Errorf("parameter sync: it should be at least %v", leastSync)
+	}
+	return nil
 }
 
 // connection is how to reach the servers.
-func connection(u *url.URL, secure tlsFiles) (config clientv3.Config, err error) {
+func connection(u *url.URL) (config clientv3.Config, err error) {
 	config = clientv3.Config{
 		Endpoints:            driver.Hosts(u, "2379"),
 		DialTimeout:          dialTimeout,
@@ -102,51 +148,5 @@ func connection(u *url.URL, secure tlsFiles) (config clientv3.Config, err error)
 		config.Username = u.User.Username()
 		config.Password, _ = u.User.Password()
 	}
-	config.TLS, err = secure.config()
-	return config, err
-}
-
-// tlsFiles say how to speak TLS.
-type tlsFiles struct {
-	on            bool
-	ca, cert, key string
-}
-
-// config is nil when TLS is not wanted.
-func (f tlsFiles) config() (*tls.Config, error) {
-	if !f.on && f.ca == "" && f.cert == "" && f.key == "" {
-		return nil, nil
-	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if err := f.trust(config); err != nil {
-		return nil, err
-	}
-	return config, f.identify(config)
-}
-
-func (f tlsFiles) trust(config *tls.Config) error {
-	if f.ca == "" {
-		return nil
-	}
-	pem, err := os.ReadFile(f.ca)
-	if err != nil {
-		return fmt.Errorf("parameter ca: %w", err)
-	}
-	config.RootCAs = x509.NewCertPool()
-	if !config.RootCAs.AppendCertsFromPEM(pem) {
-		return fmt.Errorf("parameter ca: %s holds no certificate in PEM", f.ca)
-	}
-	return nil
-}
-
-func (f tlsFiles) identify(config *tls.Config) error {
-	if f.cert == "" && f.key == "" {
-		return nil
-	}
-	pair, err := tls.LoadX509KeyPair(f.cert, f.key)
-	if err != nil {
-		return fmt.Errorf("parameters cert and key: %w", err)
-	}
-	config.Certificates = []tls.Certificate{pair}
-	return nil
+	return config, nil
 }

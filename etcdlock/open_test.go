@@ -25,6 +25,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -87,6 +88,9 @@ func TestOpenRefuses(t *testing.T) {
 		"etcd://" + addr + "?layout=nested":      "unknown layout",
 		"etcd://" + addr + "?ca=/no/such/file":   "parameter ca",
 		"etcd://" + addr + "?cert=/no/such/file": "parameters cert and key",
+		"etcd://" + addr + "?sync=1ms":           "at least 1s",
+		"etcd://" + addr + "?srv=true":           "one domain",
+		"etcd://no.such.invalid?srv=true":        "look up the etcd servers of no.such.invalid",
 	} {
 		if _, err := openURL(t, url); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want an error with %q", url, err, want)
@@ -165,6 +169,64 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+// A client whose certificate is renewed goes on with the new one, and errors say which file is at fault.
+func TestCertificateIsRenewed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	authority := newAuthority(t, dir)
+	p := proxy.New(t, speakTLS(t, authority, servers.Etcd(t).Addr))
+	file := func(name string) string { return filepath.Join(dir, name) }
+	authority.signUntil(t, file("client"), time.Now().Add(2*time.Second))
+	url := "etcd://" + p.Addr + "?ca=" + file("ca.pem") + "&cert=" + file("client.pem") + "&key=" + file("client-key.pem")
+	d := mustOpen(t, url)
+	release(t, d, acquire(t, d, claim("job", long)))
+
+	until(t, "the certificate has expired", func() bool {
+		_, err := openSoon(t, url)
+		return err != nil && strings.Contains(err.Error(), file("client.pem"))
+	})
+	authority.sign(t, file("client"))
+	p.Reset()
+	until(t, "the new certificate is used", func() bool {
+		_, err := d.Request(limit(t), claim("job", long))
+		return err == nil
+	})
+
+	newAuthority(t, dir).sign(t, file("client")) // nobody trusts that one
+	if _, err := openSoon(t, url); err == nil || !strings.Contains(err.Error(), file("client.pem")) {
+		t.Errorf("with a certificate that is not trusted: %v; want its file", err)
+	}
+}
+
+// The servers' certificates are for another name than that of the address.
+func TestServerName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	authority := newAuthority(t, dir)
+	front := speakTLS(t, authority, servers.Etcd(t).Addr)
+	authority.sign(t, filepath.Join(dir, "client"))
+	url := "etcd://" + strings.Replace(front, "127.0.0.1", "localhost", 1) + "?ca=" + filepath.Join(dir, "ca.pem") +
+		"&cert=" + filepath.Join(dir, "client.pem") + "&key=" + filepath.Join(dir, "client-key.pem")
+	if _, err := openSoon(t, url); err == nil || !strings.Contains(err.Error(), "localhost") {
+		t.Errorf("a certificate for etcd.example served localhost: %v", err)
+	}
+	d := mustOpen(t, url+"&servername=etcd.example")
+	release(t, d, acquire(t, d, claim("job", long)))
+}
+
+// A client follows the members of its cluster.
+func TestSync(t *testing.T) {
+	t.Parallel()
+	cluster := servers.EtcdCluster(t, 3)
+	p := proxy.New(t, cluster[0].Addr)
+	d := mustOpen(t, "etcd://"+p.Addr+","+cluster[1].Addr+"?sync=1s")
+	client := d.(*etcdlock.Driver).Client()
+	until(t, "the client knows all members", func() bool { return len(client.Endpoints()) == 3 })
+	p.BlackHole()
+	cluster[1].Kill(t)
+	release(t, d, acquire(t, d, claim("job", long)))
+}
+
 // An authority signs certificates.
 type authority struct {
 	cert *x509.Certificate
@@ -186,8 +248,15 @@ func newAuthority(t *testing.T, dir string) authority {
 // sign writes a certificate and its key into files, and returns both.
 func (a authority) sign(t *testing.T, file string) tls.Certificate {
 	t.Helper()
-	key := newKey(t)
-	der, err := x509.CreateCertificate(rand.Reader, template(2), a.cert, key.Public(), a.key)
+	return a.signUntil(t, file, time.Now().Add(time.Hour))
+}
+
+// signUntil does so for a certificate that expires then.
+func (a authority) signUntil(t *testing.T, file string, end time.Time) tls.Certificate {
+	t.Helper()
+	key, unsigned := newKey(t), template(2)
+	unsigned.NotAfter = end
+	der, err := x509.CreateCertificate(rand.Reader, unsigned, a.cert, key.Public(), a.key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +274,7 @@ func template(serial int64) *x509.Certificate {
 		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "test"}, BasicConstraintsValid: true,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"etcd.example"},
 	}
 }
 
