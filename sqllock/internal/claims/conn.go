@@ -3,8 +3,6 @@ package claims
 import (
 	"context"
 	"database/sql"
-	sqldriver "database/sql/driver"
-	"errors"
 	"fmt"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -32,7 +30,7 @@ func openConn(ctx context.Context, w *way) (*conn, error) {
 		err = w.dialect.makeReady(ctx, c)
 	}
 	if err != nil {
-		discard(c)
+		dbms.Discard(c)
 		return nil, err
 	}
 	return &conn{Conn: c, dialect: w.dialect, way: w, shared: shared, statements: make(map[routine]*sql.Stmt)}, nil
@@ -53,16 +51,7 @@ func (d *Dialect) makeReady(ctx context.Context, c *sql.Conn) error {
 	return nil
 }
 
-// discard closes a connection for good.
-func discard(c *sql.Conn) error {
-	err := c.Raw(func(any) error { return sqldriver.ErrBadConn })
-	if errors.Is(err, sqldriver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
-		return nil
-	}
-	return err
-}
-
-func (c *conn) close() error { return discard(c.Conn) }
+func (c *conn) close() error { return dbms.Discard(c.Conn) }
 
 // rows calls a routine, and read with each row of what it returns.
 func (c *conn) rows(ctx context.Context, r routine, args []any, read func(scan func(...any) error) error) error {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
 )
 
 // format is the version of the tables. Routines have it in their names, so that a program calls only those that it knows.
@@ -28,7 +29,7 @@ func Migrate(ctx context.Context, db *sql.DB, d *Dialect) error {
 	if err != nil {
 		return d.explain(err)
 	}
-	defer discard(conn)
+	defer dbms.Discard(conn)
 	if _, err := d.recognise(ctx, conn); err != nil {
 		return err
 	}

@@ -3,13 +3,12 @@ package sessions
 import (
 	"context"
 	"database/sql"
-	sqldriver "database/sql/driver"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
 )
 
 // A session is a connection that was made ready for one claim. It never goes back to the pool that it is from.
@@ -115,10 +114,4 @@ func (s *session) isStill(id int64) error {
 }
 
 // close ends the session, and so frees its lock.
-func (s *session) close() error {
-	err := s.conn.Raw(func(any) error { return sqldriver.ErrBadConn })
-	if errors.Is(err, sqldriver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
-		return nil
-	}
-	return err
-}
+func (s *session) close() error { return dbms.Discard(s.conn) }
