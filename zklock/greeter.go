@@ -2,6 +2,7 @@ package zklock
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -65,7 +66,10 @@ func (g *greeter) Read(b []byte) (int, error) {
 	if err == nil && g.greeted() {
 		err = g.welcome()
 	}
-	return n, err
+	if err != nil {
+		return 0, err // with the bytes it would be ignored
+	}
+	return n, nil
 }
 
 // welcome answers the greeting.
@@ -74,11 +78,14 @@ func (g *greeter) welcome() error {
 		return nil // the session has ended, which the library reads by itself
 	}
 	g.link.granted.Store(int64(binary.BigEndian.Uint32(g.greeting[timeoutAt:])))
-	if g.link.login == nil {
+	if g.link.user == "" {
 		return nil
 	}
 	err := g.identify()
 	g.link.blame(err)
+	if errors.Is(err, driver.ErrRefused) {
+		g.link.refuse(err)
+	}
 	return err
 }
 
@@ -90,27 +97,45 @@ const (
 	scheme       = "digest"
 )
 
-// identify tells the server who the client is, and reads its answer.
+// identify tells the server who the client is.
 func (g *greeter) identify() error {
+	if g.link.sasl {
+		return g.authenticate()
+	}
 	xid := int32(authXid)
+	login := g.link.user + ":" + g.link.password
 	body := binary.BigEndian.AppendUint32(nil, uint32(xid))
 	body = binary.BigEndian.AppendUint32(body, opSetAuth)
 	body = binary.BigEndian.AppendUint32(body, 0)
 	body = append(binary.BigEndian.AppendUint32(body, uint32(len(scheme))), scheme...)
-	body = append(binary.BigEndian.AppendUint32(body, uint32(len(g.link.login))), g.link.login...)
+	body = append(binary.BigEndian.AppendUint32(body, uint32(len(login))), login...)
+	_, err := g.exchange(body)
+	return err
+}
+
+// mostAnswer is more than a server has to say about who the client is.
+const mostAnswer = 1 << 16
+
+// exchange sends a request and returns what its answer holds behind the header, before the library sends any.
+func (g *greeter) exchange(body []byte) ([]byte, error) {
 	if _, err := g.Conn.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)); err != nil {
-		return err
+		return nil, err
 	}
 	g.Conn.SetReadDeadline(time.Now().Add(g.link.patience()))
 	defer g.Conn.SetReadDeadline(time.Time{})
-	var answer [lengthEnd + 4 + 8 + 4]byte // its length, the request's number, the newest change and the error
-	if _, err := io.ReadFull(g.Conn, answer[:]); err != nil {
-		return fmt.Errorf("telling the user: %w", err)
+	const headerLength = 4 + 8 + 4 // the request's number, the newest change and the error
+	var length [lengthEnd]byte
+	if _, err := io.ReadFull(g.Conn, length[:]); err != nil {
+		return nil, fmt.Errorf("telling the user: %w", err)
 	}
-	if code := int32(binary.BigEndian.Uint32(answer[len(answer)-4:])); code != 0 {
-		return fmt.Errorf("%w: the user is not accepted, with error %d; check the user and the password", driver.ErrRefused, code)
+	answer := make([]byte, min(binary.BigEndian.Uint32(length[:]), mostAnswer))
+	if _, err := io.ReadFull(g.Conn, answer); err != nil || len(answer) < headerLength {
+		return nil, fmt.Errorf("telling the user: %w", cmp.Or(err, io.ErrUnexpectedEOF))
 	}
-	return nil
+	if code := int32(binary.BigEndian.Uint32(answer[headerLength-4:])); code != 0 {
+		return nil, fmt.Errorf("%w: the user is not accepted, with error %d; check the user and the password", driver.ErrRefused, code)
+	}
+	return answer[headerLength:], nil
 }
 
 // Where requests hold the newest change that the client knows: the one that opens the connection, and the one for watches.

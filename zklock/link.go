@@ -15,14 +15,17 @@ import (
 // shows what the library does not tell; see [greeter]. It is closed when its session has ended, since the library would
 // go on with a new one.
 type link struct {
-	hosts   []string
-	shunned *shunned
-	connect zk.Dialer
-	timeout time.Duration // that is asked for
-	login   []byte        // user:password; nil for nobody
-	granted atomic.Int64  // by the server, in milliseconds; zero until it answered
-	newest  atomic.Int64  // change that the servers told of
-	closed  chan struct{}
+	hosts    []string
+	shunned  *shunned
+	connect  zk.Dialer
+	timeout  time.Duration // that is asked for
+	user     string        // who the client is; empty for nobody
+	sasl     bool          // tell so by SASL
+	password string
+	granted  atomic.Int64 // by the server, in milliseconds; zero until it answered
+	newest   atomic.Int64 // change that the servers told of
+	closed   chan struct{}
+	refused  chan struct{} // closed when a server has said that it does not know the user
 
 	mu     sync.Mutex
 	next   int    // index of the next host
@@ -30,15 +33,15 @@ type link struct {
 	failed int    // attempts since the last session was up
 	hangs  int    // connections that were given up since the last answer
 	fault  error  // why the newest attempt has failed
+
+	refusal error // what that server said
 }
 
 func (d *Driver) newLink(hosts []string, timeout time.Duration) *link {
 	l := &link{
-		hosts: hosts, shunned: &d.shunned, connect: d.opts.dialer(), timeout: timeout, closed: make(chan struct{}), next: rand.IntN(len(hosts)),
+		hosts: hosts, shunned: &d.shunned, connect: d.opts.dialer(), timeout: timeout, closed: make(chan struct{}), refused: make(chan struct{}), next: rand.IntN(len(hosts)),
 	}
-	if d.opts.User != "" {
-		l.login = []byte(d.opts.User + ":" + d.opts.Password)
-	}
+	l.user, l.password, l.sasl = d.opts.User, d.opts.Password, d.opts.SASL
 	return l
 }
 
@@ -142,6 +145,16 @@ func (l *link) blame(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fault = err
+}
+
+// refuse notes that a server does not know the user.
+func (l *link) refuse(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.refusal == nil {
+		l.refusal = err
+		close(l.refused)
+	}
 }
 
 // learn notes a change that a server told of. One connection reads at a time.

@@ -36,6 +36,7 @@ const (
 //	cert    a file with this client's certificate, in PEM; with key, a file with its key
 //	servername  what certificates of servers must be for, instead of the host in the URL
 //	sessionbytes  how many bytes the nodes of one session may come to; see [Options]; default 524288
+//	sasl    true to tell the user by SASL with DIGEST-MD5, instead of ZooKeeper's digest scheme
 //	acl     "creator", the default where a user is given: nodes are for this user alone; or "open": for everybody
 func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 	opts, err := settings(u)
@@ -86,6 +87,7 @@ func settings(u *url.URL) (*Options, error) {
 		SessionBytes: p.Int("sessionbytes", DefaultSessionBytes),
 	}
 	acl := p.String("acl", "")
+	opts.SASL = p.Bool("sasl", false)
 	encrypt, files := p.Bool("tls", false), parseFiles(p)
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -99,6 +101,8 @@ func settings(u *url.URL) (*Options, error) {
 		opts.Password, _ = u.User.Password()
 	}
 	switch {
+	case opts.SASL && opts.User == "":
+		return nil, errors.New("parameter sasl: the URL must name the user, as in zk://user:password@host")
 	case acl == "":
 	case acl == "open":
 		opts.ACL = zk.WorldACL(zk.PermAll)

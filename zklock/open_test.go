@@ -72,6 +72,7 @@ func TestOpenRefuses(t *testing.T) {
 		"zk://" + addr + "?tls=true&ca=/no/such/file":                     "parameter ca",
 		"zk://" + addr + "?tls=true&cert=/no/such/file":                   "go together",
 		"zk://" + addr + "?tls=true&cert=/no/such/file&key=/no/such/file": "parameters cert and key",
+		"zk://" + addr + "?sasl=true":                                     "name the user",
 		"zk://" + addr + "?sessionbytes=99":                               "16384 to",
 	} {
 		if _, err := openURL(t, url); err == nil || !strings.Contains(err.Error(), want) {

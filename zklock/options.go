@@ -29,6 +29,10 @@ type Options struct {
 	// ACL says otherwise. Empty: nobody is identified, and nodes are open to everybody.
 	User, Password string
 
+	// SASL identifies the user by SASL with DIGEST-MD5 instead: the server looks for him in the section Server of its JAAS
+	// configuration, and the password is not sent. Kerberos is not possible.
+	SASL bool
+
 	// ACL is what nodes are made with. Empty: see User.
 	ACL []zk.ACL
 

@@ -147,6 +147,9 @@ func (d *Driver) startAt(ctx context.Context, hosts []string, timeout time.Durat
 	s.conn = conn
 	select {
 	case <-up:
+	case <-s.link.refused:
+		s.end()
+		return nil, s.link.refusal
 	case <-ctx.Done():
 		s.end()
 		return nil, errors.Join(s.link.problem(), ctx.Err())
