@@ -47,6 +47,8 @@ var layers = []layer{
 		"Caddy's storage is CertMagic's"},
 	{`adapters/[^/]*`, `\.`, `driver|memlock`,
 		"an adapter fits what users hold to another library, whatever the backend"},
+	{`holdfasttest`, `\.|driver|memlock|fence`, ``,
+		"tests of programs get what users hold, on the reference"},
 	{`dashboard`, `\.|driver`, `memlock`,
 		"it shows what clients see"},
 	{`internal/devtools/.*`, `internal/devtools/source`, ``,

@@ -1,0 +1,71 @@
+package holdfasttest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/memlock"
+)
+
+// A Store is a backend in memory. It is safe for concurrent use.
+type Store struct{ driver *memlock.Driver }
+
+// NewStore returns an empty store.
+func NewStore() *Store { return &Store{memlock.New()} }
+
+// Process returns a client of the store, as a process of its own has one. It is closed with the test, without waiting for
+// what a cut or mute network keeps from being given back.
+func (s *Store) Process(t testing.TB, opts ...holdfast.Option) *Process {
+	t.Helper()
+	l := &line{Driver: s.driver.Client()}
+	p := &Process{Client: holdfast.New(l, opts...), line: l}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		if p.line.state().broken() {
+			cancel()
+		}
+		defer cancel()
+		p.Close(ctx)
+	})
+	return p
+}
+
+// Lose takes the lock with this name away from those who hold it, as an operator does, or a backend that forgets. They are
+// told as soon as their backend can: see [holdfast.Lease.Done].
+func (s *Store) Lose(t testing.TB, name string) {
+	t.Helper()
+	s.end(t, name, func(e holdfast.Entry) bool { return e.Granted })
+}
+
+// Steal takes the lock with this name away from those who hold it and who wait for it, and returns the lease of another
+// process that has it now, under a greater token. It ends with the test.
+func (s *Store) Steal(t testing.TB, name string) *holdfast.Lease {
+	t.Helper()
+	thief := s.Process(t)
+	s.end(t, name, func(holdfast.Entry) bool { return true })
+	lease, err := thief.Mutex(name).Lock(context.WithoutCancel(t.Context()))
+	if err != nil {
+		t.Fatalf("holdfasttest: steal %q: %v", name, err)
+	}
+	return lease
+}
+
+// end breaks the claims of a lock that which says.
+func (s *Store) end(t testing.TB, name string, which func(holdfast.Entry) bool) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	queue, err := s.driver.Queue(ctx, name)
+	if err != nil {
+		t.Fatalf("holdfasttest: %v", err)
+	}
+	for _, e := range queue {
+		if !which(e) {
+			continue
+		}
+		if err := s.driver.Break(ctx, name, e.ID); err != nil && !errors.Is(err, errGone) {
+			t.Fatalf("holdfasttest: %v", err)
+		}
+	}
+}
