@@ -123,10 +123,8 @@ func (s *sentinels) askOne(ctx context.Context, addr string) (sentinelAnswer, er
 	if err != nil || len(place) != 2 {
 		return sentinelAnswer{}, cmp.Or(rueidisError(err), errNoMaster)
 	}
-	a := sentinelAnswer{addr: net.JoinHostPort(place[0], place[1]), id: addr, others: make(map[string]string)}
-	if id, err := answers[3].ToString(); err == nil {
-		a.id = id
-	}
+	a := sentinelAnswer{addr: net.JoinHostPort(place[0], place[1]), others: make(map[string]string)}
+	a.id, _ = answers[3].ToString() // not every user may ask for it
 	others, _ := answers[2].ToArray()
 	for _, m := range others {
 		if other, err := m.AsStrMap(); err == nil {

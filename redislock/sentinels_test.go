@@ -114,10 +114,11 @@ func TestTally(t *testing.T) {
 	says := func(id string, epoch uint64, addr string, others ...string) sentinelReply {
 		a := sentinelAnswer{addr: addr, epoch: epoch, id: id, others: make(map[string]string)}
 		for _, o := range others {
-			a.others[o] = o
+			a.others[o] = o + ":26379"
 		}
 		return sentinelReply{addr: id, sentinelAnswer: a}
 	}
+	anonymous := func(r sentinelReply) sentinelReply { r.id = ""; r.addr = r.addr + ":26379"; return r }
 	for _, test := range []struct {
 		name    string
 		members map[string]string
@@ -130,6 +131,7 @@ func TestTally(t *testing.T) {
 		{"two of three", all, []sentinelReply{says("a", 7, "new", "b", "c"), says("c", 5, "old", "b", "a")}, true, named{"new", 7, true}},
 		{"two of three that are behind", all, []sentinelReply{says("a", 4, "old", "b", "c"), says("c", 4, "old", "b", "a")}, false, named{"old", 4, true}},
 		{"one under two addresses", all, []sentinelReply{says("a", 7, "new", "b", "c"), says("a", 7, "new", "b", "c")}, false, named{"new", 7, false}},
+		{"two that may not tell their IDs", nil, []sentinelReply{anonymous(says("a", 7, "new", "b", "c")), anonymous(says("b", 7, "new", "a", "c"))}, true, named{"new", 7, true}},
 		{"all there is", nil, []sentinelReply{says("a", 7, "new")}, true, named{"new", 7, true}},
 	} {
 		tally := &tally{members: make(map[string]string), heard: make(map[string]sentinelAnswer)}

@@ -59,12 +59,36 @@ func (t *tally) count(ctx context.Context, replies <-chan sentinelReply, since u
 }
 
 func (t *tally) add(addr string, a sentinelAnswer) {
+	if a.id == "" {
+		a.id = t.idAt(addr)
+	}
 	t.heard[a.id] = a
 	t.members[a.id] = addr
 	for id, addr := range a.others {
-		if _, heard := t.heard[id]; !heard {
-			t.members[id] = addr
+		t.mention(id, addr)
+	}
+}
+
+// idAt is the ID of the sentinel with this address. One that may not tell its ID, and that no other has mentioned so far, is
+// called by its address.
+func (t *tally) idAt(addr string) string {
+	for id, at := range t.members {
+		if at == addr {
+			return id
 		}
+	}
+	return addr
+}
+
+// mention adds a sentinel that another knows.
+func (t *tally) mention(id, addr string) {
+	if a, heard := t.heard[addr]; heard {
+		delete(t.heard, addr)
+		delete(t.members, addr)
+		t.heard[id] = a
+	}
+	if _, heard := t.heard[id]; !heard || t.members[id] == "" {
+		t.members[id] = addr
 	}
 }
 

@@ -23,7 +23,7 @@ local function ended(id)
   if mark and number and number < last then return 'e', '0' end
   if mark and (not number or number == last) then return mark, token end
   local bar = barring(id, number)
-  if bar and call('HEXISTS', CLAIMS, bar) == 1 then return 'e', '0' end
+  if bar and call('HGET', CLAIMS, bar) then return 'e', '0' end
 end
 
 --include sweep.lua
