@@ -182,7 +182,7 @@ func postgresSource(a address, p *driver.Params) (string, error) {
 	q.Set("connect_timeout", strconv.Itoa(int((a.connect+time.Second-1)/time.Second)))
 	q.Set("default_query_exec_mode", "exec")
 	source := *a.url
-	source.Host, source.RawQuery = a.hosts, q.Encode()
+	source.Host, source.RawQuery = a.hosts, strings.ReplaceAll(q.Encode(), "+", "%20") // which alone is a space to PostgreSQL
 	return source.String(), err
 }
 

@@ -517,6 +517,16 @@ func TestRefused(t *testing.T) {
 			if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "holdfast migrate") {
 				t.Errorf("without tables: %v", err)
 			}
+			if err := sqllock.MigrateURL(t.Context(), s.url(addr)); err != nil {
+				t.Fatal(err)
+			}
+			for format, advice := range map[string]string{"DELETE FROM holdfast_store": "holdfast migrate", "INSERT INTO holdfast_store VALUES (2)": "upgrade this program"} {
+				exec(t, s.pool(t, addr), "DELETE FROM holdfast_store")
+				exec(t, s.pool(t, addr), format)
+				if _, err := driver.Open(t.Context(), s.url(addr)); !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), advice) {
+					t.Errorf("after %s: %v, want %q", format, err, advice)
+				}
+			}
 			wrong := strings.Replace(s.url(addr), "mode=session", "mode=sessions", 1)
 			if _, err := driver.Open(t.Context(), wrong); err == nil || !strings.Contains(err.Error(), `"session"`) {
 				t.Errorf("an unknown mode: %v", err)

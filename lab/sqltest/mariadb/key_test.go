@@ -1,9 +1,11 @@
 package mariadb
 
 import (
+	"database/sql"
 	"testing"
 
 	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/lab/sqltest/claimstest"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
@@ -13,4 +15,21 @@ func TestPrimaryKeyForced(t *testing.T) {
 	if err := sqllock.MigrateURL(t.Context(), "mysql://root@"+addr+"/test"); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// The tables may be in a database of their own, and those of several programs in one server.
+func TestDatabasesApart(t *testing.T) {
+	t.Parallel()
+	addr := servers.MariaDB(t).Addr
+	db, err := sql.Open("mysql", "root@tcp("+addr+")/test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, name := range []string{"locks", "`more locks`"} {
+		if _, err := db.Exec("CREATE DATABASE " + name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	claimstest.TestApart(t, "mysql://root@"+addr+"/locks", "mysql://root@"+addr+"/more%20locks")
 }

@@ -33,8 +33,15 @@ func Migrate(ctx context.Context, db *sql.DB, d *Dialect) error {
 	if _, err := d.recognise(ctx, conn); err != nil {
 		return err
 	}
-	return d.explain(d.migrate(ctx, conn, d))
+	err = d.migrate(ctx, conn, d)
+	if dbms.Code(err) == noSchema {
+		return fmt.Errorf("%w: %w; make the schema first, and let this user use it", driver.ErrRefused, err)
+	}
+	return d.explain(err)
 }
+
+// noSchema is what PostgreSQL says where no schema of the search path is there.
+const noSchema = "3F000"
 
 // upToDate reports whether the routines are those of a newer program, which stay. Tables of another format are refused.
 func (d *Dialect) upToDate(ctx context.Context, on execer) (bool, error) {

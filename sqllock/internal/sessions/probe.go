@@ -52,12 +52,31 @@ func (d *Driver) openToLook(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	var found int
 	var hasTables bool
-	if err := s.ask(ctx, sessionID, values{}, &s.id, &hasTables); err != nil {
+	err = s.ask(ctx, sessionID, values{}, &s.id, &found, &hasTables)
+	if err == nil {
+		err = checkFormat(found)
+	}
+	if err != nil {
 		s.close()
 		return nil, err
 	}
 	return s, nil
+}
+
+// format is the version of all tables in the database.
+const format = 1
+
+func checkFormat(found int) error {
+	switch {
+	case found == format:
+		return nil
+	case found < format:
+		return fmt.Errorf("%w: the tables were not finished; make them with: holdfast migrate, or sqllock.Migrate", driver.ErrRefused)
+	}
+	return fmt.Errorf("%w: the tables are in format %d, and this program knows format %d; upgrade this program",
+		driver.ErrRefused, found, format)
 }
 
 // probeTTL is that of sessions which only look.
