@@ -20,7 +20,7 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	}
 	var findings []driver.Finding
 	for _, endpoint := range d.client.Endpoints() {
-		findings = append(findings, d.checkServer(ctx, endpoint))
+		findings = append(findings, d.checkServer(ctx, endpoint)...)
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -32,6 +32,11 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 		return findings, err
 	}
 	findings = append(findings, checkSize(len(members.Members)))
+	history, err := d.checkHistory(ctx)
+	findings = append(findings, history...)
+	if err != nil {
+		return findings, err
+	}
 	alarms, _, err := ask(ctx, d, func(ctx context.Context, m *member) (*clientv3.AlarmResponse, error) {
 		return m.maintenance.AlarmList(ctx)
 	})
@@ -55,15 +60,21 @@ func mayNotSee(findings *[]driver.Finding, what string, err error) error {
 	return nil
 }
 
-// checkServer looks at one server's version.
-func (d *Driver) checkServer(ctx context.Context, endpoint string) driver.Finding {
+// checkServer looks at one server: whether it works, and how full it is.
+func (d *Driver) checkServer(ctx context.Context, endpoint string) []driver.Finding {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	status, err := d.client.Status(ctx, endpoint)
+	if err != nil {
+		return []driver.Finding{{Level: driver.Warning, Fact: endpoint + " does not answer",
+			Advice: "start it, or take it out of the URL; a majority must answer"}}
+	}
+	return []driver.Finding{checkVersion(endpoint, status), checkStore(endpoint, status)}
+}
+
+// checkVersion looks whether a server has a leader, and a version that keeps its word.
+func checkVersion(endpoint string, status *clientv3.StatusResponse) driver.Finding {
 	switch {
-	case err != nil:
-		return driver.Finding{Level: driver.Warning, Fact: endpoint + " does not answer",
-			Advice: "start it, or take it out of the URL; a majority must answer"}
 	case status.Leader == 0:
 		return driver.Finding{Level: driver.Unsafe, Fact: endpoint + " knows no leader",
 			Advice: "start the others, or let them reach each other: without a majority no lock is taken, and those that are held are lost"}

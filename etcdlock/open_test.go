@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -368,6 +369,42 @@ func TestCheck(t *testing.T) {
 		if !strings.Contains(facts.String(), want) {
 			t.Errorf("the findings do not say %q:\n%s", want, &facts)
 		}
+	}
+}
+
+// The doctor says how full the store is, and that nobody compacts its history.
+func TestCheckHistory(t *testing.T) {
+	t.Parallel()
+	addr := servers.Etcd(t, "--quota-backend-bytes", strconv.Itoa(32<<20)).Addr
+	d, client := open(t, nil, addr), dial(t, addr)
+	const writers, writes = 16, 320
+	big := strings.Repeat("x", 5000)
+	each(writers, func(i int) {
+		for range writes {
+			if _, err := client.Put(limit(t), "unrelated", big); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	mustFind(t, d, driver.Warning, "was never compacted")
+	mustFind(t, d, driver.Warning, "MiB of its quota of 32 MiB")
+	now, err := client.Get(limit(t), "unrelated", clientv3.WithCountOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Compact(limit(t), now.Header.Revision); err != nil {
+		t.Fatal(err)
+	}
+	mustFind(t, d, driver.Fine, "the history is compacted")
+}
+
+// mustFind fails unless a check says so.
+func mustFind(t *testing.T, d *etcdlock.Driver, level driver.Level, fact string) {
+	t.Helper()
+	findings, err := d.Check(limit(t))
+	if err != nil || !slices.ContainsFunc(findings, func(f driver.Finding) bool { return f.Level == level && strings.Contains(f.Fact, fact) }) {
+		t.Errorf("the findings are %+v, %v; want %q", findings, err, fact)
 	}
 }
 
