@@ -32,6 +32,11 @@ type Options struct {
 	// a request would have to wait for those that it has, and closes it when it was idle for a while. It concerns [MySQL] and
 	// [Postgres], and locks that are kept as [Claims].
 	Connections int
+
+	// Waits is how many connections a client waits on at most: 8 when zero. Each is for one lock, and wakes who waits for it at
+	// once. Where it waits for more locks, it asks for news of all the others together, some fifty times a second. It concerns
+	// the same as Connections.
+	Waits int
 }
 
 // A Pooler is what a proxy pools, such as PgBouncer.
@@ -86,8 +91,8 @@ type Driver struct {
 // a folder beside its file.
 //
 // With [MySQL] and [Postgres] it keeps a connection for requests and one for renewals, and has more while there is much to do:
-// see [Options]; one more for each lock that it waits for, and one while it sweeps. Of a db that is bounded by SetMaxOpenConns
-// it takes no more than half of them for requests and renewals. In the mode [Session] it is a connection for each claim. The
+// see [Options]; one more for each of some locks that it waits for, and one while it sweeps. Of a db that is bounded by
+// SetMaxOpenConns it takes no more than half of the connections, rounded up. In the mode [Session] it is a connection for each claim. The
 // tables are those that [Migrate] made; it is an error when there are none.
 func New(ctx context.Context, db *sql.DB, dialect *Dialect, opts *Options) (driver.Driver, error) {
 	if opts == nil {
@@ -103,13 +108,14 @@ func newDriver(ctx context.Context, db *sql.DB, dialect *Dialect, opts Options) 
 		return nil, fmt.Errorf("there is no mode %q; use %q or %q", mode, Claims, Session)
 	case opts.Pooler != "" && opts.Pooler != PoolsSessions && opts.Pooler != PoolsTransactions:
 		return nil, fmt.Errorf("there is no pooler %q; use %q or %q, or leave it out", opts.Pooler, PoolsSessions, PoolsTransactions)
-	case opts.Connections < 0:
-		return nil, fmt.Errorf("a client cannot have %d connections; use 1 or more, or 0 for what is usual", opts.Connections)
-	case opts.Connections > 0 && (mode == Session || dialect.server == nil):
+	case opts.Connections < 0 || opts.Waits < 0:
+		return nil, fmt.Errorf("a client cannot have %d connections, and %d to wait on; use 1 or more, or 0 for what is usual",
+			opts.Connections, opts.Waits)
+	case opts.Connections+opts.Waits > 0 && (mode == Session || dialect.server == nil):
 		return nil, errors.New("the number of connections can be chosen for MySQL and PostgreSQL alone, and not in session mode," +
 			" where each claim has its own; leave it out")
 	case mode == Claims && dialect.server != nil:
-		s := claims.Settings{Keep: keep, Pooler: claims.Pooler(opts.Pooler), Connections: opts.Connections}
+		s := claims.Settings{Keep: keep, Pooler: claims.Pooler(opts.Pooler), Connections: opts.Connections, Waits: opts.Waits}
 		return newClaims(ctx, db, dialect, s)
 	case mode == Claims:
 		return newFile(ctx, db, dialect, keep)

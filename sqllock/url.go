@@ -48,6 +48,7 @@ const (
 	modeParameter        = "mode"
 	poolerParameter      = "pooler"
 	connectionsParameter = "connections"
+	waitsParameter       = "waits"
 	connectParameter     = "connecttimeout"
 )
 
@@ -121,6 +122,7 @@ func connect(u *url.URL) (t target, err error) {
 		Mode:        Mode(params.String(modeParameter, "")),
 		Pooler:      Pooler(params.String(poolerParameter, "")),
 		Connections: params.Int(connectionsParameter, 0),
+		Waits:       params.Int(waitsParameter, 0),
 	}
 	at := address{u, strings.Join(hostsOf(u, kind.port), ","), params.Duration(connectParameter, connectTime)}
 	t.patience = time.Duration(1+strings.Count(u.Host, ","))*at.connect + openMore

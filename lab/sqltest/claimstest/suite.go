@@ -53,6 +53,8 @@ var use = []test{
 	{"connections", testConnections},
 	{"connections at once", testConnectionsAtOnce},
 	{"few connections", testFewConnections},
+	{"many waits", testManyWaits},
+	{"room in the pool", testRoomInThePool},
 	{"rings", testRings},
 	{"cascade", testCascade},
 	{"older waits later", testOlderWaitsLater},

@@ -151,6 +151,13 @@ func (b *bells) fall() {
 	b.byID, b.names, b.wrong, b.count = nil, nil, nil, 0
 }
 
+// areRight reports whether there are none to be rung.
+func (b *bells) areRight() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.wrong) == 0
+}
+
 func (b *bells) takeWrong() []wrongBell {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -18,6 +18,7 @@ type conn struct {
 	way        *way
 	shared     bool // its sessions are, so nothing was changed in them
 	statements map[routine]*sql.Stmt
+	closed     func() // or nil
 }
 
 func openConn(ctx context.Context, w *way) (*conn, error) {
@@ -51,7 +52,12 @@ func (d *Dialect) makeReady(ctx context.Context, c *sql.Conn) error {
 	return nil
 }
 
-func (c *conn) close() error { return dbms.Discard(c.Conn) }
+func (c *conn) close() error {
+	if c.closed != nil {
+		c.closed()
+	}
+	return dbms.Discard(c.Conn)
+}
 
 // rows calls a routine, and read with each row of what it returns.
 func (c *conn) rows(ctx context.Context, r routine, args []any, read func(scan func(...any) error) error) error {

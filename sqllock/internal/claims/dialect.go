@@ -83,6 +83,7 @@ const (
 	readQueue    routine = "queue"
 	readNames    routine = "names"
 	readDigest   routine = "digest"
+	readNews     routine = "news"
 	takeTurn     routine = "turn"
 	noteTurn     routine = "mark"
 	surveyRows   routine = "survey"
@@ -95,7 +96,7 @@ const (
 // callable are the routines that programs call. None but ring is called by another.
 var callable = []routine{
 	ringBell, requestClaim, releaseClaim, renewClaims, waitForClaim, breakClaim, revokeClaim,
-	readQueue, readNames, readDigest, takeTurn, noteTurn, surveyRows, tidyQueue, forgetEnds, retireLocks,
+	readQueue, readNames, readDigest, readNews, takeTurn, noteTurn, surveyRows, tidyQueue, forgetEnds, retireLocks,
 }
 
 // recognise refuses a database of another kind, and one that passes for this kind.

@@ -25,6 +25,7 @@ type Driver struct {
 	delayed  *pool   // for requests that others should not wait for
 	stuck    stuck
 	mending  atomic.Bool // bells, on behalf of renewals
+	seats    int         // for waiting
 	resting  resting     // connections on which nobody waits just now
 	posts    posts
 	sweeper  sweeper
@@ -37,12 +38,14 @@ type Settings struct {
 	Keep        time.Duration // for how long tokens are kept after their lock's last use
 	Pooler      Pooler
 	Connections int // for requests, at most; forRequests where it is 0
+	Waits       int // for waiting, at most; forWaiting where it is 0
 }
 
 // How many connections a client has at most, unless it is told otherwise.
 const (
 	forRequests = 4
 	forRenewals = 2
+	forWaiting  = 8
 	besides     = 1
 	forDelayed  = 2
 )
@@ -61,13 +64,14 @@ func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (*Driver, erro
 		dialect:  d,
 		way:      w,
 		keep:     s.Keep,
+		seats:    cmp.Or(s.Waits, forWaiting),
 		requests: newPool(w, r, cmp.Or(s.Connections, forRequests)),
 		renewals: newPool(w, r, forRenewals),
 		side:     newPool(w, r, besides),
 		delayed:  newPool(w, r, forDelayed),
 	}
 	l.requests.must, l.requests.stay, l.renewals.stay = true, 1, 1
-	l.resting.open = func(ctx context.Context) (*conn, error) { return openConn(ctx, w) }
+	l.resting.open = func(ctx context.Context) (*conn, error) { return r.open(ctx, w) }
 	if err := inTurn(ctx, l.requests, spot{}, func(context.Context, *lane) error { return nil }); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

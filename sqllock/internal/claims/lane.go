@@ -80,7 +80,6 @@ func attempt[T any](ctx context.Context, p *pool, at spot, f func(context.Contex
 	turn, answer := l.turns, make(chan result, 1)
 	var sent sending
 	go func() { // ends with f, and that soon after ctx or the pool
-		defer p.leave(l, h)
 		patient, cancel := p.patient(ctx)
 		defer cancel()
 		var r result
@@ -88,8 +87,14 @@ func attempt[T any](ctx context.Context, p *pool, at spot, f func(context.Contex
 			r.value, err = f(patient, l)
 			return err
 		})
+		if l.bells.areRight() { // whoever asks again after the answer finds the lane free
+			p.leave(l, h)
+			answer <- r
+			return
+		}
 		answer <- r
 		l.ringAll(patient)
+		p.leave(l, h)
 	}()
 	select {
 	case r := <-answer:

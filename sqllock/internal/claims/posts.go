@@ -15,6 +15,9 @@ type posts struct {
 	byID    map[string]*post
 	lines   map[string]*line // by name
 	guards  bool             // whether the holds are being looked at
+	seats   int              // lines that are waited for in the server
+	noSeats time.Time        // before that no line gets a seat, since there was no connection
+	crowd   bool             // whether the others are being looked at
 	patrol  patrol           // looks at the claims that wait, where sessions are shared
 	ended   sync.WaitGroup
 	sweepAt int
@@ -38,8 +41,10 @@ type notice struct {
 	err    error
 }
 
-// A line is a name for which claims of this client wait. The oldest of them is waited for in the server.
+// A line is a name for which claims of this client wait. If it has a seat, the oldest of them is waited for in the server.
 type line struct {
+	name    string
+	seated  bool
 	waiting map[string]*post
 	on      *post // that one, or nil before the first was picked
 }

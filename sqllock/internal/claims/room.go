@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"context"
 	"database/sql"
 	"sync"
 )
@@ -24,6 +25,20 @@ func (r *room) take(must bool) bool {
 	}
 	r.taken++
 	return true
+}
+
+// open opens a connection for which there is room until it is closed.
+func (r *room) open(ctx context.Context, w *way) (*conn, error) {
+	if !r.take(false) {
+		return nil, errNoRoom
+	}
+	c, err := openConn(ctx, w)
+	if err != nil {
+		r.give()
+		return nil, err
+	}
+	c.closed = r.give
+	return c, nil
 }
 
 func (r *room) give() {

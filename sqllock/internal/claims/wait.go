@@ -59,9 +59,9 @@ func (d *Driver) queue(p *post) {
 	ps, name := &d.posts, p.claim.Name
 	l := ps.lines[name]
 	if l == nil {
-		l = &line{waiting: make(map[string]*post)}
+		l = &line{name: name, waiting: make(map[string]*post)}
 		ps.lines[name] = l
-		ps.ended.Go(func() { d.follow(name, l) })
+		d.sit(l)
 	}
 	l.waiting[p.claim.ID] = p
 	if on := l.on; on != nil && (p.claim.Token < on.claim.Token || ps.byID[on.claim.ID] != on) {
@@ -72,28 +72,30 @@ func (d *Driver) queue(p *post) {
 // A wait in the server is begun anew after this time, so that one whose client is gone does not stay for long.
 const longestWait = 10 * time.Second
 
-// follow waits in the server for the oldest claim of a line, as long as somebody wants to know. It ends with the session.
-func (d *Driver) follow(name string, l *line) {
+// follow waits in the server for the oldest claim of a line, as long as somebody wants to know, and then for those of other
+// lines that have no seat. It ends with the pool, or when there is no such line, or no connection.
+func (d *Driver) follow(l *line) {
 	var conn *conn
 	defer func() { d.resting.take(conn) }()
-	for {
-		p, ctx := d.oldest(name, l)
+	for l != nil {
+		p, ctx := d.oldest(l)
 		if p == nil {
-			return
+			l = d.posts.nextLine(d.requests.open)
+			continue
 		}
 		if conn == nil {
 			conn, _ = d.resting.give(ctx)
 		}
 		if conn == nil {
-			d.poll(ctx, p)
-			continue
+			d.stand(l)
+			return
 		}
-		a, err := conn.ask(ctx, waitForClaim, []byte(name), p.claim.ID, micros(longestWait), d.way.bells() > 0)
+		a, err := conn.ask(ctx, waitForClaim, []byte(l.name), p.claim.ID, micros(longestWait), d.way.bells() > 0)
 		if err != nil {
 			conn.close() // it broke, or nobody wants to know any more
 			conn = nil
 			if !d.dialect.isBusy(err) && ctx.Err() == nil {
-				d.poll(ctx, p)
+				driver.Sleep(ctx, netPause)
 			}
 			continue
 		}
@@ -102,7 +104,7 @@ func (d *Driver) follow(name string, l *line) {
 }
 
 // oldest picks the claim of a line to wait for; nil, and the end of the line, when nobody does.
-func (d *Driver) oldest(name string, l *line) (*post, context.Context) {
+func (d *Driver) oldest(l *line) (*post, context.Context) {
 	ps := &d.posts
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
@@ -113,7 +115,7 @@ func (d *Driver) oldest(name string, l *line) (*post, context.Context) {
 		}
 	}
 	if first == nil || d.requests.open.Err() != nil {
-		delete(ps.lines, name)
+		delete(ps.lines, l.name)
 		return nil, nil
 	}
 	if first.stop != nil {
@@ -124,21 +126,8 @@ func (d *Driver) oldest(name string, l *line) (*post, context.Context) {
 	return first, ctx
 }
 
-// netPause is how long a claim is left alone for which there is no connection to wait on.
+// netPause is how long a line is left alone whose connection broke.
 const netPause = 250 * time.Millisecond
-
-// poll looks at a claim over the connection that all requests share.
-func (d *Driver) poll(ctx context.Context, p *post) {
-	if driver.Sleep(ctx, netPause) != nil {
-		return
-	}
-	a, err := run(ctx, d.requests, spot{}, func(ctx context.Context, l *lane) (answer, error) {
-		return l.conn.ask(ctx, waitForClaim, []byte(p.claim.Name), p.claim.ID, int64(0), false)
-	})
-	if err == nil {
-		d.learn(ctx, p, a)
-	}
-}
 
 // askPause is how long a claim is left alone whose caller was told to ask.
 const askPause = 10 * time.Millisecond

@@ -1,0 +1,110 @@
+package claimstest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A client that waits for hundreds of locks at once does so on a few connections, and learns soon which it was granted, also
+// when a holder has expired without a word.
+func testManyWaits(t *testing.T, s Store) {
+	const locks, forRequests, forWaiting, others = 500, 4, 8, 4
+	db := s.admin(t)
+	holder, d := s.client(t), s.client(t)
+	dying := mutex(t.Name() + " dying")
+	dying.TTL = 3 * time.Second
+	request(t, holder, dying, true)
+	w := waitFor(t, holder, d, locks)
+	last := request(t, d, mutex(dying.Name), false)
+	expired := make(chan struct{})
+	go func() {
+		defer close(expired)
+		await(t, d, last)
+	}()
+
+	eventually(t, "the seats are taken", func() bool { return number(t, db, s.Sleeping) >= forWaiting })
+	for range 10 {
+		if n := number(t, db, s.Sessions); n > 2*(forRequests+others)+forWaiting {
+			t.Errorf("%d connections of two clients, of which one waits for %d locks", n, locks)
+		}
+		driver.Sleep(t.Context(), 10*time.Millisecond)
+	}
+	<-expired
+	var gaps []time.Duration
+	for i, c := range w.held[:40] {
+		began := time.Now()
+		release(t, holder, c)
+		<-w.granted[i]
+		gaps = append(gaps, time.Since(began))
+	}
+	if slices.Sort(gaps); gaps[len(gaps)/2] > soon {
+		t.Errorf("a hand-off takes %v", gaps[len(gaps)/2])
+	}
+	for _, c := range w.held[40:] {
+		release(t, holder, c)
+	}
+	w.all.Wait()
+	eventually(t, "the connections are closed", func() bool { return number(t, db, s.Sleeping) == 0 })
+}
+
+// Waits are claims of one client that wait for locks which another one holds.
+type waits struct {
+	held    []driver.Claim
+	granted []chan struct{}
+	all     sync.WaitGroup
+}
+
+// waitFor lets d wait for locks that holder takes.
+func waitFor(t *testing.T, holder, d driver.Driver, locks int) *waits {
+	t.Helper()
+	w := &waits{}
+	for i := range locks {
+		w.held = append(w.held, request(t, holder, mutex(fmt.Sprint(t.Name(), i)), true))
+		c := request(t, d, mutex(fmt.Sprint(t.Name(), i)), false)
+		granted := make(chan struct{})
+		w.granted = append(w.granted, granted)
+		w.all.Go(func() {
+			await(t, d, c)
+			close(granted)
+			if err := d.Release(context.Background(), c); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return w
+}
+
+// However many locks are waited for on a pool of the caller's that is bounded, half of it is left to the caller.
+func testRoomInThePool(t *testing.T, s Store) {
+	for _, most := range []int{1, 2, 5, 10} {
+		db := s.admin(t)
+		db.SetMaxOpenConns(most)
+		holder, d := s.client(t), s.open(t, db)
+		w := waitFor(t, holder, d, 30)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		var own []*sql.Conn
+		for range most / 2 {
+			c, err := db.Conn(ctx)
+			if err != nil {
+				t.Fatalf("of %d connections: %v", most, err)
+			}
+			own = append(own, c)
+		}
+		driver.Renew(ctx, d, []driver.Claim{w.held[0]}) // it needs no more room either
+		for _, c := range w.held {
+			release(t, holder, c)
+		}
+		w.all.Wait()
+		for _, c := range own {
+			c.Close()
+		}
+	}
+}
