@@ -147,7 +147,7 @@ const checkPatience = 2 * time.Second
 
 // ask sends one of ZooKeeper's four-letter words.
 func (d *Driver) ask(ctx context.Context, host, word string) (string, error) {
-	conn, err := d.opts.dialer()("tcp", host, checkPatience)
+	conn, err := d.opts.connector()(server{host, host}, checkPatience)
 	if err != nil {
 		return "", err
 	}

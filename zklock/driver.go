@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"time"
 
@@ -27,6 +28,7 @@ type Driver struct {
 	running  group
 	shunned  shunned
 	traits   func() driver.Traits
+	lookUp   func(ctx context.Context, host string) ([]string, error)
 
 	mu     sync.Mutex
 	slots  map[time.Duration][]*slot // sessions by the TTL they are for
@@ -70,6 +72,7 @@ func New(hosts []string, opts *Options) (*Driver, error) {
 		slots: make(map[time.Duration][]*slot), claims: make(map[claimID]*claim),
 		wards: make(map[claimID]*ward),
 	}
+	d.lookUp = net.DefaultResolver.LookupHost
 	d.lifetime, d.stop = context.WithCancel(context.Background())
 	d.traits = sync.OnceValue(d.learnTraits)
 	return d, nil

@@ -7,17 +7,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 )
 
 // A link brings one session to its servers. The client library asks it where to connect, and connects through it, which
 // shows what the library does not tell; see [greeter]. It is closed when its session has ended, since the library would
 // go on with a new one.
 type link struct {
-	hosts    []string
+	round    round
 	shunned  *shunned
-	connect  zk.Dialer
+	connect  connector
 	timeout  time.Duration // that is asked for
 	user     string        // who the client is; empty for nobody
 	sasl     bool          // tell so by SASL
@@ -28,8 +26,7 @@ type link struct {
 	refused  chan struct{} // closed when a server has said that it does not know the user
 
 	mu     sync.Mutex
-	next   int    // index of the next host
-	host   string // the newest
+	at     server // that was tried last
 	failed int    // attempts since the last session was up
 	hangs  int    // connections that were given up since the last answer
 	fault  error  // why the newest attempt has failed
@@ -39,29 +36,26 @@ type link struct {
 
 func (d *Driver) newLink(hosts []string, timeout time.Duration) *link {
 	l := &link{
-		hosts: hosts, shunned: &d.shunned, connect: d.opts.dialer(), timeout: timeout, closed: make(chan struct{}), refused: make(chan struct{}), next: rand.IntN(len(hosts)),
+		shunned: &d.shunned, connect: d.opts.connector(), timeout: timeout,
+		closed: make(chan struct{}), refused: make(chan struct{}),
 	}
+	l.round = round{names: hosts, lookUp: d.servers, shunned: &d.shunned, first: rand.IntN(1 << 16)}
 	l.user, l.password, l.sasl = d.opts.User, d.opts.Password, d.opts.SASL
 	return l
 }
 
-// Init, Len, Next and Connected are what the library asks for [zk.HostProvider].
+// Init, Len, Next and Connected are what the library asks a HostProvider for.
 func (l *link) Init([]string) error { return nil }
-func (l *link) Len() int            { return len(l.hosts) }
+func (l *link) Len() int            { return len(l.round.names) }
 
 // Next returns the next server. Told that this starts another round, the library would forget requests and pause for a
 // second, in which a short session ends; so that is said only when it should stop.
-func (l *link) Next() (server string, stop bool) {
+func (l *link) Next() (addr string, stop bool) {
+	at := l.round.next() // without the lock: it may look up names
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for range l.hosts {
-		l.host = l.hosts[l.next]
-		l.next = (l.next + 1) % len(l.hosts)
-		if !l.shunned.has(l.host) {
-			break
-		}
-	}
-	return l.host, l.isClosed()
+	l.at = at
+	return at.addr, l.isClosed()
 }
 
 // Connected notes that the session is up.
@@ -74,23 +68,29 @@ func (l *link) Connected() {
 var errLinkClosed = errors.New("the session has ended")
 
 // dial connects to a server. When all have failed, it pauses first.
-func (l *link) dial(network, address string, timeout time.Duration) (net.Conn, error) {
+func (l *link) dial(_, _ string, timeout time.Duration) (net.Conn, error) {
 	if l.pause(); l.isClosed() {
 		return nil, errLinkClosed
 	}
-	conn, err := l.connect(network, address, min(timeout, l.patience()))
+	conn, err := l.connect(l.tried(), min(timeout, l.patience()))
 	if l.blame(err); err != nil {
 		return nil, err
 	}
 	return newGreeter(l, conn), nil
 }
 
+func (l *link) tried() server {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.at
+}
+
 func (l *link) pause() {
 	l.mu.Lock()
-	round := l.failed > 0 && l.failed%len(l.hosts) == 0
+	over := l.failed > 0 && l.failed%len(l.round.servers) == 0
 	l.failed++
 	l.mu.Unlock()
-	if !round {
+	if !over {
 		return
 	}
 	timer := time.NewTimer(20*time.Millisecond + rand.N(40*time.Millisecond))
@@ -121,7 +121,7 @@ func (l *link) hung() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.hangs++
-	l.shunned.add(l.host)
+	l.shunned.add(l.at.addr)
 }
 
 // answered notes that a server answers.
@@ -144,7 +144,16 @@ func (l *link) problem() error {
 func (l *link) blame(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if isAbsence(err) && l.fault != nil && !isAbsence(l.fault) {
+		return // what a server has said tells more
+	}
 	l.fault = err
+}
+
+// isAbsence reports whether nobody was there to connect to.
+func isAbsence(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
 }
 
 // refuse notes that a server does not know the user.

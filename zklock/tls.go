@@ -10,42 +10,40 @@ import (
 	"os"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// dialer is how to connect to a server.
-func (o *Options) dialer() zk.Dialer {
-	connect := o.Dial
-	if connect == nil {
-		connect = net.DialTimeout
+// A connector connects to a server.
+type connector func(s server, timeout time.Duration) (net.Conn, error)
+
+// connector is how to connect.
+func (o *Options) connector() connector {
+	dial := o.Dial
+	if dial == nil {
+		dial = net.DialTimeout
 	}
-	if o.TLS == nil {
-		return connect
-	}
-	return func(network, address string, timeout time.Duration) (net.Conn, error) {
-		return encrypt(connect, o.TLS, network, address, timeout)
+	return func(s server, timeout time.Duration) (net.Conn, error) {
+		conn, err := dial("tcp", s.addr, timeout)
+		if err != nil || o.TLS == nil {
+			return conn, err
+		}
+		return encrypt(conn, o.TLS, s, timeout)
 	}
 }
 
-// encrypt connects and speaks TLS. The server's certificate must be for the host of the address, unless the configuration
+// encrypt speaks TLS. The server's certificate must be for the host that the server is called by, unless the configuration
 // names another.
-func encrypt(connect zk.Dialer, config *tls.Config, network, address string, timeout time.Duration) (net.Conn, error) {
+func encrypt(conn net.Conn, config *tls.Config, s server, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	conn, err := connect(network, address, timeout)
-	if err != nil {
-		return nil, err
-	}
 	if config.ServerName == "" {
 		config = config.Clone()
-		config.ServerName, _, _ = net.SplitHostPort(address)
+		config.ServerName, _, _ = net.SplitHostPort(s.name)
 	}
 	encrypted := tls.Client(conn, config)
 	if err := encrypted.HandshakeContext(ctx); err != nil {
 		conn.Close()
-		return nil, fmt.Errorf("TLS with %s: %w", address, err)
+		return nil, fmt.Errorf("TLS with %s: %w", s.name, err)
 	}
 	return encrypted, nil
 }
