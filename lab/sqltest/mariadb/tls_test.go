@@ -48,7 +48,7 @@ func TestTLS(t *testing.T) {
 	a := servers.NewAuthority(t)
 	good := encrypted(t, a, a.Certify(t, servers.Identity{Hosts: []string{"127.0.0.1", "db.example"}}))
 	old := encrypted(t, a, a.Certify(t, servers.Identity{Hosts: []string{"127.0.0.1"}, Expired: true}))
-	plain := servers.MariaDB(t, "--skip-ssl").Addr
+	plain := servers.MariaDB(t, "--loose-skip-ssl", "--loose-tls-version=").Addr
 	ours := a.Certify(t, servers.Identity{Name: "certified"})
 	other := servers.NewAuthority(t)
 	named := strings.Replace(good, "127.0.0.1", "localhost", 1)

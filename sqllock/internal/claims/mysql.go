@@ -43,7 +43,7 @@ var MySQL = &Dialect{
 		return 256
 	},
 	facts:     mysqlFacts,
-	sessionID: "SELECT CONNECTION_ID()",
+	sessionID: "SELECT CONNECTION_ID() + 0", // without the sum, ProxySQL answers by itself
 }
 
 var mysqlFacts = slices.Concat(health.MySQL, []health.Fact{

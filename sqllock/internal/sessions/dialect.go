@@ -58,7 +58,7 @@ var MySQL = &Dialect{
 	lease:   mysqlLease,
 	now:     "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))",
 	facts:   mysqlFacts,
-	number:  "SELECT CONNECTION_ID()",
+	number:  "SELECT CONNECTION_ID() + 0", // without the sum, ProxySQL answers by itself
 	busy:    []string{"1205", "1213", "1020", "3101"},
 	lost:    []string{"1047", "1290", "1792", "1836", "3100"},
 	refused: []string{"1044", "1045", "1049", "1142"},
