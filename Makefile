@@ -1,7 +1,6 @@
 # Everything that people and CI do with this tree. `make` prints what there is.
 
-# In reverse, so that those whose tests take longest do not begin last.
-PACKAGES = $(shell go list -m -f '{{.Dir}}/...' | sort -r)
+PACKAGES = $(shell go list -m -f '{{.Dir}}/...' | sort)
 # What others can import or install; also in scripts/lint.sh.
 SEEN = $(shell go list -m -f '{{.Dir}}/...' | grep -vE '/lab(/adapters)?/\.\.\.$$')
 FUZZTIME ?= 20s

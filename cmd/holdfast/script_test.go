@@ -4,6 +4,7 @@ package main
 
 import (
 	"database/sql"
+	"flag"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -20,7 +21,7 @@ import (
 // The scripts in testdata are whole sessions. Each runs on every backend that shells share; the conditions [file],
 // [redis], [mariadb] and [postgres] tell which it is. Beside holdfast they use the programs of programs_test.go.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(crowd{m}, map[string]func(){
 		"holdfast":   main,
 		"coded":      coded,
 		"await":      await,
@@ -31,11 +32,25 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// A crowd of tests runs at once, more than there are processors: most of them wait most of the time.
+type crowd struct{ *testing.M }
+
+func (c crowd) Run() int {
+	flag.Parse()
+	parallel := flag.Lookup("test.parallel")
+	if parallel.Value.String() == parallel.DefValue {
+		flag.Set("test.parallel", "4")
+	}
+	return c.M.Run()
+}
+
 func TestOnFile(t *testing.T) {
+	t.Parallel()
 	sessions(t, "file", func(work string) string { return "file:" + filepath.Join(work, "locks.db") })
 }
 
 func TestOnRedis(t *testing.T) {
+	t.Parallel()
 	server := servers.Redis(t)
 	sessions(t, "redis", func(work string) string {
 		return "redis://" + server.Addr + "?prefix=" + filepath.Base(work) + ":"
@@ -43,11 +58,13 @@ func TestOnRedis(t *testing.T) {
 }
 
 func TestOnMariaDB(t *testing.T) {
+	t.Parallel()
 	server := servers.MariaDB(t)
 	onServer(t, "mariadb", "mysql", func(database string) string { return "mysql://root@" + server.Addr + "/" + database })
 }
 
 func TestOnPostgres(t *testing.T) {
+	t.Parallel()
 	server := servers.Postgres(t)
 	onServer(t, "postgres", "pgx", func(database string) string {
 		return "postgres://postgres@" + server.Addr + "/" + database + "?sslmode=disable"

@@ -2,7 +2,7 @@
 //
 //	runtests -race -timeout 10m -- ./...
 //
-// The flags go to go test, the packages after -- are tested. As each package ends, its line is printed as go test prints it,
+// The flags go to go test, the packages after -- are tested, those that take longest first. As each package ends, its line is printed as go test prints it,
 // on stdout, and on stderr how many are done and how long that took. A failure is shown in full when it happens, and
 // again at the end, before the lines of the packages that failed. The exit code is that of go test.
 package main
@@ -36,12 +36,12 @@ func run(args []string) (code int, err error) {
 		return 2, err
 	}
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // go test hears it too, and ends first
-	total, err := count(packages)
+	packages, err = list(packages)
 	if err != nil {
 		return 2, err
 	}
-	r := newReport(os.Stdout, os.Stderr, total)
-	err = test(r, slices.Concat([]string{"test", "-json"}, flags, packages))
+	r := newReport(os.Stdout, os.Stderr, len(packages))
+	err = test(r, slices.Concat([]string{"test", "-json"}, flags, longFirst(packages)))
 	r.close()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return max(1, exit.ExitCode()), nil // a signal is -1
@@ -60,12 +60,12 @@ func split(args []string) (flags, packages []string, err error) {
 	return args[:i], args[i+1:], nil
 }
 
-// count returns how many packages there are.
-func count(packages []string) (int, error) {
-	list := exec.Command("go", append([]string{"list"}, packages...)...)
-	list.Stderr = os.Stderr
-	names, err := list.Output()
-	return strings.Count(string(names), "\n"), err
+// list returns the paths of packages.
+func list(packages []string) ([]string, error) {
+	cmd := exec.Command("go", append([]string{"list"}, packages...)...)
+	cmd.Stderr = os.Stderr
+	paths, err := cmd.Output()
+	return strings.Fields(string(paths)), err
 }
 
 // test runs go test and reports what it does.

@@ -17,6 +17,7 @@ import (
 func TestShort(t *testing.T) {
 	for _, p := range plans(short) {
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			r, err := p.measure(t.Context(), p.start(t), io.Discard)
 			if err != nil {
 				t.Fatal(err)

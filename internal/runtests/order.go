@@ -1,0 +1,39 @@
+package main
+
+import "slices"
+
+// module is the path before those of all packages.
+const module = "github.com/holdfast-go/holdfast/"
+
+// long are the packages whose tests take longest, from the longest on: those that begin last would keep one core busy while
+// the others have nothing left to do.
+var long = []string{
+	"cmd/holdfast",
+	"redislock",
+	"zklock",
+	"lab/quorumtest",
+	"lab/bench",
+	"lab/sessiontest",
+	"lab/sqltest",
+	"lab/sqltest/mariadb",
+	"lab/sqltest/postgres",
+	"etcdlock",
+	"lab/faults",
+	"lab/history",
+}
+
+// longFirst puts the packages that take longest before the others, which stay in their order.
+func longFirst(packages []string) []string {
+	packages = slices.Clone(packages)
+	slices.SortStableFunc(packages, func(a, b string) int { return rank(a) - rank(b) })
+	return packages
+}
+
+// rank is smaller for what takes longer.
+func rank(path string) int {
+	i := slices.IndexFunc(long, func(p string) bool { return module+p == path })
+	if i < 0 {
+		return len(long)
+	}
+	return i
+}
