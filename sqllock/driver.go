@@ -24,6 +24,9 @@ type Options struct {
 	// Mode is how locks are kept: as [Claims] unless given.
 	Mode Mode
 
+	// Layout is which locks of the server names stand for in the mode [Session]: those of Holdfast unless given.
+	Layout Layout
+
 	// Pooler is what a proxy between the program and the server pools, which New finds out unless it is given. It takes two
 	// connections of the pool to find out, so give it where the pool allows only one.
 	Pooler Pooler
@@ -63,6 +66,17 @@ const (
 	// a proxy that pools transactions. SQLite has no such locks.
 	Session Mode = "session"
 )
+
+// A Layout is which locks of a server names stand for.
+type Layout string
+
+// RawLayout shares the locks of other programs that use pg_advisory_lock or GET_LOCK themselves. On [Postgres] a name is the
+// number of a lock, in decimal, as 1764327054 or -5: see [GolangMigrateKey] and [RailsMigrateKey]. On [MySQL] it is the name of a
+// lock, of up to 64 characters, for the whole server, in which case does not count. Other names are an error that matches
+// [holdfast.ErrInvalidName]. Programs that hold such a lock have no TTL and no token.
+//
+// [holdfast.ErrInvalidName]: https://pkg.go.dev/github.com/holdfast-go/holdfast#ErrInvalidName
+const RawLayout Layout = "raw"
 
 const defaultKeep = 30 * 24 * time.Hour
 
@@ -108,6 +122,10 @@ func newDriver(ctx context.Context, db *sql.DB, dialect *Dialect, opts Options) 
 		return nil, fmt.Errorf("there is no mode %q; use %q or %q", mode, Claims, Session)
 	case opts.Pooler != "" && opts.Pooler != PoolsSessions && opts.Pooler != PoolsTransactions:
 		return nil, fmt.Errorf("there is no pooler %q; use %q or %q, or leave it out", opts.Pooler, PoolsSessions, PoolsTransactions)
+	case opts.Layout != "" && opts.Layout != RawLayout:
+		return nil, fmt.Errorf("there is no layout %q; use %q, or leave it out", opts.Layout, RawLayout)
+	case opts.Layout != "" && mode != Session:
+		return nil, fmt.Errorf("the layout %q is for locks of sessions; use the mode %q, too", opts.Layout, Session)
 	case opts.Connections < 0 || opts.Waits < 0:
 		return nil, fmt.Errorf("a client cannot have %d connections, and %d to wait on; use 1 or more, or 0 for what is usual",
 			opts.Connections, opts.Waits)
@@ -123,6 +141,9 @@ func newDriver(ctx context.Context, db *sql.DB, dialect *Dialect, opts Options) 
 		return nil, fmt.Errorf("%w: SQLite has no locks of sessions; leave out the mode", errors.ErrUnsupported)
 	case opts.Pooler == PoolsTransactions:
 		return nil, sessions.ErrPooled
+	}
+	if opts.Layout == RawLayout {
+		return sessions.New(ctx, db, dialect.sessions.Raw(), keep)
 	}
 	return sessions.New(ctx, db, dialect.sessions, keep)
 }

@@ -46,6 +46,7 @@ func openServer(ctx context.Context, u *url.URL) (driver.Driver, error) {
 // The parameters of a URL that are ours, and not the SQL driver's.
 const (
 	modeParameter        = "mode"
+	layoutParameter      = "layout"
 	poolerParameter      = "pooler"
 	connectionsParameter = "connections"
 	waitsParameter       = "waits"
@@ -120,6 +121,7 @@ func connect(u *url.URL) (t target, err error) {
 	params := driver.NewParams(u)
 	t.dialect, t.opts = kind.dialect, Options{
 		Mode:        Mode(params.String(modeParameter, "")),
+		Layout:      Layout(params.String(layoutParameter, "")),
 		Pooler:      Pooler(params.String(poolerParameter, "")),
 		Connections: params.Int(connectionsParameter, 0),
 		Waits:       params.Int(waitsParameter, 0),

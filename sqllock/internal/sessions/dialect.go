@@ -27,6 +27,7 @@ type Dialect struct {
 	literal func(bytes string) string
 	key     func(name string) string             // the number or text that the server locks
 	held    func(name string) string             // a condition on pg_locks
+	refuse  func(name string) error              // of names that have no key; nil where all have one
 	try     script                               // what asks for a lock without waiting
 	ready   func(ttl, wait time.Duration) string // the statement that makes a session ready
 	lease   func(ttl time.Duration) string       // the statement that makes a TTL the session's
@@ -74,12 +75,8 @@ var Postgres = &Dialect{
 	Name:    "postgres",
 	literal: func(s string) string { return `'\x` + hex.EncodeToString([]byte(s)) + "'::bytea" },
 	key:     func(name string) string { return strconv.FormatInt(advisoryKey(name), 10) },
-	held: func(name string) string {
-		key := uint64(advisoryKey(name))
-		return fmt.Sprintf("l.locktype = 'advisory' AND l.objsubid = 1 AND l.classid = %d AND l.objid = %d AND l.granted AND %s",
-			key>>32, key&(1<<32-1), ofThisDatabase)
-	},
-	try: tryLock,
+	held:    func(name string) string { return heldKey(advisoryKey(name)) },
+	try:     tryLock,
 	ready: func(ttl, wait time.Duration) string {
 		set := map[string]string{
 			"idle_session_timeout":          milliseconds(ttl),
@@ -118,6 +115,13 @@ const ofThisDatabase = "l.database = (SELECT oid FROM pg_database WHERE datname 
 func advisoryKey(name string) int64 {
 	sum := sha256.Sum256([]byte("holdfast\x00" + name))
 	return int64(binary.BigEndian.Uint64(sum[:]))
+}
+
+// heldKey is a condition on pg_locks.
+func heldKey(number int64) string {
+	key := uint64(number)
+	return fmt.Sprintf("l.locktype = 'advisory' AND l.objsubid = 1 AND l.classid = %d AND l.objid = %d AND l.granted AND %s",
+		key>>32, key&(1<<32-1), ofThisDatabase)
 }
 
 // whole rounds a TTL up to what the server can be told.

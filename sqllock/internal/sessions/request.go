@@ -10,6 +10,11 @@ import (
 
 // Request implements [driver.Driver]. It waits for its turn while a Wait for the same claim is under way, which is short.
 func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if refuse := d.dialect.refuse; refuse != nil {
+		if err := refuse(c.Name); err != nil {
+			return driver.Status{}, err
+		}
+	}
 	return inTurn(ctx, d, c, func(ctx context.Context, cl *claim) (driver.Status, error) {
 		switch {
 		case cl.phase == granted:
