@@ -60,21 +60,26 @@ func testSweepingWaitsAlone(t *testing.T, s Store) {
 }
 
 // A soak: beside millions of names, cycles take little longer than in an empty table for as long as a client lives, which
-// sweeps several times.
+// sweeps several times. The empty table is measured before and after, since the machine may be busier at one time.
 func testManyNamesSoak(t *testing.T, s Store) {
 	const names, parts = 5_000_000, 5
 	db := s.migrated(t).admin(t)
 	d := s.client(t)
-	alone := cycles(t, d)
+	before := cycles(t, d)
 	for i := range parts {
 		change(t, db, s.Names(fmt.Sprint("many ", i, " "), names/parts))
 	}
-	before := s.RowsRead(t, db)
+	changeAll(t, db, s.Analyze)
+	read := s.RowsRead(t, db)
 	beside := cycles(t, d)
-	t.Logf("p99 of a cycle: %v in an empty table, %v beside %d names, of which sweeping has read %d",
-		alone, beside, names, s.RowsRead(t, db)-before)
-	if beside > 3*alone {
-		t.Errorf("a cycle takes %v, %v alone", beside, alone)
+	read = s.RowsRead(t, db) - read
+	changeAll(t, db, []string{"DELETE FROM holdfast_locks WHERE name LIKE 'many %'"})
+	changeAll(t, db, s.Analyze)
+	after := cycles(t, d)
+	t.Logf("p99 of a cycle: %v in an empty table, %v beside %d names, of which sweeping has read %d, %v when they are gone",
+		before, beside, names, read, after)
+	if beside > 3*max(before, after) {
+		t.Errorf("a cycle takes %v, %v and %v alone", beside, before, after)
 	}
 	s.empty(t)
 }

@@ -27,6 +27,7 @@ type Store struct {
 	Schema    string                            // an expression for where the tables are
 	Routines  string                            // a query for statements that drop the routines
 	Names     func(prefix string, n int) string // a statement that makes up to a million locks that were in use a moment ago
+	Analyze   []string                          // makes the server look at the tables again, after many rows have come or gone
 	RowsRead  func(testing.TB, *sql.DB) int64   // how many rows the server has read in our tables
 	Later     []string                          // makes the routine that tells the revision say 1000
 	Revision  string                            // a query for the revision

@@ -39,6 +39,7 @@ func store(t testing.TB) claimstest.Store {
 				" SELECT CONCAT('%s', a.i * 1000 + b.i), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), 0"+
 				" FROM d a, d b WHERE a.i * 1000 + b.i < %d", prefix, n)
 		},
+		Analyze:  []string{"ANALYZE TABLE holdfast_locks"},
 		RowsRead: rowsRead,
 		Later: []string{
 			"DROP PROCEDURE holdfast1_version",

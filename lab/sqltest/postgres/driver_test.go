@@ -35,6 +35,7 @@ func store(t testing.TB) claimstest.Store {
 				" SELECT convert_to('%s' || i, 'UTF8'), extract(epoch FROM clock_timestamp()) * 1000000, 0"+
 				" FROM generate_series(0, %d - 1) i", prefix, n)
 		},
+		Analyze:  []string{"VACUUM ANALYZE holdfast_locks"},
 		RowsRead: rowsRead,
 		Later: []string{
 			"CREATE OR REPLACE FUNCTION holdfast1_version() RETURNS TABLE (format integer, revision integer)" +
