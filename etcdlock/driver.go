@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A Driver keeps queues of claims in etcd. Besides [driver.Driver] it is a [driver.Waiter], [driver.Renewer],
+// A Driver keeps queues of claims in etcd. Besides [driver.Driver] it is a [driver.Waiter], [driver.Listener], [driver.Renewer],
 // [driver.Watcher], [driver.Lister], [driver.Breaker], [driver.Revoker] and [driver.Checker]. All methods are safe for
 // concurrent use.
 type Driver struct {
@@ -25,6 +25,7 @@ type Driver struct {
 	end      context.CancelFunc
 	running  group
 	traits   func() driver.Traits
+	ears     *ears
 
 	mu      sync.Mutex
 	slots   map[int64]*slot  // leases of claims by their time in seconds
@@ -33,14 +34,15 @@ type Driver struct {
 }
 
 var (
-	_ driver.Driver  = (*Driver)(nil)
-	_ driver.Waiter  = (*Driver)(nil)
-	_ driver.Renewer = (*Driver)(nil)
-	_ driver.Watcher = (*Driver)(nil)
-	_ driver.Lister  = (*Driver)(nil)
-	_ driver.Breaker = (*Driver)(nil)
-	_ driver.Revoker = (*Driver)(nil)
-	_ driver.Checker = (*Driver)(nil)
+	_ driver.Driver   = (*Driver)(nil)
+	_ driver.Waiter   = (*Driver)(nil)
+	_ driver.Listener = (*Driver)(nil)
+	_ driver.Renewer  = (*Driver)(nil)
+	_ driver.Watcher  = (*Driver)(nil)
+	_ driver.Lister   = (*Driver)(nil)
+	_ driver.Breaker  = (*Driver)(nil)
+	_ driver.Revoker  = (*Driver)(nil)
+	_ driver.Checker  = (*Driver)(nil)
 )
 
 // New returns a driver on a client that the caller opened, and closes, after the driver. Nothing is sent yet.
@@ -60,6 +62,7 @@ func New(client *clientv3.Client, opts *Options) (*Driver, error) {
 		client: client, members: members, keys: keys, format: recordFormat,
 		slots: make(map[int64]*slot), shelves: make(map[int64]*shelf), claims: make(map[claimID]*claim),
 	}
+	d.ears = newEars(d)
 	d.lifetime, d.end = context.WithCancel(context.Background())
 	d.traits = sync.OnceValue(d.learnTraits)
 	return d, nil

@@ -20,6 +20,7 @@ type member struct {
 	kv          clientv3.KV
 	lease       clientv3.Lease
 	watcher     clientv3.Watcher
+	watch       pb.WatchClient // beneath watcher; nil where the client's own parts are used and were replaced
 	cluster     clientv3.Cluster
 	maintenance clientv3.Maintenance
 	keepAlive   func(context.Context, clientv3.LeaseID) (seconds int64, err error)
@@ -33,7 +34,7 @@ type member struct {
 // whole is the client as it is, in place of a member: for the only server that there is, and for clients whose parts were
 // replaced, such as by package namespace.
 func whole(client *clientv3.Client) *member {
-	return &member{
+	m := &member{
 		kv: client.KV, lease: client.Lease, watcher: client.Watcher, cluster: client.Cluster, maintenance: client.Maintenance,
 		keepAlive: func(ctx context.Context, id clientv3.LeaseID) (int64, error) {
 			answer, err := client.KeepAliveOnce(ctx, id)
@@ -43,6 +44,10 @@ func whole(client *clientv3.Client) *member {
 			return answer.TTL, nil
 		},
 	}
+	if isPlain(client) {
+		m.watch = pb.NewWatchClient(client.ActiveConnection())
+	}
+	return m
 }
 
 // isPlain reports whether a client speaks to its servers as clientv3.New made it.
@@ -64,7 +69,8 @@ func newMember(client *clientv3.Client, endpoint string, failed func(*member)) (
 	lease := pb.NewLeaseClient(c)
 	m.kv = clientv3.NewKVFromKVClient(pb.NewKVClient(c), client)
 	m.lease = clientv3.NewLeaseFromLeaseClient(lease, client, 0)
-	m.watcher = clientv3.NewWatchFromWatchClient(pb.NewWatchClient(c), client)
+	m.watch = pb.NewWatchClient(c)
+	m.watcher = clientv3.NewWatchFromWatchClient(m.watch, client)
 	m.cluster = clientv3.NewClusterFromClusterClient(pb.NewClusterClient(c), client)
 	m.maintenance = clientv3.NewMaintenanceFromMaintenanceClient(pb.NewMaintenanceClient(c), client)
 	m.keepAlive = func(ctx context.Context, id clientv3.LeaseID) (int64, error) { return keepAliveOnce(ctx, lease, id) }

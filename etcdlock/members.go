@@ -100,6 +100,13 @@ func (ms *members) after(m *member) []*member {
 	return slices.Concat(ms.list[at:], ms.list[:at])
 }
 
+// canMux reports whether one stream may carry watches for many.
+func (ms *members) canMux() bool {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	return ms.current.watch != nil
+}
+
 // prefer makes m the one to ask.
 func (ms *members) prefer(m *member) {
 	ms.mu.Lock()
