@@ -120,6 +120,7 @@ func TestReshardingUnderLoad(t *testing.T) {
 
 // Holders renew many locks at once while the slot of one of them moves.
 func TestRenewWhileSlotsMove(t *testing.T) {
+	t.Parallel()
 	c := servers.RedisCluster(t)
 	d := openCluster(t, c, "")
 	var held []driver.Claim
@@ -154,6 +155,7 @@ func renewAll(t *testing.T, d *redislock.Driver, held []driver.Claim) {
 // What is told about a lock goes to the nodes of its slot, and a client that waits listens to them alone, also after the
 // slot has moved.
 func TestShardedMessages(t *testing.T) {
+	t.Parallel()
 	c := servers.RedisCluster(t)
 	holder, waiter := openCluster(t, c, ""), openCluster(t, c, "")
 	slot := c.SlotOf(t, "holdfast:{jobs}")
@@ -220,6 +222,7 @@ func TestHolderListensLater(t *testing.T) {
 
 // Many locks at once are spread over all masters.
 func TestClusterBatches(t *testing.T) {
+	t.Parallel()
 	for _, params := range []string{"", "?replicas=1"} {
 		t.Run(params, func(t *testing.T) {
 			c := servers.RedisCluster(t)
@@ -259,6 +262,7 @@ func TestClusterBatches(t *testing.T) {
 
 // Every master is examined: each evicts by itself.
 func TestCheckCluster(t *testing.T) {
+	t.Parallel()
 	c := servers.RedisCluster(t)
 	d := openCluster(t, c, "")
 	c.Masters[1].RedisCommand(t, "CONFIG", "SET", "maxmemory", "100mb")
@@ -286,6 +290,7 @@ func TestCheckCluster(t *testing.T) {
 
 // In a cluster those who wait listen in the slot of the lock.
 func TestCheckOfDeafUserInCluster(t *testing.T) {
+	t.Parallel()
 	c := servers.RedisCluster(t)
 	for _, s := range append(slices.Clone(c.Masters), c.Replicas...) {
 		s.RedisCommand(t, "ACL", "SETUSER", "nochan", "on", ">pw", "~*", "resetchannels", "&other", "+@all")
@@ -318,6 +323,7 @@ func TestGuestInCluster(t *testing.T) {
 
 // When a master dies, its replica goes on with what was replicated, and the client finds it.
 func TestClusterFailover(t *testing.T) {
+	t.Parallel()
 	c := servers.RedisCluster(t, "--cluster-node-timeout", "1000")
 	d := openCluster(t, c, "?replicas=1")
 	held := acquire(t, d, claim("jobs", 2*long))

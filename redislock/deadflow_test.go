@@ -52,6 +52,7 @@ func TestDeadConnection(t *testing.T) {
 
 // A subscription that is dead without a word is noticed without waiting for a message.
 func TestDeadSubscription(t *testing.T) {
+	t.Parallel()
 	srv := servers.Redis(t)
 	p := proxy.New(t, srv.Addr)
 	holder, waiter := openAt(t, srv.Addr, ""), openAt(t, p.Addr, "")

@@ -24,16 +24,19 @@ func suite(t *testing.T, url string, server func(t testing.TB, key string) *serv
 }
 
 func TestDriver(t *testing.T) {
+	t.Parallel()
 	server := servers.Redis(t)
 	suite(t, "redis://"+server.Addr, func(testing.TB, string) *servers.Server { return server })
 }
 
 func TestDriverWithSentinels(t *testing.T) {
+	t.Parallel()
 	g := servers.RedisSentinel(t)
 	suite(t, "redis-sentinel://"+addrs(g.Sentinels)+"/"+g.Name, masterOf(g))
 }
 
 func TestDriverWithReplicas(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("HOLDFAST_SOAK") == "" {
 		t.Skip("the contract with replicas=1 is for HOLDFAST_SOAK=1; the tests of replicas show what differs")
 	}
@@ -47,6 +50,7 @@ func masterOf(g *servers.SentinelGroup) func(t testing.TB, key string) *servers.
 }
 
 func TestDriverOnCluster(t *testing.T) {
+	t.Parallel()
 	c := servers.RedisCluster(t)
 	suite(t, "redis-cluster://"+addrs(c.Masters[:2]), func(t testing.TB, key string) *servers.Server {
 		return c.Owner(t, c.SlotOf(t, key))

@@ -21,6 +21,7 @@ var guests = []redislock.Layout{redislock.PythonRedisLock, redislock.Redisson}
 func TestGuests(t *testing.T) {
 	for _, layout := range guests {
 		t.Run(string(layout), func(t *testing.T) {
+			t.Parallel()
 			addr := servers.Redis(t).Addr
 			drivertest.Run(t, drivertest.Harness{
 				Open: func(t testing.TB) driver.Driver { return openGuest(t, addr, layout) },

@@ -163,6 +163,7 @@ func TestEndedClaimsSweepInTurn(t *testing.T) {
 
 // The records of ended claims do not pile up.
 func TestEndedClaimsAreForgotten(t *testing.T) {
+	t.Parallel()
 	srv := servers.Redis(t)
 	d := openAt(t, srv.Addr, "")
 	const ttl = 100 * time.Millisecond

@@ -106,6 +106,7 @@ func (r *resource) write(token uint64) bool {
 // A master that dies before it has replicated a grant takes it to its grave: then two believe to hold the lock. The token
 // of the second is greater, so the resource refuses what the first still writes.
 func TestFailoverLosesWrites(t *testing.T) {
+	t.Parallel()
 	g := servers.RedisSentinel(t)
 	first, second := openURL(t, sentinelURL(g, "")), openURL(t, sentinelURL(g, ""))
 	var protected resource
@@ -135,6 +136,7 @@ func TestFailoverLosesWrites(t *testing.T) {
 
 // What was replicated outlives a failover: the holder keeps its lock under its token, and the next in line its place.
 func TestClaimsOutliveFailover(t *testing.T) {
+	t.Parallel()
 	g := servers.RedisSentinel(t)
 	d, other := openURL(t, sentinelURL(g, "?replicas=2")), openURL(t, sentinelURL(g, ""))
 	held := acquire(t, d, claim("jobs", long))
@@ -155,6 +157,7 @@ func TestClaimsOutliveFailover(t *testing.T) {
 // A master that was replaced while it stood still does not know it when it wakes up. Neither the answer that it then gives
 // is believed, nor is it asked again.
 func TestReplacedMasterIsNotBelieved(t *testing.T) {
+	t.Parallel()
 	g := servers.RedisSentinel(t)
 	d, other := openURL(t, sentinelURL(g, "")), openURL(t, sentinelURL(g, ""))
 	release(t, d, acquire(t, d, claim("jobs", long))) // the scripts are known
@@ -195,6 +198,7 @@ func shortOf(t *testing.T, what string, err error, refused bool) {
 }
 
 func TestReplicasAreMissing(t *testing.T) {
+	t.Parallel()
 	g := servers.RedisSentinel(t)
 	strict, lax := openURL(t, sentinelURL(g, "?replicas=2&replicaswithin=1s")), openURL(t, sentinelURL(g, ""))
 	held := acquire(t, strict, claim("held", 2*long))
@@ -246,6 +250,7 @@ func TestReplicasAreMissing(t *testing.T) {
 
 // A grant that would be lost with its master does not count where replicas must have it.
 func TestReplicasPreventTwoHolders(t *testing.T) {
+	t.Parallel()
 	g := servers.RedisSentinel(t)
 	strict := openURL(t, sentinelURL(g, "?replicas=1&replicaswithin=100ms"))
 	master := g.Master(t, nil)
@@ -260,6 +265,7 @@ func TestReplicasPreventTwoHolders(t *testing.T) {
 
 // A sentinel that was away during a failover is not believed, as long as it is alone.
 func TestStaleSentinel(t *testing.T) {
+	t.Parallel()
 	g := servers.RedisSentinel(t)
 	old, stale := g.Master(t, nil), g.Sentinels[0]
 	stale.Kill(t)
@@ -297,6 +303,7 @@ func TestReplicaOptions(t *testing.T) {
 
 // A single server can have replicas too. Without any, nothing is ever granted.
 func TestReplicasOfASingleServer(t *testing.T) {
+	t.Parallel()
 	srv := servers.Redis(t)
 	d := openAt(t, srv.Addr, "?replicas=1&replicaswithin=2s")
 	_, err := d.Request(t.Context(), claim("jobs", long))

@@ -35,6 +35,7 @@ func together(t testing.TB, addr string) *Driver {
 
 // What goes together keeps the contract too.
 func TestDriverTogether(t *testing.T) {
+	t.Parallel()
 	addr := servers.Redis(t).Addr
 	drivertest.Run(t, drivertest.Harness{
 		Open: func(t testing.TB) driver.Driver { return together(t, addr) },

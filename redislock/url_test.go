@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"errors"
 	"math/big"
 	"net"
 	"os"
@@ -78,6 +77,7 @@ func TestURLs(t *testing.T) {
 }
 
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	pki := newPKI(t)
 	_, port, _ := net.SplitHostPort(freePort(t))
 	srv := servers.Redis(t, "--tls-port", port, "--tls-cert-file", pki.cert, "--tls-key-file", pki.key, "--tls-ca-cert-file", pki.ca)
@@ -124,11 +124,11 @@ func TestKeepInURL(t *testing.T) {
 func TestConnectTimeout(t *testing.T) {
 	p := proxy.New(t, servers.Redis(t).Addr)
 	p.BlackHole()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // less than a silent connection is given otherwise
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // less than a silent connection is given otherwise
 	defer cancel()
 	_, err := driver.Open(ctx, "redis://"+p.Addr+"?connecttimeout=100ms")
-	if err == nil || errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want an error of its own", err)
+	if err == nil || ctx.Err() != nil {
+		t.Errorf("got %v, and of the context %v; want an error before that ends", err, ctx.Err())
 	}
 }
 

@@ -37,6 +37,7 @@ func open(t testing.TB, addr string) (*redis.Client, driver.Driver) {
 }
 
 func TestDriver(t *testing.T) {
+	t.Parallel()
 	addr := servers.Redis(t).Addr
 	drivertest.Run(t, drivertest.Harness{
 		Open: func(t testing.TB) driver.Driver {
@@ -66,6 +67,7 @@ func TestNoRetry(t *testing.T) {
 }
 
 func TestScriptFlush(t *testing.T) {
+	t.Parallel()
 	srv := servers.Redis(t)
 	_, d := open(t, srv.Addr)
 	var claims []driver.Claim
@@ -100,6 +102,7 @@ func TestCheck(t *testing.T) {
 
 // A subscription may die without a word. Who waits is told to ask when there is a new one, over which grants are pushed again.
 func TestDeadSubscription(t *testing.T) {
+	t.Parallel()
 	srv := servers.Redis(t)
 	p := proxy.New(t, srv.Addr)
 	_, holder := open(t, srv.Addr)

@@ -37,6 +37,7 @@ func openOn(t testing.TB, client redis.UniversalClient, opts *redislock.Options)
 }
 
 func TestDriverOnCluster(t *testing.T) {
+	t.Parallel()
 	c := servers.RedisCluster(t)
 	drivertest.Run(t, drivertest.Harness{
 		Open: func(t testing.TB) driver.Driver { return openCluster(t, c, nil) },
@@ -66,6 +67,7 @@ func TestNoClientOfSentinels(t *testing.T) {
 
 // Slots that move cost nobody an error, with replicas that must confirm or without.
 func TestSlotsMove(t *testing.T) {
+	t.Parallel()
 	c := servers.RedisCluster(t)
 	plain, strict := openCluster(t, c, nil), openCluster(t, c, &redislock.Options{Replicas: 1})
 	slot := c.SlotOf(t, "holdfast:{jobs}")
@@ -90,6 +92,7 @@ func TestSlotsMove(t *testing.T) {
 }
 
 func TestCheckCluster(t *testing.T) {
+	t.Parallel()
 	d := openCluster(t, servers.RedisCluster(t), nil)
 	findings, err := driver.Check(t.Context(), d)
 	if err != nil || len(findings) < 3 {
