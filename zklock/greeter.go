@@ -57,6 +57,9 @@ func (g *greeter) Read(b []byte) (int, error) {
 	n, err := g.Conn.Read(b)
 	if g.greeted() {
 		g.link.learn(g.answers.blank(b[:n]))
+		if g.answers.at > 0 {
+			g.overdue.progress()
+		}
 		return n, err
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {

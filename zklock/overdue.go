@@ -17,6 +17,7 @@ type overdue struct {
 
 	mu    sync.Mutex
 	asked []question
+	moved instant     // when a part of a long answer has come
 	timer *time.Timer // of the first look after; nil while nothing is looked for
 	ended bool
 }
@@ -60,6 +61,13 @@ func (o *overdue) answered(number int32) {
 	}
 }
 
+// progress notes that a part of an answer has come, which keeps those behind it waiting.
+func (o *overdue) progress() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.moved = now()
+}
+
 // look closes the connection when the oldest request is overdue, and otherwise looks again when it would be.
 func (o *overdue) look() {
 	o.mu.Lock()
@@ -68,7 +76,7 @@ func (o *overdue) look() {
 		o.timer = nil
 		return
 	}
-	left := o.asked[0].at.add(o.link.tolerance()).sub(now())
+	left := max(o.asked[0].at, o.moved).add(o.link.tolerance()).sub(now())
 	if left > 0 {
 		o.timer.Reset(left)
 		return

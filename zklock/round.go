@@ -3,6 +3,7 @@ package zklock
 import (
 	"context"
 	"net"
+	"slices"
 	"time"
 )
 
@@ -20,19 +21,22 @@ type round struct {
 	left    int // that were not tried
 }
 
-// next returns the next server, if possible one that answers.
-func (r *round) next() (s server) {
-	if r.left == 0 {
-		r.servers = r.lookUp(r.names)
-		r.left = len(r.servers)
-	}
-	for r.left > 0 {
-		s = r.servers[(r.first+len(r.servers)-r.left)%len(r.servers)]
-		if r.left--; !r.shunned.has(s.addr) {
-			break
+// next returns the next server, leaving out those that are shunned while there are others.
+func (r *round) next() server {
+	for {
+		if r.left == 0 {
+			r.servers = r.lookUp(r.names)
+			r.left = len(r.servers)
+		}
+		s := r.servers[(r.first+len(r.servers)-r.left)%len(r.servers)]
+		if r.left--; !r.shunned.has(s.addr) || r.allShunned() {
+			return s
 		}
 	}
-	return s
+}
+
+func (r *round) allShunned() bool {
+	return !slices.ContainsFunc(r.servers, func(s server) bool { return !r.shunned.has(s.addr) })
 }
 
 // lookUpTime bounds how long names are looked up.

@@ -67,6 +67,9 @@ func (d *Driver) sessionFor(ctx context.Context, ttl time.Duration, places ...pl
 		select {
 		case <-slot.ready:
 		case <-ctx.Done():
+			for _, p := range places {
+				slot.room.give(p.key)
+			}
 			return nil, ctx.Err()
 		}
 		if slot.err != nil {
