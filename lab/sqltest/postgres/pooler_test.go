@@ -227,6 +227,32 @@ func TestPooledWithDefaultsOfOthers(t *testing.T) {
 	}
 }
 
+// A proxy that was not noticed, since it was busy or somebody said that there is none, shows by what becomes of prepared
+// statements. Nobody learns of that.
+func TestPooledUnnoticed(t *testing.T) {
+	t.Parallel()
+	_, pool := pooled(t)
+	var crowd sync.WaitGroup
+	for i := range 2 * sessions {
+		d := open(t, pool+"&pooler=session")
+		crowd.Go(func() {
+			for range 20 {
+				c := driver.Claim{Name: fmt.Sprint("jobs ", i), ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Minute}
+				st, err := d.Request(t.Context(), c)
+				if err != nil || !st.Granted {
+					t.Errorf("Request: %+v, %v", st, err)
+					return
+				}
+				c.Token = st.Token
+				if err := d.Release(t.Context(), c); err != nil {
+					t.Errorf("Release: %v", err)
+				}
+			}
+		})
+	}
+	crowd.Wait()
+}
+
 // requested requests a claim, and returns it with its token.
 func requested(t *testing.T, d driver.Driver, name string, granted bool) driver.Claim {
 	t.Helper()
