@@ -52,7 +52,7 @@ func (s *session) take(ctx context.Context) (_ context.Context, giveBack func(),
 	case <-s.turn:
 	case <-ctx.Done():
 		release()
-		return nil, nil, context.Cause(ctx)
+		return nil, nil, unsent(context.Cause(ctx))
 	}
 	return ctx, func() {
 		s.turn <- struct{}{}
@@ -69,7 +69,7 @@ func (s *session) write(ctx context.Context, f func(context.Context) error) erro
 	}
 	defer giveBack()
 	if err := s.machine.take(ctx); err != nil {
-		return err
+		return unsent(err)
 	}
 	defer s.machine.pass()
 	return s.dialect.refuse(s.untilFree(ctx, func() error { return s.once(ctx, s.dialect.begin, f) }))
@@ -88,7 +88,7 @@ func (s *session) read(ctx context.Context, f func(context.Context) error) error
 // once runs a transaction. Once begun it does not end with ctx, so that little is ever unknown: it is quick.
 func (s *session) once(ctx context.Context, begin string, f func(context.Context) error) error {
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return unsent(context.Cause(ctx))
 	}
 	ctx = context.WithoutCancel(ctx)
 	if _, err := s.conn.ExecContext(ctx, begin); err != nil {
@@ -111,6 +111,9 @@ func (s *session) rollBack(ctx context.Context) {
 	s.conn.ExecContext(ctx, "ROLLBACK") // it fails when there is none
 }
 
+// unsent marks an error of a request of which nothing came: it has not begun, or was rolled back.
+func unsent(err error) error { return fmt.Errorf("%w: %w", driver.ErrUnsent, err) }
+
 func isAnswer(err error) bool { return errors.Is(err, driver.ErrGone) }
 
 // Pauses between two attempts: short at first, since most transactions take less than a millisecond, and drawn at random,
@@ -128,7 +131,7 @@ func (s *session) untilFree(ctx context.Context, f func() error) error {
 			return err
 		}
 		if driver.Sleep(ctx, rand.N(pause)) != nil {
-			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+			return unsent(fmt.Errorf("%w: %w", context.Cause(ctx), err))
 		}
 	}
 }

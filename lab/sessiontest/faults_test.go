@@ -33,6 +33,7 @@ var tests = []struct {
 	{"connections", connections},
 	{"leftovers", leftovers},
 	{"closed meanwhile", closedMeanwhile},
+	{"unsent", unsent},
 	{"the server restarts", restarted}, // the last, since others have connections
 }
 

@@ -12,6 +12,7 @@ import (
 type claim struct {
 	turn    chan struct{} // holds a token while nobody is at work on the claim
 	phase   phase
+	sending *sending // of the turn that is under way
 	session *session // while it waits or is granted, and when it is over until its holder knows
 	token   uint64
 	lost    chan struct{} // closed when the claim is over
@@ -62,20 +63,24 @@ func (d *Driver) leave(c driver.Claim, cl *claim) {
 func inTurn[T any](ctx context.Context, d *Driver, c driver.Claim, f func(context.Context, *claim) (T, error)) (none T, _ error) {
 	cl, err := d.use(c)
 	if err != nil {
-		return none, err
+		return none, unsent(err)
 	}
 	select {
 	case <-cl.turn:
 	case <-ctx.Done():
 		d.leave(c, cl)
-		return none, ctx.Err()
+		return none, unsent(ctx.Err())
 	case <-d.life.Done():
-		return none, errClosed
+		return none, unsent(errClosed)
 	}
 	if err := ctx.Err(); err != nil {
 		cl.turn <- struct{}{}
 		d.leave(c, cl)
-		return none, err
+		return none, unsent(err)
+	}
+	sent := &sending{}
+	if cl.sending = sent; cl.session != nil {
+		sent.begin() // nothing keeps it from being sent
 	}
 	var v T
 	done := make(chan struct{})
@@ -91,8 +96,27 @@ func inTurn[T any](ctx context.Context, d *Driver, c driver.Claim, f func(contex
 	case <-done:
 		return v, err
 	case <-ctx.Done():
+		if sent.giveUp() {
+			return none, unsent(ctx.Err())
+		}
 		return none, ctx.Err()
 	}
+}
+
+// openFor opens a session for what is done in a claim's turn, unless the caller has given up meanwhile.
+func (d *Driver) openFor(ctx context.Context, cl *claim, ttl time.Duration) (*session, error) {
+	s, err := d.open(ctx, ttl)
+	if err != nil {
+		if cl.sending.state.Load() != isSent {
+			err = unsent(err)
+		}
+		return nil, err
+	}
+	if err := cl.sending.begin(); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // hangUp ends the session of a claim, and so frees its lock.

@@ -22,7 +22,7 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 		case cl.phase == over && (c.Token == 0 || c.Token == cl.token):
 			cl.hangUp() // now the holder knows that it is over
 		}
-		return struct{}{}, d.releaseElsewhere(ctx, c)
+		return struct{}{}, d.releaseElsewhere(ctx, c, cl)
 	})
 	return err
 }
@@ -39,7 +39,7 @@ func (d *Driver) letGo(ctx context.Context, c driver.Claim, cl *claim) error {
 	cl.drop()
 	switch {
 	case err != nil:
-		return d.releaseElsewhere(ctx, c)
+		return d.releaseElsewhere(ctx, c, cl)
 	case !held:
 		return driver.ErrGone
 	}
@@ -59,8 +59,8 @@ func (d *Driver) leaveLine(ctx context.Context, c driver.Claim, cl *claim) error
 
 // releaseElsewhere releases a claim of which this client has no session: one that ended, one that another client has, or
 // one that never was.
-func (d *Driver) releaseElsewhere(ctx context.Context, c driver.Claim) error {
-	s, err := d.open(ctx, whole(c.TTL, d.nature.unit))
+func (d *Driver) releaseElsewhere(ctx context.Context, c driver.Claim, cl *claim) error {
+	s, err := d.openFor(ctx, cl, whole(c.TTL, d.nature.unit))
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func (d *Driver) ask(ctx context.Context, c driver.Claim, cl *claim, blocks bool
 		}
 		cl.drop()
 	}
-	if cl.session, err = d.open(ctx, ttl); err != nil {
+	if cl.session, err = d.openFor(ctx, cl, ttl); err != nil {
 		return a, err
 	}
 	return cl.session.lock(ctx, d.values(c), false)
