@@ -45,9 +45,14 @@ func (d *Driver) Close() error { return nil }
 
 // Queue implements [driver.Driver].
 func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
+	return d.Peek(ctx, name, driver.All)
+}
+
+// Peek implements [driver.Peeker].
+func (d *Driver) Peek(ctx context.Context, name string, n int) ([]driver.Entry, error) {
 	var entries []driver.Entry
 	err := d.store.use(ctx, name, func(l *lock) error {
-		entries = l.entries(len(l.queue))
+		entries = l.entries(min(n, len(l.queue)))
 		return nil
 	})
 	return entries, err

@@ -164,6 +164,10 @@ func (cl *claim) secondLine(keeper, nodes int) int {
 	return (keeper + 1 + cl.astray%(nodes-1)) % nodes
 }
 
+// headOfLine is how many places in a line tell whether others are there: one of them is the claim's own, and one may be what it
+// has given up.
+const headOfLine = 3
+
 // othersAt reports whether others stand in the line on a node, as far as it answers.
 func (d *Driver) othersAt(ctx context.Context, cl *claim, at int) bool {
 	n := d.nodes[at]
@@ -171,7 +175,7 @@ func (d *Driver) othersAt(ctx context.Context, cl *claim, at int) bool {
 		return false
 	}
 	line, err := call(ctx, n, d.patience(cl.ttl()), func(ctx context.Context, nd driver.Driver) ([]driver.Entry, error) {
-		return nd.Queue(ctx, turnLock(cl.name))
+		return driver.Peek(ctx, nd, turnLock(cl.name), headOfLine)
 	})
 	return err == nil && slices.ContainsFunc(line, func(e driver.Entry) bool {
 		_, own := roundOf(cl.id, e.ID)

@@ -19,13 +19,18 @@ const ForeignID = "~foreign"
 // with the ID [ForeignID]. A long queue is read a page at a time, and may change in between: what joins or leaves meanwhile
 // may be missing, and nothing is there twice.
 func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
+	return d.Peek(ctx, name, driver.All)
+}
+
+// Peek returns the first n of them, as [driver.Peeker] says.
+func (d *Driver) Peek(ctx context.Context, name string, n int) ([]driver.Entry, error) {
 	k, err := d.keys(name)
 	if err != nil {
 		return nil, err
 	}
 	var queue []driver.Entry
 	for from := queueStart; ; {
-		values, err := d.run(ctx, &d.scripts.queue, k, from, strconv.Itoa(queuePage))
+		values, err := d.run(ctx, &d.scripts.queue, k, from, strconv.Itoa(min(n, queuePage)))
 		if err != nil {
 			return nil, err
 		}
@@ -37,8 +42,8 @@ func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error)
 			page = page[1:] // the first page said so, or it came since
 		}
 		queue = append(queue, page...)
-		if from = next; from == "" {
-			return queue, nil
+		if from = next; from == "" || len(queue) >= n {
+			return queue[:min(n, len(queue))], nil
 		}
 	}
 }

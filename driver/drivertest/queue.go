@@ -1,6 +1,9 @@
 package drivertest
 
 import (
+	"context"
+	"slices"
+
 	"github.com/holdfast-go/holdfast/driver"
 )
 
@@ -24,6 +27,24 @@ var queueRows = []row{
 		name:  "queue of a mutex",
 		why:   "people see who holds a lock and who waits, in order and with what they asked for",
 		run:   func(e *env) { e.showsAll(e.claim(), e.claim()) },
+		needs: all(listed, fifo),
+	},
+	{
+		name: "head of a queue",
+		why:  "who asks for the first claims gets these and no more, however many there are",
+		run: func(e *env) {
+			e.peeks(1)
+			a, b, c := e.claim(), e.claim(), e.claim()
+			st := e.acquire(e.d, a)
+			e.peeks(1, a)
+			e.enqueue(e.other, b)
+			e.enqueue(e.d, c)
+			e.peeks(1, a)
+			e.peeks(2, a, b)
+			e.peeks(9, a, b, c)
+			e.release(e.d, a, st)
+			e.peeks(1, b)
+		},
 		needs: all(listed, fifo),
 	},
 	{
@@ -58,6 +79,15 @@ var queueRows = []row{
 		needs: listed,
 		exact: true,
 	},
+}
+
+// peeks fails unless the first n claims are these.
+func (e *env) peeks(n int, want ...driver.Claim) {
+	e.Helper()
+	got, _, err := persist(e, func(ctx context.Context) ([]driver.Entry, error) { return driver.Peek(ctx, e.other, e.name, n) })
+	if err != nil || !slices.Equal(ids(claims(got)), ids(want)) {
+		e.Errorf("the first %d of the queue are %v, error %v; want %v", n, ids(claims(got)), err, ids(want))
+	}
 }
 
 // showsAll requests the claims, of which the last must wait, and compares what the queue says of each.
