@@ -25,14 +25,16 @@ type claim struct {
 	state     state
 	token     uint64
 	round     int
-	held      []uint64  // by node: the token that the claim of this round has there; zero when it has none
-	leaving   bool      // a release was sent: it alone finds out how the claim ended
-	released  bool      // it ended since it was released
-	contended bool      // others wait
-	astray    int       // how many nodes beside the keeper of the line had nobody in line
-	turns     int       // how many places in the line it has had
-	turn      *turn     // its place in the line, until it ends
-	hints     *hints    // that tell when to try again, while it is first in line
+	held      []uint64 // by node: the token that the claim of this round has there; zero when it has none
+	leaving   bool     // a release was sent: it alone finds out how the claim ended
+	released  bool     // it ended since it was released
+	contended bool     // others wait
+	astray    int      // how many nodes beside the keeper of the line had nobody in line
+	turns     int      // how many places in the line it has had
+	turn      *turn    // its place in the line, until it ends
+	hints     *hints   // that tell when to try again, while it is first in line
+	watched   int      // the node that was watched last, while it is held
+	watchFor  time.Duration
 	toppingUp bool      // the nodes that do not have it are about to be asked
 	forget    time.Time // when it has long been dead
 }

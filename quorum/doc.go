@@ -19,6 +19,7 @@
 // (the parameter maxttl), and on each name only after it has learnt what the others know. docs/redlock.md has the
 // protocol, the proof and its limits.
 //
-// The package takes locks for one holder only: readers and semaphores are refused, and there is no queue to look at. The
-// order of waiting clients is kept as well as the node in question can, and not promised.
+// The package takes locks for one holder only: readers and semaphores are refused. Its queue is what a majority has granted,
+// and who stands in line on the nodes that answer. The order of waiting clients is kept as well as the node in question can,
+// and not promised.
 package quorum

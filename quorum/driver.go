@@ -36,6 +36,8 @@ var (
 	_ driver.Watcher = (*Driver)(nil)
 	_ driver.Checker = (*Driver)(nil)
 	_ driver.Noticer = (*Driver)(nil)
+	_ driver.Lister  = (*Driver)(nil)
+	_ driver.Breaker = (*Driver)(nil)
 )
 
 var errClosed = errors.New("the quorum is closed")
@@ -109,7 +111,7 @@ const minTTL = 500 * time.Millisecond
 
 // traitsOf returns what a quorum of these nodes can do.
 func traitsOf(nodes []*node, backend string) driver.Traits {
-	t := driver.Traits{Backend: backend, MinTTL: minTTL, MaxTTL: DefaultMaxTTL, Fenced: true, ServerClock: true, Detach: true}
+	t := driver.Traits{Backend: backend, MinTTL: minTTL, MaxTTL: DefaultMaxTTL, Fenced: true, ServerClock: true, Listed: true, Detach: true}
 	for _, n := range nodes {
 		opened := n.opened()
 		if opened == nil {
@@ -128,11 +130,6 @@ func traitsOf(nodes []*node, backend string) driver.Traits {
 
 // Traits returns facts about the driver.
 func (d *Driver) Traits() driver.Traits { return d.traits }
-
-// Queue is not supported: nobody knows the whole queue.
-func (d *Driver) Queue(context.Context, string) ([]driver.Entry, error) {
-	return nil, driver.Unsupported(d.traits, "showing the queue of a lock")
-}
 
 // Close waits for what is under way, each step of which is bounded, and closes the nodes unless they were passed to New.
 func (d *Driver) Close() error {

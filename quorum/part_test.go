@@ -3,6 +3,7 @@ package quorum_test
 import (
 	"context"
 	"crypto/rand"
+	"iter"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -104,6 +105,22 @@ func (p *part) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
 		return nil, err
 	}
 	return s.Queue(ctx, name)
+}
+
+func (p *part) Break(ctx context.Context, name, id string) error {
+	s, err := p.reach(ctx)
+	if err != nil {
+		return err
+	}
+	return s.Break(ctx, name, id)
+}
+
+func (p *part) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	s, err := p.reach(ctx)
+	if err != nil {
+		return func(yield func(string, error) bool) { yield("", err) }
+	}
+	return s.List(ctx, prefix)
 }
 
 func (p *part) Propose(ctx context.Context, c driver.Claim, token uint64) (driver.Status, error) {

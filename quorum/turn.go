@@ -45,10 +45,29 @@ func (d *Driver) takeTurn(ctx context.Context, cl *claim) bool {
 			return false
 		case !errors.Is(err, driver.ErrGone): // who knows whether it is in the line
 			d.giveUpTurn(&t)
+		case d.isBroken(ctx, n, t):
+			d.lose(cl)
+			return false
 		}
 		cl.leaveLine(t)
 	}
 	return true
+}
+
+// isBroken reports whether a place in line is gone although it cannot have expired, and the node has not forgotten it: then
+// somebody has broken the claim.
+func (d *Driver) isBroken(ctx context.Context, n *node, t turn) bool {
+	if t.claim.Token == 0 || time.Since(t.asked) >= t.claim.TTL {
+		return false
+	}
+	t.claim.Token = 0
+	_, err := call(ctx, n, d.patience(t.claim.TTL), func(ctx context.Context, nd driver.Driver) (driver.Status, error) {
+		return nd.Request(ctx, t.claim)
+	})
+	if !errors.Is(err, driver.ErrGone) {
+		d.giveUpTurn(&t) // it is in the line anew
+	}
+	return errors.Is(err, driver.ErrGone)
 }
 
 // turnPart is the part of its TTL for which a turn need not be renewed.

@@ -25,7 +25,7 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	case st == over:
 		return driver.Status{}, driver.ErrGone
 	case st == held:
-		return driver.Status{}, d.wait(ctx, cl, longWait)
+		return driver.Status{}, d.waitHeld(ctx, cl)
 	case h != nil:
 		return driver.Status{}, d.waitFirst(ctx, cl, h)
 	case t != nil:
@@ -34,7 +34,7 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	return driver.Status{}, d.wait(ctx, cl, jittered(longestPause))
 }
 
-// Listen implements [driver.Listener]. A held claim ends by what its renewals are told.
+// Listen implements [driver.Listener]. It watches one of the nodes that have the claim, in a goroutine.
 func (d *Driver) Listen(_ context.Context, c driver.Claim, moved func()) (stop func(), err error) {
 	cl := d.claims.find(c)
 	if cl == nil {
@@ -42,15 +42,64 @@ func (d *Driver) Listen(_ context.Context, c driver.Claim, moved func()) (stop f
 		return func() {}, nil
 	}
 	unlisten := context.AfterFunc(cl.alive, moved)
-	return func() { unlisten() }, nil
+	listening, cancel := context.WithCancel(d.lifetime)
+	d.spawn(func(context.Context) {
+		for d.waitHeld(listening, cl) == nil {
+			moved()
+		}
+	})
+	return func() {
+		unlisten()
+		cancel()
+	}, nil
+}
+
+// waitHeld returns when a claim that is held may have been taken away: when something happened to its lock on one of the
+// nodes that have it, and those who did it had the time to reach the others.
+func (d *Driver) waitHeld(ctx context.Context, cl *claim) error {
+	waiting, stop := d.whileAlive(ctx, cl)
+	defer stop()
+	at, limit := cl.toWatch()
+	waiting, cancel := context.WithTimeout(waiting, limit)
+	defer cancel()
+	nd, err := d.nodes[at].reach(waiting)
+	w, watches := driver.As[driver.Watcher](nd)
+	switch {
+	case err != nil:
+		_ = driver.Sleep(waiting, brokenPause) // then the next node may do
+	case !watches:
+		<-waiting.Done() // renewals tell
+	case w.Watch(waiting, nodeName(cl.name)) == nil:
+		_ = driver.Sleep(waiting, breakTakes)
+	default:
+		_ = driver.Sleep(waiting, brokenPause)
+	}
+	return d.ending(ctx, cl)
+}
+
+// toWatch is one of the nodes that have a claim, another one each time, and for how long to watch it. That is short at first:
+// what happened before the node was told to watch is found by asking.
+func (cl *claim) toWatch() (at int, limit time.Duration) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	cl.watchFor = min(max(2*cl.watchFor, firstWatch), longWait)
+	for range cl.held {
+		cl.watched = (cl.watched + 1) % len(cl.held)
+		if cl.held[cl.watched] != 0 {
+			break
+		}
+	}
+	return cl.watched, cl.watchFor
 }
 
 // Bounds of one Wait.
 const (
 	unknownPause = 100 * time.Millisecond
 	longWait     = time.Minute
-	lineWait     = 2 * time.Second // a node that keeps a line may have gone
-	linePart     = 5               // of the TTL, if that is less
+	firstWatch   = 50 * time.Millisecond // then twice as long, and so on
+	breakTakes   = 20 * time.Millisecond // to reach the other nodes
+	lineWait     = 2 * time.Second       // a node that keeps a line may have gone
+	linePart     = 5                     // of the TTL, if that is less
 )
 
 // wait blocks for so long, unless the claim or the driver ends before.

@@ -1,0 +1,72 @@
+package quorum
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A heard is what a node has answered.
+type heard[T any] struct {
+	from  *node
+	value T
+	err   error
+}
+
+// askAll asks all nodes for what people want to see, each for no longer than that. It returns the answers of a majority at
+// least, and of those besides that are not much slower.
+func askAll[T any](ctx context.Context, d *Driver, within time.Duration, ask func(context.Context, driver.Driver) (T, error)) ([]heard[T], error) {
+	if d.lifetime.Err() != nil {
+		return nil, errClosed
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // nobody waits for the others
+	answers := make(chan heard[T], len(d.nodes))
+	for _, n := range d.nodes {
+		d.spawn(func(context.Context) {
+			v, err := identified(ctx, n, within, ask)
+			answers <- heard[T]{n, v, err}
+		})
+	}
+	return collect(ctx, d, answers)
+}
+
+func collect[T any](ctx context.Context, d *Driver, answers <-chan heard[T]) (got []heard[T], err error) {
+	var from []*node
+	var errs []error
+	var late <-chan time.Time
+	began, enough := time.Now(), majority(len(d.nodes))
+	for range d.nodes {
+		select {
+		case a := <-answers:
+			if a.err != nil {
+				errs = append(errs, a.err)
+				continue
+			}
+			got, from = append(got, a), append(from, a.from)
+		case <-late:
+			return got, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-d.lifetime.Done():
+			return nil, errClosed
+		}
+		if engines(from) >= enough && late == nil {
+			late = time.After(max(time.Since(began), leastPatience))
+		}
+	}
+	if engines(from) < enough {
+		return nil, d.notEnough("too few of %d servers show their claims", append(errs, twins(from)...))
+	}
+	return got, nil
+}
+
+// froms are the nodes that gave these answers.
+func froms[T any](answers []heard[T]) []*node {
+	nodes := make([]*node, len(answers))
+	for i, a := range answers {
+		nodes[i] = a.from
+	}
+	return nodes
+}

@@ -1,0 +1,110 @@
+package quorum
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A view is what one node has about a lock.
+type view struct {
+	granted []driver.Entry // what has the lock there, if anything
+	line    []driver.Entry // who stands in line there
+}
+
+// Queue returns the claim that has the lock on a majority, and then those that stand in line, on whichever node they do, in
+// the order in which they came there. A claim that waits and has no place yet is not seen.
+func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
+	views, err := askAll(ctx, d, mostPatience, func(ctx context.Context, nd driver.Driver) (view, error) {
+		return look(ctx, nd, name)
+	})
+	if err != nil {
+		return nil, err
+	}
+	queue := d.holders(name, views)
+	return append(queue, waiters(name, queue, views)...), nil
+}
+
+// look reads what a node has about a lock.
+func look(ctx context.Context, nd driver.Driver, name string) (v view, err error) {
+	if v.granted, err = nd.Queue(ctx, nodeName(name)); err != nil {
+		return v, err
+	}
+	v.granted = slices.DeleteFunc(v.granted, func(e driver.Entry) bool { return !e.Granted })
+	v.line, err = nd.Queue(ctx, turnLock(name))
+	return v, err
+}
+
+// holders returns the claims that a majority has granted: one, or none.
+func (d *Driver) holders(name string, views []heard[view]) (found []driver.Entry) {
+	seen := make(map[string][]heard[driver.Entry]) // by the ID on the nodes
+	for _, v := range views {
+		for _, e := range v.value.granted {
+			seen[e.ID] = append(seen[e.ID], heard[driver.Entry]{from: v.from, value: e})
+		}
+	}
+	for id, entries := range seen {
+		if engines(froms(entries)) >= majority(len(d.nodes)) {
+			found = append(found, d.merge(name, id, entries))
+		}
+	}
+	return found
+}
+
+// merge makes one entry of what nodes show of a claim. It lives until no majority has it any more.
+func (d *Driver) merge(name, id string, entries []heard[driver.Entry]) driver.Entry {
+	e := entries[0].value
+	e.Name, e.ID = name, baseOf(id)
+	tokens, lefts := make(map[uint64]int), make([]time.Duration, len(entries))
+	for i, o := range entries {
+		tokens[o.value.Token]++
+		lefts[i] = o.value.Left
+		if o.value.Since.Before(e.Since) {
+			e.Since = o.value.Since
+		}
+	}
+	for token, n := range tokens {
+		if n > tokens[e.Token] || n == tokens[e.Token] && token > e.Token {
+			e.Token = token
+		}
+	}
+	slices.SortFunc(lefts, func(a, b time.Duration) int { return cmp.Compare(b, a) })
+	e.Left = lefts[min(majority(len(d.nodes)), len(lefts))-1]
+	return e
+}
+
+// waiters returns who stands in line. Whoever has the lock keeps its place there, and does not wait.
+func waiters(name string, holders []driver.Entry, views []heard[view]) (waiting []driver.Entry) {
+	known := make(map[string]bool)
+	for _, h := range holders {
+		known[h.ID] = true
+	}
+	for _, v := range views {
+		for _, e := range v.value.line {
+			e.Name, e.ID, e.Token, e.Granted = name, baseOf(e.ID), 0, false
+			if !known[e.ID] {
+				waiting = append(waiting, e)
+			}
+			known[e.ID] = true
+		}
+	}
+	slices.SortStableFunc(waiting, func(a, b driver.Entry) int { return a.Since.Compare(b.Since) })
+	return waiting
+}
+
+// baseOf is the ID of the claim whose round has this ID on the nodes. IDs of the core never end like those of later rounds.
+func baseOf(onNode string) string {
+	cut := strings.LastIndexByte(onNode, '-')
+	if cut < 1 {
+		return onNode
+	}
+	if round, err := strconv.Atoi(onNode[cut+1:]); err == nil && round > 1 && roundID(onNode[:cut], round) == onNode {
+		return onNode[:cut]
+	}
+	return onNode
+}

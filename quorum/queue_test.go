@@ -1,0 +1,180 @@
+package quorum_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// shown returns the IDs in a queue, those that are granted with a star.
+func shown(t *testing.T, d driver.Driver, name string) (ids []string) {
+	t.Helper()
+	queue, err := d.Queue(context.Background(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range queue {
+		id := e.ID
+		if e.Granted {
+			id += "*"
+		}
+		if e.Name != name || e.Left <= 0 || e.Left > ttl || e.Since.IsZero() {
+			t.Errorf("shown: %+v", e)
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+func shows(t *testing.T, d driver.Driver, name string, want ...string) {
+	t.Helper()
+	if got := shown(t, d, name); !slices.Equal(got, want) {
+		t.Errorf("the queue of %q is %q, want %q", name, got, want)
+	}
+}
+
+// The queue shows who has the lock on a majority, and then who stands in line; who looks need not have been there before, and
+// a minority that is away, has forgotten everything or has a claim alone changes nothing.
+func TestQueueIsWhatMajorityShows(t *testing.T) {
+	inTime(t, 5, func(t *testing.T, ps parts) {
+		d := ps.client(t)
+		shows(t, d, "jobs")
+		held := acquire(t, d, claim("jobs"))
+		var waiting []string
+		for range 3 {
+			c := claim("jobs")
+			if st, err := ps.client(t).Request(context.Background(), c); err != nil || st.Granted {
+				t.Fatalf("another has the lock: %+v, %v", st, err)
+			}
+			waiting = append(waiting, c.ID)
+			pass(time.Millisecond)
+		}
+		want := append([]string{held.ID + "*"}, waiting...)
+		shows(t, ps.client(t), "jobs", want...)
+		queue, _ := d.Queue(context.Background(), "jobs")
+		if queue[0].Token != held.Token || queue[1].Token != 0 {
+			t.Errorf("tokens %d and %d, want %d and none", queue[0].Token, queue[1].Token, held.Token)
+		}
+		for i := range ps {
+			ps[i].hang()
+			ps[(i+1)%5].hang()
+			if got := shown(t, ps.client(t), "jobs"); len(got) == 0 || got[0] != want[0] {
+				t.Errorf("with two nodes away the queue is %q", got)
+			}
+			ps[i].goOn()
+			ps[(i+1)%5].goOn()
+		}
+		stray := claim("stray")
+		for _, p := range ps[:2] {
+			if _, err := p.store.Request(context.Background(), stray); err != nil {
+				t.Fatal(err)
+			}
+		}
+		shows(t, d, "stray")
+		ps[:3].each((*part).hang)
+		defer ps[:3].each((*part).goOn)
+		if queue, err := d.Queue(context.Background(), "jobs"); err == nil || errors.Is(err, driver.ErrRefused) {
+			t.Errorf("with three of five nodes away the queue is %v, %v", queue, err)
+		}
+	})
+}
+
+// Who is broken on a majority has lost the lock, and whoever is next gets it, though a minority could not be told.
+func TestBreakAtMajority(t *testing.T) {
+	inTime(t, 5, func(t *testing.T, ps parts) {
+		d, other := ps.client(t), ps.client(t)
+		held := acquire(t, d, claim("jobs"))
+		pass(ttl / 2)
+		acquire(t, d, held) // on all nodes
+		away := ps[1:3]
+		away.each((*part).hang)
+		if err := driver.Break(context.Background(), other, "jobs", held.ID); err != nil {
+			t.Fatal(err)
+		}
+		away.each((*part).goOn)
+		if _, err := d.Request(context.Background(), held); !errors.Is(err, driver.ErrGone) {
+			t.Errorf("the claim was broken, and its renewal says %v", err)
+		}
+		await(t, other, claim("jobs"))
+		if err := driver.Break(context.Background(), other, "jobs", held.ID); !errors.Is(err, driver.ErrGone) {
+			t.Errorf("breaking it again: %v", err)
+		}
+	})
+}
+
+// A claim that waits can be broken too.
+func TestBreakWaiter(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		d, other := ps.client(t), ps.client(t)
+		held := acquire(t, d, claim("jobs"))
+		c := claim("jobs")
+		if st, err := d.Request(context.Background(), c); err != nil || st.Granted {
+			t.Fatalf("another has the lock: %+v, %v", st, err)
+		}
+		if err := driver.Break(context.Background(), other, "jobs", c.ID); err != nil {
+			t.Fatal(err)
+		}
+		pass(ttl / 3)
+		if st, err := d.Request(context.Background(), c); !errors.Is(err, driver.ErrGone) {
+			t.Errorf("the claim was broken, and asking again says %+v, %v", st, err)
+		}
+		shows(t, other, "jobs", held.ID+"*")
+	})
+}
+
+// A place in line that a node forgot is taken anew.
+func TestForgottenPlaceIsNotBroken(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		d := ps.client(t)
+		held := acquire(t, d, claim("jobs"))
+		c := claim("jobs")
+		if st, err := d.Request(context.Background(), c); err != nil || st.Granted {
+			t.Fatalf("another has the lock: %+v, %v", st, err)
+		}
+		for _, p := range ps {
+			line, _ := p.store.Queue(context.Background(), "~turn/jobs")
+			for _, e := range line {
+				if e.ID == c.ID {
+					p.restart()
+				}
+			}
+		}
+		pass(ttl / 3)
+		if st, err := d.Request(context.Background(), c); err != nil || st.Granted {
+			t.Errorf("asking again says %+v, %v", st, err)
+		}
+		shows(t, d, "jobs", held.ID+"*", c.ID)
+	})
+}
+
+// Names are those that a majority lists, and none of the quorum's own.
+func TestListIsWhatMajorityLists(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		d := ps.client(t)
+		for _, name := range []string{"a", "ab", "b", "~a", "~turn/a", "~~"} {
+			acquire(t, d, claim(name))
+		}
+		if _, err := ps[0].store.Request(context.Background(), claim("alone")); err != nil {
+			t.Fatal(err)
+		}
+		ps[0].restart()
+		for prefix, want := range map[string][]string{
+			"": {"a", "ab", "b", "~a", "~turn/a", "~~"}, "a": {"a", "ab"}, "~": {"~a", "~turn/a", "~~"}, "~t": {"~turn/a"}, "c": nil,
+		} {
+			var got []string
+			for name, err := range driver.List(context.Background(), ps.client(t), prefix) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, name)
+			}
+			if slices.Sort(got); !slices.Equal(got, want) {
+				t.Errorf("names that begin with %q: %q, want %q", prefix, got, want)
+			}
+		}
+	})
+}
