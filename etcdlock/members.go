@@ -13,6 +13,7 @@ import (
 // members are the servers of a cluster. All calls go to one of them, another for each client, until it fails or hangs.
 type members struct {
 	client *clientv3.Client
+	plain  bool // its parts are those that it was made with
 
 	mu        sync.Mutex
 	endpoints []string // as the client had them at the last look
@@ -24,9 +25,9 @@ type members struct {
 // newMembers makes connections to all servers of a client, or uses the client's own when there is but one, or when it was
 // changed by its owner.
 func newMembers(client *clientv3.Client) (*members, error) {
-	ms := &members{client: client, looked: time.Now()}
+	ms := &members{client: client, plain: isPlain(client), looked: time.Now()}
 	ms.endpoints = client.Endpoints()
-	if len(ms.endpoints) < 2 || !isPlain(client) {
+	if len(ms.endpoints) < 2 || !ms.plain {
 		ms.list = slices.Repeat([]*member{whole(client)}, max(len(ms.endpoints), 1))
 	} else if err := ms.dial(); err != nil {
 		ms.close()
@@ -66,7 +67,7 @@ const refreshTime = time.Second
 
 // refresh makes up for that. ms.mu is held.
 func (ms *members) refresh() {
-	if ms.current.conn == nil || time.Since(ms.looked) < refreshTime {
+	if !ms.plain || time.Since(ms.looked) < refreshTime {
 		return
 	}
 	ms.looked = time.Now()

@@ -59,7 +59,7 @@ func (s *slot) retire() {
 		if s.err == nil {
 			s.lease.retire()
 		}
-	default: // it was never granted, and nobody has taken a place
+	default: // it is not granted yet, and ends when nobody has used it for a while
 	}
 }
 
