@@ -20,7 +20,10 @@ func onPostgres(s sizes) plan {
 // How many locks the goroutines of one client wait for, and how many for each of them.
 const (
 	locksWaitedFor = 8
-	waitingForEach = 4
+
+	// What a client has besides, at most: for requests, and for renewals.
+	forRequests, forRenewals = 4, 1
+	waitingForEach           = 4
 )
 
 // database plans what is measured in databases. Each client has up to two connections, which bounds the line,
@@ -42,8 +45,8 @@ func database(s sizes, p plan) plan {
 	return p
 }
 
-// databaseTargets are what Holdfast wants to reach in the full plan: one statement each way, one to pass the lock on, one
-// connection for all requests and one for each lock that is waited for.
+// databaseTargets are what Holdfast wants to reach in the full plan: one statement each way, one to pass the lock on, and
+// one connection for each lock that is waited for beside those that a client has for requests and renewals.
 func databaseTargets(p plan, _ *report.Results) []report.Target {
 	targets := []report.Target{report.Value(cases.UncontendedRequests, 2, "statements")}
 	for _, waiting := range p.waiting {
@@ -51,7 +54,7 @@ func databaseTargets(p plan, _ *report.Results) []report.Target {
 			report.Value(cases.DrainRequestsKey(waiting), 1, "statements"),
 			gapTarget(waiting, p.fewest(), p.cast.Rivals[0].Name))
 	}
-	return append(targets, report.Value(cases.ConnectionsKey, 1+locksWaitedFor, "connections"))
+	return append(targets, report.Value(cases.ConnectionsKey, forRequests+forRenewals+locksWaitedFor, "connections"))
 }
 
 // gapTarget is for the time in which nobody has the lock: as long as with the database's own lock, and what it takes to
