@@ -4,6 +4,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -27,6 +28,14 @@ func secureZooKeeper(t *testing.T, ca string, own identity) (addr string) {
 		"-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
 		"ssl.keyStore.location="+own.both, "ssl.keyStore.type=PEM", "ssl.trustStore.location="+ca, "ssl.trustStore.type=PEM",
 		"ssl.hostnameVerification=false")
+	until(t, "it speaks TLS, whose first time takes long", func() bool {
+		dialer := &net.Dialer{Timeout: 20 * time.Second}
+		conn, err := tls.DialWithDialer(dialer, "tcp", addr, &tls.Config{InsecureSkipVerify: true})
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
 	return addr
 }
 
