@@ -48,8 +48,9 @@ func (s *Server) disk() string  { return filepath.Join(s.Dir, "data") }
 func (s *Server) StallDisk(t testing.TB, d time.Duration) {
 	t.Helper()
 	disk := fmt.Sprintf("/proc/%d/root%s", s.running(t).pid, s.disk())
-	cmd := exec.Command("sh", "-c", `fsfreeze --freeze "$0" && echo stalled && sleep "$1"; fsfreeze --unfreeze "$0"`,
-		disk, fmt.Sprint(d.Seconds()))
+	// The descriptor keeps the file system where it can be thawed, also when server and test are gone by then.
+	cmd := exec.Command("setsid", "sh", "-c", `exec 3<"$0"; disk=/proc/self/fd/3
+		fsfreeze --freeze "$disk" && echo stalled && sleep "$1"; fsfreeze --unfreeze "$disk"`, disk, fmt.Sprint(d.Seconds()))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err == nil {
