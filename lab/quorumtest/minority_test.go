@@ -31,7 +31,7 @@ func TestMinorityAway(t *testing.T) {
 		for name, fault := range faults {
 			t.Run(fmt.Sprintf("%d servers, %s", n, name), func(t *testing.T) {
 				t.Parallel()
-				c := start(t, n, ttl)
+				c := startFresh(t, n, ttl)
 				d := open(t, c.url())
 				cycle(t, d, "warm")
 				for _, s := range c.minority() {
@@ -47,7 +47,7 @@ func TestMinorityAway(t *testing.T) {
 // Slow servers answer in time, but too late to be waited for. A claim that is held comes to be on them too.
 func TestMinoritySlow(t *testing.T) {
 	t.Parallel()
-	c := start(t, 5, ttl)
+	c := startFresh(t, 5, ttl)
 	url, proxies := c.behind(t)
 	d := open(t, url)
 	cycle(t, d, "warm")
@@ -92,7 +92,7 @@ func TestTopUp(t *testing.T) {
 // While a majority is away nobody acquires, and nobody is told that somebody else has the lock.
 func TestMajorityAway(t *testing.T) {
 	t.Parallel()
-	c := start(t, 3, ttl)
+	c := startFresh(t, 3, ttl)
 	d := open(t, c.url())
 	cycle(t, d, "warm")
 	for _, s := range c.servers[:2] {
@@ -113,7 +113,7 @@ func TestMajorityAway(t *testing.T) {
 // A client that was never answered leaves nothing behind when the servers can be reached again.
 func TestUnansweredIsUndone(t *testing.T) {
 	t.Parallel()
-	c := start(t, 3, ttl)
+	c := startFresh(t, 3, ttl)
 	url, proxies := c.behind(t)
 	d := open(t, url)
 	cycle(t, d, "warm")
