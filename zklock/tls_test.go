@@ -34,7 +34,7 @@ func secureZooKeeper(t *testing.T, ca string, own identity) (addr string) {
 		if err == nil {
 			conn.Close()
 		}
-		return err == nil
+		return err == nil || strings.Contains(err.Error(), "remote error") // it misses our certificate
 	})
 	return addr
 }
