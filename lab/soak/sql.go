@@ -33,7 +33,6 @@ type databaseKind struct {
 	size     func(t testing.TB, d *database) int64
 	dump     string // a shell command that copies database $1 of the server at host $2 and port $3 into database $4
 	restored string // the database that a dump is restored in
-	snapshot string // lets a transaction begin to see what is there now
 	failOver func(t testing.TB, d *database)
 }
 

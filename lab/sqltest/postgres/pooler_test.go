@@ -98,14 +98,13 @@ func TestPooledSessionsAreNotOurs(t *testing.T) {
 	others := database(t, pool+"&default_query_exec_mode=exec")
 	before := settings(t, others)
 	holder, waiter := open(t, pool), open(t, pool)
-	var held, next []driver.Claim
+	var held []driver.Claim
 	var waiting sync.WaitGroup
 	defer waiting.Wait()
 	for i := range 2 * sessions {
 		name := fmt.Sprint("jobs ", i)
 		held = append(held, requested(t, holder, name, true))
 		c := requested(t, waiter, name, false)
-		next = append(next, c)
 		waiting.Go(func() { granted(t, waiter, c) })
 	}
 	if _, err := driver.Renew(t.Context(), holder, held); err != nil {
