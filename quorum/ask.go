@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -15,7 +16,7 @@ type heard[T any] struct {
 }
 
 // askAll asks all nodes for what people want to see, each for no longer than that. It returns the answers of a majority at
-// least, and of those besides that are not much slower.
+// least, and of those besides that come within the time in which a node is expected to answer: a line is on one of them alone.
 func askAll[T any](ctx context.Context, d *Driver, within time.Duration, ask func(context.Context, driver.Driver) (T, error)) ([]heard[T], error) {
 	if d.lifetime.Err() != nil {
 		return nil, errClosed
@@ -36,7 +37,7 @@ func collect[T any](ctx context.Context, d *Driver, answers <-chan heard[T]) (go
 	var from []*node
 	var errs []error
 	var late <-chan time.Time
-	began, enough := time.Now(), majority(len(d.nodes))
+	enough := majority(len(d.nodes))
 	for range d.nodes {
 		select {
 		case a := <-answers:
@@ -53,13 +54,23 @@ func collect[T any](ctx context.Context, d *Driver, answers <-chan heard[T]) (go
 			return nil, errClosed
 		}
 		if engines(from) >= enough && late == nil {
-			late = time.After(max(time.Since(began), leastPatience))
+			late = time.After(d.grace(from))
 		}
 	}
 	if engines(from) < enough {
 		return nil, d.notEnough("too few of %d servers show their claims", append(errs, twins(from)...))
 	}
 	return got, nil
+}
+
+// grace is how long to wait for the nodes that have not answered: not long where all of these did not answer lately either.
+func (d *Driver) grace(answered []*node) time.Duration {
+	for _, n := range d.nodes {
+		if !slices.Contains(answered, n) && !n.inDoubt() {
+			return mostPatience
+		}
+	}
+	return leastPatience
 }
 
 // froms are the nodes that gave these answers.

@@ -178,3 +178,29 @@ func TestListIsWhatMajorityLists(t *testing.T) {
 		}
 	})
 }
+
+// A dawdler is slow to show its lines.
+type dawdler struct{ *part }
+
+func (n dawdler) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
+	if err := driver.Sleep(ctx, ttl/50); err != nil {
+		return nil, err
+	}
+	return n.part.Queue(ctx, name)
+}
+
+// A line is on one node: whoever waits is shown though that is slower than the others.
+func TestQueueWaitsForTheLine(t *testing.T) {
+	for i := range 3 {
+		inTime(t, 3, func(t *testing.T, ps parts) {
+			d := ps.client(t)
+			held, c := acquire(t, d, claim("jobs")), claim("jobs")
+			if st, err := d.Request(context.Background(), c); err != nil || st.Granted {
+				t.Fatalf("another has the lock: %+v, %v", st, err)
+			}
+			nodes := []driver.Driver{ps[0], ps[1], ps[2]}
+			nodes[i] = dawdler{ps[i]}
+			shows(t, quorumOf(t, nodes, nil), "jobs", held.ID+"*", c.ID)
+		})
+	}
+}
