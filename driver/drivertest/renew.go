@@ -34,14 +34,17 @@ var renewRows = []row{
 		name: "large batch",
 		why:  "one client may hold many locks",
 		run: func(e *env) {
-			const n = 300
+			const n, step = 300, 50 // where requests are slow, the first claims live by the renewals before the last
 			var batch []driver.Claim
 			for i := range n {
 				c := e.with(fmt.Sprintf("%s/%d", e.name, i)).claim()
 				batch = append(batch, renewal(c, e.acquire(e.d, c)))
-			}
-			for i, got := range e.renew(batch...) {
-				e.sameAnswer(batch[i].Name, got, driver.Status{Granted: true, Token: batch[i].Token})
+				if len(batch)%step > 0 {
+					continue
+				}
+				for j, got := range e.renew(batch...) {
+					e.sameAnswer(batch[j].Name, got, driver.Status{Granted: true, Token: batch[j].Token})
+				}
 			}
 		},
 		exact: true,
