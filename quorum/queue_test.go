@@ -44,6 +44,8 @@ func TestQueueIsWhatMajorityShows(t *testing.T) {
 		d := ps.client(t)
 		shows(t, d, "jobs")
 		held := acquire(t, d, claim("jobs"))
+		pass(ttl / 2)
+		acquire(t, d, held) // on all nodes
 		var waiting []string
 		for range 3 {
 			c := claim("jobs")
@@ -158,6 +160,7 @@ func TestListIsWhatMajorityLists(t *testing.T) {
 		for _, name := range []string{"a", "ab", "b", "~a", "~turn/a", "~~"} {
 			acquire(t, d, claim(name))
 		}
+		pass(time.Millisecond) // in which the last one comes to all nodes
 		if _, err := ps[0].store.Request(context.Background(), claim("alone")); err != nil {
 			t.Fatal(err)
 		}
