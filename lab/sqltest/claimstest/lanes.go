@@ -31,6 +31,9 @@ func (s Store) urlWith(parameter string) string {
 	return url + "?" + parameter
 }
 
+// sweeping is how many connections a client has besides while it sweeps, and shortly after.
+const sweeping = 1
+
 // A client that is asked for much at once opens a few connections and no more, and closes them when there is less to do.
 func testConnectionsAtOnce(t *testing.T, s Store) {
 	db := s.admin(t)
@@ -47,8 +50,8 @@ func testConnectionsAtOnce(t *testing.T, s Store) {
 		}
 		eventually(t, "it opens what it may", func() bool { return number(t, db, s.Sessions) == most })
 		for range 10 {
-			if n := number(t, db, s.Sessions); n > most {
-				t.Errorf("%s: %d connections, want %d", parameter, n, most)
+			if n := number(t, db, s.Sessions); n > most+sweeping {
+				t.Errorf("%s: %d connections, want %d, and %d while it sweeps", parameter, n, most, sweeping)
 			}
 		}
 		cancel()
