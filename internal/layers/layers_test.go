@@ -19,7 +19,7 @@ type layer struct {
 
 const (
 	helpers   = `internal/(boottime|format|dbms)` // what is too small to be anybody's
-	forTests  = `internal/(servers|proxy|hall|pace)`
+	forTests  = `internal/(servers|proxy|hall|pace|apart)`
 	aContract = `driver|driver/drivertest`
 	inBubbles = `internal/bubble` // any test may use it, and those with bubbles must
 )
@@ -51,6 +51,8 @@ var layers = []layer{
 		"tests of programs get what users hold, on the reference"},
 	{`dashboard`, `\.|driver`, `memlock`,
 		"it shows what clients see"},
+	{`internal/apart`, `\.|driver|internal/servers`, ``,
+		"it tries what users hold on several servers"},
 	{`internal/devtools/.*`, `internal/devtools/source`, ``,
 		"tools read our source, and use nothing of it"},
 	{`internal/[^/]*`, ``, ``,
