@@ -53,7 +53,7 @@ func TestACL(t *testing.T) {
 		isFine(t, openAny(t, url))
 	}
 	t.Run("one server", func(t *testing.T) { contract(t, "redis.md", "") })
-	for _, layout := range guests {
+	for _, layout := range foreignLayouts {
 		t.Run(string(layout), func(t *testing.T) { contract(t, "layouts.md", "?layout="+string(layout)) })
 	}
 	t.Run("sentinels", func(t *testing.T) {
@@ -100,11 +100,11 @@ func isFine(t *testing.T, d driver.Driver) {
 func TestACLIsComplete(t *testing.T) {
 	const client = "eval evalsha subscribe unsubscribe punsubscribe sunsubscribe info role select ping discard config|get "
 	for page, tt := range map[string]struct {
-		guests bool   // the page is about them
-		others string // commands besides those of scripts: of the Go code, and of its client
+		foreign bool   // the page is about them
+		others  string // commands besides those of scripts: of the Go code, and of its client
 	}{
 		"redis.md":   {others: client + "ssubscribe scan wait asking cluster|shards cluster|slots"},
-		"layouts.md": {others: client + "blpop", guests: true},
+		"layouts.md": {others: client + "blpop", foreign: true},
 	} {
 		want := strings.Fields(tt.others)
 		files, err := filepath.Glob("lua/*.lua")
@@ -112,7 +112,7 @@ func TestACLIsComplete(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, file := range files {
-			if ofGuests(file) == tt.guests {
+			if ofForeign(file) == tt.foreign {
 				want = append(want, calls(t, file)...)
 			}
 		}
@@ -130,10 +130,10 @@ func TestACLIsComplete(t *testing.T) {
 	}
 }
 
-// ofGuests tells whether a script is one of a layout of another library.
-func ofGuests(file string) bool {
+// ofForeign tells whether a script is one of a layout of another library.
+func ofForeign(file string) bool {
 	name := strings.TrimSuffix(filepath.Base(file), ".lua")
-	return strings.HasPrefix(name, "guest_") || slices.Contains(guests, redislock.Layout(name))
+	return strings.HasPrefix(name, "foreign_") || slices.Contains(foreignLayouts, redislock.Layout(name))
 }
 
 var calling = regexp.MustCompile(`\bcall\('([A-Z]+)'`)

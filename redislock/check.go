@@ -14,7 +14,7 @@ import (
 // Check examines each server that takes writes, as [driver.Checker] says: its version, role, what it does when its memory
 // is full, and what it keeps across a restart. It also tries what those do who wait for a lock.
 func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
-	return check(ctx, d.conn, d.opts, d.post.ready)
+	return check(ctx, d.conn, d.opts, d.notifier.ready)
 }
 
 // Check examines the server as [Driver.Check] does.

@@ -301,10 +301,10 @@ func TestCheckOfDeafUserInCluster(t *testing.T) {
 	}
 }
 
-// A guest is refused in a cluster, with the same words whether or not the URL says that it is one.
-func TestGuestInCluster(t *testing.T) {
+// A foreign layout is refused in a cluster, with the same words whether or not the URL says that it is one.
+func TestForeignLayoutInCluster(t *testing.T) {
 	c := servers.RedisCluster(t)
-	for _, layout := range guests {
+	for _, layout := range foreignLayouts {
 		for _, url := range []string{"redis://" + c.Masters[0].Addr, "redis-cluster://" + addrs(c.Masters)} {
 			d, err := driver.Open(t.Context(), url+"?layout="+string(layout))
 			if err == nil {

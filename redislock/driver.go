@@ -19,7 +19,7 @@ type Driver struct {
 	opts     Options
 	scripts  scripts
 	known    knownKeys
-	post     *post
+	notifier *notifier
 	combiner *combiner
 	requests *lane // where replicas must confirm
 	renewals *lane
@@ -87,8 +87,8 @@ func NewOn(conn Conn, opts *Options) (*Driver, error) {
 	d.requests, d.renewals = newLane(d.conn, given.confirming()), newLane(d.conn, given.confirming())
 	open, end := context.WithCancel(context.Background())
 	d.end = end
-	d.combiner = &combiner{conn: d.conn, script: d.scripts.together, server: &oneServer{conn: d.conn, prefix: given.Prefix, open: open}}
-	d.post = newPost(conn, given.channels(), d.keys, rand.Text())
+	d.combiner = &combiner{conn: d.conn, script: d.scripts.batch, server: &oneServer{conn: d.conn, prefix: given.Prefix, open: open}}
+	d.notifier = newNotifier(conn, given.channels(), d.keys, rand.Text())
 	return d, nil
 }
 
@@ -118,7 +118,7 @@ func (d *Driver) Traits() driver.Traits {
 // Close ends all waits, and closes the connection unless it was passed to New.
 func (d *Driver) Close() error {
 	d.end()
-	d.post.close()
+	d.notifier.close()
 	return d.conn.Close()
 }
 

@@ -47,12 +47,12 @@ func ExampleNewGuest() {
 		return
 	}
 	defer client.Close()
-	guest, err := redislock.NewGuest(client, &redislock.Options{Layout: redislock.PythonRedisLock})
+	foreign, err := redislock.NewGuest(client, &redislock.Options{Layout: redislock.PythonRedisLock})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer guest.Close()
-	locks := holdfast.New(guest)
+	defer foreign.Close()
+	locks := holdfast.New(foreign)
 	defer locks.Close(context.Background())
 }

@@ -15,10 +15,10 @@ type flows struct {
 	connect time.Duration // until when the first answer must have come on a new connection
 
 	mu   sync.Mutex
-	open map[*batchConn]struct{}
+	open map[*coalescingConn]struct{}
 }
 
-func newFlows() *flows { return &flows{open: make(map[*batchConn]struct{})} }
+func newFlows() *flows { return &flows{open: make(map[*coalescingConn]struct{})} }
 
 // blocking is for how long the commands of a driver with these options may take by themselves.
 func (o Options) blocking() time.Duration {
@@ -43,7 +43,7 @@ func (f *flows) add(c net.Conn, err error) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := newBatchConn(c)
+	b := newCoalescingConn(c)
 	f.mu.Lock()
 	f.open[b] = struct{}{}
 	f.mu.Unlock()
@@ -57,7 +57,7 @@ func (f *flows) add(c net.Conn, err error) (net.Conn, error) {
 	return b, nil
 }
 
-func (f *flows) remove(b *batchConn) {
+func (f *flows) remove(b *coalescingConn) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.open, b)
@@ -79,7 +79,7 @@ func (f *flows) watch(ctx context.Context) (end func()) {
 
 // suspect closes the connections on which nothing has come since an instant, though an answer is missing.
 func (f *flows) suspect(since time.Duration) {
-	var silent []*batchConn
+	var silent []*coalescingConn
 	f.mu.Lock()
 	for b := range f.open {
 		if b.silence() >= suspicious+f.blocks && time.Duration(b.heard.Load()) < since {
@@ -93,16 +93,16 @@ func (f *flows) suspect(since time.Duration) {
 }
 
 // ask notes that something is sent, to which an answer will come.
-func (b *batchConn) ask() { b.asked.CompareAndSwap(0, int64(time.Since(started))) }
+func (b *coalescingConn) ask() { b.asked.CompareAndSwap(0, int64(time.Since(started))) }
 
 // hear notes that something has come.
-func (b *batchConn) hear() {
+func (b *coalescingConn) hear() {
 	b.heard.Store(int64(time.Since(started)))
 	b.asked.Store(0)
 }
 
 // silence is for how long an answer is missing, with nothing else coming either.
-func (b *batchConn) silence() time.Duration {
+func (b *coalescingConn) silence() time.Duration {
 	asked := b.asked.Load()
 	if asked == 0 {
 		return 0
@@ -111,7 +111,7 @@ func (b *batchConn) silence() time.Duration {
 }
 
 // listen closes the connection when it has been silent for too long.
-func (b *batchConn) listen(patience time.Duration) {
+func (b *coalescingConn) listen(patience time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {

@@ -1,176 +1,164 @@
 package redislock_test
 
 import (
-	"context"
 	"errors"
-	"strconv"
+	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/pace"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
 )
 
-// Other clients lock a key with SET key value NX PX, and release it by comparing the value and deleting it.
-const theirRelease = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`
+// foreignLayouts are the layouts of other libraries.
+var foreignLayouts = []redislock.Layout{redislock.PythonRedisLock, redislock.Redisson}
 
-func TestOursExcludesTheirs(t *testing.T) {
-	srv := servers.Redis(t)
-	d := openAt(t, srv.Addr, "?prefix=")
-	for name, units := range map[string][2]int64{"mutex": {1, 1}, "reader": {1, driver.All}, "semaphore": {2, 5}} {
-		c := claim(name, long)
-		c.Weight, c.Limit = units[0], units[1]
-		c = acquire(t, d, c)
-		if got := srv.RedisCommand(t, "SET", name, "theirs", "NX", "PX", "1000"); got == "OK" {
-			t.Errorf("%s: another client took the lock that we hold", name)
-		}
-		if got := srv.RedisCommand(t, "EVAL", theirRelease, "1", name, "theirs"); got != "0" {
-			t.Errorf("%s: another client's release: %s", name, got)
-		}
-		release(t, d, c)
-		if got := srv.RedisCommand(t, "SET", name, "theirs", "NX", "PX", "1000"); got != "OK" {
-			t.Errorf("%s: another client cannot take the lock that we released: %s", name, got)
-		}
+func TestForeignLayouts(t *testing.T) {
+	for _, layout := range foreignLayouts {
+		t.Run(string(layout), func(t *testing.T) {
+			t.Parallel()
+			addr := servers.Redis(t).Addr
+			drivertest.Run(t, drivertest.Harness{
+				Open: func(t testing.TB) driver.Driver { return openForeign(t, addr, layout) },
+				TTL:  time.Second,
+			})
+		})
 	}
 }
 
-func TestPublishedForm(t *testing.T) {
+// One of ours that took the signal of python-redis-lock gives up before it asks: one of theirs is woken in its place. While
+// somebody has the lock, nobody is.
+func TestForeignSignalIsPassedOn(t *testing.T) {
 	srv := servers.Redis(t)
-	d := openAt(t, srv.Addr, "?prefix=")
-	c := acquire(t, d, claim("orders", long))
-	if got := srv.RedisCommand(t, "GET", "orders"); got != c.ID {
-		t.Errorf("the key holds %q, want the claim's ID %q", got, c.ID)
+	d := openForeign(t, srv.Addr, redislock.PythonRedisLock)
+	redis := func(args ...string) string { return srv.RedisCommand(t, args...) }
+	queued := func(id string) driver.Claim {
+		c := driver.Claim{Name: shared, ID: id, Weight: 1, Limit: 1, TTL: time.Minute, Queue: true}
+		if st, err := d.Request(t.Context(), c); err != nil || st.Granted {
+			t.Fatal(st, err)
+		}
+		return c
 	}
-	next, _ := enqueue(t, d, claim("orders", 2*long))
-	release(t, d, c)
-	if got := srv.RedisCommand(t, "GET", "orders"); got != next.ID {
-		t.Errorf("after the hand-off the key holds %q, want the next claim's ID %q", got, next.ID)
-	}
-}
-
-func TestTheirsExcludesOurs(t *testing.T) {
-	srv := servers.Redis(t)
-	pace.Run(t, "their lock", func(t *pace.T) { theirsExcludesOurs(t, srv) })
-}
-
-func theirsExcludesOurs(t *pace.T, srv *servers.Server) {
-	d := openAt(t, srv.Addr, "?prefix=")
-	ttl := t.TTL(600 * time.Millisecond)
-	srv.RedisCommand(t, "SET", "jobs", "theirs", "PX", strconv.FormatInt(ttl.Milliseconds(), 10))
-	try := claim("jobs", long)
-	try.Queue = false
-	enqueue(t, d, try)
-	first, st := enqueue(t, d, claim("jobs", long))
-	if st.Retry <= 0 || st.Retry > ttl {
-		t.Errorf("the next in line is told to ask after %v, their lock lives for at most %v", st.Retry, ttl)
-	}
-	second, st := enqueue(t, d, claim("jobs", long))
-	if st.Retry != 0 {
-		t.Errorf("the second in line is told to ask after %v", st.Retry)
-	}
-	queue, err := d.Queue(t.Context(), "jobs")
-	if err != nil || len(queue) != 3 || queue[0].ID != redislock.ForeignID || !queue[0].Granted || queue[1].Granted {
-		t.Errorf("the queue should begin with their lock: %+v, %v", queue, err)
-	}
-	for what, err := range map[string]error{
-		"break": d.Break(t.Context(), "jobs", redislock.ForeignID), "revoke": d.Revoke(t.Context(), "jobs", redislock.ForeignID),
-	} {
-		if !errors.Is(err, errors.ErrUnsupported) {
-			t.Errorf("%s of their claim: %v", what, err)
+	leave := func(c driver.Claim, signals string) {
+		t.Helper()
+		if err := d.Release(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		if n := redis("LLEN", "lock-signal:"+shared); n != signals {
+			t.Errorf("%s signals, want %s", n, signals)
 		}
 	}
-	await(t, d, first)
-	if got := srv.RedisCommand(t, "GET", "jobs"); got != first.ID {
-		t.Errorf("the key holds %q, want %q", got, first.ID)
-	}
-	release(t, d, first)
-	await(t, d, second)
-	release(t, d, second)
-}
+	redis("SET", "lock:"+shared, "theirs")
+	leave(queued("early"), "0")
 
-// Their release says nothing to us.
-func TestTheirReleaseIsFound(t *testing.T) {
-	srv := servers.Redis(t)
-	d := openAt(t, srv.Addr, "?prefix=")
-	srv.RedisCommand(t, "SET", "jobs", "theirs", "PX", "3600000")
-	c, _ := enqueue(t, d, claim("jobs", long))
-	srv.RedisCommand(t, "EVAL", theirRelease, "1", "jobs", "theirs")
-	if waited := await(t, d, c); waited > 5*time.Second {
-		t.Errorf("found after %v", waited)
+	c := queued("late")
+	redis("LPUSH", "lock-signal:"+shared, "1")
+	redis("DEL", "lock:"+shared)
+	if _, err := d.(driver.Waiter).Wait(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	leave(c, "1")
+	if ttl := redis("PTTL", "lock-signal:"+shared); ttl == "-1" {
+		t.Error("the signal stays for ever")
 	}
 }
 
-// A holder whose key is deleted or replaced has lost the lock: it learns that, and the key is never written again for it.
-func TestLostKey(t *testing.T) {
-	srv := servers.Redis(t)
-	d := openAt(t, srv.Addr, "?prefix=")
-	replace := func(name string) { srv.RedisCommand(t, "SET", name, "theirs", "PX", "60000") }
-	remove := func(name string) { srv.RedisCommand(t, "DEL", name) }
-	for name, tt := range map[string]struct {
-		lose   func(string)
-		weight int64
-		queue  bool // somebody waits
-		want   string
-	}{
-		"deleted":             {remove, driver.All, false, ""},
-		"replaced":            {replace, driver.All, false, "theirs"},
-		"deleted, a queue":    {remove, driver.All, true, "next"},
-		"replaced, a queue":   {replace, driver.All, true, "theirs"},
-		"reader, deleted":     {remove, 1, false, ""},
-		"reader, replaced":    {replace, 1, false, "theirs"},
-		"readers and a queue": {remove, 1, true, "next"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for _, after := range []string{"renewal", "release"} {
-				lock := name + after
-				c := claim(lock, long)
-				c.Weight, c.Limit = tt.weight, driver.All
-				c = acquire(t, d, c)
-				next := claim(lock, long)
-				next.Weight, next.Limit = driver.All, driver.All
-				if tt.queue {
-					next, _ = enqueue(t, d, next)
-				}
-				tt.lose(lock)
-				err := d.Release(context.Background(), c)
-				if after == "renewal" {
-					_, err = d.Request(context.Background(), c)
-				}
-				if !errors.Is(err, driver.ErrGone) {
-					t.Errorf("%s after the loss: %v, want ErrGone", after, err)
-				}
-				want := tt.want
-				switch want {
-				case "next":
-					want = next.ID
-				case "":
-					want = "-1" // how the test's client writes nil
-				}
-				if got := srv.RedisCommand(t, "GET", lock); got != want {
-					t.Errorf("the key holds %q, want %q", got, want)
-				}
+// Our record of their lock may lose fields, or what they hold: the lock can be had all the same, and is given back.
+func TestForeignDamagedRecord(t *testing.T) {
+	for _, layout := range foreignLayouts {
+		srv := servers.Redis(t)
+		d := openForeign(t, srv.Addr, layout)
+		for _, damage := range [][]string{
+			{"HDEL", "until"}, {"HDEL", "waiter"}, {"HDEL", "token"}, {"HSET", "token", "x"}, {"HSET", "until", ""}, {"DEL"},
+		} {
+			try := func() driver.Claim { c := claim(shared, long); c.Queue = false; return c }
+			held := acquire(t, d, try())
+			enqueue(t, d, claim(shared, long))
+			release(t, d, held)
+			for _, key := range strings.Fields(srv.RedisCommand(t, "KEYS", "holdfast-guest:lock:*")) {
+				srv.RedisCommand(t, append([]string{damage[0], key}, damage[1:]...)...)
+			}
+			next := acquire(t, d, try())
+			if next.Token <= held.Token {
+				t.Errorf("%s, %q: token %d after %d", layout, damage, next.Token, held.Token)
+			}
+			release(t, d, next)
+		}
+	}
+}
+
+// Leases whose contexts are used cost no goroutine each, and learn of their end by their renewals.
+func TestForeignLeasesWithoutGoroutines(t *testing.T) {
+	for _, layout := range foreignLayouts {
+		srv := servers.Redis(t)
+		client := holdfast.New(openForeign(t, srv.Addr, layout))
+		lock := func(i int) *holdfast.Lease {
+			l, err := client.Mutex(fmt.Sprint("job ", i), holdfast.WithTTL(3*time.Second)).Lock(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.Revoked()
+			return l
+		}
+		lock(-1)
+		const leases = 100
+		before := runtime.NumGoroutine()
+		var last *holdfast.Lease
+		for i := range leases {
+			last = lock(i)
+		}
+		if more := runtime.NumGoroutine() - before; more > leases/4 {
+			t.Errorf("%s: %d leases cost %d goroutines", layout, leases, more)
+		}
+		srv.RedisCommand(t, "FLUSHALL")
+		select {
+		case <-last.Done():
+		case <-time.After(30 * time.Second):
+			t.Errorf("%s: a lease does not learn that it was lost", layout)
+		}
+		if err := last.Err(); !errors.Is(err, holdfast.ErrLost) {
+			t.Errorf("%s: the lease ended with %v, want ErrLost", layout, err)
+		}
+		client.Close(t.Context())
+	}
+}
+
+// The server of other libraries' locks is examined as ours is.
+func TestCheckForeignLayout(t *testing.T) {
+	for _, layout := range foreignLayouts {
+		t.Run(string(layout), func(t *testing.T) {
+			srv := servers.Redis(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
+			findings, err := driver.Check(t.Context(), openForeign(t, srv.Addr, layout))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if unsafe := facts(findings, driver.Unsafe); !strings.Contains(unsafe, "allkeys-lru") {
+				t.Errorf("unsafe is %q, want the eviction", unsafe)
+			}
+			if warnings := facts(findings, driver.Warning); !strings.Contains(warnings, "appendonly") {
+				t.Errorf("of warnings there are %q, want one of persistence", warnings)
 			}
 		})
 	}
 }
 
-func TestLossIsPushed(t *testing.T) {
-	srv := servers.Redis(t)
-	d := openAt(t, srv.Addr, "?prefix=")
-	c := acquire(t, d, claim("jobs", long))
-	next, _ := enqueue(t, d, claim("jobs", long))
-	lost := make(chan error, 1)
-	go func() {
-		_, err := d.Wait(context.Background(), c)
-		lost <- err
-	}()
-	srv.RedisCommand(t, "DEL", "jobs")
-	if _, st := request(t, d, next); !st.Granted {
-		t.Errorf("the next in line is not granted: %+v", st)
+// facts are what was found of a level, in one line.
+func facts(findings []driver.Finding, level driver.Level) string {
+	var all []string
+	for _, f := range findings {
+		if f.Level == level {
+			all = append(all, f.Fact+"; "+f.Advice)
+		}
 	}
-	if err := <-lost; !errors.Is(err, driver.ErrGone) {
-		t.Errorf("the holder that waits learns %v, want ErrGone", err)
-	}
+	return strings.Join(all, "; ")
+}
+
+func openForeign(t testing.TB, addr string, layout redislock.Layout) driver.Driver {
+	t.Helper()
+	return openAny(t, "redis://"+addr+"?layout="+string(layout))
 }

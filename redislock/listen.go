@@ -8,11 +8,11 @@ import (
 
 // Listen implements [driver.Listener].
 func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
-	untold, err := d.post.untold(ctx, c)
+	untold, err := d.notifier.untold(ctx, c)
 	if err != nil {
 		return nil, explain(err)
 	}
-	stop, missed := d.post.attach(c.ID, moved)
+	stop, missed := d.notifier.attach(c.ID, moved)
 	if untold || missed {
 		moved()
 	}
@@ -20,10 +20,10 @@ func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop
 }
 
 // attach has moved called whenever there is news of a claim. missed says that there is already, or that the claim has ended.
-func (p *post) attach(id string, moved func()) (stop func(), missed bool) {
+func (p *notifier) attach(id string, moved func()) (stop func(), missed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	b := p.boxes[id]
+	b := p.mailboxes[id]
 	if b == nil {
 		return func() {}, true
 	}

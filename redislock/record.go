@@ -29,7 +29,7 @@ func (d *Driver) about(c driver.Claim, ttl int64) string {
 		b = strconv.AppendInt(b, n, 10)
 		b = append(b, ' ')
 	}
-	b = append(b, d.post.address(c.Name)...)
+	b = append(b, d.notifier.address(c.Name)...)
 	b = append(b, ' ', byte('0'+flags), ' ')
 	b = strconv.AppendInt(b, int64(len(c.Owner)), 10)
 	b = append(b, ':')

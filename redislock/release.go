@@ -26,7 +26,7 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	if err != nil {
 		return err
 	}
-	d.post.forget(c.ID)
+	d.notifier.forget(c.ID)
 	return done(values)
 }
 

@@ -16,7 +16,7 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 		return driver.Status{}, err
 	}
 	if c.Queue {
-		if err := d.post.expect(ctx, c); err != nil {
+		if err := d.notifier.expect(ctx, c); err != nil {
 			return driver.Status{}, explain(err)
 		}
 	}
@@ -24,7 +24,7 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 	if err != nil || st.Granted || !c.Queue {
 		return st, err
 	}
-	again, err := d.post.untold(ctx, c)
+	again, err := d.notifier.untold(ctx, c)
 	if err != nil || !again {
 		return st, explain(err)
 	}
@@ -43,7 +43,7 @@ func (d *Driver) request(ctx context.Context, k keys, c driver.Claim) (driver.St
 }
 
 func (d *Driver) requestOnce(ctx context.Context, k keys, c driver.Claim) (st driver.Status, more bool, err error) {
-	d.post.extend(c)
+	d.notifier.extend(c)
 	values, short, err := d.runConfirmed(ctx, d.requestScript(c), k, d.requestArgs(c)...)
 	if err != nil {
 		return driver.Status{}, false, err
@@ -87,7 +87,7 @@ func (d *Driver) renew(ctx context.Context, send sender, claims []driver.Claim) 
 			results[i].Err = err
 			continue
 		}
-		d.post.extend(c)
+		d.notifier.extend(c)
 		cmds = append(cmds, Command{Head: d.scripts.renew.head, Keys: k.all(), Tail: d.requestArgs(c)})
 		at = append(at, i)
 	}
@@ -133,7 +133,7 @@ func kind(c driver.Claim) string {
 func (d *Driver) answered(c driver.Claim, values []string) (driver.Status, error) {
 	st, err := parseStatus(values, c.TTL)
 	if err != nil {
-		d.post.forget(c.ID)
+		d.notifier.forget(c.ID)
 	}
 	return st, err
 }

@@ -39,7 +39,7 @@ type script struct {
 
 // scripts are what the driver asks of the server.
 type scripts struct {
-	request, renew, release, queue, cancel, revoke, watch, propose, together script
+	request, renew, release, queue, cancel, revoke, watch, propose, batch script
 }
 
 // budget is how many claims one run of a script ends, grants or corrects at most: the server does nothing else meanwhile, which
@@ -59,15 +59,15 @@ func loadScripts(opts Options) scripts {
 	}
 	const always = " flags=allow-oom"
 	return scripts{
-		request:  load("request.lua", ""),
-		renew:    load("request.lua", always),
-		release:  load("release.lua", always),
-		queue:    load("queue.lua", always),
-		cancel:   load("break.lua", always),
-		revoke:   load("revoke.lua", always),
-		watch:    load("watch.lua", always),
-		propose:  load("propose.lua", ""),
-		together: load("together.lua", ""),
+		request: load("request.lua", ""),
+		renew:   load("request.lua", always),
+		release: load("release.lua", always),
+		queue:   load("queue.lua", always),
+		cancel:  load("break.lua", always),
+		revoke:  load("revoke.lua", always),
+		watch:   load("watch.lua", always),
+		propose: load("propose.lua", ""),
+		batch:   load("batch.lua", ""),
 	}
 }
 
@@ -136,8 +136,8 @@ func (s *script) run(ctx context.Context, conn Conn, keys, args []string) ([]str
 	return values, explain(err)
 }
 
-// runTogether runs the script on the keys of several locks. An answer that is an error says that it did nothing.
-func (s *script) runTogether(ctx context.Context, conn Conn, keys, args []string) ([]string, error) {
+// runBatch runs the script on the keys of several locks. An answer that is an error says that it did nothing.
+func (s *script) runBatch(ctx context.Context, conn Conn, keys, args []string) ([]string, error) {
 	count := strconv.Itoa(len(keys))
 	head, full := []string{s.head[0], s.head[1], count}, []string{s.full[0], s.full[1], count}
 	return s.send(ctx, conn, Command{Head: head, Keys: keys, Tail: args}, full)

@@ -389,8 +389,8 @@ func TestNoClientOfSentinels(t *testing.T) {
 	}
 	defer client.Close()
 	_, native := redislock.New(client, nil)
-	_, guest := redislock.NewGuest(client, &redislock.Options{Layout: redislock.Redisson})
-	for _, err := range []error{native, guest} {
+	_, foreign := redislock.NewGuest(client, &redislock.Options{Layout: redislock.Redisson})
+	for _, err := range []error{native, foreign} {
 		if err == nil || !strings.Contains(err.Error(), "redis-sentinel://") {
 			t.Errorf("%v; want an error with the URL to use", err)
 		}

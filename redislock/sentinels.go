@@ -33,8 +33,8 @@ type sentinels struct {
 
 // A sentinel is the connection to one.
 type sentinel struct {
-	client rueidis.Client // nil while it is being connected to
-	ear    *ear
+	client       rueidis.Client // nil while it is being connected to
+	subscription *subscription
 }
 
 const (
@@ -57,7 +57,7 @@ func (s *sentinels) ask(ctx context.Context, since uint64) (named, error) {
 			replies <- sentinelReply{addr, a, err}
 		}()
 	}
-	t := s.newTally()
+	t := s.newPoll()
 	err := t.count(ctx, replies, since)
 	if len(t.heard) == 0 {
 		return named{}, fmt.Errorf("no sentinel names a master: %w", explain(err))
@@ -84,14 +84,14 @@ func (s *sentinels) known() []string {
 	return addrs
 }
 
-func (s *sentinels) newTally() *tally {
+func (s *sentinels) newPoll() *poll {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &tally{members: maps.Clone(s.members), heard: make(map[string]sentinelAnswer)}
+	return &poll{members: maps.Clone(s.members), heard: make(map[string]sentinelAnswer)}
 }
 
 // remember forgets the sentinels that are gone, and the connections to them.
-func (s *sentinels) remember(t *tally) {
+func (s *sentinels) remember(t *poll) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.members = t.left()
@@ -159,7 +159,7 @@ func (s *sentinels) client(ctx context.Context, addr string) (rueidis.Client, er
 		delete(s.links, addr)
 		return nil, err
 	}
-	*l = sentinel{client: client, ear: s.listen(client)}
+	*l = sentinel{client: client, subscription: s.listen(client)}
 	return client, nil
 }
 
@@ -180,8 +180,8 @@ func (s *sentinels) link(addr string) (l *sentinel, first bool, err error) {
 
 // listen has one sentinel tell when it names another master. What it says in between two subscriptions goes unheard, and is
 // found out by asking.
-func (s *sentinels) listen(client rueidis.Client) *ear {
-	return openEar(func(ctx context.Context, listening func()) error {
+func (s *sentinels) listen(client rueidis.Client) *subscription {
+	return subscribe(func(ctx context.Context, listening func()) error {
 		return rueidisConn{client: client}.Listen(ctx, "+switch-master", listening, func(message string) {
 			if name, _, _ := strings.Cut(message, " "); name == s.master {
 				s.moved()
@@ -203,7 +203,7 @@ func (l *sentinel) close() {
 	if l.client == nil {
 		return // whoever connects closes it
 	}
-	l.ear.stop()
+	l.subscription.stop()
 	go l.client.Close()
 }
 

@@ -77,7 +77,7 @@ func TestSentinelsTellOfFailover(t *testing.T) {
 		defer c.sentinels.mu.Unlock()
 		heard := 0
 		for _, l := range c.sentinels.links {
-			if l.ear != nil && l.ear.hears() {
+			if l.subscription != nil && l.subscription.hears() {
 				heard++
 			}
 		}
@@ -109,7 +109,7 @@ func TestSentinelsAreForgotten(t *testing.T) {
 }
 
 // What sentinels answer, in order, decides or does not.
-func TestTally(t *testing.T) {
+func TestSentinelPoll(t *testing.T) {
 	all := map[string]string{"a": "a", "b": "b", "c": "c"}
 	says := func(id string, epoch uint64, addr string, others ...string) sentinelReply {
 		a := sentinelAnswer{addr: addr, epoch: epoch, id: id, others: make(map[string]string)}
@@ -134,15 +134,15 @@ func TestTally(t *testing.T) {
 		{"two that may not tell their IDs", nil, []sentinelReply{anonymous(says("a", 7, "new", "b", "c")), anonymous(says("b", 7, "new", "a", "c"))}, true, named{"new", 7, true}},
 		{"all there is", nil, []sentinelReply{says("a", 7, "new")}, true, named{"new", 7, true}},
 	} {
-		tally := &tally{members: make(map[string]string), heard: make(map[string]sentinelAnswer)}
+		poll := &poll{members: make(map[string]string), heard: make(map[string]sentinelAnswer)}
 		for id, addr := range test.members {
-			tally.members[id] = addr
+			poll.members[id] = addr
 		}
 		for _, r := range test.replies {
-			tally.add(r.addr, r.sentinelAnswer)
+			poll.add(r.addr, r.sentinelAnswer)
 		}
-		if got := tally.result(); got != test.want || tally.decides(5) != test.decided {
-			t.Errorf("%s: %+v, decided %v; want %+v, %v", test.name, got, tally.decides(5), test.want, test.decided)
+		if got := poll.result(); got != test.want || poll.decides(5) != test.decided {
+			t.Errorf("%s: %+v, decided %v; want %+v, %v", test.name, got, poll.decides(5), test.want, test.decided)
 		}
 	}
 }

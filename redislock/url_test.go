@@ -53,7 +53,7 @@ func TestURLs(t *testing.T) {
 		"time to connect":          {"redis://" + srv.Addr + "?connecttimeout=20s", ""},
 		"no time to connect":       {"redis://" + srv.Addr + "?connecttimeout=0s", "connecttimeout: it should be 1ms or more"},
 		"a name without TLS":       {"redis://" + srv.Addr + "?servername=redis.example", "servername are for TLS"},
-		"replicas of a guest":      {"redis://" + srv.Addr + "?replicas=1&layout=redisson", "leave replicas out"},
+		"replicas of others":       {"redis://" + srv.Addr + "?replicas=1&layout=redisson", "leave replicas out"},
 		"sentinels, no master":     {"redis-sentinel://" + srv.Addr, "name of their master"},
 		"sentinels that are none":  {"redis-sentinel://" + srv.Addr + "/mymaster", "unknown command"},
 		"a cluster with databases": {"redis-cluster://" + srv.Addr + "/1", "one database"},

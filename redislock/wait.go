@@ -13,10 +13,10 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	if err := ctx.Err(); err != nil {
 		return driver.Status{}, err
 	}
-	if again, err := d.post.untold(ctx, c); again || err != nil {
+	if again, err := d.notifier.untold(ctx, c); again || err != nil {
 		return driver.Status{}, explain(err)
 	}
-	st, err := d.post.wait(ctx, c.ID)
+	st, err := d.notifier.wait(ctx, c.ID)
 	if d.opts.Replicas > 0 {
 		return driver.Status{}, err // whoever granted the claim did not wait for replicas: ask, and have them confirm it
 	}
@@ -32,12 +32,12 @@ func (d *Driver) Watch(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := d.post.ready(ctx, name); err != nil {
+	if err := d.notifier.ready(ctx, name); err != nil {
 		return explain(err)
 	}
-	changed, leave := d.post.watching(k.claims)
+	changed, leave := d.notifier.watching(k.claims)
 	defer leave()
-	if _, err := d.run(ctx, &d.scripts.watch, k, d.post.address(name), strconv.FormatInt(watchFor.Milliseconds(), 10)); err != nil {
+	if _, err := d.run(ctx, &d.scripts.watch, k, d.notifier.address(name), strconv.FormatInt(watchFor.Milliseconds(), 10)); err != nil {
 		return err
 	}
 	timeout := time.NewTimer(watchFor)
@@ -49,7 +49,7 @@ func (d *Driver) Watch(ctx context.Context, name string) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-d.post.closed:
+	case <-d.notifier.closed:
 		return errClosed
 	}
 }

@@ -23,9 +23,9 @@ func TestWatchesAreForgotten(t *testing.T) {
 		}
 		cancel()
 	}
-	d.post.mu.Lock()
-	defer d.post.mu.Unlock()
-	if n := len(d.post.watches); n > 0 {
+	d.notifier.mu.Lock()
+	defer d.notifier.mu.Unlock()
+	if n := len(d.notifier.watches); n > 0 {
 		t.Errorf("%d of the locks that were watched are remembered", n)
 	}
 }
@@ -34,7 +34,7 @@ func TestWatchesAreForgotten(t *testing.T) {
 func TestWatchOutlivesWhoLeaves(t *testing.T) {
 	defer bubble.Alone()()
 	synctest.Test(t, func(*testing.T) {
-		p := emptyPost()
+		p := emptyNotifier()
 		first, leaveFirst := p.watching("jobs")
 		second, leaveSecond := p.watching("jobs")
 		leaveFirst()

@@ -26,7 +26,7 @@ var tests = map[string]string{
 	"sqlpostgres":  "./lab/sqltest/postgres",
 	"sessmysql":    "./lab/sessiontest -run=Test(Driver|Faults)/mariadb",
 	"sesspostgres": "./lab/sessiontest -run=Test(Driver|Faults|Proxies|LocksOfOther)/postgres",
-	"redisguest":   "./redislock -run=Guest",
+	"redisguest":   "./redislock -run=Foreign",
 	"redislock":    "./redislock/...",
 	"quorum":       "./quorum",
 	"redisgroups":  "./redislock -run=Test(FailoverLoses|ReplicasAre|Resharding|RenewWhile|Stale|Replaced)",

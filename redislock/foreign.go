@@ -17,13 +17,13 @@ import (
 // among our holders; those of the other library have none. It is a [driver.Waiter] and a [driver.Checker]; all methods
 // are safe for concurrent use.
 type Guest struct {
-	conn    Conn
-	opts    Options
-	request script
-	renewal script
-	release script
-	post    *post
-	popping chan struct{} // has room for the connections that wait for signals
+	conn     Conn
+	opts     Options
+	request  script
+	renewal  script
+	release  script
+	notifier *notifier
+	popping  chan struct{} // has room for the connections that wait for signals
 }
 
 var (
@@ -34,7 +34,7 @@ var (
 	_ driver.Checker    = (*Guest)(nil)
 )
 
-// needsOneServer is why a guest is refused in a cluster. A node that it is connected to as to a single server answers so, too.
+// needsOneServer is why a foreign layout is refused in a cluster. A node that it is connected to as to a single server answers so, too.
 const needsOneServer = "locks of other libraries need one server, as their keys lie on different nodes of a cluster"
 
 // NewGuest returns a driver for locks in the layout that the options name, on a client for one Redis server that the
@@ -61,14 +61,14 @@ func NewGuestOn(conn Conn, opts *Options) (*Guest, error) {
 	}
 	g := &Guest{conn: conn, opts: given, popping: make(chan struct{}, mostHeard)}
 	const always = " flags=allow-oom"
-	g.request = given.guestScript("guest_request.lua", "")
-	g.renewal = given.guestScript("guest_request.lua", always)
-	g.release = given.guestScript("guest_release.lua", always)
-	g.post = g.newPost()
+	g.request = given.foreignScript("foreign_request.lua", "")
+	g.renewal = given.foreignScript("foreign_request.lua", always)
+	g.release = given.foreignScript("foreign_release.lua", always)
+	g.notifier = g.newNotifier()
 	return g, nil
 }
 
-func (o Options) guestScript(name, flags string) script {
+func (o Options) foreignScript(name, flags string) script {
 	return newScript("#!lua" + flags + "\n" + strings.Replace(source(sources, name), "--layout", source(sources, string(o.Layout)+".lua"), 1))
 }
 
@@ -90,7 +90,7 @@ func (g *Guest) Request(ctx context.Context, c driver.Claim) (driver.Status, err
 	if err := driver.Validate(c, g.Traits()); err != nil {
 		return driver.Status{}, err
 	}
-	g.post.extend(c)
+	g.notifier.extend(c)
 	s := &g.request
 	if c.Token != 0 {
 		s = &g.renewal
@@ -100,10 +100,10 @@ func (g *Guest) Request(ctx context.Context, c driver.Claim) (driver.Status, err
 	if err != nil {
 		return driver.Status{}, err
 	}
-	return guestAnswer(c, values)
+	return foreignAnswer(c, values)
 }
 
-func guestAnswer(c driver.Claim, values []string) (driver.Status, error) {
+func foreignAnswer(c driver.Claim, values []string) (driver.Status, error) {
 	switch {
 	case len(values) == 1 && values[0] == "gone":
 		return driver.Status{}, driver.ErrGone
@@ -139,7 +139,7 @@ func (g *Guest) Release(ctx context.Context, c driver.Claim) error {
 	if err != nil {
 		return err
 	}
-	g.post.forget(c.ID)
+	g.notifier.forget(c.ID)
 	return done(values)
 }
 
@@ -150,7 +150,7 @@ func (g *Guest) Queue(context.Context, string) ([]driver.Entry, error) {
 
 // Close ends all waits, and closes the connection.
 func (g *Guest) Close() error {
-	g.post.close()
+	g.notifier.close()
 	return g.conn.Close()
 }
 

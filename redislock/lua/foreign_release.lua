@@ -1,5 +1,5 @@
 -- Gives back a lock that another library's layout keeps, and tells those who wait.
--- KEYS     as in guest_request.lua
+-- KEYS     as in foreign_request.lua
 -- ARGV     1 the claim as the layout calls it  2 its token, '0' for any  3 TTL in ms
 -- Returns  {'ok'}, or {'gone'} when the claim did not have the lock; then its ID is barred
 local call = redis.call

@@ -32,7 +32,7 @@ type operation struct {
 	script *script // does it for this claim alone
 	keys   []string
 	args   []string
-	own    int // how many of them are the claim's; the others are terms, which together.lua takes once for all that share them
+	own    int // how many of them are the claim's; the others are terms, which batch.lua takes once for all that share them
 }
 
 func (o operation) terms() []string { return o.args[o.own:] }
@@ -84,12 +84,12 @@ type batch struct {
 	replies []Reply
 }
 
-// mostTogether is how many operations a batch has room for. With more the server would begin later, and the client would
+// mostInBatch is how many operations a batch has room for. With more the server would begin later, and the client would
 // wait longer for the first answer: each would rest while the other works.
-const mostTogether = 12
+const mostInBatch = 12
 
 func newBatch(ctx context.Context) *batch {
-	return &batch{ops: make([]operation, 0, mostTogether), from: ctx, cancel: func() {}, done: make(chan struct{})}
+	return &batch{ops: make([]operation, 0, mostInBatch), from: ctx, cancel: func() {}, done: make(chan struct{})}
 }
 
 // join adds an operation to the next batch, and returns its place there. The batch goes when it is full.
@@ -102,7 +102,7 @@ func (c *combiner) join(ctx context.Context, o operation) (b *batch, at int) {
 	b, at = c.next, len(c.next.ops)
 	b.ops = append(b.ops, o)
 	b.users.Add(1)
-	if len(b.ops) == mostTogether {
+	if len(b.ops) == mostInBatch {
 		c.next = nil
 		c.send(b)
 	}
@@ -132,7 +132,7 @@ func (c *combiner) send(b *batch) {
 		defer b.cancel()
 		defer close(b.done)
 		keys, args, places := b.write()
-		values, err := c.script.runTogether(ctx, c.conn, keys, args)
+		values, err := c.script.runBatch(ctx, c.conn, keys, args)
 		if refused, ok := errors.AsType[ReplyError](err); ok {
 			if strings.HasPrefix(string(refused), "CROSSSLOT") {
 				c.server.learn(false, provenFor)
@@ -144,13 +144,13 @@ func (c *combiner) send(b *batch) {
 	}()
 }
 
-// write writes the operations as together.lua takes them, in groups of those with the same terms, and returns where each of
+// write writes the operations as batch.lua takes them, in groups of those with the same terms, and returns where each of
 // its answers belongs.
 func (b *batch) write() (keys, args []string, places []int) {
 	keys = make([]string, 0, len(b.ops)*keysOfLock)
 	args = make([]string, 0, len(b.ops)*3)
 	places = make([]int, 0, len(b.ops))
-	var written [mostTogether]bool
+	var written [mostInBatch]bool
 	for first, o := range b.ops {
 		if written[first] {
 			continue
@@ -174,7 +174,7 @@ func (b *batch) write() (keys, args []string, places []int) {
 	return keys, args, places
 }
 
-// answer gives each operation what together.lua answered.
+// answer gives each operation what batch.lua answered.
 func (b *batch) answer(values []string, err error, places []int) {
 	if err == nil && len(values) != len(places) {
 		err = errNotUnderstood

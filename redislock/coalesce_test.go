@@ -54,10 +54,10 @@ func echo(far net.Conn) {
 }
 
 // Who writes and then reads, alone, gets the answer.
-func TestBatchOfOne(t *testing.T) {
+func TestWriteOfOne(t *testing.T) {
 	near, far := connected(t)
 	go echo(far)
-	b := newBatchConn(near)
+	b := newCoalescingConn(near)
 	defer b.Close()
 	answers := bufio.NewReader(b)
 	for i := range 100 {
@@ -72,10 +72,10 @@ func TestBatchOfOne(t *testing.T) {
 }
 
 // What is written while somebody reads is sent, in order, and in fewer system calls than there were writes.
-func TestBatchOfMany(t *testing.T) {
+func TestWritesOfMany(t *testing.T) {
 	const writers, each = 50, 40
 	near, far := connected(t)
-	b := newBatchConn(near)
+	b := newCoalescingConn(near)
 	defer b.Close()
 	go io.Copy(io.Discard, b)
 	var order sync.Mutex
@@ -102,9 +102,9 @@ func TestBatchOfMany(t *testing.T) {
 }
 
 // A broken connection shows, if not in the write that met it then in the next or in a read.
-func TestBatchFails(t *testing.T) {
+func TestWriteFails(t *testing.T) {
 	near, far := connected(t)
-	b := newBatchConn(near)
+	b := newCoalescingConn(near)
 	near.Conn.Close()
 	far.Close()
 	if _, err := io.WriteString(b, "question\n"); err == nil {

@@ -10,21 +10,21 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A post receives what the scripts tell this client about its claims. It keeps a box for each claim that would wait, from
+// A notifier receives what the scripts tell this client about its claims. It keeps a mailbox for each claim that would wait, from
 // its first request until it is released, and no goroutine.
-type post struct {
-	hearing
+type notifier struct {
+	channels
 	closed chan struct{}
 
-	mu      sync.Mutex
-	boxes   map[string]*box
-	locks   map[string]int    // how many boxes there are for each lock
-	watches map[string]*watch // by the key of the claims
-	sweepAt int               // how many boxes there may be before those of dead claims are thrown away
+	mu        sync.Mutex
+	mailboxes map[string]*mailbox
+	locks     map[string]int    // how many mailboxes there are for each lock
+	watches   map[string]*watch // by the key of the claims
+	sweepAt   int               // how many mailboxes there may be before those of dead claims are thrown away
 }
 
-// A box holds the latest news of one claim until Wait collects it.
-type box struct {
+// A mailbox holds the latest news of one claim until Wait collects it.
+type mailbox struct {
 	news   driver.Status
 	gone   bool
 	again  bool // something may have been missed: ask
@@ -44,27 +44,27 @@ type watch struct {
 }
 
 const (
-	firstSweep = 1024
-	boxTTLs    = 4 // how many TTLs after its last request a claim is dead, whatever the clocks
+	firstSweep  = 1024
+	mailboxTTLs = 4 // how many TTLs after its last request a claim is dead, whatever the clocks
 )
 
-func emptyPost() *post {
-	return &post{
-		closed:  make(chan struct{}),
-		boxes:   make(map[string]*box),
-		locks:   make(map[string]int),
-		watches: make(map[string]*watch),
-		sweepAt: firstSweep,
+func emptyNotifier() *notifier {
+	return &notifier{
+		closed:    make(chan struct{}),
+		mailboxes: make(map[string]*mailbox),
+		locks:     make(map[string]int),
+		watches:   make(map[string]*watch),
+		sweepAt:   firstSweep,
 	}
 }
 
-// newPost returns a post for a client with this id. channels is what the names of channels for all locks begin with, and
+// newNotifier returns a notifier for a client with this id. channels is what the names of channels for all locks begin with, and
 // keysOf finds those of a lock, in whose slot there may be a channel for it alone.
-func newPost(conn Conn, channels string, keysOf func(lock string) (keys, error), id string) *post {
-	p := emptyPost()
+func newNotifier(conn Conn, channels string, keysOf func(lock string) (keys, error), id string) *notifier {
+	p := emptyNotifier()
 	if shards, ok := conn.(ShardListener); ok {
-		p.hearing = &channelPerLock{id: id, ears: make(map[string]*lockEar), used: p.hasBoxes, open: func(lock string) *ear {
-			return openEar(func(ctx context.Context, listening func()) error {
+		p.channels = &lockChannels{id: id, subscriptions: make(map[string]*lockSubscription), used: p.hasMailboxes, open: func(lock string) *subscription {
+			return subscribe(func(ctx context.Context, listening func()) error {
 				k, err := keysOf(lock)
 				if err != nil {
 					return err
@@ -74,8 +74,8 @@ func newPost(conn Conn, channels string, keysOf func(lock string) (keys, error),
 		}}
 		return p
 	}
-	p.hearing = &oneChannel{id: id, open: func() *ear {
-		return openEar(func(ctx context.Context, listening func()) error {
+	p.channels = &clientChannel{id: id, open: func() *subscription {
+		return subscribe(func(ctx context.Context, listening func()) error {
 			return conn.Listen(ctx, channels+id, listening, p.heard)
 		}, p.askAllAgain)
 	}}
@@ -83,10 +83,10 @@ func newPost(conn Conn, channels string, keysOf func(lock string) (keys, error),
 }
 
 // askAllAgain tells all who wait to ask: what was sent before the subscription is lost.
-func (p *post) askAllAgain() {
+func (p *notifier) askAllAgain() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, b := range p.boxes {
+	for _, b := range p.mailboxes {
 		b.askAgain()
 	}
 	for key := range p.watches {
@@ -95,10 +95,10 @@ func (p *post) askAllAgain() {
 }
 
 // askAgain is askAllAgain for those who wait for one lock. Others may be woken: to look for nothing does no harm.
-func (p *post) askAgain(lock string) {
+func (p *notifier) askAgain(lock string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, b := range p.boxes {
+	for _, b := range p.mailboxes {
 		if b.lock == lock {
 			b.askAgain()
 		}
@@ -108,14 +108,14 @@ func (p *post) askAgain(lock string) {
 	}
 }
 
-func (b *box) askAgain() {
+func (b *mailbox) askAgain() {
 	b.again = true
 	b.fill()
 }
 
-// heard puts a message into its box: 'g ID TOKEN TTL CONTENDED' (granted), 'v ...' (revoked), 'x ID' (ended) or 'w KEY'
+// heard puts a message into its mailbox: 'g ID TOKEN TTL CONTENDED' (granted), 'v ...' (revoked), 'x ID' (ended) or 'w KEY'
 // (the queue changed). Unknown ones are ignored: they are for claims that were released, or of a newer version.
-func (p *post) heard(message string) {
+func (p *notifier) heard(message string) {
 	kind, rest, _ := strings.Cut(message, " ")
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,10 +124,10 @@ func (p *post) heard(message string) {
 		return
 	}
 	f := strings.Fields(rest)
-	if len(f) == 0 || p.boxes[f[0]] == nil {
+	if len(f) == 0 || p.mailboxes[f[0]] == nil {
 		return
 	}
-	b := p.boxes[f[0]]
+	b := p.mailboxes[f[0]]
 	switch st, ok := parseNews(kind, f); {
 	case kind == "x":
 		b.gone = true
@@ -154,7 +154,7 @@ func parseNews(kind string, f []string) (driver.Status, bool) {
 	}, err1 == nil && err2 == nil
 }
 
-func (b *box) fill() {
+func (b *mailbox) fill() {
 	b.filled = true
 	if b.wake != nil {
 		close(b.wake)
@@ -163,10 +163,10 @@ func (b *box) fill() {
 	b.listeners.Call()
 }
 
-// take empties the box.
-func (b *box) take() (driver.Status, error) {
+// take empties the mailbox.
+func (b *mailbox) take() (driver.Status, error) {
 	st, gone, again := b.news, b.gone, b.again
-	*b = box{until: b.until, wake: b.wake, lock: b.lock, told: b.told, listeners: b.listeners}
+	*b = mailbox{until: b.until, wake: b.wake, lock: b.lock, told: b.told, listeners: b.listeners}
 	switch {
 	case gone:
 		return driver.Status{}, driver.ErrGone
@@ -177,21 +177,21 @@ func (b *box) take() (driver.Status, error) {
 }
 
 // expect prepares for the first request of a claim that would wait.
-func (p *post) expect(ctx context.Context, c driver.Claim) error {
+func (p *notifier) expect(ctx context.Context, c driver.Claim) error {
 	if p.eager() {
 		return p.ready(ctx, c.Name)
 	}
 	return nil
 }
 
-// extend keeps the box of a claim that is about to be requested, and lives for another TTL then. A claim that would not
+// extend keeps the mailbox of a claim that is about to be requested, and lives for another TTL then. A claim that would not
 // wait has none until somebody waits for news of it.
-func (p *post) extend(c driver.Claim) {
+func (p *notifier) extend(c driver.Claim) {
 	told := p.address(c.Name) != nowhere
 	until := deadAt(c)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	b := p.boxes[c.ID]
+	b := p.mailboxes[c.ID]
 	if b == nil && c.Queue {
 		b = p.add(c, until)
 	}
@@ -202,9 +202,9 @@ func (p *post) extend(c driver.Claim) {
 
 // untold listens for a claim whose record does not say where to tell of it, and reports whether it was one: then it must
 // be requested again.
-func (p *post) untold(ctx context.Context, c driver.Claim) (bool, error) {
+func (p *notifier) untold(ctx context.Context, c driver.Claim) (bool, error) {
 	p.mu.Lock()
-	b := p.boxes[c.ID]
+	b := p.mailboxes[c.ID]
 	if b == nil {
 		b = p.add(c, deadAt(c))
 	}
@@ -216,48 +216,48 @@ func (p *post) untold(ctx context.Context, c driver.Claim) (bool, error) {
 	return true, p.ready(ctx, c.Name)
 }
 
-func (p *post) add(c driver.Claim, until time.Time) *box {
-	b := &box{lock: c.Name, until: until}
-	p.boxes[c.ID] = b
+func (p *notifier) add(c driver.Claim, until time.Time) *mailbox {
+	b := &mailbox{lock: c.Name, until: until}
+	p.mailboxes[c.ID] = b
 	p.locks[c.Name]++
-	if len(p.boxes) > p.sweepAt {
+	if len(p.mailboxes) > p.sweepAt {
 		p.sweep()
 	}
 	return b
 }
 
 // deadAt is when a claim that is requested now has long been dead, unless it is requested again.
-func deadAt(c driver.Claim) time.Time { return time.Now().Add(boxTTLs * c.TTL) }
+func deadAt(c driver.Claim) time.Time { return time.Now().Add(mailboxTTLs * c.TTL) }
 
-func (p *post) hasBoxes(lock string) bool {
+func (p *notifier) hasMailboxes(lock string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.locks[lock] > 0
 }
 
-// sweep throws the boxes of dead claims away. It runs each time their number has doubled.
-func (p *post) sweep() {
+// sweep throws the mailboxes of dead claims away. It runs each time their number has doubled.
+func (p *notifier) sweep() {
 	now := time.Now()
-	for id, b := range p.boxes {
+	for id, b := range p.mailboxes {
 		if b.wake == nil && b.until.Before(now) {
 			p.remove(id, b)
 		}
 	}
-	p.sweepAt = max(firstSweep, 2*len(p.boxes))
+	p.sweepAt = max(firstSweep, 2*len(p.mailboxes))
 }
 
-func (p *post) remove(id string, b *box) {
-	delete(p.boxes, id)
+func (p *notifier) remove(id string, b *mailbox) {
+	delete(p.mailboxes, id)
 	if p.locks[b.lock]--; p.locks[b.lock] == 0 {
 		delete(p.locks, b.lock)
 	}
 }
 
-// forget throws the box of an ended claim away. Who waits at it learns that the claim is gone.
-func (p *post) forget(id string) {
+// forget throws the mailbox of an ended claim away. Who waits at it learns that the claim is gone.
+func (p *notifier) forget(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if b := p.boxes[id]; b != nil {
+	if b := p.mailboxes[id]; b != nil {
 		p.remove(id, b)
 		b.gone = true
 		b.fill()
@@ -265,9 +265,9 @@ func (p *post) forget(id string) {
 }
 
 // wait returns the next news of a claim.
-func (p *post) wait(ctx context.Context, id string) (driver.Status, error) {
+func (p *notifier) wait(ctx context.Context, id string) (driver.Status, error) {
 	p.mu.Lock()
-	b := p.boxes[id]
+	b := p.mailboxes[id]
 	if b == nil {
 		p.mu.Unlock()
 		return driver.Status{}, nil
@@ -295,7 +295,7 @@ func (p *post) wait(ctx context.Context, id string) (driver.Status, error) {
 
 // watching returns a channel that is closed when the queue with this key of claims changes, and what to call when nobody looks
 // at that any more.
-func (p *post) watching(key string) (changed <-chan struct{}, leave func()) {
+func (p *notifier) watching(key string) (changed <-chan struct{}, leave func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w := p.watches[key]
@@ -307,7 +307,7 @@ func (p *post) watching(key string) (changed <-chan struct{}, leave func()) {
 	return w.changed, func() { p.leave(key, w) }
 }
 
-func (p *post) leave(key string, w *watch) {
+func (p *notifier) leave(key string, w *watch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if w.users--; w.users == 0 && p.watches[key] == w {
@@ -315,7 +315,7 @@ func (p *post) leave(key string, w *watch) {
 	}
 }
 
-func (p *post) change(key string) {
+func (p *notifier) change(key string) {
 	if w := p.watches[key]; w != nil {
 		close(w.changed)
 		delete(p.watches, key)
@@ -323,7 +323,7 @@ func (p *post) change(key string) {
 }
 
 // close stops listening and ends all waits.
-func (p *post) close() {
+func (p *notifier) close() {
 	p.mu.Lock()
 	select {
 	case <-p.closed:
@@ -331,5 +331,5 @@ func (p *post) close() {
 		close(p.closed)
 	}
 	p.mu.Unlock()
-	p.hearing.close()
+	p.channels.close()
 }

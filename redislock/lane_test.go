@@ -61,7 +61,7 @@ func waitingForReplicas(t *testing.T, s *servers.Server) int {
 }
 
 // What goes together is answered each by itself, and all of it has been confirmed.
-func TestConfirmedTogether(t *testing.T) {
+func TestConfirmedInOnePipeline(t *testing.T) {
 	master, replica := servers.Redis(t, "--repl-diskless-sync-delay", "0"), servers.Redis(t)
 	replica.Follow(t, master)
 	d := openAt(t, master.Addr, "?replicas=1")

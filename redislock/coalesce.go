@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// A batchConn sends together what many goroutines write at about the same time: on its own, each request would cost a
+// A coalescingConn sends together what many goroutines write at about the same time: on its own, each request would cost a
 // system call, which takes longer than the request. It delays nothing that could go. What is written is sent when whoever
 // wrote it reads, or when all goroutines that can run have run, or when there is enough of it for the server to begin.
-type batchConn struct {
+type coalescingConn struct {
 	net.Conn
 	wake chan struct{} // to send, since nobody is about to read
 
@@ -32,14 +32,14 @@ type batchConn struct {
 // enough is how many bytes are not kept for more to come: about ten requests.
 const enough = 2 << 10
 
-func newBatchConn(c net.Conn) *batchConn {
-	b := &batchConn{Conn: c, wake: make(chan struct{}, 1)}
+func newCoalescingConn(c net.Conn) *coalescingConn {
+	b := &coalescingConn{Conn: c, wake: make(chan struct{}, 1)}
 	go b.send()
 	return b
 }
 
 // Write takes p to be sent. An error is that of a send, perhaps of something else.
-func (b *batchConn) Write(p []byte) (int, error) {
+func (b *coalescingConn) Write(p []byte) (int, error) {
 	full, err := b.add(p)
 	if err == nil && full {
 		err = b.flush()
@@ -51,7 +51,7 @@ func (b *batchConn) Write(p []byte) (int, error) {
 }
 
 // add reports whether there is enough to send.
-func (b *batchConn) add(p []byte) (full bool, err error) {
+func (b *coalescingConn) add(p []byte) (full bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -72,7 +72,7 @@ func (b *batchConn) add(p []byte) (full bool, err error) {
 }
 
 // Read sends what was written, and reads.
-func (b *batchConn) Read(p []byte) (int, error) {
+func (b *coalescingConn) Read(p []byte) (int, error) {
 	if b.begin() {
 		if err := b.flush(); err != nil {
 			return 0, err
@@ -89,7 +89,7 @@ func (b *batchConn) Read(p []byte) (int, error) {
 }
 
 // begin notes that somebody reads, and reports whether there is something to send first.
-func (b *batchConn) begin() bool {
+func (b *coalescingConn) begin() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reading = true
@@ -97,14 +97,14 @@ func (b *batchConn) begin() bool {
 }
 
 // send sends what is written while somebody reads, until Close.
-func (b *batchConn) send() {
+func (b *coalescingConn) send() {
 	for range b.wake {
 		runtime.Gosched() // others may have something to send too
 		b.flush()         // the next to write or read learns of an error
 	}
 }
 
-func (b *batchConn) flush() error {
+func (b *coalescingConn) flush() error {
 	b.sending.Lock()
 	defer b.sending.Unlock()
 	out, err := b.take()
@@ -122,7 +122,7 @@ func (b *batchConn) flush() error {
 }
 
 // take returns what is to be sent. sending is held.
-func (b *batchConn) take() ([]byte, error) {
+func (b *coalescingConn) take() ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	out := b.pending
@@ -131,7 +131,7 @@ func (b *batchConn) take() ([]byte, error) {
 }
 
 // Close ends the connection. What was not sent is lost, as what was sent may be.
-func (b *batchConn) Close() error {
+func (b *coalescingConn) Close() error {
 	b.mu.Lock()
 	if !b.closed {
 		b.closed = true

@@ -16,8 +16,8 @@ type lane struct {
 	room chan struct{} // in a cluster, for who may be under way
 
 	mu      sync.Mutex
-	next    *convoy // that takes commands still; nil when there is none
-	driving bool    // there is a goroutine that sends convoys
+	next    *pipeline // that takes commands still; nil when there is none
+	driving bool      // there is a goroutine that sends pipelines
 }
 
 // laneWidth is how many connections a lane has in a cluster. Both lanes together have fewer than there are for one node.
@@ -27,15 +27,15 @@ func newLane(conn Conn, wait Command) *lane {
 	return &lane{conn: conn, wait: wait, room: make(chan struct{}, laneWidth)}
 }
 
-// A convoy is what goes together.
-type convoy struct {
-	riders []*rider
-	done   chan struct{}
-	reply  Reply // to WAIT
+// A pipeline is what goes together.
+type pipeline struct {
+	calls []*call
+	done  chan struct{}
+	reply Reply // to WAIT
 }
 
-// A rider is the commands of one call.
-type rider struct {
+// A call is the commands of one call.
+type call struct {
 	ctx     context.Context
 	cmds    []Command
 	replies []Reply
@@ -46,7 +46,7 @@ func (l *lane) send(ctx context.Context, cmds []Command) (replies []Reply, wait 
 	if l.conn.Cluster() {
 		return l.sendAlone(ctx, cmds)
 	}
-	r := &rider{ctx: ctx, cmds: cmds}
+	r := &call{ctx: ctx, cmds: cmds}
 	c := l.join(r)
 	select {
 	case <-c.done:
@@ -78,13 +78,13 @@ func failed(cmds []Command, err error) []Reply {
 	return replies
 }
 
-func (l *lane) join(r *rider) *convoy {
+func (l *lane) join(r *call) *pipeline {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.next == nil {
-		l.next = &convoy{done: make(chan struct{})}
+		l.next = &pipeline{done: make(chan struct{})}
 	}
-	l.next.riders = append(l.next.riders, r)
+	l.next.calls = append(l.next.calls, r)
 	if !l.driving {
 		l.driving = true
 		go l.drive()
@@ -92,14 +92,14 @@ func (l *lane) join(r *rider) *convoy {
 	return l.next
 }
 
-// drive sends convoys until nobody waits for one.
+// drive sends pipelines until nobody waits for one.
 func (l *lane) drive() {
 	for c := l.take(); c != nil; c = l.take() {
 		c.leave(l.conn, l.wait)
 	}
 }
 
-func (l *lane) take() *convoy {
+func (l *lane) take() *pipeline {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.next
@@ -108,32 +108,32 @@ func (l *lane) take() *convoy {
 }
 
 // leave sends what is still wanted, for as long as somebody waits for an answer.
-func (c *convoy) leave(conn Conn, wait Command) {
+func (c *pipeline) leave(conn Conn, wait Command) {
 	defer close(c.done)
-	c.riders = slices.DeleteFunc(c.riders, func(r *rider) bool { return r.ctx.Err() != nil })
-	if len(c.riders) == 0 {
+	c.calls = slices.DeleteFunc(c.calls, func(r *call) bool { return r.ctx.Err() != nil })
+	if len(c.calls) == 0 {
 		return
 	}
-	ctx, cancel := wanted(c.riders)
+	ctx, cancel := wanted(c.calls)
 	defer cancel()
 	var cmds []Command
-	for _, r := range c.riders {
+	for _, r := range c.calls {
 		cmds = append(cmds, r.cmds...)
 	}
 	all := conn.DoTogether(ctx, append(cmds, wait))
-	for _, r := range c.riders {
+	for _, r := range c.calls {
 		r.replies, all = all[:len(r.cmds):len(r.cmds)], all[len(r.cmds):]
 	}
 	c.reply = all[0]
 }
 
-// wanted returns a context that ends when those of all riders have. It has the values of the first.
-func wanted(riders []*rider) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(riders[0].ctx))
+// wanted returns a context that ends when those of all calls have. It has the values of the first.
+func wanted(calls []*call) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(calls[0].ctx))
 	var mu sync.Mutex
-	left := len(riders)
+	left := len(calls)
 	var stops []func() bool
-	for _, r := range riders {
+	for _, r := range calls {
 		stops = append(stops, context.AfterFunc(r.ctx, func() {
 			mu.Lock()
 			defer mu.Unlock()

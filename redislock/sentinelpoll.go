@@ -28,14 +28,14 @@ type named struct {
 	many  bool // the majority of the sentinels that are known have answered
 }
 
-// A tally counts what sentinels answer. One that several addresses lead to counts once.
-type tally struct {
+// A poll counts what sentinels answer. One that several addresses lead to counts once.
+type poll struct {
 	members map[string]string         // all sentinels that are known: addresses by ID
 	heard   map[string]sentinelAnswer // by ID
 }
 
 // count takes the replies of all addresses, or as many as decide. It returns why there are no more.
-func (t *tally) count(ctx context.Context, replies <-chan sentinelReply, since uint64) error {
+func (t *poll) count(ctx context.Context, replies <-chan sentinelReply, since uint64) error {
 	var errs []error
 	enough := ctx
 	for missing := cap(replies); missing > 0; missing-- {
@@ -58,7 +58,7 @@ func (t *tally) count(ctx context.Context, replies <-chan sentinelReply, since u
 	return errors.Join(errs...)
 }
 
-func (t *tally) add(addr string, a sentinelAnswer) {
+func (t *poll) add(addr string, a sentinelAnswer) {
 	if a.id == "" {
 		a.id = t.idAt(addr)
 	}
@@ -71,7 +71,7 @@ func (t *tally) add(addr string, a sentinelAnswer) {
 
 // idAt is the ID of the sentinel with this address. One that may not tell its ID, and that no other has mentioned so far, is
 // called by its address.
-func (t *tally) idAt(addr string) string {
+func (t *poll) idAt(addr string) string {
 	for id, at := range t.members {
 		if at == addr {
 			return id
@@ -81,7 +81,7 @@ func (t *tally) idAt(addr string) string {
 }
 
 // mention adds a sentinel that another knows.
-func (t *tally) mention(id, addr string) {
+func (t *poll) mention(id, addr string) {
 	if a, heard := t.heard[addr]; heard {
 		delete(t.heard, addr)
 		delete(t.members, addr)
@@ -94,14 +94,14 @@ func (t *tally) mention(id, addr string) {
 
 // decides reports whether no other answer is needed. A majority that knows of nothing since an epoch may be behind, and
 // those that are not may be slow: that decides nothing until all had their time.
-func (t *tally) decides(since uint64) bool {
+func (t *poll) decides(since uint64) bool {
 	n := t.result()
 	return n.many && n.epoch >= since
 }
 
 // result believes the sentinel that knows of the latest failover: another may be cut off from the rest, together with a
 // master that was replaced.
-func (t *tally) result() named {
+func (t *poll) result() named {
 	var best named
 	for _, id := range slices.Sorted(maps.Keys(t.heard)) {
 		if a := t.heard[id]; best.addr == "" || a.epoch > best.epoch {
@@ -114,7 +114,7 @@ func (t *tally) result() named {
 
 // left are the sentinels that are there still. Those which neither answer nor are known to any that answers are gone, if a
 // majority says so.
-func (t *tally) left() map[string]string {
+func (t *poll) left() map[string]string {
 	if !t.result().many {
 		return t.members
 	}

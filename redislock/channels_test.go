@@ -8,12 +8,12 @@ func TestListensWhileClaimsWait(t *testing.T) {
 		Conn
 		ShardListener
 	}
-	for name, p := range map[string]*post{
-		"of a guest":   new(Guest).newPost(),
-		"in a cluster": newPost(sharded{}, "", nil, "id"),
+	for name, p := range map[string]*notifier{
+		"of a foreign layout": new(Guest).newNotifier(),
+		"in a cluster":        newNotifier(sharded{}, "", nil, "id"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			used := p.hearing.(*channelPerLock).used
+			used := p.channels.(*lockChannels).used
 			c := mutex("jobs", "a")
 			p.extend(c)
 			if !used(c.Name) || used("another") {

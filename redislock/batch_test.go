@@ -34,7 +34,7 @@ func together(t testing.TB, addr string) *Driver {
 }
 
 // What goes together keeps the contract too.
-func TestDriverTogether(t *testing.T) {
+func TestDriverInBatches(t *testing.T) {
 	t.Parallel()
 	addr := servers.Redis(t).Addr
 	drivertest.Run(t, drivertest.Harness{
@@ -135,7 +135,7 @@ func scenes(t *testing.T, srv *servers.Server, d *Driver, prefix string) map[str
 
 // Each of those that go together is answered as if it had gone by itself, whatever comes of the others: a lock whose keys
 // hold something else spoils nothing.
-func TestTogetherAsAlone(t *testing.T) {
+func TestBatchAsAlone(t *testing.T) {
 	srv := servers.Redis(t)
 	d := version(t, srv.Addr, format)
 	differs := regexp.MustCompile(`\d{4,}| script: \w+, on @user_script:\d+\.?`) // tokens, times, and where an error came from
@@ -176,7 +176,7 @@ func TestTogetherAsAlone(t *testing.T) {
 }
 
 // What comes at about the same time goes together.
-func TestManyGoTogether(t *testing.T) {
+func TestBatchOfManyClaims(t *testing.T) {
 	srv := servers.Redis(t)
 	d := version(t, srv.Addr, format)
 	d.combiner.server.learn(true, time.Hour)
@@ -215,7 +215,7 @@ func TestManyGoTogether(t *testing.T) {
 }
 
 // Where the server refuses a script that adds claims, releases still work, and requests learn the reason.
-func TestTogetherRefused(t *testing.T) {
+func TestBatchRefused(t *testing.T) {
 	srv := servers.Redis(t)
 	d := together(t, srv.Addr)
 	held := granted(t, d, mutex("held", "a"))
@@ -237,7 +237,7 @@ func TestTogetherRefused(t *testing.T) {
 }
 
 // Who gives up does not wait, and the others are answered. When nobody waits any more the script is given up.
-func TestTogetherGivesUp(t *testing.T) {
+func TestBatchGivesUp(t *testing.T) {
 	srv := servers.Redis(t)
 	p := proxy.New(t, srv.Addr)
 	d := together(t, p.Addr)
@@ -287,7 +287,7 @@ func TestGivesUpAlone(t *testing.T) {
 }
 
 // On a server that takes the keys of one slot only, each operation goes by itself from then on.
-func TestTogetherInOneSlot(t *testing.T) {
+func TestBatchInOneSlot(t *testing.T) {
 	srv := servers.RedisCluster(t).Masters[0]
 	d := together(t, srv.Addr)
 	var here []driver.Claim
@@ -412,17 +412,17 @@ func TestOneServer(t *testing.T) {
 }
 
 // Of several operations on one lock in a batch each sees what those before it have done, and tokens grow.
-func TestTogetherOnOneLock(t *testing.T) {
+func TestBatchOnOneLock(t *testing.T) {
 	d := together(t, servers.Redis(t).Addr)
 	held := granted(t, d, mutex("jobs", "before"))
 	b, _ := d.combiner.join(t.Context(), d.releasing(t, held))
-	for at := 1; at < mostTogether-1; at++ {
+	for at := 1; at < mostInBatch-1; at++ {
 		d.combiner.join(t.Context(), d.requesting(t, mutex("jobs", "claim-"+strconv.Itoa(at))))
 	}
 	_, again := d.combiner.join(t.Context(), d.requesting(t, mutex("jobs", "claim-1")))
 	last := held.Token
 	var first driver.Status
-	for at := 1; at < mostTogether-1; at++ {
+	for at := 1; at < mostInBatch-1; at++ {
 		reply, ran := b.reply(t.Context(), at)
 		st, err := parseStatus(reply.Values, time.Second)
 		if !ran || reply.Err != nil || err != nil || st.Token <= last || st.Granted != (at == 1) {
@@ -439,7 +439,7 @@ func TestTogetherOnOneLock(t *testing.T) {
 }
 
 // When the answer is lost, all learn that the outcome is not known, and asking again tells it.
-func TestTogetherUnanswered(t *testing.T) {
+func TestBatchUnanswered(t *testing.T) {
 	srv := servers.Redis(t)
 	p := proxy.New(t, srv.Addr)
 	d := together(t, p.Addr)

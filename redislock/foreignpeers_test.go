@@ -30,10 +30,10 @@ const fewest = 10
 
 // Two clients of ours and two processes that speak as the other library does share a lock: never are two inside, and all
 // have their turns.
-func TestGuestsBesidePeers(t *testing.T) {
+func TestForeignBesidePeers(t *testing.T) {
 	err := exec.Command(python, "-c", "import redis").Run()
 	servers.Need(t, err == nil, "the module redis of "+python, "apt-get install -y --no-install-recommends python3-redis")
-	for _, layout := range guests {
+	for _, layout := range foreignLayouts {
 		t.Run(string(layout), func(t *testing.T) {
 			t.Parallel()
 			share(t, servers.Redis(t), layout)
@@ -70,7 +70,7 @@ func visitAsPeer(t *testing.T, addr string, layout redislock.Layout, together ti
 }
 
 func visitAsGuest(ctx context.Context, t *testing.T, srv *servers.Server, layout redislock.Layout) {
-	c := holdfast.New(openGuest(t, srv.Addr, layout))
+	c := holdfast.New(openForeign(t, srv.Addr, layout))
 	defer c.Close(context.Background())
 	visits := 0
 	for ctx.Err() == nil {

@@ -9,18 +9,18 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// mostHeard is how many locks a guest waits for with a connection each. For more it asks now and then.
+// mostHeard is how many foreign locks a client waits for with a connection each. For more it asks now and then.
 const mostHeard = poolSize * 3 / 4
 
 // askEvery is the longest pause between two questions where there is no connection to hear on.
 const askEvery = 250 * time.Millisecond
 
-// newPost returns where the guest hears that locks have become free. That concerns all who wait for one.
-func (g *Guest) newPost() *post {
-	p := emptyPost()
-	p.hearing = &channelPerLock{ears: make(map[string]*lockEar), used: p.hasBoxes, open: func(lock string) *ear {
+// newNotifier returns where the client hears that foreign locks have become free. That concerns all who wait for one.
+func (g *Guest) newNotifier() *notifier {
+	p := emptyNotifier()
+	p.channels = &lockChannels{subscriptions: make(map[string]*lockSubscription), used: p.hasMailboxes, open: func(lock string) *subscription {
 		tell := func() { p.askAgain(lock) }
-		return openEar(func(ctx context.Context, listening func()) error {
+		return subscribe(func(ctx context.Context, listening func()) error {
 			return g.conn.Listen(ctx, g.form(lock).signal, listening, func(string) { tell() })
 		}, tell)
 	}}
@@ -37,7 +37,7 @@ func (g *Guest) Wait(ctx context.Context, c driver.Claim) (driver.Status, error)
 		select {
 		case <-ctx.Done():
 			return driver.Status{}, ctx.Err()
-		case <-g.post.closed:
+		case <-g.notifier.closed:
 			return driver.Status{}, errClosed
 		}
 	}
@@ -55,13 +55,13 @@ func (g *Guest) Listen(ctx context.Context, _ driver.Claim, _ func()) (stop func
 
 // hear waits for a message. The first time it returns when it listens, since the lock may have become free before.
 func (g *Guest) hear(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if g.post.address(c.Name) == nowhere && g.post.hearing.(*channelPerLock).many() {
+	if g.notifier.address(c.Name) == nowhere && g.notifier.channels.(*lockChannels).many() {
 		return driver.Status{}, driver.Sleep(ctx, askEvery/2+rand.N(askEvery/2))
 	}
-	if again, err := g.post.untold(ctx, c); again || err != nil {
+	if again, err := g.notifier.untold(ctx, c); again || err != nil {
 		return driver.Status{}, explain(err)
 	}
-	return g.post.wait(ctx, c.ID)
+	return g.notifier.wait(ctx, c.ID)
 }
 
 // popFor is how long one BLPOP blocks: less than clients allow for an answer.
@@ -96,5 +96,5 @@ func (g *Guest) tryToHear(ctx context.Context, lock string) error {
 		_, err := g.popOnce(ctx, g.form(lock).signal, time.Millisecond)
 		return err
 	}
-	return g.post.ready(ctx, lock)
+	return g.notifier.ready(ctx, lock)
 }

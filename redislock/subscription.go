@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// An ear keeps one subscription until it is closed, through all that breaks it.
-type ear struct {
+// An subscription keeps one subscription until it is closed, through all that breaks it.
+type subscription struct {
 	subscribe func(ctx context.Context, listening func()) error // returns when the subscription has ended
 	missed    func()                                            // a broken subscription is back: something may have been missed
 	stop      context.CancelFunc
@@ -25,16 +25,16 @@ type ear struct {
 	failed  error         // why the last one did
 }
 
-func openEar(subscribe func(context.Context, func()) error, missed func()) *ear {
+func subscribe(subscribe func(context.Context, func()) error, missed func()) *subscription {
 	running, stop := context.WithCancel(context.Background())
-	e := &ear{subscribe: subscribe, missed: missed, stop: stop, finished: make(chan struct{}), attempt: make(chan struct{})}
+	e := &subscription{subscribe: subscribe, missed: missed, stop: stop, finished: make(chan struct{}), attempt: make(chan struct{})}
 	go e.listen(running)
 	return e
 }
 
 // ready returns when the server has confirmed the subscription once, or with the error of the attempt. While a broken one
 // is being renewed it does not wait: missed is called when that is done.
-func (e *ear) ready(ctx context.Context) error {
+func (e *subscription) ready(ctx context.Context) error {
 	if e.begun.Load() {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (e *ear) ready(ctx context.Context) error {
 }
 
 // hears tells whether it has listened at least once.
-func (e *ear) hears() bool { return e.begun.Load() }
+func (e *subscription) hears() bool { return e.begun.Load() }
 
 // Pauses between two attempts to listen.
 const (
@@ -69,7 +69,7 @@ const (
 )
 
 // listen keeps the subscription until close.
-func (e *ear) listen(ctx context.Context) {
+func (e *subscription) listen(ctx context.Context) {
 	defer close(e.finished)
 	pause := firstPause
 	for ctx.Err() == nil {
@@ -86,7 +86,7 @@ func (e *ear) listen(ctx context.Context) {
 	}
 }
 
-func (e *ear) connected() {
+func (e *subscription) connected() {
 	e.mu.Lock()
 	again := e.begun.Swap(true)
 	e.endAttempt(nil)
@@ -96,7 +96,7 @@ func (e *ear) connected() {
 	}
 }
 
-func (e *ear) disconnected(err error) {
+func (e *subscription) disconnected(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err == nil {
@@ -108,14 +108,14 @@ func (e *ear) disconnected(err error) {
 }
 
 // endAttempt lets go those who wait for the attempt, and begins another.
-func (e *ear) endAttempt(err error) {
+func (e *subscription) endAttempt(err error) {
 	e.failed = err
 	close(e.attempt)
 	e.attempt = make(chan struct{})
 }
 
 // close ends the subscription.
-func (e *ear) close() {
+func (e *subscription) close() {
 	e.stop()
 	<-e.finished
 }
