@@ -32,6 +32,7 @@ func TestDriver(t *testing.T) {
 func TestDriverWithSentinels(t *testing.T) {
 	t.Parallel()
 	g := servers.RedisSentinel(t)
+	g.Steady(t)
 	suite(t, "redis-sentinel://"+addrs(g.Sentinels)+"/"+g.Name, masterOf(g))
 }
 
@@ -41,6 +42,7 @@ func TestDriverWithReplicas(t *testing.T) {
 		t.Skip("the contract with replicas=1 is for HOLDFAST_SOAK=1; the tests of replicas show what differs")
 	}
 	g := servers.RedisSentinel(t)
+	g.Steady(t)
 	suite(t, "redis-sentinel://"+addrs(g.Sentinels)+"/"+g.Name+"?replicas=1", masterOf(g))
 }
 
@@ -51,7 +53,7 @@ func masterOf(g *servers.SentinelGroup) func(t testing.TB, key string) *servers.
 
 func TestDriverOnCluster(t *testing.T) {
 	t.Parallel()
-	c := servers.RedisCluster(t)
+	c := servers.RedisCluster(t, "--cluster-node-timeout", "600000") // no server fails, however long it is silent
 	suite(t, "redis-cluster://"+addrs(c.Masters[:2]), func(t testing.TB, key string) *servers.Server {
 		return c.Owner(t, c.SlotOf(t, key))
 	})

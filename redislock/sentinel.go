@@ -47,7 +47,7 @@ func openSentinel(ctx context.Context, s *sentinels, t target, dial func(context
 		doubt: make(chan struct{}, 1), stop: stop, finished: make(chan struct{}),
 	}
 	s.moved = c.suspect
-	if err := c.look(ctx); err != nil {
+	if err := c.find(ctx); err != nil {
 		stop()
 		s.close()
 		return nil, err
@@ -72,7 +72,7 @@ func (c *sentinelConn) follow(ctx context.Context) {
 		case <-look.Done():
 		}
 		cancel()
-		if ctx.Err() == nil && c.look(ctx) != nil {
+		if ctx.Err() == nil && c.look(ctx, c.sentinels.patience) != nil {
 			c.suspect()
 		}
 	}
@@ -86,13 +86,33 @@ func (c *sentinelConn) suspect() {
 	}
 }
 
+// find is the first look. Sentinels that do not answer in time are asked again, with more patience each time, for as long
+// as connecting may take: they may be slow, and whoever opens has nothing yet that it could go on with.
+func (c *sentinelConn) find(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	defer cancel()
+	for patience := c.sentinels.patience; ; patience *= 2 {
+		err := c.look(ctx, patience)
+		if err == nil || !isSlow(err) || driver.Sleep(ctx, hasty) != nil {
+			return err
+		}
+	}
+}
+
+// isSlow reports whether a sentinel that was asked may still answer.
+func isSlow(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errConnecting)
+}
+
 // look asks the sentinels, and goes to the master that they name.
-func (c *sentinelConn) look(ctx context.Context) error {
+func (c *sentinelConn) look(ctx context.Context, patience time.Duration) error {
 	old, since := c.now(), uint64(0)
 	if old != nil {
 		since = old.epoch
 	}
-	n, err := c.sentinels.ask(ctx, since)
+	asking, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	n, err := c.sentinels.ask(asking, since)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
 )
@@ -63,6 +64,21 @@ func rejoin(t *testing.T, g *servers.SentinelGroup, dead, master *servers.Server
 	dead.Restart(t)
 	dead.Follow(t, master)
 	g.AwaitReplaceable(t)
+}
+
+// Sentinels that take longer to answer than those that are asked every second may take are waited for by who opens.
+func TestSlowSentinels(t *testing.T) {
+	t.Parallel()
+	g := servers.RedisSentinel(t)
+	g.Steady(t)
+	var slow []string
+	for _, s := range g.Sentinels {
+		p := proxy.New(t, s.Addr)
+		p.Delay(400 * time.Millisecond)
+		slow = append(slow, p.Addr)
+	}
+	d := openURL(t, "redis-sentinel://"+strings.Join(slow, ",")+"/"+g.Name+"?connecttimeout=1m")
+	acquire(t, d, claim("job", long))
 }
 
 // untilAnswered requests a claim until the backend answers, as a client does.

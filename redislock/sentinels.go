@@ -38,17 +38,15 @@ type sentinel struct {
 }
 
 const (
-	// sentinelPatience is how long a sentinel may take to answer.
+	// sentinelPatience is how long sentinels may take to answer.
 	sentinelPatience = time.Second
 	// stragglers is for how long answers are taken that come after those of a majority.
 	stragglers = 50 * time.Millisecond
 )
 
 // ask asks all sentinels at once. It waits for no more than a majority of them, unless what these know of is older than the
-// epoch since: others may know more.
+// epoch since: others may know more. It takes the answers that come while ctx lives.
 func (s *sentinels) ask(ctx context.Context, since uint64) (named, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.patience)
-	defer cancel()
 	addrs := s.addrs()
 	replies := make(chan sentinelReply, len(addrs))
 	for _, addr := range addrs {

@@ -12,18 +12,12 @@ import (
 
 // patience bounds what a test waits for. It is far above what anything takes, so that a slow machine fails nothing; and
 // less than a claim lives that must outlive its test, or its end would pass for what is waited for.
-const patience = 15 * time.Second
+func (e *env) patience() time.Duration { return e.longTTL() / 2 }
 
-// patience is longer on engines where claims cost so much that theirs live longer.
-func (e *env) patience() time.Duration { return max(patience, e.longTTL()/2) }
-
-// longTTL is for claims that outlive their test, and those of e.short by far.
+// longTTL is for claims that outlive their test, and those of e.short by far. What fails after their end is excused.
 func (e *env) longTTL() time.Duration {
-	ttl := max(e.h.longTTL(e.traits), 4*e.Scaled(e.h.shortTTL(e.traits)))
-	if e.traits.MaxTTL > 0 {
-		ttl = min(ttl, e.traits.MaxTTL)
-	}
-	return ttl
+	ttl := max(e.h.longTTL(e.traits), 4*e.h.shortTTL(e.traits))
+	return e.Long(ttl, e.traits.MaxTTL)
 }
 
 // An env is what a row works with: two clients of one store and the name of a lock that nobody else uses.
@@ -58,7 +52,9 @@ func newEnv(t *pace.T, h Harness, s setting) *env {
 
 // open returns another client of the store, over the connection that the row runs on.
 func (e *env) open() driver.Driver {
+	end := e.Step()
 	d := e.h.Open(e.T)
+	end()
 	if e.s.wrap == nil {
 		return d
 	}

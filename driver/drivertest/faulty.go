@@ -121,9 +121,12 @@ func pass[T any](ctx context.Context, f *Faulty, call func(context.Context) (T, 
 	return v, err
 }
 
+// lateness bounds what comes late, so that a server that hangs keeps no test from its end.
+const lateness = time.Minute
+
 // later applies a call after a delay, even when its context has ended by then. Settle waits for it.
 func (f *Faulty) later(ctx context.Context, delay time.Duration, call func(context.Context)) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lateness)
 	f.late.Go(func() {
 		defer cancel()
 		if driver.Sleep(ctx, delay) == nil {

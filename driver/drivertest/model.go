@@ -134,10 +134,7 @@ func (m *model) draw() *modelled {
 	if m.traits.Weighted {
 		c = m.units(drawUnits(m.random))
 	}
-	if c.TTL = time.Minute; m.traits.MaxTTL > 0 {
-		c.TTL = min(c.TTL, m.traits.MaxTTL)
-	}
-	c.TTL = max(c.TTL, m.traits.MinTTL)
+	c.TTL = m.Long(max(time.Minute, m.traits.MinTTL), m.traits.MaxTTL)
 	c.Queue = m.random.IntN(6) > 0
 	drawn := &modelled{Claim: c}
 	m.claims = append(m.claims, drawn)

@@ -14,7 +14,7 @@ var watchRows = []row{
 		why:  "a change of the queue ends Watch, so that elections and dashboards need not poll",
 		run: func(e *env) {
 			changed := make(chan error, 1)
-			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			ctx, cancel := context.WithTimeout(context.Background(), e.patience())
 			defer cancel()
 			go func() { changed <- driver.Watch(ctx, e.other, e.name) }()
 			for {

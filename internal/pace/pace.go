@@ -2,8 +2,8 @@
 //
 // No time is long enough on every machine, and a time that is nearly long enough makes all tests slow. So a test begins
 // with short times. Where it fails after a stall that may explain the failure, it proves nothing: it is skipped, and runs
-// again with times that are twice as long. What fails on a machine that kept pace has failed, and so has what fails with
-// the longest times.
+// again with times that are twice as long. The same goes for a test that fails so late that claims may have ended which
+// were to outlive it. What fails on a machine that kept pace has failed, and so has what fails in the last attempt.
 package pace
 
 import (
@@ -19,34 +19,44 @@ const (
 
 	// most is how many times longer than on a quiet machine a test's times may be.
 	most = 16
+
+	// least is how often a test is tried at least. One that begins with long times needs more than one attempt, too.
+	least = 4
+
+	// bears is the stall that a test bears which has named no times. Clients and servers have limits of their own, and
+	// nothing on a quiet machine takes nearly so long.
+	bears = 500 * time.Millisecond
 )
 
 // A T is one attempt at a test. Its methods for failing end the attempt instead, where a stall may be the reason.
 type T struct {
 	*testing.T
-	scale int
-
-	mu      sync.Mutex
-	margin  time.Duration // a longer stall may spoil the attempt; zero: it does not depend on time so far
-	stall   time.Duration // the longest so far
-	given   bool          // the attempt was given up
+	scale   int
+	last    bool // there is no attempt after this one
 	virtual bool
+
+	mu     sync.Mutex
+	margin time.Duration // a longer stall may spoil the attempt
+	stall  time.Duration // the longest so far
+	ends   time.Time     // when the first thing ends that should outlive the attempt; zero: there is none
+	given  bool          // the attempt was given up
 }
 
 // Virtual returns a T for a test in a synctest bubble, where nothing stalls.
-func Virtual(t *testing.T) *T { return &T{T: t, scale: 1, virtual: true} }
+func Virtual(t *testing.T) *T { return &T{T: t, scale: 1, last: true, virtual: true} }
 
 // Run runs a test as a subtest, and again with longer times while stalls spoil it.
 func Run(t *testing.T, name string, test func(*T)) {
-	for scale := start(); try(t, name, scale, test); scale *= 2 {
-		slowDown(2 * scale)
+	for n, scale := 1, start(); try(t, name, n, scale, test); n++ {
+		scale = min(2*scale, most)
+		slowDown(scale)
 	}
 }
 
-// try makes one attempt and reports whether it was given up.
-func try(t *testing.T, name string, scale int, test func(*T)) (again bool) {
+// try makes the nth attempt and reports whether it was given up.
+func try(t *testing.T, name string, n, scale int, test func(*T)) (again bool) {
 	t.Run(name, func(t *testing.T) {
-		attempt := &T{T: t, scale: scale}
+		attempt := &T{T: t, scale: scale, margin: bears, last: scale >= most && n >= least}
 		stop := attempt.watch()
 		defer stop()
 		defer func() { again = attempt.isGiven() }()
@@ -58,7 +68,22 @@ func try(t *testing.T, name string, scale int, test func(*T)) (again bool) {
 // Scaled returns how long what takes d on a quiet machine takes in this attempt.
 func (t *T) Scaled(d time.Duration) time.Duration { return d * time.Duration(t.scale) }
 
-// TTL returns how long claims live that live for d on a quiet machine. The attempt depends on time from then on.
+// Long returns how long something lives that lives for d on a quiet machine and is to outlive the attempt, but not for
+// longer than limit, unless that is zero. What fails after its end is excused.
+func (t *T) Long(d, limit time.Duration) time.Duration {
+	d = t.Scaled(d)
+	if limit > 0 {
+		d = min(d, limit)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ends.IsZero() {
+		t.ends = time.Now().Add(d)
+	}
+	return d
+}
+
+// TTL returns how long claims live that live for d on a quiet machine. The attempt bears shorter stalls from then on.
 func (t *T) TTL(d time.Duration) time.Duration {
 	d = t.Scaled(d)
 	t.Margin(d / share)
@@ -69,9 +94,7 @@ func (t *T) TTL(d time.Duration) time.Duration {
 func (t *T) Margin(d time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.margin == 0 || d < t.margin {
-		t.margin = d
-	}
+	t.margin = min(t.margin, d)
 }
 
 // Step begins something that takes no time on a quiet machine, such as a request, and returns what ends it.
@@ -130,28 +153,42 @@ func (t *T) Fatalf(format string, args ...any) {
 // excuse ends the attempt before it fails, if a stall may be the reason.
 func (t *T) excuse(failure string) {
 	t.Helper()
-	if t.spoiled() && !t.Failed() {
-		t.giveUp(failure)
+	why := t.spoiled()
+	switch {
+	case why == "" || t.Failed():
+	case t.mayRepeat():
+		t.giveUp(why + "; " + failure)
+	default:
+		t.Logf("%s; but this was the last attempt, with times that are %d times those on a quiet machine", why, t.scale)
 	}
 }
 
-// spoiled reports whether there was a stall that may be why the attempt fails, and a longer one would show more.
-func (t *T) spoiled() bool {
+// spoiled says why the attempt may fail though what it tests is right. Empty: nothing is known that would be a reason.
+func (t *T) spoiled() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.margin > 0 && t.stall > t.margin && t.mayRepeat()
+	late := time.Since(t.ends)
+	switch {
+	case t.virtual:
+		return ""
+	case t.given:
+		return "the attempt was given up"
+	case t.stall > t.margin:
+		return fmt.Sprintf("the machine stalled for %v, and this test bears %v", t.stall, t.margin)
+	case !t.ends.IsZero() && late > 0:
+		return fmt.Sprintf("what was to outlive this test may have ended %v ago", late)
+	}
+	return ""
 }
 
-func (t *T) mayRepeat() bool { return !t.virtual && t.scale < most }
+func (t *T) mayRepeat() bool { return !t.last }
 
 func (t *T) giveUp(why string) {
 	t.Helper()
 	t.mu.Lock()
 	t.given = true
-	stall, margin := t.stall, t.margin
 	t.mu.Unlock()
-	t.Skipf("the machine stalled for %v, and this test bears %v; so it shows nothing, and runs again with longer times: %s",
-		stall, margin, why)
+	t.Skipf("this shows nothing, and runs again with longer times: %s", why)
 }
 
 func (t *T) isGiven() bool {

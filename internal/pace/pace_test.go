@@ -42,20 +42,57 @@ func TestInstantPassed(t *testing.T) {
 	}
 }
 
+// A test that begins with the longest times, because others stalled, is tried more than once.
+func TestLastAttempts(t *testing.T) {
+	t.Cleanup(func() { scale.Store(0) })
+	slowDown(most)
+	var last []bool
+	Run(t, "stalls", func(t *T) {
+		last = append(last, t.last)
+		t.Stalled(time.Hour)
+		if !t.last {
+			t.Errorf("a claim is gone")
+		}
+	})
+	if want := []bool{false, false, false, true}; !slices.Equal(last, want) {
+		t.Errorf("the attempts were the last one: %v, want %v", last, want)
+	}
+}
+
+// What was to outlive a test lives for longer when the test has taken longer than that, but not for longer than it can.
+func TestOutlived(t *testing.T) {
+	t.Cleanup(func() { scale.Store(0) })
+	var lives []time.Duration
+	Run(t, "slow", func(t *T) {
+		lives = append(lives, t.Long(time.Hour, 3*time.Hour))
+		t.Long(time.Nanosecond, 0) // the first counts
+		if len(lives) < 3 {
+			t.ends = time.Now().Add(-time.Minute)
+			t.Errorf("a claim is gone")
+		}
+	})
+	if want := []time.Duration{1 * time.Hour, 2 * time.Hour, 3 * time.Hour}; !slices.Equal(lives, want) {
+		t.Errorf("the claims lived for %v, want %v", lives, want)
+	}
+}
+
 // Only what a stall may explain is excused.
 func TestSpoiled(t *testing.T) {
+	const margin = time.Second / share
+	before, after := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
 	for name, row := range map[string]struct {
 		attempt *T
 		want    bool
 	}{
-		"a long stall":            {&T{scale: 1, margin: time.Second / share, stall: time.Second / 2}, true},
-		"a short stall":           {&T{scale: 1, margin: time.Second / share, stall: time.Second / 20}, false},
-		"no claim expires":        {&T{scale: 1, stall: time.Hour}, false},
-		"the longest times":       {&T{scale: most, margin: time.Second / share, stall: time.Hour}, false},
-		"virtual time is no time": {&T{scale: 1, margin: time.Second / share, stall: time.Hour, virtual: true}, false},
+		"a long stall":            {&T{margin: margin, stall: time.Second / 2}, true},
+		"a short stall":           {&T{margin: margin, stall: time.Second / 20}, false},
+		"long claims have ended":  {&T{margin: margin, ends: before}, true},
+		"long claims live":        {&T{margin: margin, ends: after}, false},
+		"it was given up before":  {&T{margin: margin, given: true}, true},
+		"virtual time is no time": {&T{margin: margin, stall: time.Hour, ends: before, virtual: true}, false},
 	} {
-		if got := row.attempt.spoiled(); got != row.want {
-			t.Errorf("%s: excused: %v, want %v", name, got, row.want)
+		if got := row.attempt.spoiled(); (got != "") != row.want {
+			t.Errorf("%s: excused with %q, want an excuse: %v", name, got, row.want)
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // Redis starts a redis-server that keeps nothing on disk. More arguments, like "--maxmemory", "3mb", go to the server;
@@ -64,7 +63,7 @@ func redisReady(ctx context.Context, s *Server) error {
 // one element a line.
 func (s *Server) RedisCommand(t testing.TB, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
 	answer, err := command(ctx, s.Addr, args...)
 	if err != nil {

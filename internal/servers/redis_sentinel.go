@@ -61,6 +61,15 @@ func redisSentinel(t testing.TB, g *SentinelGroup) *Server {
 	return s
 }
 
+// Steady has the sentinels bear it when a server is silent for minutes, for tests in which none fails: on a busy machine one
+// may be silent for longer than sentinels bear that are to notice a failure soon.
+func (g *SentinelGroup) Steady(t testing.TB) {
+	t.Helper()
+	for _, s := range g.Sentinels {
+		s.redisOK(t, "SENTINEL", "SET", g.Name, "down-after-milliseconds", "600000")
+	}
+}
+
 // Follow makes a Redis server a replica of another, and returns when it has what that one has.
 func (s *Server) Follow(t testing.TB, master *Server) {
 	t.Helper()

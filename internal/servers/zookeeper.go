@@ -173,7 +173,7 @@ func (s *Server) ZooKeeperLeads(t testing.TB) bool {
 // ZooKeeperWord sends one of ZooKeeper's four-letter words to the server, and returns the answer.
 func (s *Server) ZooKeeperWord(t testing.TB, word string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
 	answer, err := s.zookeeperWord(ctx, word)
 	for err != nil && ctx.Err() == nil { // a server may leave a question without an answer while it changes its role
