@@ -11,6 +11,9 @@ import (
 	"github.com/holdfast-go/holdfast/redislock"
 )
 
+// patiently is for clients that are to connect however busy the machine is.
+const patiently = "connecttimeout=5m"
+
 // suite runs the contract on what a URL names. server is the one that has a key.
 func suite(t *testing.T, url string, server func(t testing.TB, key string) *servers.Server) {
 	drivertest.Run(t, drivertest.Harness{
@@ -26,14 +29,14 @@ func suite(t *testing.T, url string, server func(t testing.TB, key string) *serv
 func TestDriver(t *testing.T) {
 	t.Parallel()
 	server := servers.Redis(t)
-	suite(t, "redis://"+server.Addr, func(testing.TB, string) *servers.Server { return server })
+	suite(t, "redis://"+server.Addr+"?"+patiently, func(testing.TB, string) *servers.Server { return server })
 }
 
 func TestDriverWithSentinels(t *testing.T) {
 	t.Parallel()
 	g := servers.RedisSentinel(t)
 	g.Steady(t)
-	suite(t, "redis-sentinel://"+addrs(g.Sentinels)+"/"+g.Name, masterOf(g))
+	suite(t, "redis-sentinel://"+addrs(g.Sentinels)+"/"+g.Name+"?"+patiently, masterOf(g))
 }
 
 func TestDriverWithReplicas(t *testing.T) {
@@ -43,7 +46,7 @@ func TestDriverWithReplicas(t *testing.T) {
 	}
 	g := servers.RedisSentinel(t)
 	g.Steady(t)
-	suite(t, "redis-sentinel://"+addrs(g.Sentinels)+"/"+g.Name+"?replicas=1", masterOf(g))
+	suite(t, "redis-sentinel://"+addrs(g.Sentinels)+"/"+g.Name+"?replicas=1&"+patiently, masterOf(g))
 }
 
 // masterOf is where a group with a master has all keys.
@@ -54,7 +57,7 @@ func masterOf(g *servers.SentinelGroup) func(t testing.TB, key string) *servers.
 func TestDriverOnCluster(t *testing.T) {
 	t.Parallel()
 	c := servers.RedisCluster(t, "--cluster-node-timeout", "600000") // no server fails, however long it is silent
-	suite(t, "redis-cluster://"+addrs(c.Masters[:2]), func(t testing.TB, key string) *servers.Server {
+	suite(t, "redis-cluster://"+addrs(c.Masters[:2])+"?"+patiently, func(t testing.TB, key string) *servers.Server {
 		return c.Owner(t, c.SlotOf(t, key))
 	})
 }

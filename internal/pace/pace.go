@@ -36,10 +36,11 @@ type T struct {
 	virtual bool
 
 	mu     sync.Mutex
-	margin time.Duration // a longer stall may spoil the attempt
-	stall  time.Duration // the longest so far
-	ends   time.Time     // when the first thing ends that should outlive the attempt; zero: there is none
-	given  bool          // the attempt was given up
+	margin time.Duration       // a longer stall may spoil the attempt
+	stall  time.Duration       // the longest so far
+	steps  map[*step]time.Time // those under way, since when
+	ends   time.Time           // when the first thing ends that should outlive the attempt; zero: there is none
+	given  bool                // the attempt was given up
 }
 
 // Virtual returns a T for a test in a synctest bubble, where nothing stalls.
@@ -97,10 +98,34 @@ func (t *T) Margin(d time.Duration) {
 	t.margin = min(t.margin, d)
 }
 
-// Step begins something that takes no time on a quiet machine, such as a request, and returns what ends it.
+// A step is something that takes no time on a quiet machine.
+type step struct{ _ byte } // each has an address of its own
+
+// Step begins something that takes no time on a quiet machine, such as a request, and returns what ends it. A failure that
+// comes before the end counts the time until then.
 func (t *T) Step() (end func()) {
-	began := time.Now()
-	return func() { t.Stalled(time.Since(began)) }
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s, began := new(step), time.Now()
+	if t.steps == nil {
+		t.steps = make(map[*step]time.Time)
+	}
+	t.steps[s] = began
+	return func() {
+		t.Stalled(time.Since(began))
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.steps, s)
+	}
+}
+
+// longest returns the longest stall so far. mu is held.
+func (t *T) longest() time.Duration {
+	d := t.stall
+	for _, began := range t.steps {
+		d = max(d, time.Since(began))
+	}
+	return d
 }
 
 // Time is [T.Step] for helpers that do not know whether their test is an attempt.
@@ -167,14 +192,14 @@ func (t *T) excuse(failure string) {
 func (t *T) spoiled() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	late := time.Since(t.ends)
+	late, stall := time.Since(t.ends), t.longest()
 	switch {
 	case t.virtual:
 		return ""
 	case t.given:
 		return "the attempt was given up"
-	case t.stall > t.margin:
-		return fmt.Sprintf("the machine stalled for %v, and this test bears %v", t.stall, t.margin)
+	case stall > t.margin:
+		return fmt.Sprintf("the machine stalled for %v, and this test bears %v", stall, t.margin)
 	case !t.ends.IsZero() && late > 0:
 		return fmt.Sprintf("what was to outlive this test may have ended %v ago", late)
 	}

@@ -86,6 +86,8 @@ func TestSpoiled(t *testing.T) {
 	}{
 		"a long stall":            {&T{margin: margin, stall: time.Second / 2}, true},
 		"a short stall":           {&T{margin: margin, stall: time.Second / 20}, false},
+		"a step goes on":          {&T{margin: margin, steps: map[*step]time.Time{{}: before}}, true},
+		"a step has begun":        {&T{margin: margin, steps: map[*step]time.Time{{}: time.Now()}}, false},
 		"long claims have ended":  {&T{margin: margin, ends: before}, true},
 		"long claims live":        {&T{margin: margin, ends: after}, false},
 		"it was given up before":  {&T{margin: margin, given: true}, true},
