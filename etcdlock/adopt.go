@@ -33,7 +33,7 @@ func (d *Driver) keep(ctx context.Context, c driver.Claim, s seat) (driver.Statu
 		return driver.Status{}, err
 	}
 	e := d.enter(c, s.key, s.token, l)
-	e.answered(s.token)
+	e.Answered(s.token)
 	return d.renew(ctx, e, c)
 }
 
@@ -123,7 +123,7 @@ func (d *Driver) attach(ctx context.Context, e *claim, own seat, c driver.Claim)
 // notesFor returns the lease for the note of a claim's end, for as long as a request may be late that was there before its TTL
 // becomes shorter; nil when it does not.
 func (d *Driver) notesFor(ctx context.Context, e *claim, own seat, c driver.Claim) (*lease, error) {
-	longest := e.hadTTL(time.Duration(own.TTL) * time.Millisecond)
+	longest := e.HadTTL(time.Duration(own.TTL) * time.Millisecond)
 	if longest <= c.TTL {
 		return nil, nil
 	}
@@ -132,14 +132,6 @@ func (d *Driver) notesFor(ctx context.Context, e *claim, own seat, c driver.Clai
 		return nil, err
 	}
 	return l, l.extend(longest)(ctx)
-}
-
-// hadTTL notes a TTL that the claim had, and returns the longest.
-func (e *claim) hadTTL(ttl time.Duration) time.Duration {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.longest = max(e.longest, ttl)
-	return e.longest
 }
 
 // attachOnce does so unless the record has changed since it was read, and then reads it again.

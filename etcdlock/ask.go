@@ -126,7 +126,7 @@ func (s *search[T]) failure() error {
 // begin asks a member.
 func (s *search[T]) begin(m *member) {
 	m.hurryUp()
-	s.d.run(func() {
+	s.d.running.Go(func() {
 		ctx, cancel := context.WithTimeout(s.ctx, attemptTime)
 		defer cancel()
 		answer, err := s.question(ctx, m)

@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // A Driver keeps queues of claims in etcd. Besides [driver.Driver] it is a [driver.Waiter], [driver.Listener], [driver.Renewer],
@@ -23,14 +24,15 @@ type Driver struct {
 	format   int
 	lifetime context.Context // ends with Close
 	end      context.CancelFunc
-	running  group
+	running  leased.Group
 	traits   func() driver.Traits
 	ears     *ears
+
+	claims leased.Claims[*claim]
 
 	mu      sync.Mutex
 	slots   map[int64]*slot  // leases of claims by their time in seconds
 	shelves map[int64]*shelf // leases of notes
-	claims  map[claimID]*claim
 }
 
 var (
@@ -60,7 +62,7 @@ func New(client *clientv3.Client, opts *Options) (*Driver, error) {
 	}
 	d := &Driver{
 		client: client, members: members, keys: keys, format: recordFormat,
-		slots: make(map[int64]*slot), shelves: make(map[int64]*shelf), claims: make(map[claimID]*claim),
+		slots: make(map[int64]*slot), shelves: make(map[int64]*shelf),
 	}
 	d.ears = newEars(d)
 	d.lifetime, d.end = context.WithCancel(context.Background())
@@ -122,23 +124,13 @@ func (d *Driver) shortestLease(ctx context.Context) (time.Duration, error) {
 // Close ends all waits, and closes the connection unless it was passed to New. Claims live until their TTL.
 func (d *Driver) Close() error {
 	d.end()
-	d.running.wait()
-	d.stopTimers()
+	d.running.Wait()
+	d.claims.Stop()
 	d.members.close()
 	if d.owned {
 		return d.client.Close()
 	}
 	return nil
-}
-
-func (d *Driver) stopTimers() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, e := range d.claims {
-		e.mu.Lock()
-		e.timer.Stop()
-		e.mu.Unlock()
-	}
 }
 
 // begin checks a claim before anything is sent.

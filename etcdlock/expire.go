@@ -13,58 +13,14 @@ import (
 // The lease of a claim is shared with other claims, so it does not end when this one is no longer renewed. While this
 // process lives, it takes such claims out of the queue by itself; when it does not, the lease ends.
 
-// live makes the claim live for ttl from this instant. It reports whether the claim had not ended.
-func (e *claim) live(ttl time.Duration, from instant) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.isOver() || e.leaving {
-		return false
-	}
-	e.ttl, e.longest, e.until = ttl, max(e.longest, ttl), from.add(ttl)
-	if e.timer == nil {
-		e.timer = time.AfterFunc(e.until.sub(now()), e.expire)
-	} else {
-		e.timer.Reset(e.until.sub(now()))
-	}
-	return true
-}
-
-// expire ends a claim that was not renewed. The timer calls it.
+// expire takes a claim out of the queue that was not renewed. It is over at once; meanwhile it counts as leaving.
 func (e *claim) expire() {
-	if e.renewedMeanwhile() {
-		return
-	}
-	e.end()
-	e.d.run(func() {
+	e.End()
+	e.d.running.Go(func() {
 		e.remove()
-		e.left()
+		e.Left()
 		e.bury()
 	})
-}
-
-func (e *claim) renewedMeanwhile() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	left := e.until.sub(now())
-	if left > 0 && !e.isOver() {
-		e.timer.Reset(left)
-	}
-	e.leaving = left <= 0
-	return left > 0
-}
-
-// left notes that the claim is out of the queue, or another client's.
-func (e *claim) left() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.leaving = false
-}
-
-// isLeaving reports whether the claim is on its way out: whatever the server says of it will soon be wrong.
-func (e *claim) isLeaving() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.leaving
 }
 
 // remove deletes a claim until that is confirmed, or its lease is gone. The lease may live on for other claims, so a
@@ -94,11 +50,11 @@ func (e *claim) removeOnce() error {
 	l := e.leased()
 	ctx, cancel := context.WithTimeout(e.d.lifetime, l.ttl/attemptPart)
 	defer cancel()
-	note := tomb{Token: e.tokenNow()}
+	note := tomb{Token: e.Token()}
 	_, _, err := e.d.finish(ctx, ending{
 		there:  clientv3.Compare(clientv3.LeaseValue(e.key), "=", l.id),
 		remove: clientv3.OpDelete(e.key),
-		tomb:   e.tomb, note: note, ttl: e.lifetimeOfNote(),
+		tomb:   e.tomb, note: note, ttl: e.Longest(),
 		otherwise: func(notes clientv3.LeaseID) []clientv3.Op {
 			unseen := []clientv3.Cmp{e.nowhere(), absent(e.tomb)}
 			return []clientv3.Op{clientv3.OpTxn(unseen, []clientv3.Op{e.d.bury(e.tomb, notes, note)}, nil)}

@@ -22,7 +22,7 @@ type follow struct {
 func (d *Driver) follow(ctx context.Context, key string, opts ...clientv3.OpOption) *follow {
 	ctx, cancel := context.WithCancel(ctx)
 	news := make(chan clientv3.WatchResponse)
-	d.run(func() {
+	d.running.Go(func() {
 		defer close(news)
 		defer cancel()
 		opts := append(opts, clientv3.WithCreatedNotify())

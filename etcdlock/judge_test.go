@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // drawSeats returns a queue, oldest first. Some of the granted claims note their bounds, as they were when more claims
@@ -15,7 +16,7 @@ import (
 func drawSeats(r *rand.Rand) []seat {
 	limits := [][]int64{{1}, {3}, {driver.All}, {1, 2, 5}, {2, 3, driver.All}}[r.IntN(5)]
 	all := make([]seat, 1+r.IntN(9))
-	b := fit{Limit: driver.All}
+	b := leased.NoBounds()
 	gone := int64(0) // weight of claims that were ahead when the bounds were noted
 	for i := range all {
 		limit := limits[r.IntN(len(limits))]
@@ -24,9 +25,9 @@ func drawSeats(r *rand.Rand) []seat {
 		if r.IntN(4) == 0 {
 			s.Weight = limit
 		}
-		b = b.add(s.record)
+		b = b.Add(s.seat())
 		if b.Sum+gone <= b.Limit && r.IntN(3) == 0 {
-			s.Fits = &fit{Sum: b.Sum + gone, Limit: b.Limit}
+			s.Fits = &leased.Bounds{Sum: b.Sum + gone, Limit: b.Limit}
 		}
 		if gone > 0 || r.IntN(4) == 0 {
 			gone++
@@ -64,26 +65,26 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func compare(me seat, ahead []seat, complete bool, got verdict, want driver.Status) string {
-	at := slices.IndexFunc(ahead, func(s seat) bool { return s.key == got.watch })
+func compare(me seat, ahead []seat, complete bool, got leased.Verdict, want driver.Status) string {
+	at := slices.IndexFunc(ahead, func(s seat) bool { return s.key == got.Watch })
 	switch {
-	case got.granted != want.Granted:
+	case got.Granted != want.Granted:
 		return "the rule says otherwise"
-	case got.granted:
+	case got.Granted:
 		return ""
-	case complete && (got.retry > 0) != (want.Retry > 0), got.retry > 0 && want.Retry == 0:
+	case complete && (got.Retry > 0) != (want.Retry > 0), got.Retry > 0 && want.Retry == 0:
 		return "only the next in line asks again"
-	case got.until == anyEnd:
+	case got.Until == leased.AnyEnd:
 		return ""
 	case at < 0:
 		return "what it waits for is not ahead of it"
-	case got.until == itsEnd && judgeAll(me, ahead[at:at+1]).granted:
+	case got.Until == leased.ItsEnd && judgeAll(me, ahead[at:at+1]).Granted:
 		return "what it waits for does not rule it out"
-	case got.until == itsTurn && isGranted(ahead[at:]):
+	case got.Until == leased.ItsTurn && leased.AllGranted(leasedSeats(ahead[at:])):
 		return "what it waits for is granted, and would never tell"
-	case got.sure && len(ahead) != 1:
+	case got.Sure && len(ahead) != 1:
 		return "not sure: others are ahead"
-	case got.sure && !me.exclusive():
+	case got.Sure && !me.exclusive():
 		return "it would not note its bounds for those who wait until it is granted"
 	}
 	return ""
@@ -99,9 +100,9 @@ func TestJudgeByTheNewest(t *testing.T) {
 	if _, ok := judge(me, ahead, false); ok {
 		t.Error("judged without knowing who is ahead")
 	}
-	ahead[markEvery].Fits = &fit{Sum: 5000, Limit: driver.All}
+	ahead[markEvery].Fits = &leased.Bounds{Sum: 5000, Limit: driver.All}
 	v, ok := judge(me, ahead, false)
-	if want := int64(5000 + markEvery + 1); !ok || !v.granted || v.fits.Sum != want {
+	if want := int64(5000 + markEvery + 1); !ok || !v.Granted || v.Bounds.Sum != want {
 		t.Errorf("got %+v, %v; want a grant that sums up to %d", v, ok, want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // leaseSlack is what a lease lives longer than its claims, so that one keep-alive serves all requests of this time.
@@ -33,23 +34,23 @@ type lease struct {
 	own     bool          // of one claim that was left alone: only requests for that one extend it
 
 	mu     sync.Mutex
-	full   bool          // it is not kept alive any more
-	ttl    time.Duration // what the server granted
-	until  instant       // it lives at least until then: counted from before the request that was answered last
-	used   instant
+	full   bool           // it is not kept alive any more
+	ttl    time.Duration  // what the server granted
+	until  leased.Instant // it lives at least until then: counted from before the request that was answered last
+	used   leased.Instant
 	flight *flight // the newest keep-alive, under way or not
 }
 
 // A flight is a keep-alive under way.
 type flight struct {
-	sent   instant
+	sent   leased.Instant
 	landed chan struct{} // closed when err is valid
 	err    error
 }
 
 // leaseFor returns the lease for claims of this TTL. The first call for a TTL takes a round trip.
 func (d *Driver) leaseFor(ctx context.Context, ttl time.Duration) (*lease, error) {
-	return d.slot(leaseTime(ttl)).await(ctx)
+	return d.slot(leaseTime(ttl)).Await(ctx)
 }
 
 // leaseOf returns the lease to attach a claim to. One that is left alone has its own, which ends with its TTL, whatever
@@ -74,16 +75,12 @@ func (l *lease) serves(c driver.Claim) bool {
 }
 
 // A slot is a place for a lease that is granted or about to be.
-type slot struct {
-	ready chan struct{} // closed when the rest is valid
-	lease *lease
-	err   error
-}
+type slot = leased.Slot[*lease]
 
 func (d *Driver) slot(seconds int64) *slot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if s := d.slots[seconds]; s != nil && s.usable() {
+	if s := d.slots[seconds]; s != nil && s.IsUsable() {
 		return s
 	}
 	d.slots[seconds] = d.newSlot(seconds)
@@ -92,44 +89,24 @@ func (d *Driver) slot(seconds int64) *slot {
 
 // newSlot begins to grant a lease.
 func (d *Driver) newSlot(seconds int64) *slot {
-	s := &slot{ready: make(chan struct{})}
-	d.run(func() { d.fill(s, seconds) })
+	s := leased.NewSlot[*lease]()
+	d.running.Go(func() { d.fill(s, seconds) })
 	return s
-}
-
-// await returns the lease when it is granted.
-func (s *slot) await(ctx context.Context) (*lease, error) {
-	select {
-	case <-s.ready:
-		return s.lease, s.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// usable reports whether a lease is on its way, or there and alive.
-func (s *slot) usable() bool {
-	select {
-	case <-s.ready:
-		return s.err == nil && s.lease.alive()
-	default:
-		return true
-	}
 }
 
 // fill grants the lease and begins to keep it.
 func (d *Driver) fill(s *slot, seconds int64) {
-	defer close(s.ready)
 	ctx, cancel := context.WithTimeout(d.lifetime, time.Duration(seconds)*time.Second)
 	defer cancel()
-	s.lease, s.err = d.grant(ctx, seconds)
-	if s.err == nil {
-		d.run(s.lease.keep)
+	l, err := d.grant(ctx, seconds)
+	if err == nil {
+		d.running.Go(l.keep)
 	}
+	s.Fill(l, err)
 }
 
 func (d *Driver) grant(ctx context.Context, seconds int64) (*lease, error) {
-	sent := now()
+	sent := leased.Now()
 	granted, err := d.grantLease(ctx, seconds)
 	if err != nil {
 		return nil, explain(err)
@@ -137,7 +114,7 @@ func (d *Driver) grant(ctx context.Context, seconds int64) (*lease, error) {
 	ttl := time.Duration(granted.TTL) * time.Second
 	return &lease{
 		d: d, id: granted.ID, seconds: seconds, lost: make(chan struct{}),
-		ttl: ttl, until: sent.add(ttl), used: sent,
+		ttl: ttl, until: sent.Add(ttl), used: sent,
 	}, nil
 }
 
@@ -156,11 +133,11 @@ func (d *Driver) revokeLease(ctx context.Context, id clientv3.LeaseID) error {
 	return err
 }
 
-// alive reports whether the server is known to have the lease still.
-func (l *lease) alive() bool {
+// IsAlive reports whether the server is known to have the lease still.
+func (l *lease) IsAlive() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return !l.isLost() && now() < l.until
+	return !l.isLost() && leased.Now() < l.until
 }
 
 func (l *lease) isLost() bool {
@@ -177,14 +154,14 @@ func (l *lease) isLost() bool {
 func (l *lease) extend(ttl time.Duration) (await func(context.Context) error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t := now()
+	t := leased.Now()
 	l.used = t
 	switch {
 	case l.isLost():
 		return func(context.Context) error { return errLeaseLost }
-	case l.until.sub(t) >= ttl:
+	case l.until.Sub(t) >= ttl:
 		return func(context.Context) error { return nil }
-	case l.flight == nil || l.flight.over() || l.flight.sent.add(l.ttl).sub(t) < ttl:
+	case l.flight == nil || l.flight.over() || l.flight.sent.Add(l.ttl).Sub(t) < ttl:
 		l.launch(t)
 	}
 	return l.flight.await
@@ -199,10 +176,10 @@ func (l *lease) extendFor(c driver.Claim) (await func(context.Context) error) {
 }
 
 // launch sends a keep-alive. l.mu is held.
-func (l *lease) launch(sent instant) {
+func (l *lease) launch(sent leased.Instant) {
 	f := &flight{sent: sent, landed: make(chan struct{})}
 	l.flight = f
-	l.d.run(func() {
+	l.d.running.Go(func() {
 		defer close(f.landed)
 		f.err = l.keepAlive(f.sent)
 	})
@@ -229,7 +206,7 @@ func (f *flight) await(ctx context.Context) error {
 // attemptPart is the part of a lease's time after which a keep-alive is given up and sent anew.
 const attemptPart = 4
 
-func (l *lease) keepAlive(sent instant) error {
+func (l *lease) keepAlive(sent leased.Instant) error {
 	ctx, cancel := context.WithTimeout(l.d.lifetime, l.ttl/attemptPart)
 	defer cancel()
 	left, _, err := ask(ctx, l.d, func(ctx context.Context, m *member) (int64, error) { return m.keepAlive(ctx, l.id) })
@@ -242,7 +219,7 @@ func (l *lease) keepAlive(sent instant) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.until = max(l.until, sent.add(time.Duration(left)*time.Second))
+	l.until = max(l.until, sent.Add(time.Duration(left)*time.Second))
 	return nil
 }
 
@@ -292,7 +269,7 @@ func (l *lease) tend() time.Duration {
 		return -1
 	}
 	if err := l.touch(); err != nil {
-		if !l.alive() {
+		if !l.IsAlive() {
 			l.abandon()
 			return -1
 		}
@@ -304,7 +281,7 @@ func (l *lease) tend() time.Duration {
 // touch sends a keep-alive, without counting as use.
 func (l *lease) touch() error {
 	l.mu.Lock()
-	l.launch(now())
+	l.launch(leased.Now())
 	f := l.flight
 	l.mu.Unlock()
 	return f.await(l.d.lifetime)
@@ -313,7 +290,7 @@ func (l *lease) touch() error {
 func (l *lease) idle() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return now().sub(l.used) > idleTimes*l.ttl
+	return leased.Now().Sub(l.used) > idleTimes*l.ttl
 }
 
 // abandon gives up a lease that could not be kept alive. Whoever had claims on it has lost them by now, so it is

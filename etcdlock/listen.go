@@ -32,10 +32,8 @@ func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop
 
 // keyOf is the key of a claim, and the revision at which it was read. What is not there has ended.
 func (d *Driver) keyOf(ctx context.Context, c driver.Claim) (key string, read int64, err error) {
-	if e := d.known(idOf(c)); e != nil && !e.isGone() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		return e.key, e.read, nil
+	if e := d.claims.Known(c); e != nil && !e.isGone() {
+		return e.key, e.Revision(), nil
 	}
 	s, ok, err := d.find(ctx, c)
 	if err == nil && !ok {
@@ -47,7 +45,7 @@ func (d *Driver) keyOf(ctx context.Context, c driver.Claim) (key string, read in
 // listenAlone listens for one claim.
 func (d *Driver) listenAlone(key string, moved func()) (stop func()) {
 	ctx, cancel := context.WithCancel(d.lifetime)
-	d.run(func() {
+	d.running.Go(func() {
 		for ctx.Err() == nil {
 			for r := range d.follow(ctx, key).news {
 				if r.Created || len(r.Events) > 0 {
@@ -99,7 +97,7 @@ func (es *ears) listen(key string, since int64, moved func()) (stop func()) {
 	remove := e.listeners.Add(moved)
 	if !es.open {
 		es.open = true
-		es.d.run(es.stay)
+		es.d.running.Go(es.stay)
 	}
 	return sync.OnceFunc(func() { es.stop(e, remove) })
 }
@@ -157,7 +155,7 @@ func (es *ears) stream() {
 	}
 	es.startAnew()
 	sent := make(chan struct{})
-	es.d.run(func() {
+	es.d.running.Go(func() {
 		defer close(sent)
 		es.speak(s)
 	})

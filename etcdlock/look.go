@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // A scope is how much of the queue is read to know how a claim stands. To find the newest of many keys the server looks at
@@ -24,8 +25,8 @@ const (
 type inquiry struct {
 	claim   *claim
 	scope   scope
-	verdict verdict // what is known already
-	places  [3]int  // of the claim, of those ahead or what it waits for, and of who came last, among the answers
+	verdict leased.Verdict // what is known already
+	places  [3]int         // of the claim, of those ahead or what it waits for, and of who came last, among the answers
 }
 
 // inquiries are what one transaction reads about some claims.
@@ -40,10 +41,10 @@ func (qs *inquiries) add(q inquiry) inquiry {
 	q.places[0] = qs.ask(clientv3.OpGet(e.key))
 	switch q.scope {
 	case justAhead:
-		q.places[1] = qs.ask(clientv3.OpGet(q.verdict.watch))
+		q.places[1] = qs.ask(clientv3.OpGet(q.verdict.Watch))
 		return q
 	case allAhead:
-		q.places[1] = qs.ask(e.aheadOp(e.tokenNow(), lookAheadShared))
+		q.places[1] = qs.ask(e.aheadOp(e.Token(), lookAheadShared))
 	}
 	q.places[2] = qs.askLast(e)
 	return q
@@ -69,13 +70,11 @@ func (qs *inquiries) askLast(e *claim) (place int) {
 
 // inquiry says how much to read of a claim. A brief one is content to know that the claim waits still.
 func (e *claim) inquiry(brief bool) inquiry {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	q := inquiry{claim: e, verdict: e.verdict}
+	q := inquiry{claim: e, verdict: e.Verdict()}
 	switch {
-	case e.granted && (e.alone || e.fits != fit{}):
+	case q.verdict.Granted && (e.alone || e.Bounds() != leased.Bounds{}):
 		q.scope = justHeld
-	case brief && !e.granted && e.verdict.watch != "" && e.verdict.until != anyEnd:
+	case brief && !q.verdict.Granted && q.verdict.Watch != "" && q.verdict.Until != leased.AnyEnd:
 		q.scope = justAhead
 	}
 	return q
@@ -89,12 +88,12 @@ func (d *Driver) read(q inquiry, answer *clientv3.TxnResponse) (v view, err erro
 	switch {
 	case err != nil:
 		return v, err
-	case len(own) == 0 || own[0].token != e.tokenNow():
+	case len(own) == 0 || own[0].token != e.Token():
 		return v, driver.ErrGone
 	}
 	v.own = own[0]
 	if q.scope == justAhead {
-		v.blocked, v.behind = d.isBlocked(q, v.own, rangeOf(answer, q.places[1]).Kvs), e.isFollowed()
+		v.blocked, v.behind = d.isBlocked(q, v.own, rangeOf(answer, q.places[1]).Kvs), e.IsFollowed()
 		return v, nil
 	}
 	last := rangeOf(answer, q.places[2]).Kvs
@@ -111,14 +110,7 @@ func (d *Driver) isBlocked(q inquiry, own seat, kvs []*mvccpb.KeyValue) bool {
 		return false
 	}
 	s, ok, err := d.seat(q.claim.queue, kvs[0])
-	return ok && err == nil && (q.verdict.until != itsTurn || s.Fits == nil)
-}
-
-// isFollowed reports whether others were behind the claim at the last look for them.
-func (e *claim) isFollowed() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.behind
+	return ok && err == nil && (q.verdict.Until != leased.ItsTurn || s.Fits == nil)
 }
 
 // conclude notes what an inquiry found, and answers about the claim. When what it waited for has ended, that takes another
@@ -126,9 +118,9 @@ func (e *claim) isFollowed() bool {
 func (d *Driver) conclude(ctx context.Context, q inquiry, v view) (driver.Status, error) {
 	e := q.claim
 	switch {
-	case e.isGranted():
+	case e.IsGranted():
 		d.markAgain(e, v)
-		return e.note(v, verdict{granted: true}), nil
+		return e.note(v, leased.Verdict{Granted: true}), nil
 	case q.scope == allAhead:
 		return d.settle(ctx, e, v)
 	case v.blocked:

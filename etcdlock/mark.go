@@ -4,6 +4,8 @@ import (
 	"context"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // worthMarking reports whether a granted claim should note that in its key: others wait behind it for that, or the
@@ -21,17 +23,15 @@ func (v view) worthMarking() bool {
 
 // markAgain does so where it failed when the claim was granted: those behind it may wait for that alone.
 func (d *Driver) markAgain(e *claim, v view) {
-	e.mu.Lock()
-	bounds := e.fits
-	e.mu.Unlock()
-	if v.behind && bounds != (fit{}) && !v.own.exclusive() && v.own.Fits == nil {
-		d.run(func() { d.mark(e, v.own, bounds) })
+	bounds := e.Bounds()
+	if v.behind && bounds != (leased.Bounds{}) && !v.own.exclusive() && v.own.Fits == nil {
+		d.running.Go(func() { d.mark(e, v.own, bounds) })
 	}
 }
 
 // mark notes in the key that the claim is granted, and its bounds. Should that fail, those behind read further, and
 // the next of them learns at its renewal.
-func (d *Driver) mark(e *claim, own seat, bounds fit) {
+func (d *Driver) mark(e *claim, own seat, bounds leased.Bounds) {
 	ctx, cancel := context.WithTimeout(d.lifetime, e.leased().ttl/attemptPart)
 	defer cancel()
 	own.Fits = &bounds

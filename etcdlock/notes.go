@@ -19,7 +19,14 @@ type shelf struct {
 
 // noteLease returns a lease for the note of an end, which the caller extends.
 func (d *Driver) noteLease(ctx context.Context, ttl time.Duration) (*lease, error) {
-	return d.place(ttl).await(ctx)
+	return d.place(ttl).Await(ctx)
+}
+
+// prepareNotes begins to grant the lease for notes that are kept for this long.
+func (d *Driver) prepareNotes(ttl time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.shelf(leaseTime(ttl))
 }
 
 // place takes a place on the shelf for this time.
@@ -41,26 +48,22 @@ func (d *Driver) shelf(seconds int64) *shelf {
 		d.shelves[seconds] = s
 	}
 	switch {
-	case s.current != nil && s.current.usable() && s.taken < notesPerLease:
+	case s.current != nil && s.current.IsUsable() && s.taken < notesPerLease:
 		return s
 	case s.current != nil:
-		s.current.retire()
+		retire(s.current)
 	}
-	if s.current, s.next, s.taken = s.next, nil, 0; s.current == nil || !s.current.usable() {
+	if s.current, s.next, s.taken = s.next, nil, 0; s.current == nil || !s.current.IsUsable() {
 		s.current = d.newSlot(seconds)
 	}
 	return s
 }
 
 // retire lets a lease end by itself.
-func (s *slot) retire() {
-	select {
-	case <-s.ready:
-		if s.err == nil {
-			s.lease.retire()
-		}
-	default: // it is not granted yet, and ends when nobody has used it for a while
-	}
+func retire(s *slot) {
+	if l, ok := s.Lease(); ok {
+		l.retire()
+	} // else it is not granted yet, and ends when nobody has used it for a while
 }
 
 func (l *lease) retire() {

@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // Queue returns the live claims on a lock, as [driver.Driver] says. Since is by the clock of the client that made the
@@ -40,15 +41,15 @@ func oldestFirst() clientv3.OpOption {
 // entries judges claims, oldest first.
 func entries(name string, seats []seat, left map[clientv3.LeaseID]time.Duration) []driver.Entry {
 	list := make([]driver.Entry, len(seats))
-	b := fit{Limit: driver.All}
+	b := leased.NoBounds()
 	for i, s := range seats {
-		b = b.add(s.record)
+		b = b.Add(s.seat())
 		list[i] = driver.Entry{
 			Claim: driver.Claim{
 				Name: name, ID: s.id, Weight: s.Weight, Limit: s.Limit, TTL: s.ttl(), Queue: true,
 				Owner: string(s.Owner), Value: string(s.Value), Token: s.token,
 			},
-			Granted: b.Sum <= b.Limit, // once it is not, it never is again
+			Granted: b.Fit(), // once it is not, it never is again
 			Since:   time.UnixMilli(s.Since),
 			Left:    s.left(left[s.lease]),
 		}

@@ -7,6 +7,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // A view is a claim with those ahead of it, as read at one revision.
@@ -81,17 +82,17 @@ func (l line) before(token uint64) line {
 }
 
 // judge judges the claim of a view. Where the claims ahead that were read do not suffice, it reads more of them.
-func (d *Driver) judge(ctx context.Context, e *claim, v view) (verdict, error) {
+func (d *Driver) judge(ctx context.Context, e *claim, v view) (leased.Verdict, error) {
 	for n := int64(lookAheadShared); ; n *= lookAheadGrowth {
 		if judged, ok := judge(v.own, v.ahead.seats, v.ahead.complete); ok {
 			return judged, nil
 		}
 		answer, _, err := d.do(ctx, e.aheadOp(v.own.token, n))
 		if err != nil {
-			return verdict{}, explain(err)
+			return leased.Verdict{}, explain(err)
 		}
 		if v.ahead, err = d.line(e, (*pb.RangeResponse)(answer.Get())); err != nil {
-			return verdict{}, err
+			return leased.Verdict{}, err
 		}
 	}
 }
@@ -102,39 +103,13 @@ func (d *Driver) settle(ctx context.Context, e *claim, v view) (driver.Status, e
 	if err != nil {
 		return driver.Status{}, err
 	}
-	if judged.granted && v.worthMarking() {
-		d.run(func() { d.mark(e, v.own, judged.fits) })
+	if judged.Granted && v.worthMarking() {
+		d.running.Go(func() { d.mark(e, v.own, judged.Bounds) })
 	}
 	return e.note(v, judged), nil
 }
 
-// note notes what was read, and answers about it. Readings of several calls are noted in any order: an older one does
-// not replace what a newer one found, but a grant holds for good.
-func (e *claim) note(v view, judged verdict) driver.Status {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	granted, verdict := e.granted, e.verdict
-	e.granted = e.granted || judged.granted
-	if judged.fits != (fit{}) {
-		e.fits = judged.fits
-	}
-	if v.revision >= e.read {
-		e.revoked, e.behind = v.own.Revoked, v.behind
-		e.verdict, e.read = judged, v.revision
-	}
-	if e.granted != granted || e.verdict.watch != verdict.watch || e.verdict.until != verdict.until {
-		e.tell()
-	}
-	return driver.Status{
-		Token: v.own.token, Granted: e.granted, TTL: e.ttl, Retry: judged.retry,
-		Contended: e.behind, Revoked: e.granted && e.revoked,
-	}
-}
-
-// tell lets a Wait under way look at what a renewal found.
-func (e *claim) tell() {
-	select {
-	case e.news <- struct{}{}:
-	default: // it is about to look anyway
-	}
+// note notes what was read, and answers about it.
+func (e *claim) note(v view, judged leased.Verdict) driver.Status {
+	return e.Note(leased.Reading{Verdict: judged, Behind: v.behind, Revoked: v.own.Revoked, Revision: v.revision})
 }

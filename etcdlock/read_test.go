@@ -3,31 +3,33 @@ package etcdlock
 import (
 	"context"
 	"testing"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // watching returns a claim whose own key is watched since this revision.
 func watching(since int64) *claim {
-	return &claim{
-		news: make(chan struct{}, 1), over: make(chan struct{}), lease: &lease{lost: make(chan struct{})},
-		self: &follow{since: since},
-	}
+	e := &claim{lease: &lease{lost: make(chan struct{})}, self: &follow{since: since}}
+	e.Begin(leased.ID{}, time.Hour, func() {})
+	return e
 }
 
 // A renewal reads that the claim waits for P. P ends, and a look finds that it waits for Q. Then the renewal is noted.
 func TestOlderReadingIsNotedLater(t *testing.T) {
 	e := watching(5)
-	e.note(view{revision: 12, behind: true}, verdict{watch: "Q"})
-	<-e.news
-	st := e.note(view{revision: 10}, verdict{watch: "P"})
+	e.note(view{revision: 12, behind: true}, leased.Verdict{Watch: "Q"})
+	<-e.News()
+	st := e.note(view{revision: 10}, leased.Verdict{Watch: "P"})
 	if key, _ := e.blocker(); key != "Q" {
 		t.Errorf("the claim waits for %s, which has ended; want Q", key)
 	}
-	if len(e.news) > 0 || !st.Contended {
+	if len(e.News()) > 0 || !st.Contended {
 		t.Errorf("an older reading is told as news, or in the answer: %+v", st)
 	}
-	if st := e.note(view{revision: 11}, verdict{granted: true}); !st.Granted {
+	if st := e.note(view{revision: 11}, leased.Verdict{Granted: true}); !st.Granted {
 		t.Error("a grant was read, and is not noted since the reading is older")
 	}
 }
@@ -38,11 +40,11 @@ func TestLookIsDueAfterAnOlderReading(t *testing.T) {
 	only := &member{kv: unanswered{}}
 	e.d = &Driver{members: &members{list: []*member{only}, current: only}}
 	e.ahead = &follow{key: "Q", since: 12}
-	e.note(view{revision: 12}, verdict{watch: "Q", sure: true})
+	e.note(view{revision: 12}, leased.Verdict{Watch: "Q", Sure: true})
 	if _, err := e.lookAgain(context.Background()); err == nil {
 		t.Fatal("the look is answered")
 	}
-	e.note(view{revision: 19}, verdict{watch: "Q", sure: true})
+	e.note(view{revision: 19}, leased.Verdict{Watch: "Q", Sure: true})
 	if !e.unread() {
 		t.Error("the look that failed is no longer due")
 	}

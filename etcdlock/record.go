@@ -1,15 +1,14 @@
 package etcdlock
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // recordFormat is the version of what this driver writes. It reads that and the one before.
@@ -17,24 +16,17 @@ const recordFormat = 1
 
 // A record is what the key of a claim holds.
 type record struct {
-	Format  int   `json:"v"`
-	Owner   text  `json:"owner,omitempty"`
-	Value   text  `json:"value,omitempty"`
-	Weight  int64 `json:"weight"`
-	Limit   int64 `json:"limit"`
-	TTL     int64 `json:"ttl"`   // milliseconds
-	Since   int64 `json:"since"` // milliseconds since 1970, by the client's clock
-	Revoked bool  `json:"revoked,omitempty"`
-	Fits    *fit  `json:"fits,omitempty"` // the claim is granted
+	Format  int            `json:"v"`
+	Owner   leased.Text    `json:"owner,omitempty"`
+	Value   leased.Text    `json:"value,omitempty"`
+	Weight  int64          `json:"weight"`
+	Limit   int64          `json:"limit"`
+	TTL     int64          `json:"ttl"`   // milliseconds
+	Since   int64          `json:"since"` // milliseconds since 1970, by the client's clock
+	Revoked bool           `json:"revoked,omitempty"`
+	Fits    *leased.Bounds `json:"fits,omitempty"` // the claim is granted
 
 	Detached bool `json:"detached,omitempty"`
-}
-
-// A fit bounds a granted claim and all that were ahead of it when it was granted: nothing is ever put in ahead, so the
-// sum can only become less and the limit greater.
-type fit struct {
-	Sum   int64 `json:"sum"`
-	Limit int64 `json:"limit"`
 }
 
 // A tomb is what is noted of a claim that ended, so that a late duplicate of its request queues nothing and a repeated
@@ -60,7 +52,7 @@ func (s seat) exclusive() bool { return s.Weight == s.Limit }
 
 func (d *Driver) newRecord(c driver.Claim) record {
 	return record{
-		Format: d.format, Owner: text(c.Owner), Value: text(c.Value), Weight: c.Weight, Limit: c.Limit,
+		Format: d.format, Owner: leased.Text(c.Owner), Value: leased.Text(c.Value), Weight: c.Weight, Limit: c.Limit,
 		TTL: milliseconds(c.TTL), Since: time.Now().UnixMilli(), Detached: c.Detached,
 	}
 }
@@ -70,24 +62,15 @@ func milliseconds(d time.Duration) int64 {
 	return int64((d + time.Millisecond - 1) / time.Millisecond)
 }
 
-func encode(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic("etcdlock: a record of plain fields cannot be encoded: " + err.Error())
-	}
-	return string(b)
-}
+func encode(record any) string { return string(leased.Encode(record)) }
 
 // decode reads a record or a tomb of a version that this driver knows.
 func (d *Driver) decode(kv *mvccpb.KeyValue, format *int, into any) error {
-	if err := json.Unmarshal(kv.Value, into); err != nil {
-		return fmt.Errorf("%w: the key %q holds no record of a claim; delete it if nothing needs it", driver.ErrRefused, kv.Key)
+	place := fmt.Sprintf("the key %q", kv.Key)
+	if err := leased.Decode(place, kv.Value, into); err != nil {
+		return err
 	}
-	if *format > d.format || *format < d.format-1 {
-		return fmt.Errorf("%w: the key %q has format %d and this program reads up to %d; update this program",
-			driver.ErrRefused, kv.Key, *format, d.format)
-	}
-	return nil
+	return leased.CheckFormat(place, *format, d.format)
 }
 
 // seats reads the claims among the keys of a queue. Keys that are no claims, such as those of a lock whose name goes on
@@ -130,28 +113,4 @@ func unlessForeign(err error, foreign bool) error {
 		return nil
 	}
 	return err
-}
-
-// text is a string of any bytes; in JSON, bytes that are no UTF-8 are in base64.
-type text string
-
-type binary struct {
-	Base64 []byte `json:"base64"`
-}
-
-func (t text) MarshalJSON() ([]byte, error) {
-	if utf8.ValidString(string(t)) {
-		return json.Marshal(string(t))
-	}
-	return json.Marshal(binary{[]byte(t)})
-}
-
-func (t *text) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '{' {
-		var bin binary
-		err := json.Unmarshal(b, &bin)
-		*t = text(bin.Base64)
-		return err
-	}
-	return json.Unmarshal(b, (*string)(t))
 }

@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // Release takes a claim out of the queue, as [driver.Driver] says, in one transaction that also notes the end. So
@@ -16,12 +17,12 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	if err := d.open(ctx); err != nil {
 		return err
 	}
-	e := d.known(idOf(c))
+	e := d.claims.Known(c)
 	switch {
 	case e == nil || e.isGone():
 		return d.releaseUnknown(ctx, c)
 	case c.Token == 0:
-		c.Token = e.tokenNow()
+		c.Token = e.Token()
 	}
 	if c.Token == 0 {
 		return d.undo(ctx, e, c)
@@ -31,12 +32,12 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 
 // releaseKnown releases a claim of this client by its token.
 func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) error {
-	err := d.releaseKey(ctx, c, e.key, e.lifetimeOfNote())
+	err := d.releaseKey(ctx, c, e.key, e.Longest())
 	switch {
 	case err == nil:
 		e.keepNote()
-		d.forget(e)
-	case c.Token == e.tokenNow() && answersGone(err):
+		d.claims.Forget(e)
+	case c.Token == e.Token() && answersGone(err):
 		e.bury()
 	}
 	return err
@@ -70,10 +71,7 @@ func (d *Driver) epitaph(r *pb.RangeResponse, token uint64) error {
 	if err := d.decode(r.Kvs[0], &note.Format, &note); err != nil {
 		return err
 	}
-	if note.Released && (token == 0 || note.Token == 0 || note.Token == token) {
-		return nil
-	}
-	return driver.ErrGone
+	return leased.Tombstone{Released: note.Released, Token: note.Token}.Release(token)
 }
 
 // undo releases a claim of this client of which it is not known whether it was ever queued, and bars its ID.
@@ -81,14 +79,14 @@ func (d *Driver) undo(ctx context.Context, e *claim, c driver.Claim) error {
 	answer, _, err := d.finish(ctx, ending{
 		there:  present(e.keys),
 		remove: clientv3.OpDelete(e.keys, clientv3.WithPrefix()),
-		tomb:   e.tomb, note: tomb{Released: true}, ttl: e.lifetimeOfNote(),
+		tomb:   e.tomb, note: tomb{Released: true}, ttl: e.Longest(),
 		otherwise: func(notes clientv3.LeaseID) []clientv3.Op { return []clientv3.Op{d.barOp(e.tomb, notes)} },
 	})
 	if err != nil {
 		return explain(err)
 	}
 	e.keepNote()
-	d.forget(e)
+	d.claims.Forget(e)
 	if answer.Succeeded {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // Renew renews claims, as [driver.Renewer] says: one keep-alive for each of their leases, and, in as few transactions
@@ -21,7 +22,7 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 	results := make([]driver.Result, len(claims))
 	var batch []renewal
 	for i, c := range claims {
-		if e := d.known(idOf(c)); e != nil && d.plain(e, c) {
+		if e := d.claims.Known(c); e != nil && d.plain(e, c) {
 			batch = append(batch, renewal{claim: e, asked: c, result: &results[i], brief: true})
 		} else {
 			results[i].Status, results[i].Err = d.Request(ctx, c)
@@ -33,7 +34,7 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 
 // plain reports whether renewing the claim takes no more than looking at it.
 func (d *Driver) plain(e *claim, c driver.Claim) bool {
-	token := e.tokenNow()
+	token := e.Token()
 	return !e.isGone() && token != 0 && c.Token == token && d.begin(context.Background(), c) == nil
 }
 
@@ -58,7 +59,7 @@ const maxRenewals = maxOps / 3
 
 // renewAll looks at the claims while their leases are extended.
 func (d *Driver) renewAll(ctx context.Context, batch []renewal) {
-	from := now()
+	from := leased.Now()
 	leases, extended := make([]*lease, len(batch)), make([]func(context.Context) error, len(batch))
 	for i, r := range batch {
 		leases[i] = r.claim.leased()
@@ -78,10 +79,10 @@ func (d *Driver) renewAll(ctx context.Context, batch []renewal) {
 
 // conclude notes what came of a renewal. A claim whose time has come meanwhile is being taken out of the queue, whatever
 // was read of it.
-func (r renewal) conclude(from instant) {
+func (r renewal) conclude(from leased.Instant) {
 	switch err := r.result.Err; {
 	case err == nil && r.older:
-	case err == nil && !r.claim.live(r.asked.TTL, from):
+	case err == nil && !r.claim.Live(r.asked.TTL, from):
 		*r.result = driver.Result{Err: driver.ErrGone}
 	case err == nil:
 		r.claim.keepNote()
@@ -116,12 +117,6 @@ func (d *Driver) look(ctx context.Context, batch []renewal) {
 	}
 }
 
-func (e *claim) isGranted() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.granted
-}
-
 // answer answers about one claim that was looked at.
 func (d *Driver) answer(ctx context.Context, r *renewal, q inquiry, answer *clientv3.TxnResponse) (res driver.Result) {
 	e := r.claim
@@ -143,10 +138,8 @@ func (d *Driver) answer(ctx context.Context, r *renewal, q inquiry, answer *clie
 
 // remaining is what is left of the TTL of a claim that is as it was read. Where another client keeps it, only that one knows.
 func (e *claim) remaining(own seat) time.Duration {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if own.lease != e.lease.id {
+	if own.lease != e.leased().id {
 		return 1
 	}
-	return max(e.until.sub(now()), 1)
+	return e.Remaining()
 }

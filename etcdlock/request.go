@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // Request queues or renews a claim, as [driver.Driver] says. The first request of a claim is one transaction.
@@ -15,22 +16,20 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 	if err := d.begin(ctx, c); err != nil {
 		return driver.Status{}, err
 	}
-	e := d.known(idOf(c))
-	switch {
-	case e == nil && c.Token != 0:
-		return d.adopt(ctx, c)
-	case e == nil:
-		return d.create(ctx, c)
-	default:
+	if e := d.claims.Known(c); e != nil {
 		return d.repeat(ctx, e, c)
 	}
+	if c.Token != 0 {
+		return d.adopt(ctx, c)
+	}
+	return d.create(ctx, c)
 }
 
 // repeat requests a claim that this client requested before.
 func (d *Driver) repeat(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
-	token := e.tokenNow()
+	token := e.Token()
 	switch {
-	case e.isGone() && c.Token != 0 && !e.isLeaving():
+	case e.isGone() && c.Token != 0 && !e.IsLeaving():
 		return d.adopt(ctx, c) // another client may have taken it over
 	case e.isGone():
 		return driver.Status{}, driver.ErrGone
@@ -58,41 +57,41 @@ func (d *Driver) create(ctx context.Context, c driver.Claim) (driver.Status, err
 		if !errors.Is(err, errLeaseLost) {
 			return st, err
 		}
-		d.forget(e)
+		d.claims.Forget(e)
 	}
 }
 
 // put sends the first request of a claim, which may be not the first attempt.
 func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
-	from := now()
+	from := leased.Now()
 	extended := e.leased().extendFor(c)
 	st, err := d.queueOrTry(ctx, e, c)
 	if waitErr := extended(ctx); err == nil && st.Token != 0 {
 		err = waitErr
 	}
 	switch {
-	case err == nil && e.isThis(st) && !e.live(c.TTL, from):
+	case err == nil && e.isThis(st) && !e.Live(c.TTL, from):
 		return driver.Status{}, driver.ErrGone // its time has come, and it is being taken out of the queue
 	case err == nil:
 		return st, nil
-	case errors.Is(err, driver.ErrGone) && e.isLeaving():
+	case errors.Is(err, driver.ErrGone) && e.IsLeaving():
 		return driver.Status{}, err // it stays known until it has left: else a late request would find it in the queue
 	case errors.Is(err, driver.ErrGone):
-		d.forget(e)
+		d.claims.Forget(e)
 		return driver.Status{}, err
 	case errors.Is(err, driver.ErrRefused):
 		return driver.Status{}, d.refuse(e, err)
 	case isLeaseLost(err):
 		return driver.Status{}, e.leaseLost()
 	default:
-		e.doubted()
+		e.Doubt()
 		return driver.Status{}, err
 	}
 }
 
 // isThis reports whether an answer is about the claim as this client put it: not about none, since it would not wait, nor
 // about one that another client has put, which is kept apart.
-func (e *claim) isThis(st driver.Status) bool { return st.Token != 0 && st.Token == e.tokenNow() }
+func (e *claim) isThis(st driver.Status) bool { return st.Token != 0 && st.Token == e.Token() }
 
 func (d *Driver) queueOrTry(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	if c.Queue {
@@ -101,16 +100,13 @@ func (d *Driver) queueOrTry(ctx context.Context, e *claim, c driver.Claim) (driv
 	return d.try(ctx, e, c)
 }
 
-func (e *claim) inDoubt() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.doubt || e.token != 0
-}
+// maybeQueued reports whether a request was sent that may have put the claim into the queue.
+func (e *claim) maybeQueued() bool { return e.InDoubt() || e.Token() != 0 }
 
 // leaseLost is what a request means whose lease was gone. When it was the first, the claim never was.
 func (e *claim) leaseLost() error {
 	e.leased().lose()
-	if e.inDoubt() {
+	if e.maybeQueued() {
 		e.bury()
 		return driver.ErrGone
 	}
@@ -125,7 +121,7 @@ func isLeaseLost(err error) bool {
 func (e *claim) commit(ctx context.Context, ifs []clientv3.Cmp, then, otherwise []clientv3.Op) (*clientv3.TxnResponse, error) {
 	answer, again, err := e.d.commit(ctx, ifs, then, otherwise)
 	if again {
-		e.doubted()
+		e.Doubt()
 	}
 	return answer, err
 }
@@ -160,7 +156,7 @@ func (e *claim) putOp(r record) clientv3.Op {
 // queued answers about a claim that was just put. The claims ahead were read by this part of the transaction.
 func (d *Driver) queued(ctx context.Context, e *claim, r record, answer *clientv3.TxnResponse, part int) (driver.Status, error) {
 	token := uint64(answer.Header.Revision)
-	e.answered(token)
+	e.Answered(token)
 	v, err := d.view(e, answer.Header.Revision, answer.Responses[part].GetResponseRange())
 	if err != nil {
 		return driver.Status{}, err
@@ -173,12 +169,12 @@ func (d *Driver) queued(ctx context.Context, e *claim, r record, answer *clientv
 // refuse drops a claim that is refused, and leaves nothing behind: this attempt may have put it into the queue before it
 // was found that it cannot be judged, or an earlier one. Where it cannot be removed, it stays known until its time ends.
 func (d *Driver) refuse(e *claim, err error) error {
-	if e.inDoubt() {
+	if e.maybeQueued() {
 		if removeErr := e.removeOnce(); removeErr != nil {
 			return removeErr
 		}
 	}
-	d.forget(e)
+	d.claims.Forget(e)
 	return err
 }
 
@@ -189,9 +185,9 @@ func (d *Driver) found(ctx context.Context, e *claim, c driver.Claim, answer *cl
 		return driver.Status{}, driver.ErrGone
 	}
 	if string(own[0].Key) == e.key {
-		e.answered(uint64(own[0].CreateRevision))
+		e.Answered(uint64(own[0].CreateRevision))
 		return d.renew(ctx, e, c)
 	}
-	d.forget(e) // another client requested it
+	d.claims.Forget(e) // another client requested it
 	return d.keep(ctx, c, seatOf(own[0], c.ID))
 }

@@ -3,6 +3,7 @@ package etcdlock
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -30,17 +32,27 @@ func TestLeavingClaimStaysKnown(t *testing.T) {
 	if _, err := d.Request(ctx, c); err != nil {
 		t.Fatal(err)
 	}
-	e := d.known(idOf(c))
-	e.mu.Lock()
-	e.token, e.doubt, e.until = 0, true, now() // its answer is lost
-	e.mu.Unlock()
-	if e.renewedMeanwhile() {
-		t.Fatal("its time has not come")
+	e := leavingTwin(d, d.claims.Known(c))
+	for !e.IsLeaving() {
+		runtime.Gosched() // its timer fires at once
 	}
 	if st, err := d.put(ctx, e, c); !errors.Is(err, driver.ErrGone) {
 		t.Errorf("the answer is %+v, %v; want ErrGone", st, err)
 	}
-	if d.known(idOf(c)) != e {
+	if d.claims.Known(c) != e {
 		t.Error("the claim is forgotten while it is in the queue")
 	}
+}
+
+// leavingTwin puts a claim in the place of e whose first answer was lost, and whose time comes at once. It never leaves.
+func leavingTwin(d *Driver, e *claim) *claim {
+	d.claims.Forget(e)
+	c := driver.Claim{Name: e.Name, ID: e.ID}
+	twin, _ := d.claims.Enter(c, func() *claim {
+		twin := &claim{d: d, queue: e.queue, keys: e.keys, key: e.key, tomb: e.tomb, lease: e.lease, alone: e.alone}
+		twin.Begin(leased.IDOf(c), 0, func() {})
+		twin.Doubt()
+		return twin
+	})
+	return twin
 }

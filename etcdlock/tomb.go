@@ -10,9 +10,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// tombGrace is added to the TTL for which the end of a claim is remembered.
-const tombGrace = time.Second
-
 // maxOps is how much goes into one transaction; etcd's own bound is 128 unless told otherwise.
 const maxOps = 100
 
@@ -82,7 +79,7 @@ func (d *Driver) bury(key string, lease clientv3.LeaseID, t tomb) clientv3.Op {
 // request that names the longer one may arrive that much later, also when this process is gone. Nobody asks for the note
 // while the claim is there.
 func (e *claim) buryAhead(l *lease) clientv3.Op {
-	note := tomb{Format: e.d.format, Token: e.tokenNow()}
+	note := tomb{Format: e.d.format, Token: e.Token()}
 	return clientv3.OpPut(e.tomb, encode(note), clientv3.WithLease(l.id))
 }
 
@@ -92,15 +89,8 @@ func (e *claim) keepNote() {
 	notes := e.notes
 	e.mu.Unlock()
 	if notes != nil {
-		notes.extend(e.lifetimeOfNote())
+		notes.extend(e.Longest())
 	}
-}
-
-// lifetimeOfNote is for how long the end is noted: a late request may name any TTL that the claim had.
-func (e *claim) lifetimeOfNote() time.Duration {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return max(e.longest, e.ttl)
 }
 
 // strangersTTL stands in for the TTL of a claim whose record does not tell.

@@ -6,13 +6,14 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // try puts the claim into the queue only if it is granted there. Nobody sees it otherwise. When the queue is empty,
 // that is one transaction; when it is not, those ahead are read, and the claim is put if none came after them.
 func (d *Driver) try(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	r := d.newRecord(c)
-	bounds := fit{Sum: c.Weight, Limit: c.Limit}
+	bounds := leased.NoBounds().Add(r.seat())
 	for none := absent(e.queue).WithPrefix(); ; {
 		answer, err := e.commit(ctx,
 			[]clientv3.Cmp{none, absent(e.tomb)},
@@ -31,10 +32,10 @@ func (d *Driver) try(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 		switch {
 		case err != nil:
 			return driver.Status{}, err
-		case !judged.granted:
+		case !judged.Granted:
 			return driver.Status{}, d.leaveOut(ctx, e, c)
 		}
-		bounds = judged.fits
+		bounds = judged.Bounds
 		none = clientv3.Compare(clientv3.CreateRevision(e.queue).WithPrefix(), "<", answer.Header.Revision+1)
 	}
 }
@@ -42,8 +43,8 @@ func (d *Driver) try(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 // leaveOut drops a claim that would not wait. An earlier attempt that may still arrive would put it into the queue, where
 // nobody knows of it any more, so then its ID is barred.
 func (d *Driver) leaveOut(ctx context.Context, e *claim, c driver.Claim) error {
-	if !e.inDoubt() {
-		d.forget(e)
+	if !e.maybeQueued() {
+		d.claims.Forget(e)
 		return nil
 	}
 	if err := d.undo(ctx, e, c); !answersGone(err) {
@@ -53,19 +54,17 @@ func (d *Driver) leaveOut(ctx context.Context, e *claim, c driver.Claim) error {
 }
 
 // took answers about a claim that was put where it is granted.
-func (d *Driver) took(e *claim, revision int64, bounds fit) driver.Status {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.token, e.granted, e.fits, e.read = uint64(revision), true, bounds, revision
-	return driver.Status{Token: e.token, Granted: true, TTL: e.ttl}
+func (d *Driver) took(e *claim, revision int64, bounds leased.Bounds) driver.Status {
+	e.Answered(uint64(revision))
+	return e.Note(leased.Reading{Verdict: leased.Verdict{Granted: true, Bounds: bounds}, Revision: revision})
 }
 
 // wouldFit judges the claim as if it came behind those that the transaction read.
-func (d *Driver) wouldFit(ctx context.Context, e *claim, r record, answer *clientv3.TxnResponse) (verdict, error) {
+func (d *Driver) wouldFit(ctx context.Context, e *claim, r record, answer *clientv3.TxnResponse) (leased.Verdict, error) {
 	revision := answer.Header.Revision
 	v, err := d.view(e, revision, answer.Responses[2].GetResponseRange())
 	if err != nil {
-		return verdict{}, err
+		return leased.Verdict{}, err
 	}
 	v.own = seat{record: r, token: uint64(revision) + 1}
 	return d.judge(ctx, e, v)

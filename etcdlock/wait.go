@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // Wait blocks until the claim may have moved, as [driver.Waiter] says.
@@ -18,22 +19,16 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	if err := d.open(ctx); err != nil {
 		return driver.Status{}, err
 	}
-	e := d.known(idOf(c))
+	e := d.claims.Known(c)
 	switch {
-	case e == nil, e.isGone() && c.Token != 0 && !e.isLeaving():
+	case e == nil, e.isGone() && c.Token != 0 && !e.IsLeaving():
 		return d.waitUnknown(ctx, c)
-	case e.isGone(), c.Token != 0 && c.Token != e.tokenNow():
+	case e.isGone(), c.Token != 0 && c.Token != e.Token():
 		return driver.Status{}, driver.ErrGone
-	case e.tokenNow() == 0:
+	case e.Token() == 0:
 		return driver.Status{}, pause(ctx) // its request was not answered yet
 	}
-	select {
-	case e.waiting <- struct{}{}:
-		defer func() { <-e.waiting }()
-		return e.wait(ctx)
-	case <-ctx.Done():
-		return driver.Status{}, ctx.Err()
-	}
+	return e.Alone(ctx, e.wait)
 }
 
 // waitUnknown answers about a claim that this client did not request. Renewing it makes it this client's.
@@ -49,9 +44,9 @@ func (d *Driver) waitUnknown(ctx context.Context, c driver.Claim) (driver.Status
 	}
 }
 
-// wait follows the claim until there is something to tell. e.waiting is held.
+// wait follows the claim until there is something to tell. No other call goes on meanwhile.
 func (e *claim) wait(ctx context.Context) (st driver.Status, err error) {
-	for known := e.flags(); e.flags() == known; {
+	for known := e.Flags(); e.Flags() == known; {
 		e.listen()
 		if e.unread() {
 			st, err = e.lookAgain(ctx)
@@ -82,28 +77,23 @@ func (e *claim) listen() {
 
 // life is a context that ends with the claim.
 func (e *claim) life() context.Context {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	if e.lifetime == nil {
-		e.lifetime, e.cancel = context.WithCancel(e.d.lifetime)
-	}
-	if e.isOver() {
-		e.cancel()
+		ctx, cancel := context.WithCancel(e.d.lifetime)
+		e.lifetime = ctx
+		e.AtEnd(cancel)
 	}
 	return e.lifetime
 }
 
 // blocker is what to watch for a claim that waits; nothing once it is granted.
 func (e *claim) blocker() (key string, opts []clientv3.OpOption) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	switch {
-	case e.granted:
+	switch v := e.Verdict(); {
+	case v.Granted:
 		return "", nil
-	case e.verdict.until == anyEnd:
+	case v.Until == leased.AnyEnd:
 		return e.queue, []clientv3.OpOption{clientv3.WithPrefix()}
 	default:
-		return e.verdict.watch, nil
+		return v.Watch, nil
 	}
 }
 
@@ -112,13 +102,12 @@ func (e *claim) unread() bool {
 	if !e.self.created() || e.ahead != nil && !e.ahead.created() {
 		return false // their creation is the next news
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.due || e.read < e.self.since || e.ahead != nil && e.read < e.ahead.since
+	read := e.Revision()
+	return e.due || read < e.self.since || e.ahead != nil && read < e.ahead.since
 }
 
 // lookAgain reads the claim. Should that fail, a look is still due, even when a renewal is answered meanwhile: it may have
-// read before what led to the look. e.waiting is held.
+// read before what led to the look. No other call goes on meanwhile.
 func (e *claim) lookAgain(ctx context.Context) (driver.Status, error) {
 	q := e.inquiry(!e.due) // what it waits for has ended then, or may have
 	e.due = true
@@ -128,15 +117,6 @@ func (e *claim) lookAgain(ctx context.Context) (driver.Status, error) {
 		e.bury()
 	}
 	return st, err
-}
-
-// flags are what a caller of Wait wants to know.
-type flags struct{ granted, revoked bool }
-
-func (e *claim) flags() flags {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return flags{e.granted, e.revoked}
 }
 
 // hear waits for the next news of either watch, or of a renewal, and returns the claim's state when that has changed.
@@ -152,9 +132,9 @@ func (e *claim) hear(ctx context.Context) (st driver.Status, err error) {
 		return e.heardOfSelf(ctx, r, ok)
 	case r, ok := <-e.ahead.channel():
 		return e.heardOfAhead(ctx, r, ok)
-	case <-e.news:
-		return e.state(), nil
-	case <-e.over:
+	case <-e.News():
+		return e.Status(), nil
+	case <-e.Over():
 		return st, driver.ErrGone
 	case <-e.leased().lost:
 		e.bury()
@@ -178,17 +158,10 @@ func (e *claim) heardOfSelf(ctx context.Context, r clientv3.WatchResponse, ok bo
 			return st, driver.ErrGone
 		}
 		if s, ok, err := e.d.seat(e.queue, event.Kv); ok && err == nil {
-			e.revoke(s)
+			e.Revoke(s.Revoked)
 		}
 	}
-	return e.state(), nil
-}
-
-// revoke notes whether the record says that somebody asked the holder to let go.
-func (e *claim) revoke(s seat) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.revoked = s.Revoked
+	return e.Status(), nil
 }
 
 // heardOfAhead notes what happened to what the claim waits for.
@@ -201,8 +174,8 @@ func (e *claim) heardOfAhead(ctx context.Context, r clientv3.WatchResponse, ok b
 		return st, nil
 	}
 	if e.canTell() {
-		e.grant()
-		return e.state(), nil
+		e.Grant()
+		return e.Status(), nil
 	}
 	e.due = true
 	return e.lookAgain(ctx)
@@ -213,10 +186,7 @@ func (e *claim) awaited(event *clientv3.Event) bool {
 	if event.Type == mvccpb.Event_DELETE {
 		return true
 	}
-	e.mu.Lock()
-	until := e.verdict.until
-	e.mu.Unlock()
-	if until != itsTurn {
+	if e.Verdict().Until != leased.ItsTurn {
 		return false
 	}
 	s, ok, err := e.d.seat(e.queue, event.Kv)
@@ -226,26 +196,8 @@ func (e *claim) awaited(event *clientv3.Event) bool {
 // canTell reports whether the end of what was watched grants the claim, so that it need not be read: nothing else was
 // ahead of it, and it is there itself, for its watch tells nothing else and its time has not come.
 func (e *claim) canTell() bool {
-	if !e.self.created() {
-		return false
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.verdict.sure && !e.due && e.read >= e.self.since && now() < e.until
-}
-
-// grant notes that the claim is granted.
-func (e *claim) grant() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.granted = true
-}
-
-// state is what is known without a question. Who came after the last look, and waits behind, is not.
-func (e *claim) state() driver.Status {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return driver.Status{Token: e.token, Granted: e.granted, TTL: e.ttl, Contended: e.behind, Revoked: e.granted && e.revoked}
+	v := e.Verdict()
+	return v.Sure && e.self.created() && !e.due && e.Revision() >= e.self.since && e.Lives()
 }
 
 // restart drops a broken watch; the next round makes a new one, after a pause.

@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // A finding is what the server has of a claim.
@@ -92,7 +93,7 @@ func (d *Driver) keep(ctx context.Context, s *session, c driver.Claim, f finding
 		return driver.Status{}, driver.ErrGone
 	}
 	at := d.keys.queue(c.Name) + "/" + f.seat.node
-	from := now()
+	from := leased.Now()
 	node, err := s.getIfThere(ctx, at)
 	switch {
 	case err != nil:
@@ -112,17 +113,17 @@ func (d *Driver) keep(ctx context.Context, s *session, c driver.Claim, f finding
 	case err != nil:
 		return driver.Status{}, err
 	}
-	d.guard(idOf(c), s, at, r.Kept, f.token, from.add(c.TTL))
-	st := f.judge()
+	d.guard(leased.IDOf(c), s, at, r.Kept, f.token, from.Add(c.TTL))
+	st := f.judge(d.keys, c.Name)
 	st.TTL, st.Revoked = c.TTL, st.Granted && string(node.data) == revokeWord
 	return st, nil
 }
 
 // judge answers about a claim as it was found.
-func (f finding) judge() driver.Status {
+func (f finding) judge(keys keyspace, name string) driver.Status {
 	at := slices.IndexFunc(f.seats, func(s seat) bool { return s.node == f.seat.node })
-	v := judge(*f.seat, f.seats[:at])
-	return driver.Status{Token: f.token, Granted: v.granted, Retry: v.retry, Contended: at < len(f.seats)-1}
+	v := keys.judge(name, f.seats[:at+1])
+	return driver.Status{Token: f.token, Granted: v.Granted, Retry: v.Retry, Contended: at < len(f.seats)-1}
 }
 
 // A ward is a claim of another client that this one renewed last, as far as it knows.
@@ -135,19 +136,19 @@ type ward struct {
 }
 
 // guard ends a claim of another client at some instant, unless somebody renews it until then.
-func (d *Driver) guard(id claimID, s *session, node string, kept int64, token uint64, until instant) {
+func (d *Driver) guard(id leased.ID, s *session, node string, kept int64, token uint64, until leased.Instant) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if old := d.wards[id]; old != nil {
 		old.timer.Stop()
 	}
 	w := &ward{s: s, node: node, kept: kept, token: token}
-	w.timer = time.AfterFunc(until.sub(now()), func() { d.run(func() { d.expireWard(id, w) }) })
+	w.timer = time.AfterFunc(until.Sub(leased.Now()), func() { d.running.Go(func() { d.expireWard(id, w) }) })
 	d.wards[id] = w
 }
 
 // expireWard ends a claim of another client that this one has renewed last. Should that fail, its own client does it.
-func (d *Driver) expireWard(id claimID, w *ward) {
+func (d *Driver) expireWard(id leased.ID, w *ward) {
 	d.mu.Lock()
 	if d.wards[id] == w {
 		delete(d.wards, id)
@@ -155,7 +156,7 @@ func (d *Driver) expireWard(id claimID, w *ward) {
 	d.mu.Unlock()
 	ctx, cancel := context.WithTimeout(d.lifetime, w.s.time)
 	defer cancel()
-	at := d.keys.note(id.name, id.id)
+	at := d.keys.note(id.Name, id.ID)
 	note, err := w.s.getIfThere(ctx, at)
 	if err != nil || note.stat == nil {
 		return

@@ -16,7 +16,7 @@ func call[T any](ctx context.Context, s *session, request func(*zk.Conn) (T, err
 		err error
 	}
 	answers := make(chan answer, 1)
-	s.d.run(func() { // ends with the connection at the latest
+	s.d.running.Go(func() { // ends with the connection at the latest
 		v, err := request(s.conn)
 		answers <- answer{v, err}
 	})

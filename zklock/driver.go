@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // A Driver keeps queues of claims in ZooKeeper. Besides [driver.Driver] it is a [driver.Waiter], [driver.Listener], [driver.Renewer],
@@ -25,15 +26,16 @@ type Driver struct {
 	room     int             // bytes that the nodes of one session may come to
 	lifetime context.Context // ends with Close
 	stop     context.CancelFunc
-	running  group
+	running  leased.Group
 	shunned  shunned
 	traits   func() driver.Traits
 	lookUp   func(ctx context.Context, host string) ([]string, error)
 
-	mu     sync.Mutex
-	slots  map[time.Duration][]*slot // sessions by the TTL they are for
-	claims map[claimID]*claim
-	wards  map[claimID]*ward
+	claims leased.Claims[*claim]
+
+	mu    sync.Mutex
+	slots map[time.Duration][]*slot // sessions by the TTL they are for
+	wards map[leased.ID]*ward
 }
 
 var (
@@ -69,8 +71,7 @@ func New(hosts []string, opts *Options) (*Driver, error) {
 	}
 	d := &Driver{
 		hosts: hosts, opts: *opts, acl: opts.acl(), keys: keys, format: recordFormat, room: room,
-		slots: make(map[time.Duration][]*slot), claims: make(map[claimID]*claim),
-		wards: make(map[claimID]*ward),
+		slots: make(map[time.Duration][]*slot), wards: make(map[leased.ID]*ward),
 	}
 	d.lookUp = net.DefaultResolver.LookupHost
 	d.lifetime, d.stop = context.WithCancel(context.Background())
@@ -130,7 +131,7 @@ func (d *Driver) Close() error {
 	d.stopTimers()
 	sessions := d.sessions()
 	forEach(len(sessions), func(i int) { sessions[i].end() })
-	d.running.wait()
+	d.running.Wait()
 	return nil
 }
 
@@ -140,12 +141,8 @@ func (d *Driver) sessions() (list []*session) {
 	defer d.mu.Unlock()
 	for _, slots := range d.slots {
 		for _, slot := range slots {
-			select {
-			case <-slot.ready:
-				if slot.err == nil {
-					list = append(list, slot.session)
-				}
-			default: // it ends with the lifetime
+			if s, ok := slot.Lease(); ok { // else it ends with the lifetime
+				list = append(list, s)
 			}
 		}
 	}
@@ -153,13 +150,9 @@ func (d *Driver) sessions() (list []*session) {
 }
 
 func (d *Driver) stopTimers() {
+	d.claims.Stop()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, e := range d.claims {
-		e.mu.Lock()
-		e.timer.Stop()
-		e.mu.Unlock()
-	}
 	for _, w := range d.wards {
 		w.timer.Stop()
 	}

@@ -8,37 +8,20 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // The session of a claim is shared with other claims, so it does not end when this one is no longer renewed. While this
 // process lives, it takes such claims out of the queue by itself; when it does not, the session ends.
 
-// live makes the claim live for ttl from this instant. It reports whether the claim had not ended.
-func (e *claim) live(ttl time.Duration, from instant) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.isOver() || e.leaving {
-		return false
-	}
-	e.ttl, e.longest, e.until = ttl, max(e.longest, ttl), from.add(ttl)
-	if e.timer == nil {
-		e.timer = time.AfterFunc(e.until.sub(now()), e.expire)
-	} else {
-		e.timer.Reset(e.until.sub(now()))
-	}
-	return true
-}
-
-// expire ends a claim that was not renewed. The timer calls it.
+// expire takes a claim out of the queue that was not renewed by this client, unless others have renewed it. Until that is
+// known, the claim is not over.
 func (e *claim) expire() {
-	if e.renewedMeanwhile() {
-		return
-	}
-	e.d.run(func() {
+	e.d.running.Go(func() {
 		if e.keptByOthers() {
 			return
 		}
-		e.end()
+		e.End()
 		e.remove()
 		e.bury()
 	})
@@ -59,10 +42,10 @@ func (e *claim) keptByOthers() bool {
 }
 
 // noted reads the claim's note as of some instant; a record that has ended when it is not there.
-func (e *claim) noted() (r record, from instant, err error) {
+func (e *claim) noted() (r record, from leased.Instant, err error) {
 	ctx, cancel := context.WithTimeout(e.d.lifetime, e.s.time/attemptPart)
 	defer cancel()
-	from = now()
+	from = leased.Now()
 	note, err := e.s.getIfThere(ctx, e.note)
 	if err != nil || note.stat == nil {
 		return record{End: taken}, from, err
@@ -72,24 +55,13 @@ func (e *claim) noted() (r record, from instant, err error) {
 }
 
 // letLive lets a claim live on that others have renewed. It lives by this session, which they do not use.
-func (e *claim) letLive(r record, from instant) bool {
+func (e *claim) letLive(r record, from leased.Instant) bool {
 	e.s.use()
 	e.mu.Lock()
 	e.record.Kept, e.record.TTL = r.Kept, r.TTL
-	e.leaving = false
 	e.mu.Unlock()
-	return e.live(time.Duration(r.TTL)*time.Millisecond, from)
-}
-
-func (e *claim) renewedMeanwhile() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	left := e.until.sub(now())
-	if left > 0 && !e.isOver() {
-		e.timer.Reset(left)
-	}
-	e.leaving = left <= 0
-	return left > 0
+	e.Left()
+	return e.Live(time.Duration(r.TTL)*time.Millisecond, from)
 }
 
 // remove takes the claim out of the queue until that is confirmed, or its session is gone. Where the server refuses
@@ -112,13 +84,13 @@ func (e *claim) removeOnce() error {
 	ctx, cancel := context.WithTimeout(e.d.lifetime, e.s.time/attemptPart)
 	defer cancel()
 	if e.place() == "" { // its first request was never answered
-		err := e.d.bar(ctx, e.s, driver.Claim{Name: e.name, ID: e.id}, taken)
+		err := e.d.bar(ctx, e.s, driver.Claim{Name: e.Name, ID: e.ID}, taken)
 		if isGone(err) {
 			return nil
 		}
 		return err
 	}
-	err := e.d.finish(ctx, e.s, e.place(), e.note, taken, e.tokenNow())
+	err := e.d.finish(ctx, e.s, e.place(), e.note, taken, e.Token())
 	if isNoNode(err) {
 		return nil
 	}

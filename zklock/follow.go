@@ -44,7 +44,7 @@ func (s *session) watch(ctx context.Context, at spot) (*watch, error) {
 		s.mu.Lock()
 		s.watches[at] = w
 		s.mu.Unlock()
-		s.d.run(func() { s.follow(w, events) })
+		s.d.running.Go(func() { s.follow(w, events) })
 		return w, nil
 	})
 }

@@ -3,10 +3,12 @@ package zklock
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -34,12 +36,13 @@ func TestQueuedAfterTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := d.enter(c, s)
-	e.mu.Lock()
-	e.until = now()
-	e.mu.Unlock()
-	if e.renewedMeanwhile() {
-		t.Fatal("its time has not come")
+	e, _ := d.claims.Enter(c, func() *claim { // it never leaves
+		e := &claim{d: d, s: s, queue: d.keys.queue(c.Name), note: d.keys.note(c.Name, c.ID), record: d.newRecord(c, s.ttl)}
+		e.Begin(leased.IDOf(c), 0, func() {})
+		return e
+	})
+	for !e.IsLeaving() {
+		runtime.Gosched() // its timer fires at once
 	}
 	if st, err := d.put(ctx, e, c); !errors.Is(err, driver.ErrGone) {
 		t.Errorf("the answer is %+v, %v; want ErrGone", st, err)

@@ -13,7 +13,7 @@ func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop
 	if err := d.open(ctx, c.Name); err != nil {
 		return nil, err
 	}
-	e := d.known(idOf(c))
+	e := d.claims.Known(c)
 	switch {
 	case e == nil:
 		return d.listenToAnother(ctx, c, moved)
@@ -57,7 +57,7 @@ func (d *Driver) listenToAnother(ctx context.Context, c driver.Claim, moved func
 	}
 	listening, stop := context.WithCancel(d.lifetime)
 	at := spot{d.keys.queue(c.Name) + "/" + f.seat.node, itsData}
-	d.run(func() { s.tell(listening, at, moved) }) // ends with stop, or with the node or the session
+	d.running.Go(func() { s.tell(listening, at, moved) }) // ends with stop, or with the node or the session
 	return stop, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // look reads the queue, and answers about the claim in it. [driver.ErrGone] when it is not there.
@@ -21,7 +22,7 @@ func (e *claim) look(ctx context.Context) (driver.Status, error) {
 		e.bury()
 		return driver.Status{}, driver.ErrGone
 	}
-	return e.settle(seats[at], seats[:at], at < len(seats)-1), nil
+	return e.settle(seats[:at+1], at < len(seats)-1), nil
 }
 
 func (e *claim) nodeNow() string {
@@ -30,53 +31,16 @@ func (e *claim) nodeNow() string {
 	return e.node
 }
 
-// settle judges the claim, notes what follows, and answers about it.
-func (e *claim) settle(me seat, ahead []seat, behind bool) driver.Status {
-	v := verdict{granted: true} // nothing can come ahead of a claim any more that was granted
-	if !e.isGranted() {
-		v = judge(me, ahead)
+// settle judges the claim, which is the last of these, notes what follows, and answers about it.
+func (e *claim) settle(all []seat, behind bool) driver.Status {
+	v := leased.Verdict{Granted: true} // nothing can come ahead of a claim any more that was granted
+	if !e.IsGranted() {
+		v = e.d.keys.judge(e.Name, all)
 	}
-	if v.granted && behind && !me.exclusive() {
-		e.d.run(e.mark)
+	if me := all[len(all)-1]; v.Granted && behind && !me.exclusive() {
+		e.d.running.Go(e.mark)
 	}
-	return e.looked(v, behind)
-}
-
-// looked notes what a look found, and answers about it. The claim may have been granted while that was under way; then
-// what was read is out of date.
-func (e *claim) looked(v verdict, behind bool) driver.Status {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.granted {
-		v = verdict{granted: true}
-	}
-	if e.granted != v.granted || e.verdict.watch.node != v.watch.node || e.verdict.until != v.until {
-		e.tell()
-	}
-	e.granted, e.behind, e.verdict = v.granted, behind, v
-	return e.stateLocked()
-}
-
-// tell lets a Wait under way look at what a renewal found.
-func (e *claim) tell() {
-	select {
-	case e.news <- struct{}{}:
-	default: // it is about to look anyway
-	}
-}
-
-// state is what is known without a question. Who came after the last look, and waits behind, is not.
-func (e *claim) state() driver.Status {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.stateLocked()
-}
-
-func (e *claim) stateLocked() driver.Status {
-	return driver.Status{
-		Token: e.token, Granted: e.granted, TTL: e.ttl, Retry: e.verdict.retry,
-		Contended: e.behind, Revoked: e.granted && e.revoked,
-	}
+	return e.Note(leased.Reading{Verdict: v, Behind: behind})
 }
 
 // mark notes that the claim is granted, for one that waits behind it. Should that fail, it learns at its renewal.
@@ -118,10 +82,11 @@ func (e *claim) attend(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
+	e.Answered(uint64(own.stat.Czxid))
+	e.Revoke(string(own.data) == revokeWord)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.self, e.token = own.events, uint64(own.stat.Czxid)
-	e.revoked = string(own.data) == revokeWord
+	e.self = own.events
 	return nil
 }
 

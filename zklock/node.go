@@ -29,7 +29,7 @@ type seat struct {
 	format int
 	weight int64
 	limit  int64
-	ttl    time.Duration // that it was queued with; of a peer's claim that is not known
+	ttl    time.Duration // that it was queued with; peerRetry for a peer's claim, of which that is not known
 	seq    int32
 	peer   bool // made by another kind of client
 	asks   bool // a peer that can be asked to let go
@@ -92,7 +92,7 @@ func parse(node string) (s seat, ok bool) {
 			return s, true
 		}
 		if w.peer(head) {
-			s.id, s.peer, s.weight, s.limit = node, true, w.weight, w.limit
+			s.id, s.peer, s.weight, s.limit, s.ttl = node, true, w.weight, w.limit, peerRetry
 			s.asks = len(head) == len(protected)+uuidLength
 			return s, true
 		}

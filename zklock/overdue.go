@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"sync"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // A server that is cut off from its leader goes on answering pings, and one that is stopped answers nothing; the client
@@ -17,15 +19,15 @@ type overdue struct {
 
 	mu    sync.Mutex
 	asked []question
-	moved instant     // when a part of a long answer has come
-	timer *time.Timer // of the first look after; nil while nothing is looked for
+	moved leased.Instant // when a part of a long answer has come
+	timer *time.Timer    // of the first look after; nil while nothing is looked for
 	ended bool
 }
 
 // A question is a request without an answer.
 type question struct {
 	number int32
-	at     instant
+	at     leased.Instant
 }
 
 // numberAt is where requests and answers have the number of the request, after their length.
@@ -42,7 +44,7 @@ func (o *overdue) sent(request []byte) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.asked = append(o.asked, question{number, now()})
+	o.asked = append(o.asked, question{number, leased.Now()})
 	if o.timer == nil && !o.ended {
 		o.timer = time.AfterFunc(o.link.tolerance(), o.look)
 	}
@@ -65,7 +67,7 @@ func (o *overdue) answered(number int32) {
 func (o *overdue) progress() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.moved = now()
+	o.moved = leased.Now()
 }
 
 // look closes the connection when the oldest request is overdue, and otherwise looks again when it would be.
@@ -76,7 +78,7 @@ func (o *overdue) look() {
 		o.timer = nil
 		return
 	}
-	left := max(o.asked[0].at, o.moved).add(o.link.tolerance()).sub(now())
+	left := max(o.asked[0].at, o.moved).Add(o.link.tolerance()).Sub(leased.Now())
 	if left > 0 {
 		o.timer.Reset(left)
 		return

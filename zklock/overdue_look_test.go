@@ -12,12 +12,12 @@ func TestLongAnswerIsNotOverdue(t *testing.T) {
 	o := overdue{link: &link{timeout: time.Minute, shunned: &shunned{}}, shut: func() { shut++ }}
 	defer o.end()
 	o.sent([]byte{0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0, 4})
-	o.asked[0].at = o.asked[0].at.add(-time.Hour)
+	o.asked[0].at = o.asked[0].at.Add(-time.Hour)
 	o.progress()
 	if o.look(); shut != 0 {
 		t.Error("the connection is closed while an answer comes in")
 	}
-	o.moved = o.moved.add(-time.Hour)
+	o.moved = o.moved.Add(-time.Hour)
 	if o.look(); shut != 1 {
 		t.Errorf("the connection was closed %d times, want once: nothing has come for an hour", shut)
 	}

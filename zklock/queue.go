@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // Queue returns the live claims on a lock, as [driver.Driver] says. Of a peer's claim the data of its node is shown as
@@ -60,12 +61,14 @@ func (r *reading) entries(ctx context.Context, seats []seat) ([]driver.Entry, er
 		}
 	})
 	var there []driver.Entry
+	bounds := leased.NoBounds()
 	for i, e := range list {
+		bounds = bounds.Add(seats[i].seat())
 		switch {
 		case errs[i] != nil:
 			return nil, errs[i]
 		case e != nil:
-			e.Granted = fits(seats[:i+1])
+			e.Granted = bounds.Fit()
 			there = append(there, *e)
 		}
 	}

@@ -1,12 +1,11 @@
 package zklock
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // recordFormat is the version of what this driver writes. It reads that and the one before.
@@ -16,14 +15,14 @@ const recordFormat = 1
 // second one while the note is there; it outlives the node for a TTL, so that a late duplicate of the request queues
 // nothing, and a repeated release gets the answer of the first.
 type record struct {
-	Format  int    `json:"v"`
-	Owner   text   `json:"owner,omitempty"`
-	Value   text   `json:"value,omitempty"`
-	TTL     int64  `json:"ttl"` // milliseconds
-	Granted bool   `json:"granted,omitempty"`
-	Kept    int64  `json:"kept,omitempty"` // how often clients renewed it that did not make it
-	End     end    `json:"end,omitempty"`
-	Token   uint64 `json:"token,omitempty"` // with End; zero: it was not known
+	Format  int         `json:"v"`
+	Owner   leased.Text `json:"owner,omitempty"`
+	Value   leased.Text `json:"value,omitempty"`
+	TTL     int64       `json:"ttl"` // milliseconds
+	Granted bool        `json:"granted,omitempty"`
+	Kept    int64       `json:"kept,omitempty"` // how often clients renewed it that did not make it
+	End     end         `json:"end,omitempty"`
+	Token   uint64      `json:"token,omitempty"` // with End; zero: it was not known
 }
 
 // An end says how a claim ended.
@@ -36,7 +35,7 @@ const (
 )
 
 func (d *Driver) newRecord(c driver.Claim, ttl time.Duration) record {
-	return record{Format: d.format, Owner: text(c.Owner), Value: text(c.Value), TTL: milliseconds(ttl)}
+	return record{Format: d.format, Owner: leased.Text(c.Owner), Value: leased.Text(c.Value), TTL: milliseconds(ttl)}
 }
 
 // ended is the record of a claim that has ended.
@@ -49,50 +48,18 @@ func milliseconds(d time.Duration) int64 {
 	return int64((d + time.Millisecond - 1) / time.Millisecond)
 }
 
-func encode(r record) []byte {
-	b, err := json.Marshal(r)
-	if err != nil {
-		panic("zklock: a record of plain fields cannot be encoded: " + err.Error())
-	}
-	return b
-}
+func encode(r record) []byte { return leased.Encode(r) }
 
 // decode reads a record of a version that this driver knows.
 func (d *Driver) decode(path string, data []byte) (r record, err error) {
-	if err := json.Unmarshal(data, &r); err != nil {
-		return r, fmt.Errorf("%w: the node %q holds no record of a claim; delete it if nothing needs it", driver.ErrRefused, path)
+	if err := leased.Decode(placeOf(path), data, &r); err != nil {
+		return r, err
 	}
 	return r, d.checkFormat(path, r.Format)
 }
 
 func (d *Driver) checkFormat(node string, format int) error {
-	if format > d.format || format < d.format-1 {
-		return fmt.Errorf("%w: the node %q has format %d and this program reads up to %d; update this program",
-			driver.ErrRefused, node, format, d.format)
-	}
-	return nil
+	return leased.CheckFormat(placeOf(node), format, d.format)
 }
 
-// text is a string of any bytes; in JSON, bytes that are no UTF-8 are in base64.
-type text string
-
-type inBase64 struct {
-	Base64 []byte `json:"base64"`
-}
-
-func (t text) MarshalJSON() ([]byte, error) {
-	if utf8.ValidString(string(t)) {
-		return json.Marshal(string(t))
-	}
-	return json.Marshal(inBase64{[]byte(t)})
-}
-
-func (t *text) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '{' {
-		var bin inBase64
-		err := json.Unmarshal(b, &bin)
-		*t = text(bin.Base64)
-		return err
-	}
-	return json.Unmarshal(b, (*string)(t))
-}
+func placeOf(node string) string { return fmt.Sprintf("the node %q", node) }

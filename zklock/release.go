@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // Release takes a claim out of the queue, as [driver.Driver] says, in one change that also notes the end. So whoever
@@ -16,18 +17,18 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	if err := d.open(ctx, c.Name); err != nil {
 		return err
 	}
-	e := d.known(idOf(c))
+	e := d.claims.Known(c)
 	switch {
 	case e == nil || e.isGone():
 		return d.releaseUnknown(ctx, c)
 	case e.place() == "":
 		return d.undo(ctx, e, c)
-	case c.Token != 0 && e.tokenNow() == 0:
+	case c.Token != 0 && e.Token() == 0:
 		if err := e.attend(ctx); err != nil {
 			return err
 		}
 	}
-	if c.Token != 0 && c.Token != e.tokenNow() {
+	if c.Token != 0 && c.Token != e.Token() {
 		return driver.ErrGone
 	}
 	return d.releaseKnown(ctx, e, c)
@@ -35,7 +36,7 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 
 // releaseKnown releases a claim of this client.
 func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) error {
-	err := d.finish(ctx, e.s, e.place(), e.note, released, e.tokenNow())
+	err := d.finish(ctx, e.s, e.place(), e.note, released, e.Token())
 	switch {
 	case err == nil:
 		d.entomb(e)
@@ -54,9 +55,9 @@ func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) err
 
 // entomb is forget for a claim whose node is gone, and whose note is there for a while.
 func (d *Driver) entomb(e *claim) {
-	d.forget(e)
+	d.claims.Forget(e)
 	e.s.room.give(e.seatKey())
-	e.s.tombs.add(e.note, e.longestNow())
+	e.s.tombs.add(e.note, e.Longest())
 }
 
 // epitaph answers a release of a claim that is not in the queue, from its note.
@@ -77,10 +78,7 @@ func (d *Driver) epitaph(ctx context.Context, s *session, c driver.Claim) error 
 }
 
 func (r record) epitaph(token uint64) error {
-	if r.End == released && (token == 0 || r.Token == 0 || r.Token == token) {
-		return nil
-	}
-	return driver.ErrGone
+	return leased.Tombstone{Released: r.End == released, Token: r.Token}.Release(token)
 }
 
 // undo releases a claim of this client of which it is not known whether it was ever queued, and bars its ID.

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // Renew renews claims, as [driver.Renewer] says: one heartbeat for each of their sessions, and a look at each claim.
@@ -17,7 +18,7 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 	batches := make(map[*session][]renewal)
 	var others []int // places of those that take more
 	for i, c := range claims {
-		if e := d.known(idOf(c)); e != nil && d.plain(e, c) {
+		if e := d.claims.Known(c); e != nil && d.plain(e, c) {
 			batches[e.s] = append(batches[e.s], renewal{e, c, &results[i]})
 		} else {
 			others = append(others, i)
@@ -37,7 +38,7 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 
 // plain reports whether renewing the claim takes no more than looking at it.
 func (d *Driver) plain(e *claim, c driver.Claim) bool {
-	return c.Token != 0 && c.Token == e.tokenNow() && c.Queue && !e.isGone() && d.begin(context.Background(), c) == nil
+	return c.Token != 0 && c.Token == e.Token() && c.Queue && !e.isGone() && d.begin(context.Background(), c) == nil
 }
 
 // A renewal is one of a batch.
@@ -56,7 +57,7 @@ func (d *Driver) renew(ctx context.Context, e *claim, c driver.Claim) (driver.St
 
 // renew renews claims of this session. The heartbeat comes first, so that what is read is no older than the call.
 func (s *session) renew(ctx context.Context, batch []renewal) {
-	from := now()
+	from := leased.Now()
 	_, err := s.heartbeat(ctx)
 	forEach(len(batch), func(i int) {
 		r := batch[i]
@@ -68,7 +69,7 @@ func (s *session) renew(ctx context.Context, batch []renewal) {
 }
 
 // look answers about a claim whose session was alive at some instant.
-func (r renewal) look(ctx context.Context, from instant) (st driver.Status, err error) {
+func (r renewal) look(ctx context.Context, from leased.Instant) (st driver.Status, err error) {
 	e := r.claim
 	ttl, err := e.s.granted(r.asked.TTL)
 	if err != nil {
@@ -83,13 +84,13 @@ func (r renewal) look(ctx context.Context, from instant) (st driver.Status, err 
 	if _, err = e.look(ctx); err != nil {
 		return st, err
 	}
-	if token := e.tokenNow(); r.asked.Token != 0 && r.asked.Token != token {
+	if token := e.Token(); r.asked.Token != 0 && r.asked.Token != token {
 		return st, driver.ErrGone
 	}
-	if !e.live(ttl, from) {
+	if !e.Live(ttl, from) {
 		return st, driver.ErrGone
 	}
-	return e.state(), nil
+	return e.Status(), nil
 }
 
 // conclude notes the end of a claim that was not there, or whose session was not.

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // Request queues or renews a claim, as [driver.Driver] says.
@@ -15,20 +16,18 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 	if err := d.begin(ctx, c); err != nil {
 		return driver.Status{}, err
 	}
-	e := d.known(idOf(c))
-	switch {
-	case e == nil && c.Token != 0:
-		return d.adopt(ctx, c)
-	case e == nil:
-		return d.first(ctx, c)
-	default:
+	if e := d.claims.Known(c); e != nil {
 		return d.repeat(ctx, e, c)
 	}
+	if c.Token != 0 {
+		return d.adopt(ctx, c)
+	}
+	return d.first(ctx, c)
 }
 
 // repeat requests a claim that this client requested before.
 func (d *Driver) repeat(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
-	token := e.tokenNow()
+	token := e.Token()
 	switch {
 	case e.isGone(), c.Token != 0 && token != 0 && c.Token != token:
 		return driver.Status{}, driver.ErrGone
@@ -68,19 +67,19 @@ func (d *Driver) first(ctx context.Context, c driver.Claim) (driver.Status, erro
 		if !errors.Is(err, errSessionLost) {
 			return st, err
 		}
-		d.forget(e)
+		d.claims.Forget(e)
 	}
 }
 
 // put sends the first request of a claim, which may be not the first attempt. It makes the claim's note, which there
 // must be none of, and its node at the end of the queue, both or neither. Then it looks.
 func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
-	from, asked := now(), e.inDoubt()
+	from, asked := leased.Now(), e.maybeQueued()
 	node, err := d.enqueue(ctx, e, c)
 	switch {
 	case err == nil:
 		e.placed(node)
-		if !e.live(e.s.ttl, from) {
+		if !e.Live(e.s.ttl, from) {
 			return driver.Status{}, driver.ErrGone // its time has come, and it is being taken out of the queue
 		}
 		return d.settleOrGo(ctx, e, c)
@@ -95,7 +94,7 @@ func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 		d.leave(e)
 		return driver.Status{}, err
 	default:
-		e.doubted()
+		e.Doubt()
 		return driver.Status{}, err
 	}
 }
@@ -140,7 +139,7 @@ func (d *Driver) settleOrGo(ctx context.Context, e *claim, c driver.Claim) (driv
 	case !st.Granted && !c.Queue:
 		return driver.Status{}, d.withdraw(ctx, e)
 	}
-	st.Token, st.TTL = e.tokenNow(), e.ttlNow()
+	st.Token, st.TTL = e.Token(), e.TTL()
 	return st, nil
 }
 
@@ -188,8 +187,7 @@ func (d *Driver) isTaken(ctx context.Context, s *session, c driver.Claim) (bool,
 	if err != nil || known {
 		return false, err
 	}
-	me := seat{weight: c.Weight, limit: c.Limit}
-	return !judge(me, ahead).granted, nil
+	return !boundsOf(ahead).Add(leased.Seat{Weight: c.Weight, Limit: c.Limit}).Fit(), nil
 }
 
 func (s *session) exists(ctx context.Context, path string) (bool, error) {

@@ -38,5 +38,5 @@ func (d *Driver) Revoke(ctx context.Context, name, id string) error {
 // granted reports whether the claim that was found is granted.
 func (f finding) granted() bool {
 	at := slices.IndexFunc(f.seats, func(s seat) bool { return s.node == f.seat.node })
-	return fits(f.seats[:at+1])
+	return boundsOf(f.seats[:at+1]).Fit()
 }

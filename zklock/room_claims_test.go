@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -52,7 +53,7 @@ func TestRoomOfClaims(t *testing.T) {
 	if err != nil || !st.Granted {
 		t.Fatal(st, err)
 	}
-	s := d.known(idOf(held)).s
+	s := d.claims.Known(held).s
 	both := s.room.used
 	if nodes := (len(d.keys.queue(name)) + len(name)) / 2; both < 2*nodes {
 		t.Errorf("a claim with a name of %d bytes uses %d", len(name), both)
@@ -113,8 +114,12 @@ func TestSweepThatFails(t *testing.T) {
 	if len(s.tombs.due) != 1 || s.room.used == 0 {
 		t.Fatalf("nobody knows of the note any more: %v", s.tombs.due)
 	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
 	for s.sweep(); len(s.tombs.due) > 0; s.sweep() { // the connection may be on its way still
-		time.Sleep(10 * time.Millisecond)
+		if driver.Sleep(ctx, 10*time.Millisecond) != nil {
+			t.Fatalf("the note is not deleted: %v", s.tombs.due)
+		}
 	}
 	if s.room.used != 0 {
 		t.Errorf("%d bytes are used when nothing is left", s.room.used)

@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // A session lives longer than its claims, by this part of its time, and a second at most. A server that is not the leader
@@ -46,17 +47,15 @@ type session struct {
 	tombs tombs
 
 	mu      sync.Mutex
-	used    instant
+	used    leased.Instant
 	back    chan struct{} // closed at the next reconnection
 	watches map[spot]*watch
 }
 
-// A slot is a place for a session that is there or about to be.
+// A slot is a place for a session that is there or about to be, and the room that it has.
 type slot struct {
-	room    room
-	ready   chan struct{} // closed when the rest is valid
-	session *session
-	err     error
+	*leased.Slot[*session]
+	room room
 }
 
 // sessionFor returns a session for claims of this TTL, which keeps these places for the caller. The first call for a TTL
@@ -64,19 +63,15 @@ type slot struct {
 func (d *Driver) sessionFor(ctx context.Context, ttl time.Duration, places ...place) (*session, error) {
 	for {
 		slot := d.slot(ttl, places)
-		select {
-		case <-slot.ready:
-		case <-ctx.Done():
+		s, err := slot.Await(ctx)
+		if err != nil {
 			for _, p := range places {
 				slot.room.give(p.key)
 			}
-			return nil, ctx.Err()
+			return nil, err
 		}
-		if slot.err != nil {
-			return nil, slot.err
-		}
-		if slot.session.use() {
-			return slot.session, nil
+		if s.use() {
+			return s, nil
 		}
 	}
 }
@@ -85,29 +80,22 @@ func (d *Driver) sessionFor(ctx context.Context, ttl time.Duration, places ...pl
 func (d *Driver) slot(ttl time.Duration, places []place) *slot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	slots := slices.DeleteFunc(d.slots[ttl], func(s *slot) bool { return !s.usable() })
+	slots := slices.DeleteFunc(d.slots[ttl], func(s *slot) bool { return !s.IsUsable() })
 	for _, s := range slots {
 		if s.room.take(places...) {
 			d.slots[ttl] = slots
 			return s
 		}
 	}
-	s := &slot{room: room{most: d.room}, ready: make(chan struct{})}
+	s := &slot{Slot: leased.NewSlot[*session](), room: room{most: d.room}}
 	s.room.take(places...)
 	d.slots[ttl] = append(slots, s)
-	d.run(func() { d.fill(s, ttl) })
+	d.running.Go(func() { d.fill(s, ttl) })
 	return s
 }
 
-// usable reports whether a session is on its way, or there and alive.
-func (s *slot) usable() bool {
-	select {
-	case <-s.ready:
-		return s.err == nil && !s.session.isLost()
-	default:
-		return true
-	}
-}
+// IsAlive reports whether the session is not known to have ended.
+func (s *session) IsAlive() bool { return !s.isLost() }
 
 // startTimeout bounds the start of a session.
 const startTimeout = 10 * time.Second
@@ -123,10 +111,9 @@ func (d *Driver) fill(slot *slot, ttl time.Duration) {
 			s.end()
 		}
 	}
-	slot.session, slot.err = s, err
-	close(slot.ready)
+	slot.Fill(s, err)
 	if err == nil {
-		d.run(s.keep)
+		d.running.Go(s.keep)
 	}
 }
 
@@ -139,7 +126,7 @@ func (d *Driver) start(ctx context.Context, timeout time.Duration) (*session, er
 func (d *Driver) startAt(ctx context.Context, hosts []string, timeout time.Duration) (*session, error) {
 	s := &session{
 		d: d, link: d.newLink(hosts, timeout), lost: make(chan struct{}),
-		back: make(chan struct{}), watches: make(map[spot]*watch), used: now(),
+		back: make(chan struct{}), watches: make(map[spot]*watch), used: leased.Now(),
 	}
 	up := s.nextConnection()
 	conn, _, err := zk.Connect(hosts, timeout, zk.WithDialer(s.link.dial), zk.WithHostProvider(s.link),
@@ -195,7 +182,7 @@ func (s *session) heard(e zk.Event) {
 		s.ears.hearAll() // what happened meanwhile is told if the library could ask for it
 	case e.State == zk.StateExpired:
 		s.lose()
-		s.d.run(s.conn.Close) // before it begins another session
+		s.d.running.Go(s.conn.Close) // before it begins another session
 	}
 }
 
@@ -241,7 +228,7 @@ func (s *session) end() {
 func (s *session) use() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.used = now()
+	s.used = leased.Now()
 	return !s.isLost()
 }
 
@@ -274,7 +261,7 @@ func (s *session) keep() {
 func (s *session) retire() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.watches) > 0 || now().sub(s.used) <= idleTimes*s.time {
+	if len(s.watches) > 0 || leased.Now().Sub(s.used) <= idleTimes*s.time {
 		return false
 	}
 	s.loseLocked()

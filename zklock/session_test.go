@@ -25,7 +25,7 @@ func keptByAnother(t *pace.T, addr string) {
 		t.Fatal(st, err)
 	}
 	c.Token = st.Token
-	s := maker.known(idOf(c)).s
+	s := maker.claims.Known(c).s
 	for began := time.Now(); time.Since(began) < (idleTimes+3)*s.time; time.Sleep(c.TTL / 4) {
 		end := t.Step()
 		_, err := keeper.Request(ctx, c)
@@ -48,7 +48,7 @@ func TestRequestAfterASessionRetires(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.mu.Lock()
-	s.used = s.used.add(-2 * idleTimes * s.time)
+	s.used = s.used.Add(-2 * idleTimes * s.time)
 	s.mu.Unlock()
 	if !s.retire() {
 		t.Fatal("it does not retire")

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // tombs are the notes of claims that have ended, to be deleted when they have served; in the order they were added.
@@ -17,16 +19,13 @@ type tombs struct {
 
 type due struct {
 	note string
-	when instant
+	when leased.Instant
 }
-
-// tombGrace is added to the TTL for which the end of a claim is remembered.
-const tombGrace = time.Second
 
 func (t *tombs) add(note string, ttl time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.due = append(t.due, due{note, now().add(ttl + tombGrace)})
+	t.due = append(t.due, due{note, leased.Now().Add(ttl + leased.TombstoneGrace)})
 }
 
 // sweepAtOnce bounds how much is deleted in one change.
@@ -36,7 +35,7 @@ const sweepAtOnce = 100
 func (t *tombs) take() (notes []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for len(t.due) > 0 && len(notes) < sweepAtOnce && t.due[0].when <= now() {
+	for len(t.due) > 0 && len(notes) < sweepAtOnce && t.due[0].when <= leased.Now() {
 		notes = append(notes, t.due[0].note)
 		t.due = t.due[1:]
 	}
@@ -49,7 +48,7 @@ func (t *tombs) putBack(notes []string) {
 	defer t.mu.Unlock()
 	back := make([]due, 0, len(notes)+len(t.due))
 	for _, note := range notes {
-		back = append(back, due{note, now()})
+		back = append(back, due{note, leased.Now()})
 	}
 	t.due = append(back, t.due...)
 }

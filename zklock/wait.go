@@ -6,6 +6,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // Wait blocks until the claim may have moved, as [driver.Waiter] says.
@@ -16,22 +17,16 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	if err := d.open(ctx, c.Name); err != nil {
 		return driver.Status{}, err
 	}
-	e := d.known(idOf(c))
+	e := d.claims.Known(c)
 	switch {
 	case e == nil:
 		return d.waitUnknown(ctx, c)
-	case e.isGone(), c.Token != 0 && e.tokenNow() != 0 && c.Token != e.tokenNow():
+	case e.isGone(), c.Token != 0 && e.Token() != 0 && c.Token != e.Token():
 		return driver.Status{}, driver.ErrGone
-	case e.place() == "" || e.tokenNow() == 0:
+	case e.place() == "" || e.Token() == 0:
 		return driver.Status{}, pause(ctx) // its request was not answered yet
 	}
-	select {
-	case e.waiting <- struct{}{}:
-		defer func() { <-e.waiting }()
-		return e.wait(ctx)
-	case <-ctx.Done():
-		return driver.Status{}, ctx.Err()
-	}
+	return e.Alone(ctx, e.wait)
 }
 
 // waitUnknown answers about a claim that this client did not request.
@@ -47,23 +42,14 @@ func (d *Driver) waitUnknown(ctx context.Context, c driver.Claim) (driver.Status
 	}
 }
 
-// flags are what a caller of Wait wants to know.
-type flags struct{ granted, revoked bool }
-
-func (e *claim) flags() flags {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return flags{e.granted, e.revoked}
-}
-
-// wait follows the claim until there is something to tell. e.waiting is held.
+// wait follows the claim until there is something to tell. No other call goes on meanwhile.
 func (e *claim) wait(ctx context.Context) (driver.Status, error) {
-	for known := e.flags(); ; {
+	for known := e.Flags(); ; {
 		if err := e.listen(ctx); err != nil {
 			return driver.Status{}, err
 		}
-		if e.flags() != known {
-			return e.state(), nil
+		if e.Flags() != known {
+			return e.Status(), nil
 		}
 		ready, err := e.watchAhead(ctx)
 		if err == nil && ready {
@@ -102,26 +88,19 @@ func (e *claim) watchAhead(ctx context.Context) (ready bool, err error) {
 
 // blocker is what to watch for a claim that waits; nothing once it is granted. any says that every child counts.
 func (e *claim) blocker() (at spot, any bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	switch v := e.verdict; {
-	case e.granted:
+	switch v := e.Verdict(); {
+	case v.Granted:
 		return spot{}, false
-	case v.until == anyEnd:
+	case v.Until == leased.AnyEnd:
 		return spot{e.queue, itsChildren}, true
-	case v.until == itsTurn:
-		return spot{e.d.keys.note(e.name, v.watch.id), itsData}, false
 	default:
-		return spot{e.queue + "/" + v.watch.node, itsData}, false
+		return spot{v.Watch, itsData}, false
 	}
 }
 
 // hasTurned reports whether the note that is watched says that its claim is granted, or has ended.
 func (e *claim) hasTurned(w *watch) bool {
-	e.mu.Lock()
-	until := e.verdict.until
-	e.mu.Unlock()
-	if until != itsTurn {
+	if e.Verdict().Until != leased.ItsTurn {
 		return false
 	}
 	r, err := e.d.decode(w.spot.path, w.data)
@@ -153,9 +132,9 @@ func (e *claim) hear(ctx context.Context) error {
 		return e.heardOfAhead(ctx)
 	case <-e.s.nextConnection():
 		return e.lookAnew(ctx)
-	case <-e.news:
+	case <-e.News():
 		return nil
-	case <-e.over:
+	case <-e.Over():
 		return driver.ErrGone
 	case <-e.s.lost:
 		e.bury()
@@ -172,7 +151,7 @@ func (e *claim) heardOfAhead(ctx context.Context) error {
 	w := e.ahead
 	e.ahead = nil
 	if w.event.Type == zk.EventNodeDeleted && e.canTell(w.spot) {
-		e.grant()
+		e.Grant()
 		return nil
 	}
 	return e.lookAgain(ctx)
@@ -183,15 +162,10 @@ func (e *claim) heardOfAhead(ctx context.Context) error {
 // has not come.
 func (e *claim) canTell(at spot) bool {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.verdict.sure && at.path == e.queue+"/"+e.verdict.watch.node && e.self != nil && len(e.self) == 0 && now() < e.until
-}
-
-// grant notes that the claim is granted.
-func (e *claim) grant() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.granted, e.verdict = true, verdict{granted: true}
+	quiet := e.self != nil && len(e.self) == 0
+	e.mu.Unlock()
+	v := e.Verdict()
+	return v.Sure && v.Watch == at.path && quiet && e.Lives()
 }
 
 // lookAnew looks after a reconnection. The server may be another one, which lags behind.

@@ -30,6 +30,7 @@ var tests = map[string]string{
 	"redislock":    "./redislock/...",
 	"quorum":       "./quorum",
 	"redisgroups":  "./redislock -run=Test(FailoverLoses|ReplicasAre|Resharding|RenewWhile|Stale|Replaced)",
+	"leased":       "./internal/leased",
 	"etcdlock":     "./etcdlock/...",
 	"zklock":       "./zklock/...",
 }

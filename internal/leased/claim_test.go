@@ -1,0 +1,193 @@
+package leased
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+const ttl = 10 * time.Second
+
+// An entry stands in for a driver's type.
+type entry struct {
+	Claim
+	expirations int
+}
+
+var job = driver.Claim{Name: "job", ID: "c1"}
+
+// begin enters a claim that counts how often it expires.
+func begin(cs *Claims[*entry]) *entry {
+	e, _ := cs.Enter(job, func() *entry {
+		e := &entry{}
+		e.Begin(IDOf(job), ttl, func() { e.expirations++ })
+		return e
+	})
+	return e
+}
+
+func TestUnrenewedClaimLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cs Claims[*entry]
+		e := begin(&cs)
+		time.Sleep(ttl / 2)
+		if !e.Live(ttl, Now()) {
+			t.Fatal("a renewal in time is refused")
+		}
+		time.Sleep(ttl - 1)
+		synctest.Wait()
+		if e.expirations > 0 || e.IsLeaving() || !e.Lives() {
+			t.Error("the claim leaves before its time")
+		}
+		time.Sleep(1)
+		synctest.Wait()
+		if e.expirations != 1 || !e.IsLeaving() || e.Lives() {
+			t.Errorf("its time has come, and it has expired %d times", e.expirations)
+		}
+		if e.Live(ttl, Now()) {
+			t.Error("a claim that leaves is renewed")
+		}
+		if e.Left(); !e.Live(ttl, Now()) || e.Remaining() != ttl {
+			t.Error("a claim that stays after all is not renewed")
+		}
+		cs.Forget(e)
+	})
+}
+
+// A request that was sent before another one is answered after it. Whoever sent the newer one relies on its TTL.
+func TestOlderAnswerShortensNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cs Claims[*entry]
+		e := begin(&cs)
+		older := Now()
+		time.Sleep(ttl / 2)
+		if !e.Live(ttl, Now()) || !e.Live(3*ttl, older) {
+			t.Fatal("a renewal is refused")
+		}
+		if e.Remaining() != ttl || e.TTL() != ttl || e.Longest() != 3*ttl {
+			t.Errorf("%v are left of %v, at most %v; want %v, and the end remembered for %v",
+				e.Remaining(), e.TTL(), e.Longest(), ttl, 3*ttl)
+		}
+		if e.Live(ttl/5, Now()); e.Remaining() != ttl/5 {
+			t.Errorf("a newer request for less leaves %v", e.Remaining())
+		}
+		cs.Forget(e)
+	})
+}
+
+// The timer has fired, and before it is heard the claim ends: nobody takes out of the queue what is not there.
+func TestClaimThatHasEndedDoesNotExpire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cs Claims[*entry]
+		e := begin(&cs)
+		time.Sleep(ttl - 1)
+		cs.Forget(e)
+		time.Sleep(1)
+		if e.expire(); e.expirations > 0 || e.IsLeaving() || e.Live(ttl, Now()) {
+			t.Errorf("a claim that is over has expired %d times", e.expirations)
+		}
+	})
+}
+
+func TestEndIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cs Claims[*entry]
+		e, told := begin(&cs), 0
+		e.AtEnd(func() { told++ })
+		e.End()
+		e.End()
+		if e.AtEnd(func() { told++ }); told != 2 {
+			t.Errorf("told %d times, want once by the end, and once after it", told)
+		}
+		<-e.Over()
+	})
+}
+
+// What has ended is known for the longest TTL that a late request may name; and then not any more.
+func TestRemember(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cs Claims[*entry]
+		e := begin(&cs)
+		e.Live(3*ttl, Now())
+		e.Live(ttl, Now())
+		cs.Remember(e)
+		time.Sleep(3 * ttl)
+		cs.Remember(e) // somebody else has noticed, too
+		time.Sleep(3 * ttl)
+		if cs.Known(job) != e || !e.IsOver() {
+			t.Error("a late request would queue it again")
+		}
+		time.Sleep(TombstoneGrace)
+		synctest.Wait()
+		if cs.Known(job) != nil {
+			t.Error("it is known for ever")
+		}
+	})
+}
+
+// A claim that is over is in nobody's way, and what was planned for it does not meet the next one with its ID.
+func TestEnterAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cs Claims[*entry]
+		first := begin(&cs)
+		if begin(&cs) != first {
+			t.Error("a claim is there twice")
+		}
+		cs.Remember(first)
+		second := begin(&cs)
+		if second == first {
+			t.Fatal("a claim that is over is entered again")
+		}
+		for second.Live(ttl, Now()) && second.Longest()+TombstoneGrace > Now().Sub(second.renewed) {
+			time.Sleep(ttl / 2)
+			if Now().Sub(first.renewed) > 2*(ttl+TombstoneGrace) {
+				break
+			}
+		}
+		if cs.Known(job) != second {
+			t.Error("the end of the first was forgotten, and with it the second")
+		}
+		cs.Forget(second)
+	})
+}
+
+// After the end of the driver nothing is done any more.
+func TestStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cs Claims[*entry]
+		e := begin(&cs)
+		cs.Stop()
+		time.Sleep(2 * ttl)
+		synctest.Wait()
+		if e.expirations > 0 {
+			t.Error("the claim is taken out of the queue after Close")
+		}
+	})
+}
+
+func TestAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cs Claims[*entry]
+		e, first := begin(&cs), make(chan struct{})
+		go e.Alone(t.Context(), func(context.Context) (driver.Status, error) { // ends with first
+			<-first
+			return driver.Status{}, nil
+		})
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		wait := func(context.Context) (driver.Status, error) { return driver.Status{Token: 1}, nil }
+		if _, err := e.Alone(ctx, wait); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("two wait at once, error %v", err)
+		}
+		close(first)
+		if st, err := e.Alone(t.Context(), wait); st.Token != 1 || err != nil {
+			t.Errorf("%+v, %v", st, err)
+		}
+		cs.Forget(e)
+	})
+}

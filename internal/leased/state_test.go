@@ -1,0 +1,59 @@
+package leased
+
+import (
+	"testing"
+	"testing/synctest"
+)
+
+// A look finds the claim waiting. Before that is noted, the claim learns that what it waits for has ended.
+func TestReadingFromBeforeTheGrant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cs Claims[*entry]
+		e := begin(&cs)
+		waits := Verdict{Watch: "the one ahead", Retry: 1}
+		if st := e.Note(Reading{Verdict: waits}); st.Granted || st.Retry == 0 {
+			t.Fatalf("a claim that waits is answered with %+v", st)
+		}
+		e.Grant()
+		st := e.Note(Reading{Verdict: waits, Behind: true})
+		if !st.Granted || st.Retry != 0 || !st.Contended {
+			t.Errorf("a grant was told of, and then the answer is %+v", st)
+		}
+		cs.Forget(e)
+	})
+}
+
+// Readings are noted in any order. What changes for the claim is news.
+func TestOlderReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cs Claims[*entry]
+		e := begin(&cs)
+		e.Note(Reading{Verdict: Verdict{Watch: "Q"}, Behind: true, Revision: 12})
+		<-e.News()
+		st := e.Note(Reading{Verdict: Verdict{Watch: "P", Until: ItsTurn, Retry: 1}, Revision: 10})
+		if v := e.Verdict(); v.Watch != "Q" || e.Revision() != 12 || st.Retry != 0 || !st.Contended || len(e.News()) > 0 {
+			t.Errorf("an older reading counts: %+v, %+v", v, st)
+		}
+		bounds := Bounds{Sum: 3, Limit: 5}
+		st = e.Note(Reading{Verdict: Verdict{Granted: true, Bounds: bounds}, Revision: 11})
+		if !st.Granted || e.Bounds() != bounds || e.Flags() != (Flags{Granted: true}) {
+			t.Errorf("a grant was read, and is not noted because the reading is older: %+v", st)
+		}
+		<-e.News()
+		cs.Forget(e)
+	})
+}
+
+// A watch tells of a request to let go. A renewal that has read before that is noted later.
+func TestOlderReadingHidesNoRevocation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cs Claims[*entry]
+		e := begin(&cs)
+		e.Note(Reading{Verdict: Verdict{Granted: true}, Revision: 10})
+		e.Revoke(true)
+		if st := e.Note(Reading{Verdict: Verdict{Granted: true}, Revision: 11}); !st.Revoked {
+			t.Error("the request to let go is forgotten")
+		}
+		cs.Forget(e)
+	})
+}

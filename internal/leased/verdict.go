@@ -1,0 +1,119 @@
+package leased
+
+import (
+	"math"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A Verdict is what follows for a claim from the claims ahead of it.
+type Verdict struct {
+	Granted bool
+	Bounds  Bounds        // when granted: those that a claim behind it may start from
+	Retry   time.Duration // for the next in line: when the first of those ahead may expire
+	Watch   string        // when not granted: what the driver watches; empty for the whole queue
+	Until   Event         // for this to happen there
+	Sure    bool          // then the claim is granted, and need not be read again
+}
+
+// An Event is what a waiting claim waits for.
+type Event int
+
+const (
+	ItsEnd  Event = iota // the claim that is watched is gone
+	ItsTurn              // it is gone, or granted
+	AnyEnd               // any claim of the queue is gone
+)
+
+// Bounds are the sum of the weights, and the smallest limit, of a claim and all those ahead of it. Once a claim is
+// granted nothing is ever put in ahead of it, so its sum can only become less and its limit greater.
+type Bounds struct {
+	Sum   int64 `json:"sum"`
+	Limit int64 `json:"limit"`
+}
+
+// NoBounds are those of no claims. The zero Bounds are not known.
+func NoBounds() Bounds { return Bounds{Limit: driver.All} }
+
+// Add returns the bounds of one claim more.
+func (b Bounds) Add(s Seat) Bounds {
+	return Bounds{Sum: b.Sum + s.Weight, Limit: min(b.Limit, s.Limit)}
+}
+
+// Fit reports whether a claim with these bounds is granted.
+func (b Bounds) Fit() bool { return b.Sum <= b.Limit }
+
+// A Seat is a claim in the queue, as far as others must know it to be judged.
+type Seat struct {
+	Weight, Limit int64
+	TTL           time.Duration // how long it lives at most unless it is renewed
+	Silent        bool          // it does not say when it is granted
+}
+
+// IsExclusive reports whether the claim shares the lock with nobody.
+func (s Seat) IsExclusive() bool { return s.Weight == s.Limit }
+
+// Judge applies the rule of [driver.Granted] to a claim and all those ahead of it, newest first.
+//
+// A claim whose weight does not fit together with that of one single claim ahead waits for the end of that one,
+// the nearest such. So a mutex waits for its predecessor, a reader for the last writer ahead, and the end of a
+// claim wakes whom it makes grantable. Where only the sum does not fit, the oldest waiting claim watches the whole
+// queue, and the others wait until the claim just ahead is granted. Where that one does not say so, they watch the
+// whole queue too.
+//
+// watch is the place of the claim to watch among those ahead; less than zero where that is none, or the whole queue. What
+// is to be watched of it, the caller notes in the verdict.
+func Judge(me Seat, ahead []Seat) (v Verdict, watch int) {
+	if all := Sum(ahead).Add(me); all.Fit() {
+		return Verdict{Granted: true, Bounds: all}, -1
+	}
+	next := AllGranted(ahead)
+	if next {
+		v.Retry = soonest(ahead)
+	}
+	switch blocker := Blocker(me, ahead); {
+	case blocker >= 0:
+		v.Sure = len(ahead) == 1 && me.IsExclusive() // one that shares must read who is behind it, and tell them
+		return v, blocker
+	case next || ahead[0].Silent:
+		v.Until = AnyEnd
+		return v, -1
+	default:
+		v.Until = ItsTurn
+		return v, 0
+	}
+}
+
+// Sum returns the bounds of these claims, none being ahead of them.
+func Sum(all []Seat) Bounds {
+	b := NoBounds()
+	for _, s := range all {
+		b = b.Add(s)
+	}
+	return b
+}
+
+// AllGranted reports whether all of these claims are granted, none being ahead of them: so if the newest is,
+// because the bounds of a claim fit only if those of each one ahead do.
+func AllGranted(all []Seat) bool { return Sum(all).Fit() }
+
+// Blocker is the place of the nearest claim ahead, these being newest first, that does not fit together with this
+// one; -1 when there is none.
+func Blocker(me Seat, ahead []Seat) int {
+	for i, s := range ahead {
+		if s.Weight+me.Weight > min(s.Limit, me.Limit) {
+			return i
+		}
+	}
+	return -1
+}
+
+// soonest is when the first of these claims may expire. It is never zero, which would mean that nobody asks again.
+func soonest(seats []Seat) time.Duration {
+	first := time.Duration(math.MaxInt64)
+	for _, s := range seats {
+		first = min(first, s.TTL)
+	}
+	return max(first, 1)
+}

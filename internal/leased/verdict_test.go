@@ -1,0 +1,72 @@
+package leased
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// drawQueue returns a queue, oldest first, and what the rule says of its last claim.
+func drawQueue(r *rand.Rand) (seats []Seat, want driver.Status) {
+	limits := [][]int64{{1}, {3}, {driver.All}, {1, 2, 5}, {2, 3, driver.All}}[r.IntN(5)]
+	var entries []driver.Entry
+	for i := range 1 + r.IntN(9) {
+		limit := limits[r.IntN(len(limits))]
+		s := Seat{Limit: limit, Weight: 1 + r.Int64N(min(limit, 3)), TTL: time.Duration(1 + r.IntN(1000))}
+		if s.Silent = r.IntN(4) == 0; r.IntN(4) == 0 {
+			s.Weight = limit
+		}
+		seats = append(seats, s)
+		entries = append(entries, driver.Entry{
+			Claim: driver.Claim{ID: fmt.Sprint(i), Weight: s.Weight, Limit: s.Limit}, Left: s.TTL,
+		})
+	}
+	want, _ = driver.StatusOf(entries, fmt.Sprint(len(seats)-1))
+	return seats, want
+}
+
+// TestJudge compares what is judged with the rule.
+func TestJudge(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range 20000 {
+		queue, want := drawQueue(r)
+		slices.Reverse(queue)
+		me, ahead := queue[0], queue[1:]
+		got, watch := Judge(me, ahead)
+		if complaint := compare(me, ahead, got, watch, want); complaint != "" {
+			t.Fatalf("seed %d: %s\nclaim %+v\nahead %+v\nverdict %+v, watch %d\nwant %+v",
+				seed, complaint, me, ahead, got, watch, want)
+		}
+	}
+}
+
+func compare(me Seat, ahead []Seat, got Verdict, watch int, want driver.Status) string {
+	switch {
+	case got.Granted != want.Granted:
+		return "the rule says otherwise"
+	case got.Granted && got.Bounds != Sum(ahead).Add(me):
+		return "the bounds are others"
+	case got.Granted:
+		return ""
+	case got.Retry != want.Retry:
+		return "the next in line asks again, and nobody else, when the first of those ahead expires"
+	case got.Until == AnyEnd && watch < 0:
+		return ""
+	case watch < 0 || got.Until == AnyEnd:
+		return "it watches the whole queue and one claim"
+	case got.Until == ItsEnd && Sum(ahead[watch:watch+1]).Add(me).Fit():
+		return "what it waits for does not rule it out"
+	case got.Until == ItsTurn && (AllGranted(ahead[watch:]) || ahead[watch].Silent):
+		return "what it waits for is granted, or would never tell"
+	case got.Sure && len(ahead) != 1:
+		return "not sure: others are ahead"
+	case got.Sure && !me.IsExclusive():
+		return "it would not note its bounds for those who wait until it is granted"
+	}
+	return ""
+}
