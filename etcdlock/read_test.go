@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/internal/leased"
@@ -47,6 +48,20 @@ func TestLookIsDueAfterAnOlderReading(t *testing.T) {
 	e.note(view{revision: 19}, leased.Verdict{Watch: "Q", Sure: true})
 	if !e.unread() {
 		t.Error("the look that failed is no longer due")
+	}
+}
+
+// The claim waits for P, behind Q. A renewal that was sent when P had ended finds Q alone ahead; then the claim hears of P.
+func TestEndOfAnotherGrantsNothing(t *testing.T) {
+	e := watching(5)
+	only := &member{kv: unanswered{}}
+	e.d = &Driver{members: &members{list: []*member{only}, current: only}}
+	e.self.since, e.ahead = 5, &follow{key: "P", since: 6}
+	e.note(view{revision: 12}, leased.Verdict{Watch: "Q", Sure: true})
+	gone := []*clientv3.Event{{Type: mvccpb.Event_DELETE, Kv: &mvccpb.KeyValue{Key: []byte("P")}}}
+	st, err := e.heardOfAhead(context.Background(), clientv3.WatchResponse{Events: gone}, true)
+	if st.Granted || err == nil {
+		t.Errorf("the end of P answers %+v, %v; Q has the lock, and nobody has looked", st, err)
 	}
 }
 

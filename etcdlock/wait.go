@@ -194,10 +194,11 @@ func (e *claim) awaited(event *clientv3.Event) bool {
 }
 
 // canTell reports whether the end of what was watched grants the claim, so that it need not be read: nothing else was
-// ahead of it, and it is there itself, for its watch tells nothing else and its time has not come.
+// ahead of it, and it is there itself, for its watch tells nothing else and its time has not come. What was watched must
+// be what the claim waits for now: a renewal may have found meanwhile that it waits for something else.
 func (e *claim) canTell() bool {
 	v := e.Verdict()
-	return v.Sure && e.self.created() && !e.due && e.Revision() >= e.self.since && e.Lives()
+	return v.Sure && v.Watch == e.ahead.key && e.self.created() && !e.due && e.Revision() >= e.self.since && e.Lives()
 }
 
 // restart drops a broken watch; the next round makes a new one, after a pause.
