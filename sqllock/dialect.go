@@ -2,91 +2,82 @@ package sqllock
 
 import (
 	"context"
-	"embed"
+	"database/sql"
 	"errors"
-	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/sqllock/internal/claims"
-	"github.com/holdfast-go/holdfast/sqllock/internal/sessions"
+	"github.com/holdfast-go/holdfast/internal/dbms"
+	"github.com/holdfast-go/holdfast/sqllock/internal/advisory"
+	"github.com/holdfast-go/holdfast/sqllock/internal/servertables"
+	"github.com/holdfast-go/holdfast/sqllock/internal/sqlite"
 )
 
-// A Dialect is how to talk to one kind of database: [SQLite], [MySQL] or [Postgres].
+// A Dialect is one kind of database: [SQLite], [MySQL] or [Postgres].
 type Dialect struct {
-	server   *claims.Dialect   // nil for SQLite, which alone has what follows
-	sessions *sessions.Dialect // likewise
+	claims   opener                                      // of the mode Claims
+	sessions opener                                      // of the mode Session; nil where the database has no locks of its own
+	migrate  func(ctx context.Context, db *sql.DB) error // makes the tables
+	script   func() string                               // does what migrate does, for people; nil where New makes the tables
+}
 
-	traits     driver.Traits
-	statements string // the folder of its .sql files
-	begin      string // a transaction that will write
-	look       string // a transaction that will not
+// An opener makes a driver on a database, by options that were checked.
+type opener func(ctx context.Context, db *sql.DB, opts Options) (driver.Driver, error)
 
-	// prepare makes a connection ready, and says where the clients of the database find each other.
-	prepare func(context.Context, *session) (*place, error)
-
-	// isBusy reports whether an error means that nothing was done since others were in the way, so that it can be
-	// repeated; isRefusal whether repeating is of no use.
-	isBusy, isRefusal func(error) bool
+// SQLite is the dialect of SQLite 3.35 or newer.
+var SQLite = &Dialect{
+	claims: func(ctx context.Context, db *sql.DB, opts Options) (driver.Driver, error) {
+		return orNil(sqlite.New(ctx, db, opts.Keep))
+	},
+	migrate: func(ctx context.Context, db *sql.DB) error {
+		d, err := sqlite.New(ctx, db, defaultKeep)
+		if err != nil {
+			return err
+		}
+		return d.Close()
+	},
 }
 
 // MySQL is the dialect of MySQL 8.0 and MariaDB 10.6, or newer.
-var MySQL = &Dialect{server: claims.MySQL, sessions: sessions.MySQL}
+var MySQL = server(servertables.MySQL, advisory.MySQL, dbms.MySQL)
 
 // Postgres is the dialect of PostgreSQL 12 or newer.
-var Postgres = &Dialect{server: claims.Postgres, sessions: sessions.Postgres}
+var Postgres = server(servertables.Postgres, advisory.Postgres, dbms.Postgres)
 
-//go:embed sqlite/*.sql
-var scripts embed.FS
-
-// A statement is the name of a .sql file.
-type statement string
-
-const (
-	hasStore     statement = "has_store"
-	readStore    statement = "store"
-	forgetAll    statement = "forget"
-	setBoot      statement = "set_boot"
-	makeBoots    statement = "boots"
-	forgetBoots  statement = "forget_boots"
-	beganAt      statement = "began"
-	setBegan     statement = "set_began"
-	carryClaims  statement = "carry"
-	queueOf      statement = "queue"
-	findClaim    statement = "find"
-	claimAhead   statement = "ahead"
-	claimBehind  statement = "behind"
-	nextToken    statement = "fence"
-	insertClaim  statement = "insert"
-	renewClaim   statement = "renew"
-	grantClaim   statement = "grant"
-	revokeClaim  statement = "revoke"
-	deleteClaim  statement = "delete"
-	rememberEnd  statement = "remember"
-	recallEnd    statement = "recall"
-	namesOf      statement = "names"
-	digestOf     statement = "digest"
-	expired      statement = "expired"
-	claimsOf     statement = "of_client"
-	sweepEnds    statement = "sweep_ends"
-	sweepFences  statement = "sweep_fences"
-	forgetFence  statement = "forget_fence"
-	formatScript statement = "format" // and a number
-)
-
-// text is the SQL of a statement.
-func (d *Dialect) text(s statement) string {
-	text, err := scripts.ReadFile(d.statements + "/" + string(s) + ".sql")
-	if err != nil {
-		panic(err) // the file is a part of this package
+// server is the dialect of a database server, which keeps claims in tables and has advisory locks of its own.
+func server(tables *servertables.Dialect, locks *advisory.Dialect, kind dbms.Kind) *Dialect {
+	return &Dialect{
+		claims: func(ctx context.Context, db *sql.DB, opts Options) (driver.Driver, error) {
+			return orNil(servertables.New(ctx, db, tables, servertables.Settings{
+				Keep: opts.Keep, Pooler: servertables.Pooler(opts.Pooler), Connections: opts.Connections, Waits: opts.Waits,
+				AlsoReap: servertables.Others{Kind: "row of a transaction", First: firstRow, Step: reapStep},
+			}))
+		},
+		sessions: func(ctx context.Context, db *sql.DB, opts Options) (driver.Driver, error) {
+			if opts.Pooler == PoolsTransactions {
+				return nil, advisory.ErrPooled
+			}
+			if opts.Layout == RawLayout {
+				return orNil(advisory.New(ctx, db, locks.Raw(), opts.Keep))
+			}
+			return orNil(advisory.New(ctx, db, locks, opts.Keep))
+		},
+		migrate: func(ctx context.Context, db *sql.DB) error {
+			return errors.Join(servertables.Migrate(ctx, db, tables), advisory.Migrate(ctx, db, locks), MigrateInTx(ctx, db))
+		},
+		script: func() string {
+			return tables.Script(slices.Concat(tables.Statements(), locks.Tables(), []string{makeTable[kind]}))
+		},
 	}
-	return strings.TrimSpace(string(text))
 }
 
-// refuse marks an error after which asking again will not help.
-func (d *Dialect) refuse(err error) error {
-	if err == nil || errors.Is(err, driver.ErrRefused) || !d.isRefusal(err) {
-		return err
+// isServer reports whether the database is a server, which has locks of its own.
+func (d *Dialect) isServer() bool { return d.sessions != nil }
+
+// orNil returns no driver with an error: a nil pointer would be a [driver.Driver] that is not nil.
+func orNil[D driver.Driver](d D, err error) (driver.Driver, error) {
+	if err != nil {
+		return nil, err
 	}
-	return fmt.Errorf("%w: %w; check the file, its folder and their permissions", driver.ErrRefused, err)
+	return d, nil
 }

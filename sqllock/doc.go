@@ -1,29 +1,24 @@
-// Package sqllock keeps the queues of locks in the rows of an SQL database, through database/sql. What differs between
-// databases is a [Dialect].
+// Package sqllock keeps locks in SQL databases, through database/sql. A [Dialect] is one kind of database.
 //
 // # SQLite
 //
 // The URL file:PATH, or [New] with [SQLite], shares locks among the processes of one machine. The program imports a
 // database/sql driver for SQLite; for the URL one that calls itself "sqlite", such as modernc.org/sqlite.
 //
-//   - A request is one transaction (BEGIN IMMEDIATE, write-ahead log, synchronous=FULL), so a token is on the disk before
-//     anybody has it. When the file is busy the request is repeated until its context ends.
-//   - Deadlines count from the boot of the machine, on CLOCK_BOOTTIME, and are void after another boot. Containers of
-//     one machine that see different boot ids are refused while others use the file. Setting the wall clock neither ends
-//     nor prolongs a claim. On systems without that clock it is the wall clock.
-//   - Each client keeps a flock on a file of its own, in the folder PATH.clients. The kernel drops it when the last
-//     process that has the file open is gone, and with it the client's claims, unless they are detached. A child
-//     inherits another one, as [driver.Inheriter] says, so that it cannot let go of ours. No process id is ever compared. On systems without flock, claims of a dead
-//     client live until their TTL.
+//   - A token is on the disk before anybody has it. When the file is busy the request is repeated until its context ends.
+//   - Deadlines count from the boot of the machine, and are void after another boot. Containers of one machine that see
+//     different boot ids are refused while others use the file. Setting the wall clock neither ends nor prolongs a claim,
+//     except on systems that do not tell the time since they booted.
+//   - The claims of a process end when it dies, unless they are detached or a child has inherited them: see
+//     [driver.Inheriter]. On systems without flock they live until their TTL.
 //   - Users who may write the file share its locks, and get at no other file of each other by it: docs/file.md.
-//   - Each client listens on a FIFO, at which others ring when something happened to one of its claims, and keeps another
-//     one open whose end tells those who wait behind it that it is gone, at the same instant. Polling is only the net
-//     below.
+//   - A waiter is woken at once when it is granted the lock, and when the process ahead of it dies.
 //   - Network file systems are refused: their locks may not be seen by all, and other machines have other clocks.
 //
 // What SQLite cannot do: order the claims of several machines; survive the removal of PATH or of files beside it (a client
 // notices that its file was replaced, and then refuses to work); go on while a process is stopped in the middle of a
 // transaction, which takes less than a millisecond.
+//
 // # MySQL, MariaDB and PostgreSQL
 //
 // The URLs mysql://user:password@host/database and postgres://user:password@host/database, or [New] with [MySQL] or
@@ -32,12 +27,17 @@
 //
 //   - A request is one call of a routine in the database, and so is a release with the grants that follow from it. The
 //     server's clock counts, and no transaction of the caller is touched.
-//   - A routine first locks the row of its lock, which is there for good, so that none is rolled back for another. Where
-//     the server does so nevertheless the call is repeated.
+//   - A routine first locks the row of its lock, which is there for good, so that the server rolls none back for another.
+//     Where it does so nevertheless, the call is repeated.
 //   - Claims live by their TTL, not by connections.
-//   - Who waits sleeps in the server until a lock of the session is let go that the client in its way holds.
+//   - A waiter sleeps in the server, on a lock of the server that the client ahead of it holds until its claim ends.
 //
 // With [Session] as [Options.Mode], or mode=session in the URL, the server's own locks are leases: docs/sessions.md.
 //
 // docs/sql.md has the tables, what it costs, and what it cannot do.
+//
+// # Without a lease
+//
+// [InTx] holds a lock for as long as a transaction lasts, and [ForUpdate] locks rows of the caller's own:
+// docs/transactions.md.
 package sqllock

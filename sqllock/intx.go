@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
+	"github.com/holdfast-go/holdfast/sqllock/internal/sqlite"
 )
 
 // InTx runs fn in a transaction that holds the lock with this name from its first statement to its end: lock and data are
@@ -49,6 +51,13 @@ func InTx(ctx context.Context, db *sql.DB, name string, fn func(context.Context,
 	}
 }
 
+// Pauses between two transactions: short at first, because most of those in the way take less than a millisecond, and drawn
+// at random, so that those who collide do not collide again.
+const (
+	firstPause = 200 * time.Microsecond
+	lastPause  = 10 * time.Millisecond
+)
+
 // once runs the transaction once, and tells whether to do that again.
 func (l *txLock) once(ctx context.Context, fn func(context.Context, *sql.Tx) error) (again bool, err error) {
 	conn, err := l.db.Conn(ctx)
@@ -76,7 +85,7 @@ func (l *txLock) once(ctx context.Context, fn func(context.Context, *sql.Tx) err
 
 // repeats reports whether an error of a transaction that did nothing yet is a reason to begin it again.
 func (l *txLock) repeats(err error) bool {
-	isTaken := dbms.Taken(err) || l.kind == dbms.SQLite && isBusySQLite(err)
+	isTaken := dbms.Taken(err) || l.kind == dbms.SQLite && sqlite.IsBusy(err)
 	return dbms.Undone(err) || isTaken && l.how.waits() || errors.Is(err, sqldriver.ErrBadConn)
 }
 

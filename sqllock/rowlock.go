@@ -102,7 +102,7 @@ func rowError(err error) error {
 		return fmt.Errorf("%w: the row is taken; try later, or wait for it: %w", driver.ErrNotAcquired, err)
 	case dbms.Undone(err):
 		return fmt.Errorf("%w: run the transaction again, since it was undone: %w", driver.ErrNotAcquired, err)
-	case hasText(err, `near "FOR"`, `near "LOCK"`):
+	case dbms.LocksNoRows(err):
 		return fmt.Errorf("%w: SQLite locks no rows; use InTx, which locks the file: %w", errors.ErrUnsupported, err)
 	}
 	return err

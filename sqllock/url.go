@@ -7,14 +7,15 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/sqlite"
 )
 
 func init() {
+	driver.Register("file", openFile)
 	driver.Register("mysql", openServer)
 	driver.Register("postgres", openServer)
 }
@@ -25,6 +26,11 @@ const (
 	connectTime = 5 * time.Second // for each host, unless the URL says otherwise
 	openMore    = time.Second
 )
+
+// openFile opens file:PATH.
+func openFile(ctx context.Context, u *url.URL) (driver.Driver, error) {
+	return orNil(sqlite.Open(ctx, u, defaultKeep))
+}
 
 // openServer opens mysql://user:password@host/database or postgres://user:password@host/database.
 func openServer(ctx context.Context, u *url.URL) (driver.Driver, error) {
@@ -67,7 +73,7 @@ func MigrateURL(ctx context.Context, rawURL string) error {
 
 func migrateURL(ctx context.Context, u *url.URL) error {
 	if u.Scheme == "file" {
-		d, err := openFile(ctx, u)
+		d, err := sqlite.Open(ctx, u, defaultKeep)
 		if err != nil {
 			return err
 		}
@@ -80,8 +86,8 @@ func migrateURL(ctx context.Context, u *url.URL) error {
 	return errors.Join(Migrate(ctx, t.db, t.dialect), t.db.Close())
 }
 
-// A server says how a database/sql driver is told where a server is.
-type server struct {
+// A scheme is a kind of server that URLs name, and how a database/sql driver is told where it is.
+type scheme struct {
 	dialect *Dialect
 	driver  string // its name in database/sql
 	module  string // what to import so that it is there
@@ -96,7 +102,7 @@ type address struct {
 	connect time.Duration // for each host
 }
 
-var kinds = map[string]server{
+var schemes = map[string]scheme{
 	"mysql": {
 		dialect: MySQL, driver: "mysql", module: "github.com/go-sql-driver/mysql", port: "3306", source: mysqlSource,
 	},
@@ -114,21 +120,21 @@ type target struct {
 }
 
 func connect(u *url.URL) (t target, err error) {
-	kind, ok := kinds[u.Scheme]
+	s, ok := schemes[u.Scheme]
 	if !ok {
 		return t, fmt.Errorf("%s: is not a database server; use a URL like mysql://… or postgres://… instead", u.Scheme)
 	}
 	params := driver.NewParams(u)
-	t.dialect, t.opts = kind.dialect, Options{
+	t.dialect, t.opts = s.dialect, Options{
 		Mode:        Mode(params.String(modeParameter, "")),
 		Layout:      Layout(params.String(layoutParameter, "")),
 		Pooler:      Pooler(params.String(poolerParameter, "")),
 		Connections: params.Int(connectionsParameter, 0),
 		Waits:       params.Int(waitsParameter, 0),
 	}
-	at := address{u, strings.Join(hostsOf(u, kind.port), ","), params.Duration(connectParameter, connectTime)}
+	at := address{u, strings.Join(hostsOf(u, s.port), ","), params.Duration(connectParameter, connectTime)}
 	t.patience = time.Duration(1+strings.Count(u.Host, ","))*at.connect + openMore
-	source, misuse := kind.source(at, params)
+	source, misuse := s.source(at, params)
 	switch {
 	case params.Err() != nil:
 		return t, params.Err()
@@ -138,10 +144,10 @@ func connect(u *url.URL) (t target, err error) {
 		return t, fmt.Errorf("parameter %s: it should be 1ms or more", connectParameter)
 	case strings.Trim(u.Path, "/") == "":
 		return t, fmt.Errorf("name the database in which the tables are, as in %s://user@host/app", u.Scheme)
-	case !slices.Contains(sql.Drivers(), kind.driver):
-		return t, fmt.Errorf("no database/sql driver is named %q; import one, as in: import _ %q", kind.driver, kind.module)
+	case !slices.Contains(sql.Drivers(), s.driver):
+		return t, fmt.Errorf("no database/sql driver is named %q; import one, as in: import _ %q", s.driver, s.module)
 	}
-	if t.db, err = sql.Open(kind.driver, source); err != nil {
+	if t.db, err = sql.Open(s.driver, source); err != nil {
 		return t, errors.New("the SQL driver does not take the URL's address or parameters") // its error may show the password
 	}
 	return t, nil
@@ -152,42 +158,6 @@ func hostsOf(u *url.URL, port string) []string {
 		return hosts
 	}
 	return []string{"localhost:" + port}
-}
-
-// mysqlParameters are the SQL driver's as they are. Others change what statements return.
-var mysqlParameters = []string{"allowCleartextPasswords", "allowNativePasswords", "connectionAttributes"}
-
-// mysqlSource is user:password@protocol(address)/database?parameters.
-func mysqlSource(a address, p *driver.Params) (string, error) {
-	place := "tcp(" + a.hosts + ")"
-	if socket := p.String("socket", ""); socket != "" {
-		place = "unix(" + socket + ")"
-	}
-	q := passOn(p, mysqlParameters)
-	q.Set("timeout", a.connect.String())
-	secure, err := parseMySQLTLS(p).value()
-	q.Set("tls", secure)
-	password, _ := a.url.User.Password()
-	return a.url.User.Username() + ":" + password + "@" + place + "/" + url.PathEscape(strings.Trim(a.url.Path, "/")) + "?" + q.Encode(), err
-}
-
-// postgresParameters are the SQL driver's as they are.
-var postgresParameters = []string{
-	"sslmode", "sslrootcert", "sslcert", "sslkey", "sslpassword", "sslsni", "sslnegotiation", "channel_binding", "require_auth",
-	"search_path", "target_session_attrs", "host", "passfile", "service", "servicefile", "application_name", "options",
-	"krbspn", "krbsrvname",
-}
-
-// postgresSource is the URL itself, with a bound for connecting. Statements that we do not prepare are sent as they are: a proxy
-// may give the next one to another session.
-func postgresSource(a address, p *driver.Params) (string, error) {
-	q := passOn(p, postgresParameters)
-	err := checkPostgresTLS(q)
-	q.Set("connect_timeout", strconv.Itoa(int((a.connect+time.Second-1)/time.Second)))
-	q.Set("default_query_exec_mode", "exec")
-	source := *a.url
-	source.Host, source.RawQuery = a.hosts, strings.ReplaceAll(q.Encode(), "+", "%20") // which alone is a space to PostgreSQL
-	return source.String(), err
 }
 
 // passOn reads parameters that are there.

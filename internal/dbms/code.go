@@ -70,6 +70,12 @@ func NoTable(err error) bool {
 	}, Code(err)) || err != nil && strings.Contains(err.Error(), "no such table")
 }
 
+// LocksNoRows reports whether an error means that a query was to lock rows, and the database locks none: SQLite does not
+// know the words.
+func LocksNoRows(err error) bool {
+	return err != nil && (strings.Contains(err.Error(), `near "FOR"`) || strings.Contains(err.Error(), `near "LOCK"`))
+}
+
 // Raced reports whether an error means that another session made the same table at the same time. PostgreSQL does not
 // wait for that one when told to make a table if there is none.
 func Raced(err error) bool {

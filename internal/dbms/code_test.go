@@ -46,3 +46,19 @@ func TestCode(t *testing.T) {
 		}
 	}
 }
+
+func TestLocksNoRows(t *testing.T) {
+	for _, row := range []struct {
+		err  error
+		want bool
+	}{
+		{nil, false},
+		{errors.New(`SQL logic error: near "FOR": syntax error (1)`), true},
+		{fmt.Errorf("query: %w", errors.New(`near "LOCK": syntax error`)), true},
+		{&MySQLError{1205}, false},
+	} {
+		if got := LocksNoRows(row.err); got != row.want {
+			t.Errorf("%v: no rows are locked: %v, want %v", row.err, got, row.want)
+		}
+	}
+}

@@ -168,7 +168,7 @@ func TestLayersRefuse(t *testing.T) {
 		{"driver/drivertest/run.go", ".", root},
 		{"memlock/lock.go", ".", root},
 		{"memlock/lock_test.go", ".", root},
-		{"sqllock/driver.go", ".", root + "/memlock"},
+		{"sqllock/new.go", ".", root + "/memlock"},
 		{"sqllock/driver_test.go", ".", "modernc.org/sqlite"},
 		{"quorum/driver.go", ".", root + "/redislock"},
 		{"quorum/driver_test.go", ".", root + "/redislock"},

@@ -66,7 +66,7 @@ func TestPreviousFormat(t *testing.T) {
 // waits.
 func writePreviousFormat(t *testing.T, path string) (held, waiting driver.Claim) {
 	t.Helper()
-	tables, err := os.ReadFile("../../sqllock/sqlite/format1.sql")
+	tables, err := os.ReadFile("../../sqllock/internal/sqlite/sql/format1.sql")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,102 @@
+package advisory
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A Driver is a client of the locks of sessions in a database. It is a [driver.Waiter], a
+// [driver.Checker] and a [driver.Reaper], and has no other ability.
+type Driver struct {
+	db      *sql.DB
+	owned   *sql.DB // to be closed with the driver, or nil
+	dialect *Dialect
+	nature  nature
+	keep    time.Duration
+	closing sync.Once
+	life    context.Context
+	end     context.CancelCauseFunc // of life
+	endings atomic.Int64            // since the last sweep
+
+	mu     sync.Mutex
+	claims map[claimKey]*claim
+}
+
+// fewestConns is how many connections it takes to look for proxies, and to release what other sessions hold.
+const fewestConns = 2
+
+// New makes a driver on a database that the caller has opened, in which [Migrate] has made the tables. Tokens are kept for
+// the duration keep after their lock's last use.
+func New(ctx context.Context, db *sql.DB, dialect *Dialect, keep time.Duration) (*Driver, error) {
+	if most := db.Stats().MaxOpenConnections; most > 0 && most < fewestConns {
+		return nil, fmt.Errorf("each claim in session mode takes a connection, and this pool allows %d; raise SetMaxOpenConns to the number of claims and %d more", most, fewestConns)
+	}
+	d := &Driver{db: db, dialect: dialect, keep: keep, claims: make(map[claimKey]*claim)}
+	d.life, d.end = context.WithCancelCause(context.Background())
+	var err error
+	if d.nature, err = natureOf(ctx, db); err != nil {
+		return nil, dialect.explain(err)
+	}
+	if err := d.probe(ctx); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Own lets Close close the database, too.
+func (d *Driver) Own(db *sql.DB) { d.owned = db }
+
+// Migrate makes the tables where they are missing.
+func Migrate(ctx context.Context, db *sql.DB, dialect *Dialect) error {
+	for _, statement := range dialect.Tables() {
+		_, err := db.ExecContext(ctx, statement)
+		if err != nil {
+			_, err = db.ExecContext(ctx, statement) // somebody else may have made it at the same time
+		}
+		if err != nil {
+			return dialect.explain(fmt.Errorf("make the tables for locks of sessions: %w", err))
+		}
+	}
+	return nil
+}
+
+// Tables are the statements that make the tables where they are missing.
+func (d *Dialect) Tables() []string { return d.statements(makeTables, values{}) }
+
+// Traits implements [driver.Driver].
+func (d *Driver) Traits() driver.Traits { return d.nature.traits }
+
+// Queue implements [driver.Driver]: what waits is known to the server alone.
+func (d *Driver) Queue(context.Context, string) ([]driver.Entry, error) {
+	return nil, driver.Unsupported(d.Traits(), "listing the queue of a lock in session mode")
+}
+
+var errClosed = errors.New("sqllock: the driver is closed")
+
+// Close implements [driver.Driver]. With it the sessions end, and so do their claims.
+func (d *Driver) Close() (err error) {
+	d.closing.Do(func() {
+		d.end(errClosed)
+		d.mu.Lock()
+		claims := d.claims
+		d.claims = nil
+		d.mu.Unlock()
+		for _, c := range claims {
+			<-c.turn // nobody gets another one
+			c.hangUp()
+		}
+		if d.owned != nil {
+			err = d.owned.Close()
+		}
+	})
+	return err
+}
+
+var _ driver.Waiter = (*Driver)(nil)

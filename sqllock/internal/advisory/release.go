@@ -1,0 +1,134 @@
+package advisory
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Release implements [driver.Driver].
+func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
+	_, err := inTurn(ctx, d, c, func(ctx context.Context, cl *claim) (struct{}, error) {
+		switch {
+		case cl.phase == granted && (c.Token == 0 || c.Token == cl.token):
+			return struct{}{}, d.letGo(ctx, c, cl)
+		case cl.phase == waiting && c.Token == 0:
+			return struct{}{}, d.leaveLine(ctx, c, cl)
+		case cl.phase == granted, cl.phase == waiting:
+			return struct{}{}, driver.ErrGone
+		case cl.phase == over && (c.Token == 0 || c.Token == cl.token):
+			cl.hangUp() // now the holder knows that it is over
+		}
+		return struct{}{}, d.releaseElsewhere(ctx, c, cl)
+	})
+	return err
+}
+
+// letGo frees the lock. After an error another session tells what became of it: the own one may have ended long before.
+func (d *Driver) letGo(ctx context.Context, c driver.Claim, cl *claim) error {
+	v := d.values(c)
+	v.token = cl.token
+	var held bool
+	err := cl.session.ask(ctx, release, v, &held)
+	if err == nil && d.endings.Add(1)%sweepEvery == 0 {
+		_ = cl.session.ask(ctx, sweep, v) // the next one sweeps what this one left
+	}
+	cl.drop()
+	switch {
+	case err != nil:
+		return d.releaseElsewhere(ctx, c, cl)
+	case !held:
+		return driver.ErrGone
+	}
+	return nil
+}
+
+// sweepEvery is how many releases of this client it takes until one sweeps.
+const sweepEvery = 50
+
+// leaveLine gives up a claim that waits.
+func (d *Driver) leaveLine(ctx context.Context, c driver.Claim, cl *claim) error {
+	if err := d.endUnheld(ctx, c, cl, "released"); !errors.Is(err, driver.ErrGone) {
+		return err
+	}
+	return nil
+}
+
+// releaseElsewhere releases a claim of which this client has no session: one that ended, one that another client has, or
+// one that never was.
+func (d *Driver) releaseElsewhere(ctx context.Context, c driver.Claim, cl *claim) error {
+	s, err := d.openFor(ctx, cl, whole(c.TTL, d.nature.unit))
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	v := d.values(c)
+	var token uint64
+	switch err := s.ask(ctx, readEnd, v, &v.state, &token, &v.session); {
+	case err == nil && v.state == "waiting" && c.Token == 0:
+		v.state = "released"
+		return s.ask(ctx, endClaim, v)
+	case err == nil && v.state == "released" && (c.Token == 0 || c.Token == token):
+		return s.evict(ctx, v) // its release may have been cut off before the lock was free
+	case err == nil:
+		return driver.ErrGone
+	case !errors.Is(err, sql.ErrNoRows):
+		return err
+	}
+	return d.releaseHeld(ctx, s, v)
+}
+
+// releaseHeld releases a claim that has not ended as far as the tables say.
+func (d *Driver) releaseHeld(ctx context.Context, s *session, v values) error {
+	var held bool
+	err := s.ask(ctx, readHeld, v, &v.token, &v.session, &held)
+	isMissing := errors.Is(err, sql.ErrNoRows)
+	switch {
+	case err != nil && !isMissing:
+		return err
+	case v.claim.Token != 0 && (isMissing || v.claim.Token != v.token):
+		return driver.ErrGone
+	case held:
+		return s.end(ctx, v)
+	}
+	v.state = "expired"
+	if err := s.ask(ctx, endClaim, v); err != nil {
+		return err
+	}
+	return driver.ErrGone
+}
+
+// end releases a claim that another session has, and ends that session, which waits in nobody's interest any more.
+func (s *session) end(ctx context.Context, v values) error {
+	v.state = "released"
+	if err := s.ask(ctx, endClaim, v); err != nil {
+		return err
+	}
+	return s.evict(ctx, v)
+}
+
+// evict ends another session if that has the lock, and waits until it has it no more.
+func (s *session) evict(ctx context.Context, v values) error {
+	holds, err := s.seesHeld(ctx, v)
+	if err != nil || !holds {
+		return err
+	}
+	killed := s.ask(ctx, kill, v) // it fails where the session has ended
+	for {
+		if holds, err := s.seesHeld(ctx, v); err != nil || !holds {
+			return err
+		}
+		if err := driver.Sleep(ctx, 5*time.Millisecond); err != nil {
+			return errors.Join(killed, err)
+		}
+	}
+}
+
+// seesHeld reports whether another session has the lock.
+func (s *session) seesHeld(ctx context.Context, v values) (holds bool, err error) {
+	err = s.ask(ctx, stillHolds, v, &holds)
+	return holds, err
+}

@@ -1,0 +1,132 @@
+package advisory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Request implements [driver.Driver]. It waits for its turn while a Wait for the same claim is under way, which is short.
+func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if refuse := d.dialect.refuse; refuse != nil {
+		if err := refuse(c.Name); err != nil {
+			return driver.Status{}, err
+		}
+	}
+	return inTurn(ctx, d, c, func(ctx context.Context, cl *claim) (driver.Status, error) {
+		switch {
+		case cl.phase == granted:
+			return d.renew(ctx, c, cl)
+		case cl.phase == over, c.Token != 0:
+			return driver.Status{}, driver.ErrGone
+		}
+		return d.attempt(ctx, c, cl, false)
+	})
+}
+
+// attempt asks for the lock of a claim that has it not, for a while or not at all.
+func (d *Driver) attempt(ctx context.Context, c driver.Claim, cl *claim, blocks bool) (st driver.Status, err error) {
+	a, err := d.ask(ctx, c, cl, blocks)
+	switch {
+	case err != nil:
+		return st, d.fail(c, cl, err)
+	case a.ended:
+		cl.drop()
+		return st, driver.ErrGone
+	case a.known && a.got: // what had it then is over
+		return st, d.endUnheld(ctx, c, cl, "expired")
+	case a.known:
+		cl.drop()
+		return st, fmt.Errorf("%w: the claim is held by another client, which alone can renew it in session mode", driver.ErrRefused)
+	case a.got:
+		return d.grant(ctx, c, cl)
+	case !c.Queue:
+		cl.drop()
+		return st, nil
+	case cl.phase == unknown || !blocks:
+		if err := cl.session.ask(ctx, waitInLine, d.values(c)); err != nil {
+			return st, d.fail(c, cl, err)
+		}
+		cl.phase = waiting
+	}
+	return driver.Status{TTL: cl.session.ttl}, nil
+}
+
+// ask asks for the lock on the claim's session, or on another one where that has ended while the claim waited.
+func (d *Driver) ask(ctx context.Context, c driver.Claim, cl *claim, blocks bool) (a answer, err error) {
+	ttl := whole(c.TTL, d.nature.unit)
+	if cl.session != nil {
+		err := cl.session.leaseFor(ctx, ttl)
+		if err == nil {
+			a, err = cl.session.lock(ctx, d.values(c), blocks)
+		}
+		if err == nil || errors.Is(err, driver.ErrRefused) {
+			return a, err
+		}
+		cl.drop()
+	}
+	if cl.session, err = d.openFor(ctx, cl, ttl); err != nil {
+		return a, err
+	}
+	return cl.session.lock(ctx, d.values(c), false)
+}
+
+// grant notes that the session has the lock, under a new token.
+func (d *Driver) grant(ctx context.Context, c driver.Claim, cl *claim) (st driver.Status, err error) {
+	var token uint64
+	var ended, contended bool
+	if cl.phase == waiting {
+		err = cl.session.ask(ctx, leaveWait, d.values(c))
+	}
+	if err == nil {
+		err = cl.session.ask(ctx, grantLock, d.values(c), &token, &ended, &contended)
+	}
+	if err != nil {
+		return st, d.fail(c, cl, err)
+	}
+	if ended {
+		return st, d.endUnheld(ctx, c, cl, "expired")
+	}
+	cl.phase, cl.token = granted, token
+	return driver.Status{Token: token, Granted: true, TTL: cl.session.ttl, Contended: contended}, nil
+}
+
+// renew asks on the claim's session, which lives for another TTL by that.
+func (d *Driver) renew(ctx context.Context, c driver.Claim, cl *claim) (st driver.Status, err error) {
+	if c.Token != 0 && c.Token != cl.token {
+		return st, driver.ErrGone
+	}
+	var id int64
+	var held, ended, contended bool
+	err = cl.session.leaseFor(ctx, whole(c.TTL, d.nature.unit))
+	if err == nil {
+		err = cl.session.ask(ctx, renewLease, d.values(c), &id, &held, &ended, &contended)
+	}
+	switch {
+	case err != nil:
+		return st, d.fail(c, cl, err)
+	case cl.session.isStill(id) != nil:
+		return st, d.lose(c, cl, cl.session.isStill(id))
+	case !held || ended:
+		return st, d.lose(c, cl, errors.New("it was ended by another client"))
+	}
+	return driver.Status{Token: cl.token, Granted: true, TTL: cl.session.ttl, Contended: contended}, nil
+}
+
+// endUnheld notes that a claim has ended which this client was never told that it had.
+func (d *Driver) endUnheld(ctx context.Context, c driver.Claim, cl *claim, state string) error {
+	v := d.values(c)
+	v.state = state
+	err := cl.session.ask(ctx, endClaim, v)
+	cl.drop()
+	if err != nil {
+		return err
+	}
+	return driver.ErrGone
+}
+
+func (d *Driver) values(c driver.Claim) values {
+	return values{claim: c, wait: d.waitFor(c.TTL), keep: d.keep}
+}

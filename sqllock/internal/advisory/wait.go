@@ -1,0 +1,54 @@
+package advisory
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Wait implements [driver.Waiter]. A claim that waits does so in the server, for a while at a time: in between the session
+// proves that it lives, and nobody who is gone waits for long.
+func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	for {
+		n, err := inTurn(ctx, d, c, func(ctx context.Context, cl *claim) (n news, err error) {
+			n.phase, n.lost = cl.phase, cl.lost
+			if cl.phase == waiting {
+				n.status, err = d.attempt(ctx, c, cl, true)
+			}
+			return n, err
+		})
+		switch {
+		case err != nil || n.status.Granted:
+			return n.status, err
+		case n.phase == granted:
+			return driver.Status{}, d.waitForLoss(ctx, n.lost)
+		case n.phase != waiting:
+			return driver.Status{}, driver.Sleep(ctx, firstPause) // to be asked for first
+		}
+	}
+}
+
+// news is what became of a claim.
+type news struct {
+	phase  phase
+	lost   <-chan struct{}
+	status driver.Status
+}
+
+// waitForLoss waits until a granted claim is over, or the driver is closed.
+func (d *Driver) waitForLoss(ctx context.Context, lost <-chan struct{}) error {
+	select {
+	case <-lost:
+		return driver.ErrGone
+	case <-d.life.Done():
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// waitFor is how long a session waits in the server before it listens to its client again.
+func (d *Driver) waitFor(ttl time.Duration) time.Duration {
+	return max(d.nature.wait, min(ttl/16, time.Second))
+}

@@ -1,0 +1,63 @@
+package servertables
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A verdict is how a routine answers about a claim.
+type verdict int
+
+const (
+	isThere   verdict = iota      // its state follows
+	isGone                        // it is not in its queue, or under another token
+	notQueued                     // it was not granted and did not want to wait
+	askAgain          = notQueued // from wait: a claim ahead is dead, so a request will find more
+	nothing   verdict = 3         // from wait: it waits as before
+)
+
+// An answer is what routines return about a claim.
+type answer struct {
+	verdict verdict
+	status  driver.Status
+}
+
+// ask calls a routine that answers about one claim.
+func (c *conn) ask(ctx context.Context, r routine, args ...any) (a answer, err error) {
+	err = c.rows(ctx, r, args, func(scan func(...any) error) error {
+		a, err = readAnswer(scan)
+		return err
+	})
+	return a, err
+}
+
+func readAnswer(scan func(...any) error) (a answer, err error) {
+	var token, ttl, retry int64
+	st := &a.status
+	err = scan(&a.verdict, &token, &st.Granted, &ttl, &retry, &st.Contended, &st.Revoked)
+	st.Token, st.TTL, st.Retry = uint64(token), fromMicros(ttl), fromMicros(retry)
+	return a, err
+}
+
+// err is [driver.ErrGone] where that is the answer.
+func (a answer) err() error {
+	if a.verdict == isGone {
+		return driver.ErrGone
+	}
+	return nil
+}
+
+// micros is a duration as it is stored: never shorter.
+func micros(d time.Duration) int64 { return int64((d + time.Microsecond - 1) / time.Microsecond) }
+
+// asked is the TTL of a claim as routines take it: negative if it is left alone.
+func asked(c driver.Claim) int64 {
+	if c.Detached {
+		return -micros(c.TTL)
+	}
+	return micros(c.TTL)
+}
+
+func fromMicros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }

@@ -1,0 +1,126 @@
+package servertables
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
+	"github.com/holdfast-go/holdfast/sqllock/internal/health"
+)
+
+// A conn is a connection that was made ready, with the statements that were prepared on it. It never goes back to the
+// pool that it is from, where nobody expects what was changed.
+type conn struct {
+	*sql.Conn
+	dialect    *Dialect
+	way        *way
+	shared     bool // its sessions are, so nothing was changed in them
+	statements map[routine]*sql.Stmt
+	closed     func() // or nil
+}
+
+func openConn(ctx context.Context, w *way) (*conn, error) {
+	c, err := w.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shared := w.shared.Load()
+	if !shared {
+		err = w.dialect.makeReady(ctx, c)
+	}
+	if err != nil {
+		dbms.Discard(c)
+		return nil, err
+	}
+	return &conn{Conn: c, dialect: w.dialect, way: w, shared: shared, statements: make(map[routine]*sql.Stmt)}, nil
+}
+
+// makeReady sets up a session.
+func (d *Dialect) makeReady(ctx context.Context, c *sql.Conn) error {
+	for _, statement := range d.session {
+		if _, err := c.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	for _, statement := range d.wishes {
+		if _, err := c.ExecContext(ctx, statement); err != nil && dbms.Code(err) == "" {
+			return err // it is not that the server does not know it
+		}
+	}
+	return nil
+}
+
+func (c *conn) close() error {
+	if c.closed != nil {
+		c.closed()
+	}
+	return dbms.Discard(c.Conn)
+}
+
+// rows calls a routine, and read with each row of what it returns.
+func (c *conn) rows(ctx context.Context, r routine, args []any, read func(scan func(...any) error) error) error {
+	rows, err := c.query(ctx, r, args)
+	if health.Stray(err) {
+		c.way.share()
+	}
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for {
+		for rows.Next() {
+			if err := read(rows.Scan); err != nil {
+				return err
+			}
+		}
+		if !rows.NextResultSet() {
+			return rows.Err()
+		}
+	}
+}
+
+func (c *conn) query(ctx context.Context, r routine, args []any) (*sql.Rows, error) {
+	if c.shared && c.dialect.tied {
+		return c.QueryContext(ctx, c.dialect.call(prefix+string(r), len(args)), args...)
+	}
+	stmt, err := c.prepared(ctx, r, len(args))
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
+// prepared returns the statement that calls a routine, which is prepared when it is first used.
+func (c *conn) prepared(ctx context.Context, r routine, args int) (*sql.Stmt, error) {
+	if stmt, ok := c.statements[r]; ok {
+		return stmt, nil
+	}
+	stmt, err := c.PrepareContext(ctx, c.dialect.call(prefix+string(r), args))
+	if err != nil {
+		return nil, unsent(err)
+	}
+	c.statements[r] = stmt
+	return stmt, nil
+}
+
+// run calls a routine whose answer does not matter.
+func (c *conn) run(ctx context.Context, r routine, args ...any) error {
+	return c.rows(ctx, r, args, func(func(...any) error) error { return nil })
+}
+
+// number calls a routine that returns one.
+func (c *conn) number(ctx context.Context, r routine, args ...any) (n int64, err error) {
+	err = c.rows(ctx, r, args, func(scan func(...any) error) error { return scan(&n) })
+	return n, err
+}
+
+// done calls a routine that returns nothing or 0, and 1 when the claim is gone.
+func (c *conn) done(ctx context.Context, r routine, args ...any) error {
+	n, err := c.number(ctx, r, args...)
+	if err == nil && n != 0 {
+		return driver.ErrGone
+	}
+	return err
+}

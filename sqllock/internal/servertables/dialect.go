@@ -1,0 +1,151 @@
+package servertables
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
+	"github.com/holdfast-go/holdfast/sqllock/internal/health"
+)
+
+// A Dialect is how to talk to one kind of server.
+type Dialect struct {
+	Name string // the folder of its .sql files, the scheme of its URLs, and what people call it
+
+	// call is the statement that calls a routine with so many arguments.
+	call func(routine string, args int) string
+
+	// session are the statements that make a connection ready. Where one may fail, since older servers do not know it,
+	// it follows in wishes.
+	session, wishes []string
+
+	isPostgres bool // or else MySQL or MariaDB
+
+	// tied reports that a statement which was prepared belongs to a session of the server, and is unknown in others. Where it
+	// is false, proxies that share sessions prepare it where it is needed.
+	tied bool
+
+	// migrate makes what is missing, while nobody else does.
+	migrate func(ctx context.Context, conn *sql.Conn, d *Dialect) error
+	forward func(d *Dialect) []string                     // brings older tables forward
+	anew    func(name routine, statement string) []string // makes a routine, whether or not there is one
+	helpers []routine                                     // that only others call, each after those that it calls
+
+	preface string                        // begins a script of statements
+	ended   func(statement string) string // lets a statement end, in a script
+
+	// The starts of codes of errors: see [dbms.Code].
+	busy    []string // nothing was done since others were in the way
+	lost    []string // nothing was done, and another connection may do better, as after a failover
+	stuck   []string // nothing was done since somebody else had a row locked for long
+	refused []string // asking again will not help
+	missing []string // tables or routines are not there
+
+	bells  int                    // how many hang in a connection at most
+	limit  string                 // a query for what else limits that; older servers may not know it
+	within func(limit string) int // how many may hang then
+
+	facts     []health.Fact // what Check looks at
+	sessionID string        // a query for the number of the session
+}
+
+// traits are the same for all servers.
+func (d *Dialect) traits() driver.Traits {
+	return driver.Traits{
+		Backend: d.Name, MinTTL: 100 * time.Millisecond, MaxTTL: 100 * 365 * 24 * time.Hour, MaxName: maxName,
+		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
+	}
+}
+
+// maxName is the length of the column.
+const maxName = 1024
+
+//go:embed mysql/*.sql postgres/*.sql
+var scripts embed.FS
+
+// A routine is the name of one that programs call, and of the .sql file that makes it.
+type routine string
+
+const (
+	requestClaim routine = "request"
+	releaseClaim routine = "release"
+	renewClaims  routine = "renew"
+	waitForClaim routine = "wait"
+	ringBell     routine = "ring"
+	breakClaim   routine = "break"
+	revokeClaim  routine = "revoke"
+	readQueue    routine = "queue"
+	readNames    routine = "names"
+	readDigest   routine = "digest"
+	readNews     routine = "news"
+	takeTurn     routine = "turn"
+	noteTurn     routine = "mark"
+	surveyRows   routine = "survey"
+	tidyQueue    routine = "tidy"
+	forgetEnds   routine = "forget"
+	retireLocks  routine = "retire"
+	readVersion  routine = "version"
+)
+
+// callable are the routines that programs call. None but ring is called by another.
+var callable = []routine{
+	ringBell, requestClaim, releaseClaim, renewClaims, waitForClaim, breakClaim, revokeClaim,
+	readQueue, readNames, readDigest, readNews, takeTurn, noteTurn, surveyRows, tidyQueue, forgetEnds, retireLocks,
+}
+
+// recognise refuses a database of another kind, and one that passes for this kind.
+func (d *Dialect) recognise(ctx context.Context, q dbms.Querier) (dbms.Kind, error) {
+	kind, err := dbms.Genuine(ctx, q)
+	if err == nil && (kind == dbms.Postgres) != d.isPostgres {
+		err = fmt.Errorf("the database is %v; use the dialect and the URL for that", kind)
+	}
+	return kind, d.explain(err)
+}
+
+func (d *Dialect) isBusy(err error) bool    { return d.isOneOf(err, d.busy) || d.isStuck(err) }
+func (d *Dialect) isStuck(err error) bool   { return d.isOneOf(err, d.stuck) }
+func (d *Dialect) isLost(err error) bool    { return d.isOneOf(err, d.lost) }
+func (d *Dialect) isMissing(err error) bool { return d.isOneOf(err, d.missing) }
+
+func (d *Dialect) isOneOf(err error, codes []string) bool {
+	code := dbms.Code(err)
+	for _, c := range codes {
+		if code != "" && strings.HasPrefix(code, c) {
+			return true
+		}
+	}
+	return false
+}
+
+// explain marks an error after which asking again will not help.
+func (d *Dialect) explain(err error) error {
+	switch {
+	case err == nil || errors.Is(err, driver.ErrRefused):
+		return err
+	case d.isMissing(err):
+		return d.notMigrated(err)
+	case health.Stray(err):
+		return fmt.Errorf("%w: %w; %s", driver.ErrRefused, err, prepareNothing)
+	case d.isLost(err):
+		return fmt.Errorf("%w; is the server the primary, and a part of its cluster?", err)
+	case d.isOneOf(err, d.refused):
+		return fmt.Errorf("%w: %w; check the user's rights", driver.ErrRefused, err)
+	}
+	return err
+}
+
+// prepareNothing is what to do where the SQL driver prepares statements, and a proxy gives the next one to another session.
+const prepareNothing = "the SQL driver prepares statements, and a proxy between it and the server gives each transaction another session:" +
+	" open the database with default_query_exec_mode=exec (pgx) or binary_parameters=yes (lib/pq)," +
+	" or let the proxy keep them (max_prepared_statements of PgBouncer 1.21 or newer)"
+
+func (d *Dialect) notMigrated(err error) error {
+	return fmt.Errorf("%w: the database has not the tables and routines of this version (%w); make them with: holdfast migrate, or sqllock.Migrate",
+		driver.ErrRefused, err)
+}

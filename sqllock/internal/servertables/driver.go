@@ -1,0 +1,122 @@
+package servertables
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A Driver is a client of the locks in a database. It implements all abilities of package driver but [driver.Proposer]
+// and [driver.Inheriter].
+type Driver struct {
+	dialect  *Dialect
+	way      *way
+	keep     time.Duration
+	owned    *sql.DB // to be closed with the driver, or nil
+	requests *pool   // bells hang in its connections
+	renewals *pool   // where it has no room renewals go with the requests
+	side     *pool   // for what requests should not wait for
+	delayed  *pool   // for requests that others should not wait for
+	stuck    stuck
+	mending  atomic.Bool // bells, on behalf of renewals
+	seats    int         // for waiting
+	resting  resting     // connections on which nobody waits just now
+	posts    posts
+	sweeper  sweeper
+	others   Others
+	closing  sync.Once
+}
+
+// Settings adjust a driver.
+type Settings struct {
+	Keep        time.Duration // for how long tokens are kept after their lock's last use
+	Pooler      Pooler
+	Connections int // for requests, at most; forRequests where it is 0
+	Waits       int // for waiting, at most; forWaiting where it is 0
+	AlsoReap    Others
+}
+
+// How many connections a client has at most, unless it is told otherwise.
+const (
+	forRequests = 4
+	forRenewals = 2
+	forWaiting  = 8
+	besides     = 1
+	forDelayed  = 2
+)
+
+// New makes a driver on a database that the caller has opened, in which [Migrate] has made the tables.
+func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (*Driver, error) {
+	if _, err := d.recognise(ctx, db); err != nil {
+		return nil, err
+	}
+	w, err := findWay(ctx, db, d, s.Pooler)
+	if err != nil {
+		return nil, err
+	}
+	r := &room{db: db}
+	l := &Driver{
+		dialect:  d,
+		way:      w,
+		keep:     s.Keep,
+		seats:    cmp.Or(s.Waits, forWaiting),
+		others:   s.AlsoReap,
+		requests: newPool(w, r, cmp.Or(s.Connections, forRequests)),
+		renewals: newPool(w, r, forRenewals),
+		side:     newPool(w, r, besides),
+		delayed:  newPool(w, r, forDelayed),
+	}
+	l.requests.must, l.requests.stay, l.renewals.stay = true, 1, 1
+	l.resting.open = func(ctx context.Context) (*conn, error) { return r.open(ctx, w) }
+	if err := inTurn(ctx, l.requests, spot{}, func(context.Context, *lane) error { return nil }); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	l.sweeper.start(l)
+	return l, nil
+}
+
+// Traits implements [driver.Driver].
+func (d *Driver) Traits() driver.Traits { return d.dialect.traits() }
+
+// Close implements [driver.Driver]. Claims live on until their TTL.
+func (d *Driver) Close() (err error) {
+	d.closing.Do(func() {
+		d.sweeper.stop()
+		for _, p := range []*pool{d.requests, d.renewals, d.side, d.delayed} {
+			p.close()
+		}
+		d.posts.close()
+		d.resting.close()
+		if d.owned != nil {
+			err = d.owned.Close()
+		}
+	})
+	return err
+}
+
+// Others are rows in the same database that a Reap removes, too: step by step from First on, until no name follows.
+type Others struct {
+	Kind, First string
+	Step        func(ctx context.Context, conn *sql.Conn, from string, age time.Duration) (names []string, next string, err error)
+}
+
+// Own lets Close close the database, too.
+func (d *Driver) Own(db *sql.DB) { d.owned = db }
+
+var _ interface {
+	driver.Driver
+	driver.Waiter
+	driver.Renewer
+	driver.Watcher
+	driver.Lister
+	driver.Breaker
+	driver.Revoker
+	driver.Checker
+	driver.Reaper
+} = (*Driver)(nil)

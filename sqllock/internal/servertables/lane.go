@@ -1,0 +1,228 @@
+package servertables
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/health"
+)
+
+// A lane is a connection that work goes through, one piece after the other. It is opened anew when it broke.
+type lane struct {
+	pool *pool
+
+	// Guarded by the pool.
+	busy  bool     // somebody has the turn
+	given bool     // and nobody waits for what that one does
+	gone  bool     // it is closed for good
+	turns uint64   // so far
+	line  []*visit // who waits for this lane and no other
+	timer *time.Timer
+
+	// For who has the turn.
+	conn  *conn // nil when there is none
+	bells bells // that hang in conn
+}
+
+// join adds a visit to a line where it belongs by its age.
+func (l *lane) join(v *visit) {
+	at, _ := slices.BinarySearchFunc(l.line, v.number, func(o *visit, n uint64) int { return cmp.Compare(o.number, n) })
+	l.line = slices.Insert(l.line, at, v)
+}
+
+// How long lanes that are idle stay open: while others wait it is better to keep one, but each costs the server memory.
+const (
+	restingTime = 2 * time.Second
+	openTime    = time.Second // how long opening one more connection may take
+)
+
+// rest lets a lane that is free be closed after a while.
+func (l *lane) rest() {
+	switch {
+	case len(l.pool.lanes) <= l.pool.stay:
+	case l.timer == nil:
+		l.timer = time.AfterFunc(restingTime, func() { l.pool.retire(l) })
+	default:
+		l.timer.Reset(restingTime)
+	}
+}
+
+// grace is how long a request that was sent goes on after its caller gave up. To cut it short would cost the connection.
+const grace = 2 * time.Second
+
+// run is attempt, until nothing is stuck.
+func run[T any](ctx context.Context, p *pool, at spot, f func(context.Context, *lane) (T, error)) (T, error) {
+	for {
+		if v, err := attempt(ctx, p, at, f); !errors.Is(err, errStuck) {
+			return v, err
+		}
+	}
+}
+
+// attempt lets f use a lane in its turn, again while others are in the way for a moment. It returns when ctx ends, though f may
+// go on: then the outcome is unknown, and what f returns is lost.
+func attempt[T any](ctx context.Context, p *pool, at spot, f func(context.Context, *lane) (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	var none T
+	l, h, err := p.enter(ctx, at)
+	if err != nil {
+		return none, unsent(err)
+	}
+	turn, answer := l.turns, make(chan result, 1)
+	var sent sending
+	go func() { // ends with f, and that soon after ctx or the pool
+		patient, cancel := p.patient(ctx)
+		defer cancel()
+		var r result
+		r.err = l.untilFree(ctx, patient, &sent, func() (err error) {
+			r.value, err = f(patient, l)
+			return err
+		})
+		if l.bells.areRight() { // whoever asks again after the answer finds the lane free
+			p.leave(l, h)
+			answer <- r
+			return
+		}
+		answer <- r
+		l.ringAll(patient)
+		p.leave(l, h)
+	}()
+	select {
+	case r := <-answer:
+		return r.value, p.way.dialect.explain(r.err)
+	case <-ctx.Done():
+		if sent.giveUp() {
+			return none, unsent(context.Cause(ctx))
+		}
+		p.giveAway(l, turn)
+		return none, context.Cause(ctx)
+	}
+}
+
+// inTurn is run without a value.
+func inTurn(ctx context.Context, p *pool, at spot, f func(context.Context, *lane) error) error {
+	_, err := run(ctx, p, at, func(ctx context.Context, l *lane) (struct{}, error) { return struct{}{}, f(ctx, l) })
+	return err
+}
+
+// patient returns a context that ends some time after ctx, or with the pool.
+func (p *pool) patient(ctx context.Context) (context.Context, context.CancelFunc) {
+	patient, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	late := context.AfterFunc(ctx, func() {
+		time.AfterFunc(grace, func() { cancel(context.Cause(ctx)) })
+	})
+	closed := context.AfterFunc(p.open, func() { cancel(errClosed) })
+	return patient, func() {
+		late()
+		closed()
+		cancel(nil)
+	}
+}
+
+// Pauses between two attempts, drawn at random, so that those who collide do not collide again.
+const (
+	firstPause = time.Millisecond
+	lastPause  = 50 * time.Millisecond
+)
+
+// remaking is for how long a routine may be missing since it is made anew.
+const remaking = 2 * time.Second
+
+// untilFree repeats f while others are in the way, and once on a new connection where the old one broke before anything
+// was sent.
+func (l *lane) untilFree(ctx, patient context.Context, sent *sending, f func() error) error {
+	dialect := l.pool.way.dialect
+	fresh, began := false, time.Now()
+	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
+		opened, err := l.ready(patient)
+		if err != nil {
+			return unsent(err)
+		}
+		fresh = fresh || opened
+		if ctx.Err() != nil || !sent.begin() {
+			return unsent(context.Cause(ctx))
+		}
+		err = f()
+		switch {
+		case err == nil || isAnswer(err):
+			return err
+		case dialect.isStuck(err):
+			sent.undone()
+			return unsent(fmt.Errorf("%w: %w", errStuck, err))
+		case dialect.isBusy(err) || dialect.isMissing(err) && time.Since(began) < remaking:
+			sent.undone()
+			if driver.Sleep(ctx, rand.N(pause)) != nil {
+				return unsent(fmt.Errorf("%w: %w", context.Cause(ctx), err))
+			}
+		case health.Stray(err) && !l.conn.shared:
+			sent.undone() // another session got it, which had it not
+			l.drop()
+		case dialect.isLost(err):
+			l.drop()
+			return unsent(err)
+		case isUnsent(err) && !fresh:
+			sent.undone()
+			l.drop()
+		case isUnsent(err):
+			l.drop()
+			return unsent(err)
+		default:
+			l.drop()
+			return err
+		}
+	}
+}
+
+func isAnswer(err error) bool { return errors.Is(err, driver.ErrGone) }
+
+// ready opens a connection where there is none.
+func (l *lane) ready(ctx context.Context) (opened bool, err error) {
+	if l.conn != nil {
+		return false, nil
+	}
+	l.conn, err = l.pool.connectFor(ctx)
+	l.allowBells()
+	return err == nil, err
+}
+
+// allowBells bounds the bells. They hang where requests go: those who release a claim ring them by that.
+func (l *lane) allowBells() {
+	most := 0
+	if l.pool.must {
+		most = l.pool.way.bells()
+	}
+	l.bells.allow(most)
+}
+
+// drop gives up the connection, and with it the bells.
+func (l *lane) drop() {
+	if l.conn != nil {
+		l.conn.close() // it is of no use, whatever that says
+		l.conn = nil
+	}
+	l.bells.fall()
+}
+
+// hangs reports whether bells hang in the connection.
+func (l *lane) hangs() bool { return l.bells.claims() > 0 }
+
+// ringAll rings the bells that became wrong, after the answer that showed it.
+func (l *lane) ringAll(ctx context.Context) {
+	for _, b := range l.bells.takeWrong() {
+		if l.conn == nil {
+			return
+		}
+		if err := l.conn.run(ctx, ringBell, b.id, b.which); err != nil {
+			l.drop()
+		}
+	}
+}

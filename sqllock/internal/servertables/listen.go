@@ -1,0 +1,24 @@
+package servertables
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Listen implements [driver.Listener].
+func (d *Driver) Listen(_ context.Context, c driver.Claim, moved func()) (stop func(), err error) {
+	p, ps := d.enter(c), &d.posts
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	remove := p.listeners.Add(moved)
+	if len(p.news) > 0 {
+		moved()
+	}
+	return func() {
+		ps.mu.Lock()
+		remove()
+		ps.mu.Unlock()
+		d.leave(p)
+	}, nil
+}

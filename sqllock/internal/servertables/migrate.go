@@ -1,0 +1,156 @@
+package servertables
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
+)
+
+// format is the version of the tables. Routines have it in their names, so that a program calls only those that it knows.
+//
+// revision is the version of the routines within a format: they take and return the same as before, and do it better. A
+// program works with the revision that it knows and with later ones.
+const (
+	format   = 1
+	revision = 10
+	prefix   = "holdfast1_"
+)
+
+// Migrate makes the tables where they are missing, brings older ones forward, and makes all routines anew.
+func Migrate(ctx context.Context, db *sql.DB, d *Dialect) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return d.explain(err)
+	}
+	defer dbms.Discard(conn)
+	if _, err := d.recognise(ctx, conn); err != nil {
+		return err
+	}
+	err = d.migrate(ctx, conn, d)
+	if dbms.Code(err) == noSchema {
+		return fmt.Errorf("%w: %w; make the schema first, and let this user use it", driver.ErrRefused, err)
+	}
+	return d.explain(err)
+}
+
+// noSchema is what PostgreSQL says where no schema of the search path is there.
+const noSchema = "3F000"
+
+// upToDate reports whether the routines are those of a newer program, which stay. Tables of another format are refused.
+func (d *Dialect) upToDate(ctx context.Context, on execer) (bool, error) {
+	var found, made int
+	err := on.QueryRowContext(ctx, d.call(prefix+string(readVersion), 0)).Scan(&found, &made)
+	if err != nil && d.isMissing(err) {
+		found, err = d.formatOf(ctx, on)
+	}
+	switch {
+	case errors.Is(err, sql.ErrNoRows) || err == nil && found == 0:
+		return false, nil
+	case err == nil && found != format:
+		err = refuseOther(found)
+	}
+	return made > revision, err
+}
+
+// An execer is a connection or a transaction.
+type execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// make makes everything.
+func (d *Dialect) make(ctx context.Context, on execer, statements []string) error {
+	for _, statement := range statements {
+		if _, err := on.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", title(statement), err)
+		}
+	}
+	return nil
+}
+
+// Statements are what Migrate does, in order. They can be run at any time, also on what an earlier program has made.
+func (d *Dialect) Statements() []string {
+	all := slices.Concat(d.forward(d), split(d.text("tables")))
+	for _, name := range slices.Concat(d.helpers, callable, []routine{readVersion}) {
+		all = append(all, d.anew(name, d.text(string(name)))...)
+	}
+	return all
+}
+
+// split cuts a script at the semicolons that end its lines.
+func split(script string) []string {
+	return strings.Split(strings.TrimSuffix(script, ";"), ";\n")
+}
+
+// title is the first line of a statement that is not a comment, for messages.
+func title(statement string) string {
+	for line := range strings.Lines(statement) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "--") {
+			return line
+		}
+	}
+	return statement
+}
+
+// formatOf reads the format, which is 0 where there are no tables, or where making them was not finished.
+func (d *Dialect) formatOf(ctx context.Context, on execer) (found int, err error) {
+	err = on.QueryRowContext(ctx, "SELECT format FROM holdfast_store").Scan(&found)
+	if errors.Is(err, sql.ErrNoRows) || err != nil && d.isMissing(err) {
+		return 0, nil
+	}
+	return found, err
+}
+
+// checkVersion refuses a database that Migrate was not run on, whose routines were lost or are older than this program,
+// or that a newer program has changed.
+func (d *Dialect) checkVersion(ctx context.Context, on execer) error {
+	var found, made int
+	err := on.QueryRowContext(ctx, d.call(prefix+string(readVersion), 0)).Scan(&found, &made)
+	switch {
+	case errors.Is(err, sql.ErrNoRows) || err != nil && d.isMissing(err):
+		return d.withoutVersion(ctx, on, err)
+	case err != nil:
+		return err
+	case found != format:
+		return refuseOther(found)
+	case made < revision:
+		return d.notMigrated(fmt.Errorf("its routines are of revision %d, and this program needs %d", made, revision))
+	}
+	return nil
+}
+
+// withoutVersion tells why there is no routine that says which version the others are of.
+func (d *Dialect) withoutVersion(ctx context.Context, on execer, missing error) error {
+	found, err := d.formatOf(ctx, on)
+	switch {
+	case err != nil:
+		return err
+	case found != 0 && found != format:
+		return refuseOther(found)
+	case found != 0:
+		return d.notMigrated(fmt.Errorf("it has the tables; a dump may have left out the routines: %w", missing))
+	}
+	return d.notMigrated(missing)
+}
+
+// refuseOther refuses formats that this program does not know.
+func refuseOther(found int) error {
+	return fmt.Errorf("%w: the tables are in format %d, and this program knows format %d; upgrade this program",
+		driver.ErrRefused, found, format)
+}
+
+// text is a script of this dialect.
+func (d *Dialect) text(name string) string {
+	text, err := scripts.ReadFile(d.Name + "/" + name + ".sql")
+	if err != nil {
+		panic(err) // the file is a part of this package
+	}
+	return strings.ReplaceAll(strings.TrimSpace(string(text)), "{revision}", strconv.Itoa(revision))
+}

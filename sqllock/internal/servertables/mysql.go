@@ -1,0 +1,117 @@
+package servertables
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
+	"github.com/holdfast-go/holdfast/sqllock/internal/health"
+)
+
+// MySQL is the dialect of MySQL 8.0 and MariaDB 10.6, or newer.
+var MySQL = &Dialect{
+	Name: "mysql",
+	call: func(routine string, args int) string {
+		return "CALL " + routine + "(" + strings.TrimSuffix(strings.Repeat("?,", args), ",") + ")"
+	},
+	session: []string{
+		"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+		"SET SESSION autocommit = 1, innodb_lock_wait_timeout = 1, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
+	},
+	wishes:  []string{"SET SESSION max_statement_time = 0"}, // MariaDB's; MySQL's concerns only SELECT
+	migrate: migrateMySQL,
+	forward: mysqlForward,
+	anew:    dropped,
+	preface: "-- Makes what Holdfast needs in this database. Run it, as in: mysql DATABASE < FILE\n\n",
+	ended:   endedByDelimiter,
+	helpers: []routine{"shorten", "finish", "bury", "grant", "settle", "pass", "enter", "state", "hang", "withdraw"},
+	busy:    []string{"1213", "1020", "3101"},
+	stuck:   []string{"1205"},
+	lost:    []string{"1047", "1290", "1792", "1836", "3100"},
+	refused: []string{"1044", "1045", "1049", "1142", "1227", "1370", "3572"},
+	missing: []string{"1146", "1305", "1318"},
+	bells:   256,
+	limit:   dbms.StrictMode,
+	within: func(mode string) int {
+		if dbms.ForbidsLocks(mode) {
+			return 0
+		}
+		return 256
+	},
+	facts:     mysqlFacts,
+	sessionID: "SELECT CONNECTION_ID() + 0", // without the sum, ProxySQL answers by itself
+}
+
+var mysqlFacts = slices.Concat(health.MySQL, []health.Fact{
+	{Name: "transaction_isolation", Query: "SELECT @@SESSION.transaction_isolation", Good: readCommitted, Level: driver.Warning, Advice: isolate},
+	{Name: "tx_isolation", Query: "SELECT @@SESSION.tx_isolation", Good: readCommitted, Level: driver.Warning, Advice: isolate},
+	{
+		Name: "wait_timeout", Query: "SELECT @@GLOBAL.wait_timeout", Good: health.AtLeast(60), Level: driver.Warning,
+		Advice: "set it to a minute or more: connections that wait for work are closed, and opening them takes time",
+	},
+	{
+		Name: "binlog_format", Query: "SELECT IF(@@GLOBAL.log_bin, @@GLOBAL.binlog_format, 'not used')",
+		Good: health.Is("ROW", "MIXED", "not used"), Level: driver.Unsafe, Advice: "set it to ROW: READ COMMITTED cannot be logged as statements",
+	},
+	{
+		Name: "wsrep_on", Query: "SELECT @@GLOBAL.wsrep_on", Good: health.Is("0", "OFF"), Level: driver.Warning,
+		Advice: "send all that use locks to one node of the cluster: on several, waiting is less prompt and requests collide at their commit",
+	},
+})
+
+var readCommitted = health.Is("READ-COMMITTED")
+
+const isolate = "let the proxy keep SET SESSION: otherwise there are more deadlocks, which are repeated"
+
+// turnToMigrate is a lock of the server, for this database.
+const turnToMigrate = "CONCAT('holdfast:migrate:', LEFT(SHA2(DATABASE(), 256), 40))"
+
+// migrateMySQL makes one table or routine after the other, as the server commits each by itself.
+func migrateMySQL(ctx context.Context, conn *sql.Conn, d *Dialect) error {
+	if err := d.makeReady(ctx, conn); err != nil {
+		return err
+	}
+	var got sql.NullInt64
+	err := conn.QueryRowContext(ctx, "SELECT GET_LOCK("+turnToMigrate+", 60)").Scan(&got)
+	switch {
+	case dbms.LocksForbidden(err): // the cluster makes one table at a time
+	case err != nil:
+		return err
+	case got.Int64 != 1:
+		return errors.New("somebody else has been making the tables for a minute; try again later")
+	}
+	if done, err := d.upToDate(ctx, conn); done || err != nil { // the turn ends with the connection
+		return err
+	}
+	kind, err := d.recognise(ctx, conn)
+	if err != nil {
+		return err
+	}
+	server := *d
+	if kind == dbms.MariaDB {
+		server.anew = replacedOnMariaDB
+	}
+	return d.make(ctx, conn, server.Statements())
+}
+
+// dropped makes a routine anew where the server has no other way. For a moment there is none: see remaking.
+func dropped(name routine, statement string) []string {
+	return []string{"DROP PROCEDURE IF EXISTS " + prefix + string(name), statement}
+}
+
+// replacedOnMariaDB leaves no moment without the routine, and no user without the right to it.
+func replacedOnMariaDB(_ routine, statement string) []string {
+	return []string{strings.Replace(statement, "\nCREATE PROCEDURE", "\nCREATE OR REPLACE PROCEDURE", 1)}
+}
+
+// mysqlForward is a routine, since only these have conditions. It is not left behind, and neither are those that no program
+// of this format calls any more.
+func mysqlForward(d *Dialect) []string {
+	const name = "forward"
+	return append(dropped(name, d.text(name)), "CALL "+prefix+name+"()", "DROP PROCEDURE "+prefix+name,
+		"DROP PROCEDURE IF EXISTS "+prefix+"stale")
+}

@@ -1,0 +1,388 @@
+package servertables
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A pool is the connections of a client for one kind of work. They are lanes, and what comes goes where one is free. What is
+// about one lock goes through one lane at a time, in the order in which it came, and through the lane in which bells of that
+// lock hang. There is one lane more where somebody would have to wait, up to a bound, and one less when it was idle for long.
+type pool struct {
+	way   *way
+	room  *room
+	most  int                     // lanes
+	stay  int                     // lanes that are not closed when they are idle
+	must  bool                    // nothing else will do where this pool has no lane
+	open  context.Context         // until close
+	end   context.CancelCauseFunc // of open
+	ended sync.WaitGroup          // whoever has a lane, or opens one
+
+	mu      sync.Mutex
+	closed  bool
+	lanes   []*lane
+	homes   map[string]*home // of the locks that somebody is at work on, or waits to be
+	line    []*visit         // who waits for any lane
+	visits  uint64           // so far
+	opening bool             // one more lane
+	notYet  time.Time        // before that no more lanes are opened, since that failed
+}
+
+// A spot is where in a pool work is to be done: in turn with what else is about a lock, in a certain lane as long as that is
+// there, or anywhere.
+type spot struct {
+	name string
+	lane *lane
+}
+
+// A home is what says through which lane the work on a lock goes: nil while that is any.
+type home struct {
+	name   string // empty where there is no order to keep
+	lane   *lane
+	visits int // that wait or are under way
+}
+
+// A visit is work that waits for its turn.
+type visit struct {
+	home   *home
+	number uint64     // older ones first
+	ready  chan *lane // holds the lane when it is its turn
+}
+
+var errClosed = errors.New("sqllock: the driver is closed")
+
+// errNoRoom says that there is no connection for what can be done on another one.
+var errNoRoom = errors.New("there is no connection to spare")
+
+func newPool(w *way, r *room, most int) *pool {
+	p := &pool{way: w, room: r, most: most, homes: make(map[string]*home)}
+	p.open, p.end = context.WithCancelCause(context.Background())
+	return p
+}
+
+// enter waits for a turn, which ends with leave.
+func (p *pool) enter(ctx context.Context, at spot) (*lane, *home, error) {
+	l, v, err := p.ask(at)
+	if err != nil {
+		return nil, nil, err
+	}
+	if l != nil {
+		return l, v.home, nil
+	}
+	select {
+	case l := <-v.ready:
+		return l, v.home, nil
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-p.open.Done():
+		err = errClosed
+	}
+	if l := p.giveUp(v); l != nil {
+		p.leave(l, v.home)
+	}
+	return nil, nil, err
+}
+
+// ask returns a visit, and its lane if one is free. Otherwise the visit stands in a line.
+func (p *pool) ask(at spot) (*lane, *visit, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, nil, errClosed
+	}
+	v := &visit{home: p.home(at), ready: make(chan *lane, 1)}
+	l, err := p.free(v.home)
+	if err != nil {
+		return nil, nil, err
+	}
+	if v.home.name != "" {
+		p.homes[v.home.name] = v.home
+	}
+	v.home.visits++
+	if l != nil {
+		p.begin(l, v.home)
+		return l, v, nil
+	}
+	p.visits++
+	v.number = p.visits
+	if on := v.home.lane; on != nil {
+		on.line = append(on.line, v)
+	} else {
+		p.line = append(p.line, v)
+		p.grow()
+	}
+	return nil, v, nil
+}
+
+// home finds the home of a lock. One that has none gets one where its bells hang, if they do. A lane whose work nobody waits for
+// any more may be dead: nobody has to wait for that one.
+func (p *pool) home(at spot) *home {
+	h := p.homes[at.name]
+	if h == nil || at.lane != nil {
+		h = &home{name: at.name, lane: at.lane}
+	}
+	if at.lane != nil {
+		h.name = ""
+	}
+	if h.lane == nil && h.name != "" {
+		h.lane = p.laneOf(h.name)
+	}
+	if h.lane != nil && (h.lane.given || h.lane.gone) {
+		h.lane = nil
+	}
+	return h
+}
+
+// laneOf is the lane in which bells of a lock hang, or nil.
+func (p *pool) laneOf(name string) *lane {
+	for _, l := range p.lanes {
+		if l.bells.areOf(name) {
+			return l
+		}
+	}
+	return nil
+}
+
+// free returns a lane for a visit that need not wait. The first one is made where there is none.
+func (p *pool) free(h *home) (*lane, error) {
+	if h.lane != nil {
+		if h.lane.busy {
+			return nil, nil
+		}
+		return h.lane, nil
+	}
+	for _, l := range p.lanes {
+		if !l.busy {
+			return l, nil
+		}
+	}
+	if len(p.lanes) > 0 || p.opening {
+		return nil, nil
+	}
+	if !p.room.take(p.must) {
+		return nil, errNoRoom
+	}
+	return p.add(nil), nil
+}
+
+func (p *pool) add(c *conn) *lane {
+	l := &lane{pool: p, conn: c}
+	l.allowBells()
+	p.lanes = append(p.lanes, l)
+	return l
+}
+
+func (p *pool) begin(l *lane, h *home) {
+	l.busy, h.lane = true, l
+	l.turns++
+	p.ended.Add(1)
+}
+
+// leave ends a turn, and gives it to who has waited longest.
+func (p *pool) leave(l *lane, h *home) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer p.ended.Done()
+	l.busy, l.given = false, false
+	p.part(h)
+	switch {
+	case p.closed:
+	case len(p.lanes) > p.most && !l.hangs(), l.conn == nil && len(p.lanes) > 1:
+		p.remove(l)
+	default:
+		p.goOn(l)
+	}
+}
+
+// goOn lets the next one have a lane that is free.
+func (p *pool) goOn(l *lane) {
+	if v := p.next(l); v != nil {
+		p.begin(l, v.home)
+		v.ready <- l
+		return
+	}
+	l.rest()
+}
+
+// part ends a visit, and the home of its lock with the last one.
+func (p *pool) part(h *home) {
+	if h.visits--; h.visits == 0 && p.homes[h.name] == h {
+		delete(p.homes, h.name)
+	}
+}
+
+// next takes out of the lines who has waited longest for this lane. Those for whom another lane is right go to that one's line.
+func (p *pool) next(l *lane) *visit {
+	for len(p.line) > 0 {
+		v := p.line[0]
+		own := v.home.lane == nil || v.home.lane == l
+		if own && len(l.line) > 0 && l.line[0].number < v.number {
+			break
+		}
+		p.line = p.line[1:]
+		if own {
+			return v
+		}
+		v.home.lane.join(v)
+	}
+	if len(l.line) == 0 {
+		return nil
+	}
+	v := l.line[0]
+	l.line = l.line[1:]
+	return v
+}
+
+// giveUp takes a visit out of its line. If it has got its turn meanwhile, that lane is returned.
+func (p *pool) giveUp(v *visit) *lane {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case l := <-v.ready:
+		return l
+	default:
+	}
+	is := func(other *visit) bool { return other == v }
+	p.line = slices.DeleteFunc(p.line, is)
+	if l := v.home.lane; l != nil {
+		l.line = slices.DeleteFunc(l.line, is)
+	}
+	p.part(v.home)
+	return nil
+}
+
+// giveAway notes that nobody waits any more for what is done in a turn, which may be as dead as it is slow: those who
+// wait for this lane may have any other, and one more is opened for them.
+func (p *pool) giveAway(l *lane, turn uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l.busy && l.turns == turn && !l.given {
+		l.given = true
+		p.spread(l)
+	}
+}
+
+// spread lets those who wait for a lane have any other.
+func (p *pool) spread(l *lane) {
+	for _, v := range l.line {
+		v.home.lane = nil
+		p.line = append(p.line, v)
+	}
+	l.line = nil
+	slices.SortFunc(p.line, func(a, b *visit) int { return cmp.Compare(a.number, b.number) })
+	for _, other := range p.lanes {
+		if !other.busy && len(p.line) > 0 {
+			p.goOn(other)
+		}
+	}
+	if len(p.line) > 0 {
+		p.grow()
+	}
+}
+
+// grow opens one more lane in the background, unless there are enough that work.
+func (p *pool) grow() {
+	working := 0
+	for _, l := range p.lanes {
+		if !l.given {
+			working++
+		}
+	}
+	if working >= p.most || p.opening || p.closed || time.Now().Before(p.notYet) || !p.room.take(false) {
+		return
+	}
+	p.opening = true
+	p.ended.Go(p.openLane)
+}
+
+// restAfterFailure is for how long no connection is opened after that has failed.
+const restAfterFailure = time.Second
+
+func (p *pool) openLane() {
+	ctx, cancel := context.WithTimeout(p.open, openTime)
+	defer cancel()
+	c, err := p.connect(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.opening = false
+	switch {
+	case err != nil:
+		p.notYet = time.Now().Add(restAfterFailure)
+		p.room.give()
+	case p.closed:
+		c.close()
+		p.room.give()
+	default:
+		p.goOn(p.add(c))
+		if len(p.line) > 0 {
+			p.grow()
+		}
+	}
+}
+
+// connect opens a connection to a database whose tables are those of this program.
+func (p *pool) connect(ctx context.Context) (*conn, error) {
+	c, err := openConn(ctx, p.way)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.way.dialect.checkVersion(ctx, c.Conn); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+// connectFor opens the connection of a lane that has none.
+func (p *pool) connectFor(ctx context.Context) (*conn, error) {
+	if p.must {
+		return p.connect(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, openTime)
+	defer cancel()
+	c, err := p.connect(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoRoom, err)
+	}
+	return c, nil
+}
+
+// retire closes a lane that was idle for long.
+func (p *pool) retire(l *lane) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.closed || l.busy || l.gone || len(p.lanes) <= p.stay:
+	case l.hangs():
+		l.timer.Reset(restingTime)
+	default:
+		p.remove(l)
+	}
+}
+
+// remove closes a lane that is free.
+func (p *pool) remove(l *lane) {
+	l.gone = true
+	p.lanes = slices.DeleteFunc(p.lanes, func(other *lane) bool { return other == l })
+	l.drop()
+	p.room.give()
+	p.spread(l)
+}
+
+// close waits for whoever has a lane, and closes all.
+func (p *pool) close() {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.end(errClosed)
+	p.ended.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.lanes) > 0 {
+		p.remove(p.lanes[0])
+	}
+}

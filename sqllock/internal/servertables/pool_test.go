@@ -1,0 +1,208 @@
+package servertables
+
+import (
+	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// nowhere is a database that nobody can connect to.
+type nowhere struct{}
+
+func (nowhere) Connect(context.Context) (sqldriver.Conn, error) {
+	return nil, errors.New("nobody is there")
+}
+func (nowhere) Driver() sqldriver.Driver { return nil }
+
+// lanes makes a pool with lanes whose connections are not open.
+func lanes(t *testing.T, n int) *pool {
+	t.Helper()
+	db := sql.OpenDB(nowhere{})
+	t.Cleanup(func() { db.Close() })
+	p := newPool(&way{db: db, dialect: Postgres}, &room{db: db}, n)
+	p.must, p.stay = true, n
+	for range n {
+		p.room.take(true)
+		p.add(nil)
+	}
+	return p
+}
+
+// got returns the lane of work that need not wait.
+func got(t *testing.T, p *pool, at spot) (*lane, *home) {
+	t.Helper()
+	l, v, err := p.ask(at)
+	if err != nil || l == nil {
+		t.Fatalf("it waits: %v", err)
+	}
+	return l, v.home
+}
+
+// standsInLine expects that work has to wait.
+func standsInLine(t *testing.T, p *pool, at spot) *visit {
+	t.Helper()
+	l, v, err := p.ask(at)
+	if err != nil || l != nil {
+		t.Fatalf("it need not wait: %v", err)
+	}
+	return v
+}
+
+// hasTurn expects that a visit was let into a lane, and no other one.
+func hasTurn(t *testing.T, v *visit, l *lane) {
+	t.Helper()
+	select {
+	case in := <-v.ready:
+		if in != l {
+			t.Error("it was let into another lane")
+		}
+	default:
+		t.Error("it still waits")
+	}
+}
+
+// done ends a turn. A lane without a connection would be closed, as one that broke.
+func done(p *pool, l *lane, h *home) {
+	l.conn = &conn{}
+	p.leave(l, h)
+}
+
+func TestOneLockKeepsToItsLane(t *testing.T) {
+	p := lanes(t, 2)
+	first, a := got(t, p, spot{name: "a"})
+	second, third := standsInLine(t, p, spot{name: "a"}), standsInLine(t, p, spot{name: "a"})
+	other, b := got(t, p, spot{name: "b"})
+	if other == first {
+		t.Error("two have one lane")
+	}
+	done(p, other, b)
+	if len(second.ready) > 0 {
+		t.Error("two are at work on one lock")
+	}
+	done(p, first, a)
+	hasTurn(t, second, first)
+	if len(third.ready) > 0 {
+		t.Error("two are at work on one lock")
+	}
+	done(p, first, a)
+	hasTurn(t, third, first)
+	done(p, first, a)
+	if len(p.homes) > 0 {
+		t.Errorf("locks that nobody uses are known: %v", p.homes)
+	}
+}
+
+// Who has waited longest is next, also where it was found late that another lane is theirs.
+func TestOldestFirst(t *testing.T) {
+	p := lanes(t, 2)
+	first, x := got(t, p, spot{name: "x"})
+	second, y := got(t, p, spot{name: "y"})
+	one, two := standsInLine(t, p, spot{name: "a"}), standsInLine(t, p, spot{name: "a"})
+	other := standsInLine(t, p, spot{name: "b"})
+	done(p, first, x)
+	hasTurn(t, one, first)
+	three := standsInLine(t, p, spot{name: "a"})
+	done(p, second, y)
+	hasTurn(t, other, second)
+	done(p, first, one.home)
+	hasTurn(t, two, first)
+	done(p, first, two.home)
+	hasTurn(t, three, first)
+}
+
+func TestBellsKeepALockToTheirLane(t *testing.T) {
+	p := lanes(t, 2)
+	p.lanes[1].bells.put("id", bell{name: "a"})
+	l, h := got(t, p, spot{name: "a"})
+	if l != p.lanes[1] {
+		t.Error("a lock is asked for where its bells do not hang")
+	}
+	standsInLine(t, p, spot{name: "a"})
+	done(p, l, h)
+	l.bells.rung("id")
+	if p.laneOf("a") != nil {
+		t.Error("a lock without bells has a lane")
+	}
+}
+
+// Work that nobody waits for any more may be stuck for good: what stands behind it goes elsewhere.
+func TestStuckLaneKeepsNobodyWaiting(t *testing.T) {
+	p := lanes(t, 2)
+	stuck, _ := got(t, p, spot{name: "a"})
+	stuck.bells.put("id", bell{name: "b"})
+	later := standsInLine(t, p, spot{name: "b"})
+	p.giveAway(stuck, stuck.turns)
+	hasTurn(t, later, p.lanes[1])
+	standsInLine(t, p, spot{name: "c"})
+	if !p.opening {
+		t.Error("no lane is opened in place of the one that is stuck")
+	}
+	p.giveAway(p.lanes[1], p.lanes[1].turns-1)
+	if p.lanes[1].given {
+		t.Error("who is late gives away the turn of another")
+	}
+}
+
+func TestWhoGivesUpLeavesNothing(t *testing.T) {
+	p := lanes(t, 1)
+	l, h := got(t, p, spot{name: "a"})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, name := range []string{"a", "b"} {
+		if _, _, err := p.enter(ctx, spot{name: name}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, want the context's error", err)
+		}
+	}
+	if _, err := run(ctx, p, spot{name: "a"}, func(context.Context, *lane) (int, error) { return 0, nil }); !errors.Is(err, driver.ErrUnsent) {
+		t.Errorf("%v, want ErrUnsent", err)
+	}
+	if len(p.line) > 0 || len(l.line) > 0 || h.visits != 1 {
+		t.Errorf("%d and %d wait, %d visit", len(p.line), len(l.line), h.visits)
+	}
+}
+
+// However many come and go, a lane has one of them at a time, and a lock, too; and all get their turn.
+func TestCrowdInLanes(t *testing.T) {
+	p := lanes(t, 3)
+	var inside [3]atomic.Int32
+	var locks [5]atomic.Int32
+	at := make(map[*lane]*atomic.Int32)
+	for i, l := range p.lanes {
+		l.conn = &conn{}
+		at[l] = &inside[i]
+	}
+	var crowd sync.WaitGroup
+	for range 20 {
+		crowd.Go(func() {
+			for range 500 {
+				n := rand.N(len(locks))
+				ctx, cancel := context.WithCancel(t.Context())
+				if rand.N(4) == 0 {
+					go cancel()
+				}
+				l, h, err := p.enter(ctx, spot{name: fmt.Sprint(n)})
+				if err == nil {
+					if at[l].Add(1) > 1 || locks[n].Add(1) > 1 {
+						t.Error("two at once")
+					}
+					locks[n].Add(-1)
+					at[l].Add(-1)
+					p.leave(l, h)
+				}
+				cancel()
+			}
+		})
+	}
+	crowd.Wait()
+	if len(p.homes) > 0 || len(p.line) > 0 {
+		t.Errorf("left: %v, %v", p.homes, p.line)
+	}
+}

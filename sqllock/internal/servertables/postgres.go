@@ -1,0 +1,138 @@
+package servertables
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
+	"github.com/holdfast-go/holdfast/sqllock/internal/health"
+)
+
+// Postgres is the dialect of PostgreSQL 12 or newer.
+var Postgres = &Dialect{
+	Name: "postgres",
+	call: func(routine string, args int) string {
+		var b strings.Builder
+		for i := range args {
+			fmt.Fprintf(&b, ",$%d", i+1)
+		}
+		return "SELECT * FROM " + routine + "(" + strings.TrimPrefix(b.String(), ",") + ")"
+	},
+	session: []string{settings(
+		"default_transaction_isolation", "read committed",
+		"statement_timeout", "0",
+	) + ", " + dbms.NoTransactionTimeout},
+	isPostgres: true,
+	tied:       true,
+	wishes:     []string{settings("idle_session_timeout", "0", "client_connection_check_interval", "1000")},
+	migrate:    migratePostgres,
+	forward:    func(d *Dialect) []string { return []string{d.text("forward")} },
+	anew:       replaced,
+	preface: "-- Makes what Holdfast needs in this schema. Run it in one transaction: psql -1 -v ON_ERROR_STOP=1 -f FILE\n" +
+		"SET LOCAL client_min_messages = warning;\n\n",
+	ended:   endedBySemicolon,
+	helpers: []routine{"now", "bell", "shorten", "finish", "bury", "grant", "settle", "pass", "enter", "withdraw", "place", "hang"},
+	busy:    []string{"40001", "40P01", "57014"},
+	stuck:   []string{"55P03"},
+	lost:    []string{"25006", "25P04"},
+	refused: []string{"28", "3D", "42501"},
+	missing: []string{"42P01", "42883", "3F000"},
+	bells:   32,
+	limit:   "SHOW max_locks_per_transaction", // for each connection, of all kinds, in a table that all share
+	within: func(limit string) int {
+		n, _ := strconv.Atoi(limit)
+		return n / 4
+	},
+	facts:     postgresFacts,
+	sessionID: "SELECT pg_backend_pid()",
+}
+
+// settings sets parameters of the session in one round trip.
+func settings(pairs ...string) string {
+	var calls []string
+	for pair := range slices.Chunk(pairs, 2) {
+		calls = append(calls, fmt.Sprintf("set_config('%s', '%s', false)", pair[0], pair[1]))
+	}
+	return "SELECT " + strings.Join(calls, ", ")
+}
+
+var postgresFacts = slices.Concat(health.Postgres, []health.Fact{
+	{
+		Name: "the server's version", Query: "SHOW server_version", Good: health.AtLeast(12), Level: driver.Warning,
+		Advice: "upgrade to PostgreSQL 12 or newer: older ones are not tested",
+	},
+	{
+		Name: "the age of the oldest transaction in seconds",
+		Query: "SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0)::bigint::text" +
+			" FROM pg_stat_activity WHERE backend_xmin IS NOT NULL OR backend_xid IS NOT NULL",
+		Good: health.AtMost(60), Level: driver.Warning,
+		Advice: "end it, and set idle_in_transaction_session_timeout: rows that have changed since are kept for it," +
+			" and requests read past them, more slowly with each",
+	},
+	{
+		Name:  "the age of the oldest prepared transaction in seconds",
+		Query: "SELECT coalesce(max(extract(epoch FROM clock_timestamp() - prepared)), 0)::bigint::text FROM pg_prepared_xacts",
+		Good:  health.AtMost(60), Level: driver.Warning,
+		Advice: "commit it or roll it back: rows that have changed since are kept for it, and requests read past them",
+	},
+	{
+		Name: "the number of tables of locks that are mostly dead rows",
+		Query: "SELECT count(*)::text FROM pg_stat_user_tables" +
+			" WHERE relname LIKE 'holdfast%' AND n_dead_tup > 10000 + 2 * n_live_tup",
+		Good: health.Is("0"), Level: driver.Warning,
+		Advice: "let autovacuum run on them, and end old transactions, which keep it from removing anything",
+	},
+	{
+		Name: "idle_session_timeout", Query: "SHOW idle_session_timeout", Good: health.Is("0"), Level: driver.Warning,
+		Advice: "let the proxy keep SET SESSION: otherwise connections that wait for work are closed, and opening them takes time",
+	},
+})
+
+// inRoutines are the settings of routines that programs call. They are not the session's, which may be shared.
+const inRoutines = " SET lock_timeout = '800ms'" + // below deadlock_timeout, after which the server logs who waits
+	" SET enable_seqscan = off" + // plans are made while tables are small, and used when they have grown
+	" SET plan_cache_mode = force_generic_plan" + // planning takes longer than looking at a few rows
+	" SET jit = off"
+
+// replaced makes a routine in the place of the one that is there, so that those who call it find one at any time, and
+// rights to it stay.
+func replaced(name routine, statement string) []string {
+	made := strings.Replace(statement, "\nCREATE FUNCTION", "\nCREATE OR REPLACE FUNCTION", 1)
+	if !slices.Contains(callable, name) {
+		return []string{made}
+	}
+	return []string{made, "ALTER FUNCTION " + prefix + string(name) + inRoutines}
+}
+
+// newerRoutines is the error of the script where a newer program has migrated meanwhile.
+const newerRoutines = "HF001"
+
+// migratePostgres makes everything in one transaction.
+func migratePostgres(ctx context.Context, conn *sql.Conn, d *Dialect) error {
+	if done, err := d.upToDate(ctx, conn); done || err != nil {
+		return err
+	}
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // it does nothing after Commit
+	err = d.make(ctx, tx, append([]string{
+		"SET LOCAL client_min_messages = warning", // not about what is there
+		"SET LOCAL statement_timeout = 0",
+		"SET LOCAL lock_timeout = 0",
+		"SELECT pg_advisory_xact_lock(hashtextextended('holdfast migrate', 0))",
+	}, d.Statements()...))
+	switch {
+	case dbms.Code(err) == newerRoutines:
+		return nil
+	case err != nil:
+		return err
+	}
+	return tx.Commit()
+}

@@ -1,0 +1,46 @@
+package servertables
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Release implements [driver.Driver].
+func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
+	d.posts.forget(c.ID)
+	err := d.change(ctx, c.Name, func(ctx context.Context, l *lane) error {
+		err := l.conn.done(ctx, releaseClaim, []byte(c.Name), c.ID, int64(c.Token), micros(c.TTL), l.bells.hanging(c.ID))
+		if err == nil || isAnswer(err) {
+			l.bells.rung(c.ID)
+		}
+		return err
+	})
+	if err == nil || isAnswer(err) {
+		d.ringElsewhere(c)
+	}
+	return err
+}
+
+// Break implements [driver.Breaker].
+func (d *Driver) Break(ctx context.Context, name, id string) error {
+	return d.change(ctx, name, func(ctx context.Context, l *lane) error {
+		return l.conn.done(ctx, breakClaim, []byte(name), id)
+	})
+}
+
+// Revoke implements [driver.Revoker].
+func (d *Driver) Revoke(ctx context.Context, name, id string) error {
+	return d.change(ctx, name, func(ctx context.Context, l *lane) error {
+		return l.conn.done(ctx, revokeClaim, []byte(name), id)
+	})
+}
+
+// change lets f write about a lock.
+func (d *Driver) change(ctx context.Context, name string, f func(context.Context, *lane) error) error {
+	_, err := atLock(ctx, d, name, func(ctx context.Context, l *lane) (struct{}, error) {
+		d.sweeper.wrote.Store(true)
+		return struct{}{}, f(ctx, l)
+	})
+	return err
+}

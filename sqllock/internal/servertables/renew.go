@@ -1,0 +1,87 @@
+package servertables
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// errRowTaken is about a claim that could not be renewed now.
+var errRowTaken = errors.New("somebody else has locked its row for long")
+
+// Renew implements [driver.Renewer]. It uses connections of its own, so that leases do not wait for requests; and a claim whose
+// row somebody has locked does not keep the others waiting: for that one alone it returns an error.
+func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
+	answers, err := d.inquire(ctx, d.renewals, spot{}, claims, true)
+	if errors.Is(err, errNoRoom) {
+		answers, err = d.inquire(ctx, d.requests, spot{}, claims, true)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.mendBells(claims, answers)
+	results := make([]driver.Result, len(claims))
+	for i, a := range answers {
+		r := driver.Result{Status: a.status, Err: a.err()}
+		switch {
+		case a.verdict == nothing:
+			r.Err = errRowTaken
+		case a.verdict == isGone && claims[i].Token == 0: // it may not have been queued yet
+			r.Status, r.Err = d.Request(ctx, claims[i])
+		}
+		d.posts.answered(claims[i], r.Status, r.Err)
+		results[i] = r
+	}
+	return results, nil
+}
+
+// inquire asks about many claims in one round trip, and renews them if extend is true. In a lane that requests use it hangs up
+// bells, too. Claims are taken in one order, so that no two inquiries wait for each other.
+func (d *Driver) inquire(ctx context.Context, p *pool, at spot, claims []driver.Claim, extend bool) ([]answer, error) {
+	order := make([]int, len(claims))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(strings.Compare(claims[a].Name, claims[b].Name), cmp.Compare(claims[a].Token, claims[b].Token))
+	})
+	return run(ctx, p, at, func(ctx context.Context, l *lane) ([]answer, error) {
+		answers := make([]answer, len(claims))
+		lines, hang, n := &strings.Builder{}, make([]bool, len(claims)), 0
+		for _, i := range order {
+			hang[i] = extend && l == at.lane && l.bells.wanted(claims[i].ID)
+			writeLine(lines, claims[i], hang[i])
+		}
+		args := []any{strings.TrimSuffix(lines.String(), "\n"), extend}
+		err := l.conn.rows(ctx, renewClaims, args, func(scan func(...any) error) (err error) {
+			if n < len(order) {
+				answers[order[n]], err = readAnswer(scan)
+			}
+			n++
+			return err
+		})
+		if err == nil && n != len(claims) {
+			err = fmt.Errorf("%d answers about %d claims", n, len(claims))
+		}
+		if err != nil {
+			return nil, err
+		}
+		l.bells.noted(claims, hang, answers)
+		return answers, nil
+	})
+}
+
+// writeLine writes a claim as the routine reads it.
+func writeLine(b *strings.Builder, c driver.Claim, hang bool) {
+	bell := 0
+	if hang {
+		bell = 1
+	}
+	fmt.Fprintf(b, "%s %s %d %d %d\n", hex.EncodeToString([]byte(c.Name)), c.ID, c.Token, asked(c), bell)
+}

@@ -1,0 +1,43 @@
+package servertables
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Request implements [driver.Driver]. A claim that is in its queue stays there, whatever becomes of asking again.
+func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
+	for {
+		last := st
+		st, err = d.requestOnce(ctx, c)
+		if err != nil && last.Token != 0 && !errors.Is(err, driver.ErrGone) {
+			st, err = last, nil
+		} else if err == nil && !st.Granted && st.Retry == goesOn {
+			c.Token = max(c.Token, st.Token)
+			continue
+		}
+		d.posts.answered(c, st, err)
+		return st, err
+	}
+}
+
+// goesOn is after how long to ask again where there are more dead claims ahead than the server takes out at a time. Others
+// get their turn in between.
+const goesOn = time.Microsecond
+
+func (d *Driver) requestOnce(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	return atLock(ctx, d, c.Name, func(ctx context.Context, l *lane) (driver.Status, error) {
+		hang := l.bells.wanted(c.ID)
+		a, err := l.conn.ask(ctx, requestClaim, []byte(c.Name), c.ID, int64(c.Token), c.Weight, c.Limit, asked(c),
+			c.Queue, []byte(c.Owner), []byte(c.Value), hang)
+		if err != nil {
+			return driver.Status{}, err
+		}
+		d.sweeper.wrote.Store(true)
+		l.bells.answered(c, hang, a)
+		return a.status, a.err()
+	})
+}

@@ -1,0 +1,34 @@
+package servertables
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// watchPause is how often Watch looks: those who have no claim are not rung for.
+const watchPause = 100 * time.Millisecond
+
+// A digest changes with a queue, though not when claims are renewed.
+type digest struct{ length, last, marks int64 }
+
+// Watch implements [driver.Watcher]. It also notices claims that expire.
+func (d *Driver) Watch(ctx context.Context, name string) error {
+	first, err := d.digest(ctx, name)
+	for now := first; err == nil && now == first; {
+		if err = driver.Sleep(ctx, watchPause); err == nil {
+			now, err = d.digest(ctx, name)
+		}
+	}
+	return err
+}
+
+func (d *Driver) digest(ctx context.Context, name string) (digest, error) {
+	return run(ctx, d.requests, spot{}, func(ctx context.Context, l *lane) (g digest, err error) {
+		err = l.conn.rows(ctx, readDigest, []any{[]byte(name)}, func(scan func(...any) error) error {
+			return scan(&g.length, &g.last, &g.marks)
+		})
+		return g, err
+	})
+}

@@ -1,0 +1,120 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A Driver is a client of the locks in an SQLite database. It implements all abilities of package driver but
+// [driver.Proposer].
+type Driver struct {
+	db      *sql.DB // to be closed with the driver; nil when it is the caller's
+	session *session
+	place   *place
+	client  *client
+	posts   posts
+	machine machine
+	keep    time.Duration
+	closing sync.Once
+	closed  error
+	writes  int   // since the last sweep; guarded by the session's turn
+	looked  fence // at which sweeping goes on; likewise
+}
+
+// New makes a driver on a database that the caller has opened. Tokens are kept for the duration keep after their lock's
+// last use.
+func New(ctx context.Context, db *sql.DB, keep time.Duration) (*Driver, error) {
+	m, err := thisMachine()
+	if err != nil {
+		return nil, fmt.Errorf("tell this boot of the machine, and its time, from others: %w; mount /proc", err)
+	}
+	d := &Driver{machine: m, keep: keep}
+	if d.session, err = newSession(ctx, db); err != nil {
+		return nil, explain(err)
+	}
+	if err := d.prepare(ctx); err != nil {
+		return nil, errors.Join(explain(err), d.Close())
+	}
+	return d, nil
+}
+
+func (d *Driver) prepare(ctx context.Context) (err error) {
+	if d.place, err = prepare(ctx, d.session); err != nil {
+		return err
+	}
+	if d.session.machine, err = openTurn(d.place); err != nil {
+		return err
+	}
+	if err := d.setUp(ctx); err != nil {
+		return err
+	}
+	d.place.keepBesides()
+	if d.client, err = join(d.place, d.posts.ring); err != nil {
+		return err
+	}
+	d.writes = sweepEvery
+	return d.write(ctx, func(*tx) error { return nil })
+}
+
+// Traits implements [driver.Driver].
+func (d *Driver) Traits() driver.Traits { return traits }
+
+// Inherit implements [driver.Inheriter].
+func (d *Driver) Inherit() []*os.File { return d.client.files() }
+
+// closeLimit bounds how long Close asks whether its client can be forgotten. If it was not told, a sweep does that.
+const closeLimit = time.Second
+
+// Close implements [driver.Driver]. With it the client is gone, and so are the claims that are not detached, unless a
+// child keeps the files open.
+func (d *Driver) Close() error {
+	d.closing.Do(func() { d.closed = d.close() })
+	return d.closed
+}
+
+func (d *Driver) close() error {
+	forget := d.client != nil && !d.hasClaims()
+	err := d.session.close()
+	if d.client != nil {
+		d.client.leave(forget)
+	}
+	if d.place != nil {
+		err = errors.Join(err, d.place.folder.close())
+	}
+	if d.db != nil {
+		err = errors.Join(err, d.db.Close())
+	}
+	return err
+}
+
+// hasClaims reports whether something in the database refers to this client.
+func (d *Driver) hasClaims() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	var found *row
+	err := d.read(ctx, func(t *tx) (err error) {
+		found, err = t.first(claimsOf, d.client.id)
+		return err
+	})
+	return err != nil || found != nil
+}
+
+var _ interface {
+	driver.Driver
+	driver.Waiter
+	driver.Renewer
+	driver.Watcher
+	driver.Lister
+	driver.Breaker
+	driver.Revoker
+	driver.Checker
+	driver.Reaper
+	driver.Inheriter
+} = (*Driver)(nil)

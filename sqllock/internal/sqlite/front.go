@@ -1,0 +1,144 @@
+package sqlite
+
+import (
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A front is the part of a queue that decides: the granted claims, and the one that is next.
+type front struct {
+	granted []row
+	next    *row // nil when nobody waits
+}
+
+// settle makes the front of a queue what it should be: dead claims leave it, and what becomes grantable is granted and
+// told. It reads no further than the first claim that has to wait. Claims that died further back stay until their turn
+// comes, or they are swept. newcomer is a claim that is about to be queued, or nil.
+func (t *tx) settle(name string, newcomer *driver.Claim) (front, error) {
+	for {
+		f, dead, err := t.readFront(name, newcomer)
+		if err != nil {
+			return f, err
+		}
+		if len(dead) == 0 {
+			return f, t.grant(&f)
+		}
+		for _, r := range dead {
+			if err := t.end(r, false); err != nil {
+				return f, err
+			}
+		}
+	}
+}
+
+// whole is a newcomer in whose way all others are, so that settle looks whether they are alive.
+var whole = &driver.Claim{Weight: driver.All, Limit: driver.All}
+
+// readFront returns the front as it would be, unless there are dead claims: those in it or, when they are in somebody's
+// way, those whose client is gone.
+func (t *tx) readFront(name string, newcomer *driver.Claim) (f front, dead []row, err error) {
+	err = t.rows(queueOf, []any{[]byte(name)}, func(r row) bool {
+		switch {
+		case r.deadline <= t.now || !r.granted && !t.isAlive(r):
+			dead = append(dead, r)
+		case f.fits(r.Claim):
+			f.granted = append(f.granted, r)
+		default:
+			f.next = &r
+		}
+		return f.next == nil
+	})
+	if f.next != nil || newcomer != nil && !f.fits(*newcomer) {
+		for _, r := range f.granted {
+			if !t.isAlive(r) {
+				dead = append(dead, r)
+			}
+		}
+	}
+	return f, dead, err
+}
+
+// grant marks what is granted as such. A claim that became the next in line by that watches the one that was ahead of
+// it; where others hold the lock too, it has to be told to watch them.
+func (t *tx) grant(f *front) error {
+	fresh := false
+	for i := range f.granted {
+		r := &f.granted[i]
+		if r.granted {
+			continue
+		}
+		r.granted, fresh = true, true
+		if err := t.exec(grantClaim, []byte(r.Name), int64(r.Token)); err != nil {
+			return err
+		}
+		t.ring(*r)
+	}
+	if fresh && f.next != nil && len(f.granted) > 1 {
+		t.ring(*f.next)
+	}
+	return nil
+}
+
+// end takes a claim out of its queue and remembers how it ended. Its client is told unless it asked for that, and so is
+// the claim behind one that waited, which has to watch another one now.
+func (t *tx) end(r row, released bool) error {
+	if err := t.exec(deleteClaim, []byte(r.Name), int64(r.Token)); err != nil {
+		return err
+	}
+	if !released {
+		t.ring(r)
+	}
+	if !r.granted {
+		behind, err := t.first(claimBehind, []byte(r.Name), int64(r.Token), int64(t.now))
+		if err != nil {
+			return err
+		}
+		if behind != nil {
+			t.ring(*behind)
+		}
+	}
+	return t.remember(r.Claim, released)
+}
+
+// fits reports whether a claim behind the granted ones would be granted.
+func (f *front) fits(c driver.Claim) bool {
+	claims := make([]driver.Claim, 0, len(f.granted)+1)
+	for _, r := range f.granted {
+		claims = append(claims, r.Claim)
+	}
+	return driver.Granted(append(claims, c), c.ID)
+}
+
+// status answers about a claim of the queue with this front.
+func (t *tx) status(r row, f front) (driver.Status, error) {
+	entries := make([]driver.Entry, 0, len(f.granted)+2)
+	for _, g := range f.granted {
+		entries = append(entries, g.entry(t.now))
+	}
+	if f.next != nil {
+		entries = append(entries, f.next.entry(t.now))
+	}
+	st, inFront := driver.StatusOf(entries, r.ID)
+	if !inFront {
+		st = driver.Status{Token: r.Token, TTL: r.TTL}
+	}
+	st.Revoked = r.revoked
+	if st.Granted {
+		return st, nil
+	}
+	behind, err := t.first(claimBehind, []byte(r.Name), int64(r.Token), int64(t.now))
+	st.Contended = behind != nil
+	return st, err
+}
+
+// remember bars the ID of a claim for as long as a late copy of its request may come: for its TTL, or for longer where that
+// is noted already.
+func (t *tx) remember(c driver.Claim, released bool) error {
+	return t.exec(rememberEnd, []byte(c.Name), c.ID, int64(c.Token), released, int64(t.now+c.TTL))
+}
+
+// recall tells how a claim ended, if that is still known.
+func (t *tx) recall(c driver.Claim) (token uint64, released, known bool, err error) {
+	var stored int64
+	known, err = t.get(recallEnd, []any{[]byte(c.Name), c.ID, int64(t.now)}, &stored, &released)
+	return uint64(stored), released, known, err
+}

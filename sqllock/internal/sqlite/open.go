@@ -1,0 +1,94 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// sqliteName is the name of the database/sql driver that opens files.
+const sqliteName = "sqlite"
+
+// Open opens file:PATH. The file is made, private to its user, when there is none.
+func Open(ctx context.Context, u *url.URL, keep time.Duration) (*Driver, error) {
+	if err := driver.NewParams(u).Err(); err != nil {
+		return nil, err
+	}
+	path, err := pathOf(u)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(sql.Drivers(), sqliteName) {
+		return nil, fmt.Errorf(`no database/sql driver is named %q; import one, as in: import _ "modernc.org/sqlite"`, sqliteName)
+	}
+	if err := makeFile(path); err != nil {
+		return nil, err
+	}
+	db, err := sql.Open(sqliteName, "file:"+(&url.URL{Path: filepath.ToSlash(path)}).EscapedPath())
+	if err != nil {
+		return nil, err
+	}
+	d, err := New(ctx, db, keep)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	d.db = db
+	return d, nil
+}
+
+// pathOf returns the absolute path that a URL names.
+func pathOf(u *url.URL) (string, error) {
+	path := u.Path
+	if u.Opaque != "" { // a relative one, which package url leaves as it is
+		var err error
+		if path, err = url.PathUnescape(u.Opaque); err != nil {
+			return "", errors.New("the path has an invalid %-escape; write % as %25")
+		}
+	}
+	switch {
+	case u.Host != "" || u.User != nil:
+		return "", errors.New("a file is on this machine; write file:/path/to/locks.db")
+	case u.Fragment != "":
+		return "", errors.New("the path ends at a #; write it as %23")
+	case path == "":
+		return "", errors.New("name a file, as in file:/path/to/locks.db")
+	}
+	return filepath.Abs(ofSystem(path))
+}
+
+// making keeps others in this process from opening a file that is being made: to close a file gives up all locks that
+// the process has on it, those of SQLite too.
+var making sync.Mutex
+
+// makeFile makes an empty file that only its user can read, unless there is one. It never opens one that others may
+// have locked.
+func makeFile(path string) error {
+	making.Lock()
+	defer making.Unlock()
+	if info, err := os.Stat(path); err == nil {
+		if info.IsDir() {
+			return fmt.Errorf("%s is a folder; name a file in it, as in %s", path, filepath.Join(path, "locks.db"))
+		}
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case errors.Is(err, fs.ErrExist): // another process made it just now
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no folder %s; make it first: %w", filepath.Dir(path), err)
+	case err != nil:
+		return fmt.Errorf("make the file: %w", err)
+	}
+	return f.Close()
+}

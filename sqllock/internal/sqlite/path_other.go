@@ -1,0 +1,5 @@
+//go:build !windows
+
+package sqlite
+
+func ofSystem(path string) string { return path }

@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Release implements [driver.Driver].
+func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
+	err := d.write(ctx, func(t *tx) error { return t.release(c) })
+	if err == nil || isAnswer(err) {
+		d.posts.forget(c.ID)
+	}
+	return err
+}
+
+func (t *tx) release(c driver.Claim) error {
+	r, err := t.findOrBury(c.Name, c.ID)
+	switch {
+	case err != nil:
+		return err
+	case r == nil:
+		return t.releaseAgain(c)
+	case c.Token != 0 && c.Token != r.Token:
+		return driver.ErrGone
+	default:
+		return t.remove(*r, true)
+	}
+}
+
+// findOrBury is find, and takes a dead claim out of its queue on the way.
+func (t *tx) findOrBury(name, id string) (*row, error) {
+	r, err := t.first(findClaim, []byte(name), id)
+	if r == nil || err != nil || t.isAlive(*r) {
+		return r, err
+	}
+	return nil, t.remove(*r, false)
+}
+
+// remove ends a claim and grants what that makes grantable.
+func (t *tx) remove(r row, released bool) error {
+	if err := t.end(r, released); err != nil {
+		return err
+	}
+	_, err := t.settle(r.Name, nil)
+	return err
+}
+
+// releaseAgain answers about a claim that is not queued, and bars its ID when a request may still be under way.
+func (t *tx) releaseAgain(c driver.Claim) error {
+	token, released, known, err := t.recall(c)
+	switch {
+	case err != nil:
+		return err
+	case known && released && (c.Token == 0 || c.Token == token):
+		return nil
+	case !known && c.Token == 0:
+		if err := t.remember(c, false); err != nil {
+			return err
+		}
+	}
+	return driver.ErrGone
+}

@@ -1,0 +1,141 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Request implements [driver.Driver].
+func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
+	err = d.write(ctx, func(t *tx) error {
+		st, err = t.request(c)
+		return err
+	})
+	if err != nil {
+		st = driver.Status{}
+	}
+	d.posts.answered(c, st, err)
+	return st, err
+}
+
+// Renew implements [driver.Renewer]: all claims in one transaction.
+func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) (results []driver.Result, err error) {
+	err = d.write(ctx, func(t *tx) error {
+		results = make([]driver.Result, len(claims))
+		for i, c := range claims {
+			st, err := t.request(c)
+			if err != nil && !isAnswer(err) {
+				return err
+			}
+			results[i] = driver.Result{Status: st, Err: err}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range claims {
+		d.posts.answered(c, results[i].Status, results[i].Err)
+	}
+	return results, nil
+}
+
+func (t *tx) request(c driver.Claim) (driver.Status, error) {
+	r, err := t.findOrBury(c.Name, c.ID)
+	if err != nil {
+		return driver.Status{}, err
+	}
+	if r != nil {
+		return t.renew(*r, c)
+	}
+	return t.enqueue(c)
+}
+
+// renew lets a claim live for its TTL from now on, unless it was left alone since c was sent. It stays that of the client that
+// queued it.
+func (t *tx) renew(r row, c driver.Claim) (driver.Status, error) {
+	if c.Token != 0 && c.Token != r.Token {
+		return driver.Status{}, driver.ErrGone
+	}
+	if r.Detached && !c.Detached {
+		return t.unchanged(r)
+	}
+	if err := t.barAhead(r, c.TTL); err != nil {
+		return driver.Status{}, err
+	}
+	r.TTL, r.Detached, r.deadline = c.TTL, c.Detached, t.now+c.TTL
+	if err := t.exec(renewClaim, int64(r.TTL), int64(r.deadline), r.Detached, []byte(r.Name), int64(r.Token)); err != nil {
+		return driver.Status{}, err
+	}
+	f, err := t.settle(r.Name, nil)
+	if err != nil {
+		return driver.Status{}, err
+	}
+	return t.status(r, f)
+}
+
+// unchanged answers about a claim that was left alone: with what is left of its TTL.
+func (t *tx) unchanged(r row) (driver.Status, error) {
+	f, err := t.settle(r.Name, nil)
+	if err != nil {
+		return driver.Status{}, err
+	}
+	st, err := t.status(r, f)
+	st.TTL = r.deadline - t.now
+	return st, err
+}
+
+// barAhead notes the end of a claim whose TTL becomes shorter before it comes: a late copy of a request that names the
+// longer one may arrive that much later. Nobody asks for the note while the claim is there.
+func (t *tx) barAhead(r row, ttl time.Duration) error {
+	if ttl >= r.TTL {
+		return nil
+	}
+	r.TTL += ttl
+	return t.remember(r.Claim, false)
+}
+
+// enqueue puts a claim at the end, unless it would have to wait and does not want to.
+func (t *tx) enqueue(c driver.Claim) (driver.Status, error) {
+	_, _, barred, err := t.recall(c)
+	switch {
+	case err != nil:
+		return driver.Status{}, err
+	case barred || c.Token != 0:
+		return driver.Status{}, driver.ErrGone
+	}
+	f, err := t.settle(c.Name, &c)
+	if err != nil {
+		return driver.Status{}, err
+	}
+	r := row{Claim: c, client: t.d.client.id, deadline: t.now + c.TTL, granted: f.next == nil && f.fits(c)}
+	if !r.granted && !c.Queue {
+		return driver.Status{}, nil
+	}
+	if err := t.insert(&r); err != nil {
+		return driver.Status{}, err
+	}
+	switch {
+	case r.granted:
+		f.granted = append(f.granted, r)
+	case f.next == nil:
+		f.next = &r
+	default:
+		return driver.Status{Token: r.Token, TTL: r.TTL}, nil
+	}
+	return t.status(r, f)
+}
+
+// insert gives a claim its token and a row.
+func (t *tx) insert(r *row) error {
+	var token int64
+	r.since = time.Now().UnixMicro()
+	if _, err := t.get(nextToken, []any{[]byte(r.Name), r.since}, &token); err != nil {
+		return err
+	}
+	r.Token = uint64(token)
+	return t.exec(insertClaim, []byte(r.Name), token, r.ID, r.Weight, r.Limit, int64(r.TTL), int64(r.deadline), r.since,
+		r.client, r.Detached, r.granted, []byte(r.Owner), []byte(r.Value))
+}

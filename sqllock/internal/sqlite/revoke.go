@@ -1,0 +1,25 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Revoke implements [driver.Revoker].
+func (d *Driver) Revoke(ctx context.Context, name, id string) error {
+	return d.write(ctx, func(t *tx) error {
+		if _, err := t.settle(name, nil); err != nil {
+			return err
+		}
+		r, err := t.findOrBury(name, id)
+		switch {
+		case err != nil:
+			return err
+		case r == nil || !r.granted:
+			return driver.ErrGone
+		}
+		t.ring(*r)
+		return t.exec(revokeClaim, []byte(name), int64(r.Token))
+	})
+}

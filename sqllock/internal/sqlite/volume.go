@@ -1,0 +1,18 @@
+package sqlite
+
+import "strings"
+
+// isOnServer reports whether a volume of Windows is a folder of a server: \\SERVER\FOLDER, or \\?\UNC\SERVER\FOLDER. What
+// else begins with \\?\ or \\.\ is a device of this machine.
+func isOnServer(volume string) bool {
+	volume = strings.ReplaceAll(volume, "/", `\`)
+	if !strings.HasPrefix(volume, `\\`) {
+		return false
+	}
+	server, rest, _ := strings.Cut(volume[2:], `\`)
+	if server != "?" && server != "." {
+		return true
+	}
+	name, _, _ := strings.Cut(rest, `\`)
+	return strings.EqualFold(name, "UNC")
+}

@@ -1,5 +1,0 @@
-//go:build !windows
-
-package sqllock
-
-func ofSystem(path string) string { return path }

@@ -1,0 +1,25 @@
+package sqllock
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// mysqlParameters are the SQL driver's as they are. Others change what statements return.
+var mysqlParameters = []string{"allowCleartextPasswords", "allowNativePasswords", "connectionAttributes"}
+
+// mysqlSource is user:password@protocol(address)/database?parameters.
+func mysqlSource(a address, p *driver.Params) (string, error) {
+	place := "tcp(" + a.hosts + ")"
+	if socket := p.String("socket", ""); socket != "" {
+		place = "unix(" + socket + ")"
+	}
+	q := passOn(p, mysqlParameters)
+	q.Set("timeout", a.connect.String())
+	secure, err := parseMySQLTLS(p).value()
+	q.Set("tls", secure)
+	password, _ := a.url.User.Password()
+	return a.url.User.Username() + ":" + password + "@" + place + "/" + url.PathEscape(strings.Trim(a.url.Path, "/")) + "?" + q.Encode(), err
+}

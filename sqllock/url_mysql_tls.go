@@ -1,0 +1,105 @@
+package sqllock
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// registerTLS is what RegisterTLS was given.
+var registerTLS struct {
+	sync.Mutex
+	with func(name string, config *tls.Config) error
+}
+
+// RegisterTLS tells how the SQL driver of mysql:// URLs learns of a TLS configuration, which the parameters ca, cert, key and
+// servername need, as that driver takes none of them itself:
+//
+//	sqllock.RegisterTLS(mysql.RegisterTLSConfig) // of github.com/go-sql-driver/mysql
+//
+// It is called once, before such a URL is opened, and may be called at any time. The command does so.
+func RegisterTLS(register func(name string, config *tls.Config) error) {
+	registerTLS.Lock()
+	defer registerTLS.Unlock()
+	registerTLS.with = register
+}
+
+// mysqlTLS are the parameters of a mysql:// URL that are about TLS.
+type mysqlTLS struct{ mode, ca, cert, key, server string }
+
+func parseMySQLTLS(p *driver.Params) mysqlTLS {
+	return mysqlTLS{
+		mode: p.String("tls", ""), ca: p.String("ca", ""), cert: p.String("cert", ""), key: p.String("key", ""),
+		server: p.String("servername", ""),
+	}
+}
+
+// value is what the SQL driver is told: its own word, or the name of a configuration.
+func (m mysqlTLS) value() (string, error) {
+	isPlain := m == mysqlTLS{mode: m.mode}
+	switch m.mode {
+	case "", "true":
+	case "false", "skip-verify", "preferred":
+		if !isPlain {
+			return "", fmt.Errorf("the parameters ca, cert, key and servername are for tls=true, and not for tls=%s, which verifies nobody", m.mode)
+		}
+	default:
+		return "", fmt.Errorf("parameter tls: it should be true, skip-verify, preferred or false, not %q", m.mode)
+	}
+	if isPlain {
+		return cmp.Or(m.mode, "false"), nil
+	}
+	return m.register()
+}
+
+// register registers a configuration under a name that others with the same files get, too.
+func (m mysqlTLS) register() (name string, err error) {
+	config, text, err := m.config()
+	if err != nil {
+		return "", err
+	}
+	registerTLS.Lock()
+	defer registerTLS.Unlock()
+	if registerTLS.with == nil {
+		return "", errors.New("the parameters ca, cert, key and servername need a program that calls sqllock.RegisterTLS(mysql.RegisterTLSConfig)")
+	}
+	sum := sha256.Sum256(text)
+	name = "holdfast-" + hex.EncodeToString(sum[:])
+	return name, registerTLS.with(name, config)
+}
+
+// config is a configuration, and all that it is made of.
+func (m mysqlTLS) config() (config *tls.Config, text []byte, err error) {
+	config, text = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: m.server}, []byte(m.server+"\x00")
+	if m.ca != "" {
+		pem, err := os.ReadFile(m.ca)
+		if err != nil {
+			return nil, nil, fmt.Errorf("parameter ca: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, nil, fmt.Errorf("parameter ca: %s has no certificate in PEM form", m.ca)
+		}
+		text = append(text, pem...)
+	}
+	if (m.cert == "") != (m.key == "") {
+		return nil, nil, errors.New("the parameters cert and key go together: files with the client's certificate and its key")
+	}
+	if m.cert != "" {
+		pair, err := tls.LoadX509KeyPair(m.cert, m.key)
+		if err != nil {
+			return nil, nil, fmt.Errorf("parameters cert and key: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+		text = append(append(text, 0), pair.Leaf.Raw...)
+	}
+	return config, text, nil
+}

@@ -1,0 +1,51 @@
+package sqllock
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// postgresParameters are the SQL driver's as they are.
+var postgresParameters = []string{
+	"sslmode", "sslrootcert", "sslcert", "sslkey", "sslpassword", "sslsni", "sslnegotiation", "channel_binding", "require_auth",
+	"search_path", "target_session_attrs", "host", "passfile", "service", "servicefile", "application_name", "options",
+	"krbspn", "krbsrvname",
+}
+
+// postgresSource is the URL itself, with a bound for connecting. Statements that we do not prepare are sent as they are: a proxy
+// may give the next one to another session.
+func postgresSource(a address, p *driver.Params) (string, error) {
+	q := passOn(p, postgresParameters)
+	err := checkPostgresTLS(q)
+	q.Set("connect_timeout", strconv.Itoa(int((a.connect+time.Second-1)/time.Second)))
+	q.Set("default_query_exec_mode", "exec")
+	source := *a.url
+	source.Host, source.RawQuery = a.hosts, strings.ReplaceAll(q.Encode(), "+", "%20") // which alone is a space to PostgreSQL
+	return source.String(), err
+}
+
+// sslModes are those of PostgreSQL.
+var sslModes = []string{"", "disable", "allow", "prefer", "require", "verify-ca", "verify-full"}
+
+// checkPostgresTLS refuses what looks safer than it is, and what the SQL driver would complain about later.
+func checkPostgresTLS(q url.Values) error {
+	mode, authority := cmp.Or(q.Get("sslmode"), os.Getenv("PGSSLMODE")), q.Get("sslrootcert")
+	switch {
+	case !slices.Contains(sslModes, mode):
+		return fmt.Errorf("parameter sslmode: it should be one of %s, not %q", strings.Join(sslModes[1:], ", "), mode)
+	case authority != "" && !slices.Contains([]string{"require", "verify-ca", "verify-full"}, mode):
+		return errors.New("parameter sslrootcert: no certificate is verified without sslmode=verify-full, or verify-ca")
+	case q.Has("sslcert") != q.Has("sslkey"):
+		return errors.New("the parameters sslcert and sslkey go together: files with the client's certificate and its key")
+	}
+	return nil
+}
