@@ -1,8 +1,8 @@
 # Everything that people and CI do with this tree. `make` prints what there is.
 
 PACKAGES = $(shell go list -m -f '{{.Dir}}/...' | sort)
-# What others can import or install; also in scripts/lint.sh.
-SEEN = $(shell go list -m -f '{{.Dir}}/...' | grep -vE '/lab(/adapters)?/\.\.\.$$')
+# What others can import or install.
+SEEN = $(shell sh scripts/seen.sh)
 FUZZTIME ?= 20s
 # Packages tested at once. Tests of locks wait for most of their time, so one more than there are cores.
 ATONCE = $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
@@ -33,7 +33,7 @@ test: servers ## install what is missing, test everything on real servers with t
 	@$(REAL) bin/runtests -race -vet=off -p $(ATONCE) -timeout 20m -- $(PACKAGES)
 
 # The suites that start MariaDB or Redis start these in their place.
-EXTRA = ./lab/sqltest/mariadb ./lab/sqltest/postgres ./lab/sessiontest ./lab/txtest ./redislock/... ./fence/redisfence
+EXTRA = ./sqllock/sqltest/mariadb ./sqllock/sqltest/postgres ./sqllock/sessiontest ./sqllock/txtest ./redislock/... ./fence/redisfence
 
 test-extra: servers servers-extra ## test on MySQL 9, Valkey 8 and PgBouncer 1.24 what `make test` tests on MariaDB, Redis and PgBouncer 1.18
 	@go build -o bin/runtests ./internal/runtests
@@ -50,13 +50,13 @@ lab: servers ## see how textbook locks fail, with pages of pictures in bin/lab
 	go run ./lab all --out bin/lab
 
 bench: servers ## measure speed beside others, in one run on one server
-	go run ./lab/bench
+	go run ./bench
 
 fuzz: ## fuzz each fuzz test for FUZZTIME (20s)
 	@sh scripts/fuzz.sh $(FUZZTIME)
 
 mutants: servers ## break each driver on purpose, and fail if its tests do not notice
-	go run ./lab/mutants
+	go run ./mutants
 
 soak: servers ## test with the long counts, and age each store by a million names: takes hours; results in bin/soak.json
 	@mkdir -p bin

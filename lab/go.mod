@@ -7,20 +7,17 @@ require (
 	github.com/holdfast-go/holdfast v0.0.0
 	go.etcd.io/etcd/client/v3 v3.7.3
 	go.uber.org/zap v1.27.1
-	golang.org/x/net v0.61.0
-	golang.org/x/sys v0.49.0
 	modernc.org/sqlite v1.61.1
 )
 
 require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
+	golang.org/x/net v0.61.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
 )
 
-require (
-	github.com/anishathalye/porcupine v1.3.1
-	github.com/jackc/puddle/v2 v2.2.3 // indirect
-)
+require github.com/jackc/puddle/v2 v2.2.3 // indirect
 
 require (
 	filippo.io/edwards25519 v1.2.0 // indirect
@@ -51,17 +48,16 @@ require (
 )
 
 require (
-	github.com/bsm/redislock v0.9.4
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
-	github.com/go-redsync/redsync/v4 v4.18.1
+	github.com/holdfast-go/holdfast/bench v0.0.0
 	github.com/holdfast-go/holdfast/etcdlock v0.0.0
 	github.com/holdfast-go/holdfast/redislock v0.0.0
 	github.com/holdfast-go/holdfast/zklock v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
-	github.com/redis/rueidis v1.0.79
+	github.com/redis/rueidis v1.0.79 // indirect
 	github.com/spf13/cobra v1.10.2
 	go.uber.org/atomic v1.12.0 // indirect
-	golang.org/x/sync v0.24.0
+	golang.org/x/sync v0.24.0 // indirect
 )
 
 replace github.com/holdfast-go/holdfast => ..
@@ -71,3 +67,5 @@ replace github.com/holdfast-go/holdfast/redislock => ../redislock
 replace github.com/holdfast-go/holdfast/etcdlock => ../etcdlock
 
 replace github.com/holdfast-go/holdfast/zklock => ../zklock
+
+replace github.com/holdfast-go/holdfast/bench => ../bench

@@ -61,7 +61,7 @@ node_redlock="${XDG_CACHE_HOME:-$HOME/.cache}/holdfast/node-redlock-4.2.0"
 	npm install --silent --no-audit --no-fund --no-package-lock --prefix "$node_redlock" redlock@4.2.0 ioredis@5.11.1 || {
 		[ "${HOLDFAST_NO_SKIP:-}" != all ] || exit 1
 		rm -rf "$node_redlock"
-		echo "npm could not install redlock, so the test beside it is skipped: TestNodeRedlock in lab/peers" >&2
+		echo "npm could not install redlock, so the test beside it is skipped: TestNodeRedlock in systemtest/peers" >&2
 	}
 }
 

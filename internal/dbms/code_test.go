@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// These have the shapes of what SQL drivers return; the drivers themselves are used in the lab.
+// These have the shapes of what SQL drivers return; tests on real servers use the drivers themselves.
 type (
 	MySQLError struct{ Number uint16 }
 	pgError    struct{ code string }

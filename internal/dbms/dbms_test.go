@@ -32,7 +32,7 @@ func TestPosers(t *testing.T) {
 	}
 }
 
-// What databases say of themselves; that those which the tests start do so is tested in the lab.
+// What databases say of themselves; that those which the tests start do so, the tests on real servers tell.
 func TestKindOf(t *testing.T) {
 	for _, row := range []struct {
 		version string

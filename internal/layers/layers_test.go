@@ -25,6 +25,8 @@ const (
 )
 
 var layers = []layer{
+	{`(` + programs + `|` + heavyTests + `)(/.*)?`, `.*`, `.*`,
+		"what nobody imports may import anything"},
 	{`\.`, `driver|internal/boottime`, `driver|memlock`,
 		"what users hold knows the contract and no backend, and is tested on the reference"},
 	{`driver`, ``, `memlock`,
@@ -63,12 +65,18 @@ var layers = []layer{
 		"helpers know nothing of locks, nor of each other"},
 	{`cmd/[^/]*(/.*)?`, `.*`, `.*`,
 		"a command puts everything together"},
-	{`lab(/.*)?`, `.*`, `.*`,
-		"the lab is where all that is heavy goes"},
 }
 
-// The folders that only their own files import: what is heavy there reaches nobody.
-const ends = `(cmd/[^/]*|lab)(/.*)?`
+const (
+	programs   = `lab|bench|mutants`
+	heavyTests = `systemtest|adapters/examples|quorum/quorumtest|sqllock/(sql|session|tx)test`
+)
+
+// ends are the folders whose heavy imports must reach nobody: only their own files import them, and these others.
+var ends = []struct{ folder, others string }{
+	{`bench`, `(lab|systemtest)(/.*)?`}, // it has the locks of other libraries, and connections that count
+	{`cmd/[^/]*|` + programs + `|` + heavyTests, ``},
+}
 
 func TestImports(t *testing.T) {
 	files := goFiles(t)
@@ -106,10 +114,12 @@ func refuse(file, module, imported string) string {
 	switch {
 	case !ours && !isStandard(imported) && module == ".":
 		return "the root module requires nothing, tests included; what needs it has a go.mod of its own"
-	case !ours || to == folder || strings.HasPrefix(to, folder+"/"):
+	case !ours:
 		return ""
-	case whole(ends, to) && top(to) != top(folder):
-		return "nobody imports a command or the lab"
+	case isEnd(to, folder):
+		return "nobody imports a program, or tests that need more than the product"
+	case to == folder || strings.HasPrefix(to, folder+"/"):
+		return ""
 	}
 	l := layerOf(folder)
 	switch {
@@ -119,6 +129,17 @@ func refuse(file, module, imported string) string {
 		return ""
 	}
 	return l.why
+}
+
+// isEnd reports whether a package belongs to an end that a folder may not import.
+func isEnd(to, folder string) bool {
+	for _, end := range ends {
+		own := regexp.MustCompile(`^(` + end.folder + `)(/|$)`).FindString(to)
+		if own != "" {
+			return !strings.HasPrefix(folder+"/", strings.TrimSuffix(own, "/")+"/") && !whole(end.others, folder)
+		}
+	}
+	return false
 }
 
 func layerOf(folder string) *layer {
@@ -144,11 +165,6 @@ func isStandard(imported string) bool {
 	return !strings.Contains(first, ".")
 }
 
-func top(folder string) string {
-	first, _, _ := strings.Cut(folder, "/")
-	return first
-}
-
 // whole reports whether a pattern matches all of s. No pattern matches nothing.
 func whole(pattern, s string) bool {
 	return pattern != "" && regexp.MustCompile(`^(`+pattern+`)$`).MatchString(s)
@@ -159,8 +175,8 @@ func TestLayersRefuse(t *testing.T) {
 	for _, row := range []struct{ file, module, imported string }{
 		{"lock.go", ".", root + "/redislock"},
 		{"lock.go", ".", root + "/memlock"},
-		{"lock.go", ".", root + "/lab/faults"},
-		{"lock_test.go", ".", root + "/lab/faults"},
+		{"lock.go", ".", root + "/systemtest/faults"},
+		{"lock_test.go", ".", root + "/systemtest/faults"},
 		{"lock.go", ".", "github.com/redis/rueidis"},
 		{"lock_test.go", ".", "pgregory.net/rapid"},
 		{"driver/driver.go", ".", root + "/memlock"},
@@ -181,10 +197,14 @@ func TestLayersRefuse(t *testing.T) {
 		{"redislock/driver.go", "redislock", root + "/internal/servers"},
 		{"redislock/driver.go", "redislock", root + "/cmd/holdfast/internal/child"},
 		{"etcdlock/driver.go", "etcdlock", root + "/lab/classic"},
-		{"cmd/holdfast/main.go", "cmd/holdfast", root + "/lab/bench/stats"},
+		{"cmd/holdfast/main.go", "cmd/holdfast", root + "/bench/stats"},
 		{"cmd/holdfast/run.go", "cmd/holdfast", root + "/lab/classic"},
 		{"lock.go", ".", root + "/lab/classic"},
-		{"lab/faults/f_test.go", "lab", root + "/cmd/holdfast"},
+		{"systemtest/faults/f_test.go", "systemtest", root + "/cmd/holdfast"},
+		{"systemtest/faults/f_test.go", "systemtest", root + "/lab/classic"},
+		{"sqllock/driver_test.go", ".", root + "/sqllock/sqltest/claimstest"},
+		{"sqllock/txtest/f_test.go", "sqllock/txtest", root + "/sqllock/sqltest/claimstest"},
+		{"bench/run.go", "bench", root + "/lab/stage"},
 		{"brandnew/file.go", ".", root + "/driver"},
 	} {
 		if refuse(row.file, row.module, row.imported) == "" {

@@ -34,7 +34,7 @@ func TestModulesAreInTheWorkspace(t *testing.T) {
 			t.Errorf("%s has Go files and is not in go.work; run there: go work use %s", m, use)
 		}
 	}
-	if !modules["."] || !modules["lab"] {
+	if !modules["."] || !modules["systemtest"] {
 		t.Errorf("found the modules %v only", modules)
 	}
 }

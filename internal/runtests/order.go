@@ -11,15 +11,15 @@ var long = []string{
 	"cmd/holdfast",
 	"redislock",
 	"zklock",
-	"lab/quorumtest",
-	"lab/bench",
-	"lab/sessiontest",
-	"lab/sqltest",
-	"lab/sqltest/mariadb",
-	"lab/sqltest/postgres",
+	"quorum/quorumtest",
+	"bench",
+	"sqllock/sessiontest",
+	"sqllock/sqltest",
+	"sqllock/sqltest/mariadb",
+	"sqllock/sqltest/postgres",
 	"etcdlock",
-	"lab/faults",
-	"lab/history",
+	"systemtest/faults",
+	"systemtest/history",
 }
 
 // longFirst puts the packages that take longest before the others, which stay in their order.

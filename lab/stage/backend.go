@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast/bench/wire"
 	"github.com/holdfast-go/holdfast/internal/servers"
-	"github.com/holdfast-go/holdfast/lab/bench/wire"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 

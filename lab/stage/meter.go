@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/lab/bench/wire"
+	"github.com/holdfast-go/holdfast/bench/wire"
 )
 
 // A Meter tells how many requests have gone to a backend; ok is false where nobody counts them.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/holdfast-go/holdfast/lab/bench/wire"
+	"github.com/holdfast-go/holdfast/bench/wire"
 )
 
 // Commands of MySQL's protocol that ask for nothing.

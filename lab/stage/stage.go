@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/lab/bench/engine"
+	"github.com/holdfast-go/holdfast/bench/engine"
 )
 
 // Set calls fn with what functions for tests ask for. If they skip, since something is not installed, it says what, and

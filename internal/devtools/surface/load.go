@@ -34,6 +34,5 @@ func load(patterns []string) ([]*packages.Package, error) {
 
 func isSeen(p *packages.Package) bool {
 	path := p.PkgPath + "/"
-	return !strings.Contains(path, "/internal/") && !strings.HasPrefix(path, root+"/lab/") &&
-		(p.Name != "main" || strings.HasPrefix(path, root+"/cmd/"))
+	return !strings.Contains(path, "/internal/") && (p.Name != "main" || strings.HasPrefix(path, root+"/cmd/"))
 }

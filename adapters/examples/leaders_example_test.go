@@ -1,0 +1,36 @@
+package examples
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/tools/leaderelection"
+
+	"github.com/holdfast-go/holdfast/adapters/kubelock"
+)
+
+// A controller elects its leader on etcd, without the Kubernetes API.
+func Example_clientGo() {
+	client := open("etcd://" + etcd.Addr)
+	defer client.Close(context.Background())
+	ctx, resign := context.WithCancel(context.Background())
+	lock := kubelock.New(client, "controller", "pod-1")
+	leaderelection.RunOrDie(ctx, leaderelection.LeaderElectionConfig{
+		Lock: lock, ReleaseOnCancel: true,
+		LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(context.Context) {
+				lease, leads := lock.Lease()
+				fmt.Println(lock.Identity(), "leads:", leads, lease.Token() > 0)
+				resign()
+			},
+			OnStoppedLeading: func() {},
+		},
+	})
+	_, leads := lock.Lease()
+	fmt.Println(lock.Identity(), "leads:", leads)
+	// Output:
+	// pod-1 leads: true true
+	// pod-1 leads: false
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/holdfast-go/holdfast/bench/cases"
+	"github.com/holdfast-go/holdfast/bench/report"
+)
+
+// The short plans must measure everybody everywhere, and what they count must be right. Their times are not looked at:
+// they depend on what else the machine does.
+func TestShort(t *testing.T) {
+	for _, p := range plans(short) {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			r, err := p.measure(t.Context(), p.start(t), io.Discard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Run("nothing is left out", func(t *testing.T) { p.everyoneIsMeasured(t, r) })
+			t.Run("requests", func(t *testing.T) { p.countsHold(t, r) })
+			t.Run("nobody is forgotten in line", func(t *testing.T) { p.lockMovesOn(t, r) })
+			t.Run("formats", func(t *testing.T) { p.formatsShowAll(t, r) })
+		})
+	}
+}
+
+func (p plan) everyoneIsMeasured(t *testing.T, r *report.Report) {
+	for _, s := range p.wanted() {
+		for _, m := range s.Measures {
+			if strings.HasSuffix(m.Key, ".cpu") && runtime.GOOS != "linux" {
+				continue
+			}
+			for _, c := range p.cast.All() {
+				if value := r.Results.Value(m.Key, c.Name); (c.Waits || !s.Waits) && !(value >= 0) {
+					t.Errorf("%s: %s: got %v", c.Name, m.Title, value)
+				}
+			}
+		}
+	}
+}
+
+// countsHold checks the targets for requests, which do not depend on the machine. Of so few cycles one request more is on the
+// edge: etcdlock makes a lease for many notes at once.
+func (p plan) countsHold(t *testing.T, r *report.Report) {
+	checked := 0
+	for _, target := range r.Targets {
+		if !target.Count {
+			continue
+		}
+		checked++
+		if v := target.Judge(r.Results); !v.Met && v.Got > v.Bound+1/float64(p.cycles) {
+			t.Errorf("%s: got %.2f, want %s", target.Key, v.Got, target.Want)
+		}
+	}
+	if checked < 2 {
+		t.Errorf("%d targets count requests, want those of an uncontended cycle and of a hand-off", checked)
+	}
+	for _, c := range p.cast.All() {
+		if got := r.Results.Value(cases.UncontendedRequests, c.Name); got < 2 {
+			t.Errorf("%s: %.2f requests for each uncontended cycle; no lock needs fewer than 2, so some were not counted", c.Name, got)
+		}
+	}
+}
+
+// lockMovesOn finds hand-offs that did not happen: they lasted as long as they were watched.
+func (p plan) lockMovesOn(t *testing.T, r *report.Report) {
+	for _, waiting := range p.waiting {
+		if idle := r.Results.Value(cases.HandoffIdleKey(waiting), p.cast.Ours.Name); idle >= float64(p.line.Limit.Milliseconds()) {
+			t.Errorf("%d waiting: nobody had the lock for %.0f ms", waiting, idle)
+		}
+	}
+}
+
+func (p plan) formatsShowAll(t *testing.T, r *report.Report) {
+	var text, markdown, asJSON bytes.Buffer
+	r.Text(&text)
+	r.Markdown(&markdown)
+	if err := report.JSON(&asJSON, []*report.Report{r}); err != nil || !json.Valid(asJSON.Bytes()) {
+		t.Errorf("JSON: %v: %s", err, &asJSON)
+	}
+	for _, s := range p.wanted() {
+		for _, m := range s.Measures {
+			if !strings.Contains(text.String(), m.Title) || !strings.Contains(markdown.String(), "| "+m.Title+" |") || !strings.Contains(asJSON.String(), m.Key) {
+				t.Errorf("%s is missing from a format", m.Title)
+			}
+		}
+	}
+}
+
+func TestArgumentsAreChecked(t *testing.T) {
+	for _, args := range [][]string{{"-unknown"}, {"-only", "("}, {"-engine", "("}, {"-engine", "dbase"}} {
+		if err := run(t.Context(), args, io.Discard, io.Discard); err == nil {
+			t.Errorf("run(%q) went on", args)
+		}
+	}
+}

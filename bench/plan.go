@@ -1,0 +1,89 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/bench/cases"
+	"github.com/holdfast-go/holdfast/bench/contender"
+	"github.com/holdfast-go/holdfast/bench/engine"
+	"github.com/holdfast-go/holdfast/bench/report"
+)
+
+// A plan says what is measured on one engine, how large each case is, and how often it is repeated.
+type plan struct {
+	name    string // of the engine
+	start   func(testing.TB) *engine.Engine
+	cast    contender.Cast
+	stages  func(plan) []stage
+	targets func(plan, *report.Results) []report.Target
+
+	sizes
+	only *regexp.Regexp // the names of cases to run; nil for all
+}
+
+// sizes say how large each case is.
+type sizes struct {
+	cycles     int           // of one uncontended run
+	goroutines int           // with names of their own
+	window     time.Duration // for those
+	herd       int           // goroutines that want one lock once each
+	herdLimit  time.Duration
+	waiting    []int // clients waiting at a hand-off
+	line       cases.Line
+	rounds     rounds
+}
+
+// rounds says how often each case is repeated. Requests are counted once: they do not vary.
+type rounds struct{ uncontended, distinct, herd, handoff int }
+
+// full takes about a quarter of an hour on two cores, on all engines together.
+var full = sizes{
+	cycles:     1000,
+	goroutines: 64,
+	window:     time.Second,
+	herd:       1500,
+	herdLimit:  15 * time.Second,
+	waiting:    []int{1, 8, 64, 256},
+	line:       cases.Line{Passes: 300, Limit: 1500 * time.Millisecond},
+	rounds:     rounds{uncontended: 11, distinct: 7, herd: 3, handoff: 3},
+}
+
+// short runs everything once, in seconds. Its counts are right; its times say little.
+var short = sizes{
+	cycles:     100,
+	goroutines: 8,
+	window:     100 * time.Millisecond,
+	herd:       50,
+	herdLimit:  5 * time.Second,
+	waiting:    []int{1, 8},
+	line:       cases.Line{Passes: 100, Limit: 600 * time.Millisecond},
+	rounds:     rounds{uncontended: 1, distinct: 1, herd: 1, handoff: 1},
+}
+
+// plans are what can be measured, in the order of the report.
+func plans(s sizes) []plan {
+	return []plan{onRedis(s), onRedlock(s), onEtcd(s), onZooKeeper(s), onMariaDB(s), onPostgres(s)}
+}
+
+// A stage is a case and how often it is repeated.
+type stage struct {
+	cases.Case
+	rounds int
+}
+
+func (p plan) wanted() []stage {
+	return slices.DeleteFunc(p.stages(p), func(s stage) bool { return p.only != nil && !p.only.MatchString(s.Name) })
+}
+
+// queue returns the line in which so many wait.
+func (s sizes) queue(waiting int) cases.Line {
+	line := s.line
+	line.Waiting = waiting
+	return line
+}
+
+func (s sizes) fewest() int { return s.waiting[0] }
+func (s sizes) most() int   { return s.waiting[len(s.waiting)-1] }

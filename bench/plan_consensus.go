@@ -1,0 +1,75 @@
+package main
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/bench/cases"
+	"github.com/holdfast-go/holdfast/bench/contender"
+	"github.com/holdfast-go/holdfast/bench/engine"
+	"github.com/holdfast-go/holdfast/bench/report"
+)
+
+func onEtcd(s sizes) plan {
+	return consensus(s, plan{
+		name: "etcd", start: engine.Etcd, cast: contender.OnEtcd(), targets: etcdTargets,
+		stages: func(p plan) []stage { return consensusStages(p, cases.HandoffWatches) },
+	})
+}
+
+func onZooKeeper(s sizes) plan {
+	return consensus(s, plan{
+		name: "zookeeper", start: engine.ZooKeeper, cast: contender.OnZooKeeper(), targets: zookeeperTargets,
+		stages: func(p plan) []stage { return consensusStages(p) },
+	})
+}
+
+// consensus plans what is measured where clients keep queues themselves: the line, and what passing a lock on takes.
+func consensus(s sizes, p plan) plan {
+	s.line.Hold = 5 * time.Millisecond
+	p.sizes = s
+	return p
+}
+
+// consensusStages are the cases. More measures may belong to the one that counts what clients send.
+func consensusStages(p plan, counted ...func(cases.Line) cases.Measure) []stage {
+	stages := []stage{
+		{cases.Uncontended(p.cycles), p.rounds.uncontended},
+		{cases.UncontendedCount(p.cycles), 1},
+	}
+	for _, waiting := range p.waiting {
+		line := p.queue(waiting)
+		count := cases.HandoffCount(line)
+		for _, more := range counted {
+			count.Measures = append(count.Measures, more(line))
+		}
+		stages = append(stages, stage{cases.HandoffIdle(line), p.rounds.handoff}, stage{cases.Drain(line), 1}, stage{count, 1})
+	}
+	return stages
+}
+
+// etcdTargets are what Holdfast wants to reach in the full plan. Etcd's own mutex waits for the server's next look at
+// watches that begin in the past, which ours do not.
+func etcdTargets(p plan, _ *report.Results) []report.Target {
+	targets := []report.Target{
+		report.Value(cases.UncontendedRequests, 2, "requests"),
+		report.AtMostTimes(cases.HandoffIdleKey(1), 0.1, "concurrency.Mutex"),
+	}
+	return append(targets, passingOn(p, 2, "concurrency.Mutex")...)
+}
+
+// zookeeperTargets are what Holdfast wants to reach in the full plan. Uncontended, it creates a node, reads the queue and
+// that node, and deletes it.
+func zookeeperTargets(p plan, _ *report.Results) []report.Target {
+	uncontended := report.Value(cases.UncontendedRequests, 4, "requests")
+	return append([]report.Target{uncontended}, passingOn(p, 3, "zk.Lock")...)
+}
+
+// passingOn are targets for what it takes to pass a lock on, whatever the number of those who wait.
+func passingOn(p plan, requests float64, rival string) (targets []report.Target) {
+	for _, waiting := range p.waiting {
+		targets = append(targets,
+			report.Value(cases.DrainRequestsKey(waiting), requests, "requests"),
+			report.AtMostTimes(cases.DrainRequestsKey(waiting), 1, rival))
+	}
+	return targets
+}

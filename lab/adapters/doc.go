@@ -1,3 +1,0 @@
-// Package adapters shows the adapters, and how job queues use Holdfast without one, on real servers and with the real
-// libraries.
-package adapters

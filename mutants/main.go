@@ -1,0 +1,94 @@
+// Mutants breaks the drivers on purpose, one fault at a time, and fails if a driver's tests do not notice.
+//
+//	go run ./mutants [DRIVER[/FAULT]...]
+//
+// A fault is a patch, mutants/DRIVER/FAULT.patch, whose first line says what it breaks. The start of a fault's name
+// is enough.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"time"
+)
+
+// tests are the tests that must notice, for each driver.
+var tests = map[string]string{
+	"holdfast":     ".",
+	"memlock":      "./memlock/...",
+	"sqllock":      "./sqllock/sqltest/...",
+	"sqlmysql":     "./sqllock/sqltest/mariadb",
+	"sqlpostgres":  "./sqllock/sqltest/postgres",
+	"sessmysql":    "./sqllock/sessiontest -run=Test(Driver|Faults)/mariadb",
+	"sesspostgres": "./sqllock/sessiontest -run=Test(Driver|Faults|Proxies|LocksOfOther)/postgres",
+	"redisguest":   "./redislock -run=Foreign",
+	"redislock":    "./redislock/...",
+	"quorum":       "./quorum",
+	"redisgroups":  "./redislock -run=Test(FailoverLoses|ReplicasAre|Resharding|RenewWhile|Stale|Replaced)",
+	"leased":       "./internal/leased",
+	"etcdlock":     "./etcdlock/...",
+	"zklock":       "./zklock/...",
+}
+
+// atOnce is how many faults are tried at a time. More would make tests fail that wait for each other.
+const atOnce = 2
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintf(os.Stderr, "mutants: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, wanted []string) error {
+	tree, err := snapshot(ctx)
+	defer os.RemoveAll(tree)
+	if err != nil {
+		return err
+	}
+	drivers, err := plan(tree, wanted)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-10s %-34s %8s  %s\n", "DRIVER", "FAULT", "SECONDS", "NOTICED BY")
+	var errs []error
+	for _, d := range drivers {
+		errs = append(errs, d.run(ctx, tree))
+	}
+	return errors.Join(errs...)
+}
+
+// run tries a driver's faults, after its tests have shown that they are green without one.
+func (d driver) run(ctx context.Context, tree string) error {
+	start := time.Now()
+	out, err := d.test(ctx, tree, 10*time.Minute)
+	if err != nil {
+		return fmt.Errorf("%s: without any fault, %s fails too, which proves nothing: %w\n%s", d.name, d.target, err, out)
+	}
+	alone := time.Since(start)
+	d.row("(none)", alone, "")
+
+	var all sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	errs := make([]error, len(d.faults))
+	for i, fault := range d.faults {
+		slots <- struct{}{}
+		all.Go(func() {
+			errs[i] = d.try(ctx, tree, fault, time.Minute+3*alone)
+			<-slots
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+func (d driver) row(fault string, took time.Duration, noticedBy string) {
+	fmt.Printf("%-10s %-34s %8.1f  %s\n", d.name, strings.TrimSuffix(fault, ".patch"), took.Seconds(), noticedBy)
+}

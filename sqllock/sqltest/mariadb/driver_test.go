@@ -1,0 +1,114 @@
+package mariadb
+
+import (
+	"database/sql"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/sqllock"
+	"github.com/holdfast-go/holdfast/sqllock/sqltest/claimstest"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+func init() { mysql.SetLogger(log.New(io.Discard, "", 0)) } // it reports each connection that a test breaks
+
+func TestClaims(t *testing.T) { claimstest.Run(t, store) }
+
+func BenchmarkFar(b *testing.B) { claimstest.Bench(b, store) }
+
+func store(t testing.TB) claimstest.Store {
+	return claimstest.Store{
+		Server:   servers.MariaDB(t),
+		Dialect:  sqllock.MySQL,
+		URL:      func(addr string) string { return "mysql://root@" + addr + "/test" },
+		Source:   func(addr string) string { return "root@tcp(" + addr + ")/test" },
+		SQL:      "mysql",
+		Empty:    []string{"DROP DATABASE test", "CREATE DATABASE test"},
+		Schema:   "DATABASE()",
+		Routines: "SELECT CONCAT('DROP PROCEDURE ', ROUTINE_NAME) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()",
+		Names: func(prefix string, n int) string {
+			return fmt.Sprintf("INSERT INTO holdfast_locks (name, token, released)"+
+				" WITH RECURSIVE d AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM d WHERE i < 999)"+
+				" SELECT CONCAT('%s', a.i * 1000 + b.i), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), 0"+
+				" FROM d a, d b WHERE a.i * 1000 + b.i < %d", prefix, n)
+		},
+		Analyze:  []string{"ANALYZE TABLE holdfast_locks"},
+		RowsRead: rowsRead,
+		Later: []string{
+			"DROP PROCEDURE holdfast1_version",
+			"CREATE PROCEDURE holdfast1_version() SQL SECURITY INVOKER SELECT format, 1000 FROM holdfast_store",
+		},
+		Revision: "SELECT CAST(REGEXP_SUBSTR(ROUTINE_DEFINITION, '[0-9]+') AS SIGNED) FROM information_schema.ROUTINES" +
+			" WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_NAME = 'holdfast1_version'",
+		Client: func(addr string) []string {
+			host, port, _ := net.SplitHostPort(addr)
+			return []string{"mysql", "--no-defaults", "-h", host, "-P", port, "-u", "root", "test"}
+		},
+		Sessions: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'root' AND ID <> CONNECTION_ID()",
+		Sleeping: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE IN ('User lock', 'User sleep')",
+		Bell: func(id string) string {
+			return "SELECT IS_USED_LOCK(CONCAT('holdfast:', LEFT(SHA2(CONCAT(DATABASE(), ':', '" + id + "'), 256), 40), ':end')) IS NOT NULL"
+		},
+		KillAll:   killAll,
+		Gate:      gate,
+		Rival:     rival,
+		Faults:    faults,
+		Noise:     "Aborted connection",
+		Deadlocks: metric("lock_deadlocks"),
+		Stranger: []string{
+			"CREATE USER stranger@'%' IDENTIFIED BY 'secret'",
+			"DELETE FROM mysql.db WHERE Db LIKE 'test%'", // which lets everybody use such databases
+			"FLUSH PRIVILEGES",
+		},
+		Settings: []claimstest.Setting{
+			{Statement: "SET GLOBAL innodb_flush_log_at_trx_commit = 0", Fact: "innodb_flush_log_at_trx_commit is 0", Level: driver.Warning},
+			{Statement: "SET GLOBAL read_only = 1", Fact: "read_only is 1", Level: driver.Unsafe},
+		},
+	}
+}
+
+func killAll(t testing.TB, db *sql.DB) {
+	t.Helper()
+	rows, err := db.Query("SELECT ID FROM information_schema.PROCESSLIST WHERE USER = 'root' AND ID <> CONNECTION_ID()")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		db.Exec(fmt.Sprintf("KILL %d", id)) // it may be gone already
+	}
+}
+
+// rival has written much, so that InnoDB ends another transaction rather than this one.
+var rival = claimstest.Rival{
+	Prepare: []string{"CREATE TABLE IF NOT EXISTS ballast (n INT)"},
+	Begin:   []string{"INSERT INTO ballast VALUES (1)" + strings.Repeat(", (1)", 1000)},
+	Blocked: metric("lock_row_lock_current_waits"),
+	Ended:   metric("lock_timeouts"),
+}
+
+// rowsRead is what the server counts, in all tables.
+func rowsRead(t testing.TB, db *sql.DB) (n int64) {
+	t.Helper()
+	var name string
+	if err := db.QueryRow("SHOW GLOBAL STATUS LIKE 'Handler_read_next'").Scan(&name, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// metric is a query for what InnoDB counts.
+func metric(name string) string {
+	return "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME = '" + name + "'"
+}
