@@ -87,7 +87,7 @@ func (l *lock) begun(ctx context.Context, a ask, claim driver.Claim, r reply) (*
 	switch {
 	case isGone(r.err): // an attempt was applied, its answer lost, and its claim expired meanwhile
 		return nil, nil, l.failure("lock", ErrUnknown, r.err)
-	case r.err != nil && answered(r.err) && r.lost == 0:
+	case r.err != nil && driver.IsAnswer(r.err) && r.lost == 0:
 		return nil, nil, l.failure("lock", r.err)
 	case r.err != nil && isUnsent(r.err) && r.lost == 0:
 		return nil, nil, l.unsent(ctx, r.err)
@@ -138,7 +138,7 @@ func (l *lock) requestOften(
 	for attempts := 1; ; attempts++ {
 		l.inquiry.begun(attempts, since)
 		r.Status, r.err = l.client.request(ctx, claim, p.limit(r.sent), r.sent)
-		if r.err == nil || answered(r.err) {
+		if driver.IsAnswer(r.err) {
 			return r
 		}
 		if attempts == 1 { // most are answered at once, and need not know that

@@ -190,7 +190,7 @@ func (l *lock) resume(ctx context.Context, h handle, start time.Time) (*Lease, e
 	switch {
 	case isGone(err), err == nil && !st.Granted:
 		return nil, &LostError{Name: l.name, Token: h.Token, Reason: LostGone, Err: err}
-	case err != nil && answered(err):
+	case err != nil && driver.IsAnswer(err):
 		return nil, l.failure("resume", err)
 	case err != nil:
 		return nil, l.unknown(ctx, err)

@@ -44,7 +44,7 @@ func (h *hold) leaveUntil(ctx context.Context, end instant) (unanswered bool, er
 		}
 		claim.TTL = max(claim.TTL, c.traits.MinTTL)
 		_, err = c.request(ctx, claim, attemptLimit(h.claim.TTL), sent)
-		if err == nil || answered(err) || now() > giveUp || pace.pause(ctx) != nil {
+		if driver.IsAnswer(err) || now() > giveUp || pace.pause(ctx) != nil {
 			return unanswered, err
 		}
 	}

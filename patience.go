@@ -7,6 +7,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // Endless is the patience of who waits for as long as its context lives; see [WithPatience].
@@ -135,7 +137,7 @@ func (q *inquiry) silence(ctx context.Context) error {
 
 // unserved is failure for what is asked once.
 func (l *lock) unserved(ctx context.Context, op string, err error) error {
-	if answered(err) || errors.Is(err, ErrUnknown) || errors.Is(ctx.Err(), context.Canceled) {
+	if driver.IsAnswer(err) || errors.Is(err, ErrUnknown) || errors.Is(ctx.Err(), context.Canceled) {
 		return l.failure(op, err)
 	}
 	return l.failure(op, ErrUnavailable, err)

@@ -137,7 +137,7 @@ func (c *Client) release(ctx context.Context, claim driver.Claim) error {
 
 // isFinal reports whether an answer to a release is the last word. A refusal is not: it may be as short as a failover.
 func isFinal(err error) bool {
-	return err == nil || errors.Is(err, driver.ErrUnknown) || answered(err) && !errors.Is(err, driver.ErrRefused)
+	return driver.IsAnswer(err) && !errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrUnknown)
 }
 
 // giveBack releases a claim, again and again until the backend answers, patience is at its end, or ctx is. An answer is
@@ -146,19 +146,13 @@ func (c *Client) giveBack(ctx context.Context, claim driver.Claim, patience time
 	began, pace := now(), pace{}
 	for attempts := 1; ; attempts++ {
 		err := c.release(ctx, claim)
-		if err == nil || answered(err) || errors.Is(err, driver.ErrUnknown) {
+		if driver.IsAnswer(err) || errors.Is(err, driver.ErrUnknown) {
 			return err
 		}
 		if ctx.Err() != nil || now().sub(began) > patience || pace.pause(ctx) != nil {
 			return silence(ctx, attempts, began, err)
 		}
 	}
-}
-
-// answered reports whether an error is the backend's answer, so that repeating the request would not change it.
-func answered(err error) bool {
-	return errors.Is(err, driver.ErrGone) || errors.Is(err, driver.ErrRefused) ||
-		errors.Is(err, driver.ErrInvalidName) || errors.Is(err, errors.ErrUnsupported)
 }
 
 // isUnsent reports whether an error says that the request has not left the client.

@@ -122,7 +122,7 @@ func (w *waiter) again(ctx context.Context) error {
 	case isGone(r.err):
 		w.gone(r.err)
 		return nil
-	case answered(r.err):
+	case driver.IsAnswer(r.err):
 		return w.lock.failure("lock", r.err)
 	case ctx.Err() != nil:
 		return r.err

@@ -13,7 +13,6 @@ package driver
 
 import (
 	"context"
-	"errors"
 	"time"
 )
 
@@ -102,22 +101,3 @@ type Traits struct {
 	Listed      bool          // Queue works
 	Detach      bool          // Claim.Detached works
 }
-
-// Errors that say what became of a request. Drivers wrap them or return them as they are.
-var (
-	// ErrGone says that the claim is not in the queue (any more), or not under this token.
-	ErrGone = errors.New("claim is gone")
-	// ErrUnknown says that the outcome cannot be known.
-	ErrUnknown = errors.New("outcome unknown")
-	// ErrUnsent says that the request has not left the client, as when there is no connection, or none in time: nothing was
-	// changed, and it will never arrive. Asking again may help. A driver returns it where it is sure.
-	ErrUnsent = errors.New("request not sent")
-	// ErrRefused says that the server answered no: nothing was changed and asking again will not help. Examples: a
-	// wrong password, a key of another type, a record in a newer format.
-	ErrRefused = errors.New("refused by the backend")
-	// ErrInvalidName says that a lock cannot have this name on this backend.
-	ErrInvalidName = errors.New("invalid lock name")
-	// ErrNotAcquired says that a lock is taken. A Driver never returns it, since that is a Status; it is for locks
-	// that are no claims, such as those of sqllock.InTx.
-	ErrNotAcquired = errors.New("lock not acquired")
-)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // How long members may be silent.
@@ -45,7 +47,7 @@ func ask[T any](ctx context.Context, d *Driver, q question[T]) (answer T, again 
 	answer, err = q(attempt, m)
 	inTime := timer.Stop()
 	switch {
-	case inTime && isAnswer(err):
+	case inTime && memberAnswered(err):
 		return answer, false, err
 	case inTime && ctx.Err() != nil:
 		s.stop()
@@ -53,7 +55,7 @@ func ask[T any](ctx context.Context, d *Driver, q question[T]) (answer T, again 
 	case inTime:
 		s.failed(try[T]{member: m, err: err})
 		s.run()
-	case isAnswer(err):
+	case memberAnswered(err):
 		s.stop() // what it has found means the same
 		return answer, true, err
 	}
@@ -113,7 +115,7 @@ func (s *search[T]) isHopeless(asked, members int) bool {
 func (s *search[T]) failure() error {
 	switch {
 	case s.d.lifetime.Err() != nil:
-		return errClosed
+		return driver.ErrClosed
 	case s.ctx.Err() == nil:
 		return s.err
 	case s.err == nil || errors.Is(s.err, s.ctx.Err()):
@@ -144,7 +146,7 @@ func (s *search[T]) await(m *member) (over bool) {
 	for {
 		select {
 		case t := <-s.tries:
-			if isAnswer(t.err) {
+			if memberAnswered(t.err) {
 				s.conclude(t)
 				return true
 			}

@@ -143,7 +143,7 @@ func (d *Driver) begin(ctx context.Context, c driver.Claim) error {
 
 func (d *Driver) open(ctx context.Context) error {
 	if d.lifetime.Err() != nil {
-		return errClosed
+		return driver.ErrClosed
 	}
 	return ctx.Err()
 }

@@ -14,8 +14,6 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-var errClosed = errors.New("the etcd driver is closed")
-
 // refusals are errors of the server after which nothing was changed and asking again does not help, with what to do.
 var refusals = []struct {
 	err    error
@@ -50,8 +48,8 @@ func pause(ctx context.Context) error {
 	return driver.Sleep(ctx, 50*time.Millisecond+rand.N(50*time.Millisecond))
 }
 
-// isAnswer reports whether a member has answered, if only with a refusal: any other would answer the same.
-func isAnswer(err error) bool {
+// memberAnswered reports whether a member has answered, if only with a refusal: any other would answer the same.
+func memberAnswered(err error) bool {
 	switch {
 	case err == nil:
 		return true

@@ -140,7 +140,7 @@ func (e *claim) hear(ctx context.Context) (st driver.Status, err error) {
 		e.bury()
 		return st, driver.ErrGone
 	case <-e.d.lifetime.Done():
-		return st, errClosed
+		return st, driver.ErrClosed
 	case <-ctx.Done():
 		return st, ctx.Err()
 	}

@@ -67,7 +67,7 @@ func (d *Driver) sight(ctx context.Context, c driver.Claim) (seen []sighting, er
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-d.lifetime.Done():
-			return nil, errClosed
+			return nil, driver.ErrClosed
 		}
 	}
 	if engines(answered) < majority(len(d.nodes)) {

@@ -19,7 +19,7 @@ type heard[T any] struct {
 // least, and of those besides that come within the time in which a node is expected to answer: a line is on one of them alone.
 func askAll[T any](ctx context.Context, d *Driver, within time.Duration, ask func(context.Context, driver.Driver) (T, error)) ([]heard[T], error) {
 	if d.lifetime.Err() != nil {
-		return nil, errClosed
+		return nil, driver.ErrClosed
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // nobody waits for the others
@@ -51,7 +51,7 @@ func collect[T any](ctx context.Context, d *Driver, answers <-chan heard[T]) (go
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-d.lifetime.Done():
-			return nil, errClosed
+			return nil, driver.ErrClosed
 		}
 		if engines(from) >= enough && late == nil {
 			late = time.After(d.grace(from))

@@ -11,7 +11,7 @@ import (
 // Check examines each of the nodes, and the quorum that they make, as [driver.Checker] says.
 func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	if d.lifetime.Err() != nil {
-		return nil, errClosed
+		return nil, driver.ErrClosed
 	}
 	findings := []driver.Finding{d.checkNumber()}
 	away := 0

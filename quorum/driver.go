@@ -40,8 +40,6 @@ var (
 	_ driver.Breaker = (*Driver)(nil)
 )
 
-var errClosed = errors.New("the quorum is closed")
-
 // Options adjust a driver. The zero value, or nil, is right for most.
 type Options struct {
 	// MaxTTL is the longest TTL that a claim may have: a minute when zero. All clients of a quorum must use the same. A

@@ -56,14 +56,12 @@ func tell(ctx context.Context, n *node, within time.Duration, fn func(context.Co
 	return err
 }
 
-// isAnswer reports whether an error is an answer, after which asking again would not help.
-func isAnswer(err error) bool {
-	return err == nil || errors.Is(err, driver.ErrGone) || errors.Is(err, driver.ErrUnknown) || errors.Is(err, driver.ErrRefused) ||
-		errors.Is(err, driver.ErrInvalidName) || errors.Is(err, errors.ErrUnsupported)
-}
+// hasAnswered reports whether a node has answered, after which asking it again would not help. A node that says that it
+// cannot tell has answered too: it is one of several, and the others are asked.
+func hasAnswered(err error) bool { return driver.IsAnswer(err) || errors.Is(err, driver.ErrUnknown) }
 
 func (n *node) note(ctx context.Context, err error) {
-	if !isAnswer(err) && !errors.Is(ctx.Err(), context.Canceled) {
+	if !hasAnswered(err) && !errors.Is(ctx.Err(), context.Canceled) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		n.failed = time.Now()
@@ -144,7 +142,7 @@ func (n *node) close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	d := n.driver
-	n.driver, n.err, n.tried = nil, errClosed, time.Now().Add(time.Hour)
+	n.driver, n.err, n.tried = nil, driver.ErrClosed, time.Now().Add(time.Hour)
 	if d == nil {
 		return nil
 	}

@@ -110,7 +110,7 @@ func (d *Driver) giveBackAll(ctx context.Context, cl *claim) (releases, error) {
 		d.spawn(func(ctx context.Context) {
 			err := d.giveBackOnce(ctx, n, c, tokens[i])
 			answers <- release{n, err}
-			if !isAnswer(err) {
+			if !hasAnswered(err) {
 				d.giveBack(ctx, n, c)
 			}
 		})
@@ -160,7 +160,7 @@ func (d *Driver) countReleases(ctx context.Context, answers <-chan release) (got
 		case <-ctx.Done():
 			return got, ctx.Err()
 		case <-d.lifetime.Done():
-			return got, errClosed
+			return got, driver.ErrClosed
 		}
 		if engines(got.done) >= enough || engines(got.gone) > d.spare() || len(got.errs) > d.spare() {
 			break

@@ -125,7 +125,7 @@ func (d *Driver) renew(ctx context.Context, cls []request) []driver.Result {
 		case <-ctx.Done():
 			return r.conclude(ctx.Err())
 		case <-d.lifetime.Done():
-			return r.conclude(errClosed)
+			return r.conclude(driver.ErrClosed)
 		}
 	}
 	select {

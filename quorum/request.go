@@ -38,7 +38,7 @@ func (d *Driver) check(ctx context.Context, c driver.Claim) error {
 		return err
 	}
 	if d.lifetime.Err() != nil {
-		return errClosed
+		return driver.ErrClosed
 	}
 	return driver.Validate(c, d.traits)
 }

@@ -111,7 +111,7 @@ func (r *round) ask(ctx context.Context, n *node, proposal int, token uint64) {
 func (r *round) touch(b ballot) (undo bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if b.err == nil && b.st.Granted || !isAnswer(b.err) {
+	if b.err == nil && b.st.Granted || !hasAnswered(b.err) {
 		r.touched[b.at] = true
 		return r.lost
 	}
@@ -284,7 +284,7 @@ func (r *round) shortage() (time.Duration, error) {
 func (d *Driver) notEnough(format string, errs []error) error {
 	answers := 0
 	for _, err := range errs {
-		if isAnswer(err) {
+		if hasAnswered(err) {
 			answers++
 		}
 	}

@@ -60,7 +60,7 @@ func (d *Driver) giveBack(ctx context.Context, n *node, c driver.Claim) {
 	end := time.Now().Add(c.TTL)
 	for pause := backPause; ; pause = min(2*pause, backMost) {
 		err := tell(ctx, n, d.patience(c.TTL), func(ctx context.Context, nd driver.Driver) error { return nd.Release(ctx, c) })
-		if isAnswer(err) || time.Now().After(end) || d.lifetime.Err() != nil {
+		if hasAnswered(err) || time.Now().After(end) || d.lifetime.Err() != nil {
 			return
 		}
 		if !n.late.enter() {

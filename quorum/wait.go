@@ -118,7 +118,7 @@ func (d *Driver) wait(ctx context.Context, cl *claim, pause time.Duration) error
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-d.lifetime.Done():
-		return errClosed
+		return driver.ErrClosed
 	}
 }
 
@@ -187,7 +187,7 @@ func (d *Driver) ending(ctx context.Context, cl *claim) error {
 	case cl.alive.Err() != nil:
 		return driver.ErrGone
 	case d.lifetime.Err() != nil:
-		return errClosed
+		return driver.ErrClosed
 	}
 	return nil
 }
@@ -217,7 +217,7 @@ func (d *Driver) Watch(ctx context.Context, name string) error {
 				return nil
 			}
 		case <-d.lifetime.Done():
-			return errClosed
+			return driver.ErrClosed
 		}
 	}
 	return err

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // A channels is where a client hears what scripts tell it about its claims.
@@ -34,14 +36,14 @@ type clientChannel struct {
 
 func (o *clientChannel) ready(ctx context.Context, lock string) error {
 	if o.closed.Load() {
-		return errClosed
+		return driver.ErrClosed
 	}
 	e := o.subscription.Load()
 	if e == nil {
 		e = o.begin()
 	}
 	if e == nil {
-		return errClosed
+		return driver.ErrClosed
 	}
 	return e.ready(ctx)
 }
@@ -102,7 +104,7 @@ func (c *lockChannels) ready(ctx context.Context, lock string) error {
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
-		return errClosed
+		return driver.ErrClosed
 	}
 	e := c.subscriptions[lock]
 	if e == nil {

@@ -43,7 +43,6 @@ var (
 )
 
 var (
-	errClosed   = errors.New("the redis driver is closed")
 	errNoClient = errors.New("redislock: the client is nil; open one with rueidis.NewClient")
 	errFollows  = errors.New("redislock: the client goes by one sentinel, and believes a master that was replaced until it hears of that, which may grant a lock twice; open a URL like " + likeSentinel + ", which asks all sentinels, and keep this client for other things")
 )

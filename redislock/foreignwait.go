@@ -38,7 +38,7 @@ func (g *Guest) Wait(ctx context.Context, c driver.Claim) (driver.Status, error)
 		case <-ctx.Done():
 			return driver.Status{}, ctx.Err()
 		case <-g.notifier.closed:
-			return driver.Status{}, errClosed
+			return driver.Status{}, driver.ErrClosed
 		}
 	}
 	if g.opts.Layout == PythonRedisLock {

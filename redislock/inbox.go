@@ -286,7 +286,7 @@ func (p *notifier) wait(ctx context.Context, id string) (driver.Status, error) {
 	case <-ctx.Done():
 		return driver.Status{}, ctx.Err()
 	case <-p.closed:
-		return driver.Status{}, errClosed
+		return driver.Status{}, driver.ErrClosed
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

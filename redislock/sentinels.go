@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // sentinels are the servers that decide which server is the master.
@@ -151,7 +153,7 @@ func (s *sentinels) client(ctx context.Context, addr string) (rueidis.Client, er
 		if err == nil {
 			client.Close()
 		}
-		return nil, cmp.Or(err, errClosed)
+		return nil, cmp.Or(err, driver.ErrClosed)
 	}
 	if err != nil {
 		delete(s.links, addr)
@@ -166,7 +168,7 @@ func (s *sentinels) link(addr string) (l *sentinel, first bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return &sentinel{}, false, errClosed
+		return &sentinel{}, false, driver.ErrClosed
 	}
 	if l := s.links[addr]; l != nil {
 		return &sentinel{client: l.client}, false, nil

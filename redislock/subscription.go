@@ -53,7 +53,7 @@ func (e *subscription) ready(ctx context.Context) error {
 		}
 		return e.failed
 	case <-e.finished:
-		return errClosed
+		return driver.ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}

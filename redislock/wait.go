@@ -50,6 +50,6 @@ func (d *Driver) Watch(ctx context.Context, name string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-d.notifier.closed:
-		return errClosed
+		return driver.ErrClosed
 	}
 }

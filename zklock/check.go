@@ -16,7 +16,7 @@ import (
 // nothing.
 func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	if d.lifetime.Err() != nil {
-		return nil, errClosed
+		return nil, driver.ErrClosed
 	}
 	var findings []driver.Finding
 	for _, host := range d.hosts {

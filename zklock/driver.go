@@ -181,7 +181,7 @@ func (d *Driver) begin(ctx context.Context, c driver.Claim) error {
 
 func (d *Driver) open(ctx context.Context, name string) error {
 	if d.lifetime.Err() != nil {
-		return errClosed
+		return driver.ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
 		return err

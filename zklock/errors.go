@@ -12,8 +12,6 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-var errClosed = errors.New("the ZooKeeper driver is closed")
-
 // refusals are errors of the server after which nothing was changed and asking again does not help, with what to do.
 var refusals = []struct {
 	err    error

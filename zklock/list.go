@@ -4,13 +4,15 @@ import (
 	"context"
 	"iter"
 	"strings"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // List yields the names of locks, as [driver.Lister] says.
 func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		if d.lifetime.Err() != nil {
-			yield("", errClosed)
+			yield("", driver.ErrClosed)
 			return
 		}
 		s, err := d.asking(ctx)

@@ -12,7 +12,7 @@ import (
 // Renew renews claims, as [driver.Renewer] says: one heartbeat for each of their sessions, and a look at each claim.
 func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
 	if d.lifetime.Err() != nil {
-		return nil, errClosed
+		return nil, driver.ErrClosed
 	}
 	results := make([]driver.Result, len(claims))
 	batches := make(map[*session][]renewal)

@@ -140,7 +140,7 @@ func (e *claim) hear(ctx context.Context) error {
 		e.bury()
 		return driver.ErrGone
 	case <-e.d.lifetime.Done():
-		return errClosed
+		return driver.ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // Watch blocks until the queue may have changed since the call, as [driver.Watcher] says.
@@ -26,7 +28,7 @@ func (d *Driver) Watch(ctx context.Context, name string) error {
 	case <-s.lost:
 		return nil
 	case <-d.lifetime.Done():
-		return errClosed
+		return driver.ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -109,11 +109,8 @@ func renewal(c driver.Claim, st driver.Status) driver.Claim {
 	return c
 }
 
-// answered reports whether err is an answer. Anything else means that the outcome is unknown.
-func answered(err error) bool {
-	return err == nil || errors.Is(err, driver.ErrGone) || errors.Is(err, driver.ErrUnknown) ||
-		errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrInvalidName) || errors.Is(err, errors.ErrUnsupported)
-}
+// answered reports whether nothing is left to ask: there was an answer, or the driver says that it cannot tell.
+func answered(err error) bool { return driver.IsAnswer(err) || errors.Is(err, driver.ErrUnknown) }
 
 // persist sends a request, again and again while there is no answer if the connection is bad. unsure tells whether an
 // earlier attempt may have been applied.

@@ -36,7 +36,7 @@ func (d *Driver) use(c driver.Claim) (*claim, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.claims == nil {
-		return nil, errClosed
+		return nil, driver.ErrClosed
 	}
 	key := claimKey{c.Name, c.ID}
 	cl := d.claims[key]
@@ -71,7 +71,7 @@ func inTurn[T any](ctx context.Context, d *Driver, c driver.Claim, f func(contex
 		d.leave(c, cl)
 		return none, unsent(ctx.Err())
 	case <-d.life.Done():
-		return none, unsent(errClosed)
+		return none, unsent(driver.ErrClosed)
 	}
 	if err := ctx.Err(); err != nil {
 		cl.turn <- struct{}{}

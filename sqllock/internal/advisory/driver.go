@@ -3,7 +3,6 @@ package advisory
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -78,12 +77,10 @@ func (d *Driver) Queue(context.Context, string) ([]driver.Entry, error) {
 	return nil, driver.Unsupported(d.Traits(), "listing the queue of a lock in session mode")
 }
 
-var errClosed = errors.New("sqllock: the driver is closed")
-
 // Close implements [driver.Driver]. With it the sessions end, and so do their claims.
 func (d *Driver) Close() (err error) {
 	d.closing.Do(func() {
-		d.end(errClosed)
+		d.end(driver.ErrClosed)
 		d.mu.Lock()
 		claims := d.claims
 		d.claims = nil

@@ -42,7 +42,7 @@ func (d *Driver) waitForLoss(ctx context.Context, lost <-chan struct{}) error {
 	case <-lost:
 		return driver.ErrGone
 	case <-d.life.Done():
-		return errClosed
+		return driver.ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -120,7 +120,7 @@ func (p *pool) patient(ctx context.Context) (context.Context, context.CancelFunc
 	late := context.AfterFunc(ctx, func() {
 		time.AfterFunc(grace, func() { cancel(context.Cause(ctx)) })
 	})
-	closed := context.AfterFunc(p.open, func() { cancel(errClosed) })
+	closed := context.AfterFunc(p.open, func() { cancel(driver.ErrClosed) })
 	return patient, func() {
 		late()
 		closed()
@@ -153,7 +153,7 @@ func (l *lane) untilFree(ctx, patient context.Context, sent *sending, f func() e
 		}
 		err = f()
 		switch {
-		case err == nil || isAnswer(err):
+		case err == nil || errors.Is(err, driver.ErrGone):
 			return err
 		case dialect.isStuck(err):
 			sent.undone()
@@ -181,8 +181,6 @@ func (l *lane) untilFree(ctx, patient context.Context, sent *sending, f func() e
 		}
 	}
 }
-
-func isAnswer(err error) bool { return errors.Is(err, driver.ErrGone) }
 
 // ready opens a connection where there is none.
 func (l *lane) ready(ctx context.Context) (opened bool, err error) {

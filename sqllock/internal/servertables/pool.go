@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // A pool is the connections of a client for one kind of work. They are lanes, and what comes goes where one is free. What is
@@ -54,8 +56,6 @@ type visit struct {
 	ready  chan *lane // holds the lane when it is its turn
 }
 
-var errClosed = errors.New("sqllock: the driver is closed")
-
 // errNoRoom says that there is no connection for what can be done on another one.
 var errNoRoom = errors.New("there is no connection to spare")
 
@@ -80,7 +80,7 @@ func (p *pool) enter(ctx context.Context, at spot) (*lane, *home, error) {
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	case <-p.open.Done():
-		err = errClosed
+		err = driver.ErrClosed
 	}
 	if l := p.giveUp(v); l != nil {
 		p.leave(l, v.home)
@@ -93,7 +93,7 @@ func (p *pool) ask(at spot) (*lane, *visit, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, nil, errClosed
+		return nil, nil, driver.ErrClosed
 	}
 	v := &visit{home: p.home(at), ready: make(chan *lane, 1)}
 	l, err := p.free(v.home)
@@ -378,7 +378,7 @@ func (p *pool) close() {
 	p.mu.Lock()
 	p.closed = true
 	p.mu.Unlock()
-	p.end(errClosed)
+	p.end(driver.ErrClosed)
 	p.ended.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,6 +2,7 @@ package servertables
 
 import (
 	"context"
+	"errors"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -11,12 +12,12 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	d.posts.forget(c.ID)
 	err := d.change(ctx, c.Name, func(ctx context.Context, l *lane) error {
 		err := l.conn.done(ctx, releaseClaim, []byte(c.Name), c.ID, int64(c.Token), micros(c.TTL), l.bells.hanging(c.ID))
-		if err == nil || isAnswer(err) {
+		if err == nil || errors.Is(err, driver.ErrGone) {
 			l.bells.rung(c.ID)
 		}
 		return err
 	})
-	if err == nil || isAnswer(err) {
+	if err == nil || errors.Is(err, driver.ErrGone) {
 		d.ringElsewhere(c)
 	}
 	return err

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // errStuck says that somebody else has a row locked for long. Nothing was done.
@@ -25,7 +27,7 @@ func atLock[T any](ctx context.Context, d *Driver, name string, f func(context.C
 	if errors.Is(err, errNoRoom) {
 		v, err = run(ctx, d.requests, at, f)
 	}
-	if err == nil || isAnswer(err) {
+	if err == nil || errors.Is(err, driver.ErrGone) {
 		d.stuck.remove(name)
 	}
 	return v, err

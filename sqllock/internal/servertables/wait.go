@@ -16,7 +16,7 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	case n := <-p.news:
 		return n.status, n.err
 	case <-d.requests.open.Done():
-		return driver.Status{}, errClosed
+		return driver.Status{}, driver.ErrClosed
 	case <-ctx.Done():
 		return driver.Status{}, ctx.Err()
 	}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -9,7 +10,7 @@ import (
 // Release implements [driver.Driver].
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	err := d.write(ctx, func(t *tx) error { return t.release(c) })
-	if err == nil || isAnswer(err) {
+	if err == nil || errors.Is(err, driver.ErrGone) {
 		d.posts.forget(c.ID)
 	}
 	return err

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -26,7 +27,7 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) (results []dr
 		results = make([]driver.Result, len(claims))
 		for i, c := range claims {
 			st, err := t.request(c)
-			if err != nil && !isAnswer(err) {
+			if err != nil && !errors.Is(err, driver.ErrGone) {
 				return err
 			}
 			results[i] = driver.Result{Status: st, Err: err}

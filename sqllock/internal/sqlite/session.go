@@ -23,8 +23,6 @@ type session struct {
 	statements map[statement]*sql.Stmt
 }
 
-var errClosed = errors.New("sqllock: the driver is closed")
-
 func newSession(ctx context.Context, db *sql.DB) (*session, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -42,7 +40,7 @@ func newSession(ctx context.Context, db *sql.DB) (*session, error) {
 // take waits for the turn of the caller, who gives it back. The context that it returns ends with the session, too.
 func (s *session) take(ctx context.Context) (_ context.Context, giveBack func(), err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(s.open, func() { cancel(errClosed) })
+	stop := context.AfterFunc(s.open, func() { cancel(driver.ErrClosed) })
 	release := func() {
 		stop()
 		cancel(nil)
@@ -94,7 +92,7 @@ func (s *session) once(ctx context.Context, begin string, f func(context.Context
 		return err
 	}
 	answer := f(ctx)
-	if answer != nil && !isAnswer(answer) {
+	if answer != nil && !errors.Is(answer, driver.ErrGone) {
 		s.rollBack(ctx)
 		return answer
 	}
@@ -112,8 +110,6 @@ func (s *session) rollBack(ctx context.Context) {
 
 // unsent marks an error of a request of which nothing came: it has not begun, or was rolled back.
 func unsent(err error) error { return fmt.Errorf("%w: %w", driver.ErrUnsent, err) }
-
-func isAnswer(err error) bool { return errors.Is(err, driver.ErrGone) }
 
 // Pauses between two attempts: short at first, since most transactions take less than a millisecond, and drawn at random,
 // so that those who collide do not collide again.
@@ -149,7 +145,7 @@ func (s *session) prepared(ctx context.Context, name statement) (*sql.Stmt, erro
 
 // close waits for the turn and gives up the connection, which is not fit for others since it was changed for us.
 func (s *session) close() error {
-	s.end(errClosed)
+	s.end(driver.ErrClosed)
 	<-s.turn
 	var errs []error
 	for _, stmt := range s.statements {

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // A tx is a transaction.
@@ -35,7 +37,7 @@ func (d *Driver) write(ctx context.Context, f func(*tx) error) error {
 		}
 		return f(t)
 	})
-	if err == nil || isAnswer(err) {
+	if err == nil || errors.Is(err, driver.ErrGone) {
 		d.deliver(t)
 	}
 	return err

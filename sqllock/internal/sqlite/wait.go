@@ -139,7 +139,7 @@ func (d *Driver) pause(ctx context.Context, p *post, v view) error {
 	case <-d.client.watch(ctx, v.clients(d.client.id)):
 	case <-timer.C:
 	case <-d.session.open.Done():
-		return errClosed
+		return driver.ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
