@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/apart"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -15,7 +14,7 @@ func TestOneMemberFails(t *testing.T) {
 	apart.Run(t, apart.Ensemble{
 		Start:    func(t *testing.T) ([]*servers.Server, *servers.Network) { return servers.EtcdApart(t, 3) },
 		Leader:   leader,
-		Open:     func(t testing.TB, addrs ...string) driver.Driver { return open(t, nil, addrs...) },
+		Open:     engine.Open,
 		Election: 5 * time.Second,
 		Always:   []string{"a follower is cut off", "the leader is cut off", "the leader is stopped", "the disk of the leader stalls"},
 	})

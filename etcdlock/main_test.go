@@ -1,17 +1,9 @@
 package etcdlock_test
 
 import (
-	"flag"
-	"os"
 	"testing"
+
+	"github.com/holdfast-go/holdfast/internal/leasedtest"
 )
 
-// TestMain lets more tests run at once than there are processors: most of them wait most of the time.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	parallel := flag.Lookup("test.parallel")
-	if parallel.Value.String() == parallel.DefValue {
-		flag.Set("test.parallel", "4")
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { leasedtest.Main(m) }

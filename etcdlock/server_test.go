@@ -1,7 +1,6 @@
 package etcdlock_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -20,11 +20,7 @@ func open(t testing.TB, opts *etcdlock.Options, addrs ...string) *etcdlock.Drive
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
+	leasedtest.CloseLater(t, d)
 	return d
 }
 
@@ -41,21 +37,24 @@ func dial(t testing.TB, addrs ...string) *clientv3.Client {
 	return client
 }
 
-func addrs(cluster []*servers.Server) (list []string) {
-	for _, s := range cluster {
-		list = append(list, s.Addr)
-	}
-	return list
-}
-
-// limit returns a context that ends long after anything should have happened.
-func limit(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 // opener opens drivers for the suite.
 func opener(opts *etcdlock.Options, addrs ...string) func(testing.TB) driver.Driver {
 	return func(t testing.TB) driver.Driver { return open(t, opts, addrs...) }
 }
+
+// engine is what the tests that are the same for other engines must know of this one.
+var engine = leasedtest.Engine{
+	Server:  func(t testing.TB) string { return servers.Etcd(t).Addr },
+	Cluster: func(t testing.TB) []*servers.Server { return servers.EtcdCluster(t, 3) },
+	Leader:  leader,
+	Open:    func(t testing.TB, addrs ...string) driver.Driver { return open(t, nil, addrs...) },
+	Format: func(t testing.TB, addr string, later int) driver.Driver {
+		return open(t, nil, addr).WithFormat(etcdlock.ThisFormat + later)
+	},
+	Outlast: 5 * time.Second,
+	Cut:     short,
+	Late:    short + leaseSlack + 3*time.Second,
+}
+
+// leaseSlack is what a lease may live longer than its claims.
+const leaseSlack = 2 * time.Second

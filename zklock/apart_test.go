@@ -1,11 +1,9 @@
 package zklock_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/apart"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -14,11 +12,9 @@ import (
 // others notice after syncLimit, two ticks of 2 s, and those that have gone elsewhere meanwhile must find the new leader.
 func TestOneMemberFails(t *testing.T) {
 	apart.Run(t, apart.Ensemble{
-		Start: func(t *testing.T) ([]*servers.Server, *servers.Network) { return servers.ZooKeeperApart(t, 3) },
-		Leader: func(t *testing.T, cluster []*servers.Server) int {
-			return slices.IndexFunc(cluster, func(s *servers.Server) bool { return s.ZooKeeperLeads(t) })
-		},
-		Open:     func(t testing.TB, addrs ...string) driver.Driver { return open(t, nil, addrs...) },
+		Start:    func(t *testing.T) ([]*servers.Server, *servers.Network) { return servers.ZooKeeperApart(t, 3) },
+		Leader:   leader,
+		Open:     engine.Open,
 		Election: 10 * time.Second,
 		Always:   []string{"the leader is cut off"},
 	})

@@ -11,36 +11,14 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
 )
 
-// Where only the sum of several claims matters, a waiting claim learns from the one ahead that its turn has come. No
-// renewal helps here.
 func TestTurns(t *testing.T) {
 	t.Parallel()
-	addr := servers.ZooKeeper(t).Addr
-	const permits, waiters = 2, 6
-	holder := open(t, nil, addr)
-	held := []driver.Claim{acquire(t, holder, units("pool", 1, permits)), acquire(t, holder, units("pool", 1, permits))}
-	drivers, claims := make([]*zklock.Driver, waiters), make([]driver.Claim, waiters)
-	got := make([]chan error, waiters)
-	for i := range waiters {
-		drivers[i] = open(t, nil, addr)
-		claims[i] = enqueue(t, drivers[i], units("pool", 1, permits))
-		got[i] = make(chan error, 1)
-		go func() { got[i] <- granted(limit(t), drivers[i], claims[i]) }() // ends when it is granted
-	}
-	for i := range waiters {
-		if i < permits {
-			release(t, holder, held[i])
-		} else {
-			release(t, drivers[i-permits], claims[i-permits])
-		}
-		if err := <-got[i]; err != nil {
-			t.Fatalf("waiter %d: %v", i, err)
-		}
-	}
+	leasedtest.Turns(t, engine)
 }
 
 // What is no claim is no claim, whatever it looks like; what other clients queue is one.

@@ -1,11 +1,12 @@
 package zklock_test
 
 import (
-	"context"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
 )
@@ -17,29 +18,30 @@ func open(t testing.TB, opts *zklock.Options, addrs ...string) *zklock.Driver {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
+	leasedtest.CloseLater(t, d)
 	return d
-}
-
-func addrs(ensemble []*servers.Server) (list []string) {
-	for _, s := range ensemble {
-		list = append(list, s.Addr)
-	}
-	return list
-}
-
-// limit returns a context that ends long after anything should have happened.
-func limit(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
-	t.Cleanup(cancel)
-	return ctx
 }
 
 // opener opens drivers for the suite.
 func opener(opts *zklock.Options, addrs ...string) func(testing.TB) driver.Driver {
 	return func(t testing.TB) driver.Driver { return open(t, opts, addrs...) }
+}
+
+// engine is what the tests that are the same for other engines must know of this one.
+var engine = leasedtest.Engine{
+	Server:  func(t testing.TB) string { return servers.ZooKeeper(t).Addr },
+	Cluster: func(t testing.TB) []*servers.Server { return servers.ZooKeeperEnsemble(t, 3) },
+	Leader:  leader,
+	Open:    func(t testing.TB, addrs ...string) driver.Driver { return open(t, nil, addrs...) },
+	Format: func(t testing.TB, addr string, later int) driver.Driver {
+		return open(t, nil, addr).WithFormat(zklock.ThisFormat + later)
+	},
+	Outlast: 10 * time.Second,
+	Cut:     3 * time.Second,
+	Late:    3*3*time.Second + 5*time.Second,
+}
+
+// leader is the place of the server that leads.
+func leader(t *testing.T, ensemble []*servers.Server) int {
+	return slices.IndexFunc(ensemble, func(s *servers.Server) bool { return s.ZooKeeperLeads(t) })
 }

@@ -19,7 +19,7 @@ type layer struct {
 
 const (
 	helpers   = `internal/(boottime|format|dbms)` // what is too small to be anybody's
-	forTests  = `internal/(servers|proxy|hall|pace|apart)`
+	forTests  = `internal/(servers|proxy|hall|pace|apart|leasedtest)`
 	aContract = `driver|driver/drivertest`
 	inBubbles = `internal/bubble` // any test may use it, and those with bubbles must
 )
@@ -57,6 +57,8 @@ var layers = []layer{
 		"tests of programs get what users hold, on the reference"},
 	{`dashboard`, `\.|driver`, `memlock`,
 		"it shows what clients see"},
+	{`internal/leasedtest`, `\.|driver|internal/(servers|proxy|pace)`, ``,
+		"it tries what users hold, and what drivers do, on several engines"},
 	{`internal/apart`, `\.|driver|internal/servers`, ``,
 		"it tries what users hold on several servers"},
 	{`internal/devtools/.*`, `internal/devtools/source`, ``,

@@ -1,0 +1,42 @@
+package leasedtest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/proxy"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// An Engine is what the tests of several drivers differ in.
+type Engine struct {
+	Server  func(t testing.TB) string                                // the address of a server
+	Cluster func(t testing.TB) []*servers.Server                     // three servers that elect a leader
+	Leader  func(t *testing.T, cluster []*servers.Server) int        // the place of the one that leads
+	Open    func(t testing.TB, addrs ...string) driver.Driver        // closed with the test
+	Format  func(t testing.TB, addr string, later int) driver.Driver // the same, and writes so much later a format
+	Outlast time.Duration                                            // a TTL that outlasts an election
+	Cut     time.Duration                                            // a TTL for clients that are cut off
+	Late    time.Duration                                            // how long after the cut the next has the lock
+}
+
+// proxies stand before each of the servers.
+func proxies(t testing.TB, addrs []string) (list []*proxy.Proxy, through []string) {
+	for _, addr := range addrs {
+		p := proxy.New(t, addr)
+		list, through = append(list, p), append(through, p.Addr)
+	}
+	return list, through
+}
+
+// Warm returns a client whose lease is there: beginning one may take longer than such a TTL while others begin theirs.
+func Warm(t *testing.T, d driver.Driver, ttl time.Duration) *holdfast.Client {
+	t.Helper()
+	c := Claim("warm up", ttl)
+	c.Queue = false
+	Until(t, "the lease is there", func() bool { _, err := d.Request(Limit(t), c); return err == nil })
+	d.Release(Limit(t), c) // or it was not granted
+	return holdfast.New(d)
+}

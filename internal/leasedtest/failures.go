@@ -1,0 +1,228 @@
+package leasedtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pace"
+	"github.com/holdfast-go/holdfast/internal/proxy"
+)
+
+// LeaderCrash kills the server that leads. No lock is lost with it, and all who wait get theirs.
+func LeaderCrash(t *testing.T, e Engine) {
+	cluster := e.Cluster(t)
+	ctx, ttl := Limit(t), holdfast.WithTTL(e.Outlast)
+	const waiters = 4
+	client := func() *holdfast.Client { return holdfast.New(e.Open(t, Addrs(cluster)...)) }
+	held, err := client().Mutex("job", ttl).Lock(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got sync.WaitGroup
+	var inside Room
+	for range waiters {
+		m := client().Mutex("job", ttl)
+		got.Go(func() { visitOnce(ctx, t, m, &inside) })
+	}
+	Queued(t, e.Open(t, Addrs(cluster)...), "job", 1+waiters)
+
+	cluster[e.Leader(t, cluster)].Kill(t)
+	Until(t, "the others answer", func() bool {
+		err := held.Check(ctx)
+		return err == nil || errors.Is(err, holdfast.ErrLost)
+	})
+	if err := held.Err(); err != nil {
+		t.Errorf("the lock was lost with the leader: %v", err)
+	}
+	if err := held.Release(ctx); err != nil {
+		t.Errorf("Release: %v", err)
+	}
+	got.Wait()
+	inside.Judge(t, waiters, "a waiter")
+}
+
+func visitOnce(ctx context.Context, t *testing.T, m *holdfast.Mutex, inside *Room) {
+	l, err := m.Lock(ctx)
+	if err != nil {
+		t.Errorf("waiting while the leader crashed: %v", err)
+		return
+	}
+	inside.Visit("a waiter")
+	if err := l.Release(ctx); err != nil {
+		t.Errorf("Release: %v", err)
+	}
+}
+
+// HolderKnowsFirst cuts holders off. They hear nothing more from the servers, and nobody hears that they are gone.
+func HolderKnowsFirst(t *testing.T, e Engine) {
+	addrs := Addrs(e.Cluster(t))
+	for round := range Times(1, 5) {
+		Each(4, func(i int) { holderKnowsFirst(t, e, addrs, fmt.Sprint("job ", round, " ", i)) })
+	}
+}
+
+func holderKnowsFirst(t *testing.T, e Engine, addrs []string, name string) {
+	ctx, ttl := Limit(t), holdfast.WithTTL(e.Cut)
+	holes, through := proxies(t, addrs)
+	other := e.Open(t, addrs...)
+	holding, next := Warm(t, e.Open(t, through...), e.Cut), Warm(t, other, e.Cut)
+	held, err := LockAtLast(ctx, holding.Mutex(name, ttl))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost, granted := make(chan time.Time, 1), make(chan time.Time, 1)
+	go func() { // ends with the lease
+		<-held.Done()
+		lost <- time.Now()
+	}()
+	go func() { // ends when it is granted
+		if _, err := LockAtLast(ctx, next.Mutex(name, ttl)); err != nil {
+			t.Errorf("the next: %v", err)
+		}
+		if held.Err() == nil {
+			t.Error("the next was granted, and the holder trusts its lease")
+		}
+		granted <- time.Now()
+	}()
+	Queued(t, other, name, 2)
+	driver.Sleep(ctx, e.Cut/2) // the holder renews
+	for _, p := range holes {
+		p.BlackHole()
+	}
+	judgeCut(t, e, held, time.Now(), <-lost, <-granted)
+	for _, p := range holes {
+		p.Heal()
+	}
+}
+
+func judgeCut(t *testing.T, e Engine, held *holdfast.Lease, cut, lost, granted time.Time) {
+	t.Logf("cut off; lost after %v, the next was granted after %v", lost.Sub(cut), granted.Sub(cut))
+	if !lost.Before(granted) {
+		t.Errorf("the holder knew %v after the next was granted", lost.Sub(granted))
+	}
+	if !errors.Is(held.Err(), holdfast.ErrLost) {
+		t.Errorf("the lease says %v", held.Err())
+	}
+	if late := granted.Sub(cut); late > e.Late {
+		t.Errorf("the next was granted %v after the cut", late)
+	}
+}
+
+// BrokenConnections breaks the connections to these servers off again and again. Nobody hangs, and never two are inside.
+func BrokenConnections(t *testing.T, e Engine, addrs []string, rounds int) {
+	const clients = 3
+	var all []*proxy.Proxy
+	var through [clients][]string
+	for i := range clients {
+		var list []*proxy.Proxy
+		list, through[i] = proxies(t, addrs)
+		all = append(all, list...)
+	}
+	ctx, stop := context.WithCancel(Limit(t))
+	defer stop()
+	var breaker sync.WaitGroup
+	breaker.Go(func() {
+		for i := 0; driver.Sleep(ctx, 50*time.Millisecond) == nil; i++ {
+			all[i%len(all)].Reset()
+		}
+	})
+	var inside Room
+	Each(clients, func(i int) { visitOften(ctx, t, e.Open(t, through[i]...), &inside, rounds) })
+	stop()
+	breaker.Wait()
+	inside.Judge(t, clients*rounds/2, "a client")
+}
+
+func visitOften(ctx context.Context, t *testing.T, d driver.Driver, inside *Room, rounds int) {
+	m := holdfast.New(d).Mutex("job", holdfast.WithTTL(5*time.Second))
+	for range rounds {
+		l, err := m.Lock(ctx)
+		switch {
+		case err == nil:
+			inside.Visit("a client")
+			l.Release(ctx) // it may be lost
+		case ctx.Err() != nil:
+			t.Errorf("Lock hangs: %v", err)
+			return
+		}
+	}
+}
+
+// WaiterDiesInTheMiddle has one of three waiters lose its network: it falls out of the queue, and nobody overtakes.
+func WaiterDiesInTheMiddle(t *testing.T, e Engine) {
+	addr := e.Server(t)
+	hole := proxy.New(t, addr)
+	holder, first, second, last := e.Open(t, addr), e.Open(t, addr), e.Open(t, hole.Addr), e.Open(t, addr)
+	held := Acquire(t, holder, Claim("job", Long))
+	waitFirst := Enqueue(t, first, Claim("job", Long))
+	dead := Enqueue(t, second, Claim("job", Short))
+	waitLast := Enqueue(t, last, Claim("job", Long))
+
+	got := make(chan error, 1)
+	go func() { got <- Granted(Limit(t), last, waitLast) }() // ends when it is granted
+	hole.BlackHole()                                         // as if the machine had lost its power
+	Until(t, "the dead waiter falls out", func() bool {
+		queue, err := holder.Queue(Limit(t), "job")
+		return err == nil && !slices.ContainsFunc(queue, func(e driver.Entry) bool { return e.ID == dead.ID })
+	})
+	Release(t, holder, held)
+	MustBeGranted(t, first, waitFirst)
+	select {
+	case err := <-got:
+		t.Errorf("the last waiter overtook the first, error %v", err)
+	case <-time.After(50 * time.Millisecond): // it would know by now
+	}
+	Release(t, first, waitFirst)
+	if err := <-got; err != nil {
+		t.Errorf("waiting behind a dead waiter: %v", err)
+	}
+}
+
+// UnrenewedBesideRenewed does not renew a claim, although its client lives and renews others on the same lease: it ends.
+func UnrenewedBesideRenewed(t *testing.T, e Engine) {
+	addr := e.Server(t)
+	pace.Run(t, "beside", func(t *pace.T) { unrenewedBesideRenewed(t, e, addr) })
+}
+
+func unrenewedBesideRenewed(t *pace.T, e Engine, addr string) {
+	d, other := e.Open(t, addr), e.Open(t, addr)
+	ctx, ttl := Limit(t), t.TTL(Short)
+	kept, left := Acquire(t, d, Claim("kept", ttl)), Acquire(t, d, Claim("left", ttl))
+	waiting := Enqueue(t, other, Claim("left", Long))
+	got := make(chan error, 1)
+	go func() { got <- Granted(ctx, other, waiting) }() // ends when it is granted
+	for ended := false; !ended; driver.Sleep(ctx, ttl/4) {
+		Request(t, d, kept)
+		select {
+		case err := <-got:
+			if ended = true; err != nil {
+				t.Errorf("waiting for a claim that was not renewed: %v", err)
+			}
+		default:
+		}
+	}
+	if err := d.Release(ctx, left); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("releasing what expired: %v, want ErrGone", err)
+	}
+	Release(t, d, kept)
+	Release(t, other, waiting)
+}
+
+// UndoneRequest releases a claim whose request was not answered. other is another client, for which the lock is free then;
+// whoever sends a late copy of the request learns that the claim has ended.
+func UndoneRequest(t *testing.T, d, other driver.Driver, c driver.Claim) {
+	Release(t, d, c)
+	Acquire(t, other, Claim(c.Name, Long))
+	for _, late := range []driver.Driver{d, other} {
+		if _, err := late.Request(Limit(t), c); !errors.Is(err, driver.ErrGone) {
+			t.Errorf("a late duplicate of the request answers %v, want ErrGone", err)
+		}
+	}
+}

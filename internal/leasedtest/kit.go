@@ -1,0 +1,196 @@
+package leasedtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"flag"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pace"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// Long outlives every test. Short is the shortest TTL that the servers of these tests grant.
+const (
+	Long  = 20 * time.Second
+	Short = time.Second
+)
+
+// Main runs the tests of a package, and lets more of them run at once than there are processors: most of them wait most of
+// the time.
+func Main(m *testing.M) {
+	flag.Parse()
+	parallel := flag.Lookup("test.parallel")
+	if parallel.Value.String() == parallel.DefValue {
+		flag.Set("test.parallel", "4")
+	}
+	os.Exit(m.Run())
+}
+
+// Soak reports whether the long versions of tests run.
+func Soak() bool { return os.Getenv("HOLDFAST_SOAK") != "" }
+
+// Times returns how often a test does what it does.
+func Times(quick, soaking int) int {
+	if Soak() {
+		return soaking
+	}
+	return quick
+}
+
+// Limit returns a context that ends long after anything should have happened.
+func Limit(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// CloseLater closes a driver with the test.
+func CloseLater(t testing.TB, d driver.Driver) {
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+}
+
+// Addrs are the addresses of these servers.
+func Addrs(cluster []*servers.Server) (list []string) {
+	for _, s := range cluster {
+		list = append(list, s.Addr)
+	}
+	return list
+}
+
+// Claim returns a claim that waits for the whole lock.
+func Claim(name string, ttl time.Duration) driver.Claim {
+	return driver.Claim{Name: name, ID: rand.Text(), Weight: 1, Limit: 1, TTL: ttl, Queue: true, Owner: "a test"}
+}
+
+// Units returns a claim that waits for some units.
+func Units(name string, weight, limit int64) driver.Claim {
+	c := Claim(name, Long)
+	c.Weight, c.Limit = weight, limit
+	return c
+}
+
+// Request requests c, which must succeed, and returns it with its token.
+func Request(t testing.TB, d driver.Driver, c driver.Claim) (driver.Claim, driver.Status) {
+	t.Helper()
+	end := pace.Time(t)
+	st, err := d.Request(Limit(t), c)
+	end()
+	if err != nil {
+		t.Fatalf("Request: %v", err)
+	}
+	c.Token = st.Token
+	return c, st
+}
+
+// Acquire requests c, which must be granted at once.
+func Acquire(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
+	t.Helper()
+	c, st := Request(t, d, c)
+	if !st.Granted {
+		t.Fatalf("the claim is not granted: %+v", st)
+	}
+	return c
+}
+
+// Enqueue requests c, which must wait.
+func Enqueue(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
+	t.Helper()
+	c, st := Request(t, d, c)
+	if st.Granted {
+		t.Fatal("the claim is granted while another holds the lock")
+	}
+	return c
+}
+
+// Take requests c and waits until it is granted.
+func Take(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
+	t.Helper()
+	c, st := Request(t, d, c)
+	if !st.Granted {
+		MustBeGranted(t, d, c)
+	}
+	return c
+}
+
+// Release releases c, which must succeed.
+func Release(t testing.TB, d driver.Driver, c driver.Claim) {
+	t.Helper()
+	if err := d.Release(Limit(t), c); err != nil {
+		t.Errorf("Release: %v", err)
+	}
+}
+
+// Granted waits until c is granted, as callers do.
+func Granted(ctx context.Context, d driver.Driver, c driver.Claim) error {
+	for {
+		st, err := driver.Wait(ctx, d, c)
+		if err == nil && st == (driver.Status{}) || err != nil && !errors.Is(err, driver.ErrGone) && ctx.Err() == nil {
+			st, err = d.Request(ctx, c)
+		}
+		switch {
+		case errors.Is(err, driver.ErrGone):
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil && st.Granted:
+			return nil
+		}
+	}
+}
+
+// MustBeGranted waits until c is granted.
+func MustBeGranted(t testing.TB, d driver.Driver, c driver.Claim) {
+	t.Helper()
+	if err := Granted(Limit(t), d, c); err != nil {
+		t.Fatalf("waiting for %s: %v", c.ID, err)
+	}
+}
+
+// LockAtLast acquires a lock, again where a busy machine did not answer within the TTL.
+func LockAtLast(ctx context.Context, m *holdfast.Mutex) (*holdfast.Lease, error) {
+	for {
+		l, err := m.Lock(ctx)
+		if !errors.Is(err, holdfast.ErrUnknown) || ctx.Err() != nil {
+			return l, err
+		}
+	}
+}
+
+// Until asks until ok says yes. It is for what nobody is told of.
+func Until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for ctx := Limit(t); !ok(); driver.Sleep(ctx, 5*time.Millisecond) {
+		if ctx.Err() != nil {
+			t.Fatalf("it did not happen: %s", what)
+		}
+	}
+}
+
+// Queued waits until so many claims are on a lock.
+func Queued(t testing.TB, d driver.Driver, name string, n int) {
+	t.Helper()
+	Until(t, "all are queued", func() bool {
+		queue, err := d.Queue(Limit(t), name)
+		return err == nil && len(queue) == n
+	})
+}
+
+// Each calls f for 0 to n-1 at once and waits.
+func Each(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { f(i) })
+	}
+	wg.Wait()
+}
