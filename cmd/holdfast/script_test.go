@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(crowd{m}, map[string]func(){
 		"holdfast":   main,
 		"coded":      coded,
+		"halt":       halt,
 		"await":      await,
 		"queued":     queued,
 		"dead":       dead,
