@@ -132,7 +132,7 @@ func (l *lock) request(
 func (l *lock) requestOften(
 	ctx context.Context, claim driver.Claim, patience time.Duration, since instant,
 ) (r reply) {
-	p, pace := patient(patience, claim.TTL), pace{}
+	p, pace := patient(patience, claim.TTL), newPace()
 	r.sent = p.began
 	defer l.inquiry.over()
 	for attempts := 1; ; attempts++ {
@@ -146,7 +146,7 @@ func (l *lock) requestOften(
 			defer stop()
 			ctx = open
 		}
-		if ctx.Err() != nil || p.isOver() || pace.pause(ctx) != nil || p.isOver() {
+		if ctx.Err() != nil || p.isOver() || pace.Pause(ctx) != nil || p.isOver() {
 			r.err = silence(ctx, attempts, since, r.err)
 			return r
 		}

@@ -64,9 +64,9 @@ func (e *Election) Run(ctx context.Context, value string, lead func(ctx context.
 
 // campaignAgain is Campaign for who has been a candidate before.
 func (e *Election) campaignAgain(ctx context.Context, value string) (*Lease, error) {
-	for pace := (pace{}); ; {
+	for pace := newPace(); ; {
 		lease, err := e.Campaign(ctx, value)
-		if !errors.Is(err, ErrUnknown) && !errors.Is(err, driver.ErrRefused) || pace.pause(ctx) != nil {
+		if !errors.Is(err, ErrUnknown) && !errors.Is(err, driver.ErrRefused) || pace.Pause(ctx) != nil {
 			return lease, err
 		}
 		e.settings.logger.Warn("holdfast: campaigning again failed", "lock", e.name, "backend", e.client.label, "error", err)

@@ -34,7 +34,7 @@ func (l *lock) follow(ctx context.Context) iter.Seq2[[]Entry, error] {
 	return func(yield func([]Entry, error) bool) {
 		ctx, stop := l.client.untilClosed(ctx)
 		defer stop() // and with it whatever still watches
-		for pause := (lull{}); ctx.Err() == nil; {
+		for pace := paceUpTo(longestLull); ctx.Err() == nil; {
 			changed, unwatch := l.changed(ctx)
 			queue, err := l.look(ctx)
 			if ctx.Err() != nil || l.client.closed() != nil {
@@ -47,7 +47,11 @@ func (l *lock) follow(ctx context.Context) iter.Seq2[[]Entry, error] {
 				err = await(ctx, changed)
 			}
 			unwatch()
-			pause.after(ctx, err)
+			if err == nil {
+				pace.Reset()
+				continue
+			}
+			pace.Pause(ctx) // the loop looks at ctx
 		}
 		if err := l.client.closed(); err != nil {
 			yield(nil, l.failure("queue of", err))
@@ -101,17 +105,4 @@ func await(ctx context.Context, changed <-chan error) error {
 // isHopeless reports whether an error says that no look will ever succeed.
 func isHopeless(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, ErrInvalidName)
-}
-
-// A lull is the pause after a look that failed: short at first, growing, and never in step with other clients.
-type lull struct{ last time.Duration }
-
-// after pauses when there was an error, or until ctx ends.
-func (p *lull) after(ctx context.Context, err error) {
-	if err == nil {
-		p.last = 0
-		return
-	}
-	p.last = min(max(2*p.last, firstPause), longestLull)
-	driver.Sleep(ctx, p.last/2+jitter(p.last/2)) // the caller looks at ctx
 }

@@ -37,14 +37,14 @@ func (h *hold) leaveUntil(ctx context.Context, end instant) (unanswered bool, er
 	c, claim := h.lock.client, h.claim
 	claim.Detached = true
 	giveUp := now().add(h.claim.TTL)
-	for pace := (pace{}); ; unanswered = unanswered || !isUnsent(err) {
+	for pace := newPace(); ; unanswered = unanswered || !isUnsent(err) {
 		sent := now()
 		if claim.TTL = end.sub(sent); claim.TTL <= 0 {
 			return unanswered, c.giveBack(ctx, h.claim, giveUp.sub(sent))
 		}
 		claim.TTL = max(claim.TTL, c.traits.MinTTL)
 		_, err = c.request(ctx, claim, attemptLimit(h.claim.TTL), sent)
-		if driver.IsAnswer(err) || now() > giveUp || pace.pause(ctx) != nil {
+		if driver.IsAnswer(err) || now() > giveUp || pace.Pause(ctx) != nil {
 			return unanswered, err
 		}
 	}
@@ -53,8 +53,8 @@ func (h *hold) leaveUntil(ctx context.Context, end instant) (unanswered bool, er
 // settle ends the renewals of the claim, once none is under way: one that arrived after what comes next would undo that.
 // The keeper goes on looking after the deadline. It is false when ctx or the hold ended before.
 func (h *hold) settle(ctx context.Context) bool {
-	for pace := (pace{}); !h.lock.client.keeper.leaveAlone(&h.kept); {
-		if !h.alive() || !h.valid() || pace.pause(ctx) != nil {
+	for pace := newPace(); !h.lock.client.keeper.leaveAlone(&h.kept); {
+		if !h.alive() || !h.valid() || pace.Pause(ctx) != nil {
 			return false
 		}
 	}

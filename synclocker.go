@@ -29,7 +29,7 @@ type syncLocker struct {
 }
 
 func (s *syncLocker) Lock() {
-	for pace := (pace{}); ; {
+	for pace := newPace(); ; {
 		lease, err := s.lock.Lock(context.Background())
 		switch {
 		case err == nil:
@@ -40,7 +40,7 @@ func (s *syncLocker) Lock() {
 		case !errors.Is(err, ErrUnknown):
 			panic(err)
 		}
-		pace.pause(context.Background()) // which does not end
+		pace.Pause(context.Background()) // which does not end
 	}
 }
 

@@ -3,7 +3,6 @@ package holdfast
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -63,18 +62,18 @@ func (u *undoer) staff() {
 
 // work takes claims back until none is left, or others do it alone.
 func (u *undoer) work() {
-	pace := pace{}
+	pace := newPace()
 	for next, ok := u.next(); ok; next, ok = u.next() {
 		_, err := rescued(u.client, func() (struct{}, error) {
 			return struct{}{}, u.client.release(u.client.lifetime, next.claim)
 		})
 		if isFinal(err) {
-			pace.last = 0
+			pace.Reset()
 			u.settled(next, err)
 			continue
 		}
 		u.failed(next, err)
-		pace.pause(u.client.lifetime) // next looks at it
+		pace.Pause(u.client.lifetime) // next looks at it
 	}
 }
 
@@ -143,38 +142,14 @@ func isFinal(err error) bool {
 // giveBack releases a claim, again and again until the backend answers, patience is at its end, or ctx is. An answer is
 // nil, or matches driver.ErrGone, driver.ErrRefused or driver.ErrUnknown.
 func (c *Client) giveBack(ctx context.Context, claim driver.Claim, patience time.Duration) error {
-	began, pace := now(), pace{}
+	began, pace := now(), newPace()
 	for attempts := 1; ; attempts++ {
 		err := c.release(ctx, claim)
 		if driver.IsAnswer(err) || errors.Is(err, driver.ErrUnknown) {
 			return err
 		}
-		if ctx.Err() != nil || now().sub(began) > patience || pace.pause(ctx) != nil {
+		if ctx.Err() != nil || now().sub(began) > patience || pace.Pause(ctx) != nil {
 			return silence(ctx, attempts, began, err)
 		}
 	}
 }
-
-// isUnsent reports whether an error says that the request has not left the client.
-func isUnsent(err error) bool { return errors.Is(err, driver.ErrUnsent) }
-
-// A pace makes the pauses between attempts: short at first, growing, and never in step with other clients.
-type pace struct{ last time.Duration }
-
-// Bounds of a pause between two attempts.
-const (
-	firstPause = 5 * time.Millisecond
-	longPause  = 250 * time.Millisecond
-)
-
-// pause waits before the next attempt, or returns the error of ctx when that ends first.
-func (p *pace) pause(ctx context.Context) error {
-	p.last = min(max(2*p.last, firstPause), longPause)
-	return driver.Sleep(ctx, p.last/2+jitter(p.last/2))
-}
-
-// jitter draws the part of a pause that keeps clients out of step. Tests draw otherwise, so that a run can be repeated.
-var jitter = rand.N[time.Duration]
-
-// isGone reports whether the backend said that it does not have the claim.
-func isGone(err error) bool { return errors.Is(err, driver.ErrGone) }

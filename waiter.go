@@ -45,7 +45,7 @@ func (w *waiter) await(ctx context.Context) (h *hold, err error) {
 		}
 	}()
 	var silent error // of the question before
-	for pace := (pace{}); ; {
+	for pace := newPace(); ; {
 		st, doubt, err := w.news()
 		switch {
 		case err != nil:
@@ -70,7 +70,7 @@ func (w *waiter) await(ctx context.Context) (h *hold, err error) {
 var errOutOfLine = errors.New("the place in the line is given up")
 
 // pause blocks until there may be news, and asks for them unless they came by themselves.
-func (w *waiter) pause(ctx context.Context, st driver.Status, pace *pace) error {
+func (w *waiter) pause(ctx context.Context, st driver.Status, pace *driver.Backoff) error {
 	pausing, cancel := w.interruptible(ctx, st)
 	defer cancel()
 	push, err := driver.Wait(pausing, w.lock.client.driver, w.claim)
@@ -84,7 +84,7 @@ func (w *waiter) pause(ctx context.Context, st driver.Status, pace *pace) error 
 	case w.isFresh(), ctx.Err() != nil:
 		return nil
 	case err != nil && pausing.Err() == nil: // the way by which pushes come is broken; asking still works
-		if pace.pause(pausing) != nil && w.isFresh() {
+		if pace.Pause(pausing) != nil && w.isFresh() {
 			return nil
 		}
 		return w.again(ctx)

@@ -28,7 +28,7 @@ func (h *hold) watch() {
 
 // wait passes on what a backend pushes that needs a goroutine for each claim.
 func (h *hold) wait(ctx context.Context, w driver.Waiter) {
-	for pace := (pace{}); ctx.Err() == nil; pace.pause(ctx) { // the loop looks
+	for pace := newPace(); ctx.Err() == nil; pace.Pause(ctx) { // the loop looks
 		st, err := rescued(h.lock.client, func() (driver.Status, error) { return w.Wait(ctx, h.claim) })
 		switch {
 		case ctx.Err() != nil:
@@ -63,16 +63,16 @@ func (ls *listening) add(c *Client, l driver.Listener, h *hold) {
 
 // begin listens for all holds in the queue. One for which that fails goes behind the others.
 func (ls *listening) begin(ctx context.Context, l driver.Listener) {
-	pace := pace{}
+	pace := newPace()
 	for h := ls.next(ctx); h != nil; h = ls.next(ctx) {
 		if h.listen(ctx, l) {
-			pace.last = 0
+			pace.Reset()
 			continue
 		}
 		ls.mu.Lock()
 		ls.queue = append(ls.queue, h)
 		ls.mu.Unlock()
-		pace.pause(ctx) // next looks
+		pace.Pause(ctx) // next looks
 	}
 }
 

@@ -2,7 +2,6 @@ package driver
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 )
 
@@ -22,23 +21,10 @@ func Wait(ctx context.Context, d Driver, c Claim) (Status, error) {
 	if w, ok := As[Waiter](d); ok {
 		return w.Wait(ctx, c)
 	}
-	return Status{}, Sleep(ctx, pollPause(c.TTL))
+	return Status{}, Pause(ctx, pollPause(c.TTL))
 }
 
-// pollPause is how long to wait between two questions about a claim: far below its TTL, and never in step with others.
+// pollPause is the longest pause between two questions about a claim: far below its TTL.
 func pollPause(ttl time.Duration) time.Duration {
-	pause := min(max(ttl/60, 10*time.Millisecond), 500*time.Millisecond)
-	return pause - rand.N(pause/2)
-}
-
-// Sleep pauses for d, or until ctx ends, and then returns its error.
-func Sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return min(max(ttl/60, 10*time.Millisecond), 500*time.Millisecond)
 }

@@ -136,7 +136,7 @@ func (d *Driver) notesFor(ctx context.Context, e *claim, own seat, c driver.Clai
 
 // attachOnce does so unless the record has changed since it was read, and then reads it again.
 func (d *Driver) attachOnce(ctx context.Context, e *claim, own *seat, l, notes *lease, c driver.Claim) (bool, error) {
-	own.TTL, own.Format, own.Detached = milliseconds(c.TTL), d.format, c.Detached
+	own.TTL, own.Format, own.Detached = driver.Milliseconds(c.TTL), d.format, c.Detached
 	changes := []clientv3.Op{clientv3.OpPut(own.key, encode(own.record), clientv3.WithLease(l.id))}
 	if notes != nil {
 		changes = append(changes, e.buryAhead(notes))

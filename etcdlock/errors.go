@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -43,10 +42,8 @@ func explain(err error) error {
 
 func answersGone(err error) bool { return errors.Is(err, driver.ErrGone) }
 
-// pause waits between two attempts, never in step with other clients.
-func pause(ctx context.Context) error {
-	return driver.Sleep(ctx, 50*time.Millisecond+rand.N(50*time.Millisecond))
-}
+// pause waits between two attempts.
+func pause(ctx context.Context) error { return driver.Pause(ctx, 100*time.Millisecond) }
 
 // memberAnswered reports whether a member has answered, if only with a refusal: any other would answer the same.
 func memberAnswered(err error) bool {

@@ -53,13 +53,8 @@ func (s seat) exclusive() bool { return s.Weight == s.Limit }
 func (d *Driver) newRecord(c driver.Claim) record {
 	return record{
 		Format: d.format, Owner: leased.Text(c.Owner), Value: leased.Text(c.Value), Weight: c.Weight, Limit: c.Limit,
-		TTL: milliseconds(c.TTL), Since: time.Now().UnixMilli(), Detached: c.Detached,
+		TTL: driver.Milliseconds(c.TTL), Since: time.Now().UnixMilli(), Detached: c.Detached,
 	}
-}
-
-// milliseconds rounds up: what is shown of a claim is never less than what was granted.
-func milliseconds(d time.Duration) int64 {
-	return int64((d + time.Millisecond - 1) / time.Millisecond)
 }
 
 func encode(record any) string { return string(leased.Encode(record)) }

@@ -58,7 +58,8 @@ const (
 // wait for the same node, and when the driver is closed, one attempt must do: the TTL ends what is left.
 func (d *Driver) giveBack(ctx context.Context, n *node, c driver.Claim) {
 	end := time.Now().Add(c.TTL)
-	for pause := backPause; ; pause = min(2*pause, backMost) {
+	pace := driver.Backoff{First: backPause, Most: backMost}
+	for {
 		err := tell(ctx, n, d.patience(c.TTL), func(ctx context.Context, nd driver.Driver) error { return nd.Release(ctx, c) })
 		if hasAnswered(err) || time.Now().After(end) || d.lifetime.Err() != nil {
 			return
@@ -66,7 +67,7 @@ func (d *Driver) giveBack(ctx context.Context, n *node, c driver.Claim) {
 		if !n.late.enter() {
 			return
 		}
-		err = driver.Sleep(d.lifetime, pause)
+		err = pace.Pause(d.lifetime)
 		n.late.leave()
 		if err != nil {
 			return

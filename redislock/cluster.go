@@ -85,12 +85,13 @@ func (s steady) DoTogether(ctx context.Context, cmds []Command) (replies []Reply
 // untilSettled sends a command until a node runs it.
 func untilSettled(ctx context.Context, send func() Reply) Reply {
 	giveUp := time.Now().Add(movingPatience)
-	for pause := firstMovingPause; ; pause = min(2*pause, lastMovingPause) {
+	pace := driver.Backoff{First: firstMovingPause, Most: lastMovingPause}
+	for {
 		r := send()
 		switch {
 		case !isMoving(r.Err):
 			return r
-		case time.Now().After(giveUp), driver.Sleep(ctx, pause) != nil:
+		case time.Now().After(giveUp), pace.Pause(ctx) != nil:
 			return Reply{Err: fmt.Errorf("redis: the slot of the lock is moving to another node, which takes long: %v", r.Err)}
 		}
 	}

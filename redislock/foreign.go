@@ -96,7 +96,7 @@ func (g *Guest) Request(ctx context.Context, c driver.Claim) (driver.Status, err
 		s = &g.renewal
 	}
 	keep := max(g.opts.Keep, keepTTLs*c.TTL)
-	values, err := g.run(ctx, s, c, c.TTL, strconv.FormatInt(milliseconds(keep), 10), flag(c.Queue), flag(c.Detached))
+	values, err := g.run(ctx, s, c, c.TTL, strconv.FormatInt(driver.Milliseconds(keep), 10), flag(c.Queue), flag(c.Detached))
 	if err != nil {
 		return driver.Status{}, err
 	}
@@ -169,6 +169,6 @@ func (g *Guest) form(name string) form {
 
 // run runs a script for a claim.
 func (g *Guest) run(ctx context.Context, s *script, c driver.Claim, ttl time.Duration, more ...string) ([]string, error) {
-	args := append([]string{g.opts.Layout.owner(c.ID), tokenText(c.Token), strconv.FormatInt(milliseconds(ttl), 10)}, more...)
+	args := append([]string{g.opts.Layout.owner(c.ID), tokenText(c.Token), strconv.FormatInt(driver.Milliseconds(ttl), 10)}, more...)
 	return s.run(ctx, g.conn, g.keys(c), args)
 }

@@ -2,7 +2,6 @@ package redislock
 
 import (
 	"context"
-	"math/rand/v2"
 	"strconv"
 	"time"
 
@@ -56,7 +55,7 @@ func (g *Guest) Listen(ctx context.Context, _ driver.Claim, _ func()) (stop func
 // hear waits for a message. The first time it returns when it listens, since the lock may have become free before.
 func (g *Guest) hear(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if g.notifier.address(c.Name) == nowhere && g.notifier.channels.(*lockChannels).many() {
-		return driver.Status{}, driver.Sleep(ctx, askEvery/2+rand.N(askEvery/2))
+		return driver.Status{}, driver.Pause(ctx, askEvery)
 	}
 	if again, err := g.notifier.untold(ctx, c); again || err != nil {
 		return driver.Status{}, explain(err)
@@ -73,7 +72,7 @@ func (g *Guest) pop(ctx context.Context, list string) error {
 	case g.popping <- struct{}{}:
 		defer func() { <-g.popping }()
 	default:
-		return driver.Sleep(ctx, askEvery/2+rand.N(askEvery/2))
+		return driver.Pause(ctx, askEvery)
 	}
 	for {
 		heard, err := g.popOnce(ctx, list, popFor)

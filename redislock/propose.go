@@ -64,7 +64,7 @@ func (d *Driver) propose(ctx context.Context, c driver.Claim, token uint64, tell
 	if token == 0 || token > maxToken {
 		return nil, fmt.Errorf("redis: the token %d must be from 1 to %d: %w", token, uint64(maxToken), driver.ErrRefused)
 	}
-	ttl := milliseconds(c.TTL)
+	ttl := driver.Milliseconds(c.TTL)
 	args := []string{
 		c.ID, tokenText(token), d.about(c, ttl), strconv.FormatInt(ttl, 10), kind(c),
 		strconv.FormatInt(ahead.Microseconds(), 10), tell,

@@ -68,7 +68,7 @@ func parseStatus(values []string, ttl time.Duration) (driver.Status, error) {
 		contended, lasts, isLeft := strings.Cut(rest, " left ")
 		token, err1 := strconv.ParseUint(digits, 10, 64)
 		retry, err2 := strconv.ParseInt(wait, 10, 64)
-		lives, err3 := milliseconds(ttl), error(nil)
+		lives, err3 := driver.Milliseconds(ttl), error(nil)
 		if isLeft {
 			lives, err3 = strconv.ParseInt(lasts, 10, 64)
 		}

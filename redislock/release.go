@@ -50,7 +50,7 @@ func releaseArgs(c driver.Claim) []string {
 	if ttl <= 0 {
 		ttl = barred
 	}
-	return []string{c.ID, tokenText(0), strconv.FormatInt(milliseconds(ttl), 10)}
+	return []string{c.ID, tokenText(0), strconv.FormatInt(driver.Milliseconds(ttl), 10)}
 }
 
 // Break ends a claim by force, as [driver.Breaker] says.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -113,7 +112,7 @@ func (d *Driver) requestScript(c driver.Claim) *script {
 }
 
 func (d *Driver) requestArgs(c driver.Claim) []string {
-	ttl := milliseconds(c.TTL)
+	ttl := driver.Milliseconds(c.TTL)
 	token := kind(c)
 	if c.Token != 0 {
 		token = tokenText(c.Token)
@@ -144,9 +143,4 @@ func (d *Driver) appendKeep(args []string, ttl int64) []string {
 		return append(args, strconv.FormatInt(long, 10))
 	}
 	return args
-}
-
-// milliseconds rounds up: the server never grants less than was asked for.
-func milliseconds(d time.Duration) int64 {
-	return int64((d + time.Millisecond - 1) / time.Millisecond)
 }

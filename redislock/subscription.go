@@ -3,7 +3,6 @@ package redislock
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -71,18 +70,15 @@ const (
 // listen keeps the subscription until close.
 func (e *subscription) listen(ctx context.Context) {
 	defer close(e.finished)
-	pause := firstPause
+	pace := driver.Backoff{First: firstPause, Most: lastPause}
 	for ctx.Err() == nil {
 		var worked atomic.Bool
 		err := e.subscribe(ctx, func() { worked.Store(true); e.connected() })
 		e.disconnected(err)
 		if worked.Load() {
-			pause = firstPause
+			pace.Reset()
 		}
-		if driver.Sleep(ctx, pause/2+rand.N(pause/2)) != nil {
-			return
-		}
-		pause = min(2*pause, lastPause)
+		pace.Pause(ctx) // the loop looks at ctx
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -40,12 +39,13 @@ func InTx(ctx context.Context, db *sql.DB, name string, fn func(context.Context,
 	if err != nil {
 		return err
 	}
-	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+	pace := driver.Backoff{First: firstPause, Most: lastPause, Scatter: true}
+	for {
 		again, err := l.once(ctx, fn)
 		if !again {
 			return err
 		}
-		if driver.Sleep(ctx, rand.N(pause)) != nil {
+		if pace.Pause(ctx) != nil {
 			return l.notAcquired(context.Cause(ctx), err)
 		}
 	}

@@ -102,7 +102,7 @@ func (d *Driver) keep(ctx context.Context, s *session, c driver.Claim, f finding
 		return driver.Status{}, driver.ErrGone
 	}
 	r := f.record
-	r.Format, r.TTL, r.Kept = d.format, milliseconds(c.TTL), r.Kept+1
+	r.Format, r.TTL, r.Kept = d.format, driver.Milliseconds(c.TTL), r.Kept+1
 	_, _, err = s.multi(ctx, &zk.SetDataRequest{Path: at, Data: node.data, Version: node.stat.Version},
 		&zk.SetDataRequest{Path: d.keys.note(c.Name, c.ID), Data: encode(r), Version: f.note.stat.Version})
 	switch {
@@ -186,7 +186,7 @@ func (e *claim) keepAgain(ctx context.Context, ttl time.Duration) error {
 		return err
 	}
 	if r.End == alive && r.Kept > e.keptNow() {
-		r.Format, r.TTL, r.Kept = e.d.format, milliseconds(ttl), r.Kept+1
+		r.Format, r.TTL, r.Kept = e.d.format, driver.Milliseconds(ttl), r.Kept+1
 		_, err = call(ctx, e.s, func(c *zk.Conn) (*zk.Stat, error) { return c.Set(e.note, encode(r), note.stat.Version) })
 		if err != nil {
 			return err // also when somebody was faster: the caller asks again

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -63,7 +62,5 @@ func isGone(err error) bool { return errors.Is(err, driver.ErrGone) }
 
 func isRefused(err error) bool { return errors.Is(err, driver.ErrRefused) }
 
-// pause waits between two attempts, never in step with other clients.
-func pause(ctx context.Context) error {
-	return driver.Sleep(ctx, 50*time.Millisecond+rand.N(50*time.Millisecond))
-}
+// pause waits between two attempts.
+func pause(ctx context.Context) error { return driver.Pause(ctx, 100*time.Millisecond) }

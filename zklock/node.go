@@ -69,7 +69,7 @@ func (k keyspace) word(weight, limit int64) string {
 
 // node is the name of a new claim's node, to which the server adds the sequence number.
 func (d *Driver) node(c driver.Claim, ttl time.Duration) string {
-	return fmt.Sprintf("%s%s.h%d.%d.%d.%d%s", protected, c.ID, d.format, c.Weight, c.Limit, milliseconds(ttl),
+	return fmt.Sprintf("%s%s.h%d.%d.%d.%d%s", protected, c.ID, d.format, c.Weight, c.Limit, driver.Milliseconds(ttl),
 		d.keys.word(c.Weight, c.Limit))
 }
 

@@ -35,17 +35,12 @@ const (
 )
 
 func (d *Driver) newRecord(c driver.Claim, ttl time.Duration) record {
-	return record{Format: d.format, Owner: leased.Text(c.Owner), Value: leased.Text(c.Value), TTL: milliseconds(ttl)}
+	return record{Format: d.format, Owner: leased.Text(c.Owner), Value: leased.Text(c.Value), TTL: driver.Milliseconds(ttl)}
 }
 
 // ended is the record of a claim that has ended.
 func (d *Driver) ended(how end, token uint64) []byte {
 	return encode(record{Format: d.format, End: how, Token: token})
-}
-
-// milliseconds rounds up: what is shown of a claim is never less than what was granted.
-func milliseconds(d time.Duration) int64 {
-	return int64((d + time.Millisecond - 1) / time.Millisecond)
 }
 
 func encode(r record) []byte { return leased.Encode(r) }

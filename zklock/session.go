@@ -25,7 +25,7 @@ func slack(session time.Duration) time.Duration { return min(session/slackPart, 
 
 // sessionTime is how long the session for claims of this TTL should live.
 func sessionTime(ttl time.Duration) time.Duration {
-	ttl = time.Duration(milliseconds(ttl)) * time.Millisecond
+	ttl = time.Duration(driver.Milliseconds(ttl)) * time.Millisecond
 	return min(ttl*slackPart/(slackPart-1), ttl+slackMost) + time.Millisecond
 }
 

@@ -105,7 +105,7 @@ func postgresLease(ttl time.Duration) string {
 }
 
 func milliseconds(d time.Duration) string {
-	return strconv.FormatInt(int64(whole(d, time.Millisecond)/time.Millisecond), 10)
+	return strconv.FormatInt(driver.Milliseconds(d), 10)
 }
 
 // ofThisDatabase tells our locks in pg_locks from those of other databases of the server, which do not exclude ours.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -73,12 +72,13 @@ func (s *session) row(ctx context.Context, statement string, dest []any) error {
 }
 
 func (s *session) untilFree(ctx context.Context, run func() error) error {
-	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+	pace := driver.Backoff{First: firstPause, Most: lastPause, Scatter: true}
+	for {
 		err := run()
 		if err == nil || !s.dialect.isBusy(err) {
 			return err
 		}
-		if driver.Sleep(ctx, rand.N(pause)) != nil {
+		if pace.Pause(ctx) != nil {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -142,7 +141,8 @@ const remaking = 2 * time.Second
 func (l *lane) untilFree(ctx, patient context.Context, sent *sending, f func() error) error {
 	dialect := l.pool.way.dialect
 	fresh, began := false, time.Now()
-	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
+	pace := driver.Backoff{First: firstPause, Most: lastPause, Scatter: true}
+	for {
 		opened, err := l.ready(patient)
 		if err != nil {
 			return unsent(err)
@@ -160,7 +160,7 @@ func (l *lane) untilFree(ctx, patient context.Context, sent *sending, f func() e
 			return unsent(fmt.Errorf("%w: %w", errStuck, err))
 		case dialect.isBusy(err) || dialect.isMissing(err) && time.Since(began) < remaking:
 			sent.undone()
-			if driver.Sleep(ctx, rand.N(pause)) != nil {
+			if pace.Pause(ctx) != nil {
 				return unsent(fmt.Errorf("%w: %w", context.Cause(ctx), err))
 			}
 		case health.Stray(err) && !l.conn.shared:

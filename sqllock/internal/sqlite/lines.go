@@ -56,8 +56,8 @@ func (c *client) watch(ctx context.Context, ids []string) <-chan struct{} {
 // awaitDeath waits until a client whose line has ended is dead. The kernel closes the files of a dying process one after
 // the other. A child that lives on has closed the line and kept the locked file: then it may take long.
 func (c *client) awaitDeath(ctx context.Context, id string) bool {
-	for pause := 100 * time.Microsecond; c.sees(id); pause = min(2*pause, netPause) {
-		if driver.Sleep(ctx, pause) != nil {
+	for pace := (driver.Backoff{First: 100 * time.Microsecond, Most: netPause}); c.sees(id); {
+		if pace.Pause(ctx) != nil {
 			return false
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -120,12 +119,13 @@ const (
 
 // untilFree repeats f while others are in the way, until ctx ends.
 func (s *session) untilFree(ctx context.Context, f func() error) error {
-	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
+	pace := driver.Backoff{First: firstPause, Most: lastPause, Scatter: true}
+	for {
 		err := f()
 		if err == nil || !IsBusy(err) {
 			return err
 		}
-		if driver.Sleep(ctx, rand.N(pause)) != nil {
+		if pace.Pause(ctx) != nil {
 			return unsent(fmt.Errorf("%w: %w", context.Cause(ctx), err))
 		}
 	}

@@ -1,0 +1,56 @@
+package driver
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// A Backoff makes the pauses between attempts: the longest that the first may be is First, each further one may be twice
+// as long, and none is longer than Most. Each is drawn at random, so that clients that failed together do not come back
+// together. It belongs to one goroutine. The zero value does not pause.
+type Backoff struct {
+	First, Most time.Duration
+
+	// Scatter draws a pause from zero on, not from half its length on. It is for those who collided with each other: one
+	// of them can go on at once, and the wider apart the others are, the fewer collide again.
+	Scatter bool
+	// Draw returns a duration below the one that it is given: rand.N when nil. Tests that are repeated set it.
+	Draw func(time.Duration) time.Duration
+
+	last time.Duration
+}
+
+// Pause waits before the next attempt, or returns the error of ctx when that ends first.
+func (b *Backoff) Pause(ctx context.Context) error {
+	b.last = min(max(2*b.last, b.First), b.Most)
+	draw := b.Draw
+	if draw == nil {
+		draw = rand.N[time.Duration]
+	}
+	if b.Scatter {
+		return Sleep(ctx, draw(max(b.last, 1)))
+	}
+	return Sleep(ctx, b.last/2+draw(max(b.last/2, 1)))
+}
+
+// Reset lets the next pause be the first again, after an attempt that worked.
+func (b *Backoff) Reset() { b.last = 0 }
+
+// Pause waits for at least half of most and for less than most, drawn at random so that clients that began together do
+// not go on together, or until ctx ends, and then returns its error.
+func Pause(ctx context.Context, most time.Duration) error {
+	return Sleep(ctx, most/2+rand.N(max(most/2, 1)))
+}
+
+// Sleep pauses for d, or until ctx ends, and then returns its error.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
