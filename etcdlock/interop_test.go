@@ -12,26 +12,26 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/etcdlock"
-	"github.com/holdfast-go/holdfast/internal/hall"
+	"github.com/holdfast-go/holdfast/internal/interop"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
 var foreign = &etcdlock.Options{Layout: etcdlock.Concurrency}
 
 var (
-	ours             = hall.Self("ours", "ours")
-	concurrencyMutex = hall.Self("concurrency.Mutex", "concurrency.Mutex")
-	etcdctlLock      = hall.Self("etcdctl lock", "etcdctl lock")
+	ours             = interop.Self("ours", "ours")
+	concurrencyMutex = interop.Self("concurrency.Mutex", "concurrency.Mutex")
+	etcdctlLock      = interop.Self("etcdctl lock", "etcdctl lock")
 )
 
 // Two processes of ours and two of each peer's share a lock: never two are inside, and nobody starves.
 func TestBesidePeers(t *testing.T) {
 	t.Parallel()
-	for _, peer := range []hall.Program{concurrencyMutex, etcdctlLock} {
+	for _, peer := range []interop.Program{concurrencyMutex, etcdctlLock} {
 		t.Run(peer.Name, func(t *testing.T) {
 			t.Parallel()
 			args := []string{servers.Etcd(t).Addr, "jobs/nightly"}
-			for _, w := range hall.Gather(t, hall.Writing, hall.Often, hall.Guest{Program: ours, Args: args}, hall.Guest{Program: peer, Args: args}) {
+			for _, w := range interop.Contend(t, interop.Writing, interop.MinVisits, interop.Client{Program: ours, Args: args}, interop.Client{Program: peer, Args: args}) {
 				t.Error(w)
 			}
 		})
@@ -40,21 +40,21 @@ func TestBesidePeers(t *testing.T) {
 
 // TestPeer is a process that the tests of others start.
 func TestPeer(t *testing.T) {
-	kind, args := hall.Kind(t)
+	kind, args := interop.Kind(t)
 	addr, name := args[0], args[1]
 	switch kind {
 	case ours.Name:
-		hall.Attend(t, oursAt(t, addr, name), nil)
+		interop.RunPeer(t, oursAt(t, addr, name), nil)
 	case concurrencyMutex.Name:
-		hall.Attend(t, theirsAt(t, addr, name), nil)
+		interop.RunPeer(t, theirsAt(t, addr, name), nil)
 	case etcdctlLock.Name:
-		hall.Attend(t, etcdctlAt(t, addr, name), nil)
+		interop.RunPeer(t, etcdctlAt(t, addr, name), nil)
 	default:
 		t.Fatalf("there is no peer %q", kind)
 	}
 }
 
-func oursAt(t *testing.T, addr, name string) hall.Section {
+func oursAt(t *testing.T, addr, name string) interop.Guard {
 	c := holdfast.New(open(t, foreign, addr))
 	t.Cleanup(func() { c.Close(context.Background()) })
 	m := c.Mutex(name, holdfast.WithLocalHandoff(0))
@@ -63,7 +63,7 @@ func oursAt(t *testing.T, addr, name string) hall.Section {
 	}
 }
 
-func theirsAt(t *testing.T, addr, name string) hall.Section {
+func theirsAt(t *testing.T, addr, name string) interop.Guard {
 	session, err := concurrency.NewSession(dial(t, addr))
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func theirsAt(t *testing.T, addr, name string) hall.Section {
 }
 
 // etcdctlAt holds the lock with the command, from when it prints its key until it is told to let go.
-func etcdctlAt(t *testing.T, addr, name string) hall.Section {
+func etcdctlAt(t *testing.T, addr, name string) interop.Guard {
 	one := []*servers.Server{{Addr: addr}}
 	return func(_ context.Context, f func()) error {
 		cmd := servers.Etcdctl(t, one, "lock", name)

@@ -32,7 +32,7 @@ const fewest = 10
 // have their turns.
 func TestForeignBesidePeers(t *testing.T) {
 	err := exec.Command(python, "-c", "import redis").Run()
-	servers.Need(t, err == nil, "the module redis of "+python, "apt-get install -y --no-install-recommends python3-redis")
+	servers.Require(t, err == nil, "the module redis of "+python, "apt-get install -y --no-install-recommends python3-redis")
 	for _, layout := range foreignLayouts {
 		t.Run(string(layout), func(t *testing.T) {
 			t.Parallel()

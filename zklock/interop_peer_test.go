@@ -13,15 +13,15 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/internal/hall"
+	"github.com/holdfast-go/holdfast/internal/interop"
 	"github.com/holdfast-go/holdfast/zklock"
 )
 
 var (
-	kazoo         = hall.Program{Name: "kazoo", Command: pythonPeer}
-	zkLock        = hall.Self("zk.Lock", "zk.Lock")
-	oursAsCurator = hall.Self("ours", string(zklock.Curator))
-	oursAsKazoo   = hall.Self("ours", string(zklock.Kazoo))
+	kazoo         = interop.Program{Name: "kazoo", Command: pythonPeer}
+	zkLock        = interop.Self("zk.Lock", "zk.Lock")
+	oursAsCurator = interop.Self("ours", string(zklock.Curator))
+	oursAsKazoo   = interop.Self("ours", string(zklock.Kazoo))
 )
 
 // jars are what Curator needs.
@@ -37,7 +37,7 @@ func classPath(more ...string) string {
 const installCurator = "default-jdk-headless libcurator-recipes-java libcurator-framework-java libcurator-client-java"
 
 // curator is Curator's program, compiled at most once, for as long as a test and its parts run.
-func curator(whole *testing.T) hall.Program {
+func curator(whole *testing.T) interop.Program {
 	classes := sync.OnceValue(func() string {
 		dir := whole.TempDir()
 		out, err := exec.Command("javac", "-d", dir, "-cp", classPath(), "testdata/Peer.java").CombinedOutput()
@@ -46,7 +46,7 @@ func curator(whole *testing.T) hall.Program {
 		}
 		return dir
 	})
-	return hall.Program{Name: "Curator", Command: func(t *testing.T) *exec.Cmd {
+	return interop.Program{Name: "Curator", Command: func(t *testing.T) *exec.Cmd {
 		needCurator(t)
 		return exec.Command("java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classPath(classes()), "Peer")
 	}}
@@ -85,19 +85,19 @@ func missing(t *testing.T, what, packages string) {
 
 // TestPeer is a process that the tests of others start.
 func TestPeer(t *testing.T) {
-	kind, args := hall.Kind(t)
+	kind, args := interop.Kind(t)
 	server, path, what := args[0], args[1], args[2]
-	var write, read hall.Section
+	var write, read interop.Guard
 	if kind == zkLock.Name {
 		write = theirs(t, server, path)
 	} else {
 		write, read = oursIn(t, zklock.Layout(kind), server, strings.TrimPrefix(path, "/"), what == "visit")
 	}
-	hall.Attend(t, write, read)
+	interop.RunPeer(t, write, read)
 }
 
 // oursIn returns the sections of a writer and of a reader; of an exclusive lock alone where that is what there is.
-func oursIn(t *testing.T, layout zklock.Layout, server, name string, exclusive bool) (write, read hall.Section) {
+func oursIn(t *testing.T, layout zklock.Layout, server, name string, exclusive bool) (write, read interop.Guard) {
 	c := holdfast.New(open(t, &zklock.Options{Layout: layout}, server))
 	t.Cleanup(func() { c.Close(context.Background()) })
 	if exclusive {
@@ -107,14 +107,14 @@ func oursIn(t *testing.T, layout zklock.Layout, server, name string, exclusive b
 	return do(m.Do), do(m.RDo)
 }
 
-func do(under func(context.Context, func(context.Context, *holdfast.Lease) error) error) hall.Section {
+func do(under func(context.Context, func(context.Context, *holdfast.Lease) error) error) interop.Guard {
 	return func(ctx context.Context, f func()) error {
 		return under(ctx, func(context.Context, *holdfast.Lease) error { f(); return nil })
 	}
 }
 
 // theirs is the section of go-zookeeper's own lock.
-func theirs(t *testing.T, server, path string) hall.Section {
+func theirs(t *testing.T, server, path string) interop.Guard {
 	conn := raw(t, server)
 	return func(_ context.Context, f func()) error {
 		l := zk.NewLock(conn, path, zk.WorldACL(zk.PermAll))

@@ -6,26 +6,26 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/hall"
+	"github.com/holdfast-go/holdfast/internal/interop"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
 )
 
-// A guest is a program, and what two processes of it do.
-type guest struct {
-	hall.Program
+// A contender is a program, and what two processes of it do.
+type contender struct {
+	interop.Program
 	what string
 }
 
-// gather lets two processes of each guest share one lock.
-func gather(t *testing.T, ways []string, guests ...guest) (wrong []string) {
+// contend lets two processes of each contender share one lock.
+func contend(t *testing.T, ways []string, contenders ...contender) (wrong []string) {
 	t.Helper()
 	server := servers.ZooKeeper(t).Addr
-	var invited []hall.Guest
-	for _, g := range guests {
-		invited = append(invited, hall.Guest{Program: g.Program, Args: []string{server, "/jobs/nightly", g.what}})
+	var clients []interop.Client
+	for _, c := range contenders {
+		clients = append(clients, interop.Client{Program: c.Program, Args: []string{server, "/jobs/nightly", c.what}})
 	}
-	return hall.Gather(t, ways, hall.Often, invited...)
+	return interop.Contend(t, ways, interop.MinVisits, clients...)
 }
 
 // Two processes of ours and two of each peer's share a lock: never two are inside that must not be, and nobody starves.
@@ -33,19 +33,19 @@ func TestBesidePeers(t *testing.T) {
 	t.Parallel()
 	curator := curator(t)
 	for name, row := range map[string]struct {
-		ways   []string
-		guests []guest
+		ways       []string
+		contenders []contender
 	}{
-		"Curator's InterProcessMutex":          {hall.Writing, []guest{{oursAsCurator, "visit"}, {curator, "visit"}}},
-		"Curator's InterProcessReadWriteLock":  {hall.Both, []guest{{oursAsCurator, "share"}, {curator, "share"}}},
-		"go-zookeeper's Lock":                  {hall.Writing, []guest{{oursAsCurator, "visit"}, {zkLock, "visit"}}},
-		"kazoo's Lock that respects Curator's": {hall.Writing, []guest{{oursAsCurator, "visit"}, {kazoo, "both"}}},
-		"all that respect each other":          {hall.Writing, []guest{{oursAsCurator, "visit"}, {curator, "visit"}, {zkLock, "visit"}}},
-		"zk.Lock and kazoo, in its layout":     {hall.Writing, []guest{{oursAsKazoo, "visit"}, {zkLock, "visit"}, {kazoo, "both"}}},
-		"kazoo's Lock":                         {hall.Writing, []guest{{oursAsKazoo, "visit"}, {kazoo, "visit"}}},
+		"Curator's InterProcessMutex":          {interop.Writing, []contender{{oursAsCurator, "visit"}, {curator, "visit"}}},
+		"Curator's InterProcessReadWriteLock":  {interop.Both, []contender{{oursAsCurator, "share"}, {curator, "share"}}},
+		"go-zookeeper's Lock":                  {interop.Writing, []contender{{oursAsCurator, "visit"}, {zkLock, "visit"}}},
+		"kazoo's Lock that respects Curator's": {interop.Writing, []contender{{oursAsCurator, "visit"}, {kazoo, "both"}}},
+		"all that respect each other":          {interop.Writing, []contender{{oursAsCurator, "visit"}, {curator, "visit"}, {zkLock, "visit"}}},
+		"zk.Lock and kazoo, in its layout":     {interop.Writing, []contender{{oursAsKazoo, "visit"}, {zkLock, "visit"}, {kazoo, "both"}}},
+		"kazoo's Lock":                         {interop.Writing, []contender{{oursAsKazoo, "visit"}, {kazoo, "visit"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, w := range gather(t, row.ways, row.guests...) {
+			for _, w := range contend(t, row.ways, row.contenders...) {
 				t.Error(w)
 			}
 		})
@@ -56,8 +56,8 @@ func TestBesidePeers(t *testing.T) {
 func TestPeersDisregardEachOther(t *testing.T) {
 	t.Parallel()
 	server, curator := servers.ZooKeeper(t).Addr, curator(t)
-	for path, both := range map[string][]hall.Program{"/first-curator": {curator, kazoo}, "/first-kazoo": {kazoo, curator}} {
-		var holders []*hall.Peer
+	for path, both := range map[string][]interop.Program{"/first-curator": {curator, kazoo}, "/first-kazoo": {kazoo, curator}} {
+		var holders []*interop.Peer
 		for _, p := range both {
 			holder := p.Start(t, t.TempDir(), p.Name, server, path, "hold")
 			holder.Tell()
@@ -74,7 +74,7 @@ func TestPeersDisregardEachOther(t *testing.T) {
 // Ours respect both of them and are respected, also where those two are inside together.
 func TestBetweenPeersThatDisregardEachOther(t *testing.T) {
 	t.Parallel()
-	for _, w := range gather(t, hall.Writing, guest{oursAsCurator, "visit"}, guest{curator(t), "visit"}, guest{kazoo, "both"}) {
+	for _, w := range contend(t, interop.Writing, contender{oursAsCurator, "visit"}, contender{curator(t), "visit"}, contender{kazoo, "both"}) {
 		theirs := strings.Contains(w, " beside ") && !strings.Contains(w, oursAsCurator.Name)
 		if !theirs && !strings.Contains(w, "the count is") {
 			t.Error(w)
@@ -87,7 +87,7 @@ func TestPeersAreRespected(t *testing.T) {
 	t.Parallel()
 	server, curator := servers.ZooKeeper(t).Addr, curator(t)
 	for _, row := range []struct {
-		hall.Program
+		interop.Program
 		what    string
 		readers bool // we may read meanwhile
 	}{

@@ -23,7 +23,7 @@ type Clock struct {
 func NewClock(t testing.TB) *Clock {
 	t.Helper()
 	gcc, err := exec.LookPath("gcc")
-	Need(t, err == nil, "gcc", "apt-get install -y --no-install-recommends gcc libc6-dev")
+	Require(t, err == nil, "gcc", "apt-get install -y --no-install-recommends gcc libc6-dev")
 	dir := t.TempDir()
 	c := &Clock{library: filepath.Join(dir, "clock.so"), file: filepath.Join(dir, "ahead")}
 	source := filepath.Join(dir, "clock.c")

@@ -18,7 +18,7 @@ func onDisk(t testing.TB, k kind) kind {
 	t.Helper()
 	for _, program := range []string{"mkfs.ext4", "fsfreeze", "unshare"} {
 		_, err := exec.LookPath(program)
-		Need(t, err == nil, program, "apt-get install e2fsprogs util-linux")
+		Require(t, err == nil, program, "apt-get install e2fsprogs util-linux")
 	}
 	program, args, prepare := k.program, k.args, k.prepare
 	k.program = "unshare"

@@ -16,9 +16,9 @@ func needNamespaces(t testing.TB) {
 	t.Helper()
 	for _, program := range []string{"ip", "nsenter"} {
 		_, err := exec.LookPath(program)
-		Need(t, err == nil, program, "apt-get install iproute2 util-linux")
+		Require(t, err == nil, program, "apt-get install iproute2 util-linux")
 	}
-	Need(t, os.Geteuid() == 0 && setns[runtime.GOARCH] != 0, "the right to make network namespaces", "sudo make test")
+	Require(t, os.Geteuid() == 0 && setns[runtime.GOARCH] != 0, "the right to make network namespaces", "sudo make test")
 }
 
 // namespace makes a network namespace that lasts until the test, or this process, ends.

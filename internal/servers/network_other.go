@@ -8,7 +8,7 @@ import (
 )
 
 func needNamespaces(t testing.TB) {
-	Need(t, false, "Linux with network namespaces", "a virtual machine")
+	Require(t, false, "Linux with network namespaces", "a virtual machine")
 }
 
 func namespace(testing.TB) *os.File                        { return nil }

@@ -26,7 +26,7 @@ func PostgresAt(t testing.TB, clock *Clock, args ...string) *Server {
 	t.Helper()
 	k := postgres(args)
 	path, err := exec.LookPath(k.program)
-	Need(t, err == nil, k.program, k.install)
+	Require(t, err == nil, k.program, k.install)
 	if k.user != "" {
 		if err := openTo(k.user, filepath.Dir(clock.file)); err != nil {
 			t.Fatal(err)

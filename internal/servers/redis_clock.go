@@ -11,7 +11,7 @@ func RedisAt(t testing.TB, clock *Clock, args ...string) *Server {
 	t.Helper()
 	program, install := redisProgram()
 	path, err := exec.LookPath(program)
-	Need(t, err == nil, program, install)
+	Require(t, err == nil, program, install)
 	return start(t, kind{
 		name:    "redis",
 		program: "env",

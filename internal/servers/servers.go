@@ -49,7 +49,7 @@ func start(t testing.TB, k kind) *Server {
 	t.Helper()
 	program, err := exec.LookPath(k.program)
 	if err != nil {
-		Need(t, false, k.program, k.install)
+		Require(t, false, k.program, k.install)
 	}
 	k.program = program
 	dir := folder(t, k.name)
@@ -81,7 +81,7 @@ func (s *Server) fill(t testing.TB) {
 	}
 	for _, line := range s.kind.prepare(s) {
 		if _, err := exec.LookPath(line[0]); err != nil {
-			Need(t, false, line[0], s.kind.install)
+			Require(t, false, line[0], s.kind.install)
 		}
 		proc, err := launch(s.job(line[0], line[1:]))
 		if err != nil {

@@ -109,7 +109,7 @@ func zookeeperKind(t testing.TB, ready func(context.Context, *Server) error, mor
 		ready: ready,
 	}
 	if _, err := os.Stat(zookeeperJar); err != nil {
-		Need(t, false, k.program, k.install)
+		Require(t, false, k.program, k.install)
 	}
 	return k
 }

@@ -83,7 +83,7 @@ func program(t testing.TB) string {
 			return path
 		}
 	}
-	servers.Need(t, false, "chromium", "apt-get install -y --no-install-recommends chromium-headless-shell")
+	servers.Require(t, false, "chromium", "apt-get install -y --no-install-recommends chromium-headless-shell")
 	return ""
 }
 

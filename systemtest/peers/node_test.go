@@ -7,11 +7,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/internal/hall"
+	"github.com/holdfast-go/holdfast/internal/interop"
 )
 
 // nodeRedlock is the package redlock from npm, which scripts/servers.sh puts into a folder of its own.
-var nodeRedlock = hall.Program{Name: "node redlock", Command: func(t *testing.T) *exec.Cmd {
+var nodeRedlock = interop.Program{Name: "node redlock", Command: func(t *testing.T) *exec.Cmd {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/bench/contender"
-	"github.com/holdfast-go/holdfast/internal/hall"
+	"github.com/holdfast-go/holdfast/internal/interop"
 	"github.com/holdfast-go/holdfast/internal/servers"
 
 	_ "github.com/holdfast-go/holdfast/redislock"
@@ -34,9 +34,9 @@ func TestPublishedPattern(t *testing.T) {
 		t.Run(peer.Name, func(t *testing.T) {
 			t.Parallel()
 			addr := servers.Redis(t).Addr
-			for _, w := range hall.Gather(t, hall.Writing, often,
-				hall.Guest{Program: hall.Self("ours", "ours"), Args: []string{addr, peer.keys + "jobs"}},
-				hall.Guest{Program: hall.Self(peer.Name, peer.Name), Args: []string{addr, "jobs"}},
+			for _, w := range interop.Contend(t, interop.Writing, often,
+				interop.Client{Program: interop.Self("ours", "ours"), Args: []string{addr, peer.keys + "jobs"}},
+				interop.Client{Program: interop.Self(peer.Name, peer.Name), Args: []string{addr, "jobs"}},
 			) {
 				t.Error(w)
 			}
@@ -48,21 +48,21 @@ func TestPublishedPattern(t *testing.T) {
 func TestNodeRedlock(t *testing.T) {
 	t.Parallel()
 	args := []string{servers.Redis(t).Addr, "jobs"}
-	for _, w := range hall.Gather(t, hall.Writing, often, hall.Guest{Program: hall.Self("ours", "ours"), Args: args}, hall.Guest{Program: nodeRedlock, Args: args}) {
+	for _, w := range interop.Contend(t, interop.Writing, often, interop.Client{Program: interop.Self("ours", "ours"), Args: args}, interop.Client{Program: nodeRedlock, Args: args}) {
 		t.Error(w)
 	}
 }
 
 // TestPeer is a process that the tests of others start.
 func TestPeer(t *testing.T) {
-	kind, args := hall.Kind(t)
+	kind, args := interop.Kind(t)
 	if kind == "ours" {
-		hall.Attend(t, pausing(ours(t, args[0], args[1])), nil)
+		interop.RunPeer(t, pausing(ours(t, args[0], args[1])), nil)
 		return
 	}
 	for _, peer := range published {
 		if peer.Name == kind {
-			hall.Attend(t, pausing(theirs(t, args[0], args[1], peer.Contender)), nil)
+			interop.RunPeer(t, pausing(theirs(t, args[0], args[1], peer.Contender)), nil)
 			return
 		}
 	}
@@ -70,7 +70,7 @@ func TestPeer(t *testing.T) {
 }
 
 // pausing pauses after each section, so that the lock is free now and then.
-func pausing(section hall.Section) hall.Section {
+func pausing(section interop.Guard) interop.Guard {
 	return func(ctx context.Context, f func()) error {
 		err := section(ctx, f)
 		time.Sleep(rand.N(30 * time.Millisecond))
@@ -78,7 +78,7 @@ func pausing(section hall.Section) hall.Section {
 	}
 }
 
-func ours(t *testing.T, addr, key string) hall.Section {
+func ours(t *testing.T, addr, key string) interop.Guard {
 	c, err := holdfast.Open(t.Context(), "redis://"+addr+"?prefix=")
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func ours(t *testing.T, addr, key string) hall.Section {
 	}
 }
 
-func theirs(t *testing.T, addr, name string, peer contender.Contender) hall.Section {
+func theirs(t *testing.T, addr, name string, peer contender.Contender) interop.Guard {
 	c, err := peer.Open(t.Context(), addr)
 	if err != nil {
 		t.Fatal(err)

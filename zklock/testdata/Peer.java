@@ -17,7 +17,7 @@ import org.apache.curator.retry.RetryOneTime;
  * A process that locks with Apache Curator. It says "ready", waits for a line, and then does what its third argument says:
  *
  * <pre>
- * visit   enter the hall under the mutex, again and again, until its input ends
+ * visit   enter the section under the mutex, again and again, until its input ends
  * share   the same under the read-write lock, reading more often than writing
  * hold    take the mutex, say "held", wait for a line, release it
  * read, write   the same with a part of the read-write lock
@@ -25,7 +25,7 @@ import org.apache.curator.retry.RetryOneTime;
  * revoke  ask all participants of the mutex to let go
  * </pre>
  *
- * Arguments: the server, the path of the lock, what to do, the hall's folder, the name of this process.
+ * Arguments: the server, the path of the lock, what to do, the section's folder, the name of this process.
  */
 public class Peer {
     private static final BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
@@ -36,19 +36,19 @@ public class Peer {
         client.blockUntilConnected();
         say("ready");
         input.readLine();
-        run(client, args[1], args[2], new Hall(Paths.get(args[3]), args[4]));
+        run(client, args[1], args[2], new Section(Paths.get(args[3]), args[4]));
         client.close();
     }
 
-    private static void run(CuratorFramework client, String path, String what, Hall hall) throws Exception {
+    private static void run(CuratorFramework client, String path, String what, Section section) throws Exception {
         InterProcessReadWriteLock shared = new InterProcessReadWriteLock(client, path);
         InterProcessMutex mutex = new InterProcessMutex(client, path);
         switch (what) {
             case "visit":
-                visit(hall, mutex, mutex);
+                visit(section, mutex, mutex);
                 break;
             case "share":
-                visit(hall, shared.writeLock(), shared.readLock());
+                visit(section, shared.writeLock(), shared.readLock());
                 break;
             case "hold":
                 hold(mutex);
@@ -72,15 +72,15 @@ public class Peer {
         }
     }
 
-    /** Enters the hall until the input ends: every third time under the first lock, otherwise under the second. */
-    private static void visit(Hall hall, InterProcessLock write, InterProcessLock read) throws Exception {
+    /** Enters the section until the input ends: every third time under the first lock, otherwise under the second. */
+    private static void visit(Section section, InterProcessLock write, InterProcessLock read) throws Exception {
         CountDownLatch over = inputEnds();
         for (int i = 0; over.getCount() > 0; i++) {
             boolean writes = write == read || i % 3 == 0;
             InterProcessLock lock = writes ? write : read;
             lock.acquire();
             try {
-                hall.visit(writes);
+                section.visit(writes);
             } finally {
                 lock.release();
             }
@@ -126,12 +126,12 @@ public class Peer {
         System.out.flush();
     }
 
-    /** The hall, as the Go tests describe it. */
-    private static class Hall {
+    /** The section, as the Go tests describe it. */
+    private static class Section {
         private final Path folder;
         private final String name;
 
-        Hall(Path folder, String name) {
+        Section(Path folder, String name) {
             this.folder = folder;
             this.name = name;
         }

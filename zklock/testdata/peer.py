@@ -1,12 +1,12 @@
 """A process that locks with kazoo. It says "ready", waits for a line, and then does what its third argument says:
 
-visit   enter the hall under the lock, again and again, until its input ends
+visit   enter the section under the lock, again and again, until its input ends
 both    the same under a lock that respects Curator's too
 share   the same under the read and the write lock, reading more often than writing
 hold    take the lock, say "held", wait for a line, release it
 read, write   the same with a read or a write lock
 
-Arguments: the server, the path of the lock, what to do, the hall's folder, the name of this process.
+Arguments: the server, the path of the lock, what to do, the section's folder, the name of this process.
 """
 
 import os
@@ -17,8 +17,8 @@ import time
 from kazoo.client import KazooClient
 
 
-class Hall:
-    """The hall, as the Go tests describe it."""
+class Section:
+    """The section, as the Go tests describe it."""
 
     def __init__(self, folder, name):
         self.folder, self.name = folder, name
@@ -54,8 +54,8 @@ def say(line):
     print(line, flush=True)
 
 
-def visit(hall, write, read):
-    """Enter the hall until the input ends: every third time under the first lock, otherwise under the second."""
+def visit(section, write, read):
+    """Enter the section until the input ends: every third time under the first lock, otherwise under the second."""
     over = threading.Event()
 
     def listen():
@@ -68,7 +68,7 @@ def visit(hall, write, read):
     while not over.is_set():
         writes = write is read or i % 3 == 0
         with write if writes else read:
-            hall.visit(writes)
+            section.visit(writes)
         i += 1
 
 
@@ -84,13 +84,13 @@ def main(server, path, what, folder, name):
     client.start()
     say("ready")
     sys.stdin.readline()
-    hall = Hall(folder, name)
+    section = Section(folder, name)
     if what in ("visit", "both"):
         patterns = ("-lock-",) if what == "both" else ()
         lock = client.Lock(path, extra_lock_patterns=patterns)
-        visit(hall, lock, lock)
+        visit(section, lock, lock)
     elif what == "share":
-        visit(hall, client.WriteLock(path), client.ReadLock(path))
+        visit(section, client.WriteLock(path), client.ReadLock(path))
     elif what in ("hold", "write", "read"):
         make = {"hold": client.Lock, "write": client.WriteLock, "read": client.ReadLock}[what]
         hold(make(path))

@@ -103,7 +103,7 @@ func testScript(t *testing.T, s Store) {
 	}
 	command := s.Client(s.Addr)
 	if _, err := exec.LookPath(command[0]); err != nil {
-		servers.Need(t, false, command[0], "apt-get install -y mariadb-client postgresql-client")
+		servers.Require(t, false, command[0], "apt-get install -y mariadb-client postgresql-client")
 	}
 	for range 2 {
 		client := exec.CommandContext(t.Context(), command[0], command[1:]...)

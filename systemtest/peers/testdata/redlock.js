@@ -1,7 +1,7 @@
-// A process that locks with the package redlock. It says "ready", waits for a line, and then enters the hall under the lock,
-// again and again, until its input ends; internal/hall says how.
+// A process that locks with the package redlock. It says "ready", waits for a line, and then enters the section under the lock,
+// again and again, until its input ends; internal/interop says how.
 //
-// Arguments: the server, the name of the lock, the hall's folder, the name of this process.
+// Arguments: the server, the name of the lock, the section's folder, the name of this process.
 "use strict";
 
 const fs = require("fs");

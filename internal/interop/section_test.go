@@ -1,4 +1,4 @@
-package hall
+package interop
 
 import (
 	"os"
@@ -9,14 +9,14 @@ import (
 
 // The judge must see what would be wrong with a lock that does not lock.
 func TestJudge(t *testing.T) {
-	first, second := Hall{New(t), "first"}, Hall{"", "second"}
+	first, second := Section{New(t), "first"}, Section{"", "second"}
 	second.Folder = first.Folder
 	if err := os.WriteFile(filepath.Join(first.Folder, "first.reads"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	said := make(map[string][]string)
 	for _, writes := range []bool{true, false} { // while the first reads
-		line, err := second.Visit(writes)
+		line, err := second.Enter(writes)
 		if err != nil {
 			t.Fatal(err)
 		}

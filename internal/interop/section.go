@@ -1,5 +1,5 @@
-// Package hall lets processes of several programs take turns under one lock, and judges whether it locked.
-package hall
+// Package interop lets processes of several programs take turns under one lock, and judges whether it locked.
+package interop
 
 import (
 	"cmp"
@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// A Hall is a folder that processes enter while they hold a lock, whatever they are written in. It knows nothing of locks:
+// A Section is a folder that processes enter while they hold a lock, whatever they are written in. It knows nothing of locks:
 //
 //   - Whoever enters makes a file, NAME.writes or NAME.reads, and looks for those of others, then and before it leaves.
 //     So of two that are inside at once, at least one sees the other.
 //   - A writer reads a number from the file count, waits for a moment, and writes the next one.
 //   - Whoever has left says so: "wrote" or "read", or "wrote beside OTHER" when it was not alone as it should have been.
-type Hall struct{ Folder, Name string }
+type Section struct{ Folder, Name string }
 
-// New makes the folder of a hall, of which nobody knows yet.
+// New makes the folder of a section, of which nobody knows yet.
 func New(t *testing.T) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
@@ -30,21 +30,21 @@ func New(t *testing.T) (folder string) {
 	return folder
 }
 
-// Visit enters the hall and leaves it, and returns what to say of that.
-func (h Hall) Visit(writes bool) (string, error) {
-	mark, said := h.Name+".reads", "read"
+// Enter enters the section and leaves it, and returns what to say of that.
+func (s Section) Enter(writes bool) (string, error) {
+	mark, said := s.Name+".reads", "read"
 	if writes {
-		mark, said = h.Name+".writes", "wrote"
+		mark, said = s.Name+".writes", "wrote"
 	}
-	file := filepath.Join(h.Folder, mark)
+	file := filepath.Join(s.Folder, mark)
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		return "", err
 	}
-	before := h.other(mark, writes)
-	if err := h.stay(writes); err != nil {
+	before := s.other(mark, writes)
+	if err := s.stay(writes); err != nil {
 		return "", err
 	}
-	after := h.other(mark, writes)
+	after := s.other(mark, writes)
 	if other := cmp.Or(before, after); other != "" {
 		said += " beside " + other
 	}
@@ -52,22 +52,22 @@ func (h Hall) Visit(writes bool) (string, error) {
 }
 
 // stay does what a holder does.
-func (h Hall) stay(writes bool) error {
+func (s Section) stay(writes bool) error {
 	const work = time.Millisecond
 	if !writes {
 		time.Sleep(work)
 		return nil
 	}
-	n, err := h.count()
+	n, err := s.count()
 	if err != nil {
 		return err
 	}
 	time.Sleep(work)
-	return os.WriteFile(filepath.Join(h.Folder, "count"), []byte(strconv.Itoa(n+1)), 0o600)
+	return os.WriteFile(filepath.Join(s.Folder, "count"), []byte(strconv.Itoa(n+1)), 0o600)
 }
 
-func (h Hall) count() (int, error) {
-	text, err := os.ReadFile(filepath.Join(h.Folder, "count"))
+func (s Section) count() (int, error) {
+	text, err := os.ReadFile(filepath.Join(s.Folder, "count"))
 	if err != nil || len(text) == 0 { // empty: another one writes it too
 		return 0, err
 	}
@@ -75,8 +75,8 @@ func (h Hall) count() (int, error) {
 }
 
 // other is the file of somebody who must not be inside too; empty when nobody is.
-func (h Hall) other(mark string, writes bool) string {
-	files, _ := os.ReadDir(h.Folder)
+func (s Section) other(mark string, writes bool) string {
+	files, _ := os.ReadDir(s.Folder)
 	for _, f := range files {
 		counts := strings.HasSuffix(f.Name(), ".writes") || writes && strings.HasSuffix(f.Name(), ".reads")
 		if counts && f.Name() != mark {
@@ -86,15 +86,15 @@ func (h Hall) other(mark string, writes bool) string {
 	return ""
 }
 
-// The ways of being in a hall that a test expects of everybody.
+// The ways of being in a section that a test expects of everybody.
 var (
 	Writing = []string{"wrote"}
 	Both    = []string{"wrote", "read"}
 )
 
-// judge returns what is wrong with what the visitors of a hall said: two were inside, or somebody was there too seldom,
+// judge returns what is wrong with what the visitors of a section said: two were inside, or somebody was there too seldom,
 // in one of the ways in which it should have been.
-func (h Hall) judge(said map[string][]string, least int, ways ...string) (wrong []string) {
+func (s Section) judge(said map[string][]string, least int, ways ...string) (wrong []string) {
 	total := 0
 	for who, lines := range said {
 		often := make(map[string]int)
@@ -112,7 +112,7 @@ func (h Hall) judge(said map[string][]string, least int, ways ...string) (wrong 
 		}
 		total += often["wrote"]
 	}
-	if n, err := h.count(); err != nil || n != total {
+	if n, err := s.count(); err != nil || n != total {
 		wrong = append(wrong, fmt.Sprintf("%d wrote one after the other, and the count is %d, %v", total, n, err))
 	}
 	return wrong

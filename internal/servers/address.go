@@ -28,19 +28,19 @@ func freeAddr(t testing.TB) string {
 }
 
 // reserve keeps an address from other tests, of this process and others, if nobody listens there. Servers listen by TCP;
-// a socket for UDP holds their place, also while they start or are stopped.
+// a socket for UDP reserves their port, also while they start or are stopped.
 func reserve(addr string) (free func(), ok bool) {
-	place, err := net.ListenPacket("udp", addr)
+	reservation, err := net.ListenPacket("udp", addr)
 	if err != nil {
 		return nil, false
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		place.Close()
+		reservation.Close()
 		return nil, false
 	}
 	l.Close()
-	return func() { place.Close() }, true
+	return func() { reservation.Close() }, true
 }
 
 // folder makes an empty folder that is removed with the test.

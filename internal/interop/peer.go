@@ -1,4 +1,4 @@
-package hall
+package interop
 
 import (
 	"bufio"
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A Program is a kind of client. Its process is given arguments, of which the last two are the folder of a hall and a
+// A Program is a kind of client. Its process is given arguments, of which the last two are the folder of a section and a
 // name; it says "ready", waits for a line, and goes on until its input ends.
 type Program struct {
 	Name    string
@@ -135,14 +135,14 @@ func Kind(t *testing.T) (kind string, args []string) {
 	return kind, flag.Args()
 }
 
-// A Section calls f under a lock. Its error is that of the lock.
-type Section func(ctx context.Context, f func()) error
+// A Guard calls f under a lock. Its error is that of the lock.
+type Guard func(ctx context.Context, f func()) error
 
-// Attend says that this process is ready, and enters the hall that its last two arguments name until its input ends:
-// every third time as a writer, otherwise as a reader, and always as a writer where there is no section for readers.
-func Attend(t *testing.T, write, read Section) {
+// RunPeer says that this process is ready, and enters the section that its last two arguments name until its input ends:
+// every third time as a writer, otherwise as a reader, and always as a writer where there is no guard for readers.
+func RunPeer(t *testing.T, write, read Guard) {
 	n := flag.NArg()
-	h := Hall{flag.Arg(n - 2), flag.Arg(n - 1)}
+	section := Section{flag.Arg(n - 2), flag.Arg(n - 1)}
 	input := bufio.NewReader(os.Stdin)
 	fmt.Println("ready")
 	input.ReadString('\n')
@@ -158,18 +158,18 @@ func Attend(t *testing.T, write, read Section) {
 		if writes || read == nil {
 			under, writes = write, true
 		}
-		if err := attendOnce(ctx, h, under, writes); err != nil && ctx.Err() == nil {
+		if err := enterOnce(ctx, section, under, writes); err != nil && ctx.Err() == nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// attendOnce says how it was inside, also when the input ended meanwhile and the lock has something to say about that.
-func attendOnce(ctx context.Context, h Hall, under Section, writes bool) error {
+// enterOnce says how it was inside, also when the input ended meanwhile and the lock has something to say about that.
+func enterOnce(ctx context.Context, section Section, under Guard, writes bool) error {
 	var visitErr error
 	err := under(ctx, func() {
 		var said string
-		if said, visitErr = h.Visit(writes); visitErr == nil {
+		if said, visitErr = section.Enter(writes); visitErr == nil {
 			fmt.Println(said)
 		}
 	})

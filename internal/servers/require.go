@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Need skips a test whose other needs were not found, with the command that installs them, or fails it where nothing may
+// Require skips a test for which something was not found, with the command that installs it, or fails it where nothing may
 // be skipped.
-func Need(t testing.TB, found bool, what, install string) {
+func Require(t testing.TB, found bool, what, install string) {
 	t.Helper()
 	if found {
 		return
