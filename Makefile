@@ -30,14 +30,14 @@ test: servers ## install what is missing, test everything on real servers with t
 	@go build -o bin/runtests ./internal/runtests
 	@echo "testing on real servers, with the race detector, $(ATONCE) packages at once: about ten minutes on two quiet cores,"
 	@echo "after a few more for compiling the first time"
-	@$(REAL) bin/runtests -race -vet=off -p $(ATONCE) -timeout 20m -- $(PACKAGES)
+	@$(REAL) bin/runtests -race -vet=off -p $(ATONCE) -timeout 60m -- $(PACKAGES)
 
 # The suites that start MariaDB or Redis start these in their place.
 EXTRA = ./sqllock/sqltest/mariadb ./sqllock/sqltest/postgres ./sqllock/sessiontest ./sqllock/txtest ./redislock/... ./fence/redisfence
 
 test-extra: servers servers-extra ## test on MySQL 9, Valkey 8 and PgBouncer 1.24 what `make test` tests on MariaDB, Redis and PgBouncer 1.18
 	@go build -o bin/runtests ./internal/runtests
-	@$(REAL) HOLDFAST_EXTRA=1 bin/runtests -race -timeout 20m -- $(EXTRA)
+	@$(REAL) HOLDFAST_EXTRA=1 bin/runtests -race -timeout 60m -- $(EXTRA)
 
 test-race: ## provoke races: tests that need no server, repeatedly, and on more threads than cores
 	go test -race -count=3 -timeout 20m . ./driver/... ./memlock/...

@@ -2,13 +2,18 @@
 //
 //	runtests -race -timeout 10m -- ./...
 //
-// The flags go to go test, the packages after -- are tested, those that take longest first. As each package ends, its line is printed as go test prints it,
-// on stdout, and on stderr how many are done and how long that took. A failure is shown in full when it happens, and
-// again at the end, before the lines of the packages that failed. The exit code is that of go test.
+// The flags go to go test, the packages after -- are tested, those that take longest first. As each package ends, its line
+// is printed as go test prints it, on stdout, and on stderr how many are done and how long that took. A failure is shown in
+// full when it happens, and again at the end, before the lines of the packages that failed.
+//
+// Tests that failed while something else kept the machine busy run again when all else is done, each package by itself, and
+// have failed if they do so again. On a machine that was not busy, what fails has failed; and a data race, a panic, or a
+// package that did not end has failed on any. The exit code is that of go test otherwise.
 package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -23,6 +28,10 @@ import (
 const quiet = 30 * time.Second
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == burnWord {
+		burn()
+		return
+	}
 	code, err := run(os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "runtests:", err)
@@ -41,7 +50,14 @@ func run(args []string) (code int, err error) {
 		return 2, err
 	}
 	r := newReport(os.Stdout, os.Stderr, len(packages))
+	r.load = new(load)
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go r.load.watch(ctx)
 	err = test(r, slices.Concat([]string{"test", "-json"}, flags, longFirst(packages)))
+	if isFailure(err) && r.ended == r.total && r.repeat(flags) {
+		err = nil
+	}
 	r.close()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return max(1, exit.ExitCode()), nil // a signal is -1

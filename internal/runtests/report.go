@@ -27,15 +27,23 @@ type report struct {
 	began     time.Time
 	spoke     time.Time // when the last line was written
 
-	output   map[place][]string // of what has not ended yet
-	running  []string           // packages
+	load     *load               // nil: nothing is known of the machine
+	output   map[place][]string  // of what has not ended yet
+	running  []string            // packages
+	outcomes map[string]*outcome // of packages
 	ended    int
-	failed   []string // the lines of packages
-	failures []string // in full
+	failed   []failure // the lines of packages
+	failures []failure // in full
 }
 
+// A failure is what is shown of something that failed.
+type failure struct{ Package, text string }
+
 func newReport(out, talk io.Writer, total int) *report {
-	r := &report{out: out, talk: talk, total: total, began: time.Now(), spoke: time.Now(), output: make(map[place][]string)}
+	r := &report{
+		out: out, talk: talk, total: total, began: time.Now(), spoke: time.Now(),
+		output: make(map[place][]string), outcomes: make(map[string]*outcome),
+	}
 	fmt.Fprintf(talk, "testing %d packages\n", total)
 	return r
 }
@@ -50,10 +58,12 @@ func (r *report) line(line string) {
 	at := place{e.Package, e.Test}
 	switch e.Action {
 	case "build-output":
-		r.fail(e.Output)
+		r.fail("", e.Output)
 	case "start":
 		r.running = append(r.running, e.Package)
+		r.of(e.Package).began = time.Now()
 	case "output":
+		r.of(e.Package).hear(e.Output)
 		if !isNoise(e.Output) {
 			r.output[at] = append(r.output[at], e.Output)
 		}
@@ -78,7 +88,8 @@ func (r *report) end(how string, at place) {
 		return
 	}
 	if how == "fail" {
-		r.fail(fmt.Sprintf("%s %s:\n%s", at.Package, at.Test, r.take(at)))
+		r.of(at.Package).fails(at.Test)
+		r.fail(at.Package, fmt.Sprintf("%s %s:\n%s", at.Package, at.Test, r.take(at)))
 	}
 	delete(r.output, at)
 }
@@ -91,7 +102,7 @@ func (r *report) endPackage(how, name string) {
 	delete(r.output, place{Package: name})
 	for at := range r.output {
 		if at.Package == name {
-			r.fail(fmt.Sprintf("%s %s did not end:\n%s", name, at.Test, r.take(at)))
+			r.fail(name, fmt.Sprintf("%s %s did not end:\n%s", name, at.Test, r.take(at)))
 		}
 	}
 	last := "FAIL\t" + name + "\n"
@@ -99,8 +110,9 @@ func (r *report) endPackage(how, name string) {
 		last, printed = printed[n-1], printed[:n-1]
 	}
 	if how == "fail" {
-		r.fail(strings.Join(printed, ""))
-		r.failed = append(r.failed, last)
+		r.fail(name, strings.Join(printed, ""))
+		r.failed = append(r.failed, failure{name, last})
+		r.of(name).ends(r.load)
 	}
 	r.ended++
 	r.say(last)
@@ -113,12 +125,21 @@ func (r *report) take(at place) string {
 	return strings.Join(r.output[at], "")
 }
 
+// of returns what is known of a package.
+func (r *report) of(name string) *outcome {
+	if r.outcomes[name] == nil {
+		r.outcomes[name] = &outcome{began: time.Now(), tests: make(map[string]bool)}
+	}
+	return r.outcomes[name]
+}
+
 // fail shows a failure, and keeps it for the end.
-func (r *report) fail(text string) {
+func (r *report) fail(name, text string) {
 	if strings.TrimSpace(text) == "" || text == "FAIL\n" {
 		return
 	}
-	r.failures = append(r.failures, text)
+	r.of(name).shows(text)
+	r.failures = append(r.failures, failure{name, text})
 	r.say(text)
 }
 
@@ -151,6 +172,14 @@ func shortName(name string) string {
 func (r *report) close() {
 	fmt.Fprintf(r.talk, "%d packages in %v\n", r.ended, time.Since(r.began).Round(time.Second))
 	if len(r.failures) > 0 {
-		fmt.Fprintf(r.out, "\nAll failures again:\n\n%s\n%sFAIL\n", strings.Join(r.failures, "\n"), strings.Join(r.failed, ""))
+		fmt.Fprintf(r.out, "\nAll failures again:\n\n%s\n%sFAIL\n", texts(r.failures, "\n"), texts(r.failed, ""))
 	}
+}
+
+func texts(list []failure, between string) string {
+	all := make([]string, len(list))
+	for i, f := range list {
+		all[i] = f.text
+	}
+	return strings.Join(all, between)
 }
