@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// A Backoff makes the pauses between attempts: the longest that the first may be is First, each further one may be twice
-// as long, and none is longer than Most. Each is drawn at random, so that clients that failed together do not come back
-// together. It belongs to one goroutine. The zero value does not pause.
+// A Backoff makes the pauses between attempts. Each may be twice as long as the one before, and is drawn at random, so that
+// clients that failed together do not come back together. It belongs to one goroutine. The zero value does not pause.
 type Backoff struct {
-	First, Most time.Duration
+	First time.Duration // the most that the first pause may take
+	Most  time.Duration // the most that any may take
 
 	// Scatter draws a pause from zero on, not from half its length on. It is for those who collided with each other: one
 	// of them can go on at once, and the wider apart the others are, the fewer collide again.

@@ -28,7 +28,7 @@ type record struct {
 	expires time.Time
 	longest time.Duration // the longest TTL that the claim was requested with
 	revoked bool
-	news    chan struct{} // holds one token until Wait collects it; closed when the claim ends
+	news    chan struct{} // has one element until Wait collects it. No driver.Mailbox: it is closed when the claim ends
 
 	listeners driver.Listeners // called when it is revoked or ends
 }

@@ -23,7 +23,8 @@ type notifier struct {
 	sweepAt   int               // how many mailboxes there may be before those of dead claims are thrown away
 }
 
-// A mailbox holds the latest news of one claim until Wait collects it.
+// A mailbox holds the latest news of one claim until Wait collects it. It is not a driver.Mailbox, because several Waits for
+// one claim all end with each news, and because one that the claim is gone is not replaced by an older grant.
 type mailbox struct {
 	news   driver.Status
 	gone   bool

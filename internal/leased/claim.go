@@ -22,8 +22,8 @@ type Claim struct {
 
 	expired func() // is called, in a goroutine of its own, when nobody renewed the claim in time
 	over    chan struct{}
-	news    chan struct{} // has room for one, sent when what the claim waits for has changed
-	waiting chan struct{} // holds an element while one Wait goes on
+	news    driver.Mailbox[struct{}] // has word when what the claim waits for has changed
+	waiting chan struct{}            // holds an element while one Wait goes on
 
 	mu      sync.Mutex
 	timer   *time.Timer // calls expire; once the claim is over, forgets it
@@ -51,7 +51,7 @@ func (c *Claim) Begin(id ID, ttl time.Duration, expired func()) {
 	c.mu.Lock() // for the timer, which may fire at once on a machine that was paused
 	defer c.mu.Unlock()
 	c.Name, c.ID, c.expired = id.Name, id.ID, expired
-	c.over, c.news, c.waiting = make(chan struct{}), make(chan struct{}, 1), make(chan struct{}, 1)
+	c.over, c.news, c.waiting = make(chan struct{}), driver.NewMailbox[struct{}](), make(chan struct{}, 1)
 	c.ttl, c.longest, c.renewed = ttl, ttl, Now()
 	c.until = c.renewed.Add(ttl)
 	c.timer = time.AfterFunc(ttl, c.expire)

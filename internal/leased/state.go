@@ -35,15 +35,10 @@ func (c *Claim) Note(r Reading) driver.Status {
 }
 
 // tell lets a Wait under way look at what a renewal found.
-func (c *Claim) tell() {
-	select {
-	case c.news <- struct{}{}:
-	default: // it is about to look anyway
-	}
-}
+func (c *Claim) tell() { c.news.Put(struct{}{}) }
 
 // News has an element when what the claim waits for has changed by a reading that was noted.
-func (c *Claim) News() <-chan struct{} { return c.news }
+func (c *Claim) News() <-chan struct{} { return c.news.Word() }
 
 // Grant notes that the claim is granted.
 func (c *Claim) Grant() {

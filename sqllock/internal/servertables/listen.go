@@ -12,7 +12,7 @@ func (d *Driver) Listen(_ context.Context, c driver.Claim, moved func()) (stop f
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	remove := p.listeners.Add(moved)
-	if len(p.news) > 0 {
+	if !p.news.IsEmpty() {
 		moved()
 	}
 	return func() {

@@ -27,7 +27,7 @@ type posts struct {
 type post struct {
 	claim   driver.Claim // with its token
 	told    driver.Status
-	news    chan notice // holds the last one until it is collected
+	news    driver.Mailbox[notice]
 	waiters int
 	until   time.Time          // nobody asks after that
 	stop    context.CancelFunc // of the wait for this claim that is under way, or nil
@@ -81,11 +81,7 @@ func (ps *posts) tellLocked(p *post, n notice) {
 	if p == nil {
 		return
 	}
-	select {
-	case <-p.news: // it is older
-	default:
-	}
-	p.news <- n
+	p.news.Put(n)
 	p.listeners.Call()
 	switch {
 	case n.err != nil:
@@ -103,7 +99,7 @@ func (ps *posts) add(c driver.Claim, told driver.Status) *post {
 		ps.byID, ps.lines, ps.sweepAt = make(map[string]*post), make(map[string]*line), firstSweep
 	}
 	c.Token = told.Token
-	p := &post{claim: c, told: told, news: make(chan notice, 1), until: time.Now().Add(2 * c.TTL)}
+	p := &post{claim: c, told: told, news: driver.NewMailbox[notice](), until: time.Now().Add(2 * c.TTL)}
 	ps.byID[c.ID] = p
 	if len(ps.byID) > ps.sweepAt {
 		ps.sweep(time.Now())
@@ -149,7 +145,7 @@ func (ps *posts) leaveLine(p *post) {
 
 // tidy drops a claim about which there is nothing to remember.
 func (ps *posts) tidy(p *post) {
-	if p.waiters == 0 && p.told.Granted && len(p.news) == 0 {
+	if p.waiters == 0 && p.told.Granted && p.news.IsEmpty() {
 		ps.removeLocked(p)
 	}
 }

@@ -13,7 +13,7 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	p := d.enter(c)
 	defer d.leave(p)
 	select {
-	case n := <-p.news:
+	case n := <-p.news.Word():
 		return n.status, n.err
 	case <-d.requests.open.Done():
 		return driver.Status{}, driver.ErrClosed

@@ -18,8 +18,8 @@ type posts struct {
 // A post is a claim that waits, or whose Wait is going on, or that was revoked. A granted claim that nobody asks about
 // has none.
 type post struct {
-	bell    chan struct{} // holds one token when it rang
-	told    driver.Status // what the caller knows
+	bell    driver.Mailbox[struct{}] // has word when it rang
+	told    driver.Status            // what the caller knows
 	waiters int
 	until   time.Time // nobody asks after that
 
@@ -82,10 +82,7 @@ func (ps *posts) ring(id string) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	if p := ps.byID[id]; p != nil {
-		select {
-		case p.bell <- struct{}{}:
-		default: // it rings already
-		}
+		p.bell.Put(struct{}{})
 		p.listeners.Call()
 	}
 }
@@ -116,7 +113,7 @@ func (ps *posts) add(c driver.Claim, told driver.Status) *post {
 	if ps.byID == nil {
 		ps.byID, ps.sweepAt = make(map[string]*post), firstSweep
 	}
-	p := &post{bell: make(chan struct{}, 1), told: told, until: time.Now().Add(2 * c.TTL)}
+	p := &post{bell: driver.NewMailbox[struct{}](), told: told, until: time.Now().Add(2 * c.TTL)}
 	ps.byID[c.ID] = p
 	if len(ps.byID) > ps.sweepAt {
 		ps.sweep(time.Now())

@@ -135,7 +135,7 @@ func (d *Driver) pause(ctx context.Context, p *post, v view) error {
 	timer := time.NewTimer(v.quiet)
 	defer timer.Stop()
 	select {
-	case <-p.bell:
+	case <-p.bell.Word():
 	case <-d.client.watch(ctx, v.clients(d.client.id)):
 	case <-timer.C:
 	case <-d.session.open.Done():
