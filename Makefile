@@ -12,7 +12,7 @@ ATONCE = $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 REAL := HOLDFAST_NO_SKIP=$(or $(HOLDFAST_NO_SKIP),1) GORACE=atexit_sleep_ms=0
 
 .DEFAULT_GOAL := help
-.PHONY: help surface build servers servers-extra test test-extra test-race lint lab bench fuzz mutants soak clean
+.PHONY: help surface tidy tags build servers servers-extra test test-extra test-race lint lab bench fuzz mutants soak clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,12 @@ soak: servers ## test with the long counts, and age each store by a million name
 surface: ## write down the exported names and the dependencies anew, which lint compares
 	@GOWORK=off go -C internal/devtools build -o "$(CURDIR)/bin/" ./surface
 	@bin/surface write internal/devtools/surface $(SEEN)
+
+tidy: ## tidy the go.mod and go.sum files, and tie our modules together in go.work
+	@GOWORK=off go -C internal/devtools run ./tidy write
+
+tags: ## check the release VERSION and show its commit and tags; with WRITE=1 make them, and print what to push
+	@GOWORK=off go -C internal/devtools run ./release "$(VERSION)" $(if $(WRITE),--tag)
 
 clean: ## remove what was built
 	rm -rf bin

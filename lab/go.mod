@@ -59,13 +59,3 @@ require (
 	go.uber.org/atomic v1.12.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 )
-
-replace github.com/holdfast-go/holdfast => ..
-
-replace github.com/holdfast-go/holdfast/redislock => ../redislock
-
-replace github.com/holdfast-go/holdfast/etcdlock => ../etcdlock
-
-replace github.com/holdfast-go/holdfast/zklock => ../zklock
-
-replace github.com/holdfast-go/holdfast/bench => ../bench

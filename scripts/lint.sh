@@ -44,17 +44,6 @@ tool ./surface
 bin/surface check internal/devtools/surface $seen || complain "exported names, their comments, or dependencies"
 
 echo "lint: modules"
-errors=$(mktemp)
-trap 'rm -f "$errors"' EXIT
-for mod in $(git ls-files '*go.mod'); do
-	dir=$(dirname "$mod")
-	change=$(GOWORK=off go -C "$dir" mod tidy -diff 2>"$errors") && continue
-	if [ -n "$change" ]; then
-		complain "$mod or go.sum is not tidy; run there: GOWORK=off go mod tidy
-$change"
-	else
-		complain "whether $mod is tidy cannot be told; does the module proxy answer?
-$(tail -n 3 "$errors")"
-	fi
-done
+tool ./tidy
+bin/tidy check || complain "modules"
 exit $bad

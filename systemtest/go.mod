@@ -52,11 +52,3 @@ require (
 	modernc.org/memory v1.12.1 // indirect
 	modernc.org/sqlite v1.61.1
 )
-
-replace (
-	github.com/holdfast-go/holdfast => ..
-	github.com/holdfast-go/holdfast/bench => ../bench
-	github.com/holdfast-go/holdfast/etcdlock => ../etcdlock
-	github.com/holdfast-go/holdfast/redislock => ../redislock
-	github.com/holdfast-go/holdfast/zklock => ../zklock
-)

@@ -37,8 +37,3 @@ require (
 	golang.org/x/time v0.16.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 )
-
-replace (
-	github.com/holdfast-go/holdfast => ../..
-	github.com/holdfast-go/holdfast/adapters/certmagiclock => ../certmagiclock
-)

@@ -2,19 +2,6 @@ module github.com/holdfast-go/holdfast/adapters/examples
 
 go 1.26.0
 
-replace (
-	github.com/holdfast-go/holdfast => ../..
-	github.com/holdfast-go/holdfast/adapters/caddylock => ../../adapters/caddylock
-	github.com/holdfast-go/holdfast/adapters/certmagiclock => ../../adapters/certmagiclock
-	github.com/holdfast-go/holdfast/adapters/gocronlock => ../../adapters/gocronlock
-	github.com/holdfast-go/holdfast/adapters/kubelock => ../../adapters/kubelock
-	github.com/holdfast-go/holdfast/adapters/migratelock => ../../adapters/migratelock
-	github.com/holdfast-go/holdfast/adapters/otellock => ../../adapters/otellock
-	github.com/holdfast-go/holdfast/adapters/promlock => ../../adapters/promlock
-	github.com/holdfast-go/holdfast/etcdlock => ../../etcdlock
-	github.com/holdfast-go/holdfast/redislock => ../../redislock
-)
-
 require (
 	github.com/caddyserver/caddy/v2 v2.11.9
 	github.com/caddyserver/certmagic v0.25.6

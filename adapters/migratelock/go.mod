@@ -6,5 +6,3 @@ require (
 	github.com/golang-migrate/migrate/v4 v4.20.1
 	github.com/holdfast-go/holdfast v0.0.0
 )
-
-replace github.com/holdfast-go/holdfast => ../..

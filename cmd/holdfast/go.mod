@@ -57,12 +57,3 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
 )
-
-replace (
-	github.com/holdfast-go/holdfast => ../..
-	github.com/holdfast-go/holdfast/redislock => ../../redislock
-)
-
-replace github.com/holdfast-go/holdfast/etcdlock => ../../etcdlock
-
-replace github.com/holdfast-go/holdfast/zklock => ../../zklock

@@ -25,8 +25,3 @@ require (
 	google.golang.org/grpc v1.83.2 // indirect
 	google.golang.org/protobuf v1.36.11 // indirect
 )
-
-replace (
-	github.com/holdfast-go/holdfast => ../..
-	github.com/holdfast-go/holdfast/etcdlock => ../../etcdlock
-)

@@ -9,8 +9,3 @@ require (
 )
 
 require golang.org/x/sys v0.47.0 // indirect
-
-replace (
-	github.com/holdfast-go/holdfast => ../..
-	github.com/holdfast-go/holdfast/redislock => ../../redislock
-)

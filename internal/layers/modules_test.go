@@ -39,17 +39,27 @@ func TestModulesAreInTheWorkspace(t *testing.T) {
 	}
 }
 
-// In this tree a module uses the others as they are here, also where there is no workspace.
-func TestModulesReplaceOurs(t *testing.T) {
+// Go.work alone has the modules of this tree use each other as they are here. The go command refuses to install a program
+// whose go.mod replaces anything, and asks for a version that nobody has published where go.work does not replace it.
+func TestGoWorkTiesModules(t *testing.T) {
+	work, required := read(t, "go.work"), 0
 	for _, name := range find(t, func(name string) bool { return path.Base(name) == "go.mod" }) {
-		mod := read(t, name)
-		for line := range strings.Lines(mod) {
-			ours, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "require "), " ")
-			_, isOurs := within(ours)
-			if isOurs && !strings.Contains(mod, "replace "+ours+" => ..") && !strings.Contains(mod, "\t"+ours+" => ..") {
-				t.Errorf("%s requires %s and does not replace it by a folder", name, ours)
+		for line := range strings.Lines(read(t, name)) {
+			line = strings.TrimPrefix(strings.TrimSpace(line), "require ")
+			ours, version, _ := strings.Cut(line, " ")
+			folder, isOurs := within(ours)
+			if strings.HasPrefix(line, "replace") || strings.Contains(line, "=>") {
+				t.Errorf("%s has a replacement: %s", name, line)
+			} else if isOurs && version != "" {
+				required++
+				if tie := "\t" + ours + " " + version + " => ./" + strings.TrimPrefix(folder, ".") + "\n"; !strings.Contains(work, tie) {
+					t.Errorf("%s requires %s, but go.work has no line %q; run: make tidy", name, line, tie)
+				}
 			}
 		}
+	}
+	if required < 20 {
+		t.Errorf("only %d requirements of ours were found", required)
 	}
 }
 

@@ -12,8 +12,3 @@ require (
 	golang.org/x/net v0.61.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 )
-
-replace (
-	github.com/holdfast-go/holdfast => ../..
-	github.com/holdfast-go/holdfast/redislock => ../../redislock
-)

@@ -14,7 +14,3 @@ require (
 	go.uber.org/atomic v1.12.0 // indirect
 	golang.org/x/sys v0.48.0 // indirect
 )
-
-replace github.com/holdfast-go/holdfast => ../..
-
-replace github.com/holdfast-go/holdfast/redislock => ..

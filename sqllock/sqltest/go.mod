@@ -26,5 +26,3 @@ require (
 	modernc.org/memory v1.12.1 // indirect
 	modernc.org/sqlite v1.61.1
 )
-
-replace github.com/holdfast-go/holdfast => ../..

@@ -1,0 +1,66 @@
+package released
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// The command, installed by its path and version, says which it is, and locks.
+func TestInstall(t *testing.T) {
+	n := arrive(t)
+	n.run(t, "go", "install", root+"/cmd/holdfast@"+version)
+	holdfast := filepath.Join(n.folder, "bin", "holdfast")
+	if said := n.run(t, holdfast, "version"); !strings.HasPrefix(said, "holdfast "+version+" ") {
+		t.Errorf("holdfast version says %q, want %s", said, version)
+	}
+	store := "file:" + filepath.Join(n.folder, "locks.db")
+	if said := n.run(t, holdfast, "run", "--backend", store, "hello", "--", "echo", "hi"); said != "hi\n" {
+		t.Errorf("the job under the lock says %q", said)
+	}
+}
+
+const twelveLines = `package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/holdfast-go/holdfast"
+	_ "github.com/holdfast-go/holdfast/redislock"
+	_ "github.com/holdfast-go/holdfast/sqllock"
+	_ "modernc.org/sqlite"
+)
+
+func main() {
+	for _, url := range os.Args[1:] {
+		ctx := context.Background()
+		client, err := holdfast.Open(ctx, url)
+		if err != nil {
+			panic(err)
+		}
+		err = client.Mutex("orders/42").Do(ctx, func(ctx context.Context, lease *holdfast.Lease) error {
+			_, err := fmt.Println("held with token", lease.Token())
+			return err
+		})
+		fmt.Println(err, client.Close(ctx))
+	}
+}
+`
+
+// A small program, which needs nothing but go mod tidy, locks on a file and on a Redis server.
+func TestProgram(t *testing.T) {
+	redis := servers.Redis(t)
+	n := arrive(t).in(t, "program", map[string]string{"go.mod": "module example.com/program\n\ngo 1.26.0\n", "main.go": twelveLines})
+	n.run(t, "go", "get", root+"@"+version)
+	n.run(t, "go", "mod", "tidy")
+	n.run(t, "go", "build", "-o", "program", ".")
+	said := n.run(t, filepath.Join(n.folder, "program"), "file:"+filepath.Join(n.folder, "locks.db"), "redis://"+redis.Addr)
+	if want := regexp.MustCompile(`^(held with token \d+\n<nil> <nil>\n){2}$`); !want.MatchString(said) {
+		t.Errorf("the program says %q, want %s", said, want)
+	}
+}
