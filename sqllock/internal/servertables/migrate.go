@@ -19,7 +19,7 @@ import (
 // program works with the revision that it knows and with later ones.
 const (
 	format   = 1
-	revision = 10
+	revision = 11
 	prefix   = "holdfast1_"
 )
 

@@ -28,7 +28,10 @@ var MySQL = &Dialect{
 	anew:    dropped,
 	preface: "-- Makes what Holdfast needs in this database. Run it, as in: mysql DATABASE < FILE\n\n",
 	ended:   endedByDelimiter,
-	helpers: []routine{"shorten", "finish", "bury", "grant", "settle", "pass", "enter", "state", "hang", "withdraw"},
+	helpers: []routine{
+		"shorten", "finish", "bury", "grant", "settle", "pass", "enter", "state", "hang", "withdraw",
+		"passany", "extend", "hangany",
+	},
 	busy:    []string{"1213", "1020", "3101"},
 	stuck:   []string{"1205"},
 	lost:    []string{"1047", "1290", "1792", "1836", "3100"},

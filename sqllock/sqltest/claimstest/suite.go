@@ -66,6 +66,7 @@ var use = []test{
 	{"undone by server", testUndoneByServer},
 	{"read only", testReadOnly},
 	{"busy rows among many", testBusyRowsAmongMany},
+	{"renewals together", testRenewalsTogether},
 	{"sweeping waits alone", testSweepingWaitsAlone},
 	{"sessions killed", testSessionsKilled},
 	{"dead flows", testDeadFlows},
