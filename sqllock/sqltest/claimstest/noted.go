@@ -208,6 +208,7 @@ func testNotedAheadOfTheDead(t *testing.T, s Store) {
 // A release that has to wait for another transaction looks at what that has done.
 func testReleaseLooksLate(t *testing.T, s Store) {
 	d, db := s.client(t), s.admin(t)
+	changeAll(t, db, s.Rival.Prepare)
 	held := request(t, d, mutex(t.Name()), true)
 	request(t, d, mutex(t.Name()), false)
 	tx := s.rival(t, db)
@@ -216,4 +217,29 @@ func testReleaseLooksLate(t *testing.T, s Store) {
 	answer := s.ask(t, db, func(ctx context.Context) error { return wantGone(d.Release(ctx, held)) })
 	execute(t, tx, "DELETE FROM holdfast_claims WHERE id = '"+held.ID+"'")
 	finish(t, tx, "a release", answer)
+}
+
+// A long line that nobody joins leaves no crowd of claims to whoever comes next: some releases are noted, and then one carries
+// these out.
+func testFewAreNoted(t *testing.T, s Store) {
+	const waiting, most = 450, 200
+	d, db := s.client(t), s.admin(t)
+	line := []driver.Claim{request(t, d, mutex(t.Name()), true)}
+	for range waiting {
+		line = append(line, request(t, d, mutex(t.Name()), false))
+	}
+	noted := fmt.Sprintf("SELECT COUNT(*) FROM holdfast_claims c JOIN holdfast_locks l ON l.name = c.name"+
+		" WHERE c.name = '%s' AND c.token <= l.released", t.Name())
+	greatest := int64(0)
+	for _, c := range line {
+		release(t, d, c)
+		greatest = max(greatest, number(t, db, noted))
+	}
+	if greatest < most/2 || greatest > most {
+		t.Errorf("%d releases were noted at a time, want %d at most, and not many fewer", greatest, most)
+	}
+	if n := number(t, db, "SELECT COUNT(*) FROM holdfast_claims WHERE name = '"+t.Name()+"'"); n != 0 {
+		t.Errorf("%d claims are left", n)
+	}
+	release(t, d, request(t, d, mutex(t.Name()), true))
 }

@@ -48,6 +48,7 @@ var use = []test{
 	{"noted", testNoted},
 	{"noted is not listed", testNotedIsNotListed},
 	{"notes in a row", testNotesInARow},
+	{"few are noted", testFewAreNoted},
 	{"noted ahead of the dead", testNotedAheadOfTheDead},
 	{"release looks late", testReleaseLooksLate},
 	{"connections", testConnections},

@@ -81,7 +81,7 @@ func testReap(t *testing.T, s Store) {
 	used := mutex(t.Name() + " used")
 	release(t, d, request(t, d, used, true))
 	gone, left := mutex(t.Name()+" left"), mutex(t.Name()+" left")
-	gone.TTL, left.TTL = 100*time.Millisecond, 200*time.Millisecond
+	left.TTL = 100 * time.Millisecond
 	gone = request(t, d, gone, true)
 	request(t, d, left, false)
 	release(t, d, gone) // only noted, since one is queued behind it, who never asks again

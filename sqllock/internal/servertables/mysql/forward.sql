@@ -20,6 +20,12 @@ BEGIN
 		) THEN
 			ALTER TABLE holdfast_claims ADD COLUMN detached TINYINT NOT NULL DEFAULT 0;
 		END IF;
+		IF NOT EXISTS (
+			SELECT 1 FROM information_schema.COLUMNS
+			WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'holdfast_locks' AND COLUMN_NAME = 'noted'
+		) THEN
+			ALTER TABLE holdfast_locks ADD COLUMN noted BIGINT NOT NULL DEFAULT 0;
+		END IF;
 		IF EXISTS (
 			SELECT 1 FROM information_schema.STATISTICS
 			WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'holdfast_claims' AND INDEX_NAME = 'holdfast_claims_deadline'

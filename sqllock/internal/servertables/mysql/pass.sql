@@ -12,6 +12,6 @@ BEGIN
 		token = VALUES(token), released = VALUES(released),
 		deadline = GREATEST(holdfast_ends.deadline, VALUES(deadline));
 	DELETE FROM holdfast_claims WHERE name = p_name AND granted IN (0, 1) AND token <= p_released;
-	UPDATE holdfast_locks SET released = 0 WHERE name = p_name;
+	UPDATE holdfast_locks SET released = 0, noted = 0 WHERE name = p_name;
 	CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
 END

@@ -1,14 +1,15 @@
 -- Releases a claim. Where it has its lock to itself, and another was queued behind it, that is only noted in the row of the
 -- lock: from then on it has ended, and the next one has the lock, though its row does not say so yet. Whoever enters the
--- queue next carries that out. The clock may be read before the row is locked: the claim is over either way. Any other claim
--- goes the longer way, withdraw. Takes name, ID, token or 0, TTL, and how many bells it has in this session: the first is for
--- its end, the second for its grant. Returns nothing, or 1 when it had ended otherwise.
+-- queue next carries that out; 200 are noted at most, so that this does not take long. The clock may be read before the row is
+-- locked: the claim is over either way. Any other claim goes the longer way, withdraw. Takes name, ID, token or 0, TTL, and how
+-- many bells it has in this session: the first is for its end, the second for its grant. Returns nothing, or 1 when it had ended
+-- otherwise.
 CREATE PROCEDURE holdfast1_release(
 	p_name VARBINARY(1024), p_id VARBINARY(64), p_token BIGINT, p_ttl BIGINT, p_bells TINYINT
 ) SQL SECURITY INVOKER
 BEGIN
-	UPDATE holdfast_locks l STRAIGHT_JOIN holdfast_claims c SET l.released = p_token
-	WHERE l.name = p_name AND l.token > p_token AND l.released < p_token
+	UPDATE holdfast_locks l STRAIGHT_JOIN holdfast_claims c SET l.released = p_token, l.noted = l.noted + 1
+	WHERE l.name = p_name AND l.token > p_token AND l.released < p_token AND l.noted < 200
 		AND c.name = p_name AND c.id = p_id AND c.token = p_token AND c.weight = c.units
 		AND c.deadline > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
 		AND (c.granted OR l.released > 0 AND NOT EXISTS (

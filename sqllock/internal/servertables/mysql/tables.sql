@@ -6,7 +6,8 @@
 CREATE TABLE IF NOT EXISTS holdfast_locks ( -- a row for each lock, which is locked by whoever changes its queue
 	name     VARBINARY(1024) NOT NULL PRIMARY KEY,
 	token    BIGINT          NOT NULL, -- the greatest so far
-	released BIGINT          NOT NULL  -- the token up to which claims were released, while some of them are still here; else 0
+	released BIGINT          NOT NULL, -- the token up to which claims were released, while some of them are still here; else 0
+	noted    BIGINT          NOT NULL DEFAULT 0 -- how many these are
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
 
 CREATE TABLE IF NOT EXISTS holdfast_claims ( -- the queues: a row for each claim, waiting or granted

@@ -26,6 +26,11 @@ BEGIN
 	) THEN
 		ALTER TABLE IF EXISTS holdfast_locks ADD COLUMN head bigint NOT NULL DEFAULT 0;
 	END IF;
+	IF NOT EXISTS (
+		SELECT FROM pg_attribute WHERE attrelid = to_regclass('holdfast_locks') AND attname = 'noted' AND NOT attisdropped
+	) THEN
+		ALTER TABLE IF EXISTS holdfast_locks ADD COLUMN noted bigint NOT NULL DEFAULT 0;
+	END IF;
 	IF to_regclass('holdfast_claims_deadline') IS NOT NULL THEN
 		DROP INDEX holdfast_claims_deadline;
 	END IF;

@@ -1,8 +1,8 @@
 -- Releases a claim, and rings its bells. Where it has its lock to itself, and another was queued behind it, that is only noted
 -- in the row of the lock: from then on it has ended, and the next one has the lock, though its row does not say so yet.
--- Whoever enters the queue next carries that out. Any other claim goes the longer way, withdraw. Takes name, ID, token or 0,
--- TTL, and how many bells it has in this session: the first is for its end, the second for its grant. Returns 0, or 1 when it
--- had ended otherwise.
+-- Whoever enters the queue next carries that out; 200 are noted at most, so that this does not take long. Any other claim goes
+-- the longer way, withdraw. Takes name, ID, token or 0, TTL, and how many bells it has in this session: the first is for its
+-- end, the second for its grant. Returns 0, or 1 when it had ended otherwise.
 CREATE FUNCTION holdfast1_release(p_name bytea, p_id text, p_token bigint, p_ttl bigint, p_bells bigint)
 RETURNS integer LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
@@ -10,8 +10,8 @@ DECLARE
 BEGIN
 	PERFORM FROM holdfast_locks WHERE name = p_name AND token > p_token FOR UPDATE; -- and then look at what is committed
 	IF FOUND THEN
-		UPDATE holdfast_locks l SET released = p_token FROM holdfast_claims c
-		WHERE l.name = p_name AND l.released < p_token
+		UPDATE holdfast_locks l SET released = p_token, noted = noted + 1 FROM holdfast_claims c
+		WHERE l.name = p_name AND l.released < p_token AND l.noted < 200
 			AND c.name = p_name AND c.id = p_id AND c.token = p_token AND c.weight = c.units AND c.deadline > holdfast1_now()
 			AND (c.granted OR l.released > 0 AND NOT EXISTS (
 				SELECT FROM holdfast_claims w

@@ -7,7 +7,8 @@ CREATE TABLE IF NOT EXISTS holdfast_locks ( -- a row for each lock, which is loc
 	name     bytea  NOT NULL PRIMARY KEY,
 	token    bigint NOT NULL, -- the greatest so far
 	released bigint NOT NULL, -- the token up to which claims were released, while some of them are still here; else 0
-	head     bigint NOT NULL DEFAULT 0 -- no claim here has a lesser token: from it on there are few dead rows
+	head     bigint NOT NULL DEFAULT 0, -- no claim here has a lesser token: from it on there are few dead rows
+	noted    bigint NOT NULL DEFAULT 0 -- how many claims were released and are still here
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01,
 	autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
