@@ -67,7 +67,7 @@ func (d *Driver) pick(kvs []*mvccpb.KeyValue, c driver.Claim) (s seat, ok bool) 
 	return s, false
 }
 
-// seatOf is what a key alone tells, and the record if it can be read.
+// seatOf is what a key tells by itself, with the record if it can be read.
 func seatOf(kv *mvccpb.KeyValue, id string) seat {
 	s := seat{
 		id: id, key: string(kv.Key), token: uint64(kv.CreateRevision), mod: kv.ModRevision,
@@ -79,14 +79,14 @@ func seatOf(kv *mvccpb.KeyValue, id string) seat {
 	return s
 }
 
-// errNewLeaseLost says nothing about the claim, which is where it was.
+// errNewLeaseLost says nothing about the claim: that is where it was.
 var errNewLeaseLost = errors.New("the lease ended before a claim was attached to it; ask again")
 
-// errLeftAlone says that a claim stays as it is, since it was left alone after the request was sent.
+// errLeftAlone says that a claim stays as it is, because it was left alone after the request was sent.
 var errLeftAlone = errors.New("the claim was left alone")
 
-// attach attaches a claim to the lease for the TTL that a renewal names: that has changed, or the claim was another
-// client's.
+// attach moves a claim to the lease for the TTL that a renewal names, because the TTL has changed or the claim was
+// another client's.
 func (d *Driver) attach(ctx context.Context, e *claim, own seat, c driver.Claim) error {
 	if own.Detached && !c.Detached {
 		return errLeftAlone
@@ -120,8 +120,8 @@ func (d *Driver) attach(ctx context.Context, e *claim, own seat, c driver.Claim)
 	return extended(ctx)
 }
 
-// notesFor returns the lease for the note of a claim's end, for as long as a request may be late that was there before its TTL
-// becomes shorter; nil when it does not.
+// notesFor returns the lease of the tombstone for a claim whose TTL becomes shorter: it lives for as long as a
+// request with the longer TTL may be late. nil when the TTL does not become shorter.
 func (d *Driver) notesFor(ctx context.Context, e *claim, own seat, c driver.Claim) (*lease, error) {
 	longest := e.HadTTL(time.Duration(own.TTL) * time.Millisecond)
 	if longest <= c.TTL {
@@ -134,12 +134,12 @@ func (d *Driver) notesFor(ctx context.Context, e *claim, own seat, c driver.Clai
 	return l, l.extend(longest)(ctx)
 }
 
-// attachOnce does so unless the record has changed since it was read, and then reads it again.
+// attachOnce moves the claim, unless its record has changed after it was read; then it reads the record again.
 func (d *Driver) attachOnce(ctx context.Context, e *claim, own *seat, l, notes *lease, c driver.Claim) (bool, error) {
 	own.TTL, own.Format, own.Detached = driver.Milliseconds(c.TTL), d.format, c.Detached
 	changes := []clientv3.Op{clientv3.OpPut(own.key, encode(own.record), clientv3.WithLease(l.id))}
 	if notes != nil {
-		changes = append(changes, e.buryAhead(notes))
+		changes = append(changes, e.putTombstoneAhead(notes))
 	}
 	unchanged := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(own.key), "=", own.mod)}
 	answer, _, err := d.commit(ctx, unchanged, changes, []clientv3.Op{clientv3.OpGet(own.key)})
@@ -159,7 +159,7 @@ func (d *Driver) attachOnce(ctx context.Context, e *claim, own *seat, l, notes *
 	return false, nil
 }
 
-// attached notes the leases of the claim, and of the note of its end if there is one.
+// attached notes the lease of the claim, and that of its tombstone if there is one.
 func (e *claim) attached(l, notes *lease) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// While a majority serves, no holder loses its lock, and a lock that is free can be had, whatever befalls one member: also
-// in the worst of elections, and with another attempt after it.
+// While a majority serves, no holder loses its lock, and a lock that is free can be had, whatever befalls one
+// member: also in the worst of elections, and with another attempt after it.
 func TestOneMemberFails(t *testing.T) {
 	apart.Run(t, apart.Ensemble{
 		Start:    func(t *testing.T) ([]*servers.Server, *servers.Network) { return servers.EtcdApart(t, 3) },

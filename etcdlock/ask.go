@@ -13,21 +13,21 @@ import (
 
 // How long members may be silent.
 const (
-	// silence is how long a member may take until another one is asked, too. A member that is cut off from the others,
-	// stopped, or waits for its disk, may not answer for ever; an election takes a second or two.
+	// silence is how long a member may take until another one is asked, too. A member that is cut off, is stopped
+	// or waits for its disk may never answer; an election takes a second or two.
 	silence = 500 * time.Millisecond
 
-	// attemptTime is how long all but the first may take until they are asked anew: during an election, members forget
-	// what they were asked.
+	// attemptTime is how long all but the first may take until they are asked anew: during an election, members
+	// forget what they were asked.
 	attemptTime = 3 * silence
 )
 
-// A question is put to one member after the other, or to several at the same time, and must mean the same however often it
-// arrives. The context demands that the member knows a leader.
+// A question is put to one member after the other, or to several at the same time, and must mean the same however
+// often it arrives. The context demands that the member knows a leader.
 type question[T any] func(context.Context, *member) (T, error)
 
-// ask puts a question until a member answers or ctx ends. again says that it was put more than once, and may have arrived
-// before, or may still.
+// ask puts a question until a member answers or ctx ends. again says that it was put more than once, and may have
+// arrived before, or may still.
 func ask[T any](ctx context.Context, d *Driver, q question[T]) (answer T, again bool, err error) {
 	m, several := d.members.first()
 	ctx = clientv3.WithRequireLeader(ctx)
@@ -189,9 +189,11 @@ func (d *Driver) do(ctx context.Context, op clientv3.Op) (answer clientv3.OpResp
 }
 
 // commit does a transaction. again is as that of ask.
-func (d *Driver) commit(ctx context.Context, ifs []clientv3.Cmp, then, otherwise []clientv3.Op) (*clientv3.TxnResponse, bool, error) {
-	answer, again, err := d.do(ctx, clientv3.OpTxn(ifs, then, otherwise))
-	return answer.Txn(), again, err
+func (d *Driver) commit(
+	ctx context.Context, ifs []clientv3.Cmp, then, otherwise []clientv3.Op,
+) (answer *clientv3.TxnResponse, again bool, err error) {
+	done, again, err := d.do(ctx, clientv3.OpTxn(ifs, then, otherwise))
+	return done.Txn(), again, err
 }
 
 // get reads.

@@ -21,11 +21,11 @@ func (d *Driver) Break(ctx context.Context, name, id string) error {
 	case !ok:
 		return driver.ErrGone
 	}
-	end := d.keys.tomb(name, id)
+	end := d.keys.tombstone(name, id)
 	answer, again, err := d.finish(ctx, ending{
-		there:  is(s.key, s.token),
-		remove: clientv3.OpDelete(s.key),
-		tomb:   end, note: tomb{Token: s.token}, ttl: s.lifetimeOfNote(),
+		there:     is(s.key, s.token),
+		remove:    clientv3.OpDelete(s.key),
+		tombstone: end, note: tombstone{Token: s.token}, ttl: s.lifetimeOfNote(),
 		otherwise: func(clientv3.LeaseID) []clientv3.Op { return []clientv3.Op{clientv3.OpGet(end)} },
 	})
 	switch {
@@ -41,6 +41,6 @@ func (d *Driver) Break(ctx context.Context, name, id string) error {
 
 // isBroken reports whether the note of a claim's end says that it was not released.
 func (d *Driver) isBroken(r *pb.RangeResponse, token uint64) bool {
-	var note tomb
+	var note tombstone
 	return len(r.Kvs) > 0 && d.decode(r.Kvs[0], &note.Format, &note) == nil && !note.Released && note.Token == token
 }

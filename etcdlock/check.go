@@ -55,7 +55,8 @@ func mayNotSee(findings *[]driver.Finding, what string, err error) error {
 	if !errors.Is(err, rpctypes.ErrPermissionDenied) {
 		return explain(err)
 	}
-	*findings = append(*findings, driver.Finding{Level: driver.Warning, Fact: "this user may not see the cluster's " + what,
+	*findings = append(*findings, driver.Finding{
+		Level: driver.Warning, Fact: "this user may not see the cluster's " + what,
 		Advice: "check once as a user with the role root"})
 	return nil
 }
@@ -77,10 +78,12 @@ func checkVersion(endpoint string, status *clientv3.StatusResponse) driver.Findi
 	switch {
 	case status.Leader == 0:
 		return driver.Finding{Level: driver.Unsafe, Fact: endpoint + " knows no leader",
-			Advice: "start the others, or let them reach each other: without a majority no lock is taken, and those that are held are lost"}
+			Advice: "start the others, or let them reach each other: without a majority no lock can be taken, " +
+				"and those that are held are lost"}
 	case revokesLate(status.Version):
 		return driver.Finding{Level: driver.Unsafe, Fact: endpoint + " runs etcd " + status.Version,
-			Advice: "update to 3.4.31, 3.5.13 or newer: after a pause a leader that was replaced could revoke leases that were kept alive"}
+			Advice: "update to 3.4.31, 3.5.13 or newer: after a pause, a leader that was replaced could revoke leases " +
+				"that were kept alive"}
 	default:
 		return driver.Finding{Level: driver.Fine, Fact: endpoint + " runs etcd " + status.Version}
 	}

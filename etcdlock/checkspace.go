@@ -18,7 +18,8 @@ const (
 	// nearlyFull is the part of it, in percent, from which on something should be done.
 	nearlyFull = 75
 
-	// youngHistory is how many revisions a store may have without ever having been compacted: about half as many cycles.
+	// youngHistory is how many revisions a store may have without ever having been compacted: about half as many
+	// cycles.
 	youngHistory = 5000
 )
 
@@ -28,16 +29,18 @@ func checkStore(endpoint string, status *clientv3.StatusResponse) driver.Finding
 	if quota <= 0 {
 		quota, told = usualQuota, ", if it is the default"
 	}
-	f := driver.Finding{Fact: fmt.Sprintf("the store of %s has %d MiB of its quota of %d MiB%s", endpoint, status.DbSize>>20, quota>>20, told)}
+	f := driver.Finding{Fact: fmt.Sprintf("the store of %s has %d MiB of its quota of %d MiB%s",
+		endpoint, status.DbSize>>20, quota>>20, told)}
 	if status.DbSize > quota/100*nearlyFull {
 		f.Level = driver.Warning
-		f.Advice = "compact its history and run etcdctl defrag, or raise --quota-backend-bytes: when the store is full, no lock can be taken"
+		f.Advice = "compact its history and run etcdctl defrag, or raise --quota-backend-bytes: " +
+			"when the store is full, no lock can be taken"
 	}
 	return f
 }
 
-// checkHistory looks whether the history is ever compacted: each cycle of a lock adds to it, and etcd keeps all of it unless
-// told otherwise. How it was told cannot be asked.
+// checkHistory looks whether the history is ever compacted: each cycle of a lock adds to it, and etcd keeps all of
+// it unless told otherwise. How it was told cannot be asked.
 func (d *Driver) checkHistory(ctx context.Context) (findings []driver.Finding, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -52,7 +55,8 @@ func (d *Driver) checkHistory(ctx context.Context) (findings []driver.Finding, e
 	}
 	return []driver.Finding{{
 		Level: driver.Warning, Fact: fmt.Sprintf("the history was never compacted; it has %d revisions", answer.Header.Revision),
-		Advice: "start etcd with --auto-compaction-retention=1h, or compact it by a job: each time a lock is taken and released adds 2 " +
+		Advice: "start etcd with --auto-compaction-retention=1h, or compact it by a job: " +
+			"each time a lock is taken and released adds 2 " +
 			"revisions and about 700 bytes, and a store that is full takes no locks",
 	}}, nil
 }

@@ -13,25 +13,26 @@ import (
 // A claim is what this client knows of a claim that it requested.
 type claim struct {
 	leased.Claim
-	d     *Driver
-	queue string // what the keys of the lock's queue begin with
-	keys  string // what the key begins with, whichever client made it
-	key   string
-	tomb  string
-	alone bool // it shares with nobody
+	d         *Driver
+	queue     string // what the keys of the lock's queue begin with
+	keys      string // what the key begins with, whichever client made it
+	key       string
+	tombstone string
+	alone     bool // it shares with nobody
 
 	// Guarded by leased.Claim.Alone.
 	lifetime context.Context // of the watches; nil until there is one
-	self     *follow         // watches the key
-	ahead    *follow         // watches what the claim waits for
+	self     *watcher        // watches the key
+	ahead    *watcher        // watches what the claim waits for
 	due      bool            // a look is due, whatever was read before
 
 	mu    sync.Mutex
 	lease *lease
-	notes *lease // has a note of the end already, since the TTL was shortened; nil when there is none
+	notes *lease // keeps a tombstone that was made when the TTL became shorter; nil when there is none
 }
 
-// enter notes a claim on this lease, or returns what is known of it already. key is its key if it has one.
+// enter notes a claim on this lease, or returns what is known of it already. key is where another client has put
+// it; empty for a claim that is to be put.
 func (d *Driver) enter(c driver.Claim, key string, token uint64, l *lease) *claim {
 	e, known := d.claims.Enter(c, func() *claim {
 		if key == "" {
@@ -39,7 +40,7 @@ func (d *Driver) enter(c driver.Claim, key string, token uint64, l *lease) *clai
 		}
 		e := &claim{
 			d: d, queue: d.keys.queue(c.Name), keys: d.keys.claim(c.Name, c.ID), key: key,
-			tomb: d.keys.tomb(c.Name, c.ID), lease: l, alone: c.Weight == c.Limit,
+			tombstone: d.keys.tombstone(c.Name, c.ID), lease: l, alone: c.Weight == c.Limit,
 		}
 		e.Begin(leased.IDOf(c), c.TTL, e.expire)
 		e.Answered(token)
@@ -51,14 +52,14 @@ func (d *Driver) enter(c driver.Claim, key string, token uint64, l *lease) *clai
 	return e
 }
 
-// bury is for a claim whose end the server keeps no note of, since its lease is gone: it is remembered here, for as long
-// as a late request may come.
-func (e *claim) bury() {
+// rememberEnd ends a claim for which the server may have no tombstone, because its lease is gone. The end is
+// remembered here, for as long as a late request may come.
+func (e *claim) rememberEnd() {
 	e.keepNote()
 	e.d.claims.Remember(e)
 }
 
-// isGone reports whether the claim has ended, and notes it when that is since its lease is gone.
+// isGone reports whether the claim has ended. A claim whose lease is gone has, and that is noted.
 func (e *claim) isGone() bool {
 	if e.IsOver() {
 		return true
@@ -66,7 +67,7 @@ func (e *claim) isGone() bool {
 	if !e.leased().isLost() {
 		return false
 	}
-	e.bury()
+	e.rememberEnd()
 	return true
 }
 
@@ -76,7 +77,7 @@ func (e *claim) leased() *lease {
 	return e.lease
 }
 
-// seat is the claim as the queue has it, for when it was just put there.
+// seat is the claim as the queue has it when it was just put there.
 func (e *claim) seat(r record, token uint64) seat {
 	return seat{record: r, id: e.ID, key: e.key, token: token, mod: int64(token), lease: e.leased().id}
 }

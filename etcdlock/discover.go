@@ -18,9 +18,9 @@ const (
 	secureService = "etcd-client-ssl"
 )
 
-// Discover looks up the servers of a domain by its DNS records of the type SRV, _etcd-client._tcp.<domain>, or, for those
-// that speak TLS, _etcd-client-ssl._tcp.<domain>. It returns them as endpoints for clientv3.Config. So does the URL's
-// parameter srv.
+// Discover looks up the servers of a domain by its DNS records of the type SRV, _etcd-client._tcp.<domain>, or,
+// for those that speak TLS, _etcd-client-ssl._tcp.<domain>. It returns them as endpoints for clientv3.Config. So
+// does the URL's parameter srv.
 func Discover(ctx context.Context, domain string, secure bool) ([]string, error) {
 	return lookUp(ctx, net.DefaultResolver, domain, secure)
 }
@@ -43,7 +43,8 @@ func lookUp(ctx context.Context, resolver *net.Resolver, domain string, secure b
 // discover looks up the servers of the domain that is the host of an URL.
 func discover(ctx context.Context, u *url.URL, secure bool) ([]string, error) {
 	if len(driver.Hosts(u, "2379")) != 1 || u.Port() != "" {
-		return nil, errors.New("with srv=true the URL should have one domain, and no port, like etcd://example.com?srv=true")
+		return nil, errors.New(
+			"with srv=true the URL should have one domain, and no port, like etcd://example.com?srv=true")
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()

@@ -13,20 +13,20 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// A Driver keeps queues of claims in etcd. Besides [driver.Driver] it is a [driver.Waiter], [driver.Listener], [driver.Renewer],
-// [driver.Watcher], [driver.Lister], [driver.Breaker], [driver.Revoker] and [driver.Checker]. All methods are safe for
-// concurrent use.
+// A Driver keeps queues of claims in etcd. Besides [driver.Driver] it is a [driver.Waiter], [driver.Listener],
+// [driver.Renewer], [driver.Watcher], [driver.Lister], [driver.Breaker], [driver.Revoker] and [driver.Checker].
+// All methods are safe for concurrent use.
 type Driver struct {
-	client   *clientv3.Client
-	members  *members
-	owned    bool // Close closes the client
-	keys     keyspace
-	format   int
-	lifetime context.Context // ends with Close
-	end      context.CancelFunc
-	running  leased.Group
-	traits   func() driver.Traits
-	ears     *ears
+	client        *clientv3.Client
+	members       *members
+	owned         bool // Close closes the client
+	keys          keyspace
+	format        int
+	lifetime      context.Context // ends with Close
+	end           context.CancelFunc
+	running       leased.Group
+	traits        func() driver.Traits
+	subscriptions *subscriptions
 
 	claims leased.Claims[*claim]
 
@@ -47,7 +47,8 @@ var (
 	_ driver.Checker  = (*Driver)(nil)
 )
 
-// New returns a driver on a client that the caller opened, and closes, after the driver. Nothing is sent yet.
+// New returns a driver on a client that the caller opened. The caller closes the driver first, and then the
+// client. Nothing is sent yet.
 func New(client *clientv3.Client, opts *Options) (*Driver, error) {
 	if client == nil {
 		return nil, errors.New("etcdlock: the client is nil; open one with clientv3.New")
@@ -64,7 +65,7 @@ func New(client *clientv3.Client, opts *Options) (*Driver, error) {
 		client: client, members: members, keys: keys, format: recordFormat,
 		slots: make(map[int64]*slot), shelves: make(map[int64]*shelf),
 	}
-	d.ears = newEars(d)
+	d.subscriptions = newSubscriptions(d)
 	d.lifetime, d.end = context.WithCancel(context.Background())
 	d.traits = sync.OnceValue(d.learnTraits)
 	return d, nil
@@ -75,15 +76,16 @@ const (
 	maxTTL  = 366 * 24 * time.Hour
 	maxName = 1024
 
-	// usualMinTTL is the shortest lease of a server with default settings, for when it cannot be asked.
+	// usualMinTTL is the shortest lease of a server with default settings. It is assumed when the server cannot be
+	// asked.
 	usualMinTTL = 2 * time.Second
 
 	// learnTimeout bounds the question for the shortest lease.
 	learnTimeout = 5 * time.Second
 )
 
-// Traits returns facts about the driver. The first call asks the server for its shortest lease, which follows from its
-// election timeout, and may take a moment.
+// Traits returns facts about the driver. The first call may take a moment: it asks the server for its shortest
+// lease, which follows from the election timeout.
 func (d *Driver) Traits() driver.Traits { return d.traits() }
 
 func (d *Driver) learnTraits() driver.Traits {
@@ -121,7 +123,8 @@ func (d *Driver) shortestLease(ctx context.Context) (time.Duration, error) {
 	return time.Duration(granted.TTL) * time.Second, nil
 }
 
-// Close ends all waits, and closes the connection unless it was passed to New. Claims live until their TTL.
+// Close ends all waits, and closes the connection unless it was passed to New. Claims that are left end with their
+// TTL.
 func (d *Driver) Close() error {
 	d.end()
 	d.running.Wait()
@@ -133,7 +136,7 @@ func (d *Driver) Close() error {
 	return nil
 }
 
-// begin checks a claim before anything is sent.
+// begin checks a claim before anything is sent about it.
 func (d *Driver) begin(ctx context.Context, c driver.Claim) error {
 	if err := d.open(ctx); err != nil {
 		return err

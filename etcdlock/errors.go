@@ -50,12 +50,14 @@ func memberAnswered(err error) bool {
 	switch {
 	case err == nil:
 		return true
-	case errors.Is(err, rpctypes.ErrNotLeader), errors.Is(err, rpctypes.ErrNotCapable), errors.Is(err, rpctypes.ErrTooManyRequests),
+	case errors.Is(err, rpctypes.ErrNotLeader), errors.Is(err, rpctypes.ErrNotCapable),
+		errors.Is(err, rpctypes.ErrTooManyRequests),
 		status.Convert(err).Message() == learner:
 		return false
 	}
 	switch code(err) {
-	case codes.Unavailable, codes.Canceled, codes.DeadlineExceeded, codes.Aborted, codes.Internal, codes.DataLoss, codes.Unknown:
+	case codes.Unavailable, codes.Canceled, codes.DeadlineExceeded,
+		codes.Aborted, codes.Internal, codes.DataLoss, codes.Unknown:
 		return false
 	default:
 		return true

@@ -133,8 +133,8 @@ func newLossy(t *testing.T) lossy {
 	return l
 }
 
-// loses makes a call about c whose answer is swallowed. The connection may break before the server applied it, so that
-// is tried until it did, which applied tells.
+// loses makes a call about c whose answer is swallowed. The connection may break before the server applied it, so
+// that is tried until it did, which applied tells.
 func (l lossy) loses(t *testing.T, c driver.Claim, call func() error, applied func([]driver.Entry) bool) bool {
 	t.Helper()
 	l.proxy.DropNextReplyAfter([]byte(c.ID))

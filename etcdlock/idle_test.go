@@ -32,8 +32,8 @@ func cpu(t *testing.T, s *servers.Server) time.Duration {
 	return time.Duration(ticks) * time.Second / 100
 }
 
-// Those who wait in one queue cost the server at most 3% of a core where they are a thousand and have the TTL that is the
-// default. The server works in proportion to how many they are, and how often they renew.
+// Those who wait in one queue cost the server at most 3% of a core where they are a thousand and have the TTL that
+// is the default. The server works in proportion to how many they are, and how often they renew.
 func TestIdleWaiters(t *testing.T) {
 	t.Parallel()
 	server := servers.Etcd(t)

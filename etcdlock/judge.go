@@ -7,12 +7,12 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// markEvery is how many granted claims may follow one that notes its bounds, so that a claim behind them can be judged
-// by reading no more than these.
+// markEvery is how many granted claims may follow one that notes its bounds, so that a claim behind them can be
+// judged by reading no more than these.
 const markEvery = 16
 
-// judge is [leased.Judge] for a claim of which not all those ahead are known, which come newest first. complete says that
-// none are left out. ok is false when more of them must be read.
+// judge is [leased.Judge] for a claim of which not all those ahead are known, which come newest first. complete
+// says that none are left out. ok is false when more of them must be read.
 func judge(me seat, ahead []seat, complete bool) (v leased.Verdict, ok bool) {
 	if complete {
 		return judgeAll(me, ahead), true
@@ -70,8 +70,8 @@ func judgeSome(me seat, ahead []seat) (v leased.Verdict, ok bool) {
 // minRetry is when to ask again where nobody knows when the first of the claims ahead expires.
 const minRetry = time.Second
 
-// addUp adds the claim to the bounds that the nearest claim ahead noted, and to those between; ok is false when none of
-// them has.
+// addUp adds the claim to the bounds that the nearest claim ahead noted, and to those between; ok is false when
+// none of them has.
 func addUp(me seat, ahead []seat) (bounds leased.Bounds, ok bool) {
 	marked := nearestMark(ahead)
 	if marked < 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// drawSeats returns a queue, oldest first. Some of the granted claims note their bounds, as they were when more claims
-// were ahead of them.
+// drawSeats returns a queue, oldest first. Some of the granted claims note their bounds, as they were when more
+// claims were ahead of them.
 func drawSeats(r *rand.Rand) []seat {
 	limits := [][]int64{{1}, {3}, {driver.All}, {1, 2, 5}, {2, 3, driver.All}}[r.IntN(5)]
 	all := make([]seat, 1+r.IntN(9))

@@ -45,12 +45,12 @@ func (k keyspace) queue(name string) string {
 	return k.names() + driver.EncodeName(name, 0) + "/"
 }
 
-// claim is what the key of a claim begins with, whichever client made it: so one comparison over a range finds it. The
-// lease that it was made on follows.
+// claim is what the key of a claim begins with; the lease that it was made on follows. Whichever client made the
+// claim, one comparison over this range finds it.
 func (k keyspace) claim(name, id string) string { return k.queue(name) + id + "/" }
 
-// tomb is where the end of a claim is noted. No encoded name begins with a dot, so no queue is there.
-func (k keyspace) tomb(name, id string) string {
+// tombstone is where the end of a claim is noted. No encoded name begins with a dot, so no queue is there.
+func (k keyspace) tombstone(name, id string) string {
 	return k.ended() + driver.EncodeName(name, 0) + "/" + id
 }
 
@@ -64,14 +64,14 @@ func (k keyspace) ended() string {
 
 func hexLease(lease clientv3.LeaseID) string { return strconv.FormatInt(int64(lease), 16) }
 
-// peerKey reports whether a key is that of a concurrency.Mutex, and what comes before its lease.
+// peerKey takes the key of a concurrency.Mutex apart. ok is false when it is another key.
 func peerKey(kv *mvccpb.KeyValue) (queue, id string, ok bool) {
 	key := string(kv.Key)
 	cut := strings.LastIndexByte(key, '/') + 1
 	return key[:cut], key[cut:], cut > 1 && kv.Lease != 0 && key[cut:] == hexLease(clientv3.LeaseID(kv.Lease))
 }
 
-// claimKey takes the key of a claim of ours apart.
+// claimKey takes the key of a claim of Holdfast apart. ok is false when it is another key.
 func claimKey(key string) (queue, id string, ok bool) {
 	cut := strings.LastIndexByte(key, '/')
 	if cut < 0 {

@@ -23,9 +23,9 @@ func wholeSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / 
 
 var errLeaseLost = errors.New("the lease is gone")
 
-// A lease is what the claims of one TTL are attached to: when this process is gone, they end with it. It is extended
-// when a claim is requested or renewed, and kept alive a while longer, for the next claim. Others are for notes of ends: see
-// [Driver.noteLease].
+// A lease is what the claims of one TTL are attached to: when this process is gone, they end with it. It is
+// extended when a claim is requested or renewed, and kept alive a while longer, for the next claim. Others are for
+// notes of ends: see [Driver.noteLease].
 type lease struct {
 	d       *Driver
 	id      clientv3.LeaseID
@@ -53,8 +53,8 @@ func (d *Driver) leaseFor(ctx context.Context, ttl time.Duration) (*lease, error
 	return d.slot(leaseTime(ttl)).Await(ctx)
 }
 
-// leaseOf returns the lease to attach a claim to. One that is left alone has its own, which ends with its TTL, whatever
-// else this process holds, and for how long.
+// leaseOf returns the lease to attach a claim to. One that is left alone has its own, which ends with its TTL,
+// whatever else this process holds, and for how long.
 func (d *Driver) leaseOf(ctx context.Context, c driver.Claim) (*lease, error) {
 	if !c.Detached {
 		return d.leaseFor(ctx, c.TTL)
@@ -66,7 +66,7 @@ func (d *Driver) leaseOf(ctx context.Context, c driver.Claim) (*lease, error) {
 	return l, err
 }
 
-// serves reports whether a claim may be attached to this lease.
+// serves reports whether a claim may be attached to this lease, for the TTL and in the state that it has now.
 func (l *lease) serves(c driver.Claim) bool {
 	if l.own {
 		return c.Detached && l.seconds == wholeSeconds(c.TTL)
@@ -236,7 +236,7 @@ func (l *lease) lose() {
 const (
 	keepPart  = 3  // between two keep-alives
 	retryPart = 12 // between a failed one and the next
-	idleTimes = 2  // kept this many times its time after its last use, for the next claim, and so that notes live for a TTL
+	idleTimes = 2  // kept this many times its time after its last use: for the next claim, and for tombstones
 )
 
 // keep keeps the lease alive until it is lost, or nothing used it for a while. It ends with the driver.
@@ -293,8 +293,8 @@ func (l *lease) idle() bool {
 	return leased.Now().Sub(l.used) > idleTimes*l.ttl
 }
 
-// abandon gives up a lease that could not be kept alive. Whoever had claims on it has lost them by now, so it is
-// revoked as soon as the server can be reached: others need not wait for its end.
+// abandon gives up a lease that could not be kept alive. Its claims are lost by now, so it is revoked as soon as
+// the server can be reached: others need not wait for its end.
 func (l *lease) abandon() {
 	l.lose()
 	ctx, cancel := context.WithTimeout(l.d.lifetime, l.ttl)

@@ -12,9 +12,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Listen tells what happens to a claim, as [driver.Listener] says. However many there are to listen to, that takes one
-// stream and two goroutines: the watches of etcd's client take one each. With a client whose parts were replaced, such as
-// by package namespace, it takes a goroutine for each claim.
+// Listen tells what happens to a claim, as [driver.Listener] says. All claims share one stream and two goroutines,
+// where watches of etcd's client take a goroutine each. With a client whose parts were replaced, such as by
+// package namespace, each claim takes one.
 func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
 	if err := d.open(ctx); err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop
 	case err != nil:
 		return nil, err
 	case d.members.canMux():
-		return d.ears.listen(key, read+1, moved), nil
+		return d.subscriptions.listen(key, read+1, moved), nil
 	default:
 		return d.listenAlone(key, moved), nil
 	}
@@ -47,7 +47,7 @@ func (d *Driver) listenAlone(key string, moved func()) (stop func()) {
 	ctx, cancel := context.WithCancel(d.lifetime)
 	d.running.Go(func() {
 		for ctx.Err() == nil {
-			for r := range d.follow(ctx, key).news {
+			for r := range d.watch(ctx, key).news {
 				if r.Created || len(r.Events) > 0 {
 					moved()
 				}
@@ -58,106 +58,115 @@ func (d *Driver) listenAlone(key string, moved func()) (stop func()) {
 	return cancel
 }
 
-// ears listen for claims over one stream.
-type ears struct {
+// subscriptions are to claims of which somebody wants to hear, over one stream.
+type subscriptions struct {
 	d *Driver
 
 	mu     sync.Mutex
-	byKey  map[string]*ear
-	byID   map[int64]*ear
+	byKey  map[string]*subscription
+	byID   map[int64]*subscription
 	lastID int64
 	unsent []*pb.WatchRequest
 	wake   chan struct{} // has room for one: something is unsent
 	open   bool          // the stream, or it is about to be
 }
 
-// An ear is for what happens to one key.
-type ear struct {
+// A subscription is to what happens to one key.
+type subscription struct {
 	key       string
 	id        int64
 	since     int64 // the revision from which on something is news; zero: from when the server listens
 	listeners driver.Listeners
 }
 
-func newEars(d *Driver) *ears {
-	return &ears{d: d, byKey: make(map[string]*ear), byID: make(map[int64]*ear), wake: make(chan struct{}, 1)}
+func newSubscriptions(d *Driver) *subscriptions {
+	return &subscriptions{
+		d: d, wake: make(chan struct{}, 1),
+		byKey: make(map[string]*subscription), byID: make(map[int64]*subscription),
+	}
 }
 
-func (es *ears) listen(key string, since int64, moved func()) (stop func()) {
-	es.mu.Lock()
-	defer es.mu.Unlock()
-	e := es.byKey[key]
+func (ss *subscriptions) listen(key string, since int64, moved func()) (stop func()) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	e := ss.byKey[key]
 	if e == nil {
-		e = &ear{key: key, since: since}
-		es.byKey[key] = e
-		es.prick(e)
+		e = &subscription{key: key, since: since}
+		ss.byKey[key] = e
+		ss.subscribe(e)
 	} else {
 		moved() // others may have been told already of what the caller does not know
 	}
 	remove := e.listeners.Add(moved)
-	if !es.open {
-		es.open = true
-		es.d.running.Go(es.stay)
+	if !ss.open {
+		ss.open = true
+		ss.d.running.Go(ss.stay)
 	}
-	return sync.OnceFunc(func() { es.stop(e, remove) })
+	return sync.OnceFunc(func() { ss.stop(e, remove) })
 }
 
-// prick has the server listen for a key. es.mu is held.
-func (es *ears) prick(e *ear) {
-	delete(es.byID, e.id)
-	es.lastID++
-	e.id = es.lastID
-	es.byID[e.id] = e
-	es.send(e.create())
+// subscribe has the server listen for a key. ss.mu is held.
+func (ss *subscriptions) subscribe(e *subscription) {
+	delete(ss.byID, e.id)
+	ss.lastID++
+	e.id = ss.lastID
+	ss.byID[e.id] = e
+	ss.send(e.create())
 }
 
-func (e *ear) create() *pb.WatchRequest {
+func (e *subscription) create() *pb.WatchRequest {
 	return &pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{
 		CreateRequest: &pb.WatchCreateRequest{Key: []byte(e.key), StartRevision: e.since, WatchId: e.id},
 	}}
 }
 
-// send has a request sent. es.mu is held.
-func (es *ears) send(r *pb.WatchRequest) {
-	es.unsent = append(es.unsent, r)
+func (e *subscription) cancel() *pb.WatchRequest {
+	return &pb.WatchRequest{RequestUnion: &pb.WatchRequest_CancelRequest{
+		CancelRequest: &pb.WatchCancelRequest{WatchId: e.id},
+	}}
+}
+
+// send has a request sent. ss.mu is held.
+func (ss *subscriptions) send(r *pb.WatchRequest) {
+	ss.unsent = append(ss.unsent, r)
 	select {
-	case es.wake <- struct{}{}:
+	case ss.wake <- struct{}{}:
 	default: // that was said
 	}
 }
 
-func (es *ears) stop(e *ear, remove func()) {
-	es.mu.Lock()
-	defer es.mu.Unlock()
+func (ss *subscriptions) stop(e *subscription, remove func()) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
 	if remove(); !e.listeners.None() {
 		return
 	}
-	delete(es.byKey, e.key)
-	delete(es.byID, e.id)
-	es.send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_CancelRequest{CancelRequest: &pb.WatchCancelRequest{WatchId: e.id}}})
+	delete(ss.byKey, e.key)
+	delete(ss.byID, e.id)
+	ss.send(e.cancel())
 }
 
 // stay listens until the driver is closed, on one stream after the other.
-func (es *ears) stay() {
-	for es.d.lifetime.Err() == nil {
-		es.stream()
-		pause(es.d.lifetime)
+func (ss *subscriptions) stay() {
+	for ss.d.lifetime.Err() == nil {
+		ss.stream()
+		pause(ss.d.lifetime)
 	}
 }
 
 // stream listens until that fails.
-func (es *ears) stream() {
-	m, ctx, stop := es.d.members.listener(es.d.lifetime)
+func (ss *subscriptions) stream() {
+	m, ctx, stop := ss.d.members.listener(ss.d.lifetime)
 	defer stop()
 	s, err := m.watch.Watch(clientv3.WithRequireLeader(ctx))
 	if err != nil {
 		return
 	}
-	es.startAnew()
+	ss.startAnew()
 	sent := make(chan struct{})
-	es.d.running.Go(func() {
+	ss.d.running.Go(func() {
 		defer close(sent)
-		es.speak(s)
+		ss.sendAll(s)
 	})
 	defer func() {
 		stop()
@@ -168,52 +177,53 @@ func (es *ears) stream() {
 		if err != nil {
 			return
 		}
-		es.hear(r)
+		ss.deliver(r)
 	}
 }
 
 // startAnew has the server of a new stream listen for all keys, from where the last one ended.
-func (es *ears) startAnew() {
-	es.mu.Lock()
-	defer es.mu.Unlock()
-	es.unsent = nil
-	for _, e := range slices.Collect(maps.Values(es.byKey)) {
-		es.prick(e)
+func (ss *subscriptions) startAnew() {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	ss.unsent = nil
+	for _, e := range slices.Collect(maps.Values(ss.byKey)) {
+		ss.subscribe(e)
 	}
 }
 
-// speak sends what is to be sent, until the stream ends.
-func (es *ears) speak(s pb.Watch_WatchClient) {
+// sendAll sends what is to be sent, until the stream ends.
+func (ss *subscriptions) sendAll(s pb.Watch_WatchClient) {
 	for {
-		es.mu.Lock()
-		unsent := es.unsent
-		es.unsent = nil
-		es.mu.Unlock()
+		ss.mu.Lock()
+		unsent := ss.unsent
+		ss.unsent = nil
+		ss.mu.Unlock()
 		for _, r := range unsent {
 			if s.Send(r) != nil {
 				return
 			}
 		}
 		select {
-		case <-es.wake:
+		case <-ss.wake:
 		case <-s.Context().Done():
 			return
 		}
 	}
 }
 
-// hear tells those who listen. Where the history is gone in which there may have been news, that is news.
-func (es *ears) hear(r *pb.WatchResponse) {
-	es.mu.Lock()
-	defer es.mu.Unlock()
-	e := es.byID[r.WatchId]
+// deliver tells those who listen. Where the server has compacted a history in which there may have been news, they
+// are told.
+func (ss *subscriptions) deliver(r *pb.WatchResponse) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	e := ss.byID[r.WatchId]
 	if e == nil {
 		return
 	}
 	switch {
 	case r.Canceled && r.CompactRevision > 0:
 		e.since = 0
-		es.prick(e)
+		ss.subscribe(e)
 	case len(r.Events) > 0:
 		e.since = r.Header.Revision + 1
 		e.listeners.Call()

@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// A scope is how much of the queue is read to know how a claim stands. To find the newest of many keys the server looks at
-// all of them, so that is not asked for where less will do: thousands may wait in one queue.
+// A scope is how much of the queue is read to know how a claim stands. To find the newest of many keys the server
+// looks at all of them, so that is not asked for where less will do: thousands may wait in one queue.
 type scope int
 
 const (
@@ -113,8 +113,8 @@ func (d *Driver) isBlocked(q inquiry, own seat, kvs []*mvccpb.KeyValue) bool {
 	return ok && err == nil && (q.verdict.Until != leased.ItsTurn || s.Fits == nil)
 }
 
-// conclude notes what an inquiry found, and answers about the claim. When what it waited for has ended, that takes another
-// look.
+// conclude notes what an inquiry found, and answers about the claim. When what it waited for has ended, that takes
+// another look.
 func (d *Driver) conclude(ctx context.Context, q inquiry, v view) (driver.Status, error) {
 	e := q.claim
 	switch {

@@ -21,7 +21,7 @@ func (v view) worthMarking() bool {
 	return v.behind || nearest >= markEvery
 }
 
-// markAgain does so where it failed when the claim was granted: those behind it may wait for that alone.
+// markAgain marks a granted claim where that failed before: those behind it may wait for nothing else.
 func (d *Driver) markAgain(e *claim, v view) {
 	bounds := e.Bounds()
 	if v.behind && bounds != (leased.Bounds{}) && !v.own.exclusive() && v.own.Fits == nil {
@@ -29,20 +29,21 @@ func (d *Driver) markAgain(e *claim, v view) {
 	}
 }
 
-// mark notes in the key that the claim is granted, and its bounds. Should that fail, those behind read further, and
-// the next of them learns at its renewal.
+// mark notes in the key that the claim is granted, and its bounds. If that fails, those behind read further, and
+// the next of them learns of it when it is renewed.
 func (d *Driver) mark(e *claim, own seat, bounds leased.Bounds) {
 	ctx, cancel := context.WithTimeout(d.lifetime, e.leased().ttl/attemptPart)
 	defer cancel()
 	own.Fits = &bounds
-	d.rewrite(ctx, own) // see above
+	d.rewrite(ctx, own) // an error is no loss, as above
 }
 
 // rewrite changes the record of a claim that is as it was read, and reports whether it was.
 func (d *Driver) rewrite(ctx context.Context, s seat) (bool, error) {
 	s.Format = d.format
 	unchanged := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(s.key), "=", s.mod)}
-	answer, _, err := d.commit(ctx, unchanged, []clientv3.Op{clientv3.OpPut(s.key, encode(s.record), clientv3.WithIgnoreLease())}, nil)
+	change := clientv3.OpPut(s.key, encode(s.record), clientv3.WithIgnoreLease())
+	answer, _, err := d.commit(ctx, unchanged, []clientv3.Op{change}, nil)
 	if err != nil {
 		return false, explain(err)
 	}

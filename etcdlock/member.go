@@ -27,15 +27,16 @@ type member struct {
 	conn        *grpc.ClientConn // nil when the client's own is used
 
 	// Guarded by members.mu.
-	trust    context.Context // ends when others are preferred, since it does not answer; nil: it never does
+	trust    context.Context // ends when others are preferred, because this one does not answer; nil: it never ends
 	distrust context.CancelFunc
 }
 
-// whole is the client as it is, in place of a member: for the only server that there is, and for clients whose parts were
-// replaced, such as by package namespace.
+// whole stands for all members by the client itself: where there is one server only, and for a client whose parts
+// were replaced, such as by package namespace.
 func whole(client *clientv3.Client) *member {
 	m := &member{
-		kv: client.KV, lease: client.Lease, watcher: client.Watcher, cluster: client.Cluster, maintenance: client.Maintenance,
+		kv: client.KV, lease: client.Lease, watcher: client.Watcher,
+		cluster: client.Cluster, maintenance: client.Maintenance,
 		keepAlive: func(ctx context.Context, id clientv3.LeaseID) (int64, error) {
 			answer, err := client.KeepAliveOnce(ctx, id)
 			if err != nil {
@@ -102,7 +103,7 @@ func (m *member) hurryUp() {
 	}
 }
 
-// An impatient connection fails calls while there is none, since other members may answer.
+// An impatient connection fails calls at once while its server cannot be reached, because other members may answer.
 type impatient struct {
 	*grpc.ClientConn
 	failed func() // is told when a stream cannot begin
@@ -112,7 +113,9 @@ func (c impatient) Invoke(ctx context.Context, method string, args, reply any, o
 	return c.ClientConn.Invoke(ctx, method, args, reply, append(opts, grpc.WaitForReady(false))...)
 }
 
-func (c impatient) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+func (c impatient) NewStream(
+	ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption,
+) (grpc.ClientStream, error) {
 	s, err := c.ClientConn.NewStream(ctx, desc, method, append(opts, grpc.WaitForReady(false))...)
 	if status.Code(err) == codes.Unavailable {
 		c.failed()
@@ -120,7 +123,8 @@ func (c impatient) NewStream(ctx context.Context, desc *grpc.StreamDesc, method 
 	return s, err
 }
 
-// keepAliveOnce extends a lease. The client's own method asks again and again without a pause while there is no leader.
+// keepAliveOnce extends a lease. The client's own method asks again and again without a pause while there is no
+// leader.
 func keepAliveOnce(ctx context.Context, client pb.LeaseClient, id clientv3.LeaseID) (seconds int64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // which ends the stream

@@ -10,7 +10,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// members are the servers of a cluster. All calls go to one of them, another for each client, until it fails or hangs.
+// members are the servers of a cluster. All calls go to one of them, another for each client, until it fails or
+// hangs.
 type members struct {
 	client *clientv3.Client
 	plain  bool // its parts are those that it was made with
@@ -22,8 +23,8 @@ type members struct {
 	looked    time.Time
 }
 
-// newMembers makes connections to all servers of a client, or uses the client's own when there is but one, or when it was
-// changed by its owner.
+// newMembers makes connections to all servers of a client, or uses the client's own when there is but one, or when
+// it was changed by its owner.
 func newMembers(client *clientv3.Client) (*members, error) {
 	ms := &members{client: client, plain: isPlain(client), looked: time.Now()}
 	ms.endpoints = client.Endpoints()
@@ -62,7 +63,8 @@ func (ms *members) dial() error {
 	return nil
 }
 
-// refreshTime is how often to look whether the client has other endpoints, since it or its owner looked them up anew.
+// refreshTime is how often to look whether the client has other endpoints, because it or its owner looked them up
+// anew.
 const refreshTime = time.Second
 
 // refresh makes up for that. ms.mu is held.
@@ -131,7 +133,8 @@ func (ms *members) avoid(m *member) {
 	}
 }
 
-// listener returns the member to listen to, and a context that ends with ctx, or when that member is not to be trusted.
+// listener returns the member to listen to, and a context that ends with ctx, or when that member is not to be
+// trusted.
 func (ms *members) listener(ctx context.Context) (*member, context.Context, context.CancelFunc) {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// notesPerLease bounds how many notes end with one lease: etcd deletes all that a lease has in one step, and does nothing else
-// meanwhile.
+// notesPerLease bounds how many tombstones end with one lease: etcd deletes all that a lease has in one step, and
+// does nothing else meanwhile.
 const notesPerLease = 256
 
-// A shelf is the leases for notes of ends that are kept for one time. Notes are not deleted one by one: when a lease is
-// full it is not kept alive any more, and its notes end with it, a TTL after the last of them at least.
+// A shelf is the leases of tombstones that stay for one time. They are not deleted one by one: a lease that is
+// full is not kept alive any more, and its tombstones end with it, at least a TTL after the last of them was made.
 type shelf struct {
 	current *slot
 	taken   int   // places of current
 	next    *slot // granted in time; nil until half of the places are taken
 }
 
-// noteLease returns a lease for the note of an end, which the caller extends.
+// noteLease returns a lease for a tombstone, which the caller extends.
 func (d *Driver) noteLease(ctx context.Context, ttl time.Duration) (*lease, error) {
 	return d.place(ttl).Await(ctx)
 }
 
-// prepareNotes begins to grant the lease for notes that are kept for this long.
+// prepareNotes begins to grant the lease for tombstones that stay so long.
 func (d *Driver) prepareNotes(ttl time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -51,7 +51,7 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 		return nil, err
 	}
 	d.owned = true
-	if err := d.greet(ctx); err != nil {
+	if err := d.askFirst(ctx); err != nil {
 		err = d.whySilent(err)
 		d.Close()
 		return nil, fmt.Errorf("etcd does not answer: %w; is it running and reachable?%s", err, secure.hint(err))
@@ -59,8 +59,8 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 	return d, nil
 }
 
-// greet asks the server what it must be asked anyway.
-func (d *Driver) greet(ctx context.Context) error {
+// askFirst asks the server what it must be asked anyway, so that Open fails where no server answers.
+func (d *Driver) askFirst(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	minTTL, err := d.shortestLease(ctx)
@@ -73,7 +73,8 @@ func (d *Driver) greet(ctx context.Context) error {
 // reasonTime is for finding out why a server does not answer.
 const reasonTime = time.Second
 
-// whySilent adds to the error of a call that has waited for a connection why there is none, if a server is known for that.
+// whySilent adds to the error of a call that waited in vain for a connection why there was none. With several
+// servers there may be several reasons, and none is added.
 func (d *Driver) whySilent(err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) || len(d.client.Endpoints()) != 1 {
 		return err
@@ -85,19 +86,21 @@ func (d *Driver) whySilent(err error) error {
 		return err
 	}
 	defer m.close()
-	if _, reason := m.kv.Get(ctx, d.keys.names(), clientv3.WithKeysOnly(), clientv3.WithLimit(1)); code(reason) == codes.Unavailable {
+	_, reason := m.kv.Get(ctx, d.keys.names(), clientv3.WithKeysOnly(), clientv3.WithLimit(1))
+	if code(reason) == codes.Unavailable {
 		return fmt.Errorf("%w: %w", err, reason)
 	}
 	return err
 }
 
-// settings reads the URL.
+// settings reads what the URL says.
 func settings(ctx context.Context, u *url.URL) (config clientv3.Config, opts *Options, secure TLS, err error) {
 	p := driver.NewParams(u)
 	opts = &Options{Prefix: p.String("prefix", ""), Layout: Layout(p.String("layout", string(Native)))}
 	on := p.Bool("tls", false)
 	secure = TLS{
-		CA: p.String("ca", ""), Cert: p.String("cert", ""), Key: p.String("key", ""), ServerName: p.String("servername", ""),
+		CA: p.String("ca", ""), Cert: p.String("cert", ""), Key: p.String("key", ""),
+		ServerName: p.String("servername", ""),
 	}
 	srv, sync := p.Bool("srv", false), p.Duration("sync", 0)
 	if err := errors.Join(p.Err(), checkSync(sync)); err != nil {
@@ -105,7 +108,8 @@ func settings(ctx context.Context, u *url.URL) (config clientv3.Config, opts *Op
 	}
 	if path := strings.TrimSuffix(u.Path, "/"); path != "" {
 		if opts.Prefix != "" {
-			return config, nil, secure, errors.New("the URL has a path and the parameter prefix, which mean the same; give one")
+			return config, nil, secure, errors.New(
+				"the URL has a path and the parameter prefix; they mean the same, so give one")
 		}
 		opts.Prefix = path
 	}

@@ -13,12 +13,13 @@ import (
 
 // watching returns a claim whose own key is watched since this revision.
 func watching(since int64) *claim {
-	e := &claim{lease: &lease{lost: make(chan struct{})}, self: &follow{since: since}}
+	e := &claim{lease: &lease{lost: make(chan struct{})}, self: &watcher{since: since}}
 	e.Begin(leased.ID{}, time.Hour, func() {})
 	return e
 }
 
-// A renewal reads that the claim waits for P. P ends, and a look finds that it waits for Q. Then the renewal is noted.
+// A renewal reads that the claim waits for P. P ends, and a look finds that it waits for Q. Then the renewal is
+// noted.
 func TestOlderReadingIsNotedLater(t *testing.T) {
 	e := watching(5)
 	e.note(view{revision: 12, behind: true}, leased.Verdict{Watch: "Q"})
@@ -40,7 +41,7 @@ func TestLookIsDueAfterAnOlderReading(t *testing.T) {
 	e := watching(5)
 	only := &member{kv: unanswered{}}
 	e.d = &Driver{members: &members{list: []*member{only}, current: only}}
-	e.ahead = &follow{key: "Q", since: 12}
+	e.ahead = &watcher{key: "Q", since: 12}
 	e.note(view{revision: 12}, leased.Verdict{Watch: "Q", Sure: true})
 	if _, err := e.lookAgain(context.Background()); err == nil {
 		t.Fatal("the look is answered")
@@ -51,15 +52,16 @@ func TestLookIsDueAfterAnOlderReading(t *testing.T) {
 	}
 }
 
-// The claim waits for P, behind Q. A renewal that was sent when P had ended finds Q alone ahead; then the claim hears of P.
+// The claim waits for P, behind Q. A renewal that was sent when P had ended finds Q alone ahead; then the claim
+// hears of P.
 func TestEndOfAnotherGrantsNothing(t *testing.T) {
 	e := watching(5)
 	only := &member{kv: unanswered{}}
 	e.d = &Driver{members: &members{list: []*member{only}, current: only}}
-	e.self.since, e.ahead = 5, &follow{key: "P", since: 6}
+	e.self.since, e.ahead = 5, &watcher{key: "P", since: 6}
 	e.note(view{revision: 12}, leased.Verdict{Watch: "Q", Sure: true})
 	gone := []*clientv3.Event{{Type: mvccpb.Event_DELETE, Kv: &mvccpb.KeyValue{Key: []byte("P")}}}
-	st, err := e.heardOfAhead(context.Background(), clientv3.WatchResponse{Events: gone}, true)
+	st, err := e.newsAhead(context.Background(), clientv3.WatchResponse{Events: gone}, true)
 	if st.Granted || err == nil {
 		t.Errorf("the end of P answers %+v, %v; Q has the lock, and nobody has looked", st, err)
 	}

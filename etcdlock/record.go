@@ -29,9 +29,9 @@ type record struct {
 	Detached bool `json:"detached,omitempty"`
 }
 
-// A tomb is what is noted of a claim that ended, so that a late duplicate of its request queues nothing and a repeated
+// A tombstone is what stays of a claim that has ended: a late copy of its request queues nothing, and a repeated
 // release gets the answer of the first.
-type tomb struct {
+type tombstone struct {
 	Format   int    `json:"v"`
 	Released bool   `json:"released"`
 	Token    uint64 `json:"token,omitempty"` // zero: it was not known
@@ -59,7 +59,7 @@ func (d *Driver) newRecord(c driver.Claim) record {
 
 func encode(record any) string { return string(leased.Encode(record)) }
 
-// decode reads a record or a tomb of a version that this driver knows.
+// decode reads a record or a tombstone of a version that this driver knows.
 func (d *Driver) decode(kv *mvccpb.KeyValue, format *int, into any) error {
 	place := fmt.Sprintf("the key %q", kv.Key)
 	if err := leased.Decode(place, kv.Value, into); err != nil {
@@ -68,8 +68,8 @@ func (d *Driver) decode(kv *mvccpb.KeyValue, format *int, into any) error {
 	return leased.CheckFormat(place, *format, d.format)
 }
 
-// seats reads the claims among the keys of a queue. Keys that are no claims, such as those of a lock whose name goes on
-// after a slash, are left out.
+// seats reads the claims among the keys of a queue. Keys that are no claims, such as those of a lock whose name
+// goes on after a slash, are left out.
 func (d *Driver) seats(queue string, kvs []*mvccpb.KeyValue) ([]seat, error) {
 	seats := make([]seat, 0, len(kvs))
 	for _, kv := range kvs {
@@ -85,7 +85,9 @@ func (d *Driver) seats(queue string, kvs []*mvccpb.KeyValue) ([]seat, error) {
 }
 
 func (d *Driver) seat(queue string, kv *mvccpb.KeyValue) (s seat, ok bool, err error) {
-	s = seat{key: string(kv.Key), token: uint64(kv.CreateRevision), mod: kv.ModRevision, lease: clientv3.LeaseID(kv.Lease)}
+	s = seat{
+		key: string(kv.Key), token: uint64(kv.CreateRevision), mod: kv.ModRevision, lease: clientv3.LeaseID(kv.Lease),
+	}
 	foreign := d.keys.layout == Concurrency
 	if at, id, isPeer := peerKey(kv); foreign && isPeer && at == queue {
 		s.id, s.peer, s.Weight, s.Limit = id, true, 1, 1

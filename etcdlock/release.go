@@ -12,7 +12,8 @@ import (
 )
 
 // Release takes a claim out of the queue, as [driver.Driver] says, in one transaction that also notes the end. So
-// whoever asks, however late and on whatever connection, gets the right answer; but a store that is full takes no note.
+// whoever asks, however late and on whatever connection, gets the right answer; but a store that is full takes no
+// note.
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	if err := d.open(ctx); err != nil {
 		return err
@@ -38,18 +39,18 @@ func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) err
 		e.keepNote()
 		d.claims.Forget(e)
 	case c.Token == e.Token() && answersGone(err):
-		e.bury()
+		e.rememberEnd()
 	}
 	return err
 }
 
 // releaseKey deletes the key if it is still that of the claim, and notes the end for this long.
 func (d *Driver) releaseKey(ctx context.Context, c driver.Claim, key string, ttl time.Duration) error {
-	end := d.keys.tomb(c.Name, c.ID)
+	end := d.keys.tombstone(c.Name, c.ID)
 	answer, _, err := d.finish(ctx, ending{
-		there:  is(key, c.Token),
-		remove: clientv3.OpDelete(key),
-		tomb:   end, note: tomb{Released: true, Token: c.Token}, ttl: ttl,
+		there:     is(key, c.Token),
+		remove:    clientv3.OpDelete(key),
+		tombstone: end, note: tombstone{Released: true, Token: c.Token}, ttl: ttl,
 		otherwise: func(clientv3.LeaseID) []clientv3.Op { return []clientv3.Op{clientv3.OpGet(end)} },
 	})
 	switch {
@@ -58,16 +59,16 @@ func (d *Driver) releaseKey(ctx context.Context, c driver.Claim, key string, ttl
 	case answer.Succeeded:
 		return nil
 	default:
-		return d.epitaph(answer.Responses[0].GetResponseRange(), c.Token)
+		return d.releaseAgain(answer.Responses[0].GetResponseRange(), c.Token)
 	}
 }
 
-// epitaph answers a release of a claim that is not there, from the note of its end.
-func (d *Driver) epitaph(r *pb.RangeResponse, token uint64) error {
+// releaseAgain answers a release of a claim that is not there, from the note of its end.
+func (d *Driver) releaseAgain(r *pb.RangeResponse, token uint64) error {
 	if len(r.Kvs) == 0 {
 		return driver.ErrGone
 	}
-	var note tomb
+	var note tombstone
 	if err := d.decode(r.Kvs[0], &note.Format, &note); err != nil {
 		return err
 	}
@@ -77,10 +78,10 @@ func (d *Driver) epitaph(r *pb.RangeResponse, token uint64) error {
 // undo releases a claim of this client of which it is not known whether it was ever queued, and bars its ID.
 func (d *Driver) undo(ctx context.Context, e *claim, c driver.Claim) error {
 	answer, _, err := d.finish(ctx, ending{
-		there:  present(e.keys),
-		remove: clientv3.OpDelete(e.keys, clientv3.WithPrefix()),
-		tomb:   e.tomb, note: tomb{Released: true}, ttl: e.Longest(),
-		otherwise: func(notes clientv3.LeaseID) []clientv3.Op { return []clientv3.Op{d.barOp(e.tomb, notes)} },
+		there:     present(e.keys),
+		remove:    clientv3.OpDelete(e.keys, clientv3.WithPrefix()),
+		tombstone: e.tombstone, note: tombstone{Released: true}, ttl: e.Longest(),
+		otherwise: func(notes clientv3.LeaseID) []clientv3.Op { return []clientv3.Op{d.barOp(e.tombstone, notes)} },
 	})
 	if err != nil {
 		return explain(err)
@@ -90,14 +91,14 @@ func (d *Driver) undo(ctx context.Context, e *claim, c driver.Claim) error {
 	if answer.Succeeded {
 		return nil
 	}
-	return d.epitaph(barred(answer.Responses[0]), 0)
+	return d.releaseAgain(barred(answer.Responses[0]), 0)
 }
 
 // barOp notes an end of a claim that is not there, unless there is a note, which it reads.
 func (d *Driver) barOp(key string, lease clientv3.LeaseID) clientv3.Op {
 	return clientv3.OpTxn(
 		[]clientv3.Cmp{absent(key)},
-		[]clientv3.Op{d.bury(key, lease, tomb{})},
+		[]clientv3.Op{d.putTombstone(key, lease, tombstone{})},
 		[]clientv3.Op{clientv3.OpGet(key)},
 	)
 }
@@ -116,20 +117,20 @@ func (d *Driver) releaseUnknown(ctx context.Context, c driver.Claim) error {
 	if c.Token == 0 {
 		return d.bar(ctx, c)
 	}
-	end := d.keys.tomb(c.Name, c.ID)
+	end := d.keys.tombstone(c.Name, c.ID)
 	answer, _, err := d.commit(ctx, nil, []clientv3.Op{d.findOp(c), clientv3.OpGet(end)}, nil)
 	if err != nil {
 		return explain(err)
 	}
 	s, ok := d.pick(answer.Responses[0].GetResponseRange().Kvs, c)
 	if !ok {
-		return d.epitaph(answer.Responses[1].GetResponseRange(), c.Token)
+		return d.releaseAgain(answer.Responses[1].GetResponseRange(), c.Token)
 	}
 	return d.releaseKey(ctx, c, s.key, max(s.lifetimeOfNote(), c.TTL))
 }
 
-// bar bars an ID, so that a request that is still under way finds that it is gone, and then takes the claim out of the
-// queue if it was there.
+// bar bars an ID, so that a request that is still under way finds that it is gone, and then takes the claim out of
+// the queue if it was there.
 func (d *Driver) bar(ctx context.Context, c driver.Claim) error {
 	ttl := max(c.TTL, time.Second)
 	l, err := d.noteLease(ctx, ttl)
@@ -137,7 +138,7 @@ func (d *Driver) bar(ctx context.Context, c driver.Claim) error {
 		return err
 	}
 	extended := l.extend(ttl)
-	end := d.keys.tomb(c.Name, c.ID)
+	end := d.keys.tombstone(c.Name, c.ID)
 	answer, _, err := d.commit(ctx, nil, []clientv3.Op{d.barOp(end, l.id), d.findOp(c)}, nil)
 	if err == nil {
 		err = extended(ctx)
@@ -152,5 +153,5 @@ func (d *Driver) bar(ctx context.Context, c driver.Claim) error {
 		c.Token = s.token
 		return d.releaseKey(ctx, c, s.key, max(s.lifetimeOfNote(), ttl))
 	}
-	return d.epitaph(barred(answer.Responses[0]), 0)
+	return d.releaseAgain(barred(answer.Responses[0]), 0)
 }

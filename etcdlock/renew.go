@@ -12,9 +12,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Renew renews claims, as [driver.Renewer] says: one keep-alive for each of their leases, and, in as few transactions
-// as etcd allows, a look at each claim. Of one that waits, Contended and Retry are as they were at the last look that found
-// more than that it waits still.
+// Renew renews claims, as [driver.Renewer] says: one keep-alive for each of their leases, and, in as few
+// transactions as etcd allows, a look at each claim. Of one that waits, Contended and Retry are as they were at
+// the last look that found more than that it waits still.
 func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
 	if err := d.open(ctx); err != nil {
 		return nil, err
@@ -43,8 +43,8 @@ type renewal struct {
 	claim  *claim
 	asked  driver.Claim
 	result *driver.Result
-	brief  bool // tells no more of a claim that waits than whether it waits still: neither who is behind it, nor when to ask
-	older  bool // than the request that left the claim alone, so it renews nothing
+	brief  bool // it asks no more of a claim that waits than whether it waits still
+	older  bool // it was sent before the request that left the claim alone, so it renews nothing
 }
 
 // renew renews one claim.
@@ -77,8 +77,8 @@ func (d *Driver) renewAll(ctx context.Context, batch []renewal) {
 	}
 }
 
-// conclude notes what came of a renewal. A claim whose time has come meanwhile is being taken out of the queue, whatever
-// was read of it.
+// conclude notes what came of a renewal. A claim whose time has come meanwhile is being taken out of the queue,
+// whatever was read of it.
 func (r renewal) conclude(from leased.Instant) {
 	switch err := r.result.Err; {
 	case err == nil && r.older:
@@ -88,10 +88,10 @@ func (r renewal) conclude(from leased.Instant) {
 		r.claim.keepNote()
 		r.result.Status.TTL = r.asked.TTL
 	case isLeaseLost(err):
-		r.claim.bury()
+		r.claim.rememberEnd()
 		*r.result = driver.Result{Err: driver.ErrGone}
 	case errors.Is(err, driver.ErrGone):
-		r.claim.bury()
+		r.claim.rememberEnd()
 		fallthrough
 	default:
 		r.result.Status = driver.Status{}
@@ -118,7 +118,9 @@ func (d *Driver) look(ctx context.Context, batch []renewal) {
 }
 
 // answer answers about one claim that was looked at.
-func (d *Driver) answer(ctx context.Context, r *renewal, q inquiry, answer *clientv3.TxnResponse) (res driver.Result) {
+func (d *Driver) answer(
+	ctx context.Context, r *renewal, q inquiry, answer *clientv3.TxnResponse,
+) (res driver.Result) {
 	e := r.claim
 	v, err := d.read(q, answer)
 	if err != nil {
@@ -136,7 +138,8 @@ func (d *Driver) answer(ctx context.Context, r *renewal, q inquiry, answer *clie
 	return res
 }
 
-// remaining is what is left of the TTL of a claim that is as it was read. Where another client keeps it, only that one knows.
+// remaining is what is left of the TTL of a claim that is as it was read. Where another client keeps the claim,
+// only that one knows, and the answer is the least that there is.
 func (e *claim) remaining(own seat) time.Duration {
 	if own.lease != e.leased().id {
 		return 1

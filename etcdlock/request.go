@@ -44,8 +44,8 @@ func (d *Driver) repeat(ctx context.Context, e *claim, c driver.Claim) (driver.S
 	}
 }
 
-// create requests a claim for the first time. The lease may turn out to be gone, since nobody was there to extend it;
-// then nothing was put, and a new one takes its place.
+// create requests a claim for the first time. The lease may turn out to be gone, because nobody was there to
+// extend it. Then nothing was put, and a new lease takes its place.
 func (d *Driver) create(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	for {
 		l, err := d.leaseOf(ctx, c)
@@ -61,7 +61,7 @@ func (d *Driver) create(ctx context.Context, c driver.Claim) (driver.Status, err
 	}
 }
 
-// put sends the first request of a claim, which may be not the first attempt.
+// put sends the first request of a claim, perhaps not for the first time.
 func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	from := leased.Now()
 	extended := e.leased().extendFor(c)
@@ -89,8 +89,8 @@ func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 	}
 }
 
-// isThis reports whether an answer is about the claim as this client put it: not about none, since it would not wait, nor
-// about one that another client has put, which is kept apart.
+// isThis reports whether an answer is about the claim as this client put it. It may be about none, when the claim
+// would not wait, or about one that another client has put, which is kept apart.
 func (e *claim) isThis(st driver.Status) bool { return st.Token != 0 && st.Token == e.Token() }
 
 func (d *Driver) queueOrTry(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
@@ -103,11 +103,11 @@ func (d *Driver) queueOrTry(ctx context.Context, e *claim, c driver.Claim) (driv
 // maybeQueued reports whether a request was sent that may have put the claim into the queue.
 func (e *claim) maybeQueued() bool { return e.InDoubt() || e.Token() != 0 }
 
-// leaseLost is what a request means whose lease was gone. When it was the first, the claim never was.
+// leaseLost answers a request whose lease was gone. When that was the first request, the claim never was.
 func (e *claim) leaseLost() error {
 	e.leased().lose()
 	if e.maybeQueued() {
-		e.bury()
+		e.rememberEnd()
 		return driver.ErrGone
 	}
 	return errLeaseLost
@@ -118,7 +118,9 @@ func isLeaseLost(err error) bool {
 }
 
 // commit does a transaction about a claim, and notes when an attempt may have done so that was not answered.
-func (e *claim) commit(ctx context.Context, ifs []clientv3.Cmp, then, otherwise []clientv3.Op) (*clientv3.TxnResponse, error) {
+func (e *claim) commit(
+	ctx context.Context, ifs []clientv3.Cmp, then, otherwise []clientv3.Op,
+) (*clientv3.TxnResponse, error) {
 	answer, again, err := e.d.commit(ctx, ifs, then, otherwise)
 	if again {
 		e.Doubt()
@@ -130,7 +132,7 @@ func (e *claim) commit(ctx context.Context, ifs []clientv3.Cmp, then, otherwise 
 func (d *Driver) enqueue(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	r := d.newRecord(c)
 	answer, err := e.commit(ctx,
-		[]clientv3.Cmp{e.nowhere(), absent(e.tomb)},
+		[]clientv3.Cmp{e.nowhere(), absent(e.tombstone)},
 		[]clientv3.Op{e.putOp(r), e.newestOp(1 + lookAhead(r))},
 		[]clientv3.Op{e.whereOp()})
 	switch {
@@ -154,7 +156,9 @@ func (e *claim) putOp(r record) clientv3.Op {
 }
 
 // queued answers about a claim that was just put. The claims ahead were read by this part of the transaction.
-func (d *Driver) queued(ctx context.Context, e *claim, r record, answer *clientv3.TxnResponse, part int) (driver.Status, error) {
+func (d *Driver) queued(
+	ctx context.Context, e *claim, r record, answer *clientv3.TxnResponse, part int,
+) (driver.Status, error) {
 	token := uint64(answer.Header.Revision)
 	e.Answered(token)
 	v, err := d.view(e, answer.Header.Revision, answer.Responses[part].GetResponseRange())
@@ -166,8 +170,9 @@ func (d *Driver) queued(ctx context.Context, e *claim, r record, answer *clientv
 	return d.settle(ctx, e, v)
 }
 
-// refuse drops a claim that is refused, and leaves nothing behind: this attempt may have put it into the queue before it
-// was found that it cannot be judged, or an earlier one. Where it cannot be removed, it stays known until its time ends.
+// refuse drops a claim that is refused, and leaves nothing behind: this attempt or an earlier one may have put it
+// into the queue before it turned out that it cannot be judged. Where it cannot be removed, it stays known until
+// its time ends.
 func (d *Driver) refuse(e *claim, err error) error {
 	if e.maybeQueued() {
 		if removeErr := e.removeOnce(); removeErr != nil {
@@ -179,7 +184,9 @@ func (d *Driver) refuse(e *claim, err error) error {
 }
 
 // found answers about a claim whose key or end was there already, as the first part of the transaction shows.
-func (d *Driver) found(ctx context.Context, e *claim, c driver.Claim, answer *clientv3.TxnResponse) (driver.Status, error) {
+func (d *Driver) found(
+	ctx context.Context, e *claim, c driver.Claim, answer *clientv3.TxnResponse,
+) (driver.Status, error) {
 	own := answer.Responses[0].GetResponseRange().Kvs
 	if len(own) == 0 {
 		return driver.Status{}, driver.ErrGone

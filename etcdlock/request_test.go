@@ -15,7 +15,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// The first attempt has put the claim, and the second finds it there when its time has come: it is in the queue still.
+// The first attempt has put the claim, and the second finds it there when its time has come: it is in the queue
+// still.
 func TestLeavingClaimStaysKnown(t *testing.T) {
 	t.Parallel()
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{servers.Etcd(t).Addr}, Logger: zap.NewNop()})
@@ -44,12 +45,13 @@ func TestLeavingClaimStaysKnown(t *testing.T) {
 	}
 }
 
-// leavingTwin puts a claim in the place of e whose first answer was lost, and whose time comes at once. It never leaves.
+// leavingTwin puts a claim in the place of e whose first answer was lost, and whose time comes at once. It never
+// leaves.
 func leavingTwin(d *Driver, e *claim) *claim {
 	d.claims.Forget(e)
 	c := driver.Claim{Name: e.Name, ID: e.ID}
 	twin, _ := d.claims.Enter(c, func() *claim {
-		twin := &claim{d: d, queue: e.queue, keys: e.keys, key: e.key, tomb: e.tomb, lease: e.lease, alone: e.alone}
+		twin := &claim{d: d, queue: e.queue, keys: e.keys, key: e.key, tombstone: e.tombstone, lease: e.lease, alone: e.alone}
 		twin.Begin(leased.IDOf(c), 0, func() {})
 		twin.Doubt()
 		return twin

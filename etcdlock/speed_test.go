@@ -238,8 +238,9 @@ func gaps(t *testing.T, rounds int, lock [2]func() (unlock func())) time.Duratio
 	return idle[len(idle)/2]
 }
 
-// etcd's own mutex watches from a revision that has passed, which the server attends to ten times a second. On a quiet
-// machine the ratio is more than ten, which the log shows; a busy one is slow for both, so only the order is asserted.
+// etcd's own mutex watches from a revision that has passed, which the server attends to ten times a second. On a
+// quiet machine the ratio is more than ten, which the log shows; a busy one is slow for both, so only the order is
+// asserted.
 func TestGapBesideConcurrencyMutex(t *testing.T) {
 	addr := servers.Etcd(t).Addr
 	var ours, theirs [2]func() func()

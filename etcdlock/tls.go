@@ -20,9 +20,9 @@ type TLS struct {
 	ServerName string // the name that the servers' certificates are for; empty: the host of their address
 }
 
-// Apply lets the clients of a configuration speak TLS so. The client's certificate and key are read now, and anew for each
-// connection, so whoever renews them has to tell nobody; the authorities are read now. An error about a certificate names
-// its file.
+// Apply lets the clients of a configuration speak TLS so. The client's certificate and key are read now, and anew
+// for each connection, so whoever renews them has to tell nobody; the authorities are read now. An error about a
+// certificate names its file.
 func (t TLS) Apply(config *clientv3.Config) error {
 	config.TLS = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
 	if t.ServerName != "" { // else every connection asks for the host of its address
@@ -93,6 +93,7 @@ func (t TLS) hint(err error) string {
 
 // isAboutTLS reports whether the two sides did not agree. gRPC hands on no more than the text of such an error.
 func isAboutTLS(err error) bool {
-	return err != nil && (errors.As(err, new(*tls.CertificateVerificationError)) || strings.Contains(err.Error(), "tls: ") ||
+	return err != nil && (errors.As(err, new(*tls.CertificateVerificationError)) ||
+		strings.Contains(err.Error(), "tls: ") ||
 		strings.Contains(err.Error(), "x509: "))
 }

@@ -9,16 +9,17 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// try puts the claim into the queue only if it is granted there. Nobody sees it otherwise. When the queue is empty,
-// that is one transaction; when it is not, those ahead are read, and the claim is put if none came after them.
+// try puts the claim into the queue only if it is granted there; otherwise nobody sees it. One transaction does
+// that when the queue is empty. When it is not, those ahead are read, and the claim is put if none came after
+// them.
 func (d *Driver) try(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	r := d.newRecord(c)
 	bounds := leased.NoBounds().Add(r.seat())
 	for none := absent(e.queue).WithPrefix(); ; {
 		answer, err := e.commit(ctx,
-			[]clientv3.Cmp{none, absent(e.tomb)},
+			[]clientv3.Cmp{none, absent(e.tombstone)},
 			[]clientv3.Op{e.putOp(r)},
-			[]clientv3.Op{e.whereOp(), clientv3.OpGet(e.tomb), e.newestOp(lookAhead(r))})
+			[]clientv3.Op{e.whereOp(), clientv3.OpGet(e.tombstone), e.newestOp(lookAhead(r))})
 		if err != nil {
 			return driver.Status{}, explain(err)
 		}
@@ -40,8 +41,8 @@ func (d *Driver) try(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 	}
 }
 
-// leaveOut drops a claim that would not wait. An earlier attempt that may still arrive would put it into the queue, where
-// nobody knows of it any more, so then its ID is barred.
+// leaveOut drops a claim that would not wait. Where an earlier attempt may still arrive, the ID is barred: that
+// attempt would put the claim into the queue, where nobody knows of it any more.
 func (d *Driver) leaveOut(ctx context.Context, e *claim, c driver.Claim) error {
 	if !e.maybeQueued() {
 		d.claims.Forget(e)
@@ -60,7 +61,9 @@ func (d *Driver) took(e *claim, revision int64, bounds leased.Bounds) driver.Sta
 }
 
 // wouldFit judges the claim as if it came behind those that the transaction read.
-func (d *Driver) wouldFit(ctx context.Context, e *claim, r record, answer *clientv3.TxnResponse) (leased.Verdict, error) {
+func (d *Driver) wouldFit(
+	ctx context.Context, e *claim, r record, answer *clientv3.TxnResponse,
+) (leased.Verdict, error) {
 	revision := answer.Header.Revision
 	v, err := d.view(e, revision, answer.Responses[2].GetResponseRange())
 	if err != nil {

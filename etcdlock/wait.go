@@ -13,8 +13,8 @@ import (
 
 // Wait blocks until the claim may have moved, as [driver.Waiter] says.
 //
-// It watches the claim's own key and what the claim waits for. Both watches go on between calls. Whatever is odd about
-// a watch - it was compacted, its server has no leader, its stream ended - leads to a new one and another look.
+// It watches the claim's own key and what the claim waits for. Both watches go on between calls. When one breaks -
+// the history was compacted, the server has no leader, the stream ended - there is a new one, and another look.
 func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if err := d.open(ctx); err != nil {
 		return driver.Status{}, err
@@ -47,11 +47,11 @@ func (d *Driver) waitUnknown(ctx context.Context, c driver.Claim) (driver.Status
 // wait follows the claim until there is something to tell. No other call goes on meanwhile.
 func (e *claim) wait(ctx context.Context) (st driver.Status, err error) {
 	for known := e.Flags(); e.Flags() == known; {
-		e.listen()
+		e.watchBoth()
 		if e.unread() {
 			st, err = e.lookAgain(ctx)
 		} else {
-			st, err = e.hear(ctx)
+			st, err = e.awaitNews(ctx)
 		}
 		if err != nil {
 			return driver.Status{}, err
@@ -60,10 +60,10 @@ func (e *claim) wait(ctx context.Context) (st driver.Status, err error) {
 	return st, nil
 }
 
-// listen makes sure that the claim's key and what it waits for are watched. The watches end with the claim.
-func (e *claim) listen() {
+// watchBoth makes sure that the claim's key and what it waits for are watched. The watches end with the claim.
+func (e *claim) watchBoth() {
 	if e.self == nil {
-		e.self = e.d.follow(e.life(), e.key)
+		e.self = e.d.watch(e.life(), e.key)
 	}
 	key, opts := e.blocker()
 	if e.ahead != nil && e.ahead.key != key {
@@ -71,7 +71,7 @@ func (e *claim) listen() {
 		e.ahead = nil
 	}
 	if e.ahead == nil && key != "" {
-		e.ahead = e.d.follow(e.life(), key, opts...)
+		e.ahead = e.d.watch(e.life(), key, opts...)
 	}
 }
 
@@ -106,38 +106,38 @@ func (e *claim) unread() bool {
 	return e.due || read < e.self.since || e.ahead != nil && read < e.ahead.since
 }
 
-// lookAgain reads the claim. Should that fail, a look is still due, even when a renewal is answered meanwhile: it may have
-// read before what led to the look. No other call goes on meanwhile.
+// lookAgain reads the claim. Should that fail, a look is still due, even when a renewal is answered meanwhile:
+// that one may have read before what led to this look happened. No other call goes on meanwhile.
 func (e *claim) lookAgain(ctx context.Context) (driver.Status, error) {
 	q := e.inquiry(!e.due) // what it waits for has ended then, or may have
 	e.due = true
 	st, err := e.d.peek(ctx, q)
 	e.due = err != nil
 	if answersGone(err) {
-		e.bury()
+		e.rememberEnd()
 	}
 	return st, err
 }
 
-// hear waits for the next news of either watch, or of a renewal, and returns the claim's state when that has changed.
-// What happened to the claim itself comes first.
-func (e *claim) hear(ctx context.Context) (st driver.Status, err error) {
+// awaitNews waits for the next news of either watch, or of a renewal, and returns the claim's state. What happened
+// to the claim itself comes first: the end of the one ahead means nothing to a claim that is gone.
+func (e *claim) awaitNews(ctx context.Context) (st driver.Status, err error) {
 	select {
 	case r, ok := <-e.self.channel():
-		return e.heardOfSelf(ctx, r, ok)
+		return e.newsOfSelf(ctx, r, ok)
 	default:
 	}
 	select {
 	case r, ok := <-e.self.channel():
-		return e.heardOfSelf(ctx, r, ok)
+		return e.newsOfSelf(ctx, r, ok)
 	case r, ok := <-e.ahead.channel():
-		return e.heardOfAhead(ctx, r, ok)
+		return e.newsAhead(ctx, r, ok)
 	case <-e.News():
 		return e.Status(), nil
 	case <-e.Over():
 		return st, driver.ErrGone
 	case <-e.leased().lost:
-		e.bury()
+		e.rememberEnd()
 		return st, driver.ErrGone
 	case <-e.d.lifetime.Done():
 		return st, driver.ErrClosed
@@ -146,15 +146,15 @@ func (e *claim) hear(ctx context.Context) (st driver.Status, err error) {
 	}
 }
 
-// heardOfSelf notes what happened to the claim's own key.
-func (e *claim) heardOfSelf(ctx context.Context, r clientv3.WatchResponse, ok bool) (st driver.Status, err error) {
+// newsOfSelf notes what happened to the claim's own key.
+func (e *claim) newsOfSelf(ctx context.Context, r clientv3.WatchResponse, ok bool) (st driver.Status, err error) {
 	if broken(r, ok) {
 		return st, e.restart(ctx, &e.self)
 	}
 	e.self.note(r)
 	for _, event := range r.Events {
 		if event.Type == mvccpb.Event_DELETE {
-			e.bury()
+			e.rememberEnd()
 			return st, driver.ErrGone
 		}
 		if s, ok, err := e.d.seat(e.queue, event.Kv); ok && err == nil {
@@ -164,8 +164,8 @@ func (e *claim) heardOfSelf(ctx context.Context, r clientv3.WatchResponse, ok bo
 	return e.Status(), nil
 }
 
-// heardOfAhead notes what happened to what the claim waits for.
-func (e *claim) heardOfAhead(ctx context.Context, r clientv3.WatchResponse, ok bool) (st driver.Status, err error) {
+// newsAhead notes what happened to what the claim waits for.
+func (e *claim) newsAhead(ctx context.Context, r clientv3.WatchResponse, ok bool) (st driver.Status, err error) {
 	if broken(r, ok) {
 		return st, e.restart(ctx, &e.ahead)
 	}
@@ -193,16 +193,17 @@ func (e *claim) awaited(event *clientv3.Event) bool {
 	return !ok || err != nil || s.Fits != nil
 }
 
-// canTell reports whether the end of what was watched grants the claim, so that it need not be read: nothing else was
-// ahead of it, and it is there itself, for its watch tells nothing else and its time has not come. What was watched must
-// be what the claim waits for now: a renewal may have found meanwhile that it waits for something else.
+// canTell reports whether the end of what was watched grants the claim, so that it need not be read: nothing else
+// was ahead of it, and it is there itself, for its watch tells nothing else and its time has not come. What was
+// watched must be what the claim waits for now: a renewal may have found meanwhile that it waits for something
+// else.
 func (e *claim) canTell() bool {
 	v := e.Verdict()
 	return v.Sure && v.Watch == e.ahead.key && e.self.created() && !e.due && e.Revision() >= e.self.since && e.Lives()
 }
 
 // restart drops a broken watch; the next round makes a new one, after a pause.
-func (e *claim) restart(ctx context.Context, f **follow) error {
+func (e *claim) restart(ctx context.Context, f **watcher) error {
 	(*f).cancel()
 	*f = nil
 	return pause(ctx)

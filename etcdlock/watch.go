@@ -13,7 +13,7 @@ func (d *Driver) Watch(ctx context.Context, name string) error {
 	}
 	watching, stop := d.until(ctx)
 	defer stop()
-	f := d.follow(watching, d.keys.queue(name), clientv3.WithPrefix())
+	f := d.watch(watching, d.keys.queue(name), clientv3.WithPrefix())
 	for {
 		select {
 		case r, ok := <-f.news:

@@ -85,9 +85,9 @@ func (d *Driver) seek(ctx context.Context, c driver.Claim) (*session, finding, e
 
 // keep renews a claim of another client that was found.
 //
-// The claim cannot leave the session of that client, and ends with it. But who renewed it last says how long it lives,
-// and ends it when that is over. The note says who that was: each renewal by another one than before counts Kept up. A
-// change of the node tells the client that made it.
+// The claim cannot leave the session of that client, and ends with it. But who renewed it last says how long it
+// lives, and ends it when that is over. The note says who that was: each renewal by another one than before counts
+// Kept up. A change of the node tells the client that made it.
 func (d *Driver) keep(ctx context.Context, s *session, c driver.Claim, f finding) (driver.Status, error) {
 	if !f.alive() || f.seat.peer || c.Token != 0 && c.Token != f.token {
 		return driver.Status{}, driver.ErrGone
@@ -126,8 +126,8 @@ func (f finding) judge(keys keyspace, name string) driver.Status {
 	return driver.Status{Token: f.token, Granted: v.Granted, Retry: v.Retry, Contended: at < len(f.seats)-1}
 }
 
-// A ward is a claim of another client that this one renewed last, as far as it knows.
-type ward struct {
+// An adoption is a claim of another client that this one renewed last, as far as it knows.
+type adoption struct {
 	s     *session
 	node  string
 	kept  int64 // what the note said then
@@ -139,19 +139,20 @@ type ward struct {
 func (d *Driver) guard(id leased.ID, s *session, node string, kept int64, token uint64, until leased.Instant) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if old := d.wards[id]; old != nil {
+	if old := d.adopted[id]; old != nil {
 		old.timer.Stop()
 	}
-	w := &ward{s: s, node: node, kept: kept, token: token}
-	w.timer = time.AfterFunc(until.Sub(leased.Now()), func() { d.running.Go(func() { d.expireWard(id, w) }) })
-	d.wards[id] = w
+	w := &adoption{s: s, node: node, kept: kept, token: token}
+	w.timer = time.AfterFunc(until.Sub(leased.Now()), func() { d.running.Go(func() { d.expireAdopted(id, w) }) })
+	d.adopted[id] = w
 }
 
-// expireWard ends a claim of another client that this one has renewed last. Should that fail, its own client does it.
-func (d *Driver) expireWard(id leased.ID, w *ward) {
+// expireAdopted ends a claim of another client that this one has renewed last. Should that fail, its own client
+// does it.
+func (d *Driver) expireAdopted(id leased.ID, w *adoption) {
 	d.mu.Lock()
-	if d.wards[id] == w {
-		delete(d.wards, id)
+	if d.adopted[id] == w {
+		delete(d.adopted, id)
 	}
 	d.mu.Unlock()
 	ctx, cancel := context.WithTimeout(d.lifetime, w.s.time)

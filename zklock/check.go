@@ -11,9 +11,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Check examines the servers, as [driver.Checker] says. It asks each by the words srvr and conf; where the administrator
-// has not allowed those, it says so. What a server takes at once it finds out by requests of that size, which change
-// nothing.
+// Check examines the servers, as [driver.Checker] says. It asks each by the words srvr and conf; where the
+// administrator has not allowed those, it says so. What a server takes at once it finds out by requests of that
+// size, which change nothing.
 func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	if d.lifetime.Err() != nil {
 		return nil, driver.ErrClosed
@@ -57,7 +57,7 @@ func (d *Driver) checkServer(ctx context.Context, host string) []driver.Finding 
 	return append(findings, d.checkBuffer(ctx, host))
 }
 
-// checkVersion knows since when there are parents that go by themselves.
+// checkVersion knows which versions have parents that go by themselves.
 func checkVersion(host, version string) driver.Finding {
 	number, _, _ := strings.Cut(version, "-")
 	number, _, _ = strings.Cut(number, ",")
@@ -67,7 +67,8 @@ func checkVersion(host, version string) driver.Finding {
 		return f
 	}
 	if major < 3 || major == 3 && (minor < 5 || minor == 5 && patch < 3) {
-		f.Level, f.Advice = driver.Warning, "update to 3.5.3 or newer: this one knows no containers, so an empty node stays behind for each lock"
+		f.Level, f.Advice = driver.Warning, "update to 3.5.3 or newer: this one knows no containers, "+
+			"so an empty node stays behind for each lock"
 	}
 	return f
 }
@@ -81,7 +82,8 @@ func checkTick(host, conf string) []driver.Finding {
 	f := driver.Finding{Fact: fmt.Sprintf("%s has ticks of %v", host, tick)}
 	if tick/2 > slackMost {
 		f.Level, f.Advice = driver.Warning,
-			"set tickTime to 2000 or less: when a server and a holder's connection fail in the same tick, the lock could be free before the holder knows"
+			"set tickTime to 2000 or less: when a server and a holder's connection fail in the same tick, "+
+				"the lock could be free before the holder knows"
 	}
 	return []driver.Finding{f}
 }
@@ -97,13 +99,14 @@ func checkShortest(host, conf string) []driver.Finding {
 	}
 	f := driver.Finding{Fact: fmt.Sprintf("%s keeps sessions for %v or more", host, shortest)}
 	if shortest > usualTTL {
-		f.Level, f.Advice = driver.Warning, "lower minSessionTimeout: the locks of a client that died stay taken for so long, whatever TTL it asked for"
+		f.Level, f.Advice = driver.Warning, "lower minSessionTimeout: "+
+			"the locks of a client that died stay taken for so long, whatever TTL it asked for"
 	}
 	return []driver.Finding{f}
 }
 
-// checkElection looks at when the servers notice that their leader is cut off; until then, and until they have another,
-// nothing can be renewed. A renewal is due when a third of the TTL has passed.
+// checkElection looks at when the servers notice that their leader is cut off; until then, and until they have
+// another, nothing can be renewed. A renewal is due when a third of the TTL has passed.
 func checkElection(host, conf string) []driver.Finding {
 	tick, ok := millisecondsOf(conf, "tickTime=")
 	text, member := valueOf(conf, "syncLimit=")
@@ -123,7 +126,8 @@ func checkElection(host, conf string) []driver.Finding {
 func checkLongest(longest time.Duration) driver.Finding {
 	f := driver.Finding{Fact: fmt.Sprintf("claims may live for up to %v unless renewed", longest)}
 	if longest < usualTTL {
-		f.Level, f.Advice = driver.Warning, fmt.Sprintf("raise maxSessionTimeout, or ask for a shorter TTL than the usual %v everywhere", usualTTL)
+		f.Level, f.Advice = driver.Warning, fmt.Sprintf(
+			"raise maxSessionTimeout, or ask for a shorter TTL than the usual %v everywhere", usualTTL)
 	}
 	return f
 }

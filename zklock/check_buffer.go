@@ -13,14 +13,16 @@ import (
 // bufferTimes is how many times the room of a session a server should take at once.
 const bufferTimes = 2
 
-// checkBuffer looks at how large a request a server takes, since it reads no change either that is much larger: the end
-// of a session names all nodes of that session. No server tells what its jute.maxbuffer is, so it is tried.
+// checkBuffer looks at how large a request a server takes. It reads no change either that is much larger, and the
+// end of a session is a change that names all its nodes. No server tells what its jute.maxbuffer is, so it is
+// tried.
 func (d *Driver) checkBuffer(ctx context.Context, host string) driver.Finding {
 	want := bufferTimes * d.room
 	for size := want; size >= leastSessionBytes; size /= 2 {
 		switch takes, err := d.takes(ctx, host, size); {
 		case err != nil:
-			return driver.Finding{Level: driver.Warning, Fact: fmt.Sprintf("how much %s takes at once is not known: %v", host, err),
+			return driver.Finding{Level: driver.Warning,
+				Fact:   fmt.Sprintf("how much %s takes at once is not known: %v", host, err),
 				Advice: fmt.Sprintf("see that its jute.maxbuffer is %d or more", want)}
 		case takes && size == want:
 			return driver.Finding{Fact: fmt.Sprintf("%s takes %d bytes at once", host, size)}

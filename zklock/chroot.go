@@ -18,8 +18,8 @@ import (
 // isShared reports whether a node is the chroot, or above it.
 func (k keyspace) isShared(node string) bool { return strings.HasPrefix(k.chroot+"/", node+"/") }
 
-// makeShared makes a node of the chroot, to stay and for everybody. Where our nodes are not for everybody that would be
-// too open, and otherwise others could not use it; so somebody must have made it.
+// makeShared makes a node of the chroot, to stay and for everybody. Where our nodes are not for everybody that
+// would be too open, and otherwise others could not use it; so somebody must have made it.
 func (s *session) makeShared(ctx context.Context, node string) error {
 	if !isOpen(s.d.acl) {
 		return s.mustExist(ctx, node)

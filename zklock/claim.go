@@ -44,23 +44,23 @@ func (d *Driver) enter(c driver.Claim, s *session) *claim {
 // seatKey stands for the claim's node in the room of its session.
 func (e *claim) seatKey() string { return seatKey(e.queue, e.ID) }
 
-// leave is forget for a claim that has no nodes in its session.
-func (d *Driver) leave(e *claim) {
+// forgetAll drops what is known of a claim that has no nodes in its session.
+func (d *Driver) forgetAll(e *claim) {
 	d.claims.Forget(e)
 	e.s.room.give(e.seatKey(), e.note)
 }
 
-// bury is for a claim of whose end the server may have no note: it is remembered here, for as long as a late request may
-// come. Its node is gone, and the note that there may be is swept.
-func (e *claim) bury() {
+// rememberEnd ends a claim for which the server may have no tombstone. The end is remembered here, for as long as
+// a late request may come. The node is gone; the note may be there, and is swept later.
+func (e *claim) rememberEnd() {
 	e.End() // before its listeners look
-	e.s.ears.hear(e.place())
+	e.s.subscriptions.notify(e.place())
 	e.s.room.give(e.seatKey())
-	e.s.tombs.add(e.note, e.Longest())
+	e.s.tombstones.add(e.note, e.Longest())
 	e.d.claims.Remember(e)
 }
 
-// isGone reports whether the claim has ended, and notes it when that is since its session has.
+// isGone reports whether the claim has ended. A claim whose session is gone has, and that is noted.
 func (e *claim) isGone() bool {
 	if e.IsOver() {
 		return true
@@ -68,7 +68,7 @@ func (e *claim) isGone() bool {
 	if !e.s.isLost() {
 		return false
 	}
-	e.bury()
+	e.rememberEnd()
 	return true
 }
 

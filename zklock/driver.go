@@ -14,9 +14,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// A Driver keeps queues of claims in ZooKeeper. Besides [driver.Driver] it is a [driver.Waiter], [driver.Listener], [driver.Renewer],
-// [driver.Watcher], [driver.Lister], [driver.Breaker], [driver.Revoker], [driver.Checker] and [driver.Reaper]. All methods are safe for
-// concurrent use.
+// A Driver keeps queues of claims in ZooKeeper. Besides [driver.Driver] it is a [driver.Waiter],
+// [driver.Listener], [driver.Renewer], [driver.Watcher], [driver.Lister], [driver.Breaker], [driver.Revoker],
+// [driver.Checker] and [driver.Reaper]. All methods are safe for concurrent use.
 type Driver struct {
 	hosts    []string
 	opts     Options
@@ -33,9 +33,9 @@ type Driver struct {
 
 	claims leased.Claims[*claim]
 
-	mu    sync.Mutex
-	slots map[time.Duration][]*slot // sessions by the TTL they are for
-	wards map[leased.ID]*ward
+	mu      sync.Mutex
+	slots   map[time.Duration][]*slot // sessions by the TTL they are for
+	adopted map[leased.ID]*adoption
 }
 
 var (
@@ -52,8 +52,8 @@ var (
 	_ driver.Listener = (*Driver)(nil)
 )
 
-// New returns a driver on these servers, host:port each. It connects when it is used: ZooKeeper gives a connection one
-// timeout, so there is one for each TTL.
+// New returns a driver on these servers, host:port each. It makes its connections itself, when it is used:
+// ZooKeeper gives a connection one timeout, so there must be one for each TTL. That is why New takes no client.
 func New(hosts []string, opts *Options) (*Driver, error) {
 	if len(hosts) == 0 {
 		return nil, errors.New("zklock: no server is named; give at least one, as host:port")
@@ -71,7 +71,7 @@ func New(hosts []string, opts *Options) (*Driver, error) {
 	}
 	d := &Driver{
 		hosts: hosts, opts: *opts, acl: opts.acl(), keys: keys, format: recordFormat, room: room,
-		slots: make(map[time.Duration][]*slot), wards: make(map[leased.ID]*ward),
+		slots: make(map[time.Duration][]*slot), adopted: make(map[leased.ID]*adoption),
 	}
 	d.lookUp = net.DefaultResolver.LookupHost
 	d.lifetime, d.stop = context.WithCancel(context.Background())
@@ -84,15 +84,16 @@ const (
 	minTTL  = 100 * time.Millisecond
 	maxName = 1024
 
-	// usualMaxTTL is the longest TTL of a server with default settings, for when it cannot be asked.
+	// usualMaxTTL is the longest TTL of a server with default settings. It is assumed when the server cannot be
+	// asked.
 	usualMaxTTL = 40*time.Second - slackMost
 
 	// longestTime is what to ask for in order to learn the longest.
 	longestTime = 20 * 24 * time.Hour
 )
 
-// Traits returns facts about the driver. The first call asks the server for how long it lets sessions live, and may take
-// a moment.
+// Traits returns facts about the driver. The first call may take a moment: it asks the server how long it lets
+// sessions live.
 func (d *Driver) Traits() driver.Traits { return d.traits() }
 
 func (d *Driver) learnTraits() driver.Traits {
@@ -106,6 +107,7 @@ func (d *Driver) learnTraits() driver.Traits {
 	return traits(s.longestTTL())
 }
 
+// traits are facts, and like those of etcdlock where both engines are alike.
 func traits(longest time.Duration) driver.Traits {
 	return driver.Traits{
 		Backend:     "zookeeper",
@@ -120,12 +122,13 @@ func traits(longest time.Duration) driver.Traits {
 	}
 }
 
-// longestTTL is that of claims in a session for which a very long time was asked: the server grants what it can.
+// longestTTL is the longest TTL of claims. It is asked of a session for which a very long time was requested: the
+// server granted what it could.
 func (s *session) longestTTL() time.Duration {
 	return (s.ttl - 2*time.Millisecond).Truncate(time.Millisecond) // sessionTime rounds up
 }
 
-// Close ends all waits, and the sessions. Claims that are left end with them.
+// Close ends all waits and the sessions. Claims that are left end with those.
 func (d *Driver) Close() error {
 	d.stop()
 	d.stopTimers()
@@ -153,7 +156,7 @@ func (d *Driver) stopTimers() {
 	d.claims.Stop()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, w := range d.wards {
+	for _, w := range d.adopted {
 		w.timer.Stop()
 	}
 }
@@ -171,7 +174,7 @@ func (d *Driver) asking(ctx context.Context) (*session, error) {
 	return d.sessionFor(ctx, min(askTTL, d.Traits().MaxTTL))
 }
 
-// begin checks a claim before anything is sent.
+// begin checks a claim before anything is sent about it.
 func (d *Driver) begin(ctx context.Context, c driver.Claim) error {
 	if err := d.open(ctx, c.Name); err != nil {
 		return err
@@ -189,7 +192,7 @@ func (d *Driver) open(ctx context.Context, name string) error {
 	return d.keys.check(name)
 }
 
-// granted is the TTL that a claim has when it asks for this one.
+// granted is the TTL that a claim gets when it asks for this one.
 func (s *session) granted(ttl time.Duration) (time.Duration, error) {
 	switch {
 	case ttl == s.asked:

@@ -9,7 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/zklock"
 )
 
-// shortTTL is for claims that the suite lets expire. The servers would grant less, but a busy machine could not keep it.
+// shortTTL is for claims that the suite lets expire. The servers would grant less, but a busy machine could not
+// keep it.
 const shortTTL = 2 * time.Second
 
 func TestDriver(t *testing.T) {

@@ -20,9 +20,10 @@ var refusals = []struct {
 	{zk.ErrAuthFailed, "check the user and the password"},
 	{zk.ErrInvalidACL, "check the ACL, and that a user is given if it needs one"},
 	{zk.ErrBadArguments, "report this: the server does not take the path or the data"},
-	{zk.ErrInvalidPath, "report this: the path is none"},
+	{zk.ErrInvalidPath, "report this: the server does not take the path"},
 	{zk.ErrNoChildrenForEphemerals, "another program uses this path; use another prefix"},
-	{errQuota, "the quota of the prefix, the chroot or a node above is used up; raise it with setquota, or use another prefix"},
+	{errQuota, "the quota of the prefix, the chroot or a node above is used up; " +
+		"raise it with setquota, or use another prefix"},
 }
 
 var (

@@ -11,11 +11,11 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// The session of a claim is shared with other claims, so it does not end when this one is no longer renewed. While this
-// process lives, it takes such claims out of the queue by itself; when it does not, the session ends.
+// The session of a claim is shared with other claims, so it does not end when this one is no longer renewed. While
+// this process lives, it takes such claims out of the queue by itself; when it does not, the session ends.
 
-// expire takes a claim out of the queue that was not renewed by this client, unless others have renewed it. Until that is
-// known, the claim is not over.
+// expire takes a claim out of the queue that was not renewed by this client, unless others have renewed it. Until
+// that is known, the claim is not over.
 func (e *claim) expire() {
 	e.d.running.Go(func() {
 		if e.keptByOthers() {
@@ -23,11 +23,12 @@ func (e *claim) expire() {
 		}
 		e.End()
 		e.remove()
-		e.bury()
+		e.rememberEnd()
 	})
 }
 
-// keptByOthers reports whether other clients have renewed the claim since this was asked last, and lets it live on then.
+// keptByOthers reports whether other clients have renewed the claim after this client last looked, and lets it
+// live on then.
 func (e *claim) keptByOthers() bool {
 	for !e.s.isLost() {
 		r, from, err := e.noted()
@@ -41,7 +42,7 @@ func (e *claim) keptByOthers() bool {
 	return false
 }
 
-// noted reads the claim's note as of some instant; a record that has ended when it is not there.
+// noted reads the claim's note, as it was at some instant or later. A note that is not there counts as an end.
 func (e *claim) noted() (r record, from leased.Instant, err error) {
 	ctx, cancel := context.WithTimeout(e.d.lifetime, e.s.time/attemptPart)
 	defer cancel()
@@ -54,7 +55,8 @@ func (e *claim) noted() (r record, from leased.Instant, err error) {
 	return r, from, err
 }
 
-// letLive lets a claim live on that others have renewed. It lives by this session, which they do not use.
+// letLive lets a claim live on that others have renewed. It lives by this session, which they do not use, so the
+// session must be kept.
 func (e *claim) letLive(r record, from leased.Instant) bool {
 	e.s.use()
 	e.mu.Lock()
@@ -64,8 +66,8 @@ func (e *claim) letLive(r record, from leased.Instant) bool {
 	return e.Live(time.Duration(r.TTL)*time.Millisecond, from)
 }
 
-// remove takes the claim out of the queue until that is confirmed, or its session is gone. Where the server refuses
-// that, the session has to end.
+// remove takes the claim out of the queue until that is confirmed, or its session is gone. Where the server
+// refuses, the session has to end: no lock stays taken by a claim that nobody renews.
 func (e *claim) remove() {
 	for !e.s.isLost() {
 		err := e.removeOnce()
@@ -97,8 +99,8 @@ func (e *claim) removeOnce() error {
 	return err
 }
 
-// finish takes a claim out of the queue, and notes its end. [zk.ErrNoNode] when it is not there. Where a quota leaves no
-// room for what there is to note, less is noted, or nothing: no quota keeps a lock taken.
+// finish takes a claim out of the queue, and leaves a tombstone. [zk.ErrNoNode] when the claim is not there. Where
+// a quota leaves no room for the tombstone, it says less, or there is none: no quota keeps a lock taken.
 func (d *Driver) finish(ctx context.Context, s *session, node, note string, how end, token uint64) error {
 	err := d.finishWith(ctx, s, node, note, d.ended(how, token))
 	if errors.Is(err, errQuota) {

@@ -28,7 +28,8 @@ func contend(t *testing.T, ways []string, contenders ...contender) (wrong []stri
 	return interop.Contend(t, ways, interop.MinVisits, clients...)
 }
 
-// Two processes of ours and two of each peer's share a lock: never two are inside that must not be, and nobody starves.
+// Two processes of ours and two of each peer's share a lock: never two are inside that must not be, and nobody
+// starves.
 func TestBesidePeers(t *testing.T) {
 	t.Parallel()
 	curator := curator(t)

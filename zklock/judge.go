@@ -37,6 +37,6 @@ func boundsOf(all []seat) leased.Bounds {
 	return b
 }
 
-// peerRetry is when to ask again where a peer is ahead, of which nobody knows when it expires. The server tells of its end
-// anyway.
+// peerRetry is when to ask again where a peer is ahead, of which nobody knows when it expires. The server tells of
+// its end anyway.
 const peerRetry = 5 * time.Second

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// A link brings one session to its servers. The client library asks it where to connect, and connects through it, which
-// shows what the library does not tell; see [greeter]. It is closed when its session has ended, since the library would
-// go on with a new one.
+// A link brings one session to its servers. The client library asks it where to connect, and connects through it,
+// which shows what the library does not tell; see [handshake]. It is closed when its session has ended, because
+// the library would go on with a new one.
 type link struct {
 	round    round
 	shunned  *shunned
@@ -27,8 +27,8 @@ type link struct {
 
 	mu     sync.Mutex
 	at     server // that was tried last
-	failed int    // attempts since the last session was up
-	hangs  int    // connections that were given up since the last answer
+	failed int    // attempts after the session was up last
+	hangs  int    // connections that were given up after the last answer
 	fault  error  // why the newest attempt has failed
 
 	refusal error // what that server said
@@ -48,8 +48,8 @@ func (d *Driver) newLink(hosts []string, timeout time.Duration) *link {
 func (l *link) Init([]string) error { return nil }
 func (l *link) Len() int            { return len(l.round.names) }
 
-// Next returns the next server. Told that this starts another round, the library would forget requests and pause for a
-// second, in which a short session ends; so that is said only when it should stop.
+// Next returns the next server. Told that this starts another round, the library would forget requests and pause
+// for a second, in which a short session ends; so that is said only when it should stop.
 func (l *link) Next() (addr string, stop bool) {
 	at := l.round.next() // without the lock: it may look up names
 	l.mu.Lock()
@@ -76,7 +76,7 @@ func (l *link) dial(_, _ string, timeout time.Duration) (net.Conn, error) {
 	if l.blame(err); err != nil {
 		return nil, err
 	}
-	return newGreeter(l, conn), nil
+	return newHandshake(l, conn), nil
 }
 
 func (l *link) tried() server {
@@ -103,12 +103,12 @@ func (l *link) pause() {
 
 // patience is how long one server may take to greet: there may be others, and the session does not live for ever.
 func (l *link) patience() time.Duration {
-	return min(max(l.timeout/attemptPart, 100*time.Millisecond), greetTimeout/2)
+	return min(max(l.timeout/attemptPart, 100*time.Millisecond), firstAnswerTimeout/2)
 }
 
-// tolerance is how long a request may go without an answer before another server is tried: a tenth of the session's time,
-// but 1 s to 2 s, so that there is time for some. Each time that this was in vain doubles it, since the servers may all be
-// slow.
+// tolerance is how long a request may go without an answer before another server is tried: a tenth of the
+// session's time, but 1 s to 2 s, so that there is time for some. Each time that this was in vain doubles it,
+// because the servers may all be slow.
 func (l *link) tolerance() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

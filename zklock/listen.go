@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Listen tells what happens to a claim, as [driver.Listener] says. The client library calls us with each event, so claims
-// of this client cost no goroutine; one that another client requested costs one.
+// Listen tells what happens to a claim, as [driver.Listener] says. The client library reports each event to the
+// driver, so claims of this client take no goroutine. A claim that another client requested takes one.
 func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
 	if err := d.open(ctx, c.Name); err != nil {
 		return nil, err
@@ -21,7 +21,7 @@ func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop
 		moved()
 		return func() {}, nil
 	}
-	stop = e.s.ears.add(e.place(), moved)
+	stop = e.s.subscriptions.add(e.place(), moved)
 	missed, err := e.missed(ctx)
 	switch {
 	case missed || isGone(err):
@@ -33,14 +33,14 @@ func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop
 	return stop, nil
 }
 
-// missed reports whether something may have happened since the last answer about the claim, and sees that what comes is
-// told.
+// missed reports whether something may have happened after the last answer about the claim, and makes sure that
+// the node is watched from now on.
 func (e *claim) missed(ctx context.Context) (bool, error) {
 	e.mu.Lock()
 	self := e.self
 	e.mu.Unlock()
-	if self == nil { // it is not watched since something happened
-		return true, e.attend(ctx)
+	if self == nil { // something happened, so it is not watched any more
+		return true, e.watchSelf(ctx)
 	}
 	return len(self) > 0 || e.s.isLost(), nil
 }
@@ -61,7 +61,7 @@ func (d *Driver) listenToAnother(ctx context.Context, c driver.Claim, moved func
 	return stop, nil
 }
 
-// tell calls moved when a watch begins, since something may have happened before, and whenever it fires.
+// tell calls moved when a watch begins, because something may have happened before, and whenever it fires.
 func (s *session) tell(ctx context.Context, at spot, moved func()) {
 	for ctx.Err() == nil {
 		w, err := s.watch(ctx, at)
@@ -80,14 +80,14 @@ func (s *session) tell(ctx context.Context, at spot, moved func()) {
 	}
 }
 
-// ears are who listens for what happens to nodes, by their paths.
-type ears struct {
+// subscriptions are to what happens to nodes, by their paths.
+type subscriptions struct {
 	mu sync.Mutex
 	at map[string]*driver.Listeners
 }
 
 // add has moved called whenever something happens to a node, until stop is called.
-func (e *ears) add(path string, moved func()) (stop func()) {
+func (e *subscriptions) add(path string, moved func()) (stop func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.at == nil {
@@ -108,8 +108,8 @@ func (e *ears) add(path string, moved func()) (stop func()) {
 	}
 }
 
-// hear tells those who listen for a node.
-func (e *ears) hear(path string) {
+// notify tells those who listen for a node.
+func (e *subscriptions) notify(path string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if ls := e.at[path]; ls != nil {
@@ -117,8 +117,8 @@ func (e *ears) hear(path string) {
 	}
 }
 
-// hearAll tells all.
-func (e *ears) hearAll() {
+// notifyAll tells all.
+func (e *subscriptions) notifyAll() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, ls := range e.at {

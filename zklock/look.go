@@ -19,7 +19,7 @@ func (e *claim) look(ctx context.Context) (driver.Status, error) {
 	node := e.nodeNow()
 	at := slices.IndexFunc(seats, func(s seat) bool { return s.node == node })
 	if at < 0 {
-		e.bury()
+		e.rememberEnd()
 		return driver.Status{}, driver.ErrGone
 	}
 	return e.settle(seats[:at+1], at < len(seats)-1), nil
@@ -43,7 +43,8 @@ func (e *claim) settle(all []seat, behind bool) driver.Status {
 	return e.Note(leased.Reading{Verdict: v, Behind: behind})
 }
 
-// mark notes that the claim is granted, for one that waits behind it. Should that fail, it learns at its renewal.
+// mark notes that the claim is granted, for one that waits behind it. If that fails, that one learns of it when it
+// is renewed.
 func (e *claim) mark() {
 	e.mu.Lock()
 	at, r := e.queue+"/"+e.node, e.record
@@ -64,8 +65,8 @@ func (e *claim) mark() {
 	}
 }
 
-// attend watches the claim's own node, and reads what the server alone knows of it.
-func (e *claim) attend(ctx context.Context) error {
+// watchSelf watches the claim's own node, and reads what only the server knows of it.
+func (e *claim) watchSelf(ctx context.Context) error {
 	type watched struct {
 		content
 		events <-chan zk.Event
@@ -77,7 +78,7 @@ func (e *claim) attend(ctx context.Context) error {
 	})
 	switch {
 	case isNoNode(err):
-		e.bury()
+		e.rememberEnd()
 		return driver.ErrGone
 	case err != nil:
 		return err
@@ -90,18 +91,18 @@ func (e *claim) attend(ctx context.Context) error {
 	return nil
 }
 
-// listen attends to the claim's node if nothing watches it, or if there is news of it.
-func (e *claim) listen(ctx context.Context) error {
+// keepWatch watches the claim's node where no watch of it is left, and notes what happened to it.
+func (e *claim) keepWatch(ctx context.Context) error {
 	for {
 		e.mu.Lock()
 		self := e.self
 		e.mu.Unlock()
 		if self == nil {
-			return e.attend(ctx)
+			return e.watchSelf(ctx)
 		}
 		select {
 		case event := <-self:
-			if err := e.heed(event); err != nil {
+			if err := e.newsOfSelf(event); err != nil {
 				return err
 			}
 		default:
@@ -110,10 +111,10 @@ func (e *claim) listen(ctx context.Context) error {
 	}
 }
 
-// heed notes what happened to the claim's node. The watch has served.
-func (e *claim) heed(event zk.Event) error {
+// newsOfSelf notes what happened to the claim's node. Its watch has served, and is gone.
+func (e *claim) newsOfSelf(event zk.Event) error {
 	if event.Type == zk.EventNodeDeleted || e.s.isLost() {
-		e.bury()
+		e.rememberEnd()
 		return driver.ErrGone
 	}
 	e.mu.Lock()

@@ -10,9 +10,9 @@ import (
 	"github.com/holdfast-go/holdfast/zklock"
 )
 
-// A client holds more locks than fit into what a server reads at once, and dies; and so does one that held many and
-// whose notes of them are still there. The ensemble serves on, also with what is on the disks. The long version has the
-// bounds that servers and clients have by themselves.
+// A client holds more locks than fit into what a server reads at once, and dies; and so does one that held many
+// and whose notes of them are still there. The ensemble serves on, also with what is on the disks. The long
+// version has the bounds that servers and clients have by themselves.
 func TestClientsWithManyNodesDie(t *testing.T) {
 	t.Parallel()
 	locks, cycles, opts := 600, 1300, &zklock.Options{SessionBytes: 24 << 10}

@@ -17,8 +17,8 @@ func init() {
 	driver.Register("zk", func(ctx context.Context, u *url.URL) (driver.Driver, error) { return Open(ctx, u) })
 }
 
-// greetTimeout bounds how long Open waits for a server.
-const greetTimeout = 5 * time.Second
+// firstAnswerTimeout bounds how long Open waits for a server.
+const firstAnswerTimeout = 5 * time.Second
 
 // Ports that servers usually have for clients.
 const (
@@ -28,7 +28,7 @@ const (
 
 // Open connects to the servers of an URL like zk://user:password@host1:2181,host2:2181/chroot. Parameters:
 //
-//	prefix  the node below the chroot under which everything is kept; default /holdfast, or the chroot itself in other layouts
+//	prefix  the node below the chroot under which everything is kept; default /holdfast, in other layouts the chroot
 //	layout  "holdfast", the default, "curator" or "kazoo" to lock together with such clients
 //	tls     true for connections that are encrypted; the port is 2281 then unless given. Certificates of servers are
 //	        verified, by the system's authorities unless ca names others, and must be for the host in the URL
@@ -55,16 +55,16 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.greet(ctx); err != nil {
+	if err := d.askFirst(ctx); err != nil {
 		d.Close()
 		return nil, err
 	}
 	return d, nil
 }
 
-// greet asks the server what it must be asked anyway.
-func (d *Driver) greet(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, greetTimeout)
+// askFirst asks the server what it must be asked anyway, so that Open fails where no server answers.
+func (d *Driver) askFirst(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, firstAnswerTimeout)
 	defer cancel()
 	s, err := d.start(ctx, longestTime)
 	if err != nil {
@@ -76,7 +76,7 @@ func (d *Driver) greet(ctx context.Context) error {
 	return s.checkChroot(ctx)
 }
 
-// settings reads the URL.
+// settings reads what the URL says.
 func settings(u *url.URL) (*Options, error) {
 	p := driver.NewParams(u)
 	opts := &Options{

@@ -8,9 +8,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// A server that is cut off from its leader goes on answering pings, and one that is stopped answers nothing; the client
-// library notices the first never and the second after two thirds of the session's time. So a connection on which a request
-// is overdue is closed, and the session goes on with another server.
+// A server that is cut off from its leader goes on answering pings, and one that is stopped answers nothing; the
+// client library notices the first never and the second after two thirds of the session's time. So a connection on
+// which a request is overdue is closed, and the session goes on with another server.
 
 // overdue watches the requests of one connection for their answers, which come in the order of the requests.
 type overdue struct {

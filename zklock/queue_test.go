@@ -99,7 +99,7 @@ func TestReadersOfBothKinds(t *testing.T) {
 	enqueue(t, d, units("doc", 1, driver.All))
 }
 
-// Who asks a holder of ours to let go as Curator's Revoker does is heard, and ours ask in that way.
+// Who asks a holder of ours to let go as Curator's Revoker does is seen, and ours ask in that way.
 func TestRevocationOfCurator(t *testing.T) {
 	t.Parallel()
 	addr := servers.ZooKeeper(t).Addr
@@ -134,7 +134,8 @@ func TestRevocationOfCurator(t *testing.T) {
 	}
 }
 
-// Nothing stays behind for ever: notes are swept, or end with the session, and ZooKeeper removes parents without children.
+// Nothing stays behind for ever: notes are swept, or end with the session, and ZooKeeper removes parents without
+// children.
 func TestNothingStays(t *testing.T) {
 	t.Parallel()
 	addr := servers.ZooKeeper(t, "-Dznode.container.checkIntervalMs=200").Addr
@@ -161,8 +162,8 @@ func TestNothingStays(t *testing.T) {
 	})
 }
 
-// A claim leaves after a waiting one has looked, and before somebody else in the same client begins to watch the queue:
-// the watch that they share tells neither.
+// A claim leaves after a waiting one has looked, and before somebody else in the same client begins to watch the
+// queue: the watch that they share tells neither.
 func TestWatchThatSomebodyElseBegan(t *testing.T) {
 	t.Parallel()
 	addr := servers.ZooKeeper(t).Addr

@@ -99,8 +99,8 @@ func (c *tapped) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// closeSessions ends the sessions that were seen, as an operator can who knows their passwords: through connections of
-// his own.
+// closeSessions ends the sessions that were seen, as an operator can who knows their passwords: through
+// connections of his own.
 func (p *tap) closeSessions(t *testing.T, s *servers.Server) {
 	t.Helper()
 	p.mu.Lock()

@@ -13,6 +13,8 @@ import (
 
 // Release takes a claim out of the queue, as [driver.Driver] says, in one change that also notes the end. So whoever
 // asks, however late and on whatever connection, gets the right answer.
+//
+// It is like that of etcdlock, except that a claim may have its place before its token is known.
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	if err := d.open(ctx, c.Name); err != nil {
 		return err
@@ -24,7 +26,7 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	case e.place() == "":
 		return d.undo(ctx, e, c)
 	case c.Token != 0 && e.Token() == 0:
-		if err := e.attend(ctx); err != nil {
+		if err := e.watchSelf(ctx); err != nil {
 			return err
 		}
 	}
@@ -39,29 +41,29 @@ func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) err
 	err := d.finish(ctx, e.s, e.place(), e.note, released, e.Token())
 	switch {
 	case err == nil:
-		d.entomb(e)
+		d.forgetButNote(e)
 		return nil
 	case isNoNode(err):
-		err = d.epitaph(ctx, e.s, c)
-		e.bury()
+		err = d.releaseAgain(ctx, e.s, c)
+		e.rememberEnd()
 		return err
 	case errors.Is(err, errSessionLost):
-		e.bury()
+		e.rememberEnd()
 		return driver.ErrGone
 	default:
 		return err
 	}
 }
 
-// entomb is forget for a claim whose node is gone, and whose note is there for a while.
-func (d *Driver) entomb(e *claim) {
+// forgetButNote is for a claim whose node is gone, and whose note is there for a while.
+func (d *Driver) forgetButNote(e *claim) {
 	d.claims.Forget(e)
 	e.s.room.give(e.seatKey())
-	e.s.tombs.add(e.note, e.Longest())
+	e.s.tombstones.add(e.note, e.Longest())
 }
 
-// epitaph answers a release of a claim that is not in the queue, from its note.
-func (d *Driver) epitaph(ctx context.Context, s *session, c driver.Claim) error {
+// releaseAgain answers a release of a claim that is not in the queue, from its note.
+func (d *Driver) releaseAgain(ctx context.Context, s *session, c driver.Claim) error {
 	at := d.keys.note(c.Name, c.ID)
 	note, err := s.getIfThere(ctx, at)
 	switch {
@@ -74,10 +76,10 @@ func (d *Driver) epitaph(ctx context.Context, s *session, c driver.Claim) error 
 	if err != nil {
 		return err
 	}
-	return r.epitaph(c.Token)
+	return r.releaseAgain(c.Token)
 }
 
-func (r record) epitaph(token uint64) error {
+func (r record) releaseAgain(token uint64) error {
 	return leased.Tombstone{Released: r.End == released, Token: r.Token}.Release(token)
 }
 
@@ -86,9 +88,9 @@ func (d *Driver) undo(ctx context.Context, e *claim, c driver.Claim) error {
 	err := d.bar(ctx, e.s, c, released)
 	switch {
 	case err == nil || isGone(err):
-		d.entomb(e)
+		d.forgetButNote(e)
 	case errors.Is(err, errSessionLost):
-		e.bury()
+		e.rememberEnd()
 		return driver.ErrGone
 	}
 	return err
@@ -116,7 +118,7 @@ func (d *Driver) barUnknown(ctx context.Context, c driver.Claim) error {
 	err = d.bar(ctx, s, c, released)
 	switch {
 	case err == nil || isGone(err):
-		s.tombs.add(note.key, max(c.TTL, s.ttl))
+		s.tombstones.add(note.key, max(c.TTL, s.ttl))
 	case isRefused(err):
 		s.room.give(note.key)
 	}
@@ -127,13 +129,13 @@ func (d *Driver) barUnknown(ctx context.Context, c driver.Claim) error {
 func (d *Driver) releaseFound(ctx context.Context, s *session, c driver.Claim, f finding, how end) error {
 	switch {
 	case !f.alive():
-		return f.record.epitaph(c.Token)
+		return f.record.releaseAgain(c.Token)
 	case c.Token != 0 && c.Token != f.token:
 		return driver.ErrGone
 	}
 	err := d.finish(ctx, s, d.keys.queue(c.Name)+"/"+f.seat.node, d.keys.note(c.Name, c.ID), how, f.token)
 	if isNoNode(err) {
-		return d.epitaph(ctx, s, c)
+		return d.releaseAgain(ctx, s, c)
 	}
 	return err
 }

@@ -75,7 +75,7 @@ func (r renewal) look(ctx context.Context, from leased.Instant) (st driver.Statu
 	if err != nil {
 		return st, err
 	}
-	if err := e.listen(ctx); err != nil {
+	if err := e.keepWatch(ctx); err != nil {
 		return st, err
 	}
 	if err := e.keepAgain(ctx, ttl); err != nil {
@@ -96,7 +96,7 @@ func (r renewal) look(ctx context.Context, from leased.Instant) (st driver.Statu
 // conclude notes the end of a claim that was not there, or whose session was not.
 func (r renewal) conclude() {
 	if errors.Is(r.result.Err, errSessionLost) {
-		r.claim.bury()
+		r.claim.rememberEnd()
 		r.result.Err = driver.ErrGone
 	}
 	if r.result.Err != nil {

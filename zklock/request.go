@@ -12,6 +12,8 @@ import (
 )
 
 // Request queues or renews a claim, as [driver.Driver] says.
+//
+// It is like that of etcdlock, which is the contract: what each step means differs.
 func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if err := d.begin(ctx, c); err != nil {
 		return driver.Status{}, err
@@ -47,8 +49,8 @@ func (d *Driver) stayOrGo(ctx context.Context, e *claim, c driver.Claim) (driver
 	return driver.Status{}, d.withdraw(ctx, e)
 }
 
-// first requests a claim for the first time. The session may turn out to be gone, since nobody used it for a while; then
-// nothing was queued, and a new one takes its place.
+// first requests a claim for the first time. The session may turn out to be gone, because nobody used it for a
+// while. Then nothing was queued, and a new session takes its place.
 func (d *Driver) first(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	for {
 		places := d.placesOf(c)
@@ -71,8 +73,8 @@ func (d *Driver) first(ctx context.Context, c driver.Claim) (driver.Status, erro
 	}
 }
 
-// put sends the first request of a claim, which may be not the first attempt. It makes the claim's note, which there
-// must be none of, and its node at the end of the queue, both or neither. Then it looks.
+// put sends the first request of a claim, perhaps not for the first time. It makes the claim's note, of which
+// there must be none, and its node at the end of the queue, both or neither. Then it looks at the queue.
 func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	from, asked := leased.Now(), e.maybeQueued()
 	node, err := d.enqueue(ctx, e, c)
@@ -86,12 +88,12 @@ func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 	case errors.Is(err, zk.ErrNodeExists):
 		return d.found(ctx, e, c)
 	case errors.Is(err, errSessionLost) && asked:
-		e.bury() // it may have been queued, and ended with the session
+		e.rememberEnd() // it may have been queued, and ended with the session
 		return driver.Status{}, driver.ErrGone
 	case errors.Is(err, errSessionLost):
 		return driver.Status{}, err
 	case isRefused(err):
-		d.leave(e)
+		d.forgetAll(e)
 		return driver.Status{}, err
 	default:
 		e.Doubt()
@@ -121,12 +123,12 @@ func (d *Driver) enqueue(ctx context.Context, e *claim, c driver.Claim) (node st
 	}
 }
 
-// settleOrGo answers about a claim that was just queued. One that cannot be judged leaves, and one that would not wait
-// unless it is granted.
+// settleOrGo answers about a claim that was just queued. One that cannot be judged leaves, and one that would not
+// wait unless it is granted.
 func (d *Driver) settleOrGo(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	var st driver.Status
 	err := together(
-		func() error { return e.attend(ctx) },
+		func() error { return e.watchSelf(ctx) },
 		func() (err error) { st, err = e.look(ctx); return err })
 	switch {
 	case isRefused(err):
@@ -143,20 +145,21 @@ func (d *Driver) settleOrGo(ctx context.Context, e *claim, c driver.Claim) (driv
 	return st, nil
 }
 
-// found answers about a claim whose note was there already: an earlier attempt made it, or another client, or it ended.
+// found answers about a claim whose note was there already: an earlier attempt made it, or another client, or it
+// ended.
 func (d *Driver) found(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	f, err := d.find(ctx, e.s, c)
 	switch {
 	case err != nil:
 		return driver.Status{}, err
 	case f.note.stat != nil && f.note.stat.EphemeralOwner != e.s.id:
-		d.leave(e)
+		d.forgetAll(e)
 		if !f.alive() {
 			return driver.Status{}, driver.ErrGone
 		}
 		return d.keep(ctx, e.s, c, f)
 	case !f.alive():
-		d.entomb(e)
+		d.forgetButNote(e)
 		return driver.Status{}, driver.ErrGone
 	default:
 		e.placed(f.seat.node)
@@ -169,12 +172,12 @@ func (d *Driver) withdraw(ctx context.Context, e *claim) error {
 	if err := e.s.delete(ctx, e.place(), e.note); err != nil {
 		return err
 	}
-	d.leave(e)
+	d.forgetAll(e)
 	return nil
 }
 
-// isTaken reports whether a claim that would not wait is not granted, without queueing it: so nobody has to wait behind
-// it, and a lock that is taken costs no writes. What has changed since is found when it is queued.
+// isTaken reports whether a claim that would not wait is not granted, without queueing it: so nobody has to wait
+// behind it, and a lock that is taken costs no writes. What changes afterwards is found when the claim is queued.
 func (d *Driver) isTaken(ctx context.Context, s *session, c driver.Claim) (bool, error) {
 	if err := s.sync(ctx); err != nil {
 		return false, err

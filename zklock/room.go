@@ -6,10 +6,10 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// The end of a session is one change that names all nodes of the session. Servers write it to their logs whatever its
-// size, but read nothing that is larger than their jute.maxbuffer: not from each other, and not from their own disks. So
-// one session with too many nodes ends the ensemble with it. A session that is full takes no more claims, and a client
-// begins another one.
+// The end of a session is one change that names all nodes of the session. Servers write it to their logs whatever
+// its size, but read nothing that is larger than their jute.maxbuffer: not from each other, and not from their own
+// disks. So one session with too many nodes ends the ensemble with it. A session that is full takes no more
+// claims, and a client begins another one.
 
 // DefaultSessionBytes is the room of a session unless told otherwise: half of what ZooKeeper's jute.maxbuffer is by
 // default.

@@ -77,11 +77,11 @@ func TestRoomOfClaims(t *testing.T) {
 	}
 	for how, end := range ends {
 		end()
-		s.tombs.mu.Lock()
-		for i := range s.tombs.due {
-			s.tombs.due[i].when = 0
+		s.tombstones.mu.Lock()
+		for i := range s.tombstones.due {
+			s.tombstones.due[i].when = 0
 		}
-		s.tombs.mu.Unlock()
+		s.tombstones.mu.Unlock()
 		s.sweep()
 		if s.room.used != both {
 			t.Errorf("after a claim was %s, %d bytes are used, want %d: %v", how, s.room.used, both, s.room.nodes)
@@ -108,17 +108,17 @@ func TestSweepThatFails(t *testing.T) {
 	if err := d.Release(ctx, c); err != nil {
 		t.Fatal(err)
 	}
-	s.tombs.due[0].when = 0
+	s.tombstones.due[0].when = 0
 	p.DropNextReplyAfter([]byte(c.ID))
 	s.sweep()
-	if len(s.tombs.due) != 1 || s.room.used == 0 {
-		t.Fatalf("nobody knows of the note any more: %v", s.tombs.due)
+	if len(s.tombstones.due) != 1 || s.room.used == 0 {
+		t.Fatalf("nobody knows of the note any more: %v", s.tombstones.due)
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	for s.sweep(); len(s.tombs.due) > 0; s.sweep() { // the connection may be on its way still
+	for s.sweep(); len(s.tombstones.due) > 0; s.sweep() { // the connection may be on its way still
 		if driver.Sleep(ctx, 10*time.Millisecond) != nil {
-			t.Fatalf("the note is not deleted: %v", s.tombs.due)
+			t.Fatalf("the note is not deleted: %v", s.tombstones.due)
 		}
 	}
 	if s.room.used != 0 {

@@ -10,8 +10,8 @@ import (
 // A server has the name that it was given, host:port, and an address that this stands for now.
 type server struct{ name, addr string }
 
-// A round is the servers that a session tries, one after the other. Names are looked up anew for each round, since servers
-// move, and a name may stand for several. One goroutine at a time uses it.
+// A round is the servers that a session tries, one after the other. Names are looked up anew for each round,
+// because servers move, and a name may stand for several. One goroutine at a time uses it.
 type round struct {
 	names   []string
 	lookUp  func(names []string) []server
@@ -42,8 +42,8 @@ func (r *round) allShunned() bool {
 // lookUpTime bounds how long names are looked up.
 const lookUpTime = 2 * time.Second
 
-// servers returns what names stand for. One that cannot be looked up stands for itself: whoever connects learns why. The
-// program's own way to connect gets the names.
+// servers returns what names stand for. One that cannot be looked up stands for itself: whoever connects learns
+// why. The program's own way to connect gets the names.
 func (d *Driver) servers(names []string) (all []server) {
 	ctx, cancel := context.WithTimeout(d.lifetime, lookUpTime)
 	defer cancel()

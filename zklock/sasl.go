@@ -22,16 +22,16 @@ const (
 )
 
 // authenticate tells the server who the client is by SASL, so that the password is not sent.
-func (g *greeter) authenticate() error {
-	challenge, err := g.saslStep(nil)
+func (h *handshake) authenticate() error {
+	challenge, err := h.saslStep(nil)
 	if err != nil {
 		return err
 	}
-	d, err := newDigest(g.link.user, g.link.password, challenge)
+	d, err := newDigest(h.link.user, h.link.password, challenge)
 	if err != nil {
 		return err
 	}
-	verdict, err := g.saslStep([]byte(d.reply()))
+	verdict, err := h.saslStep([]byte(d.reply()))
 	if err != nil {
 		return err
 	}
@@ -39,11 +39,11 @@ func (g *greeter) authenticate() error {
 }
 
 // saslStep sends a token and returns the server's.
-func (g *greeter) saslStep(token []byte) ([]byte, error) {
+func (h *handshake) saslStep(token []byte) ([]byte, error) {
 	body := binary.BigEndian.AppendUint32(nil, saslXid)
 	body = binary.BigEndian.AppendUint32(body, opSasl)
 	body = append(binary.BigEndian.AppendUint32(body, uint32(len(token))), token...)
-	answer, err := g.exchange(body)
+	answer, err := h.exchange(body)
 	if err != nil {
 		return nil, err
 	}
@@ -60,13 +60,15 @@ func newDigest(user, password string, challenge []byte) (digest, error) {
 	said := directives(string(challenge))
 	d := digest{user: user, password: password, realm: said["realm"], nonce: said["nonce"], cnonce: rand.Text()}
 	if d.nonce == "" || said["algorithm"] != "md5-sess" {
-		return d, fmt.Errorf("%w: the server does not offer SASL by DIGEST-MD5; has it a JAAS section Server?", driver.ErrRefused)
+		return d, fmt.Errorf(
+			"%w: the server does not offer SASL by DIGEST-MD5; its JAAS configuration needs a section Server", driver.ErrRefused)
 	}
 	return d, nil
 }
 
 func (d digest) reply() string {
-	return fmt.Sprintf(`charset=utf-8,username=%s,realm=%s,nonce=%s,nc=%s,cnonce=%s,digest-uri="%s",maxbuf=65536,response=%s,qop=auth`,
+	return fmt.Sprintf(
+		`charset=utf-8,username=%s,realm=%s,nonce=%s,nc=%s,cnonce=%s,digest-uri="%s",maxbuf=65536,response=%s,qop=auth`,
 		quoted(d.user), quoted(d.realm), quoted(d.nonce), saslCount, quoted(d.cnonce), digestURI, d.response("AUTHENTICATE"))
 }
 

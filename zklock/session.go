@@ -14,8 +14,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// A session lives longer than its claims, by this part of its time, and a second at most. A server that is not the leader
-// tells the leader only twice in each tick who is alive: should it fail in between, the session ends that much earlier.
+// A session lives longer than its claims, by this part of its time, and a second at most. A server that is not the
+// leader tells the leader only twice in each tick who is alive: should it fail in between, the session ends that
+// much earlier.
 const (
 	slackPart = 4
 	slackMost = time.Second
@@ -31,20 +32,20 @@ func sessionTime(ttl time.Duration) time.Duration {
 
 var errSessionLost = errors.New("the session has ended")
 
-// A session is what the claims of one TTL live by: when this process is gone, they end with it. The client library keeps
-// it alive, also a while longer than there are claims, for the notes of ends.
+// A session is what the claims of one TTL live by: when this process is gone, they end with it. The client library
+// keeps it alive, also a while longer than there are claims, for the notes of ends.
 type session struct {
-	d     *Driver
-	conn  *zk.Conn
-	link  *link
-	id    int64
-	asked time.Duration // the TTL that it was made for
-	ttl   time.Duration // what that became: the server may make sessions live longer
-	time  time.Duration // what the server granted
-	lost  chan struct{} // closed when the server has dropped the session, or was told to
-	room  *room
-	ears  ears
-	tombs tombs
+	d             *Driver
+	conn          *zk.Conn
+	link          *link
+	id            int64
+	asked         time.Duration // the TTL that it was made for
+	ttl           time.Duration // what that became: the server may make sessions live longer
+	time          time.Duration // what the server granted
+	lost          chan struct{} // closed when the server has dropped the session, or was told to
+	room          *room
+	subscriptions subscriptions
+	tombstones    tombstones
 
 	mu      sync.Mutex
 	used    leased.Instant
@@ -58,8 +59,8 @@ type slot struct {
 	room room
 }
 
-// sessionFor returns a session for claims of this TTL, which keeps these places for the caller. The first call for a TTL
-// takes some round trips, and so does one when all sessions are full.
+// sessionFor returns a session for claims of this TTL, which keeps these places for the caller. The first call for
+// a TTL takes some round trips, and so does one when all sessions are full.
 func (d *Driver) sessionFor(ctx context.Context, ttl time.Duration, places ...place) (*session, error) {
 	for {
 		slot := d.slot(ttl, places)
@@ -130,7 +131,7 @@ func (d *Driver) startAt(ctx context.Context, hosts []string, timeout time.Durat
 	}
 	up := s.nextConnection()
 	conn, _, err := zk.Connect(hosts, timeout, zk.WithDialer(s.link.dial), zk.WithHostProvider(s.link),
-		zk.WithEventCallback(s.heard), zk.WithLogger(silent{}), zk.WithLogInfo(false))
+		zk.WithEventCallback(s.onEvent), zk.WithLogger(silent{}), zk.WithLogInfo(false))
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +159,8 @@ func (silent) Printf(string, ...any) {}
 // settle makes a session that is up ready for claims.
 func (s *session) settle(ctx context.Context) error {
 	if s.ttl < s.asked {
-		return fmt.Errorf("%w: the server lets sessions live for no longer than %v; use a TTL of %v or less, or raise its maxSessionTimeout",
+		return fmt.Errorf("%w: the server lets sessions live for no longer than %v; use a TTL of %v or less, "+
+			"or raise its maxSessionTimeout",
 			driver.ErrRefused, s.time, s.ttl)
 	}
 	_, err := s.create(ctx, s.d.keys.beat(s.id), zk.FlagEphemeral)
@@ -168,18 +170,18 @@ func (s *session) settle(ctx context.Context) error {
 	return err
 }
 
-// heard is called by the library when the state of the connection changed, and for each event of a watch, before that is
-// told to who began the watch.
-func (s *session) heard(e zk.Event) {
+// onEvent is called by the library when the state of the connection changed, and for each event of a watch, before
+// that is told to who began the watch.
+func (s *session) onEvent(e zk.Event) {
 	switch {
 	case e.Type != zk.EventSession:
-		s.ears.hear(e.Path)
+		s.subscriptions.notify(e.Path)
 	case e.State == zk.StateHasSession:
 		s.mu.Lock()
 		close(s.back)
 		s.back = make(chan struct{})
 		s.mu.Unlock()
-		s.ears.hearAll() // what happened meanwhile is told if the library could ask for it
+		s.subscriptions.notifyAll() // what happened meanwhile is told if the library could ask for it
 	case e.State == zk.StateExpired:
 		s.lose()
 		s.d.running.Go(s.conn.Close) // before it begins another session
@@ -213,7 +215,7 @@ func (s *session) loseLocked() {
 	s.link.close()
 	if !s.isLost() {
 		close(s.lost)
-		s.ears.hearAll()
+		s.subscriptions.notifyAll()
 	}
 }
 
@@ -238,8 +240,8 @@ const (
 	idleTimes = 2 // kept this many times its time after its last use, so that notes of ends live for a TTL
 )
 
-// keep does what is due from time to time, until the session is lost, or nothing used it for a while. It ends the session
-// with the driver too, for Close does not see one that is not ready.
+// keep does what is due from time to time, until the session is lost, or nothing used it for a while. It ends the
+// session with the driver too, for Close does not see one that is not ready.
 func (s *session) keep() {
 	tick := time.NewTicker(s.time / keepPart)
 	defer tick.Stop()
@@ -256,8 +258,8 @@ func (s *session) keep() {
 	}
 }
 
-// retire gives the session up, and reports so, when nothing lives by it but notes that have served. Somebody may wait for
-// what it watches. Whoever would use it next begins another one.
+// retire gives the session up, and reports so, when nothing lives by it but notes that have served. Somebody may
+// wait for what it watches. Whoever would use it next begins another one.
 func (s *session) retire() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -268,9 +270,9 @@ func (s *session) retire() bool {
 	return true
 }
 
-// heartbeat writes to the session's node. The answer says that the leader counted the session as alive after this was
-// sent, which the library's pings do not: those, a server answers that has lost its leader. What is read in the session
-// afterwards is at least as new as this. Returned is the leader's clock.
+// heartbeat writes to the session's node. The answer says that the leader counted the session as alive after this
+// was sent, which the library's pings do not: those, a server answers that has lost its leader. What is read in
+// the session afterwards is at least as new as this. Returned is the leader's clock.
 func (s *session) heartbeat(ctx context.Context) (time.Time, error) {
 	s.use()
 	path := s.d.keys.beat(s.id)

@@ -7,14 +7,15 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// shunned are servers that have not answered, which all sessions of a driver leave alone for a while if there are others.
+// shunned are servers that have not answered, which all sessions of a driver leave alone for a while if there are
+// others.
 type shunned struct {
 	mu    sync.Mutex
 	until map[string]leased.Instant // by host
 }
 
-// shunTime is longer than it takes a server that is cut off to notice, and not so long that the others have all the work
-// for long.
+// shunTime is longer than it takes a server that is cut off to notice, and not so long that the others have all
+// the work for long.
 const shunTime = 10 * time.Second
 
 func (s *shunned) add(host string) {

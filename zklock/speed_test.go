@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/zklock"
 )
 
-// One change queues a claim, the list of names and a look at its own node judge it, and one change ends it. A claim that
-// would not wait looks first: at what is newest, at the queue and for its own end.
+// One change queues a claim, the list of names and a look at its own node judge it, and one change ends it. A
+// claim that would not wait looks first: at what is newest, at the queue and for its own end.
 func TestUncontendedRequests(t *testing.T) {
 	var p tap
 	d := open(t, p.options(), servers.ZooKeeper(t).Addr)

@@ -31,8 +31,8 @@ func (o *Options) connector() connector {
 	}
 }
 
-// encrypt speaks TLS. The server's certificate must be for the host that the server is called by, unless the configuration
-// names another.
+// encrypt speaks TLS. The server's certificate must be for the host that the server is called by, unless the
+// configuration names another.
 func encrypt(conn net.Conn, config *tls.Config, s server, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -52,11 +52,13 @@ func encrypt(conn net.Conn, config *tls.Config, s server, timeout time.Duration)
 type pemFiles struct{ ca, cert, key, server string }
 
 func parseFiles(p *driver.Params) pemFiles {
-	return pemFiles{ca: p.String("ca", ""), cert: p.String("cert", ""), key: p.String("key", ""), server: p.String("servername", "")}
+	return pemFiles{
+		ca: p.String("ca", ""), cert: p.String("cert", ""), key: p.String("key", ""), server: p.String("servername", ""),
+	}
 }
 
-// config returns nil for connections that are not encrypted. The files are read now, so that mistakes are told, and again
-// for each connection: certificates are renewed while a program runs.
+// config returns nil for connections that are not encrypted. The files are read now, so that mistakes are told,
+// and again for each connection: certificates are renewed while a program runs.
 func (f pemFiles) config(encrypt bool) (*tls.Config, error) {
 	switch {
 	case !encrypt && f != pemFiles{}:

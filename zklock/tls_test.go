@@ -19,7 +19,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// secureZooKeeper starts a server that takes connections with TLS from clients that it knows, at the address returned.
+// secureZooKeeper starts a server that takes connections with TLS from clients that it knows, at the address
+// returned.
 func secureZooKeeper(t *testing.T, ca string, own identity) (addr string) {
 	t.Helper()
 	addr = freeAddr(t)

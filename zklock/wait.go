@@ -11,8 +11,10 @@ import (
 
 // Wait blocks until the claim may have moved, as [driver.Waiter] says.
 //
-// It watches the claim's own node and what the claim waits for. Both watches go on between calls. Whatever is odd about
-// a watch leads to another look, and so does a new connection.
+// It watches the claim's own node and what the claim waits for. Both watches go on between calls. When one breaks
+// there is another look, and so there is after a new connection.
+//
+// It is like that of etcdlock, except for which claims another client may have taken over.
 func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if err := d.open(ctx, c.Name); err != nil {
 		return driver.Status{}, err
@@ -45,7 +47,7 @@ func (d *Driver) waitUnknown(ctx context.Context, c driver.Claim) (driver.Status
 // wait follows the claim until there is something to tell. No other call goes on meanwhile.
 func (e *claim) wait(ctx context.Context) (driver.Status, error) {
 	for known := e.Flags(); ; {
-		if err := e.listen(ctx); err != nil {
+		if err := e.keepWatch(ctx); err != nil {
 			return driver.Status{}, err
 		}
 		if e.Flags() != known {
@@ -53,7 +55,7 @@ func (e *claim) wait(ctx context.Context) (driver.Status, error) {
 		}
 		ready, err := e.watchAhead(ctx)
 		if err == nil && ready {
-			err = e.hear(ctx)
+			err = e.awaitNews(ctx)
 		}
 		if err != nil {
 			return driver.Status{}, err
@@ -61,8 +63,8 @@ func (e *claim) wait(ctx context.Context) (driver.Status, error) {
 	}
 }
 
-// watchAhead makes sure that what the claim waits for is watched. When that has happened already, it looks, and is not
-// ready.
+// watchAhead makes sure that what the claim waits for is watched. When that has happened already, it looks, and is
+// not ready.
 func (e *claim) watchAhead(ctx context.Context) (ready bool, err error) {
 	at, any := e.blocker()
 	switch {
@@ -81,7 +83,8 @@ func (e *claim) watchAhead(ctx context.Context) (ready bool, err error) {
 	}
 	e.ahead = w
 	if any || at.what == itsData && e.hasTurned(w) {
-		return false, e.lookAgain(ctx) // it may have happened before the watch began, whoever began it, and after the last look
+		// It may have happened after the last look, and before the watch began, whoever began it.
+		return false, e.lookAgain(ctx)
 	}
 	return true, nil
 }
@@ -120,16 +123,16 @@ func (e *claim) lookAgain(ctx context.Context) error {
 	return err
 }
 
-// hear waits for the next news. What happened to the claim itself comes first.
-func (e *claim) hear(ctx context.Context) error {
+// awaitNews waits for the next news. What happened to the claim itself comes first.
+func (e *claim) awaitNews(ctx context.Context) error {
 	e.mu.Lock()
 	self := e.self
 	e.mu.Unlock()
 	select {
 	case event := <-self:
-		return e.heed(event)
+		return e.newsOfSelf(event)
 	case <-e.ahead.channel():
-		return e.heardOfAhead(ctx)
+		return e.newsAhead(ctx)
 	case <-e.s.nextConnection():
 		return e.lookAnew(ctx)
 	case <-e.News():
@@ -137,7 +140,7 @@ func (e *claim) hear(ctx context.Context) error {
 	case <-e.Over():
 		return driver.ErrGone
 	case <-e.s.lost:
-		e.bury()
+		e.rememberEnd()
 		return driver.ErrGone
 	case <-e.d.lifetime.Done():
 		return driver.ErrClosed
@@ -146,8 +149,8 @@ func (e *claim) hear(ctx context.Context) error {
 	}
 }
 
-// heardOfAhead looks again, or knows the answer.
-func (e *claim) heardOfAhead(ctx context.Context) error {
+// newsAhead looks again, or knows the answer.
+func (e *claim) newsAhead(ctx context.Context) error {
 	w := e.ahead
 	e.ahead = nil
 	if w.event.Type == zk.EventNodeDeleted && e.canTell(w.spot) {
@@ -157,9 +160,9 @@ func (e *claim) heardOfAhead(ctx context.Context) error {
 	return e.lookAgain(ctx)
 }
 
-// canTell reports whether the end of what was watched grants the claim, so that it need not look: nothing else was ahead
-// of it, and it is there itself, for ZooKeeper tells of changes in their order, its own watch tells nothing, and its time
-// has not come.
+// canTell reports whether the end of what was watched grants the claim, so that it need not look: nothing else was
+// ahead of it, and it is there itself, for ZooKeeper tells of changes in their order, its own watch tells nothing,
+// and its time has not come.
 func (e *claim) canTell(at spot) bool {
 	e.mu.Lock()
 	quiet := e.self != nil && len(e.self) == 0
@@ -173,7 +176,7 @@ func (e *claim) lookAnew(ctx context.Context) error {
 	if err := e.s.sync(ctx); err != nil {
 		return err
 	}
-	if err := e.attend(ctx); err != nil {
+	if err := e.watchSelf(ctx); err != nil {
 		return err
 	}
 	return e.lookAgain(ctx)

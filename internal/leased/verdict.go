@@ -62,8 +62,8 @@ func (s Seat) IsExclusive() bool { return s.Weight == s.Limit }
 // queue, and the others wait until the claim just ahead is granted. Where that one does not say so, they watch the
 // whole queue too.
 //
-// watch is the place of the claim to watch among those ahead; less than zero where that is none, or the whole queue. What
-// is to be watched of it, the caller notes in the verdict.
+// watch is the place of the claim to watch among those ahead; less than zero where that is none, or the whole
+// queue. What is to be watched of it, the caller notes in the verdict.
 func Judge(me Seat, ahead []Seat) (v Verdict, watch int) {
 	if all := Sum(ahead).Add(me); all.Fit() {
 		return Verdict{Granted: true, Bounds: all}, -1

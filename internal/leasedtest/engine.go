@@ -31,7 +31,8 @@ func proxies(t testing.TB, addrs []string) (list []*proxy.Proxy, through []strin
 	return list, through
 }
 
-// Warm returns a client whose lease is there: beginning one may take longer than such a TTL while others begin theirs.
+// Warm returns a client whose lease is there: beginning one may take longer than such a TTL while others begin
+// theirs.
 func Warm(t *testing.T, d driver.Driver, ttl time.Duration) *holdfast.Client {
 	t.Helper()
 	c := Claim("warm up", ttl)

@@ -115,7 +115,8 @@ func judgeCut(t *testing.T, e Engine, held *holdfast.Lease, cut, lost, granted t
 	}
 }
 
-// BrokenConnections breaks the connections to these servers off again and again. Nobody hangs, and never two are inside.
+// BrokenConnections breaks the connections to these servers off again and again. Nobody hangs, and never two are
+// inside.
 func BrokenConnections(t *testing.T, e Engine, addrs []string, rounds int) {
 	const clients = 3
 	var all []*proxy.Proxy
@@ -185,7 +186,8 @@ func WaiterDiesInTheMiddle(t *testing.T, e Engine) {
 	}
 }
 
-// UnrenewedBesideRenewed does not renew a claim, although its client lives and renews others on the same lease: it ends.
+// UnrenewedBesideRenewed does not renew a claim, although its client lives and renews others on the same lease: it
+// ends.
 func UnrenewedBesideRenewed(t *testing.T, e Engine) {
 	addr := e.Server(t)
 	pace.Run(t, "beside", func(t *pace.T) { unrenewedBesideRenewed(t, e, addr) })
@@ -215,8 +217,8 @@ func unrenewedBesideRenewed(t *pace.T, e Engine, addr string) {
 	Release(t, other, waiting)
 }
 
-// UndoneRequest releases a claim whose request was not answered. other is another client, for which the lock is free then;
-// whoever sends a late copy of the request learns that the claim has ended.
+// UndoneRequest releases a claim whose request was not answered. other is another client, for which the lock is
+// free then; whoever sends a late copy of the request learns that the claim has ended.
 func UndoneRequest(t *testing.T, d, other driver.Driver, c driver.Claim) {
 	Release(t, d, c)
 	Acquire(t, other, Claim(c.Name, Long))

@@ -22,8 +22,8 @@ const (
 	Short = time.Second
 )
 
-// Main runs the tests of a package, and lets more of them run at once than there are processors: most of them wait most of
-// the time.
+// Main runs the tests of a package, and lets more of them run at once than there are processors: most of them wait
+// most of the time.
 func Main(m *testing.M) {
 	flag.Parse()
 	parallel := flag.Lookup("test.parallel")

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Turns has several wait for units of which only the sum matters: a waiting claim learns from the one ahead that its turn
-// has come. No renewal helps here.
+// Turns has several wait for units of which only the sum matters: a waiting claim learns from the one ahead that
+// its turn has come. No renewal helps here.
 func Turns(t *testing.T, e Engine) {
 	addr := e.Server(t)
 	const permits, waiters = 2, 6
@@ -36,7 +36,8 @@ func Turns(t *testing.T, e Engine) {
 	}
 }
 
-// TwoVersions has the next release work beside this one, as while a fleet is updated. This one refuses what it cannot read.
+// TwoVersions has the next release work beside this one, as while a fleet is updated. This one refuses what it
+// cannot read.
 func TwoVersions(t *testing.T, e Engine) {
 	addr := e.Server(t)
 	now, next := e.Open(t, addr), e.Format(t, addr, 1)

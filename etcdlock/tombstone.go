@@ -13,19 +13,20 @@ import (
 // maxOps is how much goes into one transaction; etcd's own bound is 128 unless told otherwise.
 const maxOps = 100
 
-// An ending is a transaction that takes a claim out of the queue and notes that, or else, when the claim is not there, does
-// something else.
+// An ending is a transaction that takes a claim out of the queue and leaves a tombstone. When the claim is not
+// there, it does something else.
 type ending struct {
 	there     clientv3.Cmp
 	remove    clientv3.Op
-	tomb      string                               // where the end is noted
-	note      tomb                                 // what is noted
-	ttl       time.Duration                        // for how long at least
-	otherwise func(clientv3.LeaseID) []clientv3.Op // is given the lease of the note
+	tombstone string                               // the key of the tombstone
+	note      tombstone                            // what it says
+	ttl       time.Duration                        // for how long it stays at least
+	otherwise func(clientv3.LeaseID) []clientv3.Op // is given the lease of the tombstone
 }
 
-// finish brings an end about. A store that is full takes no note, but it lets go of what it has: then the claim goes
-// without one, rather than stay until there is room. What is not there can then not be barred either, which is an error.
+// finish brings an end about. A store that is full takes no tombstone, but it lets go of what it has: then the
+// claim goes without one, rather than stay until there is room. A claim that is not there cannot be barred then,
+// which is an error.
 //
 // again is as that of ask.
 func (d *Driver) finish(ctx context.Context, e ending) (answer *clientv3.TxnResponse, again bool, err error) {
@@ -35,7 +36,8 @@ func (d *Driver) finish(ctx context.Context, e ending) (answer *clientv3.TxnResp
 			return d.finishBare(ctx, e, err)
 		}
 		l.extend(e.ttl)
-		answer, repeated, err := d.commit(ctx, []clientv3.Cmp{e.there}, []clientv3.Op{e.remove, d.bury(e.tomb, l.id, e.note)}, e.otherwise(l.id))
+		changes := []clientv3.Op{e.remove, d.putTombstone(e.tombstone, l.id, e.note)}
+		answer, repeated, err := d.commit(ctx, []clientv3.Cmp{e.there}, changes, e.otherwise(l.id))
 		again = again || repeated
 		switch {
 		case isLeaseLost(err): // that of the note: nothing was done
@@ -49,7 +51,7 @@ func (d *Driver) finish(ctx context.Context, e ending) (answer *clientv3.TxnResp
 	}
 }
 
-// finishBare is finish without a note, where that is refused since the store is full.
+// finishBare is finish without a tombstone, where that is refused because the store is full.
 func (d *Driver) finishBare(ctx context.Context, e ending, refusal error) (*clientv3.TxnResponse, bool, error) {
 	if !errors.Is(refusal, rpctypes.ErrNoSpace) {
 		return nil, false, refusal
@@ -63,9 +65,9 @@ func (d *Driver) finishBare(ctx context.Context, e ending, refusal error) (*clie
 	return answer, again, err
 }
 
-// bury notes an end, as part of the transaction that brings it about. Where there is a note already, that one's lease stays:
-// it may live longer.
-func (d *Driver) bury(key string, lease clientv3.LeaseID, t tomb) clientv3.Op {
+// putTombstone is the part of the transaction that leaves a tombstone. Where there is one already, it stays on its
+// lease, which may live longer.
+func (d *Driver) putTombstone(key string, lease clientv3.LeaseID, t tombstone) clientv3.Op {
 	t.Format = d.format
 	note := encode(t)
 	return clientv3.OpTxn(
@@ -75,15 +77,15 @@ func (d *Driver) bury(key string, lease clientv3.LeaseID, t tomb) clientv3.Op {
 	)
 }
 
-// buryAhead notes the end of a claim before it comes, as part of the transaction that makes its TTL shorter: a late copy of a
-// request that names the longer one may arrive that much later, also when this process is gone. Nobody asks for the note
-// while the claim is there.
-func (e *claim) buryAhead(l *lease) clientv3.Op {
-	note := tomb{Format: e.d.format, Token: e.Token()}
-	return clientv3.OpPut(e.tomb, encode(note), clientv3.WithLease(l.id))
+// putTombstoneAhead leaves the tombstone before the claim ends. It is part of the transaction that makes the TTL
+// shorter: a late copy of a request that names the longer one may arrive that much later, also when this process
+// is gone. Nobody reads the tombstone while the claim is there.
+func (e *claim) putTombstoneAhead(l *lease) clientv3.Op {
+	note := tombstone{Format: e.d.format, Token: e.Token()}
+	return clientv3.OpPut(e.tombstone, encode(note), clientv3.WithLease(l.id))
 }
 
-// keepNote keeps a note of the end that came before it for as long as one that comes now.
+// keepNote keeps a tombstone that was left ahead for as long as one that would be left now.
 func (e *claim) keepNote() {
 	e.mu.Lock()
 	notes := e.notes
@@ -93,10 +95,10 @@ func (e *claim) keepNote() {
 	}
 }
 
-// strangersTTL stands in for the TTL of a claim whose record does not tell.
+// strangersTTL stands in for the TTL of a claim whose record does not name one.
 const strangersTTL = time.Minute
 
-// lifetimeOfNote is for how long the end is noted of a claim that another client may have requested.
+// lifetimeOfNote is how long the tombstone stays of a claim that another client may have requested.
 func (s seat) lifetimeOfNote() time.Duration {
 	if s.TTL == 0 {
 		return strangersTTL

@@ -11,8 +11,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// tombs are the notes of claims that have ended, to be deleted when they have served; in the order they were added.
-type tombs struct {
+// tombstones are the notes of claims that have ended, to be deleted when they have served, in the order in which
+// they were added.
+type tombstones struct {
 	mu  sync.Mutex
 	due []due
 }
@@ -22,7 +23,7 @@ type due struct {
 	when leased.Instant
 }
 
-func (t *tombs) add(note string, ttl time.Duration) {
+func (t *tombstones) add(note string, ttl time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.due = append(t.due, due{note, leased.Now().Add(ttl + leased.TombstoneGrace)})
@@ -32,7 +33,7 @@ func (t *tombs) add(note string, ttl time.Duration) {
 const sweepAtOnce = 100
 
 // take returns notes whose time has come, at most so many.
-func (t *tombs) take() (notes []string) {
+func (t *tombstones) take() (notes []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for len(t.due) > 0 && len(notes) < sweepAtOnce && t.due[0].when <= leased.Now() {
@@ -43,7 +44,7 @@ func (t *tombs) take() (notes []string) {
 }
 
 // putBack returns notes that could not be deleted.
-func (t *tombs) putBack(notes []string) {
+func (t *tombstones) putBack(notes []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	back := make([]due, 0, len(notes)+len(t.due))
@@ -53,14 +54,14 @@ func (t *tombs) putBack(notes []string) {
 	t.due = append(back, t.due...)
 }
 
-// sweep deletes notes that have served. Those that it fails to delete are due again, and end with the session at the
-// latest.
+// sweep deletes tombstones that have served. Those that it fails to delete are due again, and end with the session
+// at the latest.
 func (s *session) sweep() {
 	ctx, cancel := context.WithTimeout(s.d.lifetime, s.time)
 	defer cancel()
-	for notes := s.tombs.take(); len(notes) > 0; notes = s.tombs.take() {
+	for notes := s.tombstones.take(); len(notes) > 0; notes = s.tombstones.take() {
 		if err := s.delete(ctx, notes...); err != nil {
-			s.tombs.putBack(notes)
+			s.tombstones.putBack(notes)
 			return
 		}
 		s.room.give(notes...)

@@ -6,20 +6,20 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// A follow is a watch of what happens to keys from the time it is created on.
+// A watcher tells what happens to keys from the time at which it is created.
 //
-// It asks for revision 0, "from now", which the server serves at once, while a watch from a revision that has passed
-// waits for the next round of a loop of 100 ms. What happened before it was created is found by reading again.
-type follow struct {
+// It asks for revision 0, "from now". The server serves that at once, but a watch from a revision that has passed
+// only in the next round of a loop of 100 ms. Who reads the keys again when the watcher is created misses nothing.
+type watcher struct {
 	key    string
 	news   <-chan clientv3.WatchResponse // closed when the watch is broken
 	cancel context.CancelFunc
 	since  int64 // revision at which it was created; zero until that is known
 }
 
-// follow begins to watch a key, or all keys that begin with it. It ends with cancel, or with ctx, which ends with the
+// watch begins to watch a key, or all keys that begin with it. It ends with cancel, or with ctx, which ends with the
 // driver.
-func (d *Driver) follow(ctx context.Context, key string, opts ...clientv3.OpOption) *follow {
+func (d *Driver) watch(ctx context.Context, key string, opts ...clientv3.OpOption) *watcher {
 	ctx, cancel := context.WithCancel(ctx)
 	news := make(chan clientv3.WatchResponse)
 	d.running.Go(func() {
@@ -36,24 +36,24 @@ func (d *Driver) follow(ctx context.Context, key string, opts ...clientv3.OpOpti
 			}
 		}
 	})
-	return &follow{key: key, news: news, cancel: cancel}
+	return &watcher{key: key, news: news, cancel: cancel}
 }
 
 // created reports whether the server has begun to watch.
-func (f *follow) created() bool { return f != nil && f.since > 0 }
+func (f *watcher) created() bool { return f != nil && f.since > 0 }
 
 // note notes from when on the watch tells what happens.
-func (f *follow) note(r clientv3.WatchResponse) {
+func (f *watcher) note(r clientv3.WatchResponse) {
 	if r.Created {
 		f.since = r.Header.Revision
 	}
 }
 
-// broken reports whether a watch tells no more.
+// broken reports whether a watch will tell nothing more.
 func broken(r clientv3.WatchResponse, ok bool) bool { return !ok || r.Canceled || r.Err() != nil }
 
 // channel is where news arrive: nowhere for nil.
-func (f *follow) channel() <-chan clientv3.WatchResponse {
+func (f *watcher) channel() <-chan clientv3.WatchResponse {
 	if f == nil {
 		return nil
 	}

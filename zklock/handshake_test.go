@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// However the stream of answers is cut into pieces, the changes are taken out of it, the newest is learned, and the rest
-// stays.
+// However the stream of answers is cut into pieces, the changes are taken out of it, the newest is learned, and
+// the rest stays.
 func TestAnswersInPieces(t *testing.T) {
 	for range 200 {
 		var said, want []byte

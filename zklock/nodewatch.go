@@ -20,8 +20,8 @@ const (
 	itsCreation             // of a node that is not there
 )
 
-// A watch tells once that something happened. The library cannot give one up before, so all who are interested in the
-// same spot share it.
+// A watch tells once that something happened. The library cannot give a watch up before that, so all who are
+// interested in the same spot share one.
 type watch struct {
 	spot  spot
 	data  []byte        // when it began
@@ -44,7 +44,7 @@ func (s *session) watch(ctx context.Context, at spot) (*watch, error) {
 		s.mu.Lock()
 		s.watches[at] = w
 		s.mu.Unlock()
-		s.d.running.Go(func() { s.follow(w, events) })
+		s.d.running.Go(func() { s.awaitEvent(w, events) })
 		return w, nil
 	})
 }
@@ -70,8 +70,8 @@ func (s *session) watched(at spot) *watch {
 	return s.watches[at]
 }
 
-// follow waits for the event, which comes with the end of the session at the latest.
-func (s *session) follow(w *watch, events <-chan zk.Event) {
+// awaitEvent waits for the event, which comes with the end of the session at the latest.
+func (s *session) awaitEvent(w *watch, events <-chan zk.Event) {
 	w.event = <-events
 	s.mu.Lock()
 	if s.watches[w.spot] == w {

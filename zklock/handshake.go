@@ -1,0 +1,229 @@
+package zklock
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A handshake is a connection that takes care of four things that the client library leaves out, or does badly:
+//
+//   - It reads along in the server's greeting, to learn the timeout that was granted.
+//   - It tells the server who the client is before anything else is sent. The library would do so again and again,
+//     beside other requests.
+//   - It gives the connection up when an answer is overdue; see [overdue].
+//   - It keeps the number of the newest change that the server told of. The library does so without a lock. When a
+//     session comes back, the library may take the number from the new connection for what its watches have seen, and a
+//     change in between is never told. So the library is told of no number, and where it asks for what came after the
+//     newest change, this connection puts in the number that was known before it was made.
+type handshake struct {
+	net.Conn
+	link     *link
+	greeting []byte // as much of it as has come
+	before   int64  // the newest change that was known before this connection
+	answers  answers
+	overdue  overdue
+}
+
+func newHandshake(l *link, conn net.Conn) *handshake {
+	h := &handshake{Conn: conn, link: l, before: l.newest.Load()}
+	h.overdue = overdue{link: l, shut: func() { conn.Close() }}
+	h.answers.seen = h.overdue.answered
+	return h
+}
+
+// What a greeting holds: its length, a version, the timeout of the session and its number, and more that does not
+// matter.
+const (
+	lengthEnd             = 4
+	timeoutAt, timeoutEnd = 8, 12
+	sessionEnd            = 20
+)
+
+// greeted reports whether the greeting has been read.
+func (h *handshake) greeted() bool {
+	return len(h.greeting) >= sessionEnd && len(h.greeting) >= lengthEnd+int(binary.BigEndian.Uint32(h.greeting))
+}
+
+// Read reads what the server says.
+func (h *handshake) Read(b []byte) (int, error) {
+	n, err := h.Conn.Read(b)
+	if h.greeted() {
+		h.link.learn(h.answers.blank(b[:n]))
+		if h.answers.at > 0 {
+			h.overdue.progress()
+		}
+		return n, err
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		h.link.hung()
+	}
+	h.greeting = append(h.greeting, b[:n]...)
+	if err == nil && h.greeted() {
+		err = h.welcome()
+	}
+	if err != nil {
+		return 0, err // with the bytes it would be ignored
+	}
+	return n, nil
+}
+
+// welcome answers the greeting.
+func (h *handshake) welcome() error {
+	if binary.BigEndian.Uint64(h.greeting[timeoutEnd:]) == 0 {
+		return nil // the session has ended, which the library reads by itself
+	}
+	h.link.granted.Store(int64(binary.BigEndian.Uint32(h.greeting[timeoutAt:])))
+	if h.link.user == "" {
+		return nil
+	}
+	err := h.identify()
+	h.link.blame(err)
+	if errors.Is(err, driver.ErrRefused) {
+		h.link.refuse(err)
+	}
+	return err
+}
+
+// Numbers of ZooKeeper's protocol.
+const (
+	opSetAuth    = 100
+	opSetWatches = 101
+	authXid      = -4
+	scheme       = "digest"
+)
+
+// identify tells the server who the client is.
+func (h *handshake) identify() error {
+	if h.link.sasl {
+		return h.authenticate()
+	}
+	xid := int32(authXid)
+	login := h.link.user + ":" + h.link.password
+	body := binary.BigEndian.AppendUint32(nil, uint32(xid))
+	body = binary.BigEndian.AppendUint32(body, opSetAuth)
+	body = binary.BigEndian.AppendUint32(body, 0)
+	body = append(binary.BigEndian.AppendUint32(body, uint32(len(scheme))), scheme...)
+	body = append(binary.BigEndian.AppendUint32(body, uint32(len(login))), login...)
+	_, err := h.exchange(body)
+	return err
+}
+
+// mostAnswer is more than a server has to say about who the client is.
+const mostAnswer = 1 << 16
+
+// exchange sends a request and returns what its answer holds behind the header, before the library sends any.
+func (h *handshake) exchange(body []byte) ([]byte, error) {
+	if _, err := h.Conn.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)); err != nil {
+		return nil, err
+	}
+	h.Conn.SetReadDeadline(time.Now().Add(h.link.patience()))
+	defer h.Conn.SetReadDeadline(time.Time{})
+	const headerLength = 4 + 8 + 4 // the request's number, the newest change and the error
+	var length [lengthEnd]byte
+	if _, err := io.ReadFull(h.Conn, length[:]); err != nil {
+		return nil, fmt.Errorf("telling the server who the user is: %w", err)
+	}
+	answer := make([]byte, min(binary.BigEndian.Uint32(length[:]), mostAnswer))
+	if _, err := io.ReadFull(h.Conn, answer); err != nil || len(answer) < headerLength {
+		return nil, fmt.Errorf("telling the server who the user is: %w", cmp.Or(err, io.ErrUnexpectedEOF))
+	}
+	if code := int32(binary.BigEndian.Uint32(answer[headerLength-4:])); code != 0 {
+		return nil, fmt.Errorf("%w: the user is not accepted, with error %d; check the user and the password",
+			driver.ErrRefused, code)
+	}
+	return answer[headerLength:], nil
+}
+
+// Where requests hold the newest change that the client knows: the one that opens the connection, and the one for
+// watches.
+const (
+	knownAt   = 8
+	opAt      = 8
+	watchesAt = opAt + 4
+)
+
+// Write sends one request, as the library does.
+func (h *handshake) Write(b []byte) (int, error) {
+	switch {
+	case !h.greeted():
+		return h.Conn.Write(withChange(b, knownAt, h.before))
+	case len(b) >= opAt+4 && binary.BigEndian.Uint32(b[opAt:]) == opSetWatches:
+		b = withChange(b, watchesAt, h.before)
+	}
+	h.overdue.sent(b)
+	return h.Conn.Write(b)
+}
+
+// Close closes the connection.
+func (h *handshake) Close() error {
+	h.overdue.end()
+	return h.Conn.Close()
+}
+
+// withChange returns the request with another number of a change.
+func withChange(request []byte, at int, change int64) []byte {
+	out := bytes.Clone(request)
+	if len(out) >= at+8 {
+		binary.BigEndian.PutUint64(out[at:], uint64(change))
+	}
+	return out
+}
+
+// SetReadDeadline sets a deadline; one for the greeting is less than the library's, which is far longer than the
+// session lives.
+func (h *handshake) SetReadDeadline(t time.Time) error {
+	if latest := time.Now().Add(h.link.patience()); !t.IsZero() && !h.greeted() && t.After(latest) {
+		t = latest
+	}
+	return h.Conn.SetReadDeadline(t)
+}
+
+// answers follows a stream of answers, each of which holds its length, the number of its request, and the newest
+// change.
+type answers struct {
+	at     int   // how much of the answer has come
+	length int   // of the answer, without these four bytes
+	number int32 // of its request; as much of it as has come
+	change int64 // as much of it as has come
+
+	seen func(number int32) // called with each answer; nil for nobody
+}
+
+const changeAt, changeEnd = 8, 16
+
+// blank takes the changes out of what has come, and returns the newest.
+func (a *answers) blank(b []byte) (newest int64) {
+	for len(b) > 0 {
+		n := 1
+		switch {
+		case a.at < lengthEnd:
+			a.length = a.length<<8 | int(b[0])
+		case a.at < changeAt:
+			a.number = a.number<<8 | int32(b[0])
+		case a.at >= changeEnd:
+			n = min(len(b), lengthEnd+a.length-a.at)
+		default:
+			a.change, b[0] = a.change<<8|int64(b[0]), 0
+		}
+		a.at, b = a.at+n, b[n:]
+		if a.at == changeEnd {
+			newest = max(newest, a.change)
+			if a.seen != nil {
+				a.seen(a.number)
+			}
+		}
+		if a.at >= lengthEnd && a.at >= lengthEnd+a.length {
+			*a = answers{seen: a.seen}
+		}
+	}
+	return newest
+}
