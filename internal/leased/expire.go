@@ -3,8 +3,10 @@ package leased
 import "time"
 
 // Live makes the claim live for ttl from the instant at which a request was sent that was answered. It reports
-// whether the claim had not ended. Where a newer request was answered before, that one holds: answers come in any
-// order, and whoever sent the newer one relies on it.
+// whether the claim had not ended.
+//
+// Answers come in any order, and whoever got one relies on it. So a newer request says how long the claim lives,
+// and an older one that is answered after it can only add to that.
 func (c *Claim) Live(ttl time.Duration, sent Instant) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -13,6 +15,7 @@ func (c *Claim) Live(ttl time.Duration, sent Instant) bool {
 	}
 	c.longest = max(c.longest, ttl)
 	if sent < c.renewed {
+		c.until = max(c.until, sent.Add(ttl)) // the timer looks when it fires
 		return true
 	}
 	c.ttl, c.renewed, c.until = ttl, sent, sent.Add(ttl)
