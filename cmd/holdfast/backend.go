@@ -28,9 +28,8 @@ type backendFlags struct {
 	url  string
 	file string
 
-	isOwn bool          // nothing else was named than the file of this user
-	warn  func(error)   // nil where nobody is to be told
-	limit time.Duration // how long opening may take; zero: openLimit
+	isOwn bool        // nothing else was named than the file of this user
+	warn  func(error) // nil where nobody is to be told
 }
 
 // backendEnv is the environment variable that names the backend.
@@ -200,11 +199,9 @@ func (b *backendFlags) open(ctx context.Context, opts ...holdfast.Option) (*stor
 	if err != nil {
 		return nil, err
 	}
-	d, err := b.connect(ctx, rawURL)
+	d, err := driver.Open(ctx, rawURL)
 	switch {
 	case err == nil:
-	case errors.Is(err, errSlowOpen):
-		return nil, unavailable(err)
 	case b.isOwn:
 		return nil, noOwnFile(err)
 	case isUnreachable(err):
@@ -214,24 +211,6 @@ func (b *backendFlags) open(ctx context.Context, opts ...holdfast.Option) (*stor
 	}
 	b.notice(ctx, d)
 	return &store{Client: holdfast.New(d, append(ownPatience(), opts...)...), driver: d, shown: shown}, nil
-}
-
-// openLimit bounds how long opening may take, so that what cron starts each minute does not pile up: where a process was
-// stopped while it wrote a file, or a server accepts connections and says nothing, opening would last as long as that.
-const openLimit = 30 * time.Second
-
-var errSlowOpen = errors.New("no answer while it was opened; " +
-	"a server may be stuck, or a process that uses the file stopped (kill -STOP, a debugger) while it wrote")
-
-func (b *backendFlags) connect(ctx context.Context, rawURL string) (driver.Driver, error) {
-	limit := cmp.Or(b.limit, openLimit)
-	bounded, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	d, err := driver.Open(bounded, rawURL)
-	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
-		return nil, fmt.Errorf("%w: waited for %v: %w", errSlowOpen, limit, err)
-	}
-	return d, err
 }
 
 // notice tells what explains how the backend will behave.

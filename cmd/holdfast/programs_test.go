@@ -67,27 +67,6 @@ func queued() {
 	})
 }
 
-// halt stops a process, but not while it writes a file: it would keep all others from the file, which is no fault that
-// the scripts are about. halt PIDFILE.
-func halt() {
-	text, err := os.ReadFile(os.Args[1])
-	check(err)
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	check(err)
-	backend := &backendFlags{limit: time.Second}
-	eventually("a moment at which others can use the file", func() bool {
-		check(syscall.Kill(pid, syscall.SIGSTOP))
-		s, err := backend.open(context.Background())
-		if err == nil {
-			_ = s.close(context.Background())
-			return true
-		}
-		check(syscall.Kill(pid, syscall.SIGCONT))
-		backend.limit *= 2
-		return false
-	})
-}
-
 // dead waits until processes have ended: dead [-now] PIDFILE... With -now they must have ended already.
 func dead() {
 	files, now := os.Args[1:], false

@@ -24,7 +24,6 @@ func TestMain(m *testing.M) {
 	testscript.Main(crowd{m}, map[string]func(){
 		"holdfast":   main,
 		"coded":      coded,
-		"halt":       halt,
 		"await":      await,
 		"queued":     queued,
 		"dead":       dead,

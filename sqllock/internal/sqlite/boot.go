@@ -11,14 +11,14 @@ import (
 
 var errOtherBoot = errors.New("sqllock: the machine has booted since the file was used")
 
-// open is check, and ends what did not survive that the machine booted. No client does: where one lives, the other boot is
-// that of another system on the same kernel, whose claims count.
+// open is check, and after a boot ends what did not survive it. No client survives a boot. If one lives nevertheless,
+// the other boot id is that of another system on the same kernel, whose claims count.
 func (t *tx) open() error {
 	err := t.check()
 	if !errors.Is(err, errOtherBoot) {
 		return err
 	}
-	if inUse(t.d.place, t.d.client) {
+	if inUse(t.d.database, t.d.client) {
 		return t.d.refuseBoot()
 	}
 	if err := t.exec(forgetAll); err != nil {
@@ -32,22 +32,22 @@ func (t *tx) open() error {
 
 func (d *Driver) refuseBoot() error {
 	return fmt.Errorf("%w: %s is in use by a system with another boot id, such as another container; "+
-		"let all see the same /proc/sys/kernel/random/boot_id, or use a server", driver.ErrRefused, d.place.path)
+		"let all see the same /proc/sys/kernel/random/boot_id, or use a server", driver.ErrRefused, d.database.path)
 }
 
-// unknown is by how much a clock is ahead of one of which nothing is known: no claim ends early by it.
-const unknown = time.Duration(math.MaxInt64 / 2)
+// farAhead stands for how far our clock is ahead of one of which nothing is known: no claim ends early by it.
+const farAhead = time.Duration(math.MaxInt64 / 2)
 
-// carryOver keeps the claims that clients have left alone for what is left of their time, by the wall clock: their
-// holders may live on, in other systems on the same kernel, or count on them, as for WithMinHold. Where it is not known
-// when the other boot began that is a whole TTL.
+// carryOver moves the deadlines of detached claims to the clock of this boot, by the wall clock: their holders may
+// live on, in other systems on the same kernel, or count on them, as with WithMinHold. If it is unknown when the
+// other boot began, such a claim lives for a whole TTL from now on.
 func (t *tx) carryOver() error {
 	var found int
 	var boot string
 	if _, err := t.get(readStore, nil, &found, &boot); err != nil {
 		return err
 	}
-	ahead := unknown
+	ahead := farAhead
 	began, known, err := t.began(boot)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (t *tx) began(boot string) (at time.Time, known bool, err error) {
 	return time.UnixMicro(us), known, err
 }
 
-// setBoot says that deadlines belong to our boot.
+// setBoot notes that deadlines belong to our boot.
 func (t *tx) setBoot() error {
 	if err := t.exec(setBoot, t.d.machine.boot); err != nil {
 		return err
@@ -73,10 +73,10 @@ func (t *tx) setBoot() error {
 	return t.noteBegan()
 }
 
-// clockSlack is how far the wall clock may be off until the note of when the machine booted is made anew.
+// clockSlack is how far the noted start of our boot may be off before it is noted anew.
 const clockSlack = time.Second
 
-// noteBegan notes when our boot began, which changes with the wall clock: a board without a battery learns the time late.
+// noteBegan notes when our boot began. By the wall clock that changes: a board without a battery learns the time late.
 func (t *tx) noteBegan() error {
 	m := t.d.machine
 	at, known, err := t.began(m.boot)

@@ -9,7 +9,7 @@ import (
 // Break implements [driver.Breaker].
 func (d *Driver) Break(ctx context.Context, name, id string) error {
 	return d.write(ctx, func(t *tx) error {
-		r, err := t.findOrBury(name, id)
+		r, err := t.findLive(name, id)
 		switch {
 		case err != nil:
 			return err

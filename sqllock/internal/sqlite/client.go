@@ -7,6 +7,6 @@ import (
 
 func newID() string { return rand.Text() }
 
-// netPause is the net below rings and lines: how often the next in line looks at the queue by itself. Where clients
-// cannot ring, all who wait do.
-const netPause = 250 * time.Millisecond
+// pollPause is how often the next in line looks at the queue although nothing woke it. Where clients cannot wake each
+// other, all who wait look that often.
+const pollPause = 250 * time.Millisecond

@@ -7,20 +7,20 @@ import (
 	"os"
 )
 
-// canRing says whether clients can tell each other something, and whether they live.
-const canRing = false
+// canWake says whether clients can wake each other, and see whether they live.
+const canWake = false
 
 // A client is a driver as others see it: here it is only a name. Its claims end with their TTL.
 type client struct{ id string }
 
-func join(*place, func(id string)) (*client, error) { return &client{id: newID()}, nil }
+func join(*database, func(id string)) (*client, error) { return &client{id: newID()}, nil }
 
-func (c *client) files() []*os.File     { return nil }
-func (c *client) sees(string) bool      { return true }
-func (c *client) ring(other, id string) {}
-func (c *client) others() []string      { return nil }
-func (c *client) leave(bool)            {}
-func (c *client) bury(string)           {}
-func inUse(*place, *client) bool        { return false }
+func (c *client) files() []*os.File        { return nil }
+func (c *client) isAlive(string) bool      { return true }
+func (c *client) wake(other, claim string) {}
+func (c *client) others() []string         { return nil }
+func (c *client) leave(bool)               {}
+func (c *client) removeFiles(string)       {}
+func inUse(*database, *client) bool        { return false }
 
 func (c *client) watch(context.Context, []string) <-chan struct{} { return nil }

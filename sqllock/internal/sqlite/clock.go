@@ -13,10 +13,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/boottime"
 )
 
-// A machine is what all processes of one have to agree on, whatever containers they are in.
+// A machine is what all processes on one machine have to agree on, whatever containers they are in.
 type machine struct {
-	boot   string        // tells this boot of the machine from others; empty on systems without the clock that it belongs to
-	ahead  time.Duration // by how much that clock is ahead of the machine's in our time namespace
+	boot   string        // the ID of this boot; empty on systems that do not tell the time since they booted
+	ahead  time.Duration // how far our time namespace is ahead of the machine's own
 	booted time.Time     // by the wall clock
 }
 
@@ -38,8 +38,8 @@ var thisMachine = sync.OnceValues(func() (machine, error) {
 	}, err
 })
 
-// now reads the clock of deadlines, which all processes of the machine share: the time since it booted, or the wall clock on
-// systems where that is not known.
+// now reads the clock of deadlines, which all processes on the machine share: the time since it booted, or the wall
+// clock on systems that do not tell.
 func (m machine) now() time.Duration {
 	if sinceBoot, ok := boottime.Now(); ok {
 		return sinceBoot - m.ahead
@@ -47,11 +47,12 @@ func (m machine) now() time.Duration {
 	return time.Duration(time.Now().UnixNano())
 }
 
-// errChildrenOnly means that this process has made a time namespace for its children. What it is in itself is not told.
+// errChildrenOnly means that this process has made a time namespace for its children. The kernel does not tell then in
+// which one the process itself is.
 var errChildrenOnly = errors.New("the time namespace of this process is not that of its children, and so unknown")
 
-// aheadOfMachine returns by how much the time since the machine booted is ahead in our time namespace. Kernels without such
-// namespaces have no file that tells.
+// aheadOfMachine returns how far the time since the boot is ahead in our time namespace. Kernels without such
+// namespaces do not have the files that it reads.
 func aheadOfMachine() (time.Duration, error) {
 	ours, err := os.Readlink("/proc/self/ns/time")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,7 +71,7 @@ func aheadOfMachine() (time.Duration, error) {
 	return aheadIn(offsets)
 }
 
-// aheadIn reads lines of CLOCK SECONDS NANOSECONDS.
+// aheadIn finds the boot clock among lines of the form CLOCK SECONDS NANOSECONDS.
 func aheadIn(offsets []byte) (time.Duration, error) {
 	for line := range bytes.Lines(offsets) {
 		var clock string

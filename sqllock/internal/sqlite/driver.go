@@ -15,17 +15,17 @@ import (
 // A Driver is a client of the locks in an SQLite database. It implements all abilities of package driver but
 // [driver.Proposer].
 type Driver struct {
-	db      *sql.DB // to be closed with the driver; nil when it is the caller's
-	session *session
-	place   *place
-	client  *client
-	posts   posts
-	machine machine
-	keep    time.Duration
-	closing sync.Once
-	closed  error
-	writes  int   // since the last sweep; guarded by the session's turn
-	looked  fence // at which sweeping goes on; likewise
+	db       *sql.DB // to be closed with the driver; nil when it is the caller's
+	conn     *connection
+	database *database
+	client   *client
+	notifier notifier
+	machine  machine
+	keep     time.Duration
+	closing  sync.Once
+	closed   error
+	writes   int   // since the last sweep; guarded by the connection
+	swept    fence // after which sweeping goes on; likewise
 }
 
 // New makes a driver on a database that the caller has opened. Tokens are kept for the duration keep after their lock's
@@ -36,7 +36,7 @@ func New(ctx context.Context, db *sql.DB, keep time.Duration) (*Driver, error) {
 		return nil, fmt.Errorf("tell this boot of the machine, and its time, from others: %w; mount /proc", err)
 	}
 	d := &Driver{machine: m, keep: keep}
-	if d.session, err = newSession(ctx, db); err != nil {
+	if d.conn, err = openConnection(ctx, db); err != nil {
 		return nil, explain(err)
 	}
 	if err := d.prepare(ctx); err != nil {
@@ -46,17 +46,17 @@ func New(ctx context.Context, db *sql.DB, keep time.Duration) (*Driver, error) {
 }
 
 func (d *Driver) prepare(ctx context.Context) (err error) {
-	if d.place, err = prepare(ctx, d.session); err != nil {
+	if d.database, err = prepare(ctx, d.conn); err != nil {
 		return err
 	}
-	if d.session.machine, err = openTurn(d.place); err != nil {
+	if d.conn.writers, err = openWriterQueue(d.database); err != nil {
 		return err
 	}
 	if err := d.setUp(ctx); err != nil {
 		return err
 	}
-	d.place.keepBesides()
-	if d.client, err = join(d.place, d.posts.ring); err != nil {
+	d.database.noteSideFiles()
+	if d.client, err = join(d.database, d.notifier.wake); err != nil {
 		return err
 	}
 	d.writes = sweepEvery
@@ -69,11 +69,11 @@ func (d *Driver) Traits() driver.Traits { return traits }
 // Inherit implements [driver.Inheriter].
 func (d *Driver) Inherit() []*os.File { return d.client.files() }
 
-// closeLimit bounds how long Close asks whether its client can be forgotten. If it was not told, a sweep does that.
+// closeLimit bounds how long Close asks whether its client can be forgotten. If there is no answer, a sweep forgets it.
 const closeLimit = time.Second
 
-// Close implements [driver.Driver]. With it the client is gone, and so are the claims that are not detached, unless a
-// child keeps the files open.
+// Close implements [driver.Driver]. It ends the client, and with it the claims that are not detached, unless a child
+// keeps the files open.
 func (d *Driver) Close() error {
 	d.closing.Do(func() { d.closed = d.close() })
 	return d.closed
@@ -81,12 +81,12 @@ func (d *Driver) Close() error {
 
 func (d *Driver) close() error {
 	forget := d.client != nil && !d.hasClaims()
-	err := d.session.close()
+	err := d.conn.close()
 	if d.client != nil {
 		d.client.leave(forget)
 	}
-	if d.place != nil {
-		err = errors.Join(err, d.place.folder.close())
+	if d.database != nil {
+		err = errors.Join(err, d.database.folder.close())
 	}
 	if d.db != nil {
 		err = errors.Join(err, d.db.Close())

@@ -21,6 +21,6 @@ func refuse(folder, name string, network bool) error {
 	if !network {
 		return nil
 	}
-	return fmt.Errorf("%w: %s is on %s, where locks cannot be trusted; use a folder on a local disk, or another backend for several machines",
-		driver.ErrRefused, folder, name)
+	return fmt.Errorf("%w: %s is on %s, where locks cannot be trusted;"+
+		" use a folder on a local disk, or another backend for several machines", driver.ErrRefused, folder, name)
 }

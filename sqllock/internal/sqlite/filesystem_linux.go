@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// shared are the file systems, by their numbers for statfs(2), that more than one machine may use at once, or behind
-// which such a one may hide: FUSE and 9p serve virtual machines and remote folders, and do not say so. The layers of an
-// overlay are joined by this kernel, so it is local.
+// shared are the file systems that more than one machine may use at once, by their numbers for statfs(2). FUSE and 9p
+// are among them because they also serve remote folders and virtual machines, and do not say so. An overlay is not,
+// because this kernel joins its layers.
 var shared = map[uint32]string{
 	0x00006969: "NFS",
 	0x0000517b: "SMB",

@@ -2,7 +2,7 @@
 
 package sqlite
 
-// fileSystem knows nothing here: to keep the file on a local disk is up to its users.
+// fileSystem cannot tell here: users have to see to it that the file is on a local disk.
 func fileSystem(string) (name string, network bool, err error) {
 	return "an unknown file system", false, nil
 }

@@ -11,8 +11,8 @@ const driveRemote = 4
 
 var getDriveType = syscall.NewLazyDLL("kernel32.dll").NewProc("GetDriveTypeW")
 
-// fileSystem names the volume of a folder, and tells whether it is one that several machines may share: a drive letter may
-// stand for a folder of a server as well as a path does that begins with its name.
+// fileSystem names the volume of a folder, and tells whether it is one that several machines may share. Both a drive
+// letter and a path that begins with the name of a server may stand for a folder of that server.
 func fileSystem(folder string) (name string, network bool, err error) {
 	if linked, err := filepath.EvalSymlinks(folder); err == nil {
 		folder = linked // a junction may lead to a server

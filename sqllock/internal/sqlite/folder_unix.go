@@ -14,15 +14,15 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A folder holds the files of the clients of a database. Users who share the database share it too, and may put into it
-// what they like. So no name in it is ever followed to another file, nothing is written to what is not a client's, and
-// mode and owner are set only of what was just made, by its descriptor.
+// A folder holds the files of the clients of a database. Users who share the database share the folder too, and may
+// put into it what they like. Therefore no link in it is ever followed, nothing is written to a file that is not a
+// client's, and mode and owner are set only on a file that was just made, by its descriptor.
 type folder struct {
 	root  *os.Root
 	share share
 }
 
-// openFolder opens the folder at a path, which is made if there is none.
+// openFolder opens the folder at a path, and makes it if there is none.
 func openFolder(path string, database fs.FileInfo) (*folder, error) {
 	o := opening{path: path, share: shareOf(database)}
 	f, err := o.open()
@@ -43,14 +43,15 @@ type opening struct {
 	share share
 }
 
-// settling is how long what another user has just made may take to be open to us.
+// settling is how long it may take until a folder that another user has just made is open to us.
 const settling = time.Second
 
 func (o *opening) isSettling(err error) bool {
 	return errors.Is(err, fs.ErrPermission) && o.share.isOfMany()
 }
 
-// open makes the folder, or takes the one that is there if all who may have made it may use the database too.
+// open makes the folder. If there is one, open takes it, provided that everybody who may have made it may use the
+// database too.
 func (o *opening) open() (*folder, error) {
 	made := os.Mkdir(o.path, 0o700)
 	if made != nil && !errors.Is(made, fs.ErrExist) {
@@ -72,7 +73,8 @@ func (o *opening) open() (*folder, error) {
 	return f, nil
 }
 
-// enter opens what is a folder itself, and no link to one.
+// enter opens the folder, but not a link to one. It compares what it has opened with what it saw at first: somebody
+// may have put a link there in between.
 func (o *opening) enter() (*os.Root, error) {
 	there, err := os.Lstat(o.path)
 	switch {
@@ -91,8 +93,8 @@ func (o *opening) enter() (*os.Root, error) {
 	return root, nil
 }
 
-// vet refuses a folder that somebody may have made, or may write, who may not write the database: such a one could end
-// the claims of others.
+// vet refuses a folder that was or may be written by users who may not write the database: they could end the claims of
+// others.
 func (o *opening) vet(root *os.Root) error {
 	info, err := root.Stat(".")
 	if err != nil {
@@ -105,15 +107,15 @@ func (o *opening) vet(root *os.Root) error {
 	isShared := info.Mode().Perm()&0o022 != 0
 	switch {
 	case !o.share.covers(info):
-		return o.refuse("is open to users who may not write the database (mode %04o); remove it while no program uses the locks",
-			info.Mode().Perm())
+		return o.refuse("is open to users who may not write the database (mode %04o);"+
+			" remove it while no program uses the locks", info.Mode().Perm())
 	case isShared && info.Mode()&fs.ModeSticky == 0:
-		return o.refuse("is shared, and lets all users of it remove what is another's; chmod +t it")
+		return o.refuse("is shared, and lets each of its users remove the files of the others; chmod +t it")
 	case o.share.trusts(info), isShared && o.share.covers(around):
 		return o.share.close(root, info)
 	default:
-		return o.refuse("belongs to another user (%d) than the database; remove it after a look at what is in it. "+
-			"Keep a database that users share in a folder that nobody else may write", uidOf(info))
+		return o.refuse("belongs to another user (%d) than the database; look at what is in it, and remove it."+
+			" Keep a database that users share in a folder that nobody else may write", uidOf(info))
 	}
 }
 
@@ -121,8 +123,8 @@ func (o *opening) refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: %s %s", driver.ErrRefused, o.path, fmt.Sprintf(format, args...))
 }
 
-// shareSelf opens a folder that was just made to those who share the database. They may add files to it, and remove only
-// their own.
+// shareSelf lets those who share the database use a folder that was just made. They may add files to it, and remove
+// only their own: that is what the sticky bit is for.
 func (f *folder) shareSelf() error {
 	self, err := f.root.Open(".")
 	if err != nil {
@@ -145,12 +147,13 @@ func (f *folder) list() []string {
 	return names
 }
 
-// create makes a file that was not there, and opens it for reading and writing. It is private until it is shared.
+// create makes a file, which must not be there yet, and opens it for reading and writing. It is private until it is
+// shared.
 func (f *folder) create(name string) (*os.File, error) {
 	return f.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// makeFIFO makes a FIFO and opens it for both ends, so that it has no end while it is open.
+// makeFIFO makes a FIFO and opens both ends of it, so that those who read it see no end while it is open.
 func (f *folder) makeFIFO(name string) (*os.File, error) {
 	if err := f.mkfifo(name); err != nil {
 		return nil, &fs.PathError{Op: "mkfifo", Path: filepath.Join(f.root.Name(), name), Err: err}
@@ -165,8 +168,8 @@ func (f *folder) makeFIFO(name string) (*os.File, error) {
 	return file, nil
 }
 
-// open opens a file of a type, without waiting for anybody. What has other names than this one is refused: it may be
-// anybody's.
+// open opens a file of a type, without waiting for anybody. It refuses a file that has other names too, because that
+// may be the file of somebody else.
 func (f *folder) open(name string, flag int, kind fs.FileMode) (*os.File, error) {
 	file, err := f.root.OpenFile(name, flag|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -179,10 +182,10 @@ func (f *folder) open(name string, flag int, kind fs.FileMode) (*os.File, error)
 }
 
 func (f *folder) notOurs(name string) error {
-	return fmt.Errorf("%w: %s is not what a client made; remove it", driver.ErrRefused, filepath.Join(f.root.Name(), name))
+	return fmt.Errorf("%w: %s was not made by a client; remove it", driver.ErrRefused, filepath.Join(f.root.Name(), name))
 }
 
-// isAt reports whether a name is that of an open file, and no link.
+// isAt reports whether an open file has this name, and the name is not a link.
 func (f *folder) isAt(file *os.File, name string) bool {
 	opened, err := file.Stat()
 	if err != nil {
@@ -198,12 +201,12 @@ func (f *folder) exists(name string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// remove removes a file, if that is allowed: those of other users are theirs to remove.
+// remove removes a file if that is allowed. Files of other users are theirs to remove.
 func (f *folder) remove(name string) { _ = f.root.Remove(name) }
 
 func (f *folder) close() error { return f.root.Close() }
 
-// isReadOnly reports whether nobody can write a folder, whatever rights there are to it.
+// isReadOnly reports whether a folder is on a file system that nobody can write, whatever its mode says.
 func isReadOnly(path string) bool {
 	const writing = 2 // W_OK of access(2)
 	return errors.Is(syscall.Access(path, writing), syscall.EROFS)

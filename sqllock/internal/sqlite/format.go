@@ -7,25 +7,25 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// format is the version of the tables. The script that makes the tables of format 1, and those that bring them from
-// each format to the next, are run when a database is opened. So the previous format is read by making it this one;
-// programs that know only the previous one then refuse to work, as this one does with a newer one.
+// format is the version of the tables. When a database is opened, one script makes the tables of format 1, and others
+// bring them from each format to the next. So this program reads older formats by bringing them forward; programs
+// that know only an older one then refuse to work, as this one does with a newer one.
 const (
 	format    = 2
 	oldFormat = 1
 )
 
-// setUp makes the tables, or brings them to this format and to this boot. The client has not joined yet, so those that come
-// together after a boot do not take each other for clients of another one.
+// setUp makes the tables, or brings them to this format and to this boot. The client has not joined yet: otherwise
+// clients that come together after a boot would take each other for those of another boot, and refuse to work.
 func (d *Driver) setUp(ctx context.Context) error {
-	return d.session.write(ctx, func(ctx context.Context) error {
+	return d.conn.write(ctx, func(ctx context.Context) error {
 		t := &tx{d: d}
 		t.start(ctx)
 		found, err := t.foundFormat()
 		isNew := found == 0
 		for ; err == nil && found < format; found++ {
 			script := formatScript + statement(fmt.Sprint(found+1))
-			_, err = d.session.conn.ExecContext(ctx, text(script))
+			_, err = d.conn.ExecContext(ctx, text(script))
 		}
 		if err == nil {
 			err = t.exec(makeBoots)
@@ -33,7 +33,7 @@ func (d *Driver) setUp(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case isNew: // clients that live beside it are those of a file that was removed
+		case isNew: // if clients live, they are those of a file that was removed
 			return t.setBoot()
 		}
 		if err := t.open(); err != nil {
@@ -43,7 +43,7 @@ func (d *Driver) setUp(ctx context.Context) error {
 	})
 }
 
-// foundFormat is 0 where there are no tables.
+// foundFormat returns the format of the tables, or 0 if there are none.
 func (t *tx) foundFormat() (found int, err error) {
 	var exists bool
 	if _, err := t.get(hasStore, nil, &exists); err != nil || !exists {
@@ -61,7 +61,7 @@ func (t *tx) foundFormat() (found int, err error) {
 
 // check refuses a file that is not the one that was opened, or that a newer program has changed meanwhile.
 func (t *tx) check() error {
-	if err := t.d.place.check(); err != nil {
+	if err := t.d.database.check(); err != nil {
 		return err
 	}
 	var found int
@@ -87,5 +87,5 @@ func (d *Driver) refuseNewer(found int) error {
 
 func (d *Driver) refuseFormat(found int, advice string) error {
 	return fmt.Errorf("%w: %s is in format %d, and this program knows formats %d to %d; %s",
-		driver.ErrRefused, d.place.path, found, oldFormat, format, advice)
+		driver.ErrRefused, d.database.path, found, oldFormat, format, advice)
 }

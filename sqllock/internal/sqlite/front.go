@@ -4,15 +4,16 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A front is the part of a queue that decides: the granted claims, and the one that is next.
+// A front is the part of a queue that decides who is granted the lock: the granted claims, and the next one.
 type front struct {
 	granted []row
 	next    *row // nil when nobody waits
 }
 
-// settle makes the front of a queue what it should be: dead claims leave it, and what becomes grantable is granted and
-// told. It reads no further than the first claim that has to wait. Claims that died further back stay until their turn
-// comes, or they are swept. newcomer is a claim that is about to be queued, or nil.
+// settle makes the front of a queue what it should be: it takes dead claims out, grants what becomes grantable, and
+// wakes those whom it granted the lock. It reads no further than the first claim that has to wait, however long the
+// queue is. Claims that died further back stay until they come to the front, or are swept. newcomer is a claim that
+// is about to be queued, or nil.
 func (t *tx) settle(name string, newcomer *driver.Claim) (front, error) {
 	for {
 		f, dead, err := t.readFront(name, newcomer)
@@ -30,11 +31,12 @@ func (t *tx) settle(name string, newcomer *driver.Claim) (front, error) {
 	}
 }
 
-// whole is a newcomer in whose way all others are, so that settle looks whether they are alive.
+// whole is a newcomer that no other claim leaves room for, so that settle looks whether all holders are alive.
 var whole = &driver.Claim{Weight: driver.All, Limit: driver.All}
 
-// readFront returns the front as it would be, unless there are dead claims: those in it or, when they are in somebody's
-// way, those whose client is gone.
+// readFront reads the front of a queue. If it finds dead claims, it returns them, and settle reads again after they
+// are gone. Whether the client of a granted claim lives costs system calls, so it looks only if the claim is in
+// somebody's way.
 func (t *tx) readFront(name string, newcomer *driver.Claim) (f front, dead []row, err error) {
 	err = t.rows(queueOf, []any{[]byte(name)}, func(r row) bool {
 		switch {
@@ -57,8 +59,8 @@ func (t *tx) readFront(name string, newcomer *driver.Claim) (f front, dead []row
 	return f, dead, err
 }
 
-// grant marks what is granted as such. A claim that became the next in line by that watches the one that was ahead of
-// it; where others hold the lock too, it has to be told to watch them.
+// grant marks the granted claims of a front as such. The claim that is next in line now still watches the one that
+// was just ahead of it. If others hold the lock too, it has to watch them as well, so it is woken.
 func (t *tx) grant(f *front) error {
 	fresh := false
 	for i := range f.granted {
@@ -70,22 +72,22 @@ func (t *tx) grant(f *front) error {
 		if err := t.exec(grantClaim, []byte(r.Name), int64(r.Token)); err != nil {
 			return err
 		}
-		t.ring(*r)
+		t.wake(*r)
 	}
 	if fresh && f.next != nil && len(f.granted) > 1 {
-		t.ring(*f.next)
+		t.wake(*f.next)
 	}
 	return nil
 }
 
-// end takes a claim out of its queue and remembers how it ended. Its client is told unless it asked for that, and so is
-// the claim behind one that waited, which has to watch another one now.
+// end takes a claim out of its queue and remembers how it ended. Its client is woken unless it released the claim
+// itself. The claim behind one that waited is woken too, because it has to watch another one now.
 func (t *tx) end(r row, released bool) error {
 	if err := t.exec(deleteClaim, []byte(r.Name), int64(r.Token)); err != nil {
 		return err
 	}
 	if !released {
-		t.ring(r)
+		t.wake(r)
 	}
 	if !r.granted {
 		behind, err := t.first(claimBehind, []byte(r.Name), int64(r.Token), int64(t.now))
@@ -93,13 +95,13 @@ func (t *tx) end(r row, released bool) error {
 			return err
 		}
 		if behind != nil {
-			t.ring(*behind)
+			t.wake(*behind)
 		}
 	}
 	return t.remember(r.Claim, released)
 }
 
-// fits reports whether a claim behind the granted ones would be granted.
+// fits reports whether a claim would be granted behind the granted ones.
 func (f *front) fits(c driver.Claim) bool {
 	claims := make([]driver.Claim, 0, len(f.granted)+1)
 	for _, r := range f.granted {
@@ -108,7 +110,7 @@ func (f *front) fits(c driver.Claim) bool {
 	return driver.Granted(append(claims, c), c.ID)
 }
 
-// status answers about a claim of the queue with this front.
+// status is the answer about a claim of the queue that has this front.
 func (t *tx) status(r row, f front) (driver.Status, error) {
 	entries := make([]driver.Entry, 0, len(f.granted)+2)
 	for _, g := range f.granted {
@@ -130,8 +132,8 @@ func (t *tx) status(r row, f front) (driver.Status, error) {
 	return st, err
 }
 
-// remember bars the ID of a claim for as long as a late copy of its request may come: for its TTL, or for longer where that
-// is noted already.
+// remember bars the ID of a claim for as long as a late copy of its request may come: for its TTL, or for longer if
+// that is noted already.
 func (t *tx) remember(c driver.Claim, released bool) error {
 	return t.exec(rememberEnd, []byte(c.Name), c.ID, int64(c.Token), released, int64(t.now+c.TTL))
 }

@@ -7,6 +7,6 @@ import (
 
 // Identity implements [driver.Identifier]: it is the path of the file, without symbolic links.
 func (d *Driver) Identity() string {
-	path, _ := filepath.Abs(d.place.path) // it fails where there is no working directory any more
-	return "file:" + cmp.Or(path, d.place.path)
+	path, _ := filepath.Abs(d.database.path) // it fails where there is no working directory any more
+	return "file:" + cmp.Or(path, d.database.path)
 }

@@ -51,7 +51,7 @@ func (d *Driver) names(ctx context.Context, prefix string) (names []string, err 
 				return false, err
 			}
 			listed := len(names) > 0 && names[len(names)-1] == string(name)
-			if !listed && (detached || t.clientLives(client)) {
+			if !listed && (detached || t.clientIsAlive(client)) {
 				names = append(names, string(name))
 			}
 			return true, nil

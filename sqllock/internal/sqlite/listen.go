@@ -9,13 +9,13 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Listen implements [driver.Listener] where clients can ring each other's bells.
+// Listen implements [driver.Listener] where clients can wake each other.
 func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
-	p := d.posts.enter(c)
-	stop = d.posts.listen(c, p, moved)
+	s := d.notifier.enter(c)
+	stop = d.notifier.listen(c, s, moved)
 	v, err := d.view(ctx, c)
 	switch {
-	case errors.Is(err, driver.ErrGone), err == nil && d.posts.isNews(p, v.Status):
+	case errors.Is(err, driver.ErrGone), err == nil && d.notifier.isNews(s, v.Status):
 		moved()
 	case err != nil:
 		stop()
@@ -24,15 +24,15 @@ func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop
 	return stop, nil
 }
 
-// listen has moved called whenever the claim's bell rings, until stop, which leaves the post.
-func (ps *posts) listen(c driver.Claim, p *post, moved func()) (stop func()) {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	remove := p.listeners.Add(moved)
+// listen has moved called whenever there may be news about the claim, until stop, which ends the subscription.
+func (n *notifier) listen(c driver.Claim, s *subscription, moved func()) (stop func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	remove := s.listeners.Add(moved)
 	return func() {
-		ps.mu.Lock()
+		n.mu.Lock()
 		remove()
-		ps.mu.Unlock()
-		ps.leave(c, p, driver.Status{}, context.Canceled)
+		n.mu.Unlock()
+		n.leave(c, s, driver.Status{}, context.Canceled)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// mkfifo makes a FIFO, private until it is shared, by its path: package syscall has no other way here. Were the folder
-// replaced meanwhile, the FIFO would not be found in the one that is open.
+// mkfifo makes a FIFO, private until it is shared. It makes it by its path, because package syscall has no other way
+// here. If the folder was replaced meanwhile, makeFIFO does not find the FIFO in the one that is open.
 func (f *folder) mkfifo(name string) error {
 	return syscall.Mkfifo(filepath.Join(f.root.Name(), name), 0o600)
 }

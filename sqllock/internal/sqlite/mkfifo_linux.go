@@ -1,11 +1,12 @@
 package sqlite
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
 
-// mkfifo makes a FIFO, private until it is shared, in the folder that is open, wherever that is by now.
+// mkfifo makes a FIFO, private until it is shared, in the folder that is open, even if its path has changed.
 func (f *folder) mkfifo(name string) error {
 	self, err := f.root.Open(".")
 	if err != nil {
@@ -21,8 +22,6 @@ func mknodAt(folder *os.File, name string) error {
 		return err
 	}
 	var made error
-	if err := conn.Control(func(fd uintptr) { made = syscall.Mknodat(int(fd), name, syscall.S_IFIFO|0o600, 0) }); err != nil {
-		return err
-	}
-	return made
+	err = conn.Control(func(fd uintptr) { made = syscall.Mknodat(int(fd), name, syscall.S_IFIFO|0o600, 0) })
+	return errors.Join(err, made)
 }

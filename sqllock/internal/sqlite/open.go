@@ -19,7 +19,7 @@ import (
 // sqliteName is the name of the database/sql driver that opens files.
 const sqliteName = "sqlite"
 
-// Open opens file:PATH. The file is made, private to its user, when there is none.
+// Open opens file:PATH. If there is no such file, it makes one that is private to its user.
 func Open(ctx context.Context, u *url.URL, keep time.Duration) (*Driver, error) {
 	if err := driver.NewParams(u).Err(); err != nil {
 		return nil, err
@@ -29,7 +29,8 @@ func Open(ctx context.Context, u *url.URL, keep time.Duration) (*Driver, error) 
 		return nil, err
 	}
 	if !slices.Contains(sql.Drivers(), sqliteName) {
-		return nil, fmt.Errorf(`no database/sql driver is named %q; import one, as in: import _ "modernc.org/sqlite"`, sqliteName)
+		return nil, fmt.Errorf(
+			`no database/sql driver is named %q; import one, as in: import _ "modernc.org/sqlite"`, sqliteName)
 	}
 	if err := makeFile(path); err != nil {
 		return nil, err
@@ -66,12 +67,12 @@ func pathOf(u *url.URL) (string, error) {
 	return filepath.Abs(ofSystem(path))
 }
 
-// making keeps others in this process from opening a file that is being made: to close a file gives up all locks that
-// the process has on it, those of SQLite too.
+// making keeps others in this process from opening a file while makeFile has it open: when a process closes a file it
+// loses all POSIX locks that it has on it, including SQLite's.
 var making sync.Mutex
 
-// makeFile makes an empty file that only its user can read, unless there is one. It never opens one that others may
-// have locked.
+// makeFile makes an empty file that only its user can read, unless there is one. It never opens a file that is there,
+// on which SQLite may have locks in this process.
 func makeFile(path string) error {
 	making.Lock()
 	defer making.Unlock()

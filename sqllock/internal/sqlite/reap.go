@@ -8,11 +8,11 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Reap implements [driver.Reaper]: it does at once, and for all, what sweeping does in passing and by and by. It holds
-// others up for a bounded number of rows at a time.
+// Reap implements [driver.Reaper]: it does at once and completely what sweeps do bit by bit. It holds others up for a
+// bounded number of rows at a time.
 func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.Leftover, err error) {
 	r := reaping{d: d, age: age}
-	for clients := range slices.Chunk(d.client.others(), sweepDoors) {
+	for clients := range slices.Chunk(d.client.others(), sweepPeers) {
 		if err := r.write(ctx, func(t *tx) error { return r.clients(t, clients) }); err != nil {
 			return r.removed, err
 		}
@@ -25,16 +25,16 @@ func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.
 	return r.removed, nil
 }
 
-// A reaping is what was done so far.
+// A reaping is what a Reap has done so far.
 type reaping struct {
 	d       *Driver
 	age     time.Duration
 	removed []driver.Leftover
-	last    fence // that was looked at
+	last    fence // the last one that was looked at
 	more    bool  // rows may be left
 }
 
-// write runs a step in a transaction, which may have to be begun again.
+// write runs a step in a transaction. When that has to be begun again, the step forgets what it noted.
 func (r *reaping) write(ctx context.Context, step func(*tx) error) error {
 	before := *r
 	return r.d.write(ctx, func(t *tx) error {
@@ -50,7 +50,7 @@ func (r *reaping) note(kind, name string) {
 // clients removes what is left of clients that died.
 func (r *reaping) clients(t *tx, clients []string) error {
 	err := t.sweepClients(clients)
-	for range t.buried {
+	for range t.departed {
 		r.note("file of a client that is gone", "")
 	}
 	return err

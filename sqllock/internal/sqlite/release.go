@@ -11,13 +11,13 @@ import (
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	err := d.write(ctx, func(t *tx) error { return t.release(c) })
 	if err == nil || errors.Is(err, driver.ErrGone) {
-		d.posts.forget(c.ID)
+		d.notifier.forget(c.ID)
 	}
 	return err
 }
 
 func (t *tx) release(c driver.Claim) error {
-	r, err := t.findOrBury(c.Name, c.ID)
+	r, err := t.findLive(c.Name, c.ID)
 	switch {
 	case err != nil:
 		return err
@@ -30,8 +30,8 @@ func (t *tx) release(c driver.Claim) error {
 	}
 }
 
-// findOrBury is find, and takes a dead claim out of its queue on the way.
-func (t *tx) findOrBury(name, id string) (*row, error) {
+// findLive finds a claim. If it is dead, findLive takes it out of its queue and returns nil.
+func (t *tx) findLive(name, id string) (*row, error) {
 	r, err := t.first(findClaim, []byte(name), id)
 	if r == nil || err != nil || t.isAlive(*r) {
 		return r, err
@@ -48,7 +48,7 @@ func (t *tx) remove(r row, released bool) error {
 	return err
 }
 
-// releaseAgain answers about a claim that is not queued, and bars its ID when a request may still be under way.
+// releaseAgain answers about a claim that is not queued. If its request may still be under way, it bars the ID.
 func (t *tx) releaseAgain(c driver.Claim) error {
 	token, released, known, err := t.recall(c)
 	switch {

@@ -17,11 +17,11 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status,
 	if err != nil {
 		st = driver.Status{}
 	}
-	d.posts.answered(c, st, err)
+	d.notifier.answered(c, st, err)
 	return st, err
 }
 
-// Renew implements [driver.Renewer]: all claims in one transaction.
+// Renew implements [driver.Renewer]. It renews all claims in one transaction.
 func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) (results []driver.Result, err error) {
 	err = d.write(ctx, func(t *tx) error {
 		results = make([]driver.Result, len(claims))
@@ -38,13 +38,13 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) (results []dr
 		return nil, err
 	}
 	for i, c := range claims {
-		d.posts.answered(c, results[i].Status, results[i].Err)
+		d.notifier.answered(c, results[i].Status, results[i].Err)
 	}
 	return results, nil
 }
 
 func (t *tx) request(c driver.Claim) (driver.Status, error) {
-	r, err := t.findOrBury(c.Name, c.ID)
+	r, err := t.findLive(c.Name, c.ID)
 	if err != nil {
 		return driver.Status{}, err
 	}
@@ -54,8 +54,8 @@ func (t *tx) request(c driver.Claim) (driver.Status, error) {
 	return t.enqueue(c)
 }
 
-// renew lets a claim live for its TTL from now on, unless it was left alone since c was sent. It stays that of the client that
-// queued it.
+// renew lets a claim live for its TTL from now on, unless the claim was detached after c was sent. It remains the
+// claim of the client that queued it.
 func (t *tx) renew(r row, c driver.Claim) (driver.Status, error) {
 	if c.Token != 0 && c.Token != r.Token {
 		return driver.Status{}, driver.ErrGone
@@ -77,7 +77,7 @@ func (t *tx) renew(r row, c driver.Claim) (driver.Status, error) {
 	return t.status(r, f)
 }
 
-// unchanged answers about a claim that was left alone: with what is left of its TTL.
+// unchanged answers about a detached claim that is not renewed: with what is left of its TTL.
 func (t *tx) unchanged(r row) (driver.Status, error) {
 	f, err := t.settle(r.Name, nil)
 	if err != nil {
@@ -88,8 +88,9 @@ func (t *tx) unchanged(r row) (driver.Status, error) {
 	return st, err
 }
 
-// barAhead notes the end of a claim whose TTL becomes shorter before it comes: a late copy of a request that names the
-// longer one may arrive that much later. Nobody asks for the note while the claim is there.
+// barAhead bars the ID of a claim whose TTL becomes shorter, before the claim has ended: a late copy of a request
+// with the longer TTL may arrive when an ID that is barred for the shorter one is forgotten. The note has no effect
+// while the claim is queued.
 func (t *tx) barAhead(r row, ttl time.Duration) error {
 	if ttl >= r.TTL {
 		return nil
@@ -98,7 +99,7 @@ func (t *tx) barAhead(r row, ttl time.Duration) error {
 	return t.remember(r.Claim, false)
 }
 
-// enqueue puts a claim at the end, unless it would have to wait and does not want to.
+// enqueue puts a claim at the end of its queue, unless it would have to wait and does not want to.
 func (t *tx) enqueue(c driver.Claim) (driver.Status, error) {
 	_, _, barred, err := t.recall(c)
 	switch {

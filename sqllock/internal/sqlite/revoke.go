@@ -12,14 +12,14 @@ func (d *Driver) Revoke(ctx context.Context, name, id string) error {
 		if _, err := t.settle(name, nil); err != nil {
 			return err
 		}
-		r, err := t.findOrBury(name, id)
+		r, err := t.findLive(name, id)
 		switch {
 		case err != nil:
 			return err
 		case r == nil || !r.granted:
 			return driver.ErrGone
 		}
-		t.ring(*r)
+		t.wake(*r)
 		return t.exec(revokeClaim, []byte(name), int64(r.Token))
 	})
 }

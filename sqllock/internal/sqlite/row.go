@@ -16,7 +16,7 @@ type row struct {
 	revoked  bool
 }
 
-// entry is the claim as others see it.
+// entry is the claim as [driver.Entry] tells it.
 func (r row) entry(now time.Duration) driver.Entry {
 	return driver.Entry{Claim: r.Claim, Granted: r.granted, Since: time.UnixMicro(r.since), Left: r.deadline - now}
 }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// A share is who may use a database: those who may write it. Whoever may only read it cannot take part, and gets nothing.
+// A share is who may use a database: those who may write it. Whoever may only read it cannot take part.
 type share struct {
 	uid, gid int
 	mode     fs.FileMode // of a file that all of them may read and write
@@ -19,22 +19,22 @@ func shareOf(database fs.FileInfo) share {
 	return share{uid: uidOf(database), gid: gidOf(database), mode: 0o600 | written | written<<1}
 }
 
-// isOfMany reports whether it may be more than one user.
+// isOfMany reports whether more than one user may use the database.
 func (s share) isOfMany() bool { return s.mode&0o066 != 0 }
 
-// with gives a file that this process has just made to those who share, as far as that is allowed. The file is known by
-// its descriptor, so that no other is meant.
+// with gives a file that this process has just made to those who share, as far as that is allowed. It takes the open
+// file and no name, which could be that of another file by now.
 func (s share) with(f *os.File, mode fs.FileMode) error {
 	uid := -1
 	if os.Geteuid() == 0 {
 		uid = s.uid // or the owner of a private database could not use it any more
 	}
-	_ = f.Chown(uid, s.gid) // what is not allowed is looked at
+	_ = f.Chown(uid, s.gid) // if it is not allowed, the mode makes up for it
 	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	if gidOf(info) != s.gid { // that of the file gets no more than all others, and no less
+	if gidOf(info) != s.gid { // then the group that the file has gets the same rights as everybody
 		mode = mode&^0o070 | mode&0o007<<3
 	}
 	return f.Chmod(mode)
@@ -48,7 +48,8 @@ func (s share) covers(folder fs.FileInfo) bool {
 	return (byAll || written&0o002 == 0) && (byGroup || written&0o020 == 0)
 }
 
-// close takes from a folder of ours what earlier versions let others do: who can open a folder can have its writers wait.
+// close takes away from a folder of ours the rights that earlier versions gave to others: whoever can open the folder
+// can take its flock, for which the writers wait.
 func (s share) close(root *os.Root, folder fs.FileInfo) error {
 	excess := folder.Mode().Perm() &^ (s.mode | s.mode>>1)
 	if excess == 0 || uidOf(folder) != os.Geteuid() {
@@ -62,7 +63,8 @@ func (s share) close(root *os.Root, folder fs.FileInfo) error {
 	return self.Chmod(folder.Mode() &^ excess)
 }
 
-// trusts reports whether a file belongs to one who could do everything anyway: us, the owner of the database, or root.
+// trusts reports whether a file belongs to a user who could do everything anyway: us, the owner of the database, or
+// root.
 func (s share) trusts(info fs.FileInfo) bool {
 	uid := uidOf(info)
 	return uid == os.Geteuid() || uid == s.uid || uid == 0
@@ -71,5 +73,5 @@ func (s share) trusts(info fs.FileInfo) bool {
 func uidOf(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 func gidOf(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Gid) }
 
-// isSingle reports whether a file has one name only.
+// isSingle reports whether a file has only one name.
 func isSingle(info fs.FileInfo) bool { return info.Sys().(*syscall.Stat_t).Nlink == 1 }

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Sweeping happens in passing, when a database is opened and with every so many transactions of a client, and each time
-// has bounds, so that it holds nobody up for long.
+// A client sweeps when it opens a database and with every sweepEvery-th transaction. Each sweep is bounded, so that
+// it holds nobody up for long.
 const (
 	sweepEvery = 64
 	sweepMost  = 256  // rows that are removed
 	sweepLooks = 1024 // tokens that are looked at, though they may stay
-	sweepDoors = 64   // clients that are looked at
+	sweepPeers = 64   // clients that are looked at
 )
 
 // sweepIsDue counts the transactions of this client.
@@ -25,19 +25,19 @@ func (d *Driver) sweepIsDue() bool {
 	return true
 }
 
-// sweep removes what nobody will ask for: claims that died in queues that nobody uses, ends that were remembered for long
-// enough, tokens that the clock has overtaken long ago, and files of dead clients.
+// sweep removes what nobody will ask for: dead claims in queues that nobody uses, ends that were remembered for long
+// enough, tokens that the clock passed long ago, and files of dead clients.
 func (t *tx) sweep() error {
 	if err := t.sweepClaims(expired, int64(t.now), sweepMost); err != nil {
 		return err
 	}
-	if err := t.sweepClients(someOf(t.d.client.others())); err != nil {
+	if err := t.sweepClients(drawn(t.d.client.others())); err != nil {
 		return err
 	}
 	if err := t.exec(sweepEnds, int64(t.now), sweepMost); err != nil {
 		return err
 	}
-	_, err := t.sweepFences(&t.d.looked, time.Now().Add(-t.d.keep).UnixMicro())
+	_, err := t.sweepFences(&t.d.swept, time.Now().Add(-t.d.keep).UnixMicro())
 	return err
 }
 
@@ -48,9 +48,9 @@ type fence struct {
 	used  bool // the lock has claims
 }
 
-// sweepFences looks at tokens less than one, from after the one that was looked at last, and removes those of locks that have
-// no claims. At the end it begins anew the next time. Locks that are held for long are passed by like this, and keep it
-// from nothing.
+// sweepFences looks at tokens below least, beginning after the one that it looked at last, and removes those of locks
+// that have no claims. When it has reached the end, the next sweep begins anew. It goes on from where it was because
+// locks that are held for long keep their old tokens, and would be all that it ever looked at.
 func (t *tx) sweepFences(last *fence, least int64) (removed []string, err error) {
 	found, err := t.fencesAfter(*last, least)
 	if err != nil {
@@ -107,26 +107,27 @@ func (t *tx) sweepClaims(s statement, args ...any) error {
 	return nil
 }
 
-// sweepClients ends the claims of those clients that died and left files, and then lets the files go.
+// sweepClients ends the claims of those clients that died and left files. The files are removed after the commit: as
+// long as claims refer to a client, its files have to tell that it is dead.
 func (t *tx) sweepClients(clients []string) error {
 	for _, id := range clients {
-		if t.clientLives(id) {
+		if t.clientIsAlive(id) {
 			continue
 		}
 		if err := t.sweepClaims(claimsOf, id); err != nil {
 			return err
 		}
-		t.buried = append(t.buried, id)
+		t.departed = append(t.departed, id)
 	}
 	return nil
 }
 
-// someOf returns as many clients as are looked at in one transaction, from one that is drawn: the files of other users may
-// not be ours to remove.
-func someOf(clients []string) []string {
-	if len(clients) <= sweepDoors {
+// drawn returns as many clients as one transaction looks at, beginning with one that is drawn at random: files of
+// other users may not be ours to remove, and must not be all that is ever looked at.
+func drawn(clients []string) []string {
+	if len(clients) <= sweepPeers {
 		return clients
 	}
 	from := rand.N(len(clients))
-	return slices.Concat(clients[from:], clients[:from])[:sweepDoors]
+	return slices.Concat(clients[from:], clients[:from])[:sweepPeers]
 }

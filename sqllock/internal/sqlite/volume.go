@@ -2,8 +2,8 @@ package sqlite
 
 import "strings"
 
-// isOnServer reports whether a volume of Windows is a folder of a server: \\SERVER\FOLDER, or \\?\UNC\SERVER\FOLDER. What
-// else begins with \\?\ or \\.\ is a device of this machine.
+// isOnServer reports whether a volume of Windows is a folder of a server: \\SERVER\FOLDER, or \\?\UNC\SERVER\FOLDER.
+// Other names that begin with \\?\ or \\.\ are devices of this machine.
 func isOnServer(volume string) bool {
 	volume = strings.ReplaceAll(volume, "/", `\`)
 	if !strings.HasPrefix(volume, `\\`) {

@@ -8,33 +8,33 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Wait implements [driver.Waiter]. What counts is what the database says; rings, lines that end and expiry only say when
-// to look.
+// Wait implements [driver.Waiter]. What counts is what the database says. A wake-up, the death of a peer and the
+// expiry of a claim only say when to look.
 func (d *Driver) Wait(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
-	p := d.posts.enter(c)
-	defer func() { d.posts.leave(c, p, st, err) }()
+	s := d.notifier.enter(c)
+	defer func() { d.notifier.leave(c, s, st, err) }()
 	for {
 		v, err := d.view(ctx, c)
 		switch {
 		case err != nil:
 			return driver.Status{}, err
-		case d.posts.isNews(p, v.Status):
+		case d.notifier.isNews(s, v.Status):
 			return v.Status, nil
 		}
-		if err := d.pause(ctx, p, v); err != nil {
+		if err := d.pause(ctx, s, v); err != nil {
 			return driver.Status{}, err
 		}
 	}
 }
 
-// A view is a claim with what to watch while nothing rings.
+// A view is the state of a claim, and what to watch while nothing wakes it.
 type view struct {
 	driver.Status
 	ahead []row         // the claims whose end may concern this one
 	quiet time.Duration // for how long it may be left alone
 }
 
-// view reads the state of a claim. Where it finds that a claim ahead is dead it takes that out of the queue and reads
+// view reads the state of a claim. If it finds that a claim ahead is dead, it takes that out of the queue and reads
 // again.
 func (d *Driver) view(ctx context.Context, c driver.Claim) (v view, err error) {
 	for {
@@ -70,13 +70,13 @@ func (t *tx) view(c driver.Claim) (v view, dead bool, err error) {
 	if v.ahead, err = t.ahead(*r); err != nil {
 		return v, false, err
 	}
-	dead = len(v.ahead) == 0 // then it is granted as soon as somebody writes
+	dead = len(v.ahead) == 0 // then the claim is granted as soon as somebody writes
 	for _, a := range v.ahead {
 		dead = dead || !t.isAlive(a)
 		v.quiet = min(v.quiet, a.deadline-t.now)
 	}
-	if !canRing || len(v.ahead) > 0 && v.ahead[0].granted {
-		v.quiet = min(v.quiet, netPause+rand.N(netPause))
+	if !canWake || len(v.ahead) > 0 && v.ahead[0].granted {
+		v.quiet = min(v.quiet, pollPause+rand.N(pollPause))
 	}
 	return v, dead, nil
 }
@@ -93,8 +93,8 @@ func (t *tx) find(c driver.Claim) (*row, error) {
 	return r, nil
 }
 
-// ahead returns the claims whose end may concern one that waits: for the next in line all that are granted, and for each
-// other one the claim just ahead of it.
+// ahead returns the claims whose end may concern one that waits. For the next in line these are all granted claims;
+// for any other it is the claim just ahead, so that each death wakes one waiter and not all.
 func (t *tx) ahead(r row) ([]row, error) {
 	last, err := t.first(claimAhead, []byte(r.Name), int64(r.Token))
 	switch {
@@ -113,7 +113,7 @@ func (t *tx) ahead(r row) ([]row, error) {
 	return granted, err
 }
 
-// clear takes those of some claims that are dead out of their queue, and grants what that makes grantable.
+// clear takes the dead ones among some claims out of their queue, and grants what that makes grantable.
 func (t *tx) clear(c driver.Claim, some []row) error {
 	for _, s := range some {
 		r, err := t.first(findClaim, []byte(s.Name), s.ID)
@@ -129,16 +129,16 @@ func (t *tx) clear(c driver.Claim, some []row) error {
 }
 
 // pause returns when it is time to look again.
-func (d *Driver) pause(ctx context.Context, p *post, v view) error {
+func (d *Driver) pause(ctx context.Context, s *subscription, v view) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	timer := time.NewTimer(v.quiet)
 	defer timer.Stop()
 	select {
-	case <-p.bell.Word():
+	case <-s.wake.Word():
 	case <-d.client.watch(ctx, v.clients(d.client.id)):
 	case <-timer.C:
-	case <-d.session.open.Done():
+	case <-d.conn.life.Done():
 		return driver.ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
@@ -146,7 +146,7 @@ func (d *Driver) pause(ctx context.Context, p *post, v view) error {
 	return nil
 }
 
-// clients are those whose end would end a claim that is watched, but for this one.
+// clients are those whose death would end a claim that is watched, without this one.
 func (v view) clients(own string) []string {
 	var ids []string
 	seen := map[string]bool{own: true}

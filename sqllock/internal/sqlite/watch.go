@@ -7,10 +7,10 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// watchPause is how often Watch looks: those who have no claim are not rung for.
+// watchPause is how often Watch looks at a queue. It has to look, because only the owners of claims are woken.
 const watchPause = 50 * time.Millisecond
 
-// A digest changes with a queue, though not when claims are renewed.
+// A digest changes when a queue does, but not when claims are renewed.
 type digest struct{ length, last, marks int64 }
 
 // Watch implements [driver.Watcher]. It also notices claims that expire, and holders that die.
@@ -24,7 +24,7 @@ func (d *Driver) Watch(ctx context.Context, name string) error {
 	return err
 }
 
-// look reads the digest of a queue, unless one of its holders is dead: then it changes the queue.
+// look reads the digest of a queue. If one of its holders is dead, it settles the queue, which changes by that.
 func (d *Driver) look(ctx context.Context, name string) (g digest, changed bool, err error) {
 	dead := false
 	err = d.read(ctx, func(t *tx) error {

@@ -1,3 +1,4 @@
--- Moves the claims that are left to the clock of another boot. Takes by how much it is ahead, and what it says; returns
--- nothing. No claim lives for longer than for its TTL from now on.
+-- Moves the deadlines of the claims that are left to the clock of another boot. Takes how far that clock is ahead,
+-- and its time; returns nothing. The bound is there because the difference may be a guess: no claim lives longer than
+-- its TTL from now on.
 UPDATE holdfast_claims SET deadline = min(deadline + ?, ? + ttl);

@@ -10,14 +10,14 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A place is a database file with what its clients keep beside it.
-type place struct {
+// A database is a file with what SQLite and its clients keep beside it.
+type database struct {
 	path   string
 	files  map[string]fs.FileInfo // the database and, once it is in use, what SQLite keeps beside it
 	folder *folder                // of the clients
 }
 
-func newPlace(path string) (*place, error) {
+func openDatabase(path string) (*database, error) {
 	path, err := filepath.EvalSymlinks(path) // all clients must find the same folder
 	if err != nil {
 		return nil, err
@@ -30,22 +30,22 @@ func newPlace(path string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &place{path: path, files: map[string]fs.FileInfo{path: info}, folder: folder}, nil
+	return &database{path: path, files: map[string]fs.FileInfo{path: info}, folder: folder}, nil
 }
 
-// keepBesides notes what SQLite keeps beside the database that we use: it stays for as long as we do.
-func (p *place) keepBesides() {
-	for _, end := range besides {
-		if info, err := os.Stat(p.path + end); err == nil {
-			p.files[p.path+end] = info
+// noteSideFiles notes what SQLite keeps beside the database. These files stay for as long as we use it.
+func (db *database) noteSideFiles() {
+	for _, end := range sideFiles {
+		if info, err := os.Stat(db.path + end); err == nil {
+			db.files[db.path+end] = info
 		}
 	}
 }
 
-// check refuses to go on when the files are not those that were opened. Others use the new ones, and would be granted what
-// is held in the old.
-func (p *place) check() error {
-	for path, opened := range p.files {
+// check refuses to go on when the files are not those that were opened: others use the new files, and would be
+// granted what is held in the old ones.
+func (db *database) check() error {
+	for path, opened := range db.files {
 		info, err := os.Stat(path)
 		switch {
 		case err == nil && os.SameFile(info, opened):

@@ -1,0 +1,163 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A connection is the one that a driver has. Its goroutines take turns on it, so they never find the database busy
+// with each other.
+type connection struct {
+	*sql.Conn
+	free       chan struct{} // holds a token while nobody uses the connection
+	writers    *writerQueue  // of all processes
+	life       context.Context
+	end        context.CancelCauseFunc // of life
+	statements map[statement]*sql.Stmt
+}
+
+func openConnection(ctx context.Context, db *sql.DB) (*connection, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &connection{Conn: conn, statements: make(map[statement]*sql.Stmt), free: make(chan struct{}, 1)}
+	c.life, c.end = context.WithCancelCause(context.Background())
+	c.free <- struct{}{}
+	return c, nil
+}
+
+// take waits until nobody else uses the connection. The caller gives it back. The context that take returns ends with
+// the connection, too.
+func (c *connection) take(ctx context.Context) (_ context.Context, giveBack func(), err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(c.life, func() { cancel(driver.ErrClosed) })
+	release := func() {
+		stop()
+		cancel(nil)
+	}
+	select {
+	case <-c.free:
+	case <-ctx.Done():
+		release()
+		return nil, nil, unsent(context.Cause(ctx))
+	}
+	return ctx, func() {
+		c.free <- struct{}{}
+		release()
+	}, nil
+}
+
+// write runs f in a transaction that may change something, again while others are in the way, until ctx ends. If f
+// returns an answer as its error, the transaction is committed like after a success: f may have taken dead claims out
+// of the queue.
+func (c *connection) write(ctx context.Context, f func(context.Context) error) error {
+	ctx, giveBack, err := c.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer giveBack()
+	if err := c.writers.enter(ctx); err != nil {
+		return unsent(err)
+	}
+	defer c.writers.leave()
+	return explain(c.untilFree(ctx, func() error { return c.once(ctx, beginWriting, f) }))
+}
+
+// read runs f in a transaction that changes nothing.
+func (c *connection) read(ctx context.Context, f func(context.Context) error) error {
+	ctx, giveBack, err := c.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer giveBack()
+	return explain(c.untilFree(ctx, func() error { return c.once(ctx, beginReading, f) }))
+}
+
+// once runs a transaction. After it has begun it does not end with ctx: it is quick, and breaking it off would leave
+// unknown what it did.
+func (c *connection) once(ctx context.Context, begin string, f func(context.Context) error) error {
+	if ctx.Err() != nil {
+		return unsent(context.Cause(ctx))
+	}
+	ctx = context.WithoutCancel(ctx)
+	if _, err := c.ExecContext(ctx, begin); err != nil {
+		return err
+	}
+	answer := f(ctx)
+	if answer != nil && !errors.Is(answer, driver.ErrGone) {
+		c.rollBack(ctx)
+		return answer
+	}
+	if _, err := c.ExecContext(ctx, "COMMIT"); err != nil {
+		c.rollBack(ctx)
+		return err
+	}
+	return answer
+}
+
+// rollBack ends the transaction, unless the database has done so.
+func (c *connection) rollBack(ctx context.Context) {
+	c.ExecContext(ctx, "ROLLBACK") // it fails when there is none
+}
+
+// unsent marks an error of a request that changed nothing: its transaction has not begun, or was rolled back.
+func unsent(err error) error { return fmt.Errorf("%w: %w", driver.ErrUnsent, err) }
+
+// Bounds of the pauses between two attempts. They are short at first, because most transactions take less than a
+// millisecond.
+const (
+	firstPause = 200 * time.Microsecond
+	lastPause  = 10 * time.Millisecond
+)
+
+// untilFree repeats f while others are in the way, until ctx ends.
+func (c *connection) untilFree(ctx context.Context, f func() error) error {
+	pace := driver.Backoff{First: firstPause, Most: lastPause, Scatter: true}
+	for {
+		err := f()
+		if err == nil || !IsBusy(err) {
+			return err
+		}
+		if pace.Pause(ctx) != nil {
+			return unsent(fmt.Errorf("%w: %w", context.Cause(ctx), err))
+		}
+	}
+}
+
+// prepared returns a statement, which is prepared when it is first used.
+func (c *connection) prepared(ctx context.Context, name statement) (*sql.Stmt, error) {
+	if stmt, ok := c.statements[name]; ok {
+		return stmt, nil
+	}
+	stmt, err := c.PrepareContext(ctx, text(name))
+	if err == nil {
+		c.statements[name] = stmt
+	}
+	return stmt, err
+}
+
+// close waits until nobody uses the connection and drops it. It does not go back to the caller's pool, because our
+// pragmas are set on it.
+func (c *connection) close() error {
+	c.end(driver.ErrClosed)
+	<-c.free
+	var errs []error
+	for _, stmt := range c.statements {
+		errs = append(errs, stmt.Close())
+	}
+	err := c.Raw(func(any) error { return sqldriver.ErrBadConn })
+	if !errors.Is(err, sqldriver.ErrBadConn) {
+		errs = append(errs, err)
+	}
+	if c.writers != nil {
+		errs = append(errs, c.writers.close())
+	}
+	return errors.Join(errs...)
+}

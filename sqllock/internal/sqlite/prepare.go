@@ -1,0 +1,89 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+var traits = driver.Traits{
+	Backend: "file", MinTTL: 100 * time.Millisecond, MaxTTL: 100 * 365 * 24 * time.Hour,
+	Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
+}
+
+// How transactions begin. Those that write say so at once: SQLite lets a transaction that began as a reader write
+// only if nobody else has written meanwhile.
+const (
+	beginWriting = "BEGIN IMMEDIATE"
+	beginReading = "BEGIN"
+)
+
+// pragmas are set on the connection. SQLite does not wait for others itself: untilFree does, which knows the context.
+var pragmas = []string{"busy_timeout = 0", "journal_mode = WAL", "synchronous = FULL"}
+
+// prepare makes a connection ready, and opens the folder in which the clients of its database find each other. What
+// must not be used is refused before the first pragma, because that writes to the file.
+func prepare(ctx context.Context, c *connection) (*database, error) {
+	path, err := databaseFile(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseNetwork(path); err != nil {
+		return nil, err
+	}
+	if isReadOnly(filepath.Dir(path)) {
+		return nil, fmt.Errorf("%w: %s is on a file system that is mounted read-only, and locks are written",
+			driver.ErrRefused, path)
+	}
+	if err := refuseLinked(path); err != nil {
+		return nil, err
+	}
+	for _, p := range pragmas {
+		err := c.untilFree(ctx, func() error {
+			_, err := c.ExecContext(ctx, "PRAGMA "+p)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: PRAGMA %s: %w", path, p, err)
+		}
+	}
+	return openDatabase(path)
+}
+
+// sideFiles are the suffixes of the files that SQLite keeps beside a database.
+var sideFiles = []string{"-wal", "-shm", "-journal"}
+
+// refuseLinked refuses a database beside which somebody has planted a file of another user. SQLite does not follow a
+// symbolic link there, but it writes to a file that is a hard link.
+func refuseLinked(path string) error {
+	for _, end := range sideFiles {
+		info, err := os.Lstat(path + end)
+		if err == nil && !(info.Mode().IsRegular() && isSingle(info)) {
+			return fmt.Errorf("%w: %s is a link, or not a file; remove it while no program uses the locks",
+				driver.ErrRefused, path+end)
+		}
+	}
+	return nil
+}
+
+// databaseFile asks SQLite for the path of the database, as it has resolved the name.
+func databaseFile(ctx context.Context, c *connection) (path string, err error) {
+	var seq int
+	var name string
+	err = c.untilFree(ctx, func() error {
+		return c.QueryRowContext(ctx, "PRAGMA database_list").Scan(&seq, &name, &path)
+	})
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("ask for the database file: %w", err)
+	case path == "":
+		return "", errors.New("the database is in memory, where no other process sees it; name a file," +
+			" or use mem: for locks of this process")
+	}
+	return path, nil
+}

@@ -1,0 +1,143 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A tx is a transaction.
+type tx struct {
+	ctx      context.Context
+	d        *Driver
+	now      time.Duration   // on the clock of deadlines
+	alive    map[string]bool // clients, as far as this transaction has looked
+	wakeups  []wakeup        // to be sent after the commit
+	departed []string        // clients whose files are to be removed after the commit
+}
+
+// A wakeup tells a client that something happened to one of its claims.
+type wakeup struct{ client, id string }
+
+// write runs f in a transaction that may change something. It wakes others after the commit: before it, they would
+// look and find nothing new.
+func (d *Driver) write(ctx context.Context, f func(*tx) error) error {
+	t := &tx{d: d}
+	err := d.conn.write(ctx, func(ctx context.Context) error {
+		t.start(ctx)
+		if err := t.open(); err != nil {
+			return err
+		}
+		if d.sweepIsDue() {
+			if err := t.sweep(); err != nil {
+				return err
+			}
+		}
+		return f(t)
+	})
+	if err == nil || errors.Is(err, driver.ErrGone) {
+		d.deliver(t)
+	}
+	return err
+}
+
+// read runs f in a transaction that changes nothing. If the machine has booted since the file was used, a transaction
+// that writes comes first, which ends what did not survive that.
+func (d *Driver) read(ctx context.Context, f func(*tx) error) error {
+	look := func(ctx context.Context) error {
+		t := &tx{d: d}
+		t.start(ctx)
+		if err := t.check(); err != nil {
+			return err
+		}
+		return f(t)
+	}
+	err := d.conn.read(ctx, look)
+	if errors.Is(err, errOtherBoot) {
+		if err = d.write(ctx, func(*tx) error { return nil }); err == nil {
+			err = d.conn.read(ctx, look)
+		}
+	}
+	return err
+}
+
+// start forgets an attempt that was rolled back.
+func (t *tx) start(ctx context.Context) {
+	*t = tx{d: t.d, ctx: ctx, now: t.d.machine.now(), alive: make(map[string]bool)}
+}
+
+// deliver tells those whom a committed transaction concerns, and removes the files of clients to which it left nothing.
+func (d *Driver) deliver(t *tx) {
+	for _, w := range t.wakeups {
+		if w.client == d.client.id {
+			d.notifier.wake(w.id)
+		} else {
+			d.client.wake(w.client, w.id)
+		}
+	}
+	for _, id := range t.departed {
+		d.client.removeFiles(id)
+	}
+}
+
+// wake notes that the client of a claim is to be told.
+func (t *tx) wake(r row) { t.wakeups = append(t.wakeups, wakeup{client: r.client, id: r.ID}) }
+
+// isAlive reports whether a claim counts: it has not expired, and its client lives or has left it alone.
+func (t *tx) isAlive(r row) bool {
+	return r.deadline > t.now && (r.Detached || t.clientIsAlive(r.client))
+}
+
+// clientIsAlive looks once in a transaction, so that all of it sees the same.
+func (t *tx) clientIsAlive(id string) bool {
+	alive, known := t.alive[id]
+	if !known {
+		alive = t.d.client.isAlive(id)
+		t.alive[id] = alive
+	}
+	return alive
+}
+
+func (t *tx) exec(s statement, args ...any) error {
+	stmt, err := t.d.conn.prepared(t.ctx, s)
+	if err != nil {
+		return err
+	}
+	_, err = stmt.ExecContext(t.ctx, args...)
+	return err
+}
+
+// get reads one row into dest; found is false when there is none.
+func (t *tx) get(s statement, args []any, dest ...any) (found bool, err error) {
+	stmt, err := t.d.conn.prepared(t.ctx, s)
+	if err != nil {
+		return false, err
+	}
+	err = stmt.QueryRowContext(t.ctx, args...).Scan(dest...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// each calls f with each row until f returns false.
+func (t *tx) each(s statement, args []any, f func(scan func(...any) error) (bool, error)) error {
+	stmt, err := t.d.conn.prepared(t.ctx, s)
+	if err != nil {
+		return err
+	}
+	rows, err := stmt.QueryContext(t.ctx, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if more, err := f(rows.Scan); err != nil || !more {
+			return err
+		}
+	}
+	return rows.Err()
+}
