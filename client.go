@@ -36,8 +36,15 @@ type Client struct {
 //
 //	mem:NAME                                memlock    one store for each NAME in this process
 //	file:PATH                               sqllock    SQLite; import a database/sql driver named "sqlite" too
-//	redis://user:password@host:port/db      redislock
+//	mysql://user:password@host/database     sqllock    MySQL and MariaDB; import the driver named "mysql" too
+//	postgres://user:password@host/database  sqllock    PostgreSQL; import the driver named "pgx" too
+//	redis://user:password@host:port/db      redislock  rediss:// with TLS
+//	redis+unix:///path/of/socket            redislock
+//	redis-sentinel://host1,host2/master     redislock  the master that sentinels name
+//	redis-cluster://host1,host2             redislock
+//	redlock://host1,host2,host3             quorum     a majority of Redis servers; import redislock too
 //	etcd://host1,host2,host3/prefix         etcdlock
+//	zk://host1,host2,host3/chroot           zklock
 //
 // The parameter prefix= sets the prefix of all keys where the engine has keys. Unknown parameters are errors. No error
 // shows the password. The logger is told what explains how the backend will behave: see [driver.Noticer].

@@ -16,7 +16,7 @@ func TestBarredForTheLongestTTL(t *testing.T) {
 	clock := servers.NewClock(t)
 	b := &barring{T: t, clock: clock, srv: servers.RedisAt(t, clock)}
 	b.today = version(t, b.srv.Addr, format)
-	drivers := map[string]*Driver{"today's": b.today, "together": together(t, b.srv.Addr), "an earlier version's": earlier(t, b.srv.Addr)}
+	drivers := map[string]*native{"today's": b.today, "together": together(t, b.srv.Addr), "an earlier version's": earlier(t, b.srv.Addr)}
 	for _, ids := range [][]string{{"any"}, {"SERIES_00000000"}, {"SERIES_00000007"}, {"SERIES_00000006", "SERIES_00000007"}} {
 		for how, shorten := range shortening {
 			for what, end := range ends {
@@ -40,11 +40,11 @@ var shortening = map[string]func(*barring, driver.Claim) (driver.Status, error){
 }
 
 // ends are the ways in which a claim ends.
-var ends = map[string]func(*barring, *Driver, driver.Claim) error{
-	"expired":  func(*barring, *Driver, driver.Claim) error { return nil },
-	"released": func(b *barring, d *Driver, c driver.Claim) error { return d.Release(b.Context(), c) },
-	"undone":   func(b *barring, d *Driver, c driver.Claim) error { c.Token = 0; return d.Release(b.Context(), c) },
-	"broken":   func(b *barring, d *Driver, c driver.Claim) error { return d.Break(b.Context(), c.Name, c.ID) },
+var ends = map[string]func(*barring, *native, driver.Claim) error{
+	"expired":  func(*barring, *native, driver.Claim) error { return nil },
+	"released": func(b *barring, d *native, c driver.Claim) error { return d.Release(b.Context(), c) },
+	"undone":   func(b *barring, d *native, c driver.Claim) error { c.Token = 0; return d.Release(b.Context(), c) },
+	"broken":   func(b *barring, d *native, c driver.Claim) error { return d.Break(b.Context(), c.Name, c.ID) },
 }
 
 type barring struct {
@@ -52,7 +52,7 @@ type barring struct {
 	srv    *servers.Server
 	clock  *servers.Clock
 	passed time.Duration
-	today  *Driver
+	today  *native
 	name   string // of the lock
 }
 
@@ -62,7 +62,7 @@ func (b *barring) pass(d time.Duration) {
 }
 
 // try makes the TTL of a claim shorter and ends it, after claims with other IDs that ended long ago.
-func (b *barring) try(ids []string, shorten func(*barring, driver.Claim) (driver.Status, error), end func(*barring, *Driver, driver.Claim) error, d *Driver, line bool) {
+func (b *barring) try(ids []string, shorten func(*barring, driver.Claim) (driver.Status, error), end func(*barring, *native, driver.Claim) error, d *native, line bool) {
 	first := mutex(b.name, ids[len(ids)-1])
 	for _, id := range ids[:len(ids)-1] {
 		c := granted(b, b.today, mutex(b.name, id))
@@ -88,7 +88,7 @@ func (b *barring) try(ids []string, shorten func(*barring, driver.Claim) (driver
 }
 
 // comeAndGo has so many claims begin and end.
-func (b *barring) comeAndGo(d *Driver, claims int) {
+func (b *barring) comeAndGo(d *native, claims int) {
 	b.Helper()
 	for i := range claims {
 		c := mutex(b.name, fmt.Sprint("other-", i))

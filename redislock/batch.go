@@ -37,24 +37,6 @@ type operation struct {
 
 func (o operation) terms() []string { return o.args[o.own:] }
 
-// combinable returns a script for one claim as an operation, if it can go with others: the first request of a claim, and the
-// release of one that has a token, but not in a cluster, where the keys may lie on different nodes.
-func (d *Driver) combinable(s *script, k keys, args []string) (operation, bool) {
-	const ofRequest, ofRelease = 4, 2 // arguments, without those that are rare
-	o := operation{script: s, keys: k.all(), args: args}
-	switch {
-	case d.conn.Cluster():
-		return o, false
-	case s == &d.scripts.request && len(args) == ofRequest:
-		o.own = 1
-		return o, true
-	case s == &d.scripts.release && len(args) == ofRelease:
-		o.own = ofRelease
-		return o, true
-	}
-	return o, false
-}
-
 // run runs an operation, by itself or together with others.
 func (c *combiner) run(ctx context.Context, o operation) ([]string, error) {
 	defer c.busy.Add(-1)

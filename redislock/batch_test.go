@@ -22,15 +22,16 @@ import (
 )
 
 // together opens a driver that runs each operation as one of many.
-func together(t testing.TB, addr string) *Driver {
+func together(t testing.TB, addr string) *native {
 	t.Helper()
 	d, err := driver.Open(t.Context(), "redis://"+addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
-	d.(*Driver).combiner.always = true
-	return d.(*Driver)
+	n := QueueOf(d)
+	n.combiner.always = true
+	return n
 }
 
 // What goes together keeps the contract too.
@@ -43,7 +44,7 @@ func TestDriverInBatches(t *testing.T) {
 	})
 }
 
-func (d *Driver) requesting(t testing.TB, c driver.Claim) operation {
+func (d *native) requesting(t testing.TB, c driver.Claim) operation {
 	t.Helper()
 	k, err := d.begin(t.Context(), c)
 	if err != nil {
@@ -56,9 +57,9 @@ func (d *Driver) requesting(t testing.TB, c driver.Claim) operation {
 	return o
 }
 
-func (d *Driver) releasing(t testing.TB, c driver.Claim) operation {
+func (d *native) releasing(t testing.TB, c driver.Claim) operation {
 	t.Helper()
-	k, err := d.keys(c.Name)
+	k, err := d.keys.of(c.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func granted(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
 }
 
 // scenes are operations on locks of their own, whose names begin with prefix, after what makes them interesting.
-func scenes(t *testing.T, srv *servers.Server, d *Driver, prefix string) map[string]operation {
+func scenes(t *testing.T, srv *servers.Server, d *native, prefix string) map[string]operation {
 	t.Helper()
 	ctx := context.Background()
 	newer := version(t, srv.Addr, format+1)
@@ -112,7 +113,7 @@ func scenes(t *testing.T, srv *servers.Server, d *Driver, prefix string) map[str
 		"a list for claims": func(k keys) string { return k.claims },
 	} {
 		all[what] = d.requesting(t, mutex(name(what), "a"))
-		k, err := d.keys(name(what))
+		k, err := d.keys.of(name(what))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func rawCycle(b *testing.B, c rueidis.Client, key string) {
 }
 
 // ownCycle is what a client asks of the driver, which had the claim before, and returns the ID of the new one.
-func ownCycle(b *testing.B, d *redislock.Driver, name, before string) string {
+func ownCycle(b *testing.B, d *redislock.QueueDriver, name, before string) string {
 	ctx := context.Background()
 	c := driver.Claim{Name: name, ID: driver.NextID(before), Weight: 1, Limit: 1, TTL: 15 * time.Second, Queue: true, Owner: "host 4711"}
 	st, err := d.Request(ctx, c)
@@ -44,7 +44,7 @@ func ownCycle(b *testing.B, d *redislock.Driver, name, before string) string {
 	return c.ID
 }
 
-func benchmarkPair(b *testing.B) (rueidis.Client, *redislock.Driver) {
+func benchmarkPair(b *testing.B) (rueidis.Client, *redislock.QueueDriver) {
 	addr := servers.Redis(b).Addr
 	c := rawClient(b, addr)
 	d, err := redislock.New(c, nil)
@@ -52,7 +52,7 @@ func benchmarkPair(b *testing.B) (rueidis.Client, *redislock.Driver) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { d.Close() })
-	return c, d
+	return c, redislock.QueueOf(d)
 }
 
 func BenchmarkCycle(b *testing.B) {

@@ -2,25 +2,33 @@ package redislock
 
 import "testing"
 
+// An unused is a Conn that is never asked for anything.
+type unused struct {
+	Conn
+	ShardListener
+}
+
+func (unused) Cluster() bool { return false }
+
 // Who listens for one lock knows whether claims wait for it: else it would stop while they do.
 func TestListensWhileClaimsWait(t *testing.T) {
-	type sharded struct {
-		Conn
-		ShardListener
+	f, err := newForeign(unused{}, Options{Layout: Redisson, Keep: defaultKeep})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for name, p := range map[string]*notifier{
-		"of a foreign layout": new(Guest).newNotifier(),
-		"in a cluster":        newNotifier(sharded{}, "", nil, "id"),
+	for name, n := range map[string]*notifier{
+		"of a foreign layout": f.notifier,
+		"in a cluster":        newNotifier(unused{}, "", nil, "id"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			used := p.channels.(*lockChannels).used
+			needed := n.channels.(*lockChannels).needed
 			c := mutex("jobs", "a")
-			p.extend(c)
-			if !used(c.Name) || used("another") {
-				t.Errorf("claims wait: %v, and for another lock: %v", used(c.Name), used("another"))
+			n.extend(c)
+			if !needed(c.Name) || needed("another") {
+				t.Errorf("claims wait: %v, and for another lock: %v", needed(c.Name), needed("another"))
 			}
-			p.forget(c.ID)
-			if used(c.Name) {
+			n.forget(c.ID)
+			if needed(c.Name) {
 				t.Error("none waits any more")
 			}
 		})

@@ -13,13 +13,13 @@ import (
 
 // Check examines each server that takes writes, as [driver.Checker] says: its version, role, what it does when its memory
 // is full, and what it keeps across a restart. It also tries what those do who wait for a lock.
-func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
+func (d *native) Check(ctx context.Context) ([]driver.Finding, error) {
 	return check(ctx, d.conn, d.opts, d.notifier.ready)
 }
 
-// Check examines the server as [Driver.Check] does.
-func (g *Guest) Check(ctx context.Context) ([]driver.Finding, error) {
-	return check(ctx, g.conn, g.opts, g.tryToHear)
+// Check examines the server as [native.Check] does.
+func (f *foreign) Check(ctx context.Context) ([]driver.Finding, error) {
+	return check(ctx, f.conn, f.opts, f.tryToListen)
 }
 
 // check examines the servers, and has the client listen for a lock.

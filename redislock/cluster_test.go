@@ -17,7 +17,7 @@ import (
 	"github.com/holdfast-go/holdfast/redislock"
 )
 
-func openCluster(t testing.TB, c *servers.ClusterOfRedis, params string) *redislock.Driver {
+func openCluster(t testing.TB, c *servers.ClusterOfRedis, params string) *redislock.QueueDriver {
 	t.Helper()
 	return openURL(t, "redis-cluster://"+addrs(c.Masters)+params)
 }
@@ -42,7 +42,7 @@ func (g *guarded) visit(t *testing.T, token uint64) {
 }
 
 // crowd has clients go through locks until ctx ends. None of them may ever see an error.
-func crowd(ctx context.Context, t *testing.T, clients []*redislock.Driver, locks []*guarded) {
+func crowd(ctx context.Context, t *testing.T, clients []*redislock.QueueDriver, locks []*guarded) {
 	var all sync.WaitGroup
 	for i, d := range clients {
 		for _, g := range locks {
@@ -59,7 +59,7 @@ func crowd(ctx context.Context, t *testing.T, clients []*redislock.Driver, locks
 }
 
 // pass goes through a lock once, renewing while it waits as a keeper does; some renew with others.
-func pass(d *redislock.Driver, g *guarded, t *testing.T, batch bool) error {
+func pass(d *redislock.QueueDriver, g *guarded, t *testing.T, batch bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	c := claim(g.name, long)
@@ -93,7 +93,7 @@ func pass(d *redislock.Driver, g *guarded, t *testing.T, batch bool) error {
 // Slots move from node to node all the time, key by key, while clients use the locks in them.
 func TestReshardingUnderLoad(t *testing.T) {
 	c := servers.RedisCluster(t)
-	clients := []*redislock.Driver{openCluster(t, c, ""), openCluster(t, c, ""), openCluster(t, c, "?replicas=1")}
+	clients := []*redislock.QueueDriver{openCluster(t, c, ""), openCluster(t, c, ""), openCluster(t, c, "?replicas=1")}
 	var locks []*guarded
 	for i := range 3 {
 		locks = append(locks, &guarded{name: fmt.Sprint("lock ", i)})
@@ -139,7 +139,7 @@ func TestRenewWhileSlotsMove(t *testing.T) {
 	}
 }
 
-func renewAll(t *testing.T, d *redislock.Driver, held []driver.Claim) {
+func renewAll(t *testing.T, d *redislock.QueueDriver, held []driver.Claim) {
 	results, err := d.Renew(context.Background(), held)
 	if err != nil {
 		t.Errorf("Renew: %v", err)

@@ -4,16 +4,15 @@ import (
 	"net"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
-// A coalescingConn sends together what many goroutines write at about the same time: on its own, each request would cost a
-// system call, which takes longer than the request. It delays nothing that could go. What is written is sent when whoever
+// A coalescingConn sends in one system call what many goroutines write at about the same time: on its own, each request would
+// cost a call, which takes longer than the request. It delays nothing that could go. What is written is sent when whoever
 // wrote it reads, or when all goroutines that can run have run, or when there is enough of it for the server to begin.
 type coalescingConn struct {
 	net.Conn
-	wake chan struct{} // to send, since nobody is about to read
+	wake chan struct{} // to send, because nobody is about to read
 
 	mu      sync.Mutex
 	pending []byte
@@ -24,9 +23,9 @@ type coalescingConn struct {
 	sending sync.Mutex // comes before mu
 	spare   []byte     // guarded by sending: room for what is written next
 
-	asked, heard atomic.Int64 // since when an answer is missing, and when something came last; see flows
-	listening    *time.Timer  // guarded by mu: looks whether it is deaf
-	closing      func()       // if not nil, told of Close
+	pulse   pulse
+	patrol  *time.Timer // guarded by mu: looks whether the connection is silent
+	closing func()      // if not nil, told of Close
 }
 
 // enough is how many bytes are not kept for more to come: about ten requests.
@@ -80,7 +79,7 @@ func (b *coalescingConn) Read(p []byte) (int, error) {
 	}
 	n, err := b.Conn.Read(p)
 	if n > 0 {
-		b.hear()
+		b.pulse.hear()
 	}
 	b.mu.Lock()
 	b.reading = false
@@ -109,7 +108,7 @@ func (b *coalescingConn) flush() error {
 	defer b.sending.Unlock()
 	out, err := b.take()
 	if err == nil && len(out) > 0 {
-		b.ask()
+		b.pulse.ask()
 		_, err = b.Conn.Write(out)
 	}
 	b.spare = out[:0]
@@ -136,8 +135,8 @@ func (b *coalescingConn) Close() error {
 	if !b.closed {
 		b.closed = true
 		close(b.wake)
-		if b.listening != nil {
-			b.listening.Stop()
+		if b.patrol != nil {
+			b.patrol.Stop()
 		}
 	}
 	b.mu.Unlock()
@@ -145,4 +144,20 @@ func (b *coalescingConn) Close() error {
 		b.closing()
 	}
 	return b.Conn.Close()
+}
+
+// closeAfterSilence closes the connection when an answer has been missing for too long.
+func (b *coalescingConn) closeAfterSilence(patience time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return
+	}
+	b.patrol = time.AfterFunc(patience/4, func() {
+		if b.pulse.silence() >= patience {
+			b.Close()
+			return
+		}
+		b.closeAfterSilence(patience)
+	})
 }

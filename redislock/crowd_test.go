@@ -17,7 +17,7 @@ import (
 const crowd = 3*budget + 50
 
 // crowded requests the claims of a crowd, and returns them with their tokens.
-func crowded(t *testing.T, d *Driver, name string, claim func(i int) driver.Claim) []driver.Claim {
+func crowded(t *testing.T, d *native, name string, claim func(i int) driver.Claim) []driver.Claim {
 	t.Helper()
 	claims := make([]driver.Claim, crowd)
 	for i := range claims {
@@ -59,9 +59,9 @@ func inLine(t *testing.T, srv *servers.Server, name string) int {
 }
 
 // look runs one script for a lock, which settles it as far as one does.
-func look(t *testing.T, d *Driver, name string) {
+func look(t *testing.T, d *native, name string) {
 	t.Helper()
-	k, _ := d.keys(name)
+	k, _ := d.keys.of(name)
 	if _, err := d.run(t.Context(), &d.scripts.watch, k, "-", "1"); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestCrowdOfReaders(t *testing.T) {
 		case "death":
 			clock.Set(t, 15*time.Second)
 			look(t, d, end)
-			k, _ := d.keys(end)
+			k, _ := d.keys.of(end)
 			values, err := d.run(t.Context(), &d.scripts.renew, k, d.requestArgs(last)...)
 			if _, more := cutMore(values); err != nil || !more {
 				t.Errorf("one script let all in: %q, %v", values, err)
@@ -212,7 +212,7 @@ func TestQueueInPages(t *testing.T) {
 			t.Fatalf("number %d is %s, want %s", i, e.ID, want[i])
 		}
 	}
-	k, _ := d.keys("jobs")
+	k, _ := d.keys.of("jobs")
 	page, err := d.run(t.Context(), &d.scripts.queue, k, queueStart, "10")
 	if err != nil || len(page) != queueHead+2*10 {
 		t.Errorf("a page of 10 has %d values: %v", len(page), err)

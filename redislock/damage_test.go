@@ -18,7 +18,7 @@ import (
 func TestKeysExpireApart(t *testing.T) {
 	clock := servers.NewClock(t)
 	srv := servers.RedisAt(t, clock)
-	for name, d := range map[string]*Driver{"alone": version(t, srv.Addr, format), "together": together(t, srv.Addr)} {
+	for name, d := range map[string]*native{"alone": version(t, srv.Addr, format), "together": together(t, srv.Addr)} {
 		clock.Set(t, 0)
 		granted(t, d, mutex(name, "one")) // the claims live an hour from here
 		clock.Set(t, 20*time.Minute)
@@ -93,7 +93,7 @@ func TestDamagedKeys(t *testing.T) {
 			srv := servers.RedisAt(t, clock)
 			r := &damaged{
 				T: t, Rand: rand.New(rand.NewPCG(seed, 0)), srv: srv, clock: clock,
-				drivers: []*Driver{version(t, srv.Addr, format), together(t, srv.Addr), earlier(t, srv.Addr)},
+				drivers: []*native{version(t, srv.Addr, format), together(t, srv.Addr), earlier(t, srv.Addr)},
 			}
 			for i := range rounds {
 				if !t.Failed() {
@@ -111,7 +111,7 @@ type damaged struct {
 	srv     *servers.Server
 	clock   *servers.Clock
 	ahead   time.Duration
-	drivers []*Driver
+	drivers []*native
 
 	name   string
 	keys   keys
@@ -124,7 +124,7 @@ const damagedTTL = 20 * time.Second
 
 func (r *damaged) round(name string) {
 	r.name, r.claims, r.tokens, r.log = name, nil, 0, nil
-	r.keys, _ = r.drivers[0].keys(name)
+	r.keys, _ = r.drivers[0].keys.of(name)
 	for range r.IntN(12) {
 		r.use()
 	}
@@ -142,7 +142,7 @@ func (r *damaged) round(name string) {
 	}
 }
 
-func (r *damaged) driver() *Driver { return r.drivers[r.IntN(len(r.drivers))] }
+func (r *damaged) driver() *native { return r.drivers[r.IntN(len(r.drivers))] }
 
 func (r *damaged) note(format string, args ...any) {
 	r.log = append(r.log, fmt.Sprintf(format, args...))
@@ -314,7 +314,7 @@ func (r *damaged) answers(script int) {
 		c.Token = 0
 		r.check("undo", d.Release(ctx, c))
 	case 5:
-		k, _ := d.keys(r.name)
+		k, _ := d.keys.of(r.name)
 		_, err := d.run(ctx, &d.scripts.watch, k, "-", "1000")
 		r.check("watch", err)
 	case 6:

@@ -17,7 +17,7 @@ const patiently = "connecttimeout=5m"
 // suite runs the contract on what a URL names. server is the one that has a key.
 func suite(t *testing.T, url string, server func(t testing.TB, key string) *servers.Server) {
 	drivertest.Run(t, drivertest.Harness{
-		Open: func(t testing.TB) driver.Driver { return openURL(t, url) },
+		Open: func(t testing.TB) driver.Driver { return openAny(t, url) },
 		TTL:  time.Second, // a busy machine stalls for longer than the shortest
 		Spoil: func(t testing.TB, name string) {
 			key := redislock.DefaultPrefix + "{" + driver.EncodeName(name, 0) + "}:claims"

@@ -8,6 +8,18 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
+var errNotUnderstood = errors.New("redis: the answer of a script cannot be understood")
+
+// URLs as messages show them.
+const (
+	likeServer   = "redis://localhost:6379"
+	likeSentinel = "redis-sentinel://host1,host2,host3/mymaster"
+)
+
+// needsOneServer is why a foreign layout is refused in a cluster. A node that it is connected to as to a single server answers
+// so, too.
+const needsOneServer = "locks of other libraries need one server, as their keys lie on different nodes of a cluster"
+
 // explain turns an error that the server answered into one that says what to do, and that wraps [driver.ErrRefused]
 // when asking again cannot help. Other errors stay as they are: the outcome is unknown. The texts of Redis never repeat
 // a password.

@@ -40,19 +40,19 @@ func ExampleOptions_noPrefix() {
 }
 
 // Processes in Python lock the same name with python-redis-lock.
-func ExampleNewGuest() {
+func ExampleOptions_layout() {
 	client, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{"localhost:6379"}, DisableRetry: true})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer client.Close()
-	foreign, err := redislock.NewGuest(client, &redislock.Options{Layout: redislock.PythonRedisLock})
+	d, err := redislock.New(client, &redislock.Options{Layout: redislock.PythonRedisLock})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer foreign.Close()
-	locks := holdfast.New(foreign)
+	defer d.Close()
+	locks := holdfast.New(d)
 	defer locks.Close(context.Background())
 }

@@ -7,75 +7,68 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/rueidis"
-
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A Guest takes part in locks that another library keeps in its own [Layout]. Such a lock knows one holder and no queue:
-// whoever asks first when it is free has it, so there is no order, no readers, no permits and no list. Tokens grow
-// among our holders; those of the other library have none. It is a [driver.Waiter] and a [driver.Checker]; all methods
-// are safe for concurrent use.
-type Guest struct {
+// A foreign is the driver of locks that another library keeps in its own [Layout]. Such a lock knows one holder and no queue:
+// whoever asks first when it is free has it, so there is no order, no readers, no permits and no list. Tokens grow among our
+// holders; those of the other library have none.
+type foreign struct {
 	conn     Conn
 	opts     Options
 	request  script
 	renewal  script
 	release  script
-	notifier *notifier
+	channels *lockChannels
+	notifier *notifier     // listens on them
 	popping  chan struct{} // has room for the connections that wait for signals
 }
 
 var (
-	_ driver.Driver     = (*Guest)(nil)
-	_ driver.Waiter     = (*Guest)(nil)
-	_ driver.Listener   = (*Guest)(nil)
-	_ driver.Identifier = (*Guest)(nil)
-	_ driver.Checker    = (*Guest)(nil)
+	_ driver.Driver     = (*foreign)(nil)
+	_ driver.Waiter     = (*foreign)(nil)
+	_ driver.Listener   = (*foreign)(nil)
+	_ driver.Identifier = (*foreign)(nil)
+	_ driver.Checker    = (*foreign)(nil)
 )
 
-// needsOneServer is why a foreign layout is refused in a cluster. A node that it is connected to as to a single server answers so, too.
-const needsOneServer = "locks of other libraries need one server, as their keys lie on different nodes of a cluster"
+// mostHeard is for how many foreign locks a client waits with a connection each. For more it asks now and then: connections
+// are what it shares with everything else that it does.
+const mostHeard = poolSize * 3 / 4
 
-// NewGuest returns a driver for locks in the layout that the options name, on a client for one Redis server that the
-// caller opened, and closes, after the driver. Nothing is sent yet. A client that follows sentinels is refused, as by [New].
-func NewGuest(client rueidis.Client, opts *Options) (*Guest, error) {
-	if err := checkClient(client); err != nil {
-		return nil, err
-	}
-	return NewGuestOn(rueidisConn{client: client}, opts)
-}
-
-// NewGuestOn is NewGuest on any client for Redis. Close closes conn.
-func NewGuestOn(conn Conn, opts *Options) (*Guest, error) {
-	given, err := opts.orDefault()
+// newForeign returns a driver that has sent nothing yet.
+func newForeign(conn Conn, opts Options) (*foreign, error) {
 	switch {
-	case err != nil:
-		return nil, err
-	case given.Layout == Native:
-		return nil, errors.New("options: name the layout of the other library, or use New")
-	case given.Replicas > 0:
+	case opts.Replicas > 0:
 		return nil, errors.New("options: in the layout of another library no grant waits for replicas; leave replicas out")
 	case conn.Cluster():
 		return nil, errors.New("options: " + needsOneServer)
 	}
-	g := &Guest{conn: conn, opts: given, popping: make(chan struct{}, mostHeard)}
+	f := &foreign{conn: conn, opts: opts, popping: make(chan struct{}, mostHeard)}
 	const always = " flags=allow-oom"
-	g.request = given.foreignScript("foreign_request.lua", "")
-	g.renewal = given.foreignScript("foreign_request.lua", always)
-	g.release = given.foreignScript("foreign_release.lua", always)
-	g.notifier = g.newNotifier()
-	return g, nil
+	f.request = opts.foreignScript("foreign_request.lua", "")
+	f.renewal = opts.foreignScript("foreign_request.lua", always)
+	f.release = opts.foreignScript("foreign_release.lua", always)
+	in := newInbox()
+	feeds := signalFeeds{conn: conn, channelOf: func(lock string) string { return f.form(lock).signal }, inbox: in}
+	f.channels = newLockChannels(anyAddress, feeds.of, in.expects)
+	f.notifier = &notifier{in, f.channels}
+	return f, nil
 }
 
+// anyAddress says that a client listens for a lock. No record names it: signals are for all who wait.
+const anyAddress = "*"
+
+// foreignScript puts the functions of the layout into a script.
 func (o Options) foreignScript(name, flags string) script {
-	return newScript("#!lua" + flags + "\n" + strings.Replace(source(sources, name), "--layout", source(sources, string(o.Layout)+".lua"), 1))
+	layout := source(sources, string(o.Layout)+".lua")
+	return newScript("#!lua" + flags + "\n" + strings.Replace(source(sources, name), "--layout", layout, 1))
 }
 
 // Traits returns facts about the driver.
-func (g *Guest) Traits() driver.Traits {
+func (f *foreign) Traits() driver.Traits {
 	return driver.Traits{
-		Backend: "redis, " + string(g.opts.Layout),
+		Backend: "redis, " + string(f.opts.Layout),
 		MinTTL:  minTTL, MaxTTL: maxTTL, MaxName: maxName,
 		Fenced: true, ServerClock: true, Detach: true,
 	}
@@ -83,27 +76,28 @@ func (g *Guest) Traits() driver.Traits {
 
 // Request takes the lock or renews the claim, as [driver.Driver] says. A claim that waits has no place: Wait tells when
 // to ask again.
-func (g *Guest) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+func (f *foreign) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if err := ctx.Err(); err != nil {
 		return driver.Status{}, err
 	}
-	if err := driver.Validate(c, g.Traits()); err != nil {
+	if err := driver.Validate(c, f.Traits()); err != nil {
 		return driver.Status{}, err
 	}
-	g.notifier.extend(c)
-	s := &g.request
+	f.notifier.extend(c)
+	s := &f.request
 	if c.Token != 0 {
-		s = &g.renewal
+		s = &f.renewal
 	}
-	keep := max(g.opts.Keep, keepTTLs*c.TTL)
-	values, err := g.run(ctx, s, c, c.TTL, strconv.FormatInt(driver.Milliseconds(keep), 10), flag(c.Queue), flag(c.Detached))
+	keep := max(f.opts.Keep, keepTTLs*c.TTL)
+	values, err := f.run(ctx, s, c, c.TTL, strconv.FormatInt(driver.Milliseconds(keep), 10), flag(c.Queue), flag(c.Detached))
 	if err != nil {
 		return driver.Status{}, err
 	}
-	return foreignAnswer(c, values)
+	return parseForeign(c, values)
 }
 
-func foreignAnswer(c driver.Claim, values []string) (driver.Status, error) {
+// parseForeign reads what foreign_request.lua answers.
+func parseForeign(c driver.Claim, values []string) (driver.Status, error) {
 	switch {
 	case len(values) == 1 && values[0] == "gone":
 		return driver.Status{}, driver.ErrGone
@@ -116,7 +110,7 @@ func foreignAnswer(c driver.Claim, values []string) (driver.Status, error) {
 		left, err := strconv.ParseInt(values[1], 10, 64)
 		return driver.Status{TTL: c.TTL, Retry: time.Duration(left) * time.Millisecond}, err
 	}
-	return driver.Status{}, errors.New("redis: the answer of a script cannot be understood")
+	return driver.Status{}, errNotUnderstood
 }
 
 func flag(b bool) string {
@@ -127,7 +121,7 @@ func flag(b bool) string {
 }
 
 // Release gives the lock back, as [driver.Driver] says, and tells those of both libraries who wait.
-func (g *Guest) Release(ctx context.Context, c driver.Claim) error {
+func (f *foreign) Release(ctx context.Context, c driver.Claim) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -135,40 +129,41 @@ func (g *Guest) Release(ctx context.Context, c driver.Claim) error {
 	if ttl <= 0 {
 		ttl = barred
 	}
-	values, err := g.run(ctx, &g.release, c, ttl)
+	values, err := f.run(ctx, &f.release, c, ttl)
 	if err != nil {
 		return err
 	}
-	g.notifier.forget(c.ID)
+	f.notifier.forget(c.ID)
 	return done(values)
 }
 
 // Queue is not supported: nobody knows who waits.
-func (g *Guest) Queue(context.Context, string) ([]driver.Entry, error) {
-	return nil, driver.Unsupported(g.Traits(), "showing the queue of a lock")
+func (f *foreign) Queue(context.Context, string) ([]driver.Entry, error) {
+	return nil, driver.Unsupported(f.Traits(), "showing the queue of a lock")
 }
 
 // Close ends all waits, and closes the connection.
-func (g *Guest) Close() error {
-	g.notifier.close()
-	return g.conn.Close()
+func (f *foreign) Close() error {
+	f.notifier.close()
+	return f.conn.Close()
 }
 
-// ours begins the keys that only we use. The other library's may have any name, so they say what they are first.
+// ours begins the keys that only we use. The other library's may have any name, so ours say first what they are.
 const ours = "holdfast-guest:"
 
 // keys returns the keys of a claim, for the scripts.
-func (g *Guest) keys(c driver.Claim) []string {
-	f := g.form(c.Name)
-	return []string{f.lock, f.signal, ours + "lock:" + f.lock, ours + "claim:" + c.ID + ":" + f.lock}
+func (f *foreign) keys(c driver.Claim) []string {
+	at := f.form(c.Name)
+	return []string{at.lock, at.signal, ours + "lock:" + at.lock, ours + "claim:" + c.ID + ":" + at.lock}
 }
 
-func (g *Guest) form(name string) form {
-	return g.opts.Layout.form(g.opts.Prefix + name)
+func (f *foreign) form(name string) form {
+	return f.opts.Layout.form(f.opts.Prefix + name)
 }
 
 // run runs a script for a claim.
-func (g *Guest) run(ctx context.Context, s *script, c driver.Claim, ttl time.Duration, more ...string) ([]string, error) {
-	args := append([]string{g.opts.Layout.owner(c.ID), tokenText(c.Token), strconv.FormatInt(driver.Milliseconds(ttl), 10)}, more...)
-	return s.run(ctx, g.conn, g.keys(c), args)
+func (f *foreign) run(ctx context.Context, s *script, c driver.Claim, ttl time.Duration, more ...string) ([]string, error) {
+	owner := f.opts.Layout.owner(c.ID)
+	args := append([]string{owner, tokenText(c.Token), strconv.FormatInt(driver.Milliseconds(ttl), 10)}, more...)
+	return s.run(ctx, f.conn, f.keys(c), args)
 }

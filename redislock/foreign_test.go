@@ -59,7 +59,7 @@ func TestForeignSignalIsPassedOn(t *testing.T) {
 	c := queued("late")
 	redis("LPUSH", "lock-signal:"+shared, "1")
 	redis("DEL", "lock:"+shared)
-	if _, err := d.(driver.Waiter).Wait(t.Context(), c); err != nil {
+	if _, err := driver.Wait(t.Context(), d, c); err != nil {
 		t.Fatal(err)
 	}
 	leave(c, "1")

@@ -18,18 +18,18 @@ import (
 )
 
 // version opens a driver that writes records of this format.
-func version(t *testing.T, addr string, format int) *Driver {
+func version(t *testing.T, addr string, format int) *native {
 	t.Helper()
 	return openWith(t, addr, &Options{format: format})
 }
 
 // earlier opens a driver with the scripts of an earlier version, which wrote records of the same format.
-func earlier(t *testing.T, addr string) *Driver {
+func earlier(t *testing.T, addr string) *native {
 	t.Helper()
 	return openWith(t, addr, &Options{sources: os.DirFS("testdata/earlier")})
 }
 
-func openWith(t *testing.T, addr string, opts *Options) *Driver {
+func openWith(t *testing.T, addr string, opts *Options) *native {
 	t.Helper()
 	client, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{addr}, ForceSingleClient: true, DisableCache: true, DisableRetry: true})
 	if err != nil {
@@ -41,7 +41,7 @@ func openWith(t *testing.T, addr string, opts *Options) *Driver {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
-	return d
+	return QueueOf(d)
 }
 
 func mutex(name, id string) driver.Claim {

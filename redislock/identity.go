@@ -3,10 +3,10 @@ package redislock
 import "net/url"
 
 // Identity implements [driver.Identifier]: it is the name in the options, or "".
-func (d *Driver) Identity() string { return d.opts.identity() }
+func (d *native) Identity() string { return d.opts.identity() }
 
 // Identity implements [driver.Identifier]: it is the name in the options, or "".
-func (g *Guest) Identity() string { return g.opts.identity() }
+func (f *foreign) Identity() string { return f.opts.identity() }
 
 // identity tells prefixes apart: under each there are other locks of the same names.
 func (o Options) identity() string {

@@ -46,11 +46,7 @@ func TestIdentity(t *testing.T) {
 		{}, {Prefix: "other:"}, {NoPrefix: true}, {Layout: redislock.Redisson}, {Layout: redislock.PythonRedisLock}, {Layout: redislock.Redisson, Prefix: "x"},
 	} {
 		opts.Store = "store"
-		var d driver.Driver
-		var err error
-		if d, err = redislock.New(client, &opts); opts.Layout != redislock.Native {
-			d, err = redislock.NewGuest(client, &opts)
-		}
+		d, err := redislock.New(client, &opts)
 		if err != nil {
 			t.Fatal(err)
 		}

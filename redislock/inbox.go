@@ -2,7 +2,6 @@ package redislock
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -10,32 +9,16 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A notifier receives what the scripts tell this client about its claims. It keeps a mailbox for each claim that would wait, from
-// its first request until it is released, and no goroutine.
-type notifier struct {
-	channels
+// An inbox keeps what the scripts tell this client: in a mailbox for each claim that would wait, from its first request until
+// it is released, and in a watch for each queue that somebody looks at. It needs no goroutine, and sends nothing.
+type inbox struct {
 	closed chan struct{}
 
 	mu        sync.Mutex
-	mailboxes map[string]*mailbox
-	locks     map[string]int    // how many mailboxes there are for each lock
-	watches   map[string]*watch // by the key of the claims
-	sweepAt   int               // how many mailboxes there may be before those of dead claims are thrown away
-}
-
-// A mailbox holds the latest news of one claim until Wait collects it. It is not a driver.Mailbox, because several Waits for
-// one claim all end with each news, and because one that the claim is gone is not replaced by an older grant.
-type mailbox struct {
-	news   driver.Status
-	gone   bool
-	again  bool // something may have been missed: ask
-	filled bool
-	wake   chan struct{} // closed by the next news, if somebody waits for it
-	until  time.Time     // when the claim has long been dead
-	lock   string        // whose claim it is
-	told   bool          // the claim's record says where to tell of it
-
-	listeners driver.Listeners // called with each news
+	mailboxes map[string]*mailbox // by the ID of the claim
+	perLock   map[string]int      // how many mailboxes there are for each lock
+	watches   map[string]*watch   // by the key of the claims
+	sweepAt   int                 // how many mailboxes there may be before those of dead claims are thrown away
 }
 
 // A watch wakes those that watch a queue, and is there while somebody does.
@@ -44,185 +27,92 @@ type watch struct {
 	users   int
 }
 
+// watchFor is how long the server remembers that somebody watches a queue; then Watch returns, and the caller looks again.
+const watchFor = 20 * time.Second
+
 const (
 	firstSweep  = 1024
 	mailboxTTLs = 4 // how many TTLs after its last request a claim is dead, whatever the clocks
 )
 
-func emptyNotifier() *notifier {
-	return &notifier{
+func newInbox() *inbox {
+	return &inbox{
 		closed:    make(chan struct{}),
 		mailboxes: make(map[string]*mailbox),
-		locks:     make(map[string]int),
+		perLock:   make(map[string]int),
 		watches:   make(map[string]*watch),
 		sweepAt:   firstSweep,
 	}
 }
 
-// newNotifier returns a notifier for a client with this id. channels is what the names of channels for all locks begin with, and
-// keysOf finds those of a lock, in whose slot there may be a channel for it alone.
-func newNotifier(conn Conn, channels string, keysOf func(lock string) (keys, error), id string) *notifier {
-	p := emptyNotifier()
-	if shards, ok := conn.(ShardListener); ok {
-		p.channels = &lockChannels{id: id, subscriptions: make(map[string]*lockSubscription), used: p.hasMailboxes, open: func(lock string) *subscription {
-			return subscribe(func(ctx context.Context, listening func()) error {
-				k, err := keysOf(lock)
-				if err != nil {
-					return err
-				}
-				return shards.ListenShard(ctx, k.claims+":"+sharded+id, listening, p.heard)
-			}, func() { p.askAgain(lock) })
-		}}
-		return p
+// deliver puts a message where it belongs. One without a mailbox is ignored: it is for a claim that was released.
+func (in *inbox) deliver(text string) {
+	kind, rest, _ := strings.Cut(text, " ")
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if kind == queueChanged {
+		in.change(rest)
+		return
 	}
-	p.channels = &clientChannel{id: id, open: func() *subscription {
-		return subscribe(func(ctx context.Context, listening func()) error {
-			return conn.Listen(ctx, channels+id, listening, p.heard)
-		}, p.askAllAgain)
-	}}
-	return p
-}
-
-// askAllAgain tells all who wait to ask: what was sent before the subscription is lost.
-func (p *notifier) askAllAgain() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, b := range p.mailboxes {
-		b.askAgain()
-	}
-	for key := range p.watches {
-		p.change(key)
+	id, m := parseMessage(kind, rest)
+	if b := in.mailboxes[id]; b != nil {
+		b.put(m)
 	}
 }
 
-// askAgain is askAllAgain for those who wait for one lock. Others may be woken: to look for nothing does no harm.
-func (p *notifier) askAgain(lock string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, b := range p.mailboxes {
-		if b.lock == lock {
-			b.askAgain()
+// askAll has all ask the server who wait: what was sent while nobody listened is lost.
+func (in *inbox) askAll() { in.askThose(func(*mailbox) bool { return true }) }
+
+// askLock is askAll for those who wait for one lock.
+func (in *inbox) askLock(lock string) { in.askThose(func(b *mailbox) bool { return b.lock == lock }) }
+
+// askThose wakes all watches whatever the claims are: to look for nothing does no harm.
+func (in *inbox) askThose(concerns func(*mailbox) bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, b := range in.mailboxes {
+		if concerns(b) {
+			b.put(message{ask: true})
 		}
 	}
-	for key := range p.watches {
-		p.change(key)
+	for key := range in.watches {
+		in.change(key)
 	}
 }
 
-func (b *mailbox) askAgain() {
-	b.again = true
-	b.fill()
-}
-
-// heard puts a message into its mailbox: 'g ID TOKEN TTL CONTENDED' (granted), 'v ...' (revoked), 'x ID' (ended) or 'w KEY'
-// (the queue changed). Unknown ones are ignored: they are for claims that were released, or of a newer version.
-func (p *notifier) heard(message string) {
-	kind, rest, _ := strings.Cut(message, " ")
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if kind == "w" {
-		p.change(rest)
-		return
-	}
-	f := strings.Fields(rest)
-	if len(f) == 0 || p.mailboxes[f[0]] == nil {
-		return
-	}
-	b := p.mailboxes[f[0]]
-	switch st, ok := parseNews(kind, f); {
-	case kind == "x":
-		b.gone = true
-	case ok:
-		b.news = st
-	default:
-		b.again = true
-	}
-	b.fill()
-}
-
-func parseNews(kind string, f []string) (driver.Status, bool) {
-	if len(f) < 4 || kind != "g" && kind != "v" {
-		return driver.Status{}, false
-	}
-	token, err1 := strconv.ParseUint(f[1], 10, 64)
-	ttl, err2 := strconv.ParseInt(f[2], 10, 64)
-	return driver.Status{
-		Token:     token,
-		Granted:   true,
-		TTL:       time.Duration(ttl) * time.Millisecond,
-		Contended: f[3] == "1",
-		Revoked:   kind == "v",
-	}, err1 == nil && err2 == nil
-}
-
-func (b *mailbox) fill() {
-	b.filled = true
-	if b.wake != nil {
-		close(b.wake)
-		b.wake = nil
-	}
-	b.listeners.Call()
-}
-
-// take empties the mailbox.
-func (b *mailbox) take() (driver.Status, error) {
-	st, gone, again := b.news, b.gone, b.again
-	*b = mailbox{until: b.until, wake: b.wake, lock: b.lock, told: b.told, listeners: b.listeners}
-	switch {
-	case gone:
-		return driver.Status{}, driver.ErrGone
-	case again:
-		return driver.Status{}, nil
-	}
-	return st, nil
-}
-
-// expect prepares for the first request of a claim that would wait.
-func (p *notifier) expect(ctx context.Context, c driver.Claim) error {
-	if p.eager() {
-		return p.ready(ctx, c.Name)
-	}
-	return nil
-}
-
-// extend keeps the mailbox of a claim that is about to be requested, and lives for another TTL then. A claim that would not
-// wait has none until somebody waits for news of it.
-func (p *notifier) extend(c driver.Claim) {
-	told := p.address(c.Name) != nowhere
-	until := deadAt(c)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	b := p.mailboxes[c.ID]
+// extend keeps the mailbox of a claim that is about to be requested, and lives for another TTL then. addressed says that the
+// request names the channel of this client. A claim that would not wait has no mailbox until somebody waits for what happens
+// to it.
+func (in *inbox) extend(c driver.Claim, addressed bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	b := in.mailboxes[c.ID]
 	if b == nil && c.Queue {
-		b = p.add(c, until)
+		b = in.add(c)
 	}
 	if b != nil {
-		b.until, b.told = until, b.told || told
+		b.until, b.addressed = deadAt(c), b.addressed || addressed
 	}
 }
 
-// untold listens for a claim whose record does not say where to tell of it, and reports whether it was one: then it must
-// be requested again.
-func (p *notifier) untold(ctx context.Context, c driver.Claim) (bool, error) {
-	p.mu.Lock()
-	b := p.mailboxes[c.ID]
+// isAddressed reports whether the record of a claim names the channel of this client. From now on there is a mailbox for it.
+func (in *inbox) isAddressed(c driver.Claim) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	b := in.mailboxes[c.ID]
 	if b == nil {
-		b = p.add(c, deadAt(c))
+		b = in.add(c)
 	}
-	told := b.told
-	p.mu.Unlock()
-	if told {
-		return false, nil
-	}
-	return true, p.ready(ctx, c.Name)
+	return b.addressed
 }
 
-func (p *notifier) add(c driver.Claim, until time.Time) *mailbox {
-	b := &mailbox{lock: c.Name, until: until}
-	p.mailboxes[c.ID] = b
-	p.locks[c.Name]++
-	if len(p.mailboxes) > p.sweepAt {
-		p.sweep()
+// add makes the mailbox of a claim. mu is held.
+func (in *inbox) add(c driver.Claim) *mailbox {
+	b := &mailbox{lock: c.Name, until: deadAt(c)}
+	in.mailboxes[c.ID] = b
+	in.perLock[c.Name]++
+	if len(in.mailboxes) > in.sweepAt {
+		in.sweep()
 	}
 	return b
 }
@@ -230,107 +120,123 @@ func (p *notifier) add(c driver.Claim, until time.Time) *mailbox {
 // deadAt is when a claim that is requested now has long been dead, unless it is requested again.
 func deadAt(c driver.Claim) time.Time { return time.Now().Add(mailboxTTLs * c.TTL) }
 
-func (p *notifier) hasMailboxes(lock string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.locks[lock] > 0
-}
-
-// sweep throws the mailboxes of dead claims away. It runs each time their number has doubled.
-func (p *notifier) sweep() {
+// sweep throws the mailboxes of dead claims away: who crashed while it waited never releases. It runs each time their number
+// has doubled, so that each claim pays for a constant share. mu is held.
+func (in *inbox) sweep() {
 	now := time.Now()
-	for id, b := range p.mailboxes {
+	for id, b := range in.mailboxes {
 		if b.wake == nil && b.until.Before(now) {
-			p.remove(id, b)
+			in.remove(id, b)
 		}
 	}
-	p.sweepAt = max(firstSweep, 2*len(p.mailboxes))
+	in.sweepAt = max(firstSweep, 2*len(in.mailboxes))
 }
 
-func (p *notifier) remove(id string, b *mailbox) {
-	delete(p.mailboxes, id)
-	if p.locks[b.lock]--; p.locks[b.lock] == 0 {
-		delete(p.locks, b.lock)
+// remove throws a mailbox away. mu is held.
+func (in *inbox) remove(id string, b *mailbox) {
+	delete(in.mailboxes, id)
+	if in.perLock[b.lock]--; in.perLock[b.lock] == 0 {
+		delete(in.perLock, b.lock)
 	}
 }
 
-// forget throws the mailbox of an ended claim away. Who waits at it learns that the claim is gone.
-func (p *notifier) forget(id string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if b := p.mailboxes[id]; b != nil {
-		p.remove(id, b)
-		b.gone = true
-		b.fill()
+// forget throws the mailbox of an ended claim away. Whoever waits for news of it learns that the claim is gone.
+func (in *inbox) forget(id string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if b := in.mailboxes[id]; b != nil {
+		in.remove(id, b)
+		b.put(message{ended: true})
 	}
 }
 
-// wait returns the next news of a claim.
-func (p *notifier) wait(ctx context.Context, id string) (driver.Status, error) {
-	p.mu.Lock()
-	b := p.mailboxes[id]
+// expects reports whether there are claims on a lock of which something may arrive.
+func (in *inbox) expects(lock string) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.perLock[lock] > 0
+}
+
+// wait returns what arrives next about a claim.
+func (in *inbox) wait(ctx context.Context, id string) (driver.Status, error) {
+	in.mu.Lock()
+	b := in.mailboxes[id]
 	if b == nil {
-		p.mu.Unlock()
+		in.mu.Unlock()
 		return driver.Status{}, nil
 	}
-	if b.filled {
-		defer p.mu.Unlock()
+	if b.full {
+		defer in.mu.Unlock()
 		return b.take()
 	}
-	if b.wake == nil {
-		b.wake = make(chan struct{})
-	}
-	wake := b.wake
-	p.mu.Unlock()
+	wake := b.waking()
+	in.mu.Unlock()
 	select {
 	case <-wake:
 	case <-ctx.Done():
 		return driver.Status{}, ctx.Err()
-	case <-p.closed:
+	case <-in.closed:
 		return driver.Status{}, driver.ErrClosed
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	in.mu.Lock()
+	defer in.mu.Unlock()
 	return b.take()
+}
+
+// attach has moved called with all that arrives about a claim. missed says that something has already, or that the claim has
+// ended.
+func (in *inbox) attach(id string, moved func()) (stop func(), missed bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	b := in.mailboxes[id]
+	if b == nil {
+		return func() {}, true
+	}
+	remove := b.listeners.Add(moved)
+	return func() {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		remove()
+	}, b.full
 }
 
 // watching returns a channel that is closed when the queue with this key of claims changes, and what to call when nobody looks
 // at that any more.
-func (p *notifier) watching(key string) (changed <-chan struct{}, leave func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	w := p.watches[key]
+func (in *inbox) watching(key string) (changed <-chan struct{}, leave func()) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	w := in.watches[key]
 	if w == nil {
 		w = &watch{changed: make(chan struct{})}
-		p.watches[key] = w
+		in.watches[key] = w
 	}
 	w.users++
-	return w.changed, func() { p.leave(key, w) }
+	return w.changed, func() { in.leave(key, w) }
 }
 
-func (p *notifier) leave(key string, w *watch) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if w.users--; w.users == 0 && p.watches[key] == w {
-		delete(p.watches, key)
+func (in *inbox) leave(key string, w *watch) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if w.users--; w.users == 0 && in.watches[key] == w {
+		delete(in.watches, key)
 	}
 }
 
-func (p *notifier) change(key string) {
-	if w := p.watches[key]; w != nil {
+// change wakes those who watch a queue. Each of them looks, and watches anew. mu is held.
+func (in *inbox) change(key string) {
+	if w := in.watches[key]; w != nil {
 		close(w.changed)
-		delete(p.watches, key)
+		delete(in.watches, key)
 	}
 }
 
-// close stops listening and ends all waits.
-func (p *notifier) close() {
-	p.mu.Lock()
+// close ends all waits.
+func (in *inbox) close() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
 	select {
-	case <-p.closed:
+	case <-in.closed:
 	default:
-		close(p.closed)
+		close(in.closed)
 	}
-	p.mu.Unlock()
-	p.channels.close()
 }

@@ -31,30 +31,40 @@ func tagged(lock, base string) keys {
 	return k
 }
 
-// keys returns the keys of the lock with this name.
-func (d *Driver) keys(name string) (keys, error) {
-	if k, ok := d.known.find(name); ok {
+// A keyspace is where a driver keeps its locks: it finds the keys of a name, and the name of keys.
+type keyspace struct {
+	prefix string
+	bare   bool // the name of a lock is its key, see [Options.NoPrefix]
+	known  knownKeys
+}
+
+func newKeyspace(o Options) *keyspace { return &keyspace{prefix: o.Prefix, bare: o.NoPrefix} }
+
+// of returns the keys of the lock with this name.
+func (s *keyspace) of(name string) (keys, error) {
+	if k, ok := s.known.find(name); ok {
 		return k, nil
 	}
-	k, err := d.makeKeys(name)
+	k, err := s.make(name)
 	if err == nil {
-		d.known.add(name, k)
+		s.known.add(name, k)
 	}
 	return k, err
 }
 
-func (d *Driver) makeKeys(name string) (keys, error) {
-	if d.opts.NoPrefix {
-		if strings.Contains(name, "}") {
-			return keys{}, fmt.Errorf("%w: %q is used as a key, and with a closing brace its keys would lie on different nodes of a cluster; use a prefix or another name", driver.ErrInvalidName, name)
-		}
-		return tagged(name, "{"+name+"}"), nil
+func (s *keyspace) make(name string) (keys, error) {
+	if !s.bare {
+		base := s.prefix + "{" + driver.EncodeName(name, 0) + "}"
+		return tagged(base, base), nil
 	}
-	base := d.opts.Prefix + "{" + driver.EncodeName(name, 0) + "}"
-	return tagged(base, base), nil
+	if strings.Contains(name, "}") {
+		return keys{}, fmt.Errorf("%w: %q is used as a key, and with a closing brace its keys would lie on different nodes "+
+			"of a cluster; use a prefix or another name", driver.ErrInvalidName, name)
+	}
+	return tagged(name, "{"+name+"}"), nil
 }
 
-// knownKeys remembers the keys of some locks, since to make them takes longer than to find them.
+// knownKeys remembers the keys of some locks, because to make them takes longer than to find them.
 type knownKeys struct {
 	mu     sync.RWMutex
 	byName map[string]keys
@@ -92,31 +102,28 @@ func (n *knownKeys) add(name string, k keys) {
 }
 
 // nameOf returns the name of the lock whose claims are kept under this key.
-func (d *Driver) nameOf(claimsKey string) (string, bool) {
+func (s *keyspace) nameOf(claimsKey string) (string, bool) {
 	name, ok := strings.CutSuffix(claimsKey, "}"+claimsSuffix)
 	if !ok {
 		return "", false
 	}
-	if name, ok = strings.CutPrefix(name, d.opts.Prefix+"{"); !ok {
+	if name, ok = strings.CutPrefix(name, s.prefix+"{"); !ok {
 		return "", false
 	}
-	if d.opts.NoPrefix {
+	if s.bare {
 		return name, true
 	}
 	return driver.DecodeName(name)
 }
 
 // pattern matches the keys of claims of the locks whose names start with prefix.
-func (d *Driver) pattern(prefix string) string {
-	if !d.opts.NoPrefix {
+func (s *keyspace) pattern(prefix string) string {
+	if !s.bare {
 		prefix = driver.EncodeName(prefix, 0)
 	}
-	return escapeGlob(d.opts.Prefix+"{"+prefix) + "*}" + claimsSuffix
+	return escapeGlob(s.prefix+"{"+prefix) + "*}" + claimsSuffix
 }
 
 var globs = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`)
 
 func escapeGlob(s string) string { return globs.Replace(s) }
-
-// channels is what the names of the clients' channels begin with.
-func (o Options) channels() string { return o.Prefix + "client:" }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // A Layout is how locks are kept, so that clients of another library and ours exclude each other.
@@ -30,6 +31,9 @@ func (l Layout) check() error {
 	}
 	return fmt.Errorf("the layout is %q; it should be %s or %s, or left out", string(l), PythonRedisLock, Redisson)
 }
+
+// popFor is how long one BLPOP for a signal of python-redis-lock blocks: less than clients allow for an answer.
+const popFor = time.Second
 
 // A form is how a layout keeps one lock.
 type form struct {

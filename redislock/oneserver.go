@@ -26,8 +26,6 @@ const (
 	retryProof = time.Second
 )
 
-var started = time.Now()
-
 // isProven reports what is known. It has it found out when that matters first, and again when it has been known for long.
 func (o *oneServer) isProven() bool {
 	if int64(time.Since(started)) >= o.due.Load() && o.asking.CompareAndSwap(false, true) {

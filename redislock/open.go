@@ -2,11 +2,7 @@ package redislock
 
 import (
 	"context"
-	"crypto/tls"
-	"net"
 	"net/url"
-	"sync/atomic"
-	"time"
 
 	"github.com/redis/rueidis"
 
@@ -29,7 +25,7 @@ func open(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := on(conn, &opts)
+	d, err := NewOn(conn, &opts)
 	if err != nil {
 		conn.Close()
 		return nil, err
@@ -37,127 +33,44 @@ func open(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	return d, nil
 }
 
-// on returns the driver for the layout that the options name.
-func on(conn Conn, opts *Options) (driver.Driver, error) {
-	if opts.Layout != Native {
-		return NewGuestOn(conn, opts)
+// New returns a driver on a client that the caller opened, and closes, after the driver. The options choose the layout, as the
+// parameters of a URL do. Nothing is sent yet.
+//
+// A client that follows sentinels is refused: it believes a master that was replaced until it hears of that. Open a
+// redis-sentinel: URL instead.
+func New(client rueidis.Client, opts *Options) (*Driver, error) {
+	if err := checkClient(client); err != nil {
+		return nil, err
+	}
+	conn := rueidisConn{client: client}
+	if conn.Cluster() {
+		return NewOn(clusterConn{conn}, opts)
 	}
 	return NewOn(conn, opts)
 }
 
-// connect connects to the servers, while ctx allows.
-func (t target) connect(ctx context.Context) (Conn, error) {
-	switch t.scheme {
-	case "redis-sentinel":
-		return t.connectSentinel(ctx)
-	case "redis-cluster":
-		return t.connectCluster(ctx)
+func checkClient(client rueidis.Client) error {
+	switch {
+	case client == nil:
+		return errNoClient
+	case client.Mode() == rueidis.ClientModeSentinel:
+		return errFollows
 	}
-	client, err := dial(ctx, t.single(t.hosts[0]))
+	return nil
+}
+
+// NewOn is New on any client for Redis. Close closes conn.
+func NewOn(conn Conn, opts *Options) (*Driver, error) {
+	given, err := opts.orDefault()
 	if err != nil {
 		return nil, err
 	}
-	return rueidisConn{client: client, flows: t.flows, owned: true}, nil
-}
-
-func (t target) connectSentinel(ctx context.Context) (Conn, error) {
-	return t.connectThrough(ctx, t.sentinels())
-}
-
-func (t target) connectThrough(ctx context.Context, s *sentinels) (*sentinelConn, error) {
-	return openSentinel(ctx, s, t, func(ctx context.Context, addr string) (rueidis.Client, error) { return dial(ctx, t.single(addr)) })
-}
-
-func (t target) sentinels() *sentinels {
-	return &sentinels{
-		master: t.master, hosts: t.hosts, patience: sentinelPatience, calm: calm,
-		members: make(map[string]string), links: make(map[string]*sentinel),
-		dial: func(ctx context.Context, addr string) (rueidis.Client, error) {
-			opt := t.single(addr)
-			opt.Username, opt.Password, opt.SelectDB = t.sentinelUser, t.sentinelPassword, 0
-			return dial(ctx, opt)
-		},
+	if given.Layout == Native {
+		return &Driver{newNative(conn, given)}, nil
 	}
-}
-
-func (t target) connectCluster(ctx context.Context) (Conn, error) {
-	opt := t.common()
-	opt.InitAddress, opt.ShuffleInit = t.hosts, true
-	client, err := dial(ctx, opt)
+	f, err := newForeign(conn, given)
 	if err != nil {
 		return nil, err
 	}
-	if client.Mode() != rueidis.ClientModeCluster { // of a single server rueidis makes the best
-		client.Close()
-		return nil, errNoCluster
-	}
-	return clusterConn{rueidisConn{client: client, flows: t.flows, owned: true}}, nil
-}
-
-// dial connects to what the options say, while ctx allows. The client goes on connecting when it must.
-func dial(ctx context.Context, opt rueidis.ClientOption) (rueidis.Client, error) {
-	var opened atomic.Bool
-	defer opened.Store(true)
-	connect := opt.DialCtxFn
-	opt.DialCtxFn = func(own context.Context, addr string, d *net.Dialer, t *tls.Config) (net.Conn, error) {
-		if opened.Load() {
-			return connect(own, addr, d, t)
-		}
-		return connect(ctx, addr, d, t)
-	}
-	client, err := rueidis.NewClient(opt)
-	if err != nil && ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	return client, explain(rueidisError(err))
-}
-
-// oneConnection has rueidis send all requests over one connection, where they arrive in the order in which they were
-// sent, and where those of many goroutines go together. By default it opens up to four.
-const oneConnection = -1
-
-const (
-	dialTimeout = 5 * time.Second // unless the URL says otherwise
-	poolSize    = 16              // connections for what cannot be batched: the subscription, and what waits for replicas
-	bufferSize  = 64 << 10
-)
-
-// single is how to connect to one server.
-func (t target) single(addr string) rueidis.ClientOption {
-	opt := t.common()
-	opt.InitAddress, opt.ForceSingleClient = []string{addr}, true
-	return opt
-}
-
-// common is how to connect to any server. The client never repeats a command by itself, and batches those of many
-// goroutines.
-func (t target) common() rueidis.ClientOption {
-	return rueidis.ClientOption{
-		Username:            t.user,
-		Password:            t.password,
-		SelectDB:            t.db,
-		TLSConfig:           t.tls,
-		DisableRetry:        true,
-		DisableCache:        true,
-		PipelineMultiplex:   oneConnection,
-		DialCtxFn:           t.dialer(),
-		Dialer:              net.Dialer{Timeout: t.connectTimeout},
-		BlockingPoolSize:    poolSize,
-		ReadBufferEachConn:  bufferSize,
-		WriteBufferEachConn: bufferSize,
-	}
-}
-
-// dialer connects to the address it is given, or always to the socket.
-func (t target) dialer() func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) {
-	return func(ctx context.Context, addr string, d *net.Dialer, encrypt *tls.Config) (net.Conn, error) {
-		network := "tcp"
-		if t.socket != "" {
-			network, addr = "unix", t.socket
-		}
-		if encrypt == nil {
-			return t.flows.add(d.DialContext(ctx, network, addr))
-		}
-		return t.flows.add((&tls.Dialer{NetDialer: d, Config: encrypt}).DialContext(ctx, network, addr))
-	}
+	return &Driver{f}, nil
 }

@@ -37,6 +37,9 @@ type Options struct {
 	sources fs.FS // of the scripts; these too
 }
 
+// format is the version of the records that the scripts write. They read the one before it as well, and refuse others.
+const format = 1
+
 const (
 	defaultKeep = time.Hour
 	minKeep     = time.Minute
@@ -78,4 +81,18 @@ func (o *Options) orDefault() (Options, error) {
 		opts.sources = sources
 	}
 	return opts, nil
+}
+
+// channelPrefix is what the names of the clients' channels begin with.
+func (o Options) channelPrefix() string { return o.Prefix + "client:" }
+
+// blocking is for how long the commands of a driver with these options may take by themselves.
+func (o Options) blocking() time.Duration {
+	switch {
+	case o.Replicas > 0:
+		return o.ReplicasWithin
+	case o.Layout == PythonRedisLock:
+		return popFor
+	}
+	return 0
 }

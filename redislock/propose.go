@@ -17,7 +17,7 @@ const ahead = 10 * time.Minute
 
 // Propose grants the claim under a token that the caller chose, as [driver.Proposer] says. Tokens are µs since 1970; one
 // that is more than 10 minutes ahead of the server's clock is refused.
-func (d *Driver) Propose(ctx context.Context, c driver.Claim, token uint64) (driver.Status, error) {
+func (d *native) Propose(ctx context.Context, c driver.Claim, token uint64) (driver.Status, error) {
 	values, err := d.propose(ctx, c, token, "")
 	if err != nil {
 		return driver.Status{}, err
@@ -26,7 +26,7 @@ func (d *Driver) Propose(ctx context.Context, c driver.Claim, token uint64) (dri
 }
 
 // Vote is Propose, and tells in which life the server answered, as [driver.Voter] says.
-func (d *Driver) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
+func (d *native) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
 	values, err := d.propose(ctx, c, token, "life")
 	if err != nil {
 		return driver.Status{}, driver.Life{}, err
@@ -39,7 +39,7 @@ func (d *Driver) Vote(ctx context.Context, c driver.Claim, token uint64) (driver
 }
 
 // Life asks the server for its run ID, as [driver.Living] says. A cluster has several.
-func (d *Driver) Life(ctx context.Context) (driver.Life, error) {
+func (d *native) Life(ctx context.Context) (driver.Life, error) {
 	if d.conn.Cluster() {
 		return driver.Life{}, driver.Unsupported(d.Traits(), "telling when one of several servers was started")
 	}
@@ -55,7 +55,7 @@ func (d *Driver) Life(ctx context.Context) (driver.Life, error) {
 }
 
 // propose runs the script, which with tell "life" tells the server's too.
-func (d *Driver) propose(ctx context.Context, c driver.Claim, token uint64, tell string) ([]string, error) {
+func (d *native) propose(ctx context.Context, c driver.Claim, token uint64, tell string) ([]string, error) {
 	c.Queue = false
 	k, err := d.begin(ctx, c)
 	if err != nil {
@@ -66,7 +66,7 @@ func (d *Driver) propose(ctx context.Context, c driver.Claim, token uint64, tell
 	}
 	ttl := driver.Milliseconds(c.TTL)
 	args := []string{
-		c.ID, tokenText(token), d.about(c, ttl), strconv.FormatInt(ttl, 10), kind(c),
+		c.ID, tokenText(token), about(c, ttl, d.notifier.address(c.Name)), strconv.FormatInt(ttl, 10), kind(c),
 		strconv.FormatInt(ahead.Microseconds(), 10), tell,
 	}
 	for {

@@ -18,13 +18,13 @@ const ForeignID = "~foreign"
 // Queue returns the live claims on a lock, oldest first. A lock that another client holds comes ahead of them, as a claim
 // with the ID [ForeignID]. A long queue is read a page at a time, and may change in between: what joins or leaves meanwhile
 // may be missing, and nothing is there twice.
-func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
+func (d *native) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
 	return d.Peek(ctx, name, driver.All)
 }
 
 // Peek returns the first n of them, as [driver.Peeker] says.
-func (d *Driver) Peek(ctx context.Context, name string, n int) ([]driver.Entry, error) {
-	k, err := d.keys(name)
+func (d *native) Peek(ctx context.Context, name string, n int) ([]driver.Entry, error) {
+	k, err := d.keys.of(name)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ const scanPage = 1000
 // List yields the names of locks that start with prefix and have claims, as [driver.Lister] says. Each is yielded once,
 // so it remembers them all. In a cluster it looks through one server after the other, and may miss a lock whose slot moves
 // meanwhile.
-func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
+func (d *native) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		primaries, err := d.conn.Primaries(ctx)
 		if err != nil {
@@ -116,16 +116,16 @@ func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 }
 
 // listAt is List for one server. It reports whether to go on.
-func (d *Driver) listAt(ctx context.Context, server Conn, prefix string, seen map[string]bool, yield func(string, error) bool) bool {
+func (d *native) listAt(ctx context.Context, server Conn, prefix string, seen map[string]bool, yield func(string, error) bool) bool {
 	for cursor := "0"; ; {
-		next, found, err := server.Scan(ctx, cursor, d.pattern(prefix), scanPage)
+		next, found, err := server.Scan(ctx, cursor, d.keys.pattern(prefix), scanPage)
 		if err != nil {
 			yield("", explain(err))
 			return false
 		}
 		var names []string
 		for _, key := range found {
-			if name, ok := d.nameOf(key); ok && !seen[name] {
+			if name, ok := d.keys.nameOf(key); ok && !seen[name] {
 				seen[name] = true
 				names = append(names, name)
 			}
@@ -140,16 +140,16 @@ func (d *Driver) listAt(ctx context.Context, server Conn, prefix string, seen ma
 }
 
 // listBusy yields those names that have claims, and reports whether to go on.
-func (d *Driver) listBusy(ctx context.Context, names []string, yield func(string, error) bool) bool {
+func (d *native) listBusy(ctx context.Context, names []string, yield func(string, error) bool) bool {
 	if len(names) == 0 {
 		return true
 	}
 	cmds := make([]Command, len(names))
 	for i, name := range names {
-		k, _ := d.keys(name) // it was one when the claims were stored
+		k, _ := d.keys.of(name) // it was one when the claims were stored
 		cmds[i] = Command{Head: d.scripts.queue.head, Keys: k.all(), Tail: []string{queueStart, "1"}}
 	}
-	for i, r := range d.runMany(ctx, d.conn.DoMany, &d.scripts.queue, cmds) {
+	for i, r := range d.scripts.queue.runMany(ctx, d.conn.DoMany, cmds) {
 		busy, err := d.isBusy(ctx, names[i], r)
 		switch {
 		case err != nil:
@@ -164,7 +164,7 @@ func (d *Driver) listBusy(ctx context.Context, names []string, yield func(string
 
 // isBusy reports whether a lock has claims. The answer tells of the first one; if that is dead there may be others. A lock
 // that the server refuses to read counts as busy: it must hide no other.
-func (d *Driver) isBusy(ctx context.Context, name string, first Reply) (bool, error) {
+func (d *native) isBusy(ctx context.Context, name string, first Reply) (bool, error) {
 	switch {
 	case errors.Is(first.Err, driver.ErrRefused):
 		return true, nil

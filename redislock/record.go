@@ -16,7 +16,8 @@ const (
 )
 
 // about is the part of a stored claim that the client writes: 'WEIGHT LIMIT TTL CHANNEL FLAGS LENGTH:OWNER VALUE'.
-func (d *Driver) about(c driver.Claim, ttl int64) string {
+// CHANNEL is the address at which the client listens.
+func about(c driver.Claim, ttl int64, address string) string {
 	flags := 0
 	if c.Queue {
 		flags |= flagQueue
@@ -29,7 +30,7 @@ func (d *Driver) about(c driver.Claim, ttl int64) string {
 		b = strconv.AppendInt(b, n, 10)
 		b = append(b, ' ')
 	}
-	b = append(b, d.notifier.address(c.Name)...)
+	b = append(b, address...)
 	b = append(b, ' ', byte('0'+flags), ' ')
 	b = strconv.AppendInt(b, int64(len(c.Owner)), 10)
 	b = append(b, ':')
@@ -120,4 +121,16 @@ func parseEntry(name, id, record string, now int64) (driver.Entry, error) {
 
 func badRecord(id string) error {
 	return fmt.Errorf("redis: the record of claim %s cannot be understood: %w", id, driver.ErrRefused)
+}
+
+// cutMore takes off what scripts add to an answer while there is more to do: it may change when one asks again.
+func cutMore(values []string) (answer []string, more bool) {
+	if len(values) == 0 {
+		return values, false
+	}
+	text, more := strings.CutSuffix(values[0], " more")
+	if !more {
+		return values, false
+	}
+	return append([]string{text}, values[1:]...), true
 }

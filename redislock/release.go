@@ -2,7 +2,6 @@ package redislock
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"time"
 
@@ -14,11 +13,11 @@ import (
 const barred = time.Minute
 
 // Release takes the claim out of the queue, as [driver.Driver] says.
-func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
+func (d *native) Release(ctx context.Context, c driver.Claim) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	k, err := d.keys(c.Name)
+	k, err := d.keys.of(c.Name)
 	if err != nil {
 		return err
 	}
@@ -28,18 +27,6 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	}
 	d.notifier.forget(c.ID)
 	return done(values)
-}
-
-// runToEnd runs a script that ends a claim, and has all granted that this makes grantable: what one run leaves is done by the
-// next. Should that fail, whoever asks about the lock goes on.
-func (d *Driver) runToEnd(ctx context.Context, s *script, k keys, args ...string) ([]string, error) {
-	values, err := d.run(ctx, s, k, args...)
-	answer, more := cutMore(values)
-	for more {
-		values, _ = d.run(ctx, s, k, args...)
-		_, more = cutMore(values)
-	}
-	return answer, err
 }
 
 func releaseArgs(c driver.Claim) []string {
@@ -54,20 +41,20 @@ func releaseArgs(c driver.Claim) []string {
 }
 
 // Break ends a claim by force, as [driver.Breaker] says.
-func (d *Driver) Break(ctx context.Context, name, id string) error {
+func (d *native) Break(ctx context.Context, name, id string) error {
 	return d.act(ctx, &d.scripts.cancel, name, id)
 }
 
 // Revoke asks a holder to let go, as [driver.Revoker] says.
-func (d *Driver) Revoke(ctx context.Context, name, id string) error {
+func (d *native) Revoke(ctx context.Context, name, id string) error {
 	return d.act(ctx, &d.scripts.revoke, name, id)
 }
 
-func (d *Driver) act(ctx context.Context, s *script, name, id string) error {
+func (d *native) act(ctx context.Context, s *script, name, id string) error {
 	if id == ForeignID {
 		return errForeign
 	}
-	k, err := d.keys(name)
+	k, err := d.keys.of(name)
 	if err != nil {
 		return err
 	}
@@ -77,8 +64,6 @@ func (d *Driver) act(ctx context.Context, s *script, name, id string) error {
 	}
 	return done(values)
 }
-
-var errNotUnderstood = errors.New("redis: the answer of a script cannot be understood")
 
 func done(values []string) error {
 	switch {

@@ -2,20 +2,21 @@ package redislock
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
 
 // Request queues the claim or renews it, as [driver.Driver] says.
-func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+func (d *native) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	k, err := d.begin(ctx, c)
 	if err != nil {
 		return driver.Status{}, err
 	}
 	if c.Queue {
-		if err := d.notifier.expect(ctx, c); err != nil {
+		if err := d.notifier.prepare(ctx, c); err != nil {
 			return driver.Status{}, explain(err)
 		}
 	}
@@ -23,7 +24,7 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 	if err != nil || st.Granted || !c.Queue {
 		return st, err
 	}
-	again, err := d.notifier.untold(ctx, c)
+	again, err := d.notifier.listenFor(ctx, c)
 	if err != nil || !again {
 		return st, explain(err)
 	}
@@ -32,7 +33,7 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 }
 
 // request sends a claim to the server, again and again while the answer is that of a queue which is not up to date.
-func (d *Driver) request(ctx context.Context, k keys, c driver.Claim) (driver.Status, error) {
+func (d *native) request(ctx context.Context, k keys, c driver.Claim) (driver.Status, error) {
 	for {
 		st, more, err := d.requestOnce(ctx, k, c)
 		if err != nil || st.Granted || !more {
@@ -41,7 +42,7 @@ func (d *Driver) request(ctx context.Context, k keys, c driver.Claim) (driver.St
 	}
 }
 
-func (d *Driver) requestOnce(ctx context.Context, k keys, c driver.Claim) (st driver.Status, more bool, err error) {
+func (d *native) requestOnce(ctx context.Context, k keys, c driver.Claim) (st driver.Status, more bool, err error) {
 	d.notifier.extend(c)
 	values, short, err := d.runConfirmed(ctx, d.requestScript(c), k, d.requestArgs(c)...)
 	if err != nil {
@@ -56,68 +57,44 @@ func (d *Driver) requestOnce(ctx context.Context, k keys, c driver.Claim) (st dr
 	return st, more, err
 }
 
-// cutMore takes off what scripts add to an answer while there is more to do: it may change when one asks again.
-func cutMore(values []string) (answer []string, more bool) {
-	if len(values) == 0 {
-		return values, false
+// confirmed returns a status, unless it is a grant that too few replicas have. A new one is given back then, so that
+// nothing is left of it; a renewal extends nothing.
+func (d *native) confirmed(ctx context.Context, c driver.Claim, st driver.Status, short error) (driver.Status, error) {
+	if short == nil || !st.Granted {
+		return st, nil
 	}
-	text, more := strings.CutSuffix(values[0], " more")
-	if !more {
-		return values, false
+	if c.Token == 0 && d.giveBack(ctx, c, st.Token) == nil {
+		return driver.Status{}, fmt.Errorf("%w; the claim was given back: %w", short, driver.ErrRefused)
 	}
-	return append([]string{text}, values[1:]...), true
+	return driver.Status{}, short
 }
 
-// Renew requests many claims in one round trip, as [driver.Renewer] says.
-func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	if d.opts.Replicas > 0 {
-		return d.renewConfirmed(ctx, claims)
+// giveBack releases a claim that its holder never gets, even when the holder has lost patience.
+func (d *native) giveBack(ctx context.Context, c driver.Claim, token uint64) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.opts.ReplicasWithin)
+	defer cancel()
+	c.Token = token
+	if err := d.Release(ctx, c); !errors.Is(err, driver.ErrGone) {
+		return err
 	}
-	return d.renew(ctx, d.conn.DoMany, claims)
-}
-
-func (d *Driver) renew(ctx context.Context, send sender, claims []driver.Claim) ([]driver.Result, error) {
-	results := make([]driver.Result, len(claims))
-	cmds := make([]Command, 0, len(claims))
-	at := make([]int, 0, len(claims))
-	for i, c := range claims {
-		k, err := d.begin(ctx, c)
-		if err != nil {
-			results[i].Err = err
-			continue
-		}
-		d.notifier.extend(c)
-		cmds = append(cmds, Command{Head: d.scripts.renew.head, Keys: k.all(), Tail: d.requestArgs(c)})
-		at = append(at, i)
-	}
-	if len(cmds) == 0 {
-		return results, ctx.Err()
-	}
-	for i, r := range d.runMany(ctx, send, &d.scripts.renew, cmds) {
-		result := &results[at[i]]
-		if result.Err = r.Err; r.Err == nil {
-			values, _ := cutMore(r.Values) // one that waits is told to ask again, by Status.Retry
-			result.Status, result.Err = d.answered(claims[at[i]], values)
-		}
-	}
-	return results, nil
+	return nil
 }
 
 // requestScript returns the script for a claim: one that is queued already is renewed even when memory is full.
-func (d *Driver) requestScript(c driver.Claim) *script {
+func (d *native) requestScript(c driver.Claim) *script {
 	if c.Token != 0 {
 		return &d.scripts.renew
 	}
 	return &d.scripts.request
 }
 
-func (d *Driver) requestArgs(c driver.Claim) []string {
+func (d *native) requestArgs(c driver.Claim) []string {
 	ttl := driver.Milliseconds(c.TTL)
 	token := kind(c)
 	if c.Token != 0 {
 		token = tokenText(c.Token)
 	}
-	return d.appendKeep([]string{c.ID, token, strconv.FormatInt(ttl, 10), d.about(c, ttl)}, ttl)
+	return d.appendKeep([]string{c.ID, token, strconv.FormatInt(ttl, 10), about(c, ttl, d.notifier.address(c.Name))}, ttl)
 }
 
 // kind is how scripts name a claim that would have the lock alone, and one that would share it.
@@ -129,7 +106,7 @@ func kind(c driver.Claim) string {
 }
 
 // answered reads what request.lua says about a claim.
-func (d *Driver) answered(c driver.Claim, values []string) (driver.Status, error) {
+func (d *native) answered(c driver.Claim, values []string) (driver.Status, error) {
 	st, err := parseStatus(values, c.TTL)
 	if err != nil {
 		d.notifier.forget(c.ID)
@@ -138,7 +115,7 @@ func (d *Driver) answered(c driver.Claim, values []string) (driver.Status, error
 }
 
 // appendKeep adds how long the claims of a lock must outlive their last use, in ms, where the default is too short.
-func (d *Driver) appendKeep(args []string, ttl int64) []string {
+func (d *native) appendKeep(args []string, ttl int64) []string {
 	if long := keepTTLs * ttl; long > d.opts.Keep.Milliseconds() {
 		return append(args, strconv.FormatInt(long, 10))
 	}

@@ -16,6 +16,9 @@ type rueidisConn struct {
 	name   string
 }
 
+// poolSize is how many connections a client has for what cannot be batched: subscriptions, and what waits for replicas.
+const poolSize = 16
+
 func (c rueidisConn) Name() string { return c.name }
 
 func (c rueidisConn) Cluster() bool { return c.client.Mode() == rueidis.ClientModeCluster }

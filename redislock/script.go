@@ -3,32 +3,10 @@ package redislock
 import (
 	"context"
 	"crypto/sha1"
-	"embed"
 	"encoding/hex"
-	"fmt"
-	"io/fs"
 	"strconv"
 	"strings"
-	"sync"
 )
-
-// format is the version of the records that the scripts write. They read the one before it as well, and refuse others.
-const format = 1
-
-//go:embed lua
-var embedded embed.FS
-
-// sources are the files of the scripts.
-var sources = folder(embedded, "lua")
-
-// folder returns a part of files, which must be there.
-func folder(files fs.FS, name string) fs.FS {
-	part, err := fs.Sub(files, name)
-	if err != nil {
-		panic(err) // it is part of this package
-	}
-	return part
-}
 
 // A script runs on the server by its hash, so that its text travels once.
 type script struct {
@@ -37,13 +15,23 @@ type script struct {
 	full []string // of the command that brings its text along
 }
 
+func newScript(text string) script {
+	sum := sha1.Sum([]byte(text))
+	keys := strconv.Itoa(keysOfLock)
+	return script{
+		text: text,
+		head: []string{"EVALSHA", hex.EncodeToString(sum[:]), keys},
+		full: []string{"EVAL", text, keys},
+	}
+}
+
 // scripts are what the driver asks of the server.
 type scripts struct {
 	request, renew, release, queue, cancel, revoke, watch, propose, batch script
 }
 
-// budget is how many claims one run of a script ends, grants or corrects at most: the server does nothing else meanwhile, which
-// is about a millisecond.
+// budget is how many claims one run of a script ends, grants or corrects at most: the server does nothing else meanwhile,
+// which is about a millisecond.
 const budget = 100
 
 // loadScripts puts the constants of a driver into the scripts. Only those that add a claim are refused when the server's
@@ -54,7 +42,7 @@ func loadScripts(opts Options) scripts {
 		text = strings.ReplaceAll(text, "PREVIOUS", strconv.Itoa(opts.format-1))
 		text = strings.ReplaceAll(text, "FORMAT", strconv.Itoa(opts.format))
 		text = strings.ReplaceAll(text, "KEEP", strconv.FormatInt(opts.Keep.Milliseconds(), 10))
-		text = strings.ReplaceAll(text, "CHANNELS", quote(opts.channels()))
+		text = strings.ReplaceAll(text, "CHANNELS", quote(opts.channelPrefix()))
 		return newScript("#!lua" + flags + "\nlocal budget = " + strconv.Itoa(budget) + "\n" + text)
 	}
 	const always = " flags=allow-oom"
@@ -69,65 +57,6 @@ func loadScripts(opts Options) scripts {
 		propose: load("propose.lua", ""),
 		batch:   load("batch.lua", ""),
 	}
-}
-
-func newScript(text string) script {
-	sum := sha1.Sum([]byte(text))
-	keys := strconv.Itoa(keysOfLock)
-	return script{
-		text: text,
-		head: []string{"EVALSHA", hex.EncodeToString(sum[:]), keys},
-		full: []string{"EVAL", text, keys},
-	}
-}
-
-// source is the text of a script, with the files that it includes.
-func source(files fs.FS, name string) string {
-	key := assembledKey{files, name}
-	if text, ok := assembled.Load(key); ok {
-		return text.(string)
-	}
-	text, err := fs.ReadFile(files, name)
-	if err != nil {
-		panic(err) // it is part of this package
-	}
-	var out strings.Builder
-	for line := range strings.Lines(string(text)) {
-		if file, ok := strings.CutPrefix(strings.TrimSpace(line), "--include "); ok {
-			out.WriteString(source(files, file))
-			continue
-		}
-		out.WriteString(line)
-	}
-	assembled.Store(key, out.String())
-	return out.String()
-}
-
-// assembled has the sources, once they were put together.
-var assembled sync.Map
-
-type assembledKey struct {
-	files fs.FS
-	name  string
-}
-
-// quote writes any bytes as a string of Lua.
-func quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('\'')
-	for _, c := range []byte(s) {
-		fmt.Fprintf(&b, `\%03d`, c)
-	}
-	b.WriteByte('\'')
-	return b.String()
-}
-
-// run runs a script on the keys of a lock, perhaps together with what others ask for.
-func (d *Driver) run(ctx context.Context, s *script, k keys, args ...string) ([]string, error) {
-	if o, ok := d.combinable(s, k, args); ok {
-		return d.combiner.run(ctx, o)
-	}
-	return s.run(ctx, d.conn, k.all(), args)
 }
 
 // run runs the script on the keys of a lock.
@@ -153,9 +82,13 @@ func (s *script) send(ctx context.Context, conn Conn, cmd Command, full []string
 	return values, err
 }
 
-// runMany runs many scripts in one round trip. Those that the server did not know go again: all but the first by hash,
-// and, should it have forgotten them once more, each with its text.
-func (d *Driver) runMany(ctx context.Context, send sender, s *script, cmds []Command) []Reply {
+// A sender sends commands and answers each, as [Conn.DoMany] does.
+type sender func(ctx context.Context, cmds []Command) []Reply
+
+// runMany runs the script many times in one round trip. Runs of which the server did not know the script go again: the first
+// with its text, so that the server knows it for the others, which follow by hash. Should the server have forgotten it once
+// more in between, each goes with the text.
+func (s *script) runMany(ctx context.Context, send sender, cmds []Command) []Reply {
 	replies := send(ctx, cmds)
 	for _, heads := range [][2][]string{{s.full, s.head}, {s.full, s.full}} {
 		var again []Command

@@ -405,7 +405,7 @@ func TestNoClientOfSentinels(t *testing.T) {
 	}
 	defer client.Close()
 	_, native := redislock.New(client, nil)
-	_, foreign := redislock.NewGuest(client, &redislock.Options{Layout: redislock.Redisson})
+	_, foreign := redislock.New(client, &redislock.Options{Layout: redislock.Redisson})
 	for _, err := range []error{native, foreign} {
 		if err == nil || !strings.Contains(err.Error(), "redis-sentinel://") {
 			t.Errorf("%v; want an error with the URL to use", err)

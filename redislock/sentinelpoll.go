@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 )
 
 // A sentinelAnswer is what one sentinel says.
@@ -33,6 +34,9 @@ type poll struct {
 	members map[string]string         // all sentinels that are known: addresses by ID
 	heard   map[string]sentinelAnswer // by ID
 }
+
+// stragglers is for how long answers are taken that come after those of a majority.
+const stragglers = 50 * time.Millisecond
 
 // count takes the replies of all addresses, or as many as decide. It returns why there are no more.
 func (t *poll) count(ctx context.Context, replies <-chan sentinelReply, since uint64) error {

@@ -39,12 +39,8 @@ type sentinel struct {
 	subscription *subscription
 }
 
-const (
-	// sentinelPatience is how long sentinels may take to answer.
-	sentinelPatience = time.Second
-	// stragglers is for how long answers are taken that come after those of a majority.
-	stragglers = 50 * time.Millisecond
-)
+// sentinelPatience is how long sentinels may take to answer.
+const sentinelPatience = time.Second
 
 // ask asks all sentinels at once. It waits for no more than a majority of them, unless what these know of is older than the
 // epoch since: others may know more. It takes the answers that come while ctx lives.
@@ -159,7 +155,7 @@ func (s *sentinels) client(ctx context.Context, addr string) (rueidis.Client, er
 		delete(s.links, addr)
 		return nil, err
 	}
-	*l = sentinel{client: client, subscription: s.listen(client)}
+	*l = sentinel{client: client, subscription: subscribe(switchFeed{client, s.master, s.moved})}
 	return client, nil
 }
 
@@ -178,17 +174,23 @@ func (s *sentinels) link(addr string) (l *sentinel, first bool, err error) {
 	return l, true, nil
 }
 
-// listen has one sentinel tell when it names another master. What it says in between two subscriptions goes unheard, and is
-// found out by asking.
-func (s *sentinels) listen(client rueidis.Client) *subscription {
-	return subscribe(func(ctx context.Context, listening func()) error {
-		return rueidisConn{client: client}.Listen(ctx, "+switch-master", listening, func(message string) {
-			if name, _, _ := strings.Cut(message, " "); name == s.master {
-				s.moved()
-			}
-		})
-	}, s.moved)
+// A switchFeed is what one sentinel says when it names another master. What it says in between two subscriptions goes unheard,
+// and is found out by asking.
+type switchFeed struct {
+	client rueidis.Client
+	master string // the name of the group
+	moved  func()
 }
+
+func (f switchFeed) listen(ctx context.Context, confirmed func()) error {
+	return rueidisConn{client: f.client}.Listen(ctx, "+switch-master", confirmed, func(message string) {
+		if name, _, _ := strings.Cut(message, " "); name == f.master {
+			f.moved()
+		}
+	})
+}
+
+func (f switchFeed) resumed() { f.moved() }
 
 // pending is the error for a connection that somebody else is making.
 func (l *sentinel) pending() error {

@@ -77,7 +77,7 @@ func TestSentinelsTellOfFailover(t *testing.T) {
 		defer c.sentinels.mu.Unlock()
 		heard := 0
 		for _, l := range c.sentinels.links {
-			if l.subscription != nil && l.subscription.hears() {
+			if l.subscription != nil && l.subscription.isReady() {
 				heard++
 			}
 		}

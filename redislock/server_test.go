@@ -17,14 +17,14 @@ import (
 )
 
 // openAt opens a driver on the server at this address, as programs do. params go into the URL.
-func openAt(t testing.TB, addr, params string) *redislock.Driver {
+func openAt(t testing.TB, addr, params string) *redislock.QueueDriver {
 	t.Helper()
 	return openURL(t, "redis://"+addr+params)
 }
 
-func openURL(t testing.TB, url string) *redislock.Driver {
+func openURL(t testing.TB, url string) *redislock.QueueDriver {
 	t.Helper()
-	return openAny(t, url).(*redislock.Driver)
+	return redislock.QueueOf(openAny(t, url))
 }
 
 // openAny opens a driver for any layout.

@@ -10,71 +10,78 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// An subscription keeps one subscription until it is closed, through all that breaks it.
-type subscription struct {
-	subscribe func(ctx context.Context, listening func()) error // returns when the subscription has ended
-	missed    func()                                            // a broken subscription is back: something may have been missed
-	stop      context.CancelFunc
-	finished  chan struct{}
+// A feed is what a subscription keeps alive, and where what comes over it goes.
+type feed interface {
+	// listen subscribes, calls confirmed when the server has confirmed that, and returns when the subscription has ended.
+	listen(ctx context.Context, confirmed func()) error
+	// resumed is called when a subscription that broke is back: what was sent in between is lost.
+	resumed()
+}
 
-	begun atomic.Bool // it has listened at least once
+// A subscription keeps one feed alive until it is closed, through all that breaks it.
+type subscription struct {
+	feed     feed
+	stop     context.CancelFunc
+	finished chan struct{}
+
+	begun atomic.Bool // it has been confirmed at least once
 
 	mu      sync.Mutex
-	attempt chan struct{} // closed when the attempt to listen has ended, one way or the other
+	attempt chan struct{} // closed when the attempt to subscribe has ended, one way or the other
 	failed  error         // why the last one did
 }
 
-func subscribe(subscribe func(context.Context, func()) error, missed func()) *subscription {
+func subscribe(f feed) *subscription {
 	running, stop := context.WithCancel(context.Background())
-	e := &subscription{subscribe: subscribe, missed: missed, stop: stop, finished: make(chan struct{}), attempt: make(chan struct{})}
-	go e.listen(running)
-	return e
+	s := &subscription{feed: f, stop: stop, finished: make(chan struct{}), attempt: make(chan struct{})}
+	go s.run(running)
+	return s
 }
 
-// ready returns when the server has confirmed the subscription once, or with the error of the attempt. While a broken one
-// is being renewed it does not wait: missed is called when that is done.
-func (e *subscription) ready(ctx context.Context) error {
-	if e.begun.Load() {
+// ready returns when the server has confirmed the subscription once, or with the error of the attempt. While a broken one is
+// being renewed it does not wait: the feed is told when that is done.
+func (s *subscription) ready(ctx context.Context) error {
+	if s.isReady() {
 		return nil
 	}
-	e.mu.Lock()
-	attempt := e.attempt
-	e.mu.Unlock()
-	if e.begun.Load() { // meanwhile: the attempt is another one
+	s.mu.Lock()
+	attempt := s.attempt
+	s.mu.Unlock()
+	if s.isReady() { // meanwhile: the attempt is another one, which nobody may end
 		return nil
 	}
 	select {
 	case <-attempt:
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if e.begun.Load() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.isReady() {
 			return nil
 		}
-		return e.failed
-	case <-e.finished:
+		return s.failed
+	case <-s.finished:
 		return driver.ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// hears tells whether it has listened at least once.
-func (e *subscription) hears() bool { return e.begun.Load() }
+// isReady reports whether the server has confirmed the subscription at least once.
+func (s *subscription) isReady() bool { return s.begun.Load() }
 
-// Pauses between two attempts to listen.
+// Pauses between two attempts to subscribe.
 const (
 	firstPause = 10 * time.Millisecond
 	lastPause  = time.Second
 )
 
-// listen keeps the subscription until close.
-func (e *subscription) listen(ctx context.Context) {
-	defer close(e.finished)
+// run keeps the subscription until close. After one that worked the pauses are short again.
+func (s *subscription) run(ctx context.Context) {
+	defer close(s.finished)
 	pace := driver.Backoff{First: firstPause, Most: lastPause}
 	for ctx.Err() == nil {
 		var worked atomic.Bool
-		err := e.subscribe(ctx, func() { worked.Store(true); e.connected() })
-		e.disconnected(err)
+		err := s.feed.listen(ctx, func() { worked.Store(true); s.connected() })
+		s.disconnected(err)
 		if worked.Load() {
 			pace.Reset()
 		}
@@ -82,36 +89,39 @@ func (e *subscription) listen(ctx context.Context) {
 	}
 }
 
-func (e *subscription) connected() {
-	e.mu.Lock()
-	again := e.begun.Swap(true)
-	e.endAttempt(nil)
-	e.mu.Unlock()
+// connected lets those go on who wait for the subscription. If it is not the first, something may have been missed. The feed is
+// told after begun is set: whoever asks because of that finds a subscription that works.
+func (s *subscription) connected() {
+	s.mu.Lock()
+	again := s.begun.Swap(true)
+	s.endAttempt(nil)
+	s.mu.Unlock()
 	if again {
-		e.missed()
+		s.feed.resumed()
 	}
 }
 
-func (e *subscription) disconnected(err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+// disconnected tells those who wait for the first subscription why there is none. Later ones are renewed without a word.
+func (s *subscription) disconnected(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if err == nil {
 		err = errors.New("redis: the subscription ended")
 	}
-	if !e.begun.Load() {
-		e.endAttempt(err)
+	if !s.isReady() {
+		s.endAttempt(err)
 	}
 }
 
-// endAttempt lets go those who wait for the attempt, and begins another.
-func (e *subscription) endAttempt(err error) {
-	e.failed = err
-	close(e.attempt)
-	e.attempt = make(chan struct{})
+// endAttempt lets those go on who wait for the attempt, and begins another. mu is held.
+func (s *subscription) endAttempt(err error) {
+	s.failed = err
+	close(s.attempt)
+	s.attempt = make(chan struct{})
 }
 
-// close ends the subscription.
-func (e *subscription) close() {
-	e.stop()
-	<-e.finished
+// close ends the subscription, and returns when it has ended.
+func (s *subscription) close() {
+	s.stop()
+	<-s.finished
 }

@@ -20,11 +20,8 @@ const (
 	defaultSentinelPort = "26379"
 )
 
-// URLs as messages show them.
-const (
-	likeServer   = "redis://localhost:6379"
-	likeSentinel = "redis-sentinel://host1,host2,host3/mymaster"
-)
+// dialTimeout is how long connecting may take unless the URL says otherwise.
+const dialTimeout = 5 * time.Second
 
 // A target is what a URL says about the servers.
 type target struct {

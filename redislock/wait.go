@@ -9,11 +9,11 @@ import (
 )
 
 // Wait blocks until the claim may have moved, as [driver.Waiter] says.
-func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
+func (d *native) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if err := ctx.Err(); err != nil {
 		return driver.Status{}, err
 	}
-	if again, err := d.notifier.untold(ctx, c); again || err != nil {
+	if again, err := d.notifier.listenFor(ctx, c); again || err != nil {
 		return driver.Status{}, explain(err)
 	}
 	st, err := d.notifier.wait(ctx, c.ID)
@@ -23,12 +23,9 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	return st, err
 }
 
-// watchFor is how long the server remembers that somebody watches; then Watch returns, and the caller looks again.
-const watchFor = 20 * time.Second
-
 // Watch blocks until the queue may have changed, as [driver.Watcher] says.
-func (d *Driver) Watch(ctx context.Context, name string) error {
-	k, err := d.keys(name)
+func (d *native) Watch(ctx context.Context, name string) error {
+	k, err := d.keys.of(name)
 	if err != nil {
 		return err
 	}

@@ -34,16 +34,16 @@ func TestWatchesAreForgotten(t *testing.T) {
 func TestWatchOutlivesWhoLeaves(t *testing.T) {
 	defer bubble.Alone()()
 	synctest.Test(t, func(*testing.T) {
-		p := emptyNotifier()
-		first, leaveFirst := p.watching("jobs")
-		second, leaveSecond := p.watching("jobs")
+		in := newInbox()
+		first, leaveFirst := in.watching("jobs")
+		second, leaveSecond := in.watching("jobs")
 		leaveFirst()
-		p.heard("w jobs")
+		in.deliver("w jobs")
 		<-first // or all are asleep for ever
 		<-second
-		third, leaveThird := p.watching("jobs")
+		third, leaveThird := in.watching("jobs")
 		leaveSecond() // the one before
-		p.heard("w jobs")
+		in.deliver("w jobs")
 		<-third
 		leaveThird()
 	})

@@ -18,9 +18,11 @@ import (
 	"github.com/holdfast-go/holdfast/redislock/goredis"
 )
 
-func open(t testing.TB, addr string) (*redis.Client, driver.Driver) {
+func open(t testing.TB, addr string) (*redis.Client, driver.Driver) { return openAs(t, addr, nil) }
+
+func openAs(t testing.TB, addr string, opts *redislock.Options) (*redis.Client, driver.Driver) {
 	client := redis.NewClient(&redis.Options{Addr: addr})
-	d, err := goredis.New(client, nil)
+	d, err := goredis.New(client, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +48,23 @@ func TestDriver(t *testing.T) {
 		},
 		TTL: time.Second, // a busy machine stalls for longer than the shortest
 	})
+}
+
+// The options choose the layout here as everywhere.
+func TestForeignLayouts(t *testing.T) {
+	for _, layout := range []redislock.Layout{redislock.PythonRedisLock, redislock.Redisson} {
+		t.Run(string(layout), func(t *testing.T) {
+			t.Parallel()
+			addr := servers.Redis(t).Addr
+			drivertest.Run(t, drivertest.Harness{
+				Open: func(t testing.TB) driver.Driver {
+					_, d := openAs(t, addr, &redislock.Options{Layout: layout})
+					return d
+				},
+				TTL: time.Second,
+			})
+		})
+	}
 }
 
 // The client would repeat commands by itself; those of the driver it must not.
@@ -147,11 +166,11 @@ func TestContexts(t *testing.T) {
 			"Request": func(ctx context.Context) error { _, err := d.Request(ctx, c); return err },
 			"Release": func(ctx context.Context) error { return d.Release(ctx, c) },
 			"Renew": func(ctx context.Context) error {
-				results, err := d.Renew(ctx, []driver.Claim{c})
+				results, err := driver.Renew(ctx, d, []driver.Claim{c})
 				return errors.Join(err, results[0].Err)
 			},
 			"List": func(ctx context.Context) (err error) {
-				for _, e := range d.List(ctx, "") {
+				for _, e := range driver.List(ctx, d, "") {
 					err = e
 				}
 				return err

@@ -1,0 +1,124 @@
+package redislock
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"sync/atomic"
+
+	"github.com/redis/rueidis"
+)
+
+// connect connects to the servers, while ctx allows.
+func (t target) connect(ctx context.Context) (Conn, error) {
+	switch t.scheme {
+	case "redis-sentinel":
+		return t.connectSentinel(ctx)
+	case "redis-cluster":
+		return t.connectCluster(ctx)
+	}
+	client, err := dial(ctx, t.single(t.hosts[0]))
+	if err != nil {
+		return nil, err
+	}
+	return rueidisConn{client: client, flows: t.flows, owned: true}, nil
+}
+
+func (t target) connectSentinel(ctx context.Context) (Conn, error) {
+	return t.connectThrough(ctx, t.sentinels())
+}
+
+func (t target) connectThrough(ctx context.Context, s *sentinels) (*sentinelConn, error) {
+	return openSentinel(ctx, s, t, func(ctx context.Context, addr string) (rueidis.Client, error) { return dial(ctx, t.single(addr)) })
+}
+
+func (t target) sentinels() *sentinels {
+	return &sentinels{
+		master: t.master, hosts: t.hosts, patience: sentinelPatience, calm: calm,
+		members: make(map[string]string), links: make(map[string]*sentinel),
+		dial: func(ctx context.Context, addr string) (rueidis.Client, error) {
+			opt := t.single(addr)
+			opt.Username, opt.Password, opt.SelectDB = t.sentinelUser, t.sentinelPassword, 0
+			return dial(ctx, opt)
+		},
+	}
+}
+
+func (t target) connectCluster(ctx context.Context) (Conn, error) {
+	opt := t.common()
+	opt.InitAddress, opt.ShuffleInit = t.hosts, true
+	client, err := dial(ctx, opt)
+	if err != nil {
+		return nil, err
+	}
+	if client.Mode() != rueidis.ClientModeCluster { // of a single server rueidis makes the best
+		client.Close()
+		return nil, errNoCluster
+	}
+	return clusterConn{rueidisConn{client: client, flows: t.flows, owned: true}}, nil
+}
+
+// dial connects to what the options say, while ctx allows. The client goes on connecting when it must.
+func dial(ctx context.Context, opt rueidis.ClientOption) (rueidis.Client, error) {
+	var opened atomic.Bool
+	defer opened.Store(true)
+	connect := opt.DialCtxFn
+	opt.DialCtxFn = func(own context.Context, addr string, d *net.Dialer, t *tls.Config) (net.Conn, error) {
+		if opened.Load() {
+			return connect(own, addr, d, t)
+		}
+		return connect(ctx, addr, d, t)
+	}
+	client, err := rueidis.NewClient(opt)
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return client, explain(rueidisError(err))
+}
+
+// oneConnection has rueidis send all requests over one connection, where they arrive in the order in which they were
+// sent, and where those of many goroutines go together. By default it opens up to four.
+const oneConnection = -1
+
+// bufferSize is how many bytes of requests, and of answers, each connection has room for.
+const bufferSize = 64 << 10
+
+// single is how to connect to one server.
+func (t target) single(addr string) rueidis.ClientOption {
+	opt := t.common()
+	opt.InitAddress, opt.ForceSingleClient = []string{addr}, true
+	return opt
+}
+
+// common is how to connect to any server. The client never repeats a command by itself, and batches those of many
+// goroutines.
+func (t target) common() rueidis.ClientOption {
+	return rueidis.ClientOption{
+		Username:            t.user,
+		Password:            t.password,
+		SelectDB:            t.db,
+		TLSConfig:           t.tls,
+		DisableRetry:        true,
+		DisableCache:        true,
+		PipelineMultiplex:   oneConnection,
+		DialCtxFn:           t.dialer(),
+		Dialer:              net.Dialer{Timeout: t.connectTimeout},
+		BlockingPoolSize:    poolSize,
+		ReadBufferEachConn:  bufferSize,
+		WriteBufferEachConn: bufferSize,
+	}
+}
+
+// dialer connects to the address it is given, or always to the socket.
+func (t target) dialer() func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) {
+	return func(ctx context.Context, addr string, d *net.Dialer, encrypt *tls.Config) (net.Conn, error) {
+		network := "tcp"
+		if t.socket != "" {
+			network, addr = "unix", t.socket
+		}
+		if encrypt == nil {
+			return t.flows.add(d.DialContext(ctx, network, addr))
+		}
+		return t.flows.add((&tls.Dialer{NetDialer: d, Config: encrypt}).DialContext(ctx, network, addr))
+	}
+}

@@ -1,0 +1,89 @@
+package redislock
+
+import (
+	"context"
+	"crypto/rand"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A native is the driver of the layout of Holdfast: a queue of claims for each lock, which scripts change.
+type native struct {
+	conn     Conn
+	opts     Options
+	scripts  scripts
+	keys     *keyspace
+	notifier *notifier
+	combiner *combiner
+	requests *lane // where replicas must confirm
+	renewals *lane
+	end      context.CancelFunc
+}
+
+var (
+	_ driver.Driver     = (*native)(nil)
+	_ driver.Waiter     = (*native)(nil)
+	_ driver.Listener   = (*native)(nil)
+	_ driver.Renewer    = (*native)(nil)
+	_ driver.Watcher    = (*native)(nil)
+	_ driver.Peeker     = (*native)(nil)
+	_ driver.Lister     = (*native)(nil)
+	_ driver.Breaker    = (*native)(nil)
+	_ driver.Revoker    = (*native)(nil)
+	_ driver.Proposer   = (*native)(nil)
+	_ driver.Voter      = (*native)(nil)
+	_ driver.Living     = (*native)(nil)
+	_ driver.Checker    = (*native)(nil)
+	_ driver.Identifier = (*native)(nil)
+)
+
+// newNative returns a driver that has sent nothing yet. The notifier gets the conn as it is: what a cluster's says of its
+// abilities would not show through one that waits for moving slots, and its own subscriptions are renewed anyway.
+func newNative(conn Conn, opts Options) *native {
+	open, end := context.WithCancel(context.Background())
+	d := &native{conn: conn, opts: opts, scripts: loadScripts(opts), keys: newKeyspace(opts), end: end}
+	d.notifier = newNotifier(conn, opts.channelPrefix(), d.keys.of, rand.Text())
+	if conn.Cluster() {
+		d.conn = steady{conn}
+	}
+	d.requests, d.renewals = newLane(d.conn, opts.confirming()), newLane(d.conn, opts.confirming())
+	d.combiner = &combiner{
+		conn: d.conn, script: d.scripts.batch,
+		server: &oneServer{conn: d.conn, prefix: opts.Prefix, open: open},
+	}
+	return d
+}
+
+// Traits returns facts about the driver.
+func (d *native) Traits() driver.Traits {
+	return driver.Traits{
+		Backend:     "redis",
+		MinTTL:      minTTL,
+		MaxTTL:      maxTTL,
+		MaxName:     maxName,
+		Fenced:      true,
+		FIFO:        true,
+		ServerClock: true,
+		Weighted:    true,
+		Listed:      true,
+		Detach:      true,
+	}
+}
+
+// Close ends all waits before it closes the connection: a subscription that breaks would be renewed otherwise.
+func (d *native) Close() error {
+	d.end()
+	d.notifier.close()
+	return d.conn.Close()
+}
+
+// begin checks a claim and finds its keys.
+func (d *native) begin(ctx context.Context, c driver.Claim) (keys, error) {
+	if err := ctx.Err(); err != nil {
+		return keys{}, err
+	}
+	if err := driver.Validate(c, d.Traits()); err != nil {
+		return keys{}, err
+	}
+	return d.keys.of(c.Name)
+}

@@ -1,0 +1,63 @@
+package redislock
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Renew requests many claims in one round trip, as [driver.Renewer] says.
+func (d *native) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
+	if d.opts.Replicas > 0 {
+		return d.renewConfirmed(ctx, claims)
+	}
+	return d.renew(ctx, d.conn.DoMany, claims)
+}
+
+func (d *native) renew(ctx context.Context, send sender, claims []driver.Claim) ([]driver.Result, error) {
+	results := make([]driver.Result, len(claims))
+	cmds := make([]Command, 0, len(claims))
+	at := make([]int, 0, len(claims))
+	for i, c := range claims {
+		k, err := d.begin(ctx, c)
+		if err != nil {
+			results[i].Err = err
+			continue
+		}
+		d.notifier.extend(c)
+		cmds = append(cmds, Command{Head: d.scripts.renew.head, Keys: k.all(), Tail: d.requestArgs(c)})
+		at = append(at, i)
+	}
+	if len(cmds) == 0 {
+		return results, ctx.Err()
+	}
+	for i, r := range d.scripts.renew.runMany(ctx, send, cmds) {
+		result := &results[at[i]]
+		if result.Err = r.Err; r.Err == nil {
+			values, _ := cutMore(r.Values) // one that waits is told to ask again, by Status.Retry
+			result.Status, result.Err = d.answered(claims[at[i]], values)
+		}
+	}
+	return results, nil
+}
+
+// renewConfirmed is Renew where replicas must have the claims. Each server counts its own replicas, so in a cluster each
+// claim goes by itself.
+func (d *native) renewConfirmed(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
+	if d.conn.Cluster() {
+		return driver.Renew(ctx, bare{d}, claims)
+	}
+	confirm := newConfirmation(d.renewals, d.opts.Replicas)
+	results, err := d.renew(ctx, confirm.send, claims)
+	if short := confirm.short(); short != nil {
+		for i := range results {
+			if results[i].Err == nil && results[i].Status.Granted {
+				results[i] = driver.Result{Err: short}
+			}
+		}
+	}
+	return results, err
+}
+
+// bare is the driver without its abilities.
+type bare struct{ driver.Driver }
