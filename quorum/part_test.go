@@ -154,6 +154,14 @@ func (p *part) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) 
 	return s.Wait(ctx, c)
 }
 
+func (p *part) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
+	s, err := p.reach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.Listen(ctx, c, moved)
+}
+
 func (p *part) Watch(ctx context.Context, name string) error {
 	s, err := p.reach(ctx)
 	if err != nil {

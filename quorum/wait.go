@@ -34,26 +34,6 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	return driver.Status{}, d.wait(ctx, cl, jittered(longestPause))
 }
 
-// Listen implements [driver.Listener]. It watches one of the nodes that have the claim, in a goroutine.
-func (d *Driver) Listen(_ context.Context, c driver.Claim, moved func()) (stop func(), err error) {
-	cl := d.claims.find(c)
-	if cl == nil {
-		moved()
-		return func() {}, nil
-	}
-	unlisten := context.AfterFunc(cl.alive, moved)
-	listening, cancel := context.WithCancel(d.lifetime)
-	d.spawn(func(context.Context) {
-		for d.waitHeld(listening, cl) == nil {
-			moved()
-		}
-	})
-	return func() {
-		unlisten()
-		cancel()
-	}, nil
-}
-
 // waitHeld returns when a claim that is held may have been taken away: when something happened to its lock on one of the
 // nodes that have it, and those who did it had the time to reach the others.
 func (d *Driver) waitHeld(ctx context.Context, cl *claim) error {
@@ -97,7 +77,6 @@ const (
 	unknownPause = 100 * time.Millisecond
 	longWait     = time.Minute
 	firstWatch   = 50 * time.Millisecond // then twice as long, and so on
-	breakTakes   = 20 * time.Millisecond // to reach the other nodes
 	lineWait     = 2 * time.Second       // a node that keeps a line may have gone
 	linePart     = 5                     // of the TTL, if that is less
 )
