@@ -263,7 +263,7 @@ func (d rooted) Traits() driver.Traits {
 	return tr
 }
 
-// A lock whose least time is not over when the driver panics stays taken until it is, and not for ever.
+// A lock whose minimum hold is not over when the driver panics stays taken until it is, and not for ever.
 func TestPanicOfTheDriverBeforeTheLeastTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memlock.New()

@@ -184,7 +184,7 @@ func (j *judge) enter(t *tenure) {
 	j.look(t)
 	if t.arrived && !j.excused(t) {
 		j.tokens(t, before)
-		j.leastTimes(t, before)
+		j.minimumHolds(t, before)
 	}
 }
 
@@ -272,8 +272,8 @@ func (t *tenure) conflicts(u *tenure) bool {
 	return t.ask().weight+u.ask().weight > min(t.ask().limit, u.ask().limit)
 }
 
-// leastTimes judges whether those before a lease were held for their least time, unless they were broken.
-func (j *judge) leastTimes(t *tenure, before []*tenure) {
+// minimumHolds judges whether those before a lease were held for their minimum hold, unless they were broken.
+func (j *judge) minimumHolds(t *tenure, before []*tenure) {
 	for _, m := range before {
 		least := m.lease.grant.lock.settings.minHold
 		held := now().sub(m.lease.grant.hold.since)

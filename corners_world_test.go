@@ -147,7 +147,7 @@ func (w *world) finish() {
 	if w.history.failed() {
 		return
 	}
-	time.Sleep(3 * w.plan.ttl) // locks that were left alone, or have a least time, become free
+	time.Sleep(3 * w.plan.ttl) // locks that were left alone, or have a minimum hold, become free
 	for i, c := range w.clients {
 		for _, lock := range slices.Sorted(maps.Keys(wards)) {
 			w.tryOut(fmt.Sprintf("client %d", i), c, lock)

@@ -2,7 +2,11 @@ package holdfast
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -57,7 +61,7 @@ func (h *hold) detach(ctx context.Context, g *grant) error {
 	left := false
 	defer func() {
 		if !left { // also when the driver panicked
-			h.lock.client.keeper.takeUp(&h.kept)
+			h.lock.client.keeper.takeUp(&h.tracked)
 		}
 	}()
 	if err := h.leaveAlone(ctx); err != nil {
@@ -65,7 +69,7 @@ func (h *hold) detach(ctx context.Context, g *grant) error {
 	}
 	leases, ended := g.end(ErrReleased)
 	left = ended
-	if !ended { // somebody else gives the claim back, or keeps it for its least time
+	if !ended { // somebody else gives the claim back, or keeps it for its minimum hold
 		return h.lock.failure("detach", errors.New("the lease ended meanwhile"))
 	}
 	return h.left(ctx, g, leases)
@@ -195,9 +199,68 @@ func (l *lock) resume(ctx context.Context, h handle, start time.Time) (*Lease, e
 	case err != nil:
 		return nil, l.unknown(ctx, err)
 	}
-	hold := l.unkept(h.ask(), st)
+	hold := l.emptyHold(h.ask(), st)
 	hold.resumed = true
-	hold.kept.init(hold, claim, st, sent)
-	c.keeper.add(&hold.kept)
+	hold.tracked.init(hold, claim, st, sent)
+	c.keeper.add(&hold.tracked)
 	return c.hand(ctx, hold.grant(l, int(h.Token&maxHandoff)), start)
+}
+
+// ErrInvalidHandle says that a text is not what [Lease.Detach] returned.
+var ErrInvalidHandle = errors.New("this is no handle of a lock")
+
+// A handle is what another process needs to go on with a lock that this one holds. It says nothing of the backend, so
+// it holds no password.
+type handle struct {
+	Name   []byte        `json:"name"` // any bytes
+	ID     string        `json:"claim"`
+	Token  uint64        `json:"token,string"` // of the lease: the driver's, and the count of local hand-offs
+	Weight int64         `json:"weight"`
+	Limit  int64         `json:"limit"`
+	TTL    time.Duration `json:"ttl"`
+}
+
+// handleForm is how the text of a handle begins. The number is the version of what follows.
+const handleForm = "hf1."
+
+func (h handle) String() string {
+	text, _ := json.Marshal(h) // of such fields it cannot fail
+	return handleForm + base64.RawURLEncoding.EncodeToString(text)
+}
+
+func parseHandle(s string) (h handle, err error) {
+	text, ok := strings.CutPrefix(s, handleForm)
+	if !ok {
+		return h, fmt.Errorf("%w: it should begin with %q; pass what Detach, or holdfast acquire, returned", ErrInvalidHandle, handleForm)
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil {
+		err = json.Unmarshal(raw, &h)
+	}
+	if err != nil || h.ID == "" || h.Token == 0 {
+		return h, fmt.Errorf("%w: it is damaged; pass all that Detach, or holdfast acquire, returned", ErrInvalidHandle)
+	}
+	return h, nil
+}
+
+// claim is the claim that the handle is of. It lives by its TTL alone, whoever renews it.
+func (h handle) claim() driver.Claim {
+	return driver.Claim{
+		Name: string(h.Name), ID: h.ID, Weight: h.Weight, Limit: h.Limit,
+		TTL: h.TTL, Queue: true, Token: h.Token >> tokenShift, Detached: true,
+	}
+}
+
+// ask is what the claim was made for, as far as the queue tells.
+func (h handle) ask() ask {
+	switch {
+	case h.Weight == 1 && h.Limit == driver.All:
+		return reader
+	case h.Weight == driver.All:
+		return writer
+	case h.Limit == 1:
+		return alone
+	default:
+		return ask{kind: "semaphore", mode: permits, weight: h.Weight, limit: h.Limit}
+	}
 }

@@ -12,7 +12,7 @@ import (
 // A hold is a granted claim of this client. It serves one grant after the other: several when the gate hands it from
 // goroutine to goroutine.
 type hold struct {
-	kept
+	tracked
 	lock    *lock
 	ask     ask
 	since   instant // when we knew of the grant
@@ -32,24 +32,24 @@ type hold struct {
 
 // hold makes a hold of a claim that was granted by the answer st to a request sent at this instant, and keeps it.
 func (l *lock) hold(a ask, claim driver.Claim, st driver.Status, sent instant) *hold {
-	h := l.unkept(a, st)
-	h.kept.init(h, claim, st, sent)
-	l.client.keeper.add(&h.kept)
+	h := l.emptyHold(a, st)
+	h.tracked.init(h, claim, st, sent)
+	l.client.keeper.add(&h.tracked)
 	return h
 }
 
-// unkept makes a hold without a claim.
-func (l *lock) unkept(a ask, st driver.Status) *hold {
+// emptyHold makes a hold without a claim.
+func (l *lock) emptyHold(a ask, st driver.Status) *hold {
 	return &hold{lock: l, ask: a, since: now(), contended: st.Contended, revoked: st.Revoked}
 }
 
 // promote makes a hold of a waiting claim that was granted. It is valid for as long as the waiting claim was: a grant
 // that was pushed says nothing about that, and need not.
-func (l *lock) promote(a ask, waited *kept, st driver.Status) *hold {
-	h := l.unkept(a, st)
-	h.owner, h.claim, h.index = h, waited.claim, notKept
+func (l *lock) promote(a ask, waited *tracked, st driver.Status) *hold {
+	h := l.emptyHold(a, st)
+	h.owner, h.claim, h.index = h, waited.claim, untracked
 	h.claim.Token = st.Token
-	l.client.keeper.succeed(&h.kept, waited)
+	l.client.keeper.succeed(&h.tracked, waited)
 	return h
 }
 
@@ -99,7 +99,7 @@ func (h *hold) loseUnder(token uint64, reason LostReason, err error) {
 
 // end makes the hold grant no more. It returns the grant it had, and false when it was over before.
 func (h *hold) end() (*grant, bool) {
-	h.lock.client.keeper.remove(&h.kept)
+	h.lock.client.keeper.remove(&h.tracked)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.over {
@@ -113,10 +113,10 @@ func (h *hold) end() (*grant, bool) {
 }
 
 // finish is what follows when the owner of a grant has released it: the hold goes to the next goroutine, stays taken
-// for the rest of its least time, or is given back. It returns what the backend says about the claim.
+// for the rest of its minimum hold, or is given back. It returns what the backend says about the claim.
 func (h *hold) finish(ctx context.Context, g *grant) error {
 	if left := h.leastTimeLeft(); left > 0 {
-		return h.linger(ctx, g, left)
+		return h.keepForMinimum(ctx, g, left)
 	}
 	if h.lock.client.gates.pass(h) {
 		return nil
@@ -190,7 +190,7 @@ func (h *hold) surrender() *ending {
 	if left := h.leastTimeLeft(); left > 0 {
 		c := h.lock.client
 		c.run(func() {
-			_, err := rescued(c, func() (struct{}, error) { return struct{}{}, h.linger(c.lifetime, g, left) })
+			_, err := rescued(c, func() (struct{}, error) { return struct{}{}, h.keepForMinimum(c.lifetime, g, left) })
 			e.tell(err)
 		})
 		return e
@@ -227,7 +227,7 @@ func (h *hold) returnUnused() {
 	h.giveBack(h.lock.client.lifetime, g)
 }
 
-// renewed, gone and expired are what the keeper tells; see keepable.
+// renewed, gone and expired are what the keeper tells; see claimOwner.
 func (h *hold) renewed(st driver.Status, sent instant) {
 	if !st.Granted {
 		h.loseUnder(st.Token, LostGone, errors.New("the backend has taken the grant back"))

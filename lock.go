@@ -70,8 +70,8 @@ func (l *lock) lease(ctx context.Context, a ask, wait bool, start time.Time) (*L
 	if err := l.check(ctx, a); err != nil {
 		return nil, err
 	}
-	if held := heldIn(ctx, l, a); held != nil {
-		if lease, err := l.again(ctx, held, a); lease != nil || err != nil {
+	if outer := heldThrough(ctx, l, a); outer != nil {
+		if lease, err := l.again(ctx, outer, a); lease != nil || err != nil {
 			return lease, err
 		}
 	}

@@ -4,9 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/url"
+	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // A Locker is a lock that LockAll can acquire: a *Mutex, an *RWMutex as its writer, or what [RWMutex.Reader] and
@@ -118,7 +123,7 @@ func (ps parts) order(ctx context.Context) ([]int, error) {
 				return nil, err
 			}
 		}
-		if mustHold && heldIn(ctx, &p.lock, p.ask) == nil {
+		if mustHold && heldThrough(ctx, &p.lock, p.ask) == nil {
 			return nil, p.failure("lock", ErrDeadlock, errInCircle)
 		}
 		mustHold = mustHold || p.isHeldIn(ctx)
@@ -202,4 +207,25 @@ func (p *part) notIn(ctx context.Context, got Leases) error {
 		}
 	}
 	return nil
+}
+
+// storeOf names the store that a URL leads to: in the same way in each process that has the same URL, whatever its
+// password, and in whatever order it names hosts and parameters. It is for comparing, and never shown.
+func storeOf(u *url.URL) string {
+	hosts := strings.Split(strings.ToLower(u.Host), ",")
+	slices.Sort(hosts)
+	named := url.URL{Scheme: u.Scheme, Opaque: u.Opaque, Host: strings.Join(hosts, ","), Path: u.Path, RawQuery: u.Query().Encode()}
+	if u.User != nil {
+		named.User = url.User(u.User.Username()) // it may choose the schema
+	}
+	return named.String()
+}
+
+// sameStore reports whether two clients are known to be of one store.
+func (c *Client) sameStore(other *Client) bool {
+	return c == other || c.store != "" && c.store == other.store || sameDriver(c.driver, other.driver)
+}
+
+func sameDriver(d, e driver.Driver) bool {
+	return reflect.ValueOf(d).Comparable() && reflect.ValueOf(e).Comparable() && d == e
 }

@@ -13,7 +13,7 @@ import (
 // A waiter follows a claim that is queued. What it knows comes from three sides: the driver pushes, the keeper's
 // renewals answer, and the next in line asks when the claim that blocks it expires.
 type waiter struct {
-	kept
+	tracked
 	lock *lock
 	ask  ask
 
@@ -29,8 +29,8 @@ type waiter struct {
 // wait makes a waiter of a claim that was answered with st, and keeps it alive.
 func (l *lock) wait(a ask, claim driver.Claim, st driver.Status, sent instant) *waiter {
 	w := &waiter{lock: l, ask: a, status: st, interrupt: func() {}}
-	w.kept.init(w, claim, st, sent)
-	l.client.keeper.add(&w.kept)
+	w.tracked.init(w, claim, st, sent)
+	l.client.keeper.add(&w.tracked)
 	return w
 }
 
@@ -38,7 +38,7 @@ func (l *lock) wait(a ask, claim driver.Claim, st driver.Status, sent instant) *
 func (w *waiter) await(ctx context.Context) (h *hold, err error) {
 	ctx, stop := w.lock.client.untilClosed(ctx)
 	defer stop()
-	defer w.lock.client.keeper.remove(&w.kept)
+	defer w.lock.client.keeper.remove(&w.tracked)
 	defer func() {
 		if h == nil && err == nil { // the driver panicked
 			w.abandon(nil)
@@ -55,7 +55,7 @@ func (w *waiter) await(ctx context.Context) (h *hold, err error) {
 		case doubt:
 			err = w.again(ctx)
 		case st.Granted:
-			return w.lock.promote(w.ask, &w.kept, st), nil
+			return w.lock.promote(w.ask, &w.tracked, st), nil
 		default:
 			err = w.pause(ctx, st, &pace)
 		}
@@ -116,7 +116,7 @@ func (w *waiter) again(ctx context.Context) error {
 	r := w.lock.requestOften(ctx, w.known(), w.lock.settings.patienceFor(w.claim.Queue), w.answeredAt())
 	switch {
 	case r.err == nil:
-		w.lock.client.keeper.keep(&w.kept, r.sent, r.TTL)
+		w.lock.client.keeper.keep(&w.tracked, r.sent, r.TTL)
 		w.take(r.Status, trustedUntil(r.sent, r.TTL) <= now())
 		return nil
 	case isGone(r.err):
@@ -200,7 +200,7 @@ func (w *waiter) wake(change func()) {
 	w.interrupt()
 }
 
-// renewed, gone and expired are what the keeper tells; see keepable. A renewal that brings nothing new wakes nobody.
+// renewed, gone and expired are what the keeper tells; see claimOwner. A renewal that brings nothing new wakes nobody.
 func (w *waiter) renewed(st driver.Status, _ instant) {
 	if st.Granted || st.Retry > 0 {
 		w.wake(func() { w.note(st) })

@@ -8,9 +8,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// linger keeps a lock taken that its owner has released before its least time was over. Where the backend can, the
+// keepForMinimum keeps a lock taken that its owner has released before its minimum hold was over. Where the backend can, the
 // claim gets the rest as its TTL and is left alone, so that this process may end; elsewhere it is kept alive until then.
-func (h *hold) linger(ctx context.Context, g *grant, left time.Duration) error {
+func (h *hold) keepForMinimum(ctx context.Context, g *grant, left time.Duration) error {
 	ctx, cancel := h.untilGivenBack(ctx)
 	defer cancel()
 	if !h.lock.client.canDetach(left) {
@@ -26,8 +26,8 @@ func (h *hold) linger(ctx context.Context, g *grant, left time.Duration) error {
 		return nil
 	case isGone(err) && !unanswered:
 		return g.lost(LostGone, nil)
-	default: // a claim that is gone now may have been left alone for its least time, and have ended after that
-		return h.lock.failure("release", ErrUnknown, err, errors.New("it was held until now, and may be free before its least time is over"))
+	default: // a claim that is gone now may have been left alone for its minimum hold, and have ended after that
+		return h.lock.failure("release", ErrUnknown, err, errors.New("it was held until now, and may be free before its minimum hold is over"))
 	}
 }
 
@@ -53,7 +53,7 @@ func (h *hold) leaveUntil(ctx context.Context, end instant) (unanswered bool, er
 // settle ends the renewals of the claim, once none is under way: one that arrived after what comes next would undo that.
 // The keeper goes on looking after the deadline. It is false when ctx or the hold ended before.
 func (h *hold) settle(ctx context.Context) bool {
-	for pace := newPace(); !h.lock.client.keeper.leaveAlone(&h.kept); {
+	for pace := newPace(); !h.lock.client.keeper.leaveAlone(&h.tracked); {
 		if !h.alive() || !h.valid() || pace.Pause(ctx) != nil {
 			return false
 		}
@@ -81,7 +81,7 @@ func (h *hold) stayIfOurs(ctx context.Context, g *grant, left time.Duration) err
 		return g.lost(LostGone, nil)
 	}
 	if err != nil {
-		return h.lock.failure("release", ErrUnknown, err, errors.New("it is kept for the rest of its least time"))
+		return h.lock.failure("release", ErrUnknown, err, errors.New("it is kept for the rest of its minimum hold"))
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (h *hold) stayUnsettled(g *grant, left time.Duration) error {
 		return g.lost(LostGone, nil)
 	}
 	h.stay(left)
-	return h.lock.failure("release", ErrUnknown, errors.New("the backend does not answer; it is kept for the rest of its least time"))
+	return h.lock.failure("release", ErrUnknown, errors.New("the backend does not answer; it is kept for the rest of its minimum hold"))
 }
 
 // stay keeps the claim alive for so long, then gives it back. Close waits for it.

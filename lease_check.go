@@ -19,10 +19,10 @@ func (l *Lease) Check(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return h.lock.unserved(ctx, "check", ctx.Err())
 	}
-	if !h.lock.client.keeper.visit(&h.kept) {
+	if !h.lock.client.keeper.confirm(&h.tracked) {
 		return cmp.Or(l.Err(), h.lock.failure("check", errors.New("the lease is about to be detached")))
 	}
-	if err := h.visit(ctx); err != nil {
+	if err := h.confirm(ctx); err != nil {
 		return err
 	}
 	return l.Err()
@@ -35,13 +35,13 @@ type question struct {
 	caught *crash // a panic, to go on with
 }
 
-// visit asks one that the keeper has counted. The error is about anything but the end of the claim.
-func (h *hold) visit(ctx context.Context) error {
+// confirm asks one that the keeper has counted. The error is about anything but the end of the claim.
+func (h *hold) confirm(ctx context.Context) error {
 	answer, left := make(chan question), make(chan struct{})
 	defer close(left)
 	go func() {
 		defer close(answer) // also when the driver ends the goroutine
-		q := h.visitOnce(ctx)
+		q := h.askOnce(ctx)
 		select {
 		case answer <- q:
 		case <-left:
@@ -64,15 +64,15 @@ func (h *hold) visit(ctx context.Context) error {
 	}
 }
 
-// visitOnce asks, and passes on what the backend says.
-func (h *hold) visitOnce(ctx context.Context) (q question) {
+// askOnce asks, and passes on what the backend says.
+func (h *hold) askOnce(ctx context.Context) (q question) {
 	asking, stop := h.lock.client.outlasting(ctx, attemptLimit(h.grantedTTL()))
 	defer stop()
 	sent := now()
 	var st driver.Status
 	err := errPanicked
 	q.caught = catch(func() {
-		defer func() { h.lock.client.keeper.visited(&h.kept, sent, st, err) }()
+		defer func() { h.lock.client.keeper.confirmed(&h.tracked, sent, st, err) }()
 		st, err = h.lock.client.driver.Request(asking, h.renewal())
 	})
 	switch {

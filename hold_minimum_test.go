@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
-// A release before the least time is over tells the truth like any other, whether the backend leaves claims alone or not,
+// A release before the minimum hold is over tells the truth like any other, whether the backend leaves claims alone or not,
 // and also when a renewal is under way that will tell of the loss.
 func TestLossBeforeTheLeastTime(t *testing.T) {
 	for name, detach := range map[string]bool{"left alone": true, "kept": false} {
@@ -40,7 +40,7 @@ func TestLossBeforeTheLeastTime(t *testing.T) {
 	}
 }
 
-// Close gives no lock back whose least time is not over, whether the backend leaves claims alone or not.
+// Close gives no lock back whose minimum hold is not over, whether the backend leaves claims alone or not.
 func TestCloseBeforeTheLeastTime(t *testing.T) {
 	for name, detach := range map[string]bool{"left alone": true, "kept": false} {
 		t.Run(name, func(t *testing.T) {
@@ -61,8 +61,8 @@ func TestCloseBeforeTheLeastTime(t *testing.T) {
 	}
 }
 
-// A release that is applied, and whose answer comes after the least time, is no loss: the lock was held until it was
-// released, and then for its least time.
+// A release that is applied, and whose answer comes after the minimum hold, is no loss: the lock was held until it was
+// released, and then for its minimum hold.
 func TestLeastTimeWhoseAnswerIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, a, b := twoClients(t)

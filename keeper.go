@@ -12,58 +12,58 @@ import (
 	"github.com/holdfast-go/holdfast/internal/boottime"
 )
 
-// A kept is a claim, waiting or granted, that the keeper keeps alive, or at least looks after: whose deadline it sees.
-type kept struct {
-	owner keepable
+// tracked is a claim, waiting or granted, that the keeper keeps alive, or at least looks after: whose deadline it sees.
+type tracked struct {
+	owner claimOwner
 	claim driver.Claim // with its token, once it has one
 	ttl   atomic.Int64 // what the backend granted last
 	until atomic.Int64 // the instant of the deadline
 	alone atomic.Bool  // a request to leave it alone was sent, so it is renewed as one that is: see driver.Claim
 
 	// Guarded by the keeper's lock.
-	due     instant // when the keeper has to do something about it: renew it, or call it expired
-	asking  bool    // a renewal is under way
-	visits  int     // so many requests of others for it are under way
-	hurried bool    // somebody wants to know more than the renewal under way can tell
-	unasked bool    // it is not renewed: what its owner sends now must be the last that arrives
-	index   int     // in the heap; notKept when not there
-	err     error   // why the last renewal failed
+	due      instant // when the keeper has to do something about it: renew it, or call it expired
+	asking   bool    // a renewal is under way
+	confirms int     // so many requests of others for it are under way
+	hurried  bool    // somebody wants to know more than the renewal under way can tell
+	unasked  bool    // it is not renewed: what its owner sends now must be the last that arrives
+	index    int     // in the heap; untracked when not there
+	err      error   // why the last renewal failed
 }
 
-// keepable is who learns what became of a claim. The methods are called by one goroutine after the other, without the
+// claimOwner is who learns what became of a claim. The methods are called by one goroutine after the other, without the
 // keeper's lock, and must not block or call what others wrote: the deadlines of all other claims wait for them.
-type keepable interface {
+type claimOwner interface {
 	renewed(st driver.Status, sent instant) // a renewal that was sent then was answered
 	gone(error)                             // the backend no longer has the claim; the keeper has let go of it
 	expired(error)                          // the deadline passed, after this error if any; the keeper has let go of it
 }
 
-const notKept = -1
+const untracked = -1
 
-func (c *kept) init(owner keepable, claim driver.Claim, st driver.Status, sent instant) {
-	c.owner, c.claim, c.index = owner, claim, notKept
+func (c *tracked) init(owner claimOwner, claim driver.Claim, st driver.Status, sent instant) {
+	c.owner, c.claim, c.index = owner, claim, untracked
 	c.claim.Token = st.Token
 	c.extend(sent, st.TTL)
 }
 
 // validUntil is the instant up to which the claim is known to be alive.
-func (c *kept) validUntil() instant { return instant(c.until.Load()) }
+func (c *tracked) validUntil() instant { return instant(c.until.Load()) }
 
 // extend notes that a request sent at this instant was answered with this TTL.
-func (c *kept) extend(sent instant, ttl time.Duration) {
+func (c *tracked) extend(sent instant, ttl time.Duration) {
 	c.ttl.Store(int64(ttl))
 	c.until.Store(max(c.until.Load(), int64(trustedUntil(sent, ttl))))
 	c.due = sent.add(ttl / renewAfter)
 }
 
 // renewal is the claim as it is requested from now on.
-func (c *kept) renewal() driver.Claim {
+func (c *tracked) renewal() driver.Claim {
 	claim := c.claim
 	claim.Detached = claim.Detached || c.alone.Load()
 	return claim
 }
 
-func (c *kept) grantedTTL() time.Duration { return time.Duration(c.ttl.Load()) }
+func (c *tracked) grantedTTL() time.Duration { return time.Duration(c.ttl.Load()) }
 
 // A keeper renews all claims of a client, in batches, and notices when one could not be renewed in time. One goroutine
 // looks after the time while there is anything to keep; a few more do the asking. The former waits for nothing but its
@@ -76,7 +76,7 @@ type keeper struct {
 	claims  dueHeap
 	alarm   boottime.Alarm // of run; nil while that does not run
 	next    instant        // when run looks again
-	batches [][]*kept      // due, and not yet taken by a worker
+	batches [][]*tracked   // due, and not yet taken by a worker
 	workers int
 	failed  uint64 // renewals that were not answered
 }
@@ -91,7 +91,7 @@ const (
 func newKeeper(c *Client) *keeper { return &keeper{client: c} }
 
 // add begins to keep a claim alive.
-func (k *keeper) add(c *kept) {
+func (k *keeper) add(c *tracked) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	heap.Push(&k.claims, c)
@@ -99,14 +99,14 @@ func (k *keeper) add(c *kept) {
 }
 
 // remove ends it. An answer that is still to come is ignored.
-func (k *keeper) remove(c *kept) {
+func (k *keeper) remove(c *tracked) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.drop(c)
 }
 
-func (k *keeper) drop(c *kept) bool {
-	if c.index == notKept {
+func (k *keeper) drop(c *tracked) bool {
+	if c.index == untracked {
 		return false
 	}
 	heap.Remove(&k.claims, c.index)
@@ -115,10 +115,10 @@ func (k *keeper) drop(c *kept) bool {
 
 // leaveAlone ends the renewals of a claim, and looks after its deadline alone. It is false while a request is under way
 // that could arrive after whatever comes next.
-func (k *keeper) leaveAlone(c *kept) bool {
+func (k *keeper) leaveAlone(c *tracked) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if c.index == notKept || c.asking || c.visits > 0 {
+	if c.index == untracked || c.asking || c.confirms > 0 {
 		return false
 	}
 	c.unasked = true
@@ -127,43 +127,43 @@ func (k *keeper) leaveAlone(c *kept) bool {
 }
 
 // takeUp renews a claim again that was left alone.
-func (k *keeper) takeUp(c *kept) {
+func (k *keeper) takeUp(c *tracked) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	c.unasked = false
-	if c.index != notKept {
+	if c.index != untracked {
 		k.schedule(c, now())
 	}
 }
 
-// visit counts a request for the claim that is not the keeper's. It is false when none may be sent.
-func (k *keeper) visit(c *kept) bool {
+// confirm counts a request for the claim that is not the keeper's. It is false when none may be sent.
+func (k *keeper) confirm(c *tracked) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if c.index == notKept || c.unasked {
+	if c.index == untracked || c.unasked {
 		return false
 	}
-	c.visits++
+	c.confirms++
 	return true
 }
 
-// visited notes the answer to such a request.
-func (k *keeper) visited(c *kept, sent instant, st driver.Status, err error) {
+// confirmed notes the answer to such a request.
+func (k *keeper) confirmed(c *tracked, sent instant, st driver.Status, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	c.visits--
-	if err == nil && c.index != notKept {
+	c.confirms--
+	if err == nil && c.index != untracked {
 		c.extend(sent, st.TTL)
 		k.schedule(c, c.nextDue())
 	}
 }
 
 // keep notes the answer to a request of the claim's owner, and begins to keep the claim again if its deadline had passed.
-func (k *keeper) keep(c *kept, sent instant, ttl time.Duration) {
+func (k *keeper) keep(c *tracked, sent instant, ttl time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	c.extend(sent, ttl)
-	if c.index == notKept {
+	if c.index == untracked {
 		heap.Push(&k.claims, c)
 	}
 	k.schedule(c, c.nextDue())
@@ -171,7 +171,7 @@ func (k *keeper) keep(c *kept, sent instant, ttl time.Duration) {
 
 // succeed keeps heir in place of a claim that waited: it is alive for as long. Where a renewal of that one is under way,
 // whose answer nobody will look at any more, the heir's is due at once.
-func (k *keeper) succeed(heir, waited *kept) {
+func (k *keeper) succeed(heir, waited *tracked) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	due := waited.due
@@ -185,7 +185,7 @@ func (k *keeper) succeed(heir, waited *kept) {
 }
 
 // nextDue is when to look at a claim that was just extended.
-func (c *kept) nextDue() instant {
+func (c *tracked) nextDue() instant {
 	if c.asking || c.unasked {
 		return c.validUntil()
 	}
@@ -194,11 +194,11 @@ func (c *kept) nextDue() instant {
 
 // hurry renews a claim now, or once more when a renewal is under way: that one may have been answered before whatever
 // there is to learn.
-func (k *keeper) hurry(c *kept) {
+func (k *keeper) hurry(c *tracked) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	switch {
-	case c.index == notKept, c.unasked:
+	case c.index == untracked, c.unasked:
 	case c.asking:
 		c.hurried = true
 	default:
@@ -232,7 +232,7 @@ func (k *keeper) stop() {
 }
 
 // schedule sets when to do something about a claim. k.mu is held.
-func (k *keeper) schedule(c *kept, due instant) {
+func (k *keeper) schedule(c *tracked, due instant) {
 	c.due = due
 	heap.Fix(&k.claims, c.index)
 	k.look(due)
@@ -266,7 +266,7 @@ func (k *keeper) run(alarm boottime.Alarm) {
 
 // An expiry is a claim whose deadline has passed, and why its last renewal failed, if it did.
 type expiry struct {
-	claim *kept
+	claim *tracked
 	err   error
 }
 
@@ -276,7 +276,7 @@ func (k *keeper) collect() (over []expiry, more bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	t := now()
-	var batch []*kept
+	var batch []*tracked
 	for len(k.claims) > 0 && k.claims[0].isDue(t) {
 		c := k.claims[0]
 		if c.validUntil() <= t {
@@ -294,7 +294,7 @@ func (k *keeper) collect() (over []expiry, more bool) {
 }
 
 // isDue reports whether a claim has to be renewed about now, or its deadline has passed.
-func (c *kept) isDue(t instant) bool {
+func (c *tracked) isDue(t instant) bool {
 	return c.validUntil() <= t || !c.asking && !c.unasked && c.due <= t.add(batchWindow)
 }
 
@@ -310,7 +310,7 @@ func (k *keeper) sleep(t instant) bool {
 }
 
 // dispatch gives what is due to the workers. k.mu is held.
-func (k *keeper) dispatch(due []*kept) {
+func (k *keeper) dispatch(due []*tracked) {
 	for len(due) > 0 {
 		n := min(batchSize, len(due))
 		k.batches = append(k.batches, due[:n])
@@ -329,7 +329,7 @@ func (k *keeper) work() {
 	}
 }
 
-func (k *keeper) take() (batch []*kept) {
+func (k *keeper) take() (batch []*tracked) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.batches) == 0 {
@@ -341,7 +341,7 @@ func (k *keeper) take() (batch []*kept) {
 }
 
 // renew sends one batch, and tells each claim's owner what came of it.
-func (k *keeper) renew(batch []*kept) {
+func (k *keeper) renew(batch []*tracked) {
 	claims, limit := make([]driver.Claim, len(batch)), attemptLimit(batch[0].claim.TTL)
 	for i, c := range batch {
 		claims[i] = c.renewal()
@@ -364,7 +364,7 @@ func (k *keeper) renew(batch []*kept) {
 }
 
 // settle notes the answer for one claim.
-func (k *keeper) settle(c *kept, sent instant, r driver.Result) {
+func (k *keeper) settle(c *tracked, sent instant, r driver.Result) {
 	if !k.note(c, sent, r) {
 		return
 	}
@@ -381,11 +381,11 @@ func (k *keeper) settle(c *kept, sent instant, r driver.Result) {
 
 // note does so under the lock; it is false when the claim is no longer kept. A failed renewal changes nothing until the
 // deadline but the time of the next.
-func (k *keeper) note(c *kept, sent instant, r driver.Result) bool {
+func (k *keeper) note(c *tracked, sent instant, r driver.Result) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	c.asking = false // also of one that is not kept: it may be once more
-	if c.index == notKept {
+	if c.index == untracked {
 		return false
 	}
 	c.err = r.Err
@@ -406,7 +406,7 @@ func (k *keeper) note(c *kept, sent instant, r driver.Result) bool {
 }
 
 // A dueHeap has the claim that is due first on top.
-type dueHeap []*kept
+type dueHeap []*tracked
 
 func (h dueHeap) Len() int           { return len(h) }
 func (h dueHeap) Less(i, j int) bool { return h[i].due < h[j].due }
@@ -417,7 +417,7 @@ func (h dueHeap) Swap(i, j int) {
 }
 
 func (h *dueHeap) Push(x any) {
-	c := x.(*kept)
+	c := x.(*tracked)
 	c.index = len(*h)
 	*h = append(*h, c)
 }
@@ -427,6 +427,6 @@ func (h *dueHeap) Pop() any {
 	c := old[len(old)-1]
 	old[len(old)-1] = nil
 	*h = old[:len(old)-1]
-	c.index = notKept
+	c.index = untracked
 	return c
 }

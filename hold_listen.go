@@ -36,7 +36,7 @@ func (h *hold) wait(ctx context.Context, w driver.Waiter) {
 			h.gone(err)
 		case err != nil:
 		case st == driver.Status{}:
-			h.lock.client.keeper.hurry(&h.kept)
+			h.lock.client.keeper.hurry(&h.tracked)
 		default:
 			h.renewed(st, never)
 		}
@@ -98,7 +98,7 @@ func (h *hold) listen(ctx context.Context, l driver.Listener) (done bool) {
 	ctx, cancel := context.WithTimeout(ctx, attemptLimit(h.grantedTTL()))
 	defer cancel()
 	stop, err := rescued(c, func() (func(), error) {
-		return l.Listen(ctx, h.claim, func() { c.keeper.hurry(&h.kept) })
+		return l.Listen(ctx, h.claim, func() { c.keeper.hurry(&h.tracked) })
 	})
 	if err != nil {
 		return false

@@ -47,7 +47,7 @@ func (g *gate) serveNext() {
 	t, most := &g.turns, g.key.handoff
 	if t.left(g.passes, most) <= most/askEarly && t.asked <= t.cleared {
 		t.asked, t.at = g.passes, now()
-		g.lock.client.keeper.hurry(&g.hold.kept)
+		g.lock.client.keeper.hurry(&g.hold.tracked)
 	}
 	g.serve()
 }

@@ -9,18 +9,18 @@ import (
 // Go has no thread identity, so the context says who holds what: the context of a lease carries the lease, and those
 // that its acquiring context carried.
 
-type heldKey struct{}
+type carriedKey struct{}
 
-// A held is a lease that a context carries, in front of those it carried before.
-type held struct {
+// carried is a lease that a context carries, in front of those it carried before.
+type carried struct {
 	lease *Lease
-	outer *held
+	outer *carried
 }
 
 // carry returns a context that also carries the lease.
 func carry(ctx context.Context, l *Lease) context.Context {
-	outer, _ := ctx.Value(heldKey{}).(*held)
-	return context.WithValue(ctx, heldKey{}, &held{lease: l, outer: outer})
+	outer, _ := ctx.Value(carriedKey{}).(*carried)
+	return context.WithValue(ctx, carriedKey{}, &carried{lease: l, outer: outer})
 }
 
 // LeaseFrom returns the lease that a context carries: in Do that of the lock that was acquired last, elsewhere that whose
@@ -36,12 +36,12 @@ func LeaseFrom(ctx context.Context) (l *Lease, ok bool) {
 // wait for it as everybody does. All else is as in ctx: it still ends with ctx, and so with the lease that ctx ends with.
 // Whoever waits under it for a lock that the waiting goroutine itself holds, waits for ever.
 func WithoutLease(ctx context.Context) context.Context {
-	return context.WithValue(ctx, heldKey{}, (*held)(nil))
+	return context.WithValue(ctx, carriedKey{}, (*carried)(nil))
 }
 
-// heldIn returns the lease on this lock that ctx carries and that matters to the ask: the last one that is not over.
+// heldThrough returns the lease on this lock that ctx carries and that matters to the ask: the last one that is not over.
 // Semaphores are exempt, since several claims of one owner on them are their use.
-func heldIn(ctx context.Context, l *lock, a ask) *Lease {
+func heldThrough(ctx context.Context, l *lock, a ask) *Lease {
 	if a.mode == permits {
 		return nil
 	}
@@ -57,7 +57,7 @@ func heldIn(ctx context.Context, l *lock, a ask) *Lease {
 // leasesIn yields the leases that ctx carries, the last one first, those that are over, too.
 func leasesIn(ctx context.Context) iter.Seq[*Lease] {
 	return func(yield func(*Lease) bool) {
-		h, _ := ctx.Value(heldKey{}).(*held)
+		h, _ := ctx.Value(carriedKey{}).(*carried)
 		for ; h != nil && yield(h.lease); h = h.outer {
 		}
 	}
@@ -65,14 +65,14 @@ func leasesIn(ctx context.Context) iter.Seq[*Lease] {
 
 // again counts one more acquisition of what the context holds, or explains why it would wait for itself. It returns
 // neither when that was given back meanwhile.
-func (l *lock) again(ctx context.Context, held *Lease, a ask) (*Lease, error) {
+func (l *lock) again(ctx context.Context, outer *Lease, a ask) (*Lease, error) {
 	switch {
-	case held.grant.ask.mode == shared && a.mode == exclusive:
+	case outer.grant.ask.mode == shared && a.mode == exclusive:
 		return nil, l.failure("lock", ErrDeadlock, errors.New("a reader cannot become the writer; release first"))
 	case !l.settings.reentrant:
 		return nil, l.failure("lock", ErrDeadlock, errors.New("use WithReentrant to count instead, or a context without the lease"))
 	default:
-		return l.inner(ctx, held, a)
+		return l.inner(ctx, outer, a)
 	}
 }
 

@@ -1,0 +1,174 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// An Entry is a claim in a queue, as others see it. Its Token is the first that a lease on the claim can have: local
+// hand-offs count up from it.
+type Entry = driver.Entry
+
+// Queue returns who holds a lock and who waits for it, oldest first. ErrInvalidName says that no lock on this backend can
+// have this name.
+func (c *Client) Queue(ctx context.Context, name string) ([]Entry, error) {
+	l := c.lock(name, nil)
+	if err := c.closed(); err != nil {
+		return nil, l.failure("queue of", err)
+	}
+	if err := c.checkName(name); err != nil {
+		return nil, l.failure("queue of", err)
+	}
+	queue, err := c.driver.Queue(ctx, name)
+	if err != nil {
+		return nil, l.unserved(ctx, "queue of", err)
+	}
+	for i := range queue {
+		queue[i].Token <<= tokenShift
+	}
+	return queue, nil
+}
+
+// Names yields the names of the locks that start with prefix and are held or waited for, in no particular order. After
+// an error it yields no more.
+func (c *Client) Names(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	if err := c.closed(); err != nil {
+		return func(yield func(string, error) bool) { yield("", c.failure("names on", err)) }
+	}
+	return driver.List(ctx, c.driver, prefix)
+}
+
+// Break takes a claim away by force, waiting or held; [Client.Queue] tells its ID. Its holder learns ErrLost: at once
+// when it listens, otherwise with the next renewal. Until then two may believe to hold the lock, and the token protects.
+// Who waits learns ErrBroken and leaves, with all goroutines of its client that waited together.
+func (c *Client) Break(ctx context.Context, name, claimID string) error {
+	if err := c.closed(); err != nil {
+		l := c.lock(name, nil)
+		return l.failure("break", err)
+	}
+	if err := driver.Break(ctx, c.driver, name, claimID); err != nil {
+		l := c.lock(name, nil)
+		return l.unserved(ctx, "break", err)
+	}
+	return nil
+}
+
+// checkName reports why a lock on this backend cannot have a name.
+func (c *Client) checkName(name string) error {
+	t := c.traits
+	err := driver.Validate(driver.Claim{Name: name, ID: "any", Weight: 1, Limit: 1, TTL: max(t.MinTTL, 1)}, t)
+	if errors.Is(err, ErrInvalidName) {
+		return err
+	}
+	return nil // all else is not about the name
+}
+
+// A Finding is one fact about how a server is set up, with what to do about it. Its Level is driver.Fine, driver.Warning
+// when a promise is weaker than it could be, or driver.Unsafe when locks may be lost or held twice.
+type Finding = driver.Finding
+
+// Check examines whether the backend is set up so that it keeps the promises of locks, for a program to do at its start
+// or in its health check. It takes no lock. The findings are to be read beside an error, too, which says that more could not
+// be examined; one that matches [errors.ErrUnsupported], that there is nothing to examine on this backend.
+func (c *Client) Check(ctx context.Context) ([]Finding, error) {
+	if err := c.closed(); err != nil {
+		return nil, c.failure("check", err)
+	}
+	findings, err := driver.Check(ctx, c.driver)
+	if err != nil {
+		err = c.failure("check", err)
+	}
+	return findings, err
+}
+
+// failure is the error of an operation on the backend as a whole. It names the backend.
+func (c *Client) failure(op string, err error) error {
+	return fmt.Errorf("%s %s: %w", op, c.label, err)
+}
+
+// Revoke asks the holders of a lock to let go: their leases' Revoked channels close. They decide. A lock that nobody
+// holds is not an error.
+func (c *Client) Revoke(ctx context.Context, name string) error {
+	l := c.lock(name, nil)
+	queue, err := c.Queue(ctx, name)
+	if err != nil {
+		return err
+	}
+	for _, e := range queue {
+		if !e.Granted {
+			break
+		}
+		if err := driver.Revoke(ctx, c.driver, name, e.ID); err != nil && !isGone(err) {
+			return l.unserved(ctx, "revoke", err)
+		}
+	}
+	return nil
+}
+
+// Revoked returns a channel that is closed when somebody asks the holder to let go: see [Client.Revoke]. The lease
+// stays valid; a holder that can, finishes and releases it.
+func (l *Lease) Revoked() <-chan struct{} {
+	h := l.grant.hold
+	h.watch()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.asked == nil {
+		h.asked = make(chan struct{})
+		if h.revoked {
+			close(h.asked)
+		}
+	}
+	return h.asked
+}
+
+// note takes what the backend says about a hold beside that it is held.
+func (h *hold) note(st driver.Status) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.contended = st.Contended
+	if st.Revoked && !h.revoked {
+		h.revoked = true
+		if h.asked != nil {
+			close(h.asked)
+		}
+	}
+}
+
+// A Leftover is something that Reap has removed: its Kind, such as "last token", and the Name of the lock it belonged to,
+// empty when it belonged to none.
+type Leftover = driver.Leftover
+
+// Ages of what is removed. What is younger than the least may belong to a request that is under way; the usual one leaves
+// a clock that is set back by a day without effect on tokens.
+const (
+	leastReapAge = time.Minute
+	usualReapAge = 24 * time.Hour
+)
+
+// Reap removes what locks of the past have left behind and nobody has used for a day: see [Client.ReapOlderThan].
+func (c *Client) Reap(ctx context.Context) ([]Leftover, error) {
+	return c.ReapOlderThan(ctx, usualReapAge)
+}
+
+// ReapOlderThan removes what nobody has used for this long, a minute or more: tokens of locks that are not used any more,
+// claims of clients that died. It returns what was removed, beside an error, too. It never touches a lock that is held or
+// waited for, and tokens go on to grow while no clock goes back by more than age. Backends remove most by themselves, and
+// some leave nothing behind, so nobody has to call this.
+func (c *Client) ReapOlderThan(ctx context.Context, age time.Duration) ([]Leftover, error) {
+	if err := c.closed(); err != nil {
+		return nil, c.failure("reap", err)
+	}
+	if age < leastReapAge {
+		return nil, c.failure("reap", fmt.Errorf("older than %v is too young; it must be %v or more, so that nothing of a request under way is removed", age, leastReapAge))
+	}
+	removed, err := driver.Reap(ctx, c.driver, age)
+	if err != nil {
+		err = c.failure("reap", err)
+	}
+	return removed, err
+}
