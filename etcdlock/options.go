@@ -8,9 +8,9 @@ import (
 // DefaultPrefix is what all keys begin with unless told otherwise.
 const DefaultPrefix = "/holdfast"
 
-// Options are settings of a driver. The zero value is right for most.
+// Options are settings of a driver. The zero value is right for most programs.
 type Options struct {
-	// Prefix is what all keys begin with. Empty: [DefaultPrefix] in the native layout, nothing in the other.
+	// Prefix is what all keys begin with. Empty: [DefaultPrefix] in the native layout, no prefix in the other.
 	Prefix string
 
 	// Layout says how keys are named. Empty: [Native]. All clients of a lock must use the same.

@@ -11,9 +11,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Release takes a claim out of the queue, as [driver.Driver] says, in one transaction that also notes the end. So
-// whoever asks, however late and on whatever connection, gets the right answer; but a store that is full takes no
-// note.
+// Release takes a claim out of the queue, as [driver.Driver] says, in one transaction that also leaves a
+// tombstone. So whoever asks gets the right answer, however late and on whatever connection. Only a store that is
+// full takes no tombstone.
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	if err := d.open(ctx); err != nil {
 		return err

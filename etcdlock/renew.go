@@ -13,8 +13,8 @@ import (
 )
 
 // Renew renews claims, as [driver.Renewer] says: one keep-alive for each of their leases, and, in as few
-// transactions as etcd allows, a look at each claim. Of one that waits, Contended and Retry are as they were at
-// the last look that found more than that it waits still.
+// transactions as etcd allows, a look at each claim. Of a claim that still waits for the same, Contended and Retry
+// are as they were at the last look that read the whole queue.
 func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
 	if err := d.open(ctx); err != nil {
 		return nil, err

@@ -13,16 +13,17 @@ import (
 	"google.golang.org/grpc"
 )
 
-// TLS says how to speak TLS, by files in PEM. The zero value trusts the system's authorities and has no certificate.
+// TLS names files in PEM for connections by TLS. The zero value trusts the system's authorities and has no
+// certificate.
 type TLS struct {
 	CA         string // certificates of authorities to trust instead of the system's
 	Cert, Key  string // the client's certificate and key
 	ServerName string // the name that the servers' certificates are for; empty: the host of their address
 }
 
-// Apply lets the clients of a configuration speak TLS so. The client's certificate and key are read now, and anew
-// for each connection, so whoever renews them has to tell nobody; the authorities are read now. An error about a
-// certificate names its file.
+// Apply makes the clients of a configuration speak TLS like this. The client's certificate and key are read now,
+// and again for each connection, so they can be renewed while programs run. The authorities are read once, now. An
+// error about a certificate names its file.
 func (t TLS) Apply(config *clientv3.Config) error {
 	config.TLS = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
 	if t.ServerName != "" { // else every connection asks for the host of its address

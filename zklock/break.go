@@ -6,7 +6,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Break takes a claim away by force, as [driver.Breaker] says. A peer may not notice until it has finished.
+// Break takes a claim away by force, as [driver.Breaker] says. A holder that is another kind of client may not
+// notice before it has finished.
 func (d *Driver) Break(ctx context.Context, name, id string) error {
 	if err := d.open(ctx, name); err != nil {
 		return err

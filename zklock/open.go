@@ -30,13 +30,13 @@ const (
 //
 //	prefix  the node below the chroot under which everything is kept; default /holdfast, in other layouts the chroot
 //	layout  "holdfast", the default, "curator" or "kazoo" to lock together with such clients
-//	tls     true for connections that are encrypted; the port is 2281 then unless given. Certificates of servers are
-//	        verified, by the system's authorities unless ca names others, and must be for the host in the URL
+//	tls     true for encrypted connections, by default to port 2281. Certificates of servers are verified, by the
+//	        system's authorities unless ca names others, and must be for the host in the URL
 //	ca      a file with authorities, in PEM
 //	cert    a file with this client's certificate, in PEM; with key, a file with its key
 //	servername  what certificates of servers must be for, instead of the host in the URL
-//	sessionbytes  how many bytes the nodes of one session may come to; see [Options]; default 524288
-//	sasl    true to tell the user by SASL with DIGEST-MD5, instead of ZooKeeper's digest scheme
+//	sessionbytes  how many bytes the names of all nodes of one session may have; see [Options]; default 524288
+//	sasl    true to identify the user by SASL with DIGEST-MD5, instead of ZooKeeper's digest scheme
 //	acl     "creator", the default where a user is given: nodes are for this user alone; or "open": for everybody
 func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 	opts, err := settings(u)

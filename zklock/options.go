@@ -11,11 +11,11 @@ import (
 // DefaultPrefix is the node below which everything is kept unless told otherwise.
 const DefaultPrefix = "/holdfast"
 
-// Options are settings of a driver. The zero value is right for most.
+// Options are settings of a driver. The zero value is right for most programs.
 type Options struct {
-	// Chroot is the node that stands for the root, as in ZooKeeper's connection strings. Empty: the root itself.
-	// One that is not there is made, for everybody and to stay, unless the ACL is not for everybody: then it is
-	// refused, as others could not use what is made.
+	// Chroot is the node that stands for the root, as in ZooKeeper's connection strings. Empty: the root itself. A
+	// chroot that is not there is made, to stay and open to everybody. Where the ACL is not open to everybody, it
+	// is refused instead, because others could not use what is made.
 	Chroot string
 
 	// Prefix is the node, below the chroot, under which everything is kept. Empty: [DefaultPrefix] in the native
@@ -26,26 +26,26 @@ type Options struct {
 	Layout Layout
 
 	// User and Password identify the client by ZooKeeper's digest scheme. Nodes then belong to this user alone,
-	// unless ACL says otherwise. Empty: nobody is identified, and nodes are open to everybody.
+	// unless ACL says otherwise. Empty: the client has no identity, and nodes are open to everybody.
 	User, Password string
 
-	// SASL identifies the user by SASL with DIGEST-MD5 instead: the server looks for him in the section Server of
-	// its JAAS configuration, and the password is not sent. Kerberos is not possible.
+	// SASL identifies the user by SASL with DIGEST-MD5 instead. The server looks the user up in the section Server
+	// of its JAAS configuration, and the password is not sent. Kerberos is not supported.
 	SASL bool
 
-	// ACL is what nodes are made with. Empty: see User.
+	// ACL is the access control list of the nodes that are made. Empty: see User.
 	ACL []zk.ACL
 
-	// SessionBytes is how many bytes the names of the nodes in one session may come to; one that is full takes no
-	// more claims, and another is begun. It should be half of the servers' jute.maxbuffer or less: they load no
+	// SessionBytes bounds the names of all nodes of one session together. A session that is full takes no more
+	// claims, and another one is begun. It should be at most half of the servers' jute.maxbuffer: they load no
 	// database in which the end of a session is larger. Zero: [DefaultSessionBytes].
 	SessionBytes int
 
 	// Dial connects to a server. Nil: plain TCP.
 	Dial zk.Dialer
 
-	// TLS is how to encrypt what goes over these connections, with the servers' secureClientPort. Its ServerName,
-	// where it is empty, is the host of each server. Nil: nothing is encrypted.
+	// TLS encrypts the connections, which go to the servers' secureClientPort then. Where its ServerName is empty,
+	// it is the host of each server. Nil: nothing is encrypted.
 	TLS *tls.Config
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 // Reap removes the nodes of queues that are empty, as [driver.Reaper] says. ZooKeeper does so by itself, but only
-// some thousand in a minute, never those that had no child yet, and none before 3.5.3. In other layouts than the
-// native one it cannot be known whose a node without children is, and nothing is removed.
+// some thousand in a minute, never those that had no child yet, and none before 3.5.3. Nothing is removed in other
+// layouts than the native one, where nobody can know whose a node without children is.
 func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.Leftover, err error) {
 	if d.keys.layout != Native {
 		return nil, nil

@@ -11,10 +11,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Release takes a claim out of the queue, as [driver.Driver] says, in one change that also notes the end. So whoever
-// asks, however late and on whatever connection, gets the right answer.
-//
-// It is like that of etcdlock, except that a claim may have its place before its token is known.
+// The steps of Release are nearly those of etcdlock. Here a claim may have its place before its token is known.
+
+// Release takes a claim out of the queue, as [driver.Driver] says, in one change that also leaves a tombstone. So
+// whoever asks gets the right answer, however late and on whatever connection.
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	if err := d.open(ctx, c.Name); err != nil {
 		return err

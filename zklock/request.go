@@ -11,9 +11,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
+// The steps of Request are those of etcdlock, because the contract names them. What each step means differs.
+
 // Request queues or renews a claim, as [driver.Driver] says.
-//
-// It is like that of etcdlock, which is the contract: what each step means differs.
 func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if err := d.begin(ctx, c); err != nil {
 		return driver.Status{}, err

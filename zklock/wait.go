@@ -9,12 +9,12 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
+// The steps of Wait are nearly those of etcdlock. They differ in which claims another client may have taken over.
+
 // Wait blocks until the claim may have moved, as [driver.Waiter] says.
 //
 // It watches the claim's own node and what the claim waits for. Both watches go on between calls. When one breaks
 // there is another look, and so there is after a new connection.
-//
-// It is like that of etcdlock, except for which claims another client may have taken over.
 func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if err := d.open(ctx, c.Name); err != nil {
 		return driver.Status{}, err
