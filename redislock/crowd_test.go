@@ -213,8 +213,11 @@ func TestQueueInPages(t *testing.T) {
 		}
 	}
 	k, _ := d.keys.of("jobs")
-	page, err := d.run(t.Context(), &d.scripts.queue, k, queueStart, "10")
-	if err != nil || len(page) != queueHead+2*10 {
-		t.Errorf("a page of 10 has %d values: %v", len(page), err)
+	values, err := d.run(t.Context(), &d.scripts.queue, k, queueStart, "10")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page, err := parsePage(values); err != nil || len(page.claims) != 2*10 {
+		t.Errorf("a page of 10 has %d values: %v", len(page.claims), err)
 	}
 }

@@ -34,15 +34,19 @@ func (d *native) Peek(ctx context.Context, name string, n int) ([]driver.Entry, 
 		if err != nil {
 			return nil, err
 		}
-		page, next, err := parseQueue(name, values)
+		page, err := parsePage(values)
 		if err != nil {
 			return nil, err
 		}
-		if from != queueStart && len(page) > 0 && page[0].ID == ForeignID {
-			page = page[1:] // the first page said so, or it came since
+		entries, err := page.entries(name)
+		if err != nil {
+			return nil, err
 		}
-		queue = append(queue, page...)
-		if from = next; from == "" || len(queue) >= n {
+		if from != queueStart && len(entries) > 0 && entries[0].ID == ForeignID {
+			entries = entries[1:] // the first page said so, or it came since
+		}
+		queue = append(queue, entries...)
+		if from = page.next; from == "" || len(queue) >= n {
 			return queue[:min(n, len(queue))], nil
 		}
 	}
@@ -54,29 +58,37 @@ const (
 	queuePage  = 500
 )
 
-// queueHead is how many values an answer of queue.lua has ahead of the claims.
-const queueHead = 4
+// A page is one answer of queue.lua: some claims of a queue, as they were at one instant of the server's clock.
+type page struct {
+	now     int64    // ms since 1970
+	foreign string   // what another client's key holds, or ""
+	left    string   // for how many ms that key lives, or "0"
+	next    string   // where the next page begins, or ""
+	claims  []string // the ID and the record of each
+}
 
-// parseQueue reads one page, and where the next one begins, if there is one.
-func parseQueue(name string, values []string) (entries []driver.Entry, next string, err error) {
-	if len(values) < queueHead {
-		return nil, "", errNotUnderstood
+// parsePage reads an answer. An error wraps nothing that says whether asking again helps.
+func parsePage(values []string) (page, error) {
+	if len(values) < 4 {
+		return page{}, errNotUnderstood
 	}
 	now, err := strconv.ParseInt(values[0], 10, 64)
-	if err != nil {
-		return nil, "", err
+	return page{now: now, foreign: values[1], left: values[2], next: values[3], claims: values[4:]}, err
+}
+
+// entries reads the claims of a page. A lock that another client holds comes ahead of them.
+func (p page) entries(name string) (entries []driver.Entry, err error) {
+	if p.foreign != "" {
+		entries = append(entries, foreignEntry(name, p.foreign, p.left))
 	}
-	if values[1] != "" {
-		entries = append(entries, foreignEntry(name, values[1], values[2]))
-	}
-	for pair := values[queueHead:]; len(pair) >= 2; pair = pair[2:] {
-		e, err := parseEntry(name, pair[0], pair[1], now)
+	for pair := p.claims; len(pair) >= 2; pair = pair[2:] {
+		e, err := parseEntry(name, pair[0], pair[1], p.now)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		entries = append(entries, e)
 	}
-	return entries, values[3], nil
+	return entries, nil
 }
 
 // errForeign is the answer to who would end or ask what has ForeignID.
@@ -162,20 +174,27 @@ func (d *native) listBusy(ctx context.Context, names []string, yield func(string
 	return true
 }
 
-// isBusy reports whether a lock has claims. The answer tells of the first one; if that is dead there may be others. A lock
+// isBusy reports whether a lock has claims. The answer tells of the first claim; if that is dead there may be others. A lock
 // that the server refuses to read counts as busy: it must hide no other.
 func (d *native) isBusy(ctx context.Context, name string, first Reply) (bool, error) {
-	switch {
-	case errors.Is(first.Err, driver.ErrRefused):
-		return true, nil
-	case first.Err != nil || len(first.Values) > queueHead:
-		return true, first.Err
-	case len(first.Values) < queueHead || first.Values[3] == "":
-		return false, nil
+	if first.Err != nil {
+		return unlessRefused(first.Err)
+	}
+	page, err := parsePage(first.Values)
+	if err != nil || len(page.claims) > 0 || page.next == "" {
+		return len(page.claims) > 0, err
 	}
 	queue, err := d.Queue(ctx, name)
+	if err != nil {
+		return unlessRefused(err)
+	}
+	return len(queue) > 0 && queue[len(queue)-1].ID != ForeignID, nil
+}
+
+// unlessRefused is what an error says of whether a lock has claims.
+func unlessRefused(err error) (busy bool, _ error) {
 	if errors.Is(err, driver.ErrRefused) {
 		return true, nil
 	}
-	return len(queue) > 0 && queue[len(queue)-1].ID != ForeignID, err
+	return false, err
 }

@@ -57,66 +57,105 @@ func tokenText(token uint64) string {
 	return string(text)
 }
 
-// parseStatus reads 'MARK TOKEN RETRY CONTENDED', perhaps with ' left ' and what is left of the TTL behind it.
+// An answer is what scripts say of a claim: 'MARK TOKEN RETRY CONTENDED', perhaps with ' left ' and what is left of its TTL
+// behind it.
+type answer struct {
+	mark      string // "g" is granted, "v" granted and revoked, "w" waits
+	token     uint64
+	retry     int64 // ms
+	contended bool
+	left      int64 // ms, or -1 where the answer does not say
+}
+
+// parseAnswer reads an answer, and reports whether it is one.
+func parseAnswer(text string) (a answer, ok bool) {
+	text, left, isLeft := strings.Cut(text, " left ")
+	f := fields{rest: text}
+	a.mark, a.token, a.retry = f.word(), f.unsigned(), f.number()
+	a.contended, a.left = f.rest == "1", -1
+	if isLeft {
+		a.left = f.parse(left)
+	}
+	return a, !f.bad
+}
+
+// status is what the answer means for a claim that asked for a TTL.
+func (a answer) status(ttl time.Duration) driver.Status {
+	lives := driver.Milliseconds(ttl)
+	if a.left >= 0 {
+		lives = a.left
+	}
+	return driver.Status{
+		Token:     a.token,
+		Granted:   a.mark != "w",
+		TTL:       time.Duration(lives) * time.Millisecond,
+		Retry:     time.Duration(a.retry) * time.Millisecond,
+		Contended: a.contended,
+		Revoked:   a.mark == "v",
+	}
+}
+
+// parseStatus reads an answer about a claim that asked for a TTL.
 func parseStatus(values []string, ttl time.Duration) (driver.Status, error) {
 	if len(values) == 1 && values[0] == "gone" {
 		return driver.Status{}, driver.ErrGone
 	}
 	if len(values) == 1 {
-		mark, rest, _ := strings.Cut(values[0], " ")
-		digits, rest, _ := strings.Cut(rest, " ")
-		wait, rest, whole := strings.Cut(rest, " ")
-		contended, lasts, isLeft := strings.Cut(rest, " left ")
-		token, err1 := strconv.ParseUint(digits, 10, 64)
-		retry, err2 := strconv.ParseInt(wait, 10, 64)
-		lives, err3 := driver.Milliseconds(ttl), error(nil)
-		if isLeft {
-			lives, err3 = strconv.ParseInt(lasts, 10, 64)
-		}
-		if whole && err1 == nil && err2 == nil && err3 == nil {
-			return driver.Status{
-				Token:     token,
-				Granted:   mark != "w",
-				TTL:       time.Duration(lives) * time.Millisecond,
-				Retry:     time.Duration(retry) * time.Millisecond,
-				Contended: contended == "1",
-				Revoked:   mark == "v",
-			}, nil
+		if a, ok := parseAnswer(values[0]); ok {
+			return a.status(ttl), nil
 		}
 	}
 	return driver.Status{}, fmt.Errorf("redis: the answer %q of a script cannot be understood", values)
 }
 
-// parseEntry reads 'FORMAT MARK TOKEN DEADLINE SINCE WEIGHT LIMIT TTL CHANNEL FLAGS LENGTH:OWNER VALUE'.
-func parseEntry(name, id, record string, now int64) (driver.Entry, error) {
-	f := strings.SplitN(record, " ", 11)
-	if len(f) < 11 {
-		return driver.Entry{}, badRecord(id)
-	}
-	var n [8]int64 // token, deadline, since, weight, limit, ttl, -, flags
-	for i, at := range []int{2, 3, 4, 5, 6, 7, 9} {
-		v, err := strconv.ParseInt(f[at], 10, 64)
-		if err != nil {
-			return driver.Entry{}, badRecord(id)
-		}
-		n[i] = v
-	}
-	length, text, _ := strings.Cut(f[10], ":")
-	owner, err := strconv.Atoi(length)
-	if err != nil || owner < 0 || owner > len(text) {
-		return driver.Entry{}, badRecord(id)
-	}
+// A record is a claim as scripts store it: 'FORMAT MARK TOKEN DEADLINE SINCE WEIGHT LIMIT TTL CHANNEL FLAGS LENGTH:OWNER VALUE'.
+// The owner's length says where the value begins: both may hold anything.
+type record struct {
+	format        string
+	mark          string // as in an answer: "w" waits
+	token         int64
+	deadline      int64 // ms since 1970, by the server's clock
+	since         int64 // ms since 1970
+	weight, limit int64
+	ttl           int64 // ms
+	channel       string
+	flags         int64
+	owner, value  string
+}
+
+// parseRecord reads a record, and reports whether it is one.
+func parseRecord(text string) (r record, ok bool) {
+	f := fields{rest: text}
+	r.format, r.mark = f.word(), f.word()
+	r.token, r.deadline, r.since = f.number(), f.number(), f.number()
+	r.weight, r.limit, r.ttl = f.number(), f.number(), f.number()
+	r.channel, r.flags = f.word(), f.number()
+	r.owner, r.value = f.counted()
+	return r, !f.bad
+}
+
+// entry is the claim as others see it, when the server's clock shows now.
+func (r record) entry(name, id string, now int64) driver.Entry {
 	return driver.Entry{
 		Claim: driver.Claim{
-			Name: name, ID: id, Token: uint64(n[0]), Weight: n[3], Limit: n[4],
-			TTL:   time.Duration(n[5]) * time.Millisecond,
-			Queue: n[6]&flagQueue != 0, Detached: n[6]&flagDetached != 0,
-			Owner: text[:owner], Value: text[owner:],
+			Name: name, ID: id, Token: uint64(r.token), Weight: r.weight, Limit: r.limit,
+			TTL:   time.Duration(r.ttl) * time.Millisecond,
+			Queue: r.flags&flagQueue != 0, Detached: r.flags&flagDetached != 0,
+			Owner: r.owner, Value: r.value,
 		},
-		Granted: f[1] != "w",
-		Since:   time.UnixMilli(n[2]),
-		Left:    time.Duration(max(n[1]-now, 1)) * time.Millisecond,
-	}, nil
+		Granted: r.mark != "w",
+		Since:   time.UnixMilli(r.since),
+		Left:    time.Duration(max(r.deadline-now, 1)) * time.Millisecond,
+	}
+}
+
+// parseEntry reads the record of a claim.
+func parseEntry(name, id, text string, now int64) (driver.Entry, error) {
+	r, ok := parseRecord(text)
+	if !ok {
+		return driver.Entry{}, badRecord(id)
+	}
+	return r.entry(name, id, now), nil
 }
 
 func badRecord(id string) error {

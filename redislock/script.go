@@ -5,7 +5,6 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"strconv"
-	"strings"
 )
 
 // A script runs on the server by its hash, so that its text travels once.
@@ -37,12 +36,9 @@ const budget = 100
 // loadScripts puts the constants of a driver into the scripts. Only those that add a claim are refused when the server's
 // memory is full: to renew and to give back must always work.
 func loadScripts(opts Options) scripts {
+	words := constants(opts)
 	load := func(name, flags string) script {
-		text := source(opts.sources, name)
-		text = strings.ReplaceAll(text, "PREVIOUS", strconv.Itoa(opts.format-1))
-		text = strings.ReplaceAll(text, "FORMAT", strconv.Itoa(opts.format))
-		text = strings.ReplaceAll(text, "KEEP", strconv.FormatInt(opts.Keep.Milliseconds(), 10))
-		text = strings.ReplaceAll(text, "CHANNELS", quote(opts.channelPrefix()))
+		text := words.Replace(source(opts.sources, name))
 		return newScript("#!lua" + flags + "\nlocal budget = " + strconv.Itoa(budget) + "\n" + text)
 	}
 	const always = " flags=allow-oom"

@@ -17,12 +17,13 @@
 --       'FORMAT q LAST REFRESH COUNT GRANTED SUM NEXT TILL HELD LIMITS WATCHERS'   the claims are in keys 2 to 4
 -- Claim 'FORMAT w|g|v TOKEN DEADLINE SINCE ABOUT'    waiting, granted, revoked
 -- ABOUT 'WEIGHT LIMIT TTL CHANNEL FLAGS LENGTH:OWNER VALUE'
--- The words FORMAT (the number of the format), PREVIOUS (the one before it), KEEP (for how many ms the claims outlive
--- their last use) and CHANNELS (what the names of channels begin with) are replaced when the script is loaded.
+-- These words are replaced when the script is loaded: FORMAT (the number of the format), PREVIOUS (the one before it), KEEP (for
+-- how many ms the claims outlive their last use), CHANNELS (what the names of channels begin with), and the places of state.go:
+-- KIND_AT, TOKEN_AT, TOKEN_END, REFRESH_AT, REFRESH_END, ID_AT, SERIES_END, NUMBER_AT and MS_END.
 --
 -- Times are ms, which '..' prints exactly. LAST, TOKEN and REFRESH (when the keys' expiry is to be set again, half of KEEP
--- before they expire) are µs, which it does not: digits() prints them, always with 16 digits. RENEWED has 13. So the fast
--- halves of scripts know where in a state things are, and need not search.
+-- before they expire) are µs, which it does not: digits() prints them, always with 16 digits. RENEWED has 13. So the places
+-- of a state are always the same, and the fast halves of scripts need not search.
 local match, floor = string.match, math.floor
 local KEY, CLAIMS, ORDER, EXPIRY = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local SHARED = '~shared'
@@ -136,7 +137,7 @@ local function within(deadline, ttl) return math.min(deadline, now + ttl) end
 -- spread takes the single claim of a state apart, so that others can queue behind it. It bars those before it in its series.
 local function spread(kind)
   local token, refresh, renewed, id, rest = match(state, '^%d+ %a (%d+) (%d+) (%S+) (%S+) (.*)$')
-  local c = {mark = 'g', token = token, since = string.sub(token, 1, -4)}
+  local c = {mark = 'g', token = token, since = string.sub(token, 1, MS_END)}
   c.weight, c.limit, c.ttl, c.channel, c.rest = match(rest, '^(%d+) (%d+) (%d+) (%S+) (.*)$')
   if not is_complete(c.rest) then broken('a claim that is not complete') end
   c.weight, c.limit = c.weight + 0, c.limit + 0

@@ -7,7 +7,9 @@
 
 -- place is the field of an ended claim, and its number if its ID is one of a series.
 local function place(id)
-  if string.find(id, '^_%d%d%d%d%d%d%d%d$', -9) then return '~' .. string.sub(id, 1, -9), string.sub(id, -8) end
+  if string.find(id, '^_%d%d%d%d%d%d%d%d$', SERIES_END) then
+    return '~' .. string.sub(id, 1, SERIES_END), string.sub(id, NUMBER_AT)
+  end
   return id
 end
 

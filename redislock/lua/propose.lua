@@ -27,16 +27,18 @@ if tonumber(token) > micros + ARGV[6] then return reply('future') end
 -- Nobody else is there: the whole queue is one field. In that form the token tells since when, so it must be a time.
 if not keep and #token == #micros then
   local free, refresh = not state, ''
-  if state and string.sub(state, 1, #'FORMAT' + 3) == 'FORMAT i ' and string.sub(state, #'FORMAT' + 4, #'FORMAT' + 19) < token then
-    refresh = string.sub(state, #'FORMAT' + 21, #'FORMAT' + 36)
+  if state and string.sub(state, 1, TOKEN_AT - 1) == 'FORMAT i ' and string.sub(state, TOKEN_AT, TOKEN_END) < token then
+    refresh = string.sub(state, REFRESH_AT, REFRESH_END)
     local last, before, ttl = string.match(state, '^%d+ i (%d+) %d+ %d+ (%S+) %d+ %d+ (%d+)')
-    if before then bury(before, 'r', last, ttl, string.sub(micros, 1, -4) + 0) end
+    if before then bury(before, 'r', last, ttl, string.sub(micros, 1, MS_END) + 0) end
     free = not ended(id)
   end
   if free and call('SET', KEY, ARGV[5] == 'h' and id or '~shared', 'NX', 'PX', ARGV[4]) then
     local due = (tonumber(refresh) or 0) <= micros + ARGV[4] * 1000
     if due then refresh = string.format('%016.0f', micros + KEEP * 500) end
-    call('HSET', CLAIMS, '~', 'FORMAT ' .. ARGV[5] .. ' ' .. token .. ' ' .. refresh .. ' ' .. string.sub(micros, 1, -4) .. ' ' .. id .. ' ' .. ARGV[3])
+    local renewed = string.sub(micros, 1, MS_END)
+    call('HSET', CLAIMS, '~',
+      'FORMAT ' .. ARGV[5] .. ' ' .. token .. ' ' .. refresh .. ' ' .. renewed .. ' ' .. id .. ' ' .. ARGV[3])
     if not state then call('PEXPIRE', CLAIMS, KEEP) elseif due then call('PEXPIRE', CLAIMS, KEEP, 'GT') end
     return reply('g ' .. token .. ' 0 0')
   end

@@ -17,7 +17,7 @@ local function look()
   if match(state, '^%d+ i') then return {digits(now), value or '', value and left() or '0', ''} end
   local kind, token, renewed, id, rest = match(state, '^%d+ ([hs]) (%d+) %d+ (%S+) (%S+) (.*)$')
   if not kind or value ~= (kind == 'h' and id or SHARED) then return nil end
-  local since, ttl, about = string.sub(token, 1, -4), match(rest, '^%d+ %d+ (%d+) %S+ (.*)$')
+  local since, ttl, about = string.sub(token, 1, MS_END), match(rest, '^%d+ %d+ (%d+) %S+ (.*)$')
   if not is_complete(about) then return nil end
   local deadline = within((renewed + 0 == 0 and since or renewed) + ttl, ttl)
   return {digits(now), '', '0', '', id, 'FORMAT g ' .. token .. ' ' .. deadline .. ' ' .. since .. ' ' .. rest}

@@ -2,11 +2,11 @@
 -- the state, is the whole queue then. KEY has its value still, so the claim has not expired, and no clock is needed.
 -- Who includes this file has set call.
 local function release_alone(KEY, CLAIMS, state, id, token)
-  if not state or string.sub(state, #'FORMAT' + 52, #'FORMAT' + 52 + #id) ~= id .. ' ' then return nil end
-  local head = string.sub(state, 1, #'FORMAT' + 19)
+  if not state or string.sub(state, ID_AT, ID_AT + #id) ~= id .. ' ' then return nil end
+  local head = string.sub(state, 1, TOKEN_END)
   local held = head == 'FORMAT h ' .. token and id or head == 'FORMAT s ' .. token and '~shared'
   if not held or call('GET', KEY) ~= held then return nil end
   call('DEL', KEY)
-  call('HSET', CLAIMS, '~', 'FORMAT i' .. string.sub(state, #'FORMAT' + 3))
+  call('HSET', CLAIMS, '~', 'FORMAT i' .. string.sub(state, KIND_AT + 1)) -- the rest says how the claim ended
   return 'ok'
 end

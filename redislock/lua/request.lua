@@ -29,7 +29,9 @@ if not first and state and not keep then
     and units == same and (channel == address or channel == '-') and (had < '2' or flags >= '2')
     and call('GET', KEY) == (kind == 'h' and id or '~shared') then
     call('PEXPIRE', KEY, ARGV[3])
-    call('HSET', CLAIMS, '~', 'FORMAT ' .. kind .. ' ' .. has .. ' ' .. refresh .. ' ' .. string.sub(micros, 1, -4) .. ' ' .. id .. ' ' .. ARGV[4])
+    local renewed = string.sub(micros, 1, MS_END)
+    call('HSET', CLAIMS, '~',
+      'FORMAT ' .. kind .. ' ' .. has .. ' ' .. refresh .. ' ' .. renewed .. ' ' .. id .. ' ' .. ARGV[4])
     return 'g ' .. has .. ' 0 0'
   end
 end
