@@ -49,7 +49,10 @@ func TestACL(t *testing.T) {
 		srv := servers.Redis(t)
 		addUser(t, page, srv)
 		url := "redis://locks:secret@" + srv.Addr + "/1" + params
-		drivertest.Run(t, drivertest.Harness{Open: func(t testing.TB) driver.Driver { return openAny(t, url) }, TTL: time.Second})
+		drivertest.Run(t, drivertest.Harness{
+			Open: func(t testing.TB) driver.Driver { return openAny(t, url) },
+			TTL:  time.Second,
+		})
 		isFine(t, openAny(t, url))
 	}
 	t.Run("one server", func(t *testing.T) { contract(t, "redis.md", "") })
@@ -91,7 +94,8 @@ func takeTurns(t *testing.T, url string) {
 func isFine(t *testing.T, d driver.Driver) {
 	t.Helper()
 	findings, err := driver.Check(t.Context(), d)
-	if unsafe := facts(findings, driver.Unsafe); err != nil || unsafe != "" || strings.Contains(facts(findings, driver.Warning), "may not read") {
+	unsafe, warnings := facts(findings, driver.Unsafe), facts(findings, driver.Warning)
+	if err != nil || unsafe != "" || strings.Contains(warnings, "may not read") {
 		t.Errorf("examined: %+v, %v", findings, err)
 	}
 }

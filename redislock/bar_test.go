@@ -10,14 +10,18 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// A claim whose TTL was made shorter stays barred for the one that it had before: whatever its ID is like, however it ends,
-// whichever version ends it, and although so many others end that what may be forgotten is.
+// A claim whose TTL was made shorter stays barred for the one that it had before: whatever its ID is like, however it
+// ends, whichever version ends it, and although so many others end that what may be forgotten is.
 func TestBarredForTheLongestTTL(t *testing.T) {
 	clock := servers.NewClock(t)
 	b := &barring{T: t, clock: clock, srv: servers.RedisAt(t, clock)}
 	b.today = version(t, b.srv.Addr, format)
-	drivers := map[string]*native{"today's": b.today, "together": together(t, b.srv.Addr), "an earlier version's": earlier(t, b.srv.Addr)}
-	for _, ids := range [][]string{{"any"}, {"SERIES_00000000"}, {"SERIES_00000007"}, {"SERIES_00000006", "SERIES_00000007"}} {
+	drivers := map[string]*native{
+		"today's": b.today, "batches": batching(t, b.srv.Addr), "an earlier version's": earlier(t, b.srv.Addr),
+	}
+	for _, ids := range [][]string{
+		{"any"}, {"SERIES_00000000"}, {"SERIES_00000007"}, {"SERIES_00000006", "SERIES_00000007"},
+	} {
 		for how, shorten := range shortening {
 			for what, end := range ends {
 				for whose, d := range drivers {
@@ -62,7 +66,10 @@ func (b *barring) pass(d time.Duration) {
 }
 
 // try makes the TTL of a claim shorter and ends it, after claims with other IDs that ended long ago.
-func (b *barring) try(ids []string, shorten func(*barring, driver.Claim) (driver.Status, error), end func(*barring, *native, driver.Claim) error, d *native, line bool) {
+func (b *barring) try(
+	ids []string, shorten func(*barring, driver.Claim) (driver.Status, error),
+	end func(*barring, *native, driver.Claim) error, d *native, line bool,
+) {
 	first := mutex(b.name, ids[len(ids)-1])
 	for _, id := range ids[:len(ids)-1] {
 		c := granted(b, b.today, mutex(b.name, id))

@@ -11,20 +11,20 @@ import (
 	"sync/atomic"
 )
 
-// A combiner sends the requests and releases of many goroutines as one script where they come at about the same time: most
-// of what one costs, on both sides, is to send it, to begin its script and to answer. It waits for no answer and no time: one
-// that is alone goes by itself at once, and the first of others lets the goroutines run that can, in case that they ask for
-// something, too. (Hendler, Incze, Shavit, Tzafrir: "Flat Combining and the Synchronization-Parallelism Tradeoff", SPAA
-// 2010.)
+// A combiner sends the requests and releases of many goroutines as one script when they come at about the same time,
+// because most of the cost of one, on both sides, is to send it, to begin its script and to answer. The combiner
+// never waits: an operation that is alone goes by itself at once, and the first of several only lets the goroutines
+// run that are ready, in case they ask for something too. (Hendler, Incze, Shavit, Tzafrir: "Flat Combining and the
+// Synchronization-Parallelism Tradeoff", SPAA 2010.)
 type combiner struct {
 	conn   Conn
 	script script
 	server *oneServer
 	busy   atomic.Int32 // how many operations are under way
-	always bool         // even one goes as one of many; tests set it
+	always bool         // even one operation goes as a batch; tests set it
 
 	mu   sync.Mutex
-	next *batch // that takes operations still; nil when there is none
+	next *batch // the one that still takes operations, or nil
 }
 
 // An operation is a script for one claim.
@@ -32,12 +32,13 @@ type operation struct {
 	script *script // does it for this claim alone
 	keys   []string
 	args   []string
-	own    int // how many of them are the claim's; the others are terms, which batch.lua takes once for all that share them
+	own    int // how many of args are the claim's own; the rest are terms
 }
 
+// terms are arguments that operations often share, like the TTL. The script takes them once for all that do.
 func (o operation) terms() []string { return o.args[o.own:] }
 
-// run runs an operation, by itself or together with others.
+// run runs an operation, by itself or in a batch. Where a batch did nothing, each of its operations runs by itself.
 func (c *combiner) run(ctx context.Context, o operation) ([]string, error) {
 	defer c.busy.Add(-1)
 	alone := c.busy.Add(1) == 1
@@ -54,7 +55,7 @@ func (c *combiner) run(ctx context.Context, o operation) ([]string, error) {
 	return o.script.run(ctx, c.conn, o.keys, o.args)
 }
 
-// A batch is operations that go together.
+// A batch is operations that go as one script.
 type batch struct {
 	ops    []operation
 	from   context.Context // of the first: the script has its values, not its end
@@ -66,8 +67,8 @@ type batch struct {
 	replies []Reply
 }
 
-// mostInBatch is how many operations a batch has room for. With more the server would begin later, and the client would
-// wait longer for the first answer: each would rest while the other works.
+// mostInBatch is how many operations a batch has room for. With more the server would begin later, and the client
+// would wait longer for the first answer: each would rest while the other works.
 const mostInBatch = 12
 
 func newBatch(ctx context.Context) *batch {
@@ -91,7 +92,8 @@ func (c *combiner) join(ctx context.Context, o operation) (b *batch, at int) {
 	return b, at
 }
 
-// close has a batch go, unless it was full and has gone.
+// close sends a batch, unless it was full and was sent then. An operation that stayed alone goes by itself: its
+// script is shorter.
 func (c *combiner) close(b *batch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,7 +108,7 @@ func (c *combiner) close(b *batch) {
 	close(b.done)
 }
 
-// send sends a batch for as long as somebody waits for it. mu is held.
+// send sends a batch, and gives up when nobody waits for it any more. mu is held.
 func (c *combiner) send(b *batch) {
 	var ctx context.Context
 	ctx, b.cancel = context.WithCancel(context.WithoutCancel(b.from))
@@ -115,6 +117,8 @@ func (c *combiner) send(b *batch) {
 		defer close(b.done)
 		keys, args, places := b.write()
 		values, err := c.script.runBatch(ctx, c.conn, keys, args)
+		// A batch that the server refuses has done nothing. It may be refused for the sake of one operation: a release
+		// needs no memory, which a request does. So each goes by itself.
 		if refused, ok := errors.AsType[ReplyError](err); ok {
 			if strings.HasPrefix(string(refused), "CROSSSLOT") {
 				c.server.learn(false, provenFor)
@@ -126,8 +130,8 @@ func (c *combiner) send(b *batch) {
 	}()
 }
 
-// write writes the operations as batch.lua takes them, in groups of those with the same terms, and returns where each of
-// its answers belongs.
+// write writes the operations as batch.lua takes them, in groups of those with the same terms, and returns where each
+// of its answers belongs.
 func (b *batch) write() (keys, args []string, places []int) {
 	keys = make([]string, 0, len(b.ops)*keysOfLock)
 	args = make([]string, 0, len(b.ops)*3)

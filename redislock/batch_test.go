@@ -21,8 +21,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// together opens a driver that runs each operation as one of many.
-func together(t testing.TB, addr string) *native {
+// batching opens a driver that runs each operation in a batch.
+func batching(t testing.TB, addr string) *native {
 	t.Helper()
 	d, err := driver.Open(t.Context(), "redis://"+addr)
 	if err != nil {
@@ -39,7 +39,7 @@ func TestDriverInBatches(t *testing.T) {
 	t.Parallel()
 	addr := servers.Redis(t).Addr
 	drivertest.Run(t, drivertest.Harness{
-		Open: func(t testing.TB) driver.Driver { return together(t, addr) },
+		Open: func(t testing.TB) driver.Driver { return batching(t, addr) },
 		TTL:  time.Second,
 	})
 }
@@ -134,12 +134,13 @@ func scenes(t *testing.T, srv *servers.Server, d *native, prefix string) map[str
 	return all
 }
 
-// Each of those that go together is answered as if it had gone by itself, whatever comes of the others: a lock whose keys
-// hold something else spoils nothing.
+// Each of those that go together is answered as if it had gone by itself, whatever comes of the others: a lock whose
+// keys hold something else spoils nothing.
 func TestBatchAsAlone(t *testing.T) {
 	srv := servers.Redis(t)
 	d := version(t, srv.Addr, format)
-	differs := regexp.MustCompile(`\d{4,}| script: \w+, on @user_script:\d+\.?`) // tokens, times, and where an error came from
+	// Tokens, times, and where an error came from.
+	differs := regexp.MustCompile(`\d{4,}| script: \w+, on @user_script:\d+\.?`)
 	say := func(values []string, err error) string {
 		return differs.ReplaceAllString(fmt.Sprintf("%q %v", values, err), "")
 	}
@@ -147,7 +148,9 @@ func TestBatchAsAlone(t *testing.T) {
 	for name, o := range scenes(t, srv, d, "alone ") {
 		want[name] = say(o.script.run(t.Context(), d.conn, o.keys, o.args))
 	}
-	for name, part := range map[string]string{"a list": "WRONGTYPE", "a list for claims": "WRONGTYPE", "of a newer format": "HOLDFASTVERSION"} {
+	for name, part := range map[string]string{
+		"a list": "WRONGTYPE", "a list for claims": "WRONGTYPE", "of a newer format": "HOLDFASTVERSION",
+	} {
 		if !strings.Contains(want[name], part) {
 			t.Errorf("%s: alone %s, want %s", name, want[name], part)
 		}
@@ -218,7 +221,7 @@ func TestBatchOfManyClaims(t *testing.T) {
 // Where the server refuses a script that adds claims, releases still work, and requests learn the reason.
 func TestBatchRefused(t *testing.T) {
 	srv := servers.Redis(t)
-	d := together(t, srv.Addr)
+	d := batching(t, srv.Addr)
 	held := granted(t, d, mutex("held", "a"))
 	srv.RedisCommand(t, "CONFIG", "SET", "maxmemory", "1")
 	b, request := d.combiner.join(t.Context(), d.requesting(t, mutex("new", "a")))
@@ -232,7 +235,8 @@ func TestBatchRefused(t *testing.T) {
 	if err := d.Release(t.Context(), held); err != nil {
 		t.Errorf("Release: %v", err)
 	}
-	if _, err := d.Request(t.Context(), mutex("new", "a")); !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "memory") {
+	_, err := d.Request(t.Context(), mutex("new", "a"))
+	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "memory") {
 		t.Errorf("Request: %v", err)
 	}
 }
@@ -241,7 +245,7 @@ func TestBatchRefused(t *testing.T) {
 func TestBatchGivesUp(t *testing.T) {
 	srv := servers.Redis(t)
 	p := proxy.New(t, srv.Addr)
-	d := together(t, p.Addr)
+	d := batching(t, p.Addr)
 	granted(t, d, mutex("known", "a")) // so are the scripts
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -281,7 +285,8 @@ func TestGivesUpAlone(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 100 { // either of two things may be noticed first
-		if _, err := d.combiner.run(gone, d.requesting(t, mutex("jobs", driver.NextID("")))); !errors.Is(err, context.Canceled) {
+		_, err := d.combiner.run(gone, d.requesting(t, mutex("jobs", driver.NextID(""))))
+		if !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 	}
@@ -290,7 +295,7 @@ func TestGivesUpAlone(t *testing.T) {
 // On a server that takes the keys of one slot only, each operation goes by itself from then on.
 func TestBatchInOneSlot(t *testing.T) {
 	srv := servers.RedisCluster(t).Masters[0]
-	d := together(t, srv.Addr)
+	d := batching(t, srv.Addr)
 	var here []driver.Claim
 	for i := 0; len(here) < 2; i++ {
 		c := mutex("lock "+strconv.Itoa(i), "a")
@@ -414,7 +419,7 @@ func TestOneServer(t *testing.T) {
 
 // Of several operations on one lock in a batch each sees what those before it have done, and tokens grow.
 func TestBatchOnOneLock(t *testing.T) {
-	d := together(t, servers.Redis(t).Addr)
+	d := batching(t, servers.Redis(t).Addr)
 	held := granted(t, d, mutex("jobs", "before"))
 	b, _ := d.combiner.join(t.Context(), d.releasing(t, held))
 	for at := 1; at < mostInBatch-1; at++ {
@@ -443,7 +448,7 @@ func TestBatchOnOneLock(t *testing.T) {
 func TestBatchUnanswered(t *testing.T) {
 	srv := servers.Redis(t)
 	p := proxy.New(t, srv.Addr)
-	d := together(t, p.Addr)
+	d := batching(t, p.Addr)
 	granted(t, d, mutex("known", "a")) // so are the scripts
 	one, two := mutex("one", driver.NextID("")), mutex("two", driver.NextID(""))
 	p.DropNextReplyAfter([]byte(two.ID))

@@ -16,7 +16,8 @@ import (
 )
 
 // The limit: SET NX PX, and compare and delete, by the same client on the same server.
-var compareAndDelete = rueidis.NewLuaScript(`if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`)
+var compareAndDelete = rueidis.NewLuaScript(
+	`if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`)
 
 func rawCycle(b *testing.B, c rueidis.Client, key string) {
 	ctx := context.Background()
@@ -32,7 +33,9 @@ func rawCycle(b *testing.B, c rueidis.Client, key string) {
 // ownCycle is what a client asks of the driver, which had the claim before, and returns the ID of the new one.
 func ownCycle(b *testing.B, d *redislock.QueueDriver, name, before string) string {
 	ctx := context.Background()
-	c := driver.Claim{Name: name, ID: driver.NextID(before), Weight: 1, Limit: 1, TTL: 15 * time.Second, Queue: true, Owner: "host 4711"}
+	c := driver.Claim{
+		Name: name, ID: driver.NextID(before), Weight: 1, Limit: 1, TTL: 15 * time.Second, Queue: true, Owner: "host 4711",
+	}
 	st, err := d.Request(ctx, c)
 	if err != nil || !st.Granted {
 		b.Fatal(st, err)
@@ -71,8 +74,8 @@ func BenchmarkCycle(b *testing.B) {
 	})
 }
 
-// Scripts with the keys and arguments of ours: some that do nothing, and some that only make the calls which a token, a
-// queue that is looked at, and a record of what was released need, without looking at the answers.
+// Scripts with the keys and arguments of ours: some that do nothing, and some that only make the calls which a token,
+// a queue that is looked at, and a record of what was released need, without looking at the answers.
 var (
 	emptyScripts = scriptPair{rueidis.NewLuaScript(`return 'g 1234567890123456 0 0'`), rueidis.NewLuaScript(`return 'ok'`)}
 	leastScripts = scriptPair{rueidis.NewLuaScript(`
@@ -94,7 +97,8 @@ func (p scriptPair) cycle(b *testing.B, c rueidis.Client, name string) {
 	base := "holdfast:{" + name + "}"
 	keys := []string{base, base + ":claims", base + ":order", base + ":expiry"}
 	id := rand.Text()
-	if err := p.request.Exec(ctx, c, keys, []string{id, "h", "15000", "1 1 15000 0123456789abcdef 1 9:host 4711"}).Error(); err != nil {
+	args := []string{id, "h", "15000", "1 1 15000 0123456789abcdef 1 9:host 4711"}
+	if err := p.request.Exec(ctx, c, keys, args).Error(); err != nil {
 		b.Fatal(err)
 	}
 	if err := p.release.Exec(ctx, c, keys, []string{id, "1234567890123456"}).Error(); err != nil {
@@ -122,8 +126,8 @@ func serverTime(b *testing.B, c rueidis.Client) float64 {
 	return total
 }
 
-// BenchmarkParallel is 64 goroutines, each on a name of its own. It tells what of the server's time the scripts take, and
-// what scripts of this kind take at least.
+// BenchmarkParallel is 64 goroutines, each on a name of its own. It tells what of the server's time the scripts take,
+// and what scripts of this kind take at least.
 func BenchmarkParallel(b *testing.B) {
 	const goroutines = 64
 	c, d := benchmarkPair(b)

@@ -81,8 +81,8 @@ func (c *clientChannel) close() {
 	}
 }
 
-// lockChannels are a channel for each lock that somebody waits for. Each is kept for as long as claims live that may be told
-// something there, and for a while after.
+// lockChannels are a channel for each lock that somebody waits for. Each is kept for as long as claims live that may
+// be told something there, and for a while after.
 type lockChannels struct {
 	own    string                 // the address
 	feedOf func(lock string) feed // what is listened to

@@ -11,8 +11,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Check examines each server that takes writes, as [driver.Checker] says: its version, role, what it does when its memory
-// is full, and what it keeps across a restart. It also tries what those do who wait for a lock.
+// Check examines each server that takes writes, as [driver.Checker] says: its version, its role, what it does when
+// its memory is full, and what it keeps across a restart. It also tries to listen, as clients do that wait for a
+// lock.
 func (d *native) Check(ctx context.Context) ([]driver.Finding, error) {
 	return check(ctx, d.conn, d.opts, d.notifier.ready)
 }
@@ -22,21 +23,27 @@ func (f *foreign) Check(ctx context.Context) ([]driver.Finding, error) {
 	return check(ctx, f.conn, f.opts, f.tryToListen)
 }
 
+// A listenFunc tries to listen for a lock, as those do who wait for it.
+type listenFunc func(ctx context.Context, lock string) error
+
 // check examines the servers, and has the client listen for a lock.
-func check(ctx context.Context, conn Conn, opts Options, listen func(ctx context.Context, lock string) error) ([]driver.Finding, error) {
+func check(ctx context.Context, conn Conn, opts Options, listen listenFunc) ([]driver.Finding, error) {
 	findings, err := checkPrimaries(ctx, conn, opts)
 	if err != nil {
 		return nil, err
 	}
-	deaf, err := checkHearing(ctx, listen)
-	return append(findings, deaf...), err
+	mute, err := checkListening(ctx, listen)
+	return append(findings, mute...), err
 }
 
-// checkHearing finds a user who may take locks and not wait for them.
-func checkHearing(ctx context.Context, listen func(ctx context.Context, lock string) error) ([]driver.Finding, error) {
+// checkListening finds a user who has the permission to take locks and not to wait for them.
+func checkListening(ctx context.Context, listen listenFunc) ([]driver.Finding, error) {
 	err := explain(listen(ctx, "holdfast-check-"+rand.Text()))
 	if errors.Is(err, driver.ErrRefused) {
-		return []driver.Finding{{Level: driver.Unsafe, Fact: "it is not possible to listen: " + err.Error(), Advice: "who waits for a lock is told of its turn there: nobody can wait until this is allowed"}}, nil
+		return []driver.Finding{{
+			Level: driver.Unsafe, Fact: "it is not possible to listen: " + err.Error(),
+			Advice: "clients that wait for a lock are told there when they have it: nobody can wait until this is allowed",
+		}}, nil
 	}
 	return nil, err
 }
@@ -69,7 +76,9 @@ func checkServer(ctx context.Context, server Conn, opts Options) ([]driver.Findi
 	}
 	info := parseInfo(strings.Join(values, "\n"))
 	if info["redis_mode"] == "sentinel" {
-		return []driver.Finding{{Level: driver.Unsafe, Fact: "the server is a sentinel", Advice: "use a URL like " + likeSentinel}}, nil
+		return []driver.Finding{{
+			Level: driver.Unsafe, Fact: "the server is a sentinel", Advice: "use a URL like " + likeSentinel,
+		}}, nil
 	}
 	return []driver.Finding{
 		checkVersion(info),
@@ -90,21 +99,26 @@ func parseInfo(text string) map[string]string {
 	return info
 }
 
-// oldest is the first version whose scripts can say that they may run when memory is full.
+// oldest is the first version in which a script can declare that it may run when memory is full.
 const oldest = 7
 
 func checkVersion(info map[string]string) driver.Finding {
 	version := info["redis_version"]
 	major, _, _ := strings.Cut(version, ".")
 	if n, err := strconv.Atoi(major); err != nil || n < oldest {
-		return driver.Finding{Level: driver.Unsafe, Fact: "the server's version is " + version, Advice: fmt.Sprintf("upgrade to Redis %d.0 or newer: locks do not work on older ones", oldest)}
+		return driver.Finding{
+			Level: driver.Unsafe, Fact: "the server's version is " + version,
+			Advice: fmt.Sprintf("upgrade to Redis %d.0 or newer: locks do not work on older versions", oldest),
+		}
 	}
 	return driver.Finding{Fact: "the server's version is " + version}
 }
 
 func checkRole(info map[string]string, opts Options) driver.Finding {
 	if info["role"] != "master" {
-		return driver.Finding{Level: driver.Unsafe, Fact: "the server is a replica", Advice: "connect to the primary: a replica refuses to write"}
+		return driver.Finding{
+			Level: driver.Unsafe, Fact: "the server is a replica", Advice: "connect to the primary: a replica refuses to write",
+		}
 	}
 	replicas, _ := strconv.Atoi(info["connected_slaves"])
 	if replicas == 0 && opts.Replicas == 0 {
@@ -118,21 +132,26 @@ func checkRole(info map[string]string, opts Options) driver.Finding {
 	return driver.Finding{Level: level, Fact: fact, Advice: advice}
 }
 
-// replicaAdvice is what to do on a server with some replicas, or that should have some. It is guarded if without replicas it
-// takes no writes.
+// replicaAdvice says what to do about a server that has replicas, or should have some. It is guarded if it takes no
+// writes while it has too few of them.
 func replicaAdvice(replicas int, guarded bool, opts Options) (driver.Level, string) {
-	const forgets = "a failover to one that lacks the last writes forgets locks: guard what must not be written twice with the fencing token; "
+	const forgets = "a failover to a replica that lacks the last writes forgets locks: " +
+		"guard what must not be written twice with the fencing token; "
 	switch {
 	case opts.Layout != Native:
 		return driver.Warning, forgets + "set min-replicas-to-write 1 on the servers to make that rarer"
 	case opts.Replicas == 0:
-		return driver.Warning, forgets + "set replicas=1 in the URL and min-replicas-to-write 1 on the servers to make that rare, or use a quorum of servers"
+		return driver.Warning, forgets + "set replicas=1 in the URL and min-replicas-to-write 1 on the servers " +
+			"to make that rare, or use a quorum of servers"
 	case opts.Replicas > replicas:
-		return driver.Unsafe, "no lock is granted until there are as many: see to the replicas and their links, or ask for fewer"
+		return driver.Unsafe, "no lock is granted until there are enough replicas: " +
+			"check the replicas and their links, or ask for fewer"
 	case opts.Replicas < replicas:
-		return driver.Warning, fmt.Sprintf("%sset replicas=%d in the URL to make that rarer; then no lock is granted while a replica is down", forgets, replicas)
+		return driver.Warning, fmt.Sprintf("%sset replicas=%d in the URL to make that rarer; "+
+			"then no lock is granted while a replica is down", forgets, replicas)
 	case !guarded:
-		return driver.Warning, "set min-replicas-to-write 1 on the servers: a primary that is cut off from its replicas refuses by itself then"
+		return driver.Warning, "set min-replicas-to-write 1 on the servers: " +
+			"then a primary that is cut off from its replicas refuses by itself"
 	}
 	return driver.Fine, ""
 }
@@ -152,22 +171,39 @@ func checkMemory(info map[string]string) driver.Finding {
 	case policy == "noeviction":
 		return driver.Finding{Fact: fact}
 	case info["maxmemory"] == "0":
-		return driver.Finding{Level: driver.Warning, Fact: fact + ", without maxmemory", Advice: "set maxmemory-policy noeviction before maxmemory is ever set: every key of a lock has an expiry, so all of those policies evict locks"}
+		return driver.Finding{
+			Level: driver.Warning, Fact: fact + ", without maxmemory",
+			Advice: "set maxmemory-policy noeviction before maxmemory is ever set: " +
+				"every key of a lock has an expiry, so all of those policies evict locks",
+		}
 	}
-	return driver.Finding{Level: driver.Unsafe, Fact: fact, Advice: "set maxmemory-policy noeviction: when memory is full, locks that are held are thrown away"}
+	return driver.Finding{
+		Level: driver.Unsafe, Fact: fact,
+		Advice: "set maxmemory-policy noeviction: when memory is full, locks that are held are thrown away",
+	}
 }
 
 func checkPersistence(ctx context.Context, server Conn, info map[string]string) driver.Finding {
 	if info["aof_enabled"] != "1" {
-		return driver.Finding{Level: driver.Warning, Fact: "appendonly is no", Advice: "a restart forgets the locks that are held: set appendonly yes and appendfsync always, or wait a TTL before clients may connect again"}
+		return driver.Finding{
+			Level: driver.Warning, Fact: "appendonly is no",
+			Advice: "a restart forgets the locks that are held: set appendonly yes and appendfsync always, " +
+				"or wait for one TTL before clients may connect again",
+		}
 	}
 	values, err := server.Do(ctx, Command{Head: []string{"CONFIG", "GET", "appendfsync"}})
 	if err != nil || len(values) < 2 {
-		return driver.Finding{Level: driver.Warning, Fact: "appendonly is yes", Advice: "check that appendfsync is always: this user may not read it"}
+		return driver.Finding{
+			Level: driver.Warning, Fact: "appendonly is yes",
+			Advice: "check that appendfsync is always: this user may not read it",
+		}
 	}
 	fact := "appendonly is yes, appendfsync is " + values[1]
 	if values[1] == "always" {
 		return driver.Finding{Fact: fact}
 	}
-	return driver.Finding{Level: driver.Warning, Fact: fact, Advice: "a crash of the machine may forget the locks of the last seconds: set appendfsync always"}
+	return driver.Finding{
+		Level: driver.Warning, Fact: fact,
+		Advice: "a crash of the machine may forget the locks of the last seconds: set appendfsync always",
+	}
 }

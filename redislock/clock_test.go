@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// A clock that is set forward ends all claims, so two believe to hold the lock: the second has a greater token, and the
-// first learns of its loss when it renews.
+// A clock that is set forward ends all claims, so two believe to hold the lock: the second has a greater token, and
+// the first learns of its loss when it renews.
 func TestServerClockSetForward(t *testing.T) {
 	clock := servers.NewClock(t)
 	srv := servers.RedisAt(t, clock)
@@ -27,8 +27,8 @@ func TestServerClockSetForward(t *testing.T) {
 	release(t, second, next)
 }
 
-// A clock that is set back lets claims live for too long, and tokens from the clock would be smaller: they go on from the
-// last one.
+// A clock that is set back lets claims live for too long, and tokens from the clock would be smaller: they go on from
+// the last one.
 func TestServerClockSetBack(t *testing.T) {
 	clock := servers.NewClock(t)
 	srv := servers.RedisAt(t, clock)
@@ -62,8 +62,8 @@ func TestVoteFromBeforeTheStart(t *testing.T) {
 	})
 }
 
-// Redis tells its replicas when a claim ends, not for how long it lives. So one whose clock is ahead ends it early when it
-// becomes master, and one whose clock is behind ends it late. Tokens go on from the last one on either.
+// Redis tells its replicas when a claim ends, not for how long it lives. So one whose clock is ahead ends it early
+// when it becomes master, and one whose clock is behind ends it late. Tokens go on from the last one on either.
 func TestReplicaWithAnotherClock(t *testing.T) {
 	for name, ahead := range map[string]time.Duration{"ahead": time.Minute, "behind": -time.Minute} {
 		t.Run(name, func(t *testing.T) {
@@ -89,8 +89,8 @@ func TestReplicaWithAnotherClock(t *testing.T) {
 	}
 }
 
-// When the clock is set back, a deadline that it had promised before lies far ahead. Nobody who still lives has such a one for
-// long, so whoever asks has it brought back: the dead block nobody for longer than their TTL.
+// When the clock is set back, a deadline that it had promised before lies far ahead. Nobody who still lives has such
+// a one for long, so whoever asks has it brought back: the dead block nobody for longer than their TTL.
 func TestDeadWhenTheClockIsSetBack(t *testing.T) {
 	const ttl, back = 20 * time.Second, -10 * time.Minute
 	reader, writer := claim("", ttl), claim("", ttl)

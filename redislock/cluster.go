@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// clusterConn is a Conn to a cluster on a rueidis client, which follows MOVED and ASK by itself: both say that nothing was
-// done.
+// A clusterConn is a Conn to a cluster on a rueidis client. The client follows MOVED and ASK by itself, which is
+// safe: both say that nothing was done.
 type clusterConn struct{ rueidisConn }
 
 // ListenShard shares the connection on which requests go to a node. It ends with the node, and when the slot moves.
@@ -38,11 +38,13 @@ func (c clusterConn) ListenShard(ctx context.Context, channel string, listening 
 func (c clusterConn) unsubscribe(channel string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	c.client.Do(ctx, c.client.B().Sunsubscribe().Channel(channel).Build()) // if that fails, the connection is gone, and with it the subscription
+	// If it fails, the connection is gone, and the subscription with it.
+	c.client.Do(ctx, c.client.B().Sunsubscribe().Channel(channel).Build())
 }
 
-// A steady is a Conn to a cluster whose slots may move. Scripts use several keys, so while those of a lock are moving, some
-// here and some there, neither node runs them. They say so before they do anything, and are asked again until it is over.
+// A steady is a Conn to a cluster whose slots may move. Scripts use several keys, so while the keys of a lock are
+// moving, some here and some there, neither node runs them. The nodes say so before they do anything, and are asked
+// again until the slot has moved.
 type steady struct{ Conn }
 
 // Pauses between two attempts while a slot moves, and how long that may take before it is reported.
@@ -60,7 +62,7 @@ func (s steady) Do(ctx context.Context, cmd Command) ([]string, error) {
 	return r.Values, r.Err
 }
 
-// DoMany repeats those that did not run.
+// DoMany repeats the commands that did not run.
 func (s steady) DoMany(ctx context.Context, cmds []Command) []Reply {
 	replies := s.Conn.DoMany(ctx, cmds)
 	for i := range replies {
@@ -71,7 +73,7 @@ func (s steady) DoMany(ctx context.Context, cmds []Command) []Reply {
 	return replies
 }
 
-// DoTogether repeats all of them if the first did not run: the others are about it.
+// DoTogether repeats all commands if the first did not run, because the others follow from it, as WAIT does.
 func (s steady) DoTogether(ctx context.Context, cmds []Command) (replies []Reply) {
 	replies = make([]Reply, len(cmds))
 	first := untilSettled(ctx, func() Reply {
@@ -97,11 +99,16 @@ func untilSettled(ctx context.Context, send func() Reply) Reply {
 	}
 }
 
-// isMoving reports whether a node did not run a command since the slot of its keys is moving, or has moved.
+// isMoving reports whether a node did not run a command because the slot of its keys is moving, or has moved.
 func isMoving(err error) bool {
 	reply, ok := errors.AsType[ReplyError](err)
 	if !ok {
 		return false
 	}
-	return strings.HasPrefix(string(reply), "TRYAGAIN") || strings.HasPrefix(string(reply), "MOVED ") || strings.HasPrefix(string(reply), "ASK ")
+	for _, answer := range []string{"TRYAGAIN", "MOVED ", "ASK "} {
+		if strings.HasPrefix(string(reply), answer) {
+			return true
+		}
+	}
+	return false
 }

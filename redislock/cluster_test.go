@@ -111,7 +111,9 @@ func TestReshardingUnderLoad(t *testing.T) {
 		c.MoveSlot(t, slot, c.Masters[(at+1)%len(c.Masters)], func() {
 			driver.Sleep(ctx, 5*time.Millisecond) // the scripts find some of the keys here and some there
 		})
-		eventually(t, "clients go on where the slot is now", func() bool { return lock.passed.Load() > passed+5 || t.Failed() })
+		eventually(t, "clients go on where the slot is now", func() bool {
+			return lock.passed.Load() > passed+5 || t.Failed()
+		})
 	}
 	for _, lock := range locks {
 		t.Logf("%s: %d passed", lock.name, lock.passed.Load())
@@ -152,8 +154,8 @@ func renewAll(t *testing.T, d *redislock.QueueDriver, held []driver.Claim) {
 	}
 }
 
-// What is told about a lock goes to the nodes of its slot, and a client that waits listens to them alone, also after the
-// slot has moved.
+// What is told about a lock goes to the nodes of its slot, and a client that waits listens to them alone, also after
+// the slot has moved.
 func TestShardedMessages(t *testing.T) {
 	t.Parallel()
 	c := servers.RedisCluster(t)
@@ -283,7 +285,8 @@ func TestCheckCluster(t *testing.T) {
 	if len(servers) != 3 {
 		t.Errorf("servers examined: %v, want the three masters", servers)
 	}
-	if len(unsafe) != 1 || !strings.HasPrefix(unsafe[0], c.Masters[1].Addr) || !strings.Contains(unsafe[0], "volatile-ttl") {
+	if len(unsafe) != 1 || !strings.HasPrefix(unsafe[0], c.Masters[1].Addr) ||
+		!strings.Contains(unsafe[0], "volatile-ttl") {
 		t.Errorf("unsafe is %q, want the eviction of %s", unsafe, c.Masters[1].Addr)
 	}
 }

@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// A coalescingConn sends in one system call what many goroutines write at about the same time: on its own, each request would
-// cost a call, which takes longer than the request. It delays nothing that could go. What is written is sent when whoever
-// wrote it reads, or when all goroutines that can run have run, or when there is enough of it for the server to begin.
+// A coalescingConn sends in one system call what many goroutines write at about the same time: on its own, each
+// request would cost a call, which takes longer than the request. It delays nothing that could go. What is written is
+// sent when whoever wrote it reads, or when all goroutines that can run have run, or when there is enough of it for
+// the server to begin.
 type coalescingConn struct {
 	net.Conn
 	wake chan struct{} // to send, because nobody is about to read

@@ -67,8 +67,8 @@ func look(t *testing.T, d *native, name string) {
 	}
 }
 
-// A crowd that died is not worked off by whoever comes next in one go, for which time the server would do nothing else, and
-// yet it keeps nobody out.
+// A crowd that died is not worked off by whoever comes next in one go, for which time the server would do nothing
+// else, and yet it keeps nobody out.
 func TestCrowdOfDead(t *testing.T) {
 	clock := servers.NewClock(t)
 	srv := servers.RedisAt(t, clock)
@@ -161,14 +161,15 @@ func TestCrowdOfReaders(t *testing.T) {
 		}
 		granted(t, d, last)
 		queue, err := d.Queue(t.Context(), end)
-		if err != nil || len(queue) != len(crowd) || slices.ContainsFunc(queue, func(e driver.Entry) bool { return !e.Granted }) {
+		waits := func(e driver.Entry) bool { return !e.Granted }
+		if err != nil || len(queue) != len(crowd) || slices.ContainsFunc(queue, waits) {
 			t.Errorf("%s: of %d readers %d are there, not all of them granted; %v", end, len(crowd), len(queue), err)
 		}
 	}
 }
 
-// Many who have the lock together lose it together when its key is gone: none of them has it back since the others' turn
-// to be taken out has not come.
+// Many who have the lock together lose it together when its key is gone: none of them has it back since the others'
+// turn to be taken out has not come.
 func TestCrowdLosesKey(t *testing.T) {
 	srv := servers.Redis(t)
 	d := version(t, srv.Addr, format)
@@ -199,7 +200,8 @@ func TestQueueInPages(t *testing.T) {
 	srv.RedisCommand(t, "SET", "holdfast:{jobs}", "theirs", "PX", "60000")
 	var want []string
 	for i := range 3 {
-		for _, c := range crowded(t, d, "jobs", func(n int) driver.Claim { return mutex("jobs", fmt.Sprintf("waiter%d-%d", i, n)) }) {
+		waiter := func(n int) driver.Claim { return mutex("jobs", fmt.Sprintf("waiter%d-%d", i, n)) }
+		for _, c := range crowded(t, d, "jobs", waiter) {
 			want = append(want, c.ID)
 		}
 	}

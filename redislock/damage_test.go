@@ -13,12 +13,13 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// The keys of a lock are made at different times. When holder and line die, and nobody wants the lock until the oldest of its
-// keys expires, the others may be left; whoever comes then has the lock all the same, and a line can form.
+// The keys of a lock are made at different times. When holder and line die, and nobody wants the lock until the
+// oldest of its keys expires, the others may be left; whoever comes then has the lock all the same, and a line can
+// form.
 func TestKeysExpireApart(t *testing.T) {
 	clock := servers.NewClock(t)
 	srv := servers.RedisAt(t, clock)
-	for name, d := range map[string]*native{"alone": version(t, srv.Addr, format), "together": together(t, srv.Addr)} {
+	for name, d := range map[string]*native{"alone": version(t, srv.Addr, format), "batches": batching(t, srv.Addr)} {
 		clock.Set(t, 0)
 		granted(t, d, mutex(name, "one")) // the claims live an hour from here
 		clock.Set(t, 20*time.Minute)
@@ -35,7 +36,8 @@ func TestKeysExpireApart(t *testing.T) {
 	}
 }
 
-// Clients that keep claims for different times share a lock: the shorter time of one does not end the claim of another.
+// Clients that keep claims for different times share a lock: the shorter time of one does not end the claim of
+// another.
 func TestKeepsOfDifferentLength(t *testing.T) {
 	clock := servers.NewClock(t)
 	srv := servers.RedisAt(t, clock)
@@ -83,8 +85,8 @@ func waiting(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
 	return c
 }
 
-// Whatever becomes of the keys of a lock, every script answers, nobody is let in beside a holder whose key is there, and who
-// asks for the lock has it when a TTL has passed, under a greater token.
+// Whatever becomes of the keys of a lock, every script answers, nobody is let in beside a holder whose key is there,
+// and who asks for the lock has it when a TTL has passed, under a greater token.
 func TestDamagedKeys(t *testing.T) {
 	rounds := 400
 	for _, seed := range []uint64{1, 2, uint64(time.Now().UnixNano())} {
@@ -93,7 +95,7 @@ func TestDamagedKeys(t *testing.T) {
 			srv := servers.RedisAt(t, clock)
 			r := &damaged{
 				T: t, Rand: rand.New(rand.NewPCG(seed, 0)), srv: srv, clock: clock,
-				drivers: []*native{version(t, srv.Addr, format), together(t, srv.Addr), earlier(t, srv.Addr)},
+				drivers: []*native{version(t, srv.Addr, format), batching(t, srv.Addr), earlier(t, srv.Addr)},
 			}
 			for i := range rounds {
 				if !t.Failed() {
@@ -177,7 +179,10 @@ func (r *damaged) claim() driver.Claim {
 	if r.IntN(3) == 0 {
 		id = fmt.Sprintf("series%d_%08d", r.IntN(2), len(r.claims))
 	}
-	return driver.Claim{Name: r.name, ID: id, Weight: units[0], Limit: units[1], TTL: damagedTTL, Queue: r.IntN(5) > 0, Owner: "a test"}
+	return driver.Claim{
+		Name: r.name, ID: id, Weight: units[0], Limit: units[1],
+		TTL: damagedTTL, Queue: r.IntN(5) > 0, Owner: "a test",
+	}
 }
 
 func (r *damaged) request(c driver.Claim) (driver.Claim, driver.Status) {

@@ -9,7 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/redislock"
 )
 
-// Programs from when the layouts of other libraries had a type of their own compile, and get the driver that they got.
+// Programs from when the layouts of other libraries had a type of their own compile, and get the driver that they
+// got.
 func TestDeprecatedNames(t *testing.T) {
 	client := rawClient(t, servers.Redis(t).Addr)
 	var guest *redislock.Guest
@@ -31,7 +32,9 @@ func TestDeprecatedNames(t *testing.T) {
 // What a layout cannot do is not there to be found.
 func TestAbilitiesFollowTheLayout(t *testing.T) {
 	client := rawClient(t, servers.Redis(t).Addr)
-	for layout, queues := range map[redislock.Layout]bool{redislock.Native: true, redislock.Redisson: false, redislock.PythonRedisLock: false} {
+	for layout, queues := range map[redislock.Layout]bool{
+		redislock.Native: true, redislock.Redisson: false, redislock.PythonRedisLock: false,
+	} {
 		d, err := redislock.New(client, &redislock.Options{Layout: layout})
 		if err != nil {
 			t.Fatal(err)

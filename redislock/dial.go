@@ -29,7 +29,9 @@ func (t target) connectSentinel(ctx context.Context) (Conn, error) {
 }
 
 func (t target) connectThrough(ctx context.Context, s *sentinels) (*sentinelConn, error) {
-	return openSentinel(ctx, s, t, func(ctx context.Context, addr string) (rueidis.Client, error) { return dial(ctx, t.single(addr)) })
+	return openSentinel(ctx, s, t, func(ctx context.Context, addr string) (rueidis.Client, error) {
+		return dial(ctx, t.single(addr))
+	})
 }
 
 func (t target) sentinels() *sentinels {
@@ -58,7 +60,8 @@ func (t target) connectCluster(ctx context.Context) (Conn, error) {
 	return clusterConn{rueidisConn{client: client, flows: t.flows, owned: true}}, nil
 }
 
-// dial connects to what the options say, while ctx allows. The client goes on connecting when it must.
+// dial connects with these options while ctx allows. The client goes on with connections of its own later, which no
+// caller bounds.
 func dial(ctx context.Context, opt rueidis.ClientOption) (rueidis.Client, error) {
 	var opened atomic.Bool
 	defer opened.Store(true)
@@ -76,8 +79,8 @@ func dial(ctx context.Context, opt rueidis.ClientOption) (rueidis.Client, error)
 	return client, explain(rueidisError(err))
 }
 
-// oneConnection has rueidis send all requests over one connection, where they arrive in the order in which they were
-// sent, and where those of many goroutines go together. By default it opens up to four.
+// oneConnection has rueidis send all requests over one connection. There they arrive in the order in which they were
+// sent, and requests of many goroutines share a system call. By default rueidis opens up to four.
 const oneConnection = -1
 
 // bufferSize is how many bytes of requests, and of answers, each connection has room for.
@@ -90,8 +93,8 @@ func (t target) single(addr string) rueidis.ClientOption {
 	return opt
 }
 
-// common is how to connect to any server. The client never repeats a command by itself, and batches those of many
-// goroutines.
+// common is how to connect to any server. The client never repeats a command by itself, because a repeated script
+// would look like the request of another client.
 func (t target) common() rueidis.ClientOption {
 	return rueidis.ClientOption{
 		Username:            t.user,

@@ -120,7 +120,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A user who may not listen takes a free lock, and can wait for none: the examination tells. What it may not do is named.
+// A user who may not listen takes a free lock, and can wait for none: the examination tells. What it may not do is
+// named.
 func TestCheckOfDeafUser(t *testing.T) {
 	srv := servers.Redis(t)
 	srv.RedisCommand(t, "ACL", "SETUSER", "nochan", "on", ">pw", "~*", "resetchannels", "&other", "+@all")
@@ -140,7 +141,8 @@ func TestCheckOfDeafUser(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if unsafe := facts(findings, driver.Unsafe); (unsafe == "") != (tt.want == "") || !strings.Contains(unsafe, tt.want) {
+			unsafe := facts(findings, driver.Unsafe)
+			if (unsafe == "") != (tt.want == "") || !strings.Contains(unsafe, tt.want) {
 				t.Errorf("unsafe is %q, want %q", unsafe, tt.want)
 			}
 		})

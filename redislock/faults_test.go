@@ -52,8 +52,8 @@ func TestScriptFlush(t *testing.T) {
 	})
 }
 
-// A waiter whose subscription is cut off again and again asks again when it is back: no push is needed for a grant that
-// was missed.
+// A waiter whose subscription is cut off again and again asks again when it is back: no push is needed for a grant
+// that was missed.
 func TestPubSubKilled(t *testing.T) {
 	srv := servers.Redis(t)
 	pace.Run(t, "subscription killed", func(t *pace.T) { pubSubKilled(t, srv) })
@@ -131,8 +131,8 @@ func TestMemoryFull(t *testing.T) {
 	}
 }
 
-// A server that makes room by throwing away what has a time to live throws away locks, with all that is known of them. The
-// holder learns that it has lost, and the next one's token is greater all the same.
+// A server that makes room by throwing away what has a time to live throws away locks, with all that is known of
+// them. The holder learns that it has lost, and the next one's token is greater all the same.
 func TestEviction(t *testing.T) {
 	srv := servers.Redis(t, "--maxmemory-policy", "volatile-lru")
 	d := openAt(t, srv.Addr, "")
@@ -180,7 +180,8 @@ func TestReplyLost(t *testing.T) {
 	release(t, d, c)
 }
 
-// A client that gives up releases by the ID alone: nothing stays queued, and a late copy of the request queues nothing.
+// A client that gives up releases by the ID alone: nothing stays queued, and a late copy of the request queues
+// nothing.
 func TestGivenUp(t *testing.T) {
 	srv := servers.Redis(t)
 	p := proxy.New(t, srv.Addr)
@@ -206,7 +207,8 @@ func TestServerGone(t *testing.T) {
 	d := openAt(t, srv.Addr, "")
 	c := acquire(t, d, claim("jobs", long))
 	srv.Kill(t)
-	if err := d.Release(t.Context(), c); err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrGone) {
+	err := d.Release(t.Context(), c)
+	if err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrGone) {
 		t.Errorf("Release: %v, want an error that says nothing about the outcome", err)
 	}
 	if _, err := driver.Open(t.Context(), "redis://"+srv.Addr); err == nil || errors.Is(err, driver.ErrRefused) {

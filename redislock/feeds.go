@@ -40,8 +40,8 @@ func (f shardFeed) listen(ctx context.Context, confirmed func()) error {
 
 func (f shardFeed) resumed() { f.inbox.askLock(f.lock) }
 
-// signalFeeds are the channels on which another library tells that a lock has become free. That concerns all who wait for it,
-// and names nobody, so each of them asks.
+// signalFeeds are the channels on which another library tells that a lock has become free. That concerns all who wait
+// for it, and names nobody, so each of them asks.
 type signalFeeds struct {
 	conn      Conn
 	channelOf func(lock string) string

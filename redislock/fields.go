@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// fields reads a text that scripts wrote, one field after the other. Once something is not as expected it is bad for good, so
-// it is enough to look at the end.
+// fields reads a text that scripts wrote, one field after the other. Once something is not as expected it is bad for
+// good, so it is enough to look at the end.
 type fields struct {
 	rest string // what has not been read
 	bad  bool

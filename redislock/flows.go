@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// flows are the connections that a client has open. One may be dead without a word: what is sent over it vanishes, nothing
-// comes, and new connections work. A firewall that forgot a connection does that, or an address that moved. TCP notices after
-// minutes. So a connection on which an attempt was not answered, and on which nothing else came, is closed: the next attempt
-// goes over a new one.
+// flows are the connections that a client has open. One may be dead without a word: what is sent over it vanishes,
+// nothing comes, and new connections work. A firewall that forgot a connection does that, or an address that moved.
+// TCP notices after minutes. So a connection on which an attempt was not answered, and on which nothing else came, is
+// closed: the next attempt goes over a new one.
 type flows struct {
 	blocks  time.Duration // how long a command may take by itself
 	connect time.Duration // until when the first answer must have come on a new connection
@@ -21,9 +21,9 @@ type flows struct {
 
 func newFlows() *flows { return &flows{open: make(map[*coalescingConn]struct{})} }
 
-// Bounds of how long a connection may be silent while an answer is missing. Where an attempt gave up, silence is suspicious
-// early. The other bound is for where nobody waits: a client sends a ping every second on connections on which nothing comes,
-// subscriptions among them, and nobody gives up on the answers to these.
+// Bounds of how long a connection may be silent while an answer is missing. Where an attempt gave up, silence is
+// suspicious early. The other bound is for where nobody waits: a client sends a ping every second on connections on
+// which nothing comes, subscriptions among them, and nobody gives up on the answers to these.
 const (
 	suspicious = 100 * time.Millisecond
 	silent     = 3 * time.Second
@@ -54,8 +54,8 @@ func (f *flows) remove(b *coalescingConn) {
 	delete(f.open, b)
 }
 
-// watch begins an attempt. What it returns is called at the end of the attempt. If that was given up, the connections that
-// have been silent for all of it are closed.
+// watch begins an attempt. What it returns is called at the end of the attempt. If that was given up, the connections
+// that have been silent for all of it are closed.
 func (f *flows) watch(ctx context.Context) (end func()) {
 	if f == nil {
 		return func() {}
@@ -68,7 +68,7 @@ func (f *flows) watch(ctx context.Context) (end func()) {
 	}
 }
 
-// suspect closes the connections on which nothing has come since an instant, though an answer is missing.
+// suspect closes the connections on which an answer is missing and nothing has come after an instant.
 func (f *flows) suspect(since time.Duration) {
 	var dead []*coalescingConn
 	f.mu.Lock()

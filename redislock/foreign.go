@@ -10,9 +10,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A foreign is the driver of locks that another library keeps in its own [Layout]. Such a lock knows one holder and no queue:
-// whoever asks first when it is free has it, so there is no order, no readers, no permits and no list. Tokens grow among our
-// holders; those of the other library have none.
+// A foreign is the driver of locks that another library keeps in its own [Layout]. Such a lock knows one holder and
+// no queue: whoever asks first when it is free has it, so there is no order, no readers, no permits and no list.
+// Tokens grow among our holders; those of the other library have none.
 type foreign struct {
 	conn     Conn
 	opts     Options
@@ -32,8 +32,8 @@ var (
 	_ driver.Checker    = (*foreign)(nil)
 )
 
-// mostHeard is for how many foreign locks a client waits with a connection each. For more it asks now and then: connections
-// are what it shares with everything else that it does.
+// mostHeard is for how many foreign locks a client waits with a connection each. For more it asks now and then:
+// connections are what it shares with everything else that it does.
 const mostHeard = poolSize * 3 / 4
 
 // newForeign returns a driver that has sent nothing yet.
@@ -74,8 +74,8 @@ func (f *foreign) Traits() driver.Traits {
 	}
 }
 
-// Request takes the lock or renews the claim, as [driver.Driver] says. A claim that waits has no place: Wait tells when
-// to ask again.
+// Request takes the lock or renews the claim, as [driver.Driver] says. A claim that waits has no place: Wait tells
+// when to ask again.
 func (f *foreign) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if err := ctx.Err(); err != nil {
 		return driver.Status{}, err
@@ -89,7 +89,7 @@ func (f *foreign) Request(ctx context.Context, c driver.Claim) (driver.Status, e
 		s = &f.renewal
 	}
 	keep := max(f.opts.Keep, keepTTLs*c.TTL)
-	values, err := f.run(ctx, s, c, c.TTL, strconv.FormatInt(driver.Milliseconds(keep), 10), flag(c.Queue), flag(c.Detached))
+	values, err := f.run(ctx, s, c, c.TTL, msText(keep), flag(c.Queue), flag(c.Detached))
 	if err != nil {
 		return driver.Status{}, err
 	}
@@ -162,8 +162,12 @@ func (f *foreign) form(name string) form {
 }
 
 // run runs a script for a claim.
-func (f *foreign) run(ctx context.Context, s *script, c driver.Claim, ttl time.Duration, more ...string) ([]string, error) {
-	owner := f.opts.Layout.owner(c.ID)
-	args := append([]string{owner, tokenText(c.Token), strconv.FormatInt(driver.Milliseconds(ttl), 10)}, more...)
+func (f *foreign) run(
+	ctx context.Context, s *script, c driver.Claim, ttl time.Duration, more ...string,
+) ([]string, error) {
+	args := append([]string{f.opts.Layout.owner(c.ID), tokenText(c.Token), msText(ttl)}, more...)
 	return s.run(ctx, f.conn, f.keys(c), args)
 }
+
+// msText writes a time as scripts take it.
+func msText(d time.Duration) string { return strconv.FormatInt(driver.Milliseconds(d), 10) }

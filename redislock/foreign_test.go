@@ -31,8 +31,8 @@ func TestForeignLayouts(t *testing.T) {
 	}
 }
 
-// One of ours that took the signal of python-redis-lock gives up before it asks: one of theirs is woken in its place. While
-// somebody has the lock, nobody is.
+// One of ours that took the signal of python-redis-lock gives up before it asks: one of theirs is woken in its place.
+// While somebody has the lock, nobody is.
 func TestForeignSignalIsPassedOn(t *testing.T) {
 	srv := servers.Redis(t)
 	d := openForeign(t, srv.Addr, redislock.PythonRedisLock)

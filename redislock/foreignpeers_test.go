@@ -28,11 +28,12 @@ const shared = "jobs"
 // fewest is how often each must have been inside, or it was starved.
 const fewest = 10
 
-// Two clients of ours and two processes that speak as the other library does share a lock: never are two inside, and all
-// have their turns.
+// Two clients of ours and two processes that speak as the other library does share a lock: never are two inside, and
+// all have their turns.
 func TestForeignBesidePeers(t *testing.T) {
 	err := exec.Command(python, "-c", "import redis").Run()
-	servers.Require(t, err == nil, "the module redis of "+python, "apt-get install -y --no-install-recommends python3-redis")
+	servers.Require(t, err == nil, "the module redis of "+python,
+		"apt-get install -y --no-install-recommends python3-redis")
 	for _, layout := range foreignLayouts {
 		t.Run(string(layout), func(t *testing.T) {
 			t.Parallel()

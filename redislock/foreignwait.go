@@ -11,8 +11,8 @@ import (
 // askEvery is the longest pause between two questions where there is no connection to listen on.
 const askEvery = 250 * time.Millisecond
 
-// Wait blocks until the lock may have become free, as [driver.Waiter] says. A claim that has the lock hears nothing: its
-// renewals tell what became of it.
+// Wait blocks until the lock may have become free, as [driver.Waiter] says. A claim that has the lock hears nothing:
+// its renewals tell what became of it.
 func (f *foreign) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if err := ctx.Err(); err != nil {
 		return driver.Status{}, err
@@ -31,13 +31,14 @@ func (f *foreign) Wait(ctx context.Context, c driver.Claim) (driver.Status, erro
 	return f.hear(ctx, c)
 }
 
-// Listen implements [driver.Listener] for layouts in which nobody tells a holder anything: its renewals find out what became
-// of the lock. Without Listen the client would keep a goroutine in Wait for each lease, to the same end.
+// Listen implements [driver.Listener] for layouts in which nobody tells a holder anything: its renewals find out what
+// became of the lock. Without Listen the client would keep a goroutine in Wait for each lease, to the same end.
 func (f *foreign) Listen(ctx context.Context, _ driver.Claim, _ func()) (stop func(), err error) {
 	return func() {}, ctx.Err()
 }
 
-// hear waits for a message. The first time it returns as soon as it listens, because the lock may have become free before.
+// hear waits for a message. The first time it returns as soon as it listens, because the lock may have become free
+// before.
 func (f *foreign) hear(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if f.channels.address(c.Name) == nowhere && f.channels.count() >= mostHeard {
 		return driver.Status{}, driver.Pause(ctx, askEvery)

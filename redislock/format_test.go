@@ -31,7 +31,9 @@ func earlier(t *testing.T, addr string) *native {
 
 func openWith(t *testing.T, addr string, opts *Options) *native {
 	t.Helper()
-	client, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{addr}, ForceSingleClient: true, DisableCache: true, DisableRetry: true})
+	client, err := rueidis.NewClient(rueidis.ClientOption{
+		InitAddress: []string{addr}, ForceSingleClient: true, DisableCache: true, DisableRetry: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +50,8 @@ func mutex(name, id string) driver.Claim {
 	return driver.Claim{Name: name, ID: id, Weight: 1, Limit: 1, TTL: 20 * time.Second, Queue: true}
 }
 
-// Two versions work side by side: the newer reads what the older wrote, the older refuses what the newer wrote, and so
-// does one that is two versions newer.
+// Two versions work side by side: the newer reads what the older wrote, the older refuses what the newer wrote, and
+// so does one that is two versions newer.
 func TestTwoFormats(t *testing.T) {
 	srv := servers.Redis(t)
 	ctx := context.Background()
@@ -140,7 +142,8 @@ func TestTokensAreExact(t *testing.T) {
 			t.Errorf("after %d: %+v, %v", st.Token, later, err)
 		}
 		queue, err := d.Queue(ctx, name)
-		if err != nil || len(queue) != 3 || queue[0].Token != token || queue[1].Token != st.Token || queue[2].Token != later.Token {
+		if err != nil || len(queue) != 3 ||
+			queue[0].Token != token || queue[1].Token != st.Token || queue[2].Token != later.Token {
 			t.Errorf("the queue shows %v, %v", ids(queue), err)
 		}
 		c.Token = token
@@ -155,7 +158,8 @@ func TestTokensAreExact(t *testing.T) {
 	if _, err := d.Propose(ctx, mutex("far", "a"), math.MaxInt64); !errors.Is(err, driver.ErrRefused) {
 		t.Errorf("a token that scripts cannot count: %v", err)
 	}
-	if _, err := d.Propose(ctx, mutex("far", "a"), uint64(time.Now().Add(time.Hour).UnixMicro())); !errors.Is(err, driver.ErrRefused) {
+	far := uint64(time.Now().Add(time.Hour).UnixMicro())
+	if _, err := d.Propose(ctx, mutex("far", "a"), far); !errors.Is(err, driver.ErrRefused) {
 		t.Errorf("a token from the future: %v", err)
 	}
 }

@@ -33,7 +33,8 @@ func TestLockAllOnTwoServers(t *testing.T) {
 	if err := all.Release(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := holdfast.LockAll(t.Context(), mutex(one, named("one")), mutex(one, named("one"))); !errors.Is(err, holdfast.ErrDeadlock) {
+	_, err = holdfast.LockAll(t.Context(), mutex(one, named("one")), mutex(one, named("one")))
+	if !errors.Is(err, holdfast.ErrDeadlock) {
 		t.Errorf("one store through two clients: %v, want ErrDeadlock", err)
 	}
 }
@@ -43,7 +44,8 @@ func TestIdentity(t *testing.T) {
 	client := rawClient(t, servers.Redis(t).Addr)
 	seen := make(map[string]bool)
 	for _, opts := range []redislock.Options{
-		{}, {Prefix: "other:"}, {NoPrefix: true}, {Layout: redislock.Redisson}, {Layout: redislock.PythonRedisLock}, {Layout: redislock.Redisson, Prefix: "x"},
+		{}, {Prefix: "other:"}, {NoPrefix: true},
+		{Layout: redislock.Redisson}, {Layout: redislock.PythonRedisLock}, {Layout: redislock.Redisson, Prefix: "x"},
 	} {
 		opts.Store = "store"
 		d, err := redislock.New(client, &opts)

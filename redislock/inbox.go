@@ -9,8 +9,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// An inbox keeps what the scripts tell this client: in a mailbox for each claim that would wait, from its first request until
-// it is released, and in a watch for each queue that somebody looks at. It needs no goroutine, and sends nothing.
+// An inbox keeps what the scripts tell this client: in a mailbox for each claim that would wait, from its first
+// request until it is released, and in a watch for each queue that somebody looks at. It needs no goroutine, and
+// sends nothing.
 type inbox struct {
 	closed chan struct{}
 
@@ -27,7 +28,8 @@ type watch struct {
 	users   int
 }
 
-// watchFor is how long the server remembers that somebody watches a queue; then Watch returns, and the caller looks again.
+// watchFor is how long the server remembers that somebody watches a queue; then Watch returns, and the caller looks
+// again.
 const watchFor = 20 * time.Second
 
 const (
@@ -80,9 +82,9 @@ func (in *inbox) askThose(concerns func(*mailbox) bool) {
 	}
 }
 
-// extend keeps the mailbox of a claim that is about to be requested, and lives for another TTL then. addressed says that the
-// request names the channel of this client. A claim that would not wait has no mailbox until somebody waits for what happens
-// to it.
+// extend keeps the mailbox of a claim that is about to be requested, and will live for another TTL. addressed says
+// that the request names the channel of this client. A claim that would not wait has no mailbox until somebody waits
+// for it.
 func (in *inbox) extend(c driver.Claim, addressed bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -95,7 +97,8 @@ func (in *inbox) extend(c driver.Claim, addressed bool) {
 	}
 }
 
-// isAddressed reports whether the record of a claim names the channel of this client. From now on there is a mailbox for it.
+// isAddressed reports whether the record of a claim names the channel of this client. From now on there is a mailbox
+// for it.
 func (in *inbox) isAddressed(c driver.Claim) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -120,8 +123,8 @@ func (in *inbox) add(c driver.Claim) *mailbox {
 // deadAt is when a claim that is requested now has long been dead, unless it is requested again.
 func deadAt(c driver.Claim) time.Time { return time.Now().Add(mailboxTTLs * c.TTL) }
 
-// sweep throws the mailboxes of dead claims away: who crashed while it waited never releases. It runs each time their number
-// has doubled, so that each claim pays for a constant share. mu is held.
+// sweep throws the mailboxes of dead claims away: who crashed while it waited never releases. It runs each time their
+// number has doubled, so that each claim pays for a constant share. mu is held.
 func (in *inbox) sweep() {
 	now := time.Now()
 	for id, b := range in.mailboxes {
@@ -183,8 +186,8 @@ func (in *inbox) wait(ctx context.Context, id string) (driver.Status, error) {
 	return b.take()
 }
 
-// attach has moved called with all that arrives about a claim. missed says that something has already, or that the claim has
-// ended.
+// attach has moved called with all that arrives about a claim. missed says that something has already, or that the
+// claim has ended.
 func (in *inbox) attach(id string, moved func()) (stop func(), missed bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -200,8 +203,8 @@ func (in *inbox) attach(id string, moved func()) (stop func(), missed bool) {
 	}, b.full
 }
 
-// watching returns a channel that is closed when the queue with this key of claims changes, and what to call when nobody looks
-// at that any more.
+// watching returns a channel that is closed when the queue with this key of claims changes, and what to call when
+// nobody looks at that any more.
 func (in *inbox) watching(key string) (changed <-chan struct{}, leave func()) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

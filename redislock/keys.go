@@ -24,14 +24,14 @@ const (
 
 func (k keys) all() []string { return k.list }
 
-// tagged returns the keys that begin with base, a name in braces after the prefix.
+// tagged returns the keys that begin with base: the prefix and the name in braces, which keep all keys in one slot.
 func tagged(lock, base string) keys {
 	k := keys{lock: lock, claims: base + claimsSuffix, order: base + orderSuffix, expiry: base + expirySuffix}
 	k.list = []string{k.lock, k.claims, k.order, k.expiry}
 	return k
 }
 
-// A keyspace is where a driver keeps its locks: it finds the keys of a name, and the name of keys.
+// A keyspace is where a driver keeps its locks: it finds the keys for a name, and the name for a key.
 type keyspace struct {
 	prefix string
 	bare   bool // the name of a lock is its key, see [Options.NoPrefix]
@@ -64,7 +64,7 @@ func (s *keyspace) make(name string) (keys, error) {
 	return tagged(name, "{"+name+"}"), nil
 }
 
-// knownKeys remembers the keys of some locks, because to make them takes longer than to find them.
+// knownKeys remembers the keys of some locks, because it takes longer to make them than to find them.
 type knownKeys struct {
 	mu     sync.RWMutex
 	byName map[string]keys

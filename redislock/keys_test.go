@@ -16,7 +16,8 @@ import (
 
 // hostile are names that break naive keys, patterns or scripts.
 var hostile = []string{
-	"a", "a ", " a", "a:claims", "{a}", "{a}:claims", "a{b}c", "}", "{", "}{", "*", "?", "[a-c]", `\`, `\*`, "'", `"`, "\x00", "\xff\xfe",
+	"a", "a ", " a", "a:claims", "{a}", "{a}:claims", "a{b}c", "}", "{", "}{", "*", "?", "[a-c]",
+	`\`, `\*`, "'", `"`, "\x00", "\xff\xfe",
 	"\r\nDEL x\r\n", "%41", "a%2Fb", "a/b", "ä", "~shared", "~", "holdfast:{a}", strings.Repeat("x", 4096), "w {a}:claims",
 }
 
@@ -130,8 +131,8 @@ func TestEveryKeyExpires(t *testing.T) {
 	check("barred")
 }
 
-// Each sixteenth ended claim that gets a field sweeps, whatever the clock shows, for a client may keep time with it; and
-// wherever the claim was, so that fields do not pile up.
+// Each sixteenth ended claim that gets a field sweeps, whatever the clock shows, for a client may keep time with it;
+// and wherever the claim was, so that fields do not pile up.
 func TestEndedClaimsSweepInTurn(t *testing.T) {
 	for what, end := range map[string]func(t *testing.T, d driver.Driver){
 		"alone":  func(t *testing.T, d driver.Driver) { release(t, d, acquire(t, d, claim("busy", long))) },
@@ -169,7 +170,8 @@ func TestEndedClaimsAreForgotten(t *testing.T) {
 	const ttl = 100 * time.Millisecond
 	use := func() {
 		c := acquire(t, d, claim("busy", ttl))
-		if err := d.Release(t.Context(), c); err != nil && !errors.Is(err, driver.ErrGone) { // an expired claim has ended, too
+		// An expired claim has ended, too.
+		if err := d.Release(t.Context(), c); err != nil && !errors.Is(err, driver.ErrGone) {
 			t.Fatalf("Release: %v", err)
 		}
 	}

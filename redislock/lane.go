@@ -6,35 +6,37 @@ import (
 	"sync"
 )
 
-// A lane leads commands to the server on connections where a WAIT follows them. While it waits, such a connection serves
-// nobody else, so what comes meanwhile goes together afterwards, with one WAIT behind all of it: the lane needs one connection,
-// however many ask. Requests and renewals have a lane each, so that a crowd that asks keeps no lease from being renewed. In a
-// cluster commands for different locks cannot go together; there a lane has a few connections.
+// A lane sends commands on connections where a WAIT follows them. While the server waits for replicas, such a
+// connection serves nobody else. So commands that come meanwhile are collected, and go afterwards as one pipeline
+// with one WAIT behind it: the lane needs one connection, however many callers there are. Requests and renewals have
+// a lane each, so that a crowd of requests keeps no lease from being renewed. In a cluster commands for different
+// locks cannot share a connection; there a lane has a few connections.
 type lane struct {
 	conn Conn
 	wait Command
-	room chan struct{} // in a cluster, for who may be under way
+	room chan struct{} // in a cluster, has room for the calls under way
 
 	mu      sync.Mutex
-	next    *pipeline // that takes commands still; nil when there is none
-	driving bool      // there is a goroutine that sends pipelines
+	next    *pipeline // the one that still takes calls, or nil
+	sending bool      // there is a goroutine that sends pipelines
 }
 
-// laneWidth is how many connections a lane has in a cluster. Both lanes together have fewer than there are for one node.
+// laneWidth is how many connections a lane has in a cluster. Both lanes together have fewer than the pool of a node,
+// which subscriptions need as well.
 const laneWidth = poolSize/2 - 1
 
 func newLane(conn Conn, wait Command) *lane {
 	return &lane{conn: conn, wait: wait, room: make(chan struct{}, laneWidth)}
 }
 
-// A pipeline is what goes together.
+// A pipeline is the commands of several calls on one connection.
 type pipeline struct {
 	calls []*call
 	done  chan struct{}
 	reply Reply // to WAIT
 }
 
-// A call is the commands of one call.
+// A call is the commands of one caller.
 type call struct {
 	ctx     context.Context
 	cmds    []Command
@@ -46,18 +48,19 @@ func (l *lane) send(ctx context.Context, cmds []Command) (replies []Reply, wait 
 	if l.conn.Cluster() {
 		return l.sendAlone(ctx, cmds)
 	}
-	r := &call{ctx: ctx, cmds: cmds}
-	c := l.join(r)
+	c := &call{ctx: ctx, cmds: cmds}
+	p := l.join(c)
 	select {
-	case <-c.done:
-		if r.replies != nil {
-			return r.replies, c.reply
+	case <-p.done:
+		if c.replies != nil { // else this call was given up before the pipeline went
+			return c.replies, p.reply
 		}
 	case <-ctx.Done():
 	}
 	return failed(cmds, ctx.Err()), Reply{Err: ctx.Err()}
 }
 
+// sendAlone sends commands with a WAIT of their own, when there is room for that.
 func (l *lane) sendAlone(ctx context.Context, cmds []Command) (replies []Reply, wait Reply) {
 	select {
 	case l.room <- struct{}{}:
@@ -69,7 +72,7 @@ func (l *lane) sendAlone(ctx context.Context, cmds []Command) (replies []Reply, 
 	return all[:len(cmds)], all[len(cmds)]
 }
 
-// failed answers commands that were given up.
+// failed returns the same error for each of some commands.
 func failed(cmds []Command, err error) []Reply {
 	replies := make([]Reply, len(cmds))
 	for i := range replies {
@@ -78,63 +81,65 @@ func failed(cmds []Command, err error) []Reply {
 	return replies
 }
 
-func (l *lane) join(r *call) *pipeline {
+// join adds a call to the next pipeline. The first call after a pause starts the goroutine that sends.
+func (l *lane) join(c *call) *pipeline {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.next == nil {
 		l.next = &pipeline{done: make(chan struct{})}
 	}
-	l.next.calls = append(l.next.calls, r)
-	if !l.driving {
-		l.driving = true
-		go l.drive()
+	l.next.calls = append(l.next.calls, c)
+	if !l.sending {
+		l.sending = true
+		go l.sendAll()
 	}
 	return l.next
 }
 
-// drive sends pipelines until nobody waits for one.
-func (l *lane) drive() {
-	for c := l.take(); c != nil; c = l.take() {
-		c.leave(l.conn, l.wait)
+// sendAll sends pipelines until nobody waits for one.
+func (l *lane) sendAll() {
+	for p := l.take(); p != nil; p = l.take() {
+		p.send(l.conn, l.wait)
 	}
 }
 
+// take returns the next pipeline. If there is none, the goroutine that sends ends.
 func (l *lane) take() *pipeline {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.next
-	l.next, l.driving = nil, c != nil
-	return c
+	p := l.next
+	l.next, l.sending = nil, p != nil
+	return p
 }
 
-// leave sends what is still wanted, for as long as somebody waits for an answer.
-func (c *pipeline) leave(conn Conn, wait Command) {
-	defer close(c.done)
-	c.calls = slices.DeleteFunc(c.calls, func(r *call) bool { return r.ctx.Err() != nil })
-	if len(c.calls) == 0 {
+// send sends the calls that have not given up, for as long as one of them waits for an answer.
+func (p *pipeline) send(conn Conn, wait Command) {
+	defer close(p.done)
+	p.calls = slices.DeleteFunc(p.calls, func(c *call) bool { return c.ctx.Err() != nil })
+	if len(p.calls) == 0 {
 		return
 	}
-	ctx, cancel := wanted(c.calls)
+	ctx, cancel := wanted(p.calls)
 	defer cancel()
 	var cmds []Command
-	for _, r := range c.calls {
-		cmds = append(cmds, r.cmds...)
+	for _, c := range p.calls {
+		cmds = append(cmds, c.cmds...)
 	}
 	all := conn.DoTogether(ctx, append(cmds, wait))
-	for _, r := range c.calls {
-		r.replies, all = all[:len(r.cmds):len(r.cmds)], all[len(r.cmds):]
+	for _, c := range p.calls {
+		c.replies, all = all[:len(c.cmds):len(c.cmds)], all[len(c.cmds):]
 	}
-	c.reply = all[0]
+	p.reply = all[0]
 }
 
-// wanted returns a context that ends when those of all calls have. It has the values of the first.
+// wanted returns a context that ends when the contexts of all calls have ended. It has the values of the first.
 func wanted(calls []*call) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(calls[0].ctx))
 	var mu sync.Mutex
 	left := len(calls)
 	var stops []func() bool
-	for _, r := range calls {
-		stops = append(stops, context.AfterFunc(r.ctx, func() {
+	for _, c := range calls {
+		stops = append(stops, context.AfterFunc(c.ctx, func() {
 			mu.Lock()
 			defer mu.Unlock()
 			if left--; left == 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// While a crowd waits for replicas that do not answer, renewals reach the server, calls end with their contexts, and few
-// connections are taken.
+// While a crowd waits for replicas that do not answer, renewals reach the server, calls end with their contexts, and
+// few connections are taken.
 func TestCrowdWaitsForReplicas(t *testing.T) {
 	const crowd = 100
 	master, replica := servers.Redis(t, "--repl-diskless-sync-delay", "0"), servers.Redis(t)

@@ -83,8 +83,10 @@ func TestDiskFull(t *testing.T) {
 
 	_, requested := d.Request(t.Context(), claim("other", long))
 	_, renewed := d.Request(t.Context(), held)
-	for what, err := range map[string]error{"a request": requested, "a renewal": renewed, "a release": d.Release(t.Context(), held)} {
-		if err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrGone) || !strings.Contains(err.Error(), "disk") {
+	released := d.Release(t.Context(), held)
+	for what, err := range map[string]error{"a request": requested, "a renewal": renewed, "a release": released} {
+		if err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrGone) ||
+			!strings.Contains(err.Error(), "disk") {
 			t.Errorf("%s: %v; want an error that tells of the disk and nothing about the outcome", what, err)
 		}
 	}
@@ -92,8 +94,8 @@ func TestDiskFull(t *testing.T) {
 	release(t, d, acquire(t, d, held))
 }
 
-// Of those who wait, the first is killed. The next one is told as soon as the first has expired and the lock is free, and
-// nobody has to be there to see it expire.
+// Of those who wait, the first is killed. The next one is told as soon as the first has expired and the lock is free,
+// and nobody has to be there to see it expire.
 func TestLineOutlivesItsHead(t *testing.T) {
 	srv := servers.Redis(t)
 	holder, dead, waiter := openAt(t, srv.Addr, ""), openAt(t, srv.Addr, ""), openAt(t, srv.Addr, "")

@@ -12,18 +12,19 @@ import (
 type Layout string
 
 const (
-	// Native is the layout of Holdfast: a queue for each lock. With an empty prefix it lives with clients that follow the
-	// published pattern SET key value NX PX: redsync, bsm/redislock, rueidislock at a majority of 1, redlock from npm.
+	// Native is the layout of Holdfast: a queue for each lock. With an empty prefix it lives with clients that follow
+	// the published pattern SET key value NX PX: redsync, bsm/redislock, rueidislock at a majority of 1, redlock from
+	// npm.
 	Native Layout = ""
-	// PythonRedisLock is the layout of python-redis-lock: a string lock:NAME, and a list lock-signal:NAME that wakes those
-	// who wait.
+	// PythonRedisLock is the layout of python-redis-lock: a string lock:NAME, and a list lock-signal:NAME that wakes
+	// clients that wait.
 	PythonRedisLock Layout = "python-redis-lock"
-	// Redisson is the layout of Redisson's RLock: a hash NAME from owner to count, and a channel that wakes those who
+	// Redisson is the layout of Redisson's RLock: a hash NAME from owner to count, and a channel that wakes clients that
 	// wait.
 	Redisson Layout = "redisson"
 )
 
-// check reports what is wrong with a layout of which only the name is known.
+// check returns an error for a name that is not the name of a layout.
 func (l Layout) check() error {
 	switch l {
 	case Native, PythonRedisLock, Redisson:
@@ -56,7 +57,8 @@ func braced(name string) string {
 	return "{" + name + "}"
 }
 
-// owner is how the layout calls a claim, always the same for the same claim. Redisson's owners are UUID:THREAD.
+// owner returns what the layout calls a claim. It follows from the ID, so a repeated request has the same owner.
+// Redisson's owners have the form UUID:THREAD.
 func (l Layout) owner(id string) string {
 	if l == PythonRedisLock {
 		return id

@@ -8,8 +8,8 @@ import (
 
 // A mailbox keeps what came last about one claim until Wait collects it. The mutex of its inbox guards it.
 //
-// It is not a [driver.Mailbox]: several who wait for one claim all go on with each message, and an end is not replaced by an
-// older grant that comes late.
+// It is not a [driver.Mailbox]: several who wait for one claim all go on with each message, and an end is not
+// replaced by an older grant that comes late.
 type mailbox struct {
 	lock  string    // whose claim it is
 	until time.Time // when the claim has long been dead
@@ -34,8 +34,8 @@ type message struct {
 	ask    bool
 }
 
-// put notes what arrived, and wakes whoever waits for it. What arrives later does not undo an end or a question: of several
-// messages that nobody collected in between, the gravest counts.
+// put notes what arrived, and wakes whoever waits for it. What arrives later does not undo an end or a question: of
+// several messages that nobody collected in between, the gravest counts.
 func (b *mailbox) put(m message) {
 	if m.ended || m.ask {
 		b.ended, b.ask = b.ended || m.ended, b.ask || m.ask

@@ -21,8 +21,8 @@ const (
 	queueChanged = "w"
 )
 
-// parseMessage reads a message about a claim. One that cannot be understood, perhaps since it is of a newer version, says at
-// least that something happened: who waits asks.
+// parseMessage reads a message about a claim. One that cannot be understood, perhaps because it is of a newer version,
+// says at least that something happened: who waits asks.
 func parseMessage(kind, rest string) (id string, m message) {
 	id, fields, _ := strings.Cut(rest, " ")
 	switch kind {

@@ -37,8 +37,8 @@ var (
 	_ driver.Identifier = (*native)(nil)
 )
 
-// newNative returns a driver that has sent nothing yet. The notifier gets the conn as it is: what a cluster's says of its
-// abilities would not show through one that waits for moving slots, and its own subscriptions are renewed anyway.
+// newNative returns a driver that has sent nothing yet. The notifier gets the conn as it is: what a cluster's says of
+// its abilities would not show through one that waits for moving slots, and its own subscriptions are renewed anyway.
 func newNative(conn Conn, opts Options) *native {
 	open, end := context.WithCancel(context.Background())
 	d := &native{conn: conn, opts: opts, scripts: loadScripts(opts), keys: newKeyspace(opts), end: end}

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// A oneServer is whether one server keeps all keys that a Conn leads to. Only then is a script right that is for the keys of
-// several locks: a proxy, or a client, that spreads keys over several servers sends it wherever its first key is.
+// A oneServer knows whether one server keeps all keys that a Conn leads to. Only then may a script be for the keys of
+// several locks: a proxy, or a client, that spreads keys over several servers would send it to the server of its
+// first key.
 type oneServer struct {
 	conn   Conn
 	prefix string          // of the keys that are asked about
@@ -20,13 +21,15 @@ type oneServer struct {
 	due    atomic.Int64 // when to ask, as the time since started
 }
 
-// How soon it is asked again: what leads to one server today may lead to two tomorrow, and what does not answer may later.
+// How soon the question is asked again: what leads to one server today may lead to two tomorrow, and what does not
+// answer now may answer later.
 const (
 	provenFor  = time.Minute
 	retryProof = time.Second
 )
 
-// isProven reports what is known. It has it found out when that matters first, and again when it has been known for long.
+// isProven reports what is known, without waiting. It has the question asked when the answer matters for the first
+// time, and again when it is old.
 func (o *oneServer) isProven() bool {
 	if int64(time.Since(started)) >= o.due.Load() && o.asking.CompareAndSwap(false, true) {
 		go o.ask()
@@ -34,14 +37,16 @@ func (o *oneServer) isProven() bool {
 	return o.proven.Load()
 }
 
-// learn notes what is known for a while from now on.
+// learn notes an answer, and for how long it counts.
 func (o *oneServer) learn(proven bool, lasts time.Duration) {
 	o.proven.Store(proven)
 	o.due.Store(int64(time.Since(started) + lasts))
 }
 
 const (
-	probes        = 32 // keys that are asked about: spread evenly over two servers, all are on the same once in 2^31 times
+	// probes is how many keys are asked about. Of keys spread evenly over two servers, all are on the same once in 2^31
+	// times.
+	probes        = 32
 	probePatience = 5 * time.Second
 )
 
@@ -57,16 +62,16 @@ func (o *oneServer) ask() {
 	for i := range cmds {
 		cmds[i] = Command{Head: []string{"EVAL", whichServer, "1"}, Keys: []string{o.prefix + "{" + rand.Text() + "}"}}
 	}
-	proven, answered := verdict(o.conn.DoMany(ctx, cmds))
+	proven, answered := sameServer(o.conn.DoMany(ctx, cmds))
 	if !answered {
-		o.learn(false, retryProof) // it may have moved meanwhile
+		o.learn(false, retryProof) // the server may have moved meanwhile
 		return
 	}
 	o.learn(proven, provenFor)
 }
 
-// verdict is what the replies of the servers say. One that refuses is not known to be the same.
-func verdict(replies []Reply) (proven, answered bool) {
+// sameServer reports whether all replies came from one server. A server that refuses is not known to be the same.
+func sameServer(replies []Reply) (proven, answered bool) {
 	proven = true
 	for _, r := range replies {
 		_, refused := errors.AsType[ReplyError](r.Err)

@@ -33,8 +33,8 @@ func open(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	return d, nil
 }
 
-// New returns a driver on a client that the caller opened, and closes, after the driver. The options choose the layout, as the
-// parameters of a URL do. Nothing is sent yet.
+// New returns a driver on a client that the caller opened, and closes, after the driver. The options choose the
+// layout, as the parameters of a URL do. Nothing is sent yet.
 //
 // A client that follows sentinels is refused: it believes a master that was replaced until it hears of that. Open a
 // redis-sentinel: URL instead.

@@ -15,29 +15,32 @@ type Options struct {
 	Prefix string
 	// NoPrefix makes the name of a lock its key, to share locks with other clients.
 	NoPrefix bool
-	// Keep is how long a lock's last token is remembered after its last use: an hour when zero, never less than eight
-	// times the TTL of its claims. It matters only if the server's clock is set back: tokens grow with the clock.
+	// Keep is how long the last token of a lock is remembered after its last use: an hour when zero, and never less than
+	// eight times the TTL of its claims. It matters only if the server's clock is set back, because tokens grow with the
+	// clock.
 	Keep time.Duration
-	// Replicas is how many replicas must have a grant before it counts, with WAIT: a grant that they do not confirm is given
-	// back, and a renewal that they do not confirm extends nothing. None when zero. It makes it unlikely that a failover
-	// loses a lock, not impossible. [NewGuest] takes none.
+	// Replicas is how many replicas must confirm a grant before it counts, by WAIT: a grant that they do not confirm is
+	// given back, and a renewal that they do not confirm extends nothing. Zero means none. It makes it unlikely that a
+	// failover loses a lock, not impossible. The layouts of other libraries take none.
 	Replicas int
 	// ReplicasWithin is how long replicas may take to confirm: a second when zero.
 	ReplicasWithin time.Duration
 
-	// Layout is how locks are kept. [NewGuest] takes the layouts of other libraries.
+	// Layout is how locks are kept: in Holdfast's own way, or as another library keeps them.
 	Layout Layout
 
-	// Store names the server, or the group of servers, for those who lock in several with LockAll: the same in every client of
-	// it, and no other's. It is needed where names of locks are the same. Clients that were opened from a URL have that for a
-	// name. What a server says of itself would not do: its IDs change when it restarts, or another takes its place.
+	// Store names the server, or the group of servers, for programs that lock in several of them with LockAll: the same
+	// name in every client of one store, and in no client of another. It is needed where locks have the same names. A
+	// client that was opened from a URL has the URL for a name. What a server says of itself would not do: its IDs
+	// change when it restarts or another takes its place.
 	Store string
 
 	format  int   // of the records; tests of two versions side by side set it
 	sources fs.FS // of the scripts; these too
 }
 
-// format is the version of the records that the scripts write. They read the one before it as well, and refuse others.
+// format is the version of the records that the scripts write. They also read the version before it, and refuse all
+// others.
 const format = 1
 
 const (
@@ -61,9 +64,10 @@ func (o *Options) orDefault() (Options, error) {
 	case opts.Layout.check() != nil:
 		return opts, opts.Layout.check()
 	case opts.Replicas < 0:
-		return opts, fmt.Errorf("options: the number of replicas cannot be negative: %d", opts.Replicas)
+		return opts, fmt.Errorf("options: Replicas is %d; it must not be negative", opts.Replicas)
 	case opts.ReplicasWithin < 0 || opts.ReplicasWithin%time.Millisecond != 0:
-		return opts, fmt.Errorf("options: the time that replicas may take must be whole milliseconds, one at least: %v", opts.ReplicasWithin)
+		return opts, fmt.Errorf("options: ReplicasWithin is %v; it must be whole milliseconds, at least one",
+			opts.ReplicasWithin)
 	}
 	if opts.ReplicasWithin == 0 {
 		opts.ReplicasWithin = defaultReplicasWithin
@@ -86,7 +90,7 @@ func (o *Options) orDefault() (Options, error) {
 // channelPrefix is what the names of the clients' channels begin with.
 func (o Options) channelPrefix() string { return o.Prefix + "client:" }
 
-// blocking is for how long the commands of a driver with these options may take by themselves.
+// blocking is for how long commands of a driver with these options may take although the connection is well.
 func (o Options) blocking() time.Duration {
 	switch {
 	case o.Replicas > 0:

@@ -11,12 +11,12 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// ahead is how far a proposed token may be ahead of the server's clock. A token from the far future would make all later
-// ones grow from there, and a server that forgets them could then grant smaller ones.
+// ahead is how far a proposed token may be ahead of the server's clock. A token from the far future would make all
+// later ones grow from there, and a server that forgets them could then grant smaller ones.
 const ahead = 10 * time.Minute
 
-// Propose grants the claim under a token that the caller chose, as [driver.Proposer] says. Tokens are µs since 1970; one
-// that is more than 10 minutes ahead of the server's clock is refused.
+// Propose grants the claim under a token that the caller chose, as [driver.Proposer] says. Tokens are times in µs;
+// one that is more than 10 minutes ahead of the server's clock is refused.
 func (d *native) Propose(ctx context.Context, c driver.Claim, token uint64) (driver.Status, error) {
 	values, err := d.propose(ctx, c, token, "")
 	if err != nil {
@@ -54,7 +54,8 @@ func (d *native) Life(ctx context.Context) (driver.Life, error) {
 	return life(info["run_id"], info["uptime_in_seconds"]), nil
 }
 
-// propose runs the script, which with tell "life" tells the server's too.
+// propose runs the script. With "life" for tell, the answer says in which life the server gave it: one step of the
+// server grants and says so, or a restart could come in between.
 func (d *native) propose(ctx context.Context, c driver.Claim, token uint64, tell string) ([]string, error) {
 	c.Queue = false
 	k, err := d.begin(ctx, c)
@@ -72,7 +73,8 @@ func (d *native) propose(ctx context.Context, c driver.Claim, token uint64, tell
 	for {
 		values, short, err := d.runConfirmed(ctx, &d.scripts.propose, k, d.appendKeep(args, ttl)...)
 		values, more := cutMore(values)
-		if err = cmp.Or(err, short); err != nil || !more { // what too few replicas have is as good as unknown: the caller undoes it
+		// What too few replicas have is as good as unknown: the caller undoes it.
+		if err = cmp.Or(err, short); err != nil || !more {
 			return values, err
 		}
 	}
@@ -80,17 +82,19 @@ func (d *native) propose(ctx context.Context, c driver.Claim, token uint64, tell
 
 func proposed(c driver.Claim, token uint64, values []string) (driver.Status, error) {
 	if len(values) == 1 && values[0] == "future" {
-		return driver.Status{}, fmt.Errorf("redis: the token %d is more than %v ahead of the server's clock; compare the clocks: %w", token, ahead, driver.ErrRefused)
+		return driver.Status{}, fmt.Errorf("redis: the token %d is more than %v ahead of the server's clock; "+
+			"compare the clocks: %w", token, ahead, driver.ErrRefused)
 	}
 	return parseStatus(values, c.TTL)
 }
 
-// life reads a run ID and for how many seconds the server has run. It counts them from the second in which it started to
-// the one that it is in, which may be almost one too many.
+// life reads a run ID and for how many seconds the server has run. The server counts from the second in which it
+// started to the current one, which may be almost one second too many. Too few do no harm: a young server is trusted
+// later.
 func life(run, seconds string) driver.Life {
-	n, _ := strconv.ParseInt(seconds, 10, 64) // none is young, which is safe
+	n, _ := strconv.ParseInt(seconds, 10, 64) // without a number the server counts as young, which is safe
 	return driver.Life{ID: run, Age: time.Duration(max(n-1, 0)) * time.Second}
 }
 
-// maxToken is the greatest number that scripts count exactly.
+// maxToken is the greatest number that scripts count exactly: their numbers are float64.
 const maxToken = 1<<53 - 1

@@ -75,7 +75,8 @@ func theirsExcludesOurs(t *pace.T, srv *servers.Server) {
 		t.Errorf("the queue should begin with their lock: %+v, %v", queue, err)
 	}
 	for what, err := range map[string]error{
-		"break": d.Break(t.Context(), "jobs", redislock.ForeignID), "revoke": d.Revoke(t.Context(), "jobs", redislock.ForeignID),
+		"break":  d.Break(t.Context(), "jobs", redislock.ForeignID),
+		"revoke": d.Revoke(t.Context(), "jobs", redislock.ForeignID),
 	} {
 		if !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("%s of their claim: %v", what, err)
@@ -102,7 +103,8 @@ func TestTheirReleaseIsFound(t *testing.T) {
 	}
 }
 
-// A holder whose key is deleted or replaced has lost the lock: it learns that, and the key is never written again for it.
+// A holder whose key is deleted or replaced has lost the lock: it learns that, and the key is never written again for
+// it.
 func TestLostKey(t *testing.T) {
 	srv := servers.Redis(t)
 	d := openAt(t, srv.Addr, "?prefix=")

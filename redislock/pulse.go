@@ -8,12 +8,12 @@ import (
 // started is the instant from which this package counts time where it needs no calendar.
 var started = time.Now()
 
-// A pulse is what one knows of a connection by what goes over it: for how long an answer is missing, and when something came.
-// Both are times since started; zero is never.
+// A pulse is what one knows of a connection by what goes over it: for how long an answer is missing, and when
+// something came. Both are times since started; zero is never.
 type pulse struct{ asked, heard atomic.Int64 }
 
-// ask notes that something is sent, to which an answer will come. What is sent while another answer is missing does not make
-// that younger.
+// ask notes that something is sent, to which an answer will come. What is sent while another answer is missing does
+// not make that younger.
 func (p *pulse) ask() { p.asked.CompareAndSwap(0, int64(time.Since(started))) }
 
 // hear notes that something has come.

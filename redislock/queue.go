@@ -11,18 +11,18 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// ForeignID is the ID under which Queue shows a lock that is held by another client than this package's. It cannot be
-// broken or released.
+// ForeignID is the ID under which Queue shows a lock that a client of another library holds. Such a claim can be
+// neither broken nor released.
 const ForeignID = "~foreign"
 
-// Queue returns the live claims on a lock, oldest first. A lock that another client holds comes ahead of them, as a claim
-// with the ID [ForeignID]. A long queue is read a page at a time, and may change in between: what joins or leaves meanwhile
-// may be missing, and nothing is there twice.
+// Queue returns the live claims on a lock, oldest first. A lock that another client holds comes ahead of them, as a
+// claim with the ID [ForeignID]. A long queue is read a page at a time, and may change in between: a claim that joins
+// or leaves meanwhile may be missing, and no claim is there twice.
 func (d *native) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
 	return d.Peek(ctx, name, driver.All)
 }
 
-// Peek returns the first n of them, as [driver.Peeker] says.
+// Peek returns the first n claims, as [driver.Peeker] says.
 func (d *native) Peek(ctx context.Context, name string, n int) ([]driver.Entry, error) {
 	k, err := d.keys.of(name)
 	if err != nil {
@@ -67,7 +67,7 @@ type page struct {
 	claims  []string // the ID and the record of each
 }
 
-// parsePage reads an answer. An error wraps nothing that says whether asking again helps.
+// parsePage reads an answer of queue.lua.
 func parsePage(values []string) (page, error) {
 	if len(values) < 4 {
 		return page{}, errNotUnderstood
@@ -91,15 +91,19 @@ func (p page) entries(name string) (entries []driver.Entry, err error) {
 	return entries, nil
 }
 
-// errForeign is the answer to who would end or ask what has ForeignID.
-var errForeign = fmt.Errorf("another client has the lock, and cannot be asked for it; turn to its owner, or delete its key: %w", errors.ErrUnsupported)
+// errForeign is the error for breaking or revoking a claim with ForeignID.
+var errForeign = fmt.Errorf("another client has the lock, and cannot be asked for it; "+
+	"turn to its owner, or delete its key: %w", errors.ErrUnsupported)
 
-// foreignEntry is the claim of who has the lock by another library. Its value is what unlocks it there: it has a place of its
-// own, and is no part of the owner, which everybody shows and logs.
+// foreignEntry shows a lock that a client of another library holds as a claim. The content of its key is what unlocks
+// it there, so it is the value of the claim, and no part of the owner, which everybody shows and logs.
 func foreignEntry(name, value, left string) driver.Entry {
 	ms, _ := strconv.ParseInt(left, 10, 64)
 	return driver.Entry{
-		Claim:   driver.Claim{Name: name, ID: ForeignID, Weight: driver.All, Limit: driver.All, Owner: "another client", Value: value},
+		Claim: driver.Claim{
+			Name: name, ID: ForeignID, Weight: driver.All, Limit: driver.All,
+			Owner: "another client", Value: value,
+		},
 		Granted: true,
 		Left:    time.Duration(ms) * time.Millisecond,
 	}
@@ -108,9 +112,9 @@ func foreignEntry(name, value, left string) driver.Entry {
 // scanPage is how many keys one step of a scan looks at.
 const scanPage = 1000
 
-// List yields the names of locks that start with prefix and have claims, as [driver.Lister] says. Each is yielded once,
-// so it remembers them all. In a cluster it looks through one server after the other, and may miss a lock whose slot moves
-// meanwhile.
+// List yields the names of locks that start with prefix and have claims, as [driver.Lister] says. It yields each name
+// once, so it remembers them all. In a cluster it goes through one server after the other, and may miss a lock whose
+// slot moves meanwhile.
 func (d *native) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		primaries, err := d.conn.Primaries(ctx)
@@ -128,7 +132,9 @@ func (d *native) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 }
 
 // listAt is List for one server. It reports whether to go on.
-func (d *native) listAt(ctx context.Context, server Conn, prefix string, seen map[string]bool, yield func(string, error) bool) bool {
+func (d *native) listAt(
+	ctx context.Context, server Conn, prefix string, seen map[string]bool, yield func(string, error) bool,
+) bool {
 	for cursor := "0"; ; {
 		next, found, err := server.Scan(ctx, cursor, d.keys.pattern(prefix), scanPage)
 		if err != nil {
@@ -174,8 +180,8 @@ func (d *native) listBusy(ctx context.Context, names []string, yield func(string
 	return true
 }
 
-// isBusy reports whether a lock has claims. The answer tells of the first claim; if that is dead there may be others. A lock
-// that the server refuses to read counts as busy: it must hide no other.
+// isBusy reports whether a lock has claims. The answer tells of the first claim; if that one is dead there may be
+// others. A lock that the server refuses to read counts as busy, so that it hides no other lock.
 func (d *native) isBusy(ctx context.Context, name string, first Reply) (bool, error) {
 	if first.Err != nil {
 		return unlessRefused(first.Err)

@@ -15,8 +15,8 @@ const (
 	flagDetached = 2
 )
 
-// about is the part of a stored claim that the client writes: 'WEIGHT LIMIT TTL CHANNEL FLAGS LENGTH:OWNER VALUE'.
-// CHANNEL is the address at which the client listens.
+// about writes the part of a stored claim that comes from the client: 'WEIGHT LIMIT TTL CHANNEL FLAGS LENGTH:OWNER
+// VALUE'. CHANNEL is the address at which the client listens.
 func about(c driver.Claim, ttl int64, address string) string {
 	flags := 0
 	if c.Queue {
@@ -39,7 +39,8 @@ func about(c driver.Claim, ttl int64, address string) string {
 	return string(b)
 }
 
-// tokenDigits is how long tokens are in records and requests, so that scripts compare them as text.
+// tokenDigits is how many digits tokens have in records and requests: with the same length their order as texts is
+// their order as numbers, which lets scripts compare them without loss.
 const tokenDigits = 16
 
 const zeros = "0000000000000000"
@@ -57,8 +58,8 @@ func tokenText(token uint64) string {
 	return string(text)
 }
 
-// An answer is what scripts say of a claim: 'MARK TOKEN RETRY CONTENDED', perhaps with ' left ' and what is left of its TTL
-// behind it.
+// An answer is what scripts say of a claim: 'MARK TOKEN RETRY CONTENDED', perhaps with ' left ' and what is left of
+// its TTL behind it.
 type answer struct {
 	mark      string // "g" is granted, "v" granted and revoked, "w" waits
 	token     uint64
@@ -108,8 +109,8 @@ func parseStatus(values []string, ttl time.Duration) (driver.Status, error) {
 	return driver.Status{}, fmt.Errorf("redis: the answer %q of a script cannot be understood", values)
 }
 
-// A record is a claim as scripts store it: 'FORMAT MARK TOKEN DEADLINE SINCE WEIGHT LIMIT TTL CHANNEL FLAGS LENGTH:OWNER VALUE'.
-// The owner's length says where the value begins: both may hold anything.
+// A record is a claim as scripts store it: 'FORMAT MARK TOKEN DEADLINE SINCE WEIGHT LIMIT TTL CHANNEL FLAGS
+// LENGTH:OWNER VALUE'. The owner's length says where the value begins: both may hold anything.
 type record struct {
 	format        string
 	mark          string // as in an answer: "w" waits
@@ -162,7 +163,8 @@ func badRecord(id string) error {
 	return fmt.Errorf("redis: the record of claim %s cannot be understood: %w", id, driver.ErrRefused)
 }
 
-// cutMore takes off what scripts add to an answer while there is more to do: it may change when one asks again.
+// cutMore takes off what scripts add to an answer while there is more to do. The answer may change when one asks
+// again.
 func cutMore(values []string) (answer []string, more bool) {
 	if len(values) == 0 {
 		return values, false

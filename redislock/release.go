@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// barred is how long an ID stays barred that was released before it was queued, if the claim does not say how long it
-// would have lived.
+// barred is for how long an ID stays barred that was released before it was queued, if the claim does not say how
+// long it would have lived.
 const barred = time.Minute
 
 // Release takes the claim out of the queue, as [driver.Driver] says.

@@ -41,8 +41,8 @@ func (d *native) renew(ctx context.Context, send sender, claims []driver.Claim) 
 	return results, nil
 }
 
-// renewConfirmed is Renew where replicas must have the claims. Each server counts its own replicas, so in a cluster each
-// claim goes by itself.
+// renewConfirmed is Renew where replicas must have the claims. Each server counts its own replicas, so in a cluster
+// each claim goes by itself.
 func (d *native) renewConfirmed(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
 	if d.conn.Cluster() {
 		return driver.Renew(ctx, bare{d}, claims)

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// A confirmation counts the replicas that have what scripts wrote. Inside a script WAIT does not wait, so it follows them
-// on their connection.
+// A confirmation counts the replicas that have what scripts wrote. WAIT does not wait inside a script, so it follows
+// the scripts on their connection.
 type confirmation struct {
 	lane *lane
 	need int
@@ -18,7 +18,8 @@ type confirmation struct {
 
 // confirming is the command that counts replicas.
 func (o Options) confirming() Command {
-	return Command{Head: []string{"WAIT", strconv.Itoa(o.Replicas), strconv.FormatInt(o.ReplicasWithin.Milliseconds(), 10)}}
+	within := strconv.FormatInt(o.ReplicasWithin.Milliseconds(), 10)
+	return Command{Head: []string{"WAIT", strconv.Itoa(o.Replicas), within}}
 }
 
 func newConfirmation(l *lane, replicas int) *confirmation {
@@ -36,10 +37,11 @@ func (c *confirmation) send(ctx context.Context, cmds []Command) []Reply {
 	return replies
 }
 
-// short is the error for what too few replicas have, or nil.
+// short is the error for a write that too few replicas have, or nil.
 func (c *confirmation) short() error {
 	if c.have >= c.need {
 		return nil
 	}
-	return errors.Join(fmt.Errorf("redis: %d of the %d replicas that must have the claim confirmed it; see to the replicas and their links", c.have, c.need), c.err)
+	return errors.Join(fmt.Errorf("redis: %d of the %d replicas that must have the claim confirmed it; "+
+		"check the replicas and their links", c.have, c.need), c.err)
 }

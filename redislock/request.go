@@ -32,7 +32,7 @@ func (d *native) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 	return d.request(ctx, k, c)
 }
 
-// request sends a claim to the server, again and again while the answer is that of a queue which is not up to date.
+// request sends a claim to the server, and repeats that while the server answers that the queue is not up to date.
 func (d *native) request(ctx context.Context, k keys, c driver.Claim) (driver.Status, error) {
 	for {
 		st, more, err := d.requestOnce(ctx, k, c)
@@ -57,8 +57,8 @@ func (d *native) requestOnce(ctx context.Context, k keys, c driver.Claim) (st dr
 	return st, more, err
 }
 
-// confirmed returns a status, unless it is a grant that too few replicas have. A new one is given back then, so that
-// nothing is left of it; a renewal extends nothing.
+// confirmed returns a status, unless it is a grant that too few replicas have. A new grant is given back then, so
+// that nothing is left of it; a renewal extends nothing.
 func (d *native) confirmed(ctx context.Context, c driver.Claim, st driver.Status, short error) (driver.Status, error) {
 	if short == nil || !st.Granted {
 		return st, nil
@@ -69,7 +69,8 @@ func (d *native) confirmed(ctx context.Context, c driver.Claim, st driver.Status
 	return driver.Status{}, short
 }
 
-// giveBack releases a claim that its holder never gets, even when the holder has lost patience.
+// giveBack releases a claim that its holder never gets. The context of the request may have ended, and does not
+// count: a lock that nobody knows to hold would stay taken until its TTL is over.
 func (d *native) giveBack(ctx context.Context, c driver.Claim, token uint64) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.opts.ReplicasWithin)
 	defer cancel()
@@ -80,7 +81,8 @@ func (d *native) giveBack(ctx context.Context, c driver.Claim, token uint64) err
 	return nil
 }
 
-// requestScript returns the script for a claim: one that is queued already is renewed even when memory is full.
+// requestScript returns the script for a claim. A claim that is queued already is renewed even when memory is full,
+// because it needs no more of it.
 func (d *native) requestScript(c driver.Claim) *script {
 	if c.Token != 0 {
 		return &d.scripts.renew
@@ -97,7 +99,7 @@ func (d *native) requestArgs(c driver.Claim) []string {
 	return d.appendKeep([]string{c.ID, token, strconv.FormatInt(ttl, 10), about(c, ttl, d.notifier.address(c.Name))}, ttl)
 }
 
-// kind is how scripts name a claim that would have the lock alone, and one that would share it.
+// kind returns what scripts call a claim: "h" if it would have the lock to itself, "s" if it would share it.
 func kind(c driver.Claim) string {
 	if c.Weight == c.Limit {
 		return "h"
@@ -105,7 +107,8 @@ func kind(c driver.Claim) string {
 	return "s"
 }
 
-// answered reads what request.lua says about a claim.
+// answered reads what request.lua says about a claim. After an error the claim is gone, or nobody knows: either way
+// there is nothing to wait for.
 func (d *native) answered(c driver.Claim, values []string) (driver.Status, error) {
 	st, err := parseStatus(values, c.TTL)
 	if err != nil {
@@ -114,7 +117,8 @@ func (d *native) answered(c driver.Claim, values []string) (driver.Status, error
 	return st, err
 }
 
-// appendKeep adds how long the claims of a lock must outlive their last use, in ms, where the default is too short.
+// appendKeep adds for how many ms the claims of a lock must outlive their last use, where that is longer than what
+// the script has.
 func (d *native) appendKeep(args []string, ttl int64) []string {
 	if long := keepTTLs * ttl; long > d.opts.Keep.Milliseconds() {
 		return append(args, strconv.FormatInt(long, 10))

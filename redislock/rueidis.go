@@ -16,7 +16,8 @@ type rueidisConn struct {
 	name   string
 }
 
-// poolSize is how many connections a client has for what cannot be batched: subscriptions, and what waits for replicas.
+// poolSize is how many connections a client has for what cannot be batched: subscriptions, and what waits for
+// replicas.
 const poolSize = 16
 
 func (c rueidisConn) Name() string { return c.name }

@@ -10,9 +10,9 @@ func (d *native) run(ctx context.Context, s *script, k keys, args ...string) ([]
 	return s.run(ctx, d.conn, k.all(), args)
 }
 
-// combinable returns a script for one claim as an operation, if it can go in a batch: the first request of a claim, and the
-// release of one that has a token, but not in a cluster, where the keys may lie on different nodes. Both have more arguments in
-// rare cases, for which the batch has no room.
+// combinable returns a script for one claim as an operation, if it can go in a batch: the first request of a claim,
+// and the release of one that has a token, but not in a cluster, where the keys may lie on different nodes. Both have
+// more arguments in rare cases, for which the batch has no room.
 func (d *native) combinable(s *script, k keys, args []string) (operation, bool) {
 	const ofRequest, ofRelease = 4, 2
 	o := operation{script: s, keys: k.all(), args: args}
@@ -29,8 +29,8 @@ func (d *native) combinable(s *script, k keys, args []string) (operation, bool) 
 	return o, false
 }
 
-// runToEnd runs a script that ends a claim, and has all granted that this makes grantable: what one run leaves is done by the
-// next. Should that fail, whoever asks about the lock goes on.
+// runToEnd runs a script that ends a claim, and has all granted that this makes grantable: what one run leaves is
+// done by the next. Should that fail, whoever asks about the lock goes on.
 func (d *native) runToEnd(ctx context.Context, s *script, k keys, args ...string) ([]string, error) {
 	values, err := d.run(ctx, s, k, args...)
 	answer, more := cutMore(values)
@@ -42,7 +42,9 @@ func (d *native) runToEnd(ctx context.Context, s *script, k keys, args ...string
 }
 
 // runConfirmed is run, and counts the replicas that have what the script wrote. short is the error for too few.
-func (d *native) runConfirmed(ctx context.Context, s *script, k keys, args ...string) (values []string, short, err error) {
+func (d *native) runConfirmed(
+	ctx context.Context, s *script, k keys, args ...string,
+) (values []string, short, err error) {
 	if d.opts.Replicas == 0 {
 		values, err = d.run(ctx, s, k, args...)
 		return values, nil, err

@@ -29,12 +29,12 @@ type scripts struct {
 	request, renew, release, queue, cancel, revoke, watch, propose, batch script
 }
 
-// budget is how many claims one run of a script ends, grants or corrects at most: the server does nothing else meanwhile,
-// which is about a millisecond.
+// budget is how many claims one run of a script ends, grants or corrects at most: the server does nothing else
+// meanwhile, which is about a millisecond.
 const budget = 100
 
-// loadScripts puts the constants of a driver into the scripts. Only those that add a claim are refused when the server's
-// memory is full: to renew and to give back must always work.
+// loadScripts puts the constants of a driver into the scripts. Only those that add a claim are refused when the
+// server's memory is full: to renew and to give back must always work.
 func loadScripts(opts Options) scripts {
 	words := constants(opts)
 	load := func(name, flags string) script {
@@ -81,9 +81,9 @@ func (s *script) send(ctx context.Context, conn Conn, cmd Command, full []string
 // A sender sends commands and answers each, as [Conn.DoMany] does.
 type sender func(ctx context.Context, cmds []Command) []Reply
 
-// runMany runs the script many times in one round trip. Runs of which the server did not know the script go again: the first
-// with its text, so that the server knows it for the others, which follow by hash. Should the server have forgotten it once
-// more in between, each goes with the text.
+// runMany runs the script many times in one round trip. Runs of which the server did not know the script go again:
+// the first with its text, so that the server knows it for the others, which follow by hash. Should the server have
+// forgotten it once more in between, each goes with the text.
 func (s *script) runMany(ctx context.Context, send sender, cmds []Command) []Reply {
 	replies := send(ctx, cmds)
 	for _, heads := range [][2][]string{{s.full, s.head}, {s.full, s.full}} {

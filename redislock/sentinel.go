@@ -8,18 +8,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redis/rueidis"
-
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A sentinelConn is a Conn to the server that sentinels name the master, whichever that is. Once they have named another,
-// nothing counts that the former one says: it may go on granting what nobody else knows of.
+// A sentinelConn is a Conn to the server that sentinels name the master, whichever that is. Once they have named
+// another, no answer of the former master counts: it may go on granting locks that nobody else knows of.
 type sentinelConn struct {
 	sentinels *sentinels
 	flows     *flows
 	patience  time.Duration // with a master that is to be connected to
-	dial      func(ctx context.Context, addr string) (rueidis.Client, error)
+	dial      dialFunc
 	doubt     chan struct{} // something went wrong: ask the sentinels now
 	stop      context.CancelFunc
 	finished  chan struct{}
@@ -36,11 +34,11 @@ type master struct {
 	end  context.CancelFunc
 }
 
-// errReplaced says that what a server answered is worth nothing.
+// errReplaced replaces the answer of a server that is no longer the master.
 var errReplaced = errors.New("redis: the sentinels have named another master; ask again")
 
 // openSentinel returns when it has found the master.
-func openSentinel(ctx context.Context, s *sentinels, t target, dial func(context.Context, string) (rueidis.Client, error)) (*sentinelConn, error) {
+func openSentinel(ctx context.Context, s *sentinels, t target, dial dialFunc) (*sentinelConn, error) {
 	running, stop := context.WithCancel(context.Background())
 	c := &sentinelConn{
 		sentinels: s, flows: t.flows, patience: t.connectTimeout, dial: dial,
@@ -56,7 +54,7 @@ func openSentinel(ctx context.Context, s *sentinels, t target, dial func(context
 	return c, nil
 }
 
-// Pauses between two questions to the sentinels: when all is well, and at least.
+// Pauses between two questions to the sentinels: when all is well, and the shortest.
 const (
 	calm  = time.Second
 	hasty = 50 * time.Millisecond
@@ -86,8 +84,8 @@ func (c *sentinelConn) suspect() {
 	}
 }
 
-// find is the first look. Sentinels that do not answer in time are asked again, with more patience each time, for as long
-// as connecting may take: they may be slow, and whoever opens has nothing yet that it could go on with.
+// find is the first look. Sentinels that do not answer in time are asked again, with more patience each time, for as
+// long as connecting may take: they may be slow, and without a master the driver can do nothing.
 func (c *sentinelConn) find(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
@@ -166,7 +164,8 @@ func (c *sentinelConn) now() *master {
 	return c.current
 }
 
-// retire ends a master, and what waits for its answers. Closing the connection may take until it has answered them.
+// retire ends a master, and all waits for its answers. Nobody waits until its connection is closed: a server that
+// does not answer may take long over that.
 func (m *master) retire() {
 	m.end()
 	go m.conn.Close()
@@ -181,7 +180,8 @@ func (m *master) during(ctx context.Context) (context.Context, context.CancelFun
 	return ctx, func() { stop(); cancel() }
 }
 
-// judge returns what an answer of a master is worth, and has the sentinels asked if it gives a reason to.
+// judge returns the error of an answer, or errReplaced if the master was replaced while the answer was under way. It
+// has the sentinels asked if the error gives reason to: the server was not reached, or says that it is a replica.
 func (c *sentinelConn) judge(m *master, err error) error {
 	if m.isReplaced() {
 		return errReplaced
@@ -221,7 +221,9 @@ func (c *sentinelConn) DoTogether(ctx context.Context, cmds []Command) []Reply {
 	return c.doAll(ctx, cmds, rueidisConn.DoTogether)
 }
 
-func (c *sentinelConn) doAll(ctx context.Context, cmds []Command, send func(rueidisConn, context.Context, []Command) []Reply) []Reply {
+func (c *sentinelConn) doAll(
+	ctx context.Context, cmds []Command, send func(rueidisConn, context.Context, []Command) []Reply,
+) []Reply {
 	m := c.now()
 	ctx, cancel := m.during(ctx)
 	defer cancel()

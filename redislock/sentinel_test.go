@@ -119,8 +119,8 @@ func (r *resource) write(token uint64) bool {
 	return true
 }
 
-// A master that dies before it has replicated a grant takes it to its grave: then two believe to hold the lock. The token
-// of the second is greater, so the resource refuses what the first still writes.
+// A master that dies before it has replicated a grant takes it to its grave: then two believe to hold the lock. The
+// token of the second is greater, so the resource refuses what the first still writes.
 func TestFailoverLosesWrites(t *testing.T) {
 	t.Parallel()
 	g := servers.RedisSentinel(t)
@@ -170,8 +170,8 @@ func TestClaimsOutliveFailover(t *testing.T) {
 	await(t, other, next)
 }
 
-// A master that was replaced while it stood still does not know it when it wakes up. Neither the answer that it then gives
-// is believed, nor is it asked again.
+// A master that was replaced while it stood still does not know it when it wakes up. Neither the answer that it then
+// gives is believed, nor is it asked again.
 func TestReplacedMasterIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	g := servers.RedisSentinel(t)
@@ -208,7 +208,8 @@ func TestReplacedMasterIsNotBelieved(t *testing.T) {
 // shortOf fails the test unless an error says that replicas are missing. refused tells whether that is an answer.
 func shortOf(t *testing.T, what string, err error, refused bool) {
 	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), "replicas") || errors.Is(err, driver.ErrRefused) != refused || errors.Is(err, driver.ErrGone) {
+	if err == nil || !strings.Contains(err.Error(), "replicas") ||
+		errors.Is(err, driver.ErrRefused) != refused || errors.Is(err, driver.ErrGone) {
 		t.Errorf("%s: %v; want an error about replicas, ErrRefused: %v", what, err, refused)
 	}
 }
@@ -334,15 +335,17 @@ func TestReplicasOfASingleServer(t *testing.T) {
 func TestSentinelForServer(t *testing.T) {
 	g := servers.RedisSentinel(t)
 	_, err := driver.Open(t.Context(), "redis-sentinel://"+addrs(g.Servers[:1])+"/"+g.Name)
-	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "no sentinel; use a URL like redis://") {
+	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "not a sentinel; use a URL like redis://") {
 		t.Errorf("a server as a sentinel: %v", err)
 	}
 	d := openAt(t, g.Sentinels[0].Addr, "")
-	if _, err := d.Request(t.Context(), claim("jobs", long)); !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "redis-sentinel://") {
+	_, err = d.Request(t.Context(), claim("jobs", long))
+	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "redis-sentinel://") {
 		t.Errorf("a sentinel as a server: %v", err)
 	}
 	findings, err := d.Check(t.Context())
-	if unsafe := facts(findings, driver.Unsafe); err != nil || len(findings) != 1 || !strings.Contains(unsafe, "is a sentinel") {
+	unsafe := facts(findings, driver.Unsafe)
+	if err != nil || len(findings) != 1 || !strings.Contains(unsafe, "is a sentinel") {
 		t.Errorf("examining a sentinel: %+v, %v", findings, err)
 	}
 }
@@ -392,8 +395,8 @@ func TestCheckReplicas(t *testing.T) {
 	}
 }
 
-// A client that follows sentinels by itself believes a master that was replaced for as long as it has not heard of that. It is
-// refused, with the way to go.
+// A client that follows sentinels by itself believes a master that was replaced for as long as it has not heard of
+// that. It is refused, with the way to go.
 func TestNoClientOfSentinels(t *testing.T) {
 	t.Parallel()
 	g := servers.RedisSentinel(t)

@@ -22,23 +22,23 @@ type sentinelReply struct {
 	err error
 }
 
-// A named is the master as sentinels name it. Its epoch grows with each failover.
+// A named is a server that sentinels name the master. Its epoch grows with each failover.
 type named struct {
 	addr  string
 	epoch uint64
 	many  bool // the majority of the sentinels that are known have answered
 }
 
-// A poll counts what sentinels answer. One that several addresses lead to counts once.
+// A poll counts the answers of sentinels. A sentinel that has several addresses counts once.
 type poll struct {
 	members map[string]string         // all sentinels that are known: addresses by ID
 	heard   map[string]sentinelAnswer // by ID
 }
 
-// stragglers is for how long answers are taken that come after those of a majority.
+// stragglers is for how long answers are still taken after a majority has answered.
 const stragglers = 50 * time.Millisecond
 
-// count takes the replies of all addresses, or as many as decide. It returns why there are no more.
+// count takes the replies of all addresses, or as many as decide. The error says why some are missing.
 func (t *poll) count(ctx context.Context, replies <-chan sentinelReply, since uint64) error {
 	var errs []error
 	enough := ctx
@@ -73,8 +73,8 @@ func (t *poll) add(addr string, a sentinelAnswer) {
 	}
 }
 
-// idAt is the ID of the sentinel with this address. One that may not tell its ID, and that no other has mentioned so far, is
-// called by its address.
+// idAt returns the ID of the sentinel with this address. A sentinel may not be permitted to tell its ID; until
+// another mentions it, its address stands for the ID.
 func (t *poll) idAt(addr string) string {
 	for id, at := range t.members {
 		if at == addr {
@@ -84,7 +84,7 @@ func (t *poll) idAt(addr string) string {
 	return addr
 }
 
-// mention adds a sentinel that another knows.
+// mention adds a sentinel that another knows. If it has answered under its address, it now has its ID.
 func (t *poll) mention(id, addr string) {
 	if a, heard := t.heard[addr]; heard {
 		delete(t.heard, addr)
@@ -96,15 +96,15 @@ func (t *poll) mention(id, addr string) {
 	}
 }
 
-// decides reports whether no other answer is needed. A majority that knows of nothing since an epoch may be behind, and
-// those that are not may be slow: that decides nothing until all had their time.
+// decides reports whether no other answer is needed. A majority that knows of nothing newer than an epoch may be
+// behind, and the sentinels that know more may be slow: that decides nothing until all of them had their time.
 func (t *poll) decides(since uint64) bool {
 	n := t.result()
 	return n.many && n.epoch >= since
 }
 
-// result believes the sentinel that knows of the latest failover: another may be cut off from the rest, together with a
-// master that was replaced.
+// result believes the sentinel that knows of the latest failover: another may be cut off from the rest, together with
+// a master that was replaced.
 func (t *poll) result() named {
 	var best named
 	for _, id := range slices.Sorted(maps.Keys(t.heard)) {
@@ -116,8 +116,8 @@ func (t *poll) result() named {
 	return best
 }
 
-// left are the sentinels that are there still. Those which neither answer nor are known to any that answers are gone, if a
-// majority says so.
+// left returns the sentinels that still exist. If a majority has answered, a sentinel is gone that neither answered
+// nor is known to one that did.
 func (t *poll) left() map[string]string {
 	if !t.result().many {
 		return t.members

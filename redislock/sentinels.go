@@ -24,7 +24,7 @@ type sentinels struct {
 	hosts    []string      // those that the URL names
 	patience time.Duration // with their answers
 	calm     time.Duration // between two questions when all is well
-	dial     func(ctx context.Context, addr string) (rueidis.Client, error)
+	dial     dialFunc
 	moved    func() // told when one of them says that the master is another now
 
 	mu      sync.Mutex
@@ -33,7 +33,10 @@ type sentinels struct {
 	closed  bool
 }
 
-// A sentinel is the connection to one.
+// A dialFunc connects to a server, or to a sentinel.
+type dialFunc func(ctx context.Context, addr string) (rueidis.Client, error)
+
+// A sentinel is the connection to one sentinel.
 type sentinel struct {
 	client       rueidis.Client // nil while it is being connected to
 	subscription *subscription
@@ -42,8 +45,8 @@ type sentinel struct {
 // sentinelPatience is how long sentinels may take to answer.
 const sentinelPatience = time.Second
 
-// ask asks all sentinels at once. It waits for no more than a majority of them, unless what these know of is older than the
-// epoch since: others may know more. It takes the answers that come while ctx lives.
+// ask asks all sentinels at once. It waits for no more than a majority, unless these know only of an older epoch than
+// since: then others may know more. It takes the answers that come while ctx lives.
 func (s *sentinels) ask(ctx context.Context, since uint64) (named, error) {
 	addrs := s.addrs()
 	replies := make(chan sentinelReply, len(addrs))
@@ -62,7 +65,7 @@ func (s *sentinels) ask(ctx context.Context, since uint64) (named, error) {
 	return t.result(), nil
 }
 
-// addrs are those of all sentinels that are to be asked.
+// addrs returns the addresses of all sentinels that are to be asked.
 func (s *sentinels) addrs() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +89,8 @@ func (s *sentinels) newPoll() *poll {
 	return &poll{members: maps.Clone(s.members), heard: make(map[string]sentinelAnswer)}
 }
 
-// remember forgets the sentinels that are gone, and the connections to them.
+// remember keeps what a poll has found: who is a sentinel. Those that are gone are forgotten, with the connections to
+// them.
 func (s *sentinels) remember(t *poll) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,8 +104,9 @@ func (s *sentinels) remember(t *poll) {
 	}
 }
 
-// askOne asks a sentinel for the master, and for the other sentinels. During a failover its record of the master already
-// has the new epoch and still the old address, so the address is asked for by itself, and after the epoch.
+// askOne asks one sentinel for the master, and for the other sentinels. During a failover its record of the master
+// already has the new epoch and still the old address. So the address is asked for by itself, and after the epoch: an
+// address is never older than its epoch.
 func (s *sentinels) askOne(ctx context.Context, addr string) (sentinelAnswer, error) {
 	client, err := s.client(ctx, addr)
 	if err != nil {
@@ -110,7 +115,8 @@ func (s *sentinels) askOne(ctx context.Context, addr string) (sentinelAnswer, er
 	ask := func(what ...string) rueidis.Completed {
 		return client.B().Arbitrary("SENTINEL").Args(what...).Build()
 	}
-	answers := client.DoMulti(ctx, ask("MASTER", s.master), ask("GET-MASTER-ADDR-BY-NAME", s.master), ask("SENTINELS", s.master), ask("MYID"))
+	answers := client.DoMulti(ctx,
+		ask("MASTER", s.master), ask("GET-MASTER-ADDR-BY-NAME", s.master), ask("SENTINELS", s.master), ask("MYID"))
 	record, err := answers[0].AsStrMap()
 	if err != nil {
 		return sentinelAnswer{}, rueidisError(err)
@@ -136,7 +142,8 @@ var (
 	errConnecting = errors.New("redis: the sentinel has not taken the connection yet")
 )
 
-// client returns the connection to a sentinel, which it makes where there is none.
+// client returns the connection to a sentinel. Where there is none yet, this call connects, and others fail meanwhile
+// instead of waiting: the other sentinels may be enough.
 func (s *sentinels) client(ctx context.Context, addr string) (rueidis.Client, error) {
 	l, first, err := s.link(addr)
 	if !first {
@@ -159,7 +166,8 @@ func (s *sentinels) client(ctx context.Context, addr string) (rueidis.Client, er
 	return client, nil
 }
 
-// link returns the connection to a sentinel as it is now. Where there is none, the caller is the first and makes it.
+// link returns the connection to a sentinel as it is now. Where there is none, first is true, and the caller makes
+// it.
 func (s *sentinels) link(addr string) (l *sentinel, first bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,8 +182,8 @@ func (s *sentinels) link(addr string) (l *sentinel, first bool, err error) {
 	return l, true, nil
 }
 
-// A switchFeed is what one sentinel says when it names another master. What it says in between two subscriptions goes unheard,
-// and is found out by asking.
+// A switchFeed is what one sentinel publishes when it names another master. What it publishes between two
+// subscriptions is not heard, and is found by asking.
 type switchFeed struct {
 	client rueidis.Client
 	master string // the name of the group
@@ -200,7 +208,7 @@ func (l *sentinel) pending() error {
 	return nil
 }
 
-// close ends a connection. That may take as long as one to a server that does not answer, so nobody waits for it.
+// close ends a connection. Nobody waits for that: it may take as long as a server takes that does not answer.
 func (l *sentinel) close() {
 	if l.client == nil {
 		return // whoever connects closes it

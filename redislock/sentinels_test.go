@@ -128,10 +128,18 @@ func TestSentinelPoll(t *testing.T) {
 	}{
 		{"one of three is early", all, []sentinelReply{says("a", 7, "new", "b", "c")}, false, named{"new", 7, false}},
 		{"one of three by its own word", nil, []sentinelReply{says("a", 7, "new", "b", "c")}, false, named{"new", 7, false}},
-		{"two of three", all, []sentinelReply{says("a", 7, "new", "b", "c"), says("c", 5, "old", "b", "a")}, true, named{"new", 7, true}},
-		{"two of three that are behind", all, []sentinelReply{says("a", 4, "old", "b", "c"), says("c", 4, "old", "b", "a")}, false, named{"old", 4, true}},
-		{"one under two addresses", all, []sentinelReply{says("a", 7, "new", "b", "c"), says("a", 7, "new", "b", "c")}, false, named{"new", 7, false}},
-		{"two that may not tell their IDs", nil, []sentinelReply{anonymous(says("a", 7, "new", "b", "c")), anonymous(says("b", 7, "new", "a", "c"))}, true, named{"new", 7, true}},
+		{"two of three", all, []sentinelReply{
+			says("a", 7, "new", "b", "c"), says("c", 5, "old", "b", "a"),
+		}, true, named{"new", 7, true}},
+		{"two of three that are behind", all, []sentinelReply{
+			says("a", 4, "old", "b", "c"), says("c", 4, "old", "b", "a"),
+		}, false, named{"old", 4, true}},
+		{"one under two addresses", all, []sentinelReply{
+			says("a", 7, "new", "b", "c"), says("a", 7, "new", "b", "c"),
+		}, false, named{"new", 7, false}},
+		{"two that may not tell their IDs", nil, []sentinelReply{
+			anonymous(says("a", 7, "new", "b", "c")), anonymous(says("b", 7, "new", "a", "c")),
+		}, true, named{"new", 7, true}},
 		{"all there is", nil, []sentinelReply{says("a", 7, "new")}, true, named{"new", 7, true}},
 	} {
 		poll := &poll{members: make(map[string]string), heard: make(map[string]sentinelAnswer)}

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// The state of a lock is a text 'FORMAT KIND TOKEN REFRESH RENEWED ID ...', as claims.lua says. All that is ahead of the ID has
-// the same width in every state of a format, so scripts cut things out where they are, instead of searching.
+// The state of a lock is a text 'FORMAT KIND TOKEN REFRESH RENEWED ID ...', as claims.lua says. All that is ahead of
+// the ID has the same width in every state of a format, so scripts cut things out where they are, instead of
+// searching.
 const (
 	kindWidth    = 1
 	timeDigits   = 16 // of TOKEN, which is a time, and REFRESH: µs
@@ -16,8 +17,9 @@ const (
 // IDs of a series end in '_' and a number, see [driver.NextID].
 const numberDigits = 8
 
-// places are the words by which scripts call the places of things in a state of this format, and in an ID, in pairs with the
-// numbers that they stand for. Places count from 1, and those in an ID from its end, as string.sub of Lua has them.
+// places are the words by which scripts call the places of things in a state of this format, and in an ID, in pairs
+// with the numbers that they stand for. Places count from 1, and those in an ID from its end, as string.sub of Lua
+// has them.
 func places(format int) []string {
 	kind := len(strconv.Itoa(format)) + len(" ") + 1
 	token := kind + kindWidth + len(" ")

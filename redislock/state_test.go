@@ -53,7 +53,8 @@ func TestRecords(t *testing.T) {
 		t.Errorf("%q is read as %+v, %v", good, r, ok)
 	}
 	for _, bad := range []string{
-		"", "1", "1 g 12", "1 g x 2000 1000 1 2 500 ~abc 3 0:", "1 g 1 2000 1000 1 2 500 ~abc 3 8:a owner", "1 g 1 2000 1000 1 2 500 ~abc 3 -1:",
+		"", "1", "1 g 12", "1 g x 2000 1000 1 2 500 ~abc 3 0:",
+		"1 g 1 2000 1000 1 2 500 ~abc 3 8:a owner", "1 g 1 2000 1000 1 2 500 ~abc 3 -1:",
 		"1 g 1 2000 1000 1 2 500 ~abc 3 no length",
 	} {
 		if r, ok := parseRecord(bad); ok {

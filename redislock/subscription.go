@@ -12,7 +12,8 @@ import (
 
 // A feed is what a subscription keeps alive, and where what comes over it goes.
 type feed interface {
-	// listen subscribes, calls confirmed when the server has confirmed that, and returns when the subscription has ended.
+	// listen subscribes, calls confirmed when the server has confirmed that, and returns when the subscription has
+	// ended.
 	listen(ctx context.Context, confirmed func()) error
 	// resumed is called when a subscription that broke is back: what was sent in between is lost.
 	resumed()
@@ -38,8 +39,8 @@ func subscribe(f feed) *subscription {
 	return s
 }
 
-// ready returns when the server has confirmed the subscription once, or with the error of the attempt. While a broken one is
-// being renewed it does not wait: the feed is told when that is done.
+// ready returns when the server has confirmed the subscription once, or with the error of the attempt. While a broken
+// one is being renewed it does not wait: the feed is told when that is done.
 func (s *subscription) ready(ctx context.Context) error {
 	if s.isReady() {
 		return nil
@@ -89,8 +90,8 @@ func (s *subscription) run(ctx context.Context) {
 	}
 }
 
-// connected lets those go on who wait for the subscription. If it is not the first, something may have been missed. The feed is
-// told after begun is set: whoever asks because of that finds a subscription that works.
+// connected lets those go on who wait for the subscription. If it is not the first, something may have been missed.
+// The feed is told after begun is set: whoever asks because of that finds a subscription that works.
 func (s *subscription) connected() {
 	s.mu.Lock()
 	again := s.begun.Swap(true)
@@ -101,7 +102,8 @@ func (s *subscription) connected() {
 	}
 }
 
-// disconnected tells those who wait for the first subscription why there is none. Later ones are renewed without a word.
+// disconnected tells those who wait for the first subscription why there is none. Later ones are renewed without a
+// word.
 func (s *subscription) disconnected(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -76,7 +76,7 @@ func parseOptions(p *driver.Params) Options {
 	}
 }
 
-// checkTimes refuses times of zero, which in a URL somebody chose, and which in [Options] are the defaults.
+// checkTimes refuses times of zero: in a URL somebody chose them, while in [Options] they stand for the defaults.
 func (t target) checkTimes(opts Options) error {
 	switch {
 	case opts.ReplicasWithin == 0:
@@ -89,7 +89,7 @@ func (t target) checkTimes(opts Options) error {
 	return nil
 }
 
-// parsePlace reads where the servers are, which each scheme says in its own way.
+// parsePlace reads where the servers are. Each scheme says that in its own way.
 func (t *target) parsePlace(u *url.URL, p *driver.Params) error {
 	switch u.Scheme {
 	case "redis+unix":
@@ -110,7 +110,8 @@ func (t *target) parsePlace(u *url.URL, p *driver.Params) error {
 
 func (t *target) checkSocket(u *url.URL) error {
 	if t.socket == "" || u.Host != "" {
-		return errors.New("the URL should have three slashes and the path of a socket, like redis+unix:///run/redis/redis.sock")
+		return errors.New("the URL should have three slashes and the path of a socket, " +
+			"like redis+unix:///run/redis/redis.sock")
 	}
 	t.hosts = []string{t.socket}
 	return nil
@@ -123,11 +124,13 @@ func (t *target) checkSentinel() error {
 	return nil
 }
 
-var errNoCluster = fmt.Errorf("this server is not part of a cluster; use a URL like %s: %w", likeServer, driver.ErrRefused)
+var errNoCluster = fmt.Errorf("this server is not part of a cluster; use a URL like %s: %w",
+	likeServer, driver.ErrRefused)
 
 func (t *target) checkCluster(u *url.URL) error {
 	if len(t.hosts) == 0 || strings.Trim(u.Path, "/") != "" {
-		return errors.New("the URL should have some hosts of the cluster and nothing after them, like redis-cluster://host1,host2: a cluster has one database")
+		return errors.New("the URL should have some hosts of the cluster and nothing after them, " +
+			"like redis-cluster://host1,host2: a cluster has one database")
 	}
 	return nil
 }
@@ -142,7 +145,8 @@ func (t *target) checkSingle(u *url.URL) (err error) {
 	case t.socket != "":
 		t.hosts = []string{t.socket}
 	case len(t.hosts) != 1:
-		return fmt.Errorf("the URL should have one host, like %s://localhost:6379; it has %d; for several use redis-sentinel://, redis-cluster:// or redlock:// instead", u.Scheme, len(t.hosts))
+		return fmt.Errorf("the URL should have one host, like %s://localhost:6379; it has %d; "+
+			"for several use redis-sentinel://, redis-cluster:// or redlock:// instead", u.Scheme, len(t.hosts))
 	}
 	return nil
 }
@@ -154,7 +158,8 @@ func database(u *url.URL) (int, error) {
 	}
 	db, err := strconv.Atoi(path)
 	if err != nil || db < 0 {
-		return 0, errors.New("after the host, the URL should have nothing or the number of a database, like redis://localhost:6379/0")
+		return 0, errors.New("after the host, the URL should have nothing or the number of a database, " +
+			"like redis://localhost:6379/0")
 	}
 	return db, nil
 }
@@ -163,15 +168,19 @@ func database(u *url.URL) (int, error) {
 type pemFiles struct{ ca, cert, key, server string }
 
 func parseFiles(p *driver.Params) pemFiles {
-	return pemFiles{ca: p.String("ca", ""), cert: p.String("cert", ""), key: p.String("key", ""), server: p.String("servername", "")}
+	return pemFiles{
+		ca: p.String("ca", ""), cert: p.String("cert", ""), key: p.String("key", ""),
+		server: p.String("servername", ""),
+	}
 }
 
-// config returns nil for connections that are not encrypted. A server's name is that of the host it is reached by, unless the
-// URL gives one for all.
+// config returns nil for connections that are not encrypted. A certificate must have the name of the host that is
+// connected to, unless the URL gives one name for all.
 func (f pemFiles) config(encrypt bool) (*tls.Config, error) {
 	switch {
 	case !encrypt && f != pemFiles{}:
-		return nil, errors.New("the parameters ca, cert, key and servername are for TLS; use rediss: or the parameter tls=true")
+		return nil, errors.New("the parameters ca, cert, key and servername are for TLS; " +
+			"use rediss: or the parameter tls=true")
 	case !encrypt:
 		return nil, nil
 	case (f.cert == "") != (f.key == ""):

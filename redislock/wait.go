@@ -34,7 +34,8 @@ func (d *native) Watch(ctx context.Context, name string) error {
 	}
 	changed, leave := d.notifier.watching(k.claims)
 	defer leave()
-	if _, err := d.run(ctx, &d.scripts.watch, k, d.notifier.address(name), strconv.FormatInt(watchFor.Milliseconds(), 10)); err != nil {
+	lasts := strconv.FormatInt(watchFor.Milliseconds(), 10)
+	if _, err := d.run(ctx, &d.scripts.watch, k, d.notifier.address(name), lasts); err != nil {
 		return err
 	}
 	timeout := time.NewTimer(watchFor)

@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/redislock"
 )
 
-// clusterConn is a redislock.Conn on a client of a cluster. It listens on one channel for all locks, whose messages go
-// through the whole cluster: of go-redis each channel in a slot would cost a connection.
+// clusterConn is a redislock.Conn on a client of a cluster. It listens on one channel for all locks, whose messages
+// go through the whole cluster: of go-redis each channel in a slot would cost a connection.
 type clusterConn struct {
 	conn
 	cluster *redis.ClusterClient
@@ -20,8 +20,8 @@ type clusterConn struct {
 
 func (c clusterConn) Cluster() bool { return true }
 
-// DoTogether sends commands to the server that has the keys of the first. Where the client is mistaken about that, it looks
-// again for the next time.
+// DoTogether sends commands to the server that has the keys of the first. Where the client is mistaken about that, it
+// looks again for the next time.
 func (c clusterConn) DoTogether(ctx context.Context, cmds []redislock.Command) []redislock.Reply {
 	return each(ctx, cmds, func() []redislock.Reply { return c.doTogether(ctx, cmds) })
 }
@@ -32,7 +32,8 @@ func (c clusterConn) doTogether(ctx context.Context, cmds []redislock.Command) [
 		return failed(cmds, err)
 	}
 	replies := conn{node}.doMany(ctx, cmds)
-	if answer, ok := errors.AsType[redislock.ReplyError](replies[0].Err); ok && strings.HasPrefix(string(answer), "MOVED ") {
+	answer, ok := errors.AsType[redislock.ReplyError](replies[0].Err)
+	if ok && strings.HasPrefix(string(answer), "MOVED ") {
 		c.cluster.ReloadState(ctx)
 	}
 	return replies

@@ -13,17 +13,18 @@ import (
 	"github.com/holdfast-go/holdfast/redislock"
 )
 
-// New returns a driver on a client that the caller opened, and closes, after the driver: one of a server or of a cluster.
-// Nothing is sent yet. Commands of the driver are never repeated by the client, whatever its MaxRetries.
+// New returns a driver on a client that the caller opened, and closes, after the driver: one of a server or of a
+// cluster. Nothing is sent yet. Commands of the driver are never repeated by the client, whatever its MaxRetries.
 //
-// A client that follows sentinels is refused: what a master answers that was replaced would count until the client hears of the
-// other one. Open a redis-sentinel: URL instead. So is a Ring.
+// A client that follows sentinels is refused: what a master answers that was replaced would count until the client
+// hears of the other one. Open a redis-sentinel: URL instead. So is a Ring.
 func New(client redis.UniversalClient, opts *redislock.Options) (*redislock.Driver, error) {
 	switch c := client.(type) {
 	case nil:
 		return nil, errors.New("goredis: the client is nil; open one with redis.NewClient")
 	case *redis.Ring:
-		return nil, errors.New("goredis: a Ring moves keys to another server when one does not answer, which would grant a lock twice; use a cluster, or sentinels")
+		return nil, errors.New("goredis: a Ring moves keys to another server when one does not answer, " +
+			"which would grant a lock twice; use a cluster, or sentinels")
 	case *redis.Client:
 		if c.Options().Addr == failoverAddr {
 			return nil, errFailover
@@ -40,11 +41,14 @@ func New(client redis.UniversalClient, opts *redislock.Options) (*redislock.Driv
 // failoverAddr is what go-redis has in place of an address in the options of a client that follows sentinels.
 const failoverAddr = "FailoverClient"
 
-const instead = "; open a URL like redis-sentinel://host1,host2,host3/mymaster, which asks all sentinels, and keep this client for other things"
+const instead = "; open a URL like redis-sentinel://host1,host2,host3/mymaster, which asks all sentinels, " +
+	"and keep this client for other things"
 
 var (
-	errFailover  = errors.New("goredis: a FailoverClient goes by one sentinel, and believes a master that was replaced until it hears of that, which may grant a lock twice" + instead)
-	errNoCluster = errors.New("goredis: a ClusterClient with ClusterSlots of its own is not of a cluster: the servers pass no messages on; where it follows sentinels it believes a master that was replaced" + instead)
+	errFailover = errors.New("goredis: a FailoverClient follows one sentinel, so it believes a master that was replaced " +
+		"until it hears of the new one, and a lock may be granted twice" + instead)
+	errNoCluster = errors.New("goredis: a ClusterClient with ClusterSlots of its own is not connected to a cluster: " +
+		"its servers pass no messages on, and where it follows sentinels it believes a master that was replaced" + instead)
 )
 
 // conn is a redislock.Conn on a go-redis client.
@@ -79,8 +83,8 @@ func command(ctx context.Context, cmd redislock.Command) once {
 	return once{redis.NewCmd(ctx, args...)}
 }
 
-// within does something while ctx allows: clients heed only their own timeouts unless their options say otherwise. What is given
-// up goes on in the background until one of those ends it.
+// within does something while ctx allows: clients heed only their own timeouts unless their options say otherwise.
+// What is given up goes on in the background until one of those ends it.
 func within(ctx context.Context, do func() []redislock.Reply) []redislock.Reply {
 	if ctx.Done() == nil {
 		return do()
@@ -200,8 +204,8 @@ func (c conn) Listen(ctx context.Context, channel string, listening func(), hear
 	}
 }
 
-// quiet is for how long nothing comes on a subscription before the server is asked whether it is there still, and for how long
-// it may take to answer.
+// quiet is for how long nothing comes on a subscription before the server is asked whether it is there still, and for
+// how long it may take to answer.
 const quiet = 2 * time.Second
 
 // receive returns what comes next. A connection may be dead without a word, so one that is quiet is tried.

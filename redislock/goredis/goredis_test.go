@@ -119,7 +119,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A subscription may die without a word. Who waits is told to ask when there is a new one, over which grants are pushed again.
+// A subscription may die without a word. Who waits is told to ask when there is a new one, over which grants are
+// pushed again.
 func TestDeadSubscription(t *testing.T) {
 	t.Parallel()
 	srv := servers.Redis(t)

@@ -45,14 +45,16 @@ func TestDriverOnCluster(t *testing.T) {
 	})
 }
 
-// A client that follows sentinels by itself believes a master that was replaced for as long as it has not heard of that. It is
-// refused, with the way to go; so is one that calls some servers a cluster.
+// A client that follows sentinels by itself believes a master that was replaced for as long as it has not heard of
+// that. It is refused, with the way to go; so is one that calls some servers a cluster.
 func TestNoClientOfSentinels(t *testing.T) {
 	sentinels := []string{"127.0.0.1:1"}
 	for what, client := range map[string]redis.UniversalClient{
-		"failover":         redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "mymaster", SentinelAddrs: sentinels}),
-		"failover cluster": redis.NewFailoverClusterClient(&redis.FailoverOptions{MasterName: "mymaster", SentinelAddrs: sentinels}),
-		"universal":        redis.NewUniversalClient(&redis.UniversalOptions{MasterName: "mymaster", Addrs: sentinels}),
+		"failover": redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "mymaster", SentinelAddrs: sentinels}),
+		"failover cluster": redis.NewFailoverClusterClient(&redis.FailoverOptions{
+			MasterName: "mymaster", SentinelAddrs: sentinels,
+		}),
+		"universal": redis.NewUniversalClient(&redis.UniversalOptions{MasterName: "mymaster", Addrs: sentinels}),
 		"universal, routed": redis.NewUniversalClient(&redis.UniversalOptions{
 			MasterName: "mymaster", Addrs: sentinels, RouteByLatency: true,
 		}),

@@ -1,8 +1,8 @@
--- Does what many claims ask for at about the same time, one after the other: that takes the server less time than a script
--- for each.
+-- Does what many claims ask for at about the same time, one after the other: one script for all takes the server less
+-- time than one for each.
 -- KEYS     for each claim those of its lock
--- ARGV     the claims, in groups: 'h' or 's' as in request.lua, how many claims, their TTL in ms, their ABOUT, and the ID of
---          each; or 'r', how many claims, and the ID and token of each as in release.lua
+-- ARGV     the claims, in groups: 'h' or 's' as in request.lua, how many claims, their TTL in ms, their ABOUT, and
+--          the ID of each; or 'r', how many claims, and the ID and token of each as in release.lua
 -- Returns  for each claim what request.lua or release.lua returns, or '!' and the text of the error that it ends with
 local call = redis.call
 
@@ -31,7 +31,7 @@ local function next_group()
   end
 end
 
--- next_claim does what is asked most often first. Where that is not the case the whole script looks once more.
+-- next_claim tries first what is asked for most often. Where that does not apply, the whole script looks at the claim.
 local function next_claim()
   local KEY, CLAIMS, ORDER, EXPIRY, id = KEYS[key], KEYS[key + 1], KEYS[key + 2], KEYS[key + 3], ARGV[at]
   claims, left, key, at = claims + 1, left - 1, key + 4, at + 1

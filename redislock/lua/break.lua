@@ -1,7 +1,7 @@
 -- Ends a claim by force, and grants what that makes grantable.
 -- ARGV     1 ID
--- Returns  'ok' or 'gone', with ' more' behind it where not all is granted yet that it makes grantable: then it is to be
---          repeated.
+-- Returns  'ok' or 'gone'; with ' more' behind it where claims that may be granted now are not granted yet: the caller
+--          repeats the script
 local call = redis.call
 local state = call('HGET', KEYS[2], '~')
 

@@ -3,27 +3,29 @@
 --   clock   the answer of TIME, or nil
 --   state   field '~' of the claims hash, or false
 --   keep    how long, in ms, the claims must outlive their last use, where that is longer than KEEP; or nil
---   budget  how many claims it may end, grant or correct: the server does nothing else meanwhile. The rest is for the next one
--- It does its work in a function that it gives to whole(), which mends.
+--   budget  how many claims it may end, grant or correct, because the server does nothing else meanwhile. The rest is
+--           left to the next script
+-- It does its work in a function that it gives to whole(), which repairs keys that contradict each other.
 --
 -- KEYS  1 the lock: while a claim is granted its ID, or '~shared' where several may be; the form other clients know
---       2 the claims, a hash: '~' is the state, every other field a claim, named by its ID, or one that ended: ended.lua
+--       2 the claims, a hash: '~' is the state; every other field is a claim, named by its ID, or one that ended, see
+--         ended.lua
 --       3 the order, a sorted set: IDs by token; the first q.granted of them are granted
 --       4 the expiry, a sorted set: IDs by deadline in ms, negative while the claim waits
 -- State 'FORMAT i LAST REFRESH'                       no claims
 --       'FORMAT i TOKEN REFRESH RENEWED ID ABOUT'    no claims; this one was released, and no field says so yet
---       'FORMAT h TOKEN REFRESH RENEWED ID ABOUT'    one claim, granted and alone in having the lock; RENEWED is zero at first
+--       'FORMAT h TOKEN REFRESH RENEWED ID ABOUT'    one claim, which has the lock to itself; RENEWED is zero at first
 --       'FORMAT s ...'                               the same, but it would share the lock
 --       'FORMAT q LAST REFRESH COUNT GRANTED SUM NEXT TILL HELD LIMITS WATCHERS'   the claims are in keys 2 to 4
 -- Claim 'FORMAT w|g|v TOKEN DEADLINE SINCE ABOUT'    waiting, granted, revoked
 -- ABOUT 'WEIGHT LIMIT TTL CHANNEL FLAGS LENGTH:OWNER VALUE'
--- These words are replaced when the script is loaded: FORMAT (the number of the format), PREVIOUS (the one before it), KEEP (for
--- how many ms the claims outlive their last use), CHANNELS (what the names of channels begin with), and the places of state.go:
--- KIND_AT, TOKEN_AT, TOKEN_END, REFRESH_AT, REFRESH_END, ID_AT, SERIES_END, NUMBER_AT and MS_END.
+-- These words are replaced when the script is loaded: FORMAT (the number of the format), PREVIOUS (the one before it),
+-- KEEP (for how many ms the claims outlive their last use), CHANNELS (what the names of channels begin with), and the
+-- places of state.go: KIND_AT, TOKEN_AT, TOKEN_END, REFRESH_AT, REFRESH_END, ID_AT, SERIES_END, NUMBER_AT and MS_END.
 --
--- Times are ms, which '..' prints exactly. LAST, TOKEN and REFRESH (when the keys' expiry is to be set again, half of KEEP
--- before they expire) are µs, which it does not: digits() prints them, always with 16 digits. RENEWED has 13. So the places
--- of a state are always the same, and the fast halves of scripts need not search.
+-- Times are ms, which '..' prints exactly. LAST, TOKEN and REFRESH (when the keys' expiry is to be set again, half of
+-- KEEP before they expire) are µs, which it does not: digits() prints them, always with 16 digits. RENEWED has 13. So
+-- the places of a state are always the same, and the fast halves of scripts need not search.
 local match, floor = string.match, math.floor
 local KEY, CLAIMS, ORDER, EXPIRY = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local SHARED = '~shared'
@@ -71,7 +73,8 @@ local function about(c)
 end
 
 local function write(id, c)
-  call('HSET', CLAIMS, id, 'FORMAT ' .. c.mark .. ' ' .. c.token .. ' ' .. c.deadline .. ' ' .. c.since .. ' ' .. about(c))
+  call('HSET', CLAIMS, id,
+    'FORMAT ' .. c.mark .. ' ' .. c.token .. ' ' .. c.deadline .. ' ' .. c.since .. ' ' .. about(c))
   call('ZADD', EXPIRY, c.mark == 'w' and -c.deadline or c.deadline, id)
   q.next, q.latest = math.min(q.next, c.deadline), math.max(q.latest, c.deadline)
 end
@@ -86,7 +89,7 @@ local function member(id) return read(id) or broken('a claim without a record') 
 
 --include ended.lua
 
--- is_member tells a claim from what is left of one of which order and expiry know nothing any more.
+-- is_member tells a claim from the record of one that is gone from the order and the expiry.
 local function is_member(id, c)
   local score = c.mark == 'w' and -c.deadline or c.deadline
   for _, other in ipairs(call('ZRANGEBYSCORE', EXPIRY, score, score)) do
@@ -94,8 +97,8 @@ local function is_member(id, c)
   end
 end
 
--- find returns a live claim, or nil and the mark and token of an ended one, if any. One may have ended whose turn to be
--- taken out of the queue has not come.
+-- find returns a live claim, or nil and the mark and token of one that ended, if there is one. A claim may have ended
+-- and still be in the queue, where the budget has not reached it.
 local function find(id)
   local c = read(id)
   if not c then return nil, ended(id) end
@@ -103,7 +106,8 @@ local function find(id)
   return c
 end
 
--- publish tells whoever listens at an address, which begins with '~' if that is a channel in the slot of the lock.
+-- publish tells the client that listens at an address. An address that begins with '~' is a channel in the slot of
+-- the lock.
 local function publish(address, message)
   if string.sub(address, 1, 1) == '~' then
     call('SPUBLISH', CLAIMS .. ':' .. address, message)
@@ -123,18 +127,20 @@ local function empty(last, refresh)
   }
 end
 
--- clear empties the order and the expiry, which mean nothing unless the state is a queue, and returns the greatest token in
--- them. Something is left in them when the claims went first.
+-- clear empties the order and the expiry, which mean nothing unless the state is a queue, and returns the greatest
+-- token in them. They hold something then if the claims were deleted without them.
 local function clear()
   local last = call('ZRANGE', ORDER, -1, -1, 'WITHSCORES')[2]
   if last or call('ZRANGE', EXPIRY, 0, 0)[1] then call('DEL', ORDER, EXPIRY) end
   return tonumber(last or 0)
 end
 
--- within is a deadline that is not too far ahead: one is when the clock was set back since.
+-- within returns a deadline that is not too far ahead. One is too far ahead if the clock was set back after it was
+-- stored.
 local function within(deadline, ttl) return math.min(deadline, now + ttl) end
 
--- spread takes the single claim of a state apart, so that others can queue behind it. It bars those before it in its series.
+-- spread turns the single claim of a state into a queue, so that others can join behind it. It bars the IDs before it
+-- in its series: until now the state did that by itself.
 local function spread(kind)
   local token, refresh, renewed, id, rest = match(state, '^%d+ %a (%d+) (%d+) (%S+) (%S+) (.*)$')
   local c = {mark = 'g', token = token, since = string.sub(token, 1, MS_END)}
@@ -179,7 +185,9 @@ local function load_queue()
   q.count, q.granted, q.sum, q.next, q.till, q.held = count + 0, granted + 0, sum + 0, next_ + 0, till + 0, held
   for limit, n in string.gmatch(limits, '(%d+):(%d+)') do q.limits[limit + 0] = n + 0 end
   for channel, till_ in string.gmatch(watchers, '([^;=]+)=(%d+)') do q.watchers[channel] = till_ + 0 end
-  if q.granted > q.count or q.granted == 0 and (q.sum > 0 or next(q.limits)) then broken('a state that contradicts itself') end
+  if q.granted > q.count or q.granted == 0 and (q.sum > 0 or next(q.limits)) then
+    broken('a state that contradicts itself')
+  end
   if not has_members(ORDER, q.count) or not has_members(EXPIRY, q.count) then broken('a queue that is not complete') end
 end
 
@@ -228,8 +236,8 @@ local function outlive(due)
   end
 end
 
--- is_due reports whether the keys might expire before a claim does, or have to expire together anew. Whoever set their expiry
--- may have another KEEP, so nothing but the time until q.refresh is sure.
+-- is_due reports whether the keys might expire before a claim does, or have to expire together anew. Whoever set
+-- their expiry may have another KEEP, so nothing but the time until q.refresh is sure.
 local function is_due() return keep or q.fresh or math.max(now, q.latest) * 1000 >= q.refresh end
 
 local function save()
@@ -240,8 +248,9 @@ local function save()
   if q.count == 0 and next(q.watchers) == nil then
     call('HSET', CLAIMS, '~', 'FORMAT i' .. head)
   else
-    call('HSET', CLAIMS, '~', 'FORMAT q' .. head .. ' ' .. q.count .. ' ' .. q.granted .. ' ' .. q.sum .. ' ' .. q.next .. ' ' .. q.till .. ' ' ..
-      q.held .. ' ' .. pairs_of(q.limits, '%d:%d') .. ' ' .. pairs_of(q.watchers, '%s=%.0f'))
+    call('HSET', CLAIMS, '~', 'FORMAT q' .. head .. ' ' ..
+      q.count .. ' ' .. q.granted .. ' ' .. q.sum .. ' ' .. q.next .. ' ' .. q.till .. ' ' .. q.held .. ' ' ..
+      pairs_of(q.limits, '%d:%d') .. ' ' .. pairs_of(q.watchers, '%s=%.0f'))
   end
   outlive(due)
   for _, m in ipairs(mail) do publish(m[1], m[2]) end
@@ -264,7 +273,7 @@ local function drop(id, c, mark)
   bury(id, mark, c.token, c.ttl, now)
 end
 
--- cut ends claims against their will.
+-- cut ends claims that their clients did not release, and tells these.
 local function cut(ids)
   for _, id in ipairs(ids) do
     local c = member(id)
@@ -290,14 +299,16 @@ local function expire()
   if q.next == math.huge then q.next = 0 end
 end
 
--- rein brings back deadlines that are too far ahead, of claims which nobody has renewed since the clock was set back. Only those
--- are looked at that would be there for longer than a new claim with this TTL.
+-- rein brings back the deadlines of claims that nobody has renewed after the clock was set back. It looks only at
+-- claims that would live for longer than a new claim with this TTL, so it costs little while the clock is right.
 local function rein(ttl)
   local far, most = '(' .. now + ttl, math.max(budget, 0)
   local ids = {}
   if q.till > now + ttl then ids = call('ZREVRANGEBYSCORE', EXPIRY, '+inf', far, 'LIMIT', 0, most) end
   if q.count > q.granted then
-    for _, id in ipairs(call('ZRANGEBYSCORE', EXPIRY, '-inf', '(' .. -(now + ttl), 'LIMIT', 0, most)) do ids[#ids + 1] = id end
+    for _, id in ipairs(call('ZRANGEBYSCORE', EXPIRY, '-inf', '(' .. -(now + ttl), 'LIMIT', 0, most)) do
+      ids[#ids + 1] = id
+    end
   end
   for _, id in ipairs(ids) do
     local c = member(id)
@@ -328,7 +339,8 @@ local function count(id, c)
   q.taken = true
 end
 
--- grant gives the lock to those next in line for whom there is room, and tells them; all but the one that is asking.
+-- grant gives the lock to the next claims in line, as far as there is room, and tells their clients. The one that
+-- asks is told by the answer.
 local function grant(asking)
   while q.granted < q.count and budget > 0 and not q.lost do
     local id = call('ZRANGE', ORDER, q.granted, q.granted)[1]
@@ -345,7 +357,9 @@ local function grant(asking)
       write(id, c)
       q.changed = true
       budget = budget - 1
-      if id ~= asking then tell(c, 'g ' .. id .. ' ' .. c.token .. ' ' .. c.ttl .. ' ' .. (q.count > q.granted and 1 or 0)) end
+      if id ~= asking then
+        tell(c, 'g ' .. id .. ' ' .. c.token .. ' ' .. c.ttl .. ' ' .. (q.count > q.granted and 1 or 0))
+      end
     end
   end
 end
@@ -361,8 +375,9 @@ local function take()
   q.taken = false
 end
 
--- settle brings the queue up to date, as far as the budget goes: what was lost or expired ends, and what there is room for is
--- granted. ttl is that of who asks, if somebody does.
+-- settle brings the queue up to date, as far as the budget goes: claims that were lost or expired end, and those for
+-- which there is room are granted. The order matters: a claim that ends makes room. ttl is that of the claim that
+-- asks, if one does.
 local function settle(ttl)
   lose()
   if value and value ~= q.held then foreign = value end
@@ -374,7 +389,7 @@ local function settle(ttl)
   take()
 end
 
--- more is what answers end with when there may be more to do. Who gets it asks again, at once.
+-- more is what answers end with when there may be more to do. The client asks again at once.
 local function more() return budget > 0 and '' or ' more' end
 
 -- add queues a claim.
@@ -389,7 +404,8 @@ local function add(id, c, token)
   call('ZADD', ORDER, digits(q.last), id)
 end
 
--- renew has a claim live for a TTL from now. A request that names the longer one which it had may be under way still.
+-- renew has a claim live for a TTL from now. If that is shorter than before, a copy of a request with the longer TTL
+-- may still be under way, so the ID stays barred for that long.
 local function renew(id, c, ttl)
   if ttl < c.ttl then bar(id, c.ttl, now) end
   c.ttl, c.deadline = ttl, now + ttl
@@ -410,7 +426,8 @@ local function blocked()
   return soonest and math.max(soonest - now, 1) or 1
 end
 
--- is_older tells a request of a claim that was left alone since: one that is left alone is renewed as such.
+-- is_older reports whether a request was sent before its claim was detached: a detached claim is renewed only by
+-- requests that say so.
 local function is_older(asked, c)
   return string.sub(c.rest, 1, 1) >= '2' and string.sub(asked.rest, 1, 1) < '2'
 end
@@ -426,14 +443,15 @@ local function answer(id, c, older)
   return c.mark .. ' ' .. c.token .. ' ' .. retry .. ' ' .. (last and 0 or 1) .. (older or '') .. more()
 end
 
--- refusal is the answer to a claim that would not wait. It tells a token, or 0.
+-- refusal is the answer to a claim that is not granted and does not wait. It tells a token, or 0.
 local function refusal(token)
   return 'w ' .. token .. ' ' .. (q.granted == q.count and blocked() or 0) .. ' 0' .. more()
 end
 
--- Mending.
+-- Repair.
 
--- throw_away ends all claims. KEY stays: whoever has the lock by it has it until it expires, as another client's.
+-- throw_away ends all claims. KEY stays: whoever holds the lock by it is safe until it expires, because it counts as
+-- another client's.
 local function throw_away()
   local last = tonumber(match(state or '', '^%d+ %a (%d+)') or 0)
   last_lost = math.max(last <= 9007199254740991 and last or 0, clear())
@@ -441,9 +459,9 @@ local function throw_away()
   state, value, foreign, mail = false, call('GET', KEY), nil, {}
 end
 
--- whole does the work of a script. Keys that contradict each other, since some expired, were deleted or came back without the
--- others, would make that fail for ever: they are thrown away, and it is done again. An error of the server, of which pcall
--- returns the text, is an answer.
+-- whole does the work of a script. Keys contradict each other if some of them expired, were deleted or were restored
+-- without the others. The work would then fail for ever, so the keys are thrown away and the work is done again. An
+-- error of the server, of which pcall returns the text, is an answer, and nothing is thrown away.
 local function whole(work)
   local done, result = pcall(work)
   if done then return result end

@@ -2,7 +2,7 @@
 -- them for as long as such a copy may be under way:
 --   field ID         'FORMAT r|e UNTIL TOKEN'         it was released, or ended otherwise; UNTIL is in ms
 --   field ~SERIES_   'FORMAT r|e UNTIL TOKEN NUMBER'  the same for the ID 'SERIES_NUMBER'; smaller numbers ended before
---   field ~=ID       'FORMAT e UNTIL 0'               the claim may live still; once it ended, it is barred until then at least
+--   field ~=ID       'FORMAT e UNTIL 0'               the claim may still live; its ID is barred until then at least
 -- Who includes this file has set call, and CLAIMS, the key of the claims.
 
 -- place is the field of an ended claim, and its number if its ID is one of a series.
@@ -13,7 +13,8 @@ local function place(id)
   return id
 end
 
--- barring is the field that bars a claim by itself, whatever its end says: of an ID with no other before it in a series.
+-- barring is the field that bars a claim by itself, whatever its end says: of an ID with no other before it in a
+-- series.
 local function barring(id, number)
   if not number or number + 0 == 0 then return '~=' .. id end
 end
@@ -49,8 +50,8 @@ local function bury(id, mark, token, ttl, now)
   put(field, mark, till, token, now)
 end
 
--- bar has a live claim remembered for twice a TTL at least when it has ended, however short the one is that it has then. In a
--- series what ended before says so: bury takes no time from that.
+-- bar has a live claim remembered for twice a TTL at least when it has ended, however short the one is that it has
+-- then. In a series what ended before says so: bury takes no time from that.
 local function bar(id, ttl, now)
   local field, number = place(id)
   local till, own = now + 2 * ttl, barring(id, number)

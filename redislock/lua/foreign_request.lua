@@ -1,12 +1,13 @@
 -- Takes a lock that another library's layout keeps, or renews a claim that has it.
 -- KEYS     1 the lock  2 its signal
---          3 our record of the lock: the last token, the last of us who had to wait, until when, and whose claim was left alone
---          4 the claim's mark: 'waits' or, while it has the lock, 'TOKEN'; then 'released TOKEN' or 'ended'. It outlives
---            the claim by the longest TTL that this had, at least
+--          3 our record of the lock: the last token, the last of our claims that had to wait and until when, and the
+--            claim that was detached
+--          4 the claim's mark: 'waits' or, while it has the lock, 'TOKEN'; then 'released TOKEN' or 'ended'. The mark
+--            outlives the claim by at least the longest TTL that the claim had
 -- ARGV     1 the claim as the layout calls it  2 its token, '0' at first  3 TTL in ms  4 keep the record for ms
---          5 '1' if it waits when the lock is taken  6 '1' if it is left alone
--- Returns  {'granted', TOKEN, '1' if one of us waits, TTL in ms}, {'taken', ms until the lock ends, 0 if it has no end} or
---          {'gone'}
+--          5 '1' if it waits when the lock is taken  6 '1' if it is detached
+-- Returns  {'granted', TOKEN, '1' if one of ours waits, TTL in ms}, {'taken', ms until the lock ends, 0 if it has no
+--          end} or {'gone'}
 local call = redis.call
 
 --layout
@@ -17,13 +18,14 @@ local record = call('HMGET', KEYS[3], 'token', 'waiter', 'until', 'alone')
 local mark = call('GET', KEYS[4])
 local lives = ARGV[3]
 
--- granted is the answer to who has the lock.
+-- granted is the answer to the claim that has the lock.
 local function granted()
   local waits = record[2] and record[2] ~= ARGV[1] and (tonumber(record[3]) or 0) > micros
   return {'granted', mark, waits and '1' or '0', tostring(lives)}
 end
 
--- note sets the mark. A TTL that is shorter than the one before lets it live no less: a request with that one may be late.
+-- note sets the mark. A shorter TTL than before does not shorten its life: a request with the longer TTL may still be
+-- under way.
 local function note(value)
   call('SET', KEYS[4], value, 'PX', math.max(ARGV[3] * 2, call('PTTL', KEYS[4])))
 end
@@ -34,7 +36,7 @@ if mark and mark ~= 'waits' then
     note('ended')
     return {'gone'}
   end
-  if record[4] == ARGV[1] and ARGV[6] ~= '1' then -- it was left alone since this was sent, which changes nothing
+  if record[4] == ARGV[1] and ARGV[6] ~= '1' then -- it was detached after this was sent: nothing changes
     lives = math.max(call('PTTL', KEYS[1]), 1)
     return granted()
   end

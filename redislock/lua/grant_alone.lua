@@ -1,14 +1,15 @@
--- grant_alone grants a new claim a lock that nobody else wants, and returns what request.lua does, or nil. It is what most
--- requests come to, so it makes few calls and reads the state at the places that state.go gives names to: field '~' of the
--- claims, the state, is the whole queue then, and is not there yet or says which claim was released last.
+-- grant_alone grants a new claim a lock that nobody else wants, and returns what request.lua does, or nil. It is what
+-- most requests come to, so it makes few calls and reads the state at the places that state.go gives names to: field
+-- '~' of the claims, the state, is the whole queue then, and is not there yet or says which claim was released last.
 -- Who includes this file has set call. micros is the time as_text.
 local function grant_alone(KEY, CLAIMS, state, micros, id, kind, ttl, about)
   local free, refresh = not state, ''
-  if state and string.sub(state, 1, TOKEN_AT - 1) == 'FORMAT i ' and string.sub(state, TOKEN_AT, TOKEN_END) < micros then
+  if state and string.sub(state, 1, TOKEN_AT - 1) == 'FORMAT i '
+    and string.sub(state, TOKEN_AT, TOKEN_END) < micros then -- else the clock was set back
     local before = string.sub(state, ID_AT, ID_AT + #id) -- with the space behind it, if it is as long as the new one
     refresh = string.sub(state, REFRESH_AT, REFRESH_END)
-    -- What the state says of the claim released last may be forgotten if the new one comes after it in the same series: a
-    -- late copy of the earlier request is barred by the number of the later one.
+    -- What the state says of the claim released last may be forgotten if the new one comes after it in the same
+    -- series: a late copy of the earlier request is barred by the number of the later one.
     free = before < id and string.sub(before, 1, SERIES_END - 1) == string.sub(id, 1, SERIES_END)
       and string.find(before, '^_%d%d%d%d%d%d%d%d $', SERIES_END - 1)
     if not free then

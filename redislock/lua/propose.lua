@@ -2,8 +2,8 @@
 -- ARGV     1 ID  2 chosen token  3 ABOUT  4 TTL in ms  5 'h' if it would have the lock alone, else 's'
 --          6 by how many µs the token may be ahead of the clock  7 'life' if that is to be told, else ''
 --          8 keep, where that is longer than KEEP
--- Returns  'MARK TOKEN RETRY CONTENDED' as request.lua does. Where TOKEN is not the chosen one, it is the greatest so far,
---          and the claim has one from the clock: a greater one may be proposed. Or 'gone', or 'future'.
+-- Returns  'MARK TOKEN RETRY CONTENDED' as request.lua does. Where TOKEN is not the chosen one, it is the greatest so
+--          far, and the claim has one from the clock: a greater one may be proposed. Or 'gone', or 'future'.
 --          With 'life' a list: that, then the server's run ID, and for how many seconds it has run.
 local call = redis.call
 local KEY, CLAIMS = KEYS[1], KEYS[2]
@@ -49,7 +49,9 @@ if state then
   local has, holder, lives = string.match(state, '^FORMAT h (%d+) %d+ %S+ (%S+) %d+ %d+ (%d+) ')
   if holder and place(holder) ~= place(id) and not ended(id) and call('GET', KEY) == holder then
     local left = call('PTTL', KEY)
-    if left <= lives + 0 then return reply('w ' .. has .. ' ' .. math.max(left, 1) .. ' 0') end -- else the clock was set back
+    if left <= lives + 0 then -- else the clock was set back
+      return reply('w ' .. has .. ' ' .. math.max(left, 1) .. ' 0')
+    end
   end
 end
 
@@ -94,5 +96,6 @@ return whole(function()
   take()
   save()
   local last = q.count == 1 or call('ZRANGE', ORDER, -1, -1)[1] == id
-  return reply(c.mark .. ' ' .. (c.token == token and token or digits(q.last)) .. ' 0 ' .. (last and 0 or 1) .. (older or ''))
+  local known = c.token == token and token or digits(q.last)
+  return reply(c.mark .. ' ' .. known .. ' 0 ' .. (last and 0 or 1) .. (older or ''))
 end)

@@ -1,4 +1,5 @@
--- The layout of python-redis-lock: a string with its owner, and a list that has an element for a second after each end.
+-- The layout of python-redis-lock: a string with its owner, and a list that has an element for a second after each
+-- end.
 local function is_ours()
   return call('GET', KEYS[1]) == ARGV[1]
 end

@@ -1,7 +1,7 @@
 -- Lists the live claims of a lock, oldest first, a page in one call.
 -- ARGV     1 where to go on, '-inf' at first  2 how many claims to look at
--- Returns  NOW in ms, the value of KEY when it is another client's or '', its remaining ms or 0, where to go on or '' at the
---          end, then for each claim its ID and its record.
+-- Returns  NOW in ms, the value of KEY when it is another client's or '', its remaining ms or 0, where to go on or ''
+--          at the end, then for each claim its ID and its record
 local call = redis.call
 local state = call('HGET', KEYS[2], '~')
 

@@ -1,4 +1,5 @@
--- The layout of Redisson's RLock: a hash from owner to how often it has the lock, and a channel that tells of its end.
+-- The layout of Redisson's RLock: a hash from owner to how often it has the lock, and a channel that tells of its
+-- end.
 local function is_ours()
   return call('HEXISTS', KEYS[1], ARGV[1]) == 1
 end

@@ -1,7 +1,7 @@
 -- Takes a claim out of the queue and grants what that makes grantable.
 -- ARGV     1 ID  2 token, or 0 for any  3 with 0, the TTL in ms
--- Returns  'ok', also when it was released before, or 'gone', with ' more' behind it where not all is granted yet that it makes
---          grantable: then it is to be repeated.
+-- Returns  'ok', also when it was released before, or 'gone'; with ' more' behind it where claims that may be granted
+--          now are not granted yet: the caller repeats the script
 local call = redis.call
 local id, token = ARGV[1], ARGV[2]
 local state = call('HGET', KEYS[2], '~')

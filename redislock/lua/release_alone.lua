@@ -1,6 +1,6 @@
--- release_alone releases a claim that has its lock with nobody behind it, and returns 'ok', or nil: field '~' of the claims,
--- the state, is the whole queue then. KEY has its value still, so the claim has not expired, and no clock is needed.
--- Who includes this file has set call.
+-- release_alone releases a claim that has its lock with nobody behind it, and returns 'ok', or nil: field '~' of the
+-- claims, the state, is the whole queue then. KEY has its value still, so the claim has not expired, and no clock is
+-- needed. Who includes this file has set call.
 local function release_alone(KEY, CLAIMS, state, id, token)
   if not state or string.sub(state, ID_AT, ID_AT + #id) ~= id .. ' ' then return nil end
   local head = string.sub(state, 1, TOKEN_END)

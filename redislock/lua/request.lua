@@ -1,10 +1,10 @@
 -- Queues a claim, or renews it.
 -- ARGV     1 ID  2 the token it has; before it has one, 'h' if it would have the lock alone, else 's'
 --          3 TTL in ms  4 ABOUT  5 keep, where that is longer than KEEP
--- Returns  'MARK TOKEN RETRY CONTENDED', MARK being g (granted), v (granted and revoked) or w (waiting), RETRY in ms; then
---          ' left ' and what is left of the TTL, in ms, where the claim was left alone since this was sent;
---          with ' more' behind it where the queue is not up to date yet, so that the answer may change when one asks again;
---          or 'gone'.
+-- Returns  'MARK TOKEN RETRY CONTENDED', MARK being g (granted), v (granted and revoked) or w (waiting), RETRY in ms;
+--          then ' left ' and what is left of the TTL, in ms, where the claim was detached after this was sent;
+--          then ' more' where the queue is not up to date yet, so that the answer may change when one asks again;
+--          or 'gone'
 local call = redis.call
 local KEY, CLAIMS = KEYS[1], KEYS[2]
 local id, token, keep = ARGV[1], ARGV[2], ARGV[5]
@@ -20,7 +20,7 @@ if first and not keep then
   if granted then return granted end
 end
 
--- It is the only one, and is renewed, for no less than it had.
+-- It is the only claim, and is renewed for no less than it had: nothing changes but when it ends.
 if not first and state and not keep then
   local kind, has, refresh, holder, units, lives, channel, had = string.match(state,
     '^FORMAT ([hs]) (%d+) (%d+) %S+ (%S+) (%d+ %d+) (%d+) (%S+) (%d)')
@@ -36,7 +36,7 @@ if not first and state and not keep then
   end
 end
 
--- It would not wait, and one claim has the lock to itself: the answer changes nothing.
+-- It would not wait, and one claim has the lock to itself: the lock stays as it is.
 if first and state and string.match(ARGV[4], '^%d+ %d+ %d+ %S+ (%d)') % 2 == 0 then
   --include ended.lua
   local holder, lives = string.match(state, '^FORMAT h %d+ %d+ %S+ (%S+) %d+ %d+ (%d+) ')
@@ -58,7 +58,8 @@ return whole(function()
   end
 
   local asked = {}
-  asked.weight, asked.limit, asked.ttl, asked.channel, asked.rest = string.match(ARGV[4], '^(%d+) (%d+) (%d+) (%S+) (.*)$')
+  asked.weight, asked.limit, asked.ttl, asked.channel, asked.rest =
+    string.match(ARGV[4], '^(%d+) (%d+) (%d+) (%S+) (.*)$')
   asked.weight, asked.limit, asked.ttl = asked.weight + 0, asked.limit + 0, asked.ttl + 0
   local waits = string.sub(asked.rest, 1, 1) % 2 == 1
 

@@ -1,5 +1,5 @@
--- sweep looks at some fields of the claims and forgets the claims that ended long ago. It runs for one in 16 that get a
--- field and looks at 32, so the ended ones never outnumber much more than twice those that must be known.
+-- sweep looks at some fields of the claims and forgets the claims that ended long ago. It runs for one in 16 that get
+-- a field and looks at 32, so the ended ones never outnumber much more than twice those that must be known.
 local function sweep(now)
   local page = call('HSCAN', CLAIMS, string.format('%.0f', now), 'COUNT', 32)[2]
   local forgotten = {}
