@@ -9,36 +9,50 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// obtain gets a claim of its own granted.
-func (l *lock) obtain(ctx context.Context, a ask, wait bool) (*hold, error) {
-	h, w, err := l.begin(ctx, a, wait)
-	if w == nil {
-		return h, err
-	}
-	defer l.client.waits()()
-	return l.pursue(ctx, a, w)
+// An outcome is what came of requesting a new claim. One of its fields is set.
+type outcome struct {
+	hold   *hold   // the claim was granted
+	waiter *waiter // it is queued
+	err    error   // why it is neither
 }
 
-// pursue follows a queued claim until it is granted. A claim that expired while it waited, as when this process was
-// paused, rejoins at the back of the queue with a new ID.
-func (l *lock) pursue(ctx context.Context, a ask, w *waiter) (h *hold, err error) {
-	for w != nil {
-		h, err = w.await(ctx)
-		switch {
-		case !isGone(err):
-			return h, err
-		case w.goneEarly && l.client.traits.FIFO:
-			h, w, err = l.returns(ctx, a, w.claim)
-		default:
-			h, w, err = l.enqueue(ctx, a, true, l.settings.patienceFor(true))
-		}
+// obtain gets a claim of its own granted.
+func (l *lock) obtain(ctx context.Context, a ask, wait bool) (*hold, error) {
+	o := l.begin(ctx, a, wait)
+	if o.waiter == nil {
+		return o.hold, o.err
 	}
-	return h, err
+	defer l.client.waits()()
+	return l.pursue(ctx, a, o.waiter)
+}
+
+// pursue follows a queued claim until it is granted, or the one that took its place.
+func (l *lock) pursue(ctx context.Context, a ask, w *waiter) (*hold, error) {
+	for {
+		h, err := w.await(ctx)
+		if !isGone(err) {
+			return h, err
+		}
+		o := l.rejoin(ctx, a, w)
+		if o.waiter == nil {
+			return o.hold, o.err
+		}
+		w = o.waiter
+	}
+}
+
+// rejoin goes on for a claim that ended while it waited. One that expired, as when this process was paused, is followed by
+// a new one at the back of the queue.
+func (l *lock) rejoin(ctx context.Context, a ask, w *waiter) outcome {
+	if w.goneEarly && l.client.traits.FIFO {
+		return l.returns(ctx, a, w.claim)
+	}
+	return l.enqueue(ctx, a, true, l.settings.patienceFor(true))
 }
 
 // returns requests a waiting claim again that is gone though it cannot have expired. A backend that has lost its data lets
 // it in; where it was broken its ID is barred, and whoever broke it does not want it back.
-func (l *lock) returns(ctx context.Context, a ask, claim driver.Claim) (*hold, *waiter, error) {
+func (l *lock) returns(ctx context.Context, a ask, claim driver.Claim) outcome {
 	claim.Token = 0
 	r := l.requestNew(ctx, claim, l.settings.patienceFor(true))
 	switch {
@@ -47,21 +61,20 @@ func (l *lock) returns(ctx context.Context, a ask, claim driver.Claim) (*hold, *
 	case r.lost > 0: // an attempt may have let it in
 		return l.enqueue(ctx, a, true, l.settings.patienceFor(true))
 	default:
-		return nil, nil, l.failure("lock", ErrNotAcquired, ErrBroken)
+		return outcome{err: l.failure("lock", ErrNotAcquired, ErrBroken)}
 	}
 }
 
 // begin makes the first request of an acquisition.
-func (l *lock) begin(ctx context.Context, a ask, wait bool) (*hold, *waiter, error) {
+func (l *lock) begin(ctx context.Context, a ask, wait bool) outcome {
 	return l.enqueue(ctx, a, wait, l.settings.patienceAtFirst(wait))
 }
 
-// enqueue requests a new claim. It returns a hold when the claim was granted, a waiter when it was queued. A claim of
-// which nothing was known until it had expired is followed by another.
-func (l *lock) enqueue(ctx context.Context, a ask, wait bool, patience time.Duration) (*hold, *waiter, error) {
+// enqueue requests a new claim. A claim of which nothing was known until it had expired is followed by another.
+func (l *lock) enqueue(ctx context.Context, a ask, wait bool, patience time.Duration) outcome {
 	for {
 		if err := l.client.closed(); err != nil {
-			return nil, nil, l.failure("lock", err)
+			return outcome{err: l.failure("lock", err)}
 		}
 		claim := l.claim(a, wait)
 		r := l.requestNew(ctx, claim, patience)
@@ -85,31 +98,40 @@ func (l *lock) requestNew(ctx context.Context, claim driver.Claim, patience time
 }
 
 // begun looks at the reply to the request for a new claim.
-func (l *lock) begun(ctx context.Context, a ask, claim driver.Claim, r reply) (*hold, *waiter, error) {
+func (l *lock) begun(ctx context.Context, a ask, claim driver.Claim, r reply) outcome {
 	switch {
-	case isGone(r.err): // an attempt was applied, its answer lost, and its claim expired meanwhile
-		return nil, nil, l.failure("lock", ErrUnknown, r.err)
-	case r.err != nil && driver.IsAnswer(r.err) && r.lost == 0:
-		return nil, nil, l.failure("lock", r.err)
-	case r.err != nil && isUnsent(r.err) && r.lost == 0:
-		return nil, nil, l.unsent(ctx, r.err)
 	case r.err != nil:
-		l.client.undo(claim)
-		return nil, nil, l.unknown(ctx, r.err)
+		return outcome{err: l.notBegun(ctx, claim, r)}
 	case r.Granted && trustedUntil(r.sent, r.TTL) > now():
-		return l.hold(a, claim, r.Status, r.sent), nil, nil
+		return outcome{hold: l.hold(a, claim, r.Status, r.sent)}
 	case claim.Queue:
-		return nil, l.wait(a, claim, r.Status, r.sent), nil
-	case r.Granted: // long ago
+		return outcome{waiter: l.wait(a, claim, r.Status, r.sent)}
+	case r.Granted: // so long ago that the claim may have expired
 		h, err := l.wait(a, claim, r.Status, r.sent).await(ctx)
 		if isGone(err) {
 			err = l.taken()
 		}
-		return h, nil, err
+		return outcome{hold: h, err: err}
 	case r.lost > 0: // that attempt may still arrive, when the lock is free
 		l.client.undo(claim)
 	}
-	return nil, nil, l.taken()
+	return outcome{err: l.taken()}
+}
+
+// notBegun is the error for a new claim whose request failed. What may have been applied is undone: only the answer to the
+// single attempt that was sent says that there is nothing to undo.
+func (l *lock) notBegun(ctx context.Context, claim driver.Claim, r reply) error {
+	switch {
+	case isGone(r.err): // an attempt was applied, its answer lost, and its claim expired meanwhile
+		return l.failure("lock", ErrUnknown, r.err)
+	case driver.IsAnswer(r.err) && r.lost == 0:
+		return l.failure("lock", r.err)
+	case isUnsent(r.err) && r.lost == 0:
+		return l.unsent(ctx, r.err)
+	default:
+		l.client.undo(claim)
+		return l.unknown(ctx, r.err)
+	}
 }
 
 // A reply is what came of a request.

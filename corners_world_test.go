@@ -229,7 +229,7 @@ func (w *world) do(c call, f func(context.Context) error) error {
 	begin := w.begin(c)
 	err := f(ctx)
 	took := w.history.since() - begin
-	w.end(c, "... %s: %v, after %v", c.what, outcome(err), took)
+	w.end(c, "... %s: %v, after %v", c.what, outcomeOf(err), took)
 	if c.limit > 0 {
 		c.bound = min(cmp.Or(c.bound, c.limit), c.limit)
 	}
@@ -271,7 +271,7 @@ func (w *world) end(c call, format string, args ...any) {
 	delete(w.calls, c.who+": "+c.what)
 }
 
-func outcome(err error) string {
+func outcomeOf(err error) string {
 	if err == nil {
 		return "done"
 	}

@@ -112,27 +112,27 @@ func (g *gate) admit(l *lock) *visitor {
 // enter makes the first request for a gate that was just made. If that queues, the caller waits in front of those who
 // have come since, and the search goes on for whoever is first when it ends.
 func (g *gate) enter(ctx context.Context, l *lock, wait bool) (*grant, error) {
-	h, w, err := g.begin(ctx, l, wait)
-	if err != nil {
-		return nil, err
+	o := g.begin(ctx, l, wait)
+	if o.err != nil {
+		return nil, o.err
 	}
 	g.gates.mu.Lock()
-	if h != nil && h.alive() {
+	if o.hold != nil && o.hold.alive() {
 		defer g.gates.mu.Unlock()
-		g.take(h)
-		return h.grant(l, 0), nil
+		g.take(o.hold)
+		return o.hold.grant(l, 0), nil
 	}
 	v := &visitor{lock: l, ready: make(chan passed, 1)}
 	g.visitors = slices.Insert(g.visitors, 0, v)
-	g.search(w)
+	g.search(o.waiter)
 	g.gates.mu.Unlock()
 	return g.await(ctx, l, v)
 }
 
 // begin makes that request. When it fails, or the driver panics, those who wait go on without the caller.
-func (g *gate) begin(ctx context.Context, l *lock, wait bool) (h *hold, w *waiter, err error) {
+func (g *gate) begin(ctx context.Context, l *lock, wait bool) (o outcome) {
 	defer func() {
-		if h == nil && w == nil {
+		if o.hold == nil && o.waiter == nil {
 			g.proceed()
 		}
 	}()
@@ -219,11 +219,12 @@ func (g *gate) search(w *waiter) {
 		var h *hold
 		var err error
 		caught := catch(func() {
+			o := outcome{waiter: w}
 			if w == nil {
-				h, w, err = l.begin(ctx, g.ask, true)
+				o = l.begin(ctx, g.ask, true)
 			}
-			if w != nil {
-				h, err = l.pursue(ctx, g.ask, w)
+			if h, err = o.hold, o.err; o.waiter != nil {
+				h, err = l.pursue(ctx, g.ask, o.waiter)
 			}
 		})
 		if caught != nil {
