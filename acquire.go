@@ -41,8 +41,8 @@ func (l *lock) pursue(ctx context.Context, a ask, w *waiter) (*hold, error) {
 	}
 }
 
-// rejoin goes on for a claim that ended while it waited. One that expired, as when this process was paused, is followed by
-// a new one at the back of the queue.
+// rejoin goes on for a claim that ended while it waited. One that expired, as when this process was paused, is
+// followed by a new one at the back of the queue.
 func (l *lock) rejoin(ctx context.Context, a ask, w *waiter) outcome {
 	if w.goneEarly && l.client.traits.FIFO {
 		return l.returns(ctx, a, w.claim)
@@ -50,8 +50,8 @@ func (l *lock) rejoin(ctx context.Context, a ask, w *waiter) outcome {
 	return l.enqueue(ctx, a, true, l.settings.patienceFor(true))
 }
 
-// returns requests a waiting claim again that is gone though it cannot have expired. A backend that has lost its data lets
-// it in; where it was broken its ID is barred, and whoever broke it does not want it back.
+// returns requests a waiting claim again that is gone though it cannot have expired. A backend that has lost its data
+// lets it in; where it was broken its ID is barred, and whoever broke it does not want it back.
 func (l *lock) returns(ctx context.Context, a ask, claim driver.Claim) outcome {
 	claim.Token = 0
 	r := l.requestNew(ctx, claim, l.settings.patienceFor(true))
@@ -118,8 +118,8 @@ func (l *lock) begun(ctx context.Context, a ask, claim driver.Claim, r reply) ou
 	return outcome{err: l.taken()}
 }
 
-// notBegun is the error for a new claim whose request failed. What may have been applied is undone: only the answer to the
-// single attempt that was sent says that there is nothing to undo.
+// notBegun is the error for a new claim whose request failed. What may have been applied is undone: only the answer
+// to the single attempt that was sent says that there is nothing to undo.
 func (l *lock) notBegun(ctx context.Context, claim driver.Claim, r reply) error {
 	switch {
 	case isGone(r.err): // an attempt was applied, its answer lost, and its claim expired meanwhile
@@ -151,8 +151,8 @@ func (l *lock) request(
 	return r.Status, r.sent, r.err
 }
 
-// requestOften is request. It ends with patience, ctx or the client; where the backend did not answer until then, the error
-// matches ErrUnavailable and says since when it is silent.
+// requestOften is request. It ends with patience, ctx or the client; where the backend did not answer until then, the
+// error matches ErrUnavailable and says since when it is silent.
 func (l *lock) requestOften(
 	ctx context.Context, claim driver.Claim, patience time.Duration, since instant,
 ) (r reply) {
@@ -214,8 +214,9 @@ func (l *lock) unknown(ctx context.Context, err error) error {
 	}
 }
 
-// attempts bounds how long single requests take. A context with a timer costs as much as much else that a lock needs, so
-// requests of about the same time share one if they were made under the same context, as those of a worker or a crowd are.
+// attempts bounds how long single requests take. A context with a timer costs as much as the rest of an acquisition,
+// so requests of about the same time share one if they were made under the same context, as those of a worker or a
+// crowd are.
 type attempts struct {
 	mu   sync.Mutex
 	last *attempt
@@ -237,8 +238,8 @@ type attempt struct {
 // shareTime is the part of its limit for which others may join an attempt. Each of them has the whole limit still.
 const shareTime = 4
 
-// begin returns a context that ends when ctx does, or when the limit and at most a quarter of it have passed. end must be
-// called with it.
+// begin returns a context that ends when ctx does, or when the limit and at most a quarter of it have passed. end
+// must be called with it.
 func (as *attempts) begin(ctx context.Context, limit time.Duration, at instant) *attempt {
 	as.mu.Lock()
 	defer as.mu.Unlock()

@@ -66,9 +66,9 @@ func (b *background) done() <-chan struct{} {
 	return b.idle
 }
 
-// A panic of a driver, or of what others have given to it, goes on up to whoever called us, and what was acquired on the
-// way is given back. A goroutine of the client has nobody above it, and a crash would leave all other locks of this process
-// to their TTL. So a panic there is an error: of a request that may or may not have been applied.
+// A panic of a driver, or of what others have given to it, goes on up to whoever called us, and what was acquired on
+// the way is given back. A goroutine of the client has nobody above it, and a crash would leave all other locks of
+// this process to their TTL. So a panic there is an error: of a request that may or may not have been applied.
 
 // A crash is a panic that was caught.
 type crash struct {

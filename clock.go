@@ -49,8 +49,8 @@ func since(start, t time.Time) (ran, ahead time.Duration) {
 	return ran, time.Duration(t.UnixNano()-start.UnixNano()) - ran
 }
 
-// samePace is how far the wall clock and the monotonic clock may part before somebody looks why. They are read one after
-// the other, so they never agree to the nanosecond.
+// samePace is how far the wall clock and the monotonic clock may part before somebody looks why. They are read one
+// after the other, so they never agree to the nanosecond.
 const samePace = time.Millisecond
 
 // A lapse is the time that has passed unseen by Go's monotonic clock, and how far other clocks were ahead of that clock
@@ -63,8 +63,8 @@ type lapse struct {
 
 var lapsed atomic.Pointer[lapse]
 
-// after is the lapse when the clocks have gone ahead by so much. The wall clock may go back again, and counts anew when it
-// goes forward once more.
+// after is the lapse when the clocks have gone ahead by so much. The wall clock may go back again, and counts anew
+// when it goes forward once more.
 func (p lapse) after(ahead, slept time.Duration) lapse {
 	return lapse{unseen: p.unseen + max(ahead-p.ahead, slept-p.slept, 0), ahead: ahead, slept: slept}
 }
@@ -85,11 +85,12 @@ func look() instant {
 	}
 }
 
-// readings is how often clocks reads again when it was interrupted: a machine so busy that this does not do is unheard of.
+// readings is how often clocks reads again when it was interrupted: a machine so busy that this does not do is
+// unheard of.
 const readings = 10
 
-// clocks returns how long the monotonic clock ran and by how much the others are ahead, read without a pause in between,
-// which would pass for a suspension and hide a later one.
+// clocks returns how long the monotonic clock ran and by how much the others are ahead, read without a pause in
+// between, which would pass for a suspension and hide a later one.
 func clocks() (ran, ahead, slept time.Duration) {
 	for range readings {
 		before := time.Now()

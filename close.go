@@ -9,9 +9,9 @@ import (
 )
 
 // Close ends all leases at once, waits with ErrClosed, and then returns when all that was held is given back and all
-// requests whose outcome was unknown are undone, or when ctx ends. What was not given back by then is left to its TTL; the
-// error matches ErrUnknown and the context's cause. A context that ended before, such as one that a signal ends, leaves
-// two seconds for it.
+// requests whose outcome was unknown are undone, or when ctx ends. What was not given back by then is left to its
+// TTL; the error matches ErrUnknown and the context's cause. A context that ended before, such as one that a signal
+// ends, leaves two seconds for it.
 func (c *Client) Close(ctx context.Context) error {
 	ctx, cancel := outlive(ctx, closeGrace)
 	defer cancel()

@@ -17,8 +17,8 @@ import (
 // lock is free when the TTL is over.
 //
 // An error that matches [errors.ErrUnsupported] says that the backend ends claims together with their client, and
-// ErrUnknown that the backend did not answer: the lease then goes on, though its claim may live by its TTL from then on,
-// however this process ends. A lease that its context holds more than once cannot be detached.
+// ErrUnknown that the backend did not answer: the lease then goes on, though its claim may live by its TTL from then
+// on, however this process ends. A lease that its context holds more than once cannot be detached.
 func (l *Lease) Detach(ctx context.Context) (string, error) {
 	if err := l.Err(); err != nil {
 		return "", err
@@ -49,13 +49,13 @@ func (g *grant) detachable() error {
 	}
 }
 
-// detach leaves the claim alone for its TTL, and ends the grant and the hold. When that fails the hold goes on, unless it is
-// lost: the keeper looks after its deadline all the time.
+// detach leaves the claim alone for its TTL, and ends the grant and the hold. When that fails the hold goes on,
+// unless it is lost: the keeper looks after its deadline all the time.
 func (h *hold) detach(ctx context.Context, g *grant) error {
 	ctx, cancel := h.untilGivenBack(ctx)
 	defer cancel()
 	if !h.prepareToLeave() {
-		return h.lock.failure("detach", errors.New("that is under way already"))
+		return h.lock.failure("detach", errors.New("it is being detached already"))
 	}
 	defer h.doneLeaving()
 	left := false
@@ -168,9 +168,9 @@ func (c *Client) CheckHandle(ctx context.Context, handle string) (Entry, error) 
 	return Entry{}, &LostError{Name: string(h.Name), Token: h.Token, Reason: LostGone}
 }
 
-// Resume goes on with a lock that was detached: see [Lease.Detach]. The lease has the token it had, and is renewed until
-// it is released, lost, or detached again. A *LostError says that the lock is not held any more; ErrInvalidHandle, that
-// handle is something else. Two clients that resume one handle hold the lock together.
+// Resume goes on with a lock that was detached: see [Lease.Detach]. The lease has the token it had, and is renewed
+// until it is released, lost, or detached again. A *LostError says that the lock is not held any more;
+// ErrInvalidHandle, that handle is something else. Two clients that resume one handle hold the lock together.
 func (c *Client) Resume(ctx context.Context, handle string) (*Lease, error) {
 	h, err := parseHandle(handle)
 	if err != nil {
@@ -206,8 +206,8 @@ func (l *lock) resume(ctx context.Context, h handle, start time.Time) (*Lease, e
 	return c.hand(ctx, hold.grant(l, int(h.Token&maxHandoff)), start)
 }
 
-// ErrInvalidHandle says that a text is not what [Lease.Detach] returned.
-var ErrInvalidHandle = errors.New("this is no handle of a lock")
+// ErrInvalidHandle says that a text is not one that [Lease.Detach] returned.
+var ErrInvalidHandle = errors.New("this is not the handle of a lock")
 
 // A handle is what another process needs to go on with a lock that this one holds. It says nothing of the backend, so
 // it holds no password.

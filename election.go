@@ -42,10 +42,10 @@ func (e *Election) campaign(ctx context.Context, value string, wait bool) (*Leas
 // again. Who has led, or stood in line, stays a candidate though the backend does not answer, or refuses. The context
 // that lead gets ends with ctx or with the lease.
 //
-// Run returns when ctx ends, when the backend is not there at first, and when lead returns for another reason than the
-// loss: nil while it leads, or an error of its own, that matches neither [context.Canceled] nor ErrLost, and is not that of
-// a resource that refused a stale fencing token. When the lead was lost besides, the error of Run matches both that
-// error and ErrLost.
+// Run returns when ctx ends, when the backend is not there at first, and when lead returns for another reason than
+// the loss: nil while it leads, or an error of its own, that matches neither [context.Canceled] nor ErrLost, and is
+// not that of a resource that refused a stale fencing token. When the lead was lost besides, the error of Run matches
+// both that error and ErrLost.
 func (e *Election) Run(ctx context.Context, value string, lead func(ctx context.Context, l *Lease) error) error {
 	for campaign := e.Campaign; ; campaign = e.campaignAgain {
 		lease, err := campaign(ctx, value)
@@ -115,9 +115,10 @@ func (e *Election) leader(queue []Entry, err error) (Entry, error) {
 // Observe yields who leads, now and after each change, until ctx ends or the client is closed; ErrNoLeader while nobody
 // does. Leaders that follow each other quickly may be left out, the last one never is.
 //
-// Another error says that it is not known at the moment who leads, such as during an outage. Observe looks again, every
-// few seconds at least, yields the error of each look that fails, and then who leads, even if that is who did before.
-// Leave the loop to give up. Only an error that matches [errors.ErrUnsupported], ErrInvalidName or ErrClosed is the last.
+// Another error says that it is not known at the moment who leads, such as during an outage. Observe looks again,
+// every few seconds at least, yields the error of each look that fails, and then who leads, even if that is who did
+// before. Leave the loop to give up. Only an error that matches [errors.ErrUnsupported], ErrInvalidName or ErrClosed
+// is the last.
 func (e *Election) Observe(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		var last string

@@ -1,9 +1,10 @@
 package holdfast
 
-// turns bound how often in a row a hold is handed on locally while others wait for it at the backend: WithLocalHandoff
-// times. Who waits there is known from answers alone, and from one that nobody does it follows for the time before it was
-// asked for. So the hold goes on for that many times after the last question that was answered so. The next is asked
-// before these are used up; when its answer is late, the hold stays with the gate until it comes.
+// turns bound how often in a row a hold is handed on locally while others wait for it at the backend:
+// WithLocalHandoff times. Who waits there is known from answers alone, and from one that nobody does it follows for
+// the time before it was asked for. So the hold goes on for that many times after the last question that was answered
+// so. The next is asked before these are used up; when its answer is late, the hold stays with the gate until it
+// comes.
 type turns struct {
 	cleared int     // after so many passes nobody waited at the backend
 	asked   int     // passes when the backend was asked last
@@ -17,8 +18,8 @@ func (t *turns) left(passes, most int) int { return t.cleared + most - passes }
 // askEarly is the part of the passes that is left when the backend is asked.
 const askEarly = 4
 
-// pass hands a hold to the next visitor of its gate, or keeps it for that one until it is known who else waits. It is false
-// when there is no visitor, or it is the others' turn.
+// pass hands a hold to the next visitor of its gate, or keeps it for that one until it is known who else waits. It is
+// false when there is no visitor, or it is the others' turn.
 func (gs *gates) pass(h *hold) bool {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()

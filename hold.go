@@ -163,7 +163,8 @@ func (h *hold) outcome(g *grant, err error) error {
 	}
 }
 
-// untilGivenBack bounds what follows a release: by the caller's context, unless that was over before, and by the deadline.
+// untilGivenBack bounds what follows a release: by the caller's context, unless that was over before, and by the
+// deadline.
 func (h *hold) untilGivenBack(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx.Err() != nil {
 		return context.WithTimeout(context.WithoutCancel(ctx), attemptLimit(h.grantedTTL()))
@@ -171,7 +172,7 @@ func (h *hold) untilGivenBack(ctx context.Context) (context.Context, context.Can
 	return context.WithTimeout(ctx, h.grantedTTL())
 }
 
-// surrender ends the grant although its owner did not ask, since the client closes, and gives the claim back in the
+// surrender ends the grant although its owner did not ask, because the client closes, and gives the claim back in the
 // background. It returns where the result will be known; nil when there was no grant any more.
 func (h *hold) surrender() *ending {
 	h.mu.Lock()

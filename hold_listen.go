@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// watch has the backend tell of the claim's end, so that a holder who cares, since it asked for the context of its lease,
-// learns at once that its lock was broken. Others learn it from the next renewal.
+// watch has the backend tell of the claim's end, so that a holder who cares, because it asked for the context of its
+// lease, learns at once that its lock was broken. Others learn it from the next renewal.
 func (h *hold) watch() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -88,8 +88,8 @@ func (ls *listening) next(ctx context.Context) *hold {
 	return h
 }
 
-// listen has the claim renewed, whose answer tells, whenever the backend says that it may have moved. It is false when the
-// backend could not be told to.
+// listen has the claim renewed, whose answer tells, whenever the backend says that it may have moved. It is false
+// when the backend could not be told to.
 func (h *hold) listen(ctx context.Context, l driver.Listener) (done bool) {
 	if !h.alive() {
 		return true

@@ -8,8 +8,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// keepForMinimum keeps a lock taken that its owner has released before its minimum hold was over. Where the backend can, the
-// claim gets the rest as its TTL and is left alone, so that this process may end; elsewhere it is kept alive until then.
+// keepForMinimum keeps a lock taken that its owner has released before its minimum hold was over. Where the backend
+// can, the claim gets the rest as its TTL and is left alone, so that this process may end; elsewhere it is kept alive
+// until then.
 func (h *hold) keepForMinimum(ctx context.Context, g *grant, left time.Duration) error {
 	ctx, cancel := h.untilGivenBack(ctx)
 	defer cancel()
@@ -50,8 +51,8 @@ func (h *hold) leaveUntil(ctx context.Context, end instant) (unanswered bool, er
 	}
 }
 
-// settle ends the renewals of the claim, once none is under way: one that arrived after what comes next would undo that.
-// The keeper goes on looking after the deadline. It is false when ctx or the hold ended before.
+// settle ends the renewals of the claim, once none is under way: one that arrived after what comes next would undo
+// that. The keeper goes on looking after the deadline. It is false when ctx or the hold ended before.
 func (h *hold) settle(ctx context.Context) bool {
 	for pace := newPace(); !h.lock.client.keeper.leaveAlone(&h.tracked); {
 		if !h.alive() || !h.valid() || pace.Pause(ctx) != nil {

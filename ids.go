@@ -7,8 +7,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// ids chooses the IDs of claims. None is used twice: a late copy of an old request must not act on a new claim. Where the
-// claim before on the same lock has ended for certain its series goes on, so that a backend need not remember both.
+// ids chooses the IDs of claims. None is used twice: a late copy of an old request must not act on a new claim. Where
+// the claim before on the same lock has ended for certain its series goes on, so that a backend need not remember
+// both.
 type ids struct {
 	mu   sync.Mutex
 	last map[series]string

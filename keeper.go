@@ -158,7 +158,8 @@ func (k *keeper) confirmed(c *tracked, sent instant, st driver.Status, err error
 	}
 }
 
-// keep notes the answer to a request of the claim's owner, and begins to keep the claim again if its deadline had passed.
+// keep notes the answer to a request of the claim's owner, and begins to keep the claim again if its deadline had
+// passed.
 func (k *keeper) keep(c *tracked, sent instant, ttl time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -169,8 +170,8 @@ func (k *keeper) keep(c *tracked, sent instant, ttl time.Duration) {
 	k.schedule(c, c.nextDue())
 }
 
-// succeed keeps heir in place of a claim that waited: it is alive for as long. Where a renewal of that one is under way,
-// whose answer nobody will look at any more, the heir's is due at once.
+// succeed keeps heir in place of a claim that waited: it is alive for as long. Where a renewal of that one is under
+// way, whose answer nobody will look at any more, the heir's is due at once.
 func (k *keeper) succeed(heir, waited *tracked) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -251,8 +252,8 @@ func (k *keeper) look(at instant) {
 	k.alarm.Set(at.sub(now()))
 }
 
-// run looks after the time until it finds that nothing is kept any more. It does not look before it must: most locks are
-// held briefly, and would make it begin and end each time.
+// run looks after the time until it finds that nothing is kept any more. It does not look before it must: most locks
+// are held briefly, and would make it begin and end each time.
 func (k *keeper) run(alarm boottime.Alarm) {
 	defer alarm.Close()
 	for over, ok := []expiry(nil), true; ok; {

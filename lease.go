@@ -44,8 +44,8 @@ type Lease struct {
 	followers []*follower   // who end with it
 }
 
-// lease returns one more lease on the grant; nil when there were some, and all of them are over. The first of a grant that
-// was lost before is lost from the beginning.
+// lease returns one more lease on the grant; nil when there were some, and all of them are over. The first of a grant
+// that was lost before is lost from the beginning.
 func (g *grant) lease(ctx context.Context, leave func(Event)) *Lease {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -76,7 +76,7 @@ func (l *Lease) Name() string { return l.grant.lock.name }
 
 // Token returns the fencing token: greater than that of every earlier holder of this name. Send it with each write, so
 // that the resource can refuse writes with a smaller one. It fits a signed 64-bit column; outside Go write it as a
-// decimal string, since it exceeds 2^53.
+// decimal string, because it exceeds 2^53.
 func (l *Lease) Token() uint64 { return l.grant.token }
 
 func (l *Lease) tokenOrZero() uint64 {

@@ -28,8 +28,8 @@ func (l *Lease) Check(ctx context.Context) error {
 	return l.Err()
 }
 
-// A question is a request about a hold that is not the keeper's. It goes on for a while after nobody waits for it any more:
-// what was given up may still arrive, so who leaves the claim alone waits until it is over.
+// A question is a request about a hold that is not the keeper's. It goes on for a while after nobody waits for it any
+// more: what was given up may still arrive, so who leaves the claim alone waits until it is over.
 type question struct {
 	err    error
 	caught *crash // a panic, to go on with

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A leaseContext ends with its lease. Whoever asks it has the deadline looked at, so it is right in the first instruction
-// after a pause, as [Lease.Err] is. Contexts that are derived from it end when somebody has looked, the keeper of the
-// client at the latest.
+// A leaseContext ends with its lease. Whoever asks it has the deadline looked at, so it is right in the first
+// instruction after a pause, as [Lease.Err] is. Contexts that are derived from it end when somebody has looked, the
+// keeper of the client at the latest.
 type leaseContext struct {
 	context.Context // ended by end
 	end             context.CancelCauseFunc
@@ -32,9 +32,10 @@ func (c *leaseContext) look() {
 	}
 }
 
-// Context returns a context that carries the values of the acquiring context, and the lease, but not the former's end.
-// It ends when the lease does, with a *LostError or ErrReleased as its cause. Its own methods look at the deadline, like
-// [Lease.Err]; a context that is derived from it learns of the deadline from a goroutine of the client.
+// Context returns a context that carries the values of the acquiring context, and the lease, but not the former's
+// end. It ends when the lease does, with a *LostError or ErrReleased as its cause. Its own methods look at the
+// deadline, like [Lease.Err]; a context that is derived from it learns of the deadline from a goroutine of the
+// client.
 func (l *Lease) Context() context.Context {
 	l.grant.hold.watch()
 	if c := l.shared(nil); c != nil {
@@ -57,8 +58,8 @@ func (l *Lease) shared(offered *leaseContext) *leaseContext {
 	return l.ctx
 }
 
-// Done returns a channel that is closed when the lease ends. Prefer Err, ValidUntil or the context's Err where it matters
-// to the moment: a process that was paused runs before the channel is closed.
+// Done returns a channel that is closed when the lease ends. Prefer Err, ValidUntil or the context's Err where it
+// matters to the moment: a process that was paused runs before the channel is closed.
 func (l *Lease) Done() <-chan struct{} { return l.Context().Done() }
 
 // within returns the acquiring context with the lease in it, ending with either.

@@ -10,9 +10,10 @@ import (
 // Leases are locks that are held together, as [LockAll] returns them.
 type Leases []*Lease
 
-// Do calls fn, and releases all leases however fn ends, the last one first. The context that fn gets carries the values of
-// ctx and all leases, and ends with ctx or with any lease. Do returns what fn returned, joined with the errors of the
-// releases: work done under a lost lock is never reported as a success. If a lease is over already, fn is not called.
+// Do calls fn, and releases all leases however fn ends, the last one first. The context that fn gets carries the
+// values of ctx and all leases, and ends with ctx or with any lease. Do returns what fn returned, joined with the
+// errors of the releases: work done under a lost lock is never reported as a success. If a lease is over already, fn
+// is not called.
 func (ls Leases) Do(ctx context.Context, fn func(ctx context.Context, ls Leases) error) (err error) {
 	defer func() { err = errors.Join(err, ls.conclude(ctx)) }()
 	inside := ls.endingWith(ctx)
@@ -65,9 +66,9 @@ func (ls Leases) ValidUntil() (first time.Time) {
 	return first
 }
 
-// Context returns a context that carries all leases, and the values of the context under which the first was acquired, but
-// not that one's end. It ends when any of the leases does, with the reason as its cause: a *LostError or ErrReleased. Its
-// own methods look at the deadlines, as those of [Lease.Context] do. Each call makes another one.
+// Context returns a context that carries all leases, and the values of the context under which the first was
+// acquired, but not that one's end. It ends when any of the leases does, with the reason as its cause: a *LostError
+// or ErrReleased. Its own methods look at the deadlines, as those of [Lease.Context] do. Each call makes another one.
 func (ls Leases) Context() context.Context {
 	base := context.Background()
 	if ls = ls.present(); len(ls) > 0 {

@@ -82,8 +82,8 @@ func (l *lock) lease(ctx context.Context, a ask, wait bool, start time.Time) (*L
 	return l.client.hand(ctx, g, start)
 }
 
-// hand returns the lease of a grant that is new, to a call that began at start. Close, which waits for the caller, may have
-// begun before the grant was there to be seen: then it is given back, as it is when the observer panics.
+// hand returns the lease of a grant that is new, to a call that began at start. Close, which waits for the caller,
+// may have begun before the grant was there to be seen: then it is given back, as it is when the observer panics.
 func (c *Client) hand(ctx context.Context, g *grant, start time.Time) (lease *Lease, err error) {
 	defer func() {
 		if lease != nil {

@@ -18,13 +18,13 @@ var alone = ask{kind: "mutex", mode: exclusive, weight: 1, limit: 1}
 // ErrUnavailable when it was waited for. An outage is outlasted as [WithPatience] says.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) { return m.acquire(ctx, alone, true) }
 
-// TryLock acquires the lock if that needs no wait; otherwise the error matches ErrNotAcquired. When the backend does not
-// answer it gives up after two attempts, after some six seconds at most.
+// TryLock acquires the lock if that needs no wait; otherwise the error matches ErrNotAcquired. When the backend does
+// not answer it gives up after two attempts, after some six seconds at most.
 func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) { return m.acquire(ctx, alone, false) }
 
-// Do waits for the lock, calls fn, and releases the lock however fn ends. The context that fn gets ends with ctx or with
-// the lease. Do returns what fn returned, joined with the error of the release: work done under a lost lock is never
-// reported as a success.
+// Do waits for the lock, calls fn, and releases the lock however fn ends. The context that fn gets ends with ctx or
+// with the lease. Do returns what fn returned, joined with the error of the release: work done under a lost lock is
+// never reported as a success.
 func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context, l *Lease) error) error {
 	return m.do(ctx, alone, fn)
 }

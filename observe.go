@@ -12,11 +12,12 @@ import (
 // An Observer is told what happens to locks, for metrics and traces. Each acquisition that succeeds has one end, an
 // OpRelease or an OpLose, so a count of what is held never drifts.
 //
-// Who acquires or releases a lock calls Observe, with the context given to that call, and goes on when it returns. What
-// happens to a lease by itself, that is losses and what Close gives back, comes from one goroutine of the client, which
-// no lock waits for, with a context of no values. Up to 4096 such events wait for an observer that is slow; more are
-// dropped, and [Event.Missed] tells. A panic of Observe goes on up to who acquires or releases; that in the goroutine of
-// the client is told to the logger. Observe is called by several goroutines at once, and must not use the lock.
+// Who acquires or releases a lock calls Observe, with the context given to that call, and goes on when it returns.
+// What happens to a lease by itself, that is losses and what Close gives back, comes from one goroutine of the
+// client, which no lock waits for, with a context of no values. Up to 4096 such events wait for an observer that is
+// slow; more are dropped, and [Event.Missed] tells. A panic of Observe goes on up to who acquires or releases; that
+// in the goroutine of the client is told to the logger. Observe is called by several goroutines at once, and must not
+// use the lock.
 type Observer interface {
 	Observe(ctx context.Context, e Event)
 }
@@ -44,8 +45,8 @@ const (
 	OpLose    Op = "lose"    // a lease was lost
 )
 
-// Outcome says in a word how it went, for labels: of OpAcquire "acquired", "not_acquired", "unknown" or "error"; of OpRelease
-// "released", "unknown", "expired", "gone" or "error"; of OpLose "expired", "gone" or "max_hold".
+// Outcome says in a word how it went, for labels: of OpAcquire "acquired", "not_acquired", "unknown" or "error"; of
+// OpRelease "released", "unknown", "expired", "gone" or "error"; of OpLose "expired", "gone" or "max_hold".
 func (e Event) Outcome() string {
 	lost, isLost := errors.AsType[*LostError](e.Err)
 	switch {
@@ -79,11 +80,11 @@ func (r LostReason) label() string {
 
 // A Scoper is an Observer that gives the work under a lock a context of its own, as a trace does whose spans nest.
 //
-// Enter is called when a lock was acquired, before Observe is, with the event that Observe gets. inside must be derived
-// from ctx: it takes its place in the context that Do gives to the work, and in [Lease.Context]. leave, which may be nil,
-// is called once, with the event that ends the lease, after Observe; like that it may be dropped where the observer is too
-// slow for what happens by itself. An acquisition that is counted within another one, see [WithReentrant], stays within
-// the scope of that one.
+// Enter is called when a lock was acquired, before Observe is, with the event that Observe gets. inside must be
+// derived from ctx: it takes its place in the context that Do gives to the work, and in [Lease.Context]. leave, which
+// may be nil, is called once, with the event that ends the lease, after Observe; like that it may be dropped where
+// the observer is too slow for what happens by itself. An acquisition that is counted within another one, see
+// [WithReentrant], stays within the scope of that one.
 type Scoper interface {
 	Observer
 	Enter(ctx context.Context, acquired Event) (inside context.Context, leave func(ended Event))
@@ -142,9 +143,9 @@ func (l *lock) event(op Op, a ask, token uint64, start time.Time, err error) Eve
 	}
 }
 
-// events carry what happens to locks by itself to the observer and the logger, one after the other in a goroutine that is
-// there while there is something to tell. The handlers of others may take any time: nothing waits for them. Nor does their
-// panic end anything.
+// events carry what happens to locks by itself to the observer and the logger, one after the other in a goroutine
+// that is there while there is something to tell. The handlers of others may take any time: nothing waits for them.
+// Nor does their panic end anything.
 type events struct {
 	mu     sync.Mutex
 	queue  []event

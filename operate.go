@@ -14,8 +14,8 @@ import (
 // hand-offs count up from it.
 type Entry = driver.Entry
 
-// Queue returns who holds a lock and who waits for it, oldest first. ErrInvalidName says that no lock on this backend can
-// have this name.
+// Queue returns who holds a lock and who waits for it, oldest first. ErrInvalidName says that no lock on this backend
+// can have this name.
 func (c *Client) Queue(ctx context.Context, name string) ([]Entry, error) {
 	l := c.lock(name, nil)
 	if err := c.closed(); err != nil {
@@ -44,8 +44,8 @@ func (c *Client) Names(ctx context.Context, prefix string) iter.Seq2[string, err
 }
 
 // Break takes a claim away by force, waiting or held; [Client.Queue] tells its ID. Its holder learns ErrLost: at once
-// when it listens, otherwise with the next renewal. Until then two may believe to hold the lock, and the token protects.
-// Who waits learns ErrBroken and leaves, with all goroutines of its client that waited together.
+// when it listens, otherwise with the next renewal. Until then two may believe to hold the lock, and the token
+// protects. Who waits learns ErrBroken and leaves, with all goroutines of its client that waited together.
 func (c *Client) Break(ctx context.Context, name, claimID string) error {
 	if err := c.closed(); err != nil {
 		l := c.lock(name, nil)
@@ -68,13 +68,14 @@ func (c *Client) checkName(name string) error {
 	return nil // all else is not about the name
 }
 
-// A Finding is one fact about how a server is set up, with what to do about it. Its Level is driver.Fine, driver.Warning
-// when a promise is weaker than it could be, or driver.Unsafe when locks may be lost or held twice.
+// A Finding is one fact about how a server is set up, with what to do about it. Its Level is driver.Fine,
+// driver.Warning when a promise is weaker than it could be, or driver.Unsafe when locks may be lost or held twice.
 type Finding = driver.Finding
 
-// Check examines whether the backend is set up so that it keeps the promises of locks, for a program to do at its start
-// or in its health check. It takes no lock. The findings are to be read beside an error, too, which says that more could not
-// be examined; one that matches [errors.ErrUnsupported], that there is nothing to examine on this backend.
+// Check examines whether the backend is set up so that it keeps the promises of locks, for a program to do at its
+// start or in its health check. It takes no lock. The findings are to be read beside an error, too, which says that
+// more could not be examined; one that matches [errors.ErrUnsupported], that there is nothing to examine on this
+// backend.
 func (c *Client) Check(ctx context.Context) ([]Finding, error) {
 	if err := c.closed(); err != nil {
 		return nil, c.failure("check", err)
@@ -139,12 +140,12 @@ func (h *hold) note(st driver.Status) {
 	}
 }
 
-// A Leftover is something that Reap has removed: its Kind, such as "last token", and the Name of the lock it belonged to,
-// empty when it belonged to none.
+// A Leftover is something that Reap has removed: its Kind, such as "last token", and the Name of the lock it belonged
+// to, empty when it belonged to none.
 type Leftover = driver.Leftover
 
-// Ages of what is removed. What is younger than the least may belong to a request that is under way; the usual one leaves
-// a clock that is set back by a day without effect on tokens.
+// Ages of what is removed. What is younger than the least may belong to a request that is under way; the usual one
+// leaves a clock that is set back by a day without effect on tokens.
 const (
 	leastReapAge = time.Minute
 	usualReapAge = 24 * time.Hour
@@ -155,10 +156,10 @@ func (c *Client) Reap(ctx context.Context) ([]Leftover, error) {
 	return c.ReapOlderThan(ctx, usualReapAge)
 }
 
-// ReapOlderThan removes what nobody has used for this long, a minute or more: tokens of locks that are not used any more,
-// claims of clients that died. It returns what was removed, beside an error, too. It never touches a lock that is held or
-// waited for, and tokens go on to grow while no clock goes back by more than age. Backends remove most by themselves, and
-// some leave nothing behind, so nobody has to call this.
+// ReapOlderThan removes what nobody has used for this long, a minute or more: tokens of locks that are not used any
+// more, claims of clients that died. It returns what was removed, beside an error, too. It never touches a lock that
+// is held or waited for, and tokens go on to grow while no clock goes back by more than age. Backends remove most by
+// themselves, and some leave nothing behind, so nobody has to call this.
 func (c *Client) ReapOlderThan(ctx context.Context, age time.Duration) ([]Leftover, error) {
 	if err := c.closed(); err != nil {
 		return nil, c.failure("reap", err)

@@ -15,15 +15,15 @@ import (
 const Endless time.Duration = math.MaxInt64
 
 // WithPatience sets for how long an acquisition goes on asking a backend that does not answer, always about the same
-// claim, before it fails with ErrUnavailable. It counts from the first request that went unanswered, so a wait for a lock
-// that others have may be as long as its context allows. The default is the TTL and two attempts more, so that an outage of
-// a whole TTL passes unnoticed; 0 gives up after one attempt, and [Endless] never while the context lives. An attempt is
-// given up after a sixth of the TTL, three seconds at most. Acquisitions that do not wait, such as TryLock, ask for the
-// time of two attempts at most.
+// claim, before it fails with ErrUnavailable. It counts from the first request that went unanswered, so a wait for a
+// lock that others have may be as long as its context allows. The default is the TTL and two attempts more, so that
+// an outage of a whole TTL passes unnoticed; 0 gives up after one attempt, and [Endless] never while the context
+// lives. An attempt is given up after a sixth of the TTL, three seconds at most. Acquisitions that do not wait, such
+// as TryLock, ask for the time of two attempts at most.
 func WithPatience(d time.Duration) Option { return func(s *settings) { s.patience = d } }
 
-// WithFirstAnswer is WithPatience for the first request of an acquisition: a program that is started without its backend
-// fails soon by that, and once it waits it outlasts an outage. The default is the patience.
+// WithFirstAnswer is WithPatience for the first request of an acquisition: a program that is started without its
+// backend fails soon by that, and once it waits it outlasts an outage. The default is the patience.
 func WithFirstAnswer(d time.Duration) Option { return func(s *settings) { s.firstAnswer = d } }
 
 // unset is a patience that follows from other settings.
@@ -85,8 +85,8 @@ func patient(d, ttl time.Duration) patience {
 	return p
 }
 
-// limit is how long an attempt that begins now may take. The last of several ends with the patience. Others may share it
-// for a quarter longer.
+// limit is how long an attempt that begins now may take. The last of several ends with the patience. Others may share
+// it for a quarter longer.
 func (p *patience) limit(at instant) time.Duration {
 	if at == p.began {
 		return p.attempt

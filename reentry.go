@@ -23,8 +23,8 @@ func carry(ctx context.Context, l *Lease) context.Context {
 	return context.WithValue(ctx, carriedKey{}, &carried{lease: l, outer: outer})
 }
 
-// LeaseFrom returns the lease that a context carries: in Do that of the lock that was acquired last, elsewhere that whose
-// [Lease.Context] it comes from. It may be over: [Lease.Err] tells. ok is false where the context carries none.
+// LeaseFrom returns the lease that a context carries: in Do that of the lock that was acquired last, elsewhere that
+// whose [Lease.Context] it comes from. It may be over: [Lease.Err] tells. ok is false where the context carries none.
 func LeaseFrom(ctx context.Context) (l *Lease, ok bool) {
 	for l := range leasesIn(ctx) {
 		return l, true
@@ -32,15 +32,15 @@ func LeaseFrom(ctx context.Context) (l *Lease, ok bool) {
 	return nil, false
 }
 
-// WithoutLease returns a context that carries no lease, for goroutines that acquire for themselves what ctx holds: they
-// wait for it as everybody does. All else is as in ctx: it still ends with ctx, and so with the lease that ctx ends with.
-// Whoever waits under it for a lock that the waiting goroutine itself holds, waits for ever.
+// WithoutLease returns a context that carries no lease, for goroutines that acquire for themselves what ctx holds:
+// they wait for it as everybody does. All else is as in ctx: it still ends with ctx, and so with the lease that ctx
+// ends with. Whoever waits under it for a lock that the waiting goroutine itself holds, waits for ever.
 func WithoutLease(ctx context.Context) context.Context {
 	return context.WithValue(ctx, carriedKey{}, (*carried)(nil))
 }
 
-// heldThrough returns the lease on this lock that ctx carries and that matters to the ask: the last one that is not over.
-// Semaphores are exempt, since several claims of one owner on them are their use.
+// heldThrough returns the lease on this lock that ctx carries and that matters to the ask: the last one that is not
+// over. Semaphores are exempt, because several claims of one owner on them are their use.
 func heldThrough(ctx context.Context, l *lock, a ask) *Lease {
 	if a.mode == permits {
 		return nil
@@ -76,8 +76,9 @@ func (l *lock) again(ctx context.Context, outer *Lease, a ask) (*Lease, error) {
 	}
 }
 
-// inner counts one more acquisition within an outer one. Go cannot tell who calls, but such acquisitions of one caller
-// nest: while one lives, another through the same context is somebody else's, and may not go beside it unless both read.
+// inner counts one more acquisition within an outer one. Go cannot tell who calls, but such acquisitions of one
+// caller nest: while one lives, another through the same context is somebody else's, and may not go beside it unless
+// both read.
 func (l *lock) inner(ctx context.Context, outer *Lease, a ask) (*Lease, error) {
 	g := outer.grant
 	g.mu.Lock()

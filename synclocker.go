@@ -50,7 +50,8 @@ func (s *syncLocker) Unlock() {
 	}
 }
 
-// oldest takes a lease out. Whoever unlocks has one of them, and which one cannot be known: who lost the lock was first.
+// oldest takes a lease out. Whoever unlocks has one of them, and which one cannot be known: who lost the lock was
+// first.
 func (s *syncLocker) oldest() *Lease {
 	s.mu.Lock()
 	defer s.mu.Unlock()

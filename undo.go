@@ -15,8 +15,8 @@ import (
 // known: without one its ID is barred, too, for a request that is still on its way.
 func (c *Client) undo(claim driver.Claim) { c.undoAndTell(claim, func(error) {}) }
 
-// undoAndTell is undo where somebody wants to know what the backend said: nil, driver.ErrGone, or why that is not known.
-// told must not block.
+// undoAndTell is undo where somebody wants to know what the backend said: nil, driver.ErrGone, or why that is not
+// known. told must not block.
 func (c *Client) undoAndTell(claim driver.Claim, told func(error)) {
 	c.background.enter() // Close waits for it
 	c.undoer.add(undo{claim, now().add(claim.TTL), told})
@@ -29,8 +29,8 @@ type undo struct {
 	told  func(error)
 }
 
-// An undoer takes back what a client no longer wants: at full width while the backend answers, and with one request at a
-// time and pauses while it does not, however much there is to do.
+// An undoer takes back what a client no longer wants: at full width while the backend answers, and with one request
+// at a time and pauses while it does not, however much there is to do.
 type undoer struct {
 	client *Client
 

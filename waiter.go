@@ -34,7 +34,7 @@ func (l *lock) wait(a ask, claim driver.Claim, st driver.Status, sent instant) *
 	return w
 }
 
-// await returns when the claim is granted, has ended (driver.ErrGone), or is no longer wanted since ctx ended.
+// await returns when the claim is granted, has ended (driver.ErrGone), or is no longer wanted because ctx ended.
 func (w *waiter) await(ctx context.Context) (h *hold, err error) {
 	ctx, stop := w.lock.client.untilClosed(ctx)
 	defer stop()
@@ -66,7 +66,8 @@ func (w *waiter) await(ctx context.Context) (h *hold, err error) {
 	}
 }
 
-// errOutOfLine is the error of a claim that stood in line and was given up since the backend did not answer, or refused.
+// errOutOfLine is the error of a claim that stood in line and was given up because the backend did not answer, or
+// refused.
 var errOutOfLine = errors.New("the place in the line is given up")
 
 // pause blocks until there may be news, and asks for them unless they came by themselves.
@@ -93,7 +94,8 @@ func (w *waiter) pause(ctx context.Context, st driver.Status, pace *driver.Backo
 	}
 }
 
-// interruptible returns a context that ends when the keeper brings news, or when the claim that blocks this one expires.
+// interruptible returns a context that ends when the keeper brings news, or when the claim that blocks this one
+// expires.
 func (w *waiter) interruptible(ctx context.Context, st driver.Status) (context.Context, context.CancelFunc) {
 	var cancel context.CancelFunc
 	if st.Retry > 0 {
@@ -110,8 +112,8 @@ func (w *waiter) interruptible(ctx context.Context, st driver.Status) (context.C
 	return ctx, cancel
 }
 
-// again asks the backend about the claim, which renews it. An error means that it refused, or did not answer for as long
-// as the patience lasts.
+// again asks the backend about the claim, which renews it. An error means that it refused, or did not answer for as
+// long as the patience lasts.
 func (w *waiter) again(ctx context.Context) error {
 	r := w.lock.requestOften(ctx, w.known(), w.lock.settings.patienceFor(w.claim.Queue), w.answeredAt())
 	switch {
@@ -143,8 +145,8 @@ func (w *waiter) abandon(err error) error {
 	return err
 }
 
-// known is the claim as the backend must still know it. Under the token of a grant that ended meanwhile it knows none; to
-// a backend whose waiting claims have no token, one that was asked for without it would be another claim.
+// known is the claim as the backend must still know it. Under the token of a grant that ended meanwhile it knows
+// none; to a backend whose waiting claims have no token, one that was asked for without it would be another claim.
 func (w *waiter) known() driver.Claim {
 	w.mu.Lock()
 	defer w.mu.Unlock()

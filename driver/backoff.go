@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// A Backoff makes the pauses between attempts. Each may be twice as long as the one before, and is drawn at random, so that
-// clients that failed together do not come back together. It belongs to one goroutine. The zero value does not pause.
+// A Backoff makes the pauses between attempts. Each may be twice as long as the one before, and is drawn at random,
+// so that clients that failed together do not come back together. It belongs to one goroutine. The zero value does
+// not pause.
 type Backoff struct {
 	First time.Duration // the most that the first pause may take
 	Most  time.Duration // the most that any may take

@@ -6,9 +6,9 @@
 // in both states: by requesting it again. There is no other idea, so a driver never knows which kind of lock it serves.
 //
 // A driver implements [Driver]. What else its engine can do it offers through the small interfaces of this package
-// ([Waiter], [Renewer], [Watcher], [Peeker], [Lister], [Breaker], [Revoker], [Proposer], [Living], [Checker], [Noticer], [Reaper],
-// [Identifier]), which callers find with [As] and use through the portable function of the same file. Package drivertest is
-// this contract as tests.
+// ([Waiter], [Renewer], [Watcher], [Peeker], [Lister], [Breaker], [Revoker], [Proposer], [Living], [Checker],
+// [Noticer], [Reaper], [Identifier]), which callers find with [As] and use through the portable function of the same
+// file. Package drivertest is this contract as tests.
 package driver
 
 import (
@@ -61,9 +61,9 @@ type Entry struct {
 // be, or may never arrive. The caller repeats it with the same claim, which is why every method can be repeated.
 // An error that wraps [ErrRefused] is an answer: nothing was changed, and asking again will not help.
 type Driver interface {
-	// Request queues the claim or, when a claim with its ID is queued, renews it: from then on it lives for c.TTL.
-	// It is atomic, and ignores expired claims. Token, place, weight and limit of a queued claim never change. A claim that
-	// is Detached is renewed by what is Detached alone; the answer to another request says what is left of its TTL.
+	// Request queues the claim or, when a claim with its ID is queued, renews it: from then on it lives for c.TTL. It is
+	// atomic, and ignores expired claims. Token, place, weight and limit of a queued claim never change. A claim that is
+	// Detached is renewed by what is Detached alone; the answer to another request says what is left of its TTL.
 	//
 	// Once a claim was released, broken or expired, requesting its ID again answers [ErrGone] for at least a TTL, also
 	// where a renewal made that shorter: a late duplicate must not queue an orphan. A claim that would not wait (Queue is

@@ -24,10 +24,10 @@ var (
 	ErrClosed = errors.New("the driver is closed")
 )
 
-// IsAnswer reports whether err is what the backend said about a request, so that repeating the request would not change
-// it: nil, or an error that matches [ErrGone], [ErrRefused], [ErrInvalidName] or [errors.ErrUnsupported]. After any other
-// error the request may have been applied, and may be repeated. That includes [ErrUnknown], by which a driver says that it
-// cannot tell: whether to repeat the request then depends on what the request was.
+// IsAnswer reports whether err is what the backend said about a request, so that repeating the request would not
+// change it: nil, or an error that matches [ErrGone], [ErrRefused], [ErrInvalidName] or [errors.ErrUnsupported].
+// After any other error the request may have been applied, and may be repeated. That includes [ErrUnknown], by which
+// a driver says that it cannot tell: whether to repeat the request then depends on what the request was.
 func IsAnswer(err error) bool {
 	return err == nil || errors.Is(err, ErrGone) || errors.Is(err, ErrRefused) ||
 		errors.Is(err, ErrInvalidName) || errors.Is(err, errors.ErrUnsupported)

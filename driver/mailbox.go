@@ -1,8 +1,8 @@
 package driver
 
-// A Mailbox keeps the newest word about one claim until Wait collects it, so that nothing is missed between the request and
-// Wait, nor between one Wait and the next; see [Waiter]. Whoever brings word never blocks. Where the word is only that
-// there is something to look at, T is struct{}.
+// A Mailbox keeps the newest word about one claim until Wait collects it, so that nothing is missed between the
+// request and Wait, nor between one Wait and the next; see [Waiter]. Whoever brings word never blocks. Where the word
+// is only that there is something to look at, T is struct{}.
 //
 // All methods are safe for concurrent use. Of several goroutines that collect, one gets the word.
 type Mailbox[T any] struct{ word chan T }

@@ -2,8 +2,8 @@ package driver
 
 import "context"
 
-// A Noticer knows what people should be told when they have opened it, since it explains what they are about to see: that no
-// lock can be had for a while, or that a promise was given up by an option.
+// A Noticer knows what people should be told when they have opened it, because it explains what they are about to
+// see: that no lock can be had for a while, or that a promise was given up by an option.
 type Noticer interface {
 	// Notices returns what is so now; nothing when all is as ever. Engines that do not answer are not waited for long.
 	Notices(ctx context.Context) []Finding

@@ -11,7 +11,8 @@ type Proposer interface {
 	Propose(ctx context.Context, c Claim, token uint64) (Status, error)
 }
 
-// Propose grants a claim under a chosen token as [Proposer] says, or returns an error that wraps [errors.ErrUnsupported].
+// Propose grants a claim under a chosen token as [Proposer] says, or returns an error that wraps
+// [errors.ErrUnsupported].
 func Propose(ctx context.Context, d Driver, c Claim, token uint64) (Status, error) {
 	if p, ok := As[Proposer](d); ok {
 		return p.Propose(ctx, c, token)

@@ -65,8 +65,8 @@ func unknownScheme(scheme string) error {
 	return fmt.Errorf("backend URL: unknown scheme %q; it should be one like file:/path/to/locks.db or redis://localhost:6379", scheme)
 }
 
-// ParseURL parses a backend URL, which may name several hosts with commas between them. Its error never repeats the URL,
-// which may hold a password.
+// ParseURL parses a backend URL, which may name several hosts with commas between them. Its error never repeats the
+// URL, which may hold a password.
 func ParseURL(rawURL string) (*url.URL, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {

@@ -13,9 +13,9 @@ type Renewer interface {
 	// Renew requests each of the claims, all of which were queued before, and answers for each in the same order.
 	// The error is for the whole batch: nothing is known about any of them.
 	//
-	// Where the engine renews by session, Renew also re-reads the claims that wait. Contended and Retry of those may be as
-	// they were at an earlier answer: thousands may wait in one queue, and looking at all of it for each of them would cost
-	// the square of that.
+	// Where the engine renews by session, Renew also re-reads the claims that wait. Contended and Retry of those may be
+	// as they were at an earlier answer: thousands may wait in one queue, and looking at all of it for each of them
+	// would cost the square of that.
 	Renew(ctx context.Context, claims []Claim) ([]Result, error)
 }
 

@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// IDs may come in series: 'SERIES_NUMBER', the number having eight digits. Whoever uses a number of a series on a lock has
-// done with all smaller ones of that series there: none of those claims is queued and wanted, or will ever be. A driver
-// may then answer [ErrGone] about them, so that it need not remember each of them but only the greatest that ended. Claims
-// of one series on one lock have the same TTL. A driver for which IDs are just texts is right too.
+// IDs may come in series: 'SERIES_NUMBER', the number having eight digits. Whoever uses a number of a series on a
+// lock has done with all smaller ones of that series there: none of those claims is queued and wanted, or will ever
+// be. A driver may then answer [ErrGone] about them, so that it need not remember each of them but only the greatest
+// that ended. Claims of one series on one lock have the same TTL. A driver for which IDs are just texts is right too.
 const (
 	seriesLength = 20 // 100 random bits
 	digits       = 8

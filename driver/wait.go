@@ -16,7 +16,8 @@ type Waiter interface {
 	Wait(ctx context.Context, c Claim) (Status, error)
 }
 
-// Wait blocks until the claim may have moved, as [Waiter] says. Where d is no Waiter, it pauses and answers "ask again".
+// Wait blocks until the claim may have moved, as [Waiter] says. Where d is no Waiter, it pauses and answers "ask
+// again".
 func Wait(ctx context.Context, d Driver, c Claim) (Status, error) {
 	if w, ok := As[Waiter](d); ok {
 		return w.Wait(ctx, c)

@@ -4,8 +4,9 @@ import "context"
 
 type contextKey struct{}
 
-// A carried is what a context carries. There are two kinds of token: that of a lock that we hold, which Transport sends, and
-// that of a lock of our client's, which Handler has received. A call onwards must not take one for the other.
+// A carried is what a context carries. There are two kinds of token: that of a lock that we hold, which Transport
+// sends, and that of a lock of our client's, which Handler has received. A call onwards must not take one for the
+// other.
 type carried struct {
 	last     uint64 // of either kind: what was put in last
 	held     *uint64
@@ -39,8 +40,8 @@ func Held(ctx context.Context) (token uint64, ok bool) {
 	return 0, false
 }
 
-// Received returns the token of the request that [Handler] serves under a context. Transport does not send it: it belongs
-// to a lock of the client's. To pass it on to a service that guards the same resource, use [NewContext].
+// Received returns the token of the request that [Handler] serves under a context. Transport does not send it: it
+// belongs to a lock of the client's. To pass it on to a service that guards the same resource, use [NewContext].
 func Received(ctx context.Context) (token uint64, ok bool) {
 	if c := carriedBy(ctx); c.received != nil {
 		return c.received.token, true
@@ -48,8 +49,8 @@ func Received(ctx context.Context) (token uint64, ok bool) {
 	return 0, false
 }
 
-// FromContext returns the token that a context carries: that which [Handler] or [NewContext] put in last. [Received] and
-// [Held] tell the two apart.
+// FromContext returns the token that a context carries: that which [Handler] or [NewContext] put in last. [Received]
+// and [Held] tell the two apart.
 func FromContext(ctx context.Context) (token uint64, ok bool) {
 	c := carriedBy(ctx)
 	return c.last, c.held != nil || c.received != nil

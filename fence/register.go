@@ -12,16 +12,16 @@ import (
 // A Register remembers the greatest token of each resource in this process's memory, and does writes in the order of
 // their tokens. It is for resources that only this process writes, and forgets with it. The zero value is ready.
 //
-// It never forgets by itself what still protects. What was admitted for no resource, since it was refused or not accepted,
-// is not kept; of the rest it keeps what Keep and Max say. Set these before the first use.
+// It never forgets by itself what still protects. What was admitted for no resource, because it was refused or not
+// accepted, is not kept; of the rest it keeps what Keep and Max say. Set these before the first use.
 type Register struct {
-	// Keep is how long a resource is remembered after its last use. A holder that writes with an old token later than that is
-	// not refused, so let it be longer than a process can be paused, such as some days. Zero: for as long as this process
-	// lives, or until Forget.
+	// Keep is how long a resource is remembered after its last use. A holder that writes with an old token later than
+	// that is not refused, so let it be longer than a process can be paused, such as some days. Zero: for as long as
+	// this process lives, or until Forget.
 	Keep time.Duration
 
 	// Max is how many resources are remembered: [DefaultMax] when zero, and as many as there are when less. Beyond that a
-	// new resource is refused with ErrFull, since a late holder could write to one that was forgotten for it.
+	// new resource is refused with ErrFull, because a late holder could write to one that was forgotten for it.
 	Max int
 
 	mu    sync.Mutex
@@ -55,7 +55,8 @@ type visit struct {
 }
 
 // Do calls write unless a greater token was seen, in which case its error matches [ErrStale], or there are too many
-// resources: [ErrFull]. While write runs nobody else writes to the resource. A token counts as seen even if write fails.
+// resources: [ErrFull]. While write runs nobody else writes to the resource. A token counts as seen even if write
+// fails.
 func (r *Register) Do(resource string, token uint64, write func() error) error {
 	v, err := r.enter(context.Background(), resource, token)
 	if err != nil {
@@ -207,8 +208,8 @@ func (r *Register) hasRoom() bool {
 	return most < 0 || len(r.seen) < most
 }
 
-// Bounds of sweeping: as many resources must have come since the last time, or this part of Keep must have passed. So it
-// costs each that comes little.
+// Bounds of sweeping: as many resources must have come since the last time, or this part of Keep must have passed. So
+// it costs each that comes little.
 const (
 	leastNews   = 64
 	partsOfKeep = 8

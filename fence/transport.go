@@ -2,9 +2,9 @@ package fence
 
 import "net/http"
 
-// Transport sends the token that a request's context holds ([NewContext]) in its header, and makes an error that matches
-// [ErrStale] of the answer that it was refused. That is an error, unlike other answers with an error status, since a
-// write that was refused must not be taken for one that was done by a client that does not look.
+// Transport sends the token that a request's context holds ([NewContext]) in its header, and makes an error that
+// matches [ErrStale] of the answer that it was refused. That is an error, unlike other answers with an error status,
+// because a write that was refused must not be taken for one that was done by a client that does not look.
 type Transport struct {
 	Base http.RoundTripper // http.DefaultTransport when nil
 }

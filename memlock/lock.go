@@ -84,7 +84,7 @@ func (l *lock) bury(c driver.Claim, released bool) {
 }
 
 // grant lengthens the granted part of the queue as far as the rule allows, and tells those who wait for it. It never
-// becomes shorter, since a claim that leaves only makes room.
+// becomes shorter, because a claim that leaves only makes room.
 func (l *lock) grant() {
 	waiting := l.queue[l.granted:]
 	more := sort.Search(len(waiting), func(i int) bool {
@@ -111,8 +111,8 @@ func (l *lock) find(c driver.Claim) (place int, ok bool) {
 	return place, place >= 0 && (c.Token == 0 || c.Token == l.queue[place].Token)
 }
 
-// status answers about the claim at this place. All behind the next in line wait, so that nothing ahead of them needs to
-// be looked at.
+// status answers about the claim at this place. All behind the next in line wait, so that nothing ahead of them needs
+// to be looked at.
 func (l *lock) status(place int) driver.Status {
 	c := l.queue[place]
 	st := driver.Status{Token: c.Token, TTL: c.TTL, Contended: place < len(l.queue)-1}

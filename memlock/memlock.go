@@ -1,7 +1,8 @@
 // Package memlock keeps locks in the memory of this process. It is the reference that other drivers are compared with,
 // and serves tests and programs whose locks need not outlive them.
 //
-// A store is made by [New], or opened by its name with the URL mem:NAME. Stores with a name live as long as the process.
+// A store is made by [New], or opened by its name with the URL mem:NAME. Stores with a name live as long as the
+// process.
 package memlock
 
 import (

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// named are the stores that were opened by a URL. They stay, since claims outlive the client that made them.
+// named are the stores that were opened by a URL. They stay, because claims outlive the client that made them.
 var named struct {
 	sync.Mutex
 	stores map[string]*store

@@ -2,8 +2,8 @@ package memlock
 
 import "time"
 
-// clock returns the least token that may be given now: the microseconds since 1970, by a clock that is never set. Tokens
-// therefore grow also after a lock was forgotten.
+// clock returns the least token that may be given now: the microseconds since 1970, by a clock that is never set.
+// Tokens therefore grow also after a lock was forgotten.
 func (l *lock) clock() uint64 {
 	return uint64(l.began.UnixMicro()) + uint64(l.now.Sub(l.began)/time.Microsecond)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// adopt finds a claim that another client acquired, by the ID that it has on the nodes and by its token; a token of 0 is
-// for any. ErrGone says that no majority has it.
+// adopt finds a claim that another client acquired, by the ID that it has on the nodes and by its token; a token of 0
+// is for any. ErrGone says that no majority has it.
 func (d *Driver) adopt(ctx context.Context, c driver.Claim) (*claim, error) {
 	sightings, err := d.sight(ctx, c)
 	if err != nil {

@@ -15,8 +15,9 @@ type heard[T any] struct {
 	err   error
 }
 
-// askAll asks all nodes for what people want to see, each for no longer than that. It returns the answers of a majority at
-// least, and of those besides that come within the time in which a node is expected to answer: a line is on one of them alone.
+// askAll asks all nodes for what people want to see, each for no longer than that. It returns the answers of a
+// majority at least, and of those besides that come within the time in which a node is expected to answer: a line is
+// on one of them alone.
 func askAll[T any](ctx context.Context, d *Driver, within time.Duration, ask func(context.Context, driver.Driver) (T, error)) ([]heard[T], error) {
 	if d.lifetime.Err() != nil {
 		return nil, driver.ErrClosed
@@ -63,7 +64,8 @@ func collect[T any](ctx context.Context, d *Driver, answers <-chan heard[T]) (go
 	return got, nil
 }
 
-// grace is how long to wait for the nodes that have not answered: not long where all of these did not answer lately either.
+// grace is how long to wait for the nodes that have not answered: not long where all of these did not answer lately
+// either.
 func (d *Driver) grace(answered []*node) time.Duration {
 	for _, n := range d.nodes {
 		if !slices.Contains(answered, n) && !n.inDoubt() {

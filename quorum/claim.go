@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A claim is what this client knows about one of its claims. On the nodes it has another ID in each round, since an ID
-// that was given back there is barred.
+// A claim is what this client knows about one of its claims. On the nodes it has another ID in each round, because an
+// ID that was given back there is barred.
 type claim struct {
 	name, id string
 	busy     chan struct{} // holds one element while the claim is requested

@@ -58,8 +58,9 @@ const DefaultMaxTTL = time.Minute
 // fewest is how many nodes a quorum has at least: of two, none can be spared.
 const fewest = 3
 
-// New makes a quorum of drivers, each with an engine of its own, that are [driver.Voter]s. It does not close them. It sends
-// nothing: that two of them reach one engine is found out with the first answers, and they have one vote together then.
+// New makes a quorum of drivers, each with an engine of its own, that are [driver.Voter]s. It does not close them. It
+// sends nothing: that two of them reach one engine is found out with the first answers, and they have one vote
+// together then.
 func New(nodes []driver.Driver, opts *Options) (*Driver, error) {
 	voters := make([]*node, len(nodes))
 	for i, d := range nodes {
@@ -129,7 +130,8 @@ func traitsOf(nodes []*node, backend string) driver.Traits {
 // Traits returns facts about the driver.
 func (d *Driver) Traits() driver.Traits { return d.traits }
 
-// Close waits for what is under way, each step of which is bounded, and closes the nodes unless they were passed to New.
+// Close waits for what is under way, each step of which is bounded, and closes the nodes unless they were passed to
+// New.
 func (d *Driver) Close() error {
 	d.mu.Lock()
 	d.closed = true

@@ -57,7 +57,8 @@ func (d *Driver) watchNode(ctx context.Context, n *node, cl *claim, h *hints) {
 	}
 }
 
-// wait returns when so many nodes were freed that a try may succeed, when it is time to try without that, or when ctx ends.
+// wait returns when so many nodes were freed that a try may succeed, when it is time to try without that, or when ctx
+// ends.
 func (h *hints) wait(ctx context.Context, enough int) error {
 	alarm := time.NewTimer(h.pause)
 	defer alarm.Stop()

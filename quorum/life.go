@@ -10,9 +10,9 @@ import (
 // A record is what this client knows about the lives of a node.
 //
 // In a new life a node may have forgotten all that it granted. Its votes do not count while claims may live that it
-// granted before: for the longest TTL. After that it can be trusted with locks, and with the tokens of a name once it has
-// taken one that is greater than what all others gave out. A node remembers everything that matters if it has lived for
-// longer than tokens are remembered, or if it was marked when all nodes were new at once.
+// granted before: for the longest TTL. After that it can be trusted with locks, and with the tokens of a name once it
+// has taken one that is greater than what all others gave out. A node remembers everything that matters if it has
+// lived for longer than tokens are remembered, or if it was marked when all nodes were new at once.
 type record struct {
 	life     string
 	born     time.Time // it began no later than this
@@ -20,11 +20,12 @@ type record struct {
 	marked   bool
 }
 
-// tokensKept is for how long nodes remember the last token of a lock that nobody uses. After that tokens follow the clock.
+// tokensKept is for how long nodes remember the last token of a lock that nobody uses. After that tokens follow the
+// clock.
 const tokensKept = time.Hour
 
-// meet notes in which life a node answered. The age that a node says it has is believed only of the first life that this
-// client sees, since a node's clock may have been set: of later ones it saw the beginning.
+// meet notes in which life a node answered. The age that a node says it has is believed only of the first life that
+// this client sees, because a node's clock may have been set: of later ones it saw the beginning.
 func (n *node) meet(life driver.Life) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -61,8 +62,8 @@ func (r record) remembers() bool { return r.marked || time.Since(r.born) >= toke
 // examineAgain is how long the answer that a node has no mark is believed.
 const examineAgain = 5 * time.Second
 
-// examine looks whether a node that is young bears the mark, which is a claim on a lock of ours with the life as its ID:
-// a node that restarts loses it, or is in another life.
+// examine looks whether a node that is young bears the mark, which is a claim on a lock of ours with the life as its
+// ID: a node that restarts loses it, or is in another life.
 func (d *Driver) examine(ctx context.Context, n *node) {
 	r := n.lives()
 	if r.life == "" || r.remembers() || !r.examined.IsZero() && time.Since(r.examined) < examineAgain {
@@ -90,8 +91,8 @@ func (n *node) examined(life string, marked bool) {
 	}
 }
 
-// found marks the nodes when all of them are new: the quorum is, or all its nodes have forgotten everything, and nothing
-// can be learnt any more. From then on a node without a mark is one that forgot what others know.
+// found marks the nodes when all of them are new: the quorum is, or all its nodes have forgotten everything, and
+// nothing can be learnt any more. From then on a node without a mark is one that forgot what others know.
 func (d *Driver) found(ctx context.Context) {
 	if d.forgetful() < engines(d.nodes) {
 		return

@@ -108,7 +108,8 @@ func (l *listener) keep(at int, now listening) {
 	}
 }
 
-// told is called by a node. Whoever ended the claim there is about to reach the other nodes, of which the caller asks all.
+// told is called by a node. Whoever ended the claim there is about to reach the other nodes, of which the caller asks
+// all.
 func (l *listener) told() { time.AfterFunc(breakTakes, l.moved) }
 
 // end lets no node listen any more.

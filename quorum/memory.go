@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A memory is what this client knows about names of locks. It may be forgotten: then a guess at a token is worse, a node
-// votes later, or a request more is sent.
+// A memory is what this client knows about names of locks. It may be forgotten: then a guess at a token is worse, a
+// node votes later, or a request more is sent.
 type memory struct {
 	clock func() time.Time // for guesses
 

@@ -10,7 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Notices implements [driver.Noticer]: it says for how long no lock can be had since too many nodes have just been started.
+// Notices implements [driver.Noticer]: it says for how long no lock can be had because too many nodes have just been
+// started.
 func (d *Driver) Notices(ctx context.Context) (told []driver.Finding) {
 	if d.unsafeFresh {
 		told = append(told, driver.Finding{
@@ -39,8 +40,8 @@ func (d *Driver) Notices(ctx context.Context) (told []driver.Finding) {
 	return told
 }
 
-// tooYoung is how many of the nodes were started too lately to vote, and how long it takes until those can that are needed
-// for a majority; zero where there is one.
+// tooYoung is how many of the nodes were started too lately to vote, and how long it takes until those can that are
+// needed for a majority; zero where there is one.
 func (d *Driver) tooYoung(at time.Time) (young int, left time.Duration) {
 	var voters []*node
 	var waits []time.Duration

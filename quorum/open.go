@@ -26,9 +26,9 @@ const (
 
 const defaultPort = "6379"
 
-// open opens a quorum from a URL like redlock://user:password@h1,h2,h3/0?maxttl=1m&timeout=500ms. Each host is opened as
-// redis://, or as rediss:// with tls=true, with the same user, password, database and other parameters. It works as soon
-// as a majority can be reached.
+// open opens a quorum from a URL like redlock://user:password@h1,h2,h3/0?maxttl=1m&timeout=500ms. Each host is opened
+// as redis://, or as rediss:// with tls=true, with the same user, password, database and other parameters. It works
+// as soon as a majority can be reached.
 func open(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	opts, nodeURLs, err := parse(u)
 	if err != nil {

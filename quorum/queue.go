@@ -17,8 +17,8 @@ type view struct {
 	line    []driver.Entry // who stands in line there
 }
 
-// Queue returns the claim that has the lock on a majority, and then those that stand in line, on whichever node they do, in
-// the order in which they came there. A claim that waits and has no place yet is not seen.
+// Queue returns the claim that has the lock on a majority, and then those that stand in line, on whichever node they
+// do, in the order in which they came there. A claim that waits and has no place yet is not seen.
 func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
 	views, err := askAll(ctx, d, mostPatience, func(ctx context.Context, nd driver.Driver) (view, error) {
 		return look(ctx, nd, name)
@@ -97,7 +97,8 @@ func waiters(name string, holders []driver.Entry, views []heard[view]) (waiting 
 	return waiting
 }
 
-// baseOf is the ID of the claim whose round has this ID on the nodes. IDs of the core never end like those of later rounds.
+// baseOf is the ID of the claim whose round has this ID on the nodes. IDs of the core never end like those of later
+// rounds.
 func baseOf(onNode string) string {
 	cut := strings.LastIndexByte(onNode, '-')
 	if cut < 1 {

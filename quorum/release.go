@@ -9,12 +9,12 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// barredFor is how long an ID stays barred that was released before it was requested, if the claim does not say how long
-// it would have lived.
+// barredFor is how long an ID stays barred that was released before it was requested, if the claim does not say how
+// long it would have lived.
 const barredFor = time.Minute
 
-// Release gives the claim back on all nodes, as [driver.Driver] says. It returns when a majority has answered; the others
-// are followed up in the background.
+// Release gives the claim back on all nodes, as [driver.Driver] says. It returns when a majority has answered; the
+// others are followed up in the background.
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	if err := d.checkRelease(ctx, c); err != nil {
 		return err
@@ -96,8 +96,8 @@ func (d *Driver) released(cl *claim, before state, got releases) (*turn, error) 
 	return nil, d.notEnough("too few of %d servers answered to the release", append(got.errs, twins(slices.Concat(got.done, got.gone))...))
 }
 
-// giveBackAll releases the claim on all nodes, whatever is known of them, and returns when enough have answered. The ID of
-// the first round is barred too: by that one the claim is known to all clients.
+// giveBackAll releases the claim on all nodes, whatever is known of them, and returns when enough have answered. The
+// ID of the first round is barred too: by that one the claim is known to all clients.
 func (d *Driver) giveBackAll(ctx context.Context, cl *claim) (releases, error) {
 	cl.mu.Lock()
 	cl.round, cl.leaving = max(cl.round, 1), true
@@ -121,7 +121,8 @@ func (d *Driver) giveBackAll(ctx context.Context, cl *claim) (releases, error) {
 	return d.countReleases(ctx, answers)
 }
 
-// giveBackOnce releases a claim on a node under the token that it probably has there, which is quicker, or else under any.
+// giveBackOnce releases a claim on a node under the token that it probably has there, which is quicker, or else under
+// any.
 func (d *Driver) giveBackOnce(ctx context.Context, n *node, c driver.Claim, token uint64) error {
 	ask := call[struct{}]
 	if !n.wasMet(knownFor) {
@@ -140,8 +141,8 @@ func (d *Driver) giveBackOnce(ctx context.Context, n *node, c driver.Claim, toke
 	return err
 }
 
-// knownFor is for how long it is known which engine a node is, without being asked again: a lock that is held for so short a
-// time is given back without that.
+// knownFor is for how long it is known which engine a node is, without being asked again: a lock that is held for so
+// short a time is given back without that.
 const knownFor = time.Second
 
 func (d *Driver) countReleases(ctx context.Context, answers <-chan release) (got releases, err error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Request acquires or renews the claim, as [driver.Driver] says. A claim that waits keeps a place in a line; being asked
-// for again, it tries when it is first.
+// Request acquires or renews the claim, as [driver.Driver] says. A claim that waits keeps a place in a line; being
+// asked for again, it tries when it is first.
 func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if err := d.check(ctx, c); err != nil {
 		return driver.Status{}, err
@@ -185,8 +185,8 @@ func (d *Driver) lose(cl *claim) error {
 	return driver.ErrGone
 }
 
-// standInLine makes a claim that was refused wait: in line, or as the first of it, whom no place in line has told of who
-// has the lock, for hints of the nodes.
+// standInLine makes a claim that was refused wait: in line, or as the first of it, whom no place in line has told of
+// who has the lock, for hints of the nodes.
 func (d *Driver) standInLine(ctx context.Context, cl *claim, r *round) (driver.Status, error) {
 	if !d.takeTurn(ctx, cl) {
 		return cl.waits(0)

@@ -176,8 +176,9 @@ func (r *round) recount() {
 	}
 }
 
-// filled notes which nodes have taken a token that won. What all others gave out before the round began is less, so these
-// nodes know all that matters about the name, unless claims that they may have forgotten were alive when it began.
+// filled notes which nodes have taken a token that won. What all others gave out before the round began is less, so
+// these nodes know all that matters about the name, unless claims that they may have forgotten were alive when it
+// began.
 func (r *round) filled() {
 	for i, v := range r.votes {
 		if v.answer == granted {
@@ -213,8 +214,8 @@ func (r *round) fill(at int, token uint64, life string) {
 	}
 }
 
-// inTime reports whether enough of the TTL is left: the nodes count it from when they got the request, by clocks that run
-// at rates of their own.
+// inTime reports whether enough of the TTL is left: the nodes count it from when they got the request, by clocks that
+// run at rates of their own.
 func (r *round) inTime() bool {
 	drift := r.node.TTL/100 + 2*time.Millisecond
 	took := time.Since(r.began)
@@ -280,7 +281,8 @@ func (r *round) shortage() (time.Duration, error) {
 	return 0, r.d.notEnough("too few of %d servers can vote", errs)
 }
 
-// notEnough joins what nodes said into one error. It is an answer only if so many nodes answered that no majority is left.
+// notEnough joins what nodes said into one error. It is an answer only if so many nodes answered that no majority is
+// left.
 func (d *Driver) notEnough(format string, errs []error) error {
 	answers := 0
 	for _, err := range errs {

@@ -9,11 +9,11 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A turn is the place of a claim in the line for its lock: a claim of its own that is queued on one node, on a lock beside
-// the real one. Whoever has that lock is first in line and tries, and keeps its place until it has released the real one:
-// so the next in line is told once, when there is something to try for. Nothing depends on it but how much is asked for in
-// vain: when the node fails, or a place expires, clients stand in line on the next one, and those in different lines are
-// rivals.
+// A turn is the place of a claim in the line for its lock: a claim of its own that is queued on one node, on a lock
+// beside the real one. Whoever has that lock is first in line and tries, and keeps its place until it has released
+// the real one: so the next in line is told once, when there is something to try for. Nothing depends on it but how
+// much is asked for in vain: when the node fails, or a place expires, clients stand in line on the next one, and
+// those in different lines are rivals.
 type turn struct {
 	at        int
 	claim     driver.Claim
@@ -23,8 +23,8 @@ type turn struct {
 	asked     time.Time // when the node answered last
 }
 
-// takeTurn keeps the claim's place in the line, or takes one, and reports whether it is first. So it is where no node can
-// keep a line. A claim that has ended takes none.
+// takeTurn keeps the claim's place in the line, or takes one, and reports whether it is first. So it is where no node
+// can keep a line. A claim that has ended takes none.
 func (d *Driver) takeTurn(ctx context.Context, cl *claim) bool {
 	for try := range len(d.nodes) {
 		t, ok := d.turnOf(cl, try)
@@ -54,8 +54,8 @@ func (d *Driver) takeTurn(ctx context.Context, cl *claim) bool {
 	return true
 }
 
-// isBroken reports whether a place in line is gone although it cannot have expired, and the node has not forgotten it: then
-// somebody has broken the claim.
+// isBroken reports whether a place in line is gone although it cannot have expired, and the node has not forgotten
+// it: then somebody has broken the claim.
 func (d *Driver) isBroken(ctx context.Context, n *node, t turn) bool {
 	if t.claim.Token == 0 || time.Since(t.asked) >= t.claim.TTL {
 		return false
@@ -73,8 +73,8 @@ func (d *Driver) isBroken(ctx context.Context, n *node, t turn) bool {
 // turnPart is the part of its TTL for which a turn need not be renewed.
 const turnPart = 4
 
-// turnOf returns the turn of the claim, or a new one, on the first node from its home on that is not in doubt; none when
-// the claim has ended, or others would wait behind it for a TTL.
+// turnOf returns the turn of the claim, or a new one, on the first node from its home on that is not in doubt; none
+// when the claim has ended, or others would wait behind it for a TTL.
 func (d *Driver) turnOf(cl *claim, try int) (t turn, ok bool) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
@@ -160,7 +160,7 @@ func (d *Driver) passTurn(t *turn) {
 }
 
 // look looks whether others stand in line for a lock that is held: on the node that keeps the line, and on one of the
-// others, each time on the next, since whoever had no answer from the first stands elsewhere.
+// others, each time on the next, because whoever had no answer from the first stands elsewhere.
 func (d *Driver) look(ctx context.Context, cl *claim) {
 	keeper := d.keeper(cl.name, 0)
 	second := cl.secondLine(keeper, len(d.nodes))
@@ -183,8 +183,8 @@ func (cl *claim) secondLine(keeper, nodes int) int {
 	return (keeper + 1 + cl.astray%(nodes-1)) % nodes
 }
 
-// headOfLine is how many places in a line tell whether others are there: one of them is the claim's own, and one may be what it
-// has given up.
+// headOfLine is how many places in a line tell whether others are there: one of them is the claim's own, and one may
+// be what it has given up.
 const headOfLine = 3
 
 // othersAt reports whether others stand in the line on a node, as far as it answers.

@@ -11,8 +11,9 @@ import (
 )
 
 // Two nodes may be one engine under two names: localhost and 127.0.0.1, a host and its alias, two proxies before one
-// server, or a name that leads to another server than yesterday. An engine has one vote, whatever it is called by, since
-// two majorities of names need not share an engine. The life in which a node answers tells which engine it is.
+// server, or a name that leads to another server than yesterday. An engine has one vote, whatever it is called by,
+// because two majorities of names need not share an engine. The life in which a node answers tells which engine it
+// is.
 
 // identified is call for an answer that is counted. It finds out meanwhile which engine gives that answer.
 func identified[T any](ctx context.Context, n *node, within time.Duration, fn func(context.Context, driver.Driver) (T, error)) (T, error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// undo gives back what a round was granted. It waits for those nodes that granted, since who comes next should find them
-// free, and for nobody else.
+// undo gives back what a round was granted. It waits for those nodes that granted, because whoever comes next should
+// find them free, and for nobody else.
 func (d *Driver) undo(ctx context.Context, r *round) {
 	r.mu.Lock()
 	r.lost = true
@@ -54,8 +54,8 @@ const (
 	backTries = 64 // at once, to a node that does not answer
 )
 
-// giveBack releases a claim on a node, again and again until the node answers or the claim must have expired. While many
-// wait for the same node, and when the driver is closed, one attempt must do: the TTL ends what is left.
+// giveBack releases a claim on a node, again and again until the node answers or the claim must have expired. While
+// many wait for the same node, and when the driver is closed, one attempt must do: the TTL ends what is left.
 func (d *Driver) giveBack(ctx context.Context, n *node, c driver.Claim) {
 	end := time.Now().Add(c.TTL)
 	pace := driver.Backoff{First: backPause, Most: backMost}

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Wait blocks until the claim should be requested again: it came to be first in line, or nodes were freed. Now and then it
-// returns without a reason, since what the nodes tell may be lost. It implements [driver.Waiter].
+// Wait blocks until the claim should be requested again: it came to be first in line, or nodes were freed. Now and
+// then it returns without a reason, because what the nodes tell may be lost. It implements [driver.Waiter].
 func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if err := ctx.Err(); err != nil {
 		return driver.Status{}, err
@@ -34,8 +34,8 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	return driver.Status{}, d.wait(ctx, cl, jittered(longestPause))
 }
 
-// waitHeld returns when a claim that is held may have been taken away: when something happened to its lock on one of the
-// nodes that have it, and those who did it had the time to reach the others.
+// waitHeld returns when a claim that is held may have been taken away: when something happened to its lock on one of
+// the nodes that have it, and those who did it had the time to reach the others.
 func (d *Driver) waitHeld(ctx context.Context, cl *claim) error {
 	waiting, stop := d.whileAlive(ctx, cl)
 	defer stop()
@@ -57,8 +57,8 @@ func (d *Driver) waitHeld(ctx context.Context, cl *claim) error {
 	return d.ending(ctx, cl)
 }
 
-// toWatch is one of the nodes that have a claim, another one each time, and for how long to watch it. That is short at first:
-// what happened before the node was told to watch is found by asking.
+// toWatch is one of the nodes that have a claim, another one each time, and for how long to watch it. That is short
+// at first: what happened before the node was told to watch is found by asking.
 func (cl *claim) toWatch() (at int, limit time.Duration) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
