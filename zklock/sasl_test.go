@@ -24,7 +24,7 @@ func TestSASL(t *testing.T) {
 	addr := servers.ZooKeeper(t, "-Djava.security.auth.login.config="+jaas,
 		"authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider").Addr
 	app := mustOpen(t, "zk://app:s3cret@"+addr+"?sasl=true")
-	held := acquire(t, app, claim("job", long))
+	held := acquire(t, app, claim("job", longest)) // the servers of this test take long to start
 	enqueue(t, mustOpen(t, "zk://app:s3cret@"+addr+"?sasl=true"), claim("job", long))
 	for what, user := range map[string]string{"another user": "other:two@", "nobody": ""} {
 		d := mustOpen(t, "zk://"+user+addr+map[bool]string{true: "?sasl=true"}[user != ""])
