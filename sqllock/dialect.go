@@ -15,10 +15,12 @@ import (
 
 // A Dialect is one kind of database: [SQLite], [MySQL] or [Postgres].
 type Dialect struct {
-	claims   opener                                      // of the mode Claims
-	sessions opener                                      // of the mode Session; nil where the database has no locks of its own
-	migrate  func(ctx context.Context, db *sql.DB) error // makes the tables
-	script   func() string                               // does what migrate does, for people; nil where New makes the tables
+	claims   opener // of the mode Claims
+	sessions opener // of the mode Session; nil if the database has no such locks
+
+	// migrate makes the tables. script is the same for people to run; nil if New makes the tables.
+	migrate func(ctx context.Context, db *sql.DB) error
+	script  func() string
 }
 
 // An opener makes a driver on a database, by options that were checked.

@@ -13,24 +13,25 @@ import (
 	"github.com/holdfast-go/holdfast/sqllock/internal/sqlite"
 )
 
-// InTx runs fn in a transaction that holds the lock with this name from its first statement to its end: lock and data are
-// committed together, or neither is. There is no lease, so nothing can expire while fn runs, and a client that dies is
-// rolled back and unlocked by the database. It needs the table that [MigrateInTx] makes.
+// InTx runs fn in a transaction that holds the lock with this name from its first statement to its end: lock and data
+// are committed together, or neither is. There is no lease, so nothing can expire while fn runs, and a client that
+// dies is rolled back and unlocked by the database. It needs the table that [MigrateInTx] makes.
 //
 //   - The transaction is READ COMMITTED: fn sees all that earlier holders have committed.
 //   - When fn returns an error, or panics, the transaction is rolled back. InTx returns the error of fn as it is.
-//   - When the database undoes the transaction to end a deadlock or a conflict (1213, 40001, 40P01), it is run again, and
-//     so is fn: what fn does outside of the transaction happens twice then. For that fn must return the errors of tx.
-//   - A lock that is taken is waited for until ctx ends. Then, and at once with [NoWait] or [SkipLocked], the error
-//     matches [holdfast.ErrNotAcquired], and the context's cause where that ended the wait.
-//   - When the answer to the COMMIT is lost the error matches [holdfast.ErrUnknown].
-//   - InTx inside of InTx for the same name waits for itself. It takes one connection of db.
+//   - When the database undoes the transaction to end a deadlock or a conflict (1213, 40001, 40P01), InTx runs it
+//     again, and fn with it, so that what fn does outside of the transaction happens twice. InTx can tell only if fn
+//     returns the errors of tx.
+//   - InTx waits for a lock that is taken until ctx ends; with [NoWait] or [SkipLocked] it does not wait. The error
+//     matches [holdfast.ErrNotAcquired], and the cause of ctx if that ended the wait.
+//   - When the answer to the COMMIT is lost, the error matches [holdfast.ErrUnknown].
+//   - InTx within InTx for the same name waits for itself. Each takes one connection of db.
 //
-// [Share] is for readers, who keep writers out and not each other. The order in which waiters come is the database's
-// business, and so is what happens to a client that is cut off: keep fn short.
+// [Share] is for readers, which keep writers out but not each other. The database decides in which order it serves the
+// waiters, and when it ends the transaction of a client that was cut off: keep fn short.
 //
-// With SQLite the lock is the whole database file, whatever the name, as for any transaction that writes; Share, NoWait
-// and SkipLocked are errors that match [errors.ErrUnsupported].
+// With SQLite the lock is the whole database file, whatever the name, as for any transaction that writes. With Share,
+// NoWait and SkipLocked the error matches [errors.ErrUnsupported] there.
 //
 // [holdfast.ErrNotAcquired]: https://pkg.go.dev/github.com/holdfast-go/holdfast#ErrNotAcquired
 // [holdfast.ErrUnknown]: https://pkg.go.dev/github.com/holdfast-go/holdfast#ErrUnknown
@@ -51,14 +52,14 @@ func InTx(ctx context.Context, db *sql.DB, name string, fn func(context.Context,
 	}
 }
 
-// Pauses between two transactions: short at first, because most of those in the way take less than a millisecond, and drawn
-// at random, so that those who collide do not collide again.
+// Bounds of the pauses between two transactions. They are short at first, because most transactions that are in the way
+// take less than a millisecond.
 const (
 	firstPause = 200 * time.Microsecond
 	lastPause  = 10 * time.Millisecond
 )
 
-// once runs the transaction once, and tells whether to do that again.
+// once runs the transaction once, and tells whether to run it again.
 func (l *txLock) once(ctx context.Context, fn func(context.Context, *sql.Tx) error) (again bool, err error) {
 	conn, err := l.db.Conn(ctx)
 	if err != nil {
@@ -83,13 +84,13 @@ func (l *txLock) once(ctx context.Context, fn func(context.Context, *sql.Tx) err
 	return l.commit(ctx, conn, tx)
 }
 
-// repeats reports whether an error of a transaction that did nothing yet is a reason to begin it again.
+// repeats reports whether to begin a transaction again after an error, before it has done anything.
 func (l *txLock) repeats(err error) bool {
 	isTaken := dbms.Taken(err) || l.kind == dbms.SQLite && sqlite.IsBusy(err)
 	return dbms.Undone(err) || isTaken && l.how.waits() || errors.Is(err, sqldriver.ErrBadConn)
 }
 
-// failed is the error of a transaction that did nothing.
+// failed is the error of a transaction that has done nothing.
 func (l *txLock) failed(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -112,14 +113,15 @@ func (l *txLock) notAcquired(reasons ...error) error {
 	return err
 }
 
-// commit ends the transaction. Only an answer of the database tells that it was not committed.
+// commit ends the transaction. If the database answers, it was certainly not committed; if no answer comes, that is
+// unknown.
 func (l *txLock) commit(ctx context.Context, conn *sql.Conn, tx *sql.Tx) (again bool, err error) {
 	err = tx.Commit()
 	switch {
 	case err == nil:
 		return false, nil
 	case errors.Is(err, sql.ErrTxDone) && ctx.Err() == nil:
-		return false, fmt.Errorf("the function given to InTx ended the transaction of lock %q itself; leave that to InTx", l.name)
+		return false, fmt.Errorf("the function given to InTx ended the transaction of lock %q; leave that to InTx", l.name)
 	case errors.Is(err, sql.ErrTxDone), err == ctx.Err(): // package sql did not send it
 		return false, fmt.Errorf("lock %q: nothing was committed: %w", l.name, context.Cause(ctx))
 	case dbms.Undone(err):
@@ -130,5 +132,6 @@ func (l *txLock) commit(ctx context.Context, conn *sql.Conn, tx *sql.Tx) (again 
 	case dbms.NotCommitted(err):
 		return false, fmt.Errorf("lock %q: nothing was committed: %w", l.name, err)
 	}
-	return false, fmt.Errorf("lock %q: %w, so look whether the transaction was committed: %w", l.name, driver.ErrUnknown, err)
+	return false, fmt.Errorf("lock %q: %w, so look whether the transaction was committed: %w",
+		l.name, driver.ErrUnknown, err)
 }

@@ -12,16 +12,15 @@ import (
 	"github.com/holdfast-go/holdfast/internal/dbms"
 )
 
-// ReapInTx deletes the rows of [InTx] that were made at least age ago and that nobody has locked, and returns how many
-// it were. It can be run at any time: a row is no memory of its lock, and the next one who uses the name makes it again,
-// which takes one transaction more. It looks at a few hundred rows at a time, and skips those that somebody uses; who
-// asks for one of them with [NoWait] or [SkipLocked] at that moment may be told that it is taken. It takes one
-// connection of db.
+// ReapInTx deletes the rows of [InTx] that were made at least age ago and that nobody has locked, and returns their
+// number. It can be run at any time: a row has no memory of its lock, and whoever uses the name next makes it again,
+// which takes one more transaction. It looks at a few hundred rows at a time, and skips those that are in use. InTx
+// with [NoWait] or [SkipLocked] may find one of them taken at that moment. ReapInTx takes one connection of db.
 //
 // With SQLite there are no such rows.
 func ReapInTx(ctx context.Context, db *sql.DB, age time.Duration) (removed int, err error) {
 	if age < 0 {
-		return 0, fmt.Errorf("sqllock: rows that will be made in %v cannot be reaped; give an age of 0 or more", -age)
+		return 0, fmt.Errorf("sqllock: the age %v is negative; give 0 or more", age)
 	}
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -44,8 +43,9 @@ const (
 	rowsPage = 256  // that a step looks at
 )
 
-// reapRows takes one step of [ReapInTx] from a name on, in hexadecimal like the names that it returns: those that it
-// has deleted, and the one to go on from, empty at the end. A table that is missing has no rows.
+// reapRows takes one step of [ReapInTx], from a name on. It returns the names of the rows that it has deleted, and
+// the name to go on from, which is empty at the end. All names are in hexadecimal. If the table is missing, there are
+// no rows.
 func reapRows(
 	ctx context.Context, conn *sql.Conn, from string, age time.Duration,
 ) (names []string, next string, err error) {

@@ -11,9 +11,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/dbms"
 )
 
-// A txLock is a lock that lasts as long as a transaction: it is the lock of a row with its name. The rows are made
-// outside of the transactions that lock them and stay, since to lock a row that is missing, and then to insert it, is a
-// deadlock among those who do the same.
+// A txLock is a lock that lasts as long as a transaction: the lock of the row with its name. Rows are made outside of
+// the transactions that lock them, and stay. If a transaction found its row missing and then inserted it, two that do
+// so at the same time would be a deadlock.
 type txLock struct {
 	db   *sql.DB
 	kind dbms.Kind
@@ -40,15 +40,17 @@ func newTxLock(ctx context.Context, db *sql.DB, name string, how []RowLock) (*tx
 		return nil, l.failed(ctx, err)
 	}
 	if l.kind == dbms.SQLite && l.how != Exclusive {
-		return nil, fmt.Errorf("lock %q in a transaction on SQLite: %w: it can only be exclusive, and waited for", name, errors.ErrUnsupported)
+		return nil, fmt.Errorf("lock %q in a transaction on SQLite: %w: it can only be exclusive, and waited for",
+			name, errors.ErrUnsupported)
 	}
 	return l, nil
 }
 
-// isolation is what makes a statement see what was committed before it, rather than before the lock was waited for.
+// isolation lets each statement see what was committed before it, rather than what was committed before the wait for
+// the lock began.
 func (l *txLock) isolation() *sql.TxOptions {
 	if l.kind == dbms.SQLite {
-		return nil // it has nothing else than to see what was committed before the first statement, which locks
+		return nil // its transactions see what was committed before their first statement, which is the one that locks
 	}
 	return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 }
@@ -59,7 +61,7 @@ var errNoRow = errors.New("no row has this name")
 // take locks the row.
 func (l *txLock) take(ctx context.Context, tx *sql.Tx) error {
 	if l.kind == dbms.SQLite {
-		_, err := tx.ExecContext(ctx, "UPDATE "+rowTable+" SET name = name") // of no rows: what matters is that it writes
+		_, err := tx.ExecContext(ctx, "UPDATE "+rowTable+" SET name = name") // of no rows: that it writes is what locks
 		return err
 	}
 	var one int
@@ -72,7 +74,8 @@ func (l *txLock) take(ctx context.Context, tx *sql.Tx) error {
 
 func (l *txLock) find() string { return "SELECT 1 FROM " + rowTable + " WHERE name = " + l.value() }
 
-// value is the name in a statement with args. MySQL's driver takes two round trips more for a statement with arguments.
+// value is the name as a statement has it. On MySQL it is a literal, because a statement with arguments takes two
+// more round trips there.
 func (l *txLock) value() string {
 	if l.kind == dbms.Postgres {
 		return "$1"
@@ -87,8 +90,9 @@ func (l *txLock) args() []any {
 	return nil
 }
 
-// makeRow makes the row unless there is one, and tells whether to lock it then: a row that is there was skipped. It looks
-// first without locking, since to insert a row that is taken waits for it.
+// makeRow makes the row unless there is one, and tells whether to try to lock it again. With SkipLocked the row may
+// be there, and was skipped because it is taken. makeRow looks without locking first, because an INSERT of a row that
+// is taken would wait for it.
 func (l *txLock) makeRow(ctx context.Context, conn *sql.Conn) (again bool, err error) {
 	tx, err := conn.BeginTx(ctx, l.isolation())
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"fmt"
 )
 
-// Migrate makes the tables and routines that [New] and [InTx] need, with names that begin with holdfast, in the database
-// and schema that db uses. It can be run at any time and by many at once, while others use the locks: tables of an earlier
-// version are brought forward with what is in them, and the routines are made anew, which repairs what a dump has left
-// out. Its user needs the right to make tables and routines; the others need to read and write these tables, and to
-// execute these routines.
+// Migrate makes the tables and routines that [New] and [InTx] need, with names that begin with holdfast, in the
+// database and schema that db uses. It can be run at any time and by many at once, while others use the locks. It
+// brings tables of an earlier version forward with what is in them, and makes the routines anew, which repairs what a
+// dump has left out. The user of db needs the right to make tables and routines. The users of programs need the
+// rights to read and write these tables and to execute these routines.
 //
-// An [SQLite] database needs no migration: New makes its tables. Migrate does so, too.
+// An [SQLite] database needs no migration, because New makes its tables. Migrate makes them, too.
 func Migrate(ctx context.Context, db *sql.DB, dialect *Dialect) error {
 	if dialect == nil {
 		return errNoDialect
@@ -21,9 +21,9 @@ func Migrate(ctx context.Context, db *sql.DB, dialect *Dialect) error {
 	return dialect.migrate(ctx, db)
 }
 
-// MigrateScript is what [Migrate] does, as a script for psql or for the mysql client, which the tools that people migrate
-// databases with read, too. It can be run again, and again after a later one. With [SQLite] it is an error that matches
-// [errors.ErrUnsupported].
+// MigrateScript returns what [Migrate] does as a script for psql or the mysql client. Tools that migrate databases
+// can run it, too. The script may be run again, also after that of a later version. For [SQLite] there is none: the
+// error matches [errors.ErrUnsupported].
 func MigrateScript(dialect *Dialect) (string, error) {
 	switch {
 	case dialect == nil:

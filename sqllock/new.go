@@ -8,17 +8,17 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// New makes a driver on a database that the caller has opened. Close leaves db open. What the driver can do besides
-// package driver's functions find.
+// New makes a driver on a database that the caller has opened. Closing the driver leaves db open. The abilities of the
+// driver are found with [driver.As].
 //
-// With [SQLite] it keeps one connection of db until it is closed; so db must allow one more than its other users need. It
-// makes the tables whose names begin with holdfast_ where there are none, sets the database to journal_mode=WAL, and makes
-// a folder beside its file.
+// With [SQLite] the driver keeps one connection of db until it is closed, so db must allow one more than its other
+// users need. New makes the tables if there are none (their names begin with holdfast_), sets the database to
+// journal_mode=WAL, and makes a folder beside its file.
 //
-// With [MySQL] and [Postgres] it keeps a connection for requests and one for renewals, and has more while there is much to do:
-// see [Options]; one more for each of some locks that it waits for, and one while it sweeps. Of a db that is bounded by
-// SetMaxOpenConns it takes no more than half of the connections, rounded up. In the mode [Session] it is a connection for each claim. The
-// tables are those that [Migrate] made; it is an error when there are none.
+// With [MySQL] and [Postgres] the driver keeps one connection for requests and one for renewals. It opens more while
+// there is much to do, one for each of some locks that it waits for, and one while it sweeps: see [Options]. If
+// SetMaxOpenConns bounds db, it takes at most half of the connections, rounded up. In the mode [Session] each claim
+// has a connection. The tables must be there: see [Migrate].
 func New(ctx context.Context, db *sql.DB, dialect *Dialect, opts *Options) (driver.Driver, error) {
 	if opts == nil {
 		opts = &Options{}

@@ -19,19 +19,19 @@ const (
 	Share RowLock = 1 << iota
 	// NoWait fails at once when the row is taken. In PostgreSQL that ends the transaction.
 	NoWait
-	// SkipLocked leaves taken rows out, as if they were not there.
+	// SkipLocked leaves out rows that are taken, as if they were not there.
 	SkipLocked
 
 	// Exclusive waits for the row, and shares it with nobody.
 	Exclusive RowLock = 0
 )
 
-// ForUpdate queries rows of the caller's own in a transaction, which has them locked until it ends. The query is a SELECT
-// that ends where FOR UPDATE may follow. An error that matches [holdfast.ErrNotAcquired] says that a row is taken:
-// at once with NoWait; otherwise after the database's own limit, or since waiting on would be a deadlock. The
-// transaction is then to be rolled back, as [InTx] does when its function returns the error.
+// ForUpdate queries rows of the caller's own tables, and locks them until the transaction ends. The query is a SELECT
+// that FOR UPDATE may be appended to. An error that matches [holdfast.ErrNotAcquired] says that a row is taken: with
+// NoWait at once, otherwise after the database's own limit, or because waiting any longer would be a deadlock. Roll
+// the transaction back then, as [InTx] does when its function returns the error.
 //
-// With SQLite this is an error that matches [errors.ErrUnsupported]: it locks the whole file, with the first write.
+// SQLite locks no rows, but the whole file with the first write. There, the error matches [errors.ErrUnsupported].
 //
 // [holdfast.ErrNotAcquired]: https://pkg.go.dev/github.com/holdfast-go/holdfast#ErrNotAcquired
 func ForUpdate(ctx context.Context, tx *sql.Tx, how RowLock, query string, args ...any) (*Rows, error) {
@@ -46,13 +46,13 @@ func ForUpdate(ctx context.Context, tx *sql.Tx, how RowLock, query string, args 
 	return &Rows{rows}, nil
 }
 
-// Rows are what [ForUpdate] found, to be closed like any other.
+// Rows are the rows that [ForUpdate] found. Close them like any other [sql.Rows].
 type Rows struct{ *sql.Rows }
 
-// Err is [sql.Rows.Err] with the errors of ForUpdate.
+// Err is [sql.Rows.Err]. Its errors have the same meaning as those of ForUpdate.
 func (r *Rows) Err() error { return rowError(r.Rows.Err()) }
 
-// clause asks what database it is for only where databases differ.
+// clause asks which database it is only if the databases differ: that takes a round trip.
 func (how RowLock) clause(ctx context.Context, q dbms.Querier) (string, error) {
 	if err := how.valid(); err != nil || how&Share == 0 {
 		return how.on(dbms.MySQL), err
@@ -61,7 +61,7 @@ func (how RowLock) clause(ctx context.Context, q dbms.Querier) (string, error) {
 	return how.on(kind), err
 }
 
-// valid refuses what contradicts itself.
+// valid refuses flags that contradict each other.
 func (how RowLock) valid() error {
 	if how&NoWait != 0 && how&SkipLocked != 0 {
 		return errors.New("sqllock: NoWait fails where SkipLocked goes on; choose one of them")
@@ -93,7 +93,7 @@ func (how RowLock) on(kind dbms.Kind) string {
 	return strings.Join(words, " ")
 }
 
-// rowError says of an error of a locking query what it means for the caller.
+// rowError says what an error of a locking query means for the caller.
 func rowError(err error) error {
 	switch {
 	case err == nil:
@@ -101,7 +101,7 @@ func rowError(err error) error {
 	case dbms.Taken(err):
 		return fmt.Errorf("%w: the row is taken; try later, or wait for it: %w", driver.ErrNotAcquired, err)
 	case dbms.Undone(err):
-		return fmt.Errorf("%w: run the transaction again, since it was undone: %w", driver.ErrNotAcquired, err)
+		return fmt.Errorf("%w: run the transaction again, because it was undone: %w", driver.ErrNotAcquired, err)
 	case dbms.LocksNoRows(err):
 		return fmt.Errorf("%w: SQLite locks no rows; use InTx, which locks the file: %w", errors.ErrUnsupported, err)
 	}

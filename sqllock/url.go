@@ -20,8 +20,8 @@ func init() {
 	driver.Register("postgres", openServer)
 }
 
-// Bounds of opening. A SQL driver may bound no more than the dialing, and wait for ever for the greeting of what is no
-// database server.
+// Bounds of opening. An SQL driver may bound only the dialing, and wait for ever for the greeting of something that
+// is not a database server.
 const (
 	connectTime = 5 * time.Second // for each host, unless the URL says otherwise
 	openMore    = time.Second
@@ -45,11 +45,11 @@ func openServer(ctx context.Context, u *url.URL) (driver.Driver, error) {
 		return nil, errors.Join(err, t.db.Close())
 	}
 	d.(interface{ Own(*sql.DB) }).Own(t.db)
-	t.db.SetMaxIdleConns(0) // a connection that was used comes never back
+	t.db.SetMaxIdleConns(0) // no connection that was used comes back
 	return d, nil
 }
 
-// The parameters of a URL that are ours, and not the SQL driver's.
+// The parameters of a URL that are ours, and not those of the SQL driver.
 const (
 	modeParameter        = "mode"
 	layoutParameter      = "layout"
@@ -92,7 +92,7 @@ type scheme struct {
 	driver  string // its name in database/sql
 	module  string // what to import so that it is there
 	port    string
-	source  func(address, *driver.Params) (string, error) // reads the parameters that are the SQL driver's
+	source  func(address, *driver.Params) (string, error) // reads the parameters for the SQL driver
 }
 
 // An address is where the servers are.
@@ -148,7 +148,8 @@ func connect(u *url.URL) (t target, err error) {
 		return t, fmt.Errorf("no database/sql driver is named %q; import one, as in: import _ %q", s.driver, s.module)
 	}
 	if t.db, err = sql.Open(s.driver, source); err != nil {
-		return t, errors.New("the SQL driver does not take the URL's address or parameters") // its error may show the password
+		// Its own error may show the password.
+		return t, errors.New("the SQL driver does not take the URL's address or parameters")
 	}
 	return t, nil
 }
@@ -160,7 +161,7 @@ func hostsOf(u *url.URL, port string) []string {
 	return []string{"localhost:" + port}
 }
 
-// passOn reads parameters that are there.
+// passOn reads those of the named parameters that are there.
 func passOn(p *driver.Params, names []string) url.Values {
 	q := make(url.Values)
 	for _, name := range names {

@@ -7,7 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// mysqlParameters are the SQL driver's as they are. Others change what statements return.
+// mysqlParameters are passed on to the SQL driver as they are. Its other parameters would change what statements
+// return.
 var mysqlParameters = []string{"allowCleartextPasswords", "allowNativePasswords", "connectionAttributes"}
 
 // mysqlSource is user:password@protocol(address)/database?parameters.
@@ -21,5 +22,6 @@ func mysqlSource(a address, p *driver.Params) (string, error) {
 	secure, err := parseMySQLTLS(p).value()
 	q.Set("tls", secure)
 	password, _ := a.url.User.Password()
-	return a.url.User.Username() + ":" + password + "@" + place + "/" + url.PathEscape(strings.Trim(a.url.Path, "/")) + "?" + q.Encode(), err
+	database := url.PathEscape(strings.Trim(a.url.Path, "/"))
+	return a.url.User.Username() + ":" + password + "@" + place + "/" + database + "?" + q.Encode(), err
 }

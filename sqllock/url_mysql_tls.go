@@ -20,12 +20,12 @@ var registerTLS struct {
 	with func(name string, config *tls.Config) error
 }
 
-// RegisterTLS tells how the SQL driver of mysql:// URLs learns of a TLS configuration, which the parameters ca, cert, key and
-// servername need, as that driver takes none of them itself:
+// RegisterTLS says how to give a TLS configuration to the SQL driver of mysql:// URLs. The parameters ca, cert, key and
+// servername need that, because the SQL driver knows none of them:
 //
 //	sqllock.RegisterTLS(mysql.RegisterTLSConfig) // of github.com/go-sql-driver/mysql
 //
-// It is called once, before such a URL is opened, and may be called at any time. The command does so.
+// Call it once, before such a URL is opened. It may be called at any time. The command holdfast calls it.
 func RegisterTLS(register func(name string, config *tls.Config) error) {
 	registerTLS.Lock()
 	defer registerTLS.Unlock()
@@ -49,7 +49,8 @@ func (m mysqlTLS) value() (string, error) {
 	case "", "true":
 	case "false", "skip-verify", "preferred":
 		if !isPlain {
-			return "", fmt.Errorf("the parameters ca, cert, key and servername are for tls=true, and not for tls=%s, which verifies nobody", m.mode)
+			return "", fmt.Errorf("the parameters ca, cert, key and servername are for tls=true,"+
+				" and not for tls=%s, which verifies nobody", m.mode)
 		}
 	default:
 		return "", fmt.Errorf("parameter tls: it should be true, skip-verify, preferred or false, not %q", m.mode)
@@ -69,7 +70,8 @@ func (m mysqlTLS) register() (name string, err error) {
 	registerTLS.Lock()
 	defer registerTLS.Unlock()
 	if registerTLS.with == nil {
-		return "", errors.New("the parameters ca, cert, key and servername need a program that calls sqllock.RegisterTLS(mysql.RegisterTLSConfig)")
+		return "", errors.New("the parameters ca, cert, key and servername need a program that calls" +
+			" sqllock.RegisterTLS(mysql.RegisterTLSConfig)")
 	}
 	sum := sha256.Sum256(text)
 	name = "holdfast-" + hex.EncodeToString(sum[:])
@@ -91,7 +93,8 @@ func (m mysqlTLS) config() (config *tls.Config, text []byte, err error) {
 		text = append(text, pem...)
 	}
 	if (m.cert == "") != (m.key == "") {
-		return nil, nil, errors.New("the parameters cert and key go together: files with the client's certificate and its key")
+		return nil, nil, errors.New(
+			"the parameters cert and key go together: files with the client's certificate and its key")
 	}
 	if m.cert != "" {
 		pair, err := tls.LoadX509KeyPair(m.cert, m.key)

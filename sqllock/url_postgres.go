@@ -14,22 +14,22 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// postgresParameters are the SQL driver's as they are.
+// postgresParameters are passed on to the SQL driver as they are.
 var postgresParameters = []string{
-	"sslmode", "sslrootcert", "sslcert", "sslkey", "sslpassword", "sslsni", "sslnegotiation", "channel_binding", "require_auth",
-	"search_path", "target_session_attrs", "host", "passfile", "service", "servicefile", "application_name", "options",
-	"krbspn", "krbsrvname",
+	"sslmode", "sslrootcert", "sslcert", "sslkey", "sslpassword", "sslsni", "sslnegotiation", "channel_binding",
+	"require_auth", "search_path", "target_session_attrs", "host", "passfile", "service", "servicefile",
+	"application_name", "options", "krbspn", "krbsrvname",
 }
 
-// postgresSource is the URL itself, with a bound for connecting. Statements that we do not prepare are sent as they are: a proxy
-// may give the next one to another session.
+// postgresSource is the URL itself, with a bound for connecting. The SQL driver prepares nothing by itself
+// (default_query_exec_mode=exec), because a proxy may give the next statement to another session.
 func postgresSource(a address, p *driver.Params) (string, error) {
 	q := passOn(p, postgresParameters)
 	err := checkPostgresTLS(q)
 	q.Set("connect_timeout", strconv.Itoa(int((a.connect+time.Second-1)/time.Second)))
 	q.Set("default_query_exec_mode", "exec")
 	source := *a.url
-	source.Host, source.RawQuery = a.hosts, strings.ReplaceAll(q.Encode(), "+", "%20") // which alone is a space to PostgreSQL
+	source.Host, source.RawQuery = a.hosts, strings.ReplaceAll(q.Encode(), "+", "%20") // to PostgreSQL, + is no space
 	return source.String(), err
 }
 
