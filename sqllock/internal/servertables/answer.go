@@ -7,20 +7,20 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A verdict is how a routine answers about a claim.
-type verdict int
+// A outcome is how a routine answers about a claim.
+type outcome int
 
 const (
-	isThere   verdict = iota      // its state follows
+	isThere   outcome = iota      // its state follows
 	isGone                        // it is not in its queue, or under another token
 	notQueued                     // it was not granted and did not want to wait
 	askAgain          = notQueued // from wait: a claim ahead is dead, so a request will find more
-	nothing   verdict = 3         // from wait: it waits as before
+	nothing   outcome = 3         // from wait: it waits as before
 )
 
 // An answer is what routines return about a claim.
 type answer struct {
-	verdict verdict
+	outcome outcome
 	status  driver.Status
 }
 
@@ -36,14 +36,14 @@ func (c *conn) ask(ctx context.Context, r routine, args ...any) (a answer, err e
 func readAnswer(scan func(...any) error) (a answer, err error) {
 	var token, ttl, retry int64
 	st := &a.status
-	err = scan(&a.verdict, &token, &st.Granted, &ttl, &retry, &st.Contended, &st.Revoked)
+	err = scan(&a.outcome, &token, &st.Granted, &ttl, &retry, &st.Contended, &st.Revoked)
 	st.Token, st.TTL, st.Retry = uint64(token), fromMicros(ttl), fromMicros(retry)
 	return a, err
 }
 
 // err is [driver.ErrGone] where that is the answer.
 func (a answer) err() error {
-	if a.verdict == isGone {
+	if a.outcome == isGone {
 		return driver.ErrGone
 	}
 	return nil

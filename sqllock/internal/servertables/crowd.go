@@ -10,8 +10,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A client sleeps in the server for a few locks at a time: each takes a connection, a seat. The claims that wait for other locks
-// are its crowd. One statement asks of which of them there may be news, and only those are looked at.
+// A client sleeps in the server for a few locks at a time, because each takes a connection: a seat. The claims that
+// wait for other locks are its crowd. One statement asks about which of them there may be news, and only those are
+// looked at.
 const (
 	crowdPause = 20 * time.Millisecond  // between two such questions
 	crowdLast  = 250 * time.Millisecond // the same where they take long
@@ -20,43 +21,44 @@ const (
 	crowdMost  = 256                    // claims in one statement
 )
 
-// sit lets a line that was just made have a seat, or be of the crowd. The posts are locked.
-func (d *Driver) sit(l *line) {
-	ps := &d.posts
-	if ps.seats < d.seats && !time.Now().Before(ps.noSeats) {
-		ps.seats++
+// sit gives a lock that is awaited now a seat, or adds it to the crowd. The notifier is locked.
+func (d *Driver) sit(l *awaited) {
+	n := &d.notifier
+	if n.seats < d.seats && !time.Now().Before(n.noSeats) {
+		n.seats++
 		l.seated = true
-		ps.ended.Go(func() { d.follow(l) })
+		n.ended.Go(func() { d.follow(l) })
 		return
 	}
-	if !ps.crowd {
-		ps.crowd = true
-		ps.ended.Go(d.watchCrowd)
+	if !n.crowd {
+		n.crowd = true
+		n.ended.Go(d.watchCrowd)
 	}
 }
 
-// stand lets a line be of the crowd, since there is no connection for it.
-func (d *Driver) stand(l *line) {
-	ps := &d.posts
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
+// stand moves an awaited lock to the crowd, because there is no connection for it.
+func (d *Driver) stand(l *awaited) {
+	n := &d.notifier
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	l.seated, l.on = false, nil
-	ps.seats--
-	ps.noSeats = time.Now().Add(restAfterFailure)
+	n.seats--
+	n.noSeats = time.Now().Add(restAfterFailure)
 	d.sit(l)
 }
 
-// nextLine gives a seat that has become free to a line of the crowd; nil, and the end of the seat, when there is none.
-func (ps *posts) nextLine(open context.Context) *line {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	for _, l := range ps.lines {
+// nextUnseated gives a seat that has become free to a lock of the crowd; nil, and the end of the seat, when there is
+// none.
+func (n *notifier) nextUnseated(open context.Context) *awaited {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, l := range n.awaited {
 		if !l.seated && open.Err() == nil {
 			l.seated = true
 			return l
 		}
 	}
-	ps.seats--
+	n.seats--
 	return nil
 }
 
@@ -81,20 +83,20 @@ func (d *Driver) watchCrowd() {
 	}
 }
 
-// crowd returns the claims of lines that have no seat. Where one has become free, a line gets it.
-func (d *Driver) crowd() (crowd []*post) {
-	ps := &d.posts
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	for name, l := range ps.lines {
+// crowd returns the claims for locks that have no seat. If one has become free, one of these locks gets it.
+func (d *Driver) crowd() (crowd []*subscription) {
+	n := &d.notifier
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for name, l := range n.awaited {
 		if l.seated {
 			continue
 		}
-		waiting := l.awaited()
+		waiting := l.wanted()
 		switch {
 		case waiting == nil:
-			delete(ps.lines, name)
-		case ps.seats < d.seats:
+			delete(n.awaited, name)
+		case n.seats < d.seats:
 			d.sit(l)
 		}
 		crowd = append(crowd, waiting...)
@@ -102,12 +104,12 @@ func (d *Driver) crowd() (crowd []*post) {
 	if d.requests.open.Err() != nil {
 		crowd = nil
 	}
-	ps.crowd = crowd != nil
+	n.crowd = crowd != nil
 	return crowd
 }
 
-// awaited returns the claims of a line that somebody waits for.
-func (l *line) awaited() (waiting []*post) {
+// wanted returns the claims that somebody waits for.
+func (l *awaited) wanted() (waiting []*subscription) {
 	for _, p := range l.waiting {
 		if p.waiters > 0 {
 			waiting = append(waiting, p)
@@ -116,9 +118,9 @@ func (l *line) awaited() (waiting []*post) {
 	return waiting
 }
 
-// lookAt passes on what there is to say about claims of the crowd: about all, or about those of which there may be news. After
-// an error the next one does.
-func (d *Driver) lookAt(some []*post, all bool) {
+// lookAt passes on what there is to say about claims of the crowd: about all, or about those of which there may be
+// news. After an error the next one does.
+func (d *Driver) lookAt(some []*subscription, all bool) {
 	if !all {
 		some = d.withNews(some)
 	}
@@ -135,20 +137,20 @@ func (d *Driver) lookAt(some []*post, all bool) {
 	}
 	for i, a := range answers {
 		d.report(some[i], a)
-		if l, hangs := d.requests.bellLane(claims[i]); hangs && l.bells.isWrong(claims[i].ID, a) {
-			d.mend(l, &mending{over: claims[i : i+1], answers: answers[i : i+1]})
+		if l, held := d.requests.wakeLane(claims[i]); held && l.wakeLocks.isStale(claims[i].ID, a) {
+			d.repair(l, &repairs{over: claims[i : i+1], answers: answers[i : i+1]})
 		}
 	}
 }
 
 // withNews asks of which claims there may be news.
-func (d *Driver) withNews(some []*post) []*post {
+func (d *Driver) withNews(some []*subscription) []*subscription {
 	pairs := make([][2]string, len(some))
 	for i, p := range some {
 		pairs[i] = [2]string{hex.EncodeToString([]byte(p.claim.Name)), p.claim.ID}
 	}
 	text, _ := json.Marshal(pairs) // of strings
-	news, err := run(d.requests.open, d.requests, spot{}, func(ctx context.Context, l *lane) (news []*post, err error) {
+	ask := func(ctx context.Context, l *lane) (news []*subscription, err error) {
 		err = l.conn.rows(ctx, readNews, []any{string(text)}, func(scan func(...any) error) error {
 			var place int
 			err := scan(&place)
@@ -158,7 +160,8 @@ func (d *Driver) withNews(some []*post) []*post {
 			return err
 		})
 		return news, err
-	})
+	}
+	news, err := run(d.requests.open, d.requests, spot{}, ask)
 	if err != nil {
 		return nil
 	}

@@ -47,9 +47,9 @@ type Dialect struct {
 	refused []string // asking again will not help
 	missing []string // tables or routines are not there
 
-	bells  int                    // how many hang in a connection at most
-	limit  string                 // a query for what else limits that; older servers may not know it
-	within func(limit string) int // how many may hang then
+	wakeLocks int                    // how many wake locks a connection has at most
+	limit     string                 // a query for what else limits that; older servers may not know it
+	within    func(limit string) int // how many there may be then
 
 	facts     []health.Fact // what Check looks at
 	sessionID string        // a query for the number of the session
@@ -73,29 +73,29 @@ var scripts embed.FS
 type routine string
 
 const (
-	requestClaim routine = "request"
-	releaseClaim routine = "release"
-	renewClaims  routine = "renew"
-	waitForClaim routine = "wait"
-	ringBell     routine = "ring"
-	breakClaim   routine = "break"
-	revokeClaim  routine = "revoke"
-	readQueue    routine = "queue"
-	readNames    routine = "names"
-	readDigest   routine = "digest"
-	readNews     routine = "news"
-	takeTurn     routine = "turn"
-	noteTurn     routine = "mark"
-	surveyRows   routine = "survey"
-	tidyQueue    routine = "tidy"
-	forgetEnds   routine = "forget"
-	retireLocks  routine = "retire"
-	readVersion  routine = "version"
+	requestClaim     routine = "request"
+	releaseClaim     routine = "release"
+	renewClaims      routine = "renew"
+	waitForClaim     routine = "wait"
+	releaseWakeLocks routine = "ring"
+	breakClaim       routine = "break"
+	revokeClaim      routine = "revoke"
+	readQueue        routine = "queue"
+	readNames        routine = "names"
+	readDigest       routine = "digest"
+	readNews         routine = "news"
+	takeTurn         routine = "turn"
+	noteTurn         routine = "mark"
+	surveyRows       routine = "survey"
+	tidyQueue        routine = "tidy"
+	forgetEnds       routine = "forget"
+	retireLocks      routine = "retire"
+	readVersion      routine = "version"
 )
 
 // callable are the routines that programs call. None but ring is called by another.
 var callable = []routine{
-	ringBell, requestClaim, releaseClaim, renewClaims, waitForClaim, breakClaim, revokeClaim,
+	releaseWakeLocks, requestClaim, releaseClaim, renewClaims, waitForClaim, breakClaim, revokeClaim,
 	readQueue, readNames, readDigest, readNews, takeTurn, noteTurn, surveyRows, tidyQueue, forgetEnds, retireLocks,
 }
 

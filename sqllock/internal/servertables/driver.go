@@ -15,22 +15,22 @@ import (
 // A Driver is a client of the locks in a database. It implements all abilities of package driver but [driver.Proposer]
 // and [driver.Inheriter].
 type Driver struct {
-	dialect  *Dialect
-	way      *way
-	keep     time.Duration
-	owned    *sql.DB // to be closed with the driver, or nil
-	requests *pool   // bells hang in its connections
-	renewals *pool   // where it has no room renewals go with the requests
-	side     *pool   // for what requests should not wait for
-	delayed  *pool   // for requests that others should not wait for
-	stuck    stuck
-	mending  atomic.Bool // bells, on behalf of renewals
-	seats    int         // for waiting
-	resting  resting     // connections on which nobody waits just now
-	posts    posts
-	sweeper  sweeper
-	others   Others
-	closing  sync.Once
+	dialect   *Dialect
+	way       *way
+	keep      time.Duration
+	owned     *sql.DB // to be closed with the driver, or nil
+	requests  *pool   // its connections have the wake locks
+	renewals  *pool   // where it has no room renewals go with the requests
+	side      *pool   // for what requests should not wait for
+	delayed   *pool   // for requests that others should not wait for
+	stuck     stuck
+	repairing atomic.Bool // wake locks, after renewals
+	seats     int         // for waiting
+	resting   resting     // connections on which nobody waits just now
+	notifier  notifier
+	sweeper   sweeper
+	others    Others
+	closing   sync.Once
 }
 
 // Settings adjust a driver.
@@ -91,7 +91,7 @@ func (d *Driver) Close() (err error) {
 		for _, p := range []*pool{d.requests, d.renewals, d.side, d.delayed} {
 			p.close()
 		}
-		d.posts.close()
+		d.notifier.close()
 		d.resting.close()
 		if d.owned != nil {
 			err = d.owned.Close()

@@ -25,8 +25,8 @@ type lane struct {
 	timer *time.Timer
 
 	// For who has the turn.
-	conn  *conn // nil when there is none
-	bells bells // that hang in conn
+	conn      *conn     // nil when there is none
+	wakeLocks wakeLocks // of conn
 }
 
 // join adds a visit to a line where it belongs by its age.
@@ -86,13 +86,13 @@ func attempt[T any](ctx context.Context, p *pool, at spot, f func(context.Contex
 			r.value, err = f(patient, l)
 			return err
 		})
-		if l.bells.areRight() { // whoever asks again after the answer finds the lane free
+		if l.wakeLocks.noneStale() { // whoever asks again after the answer finds the lane free
 			p.leave(l, h)
 			answer <- r
 			return
 		}
 		answer <- r
-		l.ringAll(patient)
+		l.releaseStale(patient)
 		p.leave(l, h)
 	}()
 	select {
@@ -188,38 +188,39 @@ func (l *lane) ready(ctx context.Context) (opened bool, err error) {
 		return false, nil
 	}
 	l.conn, err = l.pool.connectFor(ctx)
-	l.allowBells()
+	l.allowWakeLocks()
 	return err == nil, err
 }
 
-// allowBells bounds the bells. They hang where requests go: those who release a claim ring them by that.
-func (l *lane) allowBells() {
+// allowWakeLocks bounds the wake locks. They are in the lanes of requests, so that the call which releases a claim releases
+// them too.
+func (l *lane) allowWakeLocks() {
 	most := 0
 	if l.pool.must {
-		most = l.pool.way.bells()
+		most = l.pool.way.wakeLocks()
 	}
-	l.bells.allow(most)
+	l.wakeLocks.allow(most)
 }
 
-// drop gives up the connection, and with it the bells.
+// drop gives up the connection, and the wake locks with it.
 func (l *lane) drop() {
 	if l.conn != nil {
 		l.conn.close() // it is of no use, whatever that says
 		l.conn = nil
 	}
-	l.bells.fall()
+	l.wakeLocks.forget()
 }
 
-// hangs reports whether bells hang in the connection.
-func (l *lane) hangs() bool { return l.bells.claims() > 0 }
+// hasWakeLocks reports whether the connection has wake locks.
+func (l *lane) hasWakeLocks() bool { return l.wakeLocks.claims() > 0 }
 
-// ringAll rings the bells that became wrong, after the answer that showed it.
-func (l *lane) ringAll(ctx context.Context) {
-	for _, b := range l.bells.takeWrong() {
+// releaseStale releases the wake locks that an answer has shown to be stale, after that answer.
+func (l *lane) releaseStale(ctx context.Context) {
+	for _, b := range l.wakeLocks.takeStale() {
 		if l.conn == nil {
 			return
 		}
-		if err := l.conn.run(ctx, ringBell, b.id, b.which); err != nil {
+		if err := l.conn.run(ctx, releaseWakeLocks, b.id, b.which); err != nil {
 			l.drop()
 		}
 	}

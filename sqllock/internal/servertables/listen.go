@@ -8,17 +8,17 @@ import (
 
 // Listen implements [driver.Listener].
 func (d *Driver) Listen(_ context.Context, c driver.Claim, moved func()) (stop func(), err error) {
-	p, ps := d.enter(c), &d.posts
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
+	p, n := d.enter(c), &d.notifier
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	remove := p.listeners.Add(moved)
 	if !p.news.IsEmpty() {
 		moved()
 	}
 	return func() {
-		ps.mu.Lock()
+		n.mu.Lock()
 		remove()
-		ps.mu.Unlock()
+		n.mu.Unlock()
 		d.leave(p)
 	}, nil
 }

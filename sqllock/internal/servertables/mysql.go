@@ -32,13 +32,13 @@ var MySQL = &Dialect{
 		"shorten", "finish", "bury", "grant", "settle", "pass", "enter", "state", "hang", "withdraw",
 		"passany", "extend", "hangany",
 	},
-	busy:    []string{"1213", "1020", "3101"},
-	stuck:   []string{"1205"},
-	lost:    []string{"1047", "1290", "1792", "1836", "3100"},
-	refused: []string{"1044", "1045", "1049", "1142", "1227", "1370", "3572"},
-	missing: []string{"1146", "1305", "1318"},
-	bells:   256,
-	limit:   dbms.StrictMode,
+	busy:      []string{"1213", "1020", "3101"},
+	stuck:     []string{"1205"},
+	lost:      []string{"1047", "1290", "1792", "1836", "3100"},
+	refused:   []string{"1044", "1045", "1049", "1142", "1227", "1370", "3572"},
+	missing:   []string{"1146", "1305", "1318"},
+	wakeLocks: 256,
+	limit:     dbms.StrictMode,
 	within: func(mode string) int {
 		if dbms.ForbidsLocks(mode) {
 			return 0

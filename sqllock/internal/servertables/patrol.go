@@ -23,20 +23,20 @@ type patrol struct {
 	pause time.Duration // before it looks again
 }
 
-// alarm lets the patrol look soon. The posts are locked.
+// alarm lets the patrol look soon. The notifier is locked.
 func (d *Driver) alarm() {
-	ps := &d.posts
-	ps.patrol.pause = patrolFirst
-	if !ps.patrol.goes {
-		ps.patrol.goes = true
-		ps.ended.Go(d.goRound)
+	n := &d.notifier
+	n.patrol.pause = patrolFirst
+	if !n.patrol.goes {
+		n.patrol.goes = true
+		n.ended.Go(d.goRound)
 	}
 }
 
 // goRound ends with the session, or when nobody waits.
 func (d *Driver) goRound() {
 	for {
-		waiting, pause := d.posts.toVisit(d.requests.open)
+		waiting, pause := d.notifier.toVisit(d.requests.open)
 		if waiting == nil {
 			return
 		}
@@ -49,10 +49,10 @@ func (d *Driver) goRound() {
 
 // toVisit returns the claims that wait, and for how long to leave them alone before; none, and the end of the patrol, when
 // there are none.
-func (ps *posts) toVisit(open context.Context) (waiting []*post, pause time.Duration) {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	for _, p := range ps.byID {
+func (n *notifier) toVisit(open context.Context) (waiting []*subscription, pause time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, p := range n.byID {
 		if p.waiters > 0 && !p.told.Granted {
 			waiting = append(waiting, p)
 		}
@@ -60,14 +60,14 @@ func (ps *posts) toVisit(open context.Context) (waiting []*post, pause time.Dura
 	if open.Err() != nil {
 		waiting = nil
 	}
-	ps.patrol.goes = waiting != nil
-	pause = ps.patrol.pause
-	ps.patrol.pause = min(pause*5/4, patrolLast)
+	n.patrol.goes = waiting != nil
+	pause = n.patrol.pause
+	n.patrol.pause = min(pause*5/4, patrolLast)
 	return waiting, pause
 }
 
 // visit asks about claims that wait. After an error the next round does.
-func (d *Driver) visit(waiting []*post) {
+func (d *Driver) visit(waiting []*subscription) {
 	claims := make([]driver.Claim, len(waiting))
 	for i, p := range waiting {
 		claims[i] = p.claim
@@ -78,7 +78,7 @@ func (d *Driver) visit(waiting []*post) {
 	}
 	for i, a := range answers {
 		if pause := d.report(waiting[i], a); pause > 0 {
-			d.posts.hurry(pause)
+			d.notifier.hurry(pause)
 		}
 	}
 }
@@ -87,18 +87,18 @@ func (d *Driver) visit(waiting []*post) {
 const due = time.Microsecond
 
 // report passes on what the server said about a claim that waits, and returns how soon to look again, or 0.
-func (d *Driver) report(p *post, a answer) (again time.Duration) {
+func (d *Driver) report(p *subscription, a answer) (again time.Duration) {
 	switch {
-	case a.verdict == isGone:
-		d.posts.tell(p, notice{err: driver.ErrGone})
-	case a.verdict != isThere:
+	case a.outcome == isGone:
+		d.notifier.tell(p, notice{err: driver.ErrGone})
+	case a.outcome != isThere:
 		return 0
 	case a.status.Granted:
-		d.posts.tell(p, notice{status: a.status})
+		d.notifier.tell(p, notice{status: a.status})
 	case a.status.Retry > due:
 		return patrolNext
 	case a.status.Retry > 0:
-		d.posts.tell(p, notice{})
+		d.notifier.tell(p, notice{})
 	default:
 		return 0
 	}
@@ -106,8 +106,8 @@ func (d *Driver) report(p *post, a answer) (again time.Duration) {
 }
 
 // hurry makes the pause no longer than this.
-func (ps *posts) hurry(pause time.Duration) {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	ps.patrol.pause = min(ps.patrol.pause, pause)
+func (n *notifier) hurry(pause time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.patrol.pause = min(n.patrol.pause, pause)
 }

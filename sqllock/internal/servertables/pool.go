@@ -13,8 +13,8 @@ import (
 )
 
 // A pool is the connections of a client for one kind of work. They are lanes, and what comes goes where one is free. What is
-// about one lock goes through one lane at a time, in the order in which it came, and through the lane in which bells of that
-// lock hang. There is one lane more where somebody would have to wait, up to a bound, and one less when it was idle for long.
+// about one lock goes through one lane at a time, in the order in which it came, and through the lane that has the wake locks
+// for its claims. There is one lane more where somebody would have to wait, up to a bound, and one less when it was idle for long.
 type pool struct {
 	way   *way
 	room  *room
@@ -119,7 +119,7 @@ func (p *pool) ask(at spot) (*lane, *visit, error) {
 	return nil, v, nil
 }
 
-// home finds the home of a lock. One that has none gets one where its bells hang, if they do. A lane whose work nobody waits for
+// home finds the home of a lock. One that has none gets one where its wake locks are, if it has any. A lane whose work nobody waits for
 // any more may be dead: nobody has to wait for that one.
 func (p *pool) home(at spot) *home {
 	h := p.homes[at.name]
@@ -138,10 +138,10 @@ func (p *pool) home(at spot) *home {
 	return h
 }
 
-// laneOf is the lane in which bells of a lock hang, or nil.
+// laneOf is the lane that has wake locks for claims of a lock, or nil.
 func (p *pool) laneOf(name string) *lane {
 	for _, l := range p.lanes {
-		if l.bells.areOf(name) {
+		if l.wakeLocks.areFor(name) {
 			return l
 		}
 	}
@@ -172,7 +172,7 @@ func (p *pool) free(h *home) (*lane, error) {
 
 func (p *pool) add(c *conn) *lane {
 	l := &lane{pool: p, conn: c}
-	l.allowBells()
+	l.allowWakeLocks()
 	p.lanes = append(p.lanes, l)
 	return l
 }
@@ -192,7 +192,7 @@ func (p *pool) leave(l *lane, h *home) {
 	p.part(h)
 	switch {
 	case p.closed:
-	case len(p.lanes) > p.most && !l.hangs(), l.conn == nil && len(p.lanes) > 1:
+	case len(p.lanes) > p.most && !l.hasWakeLocks(), l.conn == nil && len(p.lanes) > 1:
 		p.remove(l)
 	default:
 		p.goOn(l)
@@ -357,7 +357,7 @@ func (p *pool) retire(l *lane) {
 	defer p.mu.Unlock()
 	switch {
 	case p.closed || l.busy || l.gone || len(p.lanes) <= p.stay:
-	case l.hangs():
+	case l.hasWakeLocks():
 		l.timer.Reset(restingTime)
 	default:
 		p.remove(l)

@@ -118,18 +118,18 @@ func TestOldestFirst(t *testing.T) {
 	hasTurn(t, three, first)
 }
 
-func TestBellsKeepALockToTheirLane(t *testing.T) {
+func TestWakeLocksKeepALockToTheirLane(t *testing.T) {
 	p := lanes(t, 2)
-	p.lanes[1].bells.put("id", bell{name: "a"})
+	p.lanes[1].wakeLocks.put("id", wakeLock{name: "a"})
 	l, h := got(t, p, spot{name: "a"})
 	if l != p.lanes[1] {
-		t.Error("a lock is asked for where its bells do not hang")
+		t.Error("a lock is asked for where it has no wake locks")
 	}
 	standsInLine(t, p, spot{name: "a"})
 	done(p, l, h)
-	l.bells.rung("id")
+	l.wakeLocks.released("id")
 	if p.laneOf("a") != nil {
-		t.Error("a lock without bells has a lane")
+		t.Error("a lock without wakeLocks has a lane")
 	}
 }
 
@@ -137,7 +137,7 @@ func TestBellsKeepALockToTheirLane(t *testing.T) {
 func TestStuckLaneKeepsNobodyWaiting(t *testing.T) {
 	p := lanes(t, 2)
 	stuck, _ := got(t, p, spot{name: "a"})
-	stuck.bells.put("id", bell{name: "b"})
+	stuck.wakeLocks.put("id", wakeLock{name: "b"})
 	later := standsInLine(t, p, spot{name: "b"})
 	p.giveAway(stuck, stuck.turns)
 	hasTurn(t, later, p.lanes[1])

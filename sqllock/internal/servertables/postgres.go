@@ -35,15 +35,15 @@ var Postgres = &Dialect{
 	anew:       replaced,
 	preface: "-- Makes what Holdfast needs in this schema. Run it in one transaction: psql -1 -v ON_ERROR_STOP=1 -f FILE\n" +
 		"SET LOCAL client_min_messages = warning;\n\n",
-	ended:   endedBySemicolon,
-	helpers: []routine{"now", "bell", "shorten", "finish", "bury", "grant", "settle", "pass", "enter", "withdraw", "place", "hang"},
-	busy:    []string{"40001", "40P01", "57014"},
-	stuck:   []string{"55P03"},
-	lost:    []string{"25006", "25P04"},
-	refused: []string{"28", "3D", "42501"},
-	missing: []string{"42P01", "42883", "3F000"},
-	bells:   32,
-	limit:   "SHOW max_locks_per_transaction", // for each connection, of all kinds, in a table that all share
+	ended:     endedBySemicolon,
+	helpers:   []routine{"now", "bell", "shorten", "finish", "bury", "grant", "settle", "pass", "enter", "withdraw", "place", "hang"},
+	busy:      []string{"40001", "40P01", "57014"},
+	stuck:     []string{"55P03"},
+	lost:      []string{"25006", "25P04"},
+	refused:   []string{"28", "3D", "42501"},
+	missing:   []string{"42P01", "42883", "3F000"},
+	wakeLocks: 32,
+	limit:     "SHOW max_locks_per_transaction", // for each connection, of all kinds, in a table that all share
 	within: func(limit string) int {
 		n, _ := strconv.Atoi(limit)
 		return n / 4

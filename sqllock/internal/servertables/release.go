@@ -9,16 +9,16 @@ import (
 
 // Release implements [driver.Driver].
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
-	d.posts.forget(c.ID)
+	d.notifier.forget(c.ID)
 	err := d.change(ctx, c.Name, func(ctx context.Context, l *lane) error {
-		err := l.conn.done(ctx, releaseClaim, []byte(c.Name), c.ID, int64(c.Token), micros(c.TTL), l.bells.hanging(c.ID))
+		err := l.conn.done(ctx, releaseClaim, []byte(c.Name), c.ID, int64(c.Token), micros(c.TTL), l.wakeLocks.held(c.ID))
 		if err == nil || errors.Is(err, driver.ErrGone) {
-			l.bells.rung(c.ID)
+			l.wakeLocks.released(c.ID)
 		}
 		return err
 	})
 	if err == nil || errors.Is(err, driver.ErrGone) {
-		d.ringElsewhere(c)
+		d.releaseElsewhere(c)
 	}
 	return err
 }

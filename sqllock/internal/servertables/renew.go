@@ -25,24 +25,24 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 	if err != nil {
 		return nil, err
 	}
-	d.mendBells(claims, answers)
+	d.repairWakeLocks(claims, answers)
 	results := make([]driver.Result, len(claims))
 	for i, a := range answers {
 		r := driver.Result{Status: a.status, Err: a.err()}
 		switch {
-		case a.verdict == nothing:
+		case a.outcome == nothing:
 			r.Err = errRowTaken
-		case a.verdict == isGone && claims[i].Token == 0: // it may not have been queued yet
+		case a.outcome == isGone && claims[i].Token == 0: // it may not have been queued yet
 			r.Status, r.Err = d.Request(ctx, claims[i])
 		}
-		d.posts.answered(claims[i], r.Status, r.Err)
+		d.notifier.answered(claims[i], r.Status, r.Err)
 		results[i] = r
 	}
 	return results, nil
 }
 
-// inquire asks about many claims in one round trip, and renews them if extend is true. In a lane that requests use it hangs up
-// bells, too. Claims are taken in one order, so that no two inquiries wait for each other.
+// inquire asks about many claims in one round trip, and renews them if extend is true. In a lane that requests use it takes
+// wake locks, too. The claims are in one order, so that no two inquiries wait for each other.
 func (d *Driver) inquire(ctx context.Context, p *pool, at spot, claims []driver.Claim, extend bool) ([]answer, error) {
 	order := make([]int, len(claims))
 	for i := range order {
@@ -53,10 +53,10 @@ func (d *Driver) inquire(ctx context.Context, p *pool, at spot, claims []driver.
 	})
 	return run(ctx, p, at, func(ctx context.Context, l *lane) ([]answer, error) {
 		answers := make([]answer, len(claims))
-		lines, hang, n := &strings.Builder{}, make([]bool, len(claims)), 0
+		lines, take, n := &strings.Builder{}, make([]bool, len(claims)), 0
 		for _, i := range order {
-			hang[i] = extend && l == at.lane && l.bells.wanted(claims[i].ID)
-			writeLine(lines, claims[i], hang[i])
+			take[i] = extend && l == at.lane && l.wakeLocks.wanted(claims[i].ID)
+			writeLine(lines, claims[i], take[i])
 		}
 		args := []any{strings.TrimSuffix(lines.String(), "\n"), extend}
 		err := l.conn.rows(ctx, renewClaims, args, func(scan func(...any) error) (err error) {
@@ -72,16 +72,16 @@ func (d *Driver) inquire(ctx context.Context, p *pool, at spot, claims []driver.
 		if err != nil {
 			return nil, err
 		}
-		l.bells.noted(claims, hang, answers)
+		l.wakeLocks.noted(claims, take, answers)
 		return answers, nil
 	})
 }
 
 // writeLine writes a claim as the routine reads it.
-func writeLine(b *strings.Builder, c driver.Claim, hang bool) {
-	bell := 0
-	if hang {
-		bell = 1
+func writeLine(b *strings.Builder, c driver.Claim, take bool) {
+	wakeLock := 0
+	if take {
+		wakeLock = 1
 	}
-	fmt.Fprintf(b, "%s %s %d %d %d\n", hex.EncodeToString([]byte(c.Name)), c.ID, c.Token, asked(c), bell)
+	fmt.Fprintf(b, "%s %s %d %d %d\n", hex.EncodeToString([]byte(c.Name)), c.ID, c.Token, asked(c), wakeLock)
 }

@@ -19,7 +19,7 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status,
 			c.Token = max(c.Token, st.Token)
 			continue
 		}
-		d.posts.answered(c, st, err)
+		d.notifier.answered(c, st, err)
 		return st, err
 	}
 }
@@ -30,14 +30,14 @@ const goesOn = time.Microsecond
 
 func (d *Driver) requestOnce(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	return atLock(ctx, d, c.Name, func(ctx context.Context, l *lane) (driver.Status, error) {
-		hang := l.bells.wanted(c.ID)
+		take := l.wakeLocks.wanted(c.ID)
 		a, err := l.conn.ask(ctx, requestClaim, []byte(c.Name), c.ID, int64(c.Token), c.Weight, c.Limit, asked(c),
-			c.Queue, []byte(c.Owner), []byte(c.Value), hang)
+			c.Queue, []byte(c.Owner), []byte(c.Value), take)
 		if err != nil {
 			return driver.Status{}, err
 		}
 		d.sweeper.wrote.Store(true)
-		l.bells.answered(c, hang, a)
+		l.wakeLocks.answered(c, take, a)
 		return a.status, a.err()
 	})
 }

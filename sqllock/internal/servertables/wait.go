@@ -23,20 +23,20 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 }
 
 // enter begins a Wait. A claim that is not known was granted by the answer to its request.
-func (d *Driver) enter(c driver.Claim) *post {
-	ps := &d.posts
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	p := ps.byID[c.ID]
+func (d *Driver) enter(c driver.Claim) *subscription {
+	n := &d.notifier
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	p := n.byID[c.ID]
 	if p == nil {
-		p = ps.add(c, driver.Status{Token: c.Token, Granted: true})
+		p = n.add(c, driver.Status{Token: c.Token, Granted: true})
 	}
 	p.waiters++
 	switch {
 	case d.requests.open.Err() != nil:
-	case p.told.Granted && !ps.guards:
-		ps.guards = true
-		ps.ended.Go(d.guard)
+	case p.told.Granted && !n.guards:
+		n.guards = true
+		n.ended.Go(d.guard)
 	case !p.told.Granted && d.way.shared.Load():
 		d.alarm()
 	case !p.told.Granted:
@@ -45,26 +45,26 @@ func (d *Driver) enter(c driver.Claim) *post {
 	return p
 }
 
-func (d *Driver) leave(p *post) {
-	ps := &d.posts
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
+func (d *Driver) leave(p *subscription) {
+	n := &d.notifier
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	p.waiters--
-	ps.tidy(p)
+	n.tidy(p)
 }
 
 // queue adds a claim to those that are waited for. One that is older than the claim which is being waited for takes its
 // place, since it may be granted first; and so does one that comes when that claim is gone.
-func (d *Driver) queue(p *post) {
-	ps, name := &d.posts, p.claim.Name
-	l := ps.lines[name]
+func (d *Driver) queue(p *subscription) {
+	n, name := &d.notifier, p.claim.Name
+	l := n.awaited[name]
 	if l == nil {
-		l = &line{name: name, waiting: make(map[string]*post)}
-		ps.lines[name] = l
+		l = &awaited{name: name, waiting: make(map[string]*subscription)}
+		n.awaited[name] = l
 		d.sit(l)
 	}
 	l.waiting[p.claim.ID] = p
-	if on := l.on; on != nil && (p.claim.Token < on.claim.Token || ps.byID[on.claim.ID] != on) {
+	if on := l.on; on != nil && (p.claim.Token < on.claim.Token || n.byID[on.claim.ID] != on) {
 		on.stop()
 	}
 }
@@ -72,15 +72,16 @@ func (d *Driver) queue(p *post) {
 // A wait in the server is begun anew after this time, so that one whose client is gone does not stay for long.
 const longestWait = 10 * time.Second
 
-// follow waits in the server for the oldest claim of a line, as long as somebody wants to know, and then for those of other
-// lines that have no seat. It ends with the pool, or when there is no such line, or no connection.
-func (d *Driver) follow(l *line) {
+// follow waits in the server for the oldest claim for an awaited lock, as long as somebody wants to know, and then
+// for those of other locks, which have no seat. It ends with the pool, or when there is no such lock, or no
+// connection.
+func (d *Driver) follow(l *awaited) {
 	var conn *conn
 	defer func() { d.resting.take(conn) }()
 	for l != nil {
 		p, ctx := d.oldest(l)
 		if p == nil {
-			l = d.posts.nextLine(d.requests.open)
+			l = d.notifier.nextUnseated(d.requests.open)
 			continue
 		}
 		if conn == nil {
@@ -90,7 +91,7 @@ func (d *Driver) follow(l *line) {
 			d.stand(l)
 			return
 		}
-		a, err := conn.ask(ctx, waitForClaim, []byte(l.name), p.claim.ID, micros(longestWait), d.way.bells() > 0)
+		a, err := conn.ask(ctx, waitForClaim, []byte(l.name), p.claim.ID, micros(longestWait), d.way.wakeLocks() > 0)
 		if err != nil {
 			conn.close() // it broke, or nobody wants to know any more
 			conn = nil
@@ -103,19 +104,19 @@ func (d *Driver) follow(l *line) {
 	}
 }
 
-// oldest picks the claim of a line to wait for; nil, and the end of the line, when nobody does.
-func (d *Driver) oldest(l *line) (*post, context.Context) {
-	ps := &d.posts
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	var first *post
+// oldest picks the claim to wait for. If nobody waits for the lock any more, it is nil, and the lock is not awaited.
+func (d *Driver) oldest(l *awaited) (*subscription, context.Context) {
+	n := &d.notifier
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var first *subscription
 	for _, p := range l.waiting {
 		if p.waiters > 0 && (first == nil || p.claim.Token < first.claim.Token) {
 			first = p
 		}
 	}
 	if first == nil || d.requests.open.Err() != nil {
-		delete(ps.lines, l.name)
+		delete(n.awaited, l.name)
 		return nil, nil
 	}
 	if first.stop != nil {
@@ -126,35 +127,35 @@ func (d *Driver) oldest(l *line) (*post, context.Context) {
 	return first, ctx
 }
 
-// netPause is how long a line is left alone whose connection broke.
+// netPause is how long an awaited lock is left alone after its connection broke.
 const netPause = 250 * time.Millisecond
 
 // askPause is how long a claim is left alone whose caller was told to ask.
 const askPause = 10 * time.Millisecond
 
-// learn passes on what the server said about a claim that waits. The news may end ctx, while the bells of the claim are to
-// be taken down nevertheless.
-func (d *Driver) learn(ctx context.Context, p *post, a answer) {
-	switch a.verdict {
+// learn passes on what the server said about a claim that waits. The news may end ctx, while the wake locks of the
+// claim are to be taken down nevertheless.
+func (d *Driver) learn(ctx context.Context, p *subscription, a answer) {
+	switch a.outcome {
 	case isThere:
-		d.posts.tell(p, notice{status: a.status})
+		d.notifier.tell(p, notice{status: a.status})
 		runtime.Gosched() // who has been granted the lock goes first
 	case isGone:
-		d.posts.tell(p, notice{err: driver.ErrGone})
+		d.notifier.tell(p, notice{err: driver.ErrGone})
 	case askAgain:
-		d.posts.tell(p, notice{})
+		d.notifier.tell(p, notice{})
 		driver.Sleep(ctx, askPause) // the caller asks meanwhile, or has given up
 		return
 	case nothing:
 		return
 	}
-	if l, hangs := d.requests.bellLane(p.claim); hangs && l.bells.isWrong(p.claim.ID, a) {
-		d.mend(l, &mending{over: []driver.Claim{p.claim}, answers: []answer{a}})
+	if l, held := d.requests.wakeLane(p.claim); held && l.wakeLocks.isStale(p.claim.ID, a) {
+		d.repair(l, &repairs{over: []driver.Claim{p.claim}, answers: []answer{a}})
 	}
 }
 
-// guardPause is how often held claims are looked at, all together, on behalf of those who want to know when one is revoked
-// or broken.
+// guardPause is how often held claims are looked at, all together, on behalf of those who want to know when one is
+// revoked or broken.
 const guardPause = time.Second
 
 // guardMost bounds how many of them at a time: of more, some are drawn.
@@ -176,21 +177,21 @@ func (d *Driver) guard() {
 			continue
 		}
 		for i, a := range answers {
-			d.posts.answered(claims[i], a.status, a.err())
+			d.notifier.answered(claims[i], a.status, a.err())
 		}
 	}
 }
 
 // held returns claims that are granted and waited for; none, and the end of the guard, when there are none.
-func (d *Driver) held() (held []*post) {
-	ps := &d.posts
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	for _, p := range ps.byID {
+func (d *Driver) held() (held []*subscription) {
+	n := &d.notifier
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, p := range n.byID {
 		if p.waiters > 0 && p.told.Granted && len(held) < guardMost {
 			held = append(held, p)
 		}
 	}
-	ps.guards = held != nil && d.requests.open.Err() == nil
+	n.guards = held != nil && d.requests.open.Err() == nil
 	return held
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// watchPause is how often Watch looks: those who have no claim are not rung for.
+// watchPause is how often Watch looks: it has to look, because only the owners of claims are woken.
 const watchPause = 100 * time.Millisecond
 
 // A digest changes with a queue, though not when claims are renewed.

@@ -21,11 +21,11 @@ const (
 )
 
 // A way is how connections reach the server. In sessions that others share nothing of ours is left behind: no setting, no
-// prepared statement, no bell; and no statement waits, since it would keep a session from the others.
+// prepared statement, no wake lock; and no statement waits, because it would keep a session from the others.
 type way struct {
 	db      *sql.DB
 	dialect *Dialect
-	most    int // bells in a connection
+	most    int // wake locks of a connection
 	shared  atomic.Bool
 }
 
@@ -65,23 +65,23 @@ func (w *way) look(ctx context.Context) (shared bool, err error) {
 // share notes that sessions are shared, as an error has shown.
 func (w *way) share() { w.shared.Store(true) }
 
-// bells is how many may hang in a connection.
-func (w *way) bells() int {
+// wakeLocks is how many a connection may have.
+func (w *way) wakeLocks() int {
 	if w.shared.Load() {
 		return 0
 	}
 	return w.most
 }
 
-// room is how many bells the server lets hang in a connection.
+// room is how many wake locks the server lets a connection have.
 func (w *way) room(ctx context.Context) (int, error) {
 	var limit string
 	err := w.db.QueryRowContext(ctx, w.dialect.limit).Scan(&limit)
 	switch {
 	case err == nil:
-		return min(w.dialect.within(limit), w.dialect.bells), nil
+		return min(w.dialect.within(limit), w.dialect.wakeLocks), nil
 	case dbms.Code(err) != "" && !health.Stray(err):
-		return w.dialect.bells, nil // this server has no such limit
+		return w.dialect.wakeLocks, nil // this server has no such limit
 	}
 	return 0, err
 }

@@ -1,0 +1,166 @@
+package servertables
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A notifier keeps a subscription for each claim of this client about which there may be news.
+type notifier struct {
+	mu      sync.Mutex
+	byID    map[string]*subscription
+	awaited map[string]*awaited // by name
+	guards  bool                // whether the holds are being looked at
+	seats   int                 // how many locks are waited for in the server
+	noSeats time.Time           // before that no lock gets a seat, because there was no connection for one
+	crowd   bool                // whether the others are being looked at
+	patrol  patrol              // looks at the claims that wait, where sessions are shared
+	ended   sync.WaitGroup
+	sweepAt int
+}
+
+// A subscription is for a claim that waits, or whose Wait is going on. A granted claim that nobody asks about has none.
+type subscription struct {
+	claim   driver.Claim // with its token
+	told    driver.Status
+	news    driver.Mailbox[notice]
+	waiters int
+	until   time.Time          // nobody asks after that
+	stop    context.CancelFunc // of the wait for this claim that is under way, or nil
+
+	listeners driver.Listeners // called with each notice
+}
+
+// A notice is what Wait returns.
+type notice struct {
+	status driver.Status
+	err    error
+}
+
+// An awaited lock is one for which claims of this client wait. If it has a seat, which is a connection, the client
+// waits in the server for the oldest of them.
+type awaited struct {
+	name    string
+	seated  bool
+	waiting map[string]*subscription
+	on      *subscription // that one, or nil before the first was picked
+}
+
+const firstSweep = 64
+
+// answered notes what the caller was told about a claim.
+func (n *notifier) answered(c driver.Claim, st driver.Status, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	p := n.byID[c.ID]
+	switch {
+	case errors.Is(err, driver.ErrGone):
+		n.tellLocked(p, notice{err: err})
+	case err != nil || st == driver.Status{}:
+	case p == nil && !st.Granted:
+		n.add(c, st)
+	case p != nil:
+		p.until = time.Now().Add(2 * c.TTL)
+		if st.Granted && !p.told.Granted || st.Revoked && !p.told.Revoked {
+			n.tellLocked(p, notice{status: st})
+		}
+	}
+}
+
+// tell leaves a notice for a claim.
+func (n *notifier) tell(p *subscription, news notice) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tellLocked(p, news)
+}
+
+func (n *notifier) tellLocked(p *subscription, news notice) {
+	if p == nil {
+		return
+	}
+	p.news.Put(news)
+	p.listeners.Call()
+	switch {
+	case news.err != nil:
+		n.removeLocked(p)
+	case news.status.Granted:
+		p.told = news.status
+		n.leaveAwaited(p)
+		n.tidy(p)
+	}
+}
+
+// add makes a subscription. Those of claims that were never given back are swept each time their number has doubled.
+func (n *notifier) add(c driver.Claim, told driver.Status) *subscription {
+	if n.byID == nil {
+		n.byID, n.awaited, n.sweepAt = make(map[string]*subscription), make(map[string]*awaited), firstSweep
+	}
+	c.Token = told.Token
+	p := &subscription{claim: c, told: told, news: driver.NewMailbox[notice](), until: time.Now().Add(2 * c.TTL)}
+	n.byID[c.ID] = p
+	if len(n.byID) > n.sweepAt {
+		n.sweep(time.Now())
+	}
+	return p
+}
+
+func (n *notifier) sweep(now time.Time) {
+	for _, p := range n.byID {
+		if p.until.Before(now) && p.waiters == 0 {
+			n.removeLocked(p)
+		}
+	}
+	n.sweepAt = max(firstSweep, 2*len(n.byID))
+}
+
+// forget drops a claim that is given back, and wakes whoever waits for it.
+func (n *notifier) forget(id string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if p := n.byID[id]; p != nil {
+		n.removeLocked(p)
+	}
+}
+
+// removeLocked forgets a claim. The wait for it in the server ends soon by itself, because the claim is gone. Cutting
+// it off costs the connection, and the server logs it, so that is done only if others wait for the seat.
+func (n *notifier) removeLocked(p *subscription) {
+	if n.byID[p.claim.ID] == p {
+		delete(n.byID, p.claim.ID)
+	}
+	n.leaveAwaited(p)
+	if l := n.awaited[p.claim.Name]; p.stop != nil && (l == nil || l.on != p || len(l.waiting) > 0) {
+		p.stop()
+	}
+}
+
+func (n *notifier) leaveAwaited(p *subscription) {
+	if l := n.awaited[p.claim.Name]; l != nil && l.waiting[p.claim.ID] == p {
+		delete(l.waiting, p.claim.ID)
+	}
+}
+
+// tidy drops a subscription for which no more news are expected.
+func (n *notifier) tidy(p *subscription) {
+	if p.waiters == 0 && p.told.Granted && p.news.IsEmpty() {
+		n.removeLocked(p)
+	}
+}
+
+// inBackground lets f run until close, unless the session is over.
+func (n *notifier) inBackground(open context.Context, f func()) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if open.Err() != nil {
+		return false
+	}
+	n.ended.Go(f)
+	return true
+}
+
+// close waits for those who wait, whose connections the end of the session has ended.
+func (n *notifier) close() { n.ended.Wait() }

@@ -1,0 +1,169 @@
+package servertables
+
+import (
+	"sync"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// wakeLocks are the wake locks that this client holds on a connection. They change only while their lane is busy with a
+// request.
+type wakeLocks struct {
+	mu    sync.Mutex
+	most  int
+	count int // of wake locks
+	byID  map[string]wakeLock
+	names map[string]int // by the name of a lock, for how many of its claims there are wake locks
+	stale []staleWakeLock
+}
+
+// A wakeLock is what the client holds for a claim: a lock of the server that it releases when the claim ends, on
+// which the waiter behind it sleeps. While a claim that shares its lock waits there is a second one, which is
+// released when the claim is granted, because that may make the next one grantable too.
+type wakeLock struct {
+	name  string
+	waits bool
+}
+
+func (l wakeLock) count() int {
+	if l.waits {
+		return 2
+	}
+	return 1
+}
+
+// A staleWakeLock has to be released, and no request of its claim will do that.
+type staleWakeLock struct{ id, which string }
+
+const (
+	wakeAtEnd   = "end"
+	wakeAtGrant = "wait"
+)
+
+// wanted reports whether the next request should take the wake locks of a claim.
+func (w *wakeLocks) wanted(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, held := w.byID[id]
+	return !held && w.count < w.most
+}
+
+// allow bounds how many there are.
+func (w *wakeLocks) allow(most int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.most = most
+}
+
+// held counts the wake locks of a claim: 2 with the one for its grant.
+func (w *wakeLocks) held(id string) int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	wakeLock, held := w.byID[id]
+	if !held {
+		return 0
+	}
+	return int64(wakeLock.count())
+}
+
+// answered notes what the server said about a claim, and whether the request took wake locks.
+func (w *wakeLocks) answered(c driver.Claim, taken bool, a answer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if taken && a.outcome == isThere {
+		w.put(c.ID, wakeLock{name: c.Name, waits: !a.status.Granted && c.Weight < c.Limit})
+		return
+	}
+	old, held := w.byID[c.ID]
+	switch {
+	case !held:
+	case a.outcome == isGone:
+		w.stale = append(w.stale, staleWakeLock{c.ID, wakeAtEnd})
+		if old.waits {
+			w.stale = append(w.stale, staleWakeLock{c.ID, wakeAtGrant})
+		}
+		w.take(c.ID)
+	case a.status.Granted && old.waits:
+		w.stale = append(w.stale, staleWakeLock{c.ID, wakeAtGrant})
+		w.put(c.ID, wakeLock{name: old.name})
+	}
+}
+
+// noted is answered for many claims.
+func (w *wakeLocks) noted(claims []driver.Claim, taken []bool, answers []answer) {
+	for i, a := range answers {
+		w.answered(claims[i], taken[i], a)
+	}
+}
+
+// isStale reports whether a wake lock of a claim has to be released.
+func (w *wakeLocks) isStale(id string, a answer) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return a.outcome == isGone || a.outcome == isThere && a.status.Granted && w.byID[id].waits
+}
+
+// released notes that the routine which released a claim has released its wake locks.
+func (w *wakeLocks) released(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.take(id)
+}
+
+func (w *wakeLocks) put(id string, one wakeLock) {
+	if w.byID == nil {
+		w.byID, w.names = make(map[string]wakeLock), make(map[string]int)
+	}
+	w.take(id)
+	w.byID[id] = one
+	w.names[one.name]++
+	w.count += one.count()
+}
+
+func (w *wakeLocks) take(id string) {
+	one, held := w.byID[id]
+	if !held {
+		return
+	}
+	delete(w.byID, id)
+	w.count -= one.count()
+	if w.names[one.name]--; w.names[one.name] == 0 {
+		delete(w.names, one.name)
+	}
+}
+
+// areFor reports whether there is one for a claim of a lock.
+func (w *wakeLocks) areFor(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.names[name] > 0
+}
+
+// claims counts the claims that have wake locks.
+func (w *wakeLocks) claims() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.byID)
+}
+
+// forget notes that the connection is gone, and the wake locks with it.
+func (w *wakeLocks) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.byID, w.names, w.stale, w.count = nil, nil, nil, 0
+}
+
+// noneStale reports whether there are none to be released.
+func (w *wakeLocks) noneStale() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.stale) == 0
+}
+
+func (w *wakeLocks) takeStale() []staleWakeLock {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	stale := w.stale
+	w.stale = nil
+	return stale
+}
