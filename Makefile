@@ -12,7 +12,7 @@ ATONCE = $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 REAL := HOLDFAST_NO_SKIP=$(or $(HOLDFAST_NO_SKIP),1) GORACE=atexit_sleep_ms=0
 
 .DEFAULT_GOAL := help
-.PHONY: help surface tidy tags build servers servers-extra test test-extra test-race lint lab bench fuzz mutants soak clean
+.PHONY: help surface tidy tags release build servers servers-extra test test-extra test-race lint lab bench fuzz mutants soak clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,15 @@ tidy: ## tidy the go.mod and go.sum files, and tie our modules together in go.wo
 
 tags: ## check the release VERSION and show its commit and tags; with WRITE=1 make them, and print what to push
 	@GOWORK=off go -C internal/devtools run ./release "$(VERSION)" $(if $(WRITE),--tag)
+
+release: ## make the files of the release VERSION in bin/release: twice, and fail if their checksums differ
+	@rm -rf bin/release bin/release.again
+	@GOWORK=off go -C internal/devtools build -o "$(CURDIR)/bin/" ./artefacts
+	@bin/artefacts "$(VERSION)" bin/release
+	@bin/artefacts "$(VERSION)" bin/release.again
+	@cmp bin/release/SHA256SUMS bin/release.again/SHA256SUMS
+	@rm -rf bin/release.again
+	@cat bin/release/SHA256SUMS
 
 clean: ## remove what was built
 	rm -rf bin

@@ -33,6 +33,9 @@ func run(ctx context.Context, args []string, s streams) int {
 	return e.code
 }
 
+// extraVerbs are those that only some builds have.
+var extraVerbs []func(*app) *cobra.Command
+
 func (a *app) root() *cobra.Command {
 	var showVersion bool
 	root := &cobra.Command{
@@ -70,6 +73,9 @@ Without --backend the locks are in a file of this user on this machine.
 	root.AddCommand(a.runVerb(), a.electVerb(), a.lsVerb(), a.showVerb(), a.breakVerb(), a.revokeVerb(), a.leaderVerb(),
 		a.acquireVerb(), a.renewVerb(), a.checkVerb(), a.releaseVerb(),
 		a.doctorVerb(), a.reapVerb(), a.migrateVerb(), a.versionVerb(), a.completionVerb())
+	for _, verb := range extraVerbs {
+		root.AddCommand(verb(a))
+	}
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
 		help.Args = knownVerb

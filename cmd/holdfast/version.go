@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -17,6 +18,10 @@ type version struct {
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
+
+// release is the version of a binary that was built for a release, from a checkout that may not have the tag yet. The linker
+// sets it.
+var release string
 
 // versionVerb is holdfast version.
 func (a *app) versionVerb() *cobra.Command {
@@ -43,9 +48,7 @@ func thisVersion() version {
 	if !ok {
 		return v
 	}
-	if info.Main.Version != "" {
-		v.Version = info.Main.Version
-	}
+	v.Version = cmp.Or(release, info.Main.Version, v.Version)
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
