@@ -25,6 +25,7 @@ echo "lint: go vet"
 # shellcheck disable=SC2086
 go vet -race $packages || complain "go vet"
 GOWORK=off go -C internal/devtools vet ./... || complain "go vet in internal/devtools"
+GOWORK=off go -C internal/devtools test -vet=off ./... || complain "tests of internal/devtools"
 
 echo "lint: staticcheck"
 tool honnef.co/go/tools/cmd/staticcheck
