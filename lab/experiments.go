@@ -115,10 +115,10 @@ func (f *runFlags) run(c *cobra.Command, experiments []experiment.Experiment) er
 	return wrong
 }
 
-// printReport prints what an experiment showed, act by act.
+// printReport prints what an experiment showed, variant by variant.
 func printReport(w io.Writer, r experiment.Report) {
 	fmt.Fprintf(w, "%s: %s\n", r.Name, r.Question)
-	for _, a := range r.Acts {
+	for _, a := range r.Variants {
 		fmt.Fprintf(w, "  %-9s %s: %s\n", word(a), a.Title, a.Outcome)
 		for _, n := range a.Numbers {
 			fmt.Fprintf(w, "            %s: %s\n", n.Name, n.Text())

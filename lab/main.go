@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/holdfast-go/holdfast/lab/actor"
+	"github.com/holdfast-go/holdfast/lab/subprocess"
 )
 
 func main() {
-	actor.Main()
+	subprocess.Main()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := command().ExecuteContext(ctx)
 	stop()

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/lab/actor"
+	"github.com/holdfast-go/holdfast/lab/subprocess"
 	"github.com/holdfast-go/holdfast/lab/experiment"
 )
 
 func TestMain(m *testing.M) {
-	actor.Main()
+	subprocess.Main()
 	os.Exit(m.Run())
 }
 
@@ -53,7 +53,7 @@ func TestRunWritesPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	var reports []experiment.Report
-	if err := json.Unmarshal([]byte(out), &reports); err != nil || len(reports) != 1 || len(reports[0].Acts) != 3 {
+	if err := json.Unmarshal([]byte(out), &reports); err != nil || len(reports) != 1 || len(reports[0].Variants) != 3 {
 		t.Errorf("%v, %s", err, out)
 	}
 	for _, name := range []string{"index.html", "semaphore.html"} {

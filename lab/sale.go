@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/lab/experiment"
 	"github.com/holdfast-go/holdfast/lab/flashsale"
 	"github.com/holdfast-go/holdfast/lab/report"
-	"github.com/holdfast-go/holdfast/lab/stage"
+	"github.com/holdfast-go/holdfast/lab/testbed"
 )
 
 const all = "all"
@@ -121,15 +121,15 @@ func (f *saleFlags) plans() (plans []flashsale.Plan, err error) {
 }
 
 // backends are those with a name, at a URL, or all.
-func backends(name string) ([]stage.Backend, error) {
+func backends(name string) ([]testbed.Backend, error) {
 	if name == all {
-		return stage.Backends, nil
+		return testbed.Backends, nil
 	}
-	b, err := stage.Named(name)
+	b, err := testbed.Named(name)
 	if strings.Contains(name, ":") {
-		b, err = stage.At(name)
+		b, err = testbed.At(name)
 	}
-	return []stage.Backend{b}, err
+	return []testbed.Backend{b}, err
 }
 
 func (f *saleFlags) print(w io.Writer, results []flashsale.Result) error {

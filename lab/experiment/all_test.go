@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/lab/actor"
 	"github.com/holdfast-go/holdfast/lab/browser"
 	"github.com/holdfast-go/holdfast/lab/experiment"
 	"github.com/holdfast-go/holdfast/lab/report"
+	"github.com/holdfast-go/holdfast/lab/subprocess"
 )
 
 func TestMain(m *testing.M) {
-	actor.Main()
+	subprocess.Main()
 	os.Exit(m.Run())
 }
 

@@ -15,16 +15,16 @@ func condition() Experiment {
 	return Experiment{
 		Name:     "spurious-wake-up",
 		Question: "What does a waiter do that is woken for nothing?",
-		Acts: []Act{
-			{Title: "Waiting with if", Play: func(s *Show) { wakeForNothing(s, (*classic.Mailbox).TakeIf) }},
-			{Title: "Waiting in a loop", Right: true, Play: func(s *Show) { wakeForNothing(s, (*classic.Mailbox).TakeWhile) }},
-			{Title: "Holdfast", Ours: true, Play: wakeLockForNothing},
+		Variants: []Variant{
+			{Title: "Waiting with if", Run: func(s *Trial) { wakeForNothing(s, (*classic.Mailbox).TakeIf) }},
+			{Title: "Waiting in a loop", Right: true, Run: func(s *Trial) { wakeForNothing(s, (*classic.Mailbox).TakeWhile) }},
+			{Title: "Holdfast", Ours: true, Run: wakeLockForNothing},
 		},
 	}
 }
 
 // wakeForNothing wakes a reader of an empty mailbox, and fails if it takes a letter that is not there.
-func wakeForNothing(s *Show, take func(*classic.Mailbox) error) {
+func wakeForNothing(s *Trial, take func(*classic.Mailbox) error) {
 	m := classic.NewMailbox()
 	took := make(chan error, 1)
 	go func() { took <- take(m) }()
@@ -57,7 +57,7 @@ func (r *restless) Wait(ctx context.Context, _ driver.Claim) (driver.Status, err
 }
 
 // wakeLockForNothing wakes who waits for a lock all the time, and fails if it believes to hold the lock too soon.
-func wakeLockForNothing(s *Show) {
+func wakeLockForNothing(s *Trial) {
 	d, err := driver.Open(s.Context(), "mem:spurious-wake-up")
 	s.Must(err)
 	r := &restless{Driver: d}
@@ -85,7 +85,7 @@ func wakeLockForNothing(s *Show) {
 }
 
 // mustSoon waits for a condition that nobody announces, and ends the experiment if it does not come to pass.
-func (s *Show) mustSoon(ask func() bool) {
+func (s *Trial) mustSoon(ask func() bool) {
 	s.Helper()
 	if !within(s.Context(), 30*time.Second, ask) {
 		s.Fatal("what the experiment waits for did not come to pass in 30 s")

@@ -11,9 +11,9 @@ func setnxCrash() Experiment {
 		Name:     "setnx-crash",
 		Question: "Who gets a lock made with SETNX whose holder has crashed?",
 		Needs:    "Redis",
-		Acts: []Act{
-			{Title: "SETNX, then DEL", Play: func(s *Show) { crashOnRedis(s, recipe{Lock: "setnx"}) }},
-			{Title: "Holdfast", Ours: true, Play: crashOfOursOnRedis},
+		Variants: []Variant{
+			{Title: "SETNX, then DEL", Run: func(s *Trial) { crashOnRedis(s, task{Lock: lockSETNX}) }},
+			{Title: "Holdfast", Ours: true, Run: crashOfOursOnRedis},
 		},
 	}
 }
@@ -23,11 +23,11 @@ func setnxExpireGap() Experiment {
 		Name:     "setnx-expire-gap",
 		Question: "What if a holder crashes after SETNX and before EXPIRE?",
 		Needs:    "Redis",
-		Acts: []Act{
-			{Title: "SETNX, then EXPIRE", Play: func(s *Show) {
-				crashOnRedis(s, recipe{Lock: "setnx-expire, interrupted", TTL: time.Second})
+		Variants: []Variant{
+			{Title: "SETNX, then EXPIRE", Run: func(s *Trial) {
+				crashOnRedis(s, task{Lock: lockSETNXBeforeExpire, TTL: time.Second})
 			}},
-			{Title: "Holdfast, killed as soon as it has the lock", Ours: true, Play: crashOfOursOnRedis},
+			{Title: "Holdfast, killed as soon as it has the lock", Ours: true, Run: crashOfOursOnRedis},
 		},
 	}
 }
@@ -37,21 +37,21 @@ func ttlTooLong() Experiment {
 		Name:     "ttl-too-long",
 		Question: "How long does everybody wait for a holder that has crashed?",
 		Needs:    "Redis",
-		Acts: []Act{
-			{Title: "SET NX PX with ten minutes, to be on the safe side", Play: func(s *Show) {
-				crashOnRedis(s, recipe{Lock: "set", TTL: 10 * time.Minute})
+		Variants: []Variant{
+			{Title: "SET NX PX with ten minutes, to be on the safe side", Run: func(s *Trial) {
+				crashOnRedis(s, task{Lock: lockSET, TTL: 10 * time.Minute})
 			}},
-			{Title: "Holdfast, which renews a short lease", Ours: true, Play: crashOfOursOnRedis},
+			{Title: "Holdfast, which renews a short lease", Ours: true, Run: crashOfOursOnRedis},
 		},
 	}
 }
 
 // crashOnRedis kills a holder, and fails if others will wait for longer than anybody's work takes.
-func crashOnRedis(s *Show, r recipe) {
+func crashOnRedis(s *Trial, r task) {
 	r.Addrs = []string{s.redisAddr()}
 	rdb := s.redis()
 	s.Must(rdb.Del(s.Context(), lockKey).Err())
-	a := s.Player("A", r)
+	a := s.Participant("A", r)
 	a.Lock()
 	a.Crash()
 	ours, err := classic.SetNX{Redis: rdb, Key: lockKey}.TryLock(s.Context())
@@ -71,11 +71,11 @@ func crashOnRedis(s *Show, r recipe) {
 	}
 }
 
-func crashOfOursOnRedis(s *Show) { crashOfOurs(s, "redis://"+s.redisAddr()) }
+func crashOfOursOnRedis(s *Trial) { crashOfOurs(s, "redis://"+s.redisAddr()) }
 
 // crashOfOurs kills a holder, and fails if the next does not have the lock soon.
-func crashOfOurs(s *Show, url string) {
-	a := s.Player("A", recipe{Lock: "holdfast", URL: url, TTL: shortTTL})
+func crashOfOurs(s *Trial, url string) {
+	a := s.Participant("A", task{Lock: lockHoldfast, URL: url, TTL: shortTTL})
 	a.Lock()
 	a.Crash()
 	crashed := time.Now()

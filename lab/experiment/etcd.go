@@ -16,11 +16,11 @@ func onEtcd() []Experiment {
 		Name:     "etcd-wake-all",
 		Question: "Who is woken in etcd when a lock is given back?",
 		Needs:    "etcd",
-		Acts: []Act{
-			{Title: "One key that everybody waits for, as with etcd 2", Play: func(s *Show) {
+		Variants: []Variant{
+			{Title: "One key that everybody waits for, as with etcd 2", Run: func(s *Trial) {
 				herd(s, oneKeyLine(s, s.etcdAddr()), s.sizes())
 			}},
-			{Title: "Holdfast", Ours: true, Play: func(s *Show) {
+			{Title: "Holdfast", Ours: true, Run: func(s *Trial) {
 				addr := s.etcdAddr()
 				herd(s, ourLine(s, "etcd://"+addr, func() float64 { return etcdEvents(s, addr) }), s.sizes())
 			}},
@@ -28,7 +28,7 @@ func onEtcd() []Experiment {
 	}}
 }
 
-func oneKeyLine(s *Show, addr string) line {
+func oneKeyLine(s *Trial, addr string) line {
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{addr}, Context: s.Context(), Logger: zap.NewNop()})
 	s.Must(err)
 	s.Cleanup(func() { _ = client.Close() })
@@ -39,7 +39,7 @@ func oneKeyLine(s *Show, addr string) line {
 	tower := &watchtower{seen: make(map[int]bool)}
 	key := herdName()
 	return line{
-		join: func(s *Show) func(context.Context) (func(), error) {
+		join: func(s *Trial) func(context.Context) (func(), error) {
 			l := classic.OneKey{Client: client, Key: key, Lease: lease.ID, Watching: tower.client()}
 			return func(ctx context.Context) (func(), error) {
 				return func() { _ = l.Unlock(s.Context()) }, l.Lock(ctx)
@@ -52,7 +52,7 @@ func oneKeyLine(s *Show, addr string) line {
 }
 
 // etcdEvents is how many events the server has sent to those who watch keys.
-func etcdEvents(s *Show, addr string) float64 {
+func etcdEvents(s *Trial, addr string) float64 {
 	s.Helper()
 	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, "http://"+addr+"/metrics", nil)
 	s.Must(err)

@@ -1,4 +1,4 @@
-// Package experiment shows how the locks of textbooks fail, and that Holdfast's do not, in acts that are played on real
+// Package experiment shows how the locks of textbooks fail, and that Holdfast's do not, in variants of each experiment on real
 // servers: some with a classic algorithm, which must be seen to fail, and the same work with Holdfast, which must not.
 package experiment
 
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast/lab/stage"
+	"github.com/holdfast-go/holdfast/lab/testbed"
 )
 
 // An Experiment answers one question.
@@ -18,15 +18,15 @@ type Experiment struct {
 	Name     string
 	Question string
 	Needs    string // the server that it runs on; empty if none
-	Acts     []Act
+	Variants []Variant
 }
 
-// An Act is one algorithm at work.
-type Act struct {
+// A Variant is one algorithm that an experiment tries.
+type Variant struct {
 	Title string
-	Ours  bool        // it is Holdfast's
-	Right bool        // it is a classic that must not fail, as Holdfast must not; others must
-	Play  func(*Show) // says with Show.Fail that it has failed
+	Ours  bool         // it is Holdfast's
+	Right bool         // it is a classic that must not fail, as Holdfast must not; others must
+	Run   func(*Trial) // says with Trial.Result that it has failed
 }
 
 // A Report is what an experiment showed.
@@ -37,7 +37,7 @@ type Report struct {
 	Missing  string   `json:"missing,omitempty"` // what is not installed: it was not run
 	Err      string   `json:"error,omitempty"`   // what went wrong with the experiment itself
 	Seconds  float64  `json:"seconds"`
-	Acts     []Record `json:"acts,omitempty"`
+	Variants []Record `json:"acts,omitempty"`
 }
 
 // A Config says how experiments are run.
@@ -53,7 +53,7 @@ const longest = 2 * time.Minute
 func Run(ctx context.Context, e Experiment, c Config) (r Report) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
-	missing, err := stage.Set(ctx, func(t testing.TB) error {
+	missing, err := testbed.Outside(ctx, func(t testing.TB) error {
 		r = e.Run(t, c)
 		return nil
 	})
@@ -67,12 +67,12 @@ func Run(ctx context.Context, e Experiment, c Config) (r Report) {
 	return r
 }
 
-// Run plays all acts, one after the other.
+// Run runs all variants, one after the other.
 func (e Experiment) Run(t testing.TB, c Config) Report {
 	r, began := e.report(), time.Now()
-	h := &house{TB: t, Config: c, servers: make(map[string]string)}
-	for _, act := range e.Acts {
-		r.Acts = append(r.Acts, h.play(act))
+	env := &environment{TB: t, Config: c, servers: make(map[string]string)}
+	for _, variant := range e.Variants {
+		r.Variants = append(r.Variants, env.run(variant))
 	}
 	r.Seconds = time.Since(began).Seconds()
 	return r
@@ -87,7 +87,7 @@ func (r Report) Complaint() string {
 	if r.Err != "" {
 		return r.Err
 	}
-	for _, a := range r.Acts {
+	for _, a := range r.Variants {
 		switch {
 		case (a.Ours || a.Right) && a.Failed:
 			return fmt.Sprintf("%s failed: %s", a.Title, a.Outcome)
@@ -107,7 +107,7 @@ func (r Report) Verdict() string {
 		return "NOT AS IT SHOULD BE: " + c
 	}
 	var said []string
-	for _, a := range r.Acts {
+	for _, a := range r.Variants {
 		said = append(said, a.Title+": "+a.Outcome)
 	}
 	return strings.Join(said, ". ") + "."

@@ -7,24 +7,24 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/lab/classic"
-	"github.com/holdfast-go/holdfast/lab/stage"
+	"github.com/holdfast-go/holdfast/lab/testbed"
 )
 
 func fairness() Experiment {
 	return Experiment{
 		Name:     "fairness",
 		Question: "How often do others overtake a client that waits?",
-		Acts: []Act{
-			{Title: "Polling with growing pauses", Play: func(s *Show) {
+		Variants: []Variant{
+			{Title: "Polling with growing pauses", Run: func(s *Trial) {
 				l := new(classic.PollingLock)
 				overtake(s, func() sync.Locker { return l })
 			}},
-			{Title: "Waking everybody", Play: func(s *Show) {
+			{Title: "Waking everybody", Run: func(s *Trial) {
 				l := new(classic.BroadcastLock)
 				overtake(s, func() sync.Locker { return l })
 				s.Number("wake-ups for each hand-off", float64(l.Wakes)/turns, "")
 			}},
-			{Title: "Holdfast's queue", Ours: true, Play: func(s *Show) {
+			{Title: "Holdfast's queue", Ours: true, Run: func(s *Trial) {
 				overtake(s, func() sync.Locker { return syncLocker(s, "mem:fairness", holdfast.WithLocalHandoff(0)) })
 			}},
 		},
@@ -39,7 +39,7 @@ const (
 
 // overtake lets clients have a lock in turns. Each joins again as soon as it has left; it fails if one that waited was
 // overtaken more often than if all others had had five turns.
-func overtake(s *Show, client func() sync.Locker) {
+func overtake(s *Trial, client func() sync.Locker) {
 	var had atomic.Int64 // turns
 	shares := make([]float64, rivals)
 	worst := make([]int64, rivals)
@@ -74,7 +74,7 @@ func overtake(s *Show, client func() sync.Locker) {
 	reportFairness(s, shares, worst)
 }
 
-func reportFairness(s *Show, shares []float64, worst []int64) {
+func reportFairness(s *Trial, shares []float64, worst []int64) {
 	most, starved := int64(0), 0
 	names := make([]string, len(shares))
 	for i := range shares {
@@ -84,7 +84,7 @@ func reportFairness(s *Show, shares []float64, worst []int64) {
 			starved++
 		}
 	}
-	s.Number("fairness (Jain)", stage.Jain(shares), "")
+	s.Number("fairness (Jain)", testbed.Jain(shares), "")
 	s.Number("overtaken at most", float64(most), "times")
 	s.Number("starved clients (under a quarter of their share)", float64(starved), "")
 	s.Chart(Chart{Title: "Turns of each client", X: "client", Y: "turns", Bars: true, Points: names, Lines: []Series{{"turns", shares}}})

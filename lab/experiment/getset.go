@@ -11,20 +11,20 @@ func getSetClocks() Experiment {
 		Name:     "getset-clocks",
 		Question: "Whose clock decides when a lock ends?",
 		Needs:    "Redis",
-		Acts: []Act{
-			{Title: "SETNX and GETSET, with B's clock a minute ahead", Play: skewedClocks},
-			{Title: "SETNX and GETSET, with a loser that comes too late", Play: lateGetSet},
-			{Title: "Holdfast", Ours: true, Play: serversClock},
+		Variants: []Variant{
+			{Title: "SETNX and GETSET, with B's clock a minute ahead", Run: skewedClocks},
+			{Title: "SETNX and GETSET, with a loser that comes too late", Run: lateGetSet},
+			{Title: "Holdfast", Ours: true, Run: serversClock},
 		},
 	}
 }
 
-func (s *Show) getSet(ahead, ttl time.Duration) classic.GetSet {
+func (s *Trial) getSet(ahead, ttl time.Duration) classic.GetSet {
 	return classic.GetSet{Redis: s.redis(), Key: lockKey, TTL: ttl, Now: func() time.Time { return time.Now().Add(ahead) }}
 }
 
 // skewedClocks lets a client lock whose clock is ahead, while another holds the lock.
-func skewedClocks(s *Show) {
+func skewedClocks(s *Trial) {
 	s.Must(s.redis().Del(s.Context(), lockKey).Err())
 	a, b := s.getSet(0, 30*time.Second), s.getSet(time.Minute, 30*time.Second)
 	s.mustLock(a.TryLock)
@@ -42,7 +42,7 @@ func skewedClocks(s *Show) {
 }
 
 // lateGetSet has two find a lock past; the second replaces the time that the first has written.
-func lateGetSet(s *Show) {
+func lateGetSet(s *Trial) {
 	rdb := s.redis()
 	s.Must(rdb.Set(s.Context(), lockKey, 1, 0).Err()) // a lock that ended long ago
 	winner, loser := s.getSet(0, 10*time.Second), s.getSet(0, time.Hour)
@@ -67,7 +67,7 @@ func lateGetSet(s *Show) {
 }
 
 // serversClock has a second client try. No client's clock is asked.
-func serversClock(s *Show) {
+func serversClock(s *Trial) {
 	url := "redis://" + s.redisAddr()
 	lease, end := s.lock("A", s.Client(url))
 	if _, ours := s.try(s.Client(url)); ours {

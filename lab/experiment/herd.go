@@ -14,15 +14,15 @@ import (
 
 // A line is a lock that many wait for, each with a client of its own.
 type line struct {
-	join    func(s *Show) func(ctx context.Context) (unlock func(), err error) // a new client, and how it waits
-	waiting func() int                                                         // how many wait
-	release func()                                                             // is called before the lock is given back
-	events  func() float64                                                     // how many the server has sent so far
+	join    func(s *Trial) func(ctx context.Context) (unlock func(), err error) // a new client, and how it waits
+	waiting func() int                                                          // how many wait
+	release func()                                                              // is called before the lock is given back
+	events  func() float64                                                      // how many the server has sent so far
 }
 
 // herd counts the events that the server sends for one release, with more and more who wait. It fails if that grows with
 // their number.
-func herd(s *Show, l line, sizes []int) {
+func herd(s *Trial, l line, sizes []int) {
 	ctx, cancel := context.WithCancel(s.Context())
 	held := make(chan func()) // how to give the lock back
 	var clients sync.WaitGroup
@@ -71,7 +71,7 @@ func herd(s *Show, l line, sizes []int) {
 	reportHerd(s, sizes, sent)
 }
 
-func reportHerd(s *Show, sizes []int, sent []float64) {
+func reportHerd(s *Trial, sizes []int, sent []float64) {
 	var points []string
 	for i, size := range sizes {
 		points = append(points, strconv.Itoa(size))
@@ -83,7 +83,7 @@ func reportHerd(s *Show, sizes []int, sent []float64) {
 }
 
 // sizes are those of the crowds that wait.
-func (s *Show) sizes() []int {
+func (s *Trial) sizes() []int {
 	if s.Short {
 		return []int{1, 10, 40}
 	}
@@ -125,10 +125,10 @@ func (w *watchtower) release() {
 }
 
 // ourLine is Holdfast's lock at a URL.
-func ourLine(s *Show, url string, events func() float64) line {
+func ourLine(s *Trial, url string, events func() float64) line {
 	witness := s.Client(url)
 	return line{
-		join: func(s *Show) func(context.Context) (func(), error) {
+		join: func(s *Trial) func(context.Context) (func(), error) {
 			m := s.Client(url, holdfast.WithTTL(30*time.Second)).Mutex("herd")
 			return func(ctx context.Context) (func(), error) {
 				lease, err := m.Lock(ctx)

@@ -12,16 +12,16 @@ func lostUpdates() Experiment {
 	return Experiment{
 		Name:     "lost-updates",
 		Question: "What becomes of 1,000 additions that goroutines do at the same time?",
-		Acts: []Act{
-			{Title: "Appending to one slice", Play: func(s *Show) { addTo(s, new(classic.PlainSlice), 1) }},
-			{Title: "n++", Play: func(s *Show) { addTo(s, new(classic.PlainCounter), 1) }},
-			{Title: "Compare-and-swap", Right: true, Play: func(s *Show) {
+		Variants: []Variant{
+			{Title: "Appending to one slice", Run: func(s *Trial) { addTo(s, new(classic.PlainSlice), 1) }},
+			{Title: "n++", Run: func(s *Trial) { addTo(s, new(classic.PlainCounter), 1) }},
+			{Title: "Compare-and-swap", Right: true, Run: func(s *Trial) {
 				c := new(classic.SwapCounter)
 				addTo(s, c, 1)
 				s.Number("attempts in vain", float64(c.Retries.Load()), "")
 			}},
-			{Title: "Atomic add", Right: true, Play: func(s *Show) { addTo(s, new(classic.AtomicCounter), 1) }},
-			{Title: "Holdfast around n++", Ours: true, Play: func(s *Show) {
+			{Title: "Atomic add", Right: true, Run: func(s *Trial) { addTo(s, new(classic.AtomicCounter), 1) }},
+			{Title: "Holdfast around n++", Ours: true, Run: func(s *Trial) {
 				m := s.Client("mem:lost-updates").Mutex("counter")
 				addTo(s, locked{s, m, new(classic.PlainCounter)}, 1)
 			}},
@@ -30,7 +30,7 @@ func lostUpdates() Experiment {
 }
 
 // addTo lets 1,000 goroutines add to a counter, and fails if some additions are lost.
-func addTo(s *Show, c classic.Counter, each int) {
+func addTo(s *Trial, c classic.Counter, each int) {
 	const many = 1000
 	var all sync.WaitGroup
 	start := make(chan struct{})
@@ -52,7 +52,7 @@ func addTo(s *Show, c classic.Counter, each int) {
 
 // locked is a counter that Holdfast protects.
 type locked struct {
-	s *Show
+	s *Trial
 	m *holdfast.Mutex
 	classic.Counter
 }

@@ -17,19 +17,19 @@ func mysqlOrphan() Experiment {
 		Name:     "mysql-orphan",
 		Question: "Who deletes the row of an owner that has crashed?",
 		Needs:    "MariaDB",
-		Acts: []Act{
-			{Title: "A row with a unique key", Play: func(s *Show) { orphan(s, "row") }},
-			{Title: "A row with a count", Play: func(s *Show) { orphan(s, "counted row") }},
-			{Title: "Holdfast", Ours: true, Play: func(s *Show) { crashOfOurs(s, s.mariaDB().url) }},
+		Variants: []Variant{
+			{Title: "A row with a unique key", Run: func(s *Trial) { orphan(s, lockRow) }},
+			{Title: "A row with a count", Run: func(s *Trial) { orphan(s, lockCountedRow) }},
+			{Title: "Holdfast", Ours: true, Run: func(s *Trial) { crashOfOurs(s, s.mariaDB().url) }},
 		},
 	}
 }
 
 // orphan kills an owner, and fails if nothing will ever delete its row.
-func orphan(s *Show, lock string) {
+func orphan(s *Trial, lock lockKind) {
 	db := s.mariaDB()
 	s.Must(classic.MakeRowTable(s.Context(), db.DB))
-	a := s.Player("A", recipe{Lock: lock, Source: db.source})
+	a := s.Participant("A", task{Lock: lock, Source: db.source})
 	a.Lock()
 	a.Crash()
 	b := classic.UniqueRow{DB: db.DB, Type: lockKey, Owner: "B"}
@@ -46,15 +46,15 @@ func mysqlReaper() Experiment {
 		Name:     "mysql-reaper",
 		Question: "What does a reaper delete that removes old locks?",
 		Needs:    "MariaDB",
-		Acts: []Act{
-			{Title: "A row, and a reaper of rows that are old", Play: reapLiving},
-			{Title: "Holdfast, and holdfast reap", Ours: true, Play: reapOurs},
+		Variants: []Variant{
+			{Title: "A row, and a reaper of rows that are old", Run: reapLiving},
+			{Title: "Holdfast, and holdfast reap", Ours: true, Run: reapOurs},
 		},
 	}
 }
 
 // reapLiving has a reaper come while an owner works for longer than anybody thought.
-func reapLiving(s *Show) {
+func reapLiving(s *Trial) {
 	db := s.mariaDB()
 	s.Must(classic.MakeRowTable(s.Context(), db.DB))
 	a := classic.UniqueRow{DB: db.DB, Type: lockKey, Owner: rand.Text()}
@@ -76,7 +76,7 @@ func reapLiving(s *Show) {
 }
 
 // reapOurs has Holdfast's reaper come while an owner works, that removes all that nobody has used for no time at all.
-func reapOurs(s *Show) {
+func reapOurs(s *Trial) {
 	db := s.mariaDB()
 	lease, end := s.lock("A", s.Client(db.url))
 	d, err := driver.Open(s.Context(), db.url)

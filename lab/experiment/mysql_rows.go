@@ -14,10 +14,10 @@ func mysqlNoIndex() Experiment {
 		Name:     "mysql-no-index",
 		Question: "Which rows does SELECT ... FOR UPDATE lock?",
 		Needs:    "MariaDB",
-		Acts: []Act{
-			{Title: "FOR UPDATE on a column without an index", Play: func(s *Show) { otherRow(s, byName) }},
-			{Title: "FOR UPDATE on the key", Right: true, Play: func(s *Show) { otherRow(s, byID) }},
-			{Title: "Holdfast", Ours: true, Play: otherName},
+		Variants: []Variant{
+			{Title: "FOR UPDATE on a column without an index", Run: func(s *Trial) { otherRow(s, byName) }},
+			{Title: "FOR UPDATE on the key", Right: true, Run: func(s *Trial) { otherRow(s, byID) }},
+			{Title: "Holdfast", Ours: true, Run: otherName},
 		},
 	}
 }
@@ -26,14 +26,14 @@ func mysqlNoIndex() Experiment {
 var rowNames = []string{"apples", "pears"}
 
 // rows makes the table.
-func (s *Show) rows() database {
+func (s *Trial) rows() database {
 	db := s.mariaDB()
 	s.Must(classic.MakeForUpdateTable(s.Context(), db.DB, rowNames...))
 	return db
 }
 
 // begin begins a transaction that waits for a row for so many seconds at most.
-func (s *Show) begin(db database, patience int) *sql.Tx {
+func (s *Trial) begin(db database, patience int) *sql.Tx {
 	s.Helper()
 	conn, err := db.Conn(s.Context())
 	s.Must(err)
@@ -46,7 +46,7 @@ func (s *Show) begin(db database, patience int) *sql.Tx {
 }
 
 // two begins two such transactions. What it returns ends them, with what they hold.
-func (s *Show) two(db database, patience int) (a, b *sql.Tx, end func()) {
+func (s *Trial) two(db database, patience int) (a, b *sql.Tx, end func()) {
 	s.Helper()
 	a, b = s.begin(db, patience), s.begin(db, patience)
 	return a, b, func() { _, _ = a.Rollback(), b.Rollback() }
@@ -61,7 +61,7 @@ func byID(ctx context.Context, tx *sql.Tx, row int) error {
 }
 
 // otherRow has A lock one row and B another, and fails if B must wait.
-func otherRow(s *Show, lock func(context.Context, *sql.Tx, int) error) {
+func otherRow(s *Trial, lock func(context.Context, *sql.Tx, int) error) {
 	db := s.rows()
 	a, b, end := s.two(db, 1)
 	defer end()
@@ -82,7 +82,7 @@ func otherRow(s *Show, lock func(context.Context, *sql.Tx, int) error) {
 }
 
 // otherName has A lock one name and B another.
-func otherName(s *Show) {
+func otherName(s *Trial) {
 	url := s.mariaDB().url
 	a, err := s.Client(url).Mutex(rowNames[0]).Lock(s.Context())
 	s.Must(err)
@@ -104,17 +104,17 @@ func mysqlDeadlock() Experiment {
 		Name:     "mysql-deadlock",
 		Question: "What if two want the same two locks, or one holds its lock for long?",
 		Needs:    "MariaDB",
-		Acts: []Act{
-			{Title: "FOR UPDATE, held for longer than innodb_lock_wait_timeout", Play: waitTooLong},
-			{Title: "FOR UPDATE of two rows, in different orders", Play: crossing},
-			{Title: "Holdfast, held for as long", Ours: true, Play: waitLong},
-			{Title: "Holdfast's LockAll", Ours: true, Play: lockBoth},
+		Variants: []Variant{
+			{Title: "FOR UPDATE, held for longer than innodb_lock_wait_timeout", Run: waitTooLong},
+			{Title: "FOR UPDATE of two rows, in different orders", Run: crossing},
+			{Title: "Holdfast, held for as long", Ours: true, Run: waitLong},
+			{Title: "Holdfast's LockAll", Ours: true, Run: lockBoth},
 		},
 	}
 }
 
 // waitTooLong has B wait for a row that A holds until B has given up.
-func waitTooLong(s *Show) {
+func waitTooLong(s *Trial) {
 	db := s.rows()
 	a, b, end := s.two(db, 1)
 	defer end()
@@ -130,7 +130,7 @@ func waitTooLong(s *Show) {
 }
 
 // crossing has A lock apples and pears, and B pears and apples.
-func crossing(s *Show) {
+func crossing(s *Trial) {
 	db := s.rows()
 	a, b, end := s.two(db, 30)
 	defer end()
@@ -157,7 +157,7 @@ func outcome(err error) string {
 }
 
 // waitLong has B wait until A has given the lock back, which it does only once it has seen B wait for a second.
-func waitLong(s *Show) {
+func waitLong(s *Trial) {
 	url := s.mariaDB().url
 	a, b := s.Client(url), s.Client(url)
 	lease, end := s.lock("A", a)
@@ -185,7 +185,7 @@ func waitLong(s *Show) {
 }
 
 // lockBoth has two lock the same two, named in different orders, again and again.
-func lockBoth(s *Show) {
+func lockBoth(s *Trial) {
 	url := s.mariaDB().url
 	const rounds = 20
 	done := make(chan error, 2)

@@ -9,7 +9,7 @@ import (
 
 // lock waits for the lock of a client of Holdfast, for somebody. What it returns ends the time in which that one believes
 // to hold it.
-func (s *Show) lock(who string, c *holdfast.Client) (*holdfast.Lease, func()) {
+func (s *Trial) lock(who string, c *holdfast.Client) (*holdfast.Lease, func()) {
 	s.Helper()
 	lease, err := surely(s.Context(), c.Mutex("lab").Lock)
 	s.Must(err)
@@ -17,7 +17,7 @@ func (s *Show) lock(who string, c *holdfast.Client) (*holdfast.Lease, func()) {
 }
 
 // try asks for the lock of a client of Holdfast, without waiting.
-func (s *Show) try(c *holdfast.Client) (lease *holdfast.Lease, ours bool) {
+func (s *Trial) try(c *holdfast.Client) (lease *holdfast.Lease, ours bool) {
 	s.Helper()
 	lease, err := surely(s.Context(), c.Mutex("lab").TryLock)
 	if errors.Is(err, holdfast.ErrNotAcquired) {

@@ -7,22 +7,22 @@ func fencing() Experiment {
 		Name:     "fencing",
 		Question: "Who stops the write of a holder that was paused until its lock had passed to another?",
 		Needs:    "Redis",
-		Acts: []Act{
-			{Title: "SET NX PX, and no token", Play: func(s *Show) {
-				s.pausedWriter(recipe{Lock: "set", Addrs: []string{s.redisAddr()}, TTL: 300 * time.Millisecond})
+		Variants: []Variant{
+			{Title: "SET NX PX, and no token", Run: func(s *Trial) {
+				s.pausedWriter(task{Lock: lockSET, Addrs: []string{s.redisAddr()}, TTL: 300 * time.Millisecond})
 			}},
-			{Title: "Holdfast, with a token", Ours: true, Play: func(s *Show) {
-				s.pausedWriter(recipe{Lock: "holdfast", URL: "redis://" + s.redisAddr(), TTL: shortTTL})
+			{Title: "Holdfast, with a token", Ours: true, Run: func(s *Trial) {
+				s.pausedWriter(task{Lock: lockHoldfast, URL: "redis://" + s.redisAddr(), TTL: shortTTL})
 			}},
 		},
 	}
 }
 
 // pausedWriter pauses A, lets B lock and write, and A go on. It fails if A's late write is accepted.
-func (s *Show) pausedWriter(r recipe) {
+func (s *Trial) pausedWriter(r task) {
 	account := s.resource()
 	r.Resource = account.source
-	a, b := s.Player("A", r), s.Player("B", r)
+	a, b := s.Participant("A", r), s.Participant("B", r)
 	a.Lock()
 	a.Pause()
 	b.Lock()

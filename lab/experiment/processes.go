@@ -4,24 +4,24 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/lab/flashsale"
-	"github.com/holdfast-go/holdfast/lab/stage"
+	"github.com/holdfast-go/holdfast/lab/testbed"
 )
 
 func processes() Experiment {
 	return Experiment{
 		Name:     "local-lock",
 		Question: "Does a lock in each process keep several processes apart?",
-		Acts: []Act{
-			{Title: "No lock", Play: func(s *Show) { sell(s, flashsale.NoLock) }},
-			{Title: "A mutex in each of 4 processes", Play: func(s *Show) { sell(s, flashsale.Local) }},
-			{Title: "Holdfast on a file", Ours: true, Play: func(s *Show) { sell(s, flashsale.Holdfast) }},
+		Variants: []Variant{
+			{Title: "No lock", Run: func(s *Trial) { sell(s, flashsale.NoLock) }},
+			{Title: "A mutex in each of 4 processes", Run: func(s *Trial) { sell(s, flashsale.Local) }},
+			{Title: "Holdfast on a file", Ours: true, Run: func(s *Trial) { sell(s, flashsale.Holdfast) }},
 		},
 	}
 }
 
 // sell holds a flash sale, and fails if more was sold than there was.
-func sell(s *Show, lock flashsale.Lock) {
-	sqlite, err := stage.Named("SQLite")
+func sell(s *Trial, lock flashsale.Lock) {
+	sqlite, err := testbed.Named("SQLite")
 	s.Must(err)
 	r := flashsale.Hold(s.Context(), flashsale.Plan{
 		Buyers: s.crowd(1500, 300), Stock: s.crowd(100, 40), Processes: 4, Pay: time.Millisecond,

@@ -22,11 +22,11 @@ func redlockFirst() Experiment {
 		Name:     "redlock-first-clients",
 		Question: "Does a lock on three servers work while one of them does not?",
 		Needs:    "Redis",
-		Acts: []Act{
-			{Title: "Redlock as its first clients wrote it, one server down", Play: func(s *Show) { firstClients(s, s.threeRedis(), (*servers.Server).Kill) }},
-			{Title: "The same, one server hanging", Play: func(s *Show) { firstClients(s, s.threeRedis(), (*servers.Server).Pause) }},
-			{Title: "Holdfast, one server down", Ours: true, Play: func(s *Show) { oursOnTwo(s, (*servers.Server).Kill) }},
-			{Title: "Holdfast, one server hanging", Ours: true, Play: func(s *Show) { oursOnTwo(s, (*servers.Server).Pause) }},
+		Variants: []Variant{
+			{Title: "Redlock as its first clients wrote it, one server down", Run: func(s *Trial) { firstClients(s, s.threeRedis(), (*servers.Server).Kill) }},
+			{Title: "The same, one server hanging", Run: func(s *Trial) { firstClients(s, s.threeRedis(), (*servers.Server).Pause) }},
+			{Title: "Holdfast, one server down", Ours: true, Run: func(s *Trial) { oursOnTwo(s, (*servers.Server).Kill) }},
+			{Title: "Holdfast, one server hanging", Ours: true, Run: func(s *Trial) { oursOnTwo(s, (*servers.Server).Pause) }},
 		},
 	}
 }
@@ -36,9 +36,9 @@ func redlockClock() Experiment {
 		Name:     "redlock-clock",
 		Question: "What if the clock of one of three servers jumps ahead?",
 		Needs:    "Redis",
-		Acts: []Act{
-			{Title: "Redlock", Play: func(s *Show) { clockJumps(s, classicVoters) }},
-			{Title: "Holdfast, with tokens", Ours: true, Play: func(s *Show) { clockJumps(s, ourVoters) }},
+		Variants: []Variant{
+			{Title: "Redlock", Run: func(s *Trial) { clockJumps(s, classicVoters) }},
+			{Title: "Holdfast, with tokens", Ours: true, Run: func(s *Trial) { clockJumps(s, ourVoters) }},
 		},
 	}
 }
@@ -48,28 +48,28 @@ func redlockPaused() Experiment {
 		Name:     "redlock-paused",
 		Question: "What if a holder's process stands still until its majority has gone to another?",
 		Needs:    "Redis",
-		Acts: []Act{
-			{Title: "Redlock", Play: func(s *Show) {
-				s.pausedWriter(recipe{Lock: "redlock", Addrs: addrs(s.threeRedis()), TTL: 300 * time.Millisecond})
+		Variants: []Variant{
+			{Title: "Redlock", Run: func(s *Trial) {
+				s.pausedWriter(task{Lock: lockRedlock, Addrs: addrs(s.threeRedis()), TTL: 300 * time.Millisecond})
 			}},
-			{Title: "Holdfast, with tokens", Ours: true, Play: func(s *Show) {
-				s.pausedWriter(recipe{Lock: "holdfast", URL: redlockURL(addrs(s.threeRedis())...), TTL: quorumTTL})
+			{Title: "Holdfast, with tokens", Ours: true, Run: func(s *Trial) {
+				s.pausedWriter(task{Lock: lockHoldfast, URL: redlockURL(addrs(s.threeRedis())...), TTL: quorumTTL})
 			}},
 		},
 	}
 }
 
 // threeRedis starts three servers that know nothing of each other.
-func (h *house) threeRedis() (three []*servers.Server) {
+func (e *environment) threeRedis() (three []*servers.Server) {
 	for range 3 {
-		three = append(three, servers.Redis(testing.TB(h)))
+		three = append(three, servers.Redis(testing.TB(e)))
 	}
 	return three
 }
 
 // threeRedisAndClock is threeRedis, with the clock of the second.
-func (h *house) threeRedisAndClock() (three []*servers.Server, clock *servers.Clock) {
-	t := testing.TB(h)
+func (e *environment) threeRedisAndClock() (three []*servers.Server, clock *servers.Clock) {
+	t := testing.TB(e)
 	clock = servers.NewClock(t)
 	return []*servers.Server{servers.Redis(t), servers.RedisAt(t, clock), servers.Redis(t)}, clock
 }
@@ -90,7 +90,7 @@ func redlockURL(addrs ...string) string {
 }
 
 // firstClients has one of three servers fail, and fails if the lock cannot be had although two answer.
-func firstClients(s *Show, three []*servers.Server, fault func(*servers.Server, testing.TB)) {
+func firstClients(s *Trial, three []*servers.Server, fault func(*servers.Server, testing.TB)) {
 	l := classic.FirstRedlock{Redlock: classic.Redlock{Key: lockKey, Value: rand.Text(), TTL: time.Second}, Delay: 100 * time.Millisecond}
 	for _, node := range three {
 		l.Nodes = append(l.Nodes, s.redisAt(node.Addr, hasty))
@@ -113,7 +113,7 @@ func firstClients(s *Show, three []*servers.Server, fault func(*servers.Server, 
 }
 
 // oursOnTwo has one of three servers fail, and locks on the others.
-func oursOnTwo(s *Show, fault func(*servers.Server, testing.TB)) {
+func oursOnTwo(s *Trial, fault func(*servers.Server, testing.TB)) {
 	three := s.threeRedis()
 	c := s.Client(redlockURL(addrs(three)...), holdfast.WithTTL(quorumTTL))
 	warm, end := s.lock("A, before", c) // the servers are old enough from here on
@@ -136,9 +136,9 @@ func oursOnTwo(s *Show, fault func(*servers.Server, testing.TB)) {
 }
 
 // A voter makes a lock of three servers, and tells its token once it is held.
-type voter func(s *Show, addrs []string) (lock func(context.Context) (bool, error), token func() uint64)
+type voter func(s *Trial, addrs []string) (lock func(context.Context) (bool, error), token func() uint64)
 
-func classicVoters(s *Show, addrs []string) (func(context.Context) (bool, error), func() uint64) {
+func classicVoters(s *Trial, addrs []string) (func(context.Context) (bool, error), func() uint64) {
 	l := classic.Redlock{Key: lockKey, Value: rand.Text(), TTL: time.Minute}
 	for _, addr := range addrs {
 		l.Nodes = append(l.Nodes, s.redisAt(addr, patient))
@@ -146,7 +146,7 @@ func classicVoters(s *Show, addrs []string) (func(context.Context) (bool, error)
 	return l.TryLock, func() uint64 { return 0 }
 }
 
-func ourVoters(s *Show, addrs []string) (func(context.Context) (bool, error), func() uint64) {
+func ourVoters(s *Trial, addrs []string) (func(context.Context) (bool, error), func() uint64) {
 	m := s.Client(redlockURL(addrs...), holdfast.WithTTL(quorumTTL)).Mutex("lab")
 	var lease *holdfast.Lease
 	lock := func(ctx context.Context) (_ bool, err error) {
@@ -158,7 +158,7 @@ func ourVoters(s *Show, addrs []string) (func(context.Context) (bool, error), fu
 
 // clockJumps has A lock on two servers, since it does not reach the third, and the clock of the second jump, so that B
 // locks on the second and the third. It fails if A may still write when B has.
-func clockJumps(s *Show, v voter) {
+func clockJumps(s *Trial, v voter) {
 	three, clock := s.threeRedisAndClock()
 	unreached := closedAddr(s)
 	lockA, tokenA := v(s, []string{three[0].Addr, three[1].Addr, unreached})
@@ -188,7 +188,7 @@ func clockJumps(s *Show, v voter) {
 }
 
 // closedAddr is an address at which nobody listens.
-func closedAddr(s *Show) string {
+func closedAddr(s *Trial) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	s.Must(err)
 	defer l.Close()

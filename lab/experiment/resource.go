@@ -16,7 +16,7 @@ type resource struct {
 }
 
 // resource makes an account with nothing in it.
-func (s *Show) resource() *resource {
+func (s *Trial) resource() *resource {
 	r, err := openResource("file:" + filepath.Join(s.TempDir(), "account.db") + "?_pragma=busy_timeout(10000)")
 	s.Must(err)
 	s.Cleanup(func() { _ = r.db.Close() })
@@ -58,13 +58,13 @@ func ignoreDone(err error) error {
 }
 
 // write writes for somebody, marks whether that was accepted, and returns it.
-func (s *Show) write(r *resource, who string, token uint64) (accepted bool) {
+func (s *Trial) write(r *resource, who string, token uint64) (accepted bool) {
 	err := r.Write(s.Context(), who, token)
 	return s.wrote(who, err == nil, errors.Is(err, fence.ErrStale), err)
 }
 
 // wrote marks how a write ended, and ends the experiment if that was otherwise than by being accepted or refused.
-func (s *Show) wrote(who string, accepted, stale bool, err error) bool {
+func (s *Trial) wrote(who string, accepted, stale bool, err error) bool {
 	switch {
 	case accepted:
 		s.Mark(who, Wrote, "its write is accepted")

@@ -14,16 +14,16 @@ func semaphorePV() Experiment {
 	return Experiment{
 		Name:     "semaphore",
 		Question: "How many are inside when a semaphore has three permits?",
-		Acts: []Act{
-			{Title: "P in two steps", Play: func(s *Show) {
+		Variants: []Variant{
+			{Title: "P in two steps", Run: func(s *Trial) {
 				sem := classic.NewTwoStepSemaphore(permits)
 				crowdInside(s, permits, sem.P, sem.V)
 			}},
-			{Title: "P in one step", Right: true, Play: func(s *Show) {
+			{Title: "P in one step", Right: true, Run: func(s *Trial) {
 				sem := make(chan struct{}, permits)
 				crowdInside(s, permits, func() { sem <- struct{}{} }, func() { <-sem })
 			}},
-			{Title: "Holdfast", Ours: true, Play: func(s *Show) {
+			{Title: "Holdfast", Ours: true, Run: func(s *Trial) {
 				sem := s.Client("mem:semaphore").Semaphore("permits", permits)
 				leases := make(chan *holdfast.Lease, permits) // one permit is as good as another
 				crowdInside(s, permits, func() {
@@ -39,7 +39,7 @@ func semaphorePV() Experiment {
 }
 
 // crowdInside lets many in and out, and fails if more were inside at once than there are permits.
-func crowdInside(s *Show, permits int64, p, v func()) {
+func crowdInside(s *Trial, permits int64, p, v func()) {
 	var inside, most atomic.Int64
 	var all sync.WaitGroup
 	for range s.crowd(500, 200) {

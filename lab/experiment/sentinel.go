@@ -16,17 +16,17 @@ func sentinelFailover() Experiment {
 		Name:     "sentinel-failover",
 		Question: "What becomes of a lock whose server dies before its replicas know of it?",
 		Needs:    "Redis with sentinels",
-		Acts: []Act{
-			{Title: "SET NX PX on whatever server is the master", Play: func(s *Show) { failover(s, classicOnMaster) }},
-			{Title: "Holdfast, with tokens", Ours: true, Play: func(s *Show) { failover(s, oursOnSentinels) }},
+		Variants: []Variant{
+			{Title: "SET NX PX on whatever server is the master", Run: func(s *Trial) { failover(s, classicOnMaster) }},
+			{Title: "Holdfast, with tokens", Ours: true, Run: func(s *Trial) { failover(s, oursOnSentinels) }},
 		},
 	}
 }
 
 // A follower makes a lock that follows the master of a group, and tells its token once it is held.
-type follower func(s *Show, g *servers.SentinelGroup) (lock func(context.Context) error, token func() uint64)
+type follower func(s *Trial, g *servers.SentinelGroup) (lock func(context.Context) error, token func() uint64)
 
-func classicOnMaster(s *Show, g *servers.SentinelGroup) (func(context.Context) error, func() uint64) {
+func classicOnMaster(s *Trial, g *servers.SentinelGroup) (func(context.Context) error, func() uint64) {
 	value := rand.Text()
 	lock := func(ctx context.Context) error {
 		l := classic.SetCompareDelete{Redis: s.redisAt(g.Master(s, nil).Addr, patient), Key: lockKey, Value: value, TTL: time.Minute}
@@ -35,7 +35,7 @@ func classicOnMaster(s *Show, g *servers.SentinelGroup) (func(context.Context) e
 	return lock, func() uint64 { return 0 }
 }
 
-func oursOnSentinels(s *Show, g *servers.SentinelGroup) (func(context.Context) error, func() uint64) {
+func oursOnSentinels(s *Trial, g *servers.SentinelGroup) (func(context.Context) error, func() uint64) {
 	url := "redis-sentinel://" + strings.Join(addrs(g.Sentinels), ",") + "/" + g.Name
 	m := s.Client(url).Mutex("lab")
 	var lease *holdfast.Lease
@@ -47,7 +47,7 @@ func oursOnSentinels(s *Show, g *servers.SentinelGroup) (func(context.Context) e
 
 // failover has A lock on a master that is cut off from its replicas and dies, and B lock on its successor. It fails if A
 // may still write when B has.
-func failover(s *Show, f follower) {
+func failover(s *Trial, f follower) {
 	g := servers.RedisSentinel(s)
 	lockA, tokenA := f(s, g)
 	lockB, tokenB := f(s, g)
@@ -72,7 +72,7 @@ func failover(s *Show, f follower) {
 }
 
 // isolate cuts a master off from its replicas, which stand still: from now on nothing reaches them.
-func isolate(s *Show, g *servers.SentinelGroup, master *servers.Server) {
+func isolate(s *Trial, g *servers.SentinelGroup, master *servers.Server) {
 	for _, replica := range g.Servers {
 		if replica != master {
 			replica.Pause(s)
@@ -82,7 +82,7 @@ func isolate(s *Show, g *servers.SentinelGroup, master *servers.Server) {
 }
 
 // replace kills an isolated master, and waits until another has its place.
-func replace(s *Show, g *servers.SentinelGroup, master *servers.Server) {
+func replace(s *Trial, g *servers.SentinelGroup, master *servers.Server) {
 	master.Kill(s)
 	for _, replica := range g.Servers {
 		if replica != master {

@@ -5,24 +5,24 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/lab/classic"
-	"github.com/holdfast-go/holdfast/lab/stage"
+	"github.com/holdfast-go/holdfast/lab/testbed"
 )
 
 func spinning() Experiment {
 	return Experiment{
 		Name:     "spinning",
 		Question: "What does it cost to wait for a lock by trying all the time?",
-		Acts: []Act{
-			{Title: "Spin lock", Play: func(s *Show) { judgeWaiting(s, new(classic.SpinLock)) }},
-			{Title: "sync.Mutex", Right: true, Play: func(s *Show) { judgeWaiting(s, new(sync.Mutex)) }},
-			{Title: "Holdfast", Ours: true, Play: func(s *Show) { judgeWaiting(s, syncLocker(s, "mem:spinning")) }},
+		Variants: []Variant{
+			{Title: "Spin lock", Run: func(s *Trial) { judgeWaiting(s, new(classic.SpinLock)) }},
+			{Title: "sync.Mutex", Right: true, Run: func(s *Trial) { judgeWaiting(s, new(sync.Mutex)) }},
+			{Title: "Holdfast", Ours: true, Run: func(s *Trial) { judgeWaiting(s, syncLocker(s, "mem:spinning")) }},
 		},
 	}
 }
 
 // judgeWaiting compares what waiting for a lock costs with what it costs with a mutex. Both do the same work: almost
 // none, for in its section each does nothing for five milliseconds.
-func judgeWaiting(s *Show, l sync.Locker) {
+func judgeWaiting(s *Trial, l sync.Locker) {
 	base, _, ok := wait(s, new(sync.Mutex))
 	used, shares, _ := wait(s, l)
 	if !ok {
@@ -30,7 +30,7 @@ func judgeWaiting(s *Show, l sync.Locker) {
 	}
 	s.Number("processor time with sync.Mutex", base.Seconds(), "s")
 	s.Number("processor time", used.Seconds(), "s")
-	s.Number("fairness (Jain)", stage.Jain(shares), "")
+	s.Number("fairness (Jain)", testbed.Jain(shares), "")
 	const tooMuch, unavoidable = 3, 10 * time.Millisecond
 	s.Result(used > tooMuch*(base+unavoidable), "waiting used %v of processor time, where a mutex used %v",
 		used.Round(time.Millisecond), base.Round(time.Millisecond))
@@ -38,7 +38,7 @@ func judgeWaiting(s *Show, l sync.Locker) {
 
 // wait lets goroutines stand in for a lock that is always taken, and returns the processor time that this took, and how
 // often each had the lock.
-func wait(s *Show, l sync.Locker) (used time.Duration, shares []float64, ok bool) {
+func wait(s *Trial, l sync.Locker) (used time.Duration, shares []float64, ok bool) {
 	const many = 8
 	sections := s.crowd(200, 60)
 	before, ok := processorTime()

@@ -13,15 +13,15 @@ func starvedWriter() Experiment {
 	return Experiment{
 		Name:     "starved-writer",
 		Question: "When does a writer get in while readers keep coming?",
-		Acts: []Act{
-			{Title: "Readers first", Play: func(s *Show) {
+		Variants: []Variant{
+			{Title: "Readers first", Run: func(s *Trial) {
 				var l classic.ReadersFirst
 				readersComing(s, rw{
 					rlock: func() func() { l.RLock(); return l.RUnlock },
 					lock:  func() func() { l.Lock(); return l.Unlock },
 				})
 			}},
-			{Title: "Holdfast", Ours: true, Play: func(s *Show) {
+			{Title: "Holdfast", Ours: true, Run: func(s *Trial) {
 				m := s.Client("mem:starved-writer").RWMutex("page")
 				readersComing(s, rw{
 					rlock: func() func() { return hold(s, m.RLock) },
@@ -35,8 +35,8 @@ func starvedWriter() Experiment {
 // rw is a readers-writer lock. Its functions wait for the lock, and return how to give it back.
 type rw struct{ rlock, lock func() (unlock func()) }
 
-// hold acquires a lock of Holdfast. A lock that ends with the act is no matter.
-func hold(s *Show, acquire func(context.Context) (*holdfast.Lease, error)) func() {
+// hold acquires a lock of Holdfast. A lock that ends with the trial does not matter.
+func hold(s *Trial, acquire func(context.Context) (*holdfast.Lease, error)) func() {
 	lease, err := acquire(s.Context())
 	if err != nil {
 		return func() {}
@@ -46,7 +46,7 @@ func hold(s *Show, acquire func(context.Context) (*holdfast.Lease, error)) func(
 
 // readersComing lets a writer in among readers of whom each stays until the next has come, or until that one seems to wait
 // for the writer. It fails if the writer still waits when so many have come after it.
-func readersComing(s *Show, l rw) {
+func readersComing(s *Trial, l rw) {
 	patience := int64(s.crowd(400, 100))
 	var came, asked, overtook atomic.Int64
 	written := make(chan struct{})
@@ -76,7 +76,7 @@ func readersComing(s *Show, l rw) {
 }
 
 // relay sends readers in, one after the other, until it is not to go on. Each leaves when the next is in, or soon anyway.
-func relay(s *Show, l rw, came *atomic.Int64, goOn func() bool) {
+func relay(s *Trial, l rw, came *atomic.Int64, goOn func() bool) {
 	unlock, end := l.rlock(), s.Share("reader 1")
 	for goOn() {
 		time.Sleep(time.Millisecond) // it reads

@@ -13,15 +13,15 @@ func ttlTooShort() Experiment {
 		Name:     "ttl-too-short",
 		Question: "What if the work takes longer than the lock lives?",
 		Needs:    "Redis",
-		Acts: []Act{
-			{Title: "SET NX PX, without renewal", Play: outlive},
-			{Title: "Holdfast, which renews", Ours: true, Play: renew},
+		Variants: []Variant{
+			{Title: "SET NX PX, without renewal", Run: outlive},
+			{Title: "Holdfast, which renews", Ours: true, Run: renew},
 		},
 	}
 }
 
 // outlive has A work until B has the lock.
-func outlive(s *Show) {
+func outlive(s *Trial) {
 	rdb := s.redis()
 	s.Must(rdb.Del(s.Context(), lockKey).Err())
 	a := classic.SetCompareDelete{Redis: rdb, Key: lockKey, Value: rand.Text(), TTL: 200 * time.Millisecond}
@@ -39,7 +39,7 @@ func outlive(s *Show) {
 }
 
 // renew has A work for several times its lease, while B waits.
-func renew(s *Show) {
+func renew(s *Trial) {
 	url := "redis://" + s.redisAddr()
 	a, b := s.Client(url, holdfast.WithTTL(shortTTL)), s.Client(url)
 	lease, end := s.lock("A", a)

@@ -12,15 +12,15 @@ func unlockAnothers() Experiment {
 		Name:     "unlock-anothers",
 		Question: "What does a holder unlock whose time was over before it was done?",
 		Needs:    "Redis",
-		Acts: []Act{
-			{Title: "SET NX PX, then DEL", Play: unlockByDel},
-			{Title: "Holdfast", Ours: true, Play: unlockOurs},
+		Variants: []Variant{
+			{Title: "SET NX PX, then DEL", Run: unlockByDel},
+			{Title: "Holdfast", Ours: true, Run: unlockOurs},
 		},
 	}
 }
 
 // unlockByDel lets A's time run out, B lock, A unlock, and C try.
-func unlockByDel(s *Show) {
+func unlockByDel(s *Trial) {
 	rdb := s.redis()
 	s.Must(rdb.Del(s.Context(), lockKey).Err())
 	l := classic.SetThenDel{Redis: rdb, Key: lockKey, TTL: 200 * time.Millisecond}
@@ -46,9 +46,9 @@ func unlockByDel(s *Show) {
 }
 
 // unlockOurs pauses A until its time is over, lets B lock, A unlock, and C try.
-func unlockOurs(s *Show) {
+func unlockOurs(s *Trial) {
 	url := "redis://" + s.redisAddr()
-	a := s.Player("A", recipe{Lock: "holdfast", URL: url, TTL: shortTTL})
+	a := s.Participant("A", task{Lock: lockHoldfast, URL: url, TTL: shortTTL})
 	a.Lock()
 	a.Pause()
 	b, c := s.Client(url), s.Client(url)
@@ -69,7 +69,7 @@ func unlockOurs(s *Show) {
 }
 
 // mustLock locks what must be free.
-func (s *Show) mustLock(try func(context.Context) (bool, error)) {
+func (s *Trial) mustLock(try func(context.Context) (bool, error)) {
 	s.Helper()
 	ours, err := try(s.Context())
 	s.Must(err)

@@ -18,12 +18,12 @@ func onZooKeeper() []Experiment {
 		Name:     "zookeeper-herd",
 		Question: "Who is woken in ZooKeeper when a lock is given back?",
 		Needs:    "ZooKeeper",
-		Acts: []Act{
-			{Title: "One node that everybody watches", Play: func(s *Show) {
+		Variants: []Variant{
+			{Title: "One node that everybody watches", Run: func(s *Trial) {
 				addr := s.zooKeeperAddr()
 				herd(s, oneNodeLine(s, addr), s.sizes())
 			}},
-			{Title: "Holdfast", Ours: true, Play: func(s *Show) {
+			{Title: "Holdfast", Ours: true, Run: func(s *Trial) {
 				addr := s.zooKeeperAddr()
 				herd(s, ourLine(s, "zk://"+addr, func() float64 { return zooKeeperEvents(s, addr) }), s.sizes())
 			}},
@@ -31,11 +31,11 @@ func onZooKeeper() []Experiment {
 	}}
 }
 
-func oneNodeLine(s *Show, addr string) line {
+func oneNodeLine(s *Trial, addr string) line {
 	tower := &watchtower{seen: make(map[int]bool)}
 	path := "/" + herdName()
 	return line{
-		join: func(s *Show) func(context.Context) (func(), error) {
+		join: func(s *Trial) func(context.Context) (func(), error) {
 			l := classic.OneNode{Conn: s.zooKeeper(addr), Path: path, Watching: tower.client()}
 			return func(ctx context.Context) (func(), error) {
 				return func() { _ = l.Unlock() }, l.Lock(ctx)
@@ -48,7 +48,7 @@ func oneNodeLine(s *Show, addr string) line {
 }
 
 // zooKeeper returns a session of its own, once it has begun.
-func (s *Show) zooKeeper(addr string) *zk.Conn {
+func (s *Trial) zooKeeper(addr string) *zk.Conn {
 	s.Helper()
 	ready := make(chan struct{})
 	begin := sync.OnceFunc(func() { close(ready) })
@@ -72,7 +72,7 @@ type silent struct{}
 func (silent) Printf(string, ...any) {}
 
 // zooKeeperEvents is how many events the server has sent to those who watch nodes.
-func zooKeeperEvents(s *Show, addr string) float64 {
+func zooKeeperEvents(s *Trial, addr string) float64 {
 	s.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.Context(), "tcp", addr)
 	s.Must(err)

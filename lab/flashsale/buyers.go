@@ -7,12 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/holdfast-go/holdfast/lab/actor"
+	"github.com/holdfast-go/holdfast/lab/subprocess"
 )
 
-const role = "buyers"
-
-func init() { actor.Register(role, buy) }
+var buyers = subprocess.Register("buyers", buy)
 
 // An Order tells a process what to buy, and how.
 type Order struct {
@@ -32,7 +30,7 @@ type news struct {
 	Err    string `json:",omitempty"`
 }
 
-// buy plays a process full of buyers, who all begin when they are told so.
+// buy is what a process of buyers does: all of them begin when they are told to.
 func buy(ctx context.Context, in *json.Decoder, out *json.Encoder) error {
 	var order Order
 	if err := in.Decode(&order); err != nil {

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/holdfast-go/holdfast/lab/actor"
-	"github.com/holdfast-go/holdfast/lab/stage"
+	"github.com/holdfast-go/holdfast/lab/subprocess"
+	"github.com/holdfast-go/holdfast/lab/testbed"
 )
 
 // A crowd is all processes of buyers, and how they fared.
 type crowd struct {
-	processes []*actor.Process
+	processes []*subprocess.Process
 
 	sold      int
 	soldBy    []float64 // by each process
@@ -24,7 +24,7 @@ type crowd struct {
 }
 
 // crowd calls all processes together, and ends them when the sale is over.
-func (p Plan) crowd(ctx context.Context, order Order, meter stage.Meter, progress func(int)) (*crowd, error) {
+func (p Plan) crowd(ctx context.Context, order Order, meter testbed.Meter, progress func(int)) (*crowd, error) {
 	c := &crowd{soldBy: make([]float64, p.Processes)}
 	err := c.come(p, order)
 	if err == nil {
@@ -34,7 +34,7 @@ func (p Plan) crowd(ctx context.Context, order Order, meter stage.Meter, progres
 }
 
 // run sends all buyers at the same time, and waits for the last.
-func (c *crowd) run(ctx context.Context, p Plan, order Order, meter stage.Meter, progress func(int)) error {
+func (c *crowd) run(ctx context.Context, p Plan, order Order, meter testbed.Meter, progress func(int)) error {
 	defer context.AfterFunc(ctx, func() { _ = c.leave() })()
 	before, _ := meter()
 	began := time.Now()
@@ -55,7 +55,7 @@ func (c *crowd) run(ctx context.Context, p Plan, order Order, meter stage.Meter,
 // come starts the processes, and waits until each is ready.
 func (c *crowd) come(p Plan, order Order) error {
 	for i := range p.Processes {
-		process, err := actor.Start(role)
+		process, err := buyers.Start()
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (c *crowd) serve(buyers int, order Order, progress func(int)) error {
 }
 
 // listen passes on what a process says of each of its buyers.
-func listen(i int, process *actor.Process, share int, all chan<- heard) {
+func listen(i int, process *subprocess.Process, share int, all chan<- heard) {
 	for range share {
 		h := heard{process: i}
 		h.err = process.Receive(&h.news)
@@ -139,7 +139,7 @@ func (c *crowd) describe(r *Result) {
 	r.Processes = len(c.processes)
 	r.Seconds = c.took.Seconds()
 	r.WaitP50, r.WaitP99 = c.waited(50), c.waited(99)
-	r.Fairness = stage.Jain(c.soldBy)
+	r.Fairness = testbed.Jain(c.soldBy)
 	if c.isCounted {
 		r.Requests = c.requests
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/lab/stage"
+	"github.com/holdfast-go/holdfast/lab/testbed"
 
 	// What Holdfast can keep its locks in.
 	_ "github.com/holdfast-go/holdfast/etcdlock"
@@ -30,7 +30,7 @@ func (o Order) guard(ctx context.Context) (guard, error) {
 	case Local:
 		return new(local), nil
 	case Holdfast:
-		client, err := holdfast.Open(ctx, o.URL, holdfast.WithTTL(stage.TTL))
+		client, err := holdfast.Open(ctx, o.URL, holdfast.WithTTL(testbed.TTL))
 		if err != nil {
 			return nil, err
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast/lab/stage"
+	"github.com/holdfast-go/holdfast/lab/testbed"
 )
 
 // A Plan is a sale.
@@ -18,8 +18,8 @@ type Plan struct {
 	Processes int
 	Pay       time.Duration // what a purchase takes between looking at the stock and writing it
 	Lock      Lock
-	Backend   stage.Backend // where Holdfast keeps the lock
-	Database  Database      // where the stock is
+	Backend   testbed.Backend // where Holdfast keeps the lock
+	Database  Database        // where the stock is
 }
 
 // A Lock is what keeps buyers apart.
@@ -68,7 +68,7 @@ func (r Result) AsExpected() bool {
 // Hold holds the sale on servers that it starts. Progress is called now and then with the number of buyers served.
 func Hold(ctx context.Context, p Plan, progress func(served int)) Result {
 	var r Result
-	missing, err := stage.Set(ctx, func(t testing.TB) (err error) {
+	missing, err := testbed.Outside(ctx, func(t testing.TB) (err error) {
 		r, err = p.hold(t, progress)
 		return err
 	})

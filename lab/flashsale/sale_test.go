@@ -7,17 +7,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast/lab/actor"
-	"github.com/holdfast-go/holdfast/lab/stage"
+	"github.com/holdfast-go/holdfast/lab/subprocess"
+	"github.com/holdfast-go/holdfast/lab/testbed"
 )
 
 func TestMain(m *testing.M) {
-	actor.Main()
+	subprocess.Main()
 	os.Exit(m.Run())
 }
 
 func plan(lock Lock) Plan {
-	return Plan{Buyers: 300, Stock: 40, Processes: 4, Pay: time.Millisecond, Lock: lock, Backend: stage.Backends[1], Database: Databases[0]}
+	return Plan{Buyers: 300, Stock: 40, Processes: 4, Pay: time.Millisecond, Lock: lock, Backend: testbed.Backends[1], Database: Databases[0]}
 }
 
 // hold holds the sale in a test, which skips what is not installed.
@@ -55,7 +55,7 @@ func TestLocalLockIsEnoughForOneProcess(t *testing.T) {
 }
 
 func TestSellsExactlyWithHoldfast(t *testing.T) {
-	for _, b := range stage.Backends {
+	for _, b := range testbed.Backends {
 		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
 			url := b.Start(t)
@@ -115,7 +115,7 @@ func TestSaysWhatKeepsBuyersAway(t *testing.T) {
 		"redis://":                         "one host",
 		"carrier-pigeon://loft":            "unknown scheme",
 	} {
-		at, err := stage.At(backend)
+		at, err := testbed.At(backend)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/lab/actor"
 	"github.com/holdfast-go/holdfast/lab/browser"
 	"github.com/holdfast-go/holdfast/lab/experiment"
+	"github.com/holdfast-go/holdfast/lab/subprocess"
 )
 
 func TestMain(m *testing.M) {
-	actor.Main() // experiments start this program as other processes
+	subprocess.Main() // experiments start this program as other processes
 	os.Exit(m.Run())
 }
 

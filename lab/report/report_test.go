@@ -12,7 +12,7 @@ import (
 // example has everything that pages show.
 var example = experiment.Report{
 	Name: "example", Question: "Is 1 < 2 & 3?", Needs: "Redis", Seconds: 1.5,
-	Acts: []experiment.Record{
+	Variants: []experiment.Record{
 		{
 			Title: "Classic", Failed: true, Outcome: "two held it", Length: 1000, Overlap: 250,
 			Spans:   []experiment.Span{{Who: "A", From: 0, To: 500}, {Who: "B", From: 250, To: 750}},
@@ -30,7 +30,7 @@ var example = experiment.Report{
 }
 
 func TestTimeline(t *testing.T) {
-	got := newTimeline(example.Acts[0])
+	got := newTimeline(example.Variants[0])
 	if len(got.Rows) != 2 || got.Rows[0].Who != "A" || got.Rows[1].Who != "B" {
 		t.Fatalf("rows %+v, want A and B", got.Rows)
 	}
@@ -79,7 +79,7 @@ func TestPagesAreSelfContained(t *testing.T) {
 
 func TestPictureStandsAlone(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "p.svg")
-	if err := Picture(name, example.Acts[1].Charts[0]); err != nil {
+	if err := Picture(name, example.Variants[1].Charts[0]); err != nil {
 		t.Fatal(err)
 	}
 	if svg := read(t, filepath.Dir(name), "p.svg"); !strings.HasPrefix(svg, "<svg ") || !strings.Contains(svg, "prefers-color-scheme") {
@@ -95,17 +95,17 @@ func TestAxesEndAtReadableNumbers(t *testing.T) {
 	}
 }
 
-// What two acts have measured alike is in one picture, for that is where one compares.
-func TestActsTogether(t *testing.T) {
-	act := func(title string, events float64) experiment.Record {
+// What two variants have measured alike is in one picture, for that is where one compares.
+func TestVariantsTogether(t *testing.T) {
+	variant := func(title string, events float64) experiment.Record {
 		return experiment.Record{Title: title, Charts: []experiment.Chart{{Title: "Herd", Points: []string{"1"}, Lines: []experiment.Series{{Name: "events", Values: []float64{events}}}}}}
 	}
-	got := together(experiment.Report{Acts: []experiment.Record{act("one node", 500), act("queue", 2)}})
+	got := together(experiment.Report{Variants: []experiment.Record{variant("one node", 500), variant("queue", 2)}})
 	if got == nil || len(got.Lines) != 2 || got.Lines[1].Name != "queue" || got.Lines[1].Values[0] != 2 {
-		t.Errorf("both acts in one chart: %+v", got)
+		t.Errorf("both variants in one chart: %+v", got)
 	}
-	if got := together(experiment.Report{Acts: []experiment.Record{act("alone", 1)}}); got != nil {
-		t.Errorf("one act needs no second chart: %+v", got)
+	if got := together(experiment.Report{Variants: []experiment.Record{variant("alone", 1)}}); got != nil {
+		t.Errorf("one variant needs no second chart: %+v", got)
 	}
 }
 

@@ -49,7 +49,7 @@ type note struct {
 	Who      string
 }
 
-// newTimeline draws an act, or returns nil if nobody held a lock in it.
+// newTimeline draws a variant, or returns nil if nobody held a lock in it.
 func newTimeline(r experiment.Record) *timeline {
 	if len(r.Spans) == 0 && len(r.Marks) == 0 {
 		return nil
@@ -72,7 +72,7 @@ func newTimeline(r experiment.Record) *timeline {
 	return t
 }
 
-// people are those in an act, in the order in which they appear.
+// people are those in a variant, in the order in which they appear.
 func people(r experiment.Record) (names []string) {
 	first := make(map[string]float64)
 	appear := func(who string, at float64) {

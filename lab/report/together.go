@@ -2,10 +2,10 @@ package report
 
 import "github.com/holdfast-go/holdfast/lab/experiment"
 
-// together draws in one chart what several acts have measured in the same way, or returns nil if none have.
+// together draws in one chart what several variants have measured in the same way, or returns nil if none have.
 func together(r experiment.Report) *experiment.Chart {
 	var all *experiment.Chart
-	for _, a := range r.Acts {
+	for _, a := range r.Variants {
 		for _, c := range a.Charts {
 			if c.Bars || len(c.Lines) != 1 {
 				continue

@@ -1,4 +1,4 @@
-package stage
+package testbed
 
 import (
 	"errors"
@@ -9,25 +9,25 @@ import (
 
 func TestSetSaysWhatIsMissing(t *testing.T) {
 	tidied := false
-	missing, err := Set(t.Context(), func(t testing.TB) error {
+	missing, err := Outside(t.Context(), func(t testing.TB) error {
 		t.Cleanup(func() { tidied = true })
 		t.Skip("install a server")
 		return errors.New("it went on")
 	})
 	if missing != "install a server" || err != nil || !tidied {
-		t.Errorf("Set = %q, %v, tidied up: %v", missing, err, tidied)
+		t.Errorf("Outside = %q, %v, tidied up: %v", missing, err, tidied)
 	}
 }
 
 func TestSetFails(t *testing.T) {
-	if missing, err := Set(t.Context(), func(testing.TB) error { return os.ErrInvalid }); missing != "" || !errors.Is(err, os.ErrInvalid) {
-		t.Errorf("Set = %q, %v", missing, err)
+	if missing, err := Outside(t.Context(), func(testing.TB) error { return os.ErrInvalid }); missing != "" || !errors.Is(err, os.ErrInvalid) {
+		t.Errorf("Outside = %q, %v", missing, err)
 	}
 }
 
 // A server that runs under another account has the folder around its own opened; that must not be the system's.
 func TestFoldersAreOurs(t *testing.T) {
-	_, err := Set(t.Context(), func(t testing.TB) error {
+	_, err := Outside(t.Context(), func(t testing.TB) error {
 		if dir := t.TempDir(); filepath.Dir(dir) == filepath.Clean(os.TempDir()) {
 			t.Fatalf("%s is not in a folder of ours", dir)
 		}

@@ -1,4 +1,4 @@
-package stage
+package testbed
 
 import (
 	"bufio"
@@ -71,7 +71,7 @@ func skipMessage(r *bufio.Reader) error {
 	}
 	n := int(binary.BigEndian.Uint32(head[:]))
 	if n < len(head) || n > 1<<26 {
-		return fmt.Errorf("stage: a message of %d bytes is none of PostgreSQL's", n)
+		return fmt.Errorf("testbed: a message of %d bytes is none of PostgreSQL's", n)
 	}
 	_, err := r.Discard(n - len(head))
 	return err

@@ -1,4 +1,4 @@
-package stage
+package testbed
 
 // Jain returns Jain's index of fairness of what each got: 1 if all got the same, 1/n if one got it all.
 func Jain(shares []float64) float64 {

@@ -1,4 +1,4 @@
-package stage
+package testbed
 
 import (
 	"net/url"

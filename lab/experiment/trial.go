@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// A Record is what was seen of an act.
+// A Record is what was seen of a variant.
 type Record struct {
 	Title   string   `json:"title"`
 	Ours    bool     `json:"ours"`
@@ -79,19 +79,19 @@ type Series struct {
 	Values []float64 `json:"values"`
 }
 
-// A Show is an act while it is played. Its methods may be called by many.
-type Show struct {
-	*house
+// A Trial is a variant while it runs. Several goroutines may call its methods at once.
+type Trial struct {
+	*environment
 	began time.Time
 
 	mu     sync.Mutex
 	record Record
 }
 
-// play plays an act, and returns what was seen.
-func (h *house) play(act Act) Record {
-	s := &Show{house: h, began: time.Now(), record: Record{Title: act.Title, Ours: act.Ours, Right: act.Right}}
-	act.Play(s)
+// run runs a variant, and returns what was seen.
+func (e *environment) run(variant Variant) Record {
+	s := &Trial{environment: e, began: time.Now(), record: Record{Title: variant.Title, Ours: variant.Ours, Right: variant.Right}}
+	variant.Run(s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.record
@@ -126,23 +126,23 @@ func (r *Record) crop(length float64) {
 	r.Length = last - first + 2*rim
 }
 
-func (s *Show) now() float64 { return milliseconds(time.Since(s.began)) }
+func (s *Trial) now() float64 { return milliseconds(time.Since(s.began)) }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // Hold begins a time in which somebody believes to hold the lock. The function that it returns ends it.
-func (s *Show) Hold(who string) (end func()) { return s.span(Span{Who: who}) }
+func (s *Trial) Hold(who string) (end func()) { return s.span(Span{Who: who}) }
 
 // Work is Hold for a moment, in which somebody works.
-func (s *Show) Work(who string) {
+func (s *Trial) Work(who string) {
 	defer s.Hold(who)()
 	time.Sleep(20 * time.Millisecond)
 }
 
 // Share is Hold of a lock that others may share.
-func (s *Show) Share(who string) (end func()) { return s.span(Span{Who: who, Shared: true}) }
+func (s *Trial) Share(who string) (end func()) { return s.span(Span{Who: who, Shared: true}) }
 
-func (s *Show) span(span Span) (end func()) {
+func (s *Trial) span(span Span) (end func()) {
 	span.From = s.now()
 	return sync.OnceFunc(func() {
 		span.To = s.now()
@@ -151,42 +151,42 @@ func (s *Show) span(span Span) (end func()) {
 }
 
 // held notes a time in which somebody believed to hold the lock.
-func (s *Show) held(span Span) {
+func (s *Trial) held(span Span) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.record.Spans = append(s.record.Spans, span)
 }
 
 // Mark notes that something happened to somebody.
-func (s *Show) Mark(who string, kind Kind, format string, args ...any) {
+func (s *Trial) Mark(who string, kind Kind, format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.record.Marks = append(s.record.Marks, Mark{who, s.now(), kind, fmt.Sprintf(format, args...)})
 }
 
 // Number notes a measurement.
-func (s *Show) Number(name string, value float64, unit string) {
+func (s *Trial) Number(name string, value float64, unit string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.record.Numbers = append(s.record.Numbers, Number{name, value, unit})
 }
 
 // Chart notes measurements that belong together.
-func (s *Show) Chart(c Chart) {
+func (s *Trial) Chart(c Chart) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.record.Charts = append(s.record.Charts, c)
 }
 
-// Result says how the act ended: whether the failure was seen, and what was.
-func (s *Show) Result(failed bool, format string, args ...any) {
+// Result says how the variant ended: whether the failure was seen, and what was.
+func (s *Trial) Result(failed bool, format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.record.Failed, s.record.Outcome = failed, fmt.Sprintf(format, args...)
 }
 
-// Exclusive ends an act whose failure is that several believe to hold the lock: it failed if they did.
-func (s *Show) Exclusive() {
+// Exclusive ends a variant whose failure is that several believe to hold the lock: it failed if they did.
+func (s *Trial) Exclusive() {
 	s.mu.Lock()
 	together := overlap(s.record.Spans)
 	holders := len(s.record.Spans)
@@ -199,7 +199,7 @@ func (s *Show) Exclusive() {
 }
 
 // Must ends the experiment if something fails that is no part of it.
-func (s *Show) Must(err error) {
+func (s *Trial) Must(err error) {
 	s.Helper()
 	if err != nil {
 		s.Fatal(err)
@@ -207,7 +207,7 @@ func (s *Show) Must(err error) {
 }
 
 // Client opens a client of Holdfast that is closed with the experiment.
-func (s *Show) Client(url string, opts ...holdfast.Option) *holdfast.Client {
+func (s *Trial) Client(url string, opts ...holdfast.Option) *holdfast.Client {
 	c, err := holdfast.Open(s.Context(), url, opts...)
 	s.Must(err)
 	s.Cleanup(func() {

@@ -1,6 +1,6 @@
-// Package actor runs this program once more as another process that plays a role: what goes wrong between processes is
-// shown with processes.
-package actor
+// Package subprocess runs this program again as another process, because what goes wrong between processes is shown with
+// processes.
+package subprocess
 
 import (
 	"context"
@@ -14,30 +14,38 @@ import (
 	"syscall"
 )
 
-// variable names the role in the environment of a process that plays one.
-const variable = "HOLDFAST_LAB_ROLE"
+// variable names the kind of a process in its environment.
+const variable = "HOLDFAST_LAB_SUBPROCESS"
 
-// A Role is what such a process does. It reads one JSON value after another, and writes them. When nobody reads or writes
-// at the other end any more, it ends.
-type Role func(ctx context.Context, in *json.Decoder, out *json.Encoder) error
+// A Func is what a process does. It reads one JSON value after another, and writes them. The process ends when nobody reads
+// or writes at the other end any more.
+type Func func(ctx context.Context, in *json.Decoder, out *json.Encoder) error
 
-var roles = make(map[string]Role)
+// A Kind is a kind of process.
+type Kind struct{ name string }
 
-// Register adds a role, in an init function.
-func Register(name string, role Role) { roles[name] = role }
+var kinds = make(map[Kind]Func)
 
-// Main plays the role that the environment names, and does not return then. It is called first in main and in TestMain.
+// Register adds a kind of process. It is called for variables of packages, so that Main knows all kinds.
+func Register(name string, f Func) Kind {
+	k := Kind{name}
+	kinds[k] = f
+	return k
+}
+
+// Main does what a process of the kind that the environment names does, and does not return then. Call it first in main
+// and in TestMain.
 func Main() {
 	name := os.Getenv(variable)
 	if name == "" {
 		return
 	}
-	role := roles[name]
-	if role == nil {
-		fmt.Fprintf(os.Stderr, "actor: nobody knows the role %q\n", name)
+	f := kinds[Kind{name}]
+	if f == nil {
+		fmt.Fprintf(os.Stderr, "subprocess: there is no kind %q\n", name)
 		os.Exit(2)
 	}
-	if err := role(context.Background(), json.NewDecoder(orphaned{os.Stdin}), json.NewEncoder(os.Stdout)); err != nil {
+	if err := f(context.Background(), json.NewDecoder(orphaned{os.Stdin}), json.NewEncoder(os.Stdout)); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
 		os.Exit(1)
 	}
@@ -55,7 +63,7 @@ func (o orphaned) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A Process plays a role. One goroutine may send while another receives.
+// A Process is one of a kind. One goroutine may send to it while another receives.
 type Process struct {
 	cmd  *exec.Cmd
 	in   *json.Encoder
@@ -64,13 +72,13 @@ type Process struct {
 }
 
 // Start starts a process. Stop ends it.
-func Start(role string) (*Process, error) {
+func (k Kind) Start() (*Process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), variable+"="+role)
+	cmd.Env = append(os.Environ(), variable+"="+k.name)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -86,10 +94,10 @@ func Start(role string) (*Process, error) {
 	return &Process{cmd, json.NewEncoder(in), json.NewDecoder(out), sync.OnceValue(func() error { return stop(cmd) })}, nil
 }
 
-// Send passes a value to the role.
+// Send passes a value to the process.
 func (p *Process) Send(v any) error { return p.in.Encode(v) }
 
-// Receive waits for the role's next value.
+// Receive waits for the process's next value.
 func (p *Process) Receive(v any) error {
 	if err := p.out.Decode(v); err != nil {
 		return fmt.Errorf("process %d says nothing more: %w", p.cmd.Process.Pid, err)
@@ -97,13 +105,13 @@ func (p *Process) Receive(v any) error {
 	return nil
 }
 
-// Pause stops the process where it stands, as a long garbage collection or a laptop's lid would.
+// Pause stops the process, as a long garbage collection or a closed laptop would.
 func (p *Process) Pause() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
 
 // Resume lets it go on.
 func (p *Process) Resume() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
 
-// Stop kills the process and waits for its end. It may be repeated, by anybody.
+// Stop kills the process and waits for its end. It may be called repeatedly, by several goroutines.
 func (p *Process) Stop() error { return p.stop() }
 
 func stop(cmd *exec.Cmd) error {

@@ -11,17 +11,15 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/fence"
-	"github.com/holdfast-go/holdfast/lab/actor"
 	"github.com/holdfast-go/holdfast/lab/classic"
+	"github.com/holdfast-go/holdfast/lab/subprocess"
 )
 
-const playerRole = "player"
+var participants = subprocess.Register("participant", participate)
 
-func init() { actor.Register(playerRole, play) }
-
-// A recipe tells a player, which is a process of its own, what it locks and writes with.
-type recipe struct {
-	Lock     string   // a name of lockers
+// A task tells a participant, which is a process of its own, what it locks and writes with.
+type task struct {
+	Lock     lockKind
 	Addrs    []string // of Redis servers
 	Source   string   // of a MariaDB server
 	URL      string   // of Holdfast's lock
@@ -29,12 +27,27 @@ type recipe struct {
 	Resource string // where it writes; empty if it does not
 }
 
-// What players can be told to do. Each answers once it has done it.
+// A lockKind is what a participant locks with.
+type lockKind string
+
 const (
-	doLock   = "lock"   // wait until the lock is held
-	doLook   = "look"   // tell whether it is held still
-	doWrite  = "write"  // write, without looking
-	doUnlock = "unlock" // give it back
+	lockSETNX             lockKind = "setnx"
+	lockSETNXBeforeExpire lockKind = "setnx, stopped before expire"
+	lockSET               lockKind = "set"
+	lockRedlock           lockKind = "redlock"
+	lockRow               lockKind = "row"
+	lockCountedRow        lockKind = "counted row"
+	lockHoldfast          lockKind = "holdfast"
+)
+
+// A command is what a participant can be told to do. It answers once it has done it.
+type command string
+
+const (
+	doLock   command = "lock"   // wait until the lock is held
+	doLook   command = "look"   // tell whether it is still held
+	doWrite  command = "write"  // write, without looking
+	doUnlock command = "unlock" // release it
 )
 
 // An answer is how it went.
@@ -46,7 +59,7 @@ type answer struct {
 	Err   string
 }
 
-// A locker is a lock in a player. One that does not know better holds it still.
+// A locker is a lock in a participant. Without look it never learns that it lost the lock; without token it has none.
 type locker struct {
 	lock   func(context.Context) error
 	unlock func(context.Context) error
@@ -56,12 +69,12 @@ type locker struct {
 
 const lockKey = "lab:lock"
 
-// lockers are what players lock with.
-var lockers = map[string]func(context.Context, recipe) (locker, error){
-	"setnx": func(_ context.Context, r recipe) (locker, error) {
+// lockers make the locks of participants.
+var lockers = map[lockKind]func(context.Context, task) (locker, error){
+	lockSETNX: func(_ context.Context, r task) (locker, error) {
 		return naive(classic.SetNX{Redis: dial(r.Addrs[0], patient), Key: lockKey}), nil
 	},
-	"setnx-expire, interrupted": func(_ context.Context, r recipe) (locker, error) {
+	lockSETNXBeforeExpire: func(_ context.Context, r task) (locker, error) {
 		l := classic.SetNXThenExpire{Redis: dial(r.Addrs[0], patient), Key: lockKey, TTL: r.TTL}
 		return locker{lock: func(ctx context.Context) error {
 			between := make(chan struct{})
@@ -71,28 +84,28 @@ var lockers = map[string]func(context.Context, recipe) (locker, error){
 			return nil
 		}}, nil
 	},
-	"set": func(_ context.Context, r recipe) (locker, error) {
+	lockSET: func(_ context.Context, r task) (locker, error) {
 		return naive(classic.SetCompareDelete{Redis: dial(r.Addrs[0], patient), Key: lockKey, Value: rand.Text(), TTL: r.TTL}), nil
 	},
-	"redlock": func(_ context.Context, r recipe) (locker, error) {
+	lockRedlock: func(_ context.Context, r task) (locker, error) {
 		l := classic.Redlock{Key: lockKey, Value: rand.Text(), TTL: r.TTL}
 		for _, addr := range r.Addrs {
 			l.Nodes = append(l.Nodes, dial(addr, patient))
 		}
 		return naive(l), nil
 	},
-	"row": func(_ context.Context, r recipe) (locker, error) {
+	lockRow: func(_ context.Context, r task) (locker, error) {
 		row, err := rowOf(r)
 		return naive(row), err
 	},
-	"counted row": func(_ context.Context, r recipe) (locker, error) {
+	lockCountedRow: func(_ context.Context, r task) (locker, error) {
 		row, err := rowOf(r)
 		return naive(classic.CountedRow{UniqueRow: row}), err
 	},
-	"holdfast": ours,
+	lockHoldfast: ours,
 }
 
-func rowOf(r recipe) (row classic.UniqueRow, err error) {
+func rowOf(r task) (row classic.UniqueRow, err error) {
 	db, err := sql.Open("mysql", r.Source)
 	return classic.UniqueRow{DB: db, Type: lockKey, Owner: rand.Text()}, err
 }
@@ -119,7 +132,7 @@ func poll(ctx context.Context, try func(context.Context) (bool, error)) error {
 	}
 }
 
-func ours(ctx context.Context, r recipe) (l locker, err error) {
+func ours(ctx context.Context, r task) (l locker, err error) {
 	client, err := holdfast.Open(ctx, r.URL, holdfast.WithTTL(r.TTL))
 	if err != nil {
 		return l, err
@@ -136,13 +149,17 @@ func ours(ctx context.Context, r recipe) (l locker, err error) {
 	}, nil
 }
 
-// play is the role of a player.
-func play(ctx context.Context, in *json.Decoder, out *json.Encoder) error {
-	var r recipe
+// participate is what the process of a participant does: it is given a task, then commands.
+func participate(ctx context.Context, in *json.Decoder, out *json.Encoder) error {
+	var r task
 	if err := in.Decode(&r); err != nil {
 		return err
 	}
-	l, err := lockers[r.Lock](ctx, r)
+	open := lockers[r.Lock]
+	if open == nil {
+		return fmt.Errorf("no participant locks with %q", r.Lock)
+	}
+	l, err := open(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -153,7 +170,7 @@ func play(ctx context.Context, in *json.Decoder, out *json.Encoder) error {
 		}
 	}
 	for {
-		var what string
+		var what command
 		if err := in.Decode(&what); err != nil {
 			return err
 		}
@@ -163,7 +180,7 @@ func play(ctx context.Context, in *json.Decoder, out *json.Encoder) error {
 	}
 }
 
-func (l locker) do(ctx context.Context, what string, to *resource) (a answer) {
+func (l locker) do(ctx context.Context, what command, to *resource) (a answer) {
 	if l.token != nil && what != doLock {
 		a.Token = l.token()
 	}
@@ -190,34 +207,34 @@ func (l locker) do(ctx context.Context, what string, to *resource) (a answer) {
 	return a
 }
 
-// A player is somebody in an act who is a process.
-type player struct {
-	s     *Show
+// A participant is a process that takes part in a trial.
+type participant struct {
+	s     *Trial
 	who   string
-	proc  *actor.Process
-	from  float64 // since when it believes to hold the lock
+	proc  *subprocess.Process
+	from  float64 // since when it has believed that it holds the lock
 	holds bool
 }
 
-// Player starts a process that locks as a recipe says. It ends with the experiment.
-func (s *Show) Player(who string, r recipe) *player {
+// Participant starts a process that locks as its task says. It ends with the experiment.
+func (s *Trial) Participant(who string, r task) *participant {
 	s.Helper()
-	proc, err := actor.Start(playerRole)
+	proc, err := participants.Start()
 	s.Must(err)
 	s.Cleanup(func() { _ = proc.Stop() })
 	s.Must(proc.Send(r))
-	return &player{s: s, who: who, proc: proc}
+	return &participant{s: s, who: who, proc: proc}
 }
 
-func (p *player) ask(what string) (a answer) {
+func (p *participant) ask(what command) (a answer) {
 	p.s.Helper()
 	p.s.Must(p.proc.Send(what))
 	p.s.Must(p.proc.Receive(&a))
 	return a
 }
 
-// Lock waits until the player holds the lock.
-func (p *player) Lock() {
+// Lock waits until the participant holds the lock.
+func (p *participant) Lock() {
 	p.s.Helper()
 	if a := p.ask(doLock); !a.OK {
 		p.s.Fatal(p.who + ": " + a.Err)
@@ -225,8 +242,8 @@ func (p *player) Lock() {
 	p.from, p.holds = p.s.now(), true
 }
 
-// Look reports whether the player believes that it holds the lock.
-func (p *player) Look() bool {
+// Look reports whether the participant believes that it holds the lock.
+func (p *participant) Look() bool {
 	p.s.Helper()
 	a := p.ask(doLook)
 	if !a.OK {
@@ -237,21 +254,21 @@ func (p *player) Look() bool {
 }
 
 // Write writes without looking, and reports whether that was accepted.
-func (p *player) Write() bool {
+func (p *participant) Write() bool {
 	p.s.Helper()
 	a := p.ask(doWrite)
 	return p.s.wrote(p.who, a.OK, a.Stale, errors.New(a.Err))
 }
 
-// Unlock gives the lock back. That somebody else has it by now is not the player's worry.
-func (p *player) Unlock() {
+// Unlock releases the lock. Somebody else may have it by now, which the participant cannot know, so errors do not count.
+func (p *participant) Unlock() {
 	p.s.Helper()
 	_ = p.ask(doUnlock)
 	p.until(p.s.now())
 }
 
-// until ends the time in which the player believed to hold the lock.
-func (p *player) until(end float64) {
+// until ends the time in which the participant believed to hold the lock.
+func (p *participant) until(end float64) {
 	if p.holds {
 		p.holds = false
 		p.s.held(Span{Who: p.who, From: p.from, To: max(end, p.from)})
@@ -259,7 +276,7 @@ func (p *player) until(end float64) {
 }
 
 // Crash kills the process.
-func (p *player) Crash() {
+func (p *participant) Crash() {
 	p.s.Helper()
 	p.s.Must(p.proc.Stop())
 	p.until(p.s.now())
@@ -267,14 +284,14 @@ func (p *player) Crash() {
 }
 
 // Pause stops the process where it stands.
-func (p *player) Pause() {
+func (p *participant) Pause() {
 	p.s.Helper()
 	p.s.Must(p.proc.Pause())
 	p.s.Mark(p.who, Paused, "the process stands still")
 }
 
 // Resume lets it go on.
-func (p *player) Resume() {
+func (p *participant) Resume() {
 	p.s.Helper()
 	p.s.Must(p.proc.Resume())
 	p.s.Mark(p.who, Noted, "the process goes on")

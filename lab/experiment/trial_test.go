@@ -28,9 +28,9 @@ func TestOverlaps(t *testing.T) {
 // A classic that does not fail is as wrong as Holdfast that does.
 func TestComplaints(t *testing.T) {
 	for _, row := range []struct {
-		name string
-		act  Record
-		want bool
+		name    string
+		variant Record
+		want    bool
 	}{
 		{"a classic fails", Record{Failed: true}, false},
 		{"a classic does not fail", Record{}, true},
@@ -39,7 +39,7 @@ func TestComplaints(t *testing.T) {
 		{"Holdfast fails", Record{Ours: true, Failed: true}, true},
 		{"Holdfast does not fail", Record{Ours: true}, false},
 	} {
-		if got := (Report{Acts: []Record{row.act}}).Complaint(); (got != "") != row.want {
+		if got := (Report{Variants: []Record{row.variant}}).Complaint(); (got != "") != row.want {
 			t.Errorf("%s: complaint %q", row.name, got)
 		}
 	}

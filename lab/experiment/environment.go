@@ -23,50 +23,50 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// A house has the servers that the acts of an experiment share.
-type house struct {
+// An environment has the servers that the variants of an experiment share.
+type environment struct {
 	testing.TB
 	Config
 	servers map[string]string // addresses of those that run, by the scheme of their URLs
 }
 
 // crowd is how many take part: fewer in short runs.
-func (h *house) crowd(long, short int) int {
-	if h.Short {
+func (e *environment) crowd(long, short int) int {
+	if e.Short {
 		return short
 	}
 	return long
 }
 
 // at returns the address of the server for URLs of a scheme: the one that was given, or one that is started.
-func (h *house) at(scheme string, start func(testing.TB) *servers.Server) string {
-	if u, err := url.Parse(h.Backend); err == nil && u.Scheme == scheme {
+func (e *environment) at(scheme string, start func(testing.TB) *servers.Server) string {
+	if u, err := url.Parse(e.Backend); err == nil && u.Scheme == scheme {
 		return u.Host
 	}
-	if h.servers[scheme] == "" {
-		h.servers[scheme] = start(h.TB).Addr
+	if e.servers[scheme] == "" {
+		e.servers[scheme] = start(e.TB).Addr
 	}
-	return h.servers[scheme]
+	return e.servers[scheme]
 }
 
-func (h *house) redisAddr() string {
-	return h.at("redis", func(t testing.TB) *servers.Server { return servers.Redis(t) })
+func (e *environment) redisAddr() string {
+	return e.at("redis", func(t testing.TB) *servers.Server { return servers.Redis(t) })
 }
 
-func (h *house) etcdAddr() string {
-	return h.at("etcd", func(t testing.TB) *servers.Server { return servers.Etcd(t) })
+func (e *environment) etcdAddr() string {
+	return e.at("etcd", func(t testing.TB) *servers.Server { return servers.Etcd(t) })
 }
 
-func (h *house) zooKeeperAddr() string {
-	return h.at("zk", func(t testing.TB) *servers.Server { return servers.ZooKeeper(t) })
+func (e *environment) zooKeeperAddr() string {
+	return e.at("zk", func(t testing.TB) *servers.Server { return servers.ZooKeeper(t) })
 }
 
 // redis returns a new connection to the Redis server, which never repeats a request by itself.
-func (h *house) redis() *redis.Client { return h.redisAt(h.redisAddr(), patient) }
+func (e *environment) redis() *redis.Client { return e.redisAt(e.redisAddr(), patient) }
 
-func (h *house) redisAt(addr string, patience time.Duration) *redis.Client {
+func (e *environment) redisAt(addr string, patience time.Duration) *redis.Client {
 	c := dial(addr, patience)
-	h.Cleanup(func() { _ = c.Close() })
+	e.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
@@ -77,18 +77,18 @@ type database struct {
 	url    string // for Holdfast's locks
 }
 
-func (h *house) mariaDB() database {
-	h.Helper()
-	addr := h.at("mysql", func(t testing.TB) *servers.Server { return servers.MariaDB(t) })
+func (e *environment) mariaDB() database {
+	e.Helper()
+	addr := e.at("mysql", func(t testing.TB) *servers.Server { return servers.MariaDB(t) })
 	d := database{url: "mysql://root@" + addr + "/test", source: "root@tcp(" + addr + ")/test"}
-	if err := sqllock.MigrateURL(h.Context(), d.url); err != nil {
-		h.Fatal(err)
+	if err := sqllock.MigrateURL(e.Context(), d.url); err != nil {
+		e.Fatal(err)
 	}
 	var err error
 	if d.DB, err = sql.Open("mysql", d.source); err != nil {
-		h.Fatal(err)
+		e.Fatal(err)
 	}
-	h.Cleanup(func() { _ = d.Close() })
+	e.Cleanup(func() { _ = d.Close() })
 	return d
 }
 
