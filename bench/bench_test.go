@@ -45,8 +45,8 @@ func (p plan) everyoneIsMeasured(t *testing.T, r *report.Report) {
 	}
 }
 
-// countsHold checks the targets for requests, which do not depend on the machine. Of so few cycles one request more is on the
-// edge: etcdlock makes a lease for many notes at once.
+// countsHold checks the targets for requests, which do not depend on the machine. Of so few cycles one request more
+// is on the edge: etcdlock makes a lease for many notes at once.
 func (p plan) countsHold(t *testing.T, r *report.Report) {
 	checked := 0
 	for _, target := range r.Targets {
@@ -63,7 +63,8 @@ func (p plan) countsHold(t *testing.T, r *report.Report) {
 	}
 	for _, c := range p.cast.All() {
 		if got := r.Results.Value(cases.UncontendedRequests, c.Name); got < 2 {
-			t.Errorf("%s: %.2f requests for each uncontended cycle; no lock needs fewer than 2, so some were not counted", c.Name, got)
+			t.Errorf("%s: %.2f requests for each uncontended cycle; no lock needs fewer than 2, so some were not "+
+				"counted", c.Name, got)
 		}
 	}
 }
@@ -71,7 +72,8 @@ func (p plan) countsHold(t *testing.T, r *report.Report) {
 // lockMovesOn finds hand-offs that did not happen: they lasted as long as they were watched.
 func (p plan) lockMovesOn(t *testing.T, r *report.Report) {
 	for _, waiting := range p.waiting {
-		if idle := r.Results.Value(cases.HandoffIdleKey(waiting), p.cast.Ours.Name); idle >= float64(p.line.Limit.Milliseconds()) {
+		if idle := r.Results.Value(cases.HandoffIdleKey(waiting),
+			p.cast.Ours.Name); idle >= float64(p.line.Limit.Milliseconds()) {
 			t.Errorf("%d waiting: nobody had the lock for %.0f ms", waiting, idle)
 		}
 	}
@@ -86,7 +88,8 @@ func (p plan) formatsShowAll(t *testing.T, r *report.Report) {
 	}
 	for _, s := range p.wanted() {
 		for _, m := range s.Measures {
-			if !strings.Contains(text.String(), m.Title) || !strings.Contains(markdown.String(), "| "+m.Title+" |") || !strings.Contains(asJSON.String(), m.Key) {
+			if !strings.Contains(text.String(), m.Title) || !strings.Contains(markdown.String(), "| "+m.Title+" |") ||
+				!strings.Contains(asJSON.String(), m.Key) {
 				t.Errorf("%s is missing from a format", m.Title)
 			}
 		}

@@ -38,7 +38,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.SetOutput(stderr)
 	quick := flags.Bool("short", false, "run every case once, in seconds: the counts are right, the times say little")
 	only := flags.String("only", "", "run only the cases whose name matches this regular expression")
-	engines := flags.String("engine", "", "measure only the engines whose name matches this regular expression: redis, redlock, etcd, zookeeper, mariadb, postgres")
+	engines := flags.String("engine", "", "measure only the engines whose name matches this regular expression: "+
+		"redis, redlock, etcd, zookeeper, mariadb, postgres")
 	asJSON := flags.Bool("json", false, "print JSON, with the value of every round")
 	asMarkdown := flags.Bool("markdown", false, "print Markdown")
 	if err := flags.Parse(args); err != nil {

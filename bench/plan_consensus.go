@@ -42,7 +42,8 @@ func consensusStages(p plan, counted ...func(cases.Line) cases.Measure) []stage 
 		for _, more := range counted {
 			count.Measures = append(count.Measures, more(line))
 		}
-		stages = append(stages, stage{cases.HandoffIdle(line), p.rounds.handoff}, stage{cases.Drain(line), 1}, stage{count, 1})
+		stages = append(stages, stage{cases.HandoffIdle(line), p.rounds.handoff}, stage{cases.Drain(line), 1},
+			stage{count, 1})
 	}
 	return stages
 }
@@ -57,8 +58,8 @@ func etcdTargets(p plan, _ *report.Results) []report.Target {
 	return append(targets, passingOn(p, 2, "concurrency.Mutex")...)
 }
 
-// zookeeperTargets are what Holdfast wants to reach in the full plan. Uncontended, it creates a node, reads the queue and
-// that node, and deletes it.
+// zookeeperTargets are what Holdfast wants to reach in the full plan. Uncontended, it creates a node, reads the queue
+// and that node, and deletes it.
 func zookeeperTargets(p plan, _ *report.Results) []report.Target {
 	uncontended := report.Value(cases.UncontendedRequests, 4, "requests")
 	return append([]report.Target{uncontended}, passingOn(p, 3, "zk.Lock")...)

@@ -12,7 +12,8 @@ import (
 
 func onRedis(s sizes) plan {
 	s.line.Hold = 2 * time.Millisecond
-	return plan{name: "redis", start: engine.Redis, cast: contender.OnRedis(), stages: redisStages, targets: redisTargets, sizes: s}
+	return plan{name: "redis", start: engine.Redis, cast: contender.OnRedis(), stages: redisStages,
+		targets: redisTargets, sizes: s}
 }
 
 func redisStages(p plan) []stage {
@@ -42,6 +43,7 @@ func redisTargets(p plan, r *report.Results) []report.Target {
 		report.AtLeastTimes(cases.DistinctRate, 1, "rueidislock"),
 		report.AtMostTimesBestRival(herd, 0.1),
 		report.Value(cases.HandoffRequestsKey(p.most()), 2, "requests"),
-		report.NoMoreThan(cases.HandoffIdleKey(p.most()), cases.HandoffIdleKey(p.fewest()), fmt.Sprintf("with %d waiting", p.fewest())),
+		report.NoMoreThan(cases.HandoffIdleKey(p.most()), cases.HandoffIdleKey(p.fewest()),
+			fmt.Sprintf("with %d waiting", p.fewest())),
 	}
 }

@@ -21,7 +21,8 @@ func onRedlock(s sizes) plan {
 		s.waiting = []int{1, 8, crowd} // each client has connections to five servers
 	}
 	s.line.Hold = 5 * time.Millisecond
-	return plan{name: "redlock", start: engine.Redlock, cast: contender.OnRedlock(), stages: redlockStages, targets: redlockTargets, sizes: s}
+	return plan{name: "redlock", start: engine.Redlock, cast: contender.OnRedlock(), stages: redlockStages,
+		targets: redlockTargets, sizes: s}
 }
 
 func redlockStages(p plan) []stage {
@@ -37,8 +38,8 @@ func redlockStages(p plan) []stage {
 	return stages
 }
 
-// redlockTargets are what Holdfast wants to reach in the full plan. Uncontended, it sends two requests to each server, and
-// looks now and then who waits.
+// redlockTargets are what Holdfast wants to reach in the full plan. Uncontended, it sends two requests to each
+// server, and looks now and then who waits.
 func redlockTargets(p plan, _ *report.Results) []report.Target {
 	uncontended := report.Value(cases.UncontendedRequests, 11, "requests")
 	uncontended.Count = false // it looks by the clock

@@ -45,8 +45,8 @@ func database(s sizes, p plan) plan {
 	return p
 }
 
-// databaseTargets are what Holdfast wants to reach in the full plan: one statement each way, one to pass the lock on, and
-// one connection for each lock that is waited for beside those that a client has for requests and renewals.
+// databaseTargets are what Holdfast wants to reach in the full plan: one statement each way, one to pass the lock on,
+// and one connection for each lock that is waited for beside those that a client has for requests and renewals.
 func databaseTargets(p plan, _ *report.Results) []report.Target {
 	targets := []report.Target{report.Value(cases.UncontendedRequests, 2, "statements")}
 	for _, waiting := range p.waiting {
@@ -58,9 +58,9 @@ func databaseTargets(p plan, _ *report.Results) []report.Target {
 }
 
 // gapTarget is for the time in which nobody has the lock: as long as with the database's own lock, and what it takes to
-// write down who has it, and to say so. The one is a transaction of the limit's, after a rest, as the lock is passed on after
-// one; the other that one session wakes another, which the database's own lock does when it is passed on with nobody else
-// around.
+// write down who has it, and to say so. The one is a transaction of the limit's, after a rest, as the lock is passed
+// on after one; the other that one session wakes another, which the database's own lock does when it is passed on
+// with nobody else around.
 func gapTarget(waiting, fewest int, rival string) report.Target {
 	key := cases.HandoffIdleKey(waiting)
 	return report.Target{

@@ -40,7 +40,8 @@ func namesOf(cast contender.Cast) report.Cast {
 
 // run measures all contenders in turns, since whatever else runs on the machine should disturb all of them alike. Each
 // round begins with another one.
-func (s stage) run(ctx context.Context, e *engine.Engine, contenders []contender.Contender, r *report.Results, progress io.Writer) error {
+func (s stage) run(ctx context.Context, e *engine.Engine, contenders []contender.Contender, r *report.Results,
+	progress io.Writer) error {
 	for round := range s.rounds {
 		fmt.Fprintf(progress, "%s, round %d of %d\n", s.Name, round+1, s.rounds)
 		for i := range contenders {

@@ -69,7 +69,10 @@ func (l *line) Request(ctx context.Context, c driver.Claim) (driver.Status, erro
 }
 
 func (l *line) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	return pass(ctx, l, func(ctx context.Context) ([]driver.Result, error) { return driver.Renew(ctx, l.Driver, claims) })
+	return pass(ctx, l, func(ctx context.Context) ([]driver.Result,
+		error) {
+		return driver.Renew(ctx, l.Driver, claims)
+	})
 }
 
 func (l *line) Release(ctx context.Context, c driver.Claim) error {

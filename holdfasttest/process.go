@@ -6,8 +6,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// A Process is a client with a network that can fail. Its faults last until Mend; each replaces the one before. Its methods
-// are safe for concurrent use.
+// A Process is a client with a network that can fail. Its faults last until Mend; each replaces the one before. Its
+// methods are safe for concurrent use.
 type Process struct {
 	*holdfast.Client
 	line *line

@@ -15,8 +15,8 @@ type Store struct{ driver *memlock.Driver }
 // NewStore returns an empty store.
 func NewStore() *Store { return &Store{memlock.New()} }
 
-// Process returns a client of the store, as a process of its own has one. It is closed with the test, without waiting for
-// what a cut or mute network keeps from being given back.
+// Process returns a client of the store, as a process of its own has one. It is closed with the test, without waiting
+// for what a cut or mute network keeps from being given back.
 func (s *Store) Process(t testing.TB, opts ...holdfast.Option) *Process {
 	t.Helper()
 	l := &line{Driver: s.driver.Client()}
@@ -32,8 +32,8 @@ func (s *Store) Process(t testing.TB, opts ...holdfast.Option) *Process {
 	return p
 }
 
-// Lose takes the lock with this name away from those who hold it, as an operator does, or a backend that forgets. They are
-// told as soon as their backend can: see [holdfast.Lease.Done].
+// Lose takes the lock with this name away from those who hold it, as an operator does, or a backend that forgets.
+// They are told as soon as their backend can: see [holdfast.Lease.Done].
 func (s *Store) Lose(t testing.TB, name string) {
 	t.Helper()
 	s.end(t, name, func(e holdfast.Entry) bool { return e.Granted })

@@ -51,7 +51,9 @@ type runFlags struct {
 func (f *runFlags) bind(c *cobra.Command) *cobra.Command {
 	flags := c.Flags()
 	flags.BoolVar(&f.config.Short, "short", false, "smaller crowds")
-	flags.StringVar(&f.config.Backend, "backend", "", "URL of a server to use, like redis://localhost:6379, where one would be started; what is written there has names that begin with lab or holdfast")
+	flags.StringVar(&f.config.Backend, "backend", "",
+		"URL of a server to use, like redis://localhost:6379, where one would be started; what is written there has "+
+			"names that begin with lab or holdfast")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	flags.StringVar(&f.out, "out", "", "write a page for each experiment, and an index, into this folder")
 	return c
@@ -60,9 +62,10 @@ func (f *runFlags) bind(c *cobra.Command) *cobra.Command {
 func run() *cobra.Command {
 	var f runFlags
 	return f.bind(&cobra.Command{
-		Use:     "run NAME",
-		Short:   "Run an experiment: a classic lock until it is seen to fail, and the same work with Holdfast",
-		Long:    "Run an experiment: a classic lock until it is seen to fail, and the same work with Holdfast.\n\n" + exitCodes,
+		Use:   "run NAME",
+		Short: "Run an experiment: a classic lock until it is seen to fail, and the same work with Holdfast",
+		Long: "Run an experiment: a classic lock until it is seen to fail, and the same work with Holdfast.\n\n" +
+			exitCodes,
 		Example: "  lab run setnx-crash --out /tmp/pages",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/lab/subprocess"
 	"github.com/holdfast-go/holdfast/lab/experiment"
+	"github.com/holdfast-go/holdfast/lab/subprocess"
 )
 
 func TestMain(m *testing.M) {
@@ -65,14 +65,16 @@ func TestRunWritesPages(t *testing.T) {
 
 func TestRunSaysWhatFails(t *testing.T) {
 	out, err := lab(t, "run", "lost-updates")
-	if err != nil || !strings.Contains(out, "FAILS     n++: ") || !strings.Contains(out, "holds     Holdfast around n++: 0 of 1000") {
+	if err != nil || !strings.Contains(out, "FAILS     n++: ") ||
+		!strings.Contains(out, "holds     Holdfast around n++: 0 of 1000") {
 		t.Errorf("%v, %s", err, out)
 	}
 }
 
 func TestFlashSaleIsDrawn(t *testing.T) {
 	picture := filepath.Join(t.TempDir(), "sale.svg")
-	out, err := lab(t, "flashsale", "--buyers", "60", "--stock", "7", "--processes", "2", "--lock", "holdfast", "--picture", picture)
+	out, err := lab(t, "flashsale", "--buyers", "60", "--stock", "7", "--processes", "2", "--lock", "holdfast",
+		"--picture", picture)
 	if err != nil || !strings.Contains(out, "Holdfast on SQLite") {
 		t.Errorf("%v, %s", err, out)
 	}
@@ -83,7 +85,8 @@ func TestFlashSaleIsDrawn(t *testing.T) {
 }
 
 func TestUnknownNamesAreErrorsThatHelp(t *testing.T) {
-	for _, args := range [][]string{{"run", "fence"}, {"flashsale", "--backend", "oracle"}, {"flashsale", "--lock", "some"}} {
+	for _, args := range [][]string{{"run", "fence"}, {"flashsale", "--backend", "oracle"},
+		{"flashsale", "--lock", "some"}} {
 		if _, err := lab(t, args...); err == nil || !strings.Contains(err.Error(), "; there are ") {
 			t.Errorf("%v: %v", args, err)
 		}

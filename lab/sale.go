@@ -34,19 +34,23 @@ func flashSale() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "flashsale",
 		Short: "Sell a small stock to many buyers at once, from several processes, with and without locks",
-		Long: "Sell a small stock to many buyers at once, from several processes. Each looks at the stock, pays, and writes what is\n" +
+		Long: "Sell a small stock to many buyers at once, from several processes. Each looks at the stock, pays, and " +
+			"writes what is\n" +
 			"left. Without a lock more is sold than there is, and with a lock in each process too.\n\n" +
-			"Servers are started if they are installed (make servers). The exit code is 1 if a sale went otherwise than its lock\n" +
+			"Servers are started if they are installed (make servers). The exit code is 1 if a sale went otherwise " +
+			"than its lock\n" +
 			"makes it go: an exact sale without a lock is as wrong as an inexact one with Holdfast.",
-		Example: "  lab flashsale\n  lab flashsale --lock holdfast --backend all\n  lab flashsale --backend redis://localhost:6379 --json",
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
+		Example: "  lab flashsale\n  lab flashsale --lock holdfast --backend all\n  lab flashsale --backend " +
+			"redis://localhost:6379 --json",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	flags := c.Flags()
 	flags.IntVar(&f.plan.Buyers, "buyers", 1500, "how many want to buy")
 	flags.IntVar(&f.plan.Stock, "stock", 100, "how many can")
 	flags.IntVar(&f.plan.Processes, "processes", 4, "from how many processes")
-	flags.DurationVar(&f.plan.Pay, "pay", time.Millisecond, "what a purchase takes between looking at the stock and writing it")
+	flags.DurationVar(&f.plan.Pay, "pay", time.Millisecond,
+		"what a purchase takes between looking at the stock and writing it")
 	flags.StringVar(&f.lock, "lock", all, "what keeps buyers apart: none, local, holdfast or all")
 	flags.StringVar(&f.backend, "backend", "sqlite", "where Holdfast keeps the lock: a name like redis, a URL, or all")
 	flags.StringVar(&f.database, "database", "sqlite", "where the stock is: sqlite, mariadb or postgresql")
@@ -81,11 +85,13 @@ func (f *saleFlags) draw(results []flashsale.Result) error {
 	if f.picture == "" {
 		return nil
 	}
-	c := experiment.Chart{Title: fmt.Sprintf("Sold, of a stock of %d", f.plan.Stock), Y: "pieces", Bars: true, Limit: float64(f.plan.Stock)}
+	c := experiment.Chart{Title: fmt.Sprintf("Sold, of a stock of %d", f.plan.Stock), Y: "pieces", Bars: true,
+		Limit: float64(f.plan.Stock)}
 	var sold []float64
 	for _, r := range results {
 		if r.Missing == "" && r.Err == "" {
-			c.Points = append(c.Points, cmp.Or(r.Backend, map[flashsale.Lock]string{flashsale.NoLock: "no lock", flashsale.Local: "local locks"}[r.Lock]))
+			c.Points = append(c.Points, cmp.Or(r.Backend,
+				map[flashsale.Lock]string{flashsale.NoLock: "no lock", flashsale.Local: "local locks"}[r.Lock]))
 			sold = append(sold, float64(r.Sold))
 		}
 	}

@@ -70,7 +70,8 @@ func (d driver) run(ctx context.Context, tree string) error {
 	start := time.Now()
 	out, err := d.test(ctx, tree, 10*time.Minute)
 	if err != nil {
-		return fmt.Errorf("%s: without any fault, %s fails too, which proves nothing: %w\n%s", d.name, d.target, err, out)
+		return fmt.Errorf("%s: without any fault, %s fails too, which proves nothing: %w\n%s", d.name, d.target, err,
+			out)
 	}
 	alone := time.Since(start)
 	d.row("(none)", alone, "")

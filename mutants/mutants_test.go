@@ -17,19 +17,21 @@ var project = map[string]string{
 	"adder/add.go": "package adder\n\nfunc Add(a, b int) int { return a + b }\n",
 	"adder/a_test.go": "package adder\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n" +
 		"\tt.Run(\"two\", func(t *testing.T) {\n\t\tif Add(2, 1) != 3 {\n\t\t\tt.Error(\"wrong\")\n\t\t}\n\t})\n}\n",
-	faultsDir + "/adder/noticed.patch":   fault("a + b", "a - b"),
-	faultsDir + "/adder/survives.patch":  fault("a + b", "b + a"),
-	faultsDir + "/adder/panics.patch":    fault("a + b", "a / (b - b)"),
-	faultsDir + "/adder/hangs.patch":     fault("{ return a + b", "{ for a > 0 { }; return a + b"),
-	faultsDir + "/adder/unbuilt.patch":   fault("a + b", "a + c"),
-	faultsDir + "/adder/unapplied.patch": "# what was meant\n" + strings.Replace(fault("a + b", "a - b"), "-func", "-fun", 1),
+	faultsDir + "/adder/noticed.patch":  fault("a + b", "a - b"),
+	faultsDir + "/adder/survives.patch": fault("a + b", "b + a"),
+	faultsDir + "/adder/panics.patch":   fault("a + b", "a / (b - b)"),
+	faultsDir + "/adder/hangs.patch":    fault("{ return a + b", "{ for a > 0 { }; return a + b"),
+	faultsDir + "/adder/unbuilt.patch":  fault("a + b", "a + c"),
+	faultsDir + "/adder/unapplied.patch": "# what was meant\n" +
+		strings.Replace(fault("a + b", "a - b"), "-func", "-fun", 1),
 	faultsDir + "/adder/elsewhere.patch": strings.ReplaceAll(fault("a + b", "a - b"), "adder/add.go", "adder/none.go"),
 }
 
 // fault is a patch of the adder.
 func fault(old, new string) string {
 	line := "func Add(a, b int) int { return a + b }\n"
-	return "# a fault\n--- a/adder/add.go\n+++ b/adder/add.go\n@@ -3 +3 @@\n-" + line + "+" + strings.Replace(line, old, new, 1)
+	return "# a fault\n--- a/adder/add.go\n+++ b/adder/add.go\n@@ -3 +3 @@\n-" + line + "+" +
+		strings.Replace(line, old, new, 1)
 }
 
 // lay writes the project, with changes, into a folder of its own.

@@ -48,7 +48,8 @@ func breakCopy(ctx context.Context, tree, fault string) (string, error) {
 	if err := os.CopyFS(dir, os.DirFS(tree)); err != nil {
 		return dir, err
 	}
-	if out, err := in(ctx, dir, "git", "apply", "--verbose", fault); err != nil || bytes.Contains(out, []byte("Skipped")) {
+	if out, err := in(ctx, dir, "git", "apply", "--verbose", fault); err != nil ||
+		bytes.Contains(out, []byte("Skipped")) {
 		return dir, fmt.Errorf("it does not apply; make it anew: %w\n%s", err, out)
 	}
 	return dir, nil

@@ -40,8 +40,8 @@ func init() { caddy.RegisterModule(new(Storage)) }
 
 // Storage is the module caddy.storage.holdfast.
 type Storage struct {
-	// URL names the backend of the locks, as holdfast.Open takes it. Placeholders such as {env.LOCKS} keep a password out of
-	// the configuration. The driver of its scheme must be built in.
+	// URL names the backend of the locks, as holdfast.Open takes it. Placeholders such as {env.LOCKS} keep a password
+	// out of the configuration. The driver of its scheme must be built in.
 	URL string `json:"url,omitempty"`
 	// TTL is for how long a lock stays taken when its server is gone: 15 s unless it is set.
 	TTL caddy.Duration `json:"ttl,omitempty"`

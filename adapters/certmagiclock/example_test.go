@@ -11,7 +11,8 @@ import (
 )
 
 func ExampleWrap() {
-	client, err := holdfast.Open(context.Background(), "mem:certificates") // redis://, etcd:// and so on for several machines
+	// redis://, etcd:// and so on for several machines
+	client, err := holdfast.Open(context.Background(), "mem:certificates")
 	if err != nil {
 		log.Fatal(err)
 	}

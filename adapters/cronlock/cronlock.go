@@ -1,5 +1,5 @@
-// Package cronlock runs jobs of robfig/cron, or of anything else that calls a method Run at given times, on one of several
-// machines.
+// Package cronlock runs jobs of robfig/cron, or of anything else that calls a method Run at given times, on one of
+// several machines.
 //
 //	c := cron.New()
 //	c.AddJob("@hourly", &cronlock.Job{Client: client, Name: "report", Splay: 30 * time.Second, Do: report})
@@ -15,22 +15,22 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// A Job runs under a lock, on whichever machine has it first. It implements the Job of github.com/robfig/cron, and is safe
-// for concurrent use. Client, Name and Do are needed.
+// A Job runs under a lock, on whichever machine has it first. It implements the Job of github.com/robfig/cron, and is
+// safe for concurrent use. Client, Name and Do are needed.
 type Job struct {
 	Client *holdfast.Client // where the lock is
 	Name   string           // of the lock
 
 	// Splay is how long the lock stays taken from the start of a run, though the run may end before: so a machine whose
-	// clock is late does not run a short job once more. It should be longer than clocks differ, and shorter than the time
-	// between two runs.
+	// clock is late does not run a short job once more. It should be longer than clocks differ, and shorter than the
+	// time between two runs.
 	Splay time.Duration
 
 	// Do is the work. Its context ends when the lock is lost, and carries the lease.
 	Do func(ctx context.Context, l *holdfast.Lease) error
 
-	// Failed is told of what went wrong: the error of Do; a backend that did not answer; ErrLost, when the lock was lost
-	// before Do returned. That another machine runs the job is none. By default slog is told.
+	// Failed is told of what went wrong: the error of Do; a backend that did not answer; ErrLost, when the lock was
+	// lost before Do returned. That another machine runs the job is none. By default slog is told.
 	Failed func(error)
 
 	Options []holdfast.Option // of the lock
@@ -62,5 +62,8 @@ func (j *Job) run(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	return holdfast.Leases{lease}.Do(ctx, func(ctx context.Context, _ holdfast.Leases) error { return j.Do(ctx, lease) })
+	return holdfast.Leases{lease}.Do(ctx, func(ctx context.Context,
+		_ holdfast.Leases) error {
+		return j.Do(ctx, lease)
+	})
 }

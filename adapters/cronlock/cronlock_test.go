@@ -49,7 +49,8 @@ func TestLoss(t *testing.T) {
 			Options: []holdfast.Option{holdfast.WithMaxHold(time.Minute)},
 			Do: func(ctx context.Context, l *holdfast.Lease) error {
 				<-ctx.Done()
-				if carried, ok := holdfast.LeaseFrom(ctx); !ok || carried != l || !errors.Is(context.Cause(ctx), holdfast.ErrLost) {
+				if carried, ok := holdfast.LeaseFrom(ctx); !ok || carried != l ||
+					!errors.Is(context.Cause(ctx), holdfast.ErrLost) {
 					t.Errorf("the context has %v and ended with %v", carried, context.Cause(ctx))
 				}
 				return nil
@@ -71,7 +72,8 @@ func TestFailures(t *testing.T) {
 	if !errors.Is(failed, own) {
 		t.Errorf("the error of the work became %v", failed)
 	}
-	for _, incomplete := range []*cronlock.Job{{Name: "report", Do: work}, {Client: client, Do: work}, {Client: client, Name: "report"}} {
+	for _, incomplete := range []*cronlock.Job{{Name: "report", Do: work}, {Client: client, Do: work},
+		{Client: client, Name: "report"}} {
 		failed, incomplete.Failed = nil, note
 		if incomplete.Run(); failed == nil {
 			t.Errorf("%+v was accepted", incomplete)
@@ -80,7 +82,8 @@ func TestFailures(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	failed = nil
-	if (&cronlock.Job{Client: client, Name: "report", Do: work, Failed: note}).RunContext(ctx); !errors.Is(failed, context.Canceled) {
+	if (&cronlock.Job{Client: client, Name: "report", Do: work, Failed: note}).RunContext(ctx); !errors.Is(failed,
+		context.Canceled) {
 		t.Errorf("under a context that is over: %v", failed)
 	}
 }

@@ -30,7 +30,8 @@ func Example_gocron() {
 			log.Fatal(err)
 		}
 		defer scheduler.Shutdown()
-		_, err = scheduler.NewJob(gocron.OneTimeJob(gocron.OneTimeJobStartImmediately()), report, gocron.WithName("report"))
+		_, err = scheduler.NewJob(gocron.OneTimeJob(gocron.OneTimeJobStartImmediately()), report,
+			gocron.WithName("report"))
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -38,7 +38,8 @@ func Example_goose() {
 func Example_golangMigrate() {
 	client, db := onRedis(), database()
 	defer client.Close(context.Background())
-	source, err := iofs.New(fstest.MapFS{"1_tickets.up.sql": {Data: []byte("CREATE TABLE migrate_tickets (n int)")}}, ".")
+	source, err := iofs.New(fstest.MapFS{"1_tickets.up.sql": {Data: []byte("CREATE TABLE migrate_tickets (n int)")}},
+		".")
 	if err != nil {
 		log.Fatal(err)
 	}

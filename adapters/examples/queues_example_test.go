@@ -15,8 +15,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// exclusive is a middleware for asynq: tasks of one type run one after the other, on whichever machine. A task whose lock
-// is lost fails, and asynq runs it again; one that could not have its lock does, too.
+// exclusive is a middleware for asynq: tasks of one type run one after the other, on whichever machine. A task whose
+// lock is lost fails, and asynq runs it again; one that could not have its lock does, too.
 func exclusive(client *holdfast.Client) asynq.MiddlewareFunc {
 	return func(next asynq.Handler) asynq.Handler {
 		return asynq.HandlerFunc(func(ctx context.Context, task *asynq.Task) error {

@@ -35,7 +35,8 @@ func NewElector(client *holdfast.Client, name, value string, opts ...holdfast.Op
 }
 
 // pause is how long to wait before campaigning again where the backend does not answer the first time. Later
-// [holdfast.Election.Run] outlasts that by itself. A backend that refuses at first ends it: asking again would not help.
+// [holdfast.Election.Run] outlasts that by itself. A backend that refuses at first ends it: asking again would not
+// help.
 const pause = time.Second
 
 func (e *Elector) campaign(ctx context.Context, election *holdfast.Election, value string) error {
@@ -77,9 +78,9 @@ func (e *Elector) IsLeader(context.Context) error {
 	}
 }
 
-// Task makes a task of a function that gets the lease of the lead. Its context ends with the job's or with the lead, and
-// carries the lease. The job fails without a call when this elector does not lead any more, and with an error that matches
-// [holdfast.ErrLost] if the lead was lost before it returned.
+// Task makes a task of a function that gets the lease of the lead. Its context ends with the job's or with the lead,
+// and carries the lease. The job fails without a call when this elector does not lead any more, and with an error
+// that matches [holdfast.ErrLost] if the lead was lost before it returned.
 func (e *Elector) Task(fn func(context.Context, *holdfast.Lease) error) gocron.Task {
 	return gocron.NewTask(func(ctx context.Context) error {
 		if err := e.IsLeader(ctx); err != nil {

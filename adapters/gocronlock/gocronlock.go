@@ -4,9 +4,10 @@
 //	scheduler, err := gocron.NewScheduler(gocron.WithDistributedLocker(locker))
 //	job, err := scheduler.NewJob(gocron.DurationJob(time.Hour), locker.Task(report))
 //
-// With a [Locker] each run of a job goes to whichever scheduler is first; with an [Elector] one scheduler runs all jobs,
-// and another takes over when it is gone. Both have a method Task for jobs that need to know: they get a context that ends
-// when the lock is lost, and the lease with its fencing token. gocron itself tells a job nothing of its lock.
+// With a [Locker] each run of a job goes to whichever scheduler is first; with an [Elector] one scheduler runs all
+// jobs, and another takes over when it is gone. Both have a method Task for jobs that need to know: they get a
+// context that ends when the lock is lost, and the lease with its fencing token. gocron itself tells a job nothing of
+// its lock.
 package gocronlock
 
 import (
@@ -37,8 +38,8 @@ func NewLocker(client *holdfast.Client, splay time.Duration, opts ...holdfast.Op
 	return &Locker{client: client, options: options, taken: &taken{leases: make(map[context.Context][]*holdfast.Lease)}}
 }
 
-// WithPrefix returns a locker whose locks are named with this in front of the name of the job. Jobs without a name of their
-// own are named after their function, so two programs that share a backend should differ in the prefix.
+// WithPrefix returns a locker whose locks are named with this in front of the name of the job. Jobs without a name of
+// their own are named after their function, so two programs that share a backend should differ in the prefix.
 func (l *Locker) WithPrefix(prefix string) *Locker {
 	other := *l
 	other.prefix = prefix
@@ -68,9 +69,9 @@ func (l *lock) Unlock(ctx context.Context) error {
 	return l.lease.Release(ctx)
 }
 
-// Task makes a task of a function that gets the lease of its run. Its context ends with the job's or with the lease, and
-// carries the lease. The job fails with an error that matches [holdfast.ErrLost] if the lock was lost before it returned.
-// The scheduler needs this locker, or one made from it by WithPrefix.
+// Task makes a task of a function that gets the lease of its run. Its context ends with the job's or with the lease,
+// and carries the lease. The job fails with an error that matches [holdfast.ErrLost] if the lock was lost before it
+// returned. The scheduler needs this locker, or one made from it by WithPrefix.
 func (l *Locker) Task(fn func(context.Context, *holdfast.Lease) error) gocron.Task {
 	return gocron.NewTask(func(ctx context.Context) error {
 		lease := l.taken.take(ctx)
@@ -96,8 +97,8 @@ func under(ctx context.Context, lease *holdfast.Lease, fn func(context.Context, 
 	return err
 }
 
-// taken has the leases that runs have not asked for yet, by the context of their job: all that gocron gives to the locker
-// and to the run alike. Each goes to one run. Several are there when a lock was lost before its run began.
+// taken has the leases that runs have not asked for yet, by the context of their job: all that gocron gives to the
+// locker and to the run alike. Each goes to one run. Several are there when a lock was lost before its run began.
 type taken struct {
 	mu     sync.Mutex
 	leases map[context.Context][]*holdfast.Lease

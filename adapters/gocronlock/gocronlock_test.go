@@ -112,7 +112,8 @@ func TestSchedulers(t *testing.T) {
 	var runs atomic.Int32
 	done := make(chan struct{}, 2)
 	for range 2 {
-		s, err := gocron.NewScheduler(gocron.WithDistributedLocker(gocronlock.NewLocker(newClient(t, store), time.Hour)))
+		s, err := gocron.NewScheduler(gocron.WithDistributedLocker(gocronlock.NewLocker(newClient(t, store),
+			time.Hour)))
 		if err != nil {
 			t.Fatal(err)
 		}

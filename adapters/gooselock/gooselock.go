@@ -1,6 +1,7 @@
 // Package gooselock lets one of several programs at a time migrate a database with goose, whatever the database.
 //
-//	provider, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithLocker(gooselock.New(client, "shop")))
+//	locker := gooselock.New(client, "shop")
+//	provider, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithLocker(locker))
 //
 // goose has lockers for PostgreSQL alone. One here locks on the backend of the client, which need not be the database.
 package gooselock

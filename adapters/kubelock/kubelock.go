@@ -27,9 +27,9 @@ import (
 // A Lock is one candidate. It implements [resourcelock.Interface]; each candidate needs one of its own, for one
 // LeaderElector at a time.
 //
-// The elector takes two LeaseDurations to notice, in the worst case, that it cannot renew its lease. So that nobody else
-// leads before that, the TTL is twice the LeaseDuration, unless [holdfast.WithTTL] says otherwise; the lead of a process
-// that died is free after it.
+// The elector takes two LeaseDurations to notice, in the worst case, that it cannot renew its lease. So that nobody
+// else leads before that, the TTL is twice the LeaseDuration, unless [holdfast.WithTTL] says otherwise; the lead of a
+// process that died is free after it.
 type Lock struct {
 	client   *holdfast.Client
 	name     string
@@ -41,8 +41,8 @@ type Lock struct {
 	record resourcelock.LeaderElectionRecord
 }
 
-// New returns the lock of a candidate with this identity, in the election with this name. Others see the identity as its
-// value: [holdfast.Election.Leader] and the command's leader tell it.
+// New returns the lock of a candidate with this identity, in the election with this name. Others see the identity as
+// its value: [holdfast.Election.Leader] and the command's leader tell it.
 func New(client *holdfast.Client, name, identity string, opts ...holdfast.Option) *Lock {
 	return &Lock{client: client, name: name, identity: identity, options: opts}
 }
@@ -54,8 +54,8 @@ func (l *Lock) Lease() (lease *holdfast.Lease, ok bool) {
 	return l.lease, l.lease != nil
 }
 
-// Get returns who leads, by the backend's queue. A record changes for as long as its leader lives. The error is NotFound
-// when nobody leads, and another when the lead was lost that the elector does not know to be over yet.
+// Get returns who leads, by the backend's queue. A record changes for as long as its leader lives. The error is
+// NotFound when nobody leads, and another when the lead was lost that the elector does not know to be over yet.
 func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	if lease, leads := l.Lease(); leads {
 		if err := lease.Err(); err != nil {
@@ -103,8 +103,8 @@ func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRec
 	return nil
 }
 
-// Update renews the lead, or gives it back where the record names no holder. A lead that was lost is not taken again under
-// the same elector, which would take the time between for its own.
+// Update renews the lead, or gives it back where the record names no holder. A lead that was lost is not taken again
+// under the same elector, which would take the time between for its own.
 func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	lease, leads := l.Lease()
 	switch {
@@ -123,8 +123,8 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	return nil
 }
 
-// RecordEvent learns from the elector that it has stopped. What is then still held lives on for its TTL, as the record of
-// a Kubernetes lease does, since the work may not be at its end yet: see ReleaseOnCancel.
+// RecordEvent learns from the elector that it has stopped. What is then still held lives on for its TTL, as the
+// record of a Kubernetes lease does, since the work may not be at its end yet: see ReleaseOnCancel.
 func (l *Lock) RecordEvent(event string) {
 	lease, leads := l.Lease()
 	if event != "stopped leading" || !leads {

@@ -1,4 +1,5 @@
-// Package migratelock lets one of several programs at a time migrate a database with golang-migrate, whatever the database.
+// Package migratelock lets one of several programs at a time migrate a database with golang-migrate, whatever the
+// database.
 //
 //	driver, err := postgres.WithInstance(db, &postgres.Config{})
 //	m, err := migrate.NewWithDatabaseInstance("file://migrations", "shop", migratelock.Wrap(driver, client, "shop"))

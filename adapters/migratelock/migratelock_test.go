@@ -72,7 +72,8 @@ func TestLoss(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		for what, err := range map[string]error{
-			"Run": d.Run(strings.NewReader("second")), "SetVersion": d.SetVersion(1, false), "Drop": d.Drop(), "Unlock": d.Unlock(),
+			"Run": d.Run(strings.NewReader("second")), "SetVersion": d.SetVersion(1,
+				false), "Drop": d.Drop(), "Unlock": d.Unlock(),
 		} {
 			if !errors.Is(err, holdfast.ErrLost) {
 				t.Errorf("%s: %v", what, err)

@@ -11,7 +11,8 @@ import (
 )
 
 func ExampleNew() {
-	client, err := holdfast.Open(context.Background(), "mem:traces", holdfast.WithObserver(otellock.New(otel.GetTracerProvider())))
+	client, err := holdfast.Open(context.Background(), "mem:traces",
+		holdfast.WithObserver(otellock.New(otel.GetTracerProvider())))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// Metrics measure what happens to locks. They are an observer, safe for concurrent use. Names of locks are no attributes,
-// because there may be any number of them.
+// Metrics measure what happens to locks. They are an observer, safe for concurrent use. Names of locks are no
+// attributes, because there may be any number of them.
 type Metrics struct {
 	wait, hold metric.Float64Histogram
 	lost       metric.Int64Counter
@@ -51,8 +51,8 @@ func NewMetrics(p metric.MeterProvider) (*Metrics, error) {
 // buckets are in seconds: from a local hand-off to a nightly job.
 var buckets = metric.WithExplicitBucketBoundaries(.0001, .001, .005, .01, .05, .1, .5, 1, 5, 15, 60, 300, 1800, 7200)
 
-// Watch reads figures of the client whenever metrics are collected, until the registration is undone. Several clients of
-// one backend need attributes that tell them apart.
+// Watch reads figures of the client whenever metrics are collected, until the registration is undone. Several clients
+// of one backend need attributes that tell them apart.
 func (ms *Metrics) Watch(client *holdfast.Client, attributes ...attribute.KeyValue) (metric.Registration, error) {
 	return ms.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		s := client.Stats()

@@ -38,7 +38,8 @@ func TestMetrics(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := collect(t, reader)
-		if got["lock.held"] != 1 || got["lock.waiting"] != 0 || got["lock.renewal.failures"] != 0 || got["lock.validity"] <= 0 {
+		if got["lock.held"] != 1 || got["lock.waiting"] != 0 || got["lock.renewal.failures"] != 0 ||
+			got["lock.validity"] <= 0 {
 			t.Errorf("while it is held: %v", got)
 		}
 		if got["lock.acquire.duration"] != 2 || got["lock.hold.duration"] != 0 {

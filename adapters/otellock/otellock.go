@@ -40,7 +40,8 @@ func (o *Observer) Observe(ctx context.Context, e holdfast.Event) {
 	if e.Op != holdfast.OpAcquire {
 		return // Enter's span tells
 	}
-	_, span := o.start(ctx, "lock.acquire", e.Start, append(attributes(e), attribute.Bool("lock.acquired", e.Err == nil)))
+	_, span := o.start(ctx, "lock.acquire", e.Start,
+		append(attributes(e), attribute.Bool("lock.acquired", e.Err == nil)))
 	end(span, e)
 }
 
@@ -66,7 +67,8 @@ func end(span trace.Span, e holdfast.Event) {
 
 func attributes(e holdfast.Event) []attribute.KeyValue {
 	as := []attribute.KeyValue{
-		attribute.String("lock.name", e.Name), attribute.String("lock.kind", e.Kind), attribute.String("lock.backend", e.Backend),
+		attribute.String("lock.name", e.Name), attribute.String("lock.kind", e.Kind), attribute.String("lock.backend",
+			e.Backend),
 	}
 	if e.Token != 0 {
 		as = append(as, attribute.String("lock.token", strconv.FormatUint(e.Token, 10)))

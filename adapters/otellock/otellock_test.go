@@ -93,11 +93,12 @@ func TestWorkNests(t *testing.T) {
 func TestLossEndsTheSpan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _, spans := traced(t)
-		err := c.Mutex("m", holdfast.WithMaxHold(time.Minute)).Do(t.Context(), func(ctx context.Context, _ *holdfast.Lease) error {
-			<-ctx.Done()
-			time.Sleep(time.Hour)
-			return nil
-		})
+		err := c.Mutex("m", holdfast.WithMaxHold(time.Minute)).Do(t.Context(),
+			func(ctx context.Context, _ *holdfast.Lease) error {
+				<-ctx.Done()
+				time.Sleep(time.Hour)
+				return nil
+			})
 		if !errors.Is(err, holdfast.ErrLost) {
 			t.Fatal(err)
 		}

@@ -27,7 +27,8 @@ var seconds = []float64{.0001, .001, .005, .01, .05, .1, .5, 1, 5, 15, 60, 300, 
 
 // New returns an observer whose metrics are registered with r:
 //
-//	holdfast_acquire_seconds{backend,kind,result}   how long acquiring took; result is acquired, not_acquired, unknown or error
+//	holdfast_acquire_seconds{backend,kind,result}   how long acquiring took;
+//	                                                result is acquired, not_acquired, unknown or error
 //	holdfast_hold_seconds{backend,kind}             how long locks were held, lost ones included
 //	holdfast_lost_total{backend,kind,reason}        leases that were lost
 //

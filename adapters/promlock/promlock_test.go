@@ -16,7 +16,8 @@ import (
 
 func TestObserver(t *testing.T) {
 	r := prometheus.NewPedanticRegistry()
-	c := holdfast.New(memlock.New().Client(), holdfast.WithObserver(promlock.New(r)), holdfast.WithMaxHold(time.Millisecond))
+	c := holdfast.New(memlock.New().Client(), holdfast.WithObserver(promlock.New(r)),
+		holdfast.WithMaxHold(time.Millisecond))
 	defer c.Close(context.Background())
 	lease, err := c.Mutex("m").Lock(t.Context())
 	if err != nil {
@@ -49,7 +50,8 @@ holdfast_lost_total{backend="mem",kind="mutex",reason="max_hold"} 1
 			counts[key] = m.GetHistogram().GetSampleCount()
 		}
 	}
-	for _, key := range []string{"holdfast_acquire_seconds mem mutex acquired", "holdfast_acquire_seconds mem read not_acquired", "holdfast_hold_seconds mem mutex"} {
+	for _, key := range []string{"holdfast_acquire_seconds mem mutex acquired",
+		"holdfast_acquire_seconds mem read not_acquired", "holdfast_hold_seconds mem mutex"} {
 		if counts[key] != 1 {
 			t.Errorf("%s: %d samples of %v", key, counts[key], counts)
 		}

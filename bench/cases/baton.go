@@ -67,7 +67,8 @@ func (b *baton) follow(ctx context.Context, n int) []time.Duration {
 	return gaps
 }
 
-// reach waits until the lock was passed on n times in all or ctx ends, and returns how often it was. One caller at a time.
+// reach waits until the lock was passed on n times in all or ctx ends, and returns how often it was. One caller at a
+// time.
 func (b *baton) reach(ctx context.Context, n int) int {
 	b.mu.Lock()
 	b.goal, b.there = n, make(chan struct{})

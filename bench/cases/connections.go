@@ -15,8 +15,8 @@ import (
 // ConnectionsKey is the key of what Connections measures.
 const ConnectionsKey = "waiting.connections"
 
-// Connections counts the connections that are open while so many goroutines wait for each of so many locks. They share a
-// client, where it can wait for more than one lock at a time.
+// Connections counts the connections that are open while so many goroutines wait for each of so many locks. They
+// share a client, where it can wait for more than one lock at a time.
 func Connections(names, each int) Case {
 	title := fmt.Sprintf("%d waiting for each of %d locks", each, names)
 	return Case{
@@ -36,7 +36,8 @@ func Connections(names, each int) Case {
 	}
 }
 
-func countConnections(ctx context.Context, c contender.Contender, holder contender.Client, counter *wire.Counter, names, each int) (open int, err error) {
+func countConnections(ctx context.Context, c contender.Contender, holder contender.Client, counter *wire.Counter,
+	names, each int) (open int, err error) {
 	ctx, leave := context.WithTimeout(ctx, stuck)
 	defer leave()
 	locks, held, err := lockAll(ctx, holder, names)

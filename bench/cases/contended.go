@@ -37,7 +37,8 @@ func Contended(clients, each int, window time.Duration) Case {
 }
 
 // contend has goroutines take the lock again and again, and returns how often they had it.
-func contend(ctx context.Context, clients []contender.Client, each int, window time.Duration) (int64, time.Duration, error) {
+func contend(ctx context.Context, clients []contender.Client, each int, window time.Duration) (int64, time.Duration,
+	error) {
 	var acquired atomic.Int64
 	var b baton
 	name := freshName()

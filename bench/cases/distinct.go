@@ -37,7 +37,8 @@ func Distinct(goroutines int, window time.Duration) Case {
 	}
 }
 
-func rate(ctx context.Context, e *engine.Engine, client contender.Client, goroutines int, window time.Duration) (Sample, error) {
+func rate(ctx context.Context, e *engine.Engine, client contender.Client, goroutines int,
+	window time.Duration) (Sample, error) {
 	own := make([]string, goroutines)
 	for i := range own {
 		own[i] = freshName()

@@ -40,7 +40,8 @@ func Drain(l Line) Case {
 
 // drain has the first client take the lock and the others wait for it, and returns what they send from its release on
 // until the last has it.
-func (l Line) drain(ctx context.Context, clients []contender.Client, counter *wire.Counter) (sent wire.Count, err error) {
+func (l Line) drain(ctx context.Context, clients []contender.Client, counter *wire.Counter) (sent wire.Count,
+	err error) {
 	name := freshName()
 	first, err := clients[0].Lock(ctx, name)
 	if err != nil {

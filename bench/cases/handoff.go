@@ -36,10 +36,12 @@ func HandoffIdle(l Line) Case {
 	}
 }
 
-// HandoffCount counts what the clients send for each time that the lock is acquired, held and released. What keeps claims
-// and connections alive is counted apart: it grows with time and with the number of clients, not with hand-offs.
+// HandoffCount counts what the clients send for each time that the lock is acquired, held and released. What keeps
+// claims and connections alive is counted apart: it grows with time and with the number of clients, not with
+// hand-offs.
 func HandoffCount(l Line) Case {
-	requests, upkeep, watches := HandoffRequestsKey(l.Waiting), HandoffUpkeepKey(l.Waiting), handoffWatchesKey(l.Waiting)
+	requests, upkeep := HandoffRequestsKey(l.Waiting), HandoffUpkeepKey(l.Waiting)
+	watches := handoffWatchesKey(l.Waiting)
 	title := fmt.Sprintf("hand-off, %d waiting", l.Waiting)
 	return Case{
 		Name:  title + ", counted",

@@ -48,7 +48,8 @@ func timeHerd(ctx context.Context, client contender.Client, goroutines int, limi
 }
 
 // serveHerd returns how many goroutines had the lock within the limit.
-func serveHerd(ctx context.Context, client contender.Client, name string, goroutines int, limit time.Duration) (int64, error) {
+func serveHerd(ctx context.Context, client contender.Client, name string, goroutines int, limit time.Duration) (int64,
+	error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var served atomic.Int64

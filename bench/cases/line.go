@@ -21,17 +21,19 @@ type Line struct {
 	Turns   bool          // measure once everybody has had the lock; Limit bounds that, too
 }
 
-// settle is how long the lock is passed on before that is measured, so that all clients stand in line: there is no event
-// to wait for that all contenders have in common.
+// settle is how long the lock is passed on before that is measured, so that all clients stand in line: there is no
+// event to wait for that all contenders have in common.
 const settle = 300 * time.Millisecond
 
 // run lets clients stand in line, each with connections of its own, while fn looks at the baton they pass on.
-func (l Line) run(ctx context.Context, c contender.Contender, addr string, fn func(context.Context, *baton) error) error {
+func (l Line) run(ctx context.Context, c contender.Contender, addr string,
+	fn func(context.Context, *baton) error) error {
 	return l.withClients(ctx, c, addr, func(clients []contender.Client) error { return l.stand(ctx, clients, fn) })
 }
 
 // withClients runs fn with as many clients as stand in line, the holder included, each with connections of its own.
-func (l Line) withClients(ctx context.Context, c contender.Contender, addr string, fn func([]contender.Client) error) error {
+func (l Line) withClients(ctx context.Context, c contender.Contender, addr string,
+	fn func([]contender.Client) error) error {
 	clients, err := openAll(ctx, c, addr, l.Waiting+1)
 	if err == nil {
 		err = useAll(ctx, clients)
@@ -89,7 +91,8 @@ func (l Line) takeTurns(ctx context.Context, client contender.Client, name strin
 }
 
 // takeTurn does that once. The channel is closed when the next holder has the lock.
-func (l Line) takeTurn(ctx context.Context, client contender.Client, name string, b *baton) (next <-chan struct{}, err error) {
+func (l Line) takeTurn(ctx context.Context, client contender.Client, name string, b *baton) (next <-chan struct{},
+	err error) {
 	held, err := client.Lock(ctx, name)
 	if err != nil {
 		return nil, err

@@ -16,9 +16,10 @@ const etcdModule = "go.etcd.io/etcd/client/v3"
 // and cannot wait.
 func RawEtcd() Contender {
 	return Contender{
-		Name:     "raw",
-		Module:   etcdModule,
-		Note:     "a transaction that puts a key on a lease unless it is there, then one that deletes it if it is the same; on the client that Holdfast uses",
+		Name:   "raw",
+		Module: etcdModule,
+		Note: "a transaction that puts a key on a lease unless it is there, then one that deletes it if it is the " +
+			"same; on the client that Holdfast uses",
 		Open:     openRawEtcd,
 		Protocol: wire.Etcd(),
 	}

@@ -56,8 +56,8 @@ type holdfastHeld struct{ *holdfast.Lease }
 
 func (h holdfastHeld) Unlock(ctx context.Context) error { return h.Release(ctx) }
 
-// holdfastRenews recognises the script that requests a claim, which alone has so many arguments, when it names the token
-// that the claim has already.
+// holdfastRenews recognises the script that requests a claim, which alone has so many arguments, when it names the
+// token that the claim has already.
 func holdfastRenews(c wire.Command) bool {
 	const (
 		token     = 3 + 4 + 1 // EVALSHA, the hash and the number of keys; the keys; the ID

@@ -23,8 +23,9 @@ func Raw() Contender {
 	return Contender{
 		Name:   "raw",
 		Module: "github.com/redis/rueidis",
-		Note:   "SET NX PX, then compare-and-delete with EVALSHA, on the Redis client that Holdfast uses, set up in the same way",
-		Open:   openRaw,
+		Note: "SET NX PX, then compare-and-delete with EVALSHA, on the Redis client that Holdfast uses, set up in " +
+			"the same way",
+		Open: openRaw,
 
 		Protocol: wire.Redis(nil),
 	}

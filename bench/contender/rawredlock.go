@@ -6,10 +6,12 @@ import (
 	"strings"
 )
 
-// RawRedlock is the limit on several servers: the two requests of [Raw] to each of them at once, waiting for a majority.
+// RawRedlock is the limit on several servers: the two requests of [Raw] to each of them at once, waiting for a
+// majority.
 func RawRedlock() Contender {
 	c := Raw()
-	c.Note = "SET NX PX, then compare-and-delete with EVALSHA, to all servers at once; the answers of a majority are waited for"
+	c.Note = "SET NX PX, then compare-and-delete with EVALSHA, to all servers at once; the answers of a majority are " +
+		"waited for"
 	c.Open = func(ctx context.Context, addr string) (Client, error) {
 		var servers rawRedlock
 		for server := range strings.SplitSeq(addr, ",") {

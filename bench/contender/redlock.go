@@ -17,8 +17,8 @@ import (
 	_ "github.com/holdfast-go/holdfast/quorum" // the scheme redlock
 )
 
-// RedlockTTL is the time to live that every contender gives its locks on several servers. Holdfast's first lock waits for
-// so long, since servers that have just started may have forgotten locks.
+// RedlockTTL is the time to live that every contender gives its locks on several servers. Holdfast's first lock waits
+// for so long, since servers that have just started may have forgotten locks.
 const RedlockTTL = 5 * time.Second
 
 // OnRedlock are those who are compared on several Redis servers.
@@ -30,7 +30,8 @@ func OnRedlock() Cast {
 func HoldfastRedlock() Contender {
 	c := ours("redlock://", RedlockTTL, "maxttl=5s and a TTL of 5 s", wire.Redis(nil))
 	c.Open = func(ctx context.Context, addr string) (Client, error) {
-		client, err := holdfast.Open(ctx, "redlock://"+addr+"?maxttl="+RedlockTTL.String(), holdfast.WithTTL(RedlockTTL))
+		client, err := holdfast.Open(ctx, "redlock://"+addr+"?maxttl="+RedlockTTL.String(),
+			holdfast.WithTTL(RedlockTTL))
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +43,8 @@ func HoldfastRedlock() Contender {
 // RedsyncRedlock is go-redsync/redsync v4 on several servers.
 func RedsyncRedlock() Contender {
 	c := Redsync()
-	c.Note = "on go-redis, a pool for each server; WithTries without end, since by default Lock gives up after 32 tries; a TTL of 5 s"
+	c.Note = "on go-redis, a pool for each server; WithTries without end, since by default Lock gives up after 32 " +
+		"tries; a TTL of 5 s"
 	c.Open = func(_ context.Context, addr string) (Client, error) {
 		client := &redsyncRedlock{}
 		var pools []redis.Pool

@@ -15,8 +15,10 @@ func Rueidislock() Contender {
 	return Contender{
 		Name:   "rueidislock",
 		Module: "github.com/redis/rueidis",
-		Note: "KeyMajority 1, since its default takes three keys on the same server; NoLoopTracking, which its documentation recommends for speed; " +
-			"TryNextAfter 2 s, since then a caller whose answer takes longer than the default of 20 ms may wait for ever",
+		Note: "KeyMajority 1, since its default takes three keys on the same server; NoLoopTracking, which its " +
+			"documentation recommends for speed; " +
+			"TryNextAfter 2 s, since then a caller whose answer takes longer than the default of 20 ms may wait for " +
+			"ever",
 		Waits: true,
 		Open:  openRueidislock,
 

@@ -81,12 +81,15 @@ func (d database) cast(ownLock string) Cast {
 			Protocol: d.protocol,
 		},
 		Rivals: []Contender{{
-			Name:     ownLock,
-			Module:   d.module,
-			Note:     "a session for each client, which blocks in the server; prepared statements; no token, no lease",
-			Waits:    true,
-			Alone:    true,
-			Open:     func(ctx context.Context, addr string) (Client, error) { return d.open(ctx, addr, d.take, d.give) },
+			Name:   ownLock,
+			Module: d.module,
+			Note:   "a session for each client, which blocks in the server; prepared statements; no token, no lease",
+			Waits:  true,
+			Alone:  true,
+			Open: func(ctx context.Context, addr string) (Client,
+				error) {
+				return d.open(ctx, addr, d.take, d.give)
+			},
 			Protocol: d.protocol,
 		}},
 	}

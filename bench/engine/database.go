@@ -15,7 +15,8 @@ import (
 // MariaDB starts a MariaDB server that does not wait for its disk, with the tables for locks.
 func MariaDB(t testing.TB) *Engine {
 	t.Helper()
-	s := servers.MariaDB(t, "--max-connections=1000", "--innodb-buffer-pool-size=128M") // the default, as for the others
+	// the default, as for the others
+	s := servers.MariaDB(t, "--max-connections=1000", "--innodb-buffer-pool-size=128M")
 	prepare(t, "mysql", "root@tcp("+s.Addr+")/test", "mysql://root@"+s.Addr+"/test")
 	version := ask(t, "mysql", "root@tcp("+s.Addr+")/test", "SELECT VERSION()")
 	product, _, _ := strings.Cut(version, "-")

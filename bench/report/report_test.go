@@ -60,7 +60,8 @@ func TestTargets(t *testing.T) {
 
 func TestMarkdown(t *testing.T) {
 	var b bytes.Buffer
-	r := Report{Results: sampled(), Targets: []Target{AtMostTimes("latency", 1.25, "raw"), AtMostTimesBestRival(absent, 1)}}
+	r := Report{Results: sampled(), Targets: []Target{AtMostTimes("latency", 1.25, "raw"),
+		AtMostTimesBestRival(absent, 1)}}
 	r.Markdown(&b)
 	for _, line := range []string{
 		"|  | unit | raw | ours | slow | fast | x raw | x best rival |",

@@ -25,8 +25,8 @@ type Counter struct {
 	wg        sync.WaitGroup
 }
 
-// Listen starts a counter in front of the server at upstream, to which clients speak this protocol. With several servers,
-// separated by commas, it counts what goes to all of them.
+// Listen starts a counter in front of the server at upstream, to which clients speak this protocol. With several
+// servers, separated by commas, it counts what goes to all of them.
 func Listen(upstream string, protocol Protocol) (*Counter, error) {
 	c := &Counter{protocol: protocol}
 	for server := range strings.SplitSeq(upstream, ",") {

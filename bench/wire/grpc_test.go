@@ -32,7 +32,8 @@ func newCaller() *caller {
 // call begins a call of a method, with its headers cut into two frames.
 func (c *caller) call(stream uint32, method string) {
 	c.headers.Reset()
-	for _, field := range [][2]string{{":method", "POST"}, {":scheme", "http"}, {":path", method}, {":authority", "etcd"}} {
+	for _, field := range [][2]string{{":method", "POST"}, {":scheme", "http"}, {":path", method},
+		{":authority", "etcd"}} {
 		c.encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]})
 	}
 	block := c.headers.Bytes()

@@ -24,6 +24,6 @@ var (
 	oneWatch   = Count{Watches: 1}
 )
 
-// A Protocol reads what one client sends. Each call of next reads one piece, as small as the protocol has them, and tells
-// what it counts for.
+// A Protocol reads what one client sends. Each call of next reads one piece, as small as the protocol has them, and
+// tells what it counts for.
 type Protocol func(r *bufio.Reader) (next func() (Count, error))

@@ -8,8 +8,8 @@ import (
 )
 
 // MySQL counts commands, of which each is a packet with the number 0: a length of three bytes, the number, and as many
-// bytes, of which the first is the command. What logs in has other numbers, and is upkeep, as are pings, and the ends of
-// connections and statements, which are not answered.
+// bytes, of which the first is the command. What logs in has other numbers, and is upkeep, as are pings, and the ends
+// of connections and statements, which are not answered.
 func MySQL() Protocol {
 	const quit, ping, closeStatement = 0x01, 0x0e, 0x19
 	return func(r *bufio.Reader) func() (Count, error) {

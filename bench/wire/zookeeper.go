@@ -25,8 +25,8 @@ const (
 // IsWrite reports whether the call sets a node's data.
 func (c Call) IsWrite() bool { return c.Op == zkSetData }
 
-// ZooKeeper counts requests, of which each is a length and as many bytes. Those for which renews returns true are upkeep,
-// as are pings and what begins and ends sessions; nil means that there are none.
+// ZooKeeper counts requests, of which each is a length and as many bytes. Those for which renews returns true are
+// upkeep, as are pings and what begins and ends sessions; nil means that there are none.
 func ZooKeeper(renews func(Call) bool) Protocol {
 	return func(r *bufio.Reader) func() (Count, error) {
 		greeted := false

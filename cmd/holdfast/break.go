@@ -34,7 +34,8 @@ On a terminal it asks first. Without one it goes ahead, so that it can be used i
 		},
 	}
 	a.backend.register(c)
-	c.Flags().StringVar(&choose.id, "claim", "", "`ID` of the claim to break, holding or waiting; show tells it (default: all that hold the lock)")
+	c.Flags().StringVar(&choose.id, "claim", "",
+		"`ID` of the claim to break, holding or waiting; show tells it (default: all that hold the lock)")
 	c.Flags().BoolVarP(&choose.yes, "yes", "y", false, "do not ask")
 	return c
 }
@@ -53,7 +54,8 @@ func (a *app) breakLock(ctx context.Context, s *store, name string, choose choic
 	claims := choose.among(viewOf(name, queue))
 	switch {
 	case len(claims) == 0 && choose.id != "":
-		return fail("%s has no claim %s in its queue; holdfast show tells the claims", printable(name), printable(choose.id))
+		return fail("%s has no claim %s in its queue; holdfast show tells the claims", printable(name),
+			printable(choose.id))
 	case len(claims) > 0 && !choose.yes && !a.agrees(name, claims):
 		return fail("nothing was broken")
 	}
@@ -118,7 +120,8 @@ func (a *app) printBroken(name string, broken []claim) error {
 		return err
 	}
 	for _, c := range broken {
-		if _, err := fmt.Fprintf(a.out, "%s: broke claim %s of %s\n", printable(name), printable(c.ID), c.who()); err != nil {
+		if _, err := fmt.Fprintf(a.out, "%s: broke claim %s of %s\n", printable(name), printable(c.ID),
+			c.who()); err != nil {
 			return err
 		}
 	}

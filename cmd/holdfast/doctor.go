@@ -107,7 +107,8 @@ func (a *app) diagnose(ctx context.Context) (*diagnosis, error) {
 	}
 	d.add(a.backend.examineWay(u)...)
 	if err != nil {
-		d.add(driver.Finding{Level: driver.Unsafe, Fact: "the backend cannot be used: " + err.Error(), Advice: cmp.Or(trustAdvice(u, err), "start it, or correct the URL; no lock can be taken until then")})
+		d.add(driver.Finding{Level: driver.Unsafe, Fact: "the backend cannot be used: " + err.Error(),
+			Advice: cmp.Or(trustAdvice(u, err), "start it, or correct the URL; no lock can be taken until then")})
 		return d, nil
 	}
 	defer s.abandon(ctx)
@@ -118,7 +119,8 @@ func (a *app) diagnose(ctx context.Context) (*diagnosis, error) {
 	findings, err := s.Check(ctx)
 	d.add(findings...)
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		d.add(driver.Finding{Level: driver.Warning, Fact: "the server's settings could not be read: " + err.Error(), Advice: "try again as a user that may read them"})
+		d.add(driver.Finding{Level: driver.Warning, Fact: "the server's settings could not be read: " + err.Error(),
+			Advice: "try again as a user that may read them"})
 	}
 	return d, nil
 }

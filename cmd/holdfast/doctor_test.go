@@ -103,12 +103,17 @@ func TestDoctorOnRedis(t *testing.T) {
 	}
 	url := "redis://" + s.Addr
 	visits(t, []visit{
-		{"safe", nil, url, fine, []string{"ok: the server's version is", "ok: a lock was taken", "ok: the server's clock and ours agree", "ok: maxmemory-policy is noeviction"}},
+		{"safe", nil, url, fine, []string{"ok: the server's version is", "ok: a lock was taken",
+			"ok: the server's clock and ours agree", "ok: maxmemory-policy is noeviction"}},
 		{"no disk", nil, "redis://" + other.Addr, warning, []string{"warning: appendonly is no"}},
-		{"a second is lost", set("appendfsync", "everysec"), url, warning, []string{"warning: appendonly is yes, appendfsync is everysec"}},
-		{"may evict", set("appendfsync", "always", "maxmemory-policy", "allkeys-lru"), url, warning, []string{"warning: maxmemory-policy is allkeys-lru, without maxmemory"}},
-		{"evicts", set("maxmemory", "100mb", "maxmemory-policy", "volatile-lru"), url, unsafe, []string{"unsafe: maxmemory-policy is volatile-lru"}},
-		{"replica", follow, url, unsafe, []string{"unsafe: it was not possible to take a lock", "unsafe: the server is a replica"}},
+		{"a second is lost", set("appendfsync", "everysec"), url, warning,
+			[]string{"warning: appendonly is yes, appendfsync is everysec"}},
+		{"may evict", set("appendfsync", "always", "maxmemory-policy", "allkeys-lru"), url, warning,
+			[]string{"warning: maxmemory-policy is allkeys-lru, without maxmemory"}},
+		{"evicts", set("maxmemory", "100mb", "maxmemory-policy", "volatile-lru"), url, unsafe,
+			[]string{"unsafe: maxmemory-policy is volatile-lru"}},
+		{"replica", follow, url, unsafe, []string{"unsafe: it was not possible to take a lock",
+			"unsafe: the server is a replica"}},
 		{"away", killed(s), url, unsafe, []string{"unsafe: the backend cannot be used"}},
 	})
 }
@@ -121,9 +126,11 @@ func TestDoctorOnRedlock(t *testing.T) {
 		s := servers.Redis(t, "--appendonly", "yes", "--appendfsync", "always")
 		all, addrs = append(all, s), append(addrs, s.Addr)
 	}
-	four, three := "redlock://"+strings.Join(addrs, ",")+"?maxttl=2s", "redlock://"+strings.Join(addrs[:3], ",")+"?maxttl=2s"
+	four, three := "redlock://"+strings.Join(addrs, ",")+"?maxttl=2s", "redlock://"+strings.Join(addrs[:3],
+		",")+"?maxttl=2s"
 	visits(t, []visit{
-		{"even", func(t *testing.T) { awaitLock(t, four) }, four, warning, []string{"warning: 4 servers vote, of which 1 may fail"}},
+		{"even", func(t *testing.T) { awaitLock(t, four) }, four, warning,
+			[]string{"warning: 4 servers vote, of which 1 may fail"}},
 		{"safe", nil, three, fine, []string{"ok: 3 servers vote, of which 1 may fail", "appendfsync is always"}},
 		{"one away", killed(all[0]), three, warning, []string{"warning: it was not possible to examine"}},
 		{"most away", killed(all[1]), three, unsafe, []string{"unsafe: the backend cannot be used"}},
@@ -166,7 +173,8 @@ func TestDoctorOnEtcd(t *testing.T) {
 	url := "etcd://" + list(cluster)
 	visits(t, []visit{
 		{"safe", nil, url, fine, []string{"runs etcd 3.", "ok: the cluster has 3 members", "ok: a lock was taken"}},
-		{"one away", func(t *testing.T) { cluster[0].Kill(t); awaitLock(t, url) }, url, warning, []string{"warning: " + cluster[0].Addr + " does not answer", "ok: a lock was taken"}},
+		{"one away", func(t *testing.T) { cluster[0].Kill(t); awaitLock(t, url) }, url, warning,
+			[]string{"warning: " + cluster[0].Addr + " does not answer", "ok: a lock was taken"}},
 		{"without a majority", killed(cluster[1]), url, unsafe, []string{"unsafe: the backend cannot be used"}},
 		{"alone", nil, "etcd://" + servers.Etcd(t).Addr, warning, []string{"warning: the cluster has 1 members"}},
 	})
@@ -187,10 +195,14 @@ func TestDoctorOnZooKeeper(t *testing.T) {
 	slow := servers.ZooKeeper(t, "tickTime=6000", "maxSessionTimeout=12000")
 	long := servers.ZooKeeper(t, "minSessionTimeout=20000", "maxSessionTimeout=60000")
 	visits(t, []visit{
-		{"safe", nil, url, fine, []string{"runs ZooKeeper 3.", "has ticks of", "ok: the ensemble has 3 members", "ok: claims may live for"}},
-		{"one away", func(t *testing.T) { ensemble[0].Kill(t); awaitLock(t, url) }, url, warning, []string{"warning: " + ensemble[0].Addr + " does not answer", "ok: a lock was taken"}},
-		{"slow", nil, "zk://" + slow.Addr, warning, []string{"has ticks of 6s", "warning: claims may live for up to", "warning: the ensemble has 1 members"}},
-		{"long sessions", nil, "zk://" + long.Addr, warning, []string{"warning: " + long.Addr + " keeps sessions for 20s or more"}},
+		{"safe", nil, url, fine, []string{"runs ZooKeeper 3.", "has ticks of", "ok: the ensemble has 3 members",
+			"ok: claims may live for"}},
+		{"one away", func(t *testing.T) { ensemble[0].Kill(t); awaitLock(t, url) }, url, warning,
+			[]string{"warning: " + ensemble[0].Addr + " does not answer", "ok: a lock was taken"}},
+		{"slow", nil, "zk://" + slow.Addr, warning,
+			[]string{"has ticks of 6s", "warning: claims may live for up to", "warning: the ensemble has 1 members"}},
+		{"long sessions", nil, "zk://" + long.Addr, warning,
+			[]string{"warning: " + long.Addr + " keeps sessions for 20s or more"}},
 	})
 }
 
@@ -213,12 +225,16 @@ func TestDoctorOnMariaDB(t *testing.T) {
 			"ok: the server's version is", "ok: the server's clock and ours agree", "ok: a connection has a session",
 			"ok: the idle timeout of a session for a minute is 60",
 		}},
-		{"defaults that are not used", with("autocommit = 0, tx_isolation = 'SERIALIZABLE'"), url, fine, []string{"ok: autocommit is 1", "isolation is READ-COMMITTED"}},
-		{"not on disk", with("innodb_flush_log_at_trx_commit = 2"), url, warning, []string{"warning: innodb_flush_log_at_trx_commit is 2"}},
-		{"impatient", with("innodb_flush_log_at_trx_commit = 1, wait_timeout = 20"), url, warning, []string{"warning: wait_timeout is 20"}},
+		{"defaults that are not used", with("autocommit = 0, tx_isolation = 'SERIALIZABLE'"), url, fine,
+			[]string{"ok: autocommit is 1", "isolation is READ-COMMITTED"}},
+		{"not on disk", with("innodb_flush_log_at_trx_commit = 2"), url, warning,
+			[]string{"warning: innodb_flush_log_at_trx_commit is 2"}},
+		{"impatient", with("innodb_flush_log_at_trx_commit = 1, wait_timeout = 20"), url, warning,
+			[]string{"warning: wait_timeout is 20"}},
 		{"galera", nil, node, warning, []string{"warning: wsrep_on is 1"}},
 		{"galera with sessions", nil, node + "?mode=session", unsafe, []string{"unsafe: wsrep_on is 1"}},
-		{"statements in the log", with("binlog_format = STATEMENT"), url, unsafe, []string{"unsafe: binlog_format is STATEMENT"}},
+		{"statements in the log", with("binlog_format = STATEMENT"), url, unsafe,
+			[]string{"unsafe: binlog_format is STATEMENT"}},
 		{"read only", with("binlog_format = ROW, read_only = 1"), url, unsafe, []string{"unsafe: read_only is 1"}},
 	})
 }
@@ -244,11 +260,16 @@ func TestDoctorOnPostgres(t *testing.T) {
 			"ok: the idle timeout of a session for a minute is 1min",
 		}},
 		{"pooled", nil, pool, warning, []string{"warning: connections share sessions"}},
-		{"pooled with sessions", nil, pool + "&mode=session", unsafe, []string{"a proxy gives each transaction another session"}},
-		{"idle timeout that is not used", with("idle_session_timeout = '1s'"), url, fine, []string{"ok: idle_session_timeout is 0"}},
-		{"isolation that is not used", with("default_transaction_isolation = 'serializable'"), url, fine, []string{"ok: transaction_isolation is read committed"}},
-		{"not on disk", nil, database(forgetful.Addr), warning, []string{"warning: fsync is off", "warning: synchronous_commit is off"}},
-		{"read only", with("default_transaction_read_only = on"), url, unsafe, []string{"unsafe: transaction_read_only is on"}},
+		{"pooled with sessions", nil, pool + "&mode=session", unsafe,
+			[]string{"a proxy gives each transaction another session"}},
+		{"idle timeout that is not used", with("idle_session_timeout = '1s'"), url, fine,
+			[]string{"ok: idle_session_timeout is 0"}},
+		{"isolation that is not used", with("default_transaction_isolation = 'serializable'"), url, fine,
+			[]string{"ok: transaction_isolation is read committed"}},
+		{"not on disk", nil, database(forgetful.Addr), warning,
+			[]string{"warning: fsync is off", "warning: synchronous_commit is off"}},
+		{"read only", with("default_transaction_read_only = on"), url, unsafe,
+			[]string{"unsafe: transaction_read_only is on"}},
 	})
 }
 
@@ -275,8 +296,10 @@ func TestDoctorOnFile(t *testing.T) {
 	folder := t.TempDir()
 	visits(t, []visit{
 		{"safe", nil, "file:" + filepath.Join(folder, "locks.db"), fine, []string{
-			"ok: SQLite is 3.", "locks.db is on a local file system", "ok: journal_mode is wal", "ok: synchronous is 2", "ok: the server's clock and ours agree",
+			"ok: SQLite is 3.", "locks.db is on a local file system", "ok: journal_mode is wal",
+			"ok: synchronous is 2", "ok: the server's clock and ours agree",
 		}},
-		{"nowhere", nil, "file:" + filepath.Join(folder, "missing", "locks.db"), unsafe, []string{"unsafe: the backend cannot be used"}},
+		{"nowhere", nil, "file:" + filepath.Join(folder, "missing", "locks.db"), unsafe,
+			[]string{"unsafe: the backend cannot be used"}},
 	})
 }

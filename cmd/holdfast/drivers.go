@@ -1,7 +1,7 @@
 package main
 
-// The backends that this command has, and the database drivers that sqllock uses. Memlock is not among them: its locks are
-// for the goroutines of one process.
+// The backends that this command has, and the database drivers that sqllock uses. Memlock is not among them: its
+// locks are for the goroutines of one process.
 import (
 	"io"
 	"log"
@@ -18,7 +18,8 @@ import (
 )
 
 // schemes are the URL schemes of those backends.
-var schemes = []string{"file", "redis", "rediss", "redis+unix", "redis-sentinel", "redis-cluster", "redlock", "etcd", "zk", "mysql", "postgres"}
+var schemes = []string{"file", "redis", "rediss", "redis+unix", "redis-sentinel", "redis-cluster", "redlock", "etcd",
+	"zk", "mysql", "postgres"}
 
 func init() {
 	mysql.SetLogger(log.New(io.Discard, "", 0)) // it would write about connections that break, which are opened again

@@ -14,7 +14,8 @@ func TestParseDuration(t *testing.T) {
 			t.Errorf("%q: got %v, %v; want %v", given, got, err, want)
 		}
 	}
-	for _, given := range []string{"", "d", "1", "1d-1h", "1d+1h", "1d1d", "1dd", "1h1d", "1.5d", "1D", "106752d", "106751d24h", "99999999999999999999d", " 1d"} {
+	for _, given := range []string{"", "d", "1", "1d-1h", "1d+1h", "1d1d", "1dd", "1h1d", "1.5d", "1D", "106752d",
+		"106751d24h", "99999999999999999999d", " 1d"} {
 		if got, err := parseDuration(given); err == nil {
 			t.Errorf("%q: got %v, want an error", given, got)
 		}

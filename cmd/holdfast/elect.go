@@ -49,7 +49,8 @@ func (a *app) electVerb() *cobra.Command {
 	}
 	a.backend.register(c)
 	f.registerCommon(c)
-	c.Flags().StringVar(&f.onLost, "on-lost", lostTerm, "what to do with the command when the lead is lost: term or kill")
+	c.Flags().StringVar(&f.onLost, "on-lost", lostTerm,
+		"what to do with the command when the lead is lost: term or kill")
 	c.Flags().StringVar(&value, "value", "", "what others see of the leader, such as its address")
 	return c
 }

@@ -12,13 +12,14 @@ import (
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
-// A lead that was lost, of which only its release tells, since the command had ended by itself, ends the command too: the
-// backend is closed by then, and no campaign can follow.
+// A lead that was lost, of which only its release tells, since the command had ended by itself, ends the command too:
+// the backend is closed by then, and no campaign can follow.
 func TestElectEndsWithLossLearnedLate(t *testing.T) {
 	backend := memlock.New()
 	silent := struct{ driver.Driver }{backend} // it tells of nothing by itself
 	s := &store{Client: holdfast.New(silent), driver: silent}
-	p := &plan{runFlags: runFlags{ttl: time.Minute, onLost: lostTerm, onRevoke: revokeTerm}, name: "lead", command: []string{"sh", "-c", "exit 0"}, campaign: true}
+	p := &plan{runFlags: runFlags{ttl: time.Minute, onLost: lostTerm, onRevoke: revokeTerm}, name: "lead",
+		command: []string{"sh", "-c", "exit 0"}, campaign: true}
 	lease, err := p.acquire(t.Context(), s.Client)
 	if err != nil {
 		t.Fatal(err)
@@ -53,8 +54,8 @@ func jobOf(t *testing.T, p *plan, s *store, lease *holdfast.Lease) (j *job, prog
 	return &job{app: a, plan: p, store: s, lease: lease, inbox: catchSignals()}, program
 }
 
-// A lease that is over before the command begins, as after a pause, is lost like one that ends later: the command is not
-// run, or not for long, and elect campaigns again.
+// A lease that is over before the command begins, as after a pause, is lost like one that ends later: the command is
+// not run, or not for long, and elect campaigns again.
 func TestOverBeforeTheCommandBegins(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		backend := memlock.New()

@@ -36,7 +36,8 @@ func checkFilled(u *url.URL) error {
 	}
 	for name, values := range u.Query() {
 		if name != mayBeEmpty && hasEmpty(values) {
-			return usage("%s of the backend URL is empty; %s Give it a value, or leave it out", nameParameter(u, name), unsetHint)
+			return usage("%s of the backend URL is empty; %s Give it a value, or leave it out",
+				nameParameter(u, name), unsetHint)
 		}
 	}
 	return checkServer(u)

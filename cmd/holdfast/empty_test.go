@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A shell makes an empty text of a variable that is not set. No verb takes one: it would mean another backend, all claims
-// in the place of one, or nothing, where somebody meant something.
+// A shell makes an empty text of a variable that is not set. No verb takes one: it would mean another backend, all
+// claims in the place of one, or nothing, where somebody meant something.
 func TestNothingEmptyIsTaken(t *testing.T) {
 	t.Setenv(backendEnv, "file:"+filepath.Join(t.TempDir(), "locks.db"))
 	for _, c := range new(app).root().Commands() {
@@ -59,7 +59,8 @@ func refused(t *testing.T, verb string, args []string, why string) {
 	t.Helper()
 	out, said, code := whole(t, append([]string{verb}, args...)...)
 	if code != exitUsage || out != "" || !strings.Contains(said, why) {
-		t.Errorf("holdfast %s %q: exit code %d, printed %q, said %q; want %d, nothing, and %q", verb, args, code, out, said, exitUsage, why)
+		t.Errorf("holdfast %s %q: exit code %d, printed %q, said %q; want %d, nothing, and %q", verb, args, code, out,
+			said, exitUsage, why)
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// The scripts of testdata/foreign are for Redis without a prefix, where another client has the lock "theirs" and lets it go
-// by itself after a while that no test outlives, and where something else is stored for the lock "broken".
+// The scripts of testdata/foreign are for Redis without a prefix, where another client has the lock "theirs" and lets
+// it go by itself after a while that no test outlives, and where something else is stored for the lock "broken".
 func TestBesideForeignLock(t *testing.T) {
 	s := servers.Redis(t)
 	s.RedisCommand(t, "SET", "theirs", "Uaq2D7U1yZ-secret-part", "PX", "3600000")

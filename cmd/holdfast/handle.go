@@ -67,7 +67,8 @@ func (a *app) acquireHandle(ctx context.Context, p *plan) error {
 	if err != nil {
 		return s.failed(err)
 	}
-	err = a.printHeld(held{Name: p.name, Token: decimal(lease.Token()), Handle: handle, ExpiresIn: p.ttl.Seconds()}, handle)
+	err = a.printHeld(held{Name: p.name, Token: decimal(lease.Token()), Handle: handle, ExpiresIn: p.ttl.Seconds()},
+		handle)
 	if err != nil { // nobody has the handle
 		_, left := s.giveBack(ctx, handle)
 		return errors.Join(err, left)
@@ -103,7 +104,8 @@ func (a *app) printHeld(h held, line string) error {
 // renewVerb is holdfast renew.
 func (a *app) renewVerb() *cobra.Command {
 	return a.handleVerb("renew HANDLE", "Keep a lock taken for its --ttl from now on",
-		`Renew makes the lock of the handle live for the --ttl of acquire from now on. It exits with 76 if the lock was lost.`,
+		"Renew makes the lock of the handle live for the --ttl of acquire from now on. "+
+			"It exits with 76 if the lock was lost.",
 		func(ctx context.Context, s *store, handle string) error {
 			lease, err := s.Resume(ctx, handle)
 			if err != nil {
@@ -130,7 +132,8 @@ func (a *app) printOurs(name string, token uint64, left time.Duration) error {
 // checkVerb is holdfast check.
 func (a *app) checkVerb() *cobra.Command {
 	return a.handleVerb("check HANDLE", "Look whether a lock is still ours, without renewing it",
-		`Check looks whether the lock of the handle is still taken by it, and renews nothing. It exits with 76 if the lock was lost.`,
+		"Check looks whether the handle still holds its lock, and renews nothing. "+
+			"It exits with 76 if the lock was lost.",
 		func(ctx context.Context, s *store, handle string) error {
 			entry, err := s.CheckHandle(ctx, handle)
 			if err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // hidden is what to tell when a folder is not the one that the rest of this machine has under its path, as in a service
-// with PrivateTmp or ProtectHome. The rest is what the first process sees. In a container with processes of its own that
-// is the container, and there is nothing to compare with.
+// with PrivateTmp or ProtectHome. The rest is what the first process sees. In a container with processes of its own
+// that is the container, and there is nothing to compare with.
 func hidden(folder string) error {
 	here, err := placeOf("/proc/self/mountinfo", folder)
 	if err != nil {

@@ -17,10 +17,13 @@ func TestPlaceOf(t *testing.T) {
 	}{
 		{"one namespace", "/home/a/.local", base, base, true},
 		{"another file system", "/home/a/.local", base, base + "30 21 0:50 / /home rw - tmpfs tmpfs rw\n", false},
-		{"PrivateTmp", "/var/tmp/x", base, base + "30 20 8:1 /var/tmp/systemd-private-1/tmp /var/tmp rw - ext4 /dev/sda1 rw\n", false},
+		{"PrivateTmp", "/var/tmp/x", base, base +
+			"30 20 8:1 /var/tmp/systemd-private-1/tmp /var/tmp rw - ext4 /dev/sda1 rw\n", false},
 		{"made read-only elsewhere", "/var/lib/x", base, base + "30 20 8:1 /usr /usr ro - ext4 /dev/sda1 rw\n", true},
-		{"bound to itself", "/var/lib/x", base, base + "30 20 8:1 /var/lib/x /var/lib/x rw - ext4 /dev/sda1 rw\n", true},
-		{"a mount on a part of the name", "/var/libs/x", base, base + "30 20 0:50 / /var/lib rw - tmpfs tmpfs rw\n", true},
+		{"bound to itself", "/var/lib/x", base, base + "30 20 8:1 /var/lib/x /var/lib/x rw - ext4 /dev/sda1 rw\n",
+			true},
+		{"a mount on a part of the name", "/var/libs/x", base, base + "30 20 0:50 / /var/lib rw - tmpfs tmpfs rw\n",
+			true},
 		{"a name with a blank", "/a b/x", base, base + "30 20 0:50 / /a\\040b rw - tmpfs tmpfs rw\n", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -133,8 +133,8 @@ func (j *job) release(ctx context.Context) error {
 // lostLimit bounds the end where the lock is lost: there is little to give back, and maybe nobody to take it.
 const lostLimit = 500 * time.Millisecond
 
-// farewell bounds the end. A backend that cannot leave a claim alone needs us for the rest of --at-least, which a signal
-// ends.
+// farewell bounds the end. A backend that cannot leave a claim alone needs us for the rest of --at-least, which a
+// signal ends.
 func (j *job) farewell(ctx context.Context) (context.Context, func()) {
 	switch {
 	case j.lost != nil:

@@ -61,7 +61,8 @@ func (s *store) views(ctx context.Context, prefix string) ([]view, error) {
 	return views, nil
 }
 
-// view returns one of many locks. An error is only what concerns the others too; what is wrong with this one is in its view.
+// view returns one of many locks. An error is only what concerns the others too; what is wrong with this one is in
+// its view.
 func (s *store) view(ctx context.Context, name string) (view, error) {
 	queue, err := s.Client.Queue(ctx, name) // a name that was found may be one that nobody can lock
 	v := viewOf(name, queue)

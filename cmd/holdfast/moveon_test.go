@@ -79,13 +79,15 @@ func TestOursAfterEarlierVersion(t *testing.T) {
 	m.uses(t, m.former)
 	ok(t, lease.Release(t.Context()))
 	m.uses(t, m.file)
-	if _, err := old.Mutex("m").TryLock(t.Context()); err == nil || !strings.Contains(err.Error(), "was removed or replaced") {
+	if _, err := old.Mutex("m").TryLock(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "was removed or replaced") {
 		t.Errorf("who still has the earlier file open gets %v; want a refusal", err)
 	}
 	excludes(t, opened(t, m.file), earlier(t, m))
 }
 
-// Where an earlier version made its file although ours is there, as after the link was removed, nothing is locked in both.
+// Where an earlier version made its file although ours is there, as after the link was removed, nothing is locked in
+// both.
 func TestTwoFiles(t *testing.T) {
 	m := newMove(t)
 	m.uses(t, m.file)

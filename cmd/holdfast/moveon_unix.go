@@ -18,7 +18,8 @@ import (
 
 // Earlier versions of this command kept the locks of a user elsewhere, where other users could take the place. The two
 // must never be in use at once, also where both versions are installed. So where the earlier file would be there is a
-// link to ours, which leads earlier versions to it; and an earlier file is used until nobody holds or awaits a lock in it.
+// link to ours, which leads earlier versions to it; and an earlier file is used until nobody holds or awaits a lock
+// in it.
 
 // moveOn returns the path of the file to use, given the folder of ours.
 func moveOn(folder string) (path string, err error) {
@@ -95,7 +96,8 @@ func (m move) retire() (path string, err error) {
 	if _, err := os.Lstat(m.file); errors.Is(err, fs.ErrNotExist) {
 		return m.former, nil
 	}
-	return "", fmt.Errorf("an earlier version of this command has locks in %s, and this one in %s; wait until those of the earlier "+
+	return "", fmt.Errorf("an earlier version of this command has locks in %s, and this one in %s; wait until those "+
+		"of the earlier "+
 		"version are free, and upgrade it", m.former, m.file)
 }
 

@@ -50,7 +50,8 @@ func hasName(marks []string, name string) bool {
 // nested is the error for such a lock.
 func (p *plan) nested() error {
 	return &exit{code: p.conflict, err: fmt.Errorf(
-		"%s is held by the holdfast that runs this command, which waits for it to end; leave out one of the two, or give it another name", printable(p.name))}
+		"%s is held by the holdfast that runs this command, which waits for it to end; leave out one of the two, or "+
+			"give it another name", printable(p.name))}
 }
 
 // excludes reports whether the lock cannot be had beside a claim, however many others have it.

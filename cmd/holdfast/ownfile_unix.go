@@ -13,8 +13,8 @@ import (
 	"syscall"
 )
 
-// ownFolder is in a place that outlives a restart of the machine, that nobody else can take, and that does not depend on
-// the environment. What is around it is made if that is possible.
+// ownFolder is in a place that outlives a restart of the machine, that nobody else can take, and that does not depend
+// on the environment. What is around it is made if that is possible.
 func ownFolder() (string, error) {
 	if os.Geteuid() == 0 {
 		return rootFolder(), nil
@@ -39,9 +39,11 @@ func homeFolder(uid int) (string, error) {
 	u, err := user.LookupId(strconv.Itoa(uid))
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("the user database does not tell where the home folder of user %d is (%w); add the user", uid, err)
+		return "", fmt.Errorf("the user database does not tell where the home folder of user %d is (%w); add the "+
+			"user", uid, err)
 	case !filepath.IsAbs(u.HomeDir) || filepath.Clean(u.HomeDir) == "/":
-		return "", fmt.Errorf("user %d has no home folder of its own in the user database (%q); give it one", uid, u.HomeDir)
+		return "", fmt.Errorf("user %d has no home folder of its own in the user database (%q); give it one", uid,
+			u.HomeDir)
 	}
 	return filepath.Join(u.HomeDir, ".local", "state", "holdfast"), nil
 }
@@ -51,7 +53,8 @@ func checkPrivate(folder string, info fs.FileInfo) error {
 		return fmt.Errorf("%s belongs to another user; have it removed", folder)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("%s is open to other users (mode %04o); chmod 700 it after a look at what is in it", folder, info.Mode().Perm())
+		return fmt.Errorf("%s is open to other users (mode %04o); chmod 700 it after a look at what is in it", folder,
+			info.Mode().Perm())
 	}
 	return nil
 }

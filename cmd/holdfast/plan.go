@@ -37,15 +37,18 @@ func (f *runFlags) register(c *cobra.Command) {
 	f.registerWait(c)
 	f.registerCommon(c)
 	flags := c.Flags()
-	durationVar(flags, &f.atLeast, "at-least", "", 0, "keep the lock taken for this long, though the command ends before")
-	flags.StringVar(&f.onLost, "on-lost", lostTerm, "what to do with the command when the lock is lost: term, kill or ignore")
+	durationVar(flags, &f.atLeast, "at-least", "", 0,
+		"keep the lock taken for this long, though the command ends before")
+	flags.StringVar(&f.onLost, "on-lost", lostTerm,
+		"what to do with the command when the lock is lost: term, kill or ignore")
 }
 
 // registerWait registers what every verb takes that may wait for a lock of any kind.
 func (f *runFlags) registerWait(c *cobra.Command) {
 	flags := c.Flags()
 	flags.BoolVarP(&f.noWait, "no-wait", "n", false, "do not wait for the lock")
-	durationVar(flags, &f.wait, "wait", "w", 0, "wait for this long at most, like 30s or 1d, also for a backend that stops answering (default: for ever)")
+	durationVar(flags, &f.wait, "wait", "w", 0,
+		"wait for this long at most, like 30s or 1d, also for a backend that stops answering (default: for ever)")
 	flags.BoolVarP(&f.shared, "shared", "s", false, "share the lock with others that run --shared")
 	flags.Int64Var(&f.slots, "slots", 1, "how many may run at a time; give all the same number")
 	flags.IntVarP(&f.conflict, "conflict-exit-code", "E", exitConflict, "exit code when the lock was not acquired")
@@ -54,10 +57,14 @@ func (f *runFlags) registerWait(c *cobra.Command) {
 // registerCommon registers what every verb takes that runs a command.
 func (f *runFlags) registerCommon(c *cobra.Command) {
 	flags := c.Flags()
-	durationVar(flags, &f.ttl, "ttl", "", holdfast.DefaultTTL, "how long the lock stays taken when its holder is cut off")
-	flags.StringVar(&f.onRevoke, "on-revoke", revokeTerm, "what to do with the command when somebody asks for the lock: term or ignore")
-	durationVar(flags, &f.grace, "grace", "", 0, "time between TERM and KILL, a third of --ttl at most (default 3s, or a third of a --ttl below 9s)")
-	flags.BoolVar(&f.noGuard, "no-guard", false, "start no guard: nothing ends the command in time if holdfast itself is stopped")
+	durationVar(flags, &f.ttl, "ttl", "", holdfast.DefaultTTL,
+		"how long the lock stays taken when its holder is cut off")
+	flags.StringVar(&f.onRevoke, "on-revoke", revokeTerm,
+		"what to do with the command when somebody asks for the lock: term or ignore")
+	durationVar(flags, &f.grace, "grace", "", 0,
+		"time between TERM and KILL, a third of --ttl at most (default 3s, or a third of a --ttl below 9s)")
+	flags.BoolVar(&f.noGuard, "no-guard", false,
+		"start no guard: nothing ends the command in time if holdfast itself is stopped")
 	flags.BoolVar(&f.shell, "shell", false, "give the command, one argument, to a shell")
 }
 
@@ -149,7 +156,8 @@ func (p *plan) take(verb string, args []string, dash int) error {
 	case strings.TrimSpace(args[1]) == "":
 		return usage("the command after the -- is empty: %s", form)
 	case p.shell && len(args) > 2:
-		return usage("--shell takes the command as one argument; put it into quotes: %s --shell NAME -- 'COMMAND | COMMAND'", verb)
+		return usage("--shell takes the command as one argument; put it into quotes: %s --shell NAME -- 'COMMAND | "+
+			"COMMAND'", verb)
 	}
 	p.name, p.command = args[0], args[1:]
 	if p.shell {

@@ -9,7 +9,8 @@ import (
 )
 
 // controls are characters that terminals obey, of seven bits, of eight, and as a byte that is no UTF-8.
-var controls = []string{"\x00", "\a", "\b", "\x1b[2J", "\x7f", "\u0080", "\u0090", "\u009b2J", "\u009f", "\x9b2J", "\u202e", "\u2028", "\u200b", "\ufeff", "\u2066", "\U000e0001"}
+var controls = []string{"\x00", "\a", "\b", "\x1b[2J", "\x7f", "\u0080", "\u0090", "\u009b2J", "\u009f", "\x9b2J",
+	"\u202e", "\u2028", "\u200b", "\ufeff", "\u2066", "\U000e0001"}
 
 // Nothing that others wrote controls the terminal, in text or in JSON, and JSON still means the same.
 func TestNothingControlsTheTerminal(t *testing.T) {
@@ -35,6 +36,7 @@ func TestNothingControlsTheTerminal(t *testing.T) {
 }
 
 func controlled(s string) bool {
-	return strings.ContainsFunc(strings.ReplaceAll(s, "\ufffd", "?"), func(r rune) bool { return !unicode.IsPrint(r) }) ||
+	return strings.ContainsFunc(strings.ReplaceAll(s, "\ufffd", "?"),
+		func(r rune) bool { return !unicode.IsPrint(r) }) ||
 		strings.ToValidUTF8(s, "") != s
 }

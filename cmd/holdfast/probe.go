@@ -41,7 +41,8 @@ func probeTTL(tr driver.Traits) time.Duration {
 }
 
 func broken(what string, err error) driver.Finding {
-	return driver.Finding{Level: driver.Unsafe, Fact: fmt.Sprintf("it was not possible to %s a lock: %v", what, err), Advice: "find out why before you rely on this backend"}
+	return driver.Finding{Level: driver.Unsafe, Fact: fmt.Sprintf("it was not possible to %s a lock: %v", what, err),
+		Advice: "find out why before you rely on this backend"}
 }
 
 func round(d time.Duration) time.Duration {

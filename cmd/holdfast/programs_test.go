@@ -17,7 +17,8 @@ import (
 
 // These are programs that scripts use to tell what happened, and to wait until something has happened.
 
-// patience is how long they wait. It is above what a busy machine needs, and below the TTLs that must not have mattered.
+// patience is how long they wait. It is above what a busy machine needs, and below the TTLs that must not have
+// mattered.
 const patience = 50 * time.Second
 
 // coded runs a command and prints its exit code: coded PIDFILE COMMAND [ARG...]. The command's process ID goes to

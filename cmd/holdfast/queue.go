@@ -46,7 +46,8 @@ func viewOf(name string, queue []holdfast.Entry) view {
 }
 
 func claimOf(e holdfast.Entry) claim {
-	c := claim{ID: e.ID, Owner: e.Owner, Value: e.Value, Asks: asks(e.Claim), Since: e.Since, ExpiresIn: e.Left.Seconds()}
+	c := claim{ID: e.ID, Owner: e.Owner, Value: e.Value, Asks: asks(e.Claim), Since: e.Since,
+		ExpiresIn: e.Left.Seconds()}
 	c.Host, c.PID, c.Label = splitOwner(e.Owner)
 	if e.Token != 0 {
 		c.Token = decimal(e.Token)

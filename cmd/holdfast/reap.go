@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// Bounds of --older-than. What is younger than the least may belong to a request that is under way; the default leaves a
-// clock that was set back by a day without effect on tokens.
+// Bounds of --older-than. What is younger than the least may belong to a request that is under way; the default
+// leaves a clock that was set back by a day without effect on tokens.
 const (
 	leastAge   = time.Minute
 	defaultAge = 24 * time.Hour
@@ -32,13 +32,15 @@ themselves, and some leave nothing at all; reap is for when you would rather hav
 		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if age < leastAge {
-				return usage("--older-than %v is too short; it must be %v or more, so that nothing of a request under way is removed", age, leastAge)
+				return usage("--older-than %v is too short; it must be %v or more, so that nothing of a request under "+
+					"way is removed", age, leastAge)
 			}
 			return a.use(c.Context(), func(s *store) error { return a.reap(c.Context(), s, age) })
 		},
 	}
 	a.backend.register(c)
-	durationVar(c.Flags(), &age, "older-than", "", defaultAge, "remove what was not used for this long, a minute or more")
+	durationVar(c.Flags(), &age, "older-than", "", defaultAge,
+		"remove what was not used for this long, a minute or more")
 	return c
 }
 

@@ -60,7 +60,10 @@ func TestOnRedis(t *testing.T) {
 func TestOnMariaDB(t *testing.T) {
 	t.Parallel()
 	server := servers.MariaDB(t)
-	onServer(t, "mariadb", "mysql", func(database string) string { return "mysql://root@" + server.Addr + "/" + database })
+	onServer(t, "mariadb", "mysql", func(database string) string {
+		return "mysql://root@" + server.Addr + "/" +
+			database
+	})
 }
 
 func TestOnPostgres(t *testing.T) {

@@ -12,7 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// The scripts of testdata/session are for locks of database sessions. "endsession LOCK" does what an administrator may do.
+// The scripts of testdata/session are for locks of database sessions. "endsession LOCK" does what an administrator
+// may do.
 
 func TestOnMariaDBSessions(t *testing.T) {
 	t.Parallel()
@@ -41,7 +42,8 @@ func inSessions(t *testing.T, url, driver, source, end string) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"endsession": func(ts *testscript.TestScript, _ bool, args []string) {
 				var session int64
-				ts.Check(db.QueryRow("SELECT session FROM holdfast_sessions WHERE name = '" + args[0] + "'").Scan(&session))
+				ts.Check(db.QueryRow("SELECT session FROM holdfast_sessions WHERE name = '" + args[0] +
+					"'").Scan(&session))
 				_, err := db.Exec(fmt.Sprintf(end, session))
 				ts.Check(err)
 			},

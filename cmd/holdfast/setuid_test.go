@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// A command that becomes root, as sudo does, cannot be stopped by who started it. That is told, on standard error and in
-// the exit code; the lock is kept while it is ours, and the job is not over before the command is.
+// A command that becomes root, as sudo does, cannot be stopped by who started it. That is told, on standard error and
+// in the exit code; the lock is kept while it is ours, and the job is not over before the command is.
 func TestCommandOfAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can make a program that becomes root")
@@ -36,7 +36,8 @@ func TestCommandOfAnotherUser(t *testing.T) {
 
 	ok(t, cmd.Process.Signal(syscall.SIGTERM))
 	tells(t, said, "cannot be sent signals")
-	if queue, err := exec.Command(holdfast, "show", "hello").Output(); err != nil || !strings.Contains(string(queue), "asroot") {
+	if queue, err := exec.Command(holdfast, "show", "hello").Output(); err != nil ||
+		!strings.Contains(string(queue), "asroot") {
 		t.Errorf("show: %s, %v; want the lock to be kept", queue, err)
 	}
 	ok(t, exec.Command(holdfast, "break", "hello").Run())

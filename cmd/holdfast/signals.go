@@ -48,8 +48,8 @@ func (b *inbox) keep(s os.Signal) {
 }
 
 // until returns a context that the next signal ends, with an *interrupt as its cause. stop puts an end to that, and
-// leaves later signals in the inbox. A signal that came before stop returned is the cause then, unless the context had ended
-// before it.
+// leaves later signals in the inbox. A signal that came before stop returned is the cause then, unless the context
+// had ended before it.
 func (b *inbox) until(ctx context.Context) (interruptible context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	over := make(chan struct{})

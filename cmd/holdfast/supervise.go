@@ -9,7 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// lookEvery bounds the pause between two looks at the lease: timers stand still while the machine sleeps, leases do not.
+// lookEvery bounds the pause between two looks at the lease: timers stand still while the machine sleeps, leases do
+// not.
 const lookEvery = time.Second
 
 // supervise passes signals on and watches the lease, until the command has ended: by itself or, when the lock is lost,
@@ -48,8 +49,8 @@ func (j *job) ended() <-chan struct{} {
 	return j.child.Done()
 }
 
-// limit is until when the command may run: for as long as the lock is ours or, once the command was asked to end, to the
-// end of its grace. The guard does not come before us.
+// limit is until when the command may run: for as long as the lock is ours or, once the command was asked to end, to
+// the end of its grace. The guard does not come before us.
 func (j *job) limit() time.Time {
 	if j.killAt.IsZero() {
 		return j.lease.ValidUntil().Add(guardLag)
@@ -121,7 +122,8 @@ func (j *job) kill() (killed bool) {
 // noteUnheard tells of a signal that did not reach the command, since that runs as another user. The lock is kept.
 func (j *job) noteUnheard(err error) {
 	if errors.Is(err, fs.ErrPermission) {
-		j.warn(fmt.Errorf("the command runs as another user, and cannot be sent signals: %w; the lock is kept while it runs", err))
+		j.warn(fmt.Errorf("the command runs as another user, and cannot be sent signals: %w; the lock is kept while "+
+			"it runs", err))
 	}
 }
 
@@ -140,7 +142,8 @@ func (j *job) danger() error {
 	if j.plan.onLost != lostTerm || left > j.plan.grace {
 		return nil
 	}
-	return fmt.Errorf("lock %q counts as lost: it could not be renewed and ends in %v", j.plan.name, left.Round(time.Millisecond))
+	return fmt.Errorf("lock %q counts as lost: it could not be renewed and ends in %v", j.plan.name,
+		left.Round(time.Millisecond))
 }
 
 // terminate asks the command to end, and sets when it is killed: at the end of the lease or, when others may have the
@@ -159,12 +162,14 @@ func isExpired(err error) bool {
 	return errors.As(err, &lost) && lost.Reason == holdfast.LostExpired
 }
 
-// noteRevoked tells that somebody asked for the lock, and passes the wish on. The command decides: the lock is ours, and
-// renewed, for as long as it runs.
+// noteRevoked tells that somebody asked for the lock, and passes the wish on. The command decides: the lock is ours,
+// and renewed, for as long as it runs.
 func (j *job) noteRevoked() {
 	j.emit(event{Event: "revoked", Name: j.plan.name, Token: decimal(j.lease.Token())})
 	if !j.json {
-		j.say("somebody asked for %s: %s", printable(j.plan.name), map[string]string{revokeTerm: "the command is told to end", revokeIgnore: "the command goes on"}[j.plan.onRevoke])
+		j.say("somebody asked for %s: %s", printable(j.plan.name),
+			map[string]string{revokeTerm: "the command is told to end",
+				revokeIgnore: "the command goes on"}[j.plan.onRevoke])
 	}
 	if j.plan.onRevoke == revokeTerm {
 		j.told = true

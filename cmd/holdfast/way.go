@@ -16,7 +16,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// examineWay tells what others could read or do on the way to the backend: by the URL, and by the files that hold secrets.
+// examineWay tells what others could read or do on the way to the backend: by the URL, and by the files that hold
+// secrets.
 func (b *backendFlags) examineWay(u *url.URL) []driver.Finding {
 	findings := b.examineFiles(u)
 	far := farHosts(u)
@@ -26,7 +27,9 @@ func (b *backendFlags) examineWay(u *url.URL) []driver.Finding {
 	to := strings.Join(far, ", ")
 	switch {
 	case !isEncrypted(u):
-		findings = append(findings, driver.Finding{Level: driver.Warning, Fact: "connections to " + to + " are not encrypted, or need not be", Advice: encryption[u.Scheme] + ": who listens on the way reads passwords, and who writes there takes locks"})
+		findings = append(findings, driver.Finding{Level: driver.Warning, Fact: "connections to " + to +
+			" are not encrypted, or need not be", Advice: encryption[u.Scheme] +
+			": who listens on the way reads passwords, and who writes there takes locks"})
 	default:
 		findings = append(findings, driver.Finding{Fact: "connections to " + to + " are encrypted"})
 	}
@@ -38,7 +41,9 @@ func examineLogin(u *url.URL) []driver.Finding {
 	if len(farHosts(u)) == 0 || isAuthenticated(u) {
 		return nil
 	}
-	return []driver.Finding{{Level: driver.Warning, Fact: "the URL has neither a password nor a client's certificate, and the backend lets us in", Advice: "set a user and a password: whoever reaches the backend can take and break all locks"}}
+	return []driver.Finding{{Level: driver.Warning,
+		Fact:   "the URL has neither a password nor a client's certificate, and the backend lets us in",
+		Advice: "set a user and a password: whoever reaches the backend can take and break all locks"}}
 }
 
 // farHosts are those hosts of a URL that are not this machine.
@@ -71,7 +76,8 @@ func isEncrypted(u *url.URL) bool {
 	case "rediss":
 		return true
 	case "postgres":
-		return q.Get("sslmode") == "verify-full" || q.Get("sslmode") == "verify-ca" || q.Get("sslmode") == "require" && q.Has("sslrootcert")
+		return q.Get("sslmode") == "verify-full" || q.Get("sslmode") == "verify-ca" ||
+			q.Get("sslmode") == "require" && q.Has("sslrootcert")
 	case "etcd", "mysql":
 		return isTrue(q.Get("tls")) || q.Has("ca") || q.Has("cert")
 	default:
@@ -103,7 +109,9 @@ func (b *backendFlags) examineFiles(u *url.URL) (findings []driver.Finding) {
 	}
 	for _, path := range secret {
 		if info, err := os.Stat(path); err == nil && isOpen(info.Mode()) {
-			findings = append(findings, driver.Finding{Level: driver.Warning, Fact: fmt.Sprintf("%s holds a secret, and every user of this machine can read it (mode %04o)", path, info.Mode().Perm()), Advice: "chmod 600 it, and change the secret"})
+			findings = append(findings, driver.Finding{Level: driver.Warning,
+				Fact: fmt.Sprintf("%s holds a secret, and every user of this machine can read it (mode %04o)", path,
+					info.Mode().Perm()), Advice: "chmod 600 it, and change the secret"})
 		}
 	}
 	return findings
@@ -120,7 +128,8 @@ func trustAdvice(u *url.URL, err error) string {
 	}
 	switch u.Scheme {
 	case "postgres":
-		return "name the file with the certificate of the server's authority as sslrootcert= in the URL, if you know whose it is"
+		return "name the file with the certificate of the server's authority as sslrootcert= in the URL, if you know " +
+			"whose it is"
 	default:
 		return "name the file with the certificate of the server's authority as ca= in the URL, if you know whose it is"
 	}

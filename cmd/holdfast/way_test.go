@@ -70,7 +70,8 @@ func TestDoctorFindsOpenFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		out, said, _ := whole(t, "doctor", "--backend-file", path)
-		if strings.Contains(out, "every user of this machine can read it") != open || strings.Contains(out+said, "geheim") {
+		if strings.Contains(out, "every user of this machine can read it") != open ||
+			strings.Contains(out+said, "geheim") {
 			t.Errorf("mode %04o: doctor prints %q, says %q", mode, out, said)
 		}
 	}

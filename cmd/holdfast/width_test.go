@@ -23,7 +23,8 @@ func TestTableAlignsWideCharacters(t *testing.T) {
 }
 
 func TestColumns(t *testing.T) {
-	for s, want := range map[string]int{"": 0, "abc": 3, "日本語": 6, "ﾊﾝ": 2, "Ａ": 2, "e\u0301": 1, "é": 1, "🔒": 2, "…": 1, "한": 2} {
+	for s, want := range map[string]int{"": 0, "abc": 3, "日本語": 6, "ﾊﾝ": 2, "Ａ": 2, "e\u0301": 1, "é": 1, "🔒": 2,
+		"…": 1, "한": 2} {
 		if got := columns(s); got != want {
 			t.Errorf("%q: %d columns, want %d", s, got, want)
 		}
@@ -33,7 +34,8 @@ func TestColumns(t *testing.T) {
 // The line that shows a wait never wraps.
 func TestTruncateByColumns(t *testing.T) {
 	for s, want := range map[string]string{
-		"abcdef": "abcdef", "abcdefg": "abcde…", "日本語": "日本語", "日本語だ": "日本…", "abcd日x": "abcd…", "e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301": "e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301",
+		"abcdef": "abcdef", "abcdefg": "abcde…", "日本語": "日本語", "日本語だ": "日本…", "abcd日x": "abcd…",
+		"e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301": "e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301",
 	} {
 		if got := truncate(s, 6); got != want || columns(got) > 6 {
 			t.Errorf("%q becomes %q, want %q", s, got, want)

@@ -1,5 +1,5 @@
-// Package apart is a test of engines whose data several servers have: one of them fails, in a network of their own, while
-// clients hold locks and acquire others.
+// Package apart is a test of engines whose data several servers have: one of them fails, in a network of their own,
+// while clients hold locks and acquire others.
 package apart
 
 import (
@@ -19,11 +19,13 @@ import (
 
 // An Ensemble is what engines differ in.
 type Ensemble struct {
-	Start    func(t *testing.T) ([]*servers.Server, *servers.Network) // three servers
-	Leader   func(t *testing.T, cluster []*servers.Server) int
-	Open     func(t testing.TB, addrs ...string) driver.Driver // closed with the test
-	Election time.Duration                                     // a lock that is free may take so long while others elect a leader
-	Always   []string                                          // the names of faults that are tried without HOLDFAST_SOAK, too
+	Start  func(t *testing.T) ([]*servers.Server, *servers.Network) // three servers
+	Leader func(t *testing.T, cluster []*servers.Server) int
+	Open   func(t testing.TB, addrs ...string) driver.Driver // closed with the test
+	// a lock that is free may take so long while others elect a leader
+	Election time.Duration
+	// the names of faults that are tried without HOLDFAST_SOAK, too
+	Always []string
 }
 
 // A fault befalls one server of three, which all clients go on to reach.

@@ -15,9 +15,9 @@ const (
 	cancelOnSet   = 1 << 1 // TFD_TIMER_CANCEL_ON_SET
 )
 
-// A kernelAlarm is a timerfd on the wall clock, which goes off when that is set, too: then nobody knows how much time has
-// passed before whoever waits has looked. CLOCK_BOOTTIME would do for a machine that was suspended, but stands still
-// with a virtual machine that is paused.
+// A kernelAlarm is a timerfd on the wall clock, which goes off when that is set, too: then nobody knows how much time
+// has passed before whoever waits has looked. CLOCK_BOOTTIME would do for a machine that was suspended, but stands
+// still with a virtual machine that is paused.
 type kernelAlarm struct {
 	file *os.File
 	conn syscall.RawConn
@@ -50,7 +50,8 @@ type itimerspec struct{ interval, value syscall.Timespec }
 func (a *kernelAlarm) set(d time.Duration) (err error) {
 	spec := itimerspec{value: syscall.NsecToTimespec(time.Now().Add(max(d, 0)).UnixNano())}
 	failed := a.conn.Control(func(fd uintptr) {
-		_, _, errno := syscall.Syscall6(syscall.SYS_TIMERFD_SETTIME, fd, absolute|cancelOnSet, uintptr(unsafe.Pointer(&spec)), 0, 0, 0)
+		_, _, errno := syscall.Syscall6(syscall.SYS_TIMERFD_SETTIME, fd, absolute|cancelOnSet,
+			uintptr(unsafe.Pointer(&spec)), 0, 0, 0)
 		if errno != 0 {
 			err = errno
 		}

@@ -1,9 +1,10 @@
 // Package bubble lets testing/synctest and the race detector work together.
 //
-// The runtime of Go keeps one context of the race detector for all timers of a bubble. When two processors run timers of
-// one bubble at the same time, both write to it, and the program crashes: "ThreadSanitizer: CHECK failed: tsan_rtl.cpp", or
-// a segmentation violation somewhere in the detector. How often that happens depends on how busy the machine is. With one
-// processor it cannot happen, and the detector loses nothing: it compares what is ordered, not what was at the same time.
+// The runtime of Go keeps one context of the race detector for all timers of a bubble. When two processors run timers
+// of one bubble at the same time, both write to it, and the program crashes: "ThreadSanitizer: CHECK failed:
+// tsan_rtl.cpp", or a segmentation violation somewhere in the detector. How often that happens depends on how busy
+// the machine is. With one processor it cannot happen, and the detector loses nothing: it compares what is ordered,
+// not what was at the same time.
 package bubble
 
 import (

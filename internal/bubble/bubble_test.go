@@ -11,8 +11,8 @@ import (
 
 func TestMain(m *testing.M) { Main(m) }
 
-// Many goroutines wait for timers of one bubble, and nobody has to read them for them to run. With more processors the race
-// detector survives that three times in four.
+// Many goroutines wait for timers of one bubble, and nobody has to read them for them to run. With more processors
+// the race detector survives that three times in four.
 func TestManyTimers(t *testing.T) {
 	for range 5 {
 		synctest.Test(t, func(t *testing.T) {

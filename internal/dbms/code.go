@@ -41,8 +41,8 @@ func number(err error) string {
 	return ""
 }
 
-// Undone reports whether an error means that the database has rolled the whole transaction back, since it was in the way
-// of another: a deadlock, or a conflict between transactions. The transaction can be run again.
+// Undone reports whether an error means that the database has rolled the whole transaction back, since it was in the
+// way of another: a deadlock, or a conflict between transactions. The transaction can be run again.
 func Undone(err error) bool {
 	return slices.Contains([]string{
 		"1213",  // ER_LOCK_DEADLOCK; at a COMMIT of Galera, too
@@ -70,8 +70,8 @@ func NoTable(err error) bool {
 	}, Code(err)) || err != nil && strings.Contains(err.Error(), "no such table")
 }
 
-// LocksNoRows reports whether an error means that a query was to lock rows, and the database locks none: SQLite does not
-// know the words.
+// LocksNoRows reports whether an error means that a query was to lock rows, and the database locks none: SQLite does
+// not know the words.
 func LocksNoRows(err error) bool {
 	return err != nil && (strings.Contains(err.Error(), `near "FOR"`) || strings.Contains(err.Error(), `near "LOCK"`))
 }

@@ -1,4 +1,5 @@
-// Package dbms tells which database answers through database/sql, and what its errors mean, whatever SQL driver is used.
+// Package dbms tells which database answers through database/sql, and what its errors mean, whatever SQL driver is
+// used.
 package dbms
 
 import (
@@ -57,20 +58,21 @@ func kindOf(version string) (Kind, error) {
 		errors.ErrUnsupported, version)
 }
 
-// NoTransactionTimeout is an expression that lets transactions of a PostgreSQL session last as long as they take, where the server
-// could bound that, as it can since version 17.
+// NoTransactionTimeout is an expression that lets transactions of a PostgreSQL session last as long as they take,
+// where the server could bound that, as it can since version 17.
 const NoTransactionTimeout = "CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL" +
 	" THEN set_config('transaction_timeout', '0', false) END"
 
-// Genuine is [Ask] for those who need what only the genuine databases do. Those that pass for one of them, and keep no locks as it
-// does, are refused with an error that matches [errors.ErrUnsupported].
+// Genuine is [Ask] for those who need what only the genuine databases do. Those that pass for one of them, and keep
+// no locks as it does, are refused with an error that matches [errors.ErrUnsupported].
 func Genuine(ctx context.Context, q Querier) (Kind, error) {
 	var version string
 	if err := q.QueryRowContext(ctx, "SELECT version()").Scan(&version); err != nil {
 		return 0, err
 	}
 	if name := poser(version); name != "" {
-		return 0, fmt.Errorf("%w: the database is %s (it says that it is %q), which passes for another one and does not lock as that does;"+
+		return 0, fmt.Errorf("%w: the database is %s (it says that it is %q), which passes for another one and does "+
+			"not lock as that does;"+
 			" use MySQL 8 or newer, MariaDB or PostgreSQL itself", errors.ErrUnsupported, name, version)
 	}
 	return kindOf(version)
@@ -82,7 +84,8 @@ var posers = []struct{ mark, name string }{
 	{"cockroach", "CockroachDB"}, {"risingwave", "RisingWave"}, {"materialize", "Materialize"}, {"cratedb", "CrateDB"},
 	{"questdb", "QuestDB"}, {"opengauss", "openGauss"}, {"gaussdb", "GaussDB"},
 	{"tidb", "TiDB"}, {"vitess", "Vitess"}, {"planetscale", "PlanetScale"}, {"oceanbase", "OceanBase"},
-	{"singlestore", "SingleStore"}, {"memsql", "SingleStore"}, {"dolt", "Dolt"}, {"doris", "Doris"}, {"starrocks", "StarRocks"},
+	{"singlestore", "SingleStore"}, {"memsql", "SingleStore"}, {"dolt", "Dolt"}, {"doris", "Doris"}, {"starrocks",
+		"StarRocks"},
 }
 
 // poser names the database that a version is of, if that passes for another one.

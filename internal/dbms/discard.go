@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Discard ends the session behind a connection. It gives the connection back to nobody, and is no error where it was gone.
+// Discard ends the session behind a connection. It gives the connection back to nobody, and is no error where it was
+// gone.
 func Discard(c *sql.Conn) error {
 	err := c.Raw(func(driverConn any) error {
 		hangUp(driverConn)
@@ -24,8 +25,8 @@ func Discard(c *sql.Conn) error {
 // hangUpTime is how long the server may take to hear that a session ends. The connection is closed without, then.
 const hangUpTime = time.Second
 
-// hangUp closes what is behind a connection of package sql, as far as that tells. One that pgx has from a pool of its own would
-// go back there, with all that the session holds; it does not where it is closed.
+// hangUp closes what is behind a connection of package sql, as far as that tells. One that pgx has from a pool of its
+// own would go back there, with all that the session holds; it does not where it is closed.
 func hangUp(driverConn any) {
 	method := reflect.ValueOf(driverConn).MethodByName("Conn")
 	if !method.IsValid() || method.Type().NumIn() > 0 || method.Type().NumOut() != 1 {

@@ -59,7 +59,8 @@ func TestLinks(t *testing.T) {
 			}
 			if _, err := os.Stat(filepath.Join(root, target)); err != nil {
 				t.Errorf("%s links to %s, which is not there", page, found[1])
-			} else if heading != "" && strings.HasSuffix(target, ".md") && !slices.Contains(headings(all[target]), heading) {
+			} else if heading != "" && strings.HasSuffix(target, ".md") &&
+				!slices.Contains(headings(all[target]), heading) {
 				t.Errorf("%s links to %s, but there is no such heading", page, found[1])
 			}
 		}
@@ -73,7 +74,8 @@ var block = regexp.MustCompile("(?ms)^ *```.*?^ *```")
 
 func withoutCode(text string) string { return block.ReplaceAllString(text, "") }
 
-// headings returns the anchors of a page: the headings in small letters, with dashes for spaces and without other signs.
+// headings returns the anchors of a page: the headings in small letters, with dashes for spaces and without other
+// signs.
 func headings(text string) (anchors []string) {
 	for line := range strings.Lines(withoutCode(text)) {
 		if !strings.HasPrefix(line, "#") {
@@ -114,7 +116,8 @@ func TestNamedTests(t *testing.T) {
 				continue
 			}
 			names++
-			if strings.HasPrefix(text[at[1]:], "...") && slices.ContainsFunc(keys(there), func(n string) bool { return strings.HasPrefix(n, name) }) {
+			if strings.HasPrefix(text[at[1]:], "...") &&
+				slices.ContainsFunc(keys(there), func(n string) bool { return strings.HasPrefix(n, name) }) {
 				continue
 			}
 			if !there[name] {
@@ -148,7 +151,8 @@ func TestNamedRows(t *testing.T) {
 	for page, text := range pages(t) {
 		for _, found := range suite.FindAllStringSubmatch(text, -1) {
 			rows++
-			if row, _, _ := strings.Cut(found[1], "..."); !strings.Contains(source.String(), `"`+strings.TrimSpace(row)) {
+			row, _, _ := strings.Cut(found[1], "...")
+			if !strings.Contains(source.String(), `"`+strings.TrimSpace(row)) {
 				t.Errorf("%s names the row %q of the suite, which is not there", page, found[1])
 			}
 		}

@@ -26,9 +26,9 @@ func sharing() time.Duration {
 	return 3 * time.Second
 }
 
-// Contend lets two processes of each client enter one section together, and returns what is wrong with that: two were inside
-// that must not be, or a process was there less than often, or not in all of these ways. On a busy machine that takes
-// longer, until everybody was inside often enough, or for a minute at most.
+// Contend lets two processes of each client enter one section together, and returns what is wrong with that: two were
+// inside that must not be, or a process was there less than often, or not in all of these ways. On a busy machine
+// that takes longer, until everybody was inside often enough, or for a minute at most.
 func Contend(t *testing.T, ways []string, often int, clients ...Client) (wrong []string) {
 	t.Helper()
 	folder := New(t)
@@ -59,7 +59,8 @@ func startAll(t *testing.T, folder string, clients []Client) (peers []*Peer) {
 	t.Helper()
 	for _, c := range clients {
 		for i := range 2 {
-			peers = append(peers, c.launch(t, folder, fmt.Sprintf("%s %d", strings.ReplaceAll(c.Name, "/", "-"), i+1), c.Args...))
+			peers = append(peers, c.launch(t, folder, fmt.Sprintf("%s %d", strings.ReplaceAll(c.Name, "/", "-"), i+1),
+				c.Args...))
 		}
 	}
 	for _, p := range peers {

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// A Program is a kind of client. Its process is given arguments, of which the last two are the folder of a section and a
-// name; it says "ready", waits for a line, and goes on until its input ends.
+// A Program is a kind of client. Its process is given arguments, of which the last two are the folder of a section
+// and a name; it says "ready", waits for a line, and goes on until its input ends.
 type Program struct {
 	Name    string
 	Command func(t *testing.T) *exec.Cmd
@@ -97,7 +97,8 @@ func (p *Peer) Expect(want string) {
 	}
 }
 
-// Finish waits for its end, and returns what it has said that was not expected. A bad end fails the test, with what it said.
+// Finish waits for its end, and returns what it has said that was not expected. A bad end fails the test, with what
+// it said.
 func (p *Peer) Finish() (said []string) {
 	p.t.Helper()
 	select {
@@ -127,7 +128,8 @@ func Self(name, kind string) Program {
 	}}
 }
 
-// Kind is the kind of peer that this process is to be, and the arguments it was given. Without a kind the test is skipped.
+// Kind is the kind of peer that this process is to be, and the arguments it was given. Without a kind the test is
+// skipped.
 func Kind(t *testing.T) (kind string, args []string) {
 	if kind = os.Getenv(variable); kind == "" {
 		t.Skip("it is for processes that other tests start")
@@ -138,8 +140,9 @@ func Kind(t *testing.T) (kind string, args []string) {
 // A Guard calls f under a lock. Its error is that of the lock.
 type Guard func(ctx context.Context, f func()) error
 
-// RunPeer says that this process is ready, and enters the section that its last two arguments name until its input ends:
-// every third time as a writer, otherwise as a reader, and always as a writer where there is no guard for readers.
+// RunPeer says that this process is ready, and enters the section that its last two arguments name until its input
+// ends: every third time as a writer, otherwise as a reader, and always as a writer where there is no guard for
+// readers.
 func RunPeer(t *testing.T, write, read Guard) {
 	n := flag.NArg()
 	section := Section{flag.Arg(n - 2), flag.Arg(n - 1)}

@@ -12,12 +12,14 @@ import (
 	"time"
 )
 
-// A Section is a folder that processes enter while they hold a lock, whatever they are written in. It knows nothing of locks:
+// A Section is a folder that processes enter while they hold a lock, whatever they are written in. It knows nothing
+// of locks:
 //
 //   - Whoever enters makes a file, NAME.writes or NAME.reads, and looks for those of others, then and before it leaves.
 //     So of two that are inside at once, at least one sees the other.
 //   - A writer reads a number from the file count, waits for a moment, and writes the next one.
-//   - Whoever has left says so: "wrote" or "read", or "wrote beside OTHER" when it was not alone as it should have been.
+//   - Whoever has left says so: "wrote" or "read", or "wrote beside OTHER" when it was not alone as it should have
+//     been.
 type Section struct{ Folder, Name string }
 
 // New makes the folder of a section, of which nobody knows yet.
@@ -92,8 +94,8 @@ var (
 	Both    = []string{"wrote", "read"}
 )
 
-// judge returns what is wrong with what the visitors of a section said: two were inside, or somebody was there too seldom,
-// in one of the ways in which it should have been.
+// judge returns what is wrong with what the visitors of a section said: two were inside, or somebody was there too
+// seldom, in one of the ways in which it should have been.
 func (s Section) judge(said map[string][]string, least int, ways ...string) (wrong []string) {
 	total := 0
 	for who, lines := range said {

@@ -36,7 +36,8 @@ func TestDecodeRefuses(t *testing.T) {
 // A program reads what it writes, and what the release before it wrote.
 func TestCheckFormat(t *testing.T) {
 	for found, ok := range map[int]bool{0: false, 1: false, 2: true, 3: true, 4: false, math.MaxInt: false} {
-		if err := CheckFormat("the key", found, 3); (err == nil) != ok || err != nil && !errors.Is(err, driver.ErrRefused) {
+		if err := CheckFormat("the key", found, 3); (err == nil) != ok || err != nil &&
+			!errors.Is(err, driver.ErrRefused) {
 			t.Errorf("format %d: %v", found, err)
 		}
 	}
@@ -56,7 +57,8 @@ func TestTombstone(t *testing.T) {
 		{"it was broken, or expired", Tombstone{false, 7}, 7, false},
 		{"it never was", Tombstone{}, 0, false},
 	} {
-		if err := row.stone.Release(row.token); (err == nil) != row.ok || err != nil && !errors.Is(err, driver.ErrGone) {
+		if err := row.stone.Release(row.token); (err == nil) != row.ok || err != nil &&
+			!errors.Is(err, driver.ErrGone) {
 			t.Errorf("%s: releasing %d where %+v was noted answers %v", row.why, row.token, row.stone, err)
 		}
 	}

@@ -31,7 +31,8 @@ func TestOlderReading(t *testing.T) {
 		e.Note(Reading{Verdict: Verdict{Watch: "Q"}, Behind: true, Revision: 12})
 		<-e.News()
 		st := e.Note(Reading{Verdict: Verdict{Watch: "P", Until: ItsTurn, Retry: 1}, Revision: 10})
-		if v := e.Verdict(); v.Watch != "Q" || e.Revision() != 12 || st.Retry != 0 || !st.Contended || len(e.News()) > 0 {
+		if v := e.Verdict(); v.Watch != "Q" || e.Revision() != 12 || st.Retry != 0 || !st.Contended ||
+			len(e.News()) > 0 {
 			t.Errorf("an older reading counts: %+v, %+v", v, st)
 		}
 		bounds := Bounds{Sum: 3, Limit: 5}

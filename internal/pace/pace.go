@@ -1,9 +1,10 @@
 // Package pace lets tests whose claims expire in real time fail for what they test, and not for a machine that is busy.
 //
 // No time is long enough on every machine, and a time that is nearly long enough makes all tests slow. So a test begins
-// with short times. Where it fails after a stall that may explain the failure, it proves nothing: it is skipped, and runs
-// again with times that are twice as long. The same goes for a test that fails so late that claims may have ended which
-// were to outlive it. What fails on a machine that kept pace has failed, and so has what fails in the last attempt.
+// with short times. Where it fails after a stall that may explain the failure, it proves nothing: it is skipped, and
+// runs again with times that are twice as long. The same goes for a test that fails so late that claims may have
+// ended which were to outlive it. What fails on a machine that kept pace has failed, and so has what fails in the
+// last attempt.
 package pace
 
 import (
@@ -101,8 +102,8 @@ func (t *T) Margin(d time.Duration) {
 // A step is something that takes no time on a quiet machine.
 type step struct{ _ byte } // each has an address of its own
 
-// Step begins something that takes no time on a quiet machine, such as a request, and returns what ends it. A failure that
-// comes before the end counts the time until then.
+// Step begins something that takes no time on a quiet machine, such as a request, and returns what ends it. A failure
+// that comes before the end counts the time until then.
 func (t *T) Step() (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// A test that fails after a stall runs again with longer times until there is none, and those after it begin with these.
+// A test that fails after a stall runs again with longer times until there is none, and those after it begin with
+// these.
 func TestAgain(t *testing.T) {
 	t.Cleanup(func() { scale.Store(0) })
 	var ttls []time.Duration

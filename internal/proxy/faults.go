@@ -23,8 +23,9 @@ type trap struct {
 // other. New connections are accepted.
 func (p *Proxy) BlackHole() { p.dig(toServer, toClient) }
 
-// SwallowOpen makes all bytes vanish on the connections that are open now, both ways, and their ends too, as when a firewall
-// forgets them. Neither side learns of it. New connections work. It lasts until Heal, which breaks those off.
+// SwallowOpen makes all bytes vanish on the connections that are open now, both ways, and their ends too, as when a
+// firewall forgets them. Neither side learns of it. New connections work. It lasts until Heal, which breaks those
+// off.
 func (p *Proxy) SwallowOpen() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,8 +106,8 @@ func (p *Proxy) HangNextReplyAfter(match []byte) {
 	})
 }
 
-// DesertNextReplyAfter lets the next request that contains these bytes reach the server, and breaks off its client when the
-// answer comes. The server learns nothing of that: its connection stays open.
+// DesertNextReplyAfter lets the next request that contains these bytes reach the server, and breaks off its client
+// when the answer comes. The server learns nothing of that: its connection stays open.
 func (p *Proxy) DesertNextReplyAfter(match []byte) {
 	p.lay(match, func(l *link, _ []byte) verdict {
 		l.answers = desert

@@ -150,5 +150,6 @@ func (l *link) end(w way, dst *net.TCPConn) {
 func (l *link) silent(w way) bool {
 	l.proxy.mu.Lock()
 	defer l.proxy.mu.Unlock()
-	return l.dead || l.proxy.faults.hole[w] || w == toClient && l.answers == vanish || w == toServer && l.answers == desert
+	return l.dead || l.proxy.faults.hole[w] || w == toClient && l.answers == vanish || w == toServer &&
+		l.answers == desert
 }

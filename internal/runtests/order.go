@@ -5,8 +5,8 @@ import "slices"
 // module is the path before those of all packages.
 const module = "github.com/holdfast-go/holdfast/"
 
-// long are the packages whose tests take longest, from the longest on: those that begin last would keep one core busy while
-// the others have nothing left to do.
+// long are the packages whose tests take longest, from the longest on: those that begin last would keep one core busy
+// while the others have nothing left to do.
 var long = []string{
 	"cmd/holdfast",
 	"redislock",

@@ -78,7 +78,8 @@ func TestFail(t *testing.T) {
 
 // What cannot be compiled, and what is no event, is shown.
 func TestOddLines(t *testing.T) {
-	out, _ := shown(t, `{"ImportPath":"x","Action":"build-output","Output":"x.go:1: nonsense\n"}`+"\ngo: no such thing\n")
+	out, _ := shown(t, `{"ImportPath":"x","Action":"build-output","Output":"x.go:1: nonsense\n"}`+"\ngo: no such "+
+		"thing\n")
 	if strings.Count(out, "nonsense") != 2 || !strings.Contains(out, "go: no such thing\n") {
 		t.Errorf("printed\n%s", out)
 	}

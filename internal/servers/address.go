@@ -27,8 +27,8 @@ func freeAddr(t testing.TB) string {
 	return ""
 }
 
-// reserve keeps an address from other tests, of this process and others, if nobody listens there. Servers listen by TCP;
-// a socket for UDP reserves their port, also while they start or are stopped.
+// reserve keeps an address from other tests, of this process and others, if nobody listens there. Servers listen by
+// TCP; a socket for UDP reserves their port, also while they start or are stopped.
 func reserve(addr string) (free func(), ok bool) {
 	reservation, err := net.ListenPacket("udp", addr)
 	if err != nil {

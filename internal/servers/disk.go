@@ -12,8 +12,8 @@ import (
 // diskSize is enough for the data of a test.
 const diskSize = 256 << 20
 
-// onDisk returns the kind of server that runs as this one does, with a file system of its own for its folder "data", which
-// nobody else sees. It needs the rights of root.
+// onDisk returns the kind of server that runs as this one does, with a file system of its own for its folder "data",
+// which nobody else sees. It needs the rights of root.
 func onDisk(t testing.TB, k kind) kind {
 	t.Helper()
 	for _, program := range []string{"mkfs.ext4", "fsfreeze", "unshare"} {
@@ -23,7 +23,8 @@ func onDisk(t testing.TB, k kind) kind {
 	program, args, prepare := k.program, k.args, k.prepare
 	k.program = "unshare"
 	k.args = func(s *Server) []string {
-		mount := []string{"--mount", "sh", "-c", `mount -o loop "$1" "$2" && shift 2 && exec "$@"`, "sh", s.image(), s.disk(), program}
+		mount := []string{"--mount", "sh", "-c", `mount -o loop "$1" "$2" && shift 2 && exec "$@"`, "sh", s.image(),
+			s.disk(), program}
 		return append(mount, args(s)...)
 	}
 	k.prepare = func(s *Server) [][]string {
@@ -43,8 +44,8 @@ func onDisk(t testing.TB, k kind) kind {
 func (s *Server) image() string { return s.Dir + ".disk" }
 func (s *Server) disk() string  { return filepath.Join(s.Dir, "data") }
 
-// StallDisk lets the disk of a server that has one of its own do nothing for so long: whatever is written waits. It returns
-// when the disk stands still; whatever becomes of the test, it goes on after that time.
+// StallDisk lets the disk of a server that has one of its own do nothing for so long: whatever is written waits. It
+// returns when the disk stands still; whatever becomes of the test, it goes on after that time.
 func (s *Server) StallDisk(t testing.TB, d time.Duration) {
 	t.Helper()
 	disk := fmt.Sprintf("/proc/%d/root%s", s.running(t).pid, s.disk())

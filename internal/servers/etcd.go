@@ -18,8 +18,8 @@ import (
 // etcdBuild is the folder of the module that pins etcd's version.
 const etcdBuild = "etcdbuild"
 
-// Etcd starts an etcd server with short election timeouts, so that leases may be as short as a second. More arguments go
-// to the server.
+// Etcd starts an etcd server with short election timeouts, so that leases may be as short as a second. More arguments
+// go to the server.
 func Etcd(t testing.TB, args ...string) *Server {
 	t.Helper()
 	return start(t, etcdKind(t, etcdHealthy, func(s *Server) []string { return args }))
@@ -47,8 +47,8 @@ func EtcdCluster(t testing.TB, n int, args ...string) []*Server {
 	return cluster
 }
 
-// EtcdApart starts etcd servers with the timing that they have by default, on a network of their own, where tests can cut
-// them off from each other, and each on a disk of its own, which can be stalled: see [Server.StallDisk].
+// EtcdApart starts etcd servers with the timing that they have by default, on a network of their own, where tests can
+// cut them off from each other, and each on a disk of its own, which can be stalled: see [Server.StallDisk].
 func EtcdApart(t testing.TB, n int) ([]*Server, *Network) {
 	t.Helper()
 	network := NewNetwork(t, n)
@@ -159,7 +159,8 @@ func Etcdctl(t testing.TB, cluster []*Server, args ...string) *exec.Cmd {
 	for _, s := range cluster {
 		endpoints = append(endpoints, s.Addr)
 	}
-	return exec.Command(etcdProgram(t, "etcdctl"), append([]string{"--endpoints", strings.Join(endpoints, ",")}, args...)...)
+	return exec.Command(etcdProgram(t, "etcdctl"),
+		append([]string{"--endpoints", strings.Join(endpoints, ",")}, args...)...)
 }
 
 // etcdPackages are what is built, by the name of the program.

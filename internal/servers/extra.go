@@ -5,7 +5,8 @@ import (
 	"path/filepath"
 )
 
-// inPlace is the variable under which MySQL 9 is started in place of MariaDB, Valkey 8 in place of Redis, and a newer PgBouncer.
+// inPlace is the variable under which MySQL 9 is started in place of MariaDB, Valkey 8 in place of Redis, and a newer
+// PgBouncer.
 const inPlace = "HOLDFAST_EXTRA"
 
 // installExtra installs what is started then.

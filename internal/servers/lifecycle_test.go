@@ -97,7 +97,8 @@ func TestMissing(t *testing.T) {
 		{"what is extra skips", "", "1", []string{"--- SKIP: TestRedis ", "make servers-extra"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			nowhere := []string{"PATH=", "XDG_CACHE_HOME=" + t.TempDir(), "HOLDFAST_NO_SKIP=" + row.noSkip, "HOLDFAST_EXTRA=" + row.extra}
+			nowhere := []string{"PATH=", "XDG_CACHE_HOME=" + t.TempDir(), "HOLDFAST_NO_SKIP=" + row.noSkip,
+				"HOLDFAST_EXTRA=" + row.extra}
 			out, _ := again(t, "TestRedis", nowhere...).CombinedOutput()
 			for _, want := range row.want {
 				if !strings.Contains(string(out), want) {

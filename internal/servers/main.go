@@ -9,8 +9,8 @@ import (
 )
 
 // Main runs the tests of a package whose examples need servers, as an Example has no [testing.TB] to start one with. It
-// calls begin before them; what begin starts ends after them. Where a server is missing all of the package is skipped, or
-// fails if nothing may be skipped. For TestMain; it does not return.
+// calls begin before them; what begin starts ends after them. Where a server is missing all of the package is
+// skipped, or fails if nothing may be skipped. For TestMain; it does not return.
 func Main(m *testing.M, begin func(t testing.TB)) {
 	t := &mainTest{}
 	code, ran := 0, t.protect(func() { begin(t) })

@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// MariaDB starts a MariaDB server with an empty database "test", which "root" uses without a password. A commit survives
-// a crash of the server, though not of the machine. More arguments go to the server. With HOLDFAST_EXTRA=1 it is MySQL 9.
+// MariaDB starts a MariaDB server with an empty database "test", which "root" uses without a password. A commit
+// survives a crash of the server, though not of the machine. More arguments go to the server. With HOLDFAST_EXTRA=1
+// it is MySQL 9.
 func MariaDB(t testing.TB, args ...string) *Server {
 	t.Helper()
 	if extraWanted() {
@@ -24,7 +25,8 @@ func MariaDB(t testing.TB, args ...string) *Server {
 		install: "apt-get install -y --no-install-recommends mariadb-server",
 		prepare: func(s *Server) [][]string {
 			return [][]string{slices.Concat(
-				[]string{"mariadb-install-db", "--no-defaults", "--datadir=" + data(s), "--tmpdir=" + s.Dir, "--skip-name-resolve"},
+				[]string{"mariadb-install-db", "--no-defaults", "--datadir=" + data(s), "--tmpdir=" + s.Dir,
+					"--skip-name-resolve"},
 				asRoot(),
 				[]string{"--auth-root-authentication-method=normal", "--innodb-log-file-size=8M"},
 			)}

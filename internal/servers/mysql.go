@@ -34,8 +34,8 @@ GRANT ALL ON *.* TO 'root'@'127.0.0.1' WITH GRANT OPTION;
 CREATE DATABASE test;
 `
 
-// mysqlOwnArgs are what MariaDB does not understand: where a server is that was not installed but unpacked, and less than
-// it does for many clients.
+// mysqlOwnArgs are what MariaDB does not understand: where a server is that was not installed but unpacked, and less
+// than it does for many clients.
 func mysqlOwnArgs(program string) []string {
 	base := filepath.Join(filepath.Dir(program), "root", "usr")
 	if _, err := os.Stat(base); err != nil {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// A Network is network namespaces of a test's own: one for each server of a cluster, and a hub that they reach each other
-// through. Tests cut servers off from each other there, while clients, which come over loopback, reach all of them. It
-// ends with the test, or with the test's process however that ends.
+// A Network is network namespaces of a test's own: one for each server of a cluster, and a hub that they reach each
+// other through. Tests cut servers off from each other there, while clients, which come over loopback, reach all of
+// them. It ends with the test, or with the test's process however that ends.
 type Network struct {
 	hub   *os.File
 	hosts []*os.File
@@ -37,7 +37,8 @@ func (n *Network) connect(t testing.TB, i int) {
 	inside(t, n.hub, "ip", "addr", "add", n.gate(i)+"/30", "dev", link)
 	inside(t, n.hub, "ip", "link", "set", link, "up")
 	for _, line := range []string{
-		"link set lo up", "addr add " + n.IP(i) + "/30 dev eth0", "link set eth0 up", "route add default via " + n.gate(i),
+		"link set lo up", "addr add " + n.IP(i) + "/30 dev eth0", "link set eth0 up",
+		"route add default via " + n.gate(i),
 	} {
 		inside(t, n.hosts[i], "ip", strings.Fields(line)...)
 	}

@@ -18,7 +18,8 @@ func needNamespaces(t testing.TB) {
 		_, err := exec.LookPath(program)
 		Require(t, err == nil, program, "apt-get install iproute2 util-linux")
 	}
-	Require(t, os.Geteuid() == 0 && setns[runtime.GOARCH] != 0, "the right to make network namespaces", "sudo make test")
+	Require(t, os.Geteuid() == 0 && setns[runtime.GOARCH] != 0, "the right to make network namespaces",
+		"sudo make test")
 }
 
 // namespace makes a network namespace that lasts until the test, or this process, ends.

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// PgBouncer starts a proxy in front of a PostgreSQL server that pools in this mode: "session" or "transaction". More settings,
-// like "default_pool_size = 5", replace those that it is started with. With HOLDFAST_EXTRA=1 it is a newer one, which keeps
-// prepared statements.
+// PgBouncer starts a proxy in front of a PostgreSQL server that pools in this mode: "session" or "transaction". More
+// settings, like "default_pool_size = 5", replace those that it is started with. With HOLDFAST_EXTRA=1 it is a newer
+// one, which keeps prepared statements.
 func PgBouncer(t testing.TB, to *Server, mode string, settings ...string) *Server {
 	t.Helper()
 	k := kind{

@@ -38,8 +38,8 @@ func PostgresAt(t testing.TB, clock *Clock, args ...string) *Server {
 	return start(t, k)
 }
 
-// PostgresTLS is [Postgres] with a certificate. It asks the user "certified" for one of this authority under that name, and lets
-// the user "encrypted" in by TLS alone.
+// PostgresTLS is [Postgres] with a certificate. It asks the user "certified" for one of this authority under that
+// name, and lets the user "encrypted" in by TLS alone.
 func PostgresTLS(t testing.TB, own Certificate, clients *Authority) *Server {
 	t.Helper()
 	k := postgres(nil)
@@ -85,7 +85,8 @@ func postgres(args []string) kind {
 		args: func(s *Server) []string {
 			return slices.Concat([]string{
 				"-D", data(s), "-p", s.Port(), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
-				"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=300", "-c", "shared_buffers=16MB",
+				"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=300",
+				"-c", "shared_buffers=16MB",
 			}, args)
 		},
 		ready: postgresReady,
@@ -93,7 +94,8 @@ func postgres(args []string) kind {
 	}
 	initdb := filepath.Join(filepath.Dir(k.program), "initdb")
 	k.prepare = func(s *Server) [][]string {
-		return [][]string{{initdb, "-D", data(s), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync"}}
+		return [][]string{{initdb, "-D", data(s), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C",
+			"--no-sync"}}
 	}
 	if os.Getuid() == 0 {
 		k.user = "postgres" // root is refused
@@ -101,7 +103,8 @@ func postgres(args []string) kind {
 	return k
 }
 
-// postgresReady reads what the server says of itself in its lock file: the first line is its number, the last its state.
+// postgresReady reads what the server says of itself in its lock file: the first line is its number, the last its
+// state.
 func postgresReady(_ context.Context, s *Server) error {
 	file, err := os.ReadFile(filepath.Join(data(s), "postmaster.pid"))
 	if err != nil {

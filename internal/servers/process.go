@@ -25,8 +25,8 @@ type process struct {
 	ended chan struct{} // closed when it has ended and was waited for
 }
 
-// launch starts a job. Where the system can, the child is killed when the thread that started it ends, so that thread is
-// kept for as long as the child lives.
+// launch starts a job. Where the system can, the child is killed when the thread that started it ends, so that thread
+// is kept for as long as the child lives.
 func launch(j job) (*process, error) {
 	out, err := os.OpenFile(j.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -33,7 +33,8 @@ func (p *process) kill() error {
 
 // pause stops the process and its children, and returns when they stand still, which is a moment after the signal.
 func (p *process) pause() error {
-	if err := each([]*os.Process{p.cmd.Process}, syscall.SIGSTOP, "TZ"); err != nil { // from now on it has no more children
+	// from now on it has no more children
+	if err := each([]*os.Process{p.cmd.Process}, syscall.SIGSTOP, "TZ"); err != nil {
 		return err
 	}
 	children, err := p.children()

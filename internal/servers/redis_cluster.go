@@ -21,8 +21,8 @@ const (
 	slots          = 16384
 )
 
-// RedisCluster starts a cluster, and returns when all its servers serve all slots. More arguments go to each server; with
-// "--cluster-node-timeout", "1000" replicas replace their masters as fast as a busy machine allows.
+// RedisCluster starts a cluster, and returns when all its servers serve all slots. More arguments go to each server;
+// with "--cluster-node-timeout", "1000" replicas replace their masters as fast as a busy machine allows.
 func RedisCluster(t testing.TB, args ...string) *ClusterOfRedis {
 	t.Helper()
 	c := &ClusterOfRedis{ids: make(map[*Server]string)}
@@ -105,7 +105,8 @@ func (c *ClusterOfRedis) AwaitServing(t testing.TB) {
 
 func serving(ctx context.Context, s *Server) error {
 	info, err := command(ctx, s.Addr, "CLUSTER", "INFO")
-	if err == nil && !(strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_size:"+strconv.Itoa(clusterMasters))) {
+	if err == nil && !(strings.Contains(info, "cluster_state:ok") &&
+		strings.Contains(info, "cluster_size:"+strconv.Itoa(clusterMasters))) {
 		err = fmt.Errorf("%s says of the cluster\n%s", s.Addr, info)
 	}
 	if err != nil {
@@ -127,7 +128,8 @@ func (c *ClusterOfRedis) Owner(t testing.TB, slot int) *Server {
 		}
 		nodes := s.RedisCommand(t, "CLUSTER", "NODES")
 		for line := range strings.Lines(nodes) {
-			if f := strings.Fields(line); strings.Contains(f[2], "myself") && strings.Contains(f[2], "master") && hasSlot(f[8:], slot) {
+			if f := strings.Fields(line); strings.Contains(f[2], "myself") && strings.Contains(f[2], "master") &&
+				hasSlot(f[8:], slot) {
 				return s
 			}
 		}
@@ -162,8 +164,8 @@ func (c *ClusterOfRedis) SlotOf(t testing.TB, key string) int {
 	return slot
 }
 
-// MoveSlot moves a slot with its keys to another master, one key at a time, while clients use them: redis.io/docs/latest/
-// commands/cluster-setslot. Between two keys it calls between, if that is not nil.
+// MoveSlot moves a slot with its keys to another master, one key at a time, while clients use them:
+// redis.io/docs/latest/ commands/cluster-setslot. Between two keys it calls between, if that is not nil.
 func (c *ClusterOfRedis) MoveSlot(t testing.TB, slot int, to *Server, between func()) {
 	t.Helper()
 	from, number := c.Owner(t, slot), strconv.Itoa(slot)
@@ -177,7 +179,8 @@ func (c *ClusterOfRedis) MoveSlot(t testing.TB, slot int, to *Server, between fu
 		if key == "" {
 			break
 		}
-		if answer := from.RedisCommand(t, "MIGRATE", "127.0.0.1", to.Port(), key, "0", "5000"); answer != "OK" && answer != "NOKEY" {
+		if answer := from.RedisCommand(t, "MIGRATE", "127.0.0.1", to.Port(), key, "0", "5000"); answer != "OK" &&
+			answer != "NOKEY" {
 			t.Fatalf("move the key %q: %s", key, answer)
 		}
 		if between != nil {

@@ -18,8 +18,9 @@ type SentinelGroup struct {
 // downAfter is how long, in ms, a server may be silent before sentinels take it for dead.
 const downAfter = "500"
 
-// RedisSentinel starts a group whose first server is the master. More arguments go to the servers, not to the sentinels.
-// It returns when the sentinels know each other and both replicas, and so would replace a master that dies.
+// RedisSentinel starts a group whose first server is the master. More arguments go to the servers, not to the
+// sentinels. It returns when the sentinels know each other and both replicas, and so would replace a master that
+// dies.
 func RedisSentinel(t testing.TB, args ...string) *SentinelGroup {
 	t.Helper()
 	args = append([]string{"--repl-diskless-sync-delay", "0"}, args...)
@@ -57,12 +58,13 @@ func redisSentinel(t testing.TB, g *SentinelGroup) *Server {
 		},
 		ready: redisReady,
 	})
-	s.RedisCommand(t, "SENTINEL", "DEBUG", "PING-PERIOD", "200", "ASK-PERIOD", "200", "INFO-PERIOD", "500", "PUBLISH-PERIOD", "500", "TILT-PERIOD", "1000")
+	s.RedisCommand(t, "SENTINEL", "DEBUG", "PING-PERIOD", "200", "ASK-PERIOD", "200", "INFO-PERIOD", "500",
+		"PUBLISH-PERIOD", "500", "TILT-PERIOD", "1000")
 	return s
 }
 
-// Steady has the sentinels bear it when a server is silent for minutes, for tests in which none fails: on a busy machine one
-// may be silent for longer than sentinels bear that are to notice a failure soon.
+// Steady has the sentinels bear it when a server is silent for minutes, for tests in which none fails: on a busy
+// machine one may be silent for longer than sentinels bear that are to notice a failure soon.
 func (g *SentinelGroup) Steady(t testing.TB) {
 	t.Helper()
 	for _, s := range g.Sentinels {
@@ -83,8 +85,8 @@ func (s *Server) Follow(t testing.TB, master *Server) {
 	})
 }
 
-// AwaitReplaceable waits until every sentinel that runs could replace the master: they agree which it is, know each other
-// and two replicas that follow it.
+// AwaitReplaceable waits until every sentinel that runs could replace the master: they agree which it is, know each
+// other and two replicas that follow it.
 func (g *SentinelGroup) AwaitReplaceable(t testing.TB) {
 	t.Helper()
 	waitFor(t, "sentinels know each other, the master and two replicas", func(ctx context.Context) error {

@@ -73,7 +73,8 @@ func TestClock(t *testing.T) {
 		got, err := strconv.ParseInt(seconds, 10, 64)
 		shift := int64(ahead / time.Second)
 		if err != nil || got < before+shift || got > after+shift {
-			t.Errorf("the server says it is %s, which should be from %d to %d; %v", seconds, before+shift, after+shift, err)
+			t.Errorf("the server says it is %s, which should be from %d to %d; %v", seconds, before+shift,
+				after+shift, err)
 		}
 	}
 	clock.Set(t, time.Minute)

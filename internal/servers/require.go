@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Require skips a test for which something was not found, with the command that installs it, or fails it where nothing may
-// be skipped.
+// Require skips a test for which something was not found, with the command that installs it, or fails it where
+// nothing may be skipped.
 func Require(t testing.TB, found bool, what, install string) {
 	t.Helper()
 	if found {

@@ -38,10 +38,11 @@ type kind struct {
 	program string                                     // what to run
 	args    func(s *Server) []string                   // for its address and folder
 	ready   func(ctx context.Context, s *Server) error // nil when it answers
-	prepare func(s *Server) [][]string                 // commands that fill an empty folder; nil if it does that by itself
-	user    string                                     // whom it runs as; empty for our own account
-	stop    os.Signal                                  // what asks it to end; nil for the usual
-	publish func(addr string)                          // makes it reachable at its address; nil where it listens there
+	// commands that fill an empty folder; nil if it does that by itself
+	prepare func(s *Server) [][]string
+	user    string            // whom it runs as; empty for our own account
+	stop    os.Signal         // what asks it to end; nil for the usual
+	publish func(addr string) // makes it reachable at its address; nil where it listens there
 }
 
 // start runs a server until the test ends.

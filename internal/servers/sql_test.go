@@ -26,7 +26,8 @@ var databases = []struct {
 	},
 	{
 		"postgres", servers.Postgres, []string{"-c", "max_connections=77"},
-		[]string{"psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h127.0.0.1", "-Upostgres", "-p%", "postgres"},
+		[]string{"psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h127.0.0.1", "-Upostgres", "-p%",
+			"postgres"},
 	},
 }
 
@@ -48,7 +49,8 @@ func TestDatabases(t *testing.T) {
 		t.Run(db.name, func(t *testing.T) {
 			s := db.start(t, db.more...)
 			pid := s.Pid
-			shell(t, s, db.shell, "CREATE TABLE stock (n int); INSERT INTO stock VALUES (41); UPDATE stock SET n = n + 1;")
+			shell(t, s, db.shell, "CREATE TABLE stock (n int); INSERT INTO stock VALUES (41); UPDATE stock SET n = n "+
+				"+ 1;")
 			s.Kill(t)
 			s.Restart(t)
 			if got := shell(t, s, db.shell, "SELECT n FROM stock"); got != "42" || s.Pid == pid {
@@ -160,7 +162,8 @@ func (s *session) answers(t *testing.T, statement string) {
 
 func TestFoldersOfOthers(t *testing.T) {
 	s := servers.Postgres(t)
-	for dir := filepath.Dir(s.Dir); strings.HasPrefix(filepath.Base(filepath.Dir(dir)), "Test"); dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(s.Dir); strings.HasPrefix(filepath.Base(filepath.Dir(dir)),
+		"Test"); dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err != nil || info.Mode().Perm()&0o066 != 0 {
 			t.Errorf("others see what is in %s: %v, %v", dir, info.Mode(), err)
 		}

@@ -19,8 +19,8 @@ const (
 	loggerJar    = "/usr/share/java/slf4j-simple.jar"
 )
 
-// ZooKeeper starts a ZooKeeper server that allows sessions from 0.2 s to 2 min. More lines, like "maxClientCnxns=5", go to
-// its configuration; those that begin with -D are for its Java.
+// ZooKeeper starts a ZooKeeper server that allows sessions from 0.2 s to 2 min. More lines, like "maxClientCnxns=5",
+// go to its configuration; those that begin with -D are for its Java.
 func ZooKeeper(t testing.TB, lines ...string) *Server {
 	t.Helper()
 	return start(t, zookeeperKind(t, zookeeperServes, func(s *Server) []string { return lines }))
@@ -58,8 +58,9 @@ func waitForZooKeeper(t testing.TB, ensemble []*Server) {
 	})
 }
 
-// ZooKeeperApart starts ZooKeeper servers with the timing of ZooKeeper's guide, on a network of their own, where tests can
-// cut them off from each other, and each with a disk of its own for its log, which can be stalled: see [Server.StallDisk].
+// ZooKeeperApart starts ZooKeeper servers with the timing of ZooKeeper's guide, on a network of their own, where
+// tests can cut them off from each other, and each with a disk of its own for its log, which can be stalled: see
+// [Server.StallDisk].
 func ZooKeeperApart(t testing.TB, n int, lines ...string) ([]*Server, *Network) {
 	t.Helper()
 	network := NewNetwork(t, n)
@@ -75,7 +76,8 @@ func ZooKeeperApart(t testing.TB, n int, lines ...string) ([]*Server, *Network) 
 		k := zookeeperKind(t, zookeeperListens, func(s *Server) []string {
 			dir := filepath.Join(s.Dir, "snapshots") // the disk is mounted over "data"
 			write(t, filepath.Join(dir, "myid"), fmt.Sprint(i+1))
-			return slices.Concat(members, []string{"dataDir=" + dir, "dataLogDir=" + filepath.Join(s.Dir, "data")}, lines)
+			return slices.Concat(members, []string{"dataDir=" + dir, "dataLogDir=" + filepath.Join(s.Dir, "data")},
+				lines)
 		})
 		ensemble[i] = start(t, network.in(t, i, "2181", onDisk(t, k)))
 	}
@@ -117,7 +119,8 @@ func zookeeperKind(t testing.TB, ready func(context.Context, *Server) error, mor
 // zookeeperJars is the class path. TLS needs Netty.
 func zookeeperJars() string {
 	jars := []string{zookeeperJar, loggerJar}
-	for _, part := range []string{"common", "buffer", "transport", "handler", "codec", "resolver", "transport-native-unix-common", "transport-native-epoll"} {
+	for _, part := range []string{"common", "buffer", "transport", "handler", "codec", "resolver",
+		"transport-native-unix-common", "transport-native-epoll"} {
 		jars = append(jars, "/usr/share/java/netty-"+part+".jar")
 	}
 	return strings.Join(jars, ":")

@@ -52,7 +52,8 @@ func Photograph(t testing.TB, page, size string, more ...string) image.Image {
 	t.Helper()
 	shot := filepath.Join(t.TempDir(), "shot.png")
 	args := append([]string{
-		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+		"--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--hide-scrollbars", "--user-data-dir=" + t.TempDir(),
 		"--window-size=" + size, "--screenshot=" + shot,
 	}, more...)
@@ -97,7 +98,8 @@ func Together(t testing.TB, pages []string, width, height int) []image.Image {
 	for i, page := range pages {
 		at := image.Pt(i%columns*width, i/columns*height)
 		frames[i] = image.Rectangle{at, at.Add(image.Pt(width, height))}
-		fmt.Fprintf(&sheet, `<iframe src="file://%s" style="position:absolute;border:0;left:%dpx;top:%dpx;width:%dpx;height:%dpx"></iframe>`,
+		fmt.Fprintf(&sheet, `<iframe src="file://%s" style="position:absolute;border:0;`+
+			`left:%dpx;top:%dpx;width:%dpx;height:%dpx"></iframe>`,
 			page, at.X, at.Y, width, height)
 	}
 	name := filepath.Join(t.TempDir(), "sheet.html")
@@ -105,7 +107,8 @@ func Together(t testing.TB, pages []string, width, height int) []image.Image {
 		t.Fatal(err)
 	}
 	rows := (len(pages) + columns - 1) / columns
-	whole := Photograph(t, name, fmt.Sprintf("%d,%d", columns*width, rows*height), "--blink-settings=preferredColorScheme=1")
+	whole := Photograph(t, name, fmt.Sprintf("%d,%d", columns*width, rows*height),
+		"--blink-settings=preferredColorScheme=1")
 	shown := make([]image.Image, len(pages))
 	for i, frame := range frames {
 		shown[i] = whole.(interface {

@@ -12,8 +12,8 @@ type Counter interface {
 }
 
 // PlainCounter is n++: a load, an addition, and a store. It assumes that nobody stores between its load and its store.
-// It breaks when somebody does: that one's addition is lost. The atomic operations keep the race detector quiet; they do
-// not help.
+// It breaks when somebody does: that one's addition is lost. The atomic operations keep the race detector quiet; they
+// do not help.
 type PlainCounter struct{ n atomic.Int64 }
 
 // Add adds one, or loses one.

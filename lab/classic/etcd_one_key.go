@@ -6,9 +6,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// OneKey is how locks were made with etcd's second version: create the key if it is not there (prevExist), with a time to
-// live (ttl) that the holder refreshes, and wait for its changes (wait) otherwise. It assumes that few wait. It breaks
-// with many: each release wakes all of them, and all try.
+// OneKey is how locks were made with etcd's second version: create the key if it is not there (prevExist), with a
+// time to live (ttl) that the holder refreshes, and wait for its changes (wait) otherwise. It assumes that few wait.
+// It breaks with many: each release wakes all of them, and all try.
 type OneKey struct {
 	Client *clientv3.Client
 	Key    string

@@ -11,8 +11,8 @@ import (
 
 // GetSet has the time at which the lock ends as the key's value, in the clock of whoever wrote it. Who finds that time
 // past writes its own with GETSET, and has the lock if the value that it replaced was past as well. It assumes that all
-// clients have the same time. It breaks when one is ahead: it finds locks past that are not. And who is too late replaces
-// the winner's time by its own.
+// clients have the same time. It breaks when one is ahead: it finds locks past that are not. And who is too late
+// replaces the winner's time by its own.
 type GetSet struct {
 	Redis *redis.Client
 	Key   string

@@ -26,16 +26,16 @@ func MakeForUpdateTable(ctx context.Context, db *sql.DB, names ...string) error 
 	return nil
 }
 
-// ForUpdateByName locks a row until the transaction ends, and looks for it by a column without an index. It assumes that
-// it locks one row. It breaks because the database locks what it looks at, which is all rows: locks of other names wait
-// too. And whoever waits for longer than innodb_lock_wait_timeout gets an error.
+// ForUpdateByName locks a row until the transaction ends, and looks for it by a column without an index. It assumes
+// that it locks one row. It breaks because the database locks what it looks at, which is all rows: locks of other
+// names wait too. And whoever waits for longer than innodb_lock_wait_timeout gets an error.
 func ForUpdateByName(ctx context.Context, tx *sql.Tx, name string) error {
 	var id int
 	return tx.QueryRowContext(ctx, "SELECT id FROM "+ForUpdateTable+" WHERE name = ? FOR UPDATE", name).Scan(&id)
 }
 
-// ForUpdateByID locks a row by its key, and no other. It assumes that all take several locks in the same order. It breaks
-// when two do not: each waits for the other, and the database ends one of the two transactions.
+// ForUpdateByID locks a row by its key, and no other. It assumes that all take several locks in the same order. It
+// breaks when two do not: each waits for the other, and the database ends one of the two transactions.
 func ForUpdateByID(ctx context.Context, tx *sql.Tx, id int) error {
 	return tx.QueryRowContext(ctx, "SELECT id FROM "+ForUpdateTable+" WHERE id = ? FOR UPDATE", id).Scan(&id)
 }

@@ -53,13 +53,14 @@ func (l UniqueRow) Unlock(ctx context.Context) error {
 	return err
 }
 
-// CountedRow is [UniqueRow] that its owner may lock again: the row counts how often. It breaks in the same way, and when
-// two threads of one owner believe that each of them is alone.
+// CountedRow is [UniqueRow] that its owner may lock again: the row counts how often. It breaks in the same way, and
+// when two threads of one owner believe that each of them is alone.
 type CountedRow struct{ UniqueRow }
 
 // TryLock reports whether the lock is ours now, once more or for the first time.
 func (l CountedRow) TryLock(ctx context.Context) (bool, error) {
-	again, err := l.DB.ExecContext(ctx, "UPDATE "+RowTable+" SET count = count + 1 WHERE lock_type = ? AND owner_id = ?", l.Type, l.Owner)
+	again, err := l.DB.ExecContext(ctx, "UPDATE "+RowTable+" SET count = count + 1 WHERE lock_type = ? AND owner_id = "+
+		"?", l.Type, l.Owner)
 	if err != nil {
 		return false, err
 	}
@@ -71,11 +72,13 @@ func (l CountedRow) TryLock(ctx context.Context) (bool, error) {
 
 // Unlock gives it back once, and is the last to do so when it has been called as often as TryLock has succeeded.
 func (l CountedRow) Unlock(ctx context.Context) error {
-	_, err := l.DB.ExecContext(ctx, "UPDATE "+RowTable+" SET count = count - 1 WHERE lock_type = ? AND owner_id = ?", l.Type, l.Owner)
+	_, err := l.DB.ExecContext(ctx, "UPDATE "+RowTable+" SET count = count - 1 WHERE lock_type = ? AND owner_id = ?",
+		l.Type, l.Owner)
 	if err != nil {
 		return err
 	}
-	_, err = l.DB.ExecContext(ctx, "DELETE FROM "+RowTable+" WHERE lock_type = ? AND owner_id = ? AND count <= 0", l.Type, l.Owner)
+	_, err = l.DB.ExecContext(ctx, "DELETE FROM "+RowTable+" WHERE lock_type = ? AND owner_id = ? AND count <= 0",
+		l.Type, l.Owner)
 	return err
 }
 
@@ -83,7 +86,8 @@ func (l CountedRow) Unlock(ctx context.Context) error {
 // does: it deletes the lock of an owner that lives, and another enters beside it.
 func ReapRows(ctx context.Context, db *sql.DB, longest time.Duration) (reaped int64, err error) {
 	result, err := db.ExecContext(ctx,
-		"DELETE FROM "+RowTable+" WHERE update_time < CURRENT_TIMESTAMP(3) - INTERVAL ? MICROSECOND", longest.Microseconds())
+		"DELETE FROM "+RowTable+" WHERE update_time < CURRENT_TIMESTAMP(3) - INTERVAL ? "+
+			"MICROSECOND", longest.Microseconds())
 	if err != nil {
 		return 0, err
 	}

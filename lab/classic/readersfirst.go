@@ -2,8 +2,9 @@ package classic
 
 import "sync"
 
-// ReadersFirst is the readers-writer lock of the first solution (Courtois, Heymans, Parnas 1971): a reader waits only while
-// somebody writes. It assumes that at some time nobody reads. Where readers keep coming, the writer waits for ever.
+// ReadersFirst is the readers-writer lock of the first solution (Courtois, Heymans, Parnas 1971): a reader waits only
+// while somebody writes. It assumes that at some time nobody reads. Where readers keep coming, the writer waits for
+// ever.
 type ReadersFirst struct {
 	mu      sync.Mutex
 	readers int

@@ -10,9 +10,9 @@ import (
 )
 
 // Redlock is the algorithm as Redis publishes it: the same key on several servers that know nothing of each other, all
-// asked at once. Whoever has a majority holds the lock, for as long as is left of its time to live. It assumes that clocks
-// run at about the same rate and never jump, and that no process is paused for long. It breaks when a server's clock
-// jumps, and when a holder is paused: two are inside, and nothing that they write tells who was first.
+// asked at once. Whoever has a majority holds the lock, for as long as is left of its time to live. It assumes that
+// clocks run at about the same rate and never jump, and that no process is paused for long. It breaks when a server's
+// clock jumps, and when a holder is paused: two are inside, and nothing that they write tells who was first.
 type Redlock struct {
 	Nodes []*redis.Client
 	Key   string

@@ -7,9 +7,9 @@ import (
 )
 
 // FirstRedlock is [Redlock] as its first clients wrote it: they ask one server after the other, an error of one fails
-// all, and whoever failed tries again after a delay that is always the same. It assumes that all servers are up and fast.
-// It breaks when one is down, which is what several servers were to help against; when one hangs, the time that others
-// were given runs out meanwhile.
+// all, and whoever failed tries again after a delay that is always the same. It assumes that all servers are up and
+// fast. It breaks when one is down, which is what several servers were to help against; when one hangs, the time that
+// others were given runs out meanwhile.
 type FirstRedlock struct {
 	Redlock
 	Delay time.Duration

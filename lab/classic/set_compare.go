@@ -7,10 +7,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// SetCompareDelete is the pattern that Redis publishes for one server: a random value, and a script that deletes the key
-// only if it has that value still. It assumes that the work takes less time than the key lives, and that the server
-// forgets nothing. It breaks when the work takes longer or its process is paused: two are inside, and neither learns so.
-// With a long time to live instead, everybody waits that long for a holder that crashed.
+// SetCompareDelete is the pattern that Redis publishes for one server: a random value, and a script that deletes the
+// key only if it has that value still. It assumes that the work takes less time than the key lives, and that the
+// server forgets nothing. It breaks when the work takes longer or its process is paused: two are inside, and neither
+// learns so. With a long time to live instead, everybody waits that long for a holder that crashed.
 type SetCompareDelete struct {
 	Redis *redis.Client
 	Key   string

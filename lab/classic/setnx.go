@@ -6,8 +6,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// SetNX takes the lock by creating a key, and gives it back by deleting that. It assumes that every holder lives to give
-// the lock back. It breaks when one crashes: the key stays for ever, and so everybody waits for ever.
+// SetNX takes the lock by creating a key, and gives it back by deleting that. It assumes that every holder lives to
+// give the lock back. It breaks when one crashes: the key stays for ever, and so everybody waits for ever.
 type SetNX struct {
 	Redis *redis.Client
 	Key   string

@@ -7,8 +7,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// SetNXThenExpire gives the key of [SetNX] a time to live, in a second request. It assumes that nobody crashes between the
-// two. It breaks when somebody does: then the key has no time to live, and stays for ever.
+// SetNXThenExpire gives the key of [SetNX] a time to live, in a second request. It assumes that nobody crashes
+// between the two. It breaks when somebody does: then the key has no time to live, and stays for ever.
 type SetNXThenExpire struct {
 	Redis *redis.Client
 	Key   string

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// PollingLock tries, and sleeps for longer and longer when the lock is taken. It assumes that the lock is free most of the
-// time. Otherwise whoever has come last tries most often, and those who have waited longest sleep.
+// PollingLock tries, and sleeps for longer and longer when the lock is taken. It assumes that the lock is free most
+// of the time. Otherwise whoever has come last tries most often, and those who have waited longest sleep.
 type PollingLock struct{ mu sync.Mutex }
 
 // Lock returns once the lock is ours.
@@ -20,8 +20,8 @@ func (l *PollingLock) Lock() {
 // Unlock gives it back.
 func (l *PollingLock) Unlock() { l.mu.Unlock() }
 
-// BroadcastLock wakes all who wait when it is given back, and the fastest has it. It assumes that few wait. With many each
-// hand-off wakes all of them for nothing but one, and nobody has a place.
+// BroadcastLock wakes all who wait when it is given back, and the fastest has it. It assumes that few wait. With many
+// each hand-off wakes all of them for nothing but one, and nobody has a place.
 type BroadcastLock struct {
 	mu    sync.Mutex
 	taken bool

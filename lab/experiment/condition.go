@@ -17,7 +17,8 @@ func condition() Experiment {
 		Question: "What does a waiter do that is woken for nothing?",
 		Variants: []Variant{
 			{Title: "Waiting with if", Run: func(s *Trial) { wakeForNothing(s, (*classic.Mailbox).TakeIf) }},
-			{Title: "Waiting in a loop", Right: true, Run: func(s *Trial) { wakeForNothing(s, (*classic.Mailbox).TakeWhile) }},
+			{Title: "Waiting in a loop", Right: true,
+				Run: func(s *Trial) { wakeForNothing(s, (*classic.Mailbox).TakeWhile) }},
 			{Title: "Holdfast", Ours: true, Run: wakeLockForNothing},
 		},
 	}

@@ -84,7 +84,8 @@ func crashOfOurs(s *Trial, url string) {
 	end()
 	s.Must(lease.Release(s.Context()))
 	s.Number("waited after the crash", waited.Seconds(), "s")
-	s.Result(waited > time.Minute, "the next had it %.1f s after the crash, with a lease of %v", waited.Seconds(), shortTTL)
+	s.Result(waited > time.Minute, "the next had it %.1f s after the crash, with a lease of %v", waited.Seconds(),
+		shortTTL)
 }
 
 // shortTTL is for leases that are to end in an experiment.

@@ -1,5 +1,6 @@
-// Package experiment shows how the locks of textbooks fail, and that Holdfast's do not, in variants of each experiment on real
-// servers: some with a classic algorithm, which must be seen to fail, and the same work with Holdfast, which must not.
+// Package experiment shows how the locks of textbooks fail, and that Holdfast's do not, in variants of each
+// experiment on real servers: some with a classic algorithm, which must be seen to fail, and the same work with
+// Holdfast, which must not.
 package experiment
 
 import (

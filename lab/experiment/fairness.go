@@ -87,6 +87,7 @@ func reportFairness(s *Trial, shares []float64, worst []int64) {
 	s.Number("fairness (Jain)", testbed.Jain(shares), "")
 	s.Number("overtaken at most", float64(most), "times")
 	s.Number("starved clients (under a quarter of their share)", float64(starved), "")
-	s.Chart(Chart{Title: "Turns of each client", X: "client", Y: "turns", Bars: true, Points: names, Lines: []Series{{"turns", shares}}})
+	s.Chart(Chart{Title: "Turns of each client", X: "client", Y: "turns", Bars: true, Points: names,
+		Lines: []Series{{"turns", shares}}})
 	s.Result(most > 5*rivals, "a client that waited was overtaken up to %d times, by %d others", most, rivals-1)
 }

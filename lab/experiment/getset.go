@@ -20,7 +20,8 @@ func getSetClocks() Experiment {
 }
 
 func (s *Trial) getSet(ahead, ttl time.Duration) classic.GetSet {
-	return classic.GetSet{Redis: s.redis(), Key: lockKey, TTL: ttl, Now: func() time.Time { return time.Now().Add(ahead) }}
+	return classic.GetSet{Redis: s.redis(), Key: lockKey, TTL: ttl,
+		Now: func() time.Time { return time.Now().Add(ahead) }}
 }
 
 // skewedClocks lets a client lock whose clock is ahead, while another holds the lock.
@@ -63,7 +64,8 @@ func lateGetSet(s *Trial) {
 	s.Mark("loser", Noted, "it has not got the lock, and has replaced the time at which that ends")
 	s.Number("asked for by the winner", winner.TTL.Seconds(), "s")
 	s.Number("the lock ends in", left.Seconds(), "s")
-	s.Result(left > 2*winner.TTL, "the winner's lock of %v ends in %v, because a loser has written that", winner.TTL, left.Round(time.Minute))
+	s.Result(left > 2*winner.TTL, "the winner's lock of %v ends in %v, because a loser has written that", winner.TTL,
+		left.Round(time.Minute))
 }
 
 // serversClock has a second client try. No client's clock is asked.

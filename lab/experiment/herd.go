@@ -16,12 +16,13 @@ import (
 type line struct {
 	join    func(s *Trial) func(ctx context.Context) (unlock func(), err error) // a new client, and how it waits
 	waiting func() int                                                          // how many wait
-	release func()                                                              // is called before the lock is given back
-	events  func() float64                                                      // how many the server has sent so far
+	// is called before the lock is given back
+	release func()
+	events  func() float64 // how many the server has sent so far
 }
 
-// herd counts the events that the server sends for one release, with more and more who wait. It fails if that grows with
-// their number.
+// herd counts the events that the server sends for one release, with more and more who wait. It fails if that grows
+// with their number.
 func herd(s *Trial, l line, sizes []int) {
 	ctx, cancel := context.WithCancel(s.Context())
 	held := make(chan func()) // how to give the lock back
@@ -77,9 +78,11 @@ func reportHerd(s *Trial, sizes []int, sent []float64) {
 		points = append(points, strconv.Itoa(size))
 		s.Number(fmt.Sprintf("events for a release, with %d waiting", size), sent[i], "")
 	}
-	s.Chart(Chart{Title: "Events for one release", X: "clients that wait", Y: "events", Points: points, Lines: []Series{{"events", sent}}})
+	s.Chart(Chart{Title: "Events for one release", X: "clients that wait", Y: "events", Points: points,
+		Lines: []Series{{"events", sent}}})
 	last := len(sizes) - 1
-	s.Result(sent[last] > float64(sizes[last])/2, "with %d waiting, one release sends %.0f events", sizes[last], sent[last])
+	s.Result(sent[last] > float64(sizes[last])/2, "with %d waiting, one release sends %.0f events", sizes[last],
+		sent[last])
 }
 
 // sizes are those of the crowds that wait.

@@ -214,5 +214,6 @@ func lockBoth(s *Trial) {
 			return
 		}
 	}
-	s.Result(false, "both locked both, %s", fmt.Sprint(rounds, " times each: LockAll does so in the order of the names"))
+	s.Result(false, "both locked both, %s", fmt.Sprint(rounds,
+		" times each: LockAll does so in the order of the names"))
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// lock waits for the lock of a client of Holdfast, for somebody. What it returns ends the time in which that one believes
-// to hold it.
+// lock waits for the lock of a client of Holdfast, for somebody. What it returns ends the time in which that one
+// believes to hold it.
 func (s *Trial) lock(who string, c *holdfast.Client) (*holdfast.Lease, func()) {
 	s.Helper()
 	lease, err := surely(s.Context(), c.Mutex("lab").Lock)
@@ -28,7 +28,8 @@ func (s *Trial) try(c *holdfast.Client) (lease *holdfast.Lease, ours bool) {
 }
 
 // surely acquires again where nobody knows what became of a request, as programs do. The first is undone by then.
-func surely(ctx context.Context, acquire func(context.Context) (*holdfast.Lease, error)) (lease *holdfast.Lease, err error) {
+func surely(ctx context.Context, acquire func(context.Context) (*holdfast.Lease, error)) (lease *holdfast.Lease,
+	err error) {
 	for {
 		if lease, err = acquire(ctx); !errors.Is(err, holdfast.ErrUnknown) || ctx.Err() != nil {
 			return lease, err

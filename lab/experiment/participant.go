@@ -85,7 +85,8 @@ var lockers = map[lockKind]func(context.Context, task) (locker, error){
 		}}, nil
 	},
 	lockSET: func(_ context.Context, r task) (locker, error) {
-		return naive(classic.SetCompareDelete{Redis: dial(r.Addrs[0], patient), Key: lockKey, Value: rand.Text(), TTL: r.TTL}), nil
+		return naive(classic.SetCompareDelete{Redis: dial(r.Addrs[0], patient), Key: lockKey, Value: rand.Text(),
+			TTL: r.TTL}), nil
 	},
 	lockRedlock: func(_ context.Context, r task) (locker, error) {
 		l := classic.Redlock{Key: lockKey, Value: rand.Text(), TTL: r.TTL}
@@ -260,7 +261,8 @@ func (p *participant) Write() bool {
 	return p.s.wrote(p.who, a.OK, a.Stale, errors.New(a.Err))
 }
 
-// Unlock releases the lock. Somebody else may have it by now, which the participant cannot know, so errors do not count.
+// Unlock releases the lock. Somebody else may have it by now, which the participant cannot know, so errors do not
+// count.
 func (p *participant) Unlock() {
 	p.s.Helper()
 	_ = p.ask(doUnlock)

@@ -33,7 +33,8 @@ func sell(s *Trial, lock flashsale.Lock) {
 	s.Number("stock", float64(r.Stock), "")
 	s.Number("sold", float64(r.Sold), "")
 	s.Number("time", r.Seconds, "s")
-	s.Chart(Chart{Title: "Stock and sales", Y: "pieces", Bars: true, Limit: float64(r.Stock), Points: []string{"stock", "sold"},
-		Lines: []Series{{"pieces", []float64{float64(r.Stock), float64(r.Sold)}}}})
+	s.Chart(Chart{Title: "Stock and sales", Y: "pieces", Bars: true, Limit: float64(r.Stock),
+		Points: []string{"stock", "sold"},
+		Lines:  []Series{{"pieces", []float64{float64(r.Stock), float64(r.Sold)}}}})
 	s.Result(!r.Exact(), "%d of a stock of %d were sold", r.Sold, r.Stock)
 }

@@ -1,5 +1,6 @@
 package experiment
 
 func onRedis() []Experiment {
-	return []Experiment{setnxCrash(), setnxExpireGap(), unlockAnothers(), getSetClocks(), ttlTooShort(), ttlTooLong(), fencing(), sentinelFailover()}
+	return []Experiment{setnxCrash(), setnxExpireGap(), unlockAnothers(), getSetClocks(), ttlTooShort(), ttlTooLong(),
+		fencing(), sentinelFailover()}
 }

@@ -23,10 +23,14 @@ func redlockFirst() Experiment {
 		Question: "Does a lock on three servers work while one of them does not?",
 		Needs:    "Redis",
 		Variants: []Variant{
-			{Title: "Redlock as its first clients wrote it, one server down", Run: func(s *Trial) { firstClients(s, s.threeRedis(), (*servers.Server).Kill) }},
-			{Title: "The same, one server hanging", Run: func(s *Trial) { firstClients(s, s.threeRedis(), (*servers.Server).Pause) }},
-			{Title: "Holdfast, one server down", Ours: true, Run: func(s *Trial) { oursOnTwo(s, (*servers.Server).Kill) }},
-			{Title: "Holdfast, one server hanging", Ours: true, Run: func(s *Trial) { oursOnTwo(s, (*servers.Server).Pause) }},
+			{Title: "Redlock as its first clients wrote it, one server down",
+				Run: func(s *Trial) { firstClients(s, s.threeRedis(), (*servers.Server).Kill) }},
+			{Title: "The same, one server hanging",
+				Run: func(s *Trial) { firstClients(s, s.threeRedis(), (*servers.Server).Pause) }},
+			{Title: "Holdfast, one server down", Ours: true,
+				Run: func(s *Trial) { oursOnTwo(s, (*servers.Server).Kill) }},
+			{Title: "Holdfast, one server hanging", Ours: true,
+				Run: func(s *Trial) { oursOnTwo(s, (*servers.Server).Pause) }},
 		},
 	}
 }
@@ -81,8 +85,8 @@ func addrs(list []*servers.Server) (all []string) {
 	return all
 }
 
-// quorumTTL is for how long locks on several servers may be asked for. Their votes do not count until they have run for so
-// long.
+// quorumTTL is for how long locks on several servers may be asked for. Their votes do not count until they have run
+// for so long.
 const quorumTTL = 3 * time.Second
 
 func redlockURL(addrs ...string) string {
@@ -91,7 +95,8 @@ func redlockURL(addrs ...string) string {
 
 // firstClients has one of three servers fail, and fails if the lock cannot be had although two answer.
 func firstClients(s *Trial, three []*servers.Server, fault func(*servers.Server, testing.TB)) {
-	l := classic.FirstRedlock{Redlock: classic.Redlock{Key: lockKey, Value: rand.Text(), TTL: time.Second}, Delay: 100 * time.Millisecond}
+	l := classic.FirstRedlock{Redlock: classic.Redlock{Key: lockKey, Value: rand.Text(), TTL: time.Second},
+		Delay: 100 * time.Millisecond}
 	for _, node := range three {
 		l.Nodes = append(l.Nodes, s.redisAt(node.Addr, hasty))
 	}

@@ -29,7 +29,8 @@ type follower func(s *Trial, g *servers.SentinelGroup) (lock func(context.Contex
 func classicOnMaster(s *Trial, g *servers.SentinelGroup) (func(context.Context) error, func() uint64) {
 	value := rand.Text()
 	lock := func(ctx context.Context) error {
-		l := classic.SetCompareDelete{Redis: s.redisAt(g.Master(s, nil).Addr, patient), Key: lockKey, Value: value, TTL: time.Minute}
+		l := classic.SetCompareDelete{Redis: s.redisAt(g.Master(s, nil).Addr, patient), Key: lockKey, Value: value,
+			TTL: time.Minute}
 		return poll(ctx, l.TryLock)
 	}
 	return lock, func() uint64 { return 0 }
@@ -45,8 +46,8 @@ func oursOnSentinels(s *Trial, g *servers.SentinelGroup) (func(context.Context) 
 	}, func() uint64 { return lease.Token() }
 }
 
-// failover has A lock on a master that is cut off from its replicas and dies, and B lock on its successor. It fails if A
-// may still write when B has.
+// failover has A lock on a master that is cut off from its replicas and dies, and B lock on its successor. It fails
+// if A may still write when B has.
 func failover(s *Trial, f follower) {
 	g := servers.RedisSentinel(s)
 	lockA, tokenA := f(s, g)

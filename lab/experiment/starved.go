@@ -44,8 +44,8 @@ func hold(s *Trial, acquire func(context.Context) (*holdfast.Lease, error)) func
 	return func() { _ = lease.Release(s.Context()) }
 }
 
-// readersComing lets a writer in among readers of whom each stays until the next has come, or until that one seems to wait
-// for the writer. It fails if the writer still waits when so many have come after it.
+// readersComing lets a writer in among readers of whom each stays until the next has come, or until that one seems to
+// wait for the writer. It fails if the writer still waits when so many have come after it.
 func readersComing(s *Trial, l rw) {
 	patience := int64(s.crowd(400, 100))
 	var came, asked, overtook atomic.Int64
@@ -75,7 +75,8 @@ func readersComing(s *Trial, l rw) {
 	s.Result(n >= patience, "%d readers that came later were let in before the writer", n)
 }
 
-// relay sends readers in, one after the other, until it is not to go on. Each leaves when the next is in, or soon anyway.
+// relay sends readers in, one after the other, until it is not to go on. Each leaves when the next is in, or soon
+// anyway.
 func relay(s *Trial, l rw, came *atomic.Int64, goOn func() bool) {
 	unlock, end := l.rlock(), s.Share("reader 1")
 	for goOn() {

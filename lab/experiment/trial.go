@@ -90,7 +90,8 @@ type Trial struct {
 
 // run runs a variant, and returns what was seen.
 func (e *environment) run(variant Variant) Record {
-	s := &Trial{environment: e, began: time.Now(), record: Record{Title: variant.Title, Ours: variant.Ours, Right: variant.Right}}
+	s := &Trial{environment: e, began: time.Now(),
+		record: Record{Title: variant.Title, Ours: variant.Ours, Right: variant.Right}}
 	variant.Run(s)
 	s.mu.Lock()
 	defer s.mu.Unlock()

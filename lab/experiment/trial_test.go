@@ -14,8 +14,10 @@ func TestOverlaps(t *testing.T) {
 	}{
 		{"one after the other", []Span{{"A", 0, 1, false}, {"B", 1, 2, false}}, nil},
 		{"two at once", []Span{{"B", 1, 3, false}, {"A", 0, 2, false}}, []Span{{From: 1, To: 2}}},
-		{"within a long one", []Span{{"A", 0, 9, false}, {"B", 1, 2, false}, {"C", 3, 4, false}}, []Span{{From: 1, To: 2}, {From: 3, To: 4}}},
-		{"three at once count once", []Span{{"A", 0, 4, false}, {"B", 1, 3, false}, {"C", 2, 5, false}}, []Span{{From: 1, To: 4}}},
+		{"within a long one", []Span{{"A", 0, 9, false}, {"B", 1, 2, false}, {"C", 3, 4, false}},
+			[]Span{{From: 1, To: 2}, {From: 3, To: 4}}},
+		{"three at once count once", []Span{{"A", 0, 4, false}, {"B", 1, 3, false}, {"C", 2, 5, false}},
+			[]Span{{From: 1, To: 4}}},
 		{"readers", []Span{{"A", 0, 2, true}, {"B", 1, 3, true}}, nil},
 		{"a reader and a writer", []Span{{"A", 0, 2, true}, {"B", 1, 3, false}}, []Span{{From: 1, To: 2}}},
 	} {

@@ -52,11 +52,12 @@ func (s *Trial) zooKeeper(addr string) *zk.Conn {
 	s.Helper()
 	ready := make(chan struct{})
 	begin := sync.OnceFunc(func() { close(ready) })
-	conn, _, err := zk.Connect([]string{addr}, 30*time.Second, zk.WithLogger(silent{}), zk.WithEventCallback(func(e zk.Event) {
-		if e.State == zk.StateHasSession {
-			begin()
-		}
-	}))
+	conn, _, err := zk.Connect([]string{addr}, 30*time.Second, zk.WithLogger(silent{}),
+		zk.WithEventCallback(func(e zk.Event) {
+			if e.State == zk.StateHasSession {
+				begin()
+			}
+		}))
 	s.Must(err)
 	s.Cleanup(conn.Close)
 	select {

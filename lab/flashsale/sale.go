@@ -46,9 +46,10 @@ type Result struct {
 	Requests  int64   `json:"requests"` // to the lock's server, or -1 where they are not counted
 	WaitP50   float64 `json:"wait_p50_ms"`
 	WaitP99   float64 `json:"wait_p99_ms"`
-	Fairness  float64 `json:"fairness"`          // Jain's index of what each process sold: 1 is even, 1/processes is all to one
-	Missing   string  `json:"missing,omitempty"` // what is not installed: there was no sale
-	Err       string  `json:"error,omitempty"`   // what went wrong: there is no result
+	// Jain's index of what each process sold: 1 is even, 1/processes is all to one
+	Fairness float64 `json:"fairness"`
+	Missing  string  `json:"missing,omitempty"` // what is not installed: there was no sale
+	Err      string  `json:"error,omitempty"`   // what went wrong: there is no result
 }
 
 // Exact reports whether what was there was sold, and nothing else.
@@ -56,7 +57,8 @@ func (r Result) Exact() bool {
 	return r.Missing == "" && r.Err == "" && r.Sold == min(r.Stock, r.Buyers) && r.Left == r.Stock-r.Sold
 }
 
-// AsExpected reports whether the sale went as this lock makes it go: exact if it reaches all processes, wrong otherwise.
+// AsExpected reports whether the sale went as this lock makes it go: exact if it reaches all processes, wrong
+// otherwise.
 func (r Result) AsExpected() bool {
 	if r.Missing != "" {
 		return true
@@ -84,7 +86,8 @@ func Hold(ctx context.Context, p Plan, progress func(served int)) Result {
 }
 
 func (p Plan) result() Result {
-	r := Result{Lock: p.Lock, Database: p.Database.Name, Processes: p.Processes, Buyers: p.Buyers, Stock: p.Stock, Requests: -1}
+	r := Result{Lock: p.Lock, Database: p.Database.Name, Processes: p.Processes, Buyers: p.Buyers, Stock: p.Stock,
+		Requests: -1}
 	if p.Lock == Holdfast {
 		r.Backend = p.Backend.Name
 	}

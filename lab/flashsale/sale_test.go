@@ -17,7 +17,8 @@ func TestMain(m *testing.M) {
 }
 
 func plan(lock Lock) Plan {
-	return Plan{Buyers: 300, Stock: 40, Processes: 4, Pay: time.Millisecond, Lock: lock, Backend: testbed.Backends[1], Database: Databases[0]}
+	return Plan{Buyers: 300, Stock: 40, Processes: 4, Pay: time.Millisecond, Lock: lock, Backend: testbed.Backends[1],
+		Database: Databases[0]}
 }
 
 // hold holds the sale in a test, which skips what is not installed.

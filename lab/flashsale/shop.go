@@ -91,8 +91,8 @@ func (s *Shop) Fill(ctx context.Context, stock int) error {
 	return nil
 }
 
-// Buy is what shops do: look whether something is left, take the money, and write down what is left then. It is right for
-// one buyer at a time, and wrong for two.
+// Buy is what shops do: look whether something is left, take the money, and write down what is left then. It is right
+// for one buyer at a time, and wrong for two.
 func (s *Shop) Buy(ctx context.Context, buyer int, pay time.Duration) (sold bool, err error) {
 	var left int
 	if err := s.db.QueryRowContext(ctx, "SELECT pieces FROM stock WHERE article = 1").Scan(&left); err != nil {
@@ -102,7 +102,8 @@ func (s *Shop) Buy(ctx context.Context, buyer int, pay time.Duration) (sold bool
 		return false, nil
 	}
 	time.Sleep(pay) // what is simulated
-	if _, err := s.db.ExecContext(ctx, fmt.Sprintf("UPDATE stock SET pieces = %d WHERE article = 1", left-1)); err != nil {
+	if _, err := s.db.ExecContext(ctx, fmt.Sprintf("UPDATE stock SET pieces = %d WHERE article = 1",
+		left-1)); err != nil {
 		return false, err
 	}
 	_, err = s.db.ExecContext(ctx, fmt.Sprintf("INSERT INTO receipts VALUES (%d)", buyer))

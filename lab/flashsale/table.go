@@ -7,11 +7,13 @@ import (
 )
 
 // Columns are the heads of what Row returns.
-var Columns = []string{"lock", "processes", "sold", "left", "oversold", "seconds", "requests", "wait p50", "wait p99", "fairness"}
+var Columns = []string{"lock", "processes", "sold", "left", "oversold", "seconds", "requests", "wait p50", "wait p99",
+	"fairness"}
 
 // Row is a result as people read it.
 func (r Result) Row() []string {
-	name := map[Lock]string{NoLock: "none", Local: "a mutex in each process", Holdfast: "Holdfast on " + r.Backend}[r.Lock]
+	name := map[Lock]string{NoLock: "none", Local: "a mutex in each process", Holdfast: "Holdfast on " +
+		r.Backend}[r.Lock]
 	switch {
 	case r.Missing != "":
 		return []string{name, "not run: " + r.Missing}
@@ -19,7 +21,8 @@ func (r Result) Row() []string {
 		return []string{name, "failed: " + r.Err}
 	}
 	return []string{
-		name, fmt.Sprint(r.Processes), fmt.Sprint(r.Sold), fmt.Sprint(r.Left), fmt.Sprint(r.Oversold), fmt.Sprintf("%.2f", r.Seconds),
+		name, fmt.Sprint(r.Processes), fmt.Sprint(r.Sold), fmt.Sprint(r.Left), fmt.Sprint(r.Oversold),
+		fmt.Sprintf("%.2f", r.Seconds),
 		r.requests(), milliseconds(r.WaitP50), milliseconds(r.WaitP99), fmt.Sprintf("%.2f", r.Fairness),
 	}
 }

@@ -19,8 +19,10 @@ func TestMain(m *testing.M) {
 
 // What pages are painted with, from style.css.
 var (
-	light = palette{paper: rgb(0xff, 0xff, 0xff), held: rgb(0x2c, 0x6f, 0xbb), overlap: rgb(0xd2, 0x2f, 0x2f), second: rgb(0xd9, 0x82, 0x2b)}
-	dark  = palette{paper: rgb(0x14, 0x18, 0x1e), held: rgb(0x5c, 0x9c, 0xe6), overlap: rgb(0xf0, 0x57, 0x4f), second: rgb(0xea, 0xa0, 0x4f)}
+	light = palette{paper: rgb(0xff, 0xff, 0xff), held: rgb(0x2c, 0x6f, 0xbb), overlap: rgb(0xd2, 0x2f, 0x2f),
+		second: rgb(0xd9, 0x82, 0x2b)}
+	dark = palette{paper: rgb(0x14, 0x18, 0x1e), held: rgb(0x5c, 0x9c, 0xe6), overlap: rgb(0xf0, 0x57, 0x4f),
+		second: rgb(0xea, 0xa0, 0x4f)}
 )
 
 type palette struct{ paper, held, overlap, second color.RGBA }
@@ -44,12 +46,14 @@ func TestInBrowser(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			picture := browser.Photograph(t, filepath.Join(dir, "example.html"), row.size, "--blink-settings=preferredColorScheme="+row.scheme)
+			picture := browser.Photograph(t, filepath.Join(dir, "example.html"), row.size,
+				"--blink-settings=preferredColorScheme="+row.scheme)
 			if got := picture.Bounds().Dx(); got != row.width {
 				t.Errorf("the page is %d wide, and the window %d", got, row.width)
 			}
 			seen := browser.Colours(picture)
-			for what, c := range map[string]color.RGBA{"holders": row.palette.held, "overlaps and refused writes": row.palette.overlap, "a second line": row.palette.second} {
+			for what, c := range map[string]color.RGBA{"holders": row.palette.held,
+				"overlaps and refused writes": row.palette.overlap, "a second line": row.palette.second} {
 				if seen[c] < 100 {
 					t.Errorf("%d pixels show %s, in %v", seen[c], what, c)
 				}
@@ -72,11 +76,13 @@ func TestRealRunInBrowser(t *testing.T) {
 	if err := Write(dir, []experiment.Report{e.Run(t, experiment.Config{Short: true})}); err != nil {
 		t.Fatal(err)
 	}
-	if page := read(t, dir, "fencing.html"); !strings.Contains(page, `class="overlap"`) || !strings.Contains(page, `class="rejected"`) {
+	if page := read(t, dir, "fencing.html"); !strings.Contains(page, `class="overlap"`) ||
+		!strings.Contains(page, `class="rejected"`) {
 		t.Error("the page shows no overlap, or no write that was refused")
 	}
 	for _, size := range []string{"1200,1300", "390,1700"} {
-		seen := browser.Colours(browser.Photograph(t, filepath.Join(dir, "fencing.html"), size, "--blink-settings=preferredColorScheme=1"))
+		seen := browser.Colours(browser.Photograph(t, filepath.Join(dir, "fencing.html"), size,
+			"--blink-settings=preferredColorScheme=1"))
 		if seen[light.held] < 500 || seen[light.overlap] < 100 {
 			t.Errorf("at %s %d pixels show holders, and %d overlaps", size, seen[light.held], seen[light.overlap])
 		}

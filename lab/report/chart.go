@@ -18,8 +18,10 @@ const (
 
 // drawing draws a chart as SVG, which takes its colours from the page around it, or from the style that it is given.
 func drawing(c experiment.Chart, style string) string {
-	d := &drawn{Chart: c, last: lastNumber(c.Points), most: nice(1.1 * largest(c))} // with room for what stands above bars
-	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" role="img" aria-label="%s">`, width, height+d.legendBelow(), esc(c.Title))
+	// with room for what stands above bars
+	d := &drawn{Chart: c, last: lastNumber(c.Points), most: nice(1.1 * largest(c))}
+	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" role="img" aria-label="%s">`, width,
+		height+d.legendBelow(), esc(c.Title))
 	if style != "" {
 		d.printf("<style>%s</style>", style)
 	}
@@ -124,7 +126,8 @@ func (d *drawn) axes() {
 // label writes what stands below a point; slanted where it has no room.
 func (d *drawn) label(i int, p string, slanted bool) {
 	if slanted {
-		d.printf(`<text class="tick end" transform="translate(%.1f %g) rotate(-28)">%s</text>`, d.x(i)+6, height-bottom+12, esc(p))
+		d.printf(`<text class="tick end" transform="translate(%.1f %g) rotate(-28)">%s</text>`, d.x(i)+6,
+			height-bottom+12, esc(p))
 		return
 	}
 	d.printf(`<text class="tick middle" x="%.1f" y="%g">%s</text>`, d.x(i), height-bottom+13, esc(p))
@@ -149,9 +152,11 @@ func (d *drawn) bars(series int) {
 	each := d.slot() * 0.7 / float64(len(d.Lines))
 	for i, v := range d.Lines[series].Values {
 		x := d.x(i) - d.slot()*0.35 + float64(series)*each
-		d.printf(`<rect class="s%d" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, series, x, d.y(v), each, height-bottom-d.y(v))
+		d.printf(`<rect class="s%d" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, series, x, d.y(v), each,
+			height-bottom-d.y(v))
 		if d.Limit > 0 && v > d.Limit {
-			d.printf(`<rect class="over" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, x, d.y(v), each, d.y(d.Limit)-d.y(v))
+			d.printf(`<rect class="over" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, x, d.y(v), each,
+				d.y(d.Limit)-d.y(v))
 		}
 		if each > 15 {
 			d.printf(`<text class="tick middle" x="%.1f" y="%.1f">%s</text>`, x+each/2, d.y(v)-3, short(v))

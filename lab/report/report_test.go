@@ -15,15 +15,20 @@ var example = experiment.Report{
 	Variants: []experiment.Record{
 		{
 			Title: "Classic", Failed: true, Outcome: "two held it", Length: 1000, Overlap: 250,
-			Spans:   []experiment.Span{{Who: "A", From: 0, To: 500}, {Who: "B", From: 250, To: 750}},
-			Marks:   []experiment.Mark{{Who: "B", At: 700, Kind: experiment.Rejected, Text: "late <write>"}, {Who: "A", At: 690, Kind: experiment.Paused, Text: "asleep"}, {Who: "B", At: 710, Kind: experiment.Wrote, Text: "again"}},
+			Spans: []experiment.Span{{Who: "A", From: 0, To: 500}, {Who: "B", From: 250, To: 750}},
+			Marks: []experiment.Mark{{Who: "B", At: 700, Kind: experiment.Rejected, Text: "late <write>"},
+				{Who: "A", At: 690, Kind: experiment.Paused, Text: "asleep"}, {Who: "B", At: 710,
+					Kind: experiment.Wrote, Text: "again"}},
 			Numbers: []experiment.Number{{Name: "requests", Value: 12, Unit: "each"}},
 		},
 		{
 			Title: "Holdfast", Ours: true, Outcome: "one after the other", Length: 1000,
 			Charts: []experiment.Chart{
-				{Title: "Herd", X: "waiters", Y: "events", Points: []string{"1", "500"}, Lines: []experiment.Series{{Name: "one node", Values: []float64{1, 500}}, {Name: "queue", Values: []float64{1, 1}}}},
-				{Title: "Sold", Bars: true, Limit: 100, Points: []string{"none", "<all>"}, Lines: []experiment.Series{{Name: "sold", Values: []float64{300, 40}}}},
+				{Title: "Herd", X: "waiters", Y: "events", Points: []string{"1", "500"},
+					Lines: []experiment.Series{{Name: "one node", Values: []float64{1, 500}},
+						{Name: "queue", Values: []float64{1, 1}}}},
+				{Title: "Sold", Bars: true, Limit: 100, Points: []string{"none", "<all>"},
+					Lines: []experiment.Series{{Name: "sold", Values: []float64{300, 40}}}},
 			},
 		},
 	},
@@ -56,7 +61,8 @@ func TestPagesAreSelfContained(t *testing.T) {
 		t.Fatal(err)
 	}
 	page, index, absent := read(t, dir, "example.html"), read(t, dir, "index.html"), read(t, dir, "absent.html")
-	for _, want := range []string{"Is 1 &lt; 2 &amp; 3?", "late &lt;write&gt;", `class="overlap"`, `class="rejected"`, "12 each", "&lt;all&gt;", "<circle", "<rect", `class="over"`} {
+	for _, want := range []string{"Is 1 &lt; 2 &amp; 3?", "late &lt;write&gt;", `class="overlap"`, `class="rejected"`,
+		"12 each", "&lt;all&gt;", "<circle", "<rect", `class="over"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)
 		}
@@ -82,7 +88,8 @@ func TestPictureStandsAlone(t *testing.T) {
 	if err := Picture(name, example.Variants[1].Charts[0]); err != nil {
 		t.Fatal(err)
 	}
-	if svg := read(t, filepath.Dir(name), "p.svg"); !strings.HasPrefix(svg, "<svg ") || !strings.Contains(svg, "prefers-color-scheme") {
+	if svg := read(t, filepath.Dir(name), "p.svg"); !strings.HasPrefix(svg, "<svg ") ||
+		!strings.Contains(svg, "prefers-color-scheme") {
 		t.Errorf("it is no picture for light and dark:\n%s", svg)
 	}
 }
@@ -98,7 +105,9 @@ func TestAxesEndAtReadableNumbers(t *testing.T) {
 // What two variants have measured alike is in one picture, for that is where one compares.
 func TestVariantsTogether(t *testing.T) {
 	variant := func(title string, events float64) experiment.Record {
-		return experiment.Record{Title: title, Charts: []experiment.Chart{{Title: "Herd", Points: []string{"1"}, Lines: []experiment.Series{{Name: "events", Values: []float64{events}}}}}}
+		return experiment.Record{Title: title,
+			Charts: []experiment.Chart{{Title: "Herd", Points: []string{"1"},
+				Lines: []experiment.Series{{Name: "events", Values: []float64{events}}}}}}
 	}
 	got := together(experiment.Report{Variants: []experiment.Record{variant("one node", 500), variant("queue", 2)}})
 	if got == nil || len(got.Lines) != 2 || got.Lines[1].Name != "queue" || got.Lines[1].Values[0] != 2 {

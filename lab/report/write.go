@@ -16,7 +16,8 @@ var files embed.FS
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"style":    style,
 	"timeline": newTimeline,
-	"chart":    func(c experiment.Chart) template.HTML { return template.HTML(drawing(c, "")) }, // which escapes what it is given
+	// which escapes what it is given
+	"chart":    func(c experiment.Chart) template.HTML { return template.HTML(drawing(c, "")) },
 	"verdict":  verdictOf,
 	"together": together,
 }).ParseFS(files, "*.html"))

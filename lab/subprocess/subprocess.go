@@ -1,5 +1,5 @@
-// Package subprocess runs this program again as another process, because what goes wrong between processes is shown with
-// processes.
+// Package subprocess runs this program again as another process, because what goes wrong between processes is shown
+// with processes.
 package subprocess
 
 import (
@@ -17,8 +17,8 @@ import (
 // variable names the kind of a process in its environment.
 const variable = "HOLDFAST_LAB_SUBPROCESS"
 
-// A Func is what a process does. It reads one JSON value after another, and writes them. The process ends when nobody reads
-// or writes at the other end any more.
+// A Func is what a process does. It reads one JSON value after another, and writes them. The process ends when nobody
+// reads or writes at the other end any more.
 type Func func(ctx context.Context, in *json.Decoder, out *json.Encoder) error
 
 // A Kind is a kind of process.
@@ -91,7 +91,8 @@ func (k Kind) Start() (*Process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	return &Process{cmd, json.NewEncoder(in), json.NewDecoder(out), sync.OnceValue(func() error { return stop(cmd) })}, nil
+	return &Process{cmd, json.NewEncoder(in), json.NewDecoder(out),
+		sync.OnceValue(func() error { return stop(cmd) })}, nil
 }
 
 // Send passes a value to the process.

@@ -20,7 +20,8 @@ func TestSetSaysWhatIsMissing(t *testing.T) {
 }
 
 func TestSetFails(t *testing.T) {
-	if missing, err := Outside(t.Context(), func(testing.TB) error { return os.ErrInvalid }); missing != "" || !errors.Is(err, os.ErrInvalid) {
+	if missing, err := Outside(t.Context(), func(testing.TB) error { return os.ErrInvalid }); missing != "" ||
+		!errors.Is(err, os.ErrInvalid) {
 		t.Errorf("Outside = %q, %v", missing, err)
 	}
 }

@@ -55,7 +55,8 @@ func onServers(t *testing.T, test func(*testing.T, backend)) {
 		test(t, backend{server: servers.Redis(t).Addr, at: func(addr string) string { return "redis://" + addr }})
 	})
 	t.Run("mysql", func(t *testing.T) {
-		b := backend{server: servers.MariaDB(t).Addr, at: func(addr string) string { return "mysql://root@" + addr + "/test" }}
+		b := backend{server: servers.MariaDB(t).Addr,
+			at: func(addr string) string { return "mysql://root@" + addr + "/test" }}
 		test(t, b.migrated(t))
 	})
 	t.Run("postgres", func(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// A holder whose connection is a black hole knows that it lost the lock before another is granted it: every time. When its
-// goroutine runs depends on the machine, too, so the margin, 3% of the TTL, is longer where turns come late.
+// A holder whose connection is a black hole knows that it lost the lock before another is granted it: every time.
+// When its goroutine runs depends on the machine, too, so the margin, 3% of the TTL, is longer where turns come late.
 func TestHolderKnowsFirst(t *testing.T) {
 	onServers(t, func(t *testing.T, b backend) {
 		t.Parallel() // there is little to do but to wait
@@ -123,7 +123,8 @@ func givenUp(t *testing.T, b backend) {
 // warmUp makes the client's connections and scripts, so that a fault hits the request that it is meant for.
 func warmUp(t *testing.T, c *holdfast.Client) {
 	t.Helper()
-	if err := c.Mutex("warm-up").Do(t.Context(), func(context.Context, *holdfast.Lease) error { return nil }); err != nil {
+	if err := c.Mutex("warm-up").Do(t.Context(),
+		func(context.Context, *holdfast.Lease) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 }

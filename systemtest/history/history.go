@@ -1,5 +1,5 @@
-// Package history records what clients did with a lock while faults happened, and judges whether that could be: by three
-// judges, cheapest first, each of which sees what the others blur.
+// Package history records what clients did with a lock while faults happened, and judges whether that could be: by
+// three judges, cheapest first, each of which sees what the others blur.
 //
 //   - [History.Overlap]: nobody was inside together with whom the lock excludes.
 //   - [History.Tokens]: tokens are unique and grow in the order of grants.
@@ -58,8 +58,8 @@ func (v Visit) String() string {
 	return fmt.Sprintf("visitor %d with token %d, inside from %v to %v", v.Visitor, v.Token, v.Return, v.Seen)
 }
 
-// until is when a visit that was not answered has no effect any more: it was undone in the background, or has ended with
-// its TTL, to which servers may add a little.
+// until is when a visit that was not answered has no effect any more: it was undone in the background, or has ended
+// with its TTL, to which servers may add a little.
 func (v Visit) until() time.Duration { return max(v.Return, v.Left) + v.TTL + v.TTL/4 }
 
 // Count returns how many visits had an outcome.

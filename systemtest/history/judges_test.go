@@ -9,7 +9,8 @@ const ms = time.Millisecond
 
 // inside makes a visit of one unit that was answered, from call to release.
 func inside(visitor int, token uint64, call, ret, seen, left time.Duration) Visit {
-	return Visit{Visitor: visitor, Units: 1, Token: token, Call: call * ms, Return: ret * ms, Seen: seen * ms, Leave: seen * ms, Left: left * ms, TTL: 100 * ms}
+	return Visit{Visitor: visitor, Units: 1, Token: token, Call: call * ms, Return: ret * ms, Seen: seen * ms,
+		Leave: seen * ms, Left: left * ms, TTL: 100 * ms}
 }
 
 // with changes a visit.
@@ -35,7 +36,8 @@ func TestSplitVotes(t *testing.T) {
 		{"votes", true, rivals, true},
 		{"votes, and no rival", true, append(rivals, with(inside(1, 0, 20, 30, 0, 0), taken)), false},
 	} {
-		if err := (History{Limit: 1, Voted: row.voted, Visits: row.visits}).Legal(10 * time.Second); (err == nil) != row.legal {
+		if err := (History{Limit: 1, Voted: row.voted,
+			Visits: row.visits}).Legal(10 * time.Second); (err == nil) != row.legal {
 			t.Errorf("%s: %v", row.name, err)
 		}
 	}
@@ -52,19 +54,27 @@ func TestJudges(t *testing.T) {
 	}{
 		{"one after the other", 1, []Visit{first, inside(2, 11, 5, 55, 70, 80)}, true, true, true},
 		{"both inside", 1, []Visit{first, inside(2, 11, 5, 40, 70, 80)}, false, true, false},
-		{"both inside for less than a release takes", 1, []Visit{first, inside(2, 11, 5, 55, 70, 80)}, true, true, true},
+		{"both inside for less than a release takes", 1, []Visit{first, inside(2, 11, 5, 55, 70, 80)}, true, true,
+			true},
 		{"two of two", 2, []Visit{first, inside(2, 11, 5, 40, 70, 80)}, true, true, true},
-		{"three of two", 2, []Visit{first, inside(2, 11, 5, 40, 70, 80), inside(3, 12, 5, 41, 70, 80)}, false, true, false},
+		{"three of two", 2, []Visit{first, inside(2, 11, 5, 40, 70, 80), inside(3, 12, 5, 41, 70, 80)}, false, true,
+			false},
 		{"the same token", 1, []Visit{first, inside(2, 10, 61, 65, 70, 80)}, true, false, false},
 		{"a smaller token", 1, []Visit{first, inside(2, 9, 61, 65, 70, 80)}, true, false, false},
 		{"no token", 1, []Visit{inside(1, 0, 0, 10, 50, 60)}, true, false, false},
-		{"let in at the same time, in either order", 2, []Visit{inside(1, 11, 0, 10, 50, 60), inside(2, 10, 0, 10, 50, 60)}, true, true, true},
+		{"let in at the same time, in either order", 2,
+			[]Visit{inside(1, 11, 0, 10, 50, 60), inside(2, 10, 0, 10, 50, 60)}, true, true, true},
 		{"refused while it is held", 1, []Visit{first, with(inside(2, 0, 20, 30, 0, 0), taken)}, true, true, true},
 		{"refused while it is free", 1, []Visit{first, with(inside(2, 0, 70, 80, 0, 0), taken)}, true, true, false},
-		{"refused because of who was not answered", 1, []Visit{with(inside(1, 0, 0, 10, 0, 0), unknown), with(inside(2, 0, 70, 80, 0, 0), taken)}, true, true, true},
-		{"refused long after who was not answered", 1, []Visit{with(inside(1, 0, 0, 10, 0, 0), unknown), with(inside(2, 0, 270, 280, 0, 0), taken)}, true, true, false},
+		{"refused because of who was not answered", 1,
+			[]Visit{with(inside(1, 0, 0, 10, 0, 0), unknown),
+				with(inside(2, 0, 70, 80, 0, 0), taken)}, true, true, true},
+		{"refused long after who was not answered", 1,
+			[]Visit{with(inside(1, 0, 0, 10, 0, 0), unknown),
+				with(inside(2, 0, 270, 280, 0, 0), taken)}, true, true, false},
 		{"lost, then another", 1, []Visit{with(first, lost), inside(2, 11, 5, 55, 70, 80)}, true, true, true},
-		{"another before the loss was seen", 1, []Visit{with(first, lost), inside(2, 11, 5, 45, 70, 80)}, false, true, false},
+		{"another before the loss was seen", 1, []Visit{with(first, lost), inside(2, 11, 5, 45, 70, 80)}, false, true,
+			false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			h := History{Limit: row.limit, Visits: row.visits}

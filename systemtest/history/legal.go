@@ -12,8 +12,8 @@ import (
 // ErrUndecided says that the search for an order took too long. It is a failure: nothing was shown.
 var ErrUndecided = errors.New("no verdict in time; make the history shorter, or its faults fewer")
 
-// Legal returns an error when no order of what visitors did explains the answers that they got, or none was found within
-// this time.
+// Legal returns an error when no order of what visitors did explains the answers that they got, or none was found
+// within this time.
 //
 // What was not answered may have had an effect, and lost it again by a bound; each such attempt becomes a request that
 // may or may not have been granted, and its undoing. The end of a lost lease may be no earlier than the last moment at
@@ -57,7 +57,8 @@ const (
 // operations are the steps of a visit, each with the time within which it happened.
 func (h History) operations(owner int, v Visit) []porcupine.Operation {
 	op := func(what verb, from, to time.Duration) porcupine.Operation {
-		return porcupine.Operation{ClientId: v.Visitor, Input: step{what, owner, v.Units, v.Token}, Call: int64(from), Return: int64(to)}
+		return porcupine.Operation{ClientId: v.Visitor, Input: step{what, owner, v.Units, v.Token}, Call: int64(from),
+			Return: int64(to)}
 	}
 	switch {
 	case v.Outcome == Taken && h.Voted && h.hasRival(owner):

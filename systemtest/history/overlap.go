@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Overlap returns an error when more units were held at one moment than there are. A visit counts from when it was let in
-// until it last saw itself inside; so what it finds is certain, whatever requests took.
+// Overlap returns an error when more units were held at one moment than there are. A visit counts from when it was
+// let in until it last saw itself inside; so what it finds is certain, whatever requests took.
 func (h History) Overlap() error {
 	type edge struct {
 		at    time.Duration
@@ -21,7 +21,10 @@ func (h History) Overlap() error {
 			edges = append(edges, edge{v.Return, v.Units, v}, edge{v.Seen, -v.Units, v})
 		}
 	}
-	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.units, b.units)) })
+	slices.SortFunc(edges, func(a, b edge) int {
+		return cmp.Or(cmp.Compare(a.at, b.at),
+			cmp.Compare(a.units, b.units))
+	})
 	inside := make(map[uint64]Visit)
 	var held int64
 	for _, e := range edges {

@@ -41,11 +41,13 @@ var backends = map[string]func(testing.TB) backend{
 		return backend{url: func(string) string { return "file:" + path }, ttl: time.Second}
 	},
 	"redis": func(t testing.TB) backend {
-		return backend{server: servers.Redis(t).Addr, url: func(addr string) string { return "redis://" + addr }, ttl: time.Second}
+		return backend{server: servers.Redis(t).Addr, url: func(addr string) string { return "redis://" + addr },
+			ttl: time.Second}
 	},
 	"redlock": redlock,
 	"etcd": func(t testing.TB) backend {
-		return backend{server: servers.Etcd(t).Addr, url: func(addr string) string { return "etcd://" + addr }, ttl: 3 * time.Second}
+		return backend{server: servers.Etcd(t).Addr, url: func(addr string) string { return "etcd://" + addr },
+			ttl: 3 * time.Second}
 	},
 	"mysql": func(t testing.TB) backend {
 		return migrated(t, backend{server: servers.MariaDB(t).Addr, url: func(addr string) string {

@@ -30,8 +30,8 @@ var nodeRedlock = interop.Program{Name: "node redlock", Command: func(t *testing
 	return cmd
 }}
 
-// missing skips the test, or fails it where HOLDFAST_NO_SKIP has one of these values. What comes from another registry than
-// Go's must be there for "all" alone: who cannot reach that registry tests the rest.
+// missing skips the test, or fails it where HOLDFAST_NO_SKIP has one of these values. What comes from another
+// registry than Go's must be there for "all" alone: who cannot reach that registry tests the rest.
 func missing(t *testing.T, what string, must ...string) {
 	t.Helper()
 	reason := what + " is not installed; install it with: make servers"

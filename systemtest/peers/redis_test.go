@@ -24,8 +24,8 @@ var published = []struct {
 	{contender.Rueidislock(), "rueidislock:0:"},
 }
 
-// often is how often each must have been inside. They ask now and then, so on a busy machine few of their questions come
-// when the lock is free.
+// often is how often each must have been inside. They ask now and then, so on a busy machine few of their questions
+// come when the lock is free.
 const often = 3
 
 // Two processes of ours and two of each library's share a lock: never two are inside, and all have their turns.
@@ -48,7 +48,9 @@ func TestPublishedPattern(t *testing.T) {
 func TestNodeRedlock(t *testing.T) {
 	t.Parallel()
 	args := []string{servers.Redis(t).Addr, "jobs"}
-	for _, w := range interop.Contend(t, interop.Writing, often, interop.Client{Program: interop.Self("ours", "ours"), Args: args}, interop.Client{Program: nodeRedlock, Args: args}) {
+	for _, w := range interop.Contend(t, interop.Writing, often,
+		interop.Client{Program: interop.Self("ours", "ours"), Args: args}, interop.Client{Program: nodeRedlock,
+			Args: args}) {
 		t.Error(w)
 	}
 }

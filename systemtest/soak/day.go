@@ -82,7 +82,8 @@ func (d *day) reopen() {
 	}
 }
 
-// pass lets one of so many parts of the day pass: each name is used once, and every second one of an earlier part again.
+// pass lets one of so many parts of the day pass: each name is used once, and every second one of an earlier part
+// again.
 func (d *day) pass(parts int) {
 	d.t.Helper()
 	first, n := d.used.Load(), int64(d.plan.Names/parts)
@@ -147,8 +148,8 @@ func (d *day) note(c driver.Claim) {
 	d.tokens[c.Name] = c.Token
 }
 
-// attempts is how often a request is made: a connection may have been lost with the server that it led to, or the holder was
-// killed a moment ago.
+// attempts is how often a request is made: a connection may have been lost with the server that it led to, or the
+// holder was killed a moment ago.
 const attempts = 100
 
 // again makes a request until it is answered.

@@ -50,7 +50,8 @@ func WriteTable(w io.Writer, results []Result) error {
 	fmt.Fprintln(t, "store\tnames\ttook\tsize fresh\taged\tp50 fresh\taged\tp99 fresh\taged\t")
 	for _, r := range results {
 		fmt.Fprintf(t, "%s\t%d\t%v\t%s\t%s\t%v\t%v\t%v\t%v\t\n", r.Store, r.Names, r.Took.Round(time.Second),
-			megabytes(r.Fresh.Size), megabytes(r.Aged.Size), round(r.Fresh.P50), round(r.Aged.P50), round(r.Fresh.P99), round(r.Aged.P99))
+			megabytes(r.Fresh.Size), megabytes(r.Aged.Size), round(r.Fresh.P50), round(r.Aged.P50),
+			round(r.Fresh.P99), round(r.Aged.P99))
 	}
 	return t.Flush()
 }

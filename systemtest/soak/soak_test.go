@@ -14,11 +14,12 @@ import (
 
 var (
 	names    = flag.Int("soak.names", 0, "how many names a day has; zero: 120, and a million with HOLDFAST_SOAK=1")
-	jsonFile = flag.String("soak.json", os.Getenv("HOLDFAST_SOAK_JSON"), "a file to write the results to, a line for each store")
+	jsonFile = flag.String("soak.json", os.Getenv("HOLDFAST_SOAK_JSON"),
+		"a file to write the results to, a line for each store")
 )
 
-// stores are all that have a day, by which part it is shorter, since on some each name costs more, and whether they have a
-// short one with the usual tests: that of the others is for HOLDFAST_SOAK=1, or -soak.names.
+// stores are all that have a day, by which part it is shorter, since on some each name costs more, and whether they
+// have a short one with the usual tests: that of the others is for HOLDFAST_SOAK=1, or -soak.names.
 var stores = []struct {
 	name   string
 	start  func(testing.TB) Store

@@ -177,7 +177,8 @@ func Postgres(t testing.TB) Store {
 		size: func(t testing.TB, d *database) int64 {
 			return number(t, d.admin(t), "SELECT pg_database_size(current_database())")
 		},
-		dump:     `pg_dump -U postgres -h "$2" -p "$3" "$1" | psql -q -o /dev/null -v ON_ERROR_STOP=1 -U postgres -h "$2" -p "$3" "$4"`,
+		dump: `pg_dump -U postgres -h "$2" -p "$3" "$1" | ` +
+			`psql -q -o /dev/null -v ON_ERROR_STOP=1 -U postgres -h "$2" -p "$3" "$4"`,
 		restored: "restored",
 		failOver: promoteStandby,
 	}}).migrated(t)
@@ -211,5 +212,6 @@ func promoteStandby(t testing.TB, d *database) {
 	if _, err := db.Exec("SELECT pg_promote()"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the standby is the primary", func() bool { return number(t, db, "SELECT pg_is_in_recovery()::int") == 0 })
+	eventually(t, "the standby is the primary",
+		func() bool { return number(t, db, "SELECT pg_is_in_recovery()::int") == 0 })
 }

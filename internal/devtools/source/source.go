@@ -1,5 +1,5 @@
-// Package source reads packages and their types from source, without compiling anything: the bodies of our functions, and
-// of others' only what they declare.
+// Package source reads packages and their types from source, without compiling anything: the bodies of our functions,
+// and of others' only what they declare.
 package source
 
 import (

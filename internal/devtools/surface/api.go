@@ -55,7 +55,8 @@ func members(named *types.TypeName, qualify types.Qualifier) (lines []string) {
 	if s, ok := named.Type().Underlying().(*types.Struct); ok {
 		for f := range s.Fields() {
 			if f.Exported() {
-				lines = append(lines, fmt.Sprintf("type %s, field %s %s", named.Name(), f.Name(), types.TypeString(f.Type(), qualify)))
+				lines = append(lines, fmt.Sprintf("type %s, field %s %s", named.Name(), f.Name(),
+					types.TypeString(f.Type(), qualify)))
 			}
 		}
 	}
@@ -66,7 +67,8 @@ func members(named *types.TypeName, qualify types.Qualifier) (lines []string) {
 	for m := range types.NewMethodSet(of).Methods() {
 		if m.Obj().Exported() {
 			signature := types.TypeString(m.Type(), qualify)
-			lines = append(lines, fmt.Sprintf("type %s, method %s%s", named.Name(), m.Obj().Name(), signature[len("func"):]))
+			lines = append(lines, fmt.Sprintf("type %s, method %s%s", named.Name(), m.Obj().Name(),
+				signature[len("func"):]))
 		}
 	}
 	return lines

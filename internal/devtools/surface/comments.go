@@ -38,8 +38,8 @@ func uncommented(p *packages.Package) (problems []string) {
 // isUsual has the methods that mean the same on every type.
 var isUsual = map[string]bool{"Error": true, "String": true, "Unwrap": true}
 
-// ofExported reports whether a function is none of a type, or of one that is exported. Methods that others' interfaces ask
-// for need no comment on a type that is not.
+// ofExported reports whether a function is none of a type, or of one that is exported. Methods that others'
+// interfaces ask for need no comment on a type that is not.
 func ofExported(d *ast.FuncDecl) bool {
 	if d.Recv == nil {
 		return true
@@ -85,8 +85,8 @@ func inSpec(d *ast.GenDecl, s ast.Spec, complain func(token.Pos, string)) {
 	}
 }
 
-// inFields looks at fields and methods. The comment of a type is enough for one that is alone, and that of a field for those
-// that follow it.
+// inFields looks at fields and methods. The comment of a type is enough for one that is alone, and that of a field
+// for those that follow it.
 func inFields(of string, list *ast.FieldList, complain func(token.Pos, string)) {
 	shared := countNames(list) == 1
 	for _, f := range list.List {

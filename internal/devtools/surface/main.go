@@ -3,8 +3,9 @@
 //	surface check FOLDER PACKAGE...
 //	surface write FOLDER PACKAGE...
 //
-// In the folder are FOLDER/api, with the exported names of each package that programs can import, and FOLDER/deps, with the
-// modules that each of them and each command brings along. Check also finds exported names without a comment.
+// In the folder are FOLDER/api, with the exported names of each package that programs can import, and FOLDER/deps,
+// with the modules that each of them and each command brings along. Check also finds exported names without a
+// comment.
 package main
 
 import (
@@ -97,7 +98,8 @@ func compare(folder string, files map[string][]byte) (problems []string) {
 		case err != nil:
 			problems = append(problems, path+" is missing; run: make surface")
 		case !bytes.Equal(was, text):
-			problems = append(problems, path+" has changed; if that is wanted, run: make surface\n"+difference(was, text))
+			problems = append(problems, path+" has changed; if that is wanted, run: make surface\n"+difference(was,
+				text))
 		}
 	}
 	slices.Sort(problems)

@@ -6,7 +6,8 @@
 //
 // A program that uses it calls guard.Main when guard.Asked says so.
 //
-// A process starts no other children while a command runs, and one command at a time: the next when nothing of the last one lives.
+// A process starts no other children while a command runs, and one command at a time: the next when nothing of the
+// last one lives.
 package child
 
 import (
@@ -61,7 +62,8 @@ func (c *Child) Code() int {
 	return c.code
 }
 
-// ErrLives means that something of the command lives on: it runs as another user, as with sudo, or sleeps in the kernel.
+// ErrLives means that something of the command lives on: it runs as another user, as with sudo, or sleeps in the
+// kernel.
 var ErrLives = errors.New("the command could not be stopped, and runs on")
 
 // ErrUnguarded means that the command was not started, since it would not have had a guard.

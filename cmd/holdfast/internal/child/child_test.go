@@ -21,7 +21,8 @@ func TestMain(m *testing.M) {
 // The command is waited for when its guard is gone: from then on another group may get its ID.
 func TestGuardEndsFirst(t *testing.T) {
 	for range 10 {
-		c, err := Start(Command{Path: "/bin/true", Args: []string{"true"}, Stdin: os.Stdin, Out: os.Stdout, Err: os.Stderr, Until: func() time.Time { return time.Now().Add(time.Hour) }})
+		c, err := Start(Command{Path: "/bin/true", Args: []string{"true"}, Stdin: os.Stdin, Out: os.Stdout,
+			Err: os.Stderr, Until: func() time.Time { return time.Now().Add(time.Hour) }})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,8 @@ type tty struct {
 }
 
 // openTTY returns the controlling terminal. The process must not start children until it is closed: from here on it
-// ignores SIGTTOU, which a process in the background gets for taking the terminal back, and children would inherit that.
+// ignores SIGTTOU, which a process in the background gets for taking the terminal back, and children would inherit
+// that.
 func openTTY() *tty {
 	f, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {

@@ -33,7 +33,8 @@ func (f Family) Lives() bool {
 }
 
 func (f Family) has(p process) bool {
-	return p.lives && p.parent == f.Parent && p.pid != f.Spare && (f.Mark == "" || p.group == f.Group || isMarked(p.pid, f.Mark))
+	return p.lives && p.parent == f.Parent && p.pid != f.Spare &&
+		(f.Mark == "" || p.group == f.Group || isMarked(p.pid, f.Mark))
 }
 
 // kill kills a process that is of the family still: another one may have got its ID since that was read. A process is

@@ -2,10 +2,10 @@
 // supervises it. It is told until when the lock is ours, and kills the command when that has passed and it was told no
 // later time, as when the supervisor is stopped, starved or dead.
 //
-// It is this program once more, started in a hidden mode, in a session of its own. It holds no standard input or output,
-// and ends with the command. The command begins as this program, too, in another hidden mode: it makes itself known to
-// the guard, and then becomes what it is to be. So there is no instant in which it could start something that nobody
-// would end.
+// It is this program once more, started in a hidden mode, in a session of its own. It holds no standard input or
+// output, and ends with the command. The command begins as this program, too, in another hidden mode: it makes itself
+// known to the guard, and then becomes what it is to be. So there is no instant in which it could start something
+// that nobody would end.
 package guard
 
 import "errors"
@@ -15,8 +15,8 @@ import "errors"
 const Mode = "--guard"
 
 // beginning is the first argument of this program as a command that has not begun. What follows are the numbers of two
-// open files, on which it tells the guard and the supervisor, the supervisor, the path of the command, and its arguments
-// with its name first.
+// open files, on which it tells the guard and the supervisor, the supervisor, the path of the command, and its
+// arguments with its name first.
 const beginning = "--begin"
 
 // name is what this program calls itself in its hidden modes.

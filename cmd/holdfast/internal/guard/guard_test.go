@@ -36,7 +36,8 @@ func supervise() {
 	check(err)
 	g, err := Start("", func() time.Time { return time.Now().Add(time.Hour) }, nil)
 	check(err)
-	command, err := g.Begin("/bin/sleep", []string{"sleep", "300"}, &os.ProcAttr{Sys: &syscall.SysProcAttr{Setpgid: true}})
+	command, err := g.Begin("/bin/sleep", []string{"sleep", "300"},
+		&os.ProcAttr{Sys: &syscall.SysProcAttr{Setpgid: true}})
 	check(err)
 	g.Until(func() time.Time { return time.Now().Add(left) })
 	fmt.Println(command.Pid, g.ID()) // and it is told no more, as by one that is stopped right now
@@ -56,7 +57,8 @@ type supervisor struct {
 	command, guard int
 }
 
-// newSupervisor starts one. What it leaves becomes a child of this process, as in a container, and is killed with the test.
+// newSupervisor starts one. What it leaves becomes a child of this process, as in a container, and is killed with the
+// test.
 func newSupervisor(t *testing.T, left time.Duration) *supervisor {
 	t.Helper()
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
@@ -112,7 +114,8 @@ func awaitEnd(t *testing.T, what string, pid int) {
 
 // However its supervisor ended, and whoever adopts the guard, nobody else's processes are touched.
 func TestNobodyElseIsKilled(t *testing.T) {
-	for name, left := range map[string]time.Duration{"before the time is over": time.Second, "at once": time.Nanosecond} {
+	for name, left := range map[string]time.Duration{"before the time is over": time.Second,
+		"at once": time.Nanosecond} {
 		t.Run(name, func(t *testing.T) {
 			bystander := exec.Command("sleep", "300")
 			if err := bystander.Start(); err != nil {

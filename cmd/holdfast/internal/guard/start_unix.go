@@ -28,8 +28,8 @@ type Guard struct {
 }
 
 // Start starts a guard for a command that [Guard.Begin] begins, and for what descends from that: see package descend
-// for the mark of it. until is what the guard knows before [Guard.Until] says more. It keeps the files open for as long as
-// something of the command lives, though this process may be gone.
+// for the mark of it. until is what the guard knows before [Guard.Until] says more. It keeps the files open for as
+// long as something of the command lives, though this process may be gone.
 func Start(mark string, until func() time.Time, keep []*os.File) (*Guard, error) {
 	g, ends, err := newGuard()
 	defer closeAll(ends)

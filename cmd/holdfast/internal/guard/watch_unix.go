@@ -43,7 +43,8 @@ func Main(args []string) int {
 	if err != nil || !isType(words, unix.S_IFIFO) || !isType(desk, unix.S_IFSOCK) {
 		return usageError
 	}
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2} {
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1,
+		syscall.SIGUSR2} {
 		signal.Ignore(s) // those who end the job end it by its supervisor
 	}
 	_ = unix.SetNonblock(words, true) // it is a pipe
@@ -99,7 +100,8 @@ func (w *watch) next() time.Duration {
 	return min(clock()+w.pace, w.deadline)
 }
 
-// Bounds of the pause between two looks whether a command whose supervisor is gone has ended: until then its lock is kept.
+// Bounds of the pause between two looks whether a command whose supervisor is gone has ended: until then its lock is
+// kept.
 const (
 	firstPace = 5 * time.Millisecond
 	lastPace  = 250 * time.Millisecond
