@@ -44,6 +44,9 @@ tool ./surface
 # shellcheck disable=SC2086
 bin/surface check internal/devtools/surface $seen || complain "exported names, their comments, or dependencies"
 
+echo "lint: width of lines, and old words"
+go test -vet=off ./internal/style >&2 || complain "style"
+
 echo "lint: modules"
 tool ./tidy
 bin/tidy check || complain "modules"

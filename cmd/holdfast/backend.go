@@ -36,7 +36,8 @@ type backendFlags struct {
 const backendEnv = "HOLDFAST_BACKEND"
 
 func (b *backendFlags) register(c *cobra.Command) {
-	c.Flags().StringVar(&b.url, "backend", "", "`URL` of the backend, without a password (default $HOLDFAST_BACKEND, or a file of this user)")
+	c.Flags().StringVar(&b.url, "backend", "",
+		"`URL` of the backend, without a password (default $HOLDFAST_BACKEND, or a file of this user)")
 	c.Flags().StringVar(&b.file, "backend-file", "", "`PATH` of a file that holds the URL, which may have a password")
 }
 
@@ -93,9 +94,11 @@ func (b *backendFlags) refusePassword() error {
 	u, err := driver.ParseURL(b.url)
 	switch {
 	case err != nil:
-		return usage("the backend is no valid URL; it should be one like redis://localhost:6379 or file:/path/to/locks.db; put one with a password " + place)
+		return usage("the backend is no valid URL; it should be one like redis://localhost:6379 or " +
+			"file:/path/to/locks.db; put one with a password " + place)
 	case hasPassword(u):
-		return usage("the backend must be a URL without a password here, since others can read a command line; put a URL with one " + place)
+		return usage("the backend must be a URL without a password here, since others can read a command line; put a " +
+			"URL with one " + place)
 	}
 	return nil
 }
@@ -112,7 +115,8 @@ func hasPassword(u *url.URL) bool {
 	}
 	for name := range u.Query() {
 		name = strings.ToLower(name)
-		if slices.Contains(secrets, name) || slices.ContainsFunc(endings, func(end string) bool { return strings.HasSuffix(name, end) }) {
+		if slices.Contains(secrets, name) || slices.ContainsFunc(endings,
+			func(end string) bool { return strings.HasSuffix(name, end) }) {
 			return true
 		}
 	}
@@ -167,8 +171,8 @@ func (b *backendFlags) locate() (rawURL, shown string, err error) {
 	return rawURL, driver.Redact(u), checkURL(u)
 }
 
-// checkURL refuses a URL that is for none of our backends, or cannot lead to one. It never repeats what may be a part of a
-// password.
+// checkURL refuses a URL that is for none of our backends, or cannot lead to one. It never repeats what may be a part
+// of a password.
 func checkURL(u *url.URL) error {
 	switch {
 	case u.Scheme == "":
@@ -176,7 +180,8 @@ func checkURL(u *url.URL) error {
 	case slices.Contains(schemes, u.Scheme):
 		return cmp.Or(checkFilled(u), checkPorts(u))
 	case u.Scheme == "mem":
-		return usage("mem: is the memory of one process, and each command is another, so it would exclude nobody; use file:/path/to/locks.db")
+		return usage("mem: is the memory of one process, and each command is another, so it would exclude nobody; " +
+			"use file:/path/to/locks.db")
 	default:
 		return usage("this command has no backend for %q; it has: %s", u.Scheme+":", strings.Join(schemes, " "))
 	}
@@ -241,7 +246,8 @@ func isUnreachable(err error) bool {
 		postgres    *pgconn.ConnectError
 	)
 	return errors.Is(err, driver.ErrRefused) || errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) ||
-		errors.As(err, &network) || errors.As(err, &system) || errors.As(err, &certificate) || errors.As(err, &postgres) ||
+		errors.As(err, &network) || errors.As(err, &system) || errors.As(err, &certificate) ||
+		errors.As(err, &postgres) ||
 		isForeign(err)
 }
 
@@ -260,7 +266,8 @@ func (s *store) close(ctx context.Context) error {
 	return errors.Join(s.Client.Close(ctx), s.disconnect())
 }
 
-// disconnectLimit bounds how long a driver may take to close its connections: this process ends, and closes them anyway.
+// disconnectLimit bounds how long a driver may take to close its connections: this process ends, and closes them
+// anyway.
 const disconnectLimit = 300 * time.Millisecond
 
 func (s *store) disconnect() error {

@@ -1,0 +1,83 @@
+package style
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// An oldWord was replaced by one that readers of the field know, and must not come back.
+type oldWord struct {
+	word *regexp.Regexp
+	in   *regexp.Regexp // the files that had it
+	now  string
+}
+
+// old returns the word, for whole words in any case, in files that match a pattern; in all if that is empty.
+func old(word, in, now string) oldWord {
+	if in == "" {
+		in = `.*`
+	}
+	return oldWord{regexp.MustCompile(`(?i)\b(` + word + `)\b`), regexp.MustCompile(`^(` + in + `)$`), now}
+}
+
+var oldWords = []oldWord{
+	old(`lab/(sqltest|sessiontest|txtest)`, ``, "sqllock/..."),
+	old(`lab/quorumtest`, ``, "quorum/quorumtest"),
+	old(`lab/(faults|history|peers|scale|soak)`, ``, "systemtest/..."),
+	old(`lab/(bench|mutants)`, ``, "bench and mutants at the top"),
+	old(`lab/adapters`, ``, "adapters/examples"),
+	old(`internal/hall|halls?`, ``, "internal/interop: a section that clients contend for"),
+	old(`servers\.Need`, ``, "servers.Require"),
+	old(`ears?|hearings?`, `redislock/.*`, "subscription, notifier"),
+	old(`houses?`, `lab/.*\.go`, "environment"),
+	old(`recipes?`, `lab/.*\.go`, "task"),
+	old(`players?|plays?|played`, `lab/.*`, "participant, run"),
+	old(`actors?`, `lab/.*\.go`, "subprocess"),
+	old(`stages?`, `lab/.*\.go`, "testbed"),
+	old(`acts?|scenes?`, `lab/.*\.go`, "variant"),
+}
+
+// skipped are the files that may have the words: what was is told there.
+var skipped = regexp.MustCompile(`^(CHANGELOG\.md|internal/style/.*|docs/design-notes/.*)$`)
+
+func TestOldWords(t *testing.T) {
+	for _, ending := range []string{".go", ".md", ".sh", ".lua", ".sql", ".html", ".js", ".py", ".java"} {
+		for name, text := range files(t, ending) {
+			if !skipped.MatchString(name) {
+				for _, complaint := range findOld(name, text) {
+					t.Error(complaint)
+				}
+			}
+		}
+	}
+}
+
+func findOld(name, text string) (complaints []string) {
+	for _, w := range oldWords {
+		if !w.in.MatchString(name) {
+			continue
+		}
+		for _, at := range w.word.FindAllStringIndex(text, -1) {
+			if !strings.HasSuffix(text[:at[0]], `json:"`) { // the names in reports stay
+				complaints = append(complaints, name+" says "+text[at[0]:at[1]]+"; now that is "+w.now)
+			}
+		}
+	}
+	return complaints
+}
+
+func TestFindOld(t *testing.T) {
+	for text, want := range map[string]int{
+		"the hall, lab/bench": 2,
+		"they share a halls":  1,
+		"shall they":          0,
+	} {
+		if got := findOld("a.md", text); len(got) != want {
+			t.Errorf("%q: %q, want %d complaints", text, got, want)
+		}
+	}
+	if got := findOld("sqllock/a.go", "the house"); len(got) != 0 {
+		t.Errorf("a word that is old in lab alone: %q", got)
+	}
+}
