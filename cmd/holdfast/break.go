@@ -19,13 +19,13 @@ func (a *app) breakVerb() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "break [flags] NAME",
 		Short: "Take a lock away from its holder by force",
-		Long: `Break takes the lock away from who holds it, or one claim out of the queue. Its holder is told, and if it is holdfast run
-it ends its command. Until then both may believe to hold the lock.
+		Long: `Break takes a lock away from its holder, or removes one claim from the queue. The holder is told; if it is holdfast
+run, it ends its command. Until then, both the old and the next holder may believe that they hold the lock.
 
-On a terminal it asks first. Without one it goes ahead, so that it can be used in scripts.
+On a terminal, break asks for confirmation. Without a terminal it does not ask, so that scripts can use it.
 
 ` + helpCodes + helpSignal + `
-  1    there is no such claim, it was not to be broken after all, or anything else` + helpUsage + helpUnavailable,
+  1    there is no such claim, the answer was no, or anything else` + helpUsage + helpUnavailable,
 		Args: takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.use(c.Context(), func(s *store) error {
@@ -35,7 +35,7 @@ On a terminal it asks first. Without one it goes ahead, so that it can be used i
 	}
 	a.backend.register(c)
 	c.Flags().StringVar(&choose.id, "claim", "",
-		"`ID` of the claim to break, holding or waiting; show tells it (default: all that hold the lock)")
+		"`ID` of the claim to break, held or waiting, as show prints it (default: every claim that holds the lock)")
 	c.Flags().BoolVarP(&choose.yes, "yes", "y", false, "do not ask")
 	return c
 }

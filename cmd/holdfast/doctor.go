@@ -13,14 +13,14 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-const doctorHelp = `Doctor takes a lock of its own on the backend, gives it back, and examines how the server is set up, and
-what others could read or do on the way to it. It says what it found and, where a promise is weaker than it could be, what
-to do.
+const doctorHelp = `Doctor takes and releases a lock of its own on the backend. It examines how the server is set up, and what others
+could read or change on the network path to it. It reports what it found, and what to do where a guarantee is weaker
+than it could be.
 
 Exit codes:
   0    all is well
-  1    there are warnings: a promise is weaker than it could be
-  2    locks may be lost or held twice, or the backend does not serve at all` + helpUsage
+  1    there are warnings: a guarantee is weaker than it could be
+  2    locks may be lost or held twice, or the backend cannot be used at all` + helpUsage
 
 // doctorVerb is holdfast doctor.
 func (a *app) doctorVerb() *cobra.Command {

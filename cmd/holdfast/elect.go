@@ -12,13 +12,14 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-const electHelp = `Elect campaigns until it leads, and runs the command while it does: one leader at a time, the others wait in line.
+const electHelp = `Elect campaigns until it leads, and runs the command while it leads. There is one leader at a time; the others wait
+in line.
 
-When the command exits, elect gives the lead back and exits with the command's code. When the lead is lost, it ends the
-command as run does, with TERM, the grace and KILL, then campaigns again and starts the command anew.
+When the command exits, elect resigns and exits with the code of the command. When it loses the lead, it ends the
+command as run does (TERM, then KILL after the grace period), campaigns again, and starts the command again.
 
-Others see --value, such as the address at which the leader is reached: holdfast leader prints it. The command has in its
-environment what run sets.
+Others see --value, such as the address of the leader: holdfast leader prints it. The command gets the same environment
+variables as under run.
 
 ` + helpCodes + helpCommand + helpFailure + helpUsage + helpUnavailable + `
   76   the lead was lost while the command was ending` + helpUnstopped + helpCannotRun + helpNotFound
@@ -33,7 +34,7 @@ func (a *app) electVerb() *cobra.Command {
 		Use:   "elect [flags] NAME -- COMMAND [ARG...]",
 		Short: "Run a command while leading",
 		Long:  electHelp,
-		Example: `  holdfast elect --value $HOSTNAME:8080 scheduler -- ./scheduler    one at a time, the next one takes over
+		Example: `  holdfast elect --value $HOSTNAME:8080 scheduler -- ./scheduler    one leader at a time; the next in line takes over
   holdfast leader scheduler                                         who is it?`,
 		RunE: func(c *cobra.Command, args []string) error {
 			p, err := f.plan(c, args)

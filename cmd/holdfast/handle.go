@@ -11,15 +11,15 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-const acquireHelp = `Acquire takes the lock, prints a handle, and exits. The lock stays taken for --ttl from then on; renew makes that --ttl
-anew, release ends it. A handle names the lock, the claim and the token, and no password; any process that reaches the
-backend can use it.
+const acquireHelp = `Acquire takes the lock, prints a handle, and exits. The lock stays held for --ttl; renew starts that time again,
+and release ends it. The handle contains the name of the lock, the claim and the token, but no password. Any process
+that reaches the backend can use it.
 
-Where the work is one command, use run: it renews by itself, and ends the command when the lock is lost.
+If the work is a single command, use run instead: it renews the lock, and ends the command when the lock is lost.
 
 ` + helpCodes + helpSignal + helpFailure + helpUsage + helpUnavailable + helpConflict
 
-// detachedTTL is how long a lock that nobody keeps stays taken, unless --ttl says otherwise.
+// detachedTTL is how long a lock that nobody renews stays held, unless --ttl says otherwise.
 const detachedTTL = time.Minute
 
 // acquireVerb is holdfast acquire.
@@ -27,7 +27,7 @@ func (a *app) acquireVerb() *cobra.Command {
 	f := runFlags{onLost: lostTerm, onRevoke: revokeTerm}
 	c := &cobra.Command{
 		Use:   "acquire [flags] NAME",
-		Short: "Take a lock and print a handle of it, for scripts of several steps",
+		Short: "Take a lock and print a handle to it, for scripts with several steps",
 		Long:  acquireHelp,
 		Example: `  handle=$(holdfast acquire --ttl 10m deploy) || exit
   ./first-step && holdfast renew "$handle" && ./second-step
@@ -104,7 +104,7 @@ func (a *app) printHeld(h held, line string) error {
 // renewVerb is holdfast renew.
 func (a *app) renewVerb() *cobra.Command {
 	return a.handleVerb("renew HANDLE", "Keep a lock taken for its --ttl from now on",
-		"Renew makes the lock of the handle live for the --ttl of acquire from now on. "+
+		"Renew keeps the lock of the handle for the --ttl given to acquire, counted from now. "+
 			"It exits with 76 if the lock was lost.",
 		func(ctx context.Context, s *store, handle string) error {
 			lease, err := s.Resume(ctx, handle)
@@ -146,7 +146,7 @@ func (a *app) checkVerb() *cobra.Command {
 // releaseVerb is holdfast release.
 func (a *app) releaseVerb() *cobra.Command {
 	return a.handleVerb("release HANDLE", "Give a lock back",
-		`Release gives back the lock of the handle. It exits with 76 if the lock was lost: then the work under it may have
+		`Release releases the lock of the handle. It exits with 76 if the lock was lost: then the work under it may have
 overlapped with another holder's.`,
 		func(ctx context.Context, s *store, handle string) error {
 			lease, err := s.giveBack(ctx, handle)

@@ -17,9 +17,9 @@ func (a *app) leaderVerb() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "leader [--follow] NAME",
 		Short: "Show who leads",
-		Long: `Leader prints what the leader of an election stands for: its --value, or its host:pid and command when it has none. When
-nobody leads it exits with 1. With --follow it prints a line now and after each change, "-" while nobody leads, until it
-is interrupted; an outage of the backend is told on stderr, and ended by the next line.
+		Long: `Leader prints the --value of the leader of an election, or its host:pid and command if it has no value. If nobody leads,
+it exits with 1. With --follow it prints a line at once and after each change, "-" while nobody leads, until it is
+interrupted. It reports an outage of the backend on standard error; the next line shows that the outage is over.
 
 ` + helpCodes + helpSignal + `
   1    nobody leads, or anything else` + helpUsage + helpUnavailable,
@@ -37,7 +37,7 @@ is interrupted; an outage of the backend is told on stderr, and ended by the nex
 		},
 	}
 	a.backend.register(c)
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on, and print each change")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "keep running, and print each change")
 	return c
 }
 

@@ -17,9 +17,9 @@ func (a *app) lsVerb() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ls [PREFIX]",
 		Short: "List the locks that are held or waited for",
-		Long: `Ls lists the locks that are held or waited for, and whose names start with PREFIX: one on a line, with the number of
-holders and waiters and its first holder. With --json it prints a list of what show prints. A lock that cannot be read is
-listed too: why is told on standard error, and in its "error" with --json.
+		Long: `Ls lists the locks that are held or waited for and whose names start with PREFIX, one per line, with the number of
+holders and waiters and the first holder. With --json it prints a list of what show prints. Ls also lists a lock that
+it cannot read, and gives the reason on standard error, or in "error" with --json.
 
 ` + helpCodes + `
   1    a lock cannot be read, or anything else` + helpUsage + helpUnavailable,

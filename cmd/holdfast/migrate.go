@@ -15,16 +15,15 @@ func (a *app) migrateVerb() *cobra.Command {
 	var script bool
 	c := &cobra.Command{
 		Use:   "migrate",
-		Short: "Make the tables that locks need in a database",
-		Long: `Migrate makes the tables and routines that locks need in a MySQL, MariaDB or PostgreSQL database. Their names
-begin with holdfast. Run it with each new version, and after a restore: tables of an earlier version are brought
-forward with what is in them, and the routines are made anew. The user of the URL needs the right to make tables and
-routines; those who use the locks afterwards need to read and write these tables, and to execute these routines.
+		Short: "Create or update the tables that locks need in a database",
+		Long: `Migrate creates the tables and routines that locks need in a MySQL, MariaDB or PostgreSQL database. Their names begin
+with holdfast. Run it for each new version and after a restore: it upgrades the tables of an earlier version without
+losing their contents, and replaces the routines. The user in the URL needs the right to create tables and routines.
+Users of the locks need the rights to read and write these tables and to execute these routines.
 
-With --print it prints the SQL instead, for those whose administrator or migration tool runs it, and connects to
-nothing.
+With --print it prints the SQL for an administrator or a migration tool to run, and does not connect to a database.
 
-Other backends need nothing of the kind.
+Other backends do not need migrate.
 
 ` + exitHelp,
 		Args: takes(0, 0),

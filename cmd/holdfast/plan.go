@@ -38,7 +38,7 @@ func (f *runFlags) register(c *cobra.Command) {
 	f.registerCommon(c)
 	flags := c.Flags()
 	durationVar(flags, &f.atLeast, "at-least", "", 0,
-		"keep the lock taken for this long, though the command ends before")
+		"hold the lock for at least this long, even if the command ends earlier")
 	flags.StringVar(&f.onLost, "on-lost", lostTerm,
 		"what to do with the command when the lock is lost: term, kill or ignore")
 }
@@ -48,9 +48,9 @@ func (f *runFlags) registerWait(c *cobra.Command) {
 	flags := c.Flags()
 	flags.BoolVarP(&f.noWait, "no-wait", "n", false, "do not wait for the lock")
 	durationVar(flags, &f.wait, "wait", "w", 0,
-		"wait for this long at most, like 30s or 1d, also for a backend that stops answering (default: for ever)")
-	flags.BoolVarP(&f.shared, "shared", "s", false, "share the lock with others that run --shared")
-	flags.Int64Var(&f.slots, "slots", 1, "how many may run at a time; give all the same number")
+		"wait for at most this long, like 30s or 1d, also for a backend that stops answering (default: for ever)")
+	flags.BoolVarP(&f.shared, "shared", "s", false, "share the lock with others that use --shared")
+	flags.Int64Var(&f.slots, "slots", 1, "how many commands may run at a time; use the same number everywhere")
 	flags.IntVarP(&f.conflict, "conflict-exit-code", "E", exitConflict, "exit code when the lock was not acquired")
 }
 
@@ -58,14 +58,14 @@ func (f *runFlags) registerWait(c *cobra.Command) {
 func (f *runFlags) registerCommon(c *cobra.Command) {
 	flags := c.Flags()
 	durationVar(flags, &f.ttl, "ttl", "", holdfast.DefaultTTL,
-		"how long the lock stays taken when its holder is cut off")
+		"how long the lock stays held when its holder is cut off")
 	flags.StringVar(&f.onRevoke, "on-revoke", revokeTerm,
 		"what to do with the command when somebody asks for the lock: term or ignore")
 	durationVar(flags, &f.grace, "grace", "", 0,
 		"time between TERM and KILL, a third of --ttl at most (default 3s, or a third of a --ttl below 9s)")
 	flags.BoolVar(&f.noGuard, "no-guard", false,
-		"start no guard: nothing ends the command in time if holdfast itself is stopped")
-	flags.BoolVar(&f.shell, "shell", false, "give the command, one argument, to a shell")
+		"run without a guard: nothing ends the command in time if holdfast itself is stopped")
+	flags.BoolVar(&f.shell, "shell", false, "run the command, a single argument, with a shell")
 }
 
 // defaultGrace is the time between TERM and KILL, unless the TTL is too short for it.

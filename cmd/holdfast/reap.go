@@ -23,10 +23,10 @@ func (a *app) reapVerb() *cobra.Command {
 	var age time.Duration
 	c := &cobra.Command{
 		Use:   "reap [--older-than DURATION]",
-		Short: "Remove what locks of the past have left behind",
-		Long: `Reap removes what nobody has used for --older-than, and says what that was: tokens of locks that are not used any more,
-claims of clients that died. It never touches a lock that is held or waited for. Backends remove most of that by
-themselves, and some leave nothing at all; reap is for when you would rather have it gone now.
+		Short: "Remove what unused locks have left behind",
+		Long: `Reap removes what nobody has used for --older-than, and reports what it removed: the tokens of unused locks, and the
+claims of clients that died. It never touches a lock that is held or waited for. Backends remove most of this by
+themselves, and some keep nothing at all. Use reap to remove it now.
 
 ` + exitHelp,
 		Args: takes(0, 0),

@@ -12,8 +12,8 @@ func (a *app) revokeVerb() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "revoke NAME",
 		Short: "Ask the holders of a lock to let go",
-		Long: `Revoke asks those who hold the lock to let go, and returns at once. They decide: holdfast run sends TERM to its command
-(see --on-revoke), a program is told by Lease.Revoked. To take a lock away by force, use break.
+		Long: `Revoke asks the holders of a lock to release it, and returns at once. The holders decide: holdfast run sends TERM to
+its command (see --on-revoke), and a program learns of it from Lease.Revoked. To take a lock away by force, use break.
 
 ` + exitHelp,
 		Args: takes(1, 1),

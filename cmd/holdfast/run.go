@@ -9,20 +9,20 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-const runHelp = `Run takes the lock, runs the command, and gives the lock back when the command exits.
+const runHelp = `Run takes the lock, runs the command, and releases the lock when the command exits.
 
-The command is started without a shell, in a process group of its own, with the standard input, output and error that
-holdfast has. It gets INT, TERM, HUP, QUIT, USR1 and USR2 that holdfast gets, and in its environment HOLDFAST_NAME,
-HOLDFAST_TOKEN (the fencing token, greater than that of every earlier holder) and HOLDFAST_OWNER. On Linux it dies with
-holdfast, whatever kills that.
+Run starts the command without a shell, in its own process group, with the standard input, output and error of holdfast.
+It forwards the signals INT, TERM, HUP, QUIT, USR1 and USR2 to the command. The environment of the command contains
+HOLDFAST_NAME, HOLDFAST_OWNER, and HOLDFAST_TOKEN, the fencing token, which is greater than that of every earlier
+holder. On Linux the command dies with holdfast, whatever kills holdfast.
 
-While the command runs the lock is renewed. If the lock is lost all the same, the command gets TERM, and KILL when the
-grace is over, with all that it started; when the backend does not answer, early enough that nothing of it lives when
-somebody else gets the lock. A guard process beside it sees to that, too, when holdfast itself is stopped.
-Without a guard the command is not run, unless --no-guard says so.
+Run renews the lock while the command runs. If the lock is lost nevertheless, the command and all processes that it
+started get TERM, and KILL after the grace period. If the backend does not answer, this happens early enough that none
+of these processes is alive when somebody else gets the lock. A guard process ensures the same when holdfast itself is
+stopped. If the guard cannot start, the command does not run, unless --no-guard is given.
 
-A backend that does not answer within 3 s at the start is given up, with 69. Once run waits for the lock, an outage ends
-that only when --wait is over.
+If the backend does not answer within 3 s at the start, run exits with 69. Once run waits for the lock, an outage ends
+the wait only when --wait is over.
 
 ` + runExitHelp
 
@@ -34,9 +34,9 @@ func (a *app) runVerb() *cobra.Command {
 		Short: "Run a command under a lock",
 		Long:  runHelp,
 		Example: `  holdfast run -n backup -- ./backup.sh                     leave with 75 if it runs already
-  holdfast run -w 1m --slots 3 encode -- ./encode a.mkv     three at a time, wait for a minute at most
+  holdfast run -w 1m --slots 3 encode -- ./encode a.mkv     three at a time; wait for at most a minute
   holdfast run -n --at-least 5m mail -- ./mail.sh           once every five minutes, whatever the clocks say
-  holdfast run --shell deploy -- 'git pull && make'         by a shell`,
+  holdfast run --shell deploy -- 'git pull && make'         run by a shell`,
 		RunE: func(c *cobra.Command, args []string) error {
 			p, err := f.plan(c, args)
 			if err != nil {

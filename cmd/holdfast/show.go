@@ -12,7 +12,7 @@ func (a *app) showVerb() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show NAME",
 		Short: "Show who holds a lock and who waits for it",
-		Long: `Show prints the queue of a lock, oldest first: who holds it and who waits. A lock that is free is no error.
+		Long: `Show prints the queue of a lock, oldest first: who holds it and who waits. It is not an error if the lock is free.
 
 ` + exitHelp,
 		Args: takes(1, 1),
