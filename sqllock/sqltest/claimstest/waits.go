@@ -18,11 +18,11 @@ func testManyWaits(t *testing.T, s Store) {
 	const locks, forRequests, forWaiting, others = 500, 4, 8, 4
 	db := s.admin(t)
 	holder, d := s.client(t), s.client(t)
-	dying := mutex(t.Name() + " dying")
-	dying.TTL = 3 * time.Second
-	request(t, holder, dying, true)
+	dying := request(t, holder, mutex(t.Name()+" dying"), true)
 	w := waitFor(t, holder, d, locks)
 	last := request(t, d, mutex(dying.Name), false)
+	dying.TTL = 3 * time.Second // from now on, however long the others took
+	request(t, holder, dying, true)
 	expired := make(chan struct{})
 	go func() {
 		defer close(expired)
