@@ -52,7 +52,7 @@ func share(t *testing.T, srv *servers.Server, layout redislock.Layout) {
 	var all sync.WaitGroup
 	for range 2 {
 		all.Go(func() { visitAsPeer(t, srv.Addr, layout, together) })
-		all.Go(func() { visitAsGuest(ctx, t, srv, layout) })
+		all.Go(func() { visitAsOurs(ctx, t, srv, layout) })
 	}
 	all.Wait()
 }
@@ -70,7 +70,7 @@ func visitAsPeer(t *testing.T, addr string, layout redislock.Layout, together ti
 	t.Logf("peer: %d visits", visits)
 }
 
-func visitAsGuest(ctx context.Context, t *testing.T, srv *servers.Server, layout redislock.Layout) {
+func visitAsOurs(ctx context.Context, t *testing.T, srv *servers.Server, layout redislock.Layout) {
 	c := holdfast.New(openForeign(t, srv.Addr, layout))
 	defer c.Close(context.Background())
 	visits := 0
