@@ -97,11 +97,11 @@ func TestBarredOnceThereIsRoom(t *testing.T) {
 	driver.Sleep(t.Context(), ttl+refusedPause/2)
 	disarm()
 	until(t, "the claim is barred", func() bool {
-		tombs, err := admin.Get(limit(t), "", clientv3.WithPrefix(), clientv3.WithKeysOnly())
+		tombstones, err := admin.Get(limit(t), "", clientv3.WithPrefix(), clientv3.WithKeysOnly())
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, kv := range tombs.Kvs {
+		for _, kv := range tombstones.Kvs {
 			if strings.Contains(string(kv.Key), c.ID) {
 				return true
 			}
