@@ -35,7 +35,8 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	return append(findings, facts...), err
 }
 
-const keepTimeout = "let the proxy keep SET SESSION: otherwise the lock of a client that was cut off stays taken for as long as the server likes"
+const keepTimeout = "let the proxy keep SET SESSION: otherwise the lock of a client that was cut off stays taken" +
+	" for as long as the server keeps idle sessions"
 
 var mysqlFacts = slices.Concat(health.MySQL, []health.Fact{
 	{
@@ -44,7 +45,8 @@ var mysqlFacts = slices.Concat(health.MySQL, []health.Fact{
 	},
 	{
 		Name: "wsrep_on", Query: "SELECT @@GLOBAL.wsrep_on", Good: health.Is("0", "OFF"), Level: driver.Unsafe,
-		Advice: "send all that use locks to one node of the cluster, or use claims, without mode=session: no node knows of the others' GET_LOCK",
+		Advice: "let all clients connect to one node of the cluster, or use claims, without mode=session:" +
+			" no node knows of the others' GET_LOCK",
 	},
 })
 

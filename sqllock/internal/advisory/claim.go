@@ -8,16 +8,16 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A claim is what this client knows of one. What is said of claims by others is in the tables.
+// A claim is what this client knows of one. The tables have what clients say about claims of others.
 type claim struct {
-	turn    chan struct{} // holds a token while nobody is at work on the claim
+	free    chan struct{} // holds a token while nobody is at work on the claim
 	phase   phase
-	sending *sending // of the turn that is under way
-	session *session // while it waits or is granted, and when it is over until its holder knows
+	sending *sending // of the work that is under way
+	session *session // while it waits or is granted, and after its end until the holder knows
 	token   uint64
 	lost    chan struct{} // closed when the claim is over
 
-	users int // guarded by the driver; with none of them, nobody else looks at the claim
+	users int // guarded by the driver; while it is 0, nobody looks at the claim
 }
 
 type phase int
@@ -41,8 +41,8 @@ func (d *Driver) use(c driver.Claim) (*claim, error) {
 	key := claimKey{c.Name, c.ID}
 	cl := d.claims[key]
 	if cl == nil {
-		cl = &claim{turn: make(chan struct{}, 1), lost: make(chan struct{})}
-		cl.turn <- struct{}{}
+		cl = &claim{free: make(chan struct{}, 1), lost: make(chan struct{})}
+		cl.free <- struct{}{}
 		d.claims[key] = cl
 	}
 	cl.users++
@@ -58,15 +58,17 @@ func (d *Driver) leave(c driver.Claim, cl *claim) {
 	}
 }
 
-// inTurn runs f while nobody else is at work on the claim. It returns when ctx ends, but f goes on then: to break off a
+// whileFree runs f while nobody else is at work on the claim. It returns when ctx ends, but f goes on: to break off a
 // statement would end the session, and the claim with it.
-func inTurn[T any](ctx context.Context, d *Driver, c driver.Claim, f func(context.Context, *claim) (T, error)) (none T, _ error) {
+func whileFree[T any](
+	ctx context.Context, d *Driver, c driver.Claim, f func(context.Context, *claim) (T, error),
+) (none T, _ error) {
 	cl, err := d.use(c)
 	if err != nil {
 		return none, unsent(err)
 	}
 	select {
-	case <-cl.turn:
+	case <-cl.free:
 	case <-ctx.Done():
 		d.leave(c, cl)
 		return none, unsent(ctx.Err())
@@ -74,7 +76,7 @@ func inTurn[T any](ctx context.Context, d *Driver, c driver.Claim, f func(contex
 		return none, unsent(driver.ErrClosed)
 	}
 	if err := ctx.Err(); err != nil {
-		cl.turn <- struct{}{}
+		cl.free <- struct{}{}
 		d.leave(c, cl)
 		return none, unsent(err)
 	}
@@ -89,7 +91,7 @@ func inTurn[T any](ctx context.Context, d *Driver, c driver.Claim, f func(contex
 		limited, cancel := context.WithTimeout(d.life, c.TTL+time.Second) // then the session is over, whatever it answers
 		defer cancel()
 		v, err = f(limited, cl)
-		cl.turn <- struct{}{}
+		cl.free <- struct{}{}
 		d.leave(c, cl)
 	}()
 	select {
@@ -103,7 +105,7 @@ func inTurn[T any](ctx context.Context, d *Driver, c driver.Claim, f func(contex
 	}
 }
 
-// openFor opens a session for what is done in a claim's turn, unless the caller has given up meanwhile.
+// openFor opens a session for the work on a claim, unless the caller has given up meanwhile.
 func (d *Driver) openFor(ctx context.Context, cl *claim, ttl time.Duration) (*session, error) {
 	s, err := d.open(ctx, ttl)
 	if err != nil {
@@ -133,9 +135,10 @@ func (cl *claim) drop() {
 	cl.phase, cl.token = unknown, 0
 }
 
-// lose ends a claim that this client may have been told that it had, which is remembered for as long as a late copy of
-// its request may come. Its session is left as it is: if it lives, it has the lock, which must not be free before the
-// holder knows. Who knows releases the claim; otherwise the session ends when the claim is forgotten.
+// lose ends a claim whose holder may have been told that it was granted. The claim is remembered for as long as a
+// late copy of its request may come. The session is left as it is: if it lives it has the lock, which must not become
+// free before the holder knows. A holder that knows releases the claim; otherwise the session ends when the claim is
+// forgotten.
 func (d *Driver) lose(c driver.Claim, cl *claim, why error) error {
 	cl.phase = over
 	close(cl.lost)
@@ -143,15 +146,15 @@ func (d *Driver) lose(c driver.Claim, cl *claim, why error) error {
 	return fmt.Errorf("%w: %w", driver.ErrGone, why)
 }
 
-// forget ends what is left of a claim that is over, unless the driver is closed, which does so, too.
+// forget ends what is left of a claim that is over. When the driver is closed, Close does that.
 func (d *Driver) forget(c driver.Claim, cl *claim) {
 	select {
-	case <-cl.turn:
+	case <-cl.free:
 	case <-d.life.Done():
 		return
 	}
 	cl.hangUp()
-	cl.turn <- struct{}{}
+	cl.free <- struct{}{}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if key := (claimKey{c.Name, c.ID}); d.claims[key] == cl {
@@ -159,8 +162,8 @@ func (d *Driver) forget(c driver.Claim, cl *claim) {
 	}
 }
 
-// fail judges an error of a claim's session. A granted claim is lost with it. One that was not can be requested anew: it
-// has no place in a queue that it could lose.
+// fail says what an error of a claim's session means. A granted claim is lost with its session. Another one can be
+// requested anew: it has no place in a queue that it could lose.
 func (d *Driver) fail(c driver.Claim, cl *claim, err error) error {
 	if cl.phase != granted {
 		cl.drop()

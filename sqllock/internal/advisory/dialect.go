@@ -19,8 +19,8 @@ import (
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
-// A Dialect is how to talk to one kind of server. Arguments are literals in the text, which takes one round trip for
-// each statement: a session lives for one claim, so there is no time to prepare any.
+// A Dialect is how to talk to one kind of server. Arguments are literals in the text of a statement, so that it takes
+// one round trip: a session lives for one claim only, and it is not worth while to prepare statements.
 type Dialect struct {
 	Name string // the folder of its .sql files, and what people call it
 
@@ -36,9 +36,9 @@ type Dialect struct {
 	facts  []health.Fact // what Check looks at
 	number string        // a query for the number of the session
 
-	busy    []string // codes of errors: nothing was done since others were in the way
+	busy    []string // codes of errors: nothing was done, because others were in the way
 	lost    []string // nothing was done, and another session may do better, as after a failover
-	refused []string // asking again will not help
+	refused []string // asking again does not help
 	missing []string // tables are not there
 }
 
@@ -111,7 +111,8 @@ func milliseconds(d time.Duration) string {
 // ofThisDatabase tells our locks in pg_locks from those of other databases of the server, which do not exclude ours.
 const ofThisDatabase = "l.database = (SELECT oid FROM pg_database WHERE datname = current_database())"
 
-// advisoryKey is one of 2^64 for each name: two of n names share one with odds of n² in 2^65, and then exclude each other.
+// advisoryKey is one of 2^64 for each name: two of n names share one with odds of n² in 2^65, and then exclude each
+// other.
 func advisoryKey(name string) int64 {
 	sum := sha256.Sum256([]byte("holdfast\x00" + name))
 	return int64(binary.BigEndian.Uint64(sum[:]))
@@ -164,8 +165,8 @@ const (
 	lock       script = "lock"
 	tryLock    script = "try"
 	grantLock  script = "grant"
-	waitInLine script = "wait"
-	leaveWait  script = "unwait"
+	noteWait   script = "wait"
+	dropWait   script = "unwait"
 	renewLease script = "renew"
 	release    script = "release"
 	endClaim   script = "end"
@@ -218,7 +219,8 @@ func (d *Dialect) explain(err error) error {
 	case err == nil || errors.Is(err, driver.ErrRefused):
 		return err
 	case isOneOf(err, d.missing):
-		return fmt.Errorf("%w: the database has not the tables for locks of sessions (%w); make them with: holdfast migrate, or sqllock.Migrate",
+		return fmt.Errorf("%w: the database does not have the tables for session locks (%w);"+
+			" make them with: holdfast migrate, or sqllock.Migrate",
 			driver.ErrRefused, err)
 	case health.Stray(err):
 		return fmt.Errorf("%w (%w)", ErrPooled, err)

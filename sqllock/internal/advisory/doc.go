@@ -1,6 +1,7 @@
-// Package sessions keeps locks that belong to database sessions (GET_LOCK, pg_advisory_lock) as leases: the session is the
-// claim's own, and the server ends it when it has been idle for the TTL. A renewal is a question on that session. A row
-// written on the same session has the fencing token, and says how claims ended to requests that come late.
+// Package advisory makes leases of the advisory locks of a database server (GET_LOCK, pg_advisory_lock), which belong
+// to a session of the server. Each claim has a session of its own, which the server ends when it has been idle for
+// the TTL. A renewal is a question on that session. A row that is written on the same session has the fencing token;
+// other rows tell requests that come late how their claims ended.
 //
-// What waits, waits in the server, whose order is its own business. So there is no queue to list, and no weight.
+// Claims wait in the server, which serves them in its own order. Therefore there is no queue to list, and no weight.
 package advisory

@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A Driver is a client of the locks of sessions in a database. It is a [driver.Waiter], a
-// [driver.Checker] and a [driver.Reaper], and has no other ability.
+// A Driver is a client of the session locks of a database server. It is a [driver.Waiter], a [driver.Checker] and a
+// [driver.Reaper], and has no other ability.
 type Driver struct {
 	db      *sql.DB
 	owned   *sql.DB // to be closed with the driver, or nil
@@ -31,11 +31,12 @@ type Driver struct {
 // fewestConns is how many connections it takes to look for proxies, and to release what other sessions hold.
 const fewestConns = 2
 
-// New makes a driver on a database that the caller has opened, in which [Migrate] has made the tables. Tokens are kept for
-// the duration keep after their lock's last use.
+// New makes a driver on a database that the caller has opened, in which [Migrate] has made the tables. Tokens are
+// kept for the duration keep after their lock's last use.
 func New(ctx context.Context, db *sql.DB, dialect *Dialect, keep time.Duration) (*Driver, error) {
 	if most := db.Stats().MaxOpenConnections; most > 0 && most < fewestConns {
-		return nil, fmt.Errorf("each claim in session mode takes a connection, and this pool allows %d; raise SetMaxOpenConns to the number of claims and %d more", most, fewestConns)
+		return nil, fmt.Errorf("each claim in session mode takes a connection, and this pool allows %d;"+
+			" raise SetMaxOpenConns to the number of claims and %d more", most, fewestConns)
 	}
 	d := &Driver{db: db, dialect: dialect, keep: keep, claims: make(map[claimKey]*claim)}
 	d.life, d.end = context.WithCancelCause(context.Background())
@@ -60,7 +61,7 @@ func Migrate(ctx context.Context, db *sql.DB, dialect *Dialect) error {
 			_, err = db.ExecContext(ctx, statement) // somebody else may have made it at the same time
 		}
 		if err != nil {
-			return dialect.explain(fmt.Errorf("make the tables for locks of sessions: %w", err))
+			return dialect.explain(fmt.Errorf("make the tables for session locks: %w", err))
 		}
 	}
 	return nil
@@ -72,7 +73,7 @@ func (d *Dialect) Tables() []string { return d.statements(makeTables, values{}) 
 // Traits implements [driver.Driver].
 func (d *Driver) Traits() driver.Traits { return d.nature.traits }
 
-// Queue implements [driver.Driver]: what waits is known to the server alone.
+// Queue implements [driver.Driver]. Only the server knows which claims wait.
 func (d *Driver) Queue(context.Context, string) ([]driver.Entry, error) {
 	return nil, driver.Unsupported(d.Traits(), "listing the queue of a lock in session mode")
 }
@@ -86,7 +87,7 @@ func (d *Driver) Close() (err error) {
 		d.claims = nil
 		d.mu.Unlock()
 		for _, c := range claims {
-			<-c.turn // nobody gets another one
+			<-c.free // and nobody gets it again
 			c.hangUp()
 		}
 		if d.owned != nil {

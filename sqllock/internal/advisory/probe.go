@@ -10,15 +10,16 @@ import (
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
-// ErrPooled says that sessions are not what they seem.
-var ErrPooled = fmt.Errorf("%w: a proxy gives each transaction another session of the server, so that a lock would stay with a session that "+
-	"others use; connect to the server itself, let the proxy pool whole sessions, or use claims, without mode=session", driver.ErrRefused)
+// ErrPooled says that a proxy hands out the sessions of the server anew for each transaction.
+var ErrPooled = fmt.Errorf("%w: a proxy gives each transaction another session of the server, so that a lock would"+
+	" stay with a session that others use; connect to the server itself, let the proxy pool whole sessions,"+
+	" or use claims, without mode=session", driver.ErrRefused)
 
-// errForbidden says that the server lets nobody use its locks.
-var errForbidden = fmt.Errorf("%w: pxc_strict_mode lets nobody use GET_LOCK, which the nodes of the cluster do not share; "+
-	"use claims, without mode=session", driver.ErrRefused)
+// errForbidden says that the server lets nobody use its advisory locks.
+var errForbidden = fmt.Errorf("%w: pxc_strict_mode lets nobody use GET_LOCK, which the nodes of the cluster do not"+
+	" share; use claims, without mode=session", driver.ErrRefused)
 
-// isForbidden reports whether it does so.
+// isForbidden reports whether that is so.
 func (d *Driver) isForbidden(ctx context.Context) bool {
 	if d.nature.kind != dbms.MySQL {
 		return false
@@ -73,7 +74,8 @@ func checkFormat(found int) error {
 	case found == format:
 		return nil
 	case found < format:
-		return fmt.Errorf("%w: the tables were not finished; make them with: holdfast migrate, or sqllock.Migrate", driver.ErrRefused)
+		return fmt.Errorf("%w: the tables were not finished; make them with: holdfast migrate, or sqllock.Migrate",
+			driver.ErrRefused)
 	}
 	return fmt.Errorf("%w: the tables are in format %d, and this program knows format %d; upgrade this program",
 		driver.ErrRefused, found, format)

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Reap implements [driver.Reaper]: it does at once what clients do when they release, and says what was removed.
+// Reap implements [driver.Reaper]. It does at once what clients do bit by bit when they release.
 func (d *Driver) Reap(ctx context.Context, age time.Duration) ([]driver.Leftover, error) {
 	s, err := d.openToLook(ctx)
 	if err != nil {
@@ -23,8 +23,10 @@ func (d *Driver) Reap(ctx context.Context, age time.Duration) ([]driver.Leftover
 	return append(claims, tokens...), err
 }
 
-// reap removes what one script finds by another one, until there is nothing that it can remove.
-func (s *session) reap(ctx context.Context, kind string, find, drop script, age time.Duration) (removed []driver.Leftover, err error) {
+// reap removes with one script what another one finds, until there is nothing left that it can remove.
+func (s *session) reap(
+	ctx context.Context, kind string, find, drop script, age time.Duration,
+) (removed []driver.Leftover, err error) {
 	for {
 		found, err := s.find(ctx, find, values{keep: age})
 		dropped := false
@@ -42,7 +44,7 @@ func (s *session) reap(ctx context.Context, kind string, find, drop script, age 
 	}
 }
 
-// A leftover is a row that nobody needs, and whether to speak of it.
+// A leftover is a row that nobody needs, and whether Reap reports it.
 type leftover struct {
 	claim driver.Claim
 	told  bool
@@ -64,7 +66,7 @@ func (s *session) find(ctx context.Context, what script, v values) (found []left
 	return found, s.dialect.explain(rows.Err())
 }
 
-// drop removes one row, unless it is needed again or somebody else is at it.
+// drop removes one row, unless it is needed again or somebody else has locked it.
 func (s *session) drop(ctx context.Context, what script, v values) (done bool, err error) {
 	result, err := s.conn.ExecContext(ctx, s.dialect.statements(what, v)[0])
 	if err != nil && s.dialect.isBusy(err) {

@@ -11,12 +11,12 @@ import (
 
 // Release implements [driver.Driver].
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
-	_, err := inTurn(ctx, d, c, func(ctx context.Context, cl *claim) (struct{}, error) {
+	_, err := whileFree(ctx, d, c, func(ctx context.Context, cl *claim) (struct{}, error) {
 		switch {
 		case cl.phase == granted && (c.Token == 0 || c.Token == cl.token):
 			return struct{}{}, d.letGo(ctx, c, cl)
 		case cl.phase == waiting && c.Token == 0:
-			return struct{}{}, d.leaveLine(ctx, c, cl)
+			return struct{}{}, d.stopWaiting(ctx, c, cl)
 		case cl.phase == granted, cl.phase == waiting:
 			return struct{}{}, driver.ErrGone
 		case cl.phase == over && (c.Token == 0 || c.Token == cl.token):
@@ -27,7 +27,8 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	return err
 }
 
-// letGo frees the lock. After an error another session tells what became of it: the own one may have ended long before.
+// letGo frees the lock. After an error it asks on another session what became of the lock, because its own session
+// may have ended long before.
 func (d *Driver) letGo(ctx context.Context, c driver.Claim, cl *claim) error {
 	v := d.values(c)
 	v.token = cl.token
@@ -46,19 +47,19 @@ func (d *Driver) letGo(ctx context.Context, c driver.Claim, cl *claim) error {
 	return nil
 }
 
-// sweepEvery is how many releases of this client it takes until one sweeps.
+// sweepEvery is the number of releases of this client after which one of them sweeps.
 const sweepEvery = 50
 
-// leaveLine gives up a claim that waits.
-func (d *Driver) leaveLine(ctx context.Context, c driver.Claim, cl *claim) error {
+// stopWaiting gives up a claim that waits.
+func (d *Driver) stopWaiting(ctx context.Context, c driver.Claim, cl *claim) error {
 	if err := d.endUnheld(ctx, c, cl, "released"); !errors.Is(err, driver.ErrGone) {
 		return err
 	}
 	return nil
 }
 
-// releaseElsewhere releases a claim of which this client has no session: one that ended, one that another client has, or
-// one that never was.
+// releaseElsewhere releases a claim for which this client has no session: one that has ended, one of another client,
+// or one that never came into being.
 func (d *Driver) releaseElsewhere(ctx context.Context, c driver.Claim, cl *claim) error {
 	s, err := d.openFor(ctx, cl, whole(c.TTL, d.nature.unit))
 	if err != nil {
@@ -101,7 +102,8 @@ func (d *Driver) releaseHeld(ctx context.Context, s *session, v values) error {
 	return driver.ErrGone
 }
 
-// end releases a claim that another session has, and ends that session, which waits in nobody's interest any more.
+// end releases a claim that another session has, and ends that session. It notes the end first: a session that ended
+// without a note would count as expired.
 func (s *session) end(ctx context.Context, v values) error {
 	v.state = "released"
 	if err := s.ask(ctx, endClaim, v); err != nil {
@@ -110,7 +112,7 @@ func (s *session) end(ctx context.Context, v values) error {
 	return s.evict(ctx, v)
 }
 
-// evict ends another session if that has the lock, and waits until it has it no more.
+// evict ends another session if that has the lock, and waits until the lock is free.
 func (s *session) evict(ctx context.Context, v values) error {
 	holds, err := s.seesHeld(ctx, v)
 	if err != nil || !holds {

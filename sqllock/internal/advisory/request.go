@@ -8,14 +8,15 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Request implements [driver.Driver]. It waits for its turn while a Wait for the same claim is under way, which is short.
+// Request implements [driver.Driver]. If a Wait for the same claim is at work, it waits for it, which does not take
+// long.
 func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if refuse := d.dialect.refuse; refuse != nil {
 		if err := refuse(c.Name); err != nil {
 			return driver.Status{}, err
 		}
 	}
-	return inTurn(ctx, d, c, func(ctx context.Context, cl *claim) (driver.Status, error) {
+	return whileFree(ctx, d, c, func(ctx context.Context, cl *claim) (driver.Status, error) {
 		switch {
 		case cl.phase == granted:
 			return d.renew(ctx, c, cl)
@@ -26,7 +27,7 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 	})
 }
 
-// attempt asks for the lock of a claim that has it not, for a while or not at all.
+// attempt asks for the lock for a claim that does not have it. If blocks is true, it waits for a while.
 func (d *Driver) attempt(ctx context.Context, c driver.Claim, cl *claim, blocks bool) (st driver.Status, err error) {
 	a, err := d.ask(ctx, c, cl, blocks)
 	switch {
@@ -35,18 +36,19 @@ func (d *Driver) attempt(ctx context.Context, c driver.Claim, cl *claim, blocks 
 	case a.ended:
 		cl.drop()
 		return st, driver.ErrGone
-	case a.known && a.got: // what had it then is over
+	case a.known && a.got: // the session that had it has ended
 		return st, d.endUnheld(ctx, c, cl, "expired")
 	case a.known:
 		cl.drop()
-		return st, fmt.Errorf("%w: the claim is held by another client, which alone can renew it in session mode", driver.ErrRefused)
+		return st, fmt.Errorf("%w: another client holds the claim; in session mode only that one can renew it",
+			driver.ErrRefused)
 	case a.got:
 		return d.grant(ctx, c, cl)
 	case !c.Queue:
 		cl.drop()
 		return st, nil
 	case cl.phase == unknown || !blocks:
-		if err := cl.session.ask(ctx, waitInLine, d.values(c)); err != nil {
+		if err := cl.session.ask(ctx, noteWait, d.values(c)); err != nil {
 			return st, d.fail(c, cl, err)
 		}
 		cl.phase = waiting
@@ -54,7 +56,7 @@ func (d *Driver) attempt(ctx context.Context, c driver.Claim, cl *claim, blocks 
 	return driver.Status{TTL: cl.session.ttl}, nil
 }
 
-// ask asks for the lock on the claim's session, or on another one where that has ended while the claim waited.
+// ask asks for the lock on the claim's session, or on a new one if that has ended while the claim waited.
 func (d *Driver) ask(ctx context.Context, c driver.Claim, cl *claim, blocks bool) (a answer, err error) {
 	ttl := whole(c.TTL, d.nature.unit)
 	if cl.session != nil {
@@ -78,7 +80,7 @@ func (d *Driver) grant(ctx context.Context, c driver.Claim, cl *claim) (st drive
 	var token uint64
 	var ended, contended bool
 	if cl.phase == waiting {
-		err = cl.session.ask(ctx, leaveWait, d.values(c))
+		err = cl.session.ask(ctx, dropWait, d.values(c))
 	}
 	if err == nil {
 		err = cl.session.ask(ctx, grantLock, d.values(c), &token, &ended, &contended)
@@ -93,7 +95,7 @@ func (d *Driver) grant(ctx context.Context, c driver.Claim, cl *claim) (st drive
 	return driver.Status{Token: token, Granted: true, TTL: cl.session.ttl, Contended: contended}, nil
 }
 
-// renew asks on the claim's session, which lives for another TTL by that.
+// renew asks something on the claim's session: by that the session lives for another TTL.
 func (d *Driver) renew(ctx context.Context, c driver.Claim, cl *claim) (st driver.Status, err error) {
 	if c.Token != 0 && c.Token != cl.token {
 		return st, driver.ErrGone
@@ -115,7 +117,7 @@ func (d *Driver) renew(ctx context.Context, c driver.Claim, cl *claim) (st drive
 	return driver.Status{Token: cl.token, Granted: true, TTL: cl.session.ttl, Contended: contended}, nil
 }
 
-// endUnheld notes that a claim has ended which this client was never told that it had.
+// endUnheld notes the end of a claim of which nobody was told that it was granted.
 func (d *Driver) endUnheld(ctx context.Context, c driver.Claim, cl *claim, state string) error {
 	v := d.values(c)
 	v.state = state

@@ -7,7 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A sending is a request as its caller sees it, who may give up while there is no session for it: then it is never sent.
+// A sending is a request as its caller sees it, who may give up while there is no session for it: then it is never
+// sent.
 type sending struct{ state atomic.Int32 }
 
 const (

@@ -45,11 +45,11 @@ func (s *session) leaseFor(ctx context.Context, ttl time.Duration) error {
 	return err
 }
 
-// Pauses between two attempts of a statement that was in the way of others.
+// Bounds of the pauses between two attempts of a statement that was in the way of others.
 const firstPause, lastPause = time.Millisecond, 50 * time.Millisecond
 
-// ask runs a script, whose last statement returns a row, or with no dest may return nothing. Statements that were in the
-// way of others are repeated.
+// ask runs a script, whose last statement returns a row, or with no dest may return nothing. Statements that were in
+// the way of others are repeated.
 func (s *session) ask(ctx context.Context, what script, v values, dest ...any) error {
 	statements := s.dialect.statements(what, v)
 	for i, statement := range statements {
@@ -84,12 +84,12 @@ func (s *session) untilFree(ctx context.Context, run func() error) error {
 	}
 }
 
-// An answer is what the scripts lock and try say.
+// An answer is what the scripts lock and try return.
 type answer struct {
 	got, ended, known bool
 }
 
-// lock asks for a claim's lock, for a while or not at all.
+// lock asks for the lock of a claim. If blocks is true, it waits for a while.
 func (s *session) lock(ctx context.Context, v values, blocks bool) (a answer, err error) {
 	what := lock
 	if !blocks {
@@ -102,7 +102,7 @@ func (s *session) lock(ctx context.Context, v values, blocks bool) (a answer, er
 	return a, s.isStill(id)
 }
 
-// isStill fails if it was another session that answered than before.
+// isStill fails if another session has answered than before.
 func (s *session) isStill(id int64) error {
 	if s.id == 0 {
 		s.id = id

@@ -7,11 +7,11 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Wait implements [driver.Waiter]. A claim that waits does so in the server, for a while at a time: in between the session
-// proves that it lives, and nobody who is gone waits for long.
+// Wait implements [driver.Waiter]. A claim waits in the server, for a while at a time: in between, the session shows
+// that its client lives, so that the server does not go on waiting for clients that are gone.
 func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	for {
-		n, err := inTurn(ctx, d, c, func(ctx context.Context, cl *claim) (n news, err error) {
+		n, err := whileFree(ctx, d, c, func(ctx context.Context, cl *claim) (n news, err error) {
 			n.phase, n.lost = cl.phase, cl.lost
 			if cl.phase == waiting {
 				n.status, err = d.attempt(ctx, c, cl, true)
@@ -48,7 +48,7 @@ func (d *Driver) waitForLoss(ctx context.Context, lost <-chan struct{}) error {
 	}
 }
 
-// waitFor is how long a session waits in the server before it listens to its client again.
+// waitFor is how long a session waits in the server at a time.
 func (d *Driver) waitFor(ttl time.Duration) time.Duration {
 	return max(d.nature.wait, min(ttl/16, time.Second))
 }
