@@ -3,6 +3,7 @@ package etcdlock_test
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -90,7 +91,7 @@ func TestRepeatedAtAnotherServer(t *testing.T) {
 		"renewal for another TTL": {held, func(ctx context.Context, r roundabout, c driver.Claim) (driver.Status, error) {
 			c.TTL = long / 2
 			return r.Request(ctx, c)
-		}, 1, true, `"ttl":10000`},
+		}, 1, true, fmt.Sprintf(`"ttl":%d`, (long / 2).Milliseconds())},
 	} {
 		for how, lose := range unanswered {
 			t.Run(name+", "+how, func(t *testing.T) {

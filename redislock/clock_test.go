@@ -9,15 +9,18 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
+// brief is for claims that end when their server's clock is a minute ahead.
+const brief = 20 * time.Second
+
 // A clock that is set forward ends all claims, so two believe to hold the lock: the second has a greater token, and
 // the first learns of its loss when it renews.
 func TestServerClockSetForward(t *testing.T) {
 	clock := servers.NewClock(t)
 	srv := servers.RedisAt(t, clock)
 	first, second := openAt(t, srv.Addr, ""), openAt(t, srv.Addr, "")
-	held := acquire(t, first, claim("jobs", long))
+	held := acquire(t, first, claim("jobs", brief))
 	clock.Set(t, time.Minute)
-	next := acquire(t, second, claim("jobs", long))
+	next := acquire(t, second, claim("jobs", brief))
 	if next.Token <= held.Token {
 		t.Errorf("token %d after %d", next.Token, held.Token)
 	}
@@ -33,8 +36,8 @@ func TestServerClockSetBack(t *testing.T) {
 	clock := servers.NewClock(t)
 	srv := servers.RedisAt(t, clock)
 	d := openAt(t, srv.Addr, "")
-	held := acquire(t, d, claim("jobs", long))
-	next, _ := enqueue(t, d, claim("jobs", long))
+	held := acquire(t, d, claim("jobs", brief))
+	next, _ := enqueue(t, d, claim("jobs", brief))
 	clock.Set(t, -time.Minute)
 	if held.Token != acquire(t, d, held).Token {
 		t.Error("a renewal changed the token")
@@ -42,7 +45,7 @@ func TestServerClockSetBack(t *testing.T) {
 	release(t, d, held)
 	await(t, d, next)
 	release(t, d, next)
-	if last := acquire(t, d, claim("jobs", long)); last.Token <= next.Token || next.Token <= held.Token {
+	if last := acquire(t, d, claim("jobs", brief)); last.Token <= next.Token || next.Token <= held.Token {
 		t.Errorf("tokens %d, %d, %d", held.Token, next.Token, last.Token)
 	}
 }
@@ -54,7 +57,7 @@ func TestVoteFromBeforeTheStart(t *testing.T) {
 	d := openAt(t, srv.Addr, "")
 	clock.Set(t, -time.Minute)
 	eventually(t, "the server has looked at its clock", func() bool {
-		st, life, err := d.Vote(t.Context(), claim("jobs", long), uint64(time.Now().UnixMicro()))
+		st, life, err := d.Vote(t.Context(), claim("jobs", brief), uint64(time.Now().UnixMicro()))
 		if err != nil || !st.Granted || life.ID == "" {
 			t.Fatalf("%+v, %+v, %v", st, life, err)
 		}
@@ -71,12 +74,12 @@ func TestReplicaWithAnotherClock(t *testing.T) {
 			master, replica := servers.Redis(t, "--repl-diskless-sync-delay", "0"), servers.RedisAt(t, clock)
 			clock.Set(t, ahead)
 			replica.Follow(t, master)
-			held := acquire(t, openAt(t, master.Addr, "?replicas=1"), claim("jobs", long))
+			held := acquire(t, openAt(t, master.Addr, "?replicas=1&replicaswithin=1m"), claim("jobs", brief))
 			master.Kill(t)
 			replica.RedisCommand(t, "REPLICAOF", "NO", "ONE")
 
 			d := openAt(t, replica.Addr, "")
-			next, st := request(t, d, claim("jobs", long))
+			next, st := request(t, d, claim("jobs", brief))
 			if st.Granted != (ahead > 0) || next.Token <= held.Token {
 				t.Errorf("after the token %d the next in line is told %+v", held.Token, st)
 			}

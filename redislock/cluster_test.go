@@ -174,7 +174,7 @@ func TestShardedMessages(t *testing.T) {
 			}
 		}
 		release(t, holder, held)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		if st, err := waiter.Wait(ctx, next); err != nil || !st.Granted || st.Token != next.Token {
 			t.Errorf("the next in line is told %+v, %v", st, err)
 		}
@@ -208,7 +208,7 @@ func TestNobodyListensWithoutReason(t *testing.T) {
 func TestHolderListensLater(t *testing.T) {
 	d := openCluster(t, servers.RedisCluster(t), "")
 	held := acquire(t, d, claim("jobs", long))
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if st, err := d.Wait(ctx, held); err != nil || st != (driver.Status{}) {
 		t.Fatalf("at first Wait says %+v, %v; want to ask again", st, err)

@@ -41,7 +41,7 @@ func connected(t *testing.T) (*countingConn, net.Conn) {
 	}
 	for _, c := range []net.Conn{near, far} {
 		t.Cleanup(func() { c.Close() })
-		c.SetDeadline(time.Now().Add(20 * time.Second))
+		c.SetDeadline(time.Now().Add(2 * time.Minute))
 	}
 	return &countingConn{Conn: near}, far
 }

@@ -222,7 +222,7 @@ func TestAskAfterReconnect(t *testing.T) {
 	d := openAt(t, srv.Addr, "")
 	held := acquire(t, d, claim("jobs", long))
 	next, _ := enqueue(t, d, claim("jobs", long))
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	srv.RedisCommand(t, "CLIENT", "KILL", "TYPE", "pubsub")
 	if st, err := d.Wait(ctx, next); err != nil || st != (driver.Status{}) {

@@ -118,7 +118,7 @@ func TestForeignLeasesWithoutGoroutines(t *testing.T) {
 		srv.RedisCommand(t, "FLUSHALL")
 		select {
 		case <-last.Done():
-		case <-time.After(30 * time.Second):
+		case <-time.After(patience):
 			t.Errorf("%s: a lease does not learn that it was lost", layout)
 		}
 		if err := last.Err(); !errors.Is(err, holdfast.ErrLost) {

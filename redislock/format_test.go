@@ -123,7 +123,7 @@ func ids(queue []driver.Entry) (ids []string) {
 // Tokens exceed what Lua prints by itself: every digit must survive, in all ways that a token can take.
 func TestTokensAreExact(t *testing.T) {
 	srv := servers.Redis(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	d := version(t, srv.Addr, format)
 	for i, token := range []uint64{1, 999_999_999_999_999, 1_795_233_764_298_401, 1_795_233_764_298_499} {

@@ -58,7 +58,7 @@ func TestHandOffCost(t *testing.T) {
 		}
 		srv.RedisCommand(t, "CONFIG", "RESETSTAT")
 		release(t, d, held)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		st, err := d.Wait(ctx, queue[0])
 		if err != nil || !st.Granted || st.Token != queue[0].Token || !st.Contended {

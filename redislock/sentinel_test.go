@@ -84,7 +84,7 @@ func TestSlowSentinels(t *testing.T) {
 // untilAnswered requests a claim until the backend answers, as a client does.
 func untilAnswered(t *testing.T, d driver.Driver, c driver.Claim) (driver.Status, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for {
 		st, err := d.Request(ctx, c)
@@ -179,7 +179,7 @@ func TestReplacedMasterIsNotBelieved(t *testing.T) {
 	release(t, d, acquire(t, d, claim("jobs", long))) // the scripts are known
 	old := g.Master(t, nil)
 	old.Pause(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	granted := make(chan bool, 1)
 	go func() {

@@ -28,7 +28,7 @@ func through(t *testing.T, g *servers.SentinelGroup, sentinels []*servers.Server
 	}
 	s := to.sentinels()
 	s.patience, s.calm = time.Hour, calm
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	c, err := to.connectThrough(ctx, s)
 	if err != nil {
@@ -41,7 +41,7 @@ func through(t *testing.T, g *servers.SentinelGroup, sentinels []*servers.Server
 // until waits for something that happens by itself.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("it did not happen: %s", what)
 		}

@@ -66,8 +66,11 @@ func rawClientAs(t testing.TB, addr, password string) rueidis.Client {
 }
 
 const (
-	long  = 20 * time.Second
+	long  = 5 * time.Minute // outlives every test, on a busy machine too
 	short = 300 * time.Millisecond
+
+	// patience ends what hangs, before a claim that outlives its test ends by itself.
+	patience = 2 * time.Minute
 )
 
 // claim returns a claim that waits for the whole lock.
@@ -118,7 +121,7 @@ func release(t testing.TB, d driver.Driver, c driver.Claim) {
 // await waits until c is granted, and asks only when it is told to, or when what blocks it has expired.
 func await(t testing.TB, d driver.Driver, c driver.Claim) time.Duration {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	start := time.Now()
 	for {
@@ -149,7 +152,7 @@ func waitOnce(ctx context.Context, t testing.TB, d driver.Driver, c driver.Claim
 // eventually waits for what no message announces.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); {
+	for end := time.Now().Add(patience); !ok(); {
 		if time.Now().After(end) {
 			t.Fatalf("it did not happen: %s", what)
 		}

@@ -81,7 +81,7 @@ func TestServerWithoutLeader(t *testing.T) {
 // An operator ends the sessions of a holder and of a waiter.
 func TestClosedSession(t *testing.T) {
 	t.Parallel()
-	const ttl = long // what has ended is remembered for so long
+	const ttl = 20 * time.Second // what has ended is remembered for so long
 	server := servers.ZooKeeper(t)
 	var taps [2]tap
 	holder, waiter := open(t, taps[0].options(), server.Addr), open(t, taps[1].options(), server.Addr)
@@ -204,12 +204,12 @@ func TestChangeWhileAway(t *testing.T) {
 		count, _, _ = strings.Cut(count, "\n")
 		return count
 	}
-	before := watches()
+	until(t, "the holder watches its claim", func() bool { return watches() == "1" })
 	watched := make(chan error, 1)
 	ctx, cancel := context.WithTimeout(limit(t), long)
 	defer cancel()
 	go func() { watched <- d.Watch(ctx, "job") }() // ends with the change
-	until(t, "it watches", func() bool { return watches() != before })
+	until(t, "it watches", func() bool { return watches() == "2" })
 	p.BlackHole()
 	enqueue(t, other, claim("job", longest))
 	p.Reset()

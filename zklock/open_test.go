@@ -12,6 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
 )
@@ -91,9 +92,13 @@ func TestOpenWithoutServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	ctx, cancel := context.WithTimeout(limit(t), time.Second)
+	pace.Run(t, "open", func(t *pace.T) { openWithoutServer(t, l.Addr().String()) })
+}
+
+func openWithoutServer(t *pace.T, addr string) {
+	ctx, cancel := context.WithTimeout(limit(t), t.TTL(time.Second))
 	defer cancel()
-	_, err = driver.Open(ctx, "zk://app:s3cret@"+l.Addr().String())
+	_, err := driver.Open(ctx, "zk://app:s3cret@"+addr)
 	if err == nil || !strings.Contains(err.Error(), "refused") || !strings.Contains(err.Error(), "reachable") || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("got %v, want an error that says what is wrong and what to look at, without the password", err)
 	}

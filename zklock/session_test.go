@@ -66,13 +66,19 @@ func TestRequestAfterASessionRetires(t *testing.T) {
 // A session ends, and the server cannot be told.
 func TestEndIsNotedFirst(t *testing.T) {
 	t.Parallel()
-	p := proxy.New(t, servers.ZooKeeper(t).Addr)
+	addr := servers.ZooKeeper(t).Addr
+	pace.Run(t, "end", func(t *pace.T) { endIsNotedFirst(t, addr) })
+}
+
+func endIsNotedFirst(t *pace.T, addr string) {
+	p := proxy.New(t, addr)
 	d := inside(t, p.Addr)
 	s, err := d.sessionFor(context.Background(), 10*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.BlackHole()
+	t.Margin(100 * time.Millisecond)
 	ended := make(chan struct{})
 	go func() { // takes a second
 		s.end()

@@ -20,6 +20,9 @@ func (e *env) longTTL() time.Duration {
 	return e.Long(ttl, e.traits.MaxTTL)
 }
 
+// shortTTL is for claims that end during the test, and long before its patience does.
+func (e *env) shortTTL() time.Duration { return e.TTLUpTo(e.h.shortTTL(e.traits), e.patience()/4) }
+
 // An env is what a row works with: two clients of one store and the name of a lock that nobody else uses.
 type env struct {
 	*pace.T
@@ -96,7 +99,7 @@ func (e *env) try() driver.Claim {
 
 // short returns c with a TTL that ends during the test.
 func (e *env) short(c driver.Claim) driver.Claim {
-	c.TTL = e.TTL(e.h.shortTTL(e.traits))
+	c.TTL = e.shortTTL()
 	if e.lapses.IsZero() {
 		e.lapses = time.Now().Add(c.TTL)
 	}

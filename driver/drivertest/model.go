@@ -211,7 +211,7 @@ func (m *model) lapse() {
 		}
 		c := m.named(en.ID)
 		c.lapsed = true
-		c.TTL = m.TTL(m.h.shortTTL(m.traits))
+		c.TTL = m.shortTTL()
 		m.note(0, c, "let expire")
 		for side := range m.sides {
 			st, err := m.sides[side].clients[0].Request(context.Background(), c.Claim)

@@ -33,7 +33,7 @@ func proxies(t testing.TB, addrs []string) (list []*proxy.Proxy, through []strin
 
 // Warm returns a client whose lease is there: beginning one may take longer than such a TTL while others begin
 // theirs.
-func Warm(t *testing.T, d driver.Driver, ttl time.Duration) *holdfast.Client {
+func Warm(t testing.TB, d driver.Driver, ttl time.Duration) *holdfast.Client {
 	t.Helper()
 	c := Claim("warm up", ttl)
 	c.Queue = false

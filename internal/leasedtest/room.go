@@ -37,12 +37,24 @@ func (r *Room) Visit(who string) {
 // Judge fails unless never two were inside, and each of these was there often enough.
 func (r *Room) Judge(t *testing.T, least int, who ...string) {
 	t.Helper()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	t.Logf("visits: %v", r.visits)
+	r.Alone(t)
+	r.Visited(t, least, who...)
+}
+
+// Alone fails unless never two were inside.
+func (r *Room) Alone(t testing.TB) {
+	t.Helper()
 	if n := r.crowds.Load(); n > 0 {
 		t.Errorf("two were inside %d times", n)
 	}
+}
+
+// Visited fails unless each of these was inside often enough.
+func (r *Room) Visited(t testing.TB, least int, who ...string) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t.Logf("visits: %v", r.visits)
 	for _, w := range who {
 		if r.visits[w] < least {
 			t.Errorf("%s was inside %d times, want at least %d", w, r.visits[w], least)

@@ -86,8 +86,11 @@ func (t *T) Long(d, limit time.Duration) time.Duration {
 }
 
 // TTL returns how long claims live that live for d on a quiet machine. The attempt bears shorter stalls from then on.
-func (t *T) TTL(d time.Duration) time.Duration {
-	d = t.Scaled(d)
+func (t *T) TTL(d time.Duration) time.Duration { return t.TTLUpTo(d, t.Scaled(d)) }
+
+// TTLUpTo is [T.TTL] for claims that cannot live for longer than most, however slow the machine.
+func (t *T) TTLUpTo(d, most time.Duration) time.Duration {
+	d = max(d, min(t.Scaled(d), most))
 	t.Margin(d / share)
 	return d
 }

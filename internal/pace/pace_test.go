@@ -77,6 +77,16 @@ func TestOutlived(t *testing.T) {
 	}
 }
 
+// Times grow with the scale, but not beyond what can be.
+func TestTTLUpTo(t *testing.T) {
+	attempt := &T{T: t, scale: 8}
+	for most, want := range map[time.Duration]time.Duration{1: 2, 10: 10, 16: 16, 20: 16} {
+		if got := attempt.TTLUpTo(2, most); got != want {
+			t.Errorf("of 2, 8 times longer, but %d at most, it makes %d, want %d", most, got, want)
+		}
+	}
+}
+
 // Only what a stall may explain is excused.
 func TestSpoiled(t *testing.T) {
 	const margin = time.Second / share

@@ -137,7 +137,7 @@ func TestDeadSubscription(t *testing.T) {
 		t.Fatal(st, err)
 	}
 	p.SwallowOpen()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	if st, err := driver.Wait(ctx, waiter, next); err != nil || st.Granted {
 		t.Fatalf("on a dead subscription: %+v, %v; want to ask again", st, err)
