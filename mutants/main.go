@@ -29,7 +29,7 @@ var tests = map[string]string{
 	"redisforeign": "./redislock -run=Foreign",
 	"redislock":    "./redislock/...",
 	"quorum":       "./quorum",
-	"redisgroups":  "./redislock -run=Test(FailoverLoses|ReplicasAre|Resharding|RenewWhile|Stale|Replaced|SentinelPoll)",
+	"redisgroups":  "./redislock -run=Test(FailoverLoses|Re(plicasAre|sharding|newWhile|placed)|Stale|SentinelPoll)",
 	"leased":       "./internal/leased",
 	"etcdlock":     "./etcdlock/...",
 	"zklock":       "./zklock/...",
