@@ -21,7 +21,7 @@ var (
 	claim, units              = leasedtest.Claim, leasedtest.Units
 	request, acquire, enqueue = leasedtest.Request, leasedtest.Acquire, leasedtest.Enqueue
 	release, granted          = leasedtest.Release, leasedtest.Granted
-	mustBeGranted, take       = leasedtest.MustBeGranted, leasedtest.Take
+	mustBeGranted             = leasedtest.MustBeGranted
 	until, each, refused      = leasedtest.Until, leasedtest.Each, leasedtest.Refused
 )
 

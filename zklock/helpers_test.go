@@ -13,12 +13,12 @@ const (
 )
 
 var (
-	times, soak, limit, addrs = leasedtest.Times, leasedtest.Soak, leasedtest.Limit, leasedtest.Addrs
+	soak, limit, addrs        = leasedtest.Soak, leasedtest.Limit, leasedtest.Addrs
 	claim, units              = leasedtest.Claim, leasedtest.Units
 	request, acquire, enqueue = leasedtest.Request, leasedtest.Acquire, leasedtest.Enqueue
 	release, granted          = leasedtest.Release, leasedtest.Granted
 	mustBeGranted, take       = leasedtest.MustBeGranted, leasedtest.Take
-	until, each, refused      = leasedtest.Until, leasedtest.Each, leasedtest.Refused
+	until, each               = leasedtest.Until, leasedtest.Each
 )
 
 // longest outlives long.

@@ -38,12 +38,12 @@ func TestUnrenewedClaimLeaves(t *testing.T) {
 		if !e.Live(ttl, Now()) {
 			t.Fatal("a renewal in time is refused")
 		}
-		time.Sleep(ttl - 1)
+		time.Sleep(ttl - time.Nanosecond)
 		synctest.Wait()
 		if e.expirations > 0 || e.IsLeaving() || !e.Lives() {
 			t.Error("the claim leaves before its time")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if e.expirations != 1 || !e.IsLeaving() || e.Lives() {
 			t.Errorf("its time has come, and it has expired %d times", e.expirations)
@@ -91,9 +91,9 @@ func TestClaimThatHasEndedDoesNotExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var cs Claims[*entry]
 		e := begin(&cs)
-		time.Sleep(ttl - 1)
+		time.Sleep(ttl - time.Nanosecond)
 		cs.Forget(e)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		if e.expire(); e.expirations > 0 || e.IsLeaving() || e.Live(ttl, Now()) {
 			t.Errorf("a claim that is over has expired %d times", e.expirations)
 		}
