@@ -263,3 +263,33 @@ func TestReleaseBeforeTheLeastTimeWhileDetaching(t *testing.T) {
 		}
 	})
 }
+
+// A claim that is about to be left alone is handed to no other goroutine when its lease is released meanwhile: the request
+// under way may leave it to its TTL, whoever has it by then.
+func TestDetachingIsNotHandedOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, _ := twoClients(t)
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		next := make(chan *holdfast.Lease)
+		go func() { next <- must(a.Mutex("m").Lock(t.Context()))(t) }()
+		synctest.Wait()
+		l.set(faults{late: time.Second})
+		detached := make(chan error)
+		go func() {
+			_, err := lease.Detach(t.Context())
+			detached <- err
+		}()
+		synctest.Wait()
+		l.set(faults{})
+		if err := lease.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := <-detached; err == nil {
+			t.Error("it was detached, too")
+		}
+		const handOffs = 8 // bits of a token
+		if other := <-next; other.Token()>>handOffs == lease.Token()>>handOffs {
+			t.Error("the claim that was being detached went to another goroutine")
+		}
+	})
+}
