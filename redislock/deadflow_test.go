@@ -65,5 +65,5 @@ func TestDeadSubscription(t *testing.T) {
 		t.Fatalf("on a dead subscription: %+v, %v; want to ask again", st, err)
 	}
 	release(t, holder, held)
-	await(t, waiter, next)
+	awaitRenewing(t, waiter, next, time.Second) // a request may be the attempt that the dead connection for requests costs
 }
