@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -211,14 +213,24 @@ func (e *env) queued(want ...driver.Claim) {
 	if !e.traits.Listed {
 		return
 	}
-	got := e.queue()
-	same := len(got) == len(want)
-	for i := range want {
-		same = same && got[i].ID == want[i].ID
+	if got := claims(e.queue()); !sameIDs(got, want) {
+		e.Errorf("the queue is %v, want %v", ids(got), ids(want))
 	}
-	if !same {
-		e.Errorf("the queue is %v, want %v", ids(claims(got)), ids(want))
+}
+
+// remain waits until the queue holds no more than these claims, in this order, because the others expire. A quorum
+// shows a dead waiter until the last server on which it came has outlived it.
+func (e *env) remain(want ...driver.Claim) {
+	e.Helper()
+	if e.traits.Listed {
+		e.eventually(fmt.Sprintf("what remains in the queue is %v", ids(want)), func() bool {
+			return sameIDs(claims(e.queue()), want)
+		})
 	}
+}
+
+func sameIDs(a, b []driver.Claim) bool {
+	return slices.EqualFunc(a, b, func(x, y driver.Claim) bool { return x.ID == y.ID })
 }
 
 func claims(entries []driver.Entry) []driver.Claim {

@@ -126,7 +126,7 @@ var expiryRows = []row{
 				}
 				return waitLast.Retry > 0
 			})
-			e.queued(holder, last)
+			e.remain(holder, last)
 			_, err := e.ask(e.other, renewal(dead, waitDead))
 			e.isGone(err, "renewing a waiting claim that expired")
 			e.isDead(e.other, dead)
@@ -148,7 +148,7 @@ var expiryRows = []row{
 				st = e.request(e.d, renewal(last, st))
 				return st.Granted
 			})
-			e.queued(reader, last)
+			e.remain(reader, last)
 		},
 		needs: all(weighted, fifo),
 		exact: true,
@@ -167,7 +167,7 @@ var expiryRows = []row{
 				st = e.request(e.other, renewal(last, st))
 				return st.Granted
 			})
-			e.queued(last)
+			e.remain(last)
 		},
 		exact: true,
 	},
