@@ -12,12 +12,13 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Detach ends the lease in this client and leaves the lock taken, for the TTL from now on. The handle that it returns
-// names the lock, the claim and the token; with it any process goes on, through [Client.Resume]. Unless one does, the
-// lock is free when the TTL is over.
+// Detach ends the lease in this client and leaves the lock taken, for the TTL from now on, or for the rest of its
+// [WithMinHold] where that is longer and the backend lets a claim live for so long. The handle that it returns names the
+// lock, the claim and the token; with it any process goes on, through [Client.Resume], which takes over without a
+// minimum hold. Unless one does, the lock is free when that time is over.
 //
 // An error that matches [errors.ErrUnsupported] says that the backend ends claims together with their client, and
-// ErrUnknown that the backend did not answer: the lease then goes on, though its claim may live by its TTL from then
+// ErrUnknown that the backend did not answer: the lease then goes on, though its claim may live for that time from then
 // on, however this process ends. A lease that its context holds more than once cannot be detached.
 func (l *Lease) Detach(ctx context.Context) (string, error) {
 	if err := l.Err(); err != nil {
@@ -49,7 +50,7 @@ func (g *grant) detachable() error {
 	}
 }
 
-// detach leaves the claim alone for its TTL, and ends the grant and the hold. When that fails the hold goes on,
+// detach leaves the claim alone, and ends the grant and the hold. When that fails the hold goes on,
 // unless it is lost: the keeper looks after its deadline all the time.
 func (h *hold) detach(ctx context.Context, g *grant) error {
 	ctx, cancel := h.untilGivenBack(ctx)
@@ -110,7 +111,7 @@ func (h *hold) notLeaving(ctx context.Context) bool {
 	}
 }
 
-// leaveAlone asks the backend to let the claim live for its TTL whatever becomes of this client.
+// leaveAlone asks the backend to let the claim live for its time whatever becomes of this client.
 func (h *hold) leaveAlone(ctx context.Context) error {
 	if !h.settle(ctx) {
 		return h.lock.failure("detach", ErrUnknown, errors.New("the backend does not answer; the lease goes on until its deadline"))
@@ -243,7 +244,8 @@ func parseHandle(s string) (h handle, err error) {
 	return h, nil
 }
 
-// claim is the claim that the handle is of. It lives by its TTL alone, whoever renews it.
+// claim is the claim that the handle is of. It lives by its TTL alone, whoever renews it: as all who resume it ask for the
+// same, a copy of a request that comes late never shortens what another's has given it.
 func (h handle) claim() driver.Claim {
 	return driver.Claim{
 		Name: string(h.Name), ID: h.ID, Weight: h.Weight, Limit: h.Limit,

@@ -264,6 +264,115 @@ func TestReleaseBeforeTheLeastTimeWhileDetaching(t *testing.T) {
 	})
 }
 
+// A lock that is detached within its minimum hold stays taken for that, if it is longer than the TTL and the backend lets a
+// claim live for so long.
+func TestDetachedLockLivesForItsMinimumHold(t *testing.T) {
+	const short, long = ttl / 2, 4 * ttl
+	for name, c := range map[string]struct{ least, most, stays time.Duration }{
+		"shorter than the TTL":              {least: short, stays: ttl},
+		"longer than the TTL":               {least: long, stays: long},
+		"longer than the backend's longest": {least: long, most: 2 * ttl, stays: 2 * ttl},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memlock.New()
+				a := newClient(t, withTraits{store, func(tr *driver.Traits) { tr.MaxTTL = c.most }})
+				b := newClient(t, store.Client())
+				lease := must(a.Mutex("m", holdfast.WithMinHold(c.least)).Lock(t.Context()))(t)
+				start := time.Now()
+				must(lease.Detach(t.Context()))(t)
+				must(b.Mutex("m").Lock(t.Context()))(t)
+				if took := time.Since(start); took < c.stays || took > c.stays+100*time.Millisecond {
+					t.Errorf("it stayed taken for %v, want %v", took, c.stays)
+				}
+			})
+		})
+	}
+}
+
+// A copy of a request to leave the claim alone that comes after the release does not end the minimum hold: be it of a
+// detachment that the release overtook, or of a renewal after one that nobody answered.
+func TestLateCopiesWithinTheMinimumHold(t *testing.T) {
+	const least = 2 * ttl
+	for name, detach := range map[string]func(*testing.T, *line, *holdfast.Lease){
+		"of a detachment that is overtaken": func(t *testing.T, l *line, lease *holdfast.Lease) {
+			l.set(faults{late: time.Second, again: ttl / 2})
+			go lease.Detach(t.Context())
+			synctest.Wait()
+		},
+		"of a renewal after one that is not answered": func(t *testing.T, l *line, lease *holdfast.Lease) {
+			l.set(faults{mute: true})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, err := lease.Detach(ctx)
+			wantErr(t, err, holdfast.ErrUnknown)
+			l.set(faults{again: ttl / 2})
+			renewed := l.count("renew")
+			synctest.Wait()
+			if l.count("renew") == renewed {
+				t.Error("it is not renewed")
+			}
+		},
+		"of a check after one that is not answered": func(t *testing.T, l *line, lease *holdfast.Lease) {
+			l.set(faults{mute: true})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, err := lease.Detach(ctx)
+			wantErr(t, err, holdfast.ErrUnknown)
+			l.set(faults{})
+			synctest.Wait()
+			l.set(faults{again: ttl / 2})
+			if err := lease.Check(t.Context()); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, a, b := twoClients(t)
+				lease := must(a.Mutex("m", holdfast.WithMinHold(least)).Lock(t.Context()))(t)
+				start := time.Now()
+				detach(t, l, lease)
+				l.set(faults{})
+				if err := lease.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+				must(b.Mutex("m").Lock(t.Context()))(t)
+				if took := time.Since(start); took < least {
+					t.Errorf("it stayed taken for %v, want %v", took, least)
+				}
+			})
+		})
+	}
+}
+
+// A lease that could not be detached within its minimum hold is renewed, and trusted, by its TTL as before, so that its loss
+// shows as soon.
+func TestDetachThatFailsWithinTheMinimumHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, b := twoClients(t)
+		lease := must(a.Mutex("m", holdfast.WithMinHold(100*ttl)).Lock(t.Context()))(t)
+		l.set(faults{mute: true})
+		ctx, cancel := context.WithTimeout(t.Context(), ttl/4)
+		defer cancel()
+		_, err := lease.Detach(ctx)
+		wantErr(t, err, holdfast.ErrUnknown)
+		l.set(faults{})
+		time.Sleep(3 * ttl)
+		if err := lease.Check(t.Context()); err != nil {
+			t.Errorf("the lease did not go on: %v", err)
+		}
+		if left := time.Until(lease.ValidUntil()); left > ttl {
+			t.Errorf("it is trusted for %v, its TTL is %v", left, ttl)
+		}
+		if err := b.Break(t.Context(), "m", queued(t, b, "m")[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(ttl / 2)
+		wantErr(t, lease.Err(), holdfast.ErrLost)
+	})
+}
+
 // A claim that is about to be left alone is handed to no other goroutine when its lease is released meanwhile: the request
 // under way may leave it to its TTL, whoever has it by then.
 func TestDetachingIsNotHandedOn(t *testing.T) {

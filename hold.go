@@ -228,6 +228,16 @@ func (h *hold) returnUnused() {
 	h.giveBack(h.lock.client.lifetime, g)
 }
 
+// renewal is the claim as it is requested from now on: once a request to leave it alone was sent, as one that is, which
+// alone renews it then.
+func (h *hold) renewal() driver.Claim {
+	claim := h.claim
+	if h.alone.Load() {
+		claim.Detached, claim.TTL = true, h.aloneFor()
+	}
+	return claim
+}
+
 // renewed, gone and expired are what the keeper tells; see claimOwner.
 func (h *hold) renewed(st driver.Status, sent instant) {
 	if !st.Granted {

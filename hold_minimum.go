@@ -51,6 +51,17 @@ func (h *hold) leaveUntil(ctx context.Context, end instant) (unanswered bool, er
 	}
 }
 
+// aloneFor is for how long the claim may live that is left alone now: for its TTL, and for the rest of its minimum hold
+// if the backend lets it. Whatever is asked for later ends no later. So a copy of such a request that comes late, even
+// after that of a release, ends no minimum hold: at worst the lock stays taken for longer.
+func (h *hold) aloneFor() time.Duration {
+	d := max(h.claim.TTL, h.leastTimeLeft())
+	if most := h.lock.client.traits.MaxTTL; most > 0 {
+		d = min(d, most)
+	}
+	return d
+}
+
 // settle ends the renewals of the claim, once none is under way: one that arrived after what comes next would undo
 // that. The keeper goes on looking after the deadline. It is false when ctx or the hold ended before.
 func (h *hold) settle(ctx context.Context) bool {

@@ -18,7 +18,7 @@ type tracked struct {
 	claim driver.Claim // with its token, once it has one
 	ttl   atomic.Int64 // what the backend granted last
 	until atomic.Int64 // the instant of the deadline
-	alone atomic.Bool  // a request to leave it alone was sent, so it is renewed as one that is: see driver.Claim
+	alone atomic.Bool  // a request to leave it alone was sent: see hold.renewal
 
 	// Guarded by the keeper's lock.
 	due      instant // when the keeper has to do something about it: renew it, or call it expired
@@ -30,9 +30,11 @@ type tracked struct {
 	err      error   // why the last renewal failed
 }
 
-// claimOwner is who learns what became of a claim. The methods are called by one goroutine after the other, without the
-// keeper's lock, and must not block or call what others wrote: the deadlines of all other claims wait for them.
+// claimOwner is who says how a claim is renewed, and learns what became of it. What learns is called by one goroutine
+// after the other; none may block or call what others wrote, and all are called without the keeper's lock: the
+// deadlines of all other claims wait for them.
 type claimOwner interface {
+	renewal() driver.Claim                  // the claim as it is requested from now on; by any goroutine
 	renewed(st driver.Status, sent instant) // a renewal that was sent then was answered
 	gone(error)                             // the backend no longer has the claim; the keeper has let go of it
 	expired(error)                          // the deadline passed, after this error if any; the keeper has let go of it
@@ -49,18 +51,15 @@ func (c *tracked) init(owner claimOwner, claim driver.Claim, st driver.Status, s
 // validUntil is the instant up to which the claim is known to be alive.
 func (c *tracked) validUntil() instant { return instant(c.until.Load()) }
 
-// extend notes that a request sent at this instant was answered with this TTL.
+// extend notes that a request sent at this instant was answered with this TTL. A claim that may be left alone for longer
+// than its TTL is trusted for that, and renewed as often as others, so that its loss shows as soon.
 func (c *tracked) extend(sent instant, ttl time.Duration) {
+	if c.alone.Load() {
+		ttl = min(ttl, c.claim.TTL)
+	}
 	c.ttl.Store(int64(ttl))
 	c.until.Store(max(c.until.Load(), int64(trustedUntil(sent, ttl))))
 	c.due = sent.add(ttl / renewAfter)
-}
-
-// renewal is the claim as it is requested from now on.
-func (c *tracked) renewal() driver.Claim {
-	claim := c.claim
-	claim.Detached = claim.Detached || c.alone.Load()
-	return claim
 }
 
 func (c *tracked) grantedTTL() time.Duration { return time.Duration(c.ttl.Load()) }
@@ -345,7 +344,7 @@ func (k *keeper) take() (batch []*tracked) {
 func (k *keeper) renew(batch []*tracked) {
 	claims, limit := make([]driver.Claim, len(batch)), attemptLimit(batch[0].claim.TTL)
 	for i, c := range batch {
-		claims[i] = c.renewal()
+		claims[i] = c.owner.renewal()
 		limit = min(limit, attemptLimit(c.claim.TTL))
 	}
 	ctx, cancel := context.WithTimeout(k.client.lifetime, limit)

@@ -28,6 +28,7 @@ type faults struct {
 	loseReply int           // so many next answers of Request are lost, which the caller learns
 	slow      time.Duration // answers take so long to come back
 	late      time.Duration // requests take so long to arrive
+	again     time.Duration // so long after they arrived, a copy of them does
 }
 
 func overLine(d driver.Driver) *line {
@@ -80,6 +81,9 @@ func pass[T any](ctx context.Context, l *line, method string, send func(context.
 			return none, late
 		}
 		v, err := send(ctx)
+		if f.again > 0 {
+			time.AfterFunc(f.again, func() { send(context.WithoutCancel(ctx)) })
+		}
 		if late := driver.Sleep(ctx, f.slow); f.slow > 0 && late != nil {
 			return none, late
 		}

@@ -202,6 +202,9 @@ func (w *waiter) wake(change func()) {
 	w.interrupt()
 }
 
+// renewal is the claim as it is requested again while it waits.
+func (w *waiter) renewal() driver.Claim { return w.claim }
+
 // renewed, gone and expired are what the keeper tells; see claimOwner. A renewal that brings nothing new wakes nobody.
 func (w *waiter) renewed(st driver.Status, _ instant) {
 	if st.Granted || st.Retry > 0 {
