@@ -11,7 +11,7 @@ import (
 
 // Check implements [driver.Checker].
 func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
-	findings, err := run(ctx, d.requests, spot{}, func(ctx context.Context, l *lane) ([]driver.Finding, error) {
+	findings, err := run(ctx, d.requests, affinity{}, func(ctx context.Context, l *lane) ([]driver.Finding, error) {
 		return health.Look(ctx, l.conn, d.dialect.facts)
 	})
 	if err != nil {
@@ -19,7 +19,7 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	pooled, err := health.Pooled(ctx, d.way.db, d.dialect.sessionID)
+	pooled, err := health.Pooled(ctx, d.endpoint.db, d.dialect.sessionID)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return findings, nil // the caller's pool has no connections to spare
 	}

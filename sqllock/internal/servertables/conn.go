@@ -15,26 +15,26 @@ import (
 type conn struct {
 	*sql.Conn
 	dialect    *Dialect
-	way        *way
+	endpoint   *endpoint
 	shared     bool // its sessions are, so nothing was changed in them
 	statements map[routine]*sql.Stmt
 	closed     func() // or nil
 }
 
-func openConn(ctx context.Context, w *way) (*conn, error) {
-	c, err := w.db.Conn(ctx)
+func openConn(ctx context.Context, e *endpoint) (*conn, error) {
+	c, err := e.db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	shared := w.shared.Load()
+	shared := e.shared.Load()
 	if !shared {
-		err = w.dialect.makeReady(ctx, c)
+		err = e.dialect.makeReady(ctx, c)
 	}
 	if err != nil {
 		dbms.Discard(c)
 		return nil, err
 	}
-	return &conn{Conn: c, dialect: w.dialect, way: w, shared: shared, statements: make(map[routine]*sql.Stmt)}, nil
+	return &conn{Conn: c, dialect: e.dialect, endpoint: e, shared: shared, statements: make(map[routine]*sql.Stmt)}, nil
 }
 
 // makeReady sets up a session.
@@ -63,7 +63,7 @@ func (c *conn) close() error {
 func (c *conn) rows(ctx context.Context, r routine, args []any, read func(scan func(...any) error) error) error {
 	rows, err := c.query(ctx, r, args)
 	if health.Stray(err) {
-		c.way.share()
+		c.endpoint.share()
 	}
 	if err != nil {
 		return err

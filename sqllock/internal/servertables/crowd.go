@@ -43,7 +43,7 @@ func (d *Driver) stand(l *awaited) {
 	defer n.mu.Unlock()
 	l.seated, l.on = false, nil
 	n.seats--
-	n.noSeats = time.Now().Add(restAfterFailure)
+	n.noSeats = time.Now().Add(pauseAfterFailure)
 	d.sit(l)
 }
 
@@ -131,7 +131,7 @@ func (d *Driver) lookAt(some []*subscription, all bool) {
 	for i, p := range some {
 		claims[i] = p.claim
 	}
-	answers, err := d.inquire(d.requests.open, d.requests, spot{}, claims, false)
+	answers, err := d.inquire(d.requests.open, d.requests, affinity{}, claims, false)
 	if err != nil {
 		return
 	}
@@ -161,7 +161,7 @@ func (d *Driver) withNews(some []*subscription) []*subscription {
 		})
 		return news, err
 	}
-	news, err := run(d.requests.open, d.requests, spot{}, ask)
+	news, err := run(d.requests.open, d.requests, affinity{}, ask)
 	if err != nil {
 		return nil
 	}

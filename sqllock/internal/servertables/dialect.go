@@ -41,11 +41,11 @@ type Dialect struct {
 	ended   func(statement string) string // lets a statement end, in a script
 
 	// The starts of codes of errors: see [dbms.Code].
-	busy    []string // nothing was done since others were in the way
-	lost    []string // nothing was done, and another connection may do better, as after a failover
-	stuck   []string // nothing was done since somebody else had a row locked for long
-	refused []string // asking again will not help
-	missing []string // tables or routines are not there
+	busy      []string // nothing was done, because others were in the way
+	lost      []string // nothing was done, and another connection may do better, as after a failover
+	rowLocked []string // nothing was done, because another session kept a row locked for long
+	refused   []string // asking again will not help
+	missing   []string // tables or routines are not there
 
 	wakeLocks int                    // how many wake locks a connection has at most
 	limit     string                 // a query for what else limits that; older servers may not know it
@@ -108,10 +108,10 @@ func (d *Dialect) recognise(ctx context.Context, q dbms.Querier) (dbms.Kind, err
 	return kind, d.explain(err)
 }
 
-func (d *Dialect) isBusy(err error) bool    { return d.isOneOf(err, d.busy) || d.isStuck(err) }
-func (d *Dialect) isStuck(err error) bool   { return d.isOneOf(err, d.stuck) }
-func (d *Dialect) isLost(err error) bool    { return d.isOneOf(err, d.lost) }
-func (d *Dialect) isMissing(err error) bool { return d.isOneOf(err, d.missing) }
+func (d *Dialect) isBusy(err error) bool      { return d.isOneOf(err, d.busy) || d.isRowLocked(err) }
+func (d *Dialect) isRowLocked(err error) bool { return d.isOneOf(err, d.rowLocked) }
+func (d *Dialect) isLost(err error) bool      { return d.isOneOf(err, d.lost) }
+func (d *Dialect) isMissing(err error) bool   { return d.isOneOf(err, d.missing) }
 
 func (d *Dialect) isOneOf(err error, codes []string) bool {
 	code := dbms.Code(err)

@@ -15,22 +15,22 @@ import (
 // A Driver is a client of the locks in a database. It implements all abilities of package driver but [driver.Proposer]
 // and [driver.Inheriter].
 type Driver struct {
-	dialect   *Dialect
-	way       *way
-	keep      time.Duration
-	owned     *sql.DB // to be closed with the driver, or nil
-	requests  *pool   // its connections have the wake locks
-	renewals  *pool   // where it has no room renewals go with the requests
-	side      *pool   // for what requests should not wait for
-	delayed   *pool   // for requests that others should not wait for
-	stuck     stuck
-	repairing atomic.Bool // wake locks, after renewals
-	seats     int         // for waiting
-	resting   resting     // connections on which nobody waits just now
-	notifier  notifier
-	sweeper   sweeper
-	others    Others
-	closing   sync.Once
+	dialect    *Dialect
+	endpoint   *endpoint
+	keep       time.Duration
+	owned      *sql.DB // to be closed with the driver, or nil
+	requests   *pool   // its connections have the wake locks
+	renewals   *pool   // where it has no connection, renewals go with the requests
+	bulk       *pool   // for long work, which requests should not wait for
+	delayed    *pool   // for requests that others should not wait for
+	lockedRows lockedRows
+	repairing  atomic.Bool // wake locks, after renewals
+	seats      int         // for waiting
+	idle       idleConns   // on which nobody waits just now
+	notifier   notifier
+	sweeper    sweeper
+	others     Others
+	closing    sync.Once
 }
 
 // Settings adjust a driver.
@@ -47,7 +47,7 @@ const (
 	forRequests = 4
 	forRenewals = 2
 	forWaiting  = 8
-	besides     = 1
+	forBulk     = 1
 	forDelayed  = 2
 )
 
@@ -56,25 +56,25 @@ func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (*Driver, erro
 	if _, err := d.recognise(ctx, db); err != nil {
 		return nil, err
 	}
-	w, err := findWay(ctx, db, d, s.Pooler)
+	e, err := newEndpoint(ctx, db, d, s.Pooler)
 	if err != nil {
 		return nil, err
 	}
-	r := &room{db: db}
+	q := &quota{db: db}
 	l := &Driver{
 		dialect:  d,
-		way:      w,
+		endpoint: e,
 		keep:     s.Keep,
 		seats:    cmp.Or(s.Waits, forWaiting),
 		others:   s.AlsoReap,
-		requests: newPool(w, r, cmp.Or(s.Connections, forRequests)),
-		renewals: newPool(w, r, forRenewals),
-		side:     newPool(w, r, besides),
-		delayed:  newPool(w, r, forDelayed),
+		requests: newPool(e, q, cmp.Or(s.Connections, forRequests)),
+		renewals: newPool(e, q, forRenewals),
+		bulk:     newPool(e, q, forBulk),
+		delayed:  newPool(e, q, forDelayed),
 	}
 	l.requests.must, l.requests.stay, l.renewals.stay = true, 1, 1
-	l.resting.open = func(ctx context.Context) (*conn, error) { return r.open(ctx, w) }
-	if err := inTurn(ctx, l.requests, spot{}, func(context.Context, *lane) error { return nil }); err != nil {
+	l.idle.open = func(ctx context.Context) (*conn, error) { return q.open(ctx, e) }
+	if err := inTurn(ctx, l.requests, affinity{}, func(context.Context, *lane) error { return nil }); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	l.sweeper.start(l)
@@ -88,11 +88,11 @@ func (d *Driver) Traits() driver.Traits { return d.dialect.traits() }
 func (d *Driver) Close() (err error) {
 	d.closing.Do(func() {
 		d.sweeper.stop()
-		for _, p := range []*pool{d.requests, d.renewals, d.side, d.delayed} {
+		for _, p := range []*pool{d.requests, d.renewals, d.bulk, d.delayed} {
 			p.close()
 		}
 		d.notifier.close()
-		d.resting.close()
+		d.idle.close()
 		if d.owned != nil {
 			err = d.owned.Close()
 		}

@@ -17,11 +17,11 @@ type lane struct {
 	pool *pool
 
 	// Guarded by the pool.
-	busy  bool     // somebody has the turn
-	given bool     // and nobody waits for what that one does
-	gone  bool     // it is closed for good
-	turns uint64   // so far
-	line  []*visit // who waits for this lane and no other
+	busy  bool    // somebody has the turn
+	given bool    // and nobody waits for what that one does
+	gone  bool    // it is closed for good
+	turns uint64  // so far
+	line  []*task // who waits for this lane and no other
 	timer *time.Timer
 
 	// For who has the turn.
@@ -29,36 +29,36 @@ type lane struct {
 	wakeLocks wakeLocks // of conn
 }
 
-// join adds a visit to a line where it belongs by its age.
-func (l *lane) join(v *visit) {
-	at, _ := slices.BinarySearchFunc(l.line, v.number, func(o *visit, n uint64) int { return cmp.Compare(o.number, n) })
+// join adds a task to a line where it belongs by its age.
+func (l *lane) join(v *task) {
+	at, _ := slices.BinarySearchFunc(l.line, v.number, func(o *task, n uint64) int { return cmp.Compare(o.number, n) })
 	l.line = slices.Insert(l.line, at, v)
 }
 
 // How long lanes that are idle stay open: while others wait it is better to keep one, but each costs the server memory.
 const (
-	restingTime = 2 * time.Second
-	openTime    = time.Second // how long opening one more connection may take
+	idleTime = 2 * time.Second
+	openTime = time.Second // how long opening one more connection may take
 )
 
-// rest lets a lane that is free be closed after a while.
-func (l *lane) rest() {
+// retireLater lets a lane that is free be closed after a while.
+func (l *lane) retireLater() {
 	switch {
 	case len(l.pool.lanes) <= l.pool.stay:
 	case l.timer == nil:
-		l.timer = time.AfterFunc(restingTime, func() { l.pool.retire(l) })
+		l.timer = time.AfterFunc(idleTime, func() { l.pool.retire(l) })
 	default:
-		l.timer.Reset(restingTime)
+		l.timer.Reset(idleTime)
 	}
 }
 
 // grace is how long a request that was sent goes on after its caller gave up. To cut it short would cost the connection.
 const grace = 2 * time.Second
 
-// run is attempt, until nothing is stuck.
-func run[T any](ctx context.Context, p *pool, at spot, f func(context.Context, *lane) (T, error)) (T, error) {
+// run repeats attempt as long as the row is locked by another session.
+func run[T any](ctx context.Context, p *pool, at affinity, f func(context.Context, *lane) (T, error)) (T, error) {
 	for {
-		if v, err := attempt(ctx, p, at, f); !errors.Is(err, errStuck) {
+		if v, err := attempt(ctx, p, at, f); !errors.Is(err, errRowLocked) {
 			return v, err
 		}
 	}
@@ -66,7 +66,7 @@ func run[T any](ctx context.Context, p *pool, at spot, f func(context.Context, *
 
 // attempt lets f use a lane in its turn, again while others are in the way for a moment. It returns when ctx ends, though f may
 // go on: then the outcome is unknown, and what f returns is lost.
-func attempt[T any](ctx context.Context, p *pool, at spot, f func(context.Context, *lane) (T, error)) (T, error) {
+func attempt[T any](ctx context.Context, p *pool, at affinity, f func(context.Context, *lane) (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
@@ -97,7 +97,7 @@ func attempt[T any](ctx context.Context, p *pool, at spot, f func(context.Contex
 	}()
 	select {
 	case r := <-answer:
-		return r.value, p.way.dialect.explain(r.err)
+		return r.value, p.endpoint.dialect.explain(r.err)
 	case <-ctx.Done():
 		if sent.giveUp() {
 			return none, unsent(context.Cause(ctx))
@@ -108,7 +108,7 @@ func attempt[T any](ctx context.Context, p *pool, at spot, f func(context.Contex
 }
 
 // inTurn is run without a value.
-func inTurn(ctx context.Context, p *pool, at spot, f func(context.Context, *lane) error) error {
+func inTurn(ctx context.Context, p *pool, at affinity, f func(context.Context, *lane) error) error {
 	_, err := run(ctx, p, at, func(ctx context.Context, l *lane) (struct{}, error) { return struct{}{}, f(ctx, l) })
 	return err
 }
@@ -139,7 +139,7 @@ const remaking = 2 * time.Second
 // untilFree repeats f while others are in the way, and once on a new connection where the old one broke before anything
 // was sent.
 func (l *lane) untilFree(ctx, patient context.Context, sent *sending, f func() error) error {
-	dialect := l.pool.way.dialect
+	dialect := l.pool.endpoint.dialect
 	fresh, began := false, time.Now()
 	pace := driver.Backoff{First: firstPause, Most: lastPause, Scatter: true}
 	for {
@@ -155,9 +155,9 @@ func (l *lane) untilFree(ctx, patient context.Context, sent *sending, f func() e
 		switch {
 		case err == nil || errors.Is(err, driver.ErrGone):
 			return err
-		case dialect.isStuck(err):
+		case dialect.isRowLocked(err):
 			sent.undone()
-			return unsent(fmt.Errorf("%w: %w", errStuck, err))
+			return unsent(fmt.Errorf("%w: %w", errRowLocked, err))
 		case dialect.isBusy(err) || dialect.isMissing(err) && time.Since(began) < remaking:
 			sent.undone()
 			if pace.Pause(ctx) != nil {
@@ -197,7 +197,7 @@ func (l *lane) ready(ctx context.Context) (opened bool, err error) {
 func (l *lane) allowWakeLocks() {
 	most := 0
 	if l.pool.must {
-		most = l.pool.way.wakeLocks()
+		most = l.pool.endpoint.wakeLocks()
 	}
 	l.wakeLocks.allow(most)
 }

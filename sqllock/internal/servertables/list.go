@@ -11,7 +11,7 @@ import (
 // Queue implements [driver.Driver]. Which claims are granted follows from those that live: one whose way is free since a
 // claim ahead expired has not been told yet.
 func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	return run(ctx, d.requests, spot{name: name}, func(ctx context.Context, l *lane) (entries []driver.Entry, err error) {
+	return run(ctx, d.requests, affinity{name: name}, func(ctx context.Context, l *lane) (entries []driver.Entry, err error) {
 		err = l.conn.rows(ctx, readQueue, []any{[]byte(name)}, func(scan func(...any) error) error {
 			e, err := readEntry(name, scan)
 			entries = append(entries, e)
@@ -46,7 +46,7 @@ func grant(entries []driver.Entry) {
 // List implements [driver.Lister]. The names are those of one moment.
 func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		names, err := aside(ctx, d, func(ctx context.Context, conn *conn) ([]string, error) { // there may be millions
+		names, err := runBulk(ctx, d, func(ctx context.Context, conn *conn) ([]string, error) { // there may be millions
 			return conn.names(ctx, readNames, []byte(prefix))
 		})
 		if err != nil {

@@ -33,7 +33,7 @@ var MySQL = &Dialect{
 		"passany", "extend", "hangany",
 	},
 	busy:      []string{"1213", "1020", "3101"},
-	stuck:     []string{"1205"},
+	rowLocked: []string{"1205"},
 	lost:      []string{"1047", "1290", "1792", "1836", "3100"},
 	refused:   []string{"1044", "1045", "1049", "1142", "1227", "1370", "3572"},
 	missing:   []string{"1146", "1305", "1318"},

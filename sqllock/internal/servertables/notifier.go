@@ -18,7 +18,7 @@ type notifier struct {
 	seats   int                 // how many locks are waited for in the server
 	noSeats time.Time           // before that no lock gets a seat, because there was no connection for one
 	crowd   bool                // whether the others are being looked at
-	patrol  patrol              // looks at the claims that wait, where sessions are shared
+	poller  poller              // looks at the claims that wait, where sessions are shared
 	ended   sync.WaitGroup
 	sweepAt int
 }

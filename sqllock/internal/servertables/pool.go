@@ -16,101 +16,101 @@ import (
 // about one lock goes through one lane at a time, in the order in which it came, and through the lane that has the wake locks
 // for its claims. There is one lane more where somebody would have to wait, up to a bound, and one less when it was idle for long.
 type pool struct {
-	way   *way
-	room  *room
-	most  int                     // lanes
-	stay  int                     // lanes that are not closed when they are idle
-	must  bool                    // nothing else will do where this pool has no lane
-	open  context.Context         // until close
-	end   context.CancelCauseFunc // of open
-	ended sync.WaitGroup          // whoever has a lane, or opens one
+	endpoint *endpoint
+	quota    *quota
+	most     int                     // lanes
+	stay     int                     // lanes that are not closed when they are idle
+	must     bool                    // nothing else will do where this pool has no lane
+	open     context.Context         // until close
+	end      context.CancelCauseFunc // of open
+	ended    sync.WaitGroup          // whoever has a lane, or opens one
 
-	mu      sync.Mutex
-	closed  bool
-	lanes   []*lane
-	homes   map[string]*home // of the locks that somebody is at work on, or waits to be
-	line    []*visit         // who waits for any lane
-	visits  uint64           // so far
-	opening bool             // one more lane
-	notYet  time.Time        // before that no more lanes are opened, since that failed
+	mu       sync.Mutex
+	closed   bool
+	lanes    []*lane
+	bindings map[string]*binding // of the locks that somebody is at work on, or waits to be
+	line     []*task             // who waits for any lane
+	tasks    uint64              // so far
+	opening  bool                // one more lane
+	notYet   time.Time           // before that no more lanes are opened, since that failed
 }
 
-// A spot is where in a pool work is to be done: in turn with what else is about a lock, in a certain lane as long as that is
-// there, or anywhere.
-type spot struct {
+// An affinity says where in a pool work is to be done: with a name, in turn with what else is about that lock; with a
+// lane, in that lane as long as it is there; empty, anywhere.
+type affinity struct {
 	name string
 	lane *lane
 }
 
-// A home is what says through which lane the work on a lock goes: nil while that is any.
-type home struct {
-	name   string // empty where there is no order to keep
-	lane   *lane
-	visits int // that wait or are under way
+// A binding says through which lane the work on a lock goes: nil while that is any.
+type binding struct {
+	name  string // empty where there is no order to keep
+	lane  *lane
+	tasks int // that wait or are under way
 }
 
-// A visit is work that waits for its turn.
-type visit struct {
-	home   *home
-	number uint64     // older ones first
-	ready  chan *lane // holds the lane when it is its turn
+// A task is work that waits for its turn.
+type task struct {
+	binding *binding
+	number  uint64     // older ones first
+	ready   chan *lane // holds the lane when it is its turn
 }
 
-// errNoRoom says that there is no connection for what can be done on another one.
-var errNoRoom = errors.New("there is no connection to spare")
+// errNoSpare says that there is no connection to spare, for work that can be done on one of another pool.
+var errNoSpare = errors.New("there is no connection to spare")
 
-func newPool(w *way, r *room, most int) *pool {
-	p := &pool{way: w, room: r, most: most, homes: make(map[string]*home)}
+func newPool(e *endpoint, q *quota, most int) *pool {
+	p := &pool{endpoint: e, quota: q, most: most, bindings: make(map[string]*binding)}
 	p.open, p.end = context.WithCancelCause(context.Background())
 	return p
 }
 
 // enter waits for a turn, which ends with leave.
-func (p *pool) enter(ctx context.Context, at spot) (*lane, *home, error) {
+func (p *pool) enter(ctx context.Context, at affinity) (*lane, *binding, error) {
 	l, v, err := p.ask(at)
 	if err != nil {
 		return nil, nil, err
 	}
 	if l != nil {
-		return l, v.home, nil
+		return l, v.binding, nil
 	}
 	select {
 	case l := <-v.ready:
-		return l, v.home, nil
+		return l, v.binding, nil
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	case <-p.open.Done():
 		err = driver.ErrClosed
 	}
 	if l := p.giveUp(v); l != nil {
-		p.leave(l, v.home)
+		p.leave(l, v.binding)
 	}
 	return nil, nil, err
 }
 
-// ask returns a visit, and its lane if one is free. Otherwise the visit stands in a line.
-func (p *pool) ask(at spot) (*lane, *visit, error) {
+// ask returns a task, and its lane if one is free. Otherwise the task stands in a line.
+func (p *pool) ask(at affinity) (*lane, *task, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil, nil, driver.ErrClosed
 	}
-	v := &visit{home: p.home(at), ready: make(chan *lane, 1)}
-	l, err := p.free(v.home)
+	v := &task{binding: p.binding(at), ready: make(chan *lane, 1)}
+	l, err := p.free(v.binding)
 	if err != nil {
 		return nil, nil, err
 	}
-	if v.home.name != "" {
-		p.homes[v.home.name] = v.home
+	if v.binding.name != "" {
+		p.bindings[v.binding.name] = v.binding
 	}
-	v.home.visits++
+	v.binding.tasks++
 	if l != nil {
-		p.begin(l, v.home)
+		p.begin(l, v.binding)
 		return l, v, nil
 	}
-	p.visits++
-	v.number = p.visits
-	if on := v.home.lane; on != nil {
+	p.tasks++
+	v.number = p.tasks
+	if on := v.binding.lane; on != nil {
 		on.line = append(on.line, v)
 	} else {
 		p.line = append(p.line, v)
@@ -119,12 +119,12 @@ func (p *pool) ask(at spot) (*lane, *visit, error) {
 	return nil, v, nil
 }
 
-// home finds the home of a lock. One that has none gets one where its wake locks are, if it has any. A lane whose work nobody waits for
-// any more may be dead: nobody has to wait for that one.
-func (p *pool) home(at spot) *home {
-	h := p.homes[at.name]
+// binding finds the binding of a lock. A lock without one is bound to the lane that has its wake locks, if there is
+// one. A lane whose work was given up may be dead, so nothing is bound to that.
+func (p *pool) binding(at affinity) *binding {
+	h := p.bindings[at.name]
 	if h == nil || at.lane != nil {
-		h = &home{name: at.name, lane: at.lane}
+		h = &binding{name: at.name, lane: at.lane}
 	}
 	if at.lane != nil {
 		h.name = ""
@@ -148,8 +148,8 @@ func (p *pool) laneOf(name string) *lane {
 	return nil
 }
 
-// free returns a lane for a visit that need not wait. The first one is made where there is none.
-func (p *pool) free(h *home) (*lane, error) {
+// free returns a lane for a task that need not wait. The first one is made where there is none.
+func (p *pool) free(h *binding) (*lane, error) {
 	if h.lane != nil {
 		if h.lane.busy {
 			return nil, nil
@@ -164,8 +164,8 @@ func (p *pool) free(h *home) (*lane, error) {
 	if len(p.lanes) > 0 || p.opening {
 		return nil, nil
 	}
-	if !p.room.take(p.must) {
-		return nil, errNoRoom
+	if !p.quota.take(p.must) {
+		return nil, errNoSpare
 	}
 	return p.add(nil), nil
 }
@@ -177,14 +177,14 @@ func (p *pool) add(c *conn) *lane {
 	return l
 }
 
-func (p *pool) begin(l *lane, h *home) {
+func (p *pool) begin(l *lane, h *binding) {
 	l.busy, h.lane = true, l
 	l.turns++
 	p.ended.Add(1)
 }
 
 // leave ends a turn, and gives it to who has waited longest.
-func (p *pool) leave(l *lane, h *home) {
+func (p *pool) leave(l *lane, h *binding) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	defer p.ended.Done()
@@ -202,25 +202,25 @@ func (p *pool) leave(l *lane, h *home) {
 // goOn lets the next one have a lane that is free.
 func (p *pool) goOn(l *lane) {
 	if v := p.next(l); v != nil {
-		p.begin(l, v.home)
+		p.begin(l, v.binding)
 		v.ready <- l
 		return
 	}
-	l.rest()
+	l.retireLater()
 }
 
-// part ends a visit, and the home of its lock with the last one.
-func (p *pool) part(h *home) {
-	if h.visits--; h.visits == 0 && p.homes[h.name] == h {
-		delete(p.homes, h.name)
+// part ends a task, and the binding of its lock with the last one.
+func (p *pool) part(h *binding) {
+	if h.tasks--; h.tasks == 0 && p.bindings[h.name] == h {
+		delete(p.bindings, h.name)
 	}
 }
 
 // next takes out of the lines who has waited longest for this lane. Those for whom another lane is right go to that one's line.
-func (p *pool) next(l *lane) *visit {
+func (p *pool) next(l *lane) *task {
 	for len(p.line) > 0 {
 		v := p.line[0]
-		own := v.home.lane == nil || v.home.lane == l
+		own := v.binding.lane == nil || v.binding.lane == l
 		if own && len(l.line) > 0 && l.line[0].number < v.number {
 			break
 		}
@@ -228,7 +228,7 @@ func (p *pool) next(l *lane) *visit {
 		if own {
 			return v
 		}
-		v.home.lane.join(v)
+		v.binding.lane.join(v)
 	}
 	if len(l.line) == 0 {
 		return nil
@@ -238,8 +238,8 @@ func (p *pool) next(l *lane) *visit {
 	return v
 }
 
-// giveUp takes a visit out of its line. If it has got its turn meanwhile, that lane is returned.
-func (p *pool) giveUp(v *visit) *lane {
+// giveUp takes a task out of its line. If it has got its turn meanwhile, that lane is returned.
+func (p *pool) giveUp(v *task) *lane {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {
@@ -247,12 +247,12 @@ func (p *pool) giveUp(v *visit) *lane {
 		return l
 	default:
 	}
-	is := func(other *visit) bool { return other == v }
+	is := func(other *task) bool { return other == v }
 	p.line = slices.DeleteFunc(p.line, is)
-	if l := v.home.lane; l != nil {
+	if l := v.binding.lane; l != nil {
 		l.line = slices.DeleteFunc(l.line, is)
 	}
-	p.part(v.home)
+	p.part(v.binding)
 	return nil
 }
 
@@ -270,11 +270,11 @@ func (p *pool) giveAway(l *lane, turn uint64) {
 // spread lets those who wait for a lane have any other.
 func (p *pool) spread(l *lane) {
 	for _, v := range l.line {
-		v.home.lane = nil
+		v.binding.lane = nil
 		p.line = append(p.line, v)
 	}
 	l.line = nil
-	slices.SortFunc(p.line, func(a, b *visit) int { return cmp.Compare(a.number, b.number) })
+	slices.SortFunc(p.line, func(a, b *task) int { return cmp.Compare(a.number, b.number) })
 	for _, other := range p.lanes {
 		if !other.busy && len(p.line) > 0 {
 			p.goOn(other)
@@ -293,15 +293,15 @@ func (p *pool) grow() {
 			working++
 		}
 	}
-	if working >= p.most || p.opening || p.closed || time.Now().Before(p.notYet) || !p.room.take(false) {
+	if working >= p.most || p.opening || p.closed || time.Now().Before(p.notYet) || !p.quota.take(false) {
 		return
 	}
 	p.opening = true
 	p.ended.Go(p.openLane)
 }
 
-// restAfterFailure is for how long no connection is opened after that has failed.
-const restAfterFailure = time.Second
+// pauseAfterFailure is for how long no connection is opened after that has failed.
+const pauseAfterFailure = time.Second
 
 func (p *pool) openLane() {
 	ctx, cancel := context.WithTimeout(p.open, openTime)
@@ -312,11 +312,11 @@ func (p *pool) openLane() {
 	p.opening = false
 	switch {
 	case err != nil:
-		p.notYet = time.Now().Add(restAfterFailure)
-		p.room.give()
+		p.notYet = time.Now().Add(pauseAfterFailure)
+		p.quota.give()
 	case p.closed:
 		c.close()
-		p.room.give()
+		p.quota.give()
 	default:
 		p.goOn(p.add(c))
 		if len(p.line) > 0 {
@@ -327,11 +327,11 @@ func (p *pool) openLane() {
 
 // connect opens a connection to a database whose tables are those of this program.
 func (p *pool) connect(ctx context.Context) (*conn, error) {
-	c, err := openConn(ctx, p.way)
+	c, err := openConn(ctx, p.endpoint)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.way.dialect.checkVersion(ctx, c.Conn); err != nil {
+	if err := p.endpoint.dialect.checkVersion(ctx, c.Conn); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
@@ -346,7 +346,7 @@ func (p *pool) connectFor(ctx context.Context) (*conn, error) {
 	defer cancel()
 	c, err := p.connect(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoRoom, err)
+		return nil, fmt.Errorf("%w: %w", errNoSpare, err)
 	}
 	return c, nil
 }
@@ -358,7 +358,7 @@ func (p *pool) retire(l *lane) {
 	switch {
 	case p.closed || l.busy || l.gone || len(p.lanes) <= p.stay:
 	case l.hasWakeLocks():
-		l.timer.Reset(restingTime)
+		l.timer.Reset(idleTime)
 	default:
 		p.remove(l)
 	}
@@ -369,7 +369,7 @@ func (p *pool) remove(l *lane) {
 	l.gone = true
 	p.lanes = slices.DeleteFunc(p.lanes, func(other *lane) bool { return other == l })
 	l.drop()
-	p.room.give()
+	p.quota.give()
 	p.spread(l)
 }
 

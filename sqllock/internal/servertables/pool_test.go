@@ -27,27 +27,27 @@ func lanes(t *testing.T, n int) *pool {
 	t.Helper()
 	db := sql.OpenDB(nowhere{})
 	t.Cleanup(func() { db.Close() })
-	p := newPool(&way{db: db, dialect: Postgres}, &room{db: db}, n)
+	p := newPool(&endpoint{db: db, dialect: Postgres}, &quota{db: db}, n)
 	p.must, p.stay = true, n
 	for range n {
-		p.room.take(true)
+		p.quota.take(true)
 		p.add(nil)
 	}
 	return p
 }
 
 // got returns the lane of work that need not wait.
-func got(t *testing.T, p *pool, at spot) (*lane, *home) {
+func got(t *testing.T, p *pool, at affinity) (*lane, *binding) {
 	t.Helper()
 	l, v, err := p.ask(at)
 	if err != nil || l == nil {
 		t.Fatalf("it waits: %v", err)
 	}
-	return l, v.home
+	return l, v.binding
 }
 
 // standsInLine expects that work has to wait.
-func standsInLine(t *testing.T, p *pool, at spot) *visit {
+func standsInLine(t *testing.T, p *pool, at affinity) *task {
 	t.Helper()
 	l, v, err := p.ask(at)
 	if err != nil || l != nil {
@@ -56,8 +56,8 @@ func standsInLine(t *testing.T, p *pool, at spot) *visit {
 	return v
 }
 
-// hasTurn expects that a visit was let into a lane, and no other one.
-func hasTurn(t *testing.T, v *visit, l *lane) {
+// hasTurn expects that a task was let into a lane, and no other one.
+func hasTurn(t *testing.T, v *task, l *lane) {
 	t.Helper()
 	select {
 	case in := <-v.ready:
@@ -70,16 +70,16 @@ func hasTurn(t *testing.T, v *visit, l *lane) {
 }
 
 // done ends a turn. A lane without a connection would be closed, as one that broke.
-func done(p *pool, l *lane, h *home) {
+func done(p *pool, l *lane, h *binding) {
 	l.conn = &conn{}
 	p.leave(l, h)
 }
 
 func TestOneLockKeepsToItsLane(t *testing.T) {
 	p := lanes(t, 2)
-	first, a := got(t, p, spot{name: "a"})
-	second, third := standsInLine(t, p, spot{name: "a"}), standsInLine(t, p, spot{name: "a"})
-	other, b := got(t, p, spot{name: "b"})
+	first, a := got(t, p, affinity{name: "a"})
+	second, third := standsInLine(t, p, affinity{name: "a"}), standsInLine(t, p, affinity{name: "a"})
+	other, b := got(t, p, affinity{name: "b"})
 	if other == first {
 		t.Error("two have one lane")
 	}
@@ -95,37 +95,37 @@ func TestOneLockKeepsToItsLane(t *testing.T) {
 	done(p, first, a)
 	hasTurn(t, third, first)
 	done(p, first, a)
-	if len(p.homes) > 0 {
-		t.Errorf("locks that nobody uses are known: %v", p.homes)
+	if len(p.bindings) > 0 {
+		t.Errorf("locks that nobody uses are known: %v", p.bindings)
 	}
 }
 
 // Who has waited longest is next, also where it was found late that another lane is theirs.
 func TestOldestFirst(t *testing.T) {
 	p := lanes(t, 2)
-	first, x := got(t, p, spot{name: "x"})
-	second, y := got(t, p, spot{name: "y"})
-	one, two := standsInLine(t, p, spot{name: "a"}), standsInLine(t, p, spot{name: "a"})
-	other := standsInLine(t, p, spot{name: "b"})
+	first, x := got(t, p, affinity{name: "x"})
+	second, y := got(t, p, affinity{name: "y"})
+	one, two := standsInLine(t, p, affinity{name: "a"}), standsInLine(t, p, affinity{name: "a"})
+	other := standsInLine(t, p, affinity{name: "b"})
 	done(p, first, x)
 	hasTurn(t, one, first)
-	three := standsInLine(t, p, spot{name: "a"})
+	three := standsInLine(t, p, affinity{name: "a"})
 	done(p, second, y)
 	hasTurn(t, other, second)
-	done(p, first, one.home)
+	done(p, first, one.binding)
 	hasTurn(t, two, first)
-	done(p, first, two.home)
+	done(p, first, two.binding)
 	hasTurn(t, three, first)
 }
 
 func TestWakeLocksKeepALockToTheirLane(t *testing.T) {
 	p := lanes(t, 2)
 	p.lanes[1].wakeLocks.put("id", wakeLock{name: "a"})
-	l, h := got(t, p, spot{name: "a"})
+	l, h := got(t, p, affinity{name: "a"})
 	if l != p.lanes[1] {
 		t.Error("a lock is asked for where it has no wake locks")
 	}
-	standsInLine(t, p, spot{name: "a"})
+	standsInLine(t, p, affinity{name: "a"})
 	done(p, l, h)
 	l.wakeLocks.released("id")
 	if p.laneOf("a") != nil {
@@ -136,12 +136,12 @@ func TestWakeLocksKeepALockToTheirLane(t *testing.T) {
 // Work that nobody waits for any more may be stuck for good: what stands behind it goes elsewhere.
 func TestStuckLaneKeepsNobodyWaiting(t *testing.T) {
 	p := lanes(t, 2)
-	stuck, _ := got(t, p, spot{name: "a"})
+	stuck, _ := got(t, p, affinity{name: "a"})
 	stuck.wakeLocks.put("id", wakeLock{name: "b"})
-	later := standsInLine(t, p, spot{name: "b"})
+	later := standsInLine(t, p, affinity{name: "b"})
 	p.giveAway(stuck, stuck.turns)
 	hasTurn(t, later, p.lanes[1])
-	standsInLine(t, p, spot{name: "c"})
+	standsInLine(t, p, affinity{name: "c"})
 	if !p.opening {
 		t.Error("no lane is opened in place of the one that is stuck")
 	}
@@ -153,19 +153,19 @@ func TestStuckLaneKeepsNobodyWaiting(t *testing.T) {
 
 func TestWhoGivesUpLeavesNothing(t *testing.T) {
 	p := lanes(t, 1)
-	l, h := got(t, p, spot{name: "a"})
+	l, h := got(t, p, affinity{name: "a"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, name := range []string{"a", "b"} {
-		if _, _, err := p.enter(ctx, spot{name: name}); !errors.Is(err, context.Canceled) {
+		if _, _, err := p.enter(ctx, affinity{name: name}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v, want the context's error", err)
 		}
 	}
-	if _, err := run(ctx, p, spot{name: "a"}, func(context.Context, *lane) (int, error) { return 0, nil }); !errors.Is(err, driver.ErrUnsent) {
+	if _, err := run(ctx, p, affinity{name: "a"}, func(context.Context, *lane) (int, error) { return 0, nil }); !errors.Is(err, driver.ErrUnsent) {
 		t.Errorf("%v, want ErrUnsent", err)
 	}
-	if len(p.line) > 0 || len(l.line) > 0 || h.visits != 1 {
-		t.Errorf("%d and %d wait, %d visit", len(p.line), len(l.line), h.visits)
+	if len(p.line) > 0 || len(l.line) > 0 || h.tasks != 1 {
+		t.Errorf("%d and %d wait, %d task", len(p.line), len(l.line), h.tasks)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestCrowdInLanes(t *testing.T) {
 				if rand.N(4) == 0 {
 					go cancel()
 				}
-				l, h, err := p.enter(ctx, spot{name: fmt.Sprint(n)})
+				l, h, err := p.enter(ctx, affinity{name: fmt.Sprint(n)})
 				if err == nil {
 					if at[l].Add(1) > 1 || locks[n].Add(1) > 1 {
 						t.Error("two at once")
@@ -202,7 +202,7 @@ func TestCrowdInLanes(t *testing.T) {
 		})
 	}
 	crowd.Wait()
-	if len(p.homes) > 0 || len(p.line) > 0 {
-		t.Errorf("left: %v, %v", p.homes, p.line)
+	if len(p.bindings) > 0 || len(p.line) > 0 {
+		t.Errorf("left: %v, %v", p.bindings, p.line)
 	}
 }

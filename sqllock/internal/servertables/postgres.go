@@ -38,7 +38,7 @@ var Postgres = &Dialect{
 	ended:     endedBySemicolon,
 	helpers:   []routine{"now", "bell", "shorten", "finish", "bury", "grant", "settle", "pass", "enter", "withdraw", "place", "hang"},
 	busy:      []string{"40001", "40P01", "57014"},
-	stuck:     []string{"55P03"},
+	rowLocked: []string{"55P03"},
 	lost:      []string{"25006", "25P04"},
 	refused:   []string{"28", "3D", "42501"},
 	missing:   []string{"42P01", "42883", "3F000"},

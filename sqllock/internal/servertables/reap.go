@@ -11,12 +11,12 @@ import (
 // Reap implements [driver.Reaper]: it does at once what sweeping does in passing.
 func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.Leftover, err error) {
 	for step := (reaped{more: true}); step.more && err == nil; removed = append(removed, step.removed...) {
-		step, err = aside(ctx, d, func(ctx context.Context, conn *conn) (reaped, error) {
+		step, err = runBulk(ctx, d, func(ctx context.Context, conn *conn) (reaped, error) {
 			return d.reapStep(ctx, conn, step.next, age)
 		})
 	}
 	for n := int64(sweepMost); n == sweepMost && err == nil; {
-		n, err = aside(ctx, d, func(ctx context.Context, conn *conn) (int64, error) {
+		n, err = runBulk(ctx, d, func(ctx context.Context, conn *conn) (int64, error) {
 			return conn.number(ctx, forgetEnds, int64(sweepMost))
 		})
 	}
@@ -32,7 +32,7 @@ func (d *Driver) reapOthers(ctx context.Context, age time.Duration, removed *[]d
 		next  string
 	}
 	for at := (step{next: d.others.First}); at.next != "" && err == nil; {
-		at, err = aside(ctx, d, func(ctx context.Context, conn *conn) (s step, err error) {
+		at, err = runBulk(ctx, d, func(ctx context.Context, conn *conn) (s step, err error) {
 			s.names, s.next, err = d.others.Step(ctx, conn.Conn, at.next, age)
 			return s, err
 		})

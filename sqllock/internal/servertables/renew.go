@@ -12,15 +12,12 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// errRowTaken is about a claim that could not be renewed now.
-var errRowTaken = errors.New("somebody else has locked its row for long")
-
 // Renew implements [driver.Renewer]. It uses connections of its own, so that leases do not wait for requests; and a claim whose
 // row somebody has locked does not keep the others waiting: for that one alone it returns an error.
 func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	answers, err := d.inquire(ctx, d.renewals, spot{}, claims, true)
-	if errors.Is(err, errNoRoom) {
-		answers, err = d.inquire(ctx, d.requests, spot{}, claims, true)
+	answers, err := d.inquire(ctx, d.renewals, affinity{}, claims, true)
+	if errors.Is(err, errNoSpare) {
+		answers, err = d.inquire(ctx, d.requests, affinity{}, claims, true)
 	}
 	if err != nil {
 		return nil, err
@@ -31,7 +28,7 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 		r := driver.Result{Status: a.status, Err: a.err()}
 		switch {
 		case a.outcome == nothing:
-			r.Err = errRowTaken
+			r.Err = errRowLocked
 		case a.outcome == isGone && claims[i].Token == 0: // it may not have been queued yet
 			r.Status, r.Err = d.Request(ctx, claims[i])
 		}
@@ -43,7 +40,7 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 
 // inquire asks about many claims in one round trip, and renews them if extend is true. In a lane that requests use it takes
 // wake locks, too. The claims are in one order, so that no two inquiries wait for each other.
-func (d *Driver) inquire(ctx context.Context, p *pool, at spot, claims []driver.Claim, extend bool) ([]answer, error) {
+func (d *Driver) inquire(ctx context.Context, p *pool, at affinity, claims []driver.Claim, extend bool) ([]answer, error) {
 	order := make([]int, len(claims))
 	for i := range order {
 		order[i] = i

@@ -55,7 +55,7 @@ func (d *Driver) repairWakeLocks(claims []driver.Claim, answers []answer) {
 
 // repair does what is to be done in one lane, if that is still there.
 func (d *Driver) repair(l *lane, m *repairs) {
-	ctx, at := d.requests.open, spot{lane: l}
+	ctx, at := d.requests.open, affinity{lane: l}
 	if len(m.over) > 0 {
 		inTurn(ctx, d.requests, at, func(_ context.Context, used *lane) error {
 			for i, c := range m.over {

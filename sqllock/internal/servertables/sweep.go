@@ -40,7 +40,7 @@ func (s *sweeper) start(d *Driver) {
 		if s.wrote.Load() {
 			ctx, cancel := context.WithTimeout(context.Background(), lastSweep)
 			defer cancel()
-			inTurn(ctx, d.requests, spot{}, func(ctx context.Context, l *lane) error {
+			inTurn(ctx, d.requests, affinity{}, func(ctx context.Context, l *lane) error {
 				_, err := d.step(ctx, l.conn)
 				return err
 			})
@@ -64,7 +64,7 @@ func (s *sweeper) stop() {
 // sweep takes steps until there is nothing left, another client takes them, or one fails: the next sweep goes on.
 func (d *Driver) sweep(ctx context.Context) {
 	for {
-		more, err := aside(ctx, d, d.step)
+		more, err := runBulk(ctx, d, d.step)
 		if err != nil || !more || driver.Sleep(ctx, stepPause+rand.N(stepPause)) != nil {
 			return
 		}

@@ -37,8 +37,8 @@ func (d *Driver) enter(c driver.Claim) *subscription {
 	case p.told.Granted && !n.guards:
 		n.guards = true
 		n.ended.Go(d.guard)
-	case !p.told.Granted && d.way.shared.Load():
-		d.alarm()
+	case !p.told.Granted && d.endpoint.shared.Load():
+		d.pollSoon()
 	case !p.told.Granted:
 		d.queue(p)
 	}
@@ -77,7 +77,7 @@ const longestWait = 10 * time.Second
 // connection.
 func (d *Driver) follow(l *awaited) {
 	var conn *conn
-	defer func() { d.resting.take(conn) }()
+	defer func() { d.idle.take(conn) }()
 	for l != nil {
 		p, ctx := d.oldest(l)
 		if p == nil {
@@ -85,13 +85,13 @@ func (d *Driver) follow(l *awaited) {
 			continue
 		}
 		if conn == nil {
-			conn, _ = d.resting.give(ctx)
+			conn, _ = d.idle.give(ctx)
 		}
 		if conn == nil {
 			d.stand(l)
 			return
 		}
-		a, err := conn.ask(ctx, waitForClaim, []byte(l.name), p.claim.ID, micros(longestWait), d.way.wakeLocks() > 0)
+		a, err := conn.ask(ctx, waitForClaim, []byte(l.name), p.claim.ID, micros(longestWait), d.endpoint.wakeLocks() > 0)
 		if err != nil {
 			conn.close() // it broke, or nobody wants to know any more
 			conn = nil
@@ -172,7 +172,7 @@ func (d *Driver) guard() {
 		for i, p := range held {
 			claims[i] = p.claim
 		}
-		answers, err := d.inquire(d.requests.open, d.requests, spot{}, claims, false)
+		answers, err := d.inquire(d.requests.open, d.requests, affinity{}, claims, false)
 		if err != nil {
 			continue
 		}

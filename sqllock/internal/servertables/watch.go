@@ -25,7 +25,7 @@ func (d *Driver) Watch(ctx context.Context, name string) error {
 }
 
 func (d *Driver) digest(ctx context.Context, name string) (digest, error) {
-	return run(ctx, d.requests, spot{}, func(ctx context.Context, l *lane) (g digest, err error) {
+	return run(ctx, d.requests, affinity{}, func(ctx context.Context, l *lane) (g digest, err error) {
 		err = l.conn.rows(ctx, readDigest, []any{[]byte(name)}, func(scan func(...any) error) error {
 			return scan(&g.length, &g.last, &g.marks)
 		})

@@ -11,45 +11,45 @@ import (
 // Where sessions are shared, a client looks at all of its claims that wait, together and in short statements: soon after
 // news, later the longer there are none, and never late while one of them is the next in line.
 const (
-	patrolFirst = 10 * time.Millisecond
-	patrolNext  = 50 * time.Millisecond
-	patrolLast  = 250 * time.Millisecond
-	patrolMost  = 256 // claims in one statement
+	pollFirst = 10 * time.Millisecond
+	pollNext  = 50 * time.Millisecond
+	pollLast  = 250 * time.Millisecond
+	pollMost  = 256 // claims in one statement
 )
 
-// A patrol is on its way while somebody waits.
-type patrol struct {
-	goes  bool
+// A poller runs while somebody waits.
+type poller struct {
+	runs  bool
 	pause time.Duration // before it looks again
 }
 
-// alarm lets the patrol look soon. The notifier is locked.
-func (d *Driver) alarm() {
+// pollSoon lets the poller look soon, and starts it if it does not run. The notifier is locked.
+func (d *Driver) pollSoon() {
 	n := &d.notifier
-	n.patrol.pause = patrolFirst
-	if !n.patrol.goes {
-		n.patrol.goes = true
-		n.ended.Go(d.goRound)
+	n.poller.pause = pollFirst
+	if !n.poller.runs {
+		n.poller.runs = true
+		n.ended.Go(d.poll)
 	}
 }
 
-// goRound ends with the session, or when nobody waits.
-func (d *Driver) goRound() {
+// poll looks again and again, until the session ends or nobody waits.
+func (d *Driver) poll() {
 	for {
-		waiting, pause := d.notifier.toVisit(d.requests.open)
+		waiting, pause := d.notifier.toPoll(d.requests.open)
 		if waiting == nil {
 			return
 		}
 		driver.Sleep(d.requests.open, pause)
-		for some := range slices.Chunk(waiting, patrolMost) {
-			d.visit(some)
+		for some := range slices.Chunk(waiting, pollMost) {
+			d.pollSome(some)
 		}
 	}
 }
 
-// toVisit returns the claims that wait, and for how long to leave them alone before; none, and the end of the patrol, when
-// there are none.
-func (n *notifier) toVisit(open context.Context) (waiting []*subscription, pause time.Duration) {
+// toPoll returns the claims that wait, and how long to pause before asking about them. If there are none, the poller
+// ends.
+func (n *notifier) toPoll(open context.Context) (waiting []*subscription, pause time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, p := range n.byID {
@@ -60,19 +60,19 @@ func (n *notifier) toVisit(open context.Context) (waiting []*subscription, pause
 	if open.Err() != nil {
 		waiting = nil
 	}
-	n.patrol.goes = waiting != nil
-	pause = n.patrol.pause
-	n.patrol.pause = min(pause*5/4, patrolLast)
+	n.poller.runs = waiting != nil
+	pause = n.poller.pause
+	n.poller.pause = min(pause*5/4, pollLast)
 	return waiting, pause
 }
 
-// visit asks about claims that wait. After an error the next round does.
-func (d *Driver) visit(waiting []*subscription) {
+// pollSome asks about claims that wait. After an error they are asked about in the next round.
+func (d *Driver) pollSome(waiting []*subscription) {
 	claims := make([]driver.Claim, len(waiting))
 	for i, p := range waiting {
 		claims[i] = p.claim
 	}
-	answers, err := d.inquire(d.requests.open, d.requests, spot{}, claims, false)
+	answers, err := d.inquire(d.requests.open, d.requests, affinity{}, claims, false)
 	if err != nil {
 		return
 	}
@@ -83,7 +83,7 @@ func (d *Driver) visit(waiting []*subscription) {
 	}
 }
 
-// due is what a routine says of a claim whose way is free, when somebody asks for it.
+// due is the Retry of a claim that nothing blocks any more: it is granted when somebody asks for it.
 const due = time.Microsecond
 
 // report passes on what the server said about a claim that waits, and returns how soon to look again, or 0.
@@ -96,18 +96,18 @@ func (d *Driver) report(p *subscription, a answer) (again time.Duration) {
 	case a.status.Granted:
 		d.notifier.tell(p, notice{status: a.status})
 	case a.status.Retry > due:
-		return patrolNext
+		return pollNext
 	case a.status.Retry > 0:
 		d.notifier.tell(p, notice{})
 	default:
 		return 0
 	}
-	return patrolFirst
+	return pollFirst
 }
 
 // hurry makes the pause no longer than this.
 func (n *notifier) hurry(pause time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.patrol.pause = min(n.patrol.pause, pause)
+	n.poller.pause = min(n.poller.pause, pause)
 }
