@@ -22,8 +22,8 @@ func TestPushedGrantIsContended(t *testing.T) {
 	}
 }
 
-// Nothing that is rung is lost when it comes with an answer that the claim is gone: here the claim of a holder that
-// learns from a renewal that it has expired.
+// A wake-up is sent also if the request that caused it answers that its claim is gone: here the renewal of a holder
+// whose claim has expired.
 func TestExpiryFoundByRenewal(t *testing.T) {
 	path := newFile(t)
 	a, b := open(t, path), open(t, path)

@@ -53,8 +53,8 @@ func testBusyRow(t *testing.T, s Store) {
 	release(t, d, next)
 }
 
-// Rows of a few locks that somebody else has locked for long, more of them than a client has connections, keep no request for
-// another lock waiting, also for those whose bells hang where the stuck ones were asked for.
+// Rows of a few locks that somebody else has locked for long, more of them than a client has connections, keep no
+// request for another lock waiting, also for those whose wake locks are where the blocked ones were asked for.
 func testBusyRowsAmongMany(t *testing.T, s Store) {
 	const busy, free = 8, 20
 	db, d := s.admin(t), s.client(t)

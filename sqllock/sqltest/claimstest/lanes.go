@@ -70,8 +70,8 @@ func testConnectionsAtOnce(t *testing.T, s Store) {
 	}
 }
 
-// When packets of all connections that are open are swallowed, and new ones work, one attempt for each of them is lost, and
-// the next goes over a new one: also for a lock whose bells hang in the old one.
+// When packets of all connections that are open are swallowed, and new ones work, one attempt for each of them is lost,
+// and the next goes over a new one: also for a lock whose wake locks are in the old one.
 func testDeadFlows(t *testing.T, s Store) {
 	p := proxy.New(t, s.Addr)
 	d := s.clientAt(t, p.Addr)

@@ -35,8 +35,8 @@ type Store struct {
 	Stranger  []string                          // makes a user "stranger" with the password "secret" and no rights on the tables
 	Settings  []Setting
 	Sessions  string                    // a query for the number of sessions, but for the one that asks
-	Sleeping  string                    // a query for the number of sessions that wait for a bell, or until it is time to look
-	Bell      func(id string) string    // a query for whether somebody holds the bell of a claim's end, 1 or 0
+	Sleeping  string                    // a query for the number of sessions that wait for a wake lock, or until it is time to look
+	WakeLock  func(id string) string    // a query for whether somebody holds the wake lock of a claim's end, 1 or 0
 	KillAll   func(testing.TB, *sql.DB) // ends those sessions, in the server
 	Gate      Gate
 	Rival     Rival

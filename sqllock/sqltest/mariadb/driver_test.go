@@ -53,7 +53,7 @@ func store(t testing.TB) claimstest.Store {
 		},
 		Sessions: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'root' AND ID <> CONNECTION_ID()",
 		Sleeping: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE IN ('User lock', 'User sleep')",
-		Bell: func(id string) string {
+		WakeLock: func(id string) string {
 			return "SELECT IS_USED_LOCK(CONCAT('holdfast:', LEFT(SHA2(CONCAT(DATABASE(), ':', '" + id + "'), 256), 40), ':end')) IS NOT NULL"
 		},
 		KillAll:   killAll,

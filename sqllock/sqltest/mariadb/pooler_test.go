@@ -75,9 +75,9 @@ func TestPoolerInURL(t *testing.T) {
 	}
 	for _, c := range append(readers, last) {
 		var user sql.NullInt64
-		bell := "CONCAT('holdfast:', LEFT(SHA2(CONCAT('test', ':', '" + c.ID + "'), 256), 40), ':end')"
-		if err := db.QueryRow("SELECT IS_USED_LOCK(" + bell + ")").Scan(&user); err != nil || user.Valid {
-			t.Errorf("session %v has a bell, %v", user.Int64, err)
+		wakeLock := "CONCAT('holdfast:', LEFT(SHA2(CONCAT('test', ':', '" + c.ID + "'), 256), 40), ':end')"
+		if err := db.QueryRow("SELECT IS_USED_LOCK(" + wakeLock + ")").Scan(&user); err != nil || user.Valid {
+			t.Errorf("session %v has a wake lock, %v", user.Int64, err)
 		}
 	}
 	for _, c := range readers {

@@ -47,7 +47,7 @@ func store(t testing.TB) claimstest.Store {
 		},
 		Sessions: "SELECT count(*)" + others,
 		Sleeping: "SELECT count(*)" + others + " AND state = 'active' AND query LIKE '%holdfast1_wait%' AND wait_event IS NOT NULL",
-		Bell: func(id string) string {
+		WakeLock: func(id string) string {
 			return "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted" +
 				" AND (classid::bigint << 32 | objid::bigint) = holdfast1_bell('" + id + "', 'end')"
 		},

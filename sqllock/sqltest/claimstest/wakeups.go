@@ -10,11 +10,11 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// soon is well below how long a sleeper in the server sleeps that no bell wakes.
+// soon is well below how long a sleeper in the server sleeps that nothing wakes.
 const soon = 500 * time.Millisecond
 
 // Who waits is woken by what it waits for, not by looking now and then.
-func testRings(t *testing.T, s Store) {
+func testWakeUps(t *testing.T, s Store) {
 	clients := []driver.Driver{s.client(t), s.client(t)}
 	db := s.admin(t)
 	var gaps []time.Duration
@@ -116,14 +116,14 @@ func testOlderWaitsLater(t *testing.T, s Store) {
 	<-last
 }
 
-// A claim that is broken while it waits leaves no bell in its client's connection, which has room for some only.
-func testBrokenWaiterTakesItsBells(t *testing.T, s Store) {
+// A claim that is broken while it waits leaves no wake lock in its client's connection, which has room for some only.
+func testBrokenWaiterLeavesNoWakeLock(t *testing.T, s Store) {
 	holder, d := s.client(t), s.client(t)
 	held, waiting := request(t, holder, mutex(t.Name()), true), request(t, d, mutex(t.Name()), false)
 	db := s.admin(t)
-	hangs := func() bool { return number(t, db, s.Bell(waiting.ID)) == 1 }
-	if !hangs() {
-		t.Error("a claim that waits has no bell")
+	taken := func() bool { return number(t, db, s.WakeLock(waiting.ID)) == 1 }
+	if !taken() {
+		t.Error("a claim that waits has no wake lock")
 	}
 	ended := make(chan error, 1)
 	go func() {
@@ -137,6 +137,6 @@ func testBrokenWaiterTakesItsBells(t *testing.T, s Store) {
 	if err := <-ended; !errors.Is(err, driver.ErrGone) {
 		t.Errorf("Wait: %v, want ErrGone", err)
 	}
-	eventually(t, "its bell is taken down", func() bool { return !hangs() })
+	eventually(t, "its wake lock is released", func() bool { return !taken() })
 	release(t, holder, held)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // A client is told of a grant, so that it need not poll: that takes a quarter of a second or more each time.
-func TestHandoffIsRung(t *testing.T) {
+func TestHandoffWakesTheNext(t *testing.T) {
 	path := newFile(t)
 	one, two := open(t, path), open(t, path)
 	held := mutex("m")
@@ -39,19 +39,19 @@ func TestHandoffIsRung(t *testing.T) {
 	}
 }
 
-// A ring that is lost delays the next in line, no more.
-func TestLostRings(t *testing.T) {
+// A wake-up that is lost delays the next in line, no more.
+func TestLostWakeUps(t *testing.T) {
 	path := newFile(t)
 	a, b := open(t, path), open(t, path)
 	holder, next := mutex("m"), mutex("m")
 	request(t, a, holder, true)
 	request(t, b, next, false)
-	bells, err := filepath.Glob(path + ".clients/*.bell")
-	if err != nil || len(bells) != 2 {
-		t.Fatal(bells, err)
+	fifos, err := filepath.Glob(path + ".clients/*.bell")
+	if err != nil || len(fifos) != 2 {
+		t.Fatal(fifos, err)
 	}
-	for _, bell := range bells {
-		os.Remove(bell)
+	for _, fifo := range fifos {
+		os.Remove(fifo)
 	}
 	if err := a.Release(t.Context(), holder); err != nil {
 		t.Fatal(err)

@@ -9,9 +9,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// However many claims a client has, its bells take a quarter of what a connection has in the server's table of locks, and those
-// without a bell are waited for as well.
-func TestBellsLeaveRoom(t *testing.T) {
+// However many claims a client has, its wake locks take a quarter of what a connection has in the server's table of
+// locks, and those without a wake lock are waited for as well.
+func TestWakeLocksLeaveRoom(t *testing.T) {
 	t.Parallel()
 	const room = 16
 	server := servers.Postgres(t, "-c", fmt.Sprint("max_locks_per_transaction=", room))
@@ -34,7 +34,7 @@ func TestBellsLeaveRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	if most == 0 || most > room/4+1 { // the last claim may have two
-		t.Errorf("the bells of a client take %d of %d", most, room)
+		t.Errorf("the wake locks of a client take %d of %d", most, room)
 	}
 	last := held[len(held)-1]
 	next := requested(t, waiter, last.Name, false)
