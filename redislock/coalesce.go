@@ -24,9 +24,9 @@ type coalescingConn struct {
 	sending sync.Mutex // comes before mu
 	spare   []byte     // guarded by sending: room for what is written next
 
-	pulse   pulse
-	patrol  *time.Timer // guarded by mu: looks whether the connection is silent
-	closing func()      // if not nil, told of Close
+	pulse    pulse
+	watchdog *time.Timer // guarded by mu: looks whether the connection is silent
+	closing  func()      // if not nil, told of Close
 }
 
 // enough is how many bytes are not kept for more to come: about ten requests.
@@ -136,8 +136,8 @@ func (b *coalescingConn) Close() error {
 	if !b.closed {
 		b.closed = true
 		close(b.wake)
-		if b.patrol != nil {
-			b.patrol.Stop()
+		if b.watchdog != nil {
+			b.watchdog.Stop()
 		}
 	}
 	b.mu.Unlock()
@@ -154,7 +154,7 @@ func (b *coalescingConn) closeAfterSilence(patience time.Duration) {
 	if b.closed {
 		return
 	}
-	b.patrol = time.AfterFunc(patience/4, func() {
+	b.watchdog = time.AfterFunc(patience/4, func() {
 		if b.pulse.silence() >= patience {
 			b.Close()
 			return

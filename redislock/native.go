@@ -15,8 +15,8 @@ type native struct {
 	keys     *keyspace
 	notifier *notifier
 	combiner *combiner
-	requests *lane // where replicas must confirm
-	renewals *lane
+	requests *pipeliner // where replicas must confirm
+	renewals *pipeliner
 	end      context.CancelFunc
 }
 
@@ -46,7 +46,7 @@ func newNative(conn Conn, opts Options) *native {
 	if conn.Cluster() {
 		d.conn = steady{conn}
 	}
-	d.requests, d.renewals = newLane(d.conn, opts.confirming()), newLane(d.conn, opts.confirming())
+	d.requests, d.renewals = newPipeliner(d.conn, opts.confirming()), newPipeliner(d.conn, opts.confirming())
 	d.combiner = &combiner{
 		conn: d.conn, script: d.scripts.batch,
 		server: &oneServer{conn: d.conn, prefix: opts.Prefix, open: open},

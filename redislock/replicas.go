@@ -10,10 +10,10 @@ import (
 // A confirmation counts the replicas that have what scripts wrote. WAIT does not wait inside a script, so it follows
 // the scripts on their connection.
 type confirmation struct {
-	lane *lane
-	need int
-	have int
-	err  error // why they cannot be counted
+	pipeliner *pipeliner
+	need      int
+	have      int
+	err       error // why they cannot be counted
 }
 
 // confirming is the command that counts replicas.
@@ -22,13 +22,13 @@ func (o Options) confirming() Command {
 	return Command{Head: []string{"WAIT", strconv.Itoa(o.Replicas), within}}
 }
 
-func newConfirmation(l *lane, replicas int) *confirmation {
-	return &confirmation{lane: l, need: replicas, have: replicas}
+func newConfirmation(p *pipeliner, replicas int) *confirmation {
+	return &confirmation{pipeliner: p, need: replicas, have: replicas}
 }
 
 // send is a sender. When it is used several times, all that was sent must be confirmed.
 func (c *confirmation) send(ctx context.Context, cmds []Command) []Reply {
-	replies, last := c.lane.send(ctx, cmds)
+	replies, last := c.pipeliner.send(ctx, cmds)
 	have := 0
 	if last.Err == nil && len(last.Values) == 1 {
 		have, last.Err = strconv.Atoi(last.Values[0])

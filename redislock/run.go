@@ -49,13 +49,13 @@ func (d *native) runConfirmed(
 		values, err = d.run(ctx, s, k, args...)
 		return values, nil, err
 	}
-	confirm := newConfirmation(d.laneOf(s), d.opts.Replicas)
+	confirm := newConfirmation(d.pipelinerOf(s), d.opts.Replicas)
 	reply := s.runMany(ctx, confirm.send, []Command{{Head: s.head, Keys: k.all(), Tail: args}})[0]
 	return reply.Values, confirm.short(), reply.Err
 }
 
-// laneOf returns the lane for what a script does.
-func (d *native) laneOf(s *script) *lane {
+// pipelinerOf returns the pipeliner for what a script does.
+func (d *native) pipelinerOf(s *script) *pipeliner {
 	if s == &d.scripts.renew {
 		return d.renewals
 	}

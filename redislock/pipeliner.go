@@ -6,27 +6,27 @@ import (
 	"sync"
 )
 
-// A lane sends commands on connections where a WAIT follows them. While the server waits for replicas, such a
-// connection serves nobody else. So commands that come meanwhile are collected, and go afterwards as one pipeline
-// with one WAIT behind it: the lane needs one connection, however many callers there are. Requests and renewals have
-// a lane each, so that a crowd of requests keeps no lease from being renewed. In a cluster commands for different
-// locks cannot share a connection; there a lane has a few connections.
-type lane struct {
-	conn Conn
-	wait Command
-	room chan struct{} // in a cluster, has room for the calls under way
+// A pipeliner sends commands on connections where a WAIT follows them. While the server waits for replicas, such a
+// connection serves nobody else. Commands that come meanwhile are collected, and go afterwards as one pipeline with one
+// WAIT behind it, so a pipeliner needs one connection, however many callers there are. Requests and renewals have one
+// each, so that many requests keep no lease from being renewed. In a cluster, commands for different locks cannot share
+// a connection; there a pipeliner has a few connections.
+type pipeliner struct {
+	conn  Conn
+	wait  Command
+	slots chan struct{} // in a cluster: one for each call under way
 
 	mu      sync.Mutex
 	next    *pipeline // the one that still takes calls, or nil
 	sending bool      // there is a goroutine that sends pipelines
 }
 
-// laneWidth is how many connections a lane has in a cluster. Both lanes together have fewer than the pool of a node,
+// clusterConns is how many connections a pipeliner has in a cluster. Both together have fewer than the pool of a node,
 // which subscriptions need as well.
-const laneWidth = poolSize/2 - 1
+const clusterConns = poolSize/2 - 1
 
-func newLane(conn Conn, wait Command) *lane {
-	return &lane{conn: conn, wait: wait, room: make(chan struct{}, laneWidth)}
+func newPipeliner(conn Conn, wait Command) *pipeliner {
+	return &pipeliner{conn: conn, wait: wait, slots: make(chan struct{}, clusterConns)}
 }
 
 // A pipeline is the commands of several calls on one connection.
@@ -44,7 +44,7 @@ type call struct {
 }
 
 // send sends commands and answers each, and then WAIT, while ctx allows.
-func (l *lane) send(ctx context.Context, cmds []Command) (replies []Reply, wait Reply) {
+func (l *pipeliner) send(ctx context.Context, cmds []Command) (replies []Reply, wait Reply) {
 	if l.conn.Cluster() {
 		return l.sendAlone(ctx, cmds)
 	}
@@ -60,11 +60,11 @@ func (l *lane) send(ctx context.Context, cmds []Command) (replies []Reply, wait 
 	return failed(cmds, ctx.Err()), Reply{Err: ctx.Err()}
 }
 
-// sendAlone sends commands with a WAIT of their own, when there is room for that.
-func (l *lane) sendAlone(ctx context.Context, cmds []Command) (replies []Reply, wait Reply) {
+// sendAlone sends commands with a WAIT of their own, when a slot is free.
+func (l *pipeliner) sendAlone(ctx context.Context, cmds []Command) (replies []Reply, wait Reply) {
 	select {
-	case l.room <- struct{}{}:
-		defer func() { <-l.room }()
+	case l.slots <- struct{}{}:
+		defer func() { <-l.slots }()
 	case <-ctx.Done():
 		return failed(cmds, ctx.Err()), Reply{Err: ctx.Err()}
 	}
@@ -82,7 +82,7 @@ func failed(cmds []Command, err error) []Reply {
 }
 
 // join adds a call to the next pipeline. The first call after a pause starts the goroutine that sends.
-func (l *lane) join(c *call) *pipeline {
+func (l *pipeliner) join(c *call) *pipeline {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.next == nil {
@@ -97,14 +97,14 @@ func (l *lane) join(c *call) *pipeline {
 }
 
 // sendAll sends pipelines until nobody waits for one.
-func (l *lane) sendAll() {
+func (l *pipeliner) sendAll() {
 	for p := l.take(); p != nil; p = l.take() {
 		p.send(l.conn, l.wait)
 	}
 }
 
 // take returns the next pipeline. If there is none, the goroutine that sends ends.
-func (l *lane) take() *pipeline {
+func (l *pipeliner) take() *pipeline {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.next
