@@ -55,18 +55,27 @@ func (b *backendFlags) take(args []string) error {
 
 // choose returns the URL of the backend: from a flag, the environment, or the file of this user.
 func (b *backendFlags) choose() (string, error) {
-	switch {
-	case b.url != "" && b.file != "":
-		return "", usage("--backend and --backend-file exclude each other; use one of them")
-	case b.url != "":
-		return b.url, b.refusePassword()
-	case b.file != "":
-		return b.read()
-	}
-	if rawURL, set := os.LookupEnv(backendEnv); set {
-		return rawURL, refuseBlank(rawURL)
+	if rawURL, given, err := b.given(); given {
+		return rawURL, err
 	}
 	return b.own()
+}
+
+// given returns the URL that a flag or the environment names, if one does.
+func (b *backendFlags) given() (rawURL string, given bool, err error) {
+	switch {
+	case b.url != "" && b.file != "":
+		return "", true, usage("--backend and --backend-file exclude each other; use one of them")
+	case b.url != "":
+		return b.url, true, b.refusePassword()
+	case b.file != "":
+		rawURL, err = b.read()
+		return rawURL, true, err
+	}
+	if rawURL, given = os.LookupEnv(backendEnv); given {
+		err = refuseBlank(rawURL)
+	}
+	return rawURL, given, err
 }
 
 // own returns the URL of the file of this user, and tells what is to be known about it.
@@ -164,11 +173,33 @@ func (b *backendFlags) locate() (rawURL, shown string, err error) {
 	if rawURL, err = b.choose(); err != nil {
 		return "", "", err
 	}
+	u, err := parseURL(rawURL)
+	if u == nil {
+		return "", "", err
+	}
+	return rawURL, driver.Redact(u), err
+}
+
+// find returns the URL of the backend, and makes nothing: what is not there yet stays so.
+func (b *backendFlags) find() (*url.URL, error) {
+	rawURL, given, err := b.given()
+	if !given {
+		b.isOwn = true
+		rawURL, err = ownURL()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parseURL(rawURL)
+}
+
+// parseURL returns the URL with an error when it can be parsed, but is for no backend.
+func parseURL(rawURL string) (*url.URL, error) {
 	u, err := driver.ParseURL(rawURL)
 	if err != nil {
-		return "", "", usage("%w", err)
+		return nil, usage("%w", err)
 	}
-	return rawURL, driver.Redact(u), checkURL(u)
+	return u, checkURL(u)
 }
 
 // checkURL refuses a URL that is for none of our backends, or cannot lead to one. It never repeats what may be a part

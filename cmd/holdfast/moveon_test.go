@@ -115,21 +115,32 @@ func TestFormerPlaceIsTaken(t *testing.T) {
 }
 
 // On a machine on which another user has taken the place of the earlier file, commands run; and one that sees another
-// file under the path than the rest of the machine says so. The folders are those of a mount namespace of its own.
+// file under the path than the rest of the machine says so.
 func TestDefaultFileOnAMachine(t *testing.T) {
+	out, err := onMachine(t, `install -d -m 700 -o nobody /var/tmp/holdfast-0
+holdfast run hello -- echo hi
+test -f /var/lib/holdfast/locks.db
+test -z "$(ls -A /var/tmp/holdfast-0)"`)
+	if err != nil || !strings.Contains(out, "hi\n") || !strings.Contains(out, "is on a private mount") {
+		t.Errorf("%v, %q; want the command's output, and a warning", err, out)
+	}
+}
+
+// The command alone shows where the default file would be, and makes none.
+func TestStartMakesNothing(t *testing.T) {
+	out, err := onMachine(t, "holdfast\ntest -z \"$(ls -A /var/lib /var/tmp | grep holdfast)\"")
+	if err != nil || !strings.Contains(out, "/var/lib/holdfast/locks.db") {
+		t.Errorf("%v, %q; want the default file's path, and no such file", err, out)
+	}
+}
+
+// onMachine runs a script where the default file has never been: its folders are those of a mount namespace of its own.
+func onMachine(t *testing.T, script string) (out string, err error) {
+	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("only root can mount")
 	}
-	const script = `set -e
-unset HOLDFAST_BACKEND
-mount -t tmpfs none /var/tmp
-mount -t tmpfs none /var/lib
-install -d -m 700 -o nobody /var/tmp/holdfast-0
-holdfast run hello -- echo hi
-test -f /var/lib/holdfast/locks.db
-test -z "$(ls -A /var/tmp/holdfast-0)"`
-	out, err := exec.Command("unshare", "-m", "sh", "-c", script).CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "hi\n") || !strings.Contains(string(out), "is on a private mount") {
-		t.Errorf("%v, %q; want the command's output, and a warning", err, out)
-	}
+	const fresh = "set -e\nunset HOLDFAST_BACKEND\nmount -t tmpfs none /var/tmp\nmount -t tmpfs none /var/lib\n"
+	text, err := exec.Command("unshare", "-m", "sh", "-c", fresh+script).CombinedOutput()
+	return string(text), err
 }

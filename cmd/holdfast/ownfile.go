@@ -16,6 +16,7 @@ func ownFile() (rawURL string, caution, err error) {
 	if err != nil {
 		return "", nil, noOwnFile(err)
 	}
+	makeAround(folder)
 	if err := makePrivate(folder); err != nil {
 		return "", nil, noOwnFile(err)
 	}
@@ -23,8 +24,21 @@ func ownFile() (rawURL string, caution, err error) {
 	if err != nil {
 		return "", nil, noOwnFile(err)
 	}
+	return fileURL(path), hidden(filepath.Dir(path)), nil
+}
+
+// ownURL is the URL of that file, whether it is there or not.
+func ownURL() (string, error) {
+	folder, err := ownFolder()
+	if err != nil {
+		return "", noOwnFile(err)
+	}
+	return fileURL(filepath.Join(folder, ownName)), nil
+}
+
+func fileURL(path string) string {
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
-	return u.String(), hidden(filepath.Dir(path)), nil
+	return u.String()
 }
 
 // ownName is the name of the file in its folder.

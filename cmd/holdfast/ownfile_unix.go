@@ -14,16 +14,20 @@ import (
 )
 
 // ownFolder is in a place that outlives a restart of the machine, that nobody else can take, and that does not depend
-// on the environment. What is around it is made if that is possible.
+// on the environment.
 func ownFolder() (string, error) {
 	if os.Geteuid() == 0 {
 		return rootFolder(), nil
 	}
-	folder, err := homeFolder(os.Geteuid())
-	if err == nil {
-		_ = os.MkdirAll(filepath.Dir(folder), 0o700) // who makes the folder tells what is wrong
+	return homeFolder(os.Geteuid())
+}
+
+// makeAround makes what is around the folder in a home folder. Where it cannot, who makes the folder tells what is
+// wrong.
+func makeAround(folder string) {
+	if os.Geteuid() != 0 {
+		_ = os.MkdirAll(filepath.Dir(folder), 0o700)
 	}
-	return folder, err
 }
 
 // rootFolder is where the system keeps what its services remember.

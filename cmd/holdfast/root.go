@@ -58,7 +58,7 @@ Without --backend the locks are in a file of this user on this machine.
 			if showVersion {
 				return a.printVersion()
 			}
-			return c.Help()
+			return a.printStart()
 		},
 	}
 	root.CompletionOptions.DisableDefaultCmd = true // ours speaks JSON too
