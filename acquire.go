@@ -138,7 +138,7 @@ func (l *lock) notBegun(ctx context.Context, claim driver.Claim, r reply) error 
 type reply struct {
 	driver.Status
 	sent instant // when the attempt that was answered was sent
-	lost int     // so many attempts before the last were sent and not answered: they may have been applied, or may still be
+	lost int     // attempts sent before the last and not answered: they may have been applied, or may still be
 	err  error
 }
 
@@ -243,7 +243,8 @@ const shareTime = 4
 func (as *attempts) begin(ctx context.Context, limit time.Duration, at instant) *attempt {
 	as.mu.Lock()
 	defer as.mu.Unlock()
-	if a := as.last; a != nil && a.limit == limit && at.sub(a.since) < limit/shareTime && canCompare(ctx) && a.of == ctx {
+	young := func(a *attempt) bool { return a.limit == limit && at.sub(a.since) < limit/shareTime }
+	if a := as.last; a != nil && young(a) && canCompare(ctx) && a.of == ctx {
 		a.users++
 		return a
 	}

@@ -101,7 +101,8 @@ func (c *Client) survive(caught *crash) error {
 	if logger == silent { // of a panic somebody has to learn
 		logger = slog.Default()
 	}
-	c.warn(logger, "holdfast: a panic in the background", "backend", c.label, "panic", fmt.Sprint(caught.value), "stack", string(caught.stack))
+	c.warn(logger, "holdfast: a panic in the background",
+		"backend", c.label, "panic", fmt.Sprint(caught.value), "stack", string(caught.stack))
 	return fmt.Errorf("the driver panicked: %v", caught.value)
 }
 

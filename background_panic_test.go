@@ -102,7 +102,8 @@ func (u bug) endsSoon(lease *holdfast.Lease) {
 	wantErr(u.t, lease.Err(), holdfast.ErrLost)
 }
 
-// bugs are the places where a client calls its driver in a goroutine of its own. Each fails unless all is well after that.
+// bugs are the places where a client calls its driver in a goroutine of its own. Each fails unless
+// all is well after that.
 var bugs = map[string]func(bug){
 	"a renewal": func(u bug) {
 		lease := must(u.a.Mutex("m").Lock(u.t.Context()))(u.t)
@@ -170,7 +171,8 @@ var bugs = map[string]func(bug){
 	},
 }
 
-// A panic of the driver in a goroutine of the client is told, and ends neither the program nor anything that others hold.
+// A panic of the driver in a goroutine of the client is told, and ends neither the program nor
+// anything that others hold.
 func TestPanicOfTheDriverInTheBackground(t *testing.T) {
 	for place, try := range bugs {
 		for _, late := range []bool{false, true} {
@@ -287,7 +289,8 @@ func TestPanicOfTheObserverInTheBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seen := &records{Handler: slog.DiscardHandler}
 		store := memlock.New()
-		a := newClient(t, store.Client(), holdfast.WithObserver(&panickingObserver{holdfast.OpLose}), holdfast.WithLogger(slog.New(seen)))
+		observer := holdfast.WithObserver(&panickingObserver{holdfast.OpLose})
+		a := newClient(t, store.Client(), observer, holdfast.WithLogger(slog.New(seen)))
 		u := bug{t: t, b: newClient(t, store.Client())}
 		for _, name := range []string{"m", "n"} {
 			lease := must(a.Mutex(name).Lock(t.Context()))(t)
@@ -337,7 +340,8 @@ func TestPanicOfTheDriverInClose(t *testing.T) {
 	driver.Register("panicking", func(context.Context, *url.URL) (driver.Driver, error) { return d, nil })
 	c := must(holdfast.Open(t.Context(), "panicking:x"))(t)
 	d.arm("close")
-	if err := c.Close(t.Context()); err == nil || !strings.Contains(err.Error(), errBug.Error()) || errors.Is(err, errBug) {
+	err := c.Close(t.Context())
+	if err == nil || !strings.Contains(err.Error(), errBug.Error()) || errors.Is(err, errBug) {
 		t.Errorf("Close: %v", err)
 	}
 }

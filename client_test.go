@@ -160,8 +160,10 @@ func TestQueueShowsWhoAndWhat(t *testing.T) {
 		if len(q) != 2 || !q[0].Granted || q[1].Granted {
 			t.Fatalf("queue is %v", q)
 		}
-		if q[0].Token != lease.Token() || !strings.HasSuffix(q[0].Owner, " nightly") || q[0].Left <= 0 || q[0].Since.IsZero() {
-			t.Errorf("holder is shown as %+v", q[0])
+		holder := q[0]
+		if holder.Token != lease.Token() || !strings.HasSuffix(holder.Owner, " nightly") ||
+			holder.Left <= 0 || holder.Since.IsZero() {
+			t.Errorf("holder is shown as %+v", holder)
 		}
 		if names := slices.Collect(first(b.Names(t.Context(), "m"))); !slices.Equal(names, []string{"m"}) {
 			t.Errorf("names are %q", names)
@@ -222,7 +224,8 @@ func TestObserverAndLogger(t *testing.T) {
 		var r recorder
 		var log bytes.Buffer
 		store := memlock.New()
-		a := newClient(t, store, holdfast.WithObserver(&r), holdfast.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		logger := slog.New(slog.NewTextHandler(&log, nil))
+		a := newClient(t, store, holdfast.WithObserver(&r), holdfast.WithLogger(logger))
 		lease := must(a.Mutex("m").Lock(t.Context()))(t)
 		time.Sleep(time.Second)
 		_, err := a.Semaphore("m", 1).TryAcquire(t.Context(), 1)
@@ -250,7 +253,8 @@ func TestObserverAndLogger(t *testing.T) {
 			t.Fatalf("%d events, want %d: %+v", len(r.events), len(want), r.events)
 		}
 		for i, e := range r.events {
-			if w := want[i]; e.Op != w.op || e.Kind != w.kind || !errors.Is(e.Err, w.err) || e.Took != w.took || e.Name != "m" {
+			w := want[i]
+			if e.Op != w.op || e.Kind != w.kind || !errors.Is(e.Err, w.err) || e.Took != w.took || e.Name != "m" {
 				t.Errorf("event %d is %+v, want %+v", i, e, w)
 			}
 		}

@@ -55,16 +55,19 @@ func TestNowAfterSuspension(t *testing.T) {
 	real := lapsed.Load()
 	defer lapsed.Store(real)
 	_, hasBoot := boottime.Now()
+	lapsedBy := func(ahead, slept time.Duration) lapse {
+		return lapse{real.unseen, real.ahead + ahead, real.slept + slept}
+	}
 	for what, c := range map[string]struct {
 		then   lapse
 		passed time.Duration
 	}{
 		"nothing":                          {*real, 0},
-		"suspended for an hour":            {lapse{real.unseen, real.ahead - time.Hour, real.slept - time.Hour}, time.Hour},
-		"suspended for a moment":           {lapse{real.unseen, real.ahead - 2*samePace, real.slept - 2*samePace}, 2 * samePace},
-		"wall clock set forward":           {lapse{real.unseen, real.ahead - time.Hour, real.slept}, time.Hour},
-		"wall clock set back":              {lapse{real.unseen, real.ahead + time.Hour, real.slept}, 0},
-		"suspended, and set back by a day": {lapse{real.unseen, real.ahead + 23*time.Hour, real.slept - time.Hour}, time.Hour},
+		"suspended for an hour":            {lapsedBy(-time.Hour, -time.Hour), time.Hour},
+		"suspended for a moment":           {lapsedBy(-2*samePace, -2*samePace), 2 * samePace},
+		"wall clock set forward":           {lapsedBy(-time.Hour, 0), time.Hour},
+		"wall clock set back":              {lapsedBy(time.Hour, 0), 0},
+		"suspended, and set back by a day": {lapsedBy(23*time.Hour, -time.Hour), time.Hour},
 	} {
 		if c.then.ahead > real.ahead && c.passed > 0 && !hasBoot {
 			continue // nothing shows it

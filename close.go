@@ -83,7 +83,8 @@ func (f *farewell) result(waited error) error {
 		}
 	}
 	if waited != nil {
-		errs = append(errs, fmt.Errorf("close: %w: not all was given back in time (%d locks); what is left ends with its TTL: %w", ErrUnknown, left, waited))
+		errs = append(errs, fmt.Errorf("close: %w: not all was given back in time (%d locks); "+
+			"what is left ends with its TTL: %w", ErrUnknown, left, waited))
 	}
 	return errors.Join(errs...)
 }

@@ -24,10 +24,11 @@ func (d deaf) Release(context.Context, driver.Claim) error {
 // Whatever is broken and however much is held, Close returns when its context ends.
 func TestCloseReturnsByItsContext(t *testing.T) {
 	const within = time.Second
+	refusal := errors.New("connection refused")
 	for name, broken := range map[string]func(*line) driver.Driver{
 		"requests hang":            func(l *line) driver.Driver { l.set(faults{cut: true}); return l },
 		"answers do not come back": func(l *line) driver.Driver { l.set(faults{mute: true}); return l },
-		"requests fail":            func(l *line) driver.Driver { l.set(faults{refuse: errors.New("connection refused")}); return l },
+		"requests fail":            func(l *line) driver.Driver { l.set(faults{refuse: refusal}); return l },
 		"requests are refused":     func(l *line) driver.Driver { l.set(faults{refuse: driver.ErrRefused}); return l },
 		"answers are slow":         func(l *line) driver.Driver { l.set(faults{slow: within / 3}); return l },
 		"contexts are ignored":     func(l *line) driver.Driver { return deaf{l} },

@@ -243,7 +243,8 @@ func (j *judge) deadlines(t *tenure) {
 			j.world.history.fault("%v: %s says that it is held %v after its deadline", t, w.name, late)
 		}
 		if most := t.lease.grant.lock.settings.maxHold; most > 0 && since-t.entered > most {
-			j.world.history.fault("%v: %s says that it is held after %v, which is longer than %v", t, w.name, since-t.entered, most)
+			const says = "%v: %s says that it is held after %v, which is longer than %v"
+			j.world.history.fault(says, t, w.name, since-t.entered, most)
 		}
 	}
 }
@@ -310,7 +311,8 @@ func (j *judge) released(t *tenure) {
 	}
 	called := t.leavingSince()
 	for _, n := range j.all() {
-		if n.name() == t.name() && n.arrived && n.key.token > t.key.token && n.entered < called && n.conflicts(t) && !j.excused(n) {
+		after := n.name() == t.name() && n.arrived && n.key.token > t.key.token && n.entered < called
+		if after && n.conflicts(t) && !j.excused(n) {
 			j.world.history.fault("release of %v says that all was well, though %v was let in before", t, n)
 		}
 	}
@@ -344,7 +346,11 @@ func (j *judge) excused(t *tenure) bool {
 	since := j.world.history.since()
 	broken, wasBroken := j.broken[t.key.claim]
 	let, wasLet := j.let[t.key.claim]
-	return wasBroken && since <= broken+j.world.plan.ttl || wasLet && t.resumed && t.leavingSince() == 0 && since <= let+j.world.plan.ttl
+	ttl := j.world.plan.ttl
+	if wasBroken && since <= broken+ttl {
+		return true
+	}
+	return wasLet && t.resumed && t.leavingSince() == 0 && since <= let+ttl
 }
 
 // jumped notes that the clock jumps now.

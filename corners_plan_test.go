@@ -167,7 +167,8 @@ func (p *plan) drawStay(r *rand.Rand) sojourn {
 }
 
 func (p *plan) drawAct(r *rand.Rand, locks []string) act {
-	a := act{at: p.when(r), client: r.IntN(p.clients), lock: among(r, locks...), lasts: upTo(r, among(r, p.ttl/8, 2*p.ttl))}
+	a := act{at: p.when(r), client: r.IntN(p.clients), lock: among(r, locks...)}
+	a.lasts = upTo(r, among(r, p.ttl/8, 2*p.ttl))
 	a.what = among(r, "break holder", "break waiter", "revoke", "close", "suspend")
 	return a
 }
@@ -299,12 +300,14 @@ func (p plan) String() string {
 
 func (v visit) words() string {
 	s := fmt.Sprintf("at %v: client %d, %s", v.at, v.client, v.lock)
-	for word, said := range map[string]bool{" by Try": v.try, " by Do": v.do && !v.try, " reentrant": v.settings.reentrant} {
+	ways := map[string]bool{" by Try": v.try, " by Do": v.do && !v.try, " reentrant": v.settings.reentrant}
+	for word, said := range ways {
 		if said {
 			s += word
 		}
 	}
-	s += fmt.Sprintf(", patience %v, handoff %d, min hold %v, max hold %v; %v", v.patience, v.settings.handoff, v.settings.minHold, v.settings.maxHold, v.stay)
+	s += fmt.Sprintf(", patience %v, handoff %d", v.patience, v.settings.handoff)
+	s += fmt.Sprintf(", min hold %v, max hold %v; %v", v.settings.minHold, v.settings.maxHold, v.stay)
 	for _, r := range v.resumes {
 		s += fmt.Sprintf("\n          resumed by client %d after %v; %v", r.client, r.after, r.stay)
 	}

@@ -16,7 +16,9 @@ var corners = []corner{
 	{"detach", true, func(p *plan) { p.never("detach") }},
 	{"detach beside release", true, func(p *plan) { p.never("both") }},
 	{"resume", true, func(p *plan) { p.eachVisit(func(v *visit) { v.resumes = nil }) }},
-	{"resume twice", true, func(p *plan) { p.eachVisit(func(v *visit) { v.resumes = v.resumes[:min(1, len(v.resumes))] }) }},
+	{"resume twice", true, func(p *plan) {
+		p.eachVisit(func(v *visit) { v.resumes = v.resumes[:min(1, len(v.resumes))] })
+	}},
 	{"forget", true, func(p *plan) { p.never("forget") }},
 	{"revoke", true, func(p *plan) { p.noAct("revoke") }},
 	{"break holder", true, func(p *plan) { p.noAct("break holder") }},

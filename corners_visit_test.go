@@ -48,7 +48,8 @@ func (w *world) visit(who string, v visit) {
 }
 
 func (v visit) options() []Option {
-	o := []Option{WithLocalHandoff(v.settings.handoff), WithMinHold(v.settings.minHold), WithMaxHold(v.settings.maxHold)}
+	s := v.settings
+	o := []Option{WithLocalHandoff(s.handoff), WithMinHold(s.minHold), WithMaxHold(s.maxHold)}
 	if v.settings.reentrant {
 		o = append(o, WithReentrant())
 	}
@@ -69,8 +70,11 @@ func (w *world) acquire(who string, l *lock, v visit) (lease *Lease) {
 }
 
 // enter shows the judge a lease.
-func (w *world) enter(who string, c *Client, lease *Lease, inside context.Context, view view, called time.Duration) *tenure {
-	t := &tenure{judge: w.judge, who: who, client: c, lease: lease, looks: view.ways(lease, inside), called: called, entered: w.history.since()}
+func (w *world) enter(
+	who string, c *Client, lease *Lease, inside context.Context, view view, called time.Duration,
+) *tenure {
+	t := &tenure{judge: w.judge, who: who, client: c, lease: lease, looks: view.ways(lease, inside)}
+	t.called, t.entered = called, w.history.since()
 	t.key, t.resumed = tenureKey{lease.grant.hold.claim.ID, lease.Token()}, lease.grant.hold.resumed
 	t.again = lease != &lease.grant.first
 	w.judge.enter(t)

@@ -95,7 +95,9 @@ func (a answer[T]) String() string {
 }
 
 // send sends a request about a claim, or about some, over the wire.
-func send[T any](ctx context.Context, w *wire, method string, apply func() (T, error), about ...driver.Claim) (T, error) {
+func send[T any](
+	ctx context.Context, w *wire, method string, apply func() (T, error), about ...driver.Claim,
+) (T, error) {
 	f := w.fate(method, about[0].Token)
 	replies := make(chan answer[T], 1)
 	who, what := fmt.Sprintf("wire %d", w.number), method+words(about...)
@@ -131,7 +133,9 @@ func send[T any](ctx context.Context, w *wire, method string, apply func() (T, e
 	return receive(ctx, w, replies, broken)
 }
 
-func receive[T any](ctx context.Context, w *wire, replies <-chan answer[T], broken <-chan time.Time) (none T, err error) {
+func receive[T any](
+	ctx context.Context, w *wire, replies <-chan answer[T], broken <-chan time.Time,
+) (none T, err error) {
 	select {
 	case a := <-replies:
 		return a.value, a.err

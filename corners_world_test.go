@@ -61,7 +61,8 @@ func (p plan) run(t *testing.T) (h *history) {
 func newWorld(p plan) *world {
 	w := &world{
 		plan: p, store: memlock.New(), history: &history{began: time.Now()}, over: make(chan struct{}),
-		clients: make([]*Client, p.clients), calls: make(map[string]time.Duration), closed: make(map[*Client]time.Duration),
+		clients: make([]*Client, p.clients),
+		calls:   make(map[string]time.Duration), closed: make(map[*Client]time.Duration),
 	}
 	w.judge = newJudge(w)
 	dead := make(chan struct{})
@@ -74,7 +75,8 @@ func newWorld(p plan) *world {
 
 // replace puts a new client in place of one, which it returns.
 func (w *world) replace(number int) (old *Client) {
-	c := New(w.wire[number], WithTTL(w.plan.ttl), WithLogger(slog.New(&handler{world: w, number: number})), WithObserver(&observer{w, number}))
+	logger := slog.New(&handler{world: w, number: number})
+	c := New(w.wire[number], WithTTL(w.plan.ttl), WithLogger(logger), WithObserver(&observer{w, number}))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	old, w.clients[number] = w.clients[number], c
@@ -201,7 +203,8 @@ func bubbled() (stacks []string) {
 	all := strings.Split(string(buffer[:runtime.Stack(buffer, true)]), "\n\n")
 	_, bubble, _ := strings.Cut(firstLine(all[0]), "synctest bubble ")
 	for _, stack := range all[1:] {
-		if strings.HasSuffix(firstLine(stack), "synctest bubble "+bubble) && !strings.Contains(stack, "synctest.Test(") &&
+		same := strings.HasSuffix(firstLine(stack), "synctest bubble "+bubble)
+		if same && !strings.Contains(stack, "synctest.Test(") &&
 			!strings.Contains(stack, "synctest.testingSynctestTest(") {
 			stacks = append(stacks, stack)
 		}

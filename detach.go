@@ -13,8 +13,8 @@ import (
 )
 
 // Detach ends the lease in this client and leaves the lock taken, for the TTL from now on, or for the rest of its
-// [WithMinHold] where that is longer and the backend lets a claim live for so long. The handle that it returns names the
-// lock, the claim and the token; with it any process goes on, through [Client.Resume], which takes over without a
+// [WithMinHold] where that is longer and the backend lets a claim live for so long. The handle that it returns names
+// the lock, the claim and the token; with it any process goes on, through [Client.Resume], which takes over without a
 // minimum hold. Unless one does, the lock is free when that time is over.
 //
 // An error that matches [errors.ErrUnsupported] says that the backend ends claims together with their client, and
@@ -42,7 +42,8 @@ func (g *grant) detachable() error {
 	defer g.mu.Unlock()
 	switch {
 	case !g.lock.client.traits.Detach:
-		return errors.Join(errors.ErrUnsupported, errors.New("this backend ends a claim together with its client; keep the client open"))
+		return errors.Join(errors.ErrUnsupported,
+			errors.New("this backend ends a claim together with its client; keep the client open"))
 	case len(g.leases) > 1:
 		return errors.New("it is held more than once; release the inner leases first")
 	default:
@@ -114,7 +115,8 @@ func (h *hold) notLeaving(ctx context.Context) bool {
 // leaveAlone asks the backend to let the claim live for its time whatever becomes of this client.
 func (h *hold) leaveAlone(ctx context.Context) error {
 	if !h.settle(ctx) {
-		return h.lock.failure("detach", ErrUnknown, errors.New("the backend does not answer; the lease goes on until its deadline"))
+		return h.lock.failure("detach", ErrUnknown,
+			errors.New("the backend does not answer; the lease goes on until its deadline"))
 	}
 	left := h.validUntil().sub(now())
 	ctx, cancel := context.WithTimeout(ctx, left)
@@ -232,7 +234,8 @@ func (h handle) String() string {
 func parseHandle(s string) (h handle, err error) {
 	text, ok := strings.CutPrefix(s, handleForm)
 	if !ok {
-		return h, fmt.Errorf("%w: it should begin with %q; pass what Detach, or holdfast acquire, returned", ErrInvalidHandle, handleForm)
+		return h, fmt.Errorf("%w: it should begin with %q; "+
+			"pass what Detach, or holdfast acquire, returned", ErrInvalidHandle, handleForm)
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err == nil {
@@ -244,8 +247,8 @@ func parseHandle(s string) (h handle, err error) {
 	return h, nil
 }
 
-// claim is the claim that the handle is of. It lives by its TTL alone, whoever renews it: as all who resume it ask for the
-// same, a copy of a request that comes late never shortens what another's has given it.
+// claim is the claim that the handle is of. It lives by its TTL alone, whoever renews it: as all who resume it ask for
+// the same, a copy of a request that comes late never shortens what another's has given it.
 func (h handle) claim() driver.Claim {
 	return driver.Claim{
 		Name: string(h.Name), ID: h.ID, Weight: h.Weight, Limit: h.Limit,

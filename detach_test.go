@@ -50,7 +50,8 @@ func TestDetachedLockGoesOnElsewhere(t *testing.T) {
 
 				time.Sleep(ttl - time.Second)
 				second := newClient(t, store.Client())
-				if e := must(second.CheckHandle(t.Context(), handle))(t); e.Token != lease.Token() || e.Left != time.Second {
+				e := must(second.CheckHandle(t.Context(), handle))(t)
+				if e.Token != lease.Token() || e.Left != time.Second {
 					t.Errorf("checked: %+v", e)
 				}
 				_, beside := locks(second)
@@ -74,8 +75,8 @@ func TestDetachedLockGoesOnElsewhere(t *testing.T) {
 	}
 }
 
-// Detach waits for the request of a Check that nobody waits for any more: it may still arrive, on a backend that does not tell
-// which was sent first.
+// Detach waits for the request of a Check that nobody waits for any more: it may still arrive, on a backend that does
+// not tell which was sent first.
 func TestDetachWaitsForCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cable, a, b := twoClients(t)
@@ -235,8 +236,8 @@ func TestCloseDuringDetach(t *testing.T) {
 	})
 }
 
-// Of a release and a detachment at the same time the release decides for how long the lock stays taken, whichever of their
-// requests arrives last.
+// Of a release and a detachment at the same time the release decides for how long the lock stays taken, whichever of
+// their requests arrives last.
 func TestReleaseBeforeTheLeastTimeWhileDetaching(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const least = 2 * ttl
@@ -264,8 +265,8 @@ func TestReleaseBeforeTheLeastTimeWhileDetaching(t *testing.T) {
 	})
 }
 
-// A lock that is detached within its minimum hold stays taken for that, if it is longer than the TTL and the backend lets a
-// claim live for so long.
+// A lock that is detached within its minimum hold stays taken for that, if it is longer than the TTL and the backend
+// lets a claim live for so long.
 func TestDetachedLockLivesForItsMinimumHold(t *testing.T) {
 	const short, long = ttl / 2, 4 * ttl
 	for name, c := range map[string]struct{ least, most, stays time.Duration }{
@@ -346,8 +347,8 @@ func TestLateCopiesWithinTheMinimumHold(t *testing.T) {
 	}
 }
 
-// A lease that could not be detached within its minimum hold is renewed, and trusted, by its TTL as before, so that its loss
-// shows as soon.
+// A lease that could not be detached within its minimum hold is renewed, and trusted, by its TTL as before, so that
+// its loss shows as soon.
 func TestDetachThatFailsWithinTheMinimumHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, a, b := twoClients(t)
@@ -373,8 +374,8 @@ func TestDetachThatFailsWithinTheMinimumHold(t *testing.T) {
 	})
 }
 
-// A claim that is about to be left alone is handed to no other goroutine when its lease is released meanwhile: the request
-// under way may leave it to its TTL, whoever has it by then.
+// A claim that is about to be left alone is handed to no other goroutine when its lease is released meanwhile: the
+// request under way may leave it to its TTL, whoever has it by then.
 func TestDetachingIsNotHandedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, a, _ := twoClients(t)

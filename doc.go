@@ -1,8 +1,10 @@
 // Package holdfast gives Go programs distributed locks over the engine they already run.
 //
-//	client, err := holdfast.Open(ctx, "redis://localhost:6379") // with _ "github.com/holdfast-go/holdfast/redislock" imported
+//	// With _ "github.com/holdfast-go/holdfast/redislock" imported:
+//	client, err := holdfast.Open(ctx, "redis://localhost:6379")
 //	err = client.Mutex("orders/42").Do(ctx, func(ctx context.Context, l *holdfast.Lease) error {
-//		return ship(ctx, 42, l.Token()) // ctx ends if the lock is lost; the token lets the resource refuse a late write
+//		// ctx ends if the lock is lost; the token lets the resource refuse a late write.
+//		return ship(ctx, 42, l.Token())
 //	})
 //
 // What every lock promises, while the assumptions that docs/guarantees.md names for its backend hold:

@@ -69,7 +69,8 @@ func (e *Election) campaignAgain(ctx context.Context, value string) (*Lease, err
 		if !errors.Is(err, ErrUnknown) && !errors.Is(err, driver.ErrRefused) || pace.Pause(ctx) != nil {
 			return lease, err
 		}
-		e.settings.logger.Warn("holdfast: campaigning again failed", "lock", e.name, "backend", e.client.label, "error", err)
+		e.settings.logger.Warn("holdfast: campaigning again failed",
+			"lock", e.name, "backend", e.client.label, "error", err)
 	}
 }
 

@@ -40,7 +40,8 @@ func TestElection(t *testing.T) {
 			second.Release(t.Context())
 		})
 		time.Sleep(time.Minute)
-		if leader := must(b.Election("boss").Leader(t.Context()))(t); leader.Value != "a:80" || leader.Token != first.Token() {
+		leader := must(b.Election("boss").Leader(t.Context()))(t)
+		if leader.Value != "a:80" || leader.Token != first.Token() {
 			t.Errorf("leader is %+v", leader)
 		}
 		first.Release(t.Context())
@@ -97,14 +98,20 @@ func TestRunReturnsTheErrorOfLead(t *testing.T) {
 	}{
 		{"nil", func(context.Context) error { return nil }, false},
 		{"the context's error", context.Context.Err, false},
-		{"the context's cause, wrapped", func(ctx context.Context) error { return fmt.Errorf("work: %w", context.Cause(ctx)) }, false},
+		{"the context's cause, wrapped", func(ctx context.Context) error {
+			return fmt.Errorf("work: %w", context.Cause(ctx))
+		}, false},
 		{"another lock's end", func(ctx context.Context) error {
 			return errors.Join(ctx.Err(), &holdfast.LostError{Name: "inner"})
 		}, false},
 		{"a stale token", func(context.Context) error { return fmt.Errorf("write: %w", refusedToken{}) }, false},
 		{"its own", func(context.Context) error { return failed }, true},
-		{"its own beside the context's", func(ctx context.Context) error { return errors.Join(ctx.Err(), failed) }, true},
-		{"its own deadline", func(context.Context) error { return errors.Join(failed, context.DeadlineExceeded) }, true},
+		{"its own beside the context's", func(ctx context.Context) error {
+			return errors.Join(ctx.Err(), failed)
+		}, true},
+		{"its own deadline", func(context.Context) error {
+			return errors.Join(failed, context.DeadlineExceeded)
+		}, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -241,7 +248,8 @@ func TestLockAll(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 20 {
 			c := newClient(t, store.Client())
-			locks := []holdfast.Locker{c.Mutex("a"), c.RWMutex("b"), c.Semaphore("c", 2).Permits(2), c.RWMutex("d").Reader()}
+			readers := c.RWMutex("d").Reader()
+			locks := []holdfast.Locker{c.Mutex("a"), c.RWMutex("b"), c.Semaphore("c", 2).Permits(2), readers}
 			if i%2 == 1 {
 				slices.Reverse(locks)
 			}

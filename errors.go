@@ -25,8 +25,8 @@ var (
 	// ErrUnknown says that the request may or may not have been applied: mostly because the backend did not answer. An
 	// acquisition with this error is undone in the background; what cannot be undone ends with its TTL.
 	ErrUnknown = driver.ErrUnknown
-	// ErrUnavailable says that the backend did not answer, or could not be reached, for as long as was waited for it; the
-	// text says since when. Where that leaves open what became of a request, the error matches ErrUnknown too.
+	// ErrUnavailable says that the backend did not answer, or could not be reached, for as long as was waited for it;
+	// the text says since when. Where that leaves open what became of a request, the error matches ErrUnknown too.
 	ErrUnavailable = errors.New("backend unavailable")
 	// ErrBroken says that somebody took the claim away while it waited: see [Client.Break]. The error matches
 	// ErrNotAcquired too. Who holds a lock that is broken learns ErrLost.

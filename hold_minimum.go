@@ -28,7 +28,8 @@ func (h *hold) keepForMinimum(ctx context.Context, g *grant, left time.Duration)
 	case isGone(err) && !unanswered:
 		return g.lost(LostGone, nil)
 	default: // a claim that is gone now may have been left alone for its minimum hold, and have ended after that
-		return h.lock.failure("release", ErrUnknown, err, errors.New("it was held until now, and may be free before its minimum hold is over"))
+		return h.lock.failure("release", ErrUnknown, err,
+			errors.New("it was held until now, and may be free before its minimum hold is over"))
 	}
 }
 
@@ -104,7 +105,8 @@ func (h *hold) stayUnsettled(g *grant, left time.Duration) error {
 		return g.lost(LostGone, nil)
 	}
 	h.stay(left)
-	return h.lock.failure("release", ErrUnknown, errors.New("the backend does not answer; it is kept for the rest of its minimum hold"))
+	return h.lock.failure("release", ErrUnknown,
+		errors.New("the backend does not answer; it is kept for the rest of its minimum hold"))
 }
 
 // stay keeps the claim alive for so long, then gives it back. Close waits for it.

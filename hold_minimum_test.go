@@ -10,11 +10,12 @@ import (
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
-// A release before the minimum hold is over tells the truth like any other, whether the backend leaves claims alone or not,
-// and also when a renewal is under way that will tell of the loss.
+// A release before the minimum hold is over tells the truth like any other, whether the backend leaves claims alone or
+// not, and also when a renewal is under way that will tell of the loss.
 func TestLossBeforeTheLeastTime(t *testing.T) {
 	for name, detach := range map[string]bool{"left alone": true, "kept": false} {
-		for when, pause := range map[string]time.Duration{"at once": 0, "during a renewal": ttl/3 - 200*time.Millisecond} {
+		const renewal = ttl/3 - 200*time.Millisecond
+		for when, pause := range map[string]time.Duration{"at once": 0, "during a renewal": renewal} {
 			t.Run(name+", "+when, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					store := memlock.New()

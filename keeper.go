@@ -51,8 +51,8 @@ func (c *tracked) init(owner claimOwner, claim driver.Claim, st driver.Status, s
 // validUntil is the instant up to which the claim is known to be alive.
 func (c *tracked) validUntil() instant { return instant(c.until.Load()) }
 
-// extend notes that a request sent at this instant was answered with this TTL. A claim that may be left alone for longer
-// than its TTL is trusted for that, and renewed as often as others, so that its loss shows as soon.
+// extend notes that a request sent at this instant was answered with this TTL. A claim that may be left alone for
+// longer than its TTL is trusted for that, and renewed as often as others, so that its loss shows as soon.
 func (c *tracked) extend(sent instant, ttl time.Duration) {
 	if c.alone.Load() {
 		ttl = min(ttl, c.claim.TTL)
@@ -350,7 +350,9 @@ func (k *keeper) renew(batch []*tracked) {
 	ctx, cancel := context.WithTimeout(k.client.lifetime, limit)
 	defer cancel()
 	sent := now()
-	results, err := rescued(k.client, func() ([]driver.Result, error) { return driver.Renew(ctx, k.client.driver, claims) })
+	results, err := rescued(k.client, func() ([]driver.Result, error) {
+		return driver.Renew(ctx, k.client.driver, claims)
+	})
 	if err == nil && len(results) != len(claims) {
 		err = fmt.Errorf("the driver has %d answers to %d claims", len(results), len(claims))
 	}

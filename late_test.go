@@ -80,21 +80,25 @@ func TestGrantThatCameTooLate(t *testing.T) {
 		defer cancel()
 		lease, err := newClient(t, d).Mutex("m").Lock(ctx)
 		if err == nil {
-			t.Errorf("acquired what somebody else has: %v, valid for %v more", lease.Err(), time.Until(lease.ValidUntil()))
+			t.Errorf("acquired what somebody else has: %v, valid for %v more",
+				lease.Err(), time.Until(lease.ValidUntil()))
 		}
 	})
 }
 
 // A try whose answer comes when the claim may have ended finds out whether it has, and queues nowhere.
 func TestTryLockAnsweredTooLate(t *testing.T) {
-	for name, opts := range map[string][]holdfast.Option{"with a gate": nil, "without": {holdfast.WithLocalHandoff(0)}} {
+	ways := map[string][]holdfast.Option{"with a gate": nil, "without": {holdfast.WithLocalHandoff(0)}}
+	for name, opts := range ways {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := memlock.New()
 				p := &pausing{Driver: store.Client(), pause: ttl + time.Second}
 				a, b := newClient(t, p, opts...), newClient(t, store.Client())
 				held := make(chan *holdfast.Lease, 1)
-				time.AfterFunc(time.Second, func() { held <- must(b.Mutex("m").Lock(t.Context()))(t) }) // once a's claim has expired
+				time.AfterFunc(time.Second, func() { // once a's claim has expired
+					held <- must(b.Mutex("m").Lock(t.Context()))(t)
+				})
 				began := time.Now()
 				_, err := a.Mutex("m").TryLock(t.Context())
 				wantErr(t, err, holdfast.ErrNotAcquired)

@@ -217,7 +217,8 @@ func (g *grant) surrendered(ctx context.Context) error {
 	case <-e.known:
 		return e.result
 	case <-ctx.Done():
-		return g.lock.failure("release", ErrUnknown, context.Cause(ctx), errors.New("the client is closed and gives it back"))
+		return g.lock.failure("release", ErrUnknown, context.Cause(ctx),
+			errors.New("the client is closed and gives it back"))
 	}
 }
 
@@ -280,7 +281,8 @@ func (g *grant) lose(reason LostReason, err error) (ended bool) {
 		return false
 	}
 	c, s := g.lock.client, g.lock.settings
-	c.warn(s.logger, "holdfast: lock lost", "lock", g.lock.name, "backend", c.label, "token", g.token, "reason", reason.String(), "error", err)
+	c.warn(s.logger, "holdfast: lock lost", "lock", g.lock.name, "backend", c.label,
+		"token", g.token, "reason", reason.String(), "error", err)
 	for _, l := range leases {
 		l.tell(OpLose, lost)
 	}

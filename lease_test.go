@@ -78,7 +78,8 @@ func TestHolderKnowsFirst(t *testing.T) {
 					t.Fatal("the lock was never free again")
 				}
 				if margin := at.Sub(known); margin < row.margin {
-					t.Errorf("another was granted the lock %v after the holder knew, want at least %v", margin, row.margin)
+					t.Errorf("another was granted the lock %v after the holder knew, want at least %v",
+						margin, row.margin)
 				}
 			})
 		})
@@ -107,7 +108,8 @@ func TestLossSaysWhy(t *testing.T) {
 			} {
 				wantErr(t, err, holdfast.ErrLost)
 				lost, ok := errors.AsType[*holdfast.LostError](err)
-				if !ok || lost.Reason != row.reason || lost.Token != row.lease.Token() || lost.Name != row.lease.Name() {
+				if !ok || lost.Reason != row.reason ||
+					lost.Token != row.lease.Token() || lost.Name != row.lease.Name() {
 					t.Errorf("%s of %s: %#v", what, row.lease.Name(), lost)
 				}
 			}

@@ -28,8 +28,12 @@ func TestLeasesContext(t *testing.T) {
 		"one is lost": {func(t *testing.T, b *holdfast.Client, _ holdfast.Leases) {
 			b.Break(t.Context(), "b", queued(t, b, "b")[0].ID)
 		}, holdfast.ErrLost},
-		"one is released":  {func(t *testing.T, _ *holdfast.Client, ls holdfast.Leases) { ls[1].Release(t.Context()) }, holdfast.ErrReleased},
-		"all are released": {func(t *testing.T, _ *holdfast.Client, ls holdfast.Leases) { ls.Release(t.Context()) }, holdfast.ErrReleased},
+		"one is released": {func(t *testing.T, _ *holdfast.Client, ls holdfast.Leases) {
+			ls[1].Release(t.Context())
+		}, holdfast.ErrReleased},
+		"all are released": {func(t *testing.T, _ *holdfast.Client, ls holdfast.Leases) {
+			ls.Release(t.Context())
+		}, holdfast.ErrReleased},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -91,20 +91,27 @@ func pass[T any](ctx context.Context, l *line, method string, send func(context.
 	}
 }
 
+// passed is pass for a request that is answered by an error alone.
+func passed(ctx context.Context, l *line, method string, send func(context.Context) error) error {
+	_, err := pass(ctx, l, method, func(ctx context.Context) (struct{}, error) { return struct{}{}, send(ctx) })
+	return err
+}
+
 func (l *line) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	return pass(ctx, l, "request", func(ctx context.Context) (driver.Status, error) { return l.Driver.Request(ctx, c) })
 }
 
 func (l *line) Release(ctx context.Context, c driver.Claim) error {
-	_, err := pass(ctx, l, "release", func(ctx context.Context) (struct{}, error) { return struct{}{}, l.Driver.Release(ctx, c) })
-	return err
+	return passed(ctx, l, "release", func(ctx context.Context) error { return l.Driver.Release(ctx, c) })
 }
 
 func (l *line) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
 	l.mu.Lock()
 	l.batch = max(l.batch, len(claims))
 	l.mu.Unlock()
-	return pass(ctx, l, "renew", func(ctx context.Context) ([]driver.Result, error) { return driver.Renew(ctx, l.Driver, claims) })
+	return pass(ctx, l, "renew", func(ctx context.Context) ([]driver.Result, error) {
+		return driver.Renew(ctx, l.Driver, claims)
+	})
 }
 
 func (l *line) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
@@ -125,8 +132,7 @@ func (l *line) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) 
 }
 
 func (l *line) Break(ctx context.Context, name, id string) error {
-	_, err := pass(ctx, l, "break", func(ctx context.Context) (struct{}, error) { return struct{}{}, driver.Break(ctx, l.Driver, name, id) })
-	return err
+	return passed(ctx, l, "break", func(ctx context.Context) error { return driver.Break(ctx, l.Driver, name, id) })
 }
 
 func (l *line) Unwrap() driver.Driver { return l.Driver }

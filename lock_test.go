@@ -81,13 +81,15 @@ func TestDoReleasesAfterPanic(t *testing.T) {
 	})
 }
 
-// The context of Do has ended when the next goroutine has the lock, whoever took it away: also for who only waits for it.
+// The context of Do has ended when the next goroutine has the lock, whoever took it away: also for
+// who only waits for it.
 func TestDoContextEndsBeforeTheNextHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, a, _ := twoClients(t)
 		for range 1000 {
 			inside := make(chan context.Context, 1)
-			go a.Mutex("m", holdfast.WithMaxHold(time.Second)).Do(t.Context(), func(ctx context.Context, _ *holdfast.Lease) error {
+			m := a.Mutex("m", holdfast.WithMaxHold(time.Second))
+			go m.Do(t.Context(), func(ctx context.Context, _ *holdfast.Lease) error {
 				inside <- ctx
 				<-ctx.Done()
 				return nil

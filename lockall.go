@@ -131,7 +131,8 @@ func (ps parts) order(ctx context.Context) ([]int, error) {
 	return order, nil
 }
 
-var errInCircle = errors.New("the context holds another of these locks, that comes later in the order; release that first, and lock all of them together")
+var errInCircle = errors.New("the context holds another of these locks, that comes later in the order; " +
+	"release that first, and lock all of them together")
 
 // lock acquires all in this order. Those it has are in got, also when it fails. When one of these is lost it stops
 // waiting for the others.
@@ -178,7 +179,8 @@ func (p *part) after(before *part) error {
 	}
 }
 
-var errNoOrder = errors.New("it has the same name as another of these locks, and the stores have none to tell which comes first; open them by their URLs, or use different names")
+var errNoOrder = errors.New("it has the same name as another of these locks, " +
+	"and the stores have none to tell which comes first; open them by their URLs, or use different names")
 
 func (p *part) twice() error {
 	return p.failure("lock", ErrDeadlock, errors.New("it is named twice; name it once"))
@@ -214,7 +216,8 @@ func (p *part) notIn(ctx context.Context, got Leases) error {
 func storeOf(u *url.URL) string {
 	hosts := strings.Split(strings.ToLower(u.Host), ",")
 	slices.Sort(hosts)
-	named := url.URL{Scheme: u.Scheme, Opaque: u.Opaque, Host: strings.Join(hosts, ","), Path: u.Path, RawQuery: u.Query().Encode()}
+	named := url.URL{Scheme: u.Scheme, Opaque: u.Opaque, Host: strings.Join(hosts, ","), Path: u.Path}
+	named.RawQuery = u.Query().Encode()
 	if u.User != nil {
 		named.User = url.User(u.User.Username()) // it may choose the schema
 	}

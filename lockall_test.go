@@ -104,7 +104,8 @@ func TestLockAllKnowsStores(t *testing.T) {
 // Whoever locks in two stores does so in the same order, whatever the order given, and whichever was opened first.
 func TestLockAllInOneOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cs := openAll(t, "lockall://one?store=1", "lockall://two?store=2", "lockall://two?store=2", "lockall://one?store=1")
+		const one, two = "lockall://one?store=1", "lockall://two?store=2"
+		cs := openAll(t, one, two, two, one)
 		var wg sync.WaitGroup
 		for i := range 40 {
 			locks := []holdfast.Locker{cs[i%4].Mutex("m"), cs[(i%4)^1].Mutex("m")}
@@ -205,7 +206,8 @@ func TestLockAllBesideWhatTheContextHolds(t *testing.T) {
 					other <- errors.Join(err, leases.Release(t.Context()))
 				}()
 				synctest.Wait()
-				leases, err := holdfast.LockAll(ctx, a.Mutex("c", row.opts...), a.Mutex("b", row.opts...), a.Mutex("a", row.opts...))
+				mutex := func(name string) *holdfast.Mutex { return a.Mutex(name, row.opts...) }
+				leases, err := holdfast.LockAll(ctx, mutex("c"), mutex("b"), mutex("a"))
 				if row.refused {
 					wantErr(t, err, holdfast.ErrDeadlock)
 				} else if err := errors.Join(err, leases.Release(t.Context())); err != nil {

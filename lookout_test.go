@@ -247,7 +247,8 @@ var detachLooks = map[string]func(context.Context, *holdfast.Lease) bool{
 	},
 }
 
-// Detach and what else ends a lease, at the same time: no goroutine of this client is left with a hold that nobody renews.
+// Detach and what else ends a lease, at the same time: no goroutine of this client is left with a
+// hold that nobody renews.
 func TestDetachRacesWithItsEnd(t *testing.T) {
 	for what, end := range map[string]func(*holdfast.Lease){
 		"release":  func(l *holdfast.Lease) { l.Release(context.Background()) },

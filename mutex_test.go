@@ -225,10 +225,14 @@ func TestBadInput(t *testing.T) {
 		{"negative hand-offs", lock(a, "m", holdfast.WithLocalHandoff(-1)), "from 0 to 255", nil},
 		{"max below min", lock(a, "m", holdfast.WithMinHold(2), holdfast.WithMaxHold(1)), "shorter", nil},
 		{"negative hold", lock(a, "m", holdfast.WithMinHold(-1)), "negative", nil},
-		{"no permits", func() error { _, err := a.Semaphore("s", 0).Acquire(t.Context(), 1); return err }, "limit 0", nil},
-		{"too many permits", func() error { _, err := a.Semaphore("s", 2).Acquire(t.Context(), 3); return err }, "weight 3", nil},
-		{"no weight", func() error { _, err := a.Semaphore("s", 2).TryAcquire(t.Context(), 0); return err }, "weight 0", nil},
-		{"readers where there are none", func() error { _, err := weak.RWMutex("rw").RLock(t.Context()); return err }, "readers", errors.ErrUnsupported},
+		{"no permits", func() error { return second(a.Semaphore("s", 0).Acquire(t.Context(), 1)) }, "limit 0", nil},
+		{"too many permits", func() error {
+			return second(a.Semaphore("s", 2).Acquire(t.Context(), 3))
+		}, "weight 3", nil},
+		{"no weight", func() error { return second(a.Semaphore("s", 2).TryAcquire(t.Context(), 0)) }, "weight 0", nil},
+		{"readers where there are none", func() error {
+			return second(weak.RWMutex("rw").RLock(t.Context()))
+		}, "readers", errors.ErrUnsupported},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			err := row.call()

@@ -53,7 +53,8 @@ func TestScope(t *testing.T) {
 			if in := ctx.Value(scopeKey{}); in != "ab" || l.Context().Value(scopeKey{}) != in {
 				t.Errorf("the work is in scope %v", in)
 			}
-			return client.Mutex("m", holdfast.WithReentrant()).Do(ctx, func(ctx context.Context, _ *holdfast.Lease) error {
+			again := client.Mutex("m", holdfast.WithReentrant())
+			return again.Do(ctx, func(ctx context.Context, _ *holdfast.Lease) error {
 				if in := ctx.Value(scopeKey{}); in != "ab" {
 					t.Errorf("an inner acquisition is in scope %v", in)
 				}
@@ -87,7 +88,10 @@ func TestScopeOfLoss(t *testing.T) {
 		}
 		client.Close(t.Context())
 		synctest.Wait()
-		want := []string{"enter acquire", "acquire", "lose", "leave lose", "enter acquire", "acquire", "release", "leave release"}
+		want := []string{
+			"enter acquire", "acquire", "lose", "leave lose",
+			"enter acquire", "acquire", "release", "leave release",
+		}
 		if got := s.noted(); !slices.Equal(got, want) {
 			t.Errorf("noted %q", got)
 		}

@@ -165,7 +165,8 @@ func (c *Client) ReapOlderThan(ctx context.Context, age time.Duration) ([]Leftov
 		return nil, c.failure("reap", err)
 	}
 	if age < leastReapAge {
-		return nil, c.failure("reap", fmt.Errorf("older than %v is too young; it must be %v or more, so that nothing of a request under way is removed", age, leastReapAge))
+		return nil, c.failure("reap", fmt.Errorf("older than %v is too young; it must be %v or more, "+
+			"so that nothing of a request under way is removed", age, leastReapAge))
 	}
 	removed, err := driver.Reap(ctx, c.driver, age)
 	if err != nil {

@@ -60,7 +60,8 @@ func TestClientReap(t *testing.T) {
 		d.err = driver.ErrRefused
 	}
 	must(c.ReapOlderThan(t.Context(), time.Minute))
-	if _, err := c.ReapOlderThan(t.Context(), time.Minute-1); err == nil || !strings.Contains(err.Error(), "1m0s or more") {
+	_, err := c.ReapOlderThan(t.Context(), time.Minute-1)
+	if err == nil || !strings.Contains(err.Error(), "1m0s or more") {
 		t.Errorf("what may belong to a request under way: %v", err)
 	}
 	if !slices.Equal(d.ages, []time.Duration{24 * time.Hour, 24 * time.Hour, time.Minute}) {
@@ -89,7 +90,8 @@ func TestWatch(t *testing.T) {
 			switch {
 			case len(seen) <= 3:
 				leases = append(leases, must(c.Semaphore("s", 5).Acquire(t.Context(), 1))(t))
-				if last := len(queue) - 1; last >= 0 && (!queue[last].Granted || queue[last].Token != leases[last].Token()) {
+				if last := len(queue) - 1; last >= 0 &&
+					(!queue[last].Granted || queue[last].Token != leases[last].Token()) {
 					t.Errorf("the last is %+v", queue[last])
 				}
 			case len(seen) == 4 && len(leases) > 0:
@@ -100,7 +102,8 @@ func TestWatch(t *testing.T) {
 				break
 			}
 		}
-		if !slices.Equal(seen, []int{0, 1, 2, 3, 2}) || time.Since(began) > 2*ttl { // at worst each change was made before the driver watched
+		// At worst each change was made before the driver watched.
+		if !slices.Equal(seen, []int{0, 1, 2, 3, 2}) || time.Since(began) > 2*ttl {
 			t.Errorf("so many were seen: %v, in %v", seen, time.Since(began))
 		}
 		synctest.Wait()

@@ -69,7 +69,8 @@ func (s *settings) check() error {
 	case s.ttl <= 0:
 		return fmt.Errorf("WithTTL(%v): a TTL must be positive", s.ttl)
 	case s.ttl < shortestTTL:
-		return fmt.Errorf("WithTTL(%v): a lease needs %v at least, of which its holder trusts about a half", s.ttl, shortestTTL)
+		return fmt.Errorf("WithTTL(%v): a lease needs %v at least, of which its holder trusts about a half",
+			s.ttl, shortestTTL)
 	case s.handoff < 0 || s.handoff > maxHandoff:
 		return fmt.Errorf("WithLocalHandoff(%d): it must be from 0 to %d", s.handoff, maxHandoff)
 	case s.minHold < 0 || s.maxHold < 0:

@@ -71,7 +71,9 @@ func caught(t *testing.T, f func()) (what any) {
 // ways are kinds of locks that are acquired in different ways: through the gate, with a claim of their own, by Do.
 var ways = map[string]func(context.Context, *holdfast.Client) error{
 	"through the gate": func(ctx context.Context, c *holdfast.Client) error { return second(c.Mutex("m").Lock(ctx)) },
-	"as a try":         func(ctx context.Context, c *holdfast.Client) error { return second(c.Mutex("m").TryLock(ctx)) },
+	"as a try": func(ctx context.Context, c *holdfast.Client) error {
+		return second(c.Mutex("m").TryLock(ctx))
+	},
 	"in strict order": func(ctx context.Context, c *holdfast.Client) error {
 		return second(c.Mutex("m", holdfast.WithLocalHandoff(0)).Lock(ctx))
 	},

@@ -25,7 +25,8 @@ var outages = map[string]faults{
 func TestLockOutlastsAnOutage(t *testing.T) {
 	for name, outage := range outages {
 		for _, row := range []struct{ ttl, down time.Duration }{
-			{ttl, time.Second}, {ttl, ttl}, {time.Second, time.Second}, {10 * time.Minute, time.Second}, {10 * time.Minute, 10 * time.Minute},
+			{ttl, time.Second}, {ttl, ttl}, {time.Second, time.Second},
+			{10 * time.Minute, time.Second}, {10 * time.Minute, 10 * time.Minute},
 		} {
 			t.Run(name+" for "+row.down.String()+" of "+row.ttl.String(), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -107,7 +108,7 @@ func TestWaitTogetherThatEndsInAnOutage(t *testing.T) {
 	for name, outage := range outages {
 		for _, row := range []struct {
 			what    string
-			down    time.Duration // when the outage begins; the first of them waits for one and a half TTL, the second for four
+			down    time.Duration // when the outage begins; the first waits for 1.5 TTL, the second for 4
 			outages int           // so many of them are told of it
 		}{
 			{"from the beginning", 0, 2},
@@ -163,10 +164,13 @@ func TestPatience(t *testing.T) {
 		{"default", nil, lock, ttl, 2 * ttl},
 		{"none", []holdfast.Option{holdfast.WithPatience(0)}, lock, none, 4 * time.Second},
 		{"some", []holdfast.Option{holdfast.WithPatience(time.Minute)}, lock, time.Minute, time.Minute + time.Second},
-		{"until the first answer", []holdfast.Option{holdfast.WithFirstAnswer(3 * time.Second)}, lock, 3 * time.Second, 3300 * time.Millisecond},
+		{"until the first answer", []holdfast.Option{holdfast.WithFirstAnswer(3 * time.Second)}, lock,
+			3 * time.Second, 3300 * time.Millisecond},
 		{"TryLock", nil, try, 4 * time.Second, 7 * time.Second},
-		{"TryLock with a long TTL", []holdfast.Option{holdfast.WithTTL(time.Hour)}, try, 4 * time.Second, 7 * time.Second},
-		{"TryLock with less", []holdfast.Option{holdfast.WithPatience(time.Second)}, try, time.Second, 1200 * time.Millisecond},
+		{"TryLock with a long TTL", []holdfast.Option{holdfast.WithTTL(time.Hour)}, try,
+			4 * time.Second, 7 * time.Second},
+		{"TryLock with less", []holdfast.Option{holdfast.WithPatience(time.Second)}, try,
+			time.Second, 1200 * time.Millisecond},
 	} {
 		for name, outage := range outages {
 			t.Run(row.name+", "+name, func(t *testing.T) {
@@ -260,7 +264,9 @@ func TestCancelledRequestIsNotUnavailable(t *testing.T) {
 // Whatever a backend does not answer is as plain.
 func TestUnavailable(t *testing.T) {
 	for name, call := range map[string]func(*testing.T, *holdfast.Client, *holdfast.Lease, string) error{
-		"check": func(t *testing.T, _ *holdfast.Client, l *holdfast.Lease, _ string) error { return l.Check(t.Context()) },
+		"check": func(t *testing.T, _ *holdfast.Client, l *holdfast.Lease, _ string) error {
+			return l.Check(t.Context())
+		},
 		"release": func(t *testing.T, _ *holdfast.Client, l *holdfast.Lease, _ string) error {
 			return l.Release(t.Context())
 		},

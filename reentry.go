@@ -70,7 +70,8 @@ func (l *lock) again(ctx context.Context, outer *Lease, a ask) (*Lease, error) {
 	case outer.grant.ask.mode == shared && a.mode == exclusive:
 		return nil, l.failure("lock", ErrDeadlock, errors.New("a reader cannot become the writer; release first"))
 	case !l.settings.reentrant:
-		return nil, l.failure("lock", ErrDeadlock, errors.New("use WithReentrant to count instead, or a context without the lease"))
+		return nil, l.failure("lock", ErrDeadlock,
+			errors.New("use WithReentrant to count instead, or a context without the lease"))
 	default:
 		return l.inner(ctx, outer, a)
 	}

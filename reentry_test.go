@@ -13,23 +13,25 @@ import (
 
 type acquireFunc func(context.Context, *holdfast.Client, ...holdfast.Option) (*holdfast.Lease, error)
 
-var (
-	asMutex acquireFunc = func(ctx context.Context, c *holdfast.Client, o ...holdfast.Option) (*holdfast.Lease, error) {
-		return c.Mutex("x", o...).Lock(ctx)
-	}
-	tryMutex acquireFunc = func(ctx context.Context, c *holdfast.Client, o ...holdfast.Option) (*holdfast.Lease, error) {
-		return c.Mutex("x", o...).TryLock(ctx)
-	}
-	asWriter acquireFunc = func(ctx context.Context, c *holdfast.Client, o ...holdfast.Option) (*holdfast.Lease, error) {
-		return c.RWMutex("x", o...).Lock(ctx)
-	}
-	asReader acquireFunc = func(ctx context.Context, c *holdfast.Client, o ...holdfast.Option) (*holdfast.Lease, error) {
-		return c.RWMutex("x", o...).RLock(ctx)
-	}
-	asPermit acquireFunc = func(ctx context.Context, c *holdfast.Client, o ...holdfast.Option) (*holdfast.Lease, error) {
-		return c.Semaphore("x", 2, o...).Acquire(ctx, 1)
-	}
-)
+func asMutex(ctx context.Context, c *holdfast.Client, o ...holdfast.Option) (*holdfast.Lease, error) {
+	return c.Mutex("x", o...).Lock(ctx)
+}
+
+func tryMutex(ctx context.Context, c *holdfast.Client, o ...holdfast.Option) (*holdfast.Lease, error) {
+	return c.Mutex("x", o...).TryLock(ctx)
+}
+
+func asWriter(ctx context.Context, c *holdfast.Client, o ...holdfast.Option) (*holdfast.Lease, error) {
+	return c.RWMutex("x", o...).Lock(ctx)
+}
+
+func asReader(ctx context.Context, c *holdfast.Client, o ...holdfast.Option) (*holdfast.Lease, error) {
+	return c.RWMutex("x", o...).RLock(ctx)
+}
+
+func asPermit(ctx context.Context, c *holdfast.Client, o ...holdfast.Option) (*holdfast.Lease, error) {
+	return c.Semaphore("x", 2, o...).Acquire(ctx, 1)
+}
 
 func TestAcquiringWhatTheContextHolds(t *testing.T) {
 	for _, row := range []struct {
@@ -160,8 +162,8 @@ func TestSharedContextLetsOneIn(t *testing.T) {
 	})
 }
 
-// What was acquired through a context has to be released before the context acquires the lock once more, however deep it
-// is, unless both only read.
+// What was acquired through a context has to be released before the context acquires the lock once more, however deep
+// it is, unless both only read.
 func TestReentryNests(t *testing.T) {
 	for _, row := range []struct {
 		name           string

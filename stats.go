@@ -7,7 +7,7 @@ type Stats struct {
 	Backend        string        // "redis", "file" and so on
 	Held           int           // locks that the client has; passing between its goroutines, or counted, they are one
 	Waiting        int           // calls that wait for a lock
-	FailedRenewals uint64        // renewals that the backend did not answer or refused for the time being, since the client was made
+	FailedRenewals uint64        // renewals that the backend did not answer or refused, since the client was made
 	Validity       time.Duration // how long the first lease lasts unless it is renewed before; zero where none is held
 }
 

@@ -148,7 +148,9 @@ func TestCancelledWaitersLeaveNothing(t *testing.T) {
 // A waiter whose claim somebody broke does not come back: its Lock says so.
 func TestBrokenWaiterLeaves(t *testing.T) {
 	for name, lock := range map[string]func(*holdfast.Client, context.Context) (*holdfast.Lease, error){
-		"at the gate": func(c *holdfast.Client, ctx context.Context) (*holdfast.Lease, error) { return c.Mutex("m").Lock(ctx) },
+		"at the gate": func(c *holdfast.Client, ctx context.Context) (*holdfast.Lease, error) {
+			return c.Mutex("m").Lock(ctx)
+		},
 		"reader": func(c *holdfast.Client, ctx context.Context) (*holdfast.Lease, error) {
 			return c.RWMutex("m").RLock(ctx)
 		},
