@@ -35,7 +35,9 @@ func TestOpen(t *testing.T) {
 
 // What is no name of a store is refused, and never ignored.
 func TestOpenErrors(t *testing.T) {
-	for _, url := range []string{"mem:", "mem:/path", "mem://host", "mem://user:pw@host/path", "mem:a?ttl=3s", "mem:a#b"} {
+	for _, url := range []string{
+		"mem:", "mem:/path", "mem://host", "mem://user:pw@host/path", "mem:a?ttl=3s", "mem:a#b",
+	} {
 		if d, err := driver.Open(t.Context(), url); err == nil {
 			t.Errorf("%s: opened %v", url, d)
 		}

@@ -178,8 +178,8 @@ func TestRenewalIsNoChange(t *testing.T) {
 	})
 }
 
-// A claim that was left alone for a short time had a long TTL before. A request from then may still come late, and must not
-// take the lock for nobody.
+// A claim that was left alone for a short time had a long TTL before. A request from then may still come late, and must
+// not take the lock for nobody.
 func TestShortEndBarsForTheLongestTTL(t *testing.T) {
 	for _, end := range []string{"expired", "released"} {
 		synctest.Test(t, func(t *testing.T) {

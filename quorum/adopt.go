@@ -43,9 +43,10 @@ func (d *Driver) sight(ctx context.Context, c driver.Claim) (seen []sighting, er
 	looks := make(chan look, len(d.nodes))
 	for i, n := range d.nodes {
 		d.spawn(func(ctx context.Context) {
-			queue, err := identified(ctx, n, d.patience(c.TTL), func(ctx context.Context, nd driver.Driver) ([]driver.Entry, error) {
+			ask := func(ctx context.Context, nd driver.Driver) ([]driver.Entry, error) {
 				return nd.Queue(ctx, nodeName(c.Name))
-			})
+			}
+			queue, err := identified(ctx, n, d.patience(c.TTL), ask)
 			looks <- look{i, queue, err}
 		})
 	}

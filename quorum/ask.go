@@ -18,7 +18,9 @@ type heard[T any] struct {
 // askAll asks all nodes for what people want to see, each for no longer than that. It returns the answers of a
 // majority at least, and of those besides that come within the time in which a node is expected to answer: a line is
 // on one of them alone.
-func askAll[T any](ctx context.Context, d *Driver, within time.Duration, ask func(context.Context, driver.Driver) (T, error)) ([]heard[T], error) {
+func askAll[T any](
+	ctx context.Context, d *Driver, within time.Duration, ask func(context.Context, driver.Driver) (T, error),
+) ([]heard[T], error) {
 	if d.lifetime.Err() != nil {
 		return nil, driver.ErrClosed
 	}

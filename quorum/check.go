@@ -30,10 +30,18 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 		}
 	}
 	for _, twin := range twins(d.nodes) {
-		findings = append(findings, driver.Finding{Level: driver.Unsafe, Fact: twin.Error(), Advice: "name each server once: its vote counts once, so fewer servers may fail than names say"})
+		findings = append(findings, driver.Finding{
+			Level:  driver.Unsafe,
+			Fact:   twin.Error(),
+			Advice: "name each server once: its vote counts once, so fewer servers may fail than names say",
+		})
 	}
 	if away > d.spare() {
-		findings = append(findings, driver.Finding{Level: driver.Unsafe, Fact: fmt.Sprintf("%d of %d servers cannot be examined", away, len(d.nodes)), Advice: "without a majority nobody acquires a lock, and holders lose theirs"})
+		findings = append(findings, driver.Finding{
+			Level:  driver.Unsafe,
+			Fact:   fmt.Sprintf("%d of %d servers cannot be examined", away, len(d.nodes)),
+			Advice: "without a majority nobody acquires a lock, and holders lose theirs",
+		})
 	}
 	return append(findings, d.Notices(ctx)...), ctx.Err()
 }
@@ -44,7 +52,11 @@ func (d *Driver) spare() int { return len(d.nodes) - majority(len(d.nodes)) }
 func (d *Driver) checkNumber() driver.Finding {
 	fact := fmt.Sprintf("%d servers vote, of which %d may fail", len(d.nodes), d.spare())
 	if len(d.nodes)%2 == 0 {
-		return driver.Finding{Level: driver.Warning, Fact: fact, Advice: "choose an odd number: one server less may fail as many times, with less work"}
+		return driver.Finding{
+			Level:  driver.Warning,
+			Fact:   fact,
+			Advice: "choose an odd number: one server less may fail as many times, with less work",
+		}
 	}
 	return driver.Finding{Fact: fact}
 }

@@ -47,8 +47,8 @@ type Options struct {
 	MaxTTL time.Duration
 	// Timeout is how long a node may take to answer. When zero it is a tenth of the TTL, at most a second.
 	Timeout time.Duration
-	// UnsafeFresh lets a node vote as soon as it was started. It is for development and tests, whose engines are started
-	// empty: one that forgets a lock when it restarts, and votes at once, lets in two. Tokens still grow.
+	// UnsafeFresh lets a node vote as soon as it was started. It is for development and tests, whose engines are
+	// started empty: one that forgets a lock when it restarts, and votes at once, lets in two. Tokens still grow.
 	UnsafeFresh bool
 }
 
@@ -76,12 +76,16 @@ func New(nodes []driver.Driver, opts *Options) (*Driver, error) {
 // build makes a driver of nodes, of which at least one was reached.
 func build(nodes []*node, backend string, opts *Options) (*Driver, error) {
 	if len(nodes) < fewest {
-		return nil, fmt.Errorf("quorum: %d nodes; it takes at least %d, and should be an odd number", len(nodes), fewest)
+		return nil, fmt.Errorf("quorum: %d nodes; it takes at least %d, and should be an odd number",
+			len(nodes), fewest)
 	}
 	if opts == nil {
 		opts = &Options{}
 	}
-	d := &Driver{nodes: nodes, timeout: opts.Timeout, unsafeFresh: opts.UnsafeFresh, memory: newMemory(), claims: newClaims()}
+	d := &Driver{
+		nodes: nodes, timeout: opts.Timeout, unsafeFresh: opts.UnsafeFresh,
+		memory: newMemory(), claims: newClaims(),
+	}
 	d.traits = traitsOf(nodes, backend)
 	if opts.MaxTTL != 0 {
 		d.traits.MaxTTL = opts.MaxTTL
@@ -96,11 +100,13 @@ func build(nodes []*node, backend string, opts *Options) (*Driver, error) {
 func (d *Driver) checkTimes() error {
 	switch {
 	case d.traits.MaxTTL < d.traits.MinTTL:
-		return fmt.Errorf("quorum: the longest TTL is %v, the shortest that the nodes take is %v; choose a longer one", d.traits.MaxTTL, d.traits.MinTTL)
+		return fmt.Errorf("quorum: the longest TTL is %v, the shortest that the nodes take is %v; choose a longer one",
+			d.traits.MaxTTL, d.traits.MinTTL)
 	case d.timeout < 0:
 		return fmt.Errorf("quorum: the timeout is %v; it must not be negative", d.timeout)
 	case d.timeout > d.traits.MaxTTL/2:
-		return fmt.Errorf("quorum: the timeout is %v; it must be at most half of the longest TTL, %v", d.timeout, d.traits.MaxTTL)
+		return fmt.Errorf("quorum: the timeout is %v; it must be at most half of the longest TTL, %v",
+			d.timeout, d.traits.MaxTTL)
 	}
 	return nil
 }
@@ -110,7 +116,10 @@ const minTTL = 500 * time.Millisecond
 
 // traitsOf returns what a quorum of these nodes can do.
 func traitsOf(nodes []*node, backend string) driver.Traits {
-	t := driver.Traits{Backend: backend, MinTTL: minTTL, MaxTTL: DefaultMaxTTL, Fenced: true, ServerClock: true, Listed: true, Detach: true}
+	t := driver.Traits{
+		Backend: backend, MinTTL: minTTL, MaxTTL: DefaultMaxTTL,
+		Fenced: true, ServerClock: true, Listed: true, Detach: true,
+	}
 	for _, n := range nodes {
 		opened := n.opened()
 		if opened == nil {

@@ -69,9 +69,10 @@ func (d *Driver) examine(ctx context.Context, n *node) {
 	if r.life == "" || r.remembers() || !r.examined.IsZero() && time.Since(r.examined) < examineAgain {
 		return
 	}
-	marks, err := call(ctx, n, d.patience(d.traits.MaxTTL), func(ctx context.Context, nd driver.Driver) ([]driver.Entry, error) {
+	list := func(ctx context.Context, nd driver.Driver) ([]driver.Entry, error) {
 		return nd.Queue(ctx, lifeName)
-	})
+	}
+	marks, err := call(ctx, n, d.patience(d.traits.MaxTTL), list)
 	if err != nil {
 		return
 	}
@@ -104,12 +105,13 @@ func (d *Driver) found(ctx context.Context) {
 
 func (d *Driver) mark(ctx context.Context, n *node) {
 	life := n.lives().life
-	st, err := call(ctx, n, d.patience(d.traits.MaxTTL), func(ctx context.Context, nd driver.Driver) (driver.Status, error) {
+	request := func(ctx context.Context, nd driver.Driver) (driver.Status, error) {
 		return nd.Request(ctx, driver.Claim{
 			Name: lifeName, ID: life, Weight: 1, Limit: driver.All, TTL: tokensKept, Detached: nd.Traits().Detach,
 			Owner: "quorum: this server remembers what it granted",
 		})
-	})
+	}
+	st, err := call(ctx, n, d.patience(d.traits.MaxTTL), request)
 	if err == nil && st.Granted {
 		n.examined(life, true)
 	}

@@ -10,7 +10,7 @@ import (
 
 // Bounds of listening.
 const (
-	firstListen = 50 * time.Millisecond // until a node that did not listen is asked again; then twice as long, and so on
+	firstListen = 50 * time.Millisecond // until a node that did not listen is asked again; each time twice as long
 	breakTakes  = 20 * time.Millisecond // to reach the other nodes
 )
 

@@ -11,20 +11,25 @@ import (
 // each client guesses one more than the greatest token that it has heard of. The votes are counted by the code that
 // counts them in earnest. docs/redlock.md has the proof, and what it says about a node that forgets.
 func TestTokensInEveryState(t *testing.T) {
+	soaks := os.Getenv("HOLDFAST_SOAK") != ""
 	for _, row := range []struct {
 		name   string
 		rules  rules
 		broken bool // a token is given out twice, or after a greater one
 	}{
 		{name: "no node forgets", rules: rules{givesUp: true}},
-		{name: "a node forgets, waits and learns", rules: rules{crash: true, givesUp: os.Getenv("HOLDFAST_SOAK") != ""}}, // a minute then
+		// With crashes that are given up it takes a minute.
+		{name: "a node forgets, waits and learns", rules: rules{crash: true, givesUp: soaks}},
 
 		{name: "no second phase", rules: rules{skipWrite: true}, broken: true},
 		{name: "an equal token is taken", rules: rules{takesEqual: true}, broken: true},
 		{name: "a node that forgot votes at once", rules: rules{crash: true, heal: never}, broken: true},
 		{name: "a node that forgot votes after a while", rules: rules{crash: true, heal: waits}, broken: true},
 		{name: "a node that forgot learns at once", rules: rules{crash: true, heal: naive}, broken: true},
-		{name: "a node that forgot learns from a round that began too early", rules: rules{crash: true, heal: hasty}, broken: true},
+		{
+			name:  "a node that forgot learns from a round that began too early",
+			rules: rules{crash: true, heal: hasty}, broken: true,
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -64,11 +69,12 @@ type rules struct {
 type heal int
 
 const (
-	properly heal = iota // it waits until all rounds have ended that it voted in, and then learns from one that began later
-	never                // it votes at once
-	waits                // it waits and votes
-	naive                // it learns what the others know at some moment, and votes
-	hasty                // it learns from any round, and waits besides
+	// properly it waits until all rounds have ended that it voted in, and then learns from one that began later.
+	properly heal = iota
+	never         // it votes at once
+	waits         // it waits and votes
+	naive         // it learns what the others know at some moment, and votes
+	hasty         // it learns from any round, and waits besides
 )
 
 // A modelState is a state of everything. Its fields are small so that many can be looked at.
@@ -127,8 +133,8 @@ func explore(r rules) (states int, trace []modelState) {
 	return len(seen), nil
 }
 
-// sorted returns the state with the clients, and the nodes that are alike, in an order of their own: states that differ in
-// it alone are one.
+// sorted returns the state with the clients, and the nodes that are alike, in an order of their own: states that differ
+// in it alone are one.
 func (s modelState) sorted(crash bool) modelState {
 	if s.clients[1].rank() < s.clients[0].rank() {
 		s.swapClients()
@@ -273,8 +279,8 @@ func (r rules) deliver(s modelState, c int, yield func(modelState)) (wrong bool)
 	return wrong
 }
 
-// apply lets a node take a token that is greater than its own, and returns what it tells: the token if this round of this
-// client has it from now on, and otherwise a greater one.
+// apply lets a node take a token that is greater than its own, and returns what it tells: the token if this round of
+// this client has it from now on, and otherwise a greater one.
 func (r rules) apply(s *modelState, n int, token, owner uint8) (told uint8) {
 	switch {
 	case token > s.counter[n], r.takesEqual && token == s.counter[n]:

@@ -36,7 +36,9 @@ const (
 )
 
 // call lets fn ask the node, for as long as a node may take. An error that is no answer is remembered.
-func call[T any](ctx context.Context, n *node, within time.Duration, fn func(context.Context, driver.Driver) (T, error)) (v T, err error) {
+func call[T any](
+	ctx context.Context, n *node, within time.Duration, fn func(context.Context, driver.Driver) (T, error),
+) (v T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	d, err := n.reach(ctx)
@@ -52,7 +54,9 @@ func call[T any](ctx context.Context, n *node, within time.Duration, fn func(con
 
 // tell is call for what answers with an error alone.
 func tell(ctx context.Context, n *node, within time.Duration, fn func(context.Context, driver.Driver) error) error {
-	_, err := call(ctx, n, within, func(ctx context.Context, d driver.Driver) (struct{}, error) { return struct{}{}, fn(ctx, d) })
+	_, err := call(ctx, n, within, func(ctx context.Context, d driver.Driver) (struct{}, error) {
+		return struct{}{}, fn(ctx, d)
+	})
 	return err
 }
 

@@ -15,8 +15,9 @@ import (
 func (d *Driver) Notices(ctx context.Context) (told []driver.Finding) {
 	if d.unsafeFresh {
 		told = append(told, driver.Finding{
-			Level:  driver.Unsafe,
-			Fact:   "servers vote as soon as they are started, since unsafefresh is set: one that restarts without its data can let in two",
+			Level: driver.Unsafe,
+			Fact: "servers vote as soon as they are started, since unsafefresh is set: " +
+				"one that restarts without its data can let in two",
 			Advice: "use it for development and tests alone",
 		})
 	}
@@ -32,9 +33,10 @@ func (d *Driver) Notices(ctx context.Context) (told []driver.Finding) {
 	all.Wait()
 	if young, left := d.tooYoung(time.Now()); left > 0 {
 		told = append(told, driver.Finding{
-			Level:  driver.Warning,
-			Fact:   d.youngText(young) + fmt.Sprintf(": no lock can be had for another %v", seconds(left)),
-			Advice: "wait, or give all clients a shorter maxttl; where servers are always started empty, as in development, see unsafefresh",
+			Level: driver.Warning,
+			Fact:  d.youngText(young) + fmt.Sprintf(": no lock can be had for another %v", seconds(left)),
+			Advice: "wait, or give all clients a shorter maxttl; " +
+				"where servers are always started empty, as in development, see unsafefresh",
 		})
 	}
 	return told
@@ -64,7 +66,8 @@ func (d *Driver) tooYoung(at time.Time) (young int, left time.Duration) {
 
 // youngText says how many of the nodes were started too lately.
 func (d *Driver) youngText(young int) string {
-	return fmt.Sprintf("%d of %d servers were started less than maxttl (%v) ago and may have forgotten locks", young, len(d.nodes), d.traits.MaxTTL)
+	return fmt.Sprintf("%d of %d servers were started less than maxttl (%v) ago and may have forgotten locks",
+		young, len(d.nodes), d.traits.MaxTTL)
 }
 
 // seconds rounds up, for people who wait.

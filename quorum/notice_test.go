@@ -11,7 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/quorum"
 )
 
-// Who opens a quorum learns for how long too few of its nodes can vote, from the beginning and not longer than that is so.
+// Who opens a quorum learns for how long too few of its nodes can vote, from the beginning and not
+// longer than that is so.
 func TestNoticeOfNewNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ps := parts{newPart(), newPart(), newPart()}

@@ -79,7 +79,10 @@ func parse(u *url.URL) (*Options, []*url.URL, error) {
 	}
 	nodes := make([]*url.URL, len(hosts))
 	for i, host := range hosts {
-		nodes[i] = &url.URL{Scheme: "redis", User: u.User, Host: host, Path: u.Path, RawPath: u.RawPath, RawQuery: rest.Encode()}
+		nodes[i] = &url.URL{
+			Scheme: "redis", User: u.User, Host: host,
+			Path: u.Path, RawPath: u.RawPath, RawQuery: rest.Encode(),
+		}
 		if secure {
 			nodes[i].Scheme = "rediss"
 		}
@@ -89,7 +92,8 @@ func parse(u *url.URL) (*Options, []*url.URL, error) {
 
 func checkHosts(hosts []string) error {
 	if len(hosts) < fewest {
-		return fmt.Errorf("the URL has %d servers; give at least %d that know nothing of each other, as in redlock://h1,h2,h3", len(hosts), fewest)
+		return fmt.Errorf("the URL has %d servers; "+
+			"give at least %d that know nothing of each other, as in redlock://h1,h2,h3", len(hosts), fewest)
 	}
 	for i, host := range hosts {
 		if slices.Contains(hosts[:i], host) {
@@ -129,7 +133,8 @@ func reachMajority(ctx context.Context, nodes []*node) error {
 		}
 		switch {
 		case len(errs) > len(nodes)-enough:
-			return fmt.Errorf("%d of %d servers cannot be reached, which leaves no majority: %w", len(errs), len(nodes), errors.Join(errs...))
+			return fmt.Errorf("%d of %d servers cannot be reached, which leaves no majority: %w",
+				len(errs), len(nodes), errors.Join(errs...))
 		case have == enough && late == nil:
 			late = time.After(max(time.Since(began), leastPatience))
 		}

@@ -37,8 +37,8 @@ func shows(t *testing.T, d driver.Driver, name string, want ...string) {
 	}
 }
 
-// The queue shows who has the lock on a majority, and then who stands in line; who looks need not have been there before, and
-// a minority that is away, has forgotten everything or has a claim alone changes nothing.
+// The queue shows who has the lock on a majority, and then who stands in line; who looks need not have been there
+// before, and a minority that is away, has forgotten everything or has a claim alone changes nothing.
 func TestQueueIsWhatMajorityShows(t *testing.T) {
 	inTime(t, 5, func(t *testing.T, ps parts) {
 		d := ps.client(t)
@@ -166,7 +166,8 @@ func TestListIsWhatMajorityLists(t *testing.T) {
 		}
 		ps[0].restart()
 		for prefix, want := range map[string][]string{
-			"": {"a", "ab", "b", "~a", "~turn/a", "~~"}, "a": {"a", "ab"}, "~": {"~a", "~turn/a", "~~"}, "~t": {"~turn/a"}, "c": nil,
+			"": {"a", "ab", "b", "~a", "~turn/a", "~~"}, "a": {"a", "ab"},
+			"~": {"~a", "~turn/a", "~~"}, "~t": {"~turn/a"}, "c": nil,
 		} {
 			var got []string
 			for name, err := range driver.List(context.Background(), ps.client(t), prefix) {

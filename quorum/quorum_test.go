@@ -83,8 +83,8 @@ func TestLosersLeaveNothing(t *testing.T) {
 	})
 }
 
-// A claim that has expired on one node is barred, though it lives for a moment more on another, and the last one, which never
-// had it, has let another in by then: it takes no place in the line.
+// A claim that has expired on one node is barred, though it lives for a moment more on another, and the last one, which
+// never had it, has let another in by then: it takes no place in the line.
 func TestExpiredHereAliveThere(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
 		blocker := try(claim("jobs"))
@@ -159,7 +159,8 @@ func TestRenewedWhileAcquiring(t *testing.T) {
 	})
 }
 
-// A request that arrives after its claim was released takes no place in the line: others would wait behind it for a TTL.
+// A request that arrives after its claim was released takes no place in the line: others would wait
+// behind it for a TTL.
 func TestLateRequestStaysOutOfLine(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
 		d := ps.client(t)
@@ -326,8 +327,8 @@ func (n tardy) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.S
 	return st, life, err
 }
 
-// A node has the claim under the token that was proposed last, whether or not the holder has its answer, and in whatever
-// order the answers come.
+// A node has the claim under the token that was proposed last, whether or not the holder has its answer, and in
+// whatever order the answers come.
 func TestRenewedBeforeAllHaveAnswered(t *testing.T) {
 	for range 5 { // the answers that come at once come in another order each time
 		inTime(t, 4, renewedBeforeAllHaveAnswered)
@@ -337,7 +338,8 @@ func TestRenewedBeforeAllHaveAnswered(t *testing.T) {
 func renewedBeforeAllHaveAnswered(t *testing.T, ps parts) {
 	for _, p := range ps[:3] { // so that the first proposal is behind
 		c := claim("jobs")
-		if _, _, err := p.store.Vote(context.Background(), c, uint64(time.Now().Add(time.Hour).UnixMicro())); err != nil {
+		ahead := uint64(time.Now().Add(time.Hour).UnixMicro())
+		if _, _, err := p.store.Vote(context.Background(), c, ahead); err != nil {
 			t.Fatal(err)
 		}
 		release(t, p.store, c)
@@ -418,8 +420,8 @@ func TestRestartedNodeWaits(t *testing.T) {
 	})
 }
 
-// A node that restarted does not vote on a lock before it has learnt its tokens, however long it has waited: here it is the
-// only one that can be reached of those that knew.
+// A node that restarted does not vote on a lock before it has learnt its tokens, however long it has waited: here it is
+// the only one that can be reached of those that knew.
 func TestRestartedNodeLearns(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
 		d := ps.client(t)
@@ -481,7 +483,8 @@ func TestAllNodesNew(t *testing.T) {
 			t.Errorf("the nodes have just started: %+v, %v", st, err)
 		}
 		_, err = d.Request(context.Background(), try(claim("jobs")))
-		if err == nil || !strings.Contains(err.Error(), "maxttl") || !strings.Contains(err.Error(), "try again in "+ttl.String()) {
+		if err == nil || !strings.Contains(err.Error(), "maxttl") ||
+			!strings.Contains(err.Error(), "try again in "+ttl.String()) {
 			t.Errorf("the nodes have just started: %v", err)
 		}
 		began := time.Now()
@@ -605,7 +608,8 @@ func TestHolderFindsTheLine(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("the holder does not learn that somebody waits, who came while nodes %d and %d did not answer", i+1, (i+1)%5+1)
+			const says = "the holder does not learn that somebody waits, who came while nodes %d and %d did not answer"
+			t.Errorf(says, i+1, (i+1)%5+1)
 		})
 	}
 }

@@ -93,7 +93,8 @@ func (d *Driver) released(cl *claim, before state, got releases) (*turn, error) 
 	case engines(got.gone) > d.spare():
 		return cl.finish(false), driver.ErrGone
 	}
-	return nil, d.notEnough("too few of %d servers answered to the release", append(got.errs, twins(slices.Concat(got.done, got.gone))...))
+	errs := append(got.errs, twins(slices.Concat(got.done, got.gone))...)
+	return nil, d.notEnough("too few of %d servers answered to the release", errs)
 }
 
 // giveBackAll releases the claim on all nodes, whatever is known of them, and returns when enough have answered. The

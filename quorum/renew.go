@@ -102,7 +102,8 @@ type nodeRenewal struct {
 
 // renew renews claims, until a majority has decided about each.
 func (d *Driver) renew(ctx context.Context, cls []request) []driver.Result {
-	r := &renewal{d: d, cls: cls, results: make([]driver.Result, len(cls)), counts: make([]renewalCount, len(cls)), open: len(cls)}
+	n := len(cls)
+	r := &renewal{d: d, cls: cls, results: make([]driver.Result, n), counts: make([]renewalCount, n), open: n}
 	answers := make(chan nodeRenewal, len(d.nodes))
 	for i, n := range d.nodes {
 		which, claims := r.on(i)
@@ -111,9 +112,10 @@ func (d *Driver) renew(ctx context.Context, cls []request) []driver.Result {
 			continue
 		}
 		d.spawn(func(ctx context.Context) {
-			results, err := identified(ctx, n, d.patience(claims[0].TTL), func(ctx context.Context, nd driver.Driver) ([]driver.Result, error) {
+			renew := func(ctx context.Context, nd driver.Driver) ([]driver.Result, error) {
 				return r.renewOn(ctx, nd, which, claims)
-			})
+			}
+			results, err := identified(ctx, n, d.patience(claims[0].TTL), renew)
 			answers <- r.noted(nodeRenewal{at: i, which: which, results: results, err: err}, claims)
 		})
 	}
@@ -151,7 +153,9 @@ func (r *renewal) on(at int) (which []int, claims []driver.Claim) {
 
 // renewOn renews claims on a node under the tokens that it named, and what is gone there under the token that won: the
 // node may have accepted that, with its answer still under way.
-func (r *renewal) renewOn(ctx context.Context, nd driver.Driver, which []int, claims []driver.Claim) ([]driver.Result, error) {
+func (r *renewal) renewOn(
+	ctx context.Context, nd driver.Driver, which []int, claims []driver.Claim,
+) ([]driver.Result, error) {
 	results, err := driver.Renew(ctx, nd, claims)
 	if err != nil {
 		return nil, err
@@ -260,7 +264,8 @@ func (r *renewal) conclude(err error) []driver.Result {
 		case err != nil:
 			r.results[i].Err = err
 		default:
-			r.results[i].Err = r.d.notEnough("too few of %d servers renewed the claim", append(c.errs, twins(c.confirmed)...))
+			errs := append(c.errs, twins(c.confirmed)...)
+			r.results[i].Err = r.d.notEnough("too few of %d servers renewed the claim", errs)
 		}
 	}
 	return r.results
@@ -353,9 +358,10 @@ func (d *Driver) topUp(ctx context.Context, cl *claim) {
 	var all sync.WaitGroup
 	for _, n := range missing {
 		all.Go(func() {
-			st, err := call(ctx, n, d.patience(c.TTL), func(ctx context.Context, nd driver.Driver) (driver.Status, error) {
+			propose := func(ctx context.Context, nd driver.Driver) (driver.Status, error) {
 				return driver.Propose(ctx, nd, c, token)
-			})
+			}
+			st, err := call(ctx, n, d.patience(c.TTL), propose)
 			if err == nil && st.Granted {
 				cl.holds(c.ID, n.at, st.Token)
 			}

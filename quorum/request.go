@@ -110,16 +110,19 @@ func (d *Driver) acquire(ctx context.Context, cl *claim) (driver.Status, error) 
 }
 
 // afterDefeat is what to answer after a round that was not won, or how long to pause before the next.
-func (d *Driver) afterDefeat(ctx context.Context, cl *claim, r *round, v verdict, try int, last bool) (st driver.Status, pause time.Duration, err error) {
+func (d *Driver) afterDefeat(
+	ctx context.Context, cl *claim, r *round, v verdict, try int, last bool,
+) (st driver.Status, pause time.Duration, err error) {
 	wait, shortage := r.shortage()
 	pause = pauseAfter(try)
 	switch {
-	case v == ended, v == divided && cl.ask.Queue: // it was alive somewhere for longer than elsewhere, or never had all nodes
+	case v == ended, v == divided && cl.ask.Queue: // it lived longer somewhere than elsewhere, or never had all nodes
 		return st, 0, d.lose(cl)
 	case v == taken && cl.ask.Queue:
 		st, err = d.standInLine(ctx, cl, r)
 		return st, 0, err
-	case (v == taken || v == divided) && (r.granted() == 0 || last): // what ended may be a try that left no trace elsewhere
+	case (v == taken || v == divided) && (r.granted() == 0 || last):
+		// What ended may be a try that left no trace elsewhere.
 		d.claims.drop(cl) // a claim that would not wait leaves no trace
 		return st, 0, nil
 	case v != short:

@@ -56,7 +56,8 @@ func (d *Driver) begin(cl *claim) *round {
 	booted, _ := boottime.Now() // where there is none, the other clock must do
 	return &round{
 		d: d, cl: cl, node: cl.onNode(), began: time.Now(), booted: booted, token: d.memory.guess(cl.name),
-		ttl: cl.ask.TTL, touched: make([]bool, n), votes: make([]vote, n), lives: make([]string, n), waits: make([]time.Duration, n), errs: make([]error, n),
+		ttl: cl.ask.TTL, touched: make([]bool, n), votes: make([]vote, n), lives: make([]string, n),
+		waits: make([]time.Duration, n), errs: make([]error, n),
 		ballots: make(chan ballot, n*mostProposals),
 	}
 }
@@ -272,7 +273,8 @@ func (r *round) shortage() (time.Duration, error) {
 	slices.Sort(waits)
 	if len(waits) > 0 {
 		left := seconds(waits[min(max(missing, 1), len(waits))-1])
-		errs = append(errs, fmt.Errorf("%s; try again in %v (in development, see unsafefresh)", r.d.youngText(len(waits)), left))
+		errs = append(errs, fmt.Errorf("%s; try again in %v (in development, see unsafefresh)",
+			r.d.youngText(len(waits)), left))
 	}
 	errs = append(errs, r.twins()...)
 	if missing <= len(waits) && len(waits) > 0 {

@@ -9,7 +9,7 @@ const (
 	behind                   // a majority has the claim, but knows greater tokens: propose a greater one
 	taken                    // others have the lock on so many nodes that no majority is left
 	ended                    // the claim has ended on so many nodes that no majority is left
-	divided                  // no majority is left: on some nodes the claim has ended, on others somebody else has the lock
+	divided                  // no majority is left: on some nodes the claim has ended, on others the lock is taken
 	short                    // too few nodes can vote
 )
 

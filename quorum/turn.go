@@ -35,9 +35,10 @@ func (d *Driver) takeTurn(ctx context.Context, cl *claim) bool {
 			return true
 		}
 		n := d.nodes[t.at]
-		st, err := call(ctx, n, d.patience(t.claim.TTL), func(ctx context.Context, nd driver.Driver) (driver.Status, error) {
+		request := func(ctx context.Context, nd driver.Driver) (driver.Status, error) {
 			return nd.Request(ctx, t.claim)
-		})
+		}
+		st, err := call(ctx, n, d.patience(t.claim.TTL), request)
 		switch {
 		case err == nil:
 			return d.tookTurn(cl, t, st)
@@ -193,9 +194,10 @@ func (d *Driver) othersAt(ctx context.Context, cl *claim, at int) bool {
 	if n.inDoubt() {
 		return false
 	}
-	line, err := call(ctx, n, d.patience(cl.ttl()), func(ctx context.Context, nd driver.Driver) ([]driver.Entry, error) {
+	peek := func(ctx context.Context, nd driver.Driver) ([]driver.Entry, error) {
 		return driver.Peek(ctx, nd, turnLock(cl.name), headOfLine)
-	})
+	}
+	line, err := call(ctx, n, d.patience(cl.ttl()), peek)
 	return err == nil && slices.ContainsFunc(line, func(e driver.Entry) bool {
 		_, own := roundOf(cl.id, e.ID)
 		return !own

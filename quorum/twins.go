@@ -16,7 +16,9 @@ import (
 // is.
 
 // identified is call for an answer that is counted. It finds out meanwhile which engine gives that answer.
-func identified[T any](ctx context.Context, n *node, within time.Duration, fn func(context.Context, driver.Driver) (T, error)) (T, error) {
+func identified[T any](
+	ctx context.Context, n *node, within time.Duration, fn func(context.Context, driver.Driver) (T, error),
+) (T, error) {
 	return call(ctx, n, within, func(ctx context.Context, d driver.Driver) (T, error) {
 		var known sync.WaitGroup
 		known.Go(func() { n.identify(ctx, d) })
@@ -54,7 +56,8 @@ func oneServer(a, b *node) error {
 // refuseTwins refuses nodes of which several are one engine.
 func refuseTwins(nodes []*node) error {
 	if found := twins(nodes); len(found) > 0 {
-		return fmt.Errorf("%w; name each server once, and at least %d that know nothing of each other", found[0], fewest)
+		return fmt.Errorf("%w; name each server once, and at least %d that know nothing of each other",
+			found[0], fewest)
 	}
 	return nil
 }

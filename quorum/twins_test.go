@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// An engine has one vote, whatever its names: with three names of one there is no majority, and with two of one everything
-// depends on the others.
+// An engine has one vote, whatever its names: with three names of one there is no majority, and with two of one
+// everything depends on the others.
 func TestOneEngineHasOneVote(t *testing.T) {
 	for _, row := range []struct {
 		name    string
@@ -47,8 +47,8 @@ func TestOneEngineHasOneVote(t *testing.T) {
 	}
 }
 
-// A name that comes to lead to another node confirms nothing in its own right: what is held there is counted already, and
-// what it led to before may let the next one in.
+// A name that comes to lead to another node confirms nothing in its own right: what is held there is counted already,
+// and what it led to before may let the next one in.
 func TestOneEngineConfirmsOnce(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
 		theirs := ps.view()
@@ -79,14 +79,15 @@ func TestOneEngineDeniesOnce(t *testing.T) {
 		theirs[1].become(theirs[0])
 		theirs[2].hang()
 		defer theirs[2].goOn()
-		if _, err := theirs.client(t).Request(context.Background(), held); err == nil || errors.Is(err, driver.ErrGone) {
+		_, err := theirs.client(t).Request(context.Background(), held)
+		if err == nil || errors.Is(err, driver.ErrGone) {
 			t.Errorf("one server of three forgot the claim, and it counts as lost: %v", err)
 		}
 	})
 }
 
-// A release that one engine confirms under two names is not confirmed by a majority: the others may have forgotten the lock, and
-// let somebody in. Nor is it denied by a majority.
+// A release that one engine confirms under two names is not confirmed by a majority: the others may have forgotten the
+// lock, and let somebody in. Nor is it denied by a majority.
 func TestOneEngineReleasesOnce(t *testing.T) {
 	for _, has := range []bool{true, false} {
 		inTime(t, 3, func(t *testing.T, ps parts) {
@@ -118,7 +119,8 @@ func TestCheckFindsOneEngineTwice(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range findings {
-			if f.Level == driver.Unsafe && strings.Contains(f.Fact, "node 2 and node 4 are one server") && f.Advice != "" {
+			twins := f.Level == driver.Unsafe && strings.Contains(f.Fact, "node 2 and node 4 are one server")
+			if twins && f.Advice != "" {
 				return
 			}
 		}

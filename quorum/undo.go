@@ -60,7 +60,8 @@ func (d *Driver) giveBack(ctx context.Context, n *node, c driver.Claim) {
 	end := time.Now().Add(c.TTL)
 	pace := driver.Backoff{First: backPause, Most: backMost}
 	for {
-		err := tell(ctx, n, d.patience(c.TTL), func(ctx context.Context, nd driver.Driver) error { return nd.Release(ctx, c) })
+		give := func(ctx context.Context, nd driver.Driver) error { return nd.Release(ctx, c) }
+		err := tell(ctx, n, d.patience(c.TTL), give)
 		if hasAnswered(err) || time.Now().After(end) || d.lifetime.Err() != nil {
 			return
 		}

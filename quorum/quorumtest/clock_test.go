@@ -13,8 +13,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A server whose clock is set forward expires its claims at once. With the claim on all five servers a majority has two to
-// spare. Clocks that are set back let claims live for longer than they should, which harms nobody who releases.
+// A server whose clock is set forward expires its claims at once. With the claim on all five servers a majority has two
+// to spare. Clocks that are set back let claims live for longer than they should, which harms nobody who releases.
 func TestClocksOfMinorityStep(t *testing.T) {
 	t.Parallel()
 	c, clocks := startWithClocks(t, 5)
@@ -49,9 +49,9 @@ func TestClocksOfMinorityStep(t *testing.T) {
 	}
 }
 
-// Whatever the clocks of servers do, tokens are unique and grow: 4 clients, while the clock of one server after the other is
-// set to another time. Exclusion is lost now and then, since a claim that only just has its majority can spare none; that is
-// what tokens are for.
+// Whatever the clocks of servers do, tokens are unique and grow: 4 clients, while the clock of one server after the
+// other is set to another time. Exclusion is lost now and then, since a claim that only just has its majority can spare
+// none; that is what tokens are for.
 func TestTokensWhateverTheClocks(t *testing.T) {
 	t.Parallel()
 	acquisitions := 500
@@ -118,7 +118,8 @@ func (ts *tokens) acquire(t testing.TB, d driver.Driver) {
 		ts.seen = make(map[uint64]bool)
 	}
 	if ts.seen[st.Token] || st.Token <= floor {
-		t.Errorf("token %d; %d was returned before it was asked for; given twice: %v", st.Token, floor, ts.seen[st.Token])
+		t.Errorf("token %d; %d was returned before it was asked for; given twice: %v",
+			st.Token, floor, ts.seen[st.Token])
 	}
 	ts.seen[st.Token] = true
 	ts.greatest = max(ts.greatest, st.Token)

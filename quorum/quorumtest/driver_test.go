@@ -18,7 +18,8 @@ func TestDriver(t *testing.T) {
 				Open: func(t testing.TB) driver.Driver { return open(t, c.url()) },
 				TTL:  time.Second, // a busy machine stalls for longer than the shortest
 
-				Elects: true, // a server that stalls for longer than it is waited for leaves open what became of a request
+				// A server that stalls for longer than it is waited for leaves open what became of a request.
+				Elects: true,
 			})
 		})
 	}

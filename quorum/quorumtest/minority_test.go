@@ -99,7 +99,8 @@ func TestMajorityAway(t *testing.T) {
 		s.Pause(t)
 	}
 	tried := try(claim("away", ttl))
-	if st, err := d.Request(t.Context(), tried); err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrGone) {
+	st, err := d.Request(t.Context(), tried)
+	if err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrGone) {
 		t.Errorf("with one of three servers the answer is %+v, %v; it should be that nobody knows", st, err)
 	}
 	for _, s := range c.servers[:2] {

@@ -35,7 +35,8 @@ func start(t testing.TB, n int, maxTTL time.Duration) *cluster {
 	return c
 }
 
-// startFresh is start for who restarts no server: they have forgotten nothing, so nobody has to wait until they are old.
+// startFresh is start for who restarts no server: they have forgotten nothing, so nobody has to wait until they are
+// old.
 func startFresh(t testing.TB, n int, maxTTL time.Duration) *cluster {
 	t.Helper()
 	c := &cluster{servers: make([]*servers.Server, n), maxTTL: maxTTL, fresh: true}

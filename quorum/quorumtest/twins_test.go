@@ -34,7 +34,8 @@ func TestOneServerUnderSeveralNamesIsRefused(t *testing.T) {
 			if err == nil { // the last of the names answered late, which a busy machine may bring about
 				defer d.Close()
 				late++
-				eventually(t, "an examination tells that a server has two names", func() bool { return tellsTwins(t, d) })
+				tells := func() bool { return tellsTwins(t, d) }
+				eventually(t, "an examination tells that a server has two names", tells)
 				return
 			}
 			if told := err.Error(); !strings.Contains(told, "one server") && !strings.Contains(told, "twice") {
@@ -82,7 +83,8 @@ func TestNameThatLeadsToAnotherServer(t *testing.T) {
 		}
 		return err != nil && strings.Contains(err.Error(), "one server")
 	})
-	if st, err := d.Request(t.Context(), try(claim("others", ttl))); err == nil || st.Granted || !strings.Contains(err.Error(), "one server") {
+	st, err := d.Request(t.Context(), try(claim("others", ttl)))
+	if err == nil || st.Granted || !strings.Contains(err.Error(), "one server") {
 		t.Errorf("one server of three granted a lock: %+v, %v", st, err)
 	}
 }
