@@ -88,7 +88,7 @@ func TestRepeatedAtAnotherServer(t *testing.T) {
 		"revoke": {held, func(ctx context.Context, r roundabout, c driver.Claim) (driver.Status, error) {
 			return driver.Status{}, r.Revoke(ctx, c.Name, c.ID)
 		}, 1, false, `"revoked":true`},
-		"renewal for another TTL": {held, func(ctx context.Context, r roundabout, c driver.Claim) (driver.Status, error) {
+		"another TTL": {held, func(ctx context.Context, r roundabout, c driver.Claim) (driver.Status, error) {
 			c.TTL = long / 2
 			return r.Request(ctx, c)
 		}, 1, true, fmt.Sprintf(`"ttl":%d`, (long / 2).Milliseconds())},

@@ -16,6 +16,9 @@ func TestOneMemberFails(t *testing.T) {
 		Leader:   leader,
 		Open:     engine.Open,
 		Election: 5 * time.Second,
-		Always:   []string{"a follower is cut off", "the leader is cut off", "the leader is stopped", "the disk of the leader stalls"},
+		Always: []string{
+			"a follower is cut off", "the leader is cut off", "the leader is stopped",
+			"the disk of the leader stalls",
+		},
 	})
 }

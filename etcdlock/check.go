@@ -81,9 +81,12 @@ func checkVersion(endpoint string, status *clientv3.StatusResponse) driver.Findi
 			Advice: "start the others, or let them reach each other: without a majority no lock can be taken, " +
 				"and those that are held are lost"}
 	case revokesLate(status.Version):
-		return driver.Finding{Level: driver.Unsafe, Fact: endpoint + " runs etcd " + status.Version,
-			Advice: "update to 3.4.31, 3.5.13 or newer: after a pause, a leader that was replaced could revoke leases " +
-				"that were kept alive"}
+		return driver.Finding{
+			Level: driver.Unsafe,
+			Fact:  endpoint + " runs etcd " + status.Version,
+			Advice: "update to 3.4.31, 3.5.13 or newer: after a pause, a leader that was replaced " +
+				"could revoke leases that were kept alive",
+		}
 	default:
 		return driver.Finding{Level: driver.Fine, Fact: endpoint + " runs etcd " + status.Version}
 	}

@@ -54,7 +54,8 @@ func (d *Driver) checkHistory(ctx context.Context) (findings []driver.Finding, e
 		return []driver.Finding{{Fact: "the store is young: whether its history is ever compacted cannot be told"}}, nil
 	}
 	return []driver.Finding{{
-		Level: driver.Warning, Fact: fmt.Sprintf("the history was never compacted; it has %d revisions", answer.Header.Revision),
+		Level: driver.Warning,
+		Fact:  fmt.Sprintf("the history was never compacted; it has %d revisions", answer.Header.Revision),
 		Advice: "start etcd with --auto-compaction-retention=1h, or compact it by a job: " +
 			"each time a lock is taken and released adds 2 " +
 			"revisions and about 700 bytes, and a store that is full takes no locks",

@@ -61,7 +61,8 @@ func answer(question []byte, records map[string]string) []byte {
 func TestDiscover(t *testing.T) {
 	t.Parallel()
 	resolver := nameServer(t, map[string]string{
-		"_etcd-client._tcp.example.test": "plain.example.test", "_etcd-client-ssl._tcp.example.test": "secure.example.test",
+		"_etcd-client._tcp.example.test":     "plain.example.test",
+		"_etcd-client-ssl._tcp.example.test": "secure.example.test",
 	})
 	for secure, want := range map[bool]string{false: "plain.example.test:2379", true: "secure.example.test:2379"} {
 		got, err := lookUp(t.Context(), resolver, "example.test", secure)
@@ -69,7 +70,8 @@ func TestDiscover(t *testing.T) {
 			t.Errorf("with TLS %v: got %v, %v, want %s", secure, got, err, want)
 		}
 	}
-	if _, err := lookUp(t.Context(), resolver, "elsewhere.test", false); err == nil || !strings.Contains(err.Error(), "elsewhere.test") {
+	_, err := lookUp(t.Context(), resolver, "elsewhere.test", false)
+	if err == nil || !strings.Contains(err.Error(), "elsewhere.test") {
 		t.Errorf("a domain without servers: %v", err)
 	}
 }

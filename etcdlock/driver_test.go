@@ -22,5 +22,6 @@ func TestDriverInTheOtherLayout(t *testing.T) {
 }
 
 func TestDriverOnACluster(t *testing.T) {
-	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addrs(servers.EtcdCluster(t, 3))...), TTL: shortTTL, Elects: true})
+	addresses := addrs(servers.EtcdCluster(t, 3))
+	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addresses...), TTL: shortTTL, Elects: true})
 }

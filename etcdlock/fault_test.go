@@ -180,7 +180,8 @@ func TestLostAnswerOfARelease(t *testing.T) {
 	l := newLossy(t)
 	for applied := false; !applied; {
 		c := acquire(t, l, claim("job", long))
-		applied = l.loses(t, c, func() error { return l.Release(limit(t), c) }, func(queue []driver.Entry) bool { return len(queue) == 0 })
+		isEmpty := func(queue []driver.Entry) bool { return len(queue) == 0 }
+		applied = l.loses(t, c, func() error { return l.Release(limit(t), c) }, isEmpty)
 		next := claim("job", long)
 		if applied {
 			next = acquire(t, l.other, next)

@@ -31,7 +31,9 @@ func TestBesidePeers(t *testing.T) {
 		t.Run(peer.Name, func(t *testing.T) {
 			t.Parallel()
 			args := []string{servers.Etcd(t).Addr, "jobs/nightly"}
-			for _, w := range interop.Contend(t, interop.Writing, interop.MinVisits, interop.Client{Program: ours, Args: args}, interop.Client{Program: peer, Args: args}) {
+			us := interop.Client{Program: ours, Args: args}
+			them := interop.Client{Program: peer, Args: args}
+			for _, w := range interop.Contend(t, interop.Writing, interop.MinVisits, us, them) {
 				t.Error(w)
 			}
 		})

@@ -43,7 +43,10 @@ func newLate(t *testing.T, addr string) *late {
 	return l
 }
 
-func (l *late) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+func (l *late) intercept(
+	ctx context.Context, method string, req, reply any,
+	cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
+) error {
 	send := func(ctx context.Context) error { return invoke(ctx, method, req, reply, cc, opts...) }
 	if method == "/etcdserverpb.KV/Txn" {
 		if do := l.next.Swap(nil); do != nil {
@@ -121,7 +124,10 @@ func TestAnswerAfterTheEnd(t *testing.T) {
 			_, err := d.Request(limit(t), c)
 			answer <- err
 		}()
-		until(t, "the claim is queued", func() bool { queue, err := other.Queue(limit(t), name); return err == nil && len(queue) == 1 })
+		until(t, "the claim is queued", func() bool {
+			queue, err := other.Queue(limit(t), name)
+			return err == nil && len(queue) == 1
+		})
 		next, _ := request(t, other, claim(name, long))
 		mustBeGranted(t, other, next)
 		close(deliver)

@@ -67,7 +67,8 @@ func (d *Driver) keysFrom(ctx context.Context, prefix string) iter.Seq2[*mvccpb.
 	return func(yield func(*mvccpb.KeyValue, error) bool) {
 		from, end := start(prefix), clientv3.GetPrefixRangeEnd(prefix)
 		for more := true; more; {
-			page, err := d.get(ctx, from, clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(pageSize))
+			page, err := d.get(ctx, from,
+				clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(pageSize))
 			if err != nil {
 				yield(nil, explain(err))
 				return

@@ -155,7 +155,8 @@ func TestTLS(t *testing.T) {
 	file := func(name string) string { return filepath.Join(dir, name) }
 	authority.sign(t, file("client"))
 
-	full := "etcd://" + front + "?ca=" + file("ca.pem") + "&cert=" + file("client.pem") + "&key=" + file("client-key.pem")
+	identity := "&cert=" + file("client.pem") + "&key=" + file("client-key.pem")
+	full := "etcd://" + front + "?ca=" + file("ca.pem") + identity
 	d := mustOpen(t, full)
 	release(t, d, acquire(t, d, claim("job", long)))
 
@@ -178,7 +179,8 @@ func TestCertificateIsRenewed(t *testing.T) {
 	p := proxy.New(t, speakTLS(t, authority, servers.Etcd(t).Addr))
 	file := func(name string) string { return filepath.Join(dir, name) }
 	authority.signUntil(t, file("client"), time.Now().Add(2*time.Second))
-	url := "etcd://" + p.Addr + "?ca=" + file("ca.pem") + "&cert=" + file("client.pem") + "&key=" + file("client-key.pem")
+	identity := "&cert=" + file("client.pem") + "&key=" + file("client-key.pem")
+	url := "etcd://" + p.Addr + "?ca=" + file("ca.pem") + identity
 	d := mustOpen(t, url)
 	release(t, d, acquire(t, d, claim("job", long)))
 
@@ -409,7 +411,8 @@ func TestCheckHistory(t *testing.T) {
 func mustFind(t *testing.T, d *etcdlock.Driver, level driver.Level, fact string) {
 	t.Helper()
 	findings, err := d.Check(limit(t))
-	if err != nil || !slices.ContainsFunc(findings, func(f driver.Finding) bool { return f.Level == level && strings.Contains(f.Fact, fact) }) {
+	tells := func(f driver.Finding) bool { return f.Level == level && strings.Contains(f.Fact, fact) }
+	if err != nil || !slices.ContainsFunc(findings, tells) {
 		t.Errorf("the findings are %+v, %v; want %q", findings, err, fact)
 	}
 }

@@ -27,7 +27,8 @@ func (o *Options) keys() (keyspace, error) {
 	case Concurrency:
 		return keyspace{root: o.Prefix, layout: Concurrency}, nil
 	default:
-		return keyspace{}, fmt.Errorf("etcdlock: unknown layout %q; it should be %q or %q", o.Layout, Native, Concurrency)
+		return keyspace{}, fmt.Errorf("etcdlock: unknown layout %q; it should be %q or %q",
+			o.Layout, Native, Concurrency)
 	}
 }
 

@@ -65,7 +65,8 @@ func countMarked(kvs []*mvccpb.KeyValue) (n int) {
 	for _, kv := range kvs {
 		var sum, limit int64
 		if at := strings.Index(string(kv.Value), `"fits":`); at >= 0 {
-			if _, err := fmt.Sscanf(string(kv.Value)[at:], `"fits":{"sum":%d,"limit":%d}`, &sum, &limit); err == nil && sum > 0 {
+			_, err := fmt.Sscanf(string(kv.Value)[at:], `"fits":{"sum":%d,"limit":%d}`, &sum, &limit)
+			if err == nil && sum > 0 {
 				n++
 			}
 		}

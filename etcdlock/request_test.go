@@ -29,7 +29,8 @@ func TestLeavingClaimStaysKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	ctx, c := context.Background(), driver.Claim{Name: "job", ID: "c1", Weight: 1, Limit: 1, TTL: 20 * time.Second, Queue: true}
+	ctx := context.Background()
+	c := driver.Claim{Name: "job", ID: "c1", Weight: 1, Limit: 1, TTL: 20 * time.Second, Queue: true}
 	if _, err := d.Request(ctx, c); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,9 @@ func leavingTwin(d *Driver, e *claim) *claim {
 	d.claims.Forget(e)
 	c := driver.Claim{Name: e.Name, ID: e.ID}
 	twin, _ := d.claims.Enter(c, func() *claim {
-		twin := &claim{d: d, queue: e.queue, keys: e.keys, key: e.key, tombstone: e.tombstone, lease: e.lease, alone: e.alone}
+		twin := &claim{
+			d: d, queue: e.queue, keys: e.keys, key: e.key, tombstone: e.tombstone, lease: e.lease, alone: e.alone,
+		}
 		twin.Begin(leased.IDOf(c), 0, func() {})
 		twin.Doubt()
 		return twin

@@ -24,22 +24,34 @@ import (
 // A counter counts the calls of clients, without keep-alives, which depend on time alone.
 type counter struct{ calls, watches atomic.Int64 }
 
+// unary counts a call.
+func (n *counter) unary(
+	ctx context.Context, method string, req, reply any,
+	cc *grpc.ClientConn, call grpc.UnaryInvoker, opts ...grpc.CallOption,
+) error {
+	n.calls.Add(1)
+	return call(ctx, method, req, reply, cc, opts...)
+}
+
+// stream counts what comes over a stream of watches.
+func (n *counter) stream(
+	ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn,
+	method string, open grpc.Streamer, opts ...grpc.CallOption,
+) (grpc.ClientStream, error) {
+	s, err := open(ctx, desc, cc, method, opts...)
+	if method != "/etcdserverpb.Watch/Watch" || err != nil {
+		return s, err
+	}
+	return counted{s, n}, nil
+}
+
 func (n *counter) client(t *testing.T, addr string) *clientv3.Client {
 	t.Helper()
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints: []string{addr}, Logger: zap.NewNop(),
 		DialOptions: []grpc.DialOption{
-			grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, call grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-				n.calls.Add(1)
-				return call(ctx, method, req, reply, cc, opts...)
-			}),
-			grpc.WithChainStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-				s, err := open(ctx, desc, cc, method, opts...)
-				if method != "/etcdserverpb.Watch/Watch" || err != nil {
-					return s, err
-				}
-				return counted{s, n}, nil
-			}),
+			grpc.WithChainUnaryInterceptor(n.unary),
+			grpc.WithChainStreamInterceptor(n.stream),
 		},
 	})
 	if err != nil {
@@ -74,7 +86,9 @@ func TestUncontendedCalls(t *testing.T) {
 	var n counter
 	d := on(t, n.client(t, servers.Etcd(t).Addr))
 	release(t, d, acquire(t, d, claim("warm up", long)))
-	for name, c := range map[string]driver.Claim{"mutex": claim("m", long), "reader": units("r", 1, driver.All), "semaphore": units("s", 1, 3)} {
+	for name, c := range map[string]driver.Claim{
+		"mutex": claim("m", long), "reader": units("r", 1, driver.All), "semaphore": units("s", 1, 3),
+	} {
 		for _, queue := range []bool{true, false} {
 			c.Queue, c.ID = queue, fmt.Sprint(c.ID, queue)
 			before := n.calls.Load()
@@ -99,7 +113,8 @@ func TestCallsForEachHandOff(t *testing.T) {
 			if calls > 2 {
 				t.Errorf("%.2f calls for each hand-off, want at most 2", calls)
 			}
-			if watches > 3 { // the end of the watches on oneself and on the predecessor, and the chance of one made anew
+			// The end of the watches on oneself and on the predecessor, and the chance of one made anew.
+			if watches > 3 {
 				t.Errorf("%.2f watch messages for each hand-off", watches)
 			}
 		})
@@ -208,7 +223,8 @@ func oneMessageAfterTheRelease(t *pace.T, addr string, roundTrip time.Duration) 
 	}
 	t.Logf("the waiter runs %v after the release", quickest)
 	if quickest >= roundTrip {
-		t.Errorf("the waiter runs %v after the release: a question after the message takes %v more", quickest, roundTrip)
+		t.Errorf("the waiter runs %v after the release: a question after the message takes %v more",
+			quickest, roundTrip)
 	}
 }
 

@@ -102,7 +102,8 @@ func isFine(t *testing.T, d driver.Driver) {
 
 // The users of the pages may run each command that is run, and no others.
 func TestACLIsComplete(t *testing.T) {
-	const client = "eval evalsha subscribe unsubscribe punsubscribe sunsubscribe info role select ping discard config|get "
+	const client = "eval evalsha subscribe unsubscribe punsubscribe sunsubscribe " +
+		"info role select ping discard config|get "
 	for page, tt := range map[string]struct {
 		foreign bool   // the page is about them
 		others  string // commands besides those of scripts: of the Go code, and of its client

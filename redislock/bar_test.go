@@ -26,7 +26,8 @@ func TestBarredForTheLongestTTL(t *testing.T) {
 			for what, end := range ends {
 				for whose, d := range drivers {
 					for _, line := range []bool{false, true} {
-						b.name = fmt.Sprintf("%v %s, %s, by %s scripts, another in line: %v", ids, how, what, whose, line)
+						const format = "%v %s, %s, by %s scripts, another in line: %v"
+						b.name = fmt.Sprintf(format, ids, how, what, whose, line)
 						b.try(ids, shorten, end, d, line)
 					}
 				}

@@ -174,7 +174,8 @@ func TestBatchAsAlone(t *testing.T) {
 			t.Errorf("%s: together %s, alone %s", name, got, want[name])
 		}
 	}
-	if entries, err := d.Queue(t.Context(), "together passed on"); err != nil || len(entries) != 1 || !entries[0].Granted {
+	entries, err := d.Queue(t.Context(), "together passed on")
+	if err != nil || len(entries) != 1 || !entries[0].Granted {
 		t.Errorf("the next in line has %+v, %v", entries, err)
 	}
 }

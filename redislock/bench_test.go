@@ -34,7 +34,8 @@ func rawCycle(b *testing.B, c rueidis.Client, key string) {
 func ownCycle(b *testing.B, d *redislock.QueueDriver, name, before string) string {
 	ctx := context.Background()
 	c := driver.Claim{
-		Name: name, ID: driver.NextID(before), Weight: 1, Limit: 1, TTL: 15 * time.Second, Queue: true, Owner: "host 4711",
+		Name: name, ID: driver.NextID(before),
+		Weight: 1, Limit: 1, TTL: 15 * time.Second, Queue: true, Owner: "host 4711",
 	}
 	st, err := d.Request(ctx, c)
 	if err != nil || !st.Granted {
@@ -77,7 +78,9 @@ func BenchmarkCycle(b *testing.B) {
 // Scripts with the keys and arguments of ours: some that do nothing, and some that only make the calls which a token,
 // a queue that is looked at, and a record of what was released need, without looking at the answers.
 var (
-	emptyScripts = scriptPair{rueidis.NewLuaScript(`return 'g 1234567890123456 0 0'`), rueidis.NewLuaScript(`return 'ok'`)}
+	emptyScripts = scriptPair{
+		rueidis.NewLuaScript(`return 'g 1234567890123456 0 0'`), rueidis.NewLuaScript(`return 'ok'`),
+	}
 	leastScripts = scriptPair{rueidis.NewLuaScript(`
 		redis.call('HGET', KEYS[2], '~')
 		local clock = redis.call('TIME')

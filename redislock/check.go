@@ -42,7 +42,8 @@ func checkListening(ctx context.Context, listen listenFunc) ([]driver.Finding, e
 	if errors.Is(err, driver.ErrRefused) {
 		return []driver.Finding{{
 			Level: driver.Unsafe, Fact: "it is not possible to listen: " + err.Error(),
-			Advice: "clients that wait for a lock are told there when they have it: nobody can wait until this is allowed",
+			Advice: "clients that wait for a lock are told there when they have it: " +
+				"nobody can wait until this is allowed",
 		}}, nil
 	}
 	return nil, err
@@ -117,7 +118,8 @@ func checkVersion(info map[string]string) driver.Finding {
 func checkRole(info map[string]string, opts Options) driver.Finding {
 	if info["role"] != "master" {
 		return driver.Finding{
-			Level: driver.Unsafe, Fact: "the server is a replica", Advice: "connect to the primary: a replica refuses to write",
+			Level: driver.Unsafe, Fact: "the server is a replica",
+			Advice: "connect to the primary: a replica refuses to write",
 		}
 	}
 	replicas, _ := strconv.Atoi(info["connected_slaves"])

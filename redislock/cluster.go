@@ -94,7 +94,8 @@ func untilSettled(ctx context.Context, send func() Reply) Reply {
 		case !isMoving(r.Err):
 			return r
 		case time.Now().After(giveUp), pace.Pause(ctx) != nil:
-			return Reply{Err: fmt.Errorf("redis: the slot of the lock is moving to another node, which takes long: %v", r.Err)}
+			err := fmt.Errorf("redis: the slot of the lock is moving to another node, which takes long: %v", r.Err)
+			return Reply{Err: err}
 		}
 	}
 }

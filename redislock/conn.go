@@ -37,8 +37,8 @@ type Conn interface {
 // A ShardListener is a Conn to a cluster that can listen where a lock is kept, so that messages about it reach
 // the nodes of its slot and no others. Without it messages go from node to node through the whole cluster.
 type ShardListener interface {
-	// ListenShard is Listen for a channel in the slot of its name. It may share its connection, and it also returns when
-	// the slot moves to another node.
+	// ListenShard is Listen for a channel in the slot of its name. It may share its connection, and it also returns
+	// when the slot moves to another node.
 	ListenShard(ctx context.Context, channel string, listening func(), heard func(message string)) error
 }
 

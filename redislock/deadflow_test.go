@@ -65,5 +65,6 @@ func TestDeadSubscription(t *testing.T) {
 		t.Fatalf("on a dead subscription: %+v, %v; want to ask again", st, err)
 	}
 	release(t, holder, held)
-	awaitRenewing(t, waiter, next, time.Second) // a request may be the attempt that the dead connection for requests costs
+	// A request may be the attempt that the dead connection for requests costs.
+	awaitRenewing(t, waiter, next, time.Second)
 }

@@ -45,7 +45,8 @@ func TestAbilitiesFollowTheLayout(t *testing.T) {
 		_, checks := driver.As[driver.Checker](d)
 		_, identifies := driver.As[driver.Identifier](d)
 		if !waits || !listens || !checks || !identifies {
-			t.Errorf("%q: waits %v, listens %v, checks %v, identifies %v; want all", layout, waits, listens, checks, identifies)
+			t.Errorf("%q: waits %v, listens %v, checks %v, identifies %v; want all",
+				layout, waits, listens, checks, identifies)
 		}
 		_, renews := driver.As[driver.Renewer](d)
 		_, watches := driver.As[driver.Watcher](d)
@@ -55,7 +56,8 @@ func TestAbilitiesFollowTheLayout(t *testing.T) {
 		_, revokes := driver.As[driver.Revoker](d)
 		_, votes := driver.As[driver.Voter](d)
 		for what, able := range map[string]bool{
-			"renew": renews, "watch": watches, "peek": peeks, "list": lists, "break": breaks, "revoke": revokes, "vote": votes,
+			"renew": renews, "watch": watches, "peek": peeks, "list": lists,
+			"break": breaks, "revoke": revokes, "vote": votes,
 		} {
 			if able != queues {
 				t.Errorf("%q can %s: %v, want %v", layout, what, able, queues)

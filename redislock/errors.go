@@ -56,7 +56,8 @@ var refusals = []struct {
 }{
 	{
 		prefix: "HOLDFASTVERSION",
-		advice: "the lock is stored in a format that this version does not know; run the same version of holdfast everywhere",
+		advice: "the lock is stored in a format that this version does not know; " +
+			"run the same version of holdfast everywhere",
 	},
 	{prefix: "NOAUTH", advice: "give a user and a password in the URL"},
 	{prefix: "WRONGPASS", advice: "check the user and the password"},

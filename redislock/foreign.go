@@ -40,7 +40,8 @@ const mostHeard = poolSize * 3 / 4
 func newForeign(conn Conn, opts Options) (*foreign, error) {
 	switch {
 	case opts.Replicas > 0:
-		return nil, errors.New("options: in the layout of another library no grant waits for replicas; leave replicas out")
+		return nil, errors.New("options: in the layout of another library no grant waits for replicas; " +
+			"leave replicas out")
 	case conn.Cluster():
 		return nil, errors.New("options: " + needsOneServer)
 	}
@@ -105,7 +106,8 @@ func parseForeign(c driver.Claim, values []string) (driver.Status, error) {
 		token, err1 := strconv.ParseUint(values[1], 10, 64)
 		lives, err2 := strconv.ParseInt(values[3], 10, 64)
 		ttl := time.Duration(lives) * time.Millisecond
-		return driver.Status{Token: token, Granted: true, TTL: ttl, Contended: values[2] == "1"}, errors.Join(err1, err2)
+		st := driver.Status{Token: token, Granted: true, TTL: ttl, Contended: values[2] == "1"}
+		return st, errors.Join(err1, err2)
 	case len(values) == 2 && values[0] == "taken":
 		left, err := strconv.ParseInt(values[1], 10, 64)
 		return driver.Status{TTL: c.TTL, Retry: time.Duration(left) * time.Millisecond}, err

@@ -74,7 +74,8 @@ func TestForeignDamagedRecord(t *testing.T) {
 		srv := servers.Redis(t)
 		d := openForeign(t, srv.Addr, layout)
 		for _, damage := range [][]string{
-			{"HDEL", "until"}, {"HDEL", "waiter"}, {"HDEL", "token"}, {"HSET", "token", "x"}, {"HSET", "until", ""}, {"DEL"},
+			{"HDEL", "until"}, {"HDEL", "waiter"}, {"HDEL", "token"},
+			{"HSET", "token", "x"}, {"HSET", "until", ""}, {"DEL"},
 		} {
 			try := func() driver.Claim { c := claim(shared, long); c.Queue = false; return c }
 			held := acquire(t, d, try())

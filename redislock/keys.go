@@ -58,8 +58,8 @@ func (s *keyspace) make(name string) (keys, error) {
 		return tagged(base, base), nil
 	}
 	if strings.Contains(name, "}") {
-		return keys{}, fmt.Errorf("%w: %q is used as a key, and with a closing brace its keys would lie on different nodes "+
-			"of a cluster; use a prefix or another name", driver.ErrInvalidName, name)
+		return keys{}, fmt.Errorf("%w: %q is used as a key, and with a closing brace its keys would lie "+
+			"on different nodes of a cluster; use a prefix or another name", driver.ErrInvalidName, name)
 	}
 	return tagged(name, "{"+name+"}"), nil
 }

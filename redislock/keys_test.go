@@ -18,7 +18,8 @@ import (
 var hostile = []string{
 	"a", "a ", " a", "a:claims", "{a}", "{a}:claims", "a{b}c", "}", "{", "}{", "*", "?", "[a-c]",
 	`\`, `\*`, "'", `"`, "\x00", "\xff\xfe",
-	"\r\nDEL x\r\n", "%41", "a%2Fb", "a/b", "ä", "~shared", "~", "holdfast:{a}", strings.Repeat("x", 4096), "w {a}:claims",
+	"\r\nDEL x\r\n", "%41", "a%2Fb", "a/b", "ä", "~shared", "~", "holdfast:{a}",
+	strings.Repeat("x", 4096), "w {a}:claims",
 }
 
 func TestHostileNames(t *testing.T) {
@@ -29,7 +30,8 @@ func TestHostileNames(t *testing.T) {
 			var held []string
 			for _, name := range hostile {
 				_, err := d.Queue(t.Context(), name)
-				if refused := prefix == "" && strings.Contains(name, "}"); refused != errors.Is(err, driver.ErrInvalidName) {
+				refused := prefix == "" && strings.Contains(name, "}")
+				if refused != errors.Is(err, driver.ErrInvalidName) {
 					t.Errorf("%q: got %v; names that would split their keys are invalid, others are not", name, err)
 				}
 				if err == nil {

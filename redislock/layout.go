@@ -19,8 +19,8 @@ const (
 	// PythonRedisLock is the layout of python-redis-lock: a string lock:NAME, and a list lock-signal:NAME that wakes
 	// clients that wait.
 	PythonRedisLock Layout = "python-redis-lock"
-	// Redisson is the layout of Redisson's RLock: a hash NAME from owner to count, and a channel that wakes clients that
-	// wait.
+	// Redisson is the layout of Redisson's RLock: a hash NAME from owner to count, and a channel that
+	// wakes clients that wait.
 	Redisson Layout = "redisson"
 )
 

@@ -14,8 +14,8 @@ type mailbox struct {
 	lock  string    // whose claim it is
 	until time.Time // when the claim has long been dead
 
-	// addressed says that the claim's record names the channel on which this client listens. Until it does, nothing that
-	// happens to the claim arrives here.
+	// addressed says that the claim's record names the channel on which this client listens. Until it does, nothing
+	// that happens to the claim arrives here.
 	addressed bool
 
 	latest driver.Status

@@ -15,9 +15,9 @@ type Options struct {
 	Prefix string
 	// NoPrefix makes the name of a lock its key, to share locks with other clients.
 	NoPrefix bool
-	// Keep is how long the last token of a lock is remembered after its last use: an hour when zero, and never less than
-	// eight times the TTL of its claims. It matters only if the server's clock is set back, because tokens grow with the
-	// clock.
+	// Keep is how long the last token of a lock is remembered after its last use: an hour when zero, and never less
+	// than eight times the TTL of its claims. It matters only if the server's clock is set back, because tokens
+	// grow with the clock.
 	Keep time.Duration
 	// Replicas is how many replicas must confirm a grant before it counts, by WAIT: a grant that they do not confirm is
 	// given back, and a renewal that they do not confirm extends nothing. Zero means none. It makes it unlikely that a
@@ -58,7 +58,8 @@ func (o *Options) orDefault() (Options, error) {
 	}
 	switch {
 	case opts.NoPrefix && opts.Prefix != "":
-		return opts, fmt.Errorf("options: NoPrefix and the prefix %q contradict each other; give one of them", opts.Prefix)
+		return opts, fmt.Errorf("options: NoPrefix and the prefix %q contradict each other; give one of them",
+			opts.Prefix)
 	case opts.Keep != 0 && opts.Keep < minKeep:
 		return opts, fmt.Errorf("options: Keep is %v; it must be at least %v", opts.Keep, minKeep)
 	case opts.Layout.check() != nil:

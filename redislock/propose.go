@@ -63,7 +63,8 @@ func (d *native) propose(ctx context.Context, c driver.Claim, token uint64, tell
 		return nil, err
 	}
 	if token == 0 || token > maxToken {
-		return nil, fmt.Errorf("redis: the token %d must be from 1 to %d: %w", token, uint64(maxToken), driver.ErrRefused)
+		return nil, fmt.Errorf("redis: the token %d must be from 1 to %d: %w",
+			token, uint64(maxToken), driver.ErrRefused)
 	}
 	ttl := driver.Milliseconds(c.TTL)
 	args := []string{

@@ -96,7 +96,8 @@ func (d *native) requestArgs(c driver.Claim) []string {
 	if c.Token != 0 {
 		token = tokenText(c.Token)
 	}
-	return d.appendKeep([]string{c.ID, token, strconv.FormatInt(ttl, 10), about(c, ttl, d.notifier.address(c.Name))}, ttl)
+	args := []string{c.ID, token, strconv.FormatInt(ttl, 10), about(c, ttl, d.notifier.address(c.Name))}
+	return d.appendKeep(args, ttl)
 }
 
 // kind returns what scripts call a claim: "h" if it would have the lock to itself, "s" if it would share it.

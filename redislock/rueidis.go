@@ -84,7 +84,8 @@ func (c rueidisConn) Scan(ctx context.Context, cursor, match string, count int) 
 	if err != nil {
 		return "", nil, err
 	}
-	page, err := c.client.Do(ctx, c.client.B().Scan().Cursor(from).Match(match).Count(int64(count)).Build()).AsScanEntry()
+	scan := c.client.B().Scan().Cursor(from).Match(match).Count(int64(count)).Build()
+	page, err := c.client.Do(ctx, scan).AsScanEntry()
 	if err != nil {
 		return "", nil, rueidisError(err)
 	}

@@ -411,7 +411,8 @@ func TestNoClientOfSentinels(t *testing.T) {
 	t.Parallel()
 	g := servers.RedisSentinel(t)
 	client, err := rueidis.NewClient(rueidis.ClientOption{
-		InitAddress: []string{g.Sentinels[0].Addr}, Sentinel: rueidis.SentinelOption{MasterSet: g.Name}, DisableCache: true,
+		InitAddress: []string{g.Sentinels[0].Addr}, Sentinel: rueidis.SentinelOption{MasterSet: g.Name},
+		DisableCache: true,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -101,7 +101,9 @@ func TestSentinelsAreForgotten(t *testing.T) {
 	for _, s := range rest {
 		s.RedisCommand(t, "SENTINEL", "RESET", g.Name)
 	}
-	until(t, "it is forgotten", func() bool { return !slices.Contains(knows(), gone.Addr) && len(knows()) == len(rest) })
+	until(t, "it is forgotten", func() bool {
+		return !slices.Contains(knows(), gone.Addr) && len(knows()) == len(rest)
+	})
 	until(t, "two are all", func() bool {
 		n, err := c.sentinels.ask(context.Background(), 0)
 		return err == nil && n.many
@@ -127,7 +129,9 @@ func TestSentinelPoll(t *testing.T) {
 		want    named
 	}{
 		{"one of three is early", all, []sentinelReply{says("a", 7, "new", "b", "c")}, false, named{"new", 7, false}},
-		{"one of three by its own word", nil, []sentinelReply{says("a", 7, "new", "b", "c")}, false, named{"new", 7, false}},
+		{"one of three by its own word", nil, []sentinelReply{
+			says("a", 7, "new", "b", "c"),
+		}, false, named{"new", 7, false}},
 		{"two of three", all, []sentinelReply{
 			says("a", 7, "new", "b", "c"), says("c", 5, "old", "b", "a"),
 		}, true, named{"new", 7, true}},

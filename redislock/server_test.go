@@ -56,7 +56,8 @@ func rawClient(t testing.TB, addr string) rueidis.Client {
 func rawClientAs(t testing.TB, addr, password string) rueidis.Client {
 	t.Helper()
 	c, err := rueidis.NewClient(rueidis.ClientOption{
-		InitAddress: []string{addr}, Password: password, ForceSingleClient: true, DisableCache: true, DisableRetry: true,
+		InitAddress: []string{addr}, Password: password,
+		ForceSingleClient: true, DisableCache: true, DisableRetry: true,
 	})
 	if err != nil {
 		t.Fatal(err)

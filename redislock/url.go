@@ -184,7 +184,8 @@ func (f pemFiles) config(encrypt bool) (*tls.Config, error) {
 	case !encrypt:
 		return nil, nil
 	case (f.cert == "") != (f.key == ""):
-		return nil, errors.New("the parameters cert and key go together: files with the client's certificate and its key")
+		return nil, errors.New("the parameters cert and key go together: " +
+			"files with the client's certificate and its key")
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: f.server}
 	if f.ca != "" {

@@ -26,6 +26,7 @@ func TestURLs(t *testing.T) {
 	srv := servers.Redis(t, "--unixsocket", socket)
 	srv.RedisCommand(t, "ACL", "SETUSER", "app", "on", ">a:b@c", "~*", "&*", "+@all")
 	host, port, _ := net.SplitHostPort(srv.Addr)
+	within := "redis://" + srv.Addr + "?replicas=1&replicaswithin="
 	for name, tt := range map[string]struct{ url, want string }{
 		"plain":                    {"redis://" + host + ":" + port, ""},
 		"a database":               {"redis://" + srv.Addr + "/3", ""},
@@ -45,8 +46,8 @@ func TestURLs(t *testing.T) {
 		"no such file":             {"rediss://" + srv.Addr + "?ca=/nowhere/x", "parameter ca"},
 		"half a replica":           {"redis://" + srv.Addr + "?replicas=0.5", "whole number"},
 		"fewer than no replicas":   {"redis://" + srv.Addr + "?replicas=-1", "Replicas is -1"},
-		"no time for replicas":     {"redis://" + srv.Addr + "?replicas=1&replicaswithin=0s", "replicaswithin: it should"},
-		"too short a time":         {"redis://" + srv.Addr + "?replicas=1&replicaswithin=10us", "ReplicasWithin is 10µs"},
+		"no time for replicas":     {within + "0s", "replicaswithin: it should"},
+		"too short a time":         {within + "10us", "ReplicasWithin is 10µs"},
 		"a time to keep":           {"redis://" + srv.Addr + "?keep=2m", ""},
 		"too short a time to keep": {"redis://" + srv.Addr + "?keep=59s", "keep: it should be 1m0s or more"},
 		"nothing kept":             {"redis://" + srv.Addr + "?keep=0s", "keep: it should be 1m0s or more"},

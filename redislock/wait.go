@@ -18,7 +18,8 @@ func (d *native) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	}
 	st, err := d.notifier.wait(ctx, c.ID)
 	if d.opts.Replicas > 0 {
-		return driver.Status{}, err // whoever granted the claim did not wait for replicas: ask, and have them confirm it
+		// Whoever granted the claim did not wait for replicas: ask, and have them confirm it.
+		return driver.Status{}, err
 	}
 	return st, err
 }

@@ -188,7 +188,9 @@ func (e *claim) keepAgain(ctx context.Context, ttl time.Duration) error {
 	}
 	if r.End == alive && r.Kept > e.keptNow() {
 		r.Format, r.TTL, r.Kept = e.d.format, driver.Milliseconds(ttl), r.Kept+1
-		_, err = call(ctx, e.s, func(c *zk.Conn) (*zk.Stat, error) { return c.Set(e.note, encode(r), note.stat.Version) })
+		_, err = call(ctx, e.s, func(c *zk.Conn) (*zk.Stat, error) {
+			return c.Set(e.note, encode(r), note.stat.Version)
+		})
 		if err != nil {
 			return err // also when somebody was faster: the caller asks again
 		}

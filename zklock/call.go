@@ -159,7 +159,9 @@ func (s *session) makeParent(ctx context.Context, node string) error {
 			return c.CreateContainer(node, nil, zk.FlagContainer, s.d.acl)
 		})
 		if errors.Is(err, errUnimplemented) {
-			_, err = call(ctx, s, func(c *zk.Conn) (string, error) { return c.Create(node, nil, zk.FlagPersistent, s.d.acl) })
+			_, err = call(ctx, s, func(c *zk.Conn) (string, error) {
+				return c.Create(node, nil, zk.FlagPersistent, s.d.acl)
+			})
 		}
 		switch {
 		case errors.Is(err, zk.ErrNodeExists):

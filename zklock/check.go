@@ -11,9 +11,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Check examines the servers, as [driver.Checker] says. It asks each server by the words srvr and conf, and says so where
-// the administrator has not allowed these. How large a request a server takes is found out by requests of that size,
-// which change nothing.
+// Check examines the servers, as [driver.Checker] says. It asks each server by the words srvr and conf, and says so
+// where the administrator has not allowed these. How large a request a server takes is found out by requests of that
+// size, which change nothing.
 func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	if d.lifetime.Err() != nil {
 		return nil, driver.ErrClosed
@@ -45,8 +45,12 @@ func (d *Driver) checkServer(ctx context.Context, host string) []driver.Finding 
 	}
 	version, ok := valueOf(srvr, "Zookeeper version: ")
 	if !ok {
-		return []driver.Finding{{Level: driver.Warning, Fact: host + " does not tell its version",
-			Advice: "allow the word srvr in its 4lw.commands.whitelist for the time of a check; and see that it serves"}}
+		return []driver.Finding{{
+			Level: driver.Warning,
+			Fact:  host + " does not tell its version",
+			Advice: "allow the word srvr in its 4lw.commands.whitelist for the time of a check; " +
+				"and see that it serves",
+		}}
 	}
 	findings := []driver.Finding{checkVersion(host, version)}
 	if conf, err := d.ask(ctx, host, "conf"); err == nil {

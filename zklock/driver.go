@@ -200,7 +200,7 @@ func (s *session) granted(ttl time.Duration) (time.Duration, error) {
 	case ttl <= s.ttl:
 		return ttl, nil
 	default:
-		return 0, fmt.Errorf("%w: a claim that was requested for %v cannot be renewed for %v; request one for that long",
-			driver.ErrRefused, s.asked, ttl)
+		return 0, fmt.Errorf("%w: a claim that was requested for %v cannot be renewed for %v; "+
+			"request one for that long", driver.ErrRefused, s.asked, ttl)
 	}
 }

@@ -32,5 +32,6 @@ func TestDriverInKazoosLayout(t *testing.T) {
 
 func TestDriverOnAnEnsemble(t *testing.T) {
 	t.Parallel()
-	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addrs(servers.ZooKeeperEnsemble(t, 3))...), TTL: shortTTL, Elects: true})
+	addresses := addrs(servers.ZooKeeperEnsemble(t, 3))
+	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addresses...), TTL: shortTTL, Elects: true})
 }

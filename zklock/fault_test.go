@@ -93,7 +93,8 @@ func TestClosedSession(t *testing.T) {
 		go func() { // ends when the claim does
 			ctx := limit(t)
 			_, err := d.Wait(ctx, c)
-			for !errors.Is(err, driver.ErrGone) && ctx.Err() == nil { // the connection may break before the reason is known
+			// The connection may break before the reason is known.
+			for !errors.Is(err, driver.ErrGone) && ctx.Err() == nil {
 				_, err = d.Wait(ctx, c)
 			}
 			ends <- err
@@ -214,7 +215,8 @@ func TestChangeWhileAway(t *testing.T) {
 	enqueue(t, other, claim("job", longest))
 	p.Reset()
 	p.Heal()
-	if err := <-watched; err != nil && ctx.Err() != nil { // an error of the connection ends it, too: whoever watches looks then
+	// An error of the connection ends it, too: whoever watches looks then.
+	if err := <-watched; err != nil && ctx.Err() != nil {
 		t.Errorf("Watch: %v", err)
 	}
 }

@@ -25,7 +25,10 @@ var (
 )
 
 // jars are what Curator needs.
-var jars = []string{"curator-recipes", "curator-framework", "curator-client", "zookeeper", "zookeeper-jute", "guava", "slf4j-api", "slf4j-nop"}
+var jars = []string{
+	"curator-recipes", "curator-framework", "curator-client",
+	"zookeeper", "zookeeper-jute", "guava", "slf4j-api", "slf4j-nop",
+}
 
 func classPath(more ...string) string {
 	for _, jar := range jars {
@@ -48,7 +51,8 @@ func curator(whole *testing.T) interop.Program {
 	})
 	return interop.Program{Name: "Curator", Command: func(t *testing.T) *exec.Cmd {
 		needCurator(t)
-		return exec.Command("java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classPath(classes()), "Peer")
+		return exec.Command("java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+			"-cp", classPath(classes()), "Peer")
 	}}
 }
 
@@ -76,7 +80,8 @@ func pythonPeer(t *testing.T) *exec.Cmd {
 // missing skips the test, or fails it where nothing may be skipped.
 func missing(t *testing.T, what, packages string) {
 	t.Helper()
-	reason := fmt.Sprintf("%s is not installed; install it with: apt-get install -y --no-install-recommends %s (or: make servers)", what, packages)
+	reason := fmt.Sprintf("%s is not installed; "+
+		"install it with: apt-get install -y --no-install-recommends %s (or: make servers)", what, packages)
 	if os.Getenv("HOLDFAST_NO_SKIP") != "" {
 		t.Fatal(reason)
 	}

@@ -33,17 +33,21 @@ func contend(t *testing.T, ways []string, contenders ...contender) (wrong []stri
 func TestBesidePeers(t *testing.T) {
 	t.Parallel()
 	curator := curator(t)
+	weAsCurator, weAsKazoo := contender{oursAsCurator, "visit"}, contender{oursAsKazoo, "visit"}
+	theirs := contender{zkLock, "visit"}
 	for name, row := range map[string]struct {
 		ways       []string
 		contenders []contender
 	}{
-		"Curator's InterProcessMutex":          {interop.Writing, []contender{{oursAsCurator, "visit"}, {curator, "visit"}}},
-		"Curator's InterProcessReadWriteLock":  {interop.Both, []contender{{oursAsCurator, "share"}, {curator, "share"}}},
-		"go-zookeeper's Lock":                  {interop.Writing, []contender{{oursAsCurator, "visit"}, {zkLock, "visit"}}},
-		"kazoo's Lock that respects Curator's": {interop.Writing, []contender{{oursAsCurator, "visit"}, {kazoo, "both"}}},
-		"all that respect each other":          {interop.Writing, []contender{{oursAsCurator, "visit"}, {curator, "visit"}, {zkLock, "visit"}}},
-		"zk.Lock and kazoo, in its layout":     {interop.Writing, []contender{{oursAsKazoo, "visit"}, {zkLock, "visit"}, {kazoo, "both"}}},
-		"kazoo's Lock":                         {interop.Writing, []contender{{oursAsKazoo, "visit"}, {kazoo, "visit"}}},
+		"Curator's InterProcessMutex": {interop.Writing, []contender{weAsCurator, {curator, "visit"}}},
+		"Curator's InterProcessReadWriteLock": {
+			interop.Both, []contender{{oursAsCurator, "share"}, {curator, "share"}},
+		},
+		"go-zookeeper's Lock":                  {interop.Writing, []contender{weAsCurator, theirs}},
+		"kazoo's Lock that respects Curator's": {interop.Writing, []contender{weAsCurator, {kazoo, "both"}}},
+		"all that respect each other":          {interop.Writing, []contender{weAsCurator, {curator, "visit"}, theirs}},
+		"zk.Lock and kazoo, in its layout":     {interop.Writing, []contender{weAsKazoo, theirs, {kazoo, "both"}}},
+		"kazoo's Lock":                         {interop.Writing, []contender{weAsKazoo, {kazoo, "visit"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, w := range contend(t, row.ways, row.contenders...) {
@@ -57,7 +61,10 @@ func TestBesidePeers(t *testing.T) {
 func TestPeersDisregardEachOther(t *testing.T) {
 	t.Parallel()
 	server, curator := servers.ZooKeeper(t).Addr, curator(t)
-	for path, both := range map[string][]interop.Program{"/first-curator": {curator, kazoo}, "/first-kazoo": {kazoo, curator}} {
+	for path, both := range map[string][]interop.Program{
+		"/first-curator": {curator, kazoo},
+		"/first-kazoo":   {kazoo, curator},
+	} {
 		var holders []*interop.Peer
 		for _, p := range both {
 			holder := p.Start(t, t.TempDir(), p.Name, server, path, "hold")
@@ -75,7 +82,8 @@ func TestPeersDisregardEachOther(t *testing.T) {
 // Ours respect both of them and are respected, also where those two are inside together.
 func TestBetweenPeersThatDisregardEachOther(t *testing.T) {
 	t.Parallel()
-	for _, w := range contend(t, interop.Writing, contender{oursAsCurator, "visit"}, contender{curator(t), "visit"}, contender{kazoo, "both"}) {
+	all := []contender{{oursAsCurator, "visit"}, {curator(t), "visit"}, {kazoo, "both"}}
+	for _, w := range contend(t, interop.Writing, all...) {
 		theirs := strings.Contains(w, " beside ") && !strings.Contains(w, oursAsCurator.Name)
 		if !theirs && !strings.Contains(w, "the count is") {
 			t.Error(w)

@@ -37,7 +37,8 @@ func TestQueuedAfterTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, _ := d.claims.Enter(c, func() *claim { // it never leaves
-		e := &claim{d: d, s: s, queue: d.keys.queue(c.Name), note: d.keys.note(c.Name, c.ID), record: d.newRecord(c, s.ttl)}
+		e := &claim{d: d, s: s, queue: d.keys.queue(c.Name), note: d.keys.note(c.Name, c.ID)}
+		e.record = d.newRecord(c, s.ttl)
 		e.Begin(leased.IDOf(c), 0, func() {})
 		return e
 	})

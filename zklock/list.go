@@ -38,7 +38,8 @@ func (d *Driver) list(ctx context.Context, s *session, prefix string, yield func
 			if in.err != nil {
 				return in.err
 			}
-			if name, ok := d.keys.name(level[i]); ok && in.claims && strings.HasPrefix(name, prefix) && !yield(name, nil) {
+			name, ok := d.keys.name(level[i])
+			if ok && in.claims && strings.HasPrefix(name, prefix) && !yield(name, nil) {
 				return nil
 			}
 			next = append(next, d.worthwhile(in.others, prefix)...)

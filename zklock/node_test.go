@@ -11,7 +11,10 @@ import (
 func TestOwnNodes(t *testing.T) {
 	for _, layout := range []Layout{Native, Curator, Kazoo} {
 		d := &Driver{format: recordFormat, keys: keyspace{layout: layout}}
-		for _, c := range []driver.Claim{{Weight: 1, Limit: 1}, {Weight: 1, Limit: driver.All}, {Weight: driver.All, Limit: driver.All}, {Weight: 2, Limit: 5}} {
+		for _, c := range []driver.Claim{
+			{Weight: 1, Limit: 1}, {Weight: 1, Limit: driver.All},
+			{Weight: driver.All, Limit: driver.All}, {Weight: 2, Limit: 5},
+		} {
 			c.ID = "an_ID-with-lock-1"
 			s, ok := parse(d.node(c, 1500*time.Millisecond) + "0000000042")
 			if !ok || s.peer || s.id != c.ID || s.weight != c.Weight || s.limit != c.Limit || s.seq != 42 ||

@@ -99,7 +99,8 @@ func openWithoutServer(t *pace.T, addr string) {
 	ctx, cancel := context.WithTimeout(limit(t), t.TTL(time.Second))
 	defer cancel()
 	_, err := driver.Open(ctx, "zk://app:s3cret@"+addr)
-	if err == nil || !strings.Contains(err.Error(), "refused") || !strings.Contains(err.Error(), "reachable") || strings.Contains(err.Error(), "s3cret") {
+	if err == nil || !strings.Contains(err.Error(), "refused") || !strings.Contains(err.Error(), "reachable") ||
+		strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("got %v, want an error that says what is wrong and what to look at, without the password", err)
 	}
 }
@@ -110,7 +111,9 @@ func TestUserAndPassword(t *testing.T) {
 	app := mustOpen(t, "zk://app:s3cret@"+addr)
 	held := acquire(t, app, claim("job", long))
 	enqueue(t, mustOpen(t, "zk://app:s3cret@"+addr), claim("job", long))
-	for what, login := range map[string]string{"another password": "app:s3cret-wrong@", "another user": "else:s3cret@", "nobody": ""} {
+	for what, login := range map[string]string{
+		"another password": "app:s3cret-wrong@", "another user": "else:s3cret@", "nobody": "",
+	} {
 		d := mustOpen(t, "zk://"+login+addr)
 		_, err := d.Request(limit(t), claim("job", long))
 		if !errors.Is(err, driver.ErrRefused) || strings.Contains(err.Error(), "s3cret") {
@@ -132,7 +135,8 @@ func TestChrootThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	addr := servers.ZooKeeper(t, "-Dznode.container.checkIntervalMs=100").Addr
 	_, err := openURL(t, "zk://app:s3cret@"+addr+"/team/a")
-	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), `"/team/a"`) || strings.Contains(err.Error(), "s3cret") {
+	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), `"/team/a"`) ||
+		strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("with nodes for one user: got %v, want a refusal that names the chroot", err)
 	}
 	opts := &zklock.Options{Chroot: "/team/a", User: "app", Password: "s3cret"}
@@ -148,10 +152,14 @@ func TestChrootThatIsNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Close()
-	until(t, "the prefix is removed", func() bool { there, _, err := other.Exists("/team/a/holdfast"); return err == nil && !there })
+	until(t, "the prefix is removed", func() bool {
+		there, _, err := other.Exists("/team/a/holdfast")
+		return err == nil && !there
+	})
 	for _, node := range []string{"/team", "/team/a"} {
 		acl, stat, err := other.GetACL(node)
-		if err != nil || !slices.Equal(acl, zk.WorldACL(zk.PermAll)) || stat.EphemeralOwner != 0 { // a container has an owner
+		forAll := err == nil && slices.Equal(acl, zk.WorldACL(zk.PermAll))
+		if !forAll || stat.EphemeralOwner != 0 { // a container has an owner
 			t.Errorf("%s: %v, %+v, %v; want it for everybody, and no container", node, acl, stat, err)
 		}
 	}
@@ -230,7 +238,9 @@ func TestCheckOfASlowElection(t *testing.T) {
 func TestCheckOfASmallBuffer(t *testing.T) {
 	t.Parallel()
 	s := servers.ZooKeeper(t, "-Djute.maxbuffer=300000")
-	for room, want := range map[int]driver.Level{100_000: driver.Fine, 200_000: driver.Warning, 600_000: driver.Unsafe} {
+	for room, want := range map[int]driver.Level{
+		100_000: driver.Fine, 200_000: driver.Warning, 600_000: driver.Unsafe,
+	} {
 		f := find(check(t, open(t, &zklock.Options{SessionBytes: room}, s.Addr)), "at once")
 		if f.Level != want || (f.Advice == "") != (want == driver.Fine) {
 			t.Errorf("with room for %d bytes: %+v, want level %v", room, f, want)

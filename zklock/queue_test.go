@@ -45,7 +45,8 @@ func TestStrangers(t *testing.T) {
 		made := put(t, other, zk.FlagEphemeralSequential, "/holdfast/job/"+peer, "a peer")
 		waiting := enqueue(t, d, claim("job", long))
 		queue, err := d.Queue(limit(t), "job")
-		if err != nil || len(queue) != 2 || !strings.HasSuffix(made, "/"+queue[0].ID) || queue[0].Owner != "a peer" || !queue[0].Granted {
+		if err != nil || len(queue) != 2 || !queue[0].Granted ||
+			!strings.HasSuffix(made, "/"+queue[0].ID) || queue[0].Owner != "a peer" {
 			t.Errorf("%s: the queue is %+v, %v", peer, queue, err)
 		}
 		if err := other.Delete(made, -1); err != nil {
@@ -84,7 +85,8 @@ func TestReadersOfBothKinds(t *testing.T) {
 		driver.Claim
 		word string
 	}{{ours, "-__READ__"}, {writer, "-__WRIT__"}, {last, "-__READ__"}} {
-		if !slices.ContainsFunc(nodes, func(n string) bool { return strings.HasPrefix(n, "_c_"+c.ID) && strings.Contains(n, c.word) }) {
+		is := func(n string) bool { return strings.HasPrefix(n, "_c_"+c.ID) && strings.Contains(n, c.word) }
+		if !slices.ContainsFunc(nodes, is) {
 			t.Errorf("no node of %s with %s among %q, %v", c.ID, c.word, nodes, err)
 		}
 	}
@@ -125,7 +127,8 @@ func TestRevocationOfCurator(t *testing.T) {
 	}
 	release(t, d, held)
 
-	theirs := put(t, other, zk.FlagEphemeralSequential, "/holdfast/job/_c_01234567-89ab-cdef-0123-456789abcdef-lock-", "")
+	const node = "/holdfast/job/_c_01234567-89ab-cdef-0123-456789abcdef-lock-"
+	theirs := put(t, other, zk.FlagEphemeralSequential, node, "")
 	if err := d.Revoke(limit(t), "job", theirs[strings.LastIndexByte(theirs, '/')+1:]); err != nil {
 		t.Errorf("Revoke: %v", err)
 	}

@@ -43,7 +43,10 @@ func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.
 // reap deletes a node without children that is older than this by its server's clock.
 func (s *session) reap(ctx context.Context, path string, age time.Duration) (bool, error) {
 	node, err := s.getIfThere(ctx, path)
-	if err != nil || node.stat == nil || node.stat.NumChildren > 0 || time.Since(time.UnixMilli(node.stat.Ctime)) < age {
+	if err != nil || node.stat == nil || node.stat.NumChildren > 0 {
+		return false, err
+	}
+	if time.Since(time.UnixMilli(node.stat.Ctime)) < age {
 		return false, err
 	}
 	_, err = call(ctx, s, func(c *zk.Conn) (struct{}, error) { return struct{}{}, c.Delete(path, node.stat.Version) })

@@ -35,7 +35,9 @@ const (
 )
 
 func (d *Driver) newRecord(c driver.Claim, ttl time.Duration) record {
-	return record{Format: d.format, Owner: leased.Text(c.Owner), Value: leased.Text(c.Value), TTL: driver.Milliseconds(ttl)}
+	return record{
+		Format: d.format, Owner: leased.Text(c.Owner), Value: leased.Text(c.Value), TTL: driver.Milliseconds(ttl),
+	}
 }
 
 // ended is the record of a claim that has ended.

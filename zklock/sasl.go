@@ -60,8 +60,8 @@ func newDigest(user, password string, challenge []byte) (digest, error) {
 	said := directives(string(challenge))
 	d := digest{user: user, password: password, realm: said["realm"], nonce: said["nonce"], cnonce: rand.Text()}
 	if d.nonce == "" || said["algorithm"] != "md5-sess" {
-		return d, fmt.Errorf(
-			"%w: the server does not offer SASL by DIGEST-MD5; its JAAS configuration needs a section Server", driver.ErrRefused)
+		return d, fmt.Errorf("%w: the server does not offer SASL by DIGEST-MD5; "+
+			"its JAAS configuration needs a section Server", driver.ErrRefused)
 	}
 	return d, nil
 }
@@ -69,14 +69,16 @@ func newDigest(user, password string, challenge []byte) (digest, error) {
 func (d digest) reply() string {
 	return fmt.Sprintf(
 		`charset=utf-8,username=%s,realm=%s,nonce=%s,nc=%s,cnonce=%s,digest-uri="%s",maxbuf=65536,response=%s,qop=auth`,
-		quoted(d.user), quoted(d.realm), quoted(d.nonce), saslCount, quoted(d.cnonce), digestURI, d.response("AUTHENTICATE"))
+		quoted(d.user), quoted(d.realm), quoted(d.nonce), saslCount, quoted(d.cnonce),
+		digestURI, d.response("AUTHENTICATE"))
 }
 
 // response is the proof of the password: the client's, or without a method the server's.
 func (d digest) response(method string) string {
 	secret := md5.Sum([]byte(d.user + ":" + d.realm + ":" + d.password))
 	session := hash(string(secret[:]) + ":" + d.nonce + ":" + d.cnonce)
-	return hash(strings.Join([]string{session, d.nonce, saslCount, d.cnonce, "auth", hash(method + ":" + digestURI)}, ":"))
+	parts := []string{session, d.nonce, saslCount, d.cnonce, "auth", hash(method + ":" + digestURI)}
+	return hash(strings.Join(parts, ":"))
 }
 
 // verify reports a server that does not know the password.

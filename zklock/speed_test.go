@@ -15,7 +15,9 @@ func TestUncontendedRequests(t *testing.T) {
 	var p tap
 	d := open(t, p.options(), servers.ZooKeeper(t).Addr)
 	const queued, tried = 4, 7
-	for name, c := range map[string]driver.Claim{"mutex": claim("m", long), "reader": units("r", 1, driver.All), "semaphore": units("s", 1, 3)} {
+	for name, c := range map[string]driver.Claim{
+		"mutex": claim("m", long), "reader": units("r", 1, driver.All), "semaphore": units("s", 1, 3),
+	} {
 		for _, queue := range []bool{true, false} {
 			warm := c
 			warm.ID, c.ID, c.Queue = fmt.Sprint(c.ID, "warm", queue), fmt.Sprint(c.ID, queue), queue
@@ -23,7 +25,8 @@ func TestUncontendedRequests(t *testing.T) {
 			p.counted()
 			release(t, d, acquire(t, d, c))
 			if got, want := p.counted(), map[bool]int{true: queued, false: tried}[queue]; got > want {
-				t.Errorf("%s, queue %v: %d requests for an acquisition and its release, want %d", name, queue, got, want)
+				t.Errorf("%s, queue %v: %d requests for an acquisition and its release, want %d",
+					name, queue, got, want)
 			}
 		}
 	}

@@ -53,7 +53,8 @@ type pemFiles struct{ ca, cert, key, server string }
 
 func parseFiles(p *driver.Params) pemFiles {
 	return pemFiles{
-		ca: p.String("ca", ""), cert: p.String("cert", ""), key: p.String("key", ""), server: p.String("servername", ""),
+		ca: p.String("ca", ""), cert: p.String("cert", ""), key: p.String("key", ""),
+		server: p.String("servername", ""),
 	}
 }
 
@@ -66,7 +67,8 @@ func (f pemFiles) config(encrypt bool) (*tls.Config, error) {
 	case !encrypt:
 		return nil, nil
 	case (f.cert == "") != (f.key == ""):
-		return nil, errors.New("the parameters cert and key go together: files with the client's certificate and its key")
+		return nil, errors.New("the parameters cert and key go together: " +
+			"files with the client's certificate and its key")
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: f.server}
 	if f.cert != "" {

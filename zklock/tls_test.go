@@ -27,7 +27,8 @@ func secureZooKeeper(t *testing.T, ca string, own identity) (addr string) {
 	_, port, _ := net.SplitHostPort(addr)
 	servers.ZooKeeper(t, "secureClientPortAddress=127.0.0.1", "secureClientPort="+port,
 		"-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
-		"ssl.keyStore.location="+own.both, "ssl.keyStore.type=PEM", "ssl.trustStore.location="+ca, "ssl.trustStore.type=PEM",
+		"ssl.keyStore.location="+own.both, "ssl.keyStore.type=PEM",
+		"ssl.trustStore.location="+ca, "ssl.trustStore.type=PEM",
 		"ssl.hostnameVerification=false")
 	until(t, "it speaks TLS, whose first time takes long", func() bool {
 		dialer := &net.Dialer{Timeout: 20 * time.Second}
@@ -58,12 +59,13 @@ func TestTLS(t *testing.T) {
 	expired := secureZooKeeper(t, ours.file, ours.identify(t, -time.Minute, "zk.example"))
 	_, port, _ := net.SplitHostPort(addr)
 	both := "&cert=" + client.cert + "&key=" + client.key
+	secure := "?tls=true&ca=" + ours.file + both
 	for name, tt := range map[string]struct{ url, want string }{
-		"certificates of both":   {"zk://" + addr + "?tls=true&ca=" + ours.file + both, ""},
-		"by the server's name":   {"zk://localhost:" + port + "?tls=true&servername=zk.example&ca=" + ours.file + both, ""},
-		"by another name":        {"zk://localhost:" + port + "?tls=true&ca=" + ours.file + both, "not localhost"},
-		"under another name":     {"zk://" + addr + "?tls=true&servername=other.example&ca=" + ours.file + both, "not other.example"},
-		"an expired certificate": {"zk://" + expired + "?tls=true&ca=" + ours.file + both, "expired"},
+		"certificates of both":   {"zk://" + addr + secure, ""},
+		"by the server's name":   {"zk://localhost:" + port + secure + "&servername=zk.example", ""},
+		"by another name":        {"zk://localhost:" + port + secure, "not localhost"},
+		"under another name":     {"zk://" + addr + secure + "&servername=other.example", "not other.example"},
+		"an expired certificate": {"zk://" + expired + secure, "expired"},
 		"another authority":      {"zk://" + addr + "?tls=true&ca=" + other.file + both, "unknown authority"},
 		"no authority":           {"zk://" + addr + "?tls=true" + both, "unknown authority"},
 		"no certificate of ours": {"zk://" + addr + "?tls=true&ca=" + ours.file, "certificate"},
@@ -101,7 +103,8 @@ func TestCertificatesAreReadAnew(t *testing.T) {
 	if err := os.Remove(ours.file); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openURL(t, "zk://"+addr+"?tls=true&ca="+ours.file); err == nil || !strings.Contains(err.Error(), "parameter ca") {
+	_, err := openURL(t, "zk://"+addr+"?tls=true&ca="+ours.file)
+	if err == nil || !strings.Contains(err.Error(), "parameter ca") {
 		t.Errorf("without the file: got %v", err)
 	}
 }

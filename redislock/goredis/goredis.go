@@ -45,10 +45,11 @@ const instead = "; open a URL like redis-sentinel://host1,host2,host3/mymaster, 
 	"and keep this client for other things"
 
 var (
-	errFailover = errors.New("goredis: a FailoverClient follows one sentinel, so it believes a master that was replaced " +
-		"until it hears of the new one, and a lock may be granted twice" + instead)
+	errFailover = errors.New("goredis: a FailoverClient follows one sentinel, so it believes a master " +
+		"that was replaced until it hears of the new one, and a lock may be granted twice" + instead)
 	errNoCluster = errors.New("goredis: a ClusterClient with ClusterSlots of its own is not connected to a cluster: " +
-		"its servers pass no messages on, and where it follows sentinels it believes a master that was replaced" + instead)
+		"its servers pass no messages on, and where it follows sentinels it believes a master " +
+		"that was replaced" + instead)
 )
 
 // conn is a redislock.Conn on a go-redis client.
@@ -174,7 +175,8 @@ func (c conn) Scan(ctx context.Context, cursor, match string, count int) (string
 	}
 	page := within(ctx, func() []redislock.Reply {
 		keys, next, err := c.client.Scan(ctx, from, match, int64(count)).Result()
-		return []redislock.Reply{{Values: []string{strconv.FormatUint(next, 10)}}, {Values: keys, Err: serverError(err)}}
+		cursor := redislock.Reply{Values: []string{strconv.FormatUint(next, 10)}}
+		return []redislock.Reply{cursor, {Values: keys, Err: serverError(err)}}
 	})
 	if page == nil {
 		return "", nil, ctx.Err()

@@ -75,7 +75,8 @@ func TestSlotsMove(t *testing.T) {
 	slot := c.SlotOf(t, "holdfast:{jobs}")
 	for i := range 6 {
 		for j, d := range []driver.Driver{plain, strict} {
-			claim := driver.Claim{Name: "jobs", ID: fmt.Sprintf("claim-%d-%d", i, j), Weight: 1, Limit: 1, TTL: 30 * time.Second}
+			id := fmt.Sprintf("claim-%d-%d", i, j)
+			claim := driver.Claim{Name: "jobs", ID: id, Weight: 1, Limit: 1, TTL: 30 * time.Second}
 			st, err := d.Request(t.Context(), claim)
 			if err != nil || !st.Granted {
 				t.Fatalf("Request: %+v, %v", st, err)
