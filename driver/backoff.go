@@ -13,8 +13,8 @@ type Backoff struct {
 	First time.Duration // the most that the first pause may take
 	Most  time.Duration // the most that any may take
 
-	// Scatter draws a pause from zero on, not from half its length on. It is for those who collided with each other: one
-	// of them can go on at once, and the wider apart the others are, the fewer collide again.
+	// Scatter draws a pause from zero on, not from half its length on. It is for those who collided with each other:
+	// one of them can go on at once, and the wider apart the others are, the fewer collide again.
 	Scatter bool
 	// Draw returns a duration below the one that it is given: rand.N when nil. Tests that are repeated set it.
 	Draw func(time.Duration) time.Duration

@@ -63,8 +63,10 @@ func TestPausesAreDrawn(t *testing.T) {
 			driver.Pause(t.Context(), most)
 			pauses = append(pauses, time.Since(began))
 		}
-		if least, longest := slices.Min(pauses), slices.Max(pauses); least < most/2 || longest >= most || least == longest {
-			t.Errorf("pauses are between %v and %v; want them apart, at least %v and below %v", least, longest, most/2, most)
+		least, longest := slices.Min(pauses), slices.Max(pauses)
+		if least < most/2 || longest >= most || least == longest {
+			t.Errorf("pauses are between %v and %v; want them apart, at least %v and below %v",
+				least, longest, most/2, most)
 		}
 	})
 }
@@ -90,7 +92,8 @@ func TestPauseEndsWithItsContext(t *testing.T) {
 		b := driver.Backoff{First: time.Hour, Most: time.Hour}
 		for _, err := range []error{b.Pause(ctx), driver.Pause(ctx, time.Hour)} {
 			if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
-				t.Errorf("after %v a pause returned %v, want %v when the context ends", time.Since(began), err, context.DeadlineExceeded)
+				t.Errorf("after %v a pause returned %v, want %v when the context ends",
+					time.Since(began), err, context.DeadlineExceeded)
 			}
 		}
 	})

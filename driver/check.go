@@ -43,11 +43,14 @@ func CompareClocks(server, begin, end time.Time) Finding {
 	took := end.Sub(begin)
 	apart := server.Sub(begin.Add(took / 2)).Abs()
 	if apart <= clocksApart {
-		return Finding{Fact: fmt.Sprintf("the server's clock and ours agree to %v", max(apart+took/2, time.Millisecond).Round(time.Millisecond))}
+		apart = max(apart+took/2, time.Millisecond).Round(time.Millisecond)
+		return Finding{Fact: fmt.Sprintf("the server's clock and ours agree to %v", apart)}
 	}
 	return Finding{
-		Level:  Warning,
-		Fact:   fmt.Sprintf("the server's clock shows %v, ours %v", server.Local().Format(time.DateTime), begin.Local().Format(time.DateTime)),
-		Advice: "set one of them right, with NTP: locks do not care, but a server's clock that is corrected in a jump may end leases early, and people compare times of logs",
+		Level: Warning,
+		Fact: fmt.Sprintf("the server's clock shows %v, ours %v",
+			server.Local().Format(time.DateTime), begin.Local().Format(time.DateTime)),
+		Advice: "set one of them right, with NTP: locks do not care, but a server's clock that is corrected " +
+			"in a jump may end leases early, and people compare times of logs",
 	}
 }

@@ -22,7 +22,7 @@ const All = 1<<31 - 1
 // A Claim asks for a place in the queue of a lock. Callers pass only claims for which [Validate] returns nil.
 type Claim struct {
 	Name   string        // the lock
-	ID     string        // unique for each acquisition, chosen by the client, never reused; letters, digits, '-' and '_'; see NewID
+	ID     string        // unique for each acquisition, never reused; letters, digits, '-' and '_'; see NewID
 	Weight int64         // units asked for, 1 to Limit
 	Limit  int64         // units that the lock has, 1 to All
 	TTL    time.Duration // how long the claim lives unless it is renewed
@@ -31,17 +31,17 @@ type Claim struct {
 	Value  string        // small data others may read: what a candidate stands for
 	Token  uint64        // zero at first; set when renewing: the claim must still be there under this token, or ErrGone
 
-	// Detached leaves the claim alone: it lives by its TTL, even after the client that made it is gone. From then on only
-	// requests that are Detached renew it. Any other was sent before, however late it comes, so it changes nothing:
-	// neither what the claim lives by, nor for how long. See Traits.Detach.
+	// Detached leaves the claim alone: it lives by its TTL, even after the client that made it is gone. From then on
+	// only requests that are Detached renew it. Any other was sent before, however late it comes, so it changes
+	// nothing: neither what the claim lives by, nor for how long. See Traits.Detach.
 	Detached bool
 }
 
 // A Status is what the server answers about one claim.
 type Status struct {
-	Token     uint64        // this claim's place and fencing token; where Traits.FIFO is false it may be 0 until granted
+	Token     uint64        // place and fencing token; where Traits.FIFO is false it may be 0 until granted
 	Granted   bool          //
-	TTL       time.Duration // what the server granted: not less than was asked for, or what is left where that changes nothing
+	TTL       time.Duration // not less than was asked for, or what is left where the request changes nothing
 	Retry     time.Duration // for the next in line: when the claim that blocks it expires; otherwise zero
 	Contended bool          // others wait behind
 	Revoked   bool          // somebody asked the holder to let go
@@ -61,13 +61,14 @@ type Entry struct {
 // be, or may never arrive. The caller repeats it with the same claim, which is why every method can be repeated.
 // An error that wraps [ErrRefused] is an answer: nothing was changed, and asking again will not help.
 type Driver interface {
-	// Request queues the claim or, when a claim with its ID is queued, renews it: from then on it lives for c.TTL. It is
-	// atomic, and ignores expired claims. Token, place, weight and limit of a queued claim never change. A claim that is
-	// Detached is renewed by what is Detached alone; the answer to another request says what is left of its TTL.
+	// Request queues the claim or, when a claim with its ID is queued, renews it: from then on it lives for
+	// c.TTL. It is atomic, and ignores expired claims. Token, place, weight and limit of a queued claim never
+	// change. A claim that is Detached is renewed by what is Detached alone; the answer to another request says
+	// what is left of its TTL.
 	//
 	// Once a claim was released, broken or expired, requesting its ID again answers [ErrGone] for at least a TTL, also
-	// where a renewal made that shorter: a late duplicate must not queue an orphan. A claim that would not wait (Queue is
-	// false) and is not granted leaves no trace, not even that one, and its Status has Granted false.
+	// where a renewal made that shorter: a late duplicate must not queue an orphan. A claim that would not wait (Queue
+	// is false) and is not granted leaves no trace, not even that one, and its Status has Granted false.
 	Request(ctx context.Context, c Claim) (Status, error)
 
 	// Release takes the claim out of the queue, granted or not, and grants what that makes grantable. It compares ID

@@ -19,8 +19,8 @@ var (
 	// ErrNotAcquired says that a lock is taken. A Driver never returns it, because that is a Status; it is for locks
 	// that are not claims, such as those of sqllock.InTx.
 	ErrNotAcquired = errors.New("lock not acquired")
-	// ErrClosed says that the driver was closed. What a call that was under way has changed is unknown, unless the error
-	// also matches ErrUnsent. Every driver returns this one, so that callers of any can tell.
+	// ErrClosed says that the driver was closed. What a call that was under way has changed is unknown, unless the
+	// error also matches ErrUnsent. Every driver returns this one, so that callers of any can tell.
 	ErrClosed = errors.New("the driver is closed")
 )
 

@@ -154,7 +154,10 @@ func TestStatusOf(t *testing.T) {
 		{
 			"the claim ahead that ends first may make room",
 			entries(queue(reader, reader, writer, reader), 5*second, 2*second, second),
-			[]driver.Status{{Granted: true, Contended: true}, {Granted: true, Contended: true}, {Retry: 2 * second, Contended: true}, {}},
+			[]driver.Status{
+				{Granted: true, Contended: true}, {Granted: true, Contended: true},
+				{Retry: 2 * second, Contended: true}, {},
+			},
 		},
 		{
 			"a claim that is about to end is worth asking soon",

@@ -6,8 +6,8 @@ import "context"
 // have had the same life: drivers whose engines are in the same one reach the same engine, whatever that is called
 // by.
 type Living interface {
-	// Life returns the life in which the engine answers. It has the ID that a [Voter] tells. A driver of several engines
-	// returns an error that wraps [errors.ErrUnsupported].
+	// Life returns the life in which the engine answers. It has the ID that a [Voter] tells. A driver of several
+	// engines returns an error that wraps [errors.ErrUnsupported].
 	Life(ctx context.Context) (Life, error)
 }
 

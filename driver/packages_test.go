@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The comment of holdfast.Open names each scheme, and the package that registers it, as a program that does not import it is
-// told.
+// The comment of holdfast.Open names each scheme, and the package that registers it, as a program that does
+// not import it is told.
 func TestOpenNamesAllSchemes(t *testing.T) {
 	source, err := os.ReadFile("../client.go")
 	if err != nil {

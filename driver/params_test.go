@@ -34,7 +34,8 @@ func TestParams(t *testing.T) {
 
 func TestParamsDefaults(t *testing.T) {
 	p := params("ttl=&tls=")
-	if p.String("prefix", "x") != "x" || p.Duration("ttl", time.Minute) != time.Minute || p.Int("pool", 7) != 7 || !p.Bool("tls", true) {
+	if p.String("prefix", "x") != "x" || p.Duration("ttl", time.Minute) != time.Minute ||
+		p.Int("pool", 7) != 7 || !p.Bool("tls", true) {
 		t.Error("a parameter that is not given, or empty, has another value than its default")
 	}
 	if err := p.Err(); err != nil {
@@ -69,7 +70,8 @@ func TestParamsErrors(t *testing.T) {
 			t.Errorf("%s: got error %v, want %q", tt.query, err, tt.want)
 		}
 		if err != nil && strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: the error repeats the value, which may be a password put into the wrong place: %v", tt.query, err)
+			t.Errorf("%s: the error repeats the value, which may be a password put into the wrong place: %v",
+				tt.query, err)
 		}
 	}
 }

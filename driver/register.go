@@ -21,7 +21,8 @@ var registry struct {
 // packages names what to import for a scheme, for the error when it was not imported.
 var packages = map[string]string{
 	"mem": "memlock", "file": "sqllock", "mysql": "sqllock", "postgres": "sqllock",
-	"redis": "redislock", "rediss": "redislock", "redis+unix": "redislock", "redis-sentinel": "redislock", "redis-cluster": "redislock",
+	"redis": "redislock", "rediss": "redislock", "redis+unix": "redislock",
+	"redis-sentinel": "redislock", "redis-cluster": "redislock",
 	"redlock": "quorum", "etcd": "etcdlock", "zk": "zklock",
 }
 
@@ -60,9 +61,11 @@ func Open(ctx context.Context, rawURL string) (Driver, error) {
 
 func unknownScheme(scheme string) error {
 	if pkg, known := packages[scheme]; known {
-		return fmt.Errorf("backend URL: no driver for %s: is imported; import github.com/holdfast-go/holdfast/%s", scheme, pkg)
+		return fmt.Errorf("backend URL: no driver for %s: is imported; import github.com/holdfast-go/holdfast/%s",
+			scheme, pkg)
 	}
-	return fmt.Errorf("backend URL: unknown scheme %q; it should be one like file:/path/to/locks.db or redis://localhost:6379", scheme)
+	return fmt.Errorf("backend URL: unknown scheme %q; "+
+		"it should be one like file:/path/to/locks.db or redis://localhost:6379", scheme)
 }
 
 // ParseURL parses a backend URL, which may name several hosts with commas between them. Its error never repeats the
@@ -73,7 +76,8 @@ func ParseURL(rawURL string) (*url.URL, error) {
 		if several, ok := parseHosts(rawURL); ok {
 			return several, nil
 		}
-		return nil, fmt.Errorf("backend URL: %w; it should be one like redis://user:password@localhost:6379 with special characters as %%XX", withoutURL(err))
+		return nil, fmt.Errorf("backend URL: %w; it should be one like redis://user:password@localhost:6379 "+
+			"with special characters as %%XX", withoutURL(err))
 	}
 	return u, nil
 }

@@ -12,7 +12,8 @@ func Validate(c Claim, t Traits) error {
 	case c.Name == "":
 		return fmt.Errorf("%w: it is empty; give the lock a name", ErrInvalidName)
 	case t.MaxName > 0 && len(c.Name) > t.MaxName:
-		return fmt.Errorf("%w: it has %d bytes, %s takes at most %d; use a shorter one", ErrInvalidName, len(c.Name), t.Backend, t.MaxName)
+		return fmt.Errorf("%w: it has %d bytes, %s takes at most %d; use a shorter one",
+			ErrInvalidName, len(c.Name), t.Backend, t.MaxName)
 	case !validID(c.ID):
 		return fmt.Errorf("claim ID %q: use 1 to %d letters, digits, '-' and '_'", c.ID, maxID)
 	case c.Limit < 1 || c.Limit > All:

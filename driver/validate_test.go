@@ -9,45 +9,55 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-var traits = driver.Traits{Backend: "narrow", MinTTL: time.Second, MaxTTL: time.Hour, MaxName: 10, Weighted: true, Detach: true}
+var traits = driver.Traits{
+	Backend: "narrow", MinTTL: time.Second, MaxTTL: time.Hour, MaxName: 10, Weighted: true, Detach: true,
+}
 
 func valid() driver.Claim {
 	return driver.Claim{Name: "m", ID: "aZ0-_", Weight: 1, Limit: 1, TTL: time.Minute}
 }
 
 func TestValidate(t *testing.T) {
+	type (
+		claim = driver.Claim
+		kind  = driver.Traits
+	)
 	for _, tt := range []struct {
 		name   string
-		change func(*driver.Claim, *driver.Traits)
+		change func(*claim, *kind)
 		want   string // in the error; empty: there is none
 		wraps  error
 	}{
-		{"ordinary", func(*driver.Claim, *driver.Traits) {}, "", nil},
-		{"no name", func(c *driver.Claim, _ *driver.Traits) { c.Name = "" }, "give the lock a name", driver.ErrInvalidName},
-		{"longest name", func(c *driver.Claim, _ *driver.Traits) { c.Name = strings.Repeat("x", 10) }, "", nil},
-		{"name in bytes", func(c *driver.Claim, _ *driver.Traits) { c.Name = strings.Repeat("é", 6) }, "12 bytes", driver.ErrInvalidName},
-		{"no bound for names", func(c *driver.Claim, tr *driver.Traits) { c.Name, tr.MaxName = strings.Repeat("x", 999), 0 }, "", nil},
-		{"no ID", func(c *driver.Claim, _ *driver.Traits) { c.ID = "" }, "claim ID", nil},
-		{"longest ID", func(c *driver.Claim, _ *driver.Traits) { c.ID = strings.Repeat("x", 64) }, "", nil},
-		{"long ID", func(c *driver.Claim, _ *driver.Traits) { c.ID = strings.Repeat("x", 65) }, "claim ID", nil},
-		{"odd ID", func(c *driver.Claim, _ *driver.Traits) { c.ID = "a:b" }, "claim ID", nil},
-		{"letters beyond ASCII", func(c *driver.Claim, _ *driver.Traits) { c.ID = "é" }, "claim ID", nil},
-		{"no weight", func(c *driver.Claim, _ *driver.Traits) { c.Weight = 0 }, "weight 0", nil},
-		{"negative weight", func(c *driver.Claim, _ *driver.Traits) { c.Weight = -1 }, "weight -1", nil},
-		{"too heavy", func(c *driver.Claim, _ *driver.Traits) { c.Weight, c.Limit = 4, 3 }, "from 1 to the limit, 3", nil},
-		{"no limit", func(c *driver.Claim, _ *driver.Traits) { c.Limit = 0 }, "limit 0", nil},
-		{"largest limit", func(c *driver.Claim, _ *driver.Traits) { c.Weight, c.Limit = driver.All, driver.All }, "", nil},
-		{"limit too large", func(c *driver.Claim, _ *driver.Traits) { c.Limit = driver.All + 1 }, "limit 2147483648", nil},
-		{"no readers", func(c *driver.Claim, tr *driver.Traits) { c.Limit, tr.Weighted = 2, false }, "narrow", errors.ErrUnsupported},
-		{"a mutex needs no weights", func(_ *driver.Claim, tr *driver.Traits) { tr.Weighted = false }, "", nil},
-		{"not detached", func(c *driver.Claim, tr *driver.Traits) { c.Detached, tr.Detach = true, false }, "narrow", errors.ErrUnsupported},
-		{"detached", func(c *driver.Claim, _ *driver.Traits) { c.Detached = true }, "", nil},
-		{"no TTL", func(c *driver.Claim, tr *driver.Traits) { c.TTL, tr.MinTTL = 0, 0 }, "TTL 0s", nil},
-		{"shortest TTL", func(c *driver.Claim, _ *driver.Traits) { c.TTL = time.Second }, "", nil},
-		{"short TTL", func(c *driver.Claim, _ *driver.Traits) { c.TTL = time.Second - 1 }, "at least 1s", nil},
-		{"longest TTL", func(c *driver.Claim, _ *driver.Traits) { c.TTL = time.Hour }, "", nil},
-		{"long TTL", func(c *driver.Claim, _ *driver.Traits) { c.TTL = time.Hour + 1 }, "at most 1h", nil},
-		{"no bound for TTLs", func(c *driver.Claim, tr *driver.Traits) { c.TTL, tr.MaxTTL = 1000*time.Hour, 0 }, "", nil},
+		{"ordinary", func(*claim, *kind) {}, "", nil},
+		{"no name", func(c *claim, _ *kind) { c.Name = "" }, "give the lock a name", driver.ErrInvalidName},
+		{"longest name", func(c *claim, _ *kind) { c.Name = strings.Repeat("x", 10) }, "", nil},
+		{"name in bytes", func(c *claim, _ *kind) {
+			c.Name = strings.Repeat("é", 6)
+		}, "12 bytes", driver.ErrInvalidName},
+		{"no bound for names", func(c *claim, b *kind) { c.Name, b.MaxName = strings.Repeat("x", 999), 0 }, "", nil},
+		{"no ID", func(c *claim, _ *kind) { c.ID = "" }, "claim ID", nil},
+		{"longest ID", func(c *claim, _ *kind) { c.ID = strings.Repeat("x", 64) }, "", nil},
+		{"long ID", func(c *claim, _ *kind) { c.ID = strings.Repeat("x", 65) }, "claim ID", nil},
+		{"odd ID", func(c *claim, _ *kind) { c.ID = "a:b" }, "claim ID", nil},
+		{"letters beyond ASCII", func(c *claim, _ *kind) { c.ID = "é" }, "claim ID", nil},
+		{"no weight", func(c *claim, _ *kind) { c.Weight = 0 }, "weight 0", nil},
+		{"negative weight", func(c *claim, _ *kind) { c.Weight = -1 }, "weight -1", nil},
+		{"too heavy", func(c *claim, _ *kind) { c.Weight, c.Limit = 4, 3 }, "from 1 to the limit, 3", nil},
+		{"no limit", func(c *claim, _ *kind) { c.Limit = 0 }, "limit 0", nil},
+		{"largest limit", func(c *claim, _ *kind) { c.Weight, c.Limit = driver.All, driver.All }, "", nil},
+		{"limit too large", func(c *claim, _ *kind) { c.Limit = driver.All + 1 }, "limit 2147483648", nil},
+		{"no readers", func(c *claim, b *kind) { c.Limit, b.Weighted = 2, false }, "narrow", errors.ErrUnsupported},
+		{"a mutex needs no weights", func(_ *claim, b *kind) { b.Weighted = false }, "", nil},
+		{"not detached", func(c *claim, b *kind) {
+			c.Detached, b.Detach = true, false
+		}, "narrow", errors.ErrUnsupported},
+		{"detached", func(c *claim, _ *kind) { c.Detached = true }, "", nil},
+		{"no TTL", func(c *claim, b *kind) { c.TTL, b.MinTTL = 0, 0 }, "TTL 0s", nil},
+		{"shortest TTL", func(c *claim, _ *kind) { c.TTL = time.Second }, "", nil},
+		{"short TTL", func(c *claim, _ *kind) { c.TTL = time.Second - 1 }, "at least 1s", nil},
+		{"longest TTL", func(c *claim, _ *kind) { c.TTL = time.Hour }, "", nil},
+		{"long TTL", func(c *claim, _ *kind) { c.TTL = time.Hour + 1 }, "at most 1h", nil},
+		{"no bound for TTLs", func(c *claim, b *kind) { c.TTL, b.MaxTTL = 1000*time.Hour, 0 }, "", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, tr := valid(), traits

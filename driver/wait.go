@@ -7,9 +7,10 @@ import (
 
 // A Waiter tells a client when its claim may have moved, so that it need not ask.
 type Waiter interface {
-	// Wait blocks until the claim may have moved: a waiting claim was granted or ended, a granted one was revoked,
-	// broken or lost. A Status that is not zero is the claim's new state; a zero Status means "ask again". ErrGone is
-	// the claim's end. Returning early is allowed, returning late only costs time. When ctx ends, Wait returns its error.
+	// Wait blocks until the claim may have moved: a waiting claim was granted or ended, a granted one was
+	// revoked, broken or lost. A Status that is not zero is the claim's new state; a zero Status means "ask
+	// again". ErrGone is the claim's end. Returning early is allowed, returning late only costs time. When ctx
+	// ends, Wait returns its error.
 	//
 	// A driver listens before it sends a queued Request, and keeps what arrives until Wait collects it, so nothing is
 	// missed between the two. It forgets the claim when that is released.

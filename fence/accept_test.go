@@ -178,7 +178,8 @@ func TestAcceptWhereNothingIsServed(t *testing.T) {
 	}
 }
 
-// Service A was called with a token, and calls service B: that token is of a lock that A's client holds, and none of B's.
+// Service A was called with a token, and calls service B: that token is of a lock that A's client
+// holds, and none of B's.
 func TestReceivedTokenIsNotSentOnwards(t *testing.T) {
 	var got []string
 	b := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -201,7 +202,10 @@ func TestReceivedTokenIsNotSentOnwards(t *testing.T) {
 		call(r.Context())
 		own := fence.NewContext(r.Context(), 70)
 		call(own)
-		for ctx, want := range map[context.Context]string{r.Context(): "7 true 0 false 7 true", own: "7 true 70 true 70 true"} {
+		for ctx, want := range map[context.Context]string{
+			r.Context(): "7 true 0 false 7 true",
+			own:         "7 true 70 true 70 true",
+		} {
 			received, isReceived := fence.Received(ctx)
 			held, isHeld := fence.Held(ctx)
 			last, some := fence.FromContext(ctx)

@@ -8,8 +8,8 @@
 //
 //   - [SQL] in a transaction of the caller's: MySQL, MariaDB, PostgreSQL, SQLite.
 //   - [Register] in this process's memory.
-//   - [Handler] in a service that speaks HTTP, behind what authenticates, with [Accept] before writes that may fail half way,
-//     and [Transport] in its clients.
+//   - [Handler] in a service that speaks HTTP, behind what authenticates, with [Accept] before writes that may fail
+//     half way, and [Transport] in its clients.
 //   - Packages redisfence and etcdfence beside this one, with modules of their own.
 //
 // They all answer with an error that matches [ErrStale]. Resources know resources and numbers, and no locks: the

@@ -44,7 +44,8 @@ func Format(token uint64) string { return strconv.FormatUint(token, 10) }
 func Parse(s string) (uint64, error) {
 	token, err := strconv.ParseUint(s, 10, 64)
 	if err != nil || Format(token) != s || Check(token) != nil {
-		return 0, fmt.Errorf("%.40q is no fencing token; write it as a decimal number without a sign or leading zeros", s)
+		return 0, fmt.Errorf("%.40q is no fencing token; "+
+			"write it as a decimal number without a sign or leading zeros", s)
 	}
 	return token, nil
 }

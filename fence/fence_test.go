@@ -145,7 +145,8 @@ func TestRegisterIsBounded(t *testing.T) {
 		token uint64
 		want  error
 	}{
-		{"a", 5, nil}, {"b", 5, nil}, {"c", 5, fence.ErrFull}, {"a", 6, nil}, {"b", 4, fence.ErrStale}, {"a", 5, fence.ErrStale},
+		{"a", 5, nil}, {"b", 5, nil}, {"c", 5, fence.ErrFull},
+		{"a", 6, nil}, {"b", 4, fence.ErrStale}, {"a", 5, fence.ErrStale},
 	} {
 		if err := write(row.name, row.token); !errors.Is(err, row.want) {
 			t.Errorf("%s, %d: %v, want %v", row.name, row.token, err, row.want)
@@ -153,7 +154,8 @@ func TestRegisterIsBounded(t *testing.T) {
 	}
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPut, "/", nil)
 	r.Header.Set(fence.Header, "5")
-	fence.Handler(&seen, func(*http.Request) string { return "c" }, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	full := func(*http.Request) string { return "c" }
+	fence.Handler(&seen, full, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("served")
 	})).ServeHTTP(w, r)
 	if w.Code != http.StatusServiceUnavailable {

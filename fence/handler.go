@@ -39,7 +39,8 @@ func Handler(seen *Register, resource func(*http.Request) string, next http.Hand
 		}
 		token, err := Parse(r.Header.Get(Header))
 		if err != nil {
-			http.Error(w, "send the header "+Header+" with the fencing token of your lock: "+err.Error(), http.StatusPreconditionRequired)
+			said := "send the header " + Header + " with the fencing token of your lock: " + err.Error()
+			http.Error(w, said, http.StatusPreconditionRequired)
 			return
 		}
 		v, err := seen.enter(r.Context(), name, token)

@@ -20,8 +20,8 @@ type Register struct {
 	// this process lives, or until Forget.
 	Keep time.Duration
 
-	// Max is how many resources are remembered: [DefaultMax] when zero, and as many as there are when less. Beyond that a
-	// new resource is refused with ErrFull, because a late holder could write to one that was forgotten for it.
+	// Max is how many resources are remembered: [DefaultMax] when zero, and as many as there are when less. Beyond that
+	// a new resource is refused with ErrFull, because a late holder could write to one that was forgotten for it.
 	Max int
 
 	mu    sync.Mutex

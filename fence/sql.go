@@ -57,7 +57,8 @@ func admit(ctx context.Context, tx *sql.Tx, kind dbms.Kind, resource string, tok
 	// MySQL counts a row that it changed twice, and one that it inserted once; with CLIENT_FOUND_ROWS, which is the
 	// caller's choice, one that it left as it was, too.
 	var seen uint64
-	err = tx.QueryRowContext(ctx, "SELECT token FROM "+sqlTable+" WHERE resource = ? FOR UPDATE", []byte(resource)).Scan(&seen)
+	const latest = "SELECT token FROM " + sqlTable + " WHERE resource = ? FOR UPDATE"
+	err = tx.QueryRowContext(ctx, latest, []byte(resource)).Scan(&seen)
 	return seen == token, err
 }
 

@@ -30,24 +30,24 @@ type Harness struct {
 	// closes the client. The suite uses fresh lock names and needs no empty store, but shares it with nobody.
 	Open func(t testing.TB) driver.Driver
 
-	// Virtual is for engines in memory, in place of Open: it makes a store and returns what opens clients of it. Each test
-	// then has a store of its own, in a synctest bubble, whose time passes at once.
+	// Virtual is for engines in memory, in place of Open: it makes a store and returns what opens clients of it. Each
+	// test then has a store of its own, in a synctest bubble, whose time passes at once.
 	Virtual func() func(t testing.TB) driver.Driver
 
-	// TTL is for claims that should expire during a test. Zero: the shortest that the driver takes, and at least 300 ms.
-	// A test that fails after the machine stalled is tried again with longer ones, so that no TTL need be generous.
+	// TTL is for claims that should expire during a test. Zero: the shortest that the driver takes, and at least 300
+	// ms. A test that fails after the machine stalled is tried again with longer ones, so that no TTL need be generous.
 	TTL time.Duration
 
 	// Long is for claims that must outlive their test, on engines where a claim costs so much that many take seconds.
 	// Zero: 30 s.
 	Long time.Duration
 
-	// Spoil makes what the store has of a lock unreadable, so that [driver.Driver.Queue] fails. Rows that need it are skipped
-	// without it.
+	// Spoil makes what the store has of a lock unreadable, so that [driver.Driver.Queue] fails. Rows that need it
+	// are skipped without it.
 	Spoil func(t testing.TB, name string)
 
-	// Elects says that the servers elect a leader or vote, and that a request has no answer while they have none or too few
-	// of them do. On a busy machine that may be at any time; requests without an answer are repeated then.
+	// Elects says that the servers elect a leader or vote, and that a request has no answer while they have none or too
+	// few of them do. On a busy machine that may be at any time; requests without an answer are repeated then.
 	Elects bool
 }
 
@@ -75,7 +75,7 @@ type row struct {
 	run  func(*env)
 
 	needs func(driver.Driver) bool // nil: every driver has what it takes
-	exact bool                     // needs each request applied once and at once, so it cannot run over a bad connection
+	exact bool                     // needs each request applied once and at once: not for a bad connection
 }
 
 // contract returns all rows.
@@ -104,8 +104,10 @@ func Run(t *testing.T, h Harness) {
 
 // A setting says how the rows reach the driver. The zero setting is directly.
 type setting struct {
-	wrap  func(t testing.TB, d driver.Driver, n int) driver.Driver // the nth client of a test
-	lossy bool                                                     // requests fail without an answer and are repeated, and pushes may be lost
+	// wrap returns the driver that the nth client of a test has.
+	wrap func(t testing.TB, d driver.Driver, n int) driver.Driver
+	// lossy says that requests fail without an answer and are repeated, and that pushes may be lost.
+	lossy bool
 }
 
 // rowsAtOnce is how many rows run at a time. Most of them wait for time to pass.

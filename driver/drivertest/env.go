@@ -200,7 +200,9 @@ func (e *env) isGone(err error, what string) {
 // queue returns the live claims.
 func (e *env) queue() []driver.Entry {
 	e.Helper()
-	entries, _, err := persist(e, func(ctx context.Context) ([]driver.Entry, error) { return e.other.Queue(ctx, e.name) })
+	entries, _, err := persist(e, func(ctx context.Context) ([]driver.Entry, error) {
+		return e.other.Queue(ctx, e.name)
+	})
 	if err != nil {
 		e.Fatalf("Queue: %v", err)
 	}
@@ -280,7 +282,9 @@ func (e *env) awaitErr(d driver.Driver, c driver.Claim, st driver.Status) (drive
 }
 
 // waitOnce is one Wait, which ends early when the claim should be requested again.
-func (e *env) waitOnce(ctx context.Context, d driver.Driver, c driver.Claim, retry time.Duration) (driver.Status, error) {
+func (e *env) waitOnce(
+	ctx context.Context, d driver.Driver, c driver.Claim, retry time.Duration,
+) (driver.Status, error) {
 	for _, limit := range []time.Duration{e.renewEvery, retry} {
 		if limit > 0 {
 			var cancel context.CancelFunc

@@ -69,7 +69,8 @@ var expiryRows = []row{
 					return
 				}
 				if !taken {
-					e.Fatalf("the lock is free %v after a request that was answered with TTL %v", time.Since(sent), st.TTL)
+					e.Fatalf("the lock is free %v after a request that was answered with TTL %v",
+						time.Since(sent), st.TTL)
 				}
 				e.pass(st.TTL / 20)
 			}
@@ -238,7 +239,8 @@ var expiryRows = []row{
 	},
 	{
 		name: "dead for its longest TTL",
-		why:  "a request from before the TTL was made shorter may be as late as the TTL that it names, and must not queue an orphan",
+		why: "a request from before the TTL was made shorter may be as late as the TTL that it names, " +
+			"and must not queue an orphan",
 		run: func(e *env) {
 			expired, released := e.claim(), e.claim()
 			expired.ID = driver.NewID() // IDs of series may be remembered in another way

@@ -83,7 +83,8 @@ func (f *Faulty) draw() (fault, time.Duration) {
 	defer f.mu.Unlock()
 	delay := time.Duration(f.random.Float64() * float64(f.faults.Delay))
 	left := f.random.Float64()
-	for i, rate := range []float64{f.faults.LoseRequest, f.faults.LoseReply, f.faults.Twice, f.faults.Late, f.faults.Slow} {
+	rates := []float64{f.faults.LoseRequest, f.faults.LoseReply, f.faults.Twice, f.faults.Late, f.faults.Slow}
+	for i, rate := range rates {
 		if left -= rate; left < 0 {
 			return loseRequest + fault(i), delay
 		}
@@ -158,12 +159,16 @@ func (f *Faulty) Queue(ctx context.Context, name string) ([]driver.Entry, error)
 
 // Renew implements [driver.Renewer].
 func (f *Faulty) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	return pass(ctx, f, func(ctx context.Context) ([]driver.Result, error) { return driver.Renew(ctx, f.Driver, claims) })
+	return pass(ctx, f, func(ctx context.Context) ([]driver.Result, error) {
+		return driver.Renew(ctx, f.Driver, claims)
+	})
 }
 
 // Propose implements [driver.Proposer].
 func (f *Faulty) Propose(ctx context.Context, c driver.Claim, token uint64) (driver.Status, error) {
-	return pass(ctx, f, func(ctx context.Context) (driver.Status, error) { return driver.Propose(ctx, f.Driver, c, token) })
+	return pass(ctx, f, func(ctx context.Context) (driver.Status, error) {
+		return driver.Propose(ctx, f.Driver, c, token)
+	})
 }
 
 // Vote implements [driver.Voter].

@@ -5,7 +5,8 @@ import "github.com/holdfast-go/holdfast/driver"
 var identityRows = []row{
 	{
 		name: "identity",
-		why:  "clients of one store name it in one way, or those who lock in several stores wait for each other in a circle",
+		why: "clients of one store name it in one way, " +
+			"or those who lock in several stores wait for each other in a circle",
 		run: func(e *env) {
 			before := driver.Identity(e.d)
 			e.acquire(e.d, e.claim())

@@ -3,6 +3,7 @@ package drivertest
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -28,12 +29,17 @@ var listRows = []row{
 		why:  "a prefix is compared byte by byte: no character in it is a pattern",
 		run: func(e *env) {
 			var want []string
-			for _, end := range []string{"*a", "*b", "xa", "?a", "[x]a", "%a", "_a", "{x}a", `\a`, "\x00a", "é", "Xa", "a/b", "a"} {
+			for _, end := range []string{
+				"*a", "*b", "xa", "?a", "[x]a", "%a", "_a", "{x}a", `\a`, "\x00a", "é", "Xa", "a/b", "a",
+			} {
 				if one := e.with(e.name + end); one.takes() {
 					want = append(want, one.name)
 				}
 			}
-			for _, end := range []string{"", "*", "?", "[x]", "[", "%", "_", "{", "{x}", `\`, "\x00", "\xc3", "x", "X", "a", "a/", "nothing"} {
+			for _, end := range []string{
+				"", "*", "?", "[x]", "[", "%", "_", "{", "{x}", `\`, "\x00", "\xc3",
+				"x", "X", "a", "a/", "nothing",
+			} {
 				e.lists(e.name+end, prefixed(want, e.name+end))
 			}
 		},
@@ -97,7 +103,7 @@ var listRows = []row{
 }
 
 func prefixed(names []string, prefix string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return len(n) < len(prefix) || n[:len(prefix)] != prefix })
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.HasPrefix(n, prefix) })
 }
 
 // lists fails unless the names with this prefix are those wanted. The store is shared with other rows, whose names it

@@ -34,7 +34,9 @@ var listenRows = []row{
 			held := e.acquire(e.d, holder)
 			e.revokes(holder)
 			moved := e.listen(e.d, renewal(holder, held))
-			e.hearsFrom(moved, renewal(holder, held), func(st driver.Status, err error) bool { return err == nil && st.Revoked })
+			e.hearsFrom(moved, renewal(holder, held), func(st driver.Status, err error) bool {
+				return err == nil && st.Revoked
+			})
 		},
 		needs: all(has[driver.Listener], has[driver.Revoker]),
 		exact: true,

@@ -21,7 +21,8 @@ const (
 	modelSteps = 60
 )
 
-// runModel makes the same random operations on the driver and on memlock, one after the other, and compares the answers.
+// runModel makes the same random operations on the driver and on memlock, one after the other, and
+// compares the answers.
 func runModel(t *testing.T, h Harness) {
 	var wg sync.WaitGroup
 	for i := range modelRuns {
@@ -244,9 +245,11 @@ func (m *model) compare(c *modelled, request func(side int) (driver.Status, erro
 	})
 	got, want := sts[0], sts[1]
 	if !c.Queue && !want.Granted {
-		got, want = driver.Status{Granted: got.Granted}, driver.Status{} // nothing else is said about a claim that left no trace
+		// Nothing else is said about a claim that left no trace.
+		got, want = driver.Status{Granted: got.Granted}, driver.Status{}
 	}
-	if got.Granted != want.Granted || got.Contended != want.Contended || got.Revoked != want.Revoked || (got.Retry > 0) != (want.Retry > 0) {
+	if got.Granted != want.Granted || got.Contended != want.Contended || got.Revoked != want.Revoked ||
+		(got.Retry > 0) != (want.Retry > 0) {
 		m.Errorf("%s answers %+v, memlock %+v", m.sides[0].what, got, want)
 	}
 	m.sameToken(c, got.Token, want.Token)
@@ -264,7 +267,8 @@ func (m *model) sameToken(c *modelled, got, want uint64) {
 	}
 	for mem, other := range m.tokens {
 		if (got < other) != (want < mem) || (got == other) != (want == mem) {
-			m.Errorf("tokens are in another order: %s has %d after %d, memlock %d after %d", m.sides[0].what, got, other, want, mem)
+			m.Errorf("tokens are in another order: %s has %d after %d, memlock %d after %d",
+				m.sides[0].what, got, other, want, mem)
 		}
 	}
 	m.tokens[want] = got
@@ -275,7 +279,8 @@ func (m *model) compareErrors(do func(side int) error) {
 	m.Helper()
 	_, _, got := persist(m.env, func(context.Context) (struct{}, error) { return struct{}{}, do(0) })
 	want := do(1)
-	if got != nil && !errors.Is(got, driver.ErrGone) || errors.Is(got, driver.ErrGone) != errors.Is(want, driver.ErrGone) {
+	gone := errors.Is(got, driver.ErrGone)
+	if got != nil && !gone || gone != errors.Is(want, driver.ErrGone) {
 		m.Errorf("%s answers error %v, memlock %v", m.sides[0].what, got, want)
 	}
 }

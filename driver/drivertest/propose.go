@@ -10,7 +10,8 @@ import (
 var proposeRows = []row{
 	{
 		name: "propose",
-		why:  "many engines agree on one token when each takes a greater one, refuses a lesser one, and says which it had",
+		why: "many engines agree on one token when each takes a greater one, refuses a lesser one, " +
+			"and says which it had",
 		run: func(e *env) {
 			a := e.try()
 			first := e.settles(a)
@@ -160,7 +161,9 @@ func (e *env) vote(d driver.Driver, c driver.Claim, token uint64) (driver.Status
 
 func (e *env) propose(c driver.Claim, token uint64) driver.Status {
 	e.Helper()
-	st, _, err := persist(e, func(ctx context.Context) (driver.Status, error) { return driver.Propose(ctx, e.d, c, token) })
+	st, _, err := persist(e, func(ctx context.Context) (driver.Status, error) {
+		return driver.Propose(ctx, e.d, c, token)
+	})
 	if err != nil {
 		e.Fatalf("Propose(%s, %d): %v", c.ID, token, err)
 	}

@@ -84,7 +84,9 @@ var queueRows = []row{
 // peeks fails unless the first n claims are these.
 func (e *env) peeks(n int, want ...driver.Claim) {
 	e.Helper()
-	got, _, err := persist(e, func(ctx context.Context) ([]driver.Entry, error) { return driver.Peek(ctx, e.other, e.name, n) })
+	got, _, err := persist(e, func(ctx context.Context) ([]driver.Entry, error) {
+		return driver.Peek(ctx, e.other, e.name, n)
+	})
 	if err != nil || !slices.Equal(ids(claims(got)), ids(want)) {
 		e.Errorf("the first %d of the queue are %v, error %v; want %v", n, ids(claims(got)), err, ids(want))
 	}
@@ -124,7 +126,8 @@ func (e *env) shows(c driver.Claim, st driver.Status, got driver.Entry) {
 	}
 	shown := driver.Entry{
 		Claim: driver.Claim{
-			Name: got.Name, ID: got.ID, Weight: got.Weight, Limit: got.Limit, Owner: got.Owner, Value: got.Value, Token: got.Token,
+			Name: got.Name, ID: got.ID, Weight: got.Weight, Limit: got.Limit,
+			Owner: got.Owner, Value: got.Value, Token: got.Token,
 		},
 		Granted: got.Granted,
 	}

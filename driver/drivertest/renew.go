@@ -108,6 +108,7 @@ func (e *env) renew(batch ...driver.Claim) []driver.Result {
 func (e *env) sameAnswer(what string, got driver.Result, want driver.Status) {
 	e.Helper()
 	if got.Err != nil || got.Status.Granted != want.Granted || got.Status.Token != want.Token {
-		e.Errorf("%s: renewed with %+v, error %v; want token %d, granted %v", what, got.Status, got.Err, want.Token, want.Granted)
+		e.Errorf("%s: renewed with %+v, error %v; want token %d, granted %v",
+			what, got.Status, got.Err, want.Token, want.Granted)
 	}
 }

@@ -70,7 +70,8 @@ func (e *env) showsRule(want []driver.Entry) {
 	e.queued(claims(want)...)
 	for i, got := range e.queue() {
 		if granted := driver.Granted(claims(want), got.ID); granted != got.Granted {
-			e.Fatalf("claim %d of %s: the queue shows granted: %v, driver.Granted says %v", i, units(want), got.Granted, granted)
+			e.Fatalf("claim %d of %s: the queue shows granted: %v, driver.Granted says %v",
+				i, units(want), got.Granted, granted)
 		}
 	}
 }

@@ -13,7 +13,8 @@ import (
 // seedVariable replays a run where flags cannot be passed.
 const seedVariable = "HOLDFAST_TEST_SEED"
 
-var seedFlag = flag.Uint64("drivertest.seed", 0, "seed of what drivertest draws at random; 0 draws one, or takes "+seedVariable)
+var seedFlag = flag.Uint64("drivertest.seed", 0,
+	"seed of what drivertest draws at random; 0 draws one, or takes "+seedVariable)
 
 // seed is what all that is drawn follows from, the same for the whole run.
 var seed = sync.OnceValue(func() uint64 {
@@ -26,7 +27,8 @@ var seed = sync.OnceValue(func() uint64 {
 	return rand.Uint64N(1_000_000)
 })
 
-// random returns a source for the nth purpose of a test. The same test draws the same from it in each run with one seed.
+// random returns a source for the nth purpose of a test. The same test draws the same from it in
+// each run with one seed.
 func random(t testing.TB, n int) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(t.Name()))

@@ -5,7 +5,8 @@ import "github.com/holdfast-go/holdfast/driver"
 var seriesRows = []row{
 	{
 		name: "series",
-		why:  "a driver may remember only the greatest number of a series that ended, and still bars late copies of all its requests",
+		why: "a driver may remember only the greatest number of a series that ended, " +
+			"and still bars late copies of all its requests",
 		run: func(e *env) {
 			old := e.series(3)
 			for _, c := range old {
@@ -129,7 +130,8 @@ func (e *env) barred(claims []driver.Claim) {
 	}
 }
 
-// unlessForgotten skips the rest of a row whose claims expire when they did so longer ago than a driver must remember them.
+// unlessForgotten skips the rest of a row whose claims expire when they did so longer ago than a
+// driver must remember them.
 func (e *env) unlessForgotten(c driver.Claim) {
 	e.Helper()
 	if !e.lapses.IsZero() {

@@ -36,7 +36,8 @@ var traitsRows = []row{
 				e.Errorf("an ordinary claim: %v", err)
 			}
 			if e.traits.MaxName > 0 {
-				e.invalid(func(c *driver.Claim) { c.Name = strings.Repeat("x", e.traits.MaxName+1) }, driver.ErrInvalidName)
+				long := strings.Repeat("x", e.traits.MaxName+1)
+				e.invalid(func(c *driver.Claim) { c.Name = long }, driver.ErrInvalidName)
 			}
 			if e.traits.MinTTL > 0 {
 				e.invalid(func(c *driver.Claim) { c.TTL = e.traits.MinTTL - 1 }, nil)
@@ -95,10 +96,12 @@ var traitsRows = []row{
 				able bool
 				err  func() error
 			}{
-				"Queue":  {e.traits.Listed, func() error { _, err := e.d.Queue(ctx, e.name); return err }},
-				"Break":  {has[driver.Breaker](e.d), func() error { return driver.Break(ctx, e.d, e.name, freshID()) }},
-				"Revoke": {has[driver.Revoker](e.d), func() error { return driver.Revoke(ctx, e.d, e.name, freshID()) }},
-				"Check":  {has[driver.Checker](e.d), func() error { _, err := driver.Check(ctx, e.d); return err }},
+				"Queue": {e.traits.Listed, func() error { _, err := e.d.Queue(ctx, e.name); return err }},
+				"Break": {has[driver.Breaker](e.d), func() error { return driver.Break(ctx, e.d, e.name, freshID()) }},
+				"Revoke": {has[driver.Revoker](e.d), func() error {
+					return driver.Revoke(ctx, e.d, e.name, freshID())
+				}},
+				"Check": {has[driver.Checker](e.d), func() error { _, err := driver.Check(ctx, e.d); return err }},
 				"Propose": {has[driver.Proposer](e.d), func() error {
 					_, err := driver.Propose(ctx, e.d, e.claim(), 1)
 					return err
@@ -203,16 +206,20 @@ var traitsRows = []row{
 	},
 	{
 		name: "an older request of a claim that was left alone for a short time",
-		why:  "a request that was sent before the claim was left alone would take the lock for nobody, for longer than was asked for",
+		why: "a request that was sent before the claim was left alone would take the lock for nobody, " +
+			"for longer than was asked for",
 		run: func(e *env) {
 			c := e.claim()
 			st := e.acquire(e.d, c)
 			left := e.shorten(e.d, c, st)
 			for _, got := range []driver.Status{
-				e.changesNothing(e.d, c, st), e.changesNothing(e.d, renewal(c, st), st), e.changesNothing(e.other, renewal(c, st), st),
+				e.changesNothing(e.d, c, st),
+				e.changesNothing(e.d, renewal(c, st), st),
+				e.changesNothing(e.other, renewal(c, st), st),
 			} {
 				if got.TTL > left.TTL {
-					e.Errorf("an older request says that the claim lives for %v; it was left alone for %v", got.TTL, left.TTL)
+					e.Errorf("an older request says that the claim lives for %v; it was left alone for %v",
+						got.TTL, left.TTL)
 				}
 			}
 			e.eventually("the claim expires", func() bool { return e.free() })
@@ -222,7 +229,8 @@ var traitsRows = []row{
 	},
 	{
 		name: "a detached claim is renewed",
-		why:  "who goes on with a detached claim renews it as such, as often as it likes, and others' older requests do not disturb",
+		why: "who goes on with a detached claim renews it as such, as often as it likes, " +
+			"and others' older requests do not disturb",
 		run: func(e *env) {
 			c := e.short(e.claim())
 			st := e.acquire(e.d, c)
@@ -283,7 +291,8 @@ func (e *env) changesNothing(d driver.Driver, older driver.Claim, st driver.Stat
 	}
 	if has[driver.Proposer](d) {
 		older.Token = 0
-		if got, err := driver.Propose(context.Background(), d, older, st.Token); err != nil || !got.Granted || got.Token != st.Token {
+		got, err := driver.Propose(context.Background(), d, older, st.Token)
+		if err != nil || !got.Granted || got.Token != st.Token {
 			e.Excuse(e.lapses)
 			e.Errorf("an older proposal got %+v, error %v; want token %d", got, err, st.Token)
 		}

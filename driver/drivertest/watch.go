@@ -19,7 +19,8 @@ var watchRows = []row{
 			go func() { changed <- driver.Watch(ctx, e.other, e.name) }()
 			for {
 				c := e.claim()
-				e.release(e.d, c, e.await(e.d, c, e.request(e.d, c))) // which may wait: a release need not have reached all servers
+				st := e.await(e.d, c, e.request(e.d, c)) // it may wait: a release need not have reached all servers
+				e.release(e.d, c, st)
 				select {
 				case err := <-changed:
 					if err != nil && !e.s.lossy {

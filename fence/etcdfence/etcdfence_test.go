@@ -75,7 +75,8 @@ func TestDo(t *testing.T) {
 		if _, err := etcdfence.Do(t.Context(), client, "a", wrong); err == nil || errors.Is(err, fence.ErrStale) {
 			t.Errorf("token %d: %v", wrong, err)
 		}
-		if _, err := etcdfence.Find(t.Context(), client, "/holdfast", "a", wrong); err == nil || errors.Is(err, fence.ErrStale) {
+		_, err := etcdfence.Find(t.Context(), client, "/holdfast", "a", wrong)
+		if err == nil || errors.Is(err, fence.ErrStale) {
 			t.Errorf("token %d of a lock: %v", wrong, err)
 		}
 	}
@@ -101,7 +102,8 @@ func TestHeld(t *testing.T) {
 	write(t, client, second.Token(), fence.ErrStale)
 }
 
-// A lock is found under its prefix however that is written, in both layouts, and not as one whose name its name begins with.
+// A lock is found under its prefix however that is written, in both layouts, and not as one whose name
+// its name begins with.
 func TestFind(t *testing.T) {
 	client := connect(t)
 	type finder = func(context.Context, clientv3.KV, string, string, uint64) (*etcdfence.Held, error)
@@ -174,7 +176,8 @@ func TestExamples(t *testing.T) {
 		if got := value(t, client, "text"); got != row.want {
 			t.Errorf("the text is %q, want %q", got, row.want)
 		}
-		if _, err := client.Delete(t.Context(), "/holdfast/", clientv3.WithPrefix()); err != nil { // which frees the lock
+		// This frees the lock.
+		if _, err := client.Delete(t.Context(), "/holdfast/", clientv3.WithPrefix()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,13 +12,13 @@ import (
 	"github.com/holdfast-go/holdfast/fence"
 )
 
-// localBits are those of a lease's token that count the holders to whom a process has handed the lock on. The others are
-// the create revision of the claim's key.
+// localBits are those of a lease's token that count the holders to whom a process has handed the lock on. The others
+// are the create revision of the claim's key.
 const localBits = 8
 
-// A Held lock can be asked by transactions whether it still is. The key tells processes apart, not those to whom one process
-// hands the lock on: they share it, though each has a token of its own. Where one of them may write late, after its release
-// or when it has overstayed WithMaxHold, lock with WithLocalHandoff(0), or use [Do], which compares tokens.
+// A Held lock can be asked by transactions whether it still is. The key tells processes apart, not those to whom one
+// process hands the lock on: they share it, though each has a token of its own. Where one of them may write late, after
+// its release or when it has overstayed WithMaxHold, lock with WithLocalHandoff(0), or use [Do], which compares tokens.
 type Held struct {
 	client clientv3.KV
 	name   string
@@ -40,8 +40,8 @@ func Find(ctx context.Context, client clientv3.KV, prefix, name string, token ui
 	return find(ctx, client, strings.TrimRight(prefix, "/")+"/"+driver.EncodeName(name, 0)+"/", name, token)
 }
 
-// FindInConcurrency is [Find] for a lock in the layout of etcd's own concurrency.Mutex, where names are used as they are
-// and follow the prefix at once; empty stands for none.
+// FindInConcurrency is [Find] for a lock in the layout of etcd's own concurrency.Mutex, where names are used as they
+// are and follow the prefix at once; empty stands for none.
 func FindInConcurrency(ctx context.Context, client clientv3.KV, prefix, name string, token uint64) (*Held, error) {
 	held, err := find(ctx, client, prefix+name+"/", name, token)
 	if trimmed, ok := strings.CutSuffix(prefix, "/"); ok && errors.Is(err, fence.ErrStale) {

@@ -13,12 +13,14 @@ import (
 // tokens is what the keys of greatest tokens begin with.
 const tokens = "/holdfast-fence/"
 
-// Do does operations in one transaction unless a greater token was seen for the resource, in which case the error matches
-// [fence.ErrStale]. The answers to ops are the first in the response. The greatest token stays in the key
+// Do does operations in one transaction unless a greater token was seen for the resource, in which case the error
+// matches [fence.ErrStale]. The answers to ops are the first in the response. The greatest token stays in the key
 // /holdfast-fence/<resource>, which may be deleted once nobody can have an older token any more.
 //
 // Other errors leave open whether the operations were done. They may be repeated with the same token if ops may.
-func Do(ctx context.Context, client clientv3.KV, resource string, token uint64, ops ...clientv3.Op) (*clientv3.TxnResponse, error) {
+func Do(
+	ctx context.Context, client clientv3.KV, resource string, token uint64, ops ...clientv3.Op,
+) (*clientv3.TxnResponse, error) {
 	if err := fence.Check(token); err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
-// Package redisfence refuses writes to Redis that come from a holder who has lost the lock and does not know it yet. The
-// lock may be on any engine: only its fencing tokens matter.
+// Package redisfence refuses writes to Redis that come from a holder who has lost the lock and does not know it yet.
+// The lock may be on any engine: only its fencing tokens matter.
 package redisfence
 
 import (
@@ -39,7 +39,9 @@ const defaultKeep = 30 * 24 * time.Hour
 //
 // The token of a resource is in the key "{resource}:fence", or "resource:fence" when the resource has a hash tag of its
 // own. In a cluster all keys must be in the same slot, so they have that tag too.
-func (g *Guard) Do(ctx context.Context, resource string, token uint64, command string, keys []string, args ...string) rueidis.RedisResult {
+func (g *Guard) Do(
+	ctx context.Context, resource string, token uint64, command string, keys []string, args ...string,
+) rueidis.RedisResult {
 	all, err := keysOf(resource, keys)
 	if err := errors.Join(err, fence.Check(token)); err != nil {
 		return rueidis.NewErrorResult(err)
@@ -56,7 +58,8 @@ func keysOf(resource string, keys []string) ([]string, error) {
 	case tag != "":
 		return append([]string{resource + ":fence"}, keys...), nil
 	case resource == "" || strings.ContainsRune(resource, '}'):
-		return nil, fmt.Errorf("the resource %q cannot be a hash tag; name it without braces, or like {tag}rest", resource)
+		return nil, fmt.Errorf("the resource %q cannot be a hash tag; name it without braces, or like {tag}rest",
+			resource)
 	}
 	return append([]string{"{" + resource + "}:fence"}, keys...), nil
 }

@@ -81,7 +81,8 @@ func TestDoRefuses(t *testing.T) {
 		resource string
 		token    uint64
 	}{{"a", 0}, {"a", fence.MaxToken + 1}, {"", 5}, {"a}b", 5}, {"{}a", 5}} {
-		if err := guard.Do(t.Context(), row.resource, row.token, "SET", []string{"k"}, "v").Error(); err == nil || errors.Is(err, fence.ErrStale) {
+		err := guard.Do(t.Context(), row.resource, row.token, "SET", []string{"k"}, "v").Error()
+		if err == nil || errors.Is(err, fence.ErrStale) {
 			t.Errorf("token %d for %q: %v", row.token, row.resource, err)
 		}
 	}

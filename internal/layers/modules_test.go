@@ -39,8 +39,9 @@ func TestModulesAreInTheWorkspace(t *testing.T) {
 	}
 }
 
-// Go.work alone has the modules of this tree use each other as they are here. The go command refuses to install a program
-// whose go.mod replaces anything, and asks for a version that nobody has published where go.work does not replace it.
+// Go.work alone has the modules of this tree use each other as they are here. The go command refuses to
+// install a program whose go.mod replaces anything, and asks for a version that nobody has published where
+// go.work does not replace it.
 func TestGoWorkTiesModules(t *testing.T) {
 	work, required := read(t, "go.work"), 0
 	for _, name := range find(t, func(name string) bool { return path.Base(name) == "go.mod" }) {
@@ -52,7 +53,8 @@ func TestGoWorkTiesModules(t *testing.T) {
 				t.Errorf("%s has a replacement: %s", name, line)
 			} else if isOurs && version != "" {
 				required++
-				if tie := "\t" + ours + " " + version + " => ./" + strings.TrimPrefix(folder, ".") + "\n"; !strings.Contains(work, tie) {
+				tie := "\t" + ours + " " + version + " => ./" + strings.TrimPrefix(folder, ".") + "\n"
+				if !strings.Contains(work, tie) {
 					t.Errorf("%s requires %s, but go.work has no line %q; run: make tidy", name, line, tie)
 				}
 			}

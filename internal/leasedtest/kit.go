@@ -16,8 +16,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// Long outlives every test, on a busy machine too; ZooKeeper grants no more than two minutes. Short is the shortest TTL that
-// the servers of these tests grant.
+// Long outlives every test, on a busy machine too; ZooKeeper grants no more than two minutes. Short is the shortest TTL
+// that the servers of these tests grant.
 const (
 	Long  = 100 * time.Second
 	Short = time.Second

@@ -14,7 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write down anew which modules each of ours brings along")
 
-// Who gets one of our modules, and imports all that it has, gets the modules in its list in testdata/brings and no others.
+// Who gets one of our modules, and imports all that it has, gets the modules in its list in
+// testdata/brings and no others.
 func TestGet(t *testing.T) {
 	n := arrive(t)
 	modules := published(t)
@@ -113,7 +114,7 @@ func compare(t *testing.T, module, is string) {
 	if err != nil {
 		t.Errorf("%s has no list: %v; run: go test ./internal/released -update", module, err)
 	} else if is != string(want) {
-		t.Errorf("%s brings along\n%s\nwant, from %s,\n%s\nif the change is wanted, run: go test ./internal/released -update",
-			module, is, name, want)
+		t.Errorf("%s brings along\n%s\nwant, from %s,\n%s\n"+
+			"if the change is wanted, run: go test ./internal/released -update", module, is, name, want)
 	}
 }

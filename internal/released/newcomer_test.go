@@ -40,9 +40,10 @@ type newcomer struct {
 func arrive(t *testing.T) newcomer {
 	t.Helper()
 	folder := t.TempDir()
+	download := filepath.Join(goEnv(t, "GOMODCACHE"), "cache", "download")
 	return newcomer{folder, append(os.Environ(),
 		"GOMODCACHE="+filepath.Join(folder, "modules"), "GOBIN="+filepath.Join(folder, "bin"),
-		"GOPROXY=file://"+proxy+",file://"+filepath.Join(goEnv(t, "GOMODCACHE"), "cache", "download")+","+goEnv(t, "GOPROXY"),
+		"GOPROXY=file://"+proxy+",file://"+download+","+goEnv(t, "GOPROXY"),
 		"GOPRIVATE=", "GONOPROXY=", "GOSUMDB=off", // nobody has sums of what is not released
 		"GOWORK=", "GOFLAGS=-modcacherw -trimpath", "CGO_ENABLED=0",
 	)}
@@ -90,7 +91,9 @@ func (n newcomer) run(t *testing.T, program string, args ...string) string {
 // offline skips a test that lacks a module of others, where no proxy answers; unless nothing may be skipped.
 func offline(t *testing.T, complaint string) {
 	t.Helper()
-	for _, sign := range []string{"dial tcp", "proxyconnect", "no such host", "i/o timeout", "module lookup disabled by GOPROXY=off"} {
+	for _, sign := range []string{
+		"dial tcp", "proxyconnect", "no such host", "i/o timeout", "module lookup disabled by GOPROXY=off",
+	} {
 		if strings.Contains(complaint, sign) && os.Getenv("HOLDFAST_NO_SKIP") != "all" {
 			t.Skipf("a module of others is neither in the module cache nor to be had: %s", complaint)
 		}

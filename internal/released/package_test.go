@@ -26,7 +26,8 @@ func TestDebianPackage(t *testing.T) {
 	holdfast := filepath.Join(system, "usr/bin/holdfast")
 	static(t, holdfast)
 	n := newcomer{folder: t.TempDir(), env: os.Environ()}
-	if said := n.run(t, holdfast, "version"); !strings.HasPrefix(said, "holdfast "+version+" ") || !strings.Contains(said, " "+runtime.Version()+" ") {
+	said := n.run(t, holdfast, "version")
+	if !strings.HasPrefix(said, "holdfast "+version+" ") || !strings.Contains(said, " "+runtime.Version()+" ") {
 		t.Errorf("holdfast version says %q", said)
 	}
 	store := "file:" + filepath.Join(n.folder, "locks.db")
@@ -35,7 +36,8 @@ func TestDebianPackage(t *testing.T) {
 	}
 	for _, name := range []string{
 		"man/man1/holdfast.1.gz", "man/man1/holdfast-run.1.gz", "doc/holdfast/copyright",
-		"bash-completion/completions/holdfast", "zsh/vendor-completions/_holdfast", "fish/vendor_completions.d/holdfast.fish",
+		"bash-completion/completions/holdfast", "zsh/vendor-completions/_holdfast",
+		"fish/vendor_completions.d/holdfast.fish",
 	} {
 		if _, err := os.Stat(filepath.Join(system, "usr/share", name)); err != nil {
 			t.Error(err)
@@ -84,7 +86,8 @@ func emptySystem(t *testing.T) string {
 
 func dpkg(t *testing.T, system string, args ...string) {
 	t.Helper()
-	command := exec.Command("dpkg", append([]string{"--root=" + system, "--log=/dev/null", "--force-not-root"}, args...)...)
+	args = append([]string{"--root=" + system, "--log=/dev/null", "--force-not-root"}, args...)
+	command := exec.Command("dpkg", args...)
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("dpkg %s: %v\n%s", args[0], err, out)
 	}

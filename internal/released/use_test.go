@@ -55,11 +55,15 @@ func main() {
 // A small program, which needs nothing but go mod tidy, locks on a file and on a Redis server.
 func TestProgram(t *testing.T) {
 	redis := servers.Redis(t)
-	n := arrive(t).in(t, "program", map[string]string{"go.mod": "module example.com/program\n\ngo 1.26.0\n", "main.go": twelveLines})
+	n := arrive(t).in(t, "program", map[string]string{
+		"go.mod":  "module example.com/program\n\ngo 1.26.0\n",
+		"main.go": twelveLines,
+	})
 	n.run(t, "go", "get", root+"@"+version)
 	n.run(t, "go", "mod", "tidy")
 	n.run(t, "go", "build", "-o", "program", ".")
-	said := n.run(t, filepath.Join(n.folder, "program"), "file:"+filepath.Join(n.folder, "locks.db"), "redis://"+redis.Addr)
+	program := filepath.Join(n.folder, "program")
+	said := n.run(t, program, "file:"+filepath.Join(n.folder, "locks.db"), "redis://"+redis.Addr)
 	if want := regexp.MustCompile(`^(held with token \d+\n<nil> <nil>\n){2}$`); !want.MatchString(said) {
 		t.Errorf("the program says %q, want %s", said, want)
 	}

@@ -21,7 +21,9 @@ type suspect struct {
 }
 
 // guilty are the words of failures that no busy machine explains.
-var guilty = []string{"DATA RACE", "race detected", "panic: ", "fatal error: ", "SIGSEGV", "ThreadSanitizer", "did not end:"}
+var guilty = []string{
+	"DATA RACE", "race detected", "panic: ", "fatal error: ", "SIGSEGV", "ThreadSanitizer", "did not end:",
+}
 
 // An outcome is what became of a package.
 type outcome struct {
@@ -78,12 +80,12 @@ func (r *report) suspects() []suspect {
 // repeats is how often what failed runs again at most: what else keeps the machine busy may go on.
 const repeats = 2
 
-// repeat runs what failed on a busy machine again, each package by itself, and reports whether all passes. What fails each
-// time has failed.
+// repeat runs what failed on a busy machine again, each package by itself, and reports whether all passes. What fails
+// each time has failed.
 func (r *report) repeat(flags []string) bool {
 	for _, s := range r.suspects() {
-		fmt.Fprintf(r.talk, "%s failed while work took %.1f times as long as alone on a processor; these run again, by themselves: %s\n",
-			shortName(s.name), s.slow, strings.Join(s.tests, " "))
+		fmt.Fprintf(r.talk, "%s failed while work took %.1f times as long as alone on a processor; "+
+			"these run again, by themselves: %s\n", shortName(s.name), s.slow, strings.Join(s.tests, " "))
 		for n := 0; n < repeats; n++ {
 			if r.again(flags, s) {
 				r.forgive(s)
@@ -119,7 +121,8 @@ func (s suspect) args(flags []string) []string {
 	for i, t := range s.tests {
 		names[i] = regexp.QuoteMeta(t)
 	}
-	return slices.Concat([]string{"test", "-json"}, flags, []string{"-run", "^(" + strings.Join(names, "|") + ")$", "-count=1", "-p", "1", s.name})
+	only := "^(" + strings.Join(names, "|") + ")$"
+	return slices.Concat([]string{"test", "-json"}, flags, []string{"-run", only, "-count=1", "-p", "1", s.name})
 }
 
 // forgive takes the failures of a package back.

@@ -20,7 +20,7 @@ func TestSuspects(t *testing.T) {
 		"a quiet machine":                 {outcome{slow: busy - 0.1}, plain, false},
 		"a machine that stalled":          {outcome{repeated: true}, plain, true},
 		"a panic on a busy machine":       {outcome{slow: busy}, crash, false},
-		"a data race on a busy machine":   {outcome{slow: busy}, "testing.go:1: race detected during execution of test", false},
+		"a data race on a busy machine":   {outcome{slow: busy}, "testing.go:1: race detected during execution", false},
 		"a test that has not ended":       {outcome{slow: busy}, "p TestA did not end:", false},
 		"nothing is known of the machine": {outcome{}, plain, false},
 	} {

@@ -25,9 +25,9 @@ const (
 	// sampleEvery is small beside what a test may wait for, and large beside a sample.
 	sampleEvery = 3 * time.Second
 
-	// busy is how slow a machine is, on the average, that may fail tests which are right. Packages are tested at once of
-	// which there is one more than processors, and they wait for most of their time, so that by themselves they make work
-	// take less than twice as long.
+	// busy is how slow a machine is, on the average, that may fail tests which are right. Packages are tested at once
+	// of which there is one more than processors, and they wait for most of their time, so that by themselves they make
+	// work take less than twice as long.
 	busy = 3
 )
 

@@ -94,8 +94,8 @@ func (r *report) end(how string, at place) {
 	delete(r.output, at)
 }
 
-// endPackage shows the line of a package, and of one that failed also what it printed outside of tests, and in tests that
-// never ended.
+// endPackage shows the line of a package, and of one that failed also what it printed outside of tests, and in
+// tests that never ended.
 func (r *report) endPackage(how, name string) {
 	r.running = slices.DeleteFunc(r.running, func(n string) bool { return n == name })
 	printed := r.output[place{Package: name}]

@@ -12,9 +12,8 @@ import (
 // widest is how many columns a line has at most; a tab counts as four.
 const widest = 120
 
-// wide are the folders, and files at the root, that still have longer lines. None is added.
-var wide = regexp.MustCompile(`^((driver|etcdlock|fence|memlock|mutants|quorum|redislock|sqllock|zklock)/` +
-	`|internal/(leased|layers|devtools|release|runtests)|[^/]*$)`)
+// wide are the folders that still have longer lines. None is added.
+var wide = regexp.MustCompile(`^(mutants|sqllock)/`)
 
 func TestLines(t *testing.T) {
 	for name, text := range files(t, ".go") {

@@ -72,7 +72,10 @@ func (m *maker) writeTar(w io.Writer, stem string, entries []entry) error {
 		if err != nil {
 			return err
 		}
-		header := tar.Header{Name: stem + "/" + e.to, Mode: int64(e.mode), Size: int64(len(text)), ModTime: m.date, Format: tar.FormatPAX}
+		header := tar.Header{
+			Name: stem + "/" + e.to, Mode: int64(e.mode), Size: int64(len(text)),
+			ModTime: m.date, Format: tar.FormatPAX,
+		}
 		if err := archive.WriteHeader(&header); err != nil {
 			return err
 		}

@@ -20,8 +20,8 @@ func (t target) program() string {
 	return "holdfast"
 }
 
-// build makes the binary: static, without symbols, and without the folder it was built in. It has the commit that it was built
-// from, which the go command takes from git.
+// build makes the binary: static, without symbols, and without the folder it was built in. It has the commit that it
+// was built from, which the go command takes from git.
 func (m *maker) build(t target) error {
 	return m.goRun([]string{"GOOS=" + t.system, "GOARCH=" + t.arch, "CGO_ENABLED=0"},
 		"build", "-trimpath", "-buildvcs=true", "-ldflags", "-s -w -X main.release="+m.version,
@@ -60,7 +60,9 @@ func (m *maker) documents() error {
 }
 
 // completions are the names by which shells look for the completion of a command.
-var completions = map[string]string{"bash": "holdfast", "zsh": "_holdfast", "fish": "holdfast.fish", "powershell": "holdfast.ps1"}
+var completions = map[string]string{
+	"bash": "holdfast", "zsh": "_holdfast", "fish": "holdfast.fish", "powershell": "holdfast.ps1",
+}
 
 // goRun runs the go command in the checkout.
 func (m *maker) goRun(env []string, args ...string) error {

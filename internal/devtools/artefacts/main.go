@@ -2,8 +2,8 @@
 //
 //	artefacts VERSION FOLDER [SYSTEM/ARCH...]
 //
-// They are an archive for each system, with manual pages and completions; packages for Debian and Red Hat; a formula for
-// Homebrew; and their checksums. Whoever makes them again from the same commit gets the same bytes.
+// They are an archive for each system, with manual pages and completions; packages for Debian and Red Hat; a formula
+// for Homebrew; and their checksums. Whoever makes them again from the same commit gets the same bytes.
 package main
 
 import (
@@ -20,7 +20,9 @@ import (
 
 // targets are the systems that a release is for.
 var targets = []target{
-	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
+	{"linux", "amd64"}, {"linux", "arm64"},
+	{"darwin", "amd64"}, {"darwin", "arm64"},
+	{"windows", "amd64"}, {"windows", "arm64"},
 }
 
 func main() {

@@ -45,17 +45,18 @@ func (m *maker) pack(packager nfpm.Packager, info *nfpm.Info) error {
 // info says what is in a package. The binary is static: the package needs no other.
 func (m *maker) info(t target) (*nfpm.Info, error) {
 	info := nfpm.WithDefaults(&nfpm.Info{
-		Name:        "holdfast",
-		Platform:    "linux",
-		Arch:        t.arch,
-		Version:     m.version,
-		Section:     "utils",
-		Priority:    "optional",
-		Maintainer:  "The Holdfast authors <maintainers@holdfast.invalid>", // no mail is read; the homepage takes issues
-		Homepage:    "https://github.com/holdfast-go/holdfast",
-		License:     "Apache-2.0",
-		Description: "locks for commands, shared by processes and machines\nRuns commands under locks over files, Redis, etcd, ZooKeeper, MySQL or PostgreSQL.",
-		MTime:       m.date,
+		Name:       "holdfast",
+		Platform:   "linux",
+		Arch:       t.arch,
+		Version:    m.version,
+		Section:    "utils",
+		Priority:   "optional",
+		Maintainer: "The Holdfast authors <maintainers@holdfast.invalid>", // no mail is read; the homepage takes issues
+		Homepage:   "https://github.com/holdfast-go/holdfast",
+		License:    "Apache-2.0",
+		Description: "locks for commands, shared by processes and machines\n" +
+			"Runs commands under locks over files, Redis, etcd, ZooKeeper, MySQL or PostgreSQL.",
+		MTime: m.date,
 	})
 	info.RPM.BuildHost = "localhost"
 	if err := m.compressPages(); err != nil {
@@ -85,7 +86,8 @@ func (m *maker) contents(t target) (files.Contents, error) {
 }
 
 func (m *maker) file(from, to string, mode os.FileMode) *files.Content {
-	return &files.Content{Source: from, Destination: to, FileInfo: &files.ContentFileInfo{Mode: mode, MTime: m.date, Owner: "root", Group: "root"}}
+	info := &files.ContentFileInfo{Mode: mode, MTime: m.date, Owner: "root", Group: "root"}
+	return &files.Content{Source: from, Destination: to, FileInfo: info}
 }
 
 // compressPages makes of each manual page one that systems keep.

@@ -4,8 +4,9 @@
 //	release VERSION --tag     do it in this clone, and print what to push
 //	release publish VERSION FOLDER
 //
-// A release is one commit, in which our modules require each other at the new version, with a tag for each module. Nothing is
-// pushed. Publish writes the modules as they lie into a folder, as a module proxy would give them; tests import from there.
+// A release is one commit, in which our modules require each other at the new version, with a tag for each module.
+// Nothing is pushed. Publish writes the modules as they lie into a folder, as a module proxy would give them;
+// tests import from there.
 package main
 
 import (

@@ -70,11 +70,15 @@ func publishOne(top, folder, version string, m tree.Module, all []string) error 
 		return err
 	}
 	var packed bytes.Buffer
-	if err := zip.Create(&packed, module.Version{Path: m.Path(), Version: version}, contents(top, m, mod, all)); err != nil {
+	id := module.Version{Path: m.Path(), Version: version}
+	if err := zip.Create(&packed, id, contents(top, m, mod, all)); err != nil {
 		return err
 	}
 	for name, text := range map[string][]byte{
-		"list": []byte(version + "\n"), version + ".mod": mod, version + ".info": info, version + ".zip": packed.Bytes(),
+		"list":            []byte(version + "\n"),
+		version + ".mod":  mod,
+		version + ".info": info,
+		version + ".zip":  packed.Bytes(),
 	} {
 		if err := os.WriteFile(filepath.Join(at, name), text, 0o644); err != nil {
 			return err
@@ -83,8 +87,8 @@ func publishOne(top, folder, version string, m tree.Module, all []string) error 
 	return nil
 }
 
-// contents are the files of a module. Those of modules below it are not, and each has the license, as the go command does it
-// when it makes a module of a folder of a repository.
+// contents are the files of a module. Those of modules below it are not, and each has the license, as the go command
+// does it when it makes a module of a folder of a repository.
 func contents(top string, m tree.Module, mod []byte, all []string) (files []zip.File) {
 	below := make(map[string]bool)
 	for _, name := range all {

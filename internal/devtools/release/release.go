@@ -106,7 +106,9 @@ func check(top string, out io.Writer) error {
 		command []string
 	}{
 		{"internal/devtools", []string{"GOWORK=off"}, []string{"go", "run", "./tidy", "check"}},
-		{".", []string{"HOLDFAST_NO_SKIP=1"}, []string{"go", "test", "-vet=off", "./internal/layers", "./internal/released"}},
+		{".", []string{"HOLDFAST_NO_SKIP=1"}, []string{
+			"go", "test", "-vet=off", "./internal/layers", "./internal/released",
+		}},
 	} {
 		fmt.Fprintln(out, "checking:", strings.Join(step.command, " "))
 		cmd := exec.Command(step.command[0], step.command[1:]...)
@@ -134,7 +136,8 @@ func finish(top, copied, version, commit string, tag bool, out io.Writer) error 
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "\nThe commit would change:\n%s\n\nThese tags would be put on it, what others need first:\n  %s\n\n"+
+		fmt.Fprintf(out, "\nThe commit would change:\n%s\n\n"+
+			"These tags would be put on it, what others need first:\n  %s\n\n"+
 			"Nothing has been done; with --tag it is.\n", changes, strings.Join(tags, "\n  "))
 		return nil
 	}
@@ -143,7 +146,8 @@ func finish(top, copied, version, commit string, tag bool, out io.Writer) error 
 			return err
 		}
 	}
-	fmt.Fprintf(out, "\nThe tags are in this clone. To publish, all at once so that nobody finds one module without another:\n\n"+
+	fmt.Fprintf(out, "\nThe tags are in this clone. "+
+		"To publish, all at once so that nobody finds one module without another:\n\n"+
 		"  git merge --ff-only %s\n  git push --atomic origin HEAD %s\n", version, strings.Join(tags, " "))
 	return nil
 }

@@ -16,10 +16,11 @@ func clone(t *testing.T) (top string) {
 	t.Helper()
 	top = t.TempDir()
 	for name, text := range map[string]string{
-		"go.work":           "go 1.26.0\n\nuse (\n\t./redislock\n\t./lab\n\t.\n)\n",
-		"go.mod":            "module " + tree.Root + "\n\ngo 1.26.0\n",
-		"redislock/go.mod":  "module " + tree.Root + "/redislock\n\ngo 1.26.0\n\nrequire " + tree.Root + " v0.0.0\n",
-		"lab/go.mod":        "module " + tree.Root + "/lab\n\ngo 1.26.0\n\nrequire " + tree.Root + "/redislock v0.0.0\n",
+		"go.work":          "go 1.26.0\n\nuse (\n\t./redislock\n\t./lab\n\t.\n)\n",
+		"go.mod":           "module " + tree.Root + "\n\ngo 1.26.0\n",
+		"redislock/go.mod": "module " + tree.Root + "/redislock\n\ngo 1.26.0\n\nrequire " + tree.Root + " v0.0.0\n",
+		"lab/go.mod": "module " + tree.Root + "/lab\n\ngo 1.26.0\n\n" +
+			"require " + tree.Root + "/redislock v0.0.0\n",
 		"CHANGELOG.md":      "# Changelog\n\n## Unreleased\n\n- It locks.\n",
 		"redislock/lock.go": "package redislock\n",
 		"LICENSE":           "Do as you like.\n",
@@ -73,7 +74,8 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// Without --tag there is no tag afterwards; with it there is one for each module that people get, what others need first.
+// Without --tag there is no tag afterwards; with it there is one for each module that people get,
+// what others need first.
 func TestFinish(t *testing.T) {
 	top := clone(t)
 	if err := tree.Require(top, "v0.1.0"); err != nil {

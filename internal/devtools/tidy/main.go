@@ -4,8 +4,8 @@
 //	tidy check
 //	tidy write
 //
-// Each module is tidied alone, outside the workspace, with the others as they are in this tree. Write also ties our modules
-// together in go.work.
+// Each module is tidied alone, outside the workspace, with the others as they are in this tree. Write also ties our
+// modules together in go.work.
 package main
 
 import (

@@ -68,8 +68,9 @@ func writePair(mod, sum string, p pair) error {
 	return os.WriteFile(sum, p.sum, 0o644)
 }
 
-// tidied returns what go mod tidy makes of the files of a module. It works on copies, in which our modules are replaced by
-// their folders: so it asks nobody for versions of ours, which may not be published, and puts no sums of them into go.sum.
+// tidied returns what go mod tidy makes of the files of a module. It works on copies, in which our modules are
+// replaced by their folders: so it asks nobody for versions of ours, which may not be published, and puts no sums
+// of them into go.sum.
 func tidied(top, folder string, is pair) (pair, error) {
 	aside, err := os.MkdirTemp("", "tidy")
 	if err != nil {

@@ -39,7 +39,8 @@ func (m Module) faults(byPath map[string]Module, tied map[string]string) (faults
 		case m.Released() && !byPath[needed.Path].Released():
 			complain("is released and requires %s, which is not", needed.Path)
 		case tied[needed.Path] != needed.Version:
-			complain("requires %s %s, which go.work does not replace; it replaces %q", needed.Path, needed.Version, tied[needed.Path])
+			complain("requires %s %s, which go.work does not replace; it replaces %q",
+				needed.Path, needed.Version, tied[needed.Path])
 		}
 	}
 	return faults

@@ -11,8 +11,9 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// Tie has go.work replace our modules, at the version that they require of each other, by their folders. Without that the
-// go command would ask for the go.mod of this version, although go.work has the module; and before a release nobody has it.
+// Tie has go.work replace our modules, at the version that they require of each other, by their folders. Without
+// that the go command would ask for the go.mod of this version, although go.work has the module; and before a
+// release nobody has it.
 func Tie(top string) error {
 	work, err := Work(top)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // Root is the path of the root module. Those of the others begin with it.
 const Root = "github.com/holdfast-go/holdfast"
 
-// unreleased matches the folders of modules that only test or show the others. They never get a tag. The same rule is in
-// scripts/seen.sh.
+// unreleased matches the folders of modules that only test or show the others. They never get a tag. The same rule
+// is in scripts/seen.sh.
 var unreleased = regexp.MustCompile(`(^|/)(lab|bench|mutants|systemtest|examples|[a-z]+test)$`)
 
 // A Module is one of the workspace.
@@ -26,8 +26,8 @@ type Module struct {
 	File   *modfile.File
 }
 
-// Load reads the modules that go.work names. A module comes after all that it needs, so that what is pushed or published
-// in this order never needs what is not there yet.
+// Load reads the modules that go.work names. A module comes after all that it needs, so that what is pushed or
+// published in this order never needs what is not there yet.
 func Load(top string) ([]Module, error) {
 	work, err := Work(top)
 	if err != nil {
@@ -117,7 +117,8 @@ func inOrder(modules []Module) (sorted []Module, err error) {
 	for left := slices.Clone(modules); len(left) > 0; {
 		i := slices.IndexFunc(left, ready)
 		if i < 0 {
-			return nil, fmt.Errorf("%s needs a module that is not in go.work, or one that needs it in turn", left[0].Path())
+			return nil, fmt.Errorf("%s needs a module that is not in go.work, or one that needs it in turn",
+				left[0].Path())
 		}
 		done[left[i].Path()] = true
 		sorted = append(sorted, left[i])
