@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/advisory"
 	"github.com/holdfast-go/holdfast/sqllock/internal/servertables"
+	"github.com/holdfast-go/holdfast/sqllock/internal/shedlock"
 	"github.com/holdfast-go/holdfast/sqllock/internal/sqlite"
 )
 
@@ -17,6 +18,7 @@ import (
 type Dialect struct {
 	claims   opener // of the mode Claims
 	sessions opener // of the mode Session; nil if the database has no such locks
+	guests   opener // of the layout ShedLock; nil if the database is no server
 
 	// migrate makes the tables. script is the same for people to run; nil if New makes the tables.
 	migrate func(ctx context.Context, db *sql.DB) error
@@ -41,13 +43,16 @@ var SQLite = &Dialect{
 }
 
 // MySQL is the dialect of MySQL 8.0 and MariaDB 10.6, or newer.
-var MySQL = server(servertables.MySQL, advisory.MySQL, dbms.MySQL)
+var MySQL = server(servertables.MySQL, advisory.MySQL, shedlock.MySQL, dbms.MySQL)
 
 // Postgres is the dialect of PostgreSQL 12 or newer.
-var Postgres = server(servertables.Postgres, advisory.Postgres, dbms.Postgres)
+var Postgres = server(servertables.Postgres, advisory.Postgres, shedlock.Postgres, dbms.Postgres)
 
-// server is the dialect of a database server, which keeps claims in tables and has advisory locks of its own.
-func server(tables *servertables.Dialect, locks *advisory.Dialect, kind dbms.Kind) *Dialect {
+// server is the dialect of a database server, which keeps claims in tables, has advisory locks of its own, and may have
+// the table of another library.
+func server(
+	tables *servertables.Dialect, locks *advisory.Dialect, theirs *shedlock.Dialect, kind dbms.Kind,
+) *Dialect {
 	return &Dialect{
 		claims: func(ctx context.Context, db *sql.DB, opts Options) (driver.Driver, error) {
 			return orNil(servertables.New(ctx, db, tables, servertables.Settings{
@@ -64,11 +69,15 @@ func server(tables *servertables.Dialect, locks *advisory.Dialect, kind dbms.Kin
 			}
 			return orNil(advisory.New(ctx, db, locks, opts.Keep))
 		},
+		guests: func(ctx context.Context, db *sql.DB, opts Options) (driver.Driver, error) {
+			return orNil(shedlock.New(ctx, db, theirs, opts.Table))
+		},
 		migrate: func(ctx context.Context, db *sql.DB) error {
-			return errors.Join(servertables.Migrate(ctx, db, tables), advisory.Migrate(ctx, db, locks), MigrateInTx(ctx, db))
+			return errors.Join(servertables.Migrate(ctx, db, tables), advisory.Migrate(ctx, db, locks),
+				shedlock.Migrate(ctx, db, theirs), MigrateInTx(ctx, db))
 		},
 		script: func() string {
-			return tables.Script(slices.Concat(tables.Statements(), locks.Tables(), []string{makeTable[kind]}))
+			return tables.Script(slices.Concat(tables.Statements(), locks.Tables(), theirs.Tables(), []string{makeTable[kind]}))
 		},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/shedlock"
 )
 
 // New makes a driver on a database that the caller has opened. Closing the driver leaves db open. The abilities of the
@@ -31,6 +32,10 @@ func newDriver(ctx context.Context, db *sql.DB, dialect *Dialect, opts Options) 
 		return nil, err
 	}
 	opts.Keep = cmp.Or(max(opts.Keep, 0), defaultKeep)
+	opts.Table = cmp.Or(opts.Table, shedlock.Table)
+	if opts.Layout == ShedLock {
+		return dialect.guests(ctx, db, opts)
+	}
 	if opts.Mode == Session {
 		return dialect.sessions(ctx, db, opts)
 	}

@@ -15,8 +15,12 @@ type Options struct {
 	// Mode is how locks are kept: as [Claims] when empty.
 	Mode Mode
 
-	// Layout is which locks of the server the names stand for in the mode [Session]: those of Holdfast when empty.
+	// Layout is which locks the names stand for: those of Holdfast when empty. [RawLayout] is for the mode [Session],
+	// [ShedLock] for none.
 	Layout Layout
+
+	// Table is the name of ShedLock's table in the layout [ShedLock]: shedlock when empty.
+	Table string
 
 	// Pooler is what a proxy between the program and the server pools. When it is empty, New finds out, for which it needs
 	// two connections of db at once.
@@ -62,6 +66,11 @@ const (
 // A Layout is which locks of a server the names of locks stand for.
 type Layout string
 
+// ShedLock shares the locks of programs in Java that use ShedLock with a JdbcTemplateLockProvider, or another of its
+// providers that keeps the same table. It is for [MySQL] and [Postgres]. There are only mutexes, and who waits asks now
+// and then: see docs/shedlock.md.
+const ShedLock Layout = "shedlock"
+
 // RawLayout shares the locks of other programs that use pg_advisory_lock or GET_LOCK themselves. On [Postgres] a name
 // is the number of a lock in decimal, such as 1764327054 or -5: see [GolangMigrateKey] and [RailsMigrateKey]. On
 // [MySQL] it is the name of a lock of the whole server: up to 64 characters, upper and lower case being the same.
@@ -85,16 +94,22 @@ func (o Options) check(d *Dialect) error {
 	case o.Pooler != "" && o.Pooler != PoolsSessions && o.Pooler != PoolsTransactions:
 		return fmt.Errorf("there is no pooler %q; use %q or %q, or leave it out",
 			o.Pooler, PoolsSessions, PoolsTransactions)
-	case o.Layout != "" && o.Layout != RawLayout:
-		return fmt.Errorf("there is no layout %q; use %q, or leave it out", o.Layout, RawLayout)
-	case o.Layout != "" && o.Mode != Session:
+	case o.Layout != "" && o.Layout != RawLayout && o.Layout != ShedLock:
+		return fmt.Errorf("there is no layout %q; use %q or %q, or leave it out", o.Layout, RawLayout, ShedLock)
+	case o.Layout == RawLayout && o.Mode != Session:
 		return fmt.Errorf("the layout %q is for session locks; use the mode %q, too", o.Layout, Session)
+	case o.Layout == ShedLock && o.Mode != "":
+		return fmt.Errorf("the layout %q has a table of its own, and no mode; leave out the mode %q", o.Layout, o.Mode)
+	case o.Layout == ShedLock && !d.isServer():
+		return fmt.Errorf("%w: SQLite has no layout %q; use MySQL or PostgreSQL", errors.ErrUnsupported, o.Layout)
+	case o.Table != "" && o.Layout != ShedLock:
+		return fmt.Errorf("only the layout %q has a table that can be chosen; leave out the table %q", ShedLock, o.Table)
 	case o.Connections < 0 || o.Waits < 0:
 		return fmt.Errorf("a client cannot have %d connections, and %d to wait on; use 1 or more, or 0 for what is usual",
 			o.Connections, o.Waits)
-	case o.Connections+o.Waits > 0 && (o.Mode == Session || !d.isServer()):
+	case o.Connections+o.Waits > 0 && (o.Mode == Session || o.Layout != "" || !d.isServer()):
 		return errors.New("the number of connections can be chosen for MySQL and PostgreSQL alone, and not in session" +
-			" mode, where each claim has a connection of its own; leave it out")
+			" mode, where each claim has a connection of its own, nor in another library's layout; leave it out")
 	case o.Mode == Session && !d.isServer():
 		return fmt.Errorf("%w: SQLite has no session locks; leave out the mode", errors.ErrUnsupported)
 	}

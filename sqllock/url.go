@@ -44,8 +44,8 @@ func openServer(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	if err != nil {
 		return nil, errors.Join(err, t.db.Close())
 	}
+	t.db.SetMaxIdleConns(0) // in most modes no connection that was used comes back
 	d.(interface{ Own(*sql.DB) }).Own(t.db)
-	t.db.SetMaxIdleConns(0) // no connection that was used comes back
 	return d, nil
 }
 
@@ -53,6 +53,7 @@ func openServer(ctx context.Context, u *url.URL) (driver.Driver, error) {
 const (
 	modeParameter        = "mode"
 	layoutParameter      = "layout"
+	tableParameter       = "table"
 	poolerParameter      = "pooler"
 	connectionsParameter = "connections"
 	waitsParameter       = "waits"
@@ -128,6 +129,7 @@ func connect(u *url.URL) (t target, err error) {
 	t.dialect, t.opts = s.dialect, Options{
 		Mode:        Mode(params.String(modeParameter, "")),
 		Layout:      Layout(params.String(layoutParameter, "")),
+		Table:       params.String(tableParameter, ""),
 		Pooler:      Pooler(params.String(poolerParameter, "")),
 		Connections: params.Int(connectionsParameter, 0),
 		Waits:       params.Int(waitsParameter, 0),

@@ -1,0 +1,102 @@
+package shedlock
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
+)
+
+// with runs f on a connection.
+func (d *Driver) with(ctx context.Context, f func(conn) error) error {
+	if d.life.Err() != nil {
+		return fmt.Errorf("%w: %w", driver.ErrUnsent, driver.ErrClosed)
+	}
+	c, err := d.db.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: %w", driver.ErrUnsent, d.explain(err))
+	}
+	defer c.Close()
+	return f(conn{c, d})
+}
+
+// A conn runs statements, each of which commits by itself.
+type conn struct {
+	*sql.Conn
+	driver *Driver
+}
+
+// do runs a statement, and reports whether it changed anything.
+func (c conn) do(ctx context.Context, what script, v values) (changed bool, err error) {
+	err = c.untilFree(ctx, func() error {
+		result, err := c.ExecContext(ctx, c.driver.statement(what, v))
+		if err != nil {
+			return err
+		}
+		n, err := result.RowsAffected()
+		changed = n > 0
+		return err
+	})
+	return changed, err
+}
+
+// row asks for one row.
+func (c conn) row(ctx context.Context, what script, v values, dest ...any) error {
+	return c.untilFree(ctx, func() error {
+		return c.QueryRowContext(ctx, c.driver.statement(what, v)).Scan(dest...)
+	})
+}
+
+// each asks for rows.
+func (c conn) each(ctx context.Context, what script, v values, see func(*sql.Rows) error) error {
+	rows, err := c.QueryContext(ctx, c.driver.statement(what, v))
+	if err != nil {
+		return c.driver.explain(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := see(rows); err != nil {
+			return err
+		}
+	}
+	return c.driver.explain(rows.Err())
+}
+
+// Bounds of the pauses between two attempts of a statement that was in the way of others.
+const firstPause, lastPause = time.Millisecond, 50 * time.Millisecond
+
+// untilFree repeats a statement that the server has undone.
+func (c conn) untilFree(ctx context.Context, run func() error) error {
+	pace := driver.Backoff{First: firstPause, Most: lastPause, Scatter: true}
+	for {
+		err := run()
+		if err == nil || !isOneOf(err, c.driver.dialect.busy) || pace.Pause(ctx) != nil {
+			return c.driver.explain(err)
+		}
+	}
+}
+
+func isOneOf(err error, codes []string) bool {
+	code := dbms.Code(err)
+	return code != "" && slices.ContainsFunc(codes, func(start string) bool { return strings.HasPrefix(code, start) })
+}
+
+// explain marks an error after which asking again will not help.
+func (d *Driver) explain(err error) error {
+	switch {
+	case err == nil || errors.Is(err, driver.ErrRefused):
+		return err
+	case dbms.NoTable(err):
+		return fmt.Errorf("%w: a table is missing that was there (%w)", driver.ErrRefused, err)
+	case isOneOf(err, d.dialect.refused):
+		return fmt.Errorf("%w: %w; check the user's rights on the tables %s and holdfast_guests",
+			driver.ErrRefused, err, d.table)
+	}
+	return err
+}

@@ -1,0 +1,116 @@
+package shedlock
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
+)
+
+// A Driver is a client of the locks in a table of ShedLock.
+type Driver struct {
+	db      *sql.DB
+	owned   *sql.DB // to be closed with the driver, or nil
+	dialect *Dialect
+	table   string
+	time    string // the server's time, as the columns have it
+	endings atomic.Int64
+
+	closing sync.Once
+	life    context.Context
+	end     context.CancelFunc // of life
+}
+
+// Table is what ShedLock calls its table, unless it is told otherwise.
+const Table = "shedlock"
+
+// New makes a driver on a database in which the table is that ShedLock uses, and in which [Migrate] has made ours.
+func New(ctx context.Context, db *sql.DB, dialect *Dialect, table string) (*Driver, error) {
+	if err := checkTable(table); err != nil {
+		return nil, err
+	}
+	d := &Driver{db: db, dialect: dialect, table: table}
+	d.life, d.end = context.WithCancel(context.Background())
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, d.explain(err)
+	}
+	defer conn.Close()
+	if err := d.checkFormat(ctx, conn); err != nil {
+		return nil, err
+	}
+	d.time, err = d.timeOfColumns(ctx, conn)
+	return d, err
+}
+
+// Own lets Close close the database, too. A statement takes a moment, so some connections are enough.
+func (d *Driver) Own(db *sql.DB) {
+	d.owned = db
+	db.SetMaxOpenConns(mostConns)
+	db.SetMaxIdleConns(mostConns)
+	db.SetConnMaxIdleTime(time.Minute)
+}
+
+const mostConns = 8
+
+// Migrate makes our table where it is missing. It leaves ShedLock's alone.
+func Migrate(ctx context.Context, db *sql.DB, dialect *Dialect) error {
+	for _, statement := range dialect.Tables() {
+		_, err := db.ExecContext(ctx, statement)
+		if dbms.Raced(err) {
+			_, err = db.ExecContext(ctx, statement)
+		}
+		if err != nil {
+			return fmt.Errorf("make the table for ShedLock's guests: %w", err)
+		}
+	}
+	return nil
+}
+
+// Traits implements [driver.Driver].
+func (d *Driver) Traits() driver.Traits {
+	return driver.Traits{
+		Backend: d.dialect.Name + ", shedlock",
+		MinTTL:  100 * time.Millisecond, MaxTTL: 365 * 24 * time.Hour, MaxName: mostName,
+		Fenced: true, ServerClock: true, Listed: true, Detach: true,
+	}
+}
+
+// Close implements [driver.Driver].
+func (d *Driver) Close() (err error) {
+	d.closing.Do(func() {
+		d.end()
+		if d.owned != nil {
+			err = d.owned.Close()
+		}
+	})
+	return err
+}
+
+// format is the version of all tables in the database.
+const format = 1
+
+func (d *Driver) checkFormat(ctx context.Context, conn *sql.Conn) error {
+	var found int
+	var any bool
+	err := conn.QueryRowContext(ctx, d.dialect.source(readFormat)).Scan(&found, &any)
+	switch {
+	case dbms.NoTable(err):
+		return fmt.Errorf("%w: the database does not have the table holdfast_guests, which notes how claims ended (%w);"+
+			" make it with: holdfast migrate, or sqllock.Migrate", driver.ErrRefused, err)
+	case err != nil:
+		return d.explain(err)
+	case found < format:
+		return fmt.Errorf("%w: the tables were not finished; make them with: holdfast migrate, or sqllock.Migrate",
+			driver.ErrRefused)
+	case found > format:
+		return fmt.Errorf("%w: the tables are in format %d, and this program knows format %d; upgrade this program",
+			driver.ErrRefused, found, format)
+	}
+	return nil
+}

@@ -1,0 +1,10 @@
+-- Takes the lock if it is free, as ShedLock does. The row of the claim stays locked meanwhile: who ends the claim waits
+-- for that, and sees what came of it. locked_at grows with each of our grants, because it is the token. A row whose name
+-- only compares as equal, such as one in upper case, is left alone. lock_until is set last: the others look at it.
+INSERT INTO {table} (name, lock_until, locked_at, locked_by)
+	SELECT {name}, {end}, {ms}, {by} FROM holdfast_guests g
+	WHERE g.name = {key} AND g.id = {id} AND g.state IN ('asks', 'waits') FOR UPDATE
+	ON DUPLICATE KEY UPDATE
+	{table}.locked_at = IF({free}, GREATEST(VALUES(locked_at), {table}.locked_at + INTERVAL 1000 MICROSECOND), {table}.locked_at),
+	{table}.locked_by = IF({free}, VALUES(locked_by), {table}.locked_by),
+	{table}.lock_until = IF({free}, VALUES(lock_until), {table}.lock_until);

@@ -1,0 +1,5 @@
+-- Notes that a claim asks for the lock, or waits for it, unless it has the lock or has ended.
+INSERT INTO holdfast_guests AS g (name, id, state, token, ttl, until, since, owner, value)
+	VALUES ({key}, {id}, '{state}', 0, {ttl}, {now} + 2 * {ttl}, {now}, {owner}, {value})
+	ON CONFLICT (name, id) DO UPDATE SET state = excluded.state, ttl = excluded.ttl, until = GREATEST(g.until, excluded.until)
+	WHERE g.state IN ('asks', 'waits');

@@ -1,0 +1,62 @@
+package shedlock
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// barred is for how long an ID is barred that is released without a TTL.
+const barred = time.Minute
+
+// Release implements [driver.Driver].
+func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
+	if err := d.refuse(c.Name); err != nil {
+		return err
+	}
+	if c.TTL <= 0 {
+		c.TTL = barred
+	}
+	return d.with(ctx, func(conn conn) error {
+		v := values{claim: c, state: released}
+		freed, err := conn.do(ctx, freeLock, v)
+		if freed || err != nil {
+			conn.sweep(ctx)
+			return err
+		}
+		return conn.end(ctx, v)
+	})
+}
+
+// end notes the end of a claim that did not have the lock. Without a token the claim may get the lock until its end is
+// noted, and not after that, so it is freed once more.
+func (c conn) end(ctx context.Context, v values) error {
+	scripts := []script{barClaim, freeLock}
+	if v.claim.Token != 0 {
+		scripts = []script{expireClaim}
+	}
+	for _, what := range scripts {
+		if _, err := c.do(ctx, what, v); err != nil {
+			return err
+		}
+	}
+	now, err := c.read(ctx, v.claim)
+	switch {
+	case err != nil:
+		return err
+	case now.state != released, v.claim.Token != 0 && v.claim.Token != now.token:
+		return driver.ErrGone
+	}
+	return nil
+}
+
+// sweepEvery is the number of releases of this client after which one of them sweeps.
+const sweepEvery = 50
+
+// sweep now and then deletes what is left of claims. What it cannot, the next one will.
+func (c conn) sweep(ctx context.Context) {
+	if c.driver.endings.Add(1)%sweepEvery == 0 {
+		_, _ = c.do(ctx, sweep, values{})
+	}
+}

@@ -1,0 +1,114 @@
+package shedlock
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Request implements [driver.Driver].
+func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
+	if err := driver.Validate(c, d.Traits()); err != nil {
+		return st, err
+	}
+	if err := d.refuse(c.Name); err != nil {
+		return st, err
+	}
+	err = d.with(ctx, func(conn conn) error {
+		if err := conn.request(ctx, c); err != nil {
+			return err
+		}
+		now, err := conn.read(ctx, c)
+		if err == nil {
+			st, err = conn.judge(ctx, c, now)
+		}
+		return err
+	})
+	return st, err
+}
+
+// request makes a claim that has no token known and lets it take the lock if that is free; and it prolongs a claim
+// that has it.
+func (c conn) request(ctx context.Context, claim driver.Claim) error {
+	v := values{claim: claim, state: asks}
+	if claim.Queue {
+		v.state = waits
+	}
+	scripts := []script{noteClaim, takeLock, holdLock}
+	if claim.Token != 0 {
+		scripts = []script{holdLock}
+	}
+	for _, what := range scripts {
+		if _, err := c.do(ctx, what, v); isOneOf(err, c.driver.dialect.unfit) {
+			_, _ = c.do(ctx, forget, v)
+			return unfit(claim.Name, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// States of a claim: see the package.
+const (
+	asks     = "asks"
+	waits    = "waits"
+	granted  = "granted"
+	alone    = "alone"
+	released = "released"
+	ended    = "ended"
+)
+
+// A picture is what the tables have about a claim and its lock.
+type picture struct {
+	state     string // empty: they know no such claim
+	token     uint64
+	name      string // of the lock, as it is in the table; empty if it is not
+	holds     bool
+	left      time.Duration // that the lock is taken
+	contended bool
+}
+
+func (c conn) read(ctx context.Context, claim driver.Claim) (p picture, err error) {
+	var micros int64
+	err = c.row(ctx, readClaim, values{claim: claim}, &p.state, &p.token, &p.name, &p.holds, &micros, &p.contended)
+	p.left = time.Duration(micros) * time.Microsecond
+	return p, err
+}
+
+// judge is the answer to a claim.
+func (c conn) judge(ctx context.Context, claim driver.Claim, now picture) (st driver.Status, err error) {
+	wasTold := now.state == granted || now.state == alone
+	switch {
+	case now.name != "" && now.name != claim.Name:
+		_, _ = c.do(ctx, forget, values{claim: claim})
+		return st, misnamed(claim.Name, now.name)
+	case claim.Token != 0 && claim.Token != now.token:
+		return st, driver.ErrGone
+	case wasTold && now.holds:
+		return c.granted(claim, now), nil
+	case wasTold:
+		if _, err := c.do(ctx, expireClaim, values{claim: claim}); err != nil {
+			return st, err
+		}
+		return st, driver.ErrGone
+	case now.state == released || now.state == ended || claim.Token != 0:
+		return st, driver.ErrGone
+	case now.state == "", now.holds:
+		return st, errLate
+	}
+	return driver.Status{TTL: claim.TTL, Retry: max(now.left, 0)}, nil
+}
+
+// granted is the answer to a claim that has the lock.
+func (c conn) granted(claim driver.Claim, now picture) driver.Status {
+	st := driver.Status{Token: now.token, Granted: true, TTL: claim.TTL, Contended: now.contended}
+	if now.state == alone && !claim.Detached { // it was left alone after this was sent: nothing changes
+		st.TTL = max(now.left-unsaid, 1)
+	}
+	return st
+}
+
+// unsaid is how much longer a lock is taken than its claim was told, because times in the table are whole milliseconds.
+const unsaid = time.Millisecond

@@ -1,0 +1,57 @@
+package shedlock
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Pauses between two looks at a lock that is taken. A holder, who has its renewals, looks less often.
+const (
+	firstLook = 20 * time.Millisecond
+	lastLook  = 250 * time.Millisecond
+	holdLook  = time.Second
+)
+
+// Wait implements [driver.Waiter]: nobody tells a client anything, so it looks now and then. A claim that waits looks
+// whether the lock is free, and one that has it whether somebody has broken it.
+func (d *Driver) Wait(ctx context.Context, c driver.Claim) (none driver.Status, err error) {
+	if c.Token != 0 {
+		if err := d.look(ctx, c, stands, holdLook); err != nil {
+			return none, err
+		}
+		return none, driver.ErrGone
+	}
+	return none, d.look(ctx, c, isTaken, lastLook)
+}
+
+// look returns when a question is no longer answered by yes.
+func (d *Driver) look(ctx context.Context, c driver.Claim, question script, every time.Duration) error {
+	pace := driver.Backoff{First: firstLook, Most: every}
+	for isSo := true; isSo; {
+		if err := d.pause(ctx, &pace); err != nil {
+			return err
+		}
+		err := d.with(ctx, func(conn conn) error {
+			return conn.row(ctx, question, values{claim: c}, &isSo)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pause pauses, unless the driver is closed.
+func (d *Driver) pause(ctx context.Context, pace *driver.Backoff) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(d.life, func() { cancel(driver.ErrClosed) })()
+	if pace.Pause(ctx) != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+var _ driver.Waiter = (*Driver)(nil)

@@ -1,0 +1,336 @@
+package shedlock
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+func claimOf(name string) driver.Claim {
+	return driver.Claim{Name: name, ID: rand.Text(), Weight: 1, Limit: 1, TTL: time.Minute, Owner: "host ☃: 4711"}
+}
+
+func request(t testing.TB, d driver.Driver, c driver.Claim) driver.Status {
+	t.Helper()
+	st, err := d.Request(t.Context(), c)
+	if err != nil {
+		t.Fatalf("Request: %v", err)
+	}
+	return st
+}
+
+// zones are those of the servers' sessions, by their arguments: that of UTC, and one where no clock shows its time.
+var zones = map[string]struct{ mariadb, postgres []string }{
+	"utc":   {nil, nil},
+	"ahead": {[]string{"--default-time-zone=+05:30"}, []string{"-c", "timezone=Asia/Kolkata"}},
+}
+
+// Programs with ShedLock and ours exclude each other, both ways, whatever the zone of the server's sessions and whichever
+// clock they go by; and the end of a lock is where it belongs, not hours away.
+func TestExcludeEachOther(t *testing.T) {
+	t.Parallel()
+	for _, s := range all {
+		for zone, args := range zones {
+			t.Run(s.name+"/"+zone, func(t *testing.T) {
+				t.Parallel()
+				more := map[string][]string{"mariadb": args.mariadb, "postgres": args.postgres}[s.name]
+				addr := s.begin(t, more...).Addr
+				d := s.open(t, addr)
+				for clock, st := range map[string]statements{"database": dbTime[s.name], "own": ownTime[s.name]} {
+					t.Run(clock, func(t *testing.T) {
+						p := peer{s.pool(t, addr), st, "java-host", time.Now}
+						excludeEachOther(t, s, d, p, "job of "+clock)
+					})
+				}
+			})
+		}
+	}
+}
+
+func excludeEachOther(t *testing.T, s server, d driver.Driver, p peer, name string) {
+	if !p.lock(t, s, name, atMost) {
+		t.Fatal("they do not get a lock that is free")
+	}
+	st := request(t, d, claimOf(name))
+	if st.Granted || st.Retry > atMost || st.Retry < atMost/2 {
+		t.Errorf("while they have the lock for %v: %+v", atMost, st)
+	}
+	if !p.send(t, s, p.extend, name, 2*atMost) {
+		t.Error("they cannot extend their lock")
+	}
+	if st := request(t, d, claimOf(name)); st.Granted || st.Retry > 2*atMost || st.Retry < atMost {
+		t.Errorf("while they have the lock for %v: %+v", 2*atMost, st)
+	}
+	waiter := claimOf(name)
+	waiter.Queue = true
+	if st := request(t, d, waiter); st.Granted {
+		t.Fatalf("beside them: %+v", st)
+	}
+	p.free(t, s, name)
+	held := await(t, d, waiter)
+	waiter.Token = held.Token
+	if age := time.Since(time.UnixMilli(int64(held.Token))); age < -time.Minute || age > time.Minute {
+		t.Errorf("the token is a time %v ago", age)
+	}
+	if p.lock(t, s, name, atMost) || p.send(t, s, p.extend, name, atMost) {
+		t.Error("they get, or extend, what we hold")
+	}
+	p.free(t, s, name) // of a lock that they have lost
+	if st := request(t, d, waiter); !st.Granted {
+		t.Errorf("after they gave back what they had lost: %+v", st)
+	}
+	if err := d.Release(t.Context(), waiter); err != nil {
+		t.Error(err)
+	}
+	if !p.lock(t, s, name, atMost) {
+		t.Error("they do not get what we gave back")
+	}
+	if err := d.Release(t.Context(), waiter); err != nil {
+		t.Errorf("the same release again: %v", err)
+	}
+	if p.lock(t, s, name, atMost) {
+		t.Error("they get what they have")
+	}
+	p.free(t, s, name)
+	if st := request(t, d, claimOf(name)); !st.Granted || st.Token <= held.Token {
+		t.Errorf("after them: %+v, want a token above %d", st, held.Token)
+	}
+}
+
+// await waits until a claim is granted, as a caller does.
+func await(t testing.TB, d driver.Driver, c driver.Claim) driver.Status {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for {
+		if _, err := driver.Wait(ctx, d, c); err != nil {
+			t.Fatalf("Wait: %v", err)
+		}
+		if st := request(t, d, c); st.Granted {
+			return st
+		}
+	}
+}
+
+// On one server of a kind:
+func TestBeside(t *testing.T) {
+	t.Parallel()
+	for _, s := range all {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			addr := s.begin(t).Addr
+			for name, test := range map[string]func(*testing.T, server, string){
+				"expired": expiredLocksPassOn, "share": share, "min hold": minHold, "show and break": showAndBreak,
+			} {
+				t.Run(name, func(t *testing.T) { test(t, s, addr) })
+			}
+		})
+	}
+}
+
+// A lock of theirs that expires is ours, and ours is theirs.
+func expiredLocksPassOn(t *testing.T, s server, addr string) {
+	d := s.open(t, addr)
+	p := peer{s.pool(t, addr), dbTime[s.name], "java-host", time.Now}
+	p.lock(t, s, "expired", 200*time.Millisecond)
+	c := claimOf("expired")
+	c.Queue, c.TTL = true, 200*time.Millisecond
+	await(t, d, c)
+	for end := time.Now().Add(patience); !p.lock(t, s, "expired", atMost); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("they do not get a lock that we left to its TTL")
+		}
+	}
+	if _, err := d.Request(t.Context(), c); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("a late request of the claim that has expired: %v, want ErrGone", err)
+	}
+}
+
+// Two clients of ours and two programs with ShedLock share a lock: never are two inside, and all have their turns.
+func share(t *testing.T, s server, addr string) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var inside, turns atomic.Int32
+	visit := func() {
+		if inside.Add(1) != 1 {
+			t.Error("two are inside")
+		}
+		time.Sleep(time.Millisecond) // the section
+		inside.Add(-1)
+	}
+	const often = 10
+	var done sync.WaitGroup
+	for i := range 2 {
+		client := holdfast.New(s.open(t, addr))
+		t.Cleanup(func() { client.Close(context.Background()) })
+		done.Go(func() {
+			for range often {
+				err := client.Mutex("shared").Do(ctx, func(context.Context, *holdfast.Lease) error { visit(); return nil })
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				turns.Add(1)
+			}
+		})
+		p := peer{s.pool(t, addr), dbTime[s.name], fmt.Sprint("java-host-", i), time.Now}
+		done.Go(func() {
+			for range often {
+				for !p.lock(t, s, "shared", atMost) {
+					if driver.Sleep(ctx, 5*time.Millisecond) != nil {
+						t.Error("one of theirs was starved")
+						return
+					}
+				}
+				visit()
+				p.free(t, s, "shared")
+				turns.Add(1)
+				time.Sleep(2 * time.Millisecond) // ShedLock's jobs do not come back at once
+			}
+		})
+	}
+	done.Wait()
+	if n := turns.Load(); n != 4*often && !t.Failed() {
+		t.Errorf("%d turns", n)
+	}
+}
+
+// A lock that is kept for its minimum hold is taken for them, too, after its release and after the end of the client.
+func minHold(t *testing.T, s server, addr string) {
+	p := peer{s.pool(t, addr), dbTime[s.name], "java-host", time.Now}
+	client := holdfast.New(s.open(t, addr))
+	work := func(context.Context, *holdfast.Lease) error { return nil }
+	if err := client.Mutex("tick", holdfast.WithMinHold(time.Hour)).Do(t.Context(), work); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if p.lock(t, s, "tick", atMost) {
+		t.Error("they get a lock within its minimum hold")
+	}
+}
+
+// People see who has a lock of theirs, and can take it away.
+func showAndBreak(t *testing.T, s server, addr string) {
+	d := s.open(t, addr)
+	p := peer{s.pool(t, addr), dbTime[s.name], "java-host", time.Now}
+	p.lock(t, s, "shown", atMost)
+	waiter := claimOf("shown")
+	waiter.Queue = true
+	request(t, d, waiter)
+	queue, err := d.Queue(t.Context(), "shown")
+	if err != nil || len(queue) != 2 || !queue[0].Granted || queue[0].Owner != "java-host" || queue[0].Left > atMost ||
+		queue[1].Granted || queue[1].ID != waiter.ID || queue[1].Owner != waiter.Owner {
+		t.Fatalf("the queue is %+v, %v", queue, err)
+	}
+	if err := driver.Break(t.Context(), d, "shown", queue[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := driver.Break(t.Context(), d, "shown", queue[0].ID); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("once more: %v, want ErrGone", err)
+	}
+	waiter.Token = request(t, d, waiter).Token
+	if waiter.Token == 0 {
+		t.Fatal("a lock that was broken is not free")
+	}
+	var by string
+	if err := p.QueryRow("SELECT locked_by FROM shedlock WHERE name = 'shown'").Scan(&by); err != nil ||
+		by != "holdfast:"+waiter.ID+"@host ?: 4711" {
+		t.Errorf("locked_by is %q, %v", by, err)
+	}
+}
+
+// What the table cannot have is refused, and so is a table that is not ShedLock's, with what to do.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for _, s := range all {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			addr := s.start(t, s.room...).Addr
+			url := s.url(addr) + "?layout=shedlock"
+			exec := func(statement string) {
+				t.Helper()
+				if _, err := s.pool(t, addr).Exec(statement); err != nil {
+					t.Fatal(err)
+				}
+			}
+			refused(t, url, "holdfast migrate")
+			if err := migrate(t, url); err != nil {
+				t.Fatal(err)
+			}
+			refused(t, url, "CREATE TABLE shedlock (name VARCHAR(64)")
+			refused(t, url+"&table=jobs", "CREATE TABLE jobs (name VARCHAR(64)")
+			refused(t, url+"&table=a-b", "the table \"a-b\"")
+			refused(t, url+"&mode=session", "leave out the mode")
+			refused(t, s.url(addr)+"?table=jobs", "leave out the table")
+			exec("CREATE TABLE wrong (name VARCHAR(64) PRIMARY KEY, lock_until BIGINT, locked_at BIGINT, locked_by VARCHAR(255))")
+			refused(t, url+"&table=wrong", "lock_until is a")
+			exec(strings.Replace(s.table, "shedlock", "jobs", 1))
+			d := s.open(t, addr, "table=jobs")
+			for _, name := range []string{"", strings.Repeat("n", 65), "\xff", "a\x00"} {
+				if _, err := d.Request(t.Context(), claimOf(name)); !errors.Is(err, driver.ErrInvalidName) {
+					t.Errorf("%q: %v, want ErrInvalidName", name, err)
+				}
+			}
+			request(t, d, claimOf(strings.Repeat("n", 64)))
+			shared := claimOf("jobs")
+			shared.Limit = 2
+			if _, err := d.Request(t.Context(), shared); !errors.Is(err, errors.ErrUnsupported) {
+				t.Errorf("a semaphore: %v, want ErrUnsupported", err)
+			}
+		})
+	}
+}
+
+func refused(t *testing.T, url, want string) {
+	t.Helper()
+	d, err := driver.Open(t.Context(), url)
+	if err == nil {
+		d.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("Open: %v; want an error with %q", err, want)
+	}
+}
+
+// In a column that tells no upper case from lower case, a lock has one name, and the other is an error that says so.
+func TestNamesThatCompareAsEqual(t *testing.T) {
+	t.Parallel()
+	s := all[0]
+	addr := s.begin(t).Addr
+	d := s.open(t, addr)
+	p := peer{s.pool(t, addr), dbTime[s.name], "java-host", time.Now}
+	p.lock(t, s, "Nightly", atMost)
+	p.free(t, s, "Nightly")
+	if _, err := d.Request(t.Context(), claimOf("nightly")); !errors.Is(err, driver.ErrInvalidName) ||
+		!strings.Contains(err.Error(), `"Nightly"`) {
+		t.Errorf("%v, want ErrInvalidName with the other name", err)
+	}
+	if st := request(t, d, claimOf("Nightly")); !st.Granted {
+		t.Errorf("%+v", st)
+	}
+}
+
+// On PostgreSQL the columns may also have a zone: then they hold true times, as programs with ShedLock write them by their
+// own clocks.
+func TestColumnsWithZone(t *testing.T) {
+	t.Parallel()
+	s := all[1]
+	s.table = strings.ReplaceAll(s.table, "TIMESTAMP", "TIMESTAMPTZ")
+	addr := s.begin(t, "-c", "timezone=Asia/Kolkata").Addr
+	own := ownTime[s.name]
+	for _, statement := range []*string{&own.insert, &own.update, &own.extend, &own.unlock} {
+		*statement = strings.NewReplacer(":now", ":now::timestamp AT TIME ZONE 'UTC'", ":until", ":until::timestamp AT TIME ZONE 'UTC'").Replace(*statement)
+	}
+	excludeEachOther(t, s, s.open(t, addr), peer{s.pool(t, addr), own, "java-host", time.Now}, "job")
+}
