@@ -134,6 +134,31 @@ func TestStartMakesNothing(t *testing.T) {
 	}
 }
 
+// On a terminal run says how far its lock reaches when nobody has named a backend: once, and not within another run,
+// not to programs, and not where the same file was named.
+func TestRunTellsItsReach(t *testing.T) {
+	const said = "only programs of this user on this machine share"
+	for _, row := range []struct {
+		name, script string
+		times        int
+	}{
+		{"on a terminal", "onterminal /dev/null screen holdfast run job -- echo ran", 1},
+		{"elect, too", "onterminal /dev/null screen holdfast elect job -- echo ran", 1},
+		{"one within another", "onterminal /dev/null screen holdfast run a -- holdfast run b -- echo ran", 1},
+		{"without a terminal", "holdfast run job -- echo ran >screen 2>&1", 0},
+		{"as JSON", "onterminal /dev/null screen holdfast --json run job -- echo ran", 0},
+		{"the file was named", "export HOLDFAST_BACKEND=file:here.db\n" +
+			"onterminal /dev/null screen holdfast run job -- echo ran", 0},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			out, err := onMachine(t, row.script+"\ncat screen")
+			if err != nil || !strings.Contains(out, "ran") || strings.Count(out, said) != row.times {
+				t.Errorf("%v, %q; want the command's output, and %q %d times", err, out, said, row.times)
+			}
+		})
+	}
+}
+
 // onMachine runs a script where the default file has never been: its folders are those of a mount namespace of its own.
 func onMachine(t *testing.T, script string) (out string, err error) {
 	t.Helper()
@@ -141,6 +166,8 @@ func onMachine(t *testing.T, script string) (out string, err error) {
 		t.Skip("only root can mount")
 	}
 	const fresh = "set -e\nunset HOLDFAST_BACKEND\nmount -t tmpfs none /var/tmp\nmount -t tmpfs none /var/lib\n"
-	text, err := exec.Command("unshare", "-m", "sh", "-c", fresh+script).CombinedOutput()
+	cmd := exec.Command("unshare", "-m", "sh", "-c", fresh+script)
+	cmd.Dir = t.TempDir()
+	text, err := cmd.CombinedOutput()
 	return string(text), err
 }

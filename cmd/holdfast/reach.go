@@ -1,6 +1,9 @@
 package main
 
-import "net/url"
+import (
+	"net/url"
+	"os"
+)
 
 // A reach says who can share the locks of a backend.
 type reach string
@@ -21,4 +24,14 @@ func reachOf(u *url.URL, isOwn bool) reach {
 	default:
 		return reachNetwork
 	}
+}
+
+// tellReach says on a terminal that nobody named a backend, so that the lock is only this user's on this machine. Who
+// named the same file knows; so does the holdfast around this one, which has said it.
+func (a *app) tellReach(p *plan) {
+	if !a.backend.isOwn || a.json || !isTerminal(a.err) || os.Getenv(heldEnv) != "" {
+		return
+	}
+	a.say("only programs of this user on this machine share %s; set %s to a server's URL to share it with others",
+		printable(p.name), backendEnv)
 }

@@ -61,6 +61,7 @@ func (a *app) runPlan(ctx context.Context, p *plan) error {
 	if err != nil {
 		return err
 	}
+	a.tellReach(p)
 	for acquire := a.acquire; ; acquire = a.acquireAgain {
 		lease, err := acquire(ctx, s, p, inbox)
 		if err != nil {
