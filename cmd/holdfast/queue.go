@@ -121,7 +121,8 @@ func hint(secret string) string {
 	return fmt.Sprintf(", whose value begins %q", string(runes[:min(most, len(runes)/4)])+"…")
 }
 
-// age shows how long the claim is there, if that is known. The backend's clock and ours may differ.
+// age shows how long the claim has been in the queue, waiting and granted, if that is known. The backend's clock and
+// ours may differ.
 func (c claim) age() string {
 	if c.Since.IsZero() {
 		return dash("")

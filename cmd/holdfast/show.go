@@ -12,7 +12,8 @@ func (a *app) showVerb() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show NAME",
 		Short: "Show who holds a lock and who waits for it",
-		Long: `Show prints the queue of a lock, oldest first: who holds it and who waits. It is not an error if the lock is free.
+		Long: `Show prints the queue of a lock, oldest first: who holds it and who waits, since when and for how long each has been
+in the queue. It is not an error if the lock is free.
 
 ` + exitHelp,
 		Args: takes(1, 1),
@@ -44,7 +45,7 @@ func (a *app) printQueue(v view) error {
 // table shows a queue. It has a column for values where somebody stands for something.
 func (v view) table() *table {
 	t := &table{}
-	head := []string{"STATE", "OWNER", "HOST", "PID", "ASKS", "SINCE", "EXPIRES IN", "TOKEN", "CLAIM"}
+	head := []string{"STATE", "OWNER", "HOST", "PID", "ASKS", "SINCE", "FOR", "EXPIRES IN", "TOKEN", "CLAIM"}
 	valued := slices.ContainsFunc(slices.Concat(v.Holders, v.Waiters), claim.standsFor)
 	add := func(row []string, value string) {
 		if valued {
@@ -81,7 +82,8 @@ func (c claim) row(state string) []string {
 	if c.PID > 0 {
 		pid = fmt.Sprint(c.PID)
 	}
-	return []string{state, dash(owner), dash(c.Host), pid, c.Asks, clock(c.Since), c.expiry(), dash(c.Token), c.ID}
+	return []string{state, dash(owner), dash(c.Host), pid, c.Asks, clock(c.Since), c.age(), c.expiry(), dash(c.Token),
+		c.ID}
 }
 
 // dash stands for what is not known.
