@@ -14,19 +14,26 @@ import (
 
 // lsVerb is holdfast ls.
 func (a *app) lsVerb() *cobra.Command {
+	var watch bool
 	c := &cobra.Command{
-		Use:   "ls [PREFIX]",
+		Use:   "ls [--watch] [PREFIX]",
 		Short: "List the locks that are held or waited for",
 		Long: `Ls lists the locks that are held or waited for and whose names start with PREFIX, one per line, with the number of
 holders and waiters and the first holder. With --json it prints a list of what show prints. Ls also lists a lock that
 it cannot read, and gives the reason on standard error, or in "error" with --json.
 
-` + helpCodes + `
+` + watchHelp + `
+
+` + helpCodes + helpSignal + `
   1    a lock cannot be read, or anything else` + helpUsage + helpUnavailable,
 		Args: takes(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
+			prefix := strings.Join(args, "")
 			return a.use(c.Context(), func(s *store) error {
-				views, err := s.views(c.Context(), strings.Join(args, ""))
+				if watch {
+					return a.watchLocks(c.Context(), s, prefix)
+				}
+				views, err := s.views(c.Context(), prefix)
 				if err != nil {
 					return err
 				}
@@ -35,7 +42,19 @@ it cannot read, and gives the reason on standard error, or in "error" with --jso
 		},
 	}
 	a.backend.register(c)
+	registerWatch(c, &watch)
 	return c
+}
+
+// watchLocks looks every second: no backend pushes which locks there are.
+func (a *app) watchLocks(ctx context.Context, s *store, prefix string) error {
+	look := func(ctx context.Context) ([]view, error) { return s.views(ctx, prefix) }
+	return a.watch(ctx, again(look), a.display(func(views []view) []string {
+		if len(views) == 0 {
+			return []string{"no lock is held or waited for"}
+		}
+		return tableOf(views).lines()
+	}))
 }
 
 // views returns the locks whose names start with prefix, sorted. Those that became free meanwhile are left out.
@@ -97,12 +116,17 @@ func (a *app) printLocks(views []view) error {
 	if len(views) == 0 {
 		return nil
 	}
+	return tableOf(views).print(a.out)
+}
+
+// tableOf is a list of locks.
+func tableOf(views []view) *table {
 	t := &table{}
 	t.add("NAME", "HOLDERS", "WAITERS", "HELD BY", "FOR")
 	for _, v := range views {
 		t.add(v.line()...)
 	}
-	return t.print(a.out)
+	return t
 }
 
 // line is the line of a lock in a list.

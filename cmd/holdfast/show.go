@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -9,16 +10,22 @@ import (
 
 // showVerb is holdfast show.
 func (a *app) showVerb() *cobra.Command {
+	var watch bool
 	c := &cobra.Command{
-		Use:   "show NAME",
+		Use:   "show [--watch] NAME",
 		Short: "Show who holds a lock and who waits for it",
 		Long: `Show prints the queue of a lock, oldest first: who holds it and who waits, since when and for how long each has been
 in the queue. It is not an error if the lock is free.
 
-` + exitHelp,
+` + watchHelp + `
+
+` + helpCodes + helpSignal + helpFailure + helpUsage + helpUnavailable,
 		Args: takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.use(c.Context(), func(s *store) error {
+				if watch {
+					return a.watchLock(c.Context(), s, args[0])
+				}
 				queue, err := s.Queue(c.Context(), args[0])
 				if err != nil {
 					return err
@@ -28,18 +35,43 @@ in the queue. It is not an error if the lock is free.
 		},
 	}
 	a.backend.register(c)
+	registerWatch(c, &watch)
 	return c
+}
+
+// watchLock tells each change of one lock; on a terminal it looks every second, so that times go on.
+func (a *app) watchLock(ctx context.Context, s *store, name string) error {
+	looks := s.watched(name)
+	if isScreen(a.out) && !a.json {
+		looks = again(func(ctx context.Context) ([]view, error) {
+			queue, err := s.Queue(ctx, name)
+			return []view{viewOf(name, queue)}, err
+		})
+	}
+	return a.watch(ctx, looks, a.display(func(views []view) []string { return views[0].lines() }))
 }
 
 func (a *app) printQueue(v view) error {
 	if a.json {
 		return printJSON(a.out, v)
 	}
-	if len(v.Holders)+len(v.Waiters) == 0 {
-		_, err := fmt.Fprintf(a.out, "%s is free\n", printable(v.Name))
+	if v.isFree() {
+		_, err := fmt.Fprintln(a.out, v.freeLine())
 		return err
 	}
 	return v.table().print(a.out)
+}
+
+func (v view) isFree() bool { return len(v.Holders)+len(v.Waiters) == 0 }
+
+func (v view) freeLine() string { return printable(v.Name) + " is free" }
+
+// lines are what show prints.
+func (v view) lines() []string {
+	if v.isFree() {
+		return []string{v.freeLine()}
+	}
+	return v.table().lines()
 }
 
 // table shows a queue. It has a column for values where somebody stands for something.

@@ -20,9 +20,7 @@ func (t *table) add(cells ...string) {
 }
 
 func (t *table) print(f *os.File) error {
-	widths := t.widths()
-	for i, row := range t.rows {
-		line := align(row, widths)
+	for i, line := range t.lines() {
 		if i == 0 {
 			line = bold(f, line)
 		}
@@ -31,6 +29,16 @@ func (t *table) print(f *os.File) error {
 		}
 	}
 	return nil
+}
+
+// lines are the head and the rows as they are printed.
+func (t *table) lines() []string {
+	widths := t.widths()
+	lines := make([]string, len(t.rows))
+	for i, row := range t.rows {
+		lines[i] = align(row, widths)
+	}
+	return lines
 }
 
 func (t *table) widths() []int {

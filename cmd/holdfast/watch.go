@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// watchHelp is for the verbs that have --watch.
+const watchHelp = `With --watch it keeps running until it is interrupted. On a terminal it shows what is so now, every second. Elsewhere
+it prints a line for each claim that comes, is granted or ends, or with --json the queue of each lock that changed.`
+
+func registerWatch(c *cobra.Command, watch *bool) {
+	c.Flags().BoolVar(watch, "watch", false, "keep running, and show each change")
+}
+
+// A looker yields queues again and again, until ctx ends. An error says that they are not known at the moment.
+type looker func(ctx context.Context) iter.Seq2[[]view, error]
+
+// watch shows what a looker sees, until it is interrupted: drawn anew on a terminal, as a line for each change
+// elsewhere.
+func (a *app) watch(ctx context.Context, looks looker, show display) error {
+	watching, done := catchSignals().until(ctx)
+	defer done()
+	served := false
+	for views, err := range looks(watching) {
+		if watching.Err() != nil {
+			break
+		}
+		switch {
+		case err == nil:
+			served = true
+			err = show.update(views)
+		case served: // what is shown next tells that the outage is over
+			err = show.outage(err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if i, ok := errors.AsType[*interrupt](context.Cause(watching)); ok {
+		return ended(i.code())
+	}
+	return nil
+}
+
+// A display shows queues.
+type display interface {
+	update([]view) error // all that there are
+	outage(error) error  // they are not known at the moment
+}
+
+// display returns what suits who reads standard output. draw makes the lines of a terminal.
+func (a *app) display(draw func([]view) []string) display {
+	if isScreen(a.out) && !a.json {
+		return &screen{out: a.out, draw: draw}
+	}
+	return &journal{app: a, known: map[string]view{}}
+}
+
+// Bounds of looking again and again.
+const (
+	lookLimit = 5 * time.Second // a look is given up after it
+	lookShare = 4               // so many times as long as a look takes is the pause after it, at least
+)
+
+// again looks every second, or less often where a look takes long.
+func again(look func(context.Context) ([]view, error)) looker {
+	return func(ctx context.Context) iter.Seq2[[]view, error] {
+		return func(yield func([]view, error) bool) {
+			for {
+				begin := time.Now()
+				views, err := lookOnce(ctx, look)
+				if !yield(views, err) || !sleep(ctx, max(nextLook, lookShare*time.Since(begin))) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func lookOnce(ctx context.Context, look func(context.Context) ([]view, error)) ([]view, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, lookLimit, errors.New("the backend does not answer"))
+	defer cancel()
+	return look(ctx)
+}
+
+// watched looks at one lock whenever that may have changed.
+func (s *store) watched(name string) looker {
+	return func(ctx context.Context) iter.Seq2[[]view, error] {
+		return func(yield func([]view, error) bool) {
+			for queue, err := range s.Watch(ctx, name) {
+				if !yield([]view{viewOf(name, queue)}, err) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// A journal tells the changes of queues: a line for each claim that came, was granted or has ended; with --json the
+// queue of each lock that changed.
+type journal struct {
+	*app
+	known map[string]view
+}
+
+func (j *journal) update(views []view) error {
+	gone := maps.Clone(j.known)
+	for _, v := range views {
+		delete(gone, v.Name)
+		if err := j.tell(v); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(gone)) {
+		if err := j.tell(viewOf(name, nil)); err != nil {
+			return err
+		}
+		delete(j.known, name)
+	}
+	return nil
+}
+
+func (j *journal) outage(err error) error {
+	j.warn(err)
+	return nil
+}
+
+// tell tells what has changed in one queue.
+func (j *journal) tell(v view) error {
+	before, known := j.known[v.Name]
+	j.known[v.Name] = v
+	changes := v.changesFrom(before)
+	if known && len(changes) == 0 {
+		return nil
+	}
+	if j.json {
+		return printJSON(j.out, v)
+	}
+	if len(changes) == 0 {
+		changes = []string{"is free"}
+	}
+	now := time.Now().Format(time.DateTime)
+	for _, c := range changes {
+		if _, err := fmt.Fprintf(j.out, "%s  %s  %s\n", now, printable(v.Name), c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changesFrom says what has changed since the queue was as before. That claims are renewed is no change.
+func (v view) changesFrom(before view) (changes []string) {
+	for _, c := range slices.Concat(before.Holders, before.Waiters) {
+		if !c.isIn(v.Holders) && !c.isIn(v.Waiters) && v.Error == "" {
+			changes = append(changes, "ended  "+c.who())
+		}
+	}
+	for _, c := range v.Holders {
+		if !c.isIn(before.Holders) {
+			changes = append(changes, "holds  "+c.who())
+		}
+	}
+	for _, c := range v.Waiters {
+		if !c.isIn(before.Waiters) {
+			changes = append(changes, "waits  "+c.who())
+		}
+	}
+	if v.Error != "" && v.Error != before.Error {
+		changes = append(changes, "cannot be read: "+printable(oneLine(v.Error)))
+	}
+	return changes
+}
+
+func (c claim) isIn(claims []claim) bool {
+	return slices.ContainsFunc(claims, func(other claim) bool { return other.ID == c.ID })
+}
