@@ -180,17 +180,18 @@ func (b *backendFlags) locate() (rawURL, shown string, err error) {
 	return rawURL, driver.Redact(u), err
 }
 
-// find returns the URL of the backend, and makes nothing: what is not there yet stays so.
-func (b *backendFlags) find() (*url.URL, error) {
+// find is locate that makes nothing: what is not there yet stays so. It returns the URL as it was given, too.
+func (b *backendFlags) find() (rawURL string, u *url.URL, err error) {
 	rawURL, given, err := b.given()
 	if !given {
 		b.isOwn = true
 		rawURL, err = ownURL()
 	}
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	return parseURL(rawURL)
+	u, err = parseURL(rawURL)
+	return rawURL, u, err
 }
 
 // parseURL returns the URL with an error when it can be parsed, but is for no backend.

@@ -26,7 +26,8 @@ On a terminal, break asks for confirmation. Without a terminal it does not ask, 
 
 ` + helpCodes + helpSignal + `
   1    there is no such claim, the answer was no, or anything else` + helpUsage + helpUnavailable,
-		Args: takes(1, 1),
+		ValidArgsFunction: a.completeName,
+		Args:              takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.use(c.Context(), func(s *store) error {
 				return a.breakLock(c.Context(), s, args[0], choose)

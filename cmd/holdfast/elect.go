@@ -36,6 +36,7 @@ func (a *app) electVerb() *cobra.Command {
 		Long:  electHelp,
 		Example: `  holdfast elect --value $HOSTNAME:8080 scheduler -- ./scheduler    one leader at a time; the next in line takes over
   holdfast leader scheduler                                         who is it?`,
+		ValidArgsFunction: a.completeCommand,
 		RunE: func(c *cobra.Command, args []string) error {
 			p, err := f.plan(c, args)
 			if err != nil {
@@ -52,6 +53,7 @@ func (a *app) electVerb() *cobra.Command {
 	f.registerCommon(c)
 	c.Flags().StringVar(&f.onLost, "on-lost", lostTerm,
 		"what to do with the command when the lead is lost: term or kill")
+	completeFlag(c, "on-lost", lostTerm, lostKill)
 	c.Flags().StringVar(&value, "value", "", "what others see of the leader, such as its address")
 	return c
 }

@@ -32,7 +32,8 @@ func (a *app) acquireVerb() *cobra.Command {
 		Example: `  handle=$(holdfast acquire --ttl 10m deploy) || exit
   ./first-step && holdfast renew "$handle" && ./second-step
   holdfast release "$handle"                    # exits with 76 if the lock was lost meanwhile`,
-		Args: takes(1, 1),
+		ValidArgsFunction: a.completeName,
+		Args:              takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			p := &plan{runFlags: f, name: args[0]}
 			p.noWait = f.noWait || c.Flags().Changed("wait") && f.wait == 0

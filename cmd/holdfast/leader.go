@@ -23,7 +23,8 @@ interrupted. It reports an outage of the backend on standard error; the next lin
 
 ` + helpCodes + helpSignal + `
   1    nobody leads, or anything else` + helpUsage + helpUnavailable,
-		Args: takes(1, 1),
+		ValidArgsFunction: a.completeName,
+		Args:              takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.use(c.Context(), func(s *store) error {
 				if err := s.checkName(args[0]); err != nil {

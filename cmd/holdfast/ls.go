@@ -26,7 +26,8 @@ it cannot read, and gives the reason on standard error, or in "error" with --jso
 
 ` + helpCodes + helpSignal + `
   1    a lock cannot be read, or anything else` + helpUsage + helpUnavailable,
-		Args: takes(0, 1),
+		ValidArgsFunction: a.completeName,
+		Args:              takes(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			prefix := strings.Join(args, "")
 			return a.use(c.Context(), func(s *store) error {

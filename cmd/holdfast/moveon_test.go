@@ -126,9 +126,11 @@ test -z "$(ls -A /var/tmp/holdfast-0)"`)
 	}
 }
 
-// The command alone shows where the default file would be, and makes none.
+// The command alone shows where the default file would be, and completing a name looks into it: neither makes it.
 func TestStartMakesNothing(t *testing.T) {
-	out, err := onMachine(t, "holdfast\ntest -z \"$(ls -A /var/lib /var/tmp | grep holdfast)\"")
+	out, err := onMachine(t, `holdfast
+holdfast __complete show ''
+test -z "$(ls -A /var/lib /var/tmp | grep holdfast)"`)
 	if err != nil || !strings.Contains(out, "/var/lib/holdfast/locks.db") {
 		t.Errorf("%v, %q; want the default file's path, and no such file", err, out)
 	}

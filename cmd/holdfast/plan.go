@@ -41,6 +41,7 @@ func (f *runFlags) register(c *cobra.Command) {
 		"hold the lock for at least this long, even if the command ends earlier")
 	flags.StringVar(&f.onLost, "on-lost", lostTerm,
 		"what to do with the command when the lock is lost: term, kill or ignore")
+	completeFlag(c, "on-lost", lostTerm, lostKill, lostIgnore)
 }
 
 // registerWait registers what every verb takes that may wait for a lock of any kind.
@@ -66,6 +67,15 @@ func (f *runFlags) registerCommon(c *cobra.Command) {
 	flags.BoolVar(&f.noGuard, "no-guard", false,
 		"run without a guard: nothing ends the command in time if holdfast itself is stopped")
 	flags.BoolVar(&f.shell, "shell", false, "run the command, a single argument, with a shell")
+	completeFlag(c, "on-revoke", revokeTerm, revokeIgnore)
+}
+
+// completeFlag completes a flag that takes one of these.
+func completeFlag(c *cobra.Command, name string, values ...string) {
+	err := c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // there is no such flag
+	}
 }
 
 // defaultGrace is the time between TERM and KILL, unless the TTL is too short for it.

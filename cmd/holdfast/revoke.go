@@ -16,7 +16,8 @@ func (a *app) revokeVerb() *cobra.Command {
 its command (see --on-revoke), and a program learns of it from Lease.Revoked. To take a lock away by force, use break.
 
 ` + exitHelp,
-		Args: takes(1, 1),
+		ValidArgsFunction: a.completeName,
+		Args:              takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.use(c.Context(), func(s *store) error { return a.revoke(c.Context(), s, args[0]) })
 		},

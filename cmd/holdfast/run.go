@@ -37,6 +37,7 @@ func (a *app) runVerb() *cobra.Command {
   holdfast run -w 1m --slots 3 encode -- ./encode a.mkv     three at a time; wait for at most a minute
   holdfast run -n --at-least 5m mail -- ./mail.sh           once every five minutes, whatever the clocks say
   holdfast run --shell deploy -- 'git pull && make'         run by a shell`,
+		ValidArgsFunction: a.completeCommand,
 		RunE: func(c *cobra.Command, args []string) error {
 			p, err := f.plan(c, args)
 			if err != nil {

@@ -20,7 +20,8 @@ in the queue. It is not an error if the lock is free.
 ` + watchHelp + `
 
 ` + helpCodes + helpSignal + helpFailure + helpUsage + helpUnavailable,
-		Args: takes(1, 1),
+		ValidArgsFunction: a.completeName,
+		Args:              takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.use(c.Context(), func(s *store) error {
 				if watch {

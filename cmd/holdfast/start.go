@@ -28,7 +28,7 @@ var firstSteps = []step{
 
 // printStart is holdfast alone. It connects to nothing, and makes nothing.
 func (a *app) printStart() error {
-	u, err := a.backend.find()
+	_, u, err := a.backend.find()
 	if err != nil {
 		return err
 	}
