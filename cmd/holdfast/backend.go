@@ -30,12 +30,23 @@ type backendFlags struct {
 
 	isOwn bool        // nothing else was named than the file of this user
 	warn  func(error) // nil where nobody is to be told
+
+	trace bool // tell what is asked of the backend
+	tell  func(answer)
 }
 
 // backendEnv is the environment variable that names the backend.
 const backendEnv = "HOLDFAST_BACKEND"
 
+// register is for verbs that open the backend.
 func (b *backendFlags) register(c *cobra.Command) {
+	b.registerURL(c)
+	c.Flags().BoolVar(&b.trace, "trace", false,
+		"tell on standard error what is asked of the backend, and how long each answer took")
+}
+
+// registerURL is for a verb that needs to know no more than where the backend is.
+func (b *backendFlags) registerURL(c *cobra.Command) {
 	c.Flags().StringVar(&b.url, "backend", "",
 		"`URL` of the backend, without a password (default $HOLDFAST_BACKEND, or a file of this user)")
 	c.Flags().StringVar(&b.file, "backend-file", "", "`PATH` of a file that holds the URL, which may have a password")
@@ -236,7 +247,7 @@ func (b *backendFlags) open(ctx context.Context, opts ...holdfast.Option) (*stor
 	if err != nil {
 		return nil, err
 	}
-	d, err := driver.Open(ctx, rawURL)
+	d, err := b.connect(ctx, rawURL, shown)
 	switch {
 	case err == nil:
 	case b.isOwn:
@@ -248,6 +259,21 @@ func (b *backendFlags) open(ctx context.Context, opts ...holdfast.Option) (*stor
 	}
 	b.notice(ctx, d)
 	return &store{Client: holdfast.New(d, append(ownPatience(), opts...)...), driver: d, shown: shown}, nil
+}
+
+// connect opens the driver, one that tells what is asked of it with --trace.
+func (b *backendFlags) connect(ctx context.Context, rawURL, shown string) (driver.Driver, error) {
+	begin := time.Now()
+	d, err := driver.Open(ctx, rawURL)
+	if !b.trace {
+		return d, err
+	}
+	t := &tracer{tell: b.tell}
+	t.told(begin, "open", shown, "", "opened", err)
+	if err != nil {
+		return nil, err
+	}
+	return traced(d, b.tell), nil
 }
 
 // notice tells what explains how the backend will behave.

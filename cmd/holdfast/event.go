@@ -5,7 +5,7 @@ import "time"
 // An event is something that happened to run, or why a verb failed, as --json tells it: one object on a line of
 // standard error, since standard output belongs to the command.
 type event struct {
-	Event   string   `json:"event"` // waiting, acquired, revoked, lost, exit, warning or error
+	Event   string   `json:"event"` // waiting, acquired, revoked, lost, exit, warning, error or trace
 	Time    string   `json:"time"`
 	Name    string   `json:"name,omitempty"`
 	Owner   string   `json:"owner,omitempty"`   // acquired: as others see us
@@ -15,6 +15,10 @@ type event struct {
 	Holders []claim  `json:"holders,omitempty"` // waiting, error: who has the lock
 	Error   string   `json:"error,omitempty"`   // lost, warning, error
 	Code    *int     `json:"code,omitempty"`    // exit, error: the exit code
+	Op      string   `json:"op,omitempty"`      // trace: what was asked of the backend
+	Claim   string   `json:"claim,omitempty"`   // trace
+	Result  string   `json:"result,omitempty"`  // trace: the answer
+	Took    *float64 `json:"took,omitempty"`    // trace: seconds
 }
 
 func (a *app) emit(e event) {

@@ -35,7 +35,7 @@ Other backends do not need migrate.
 		},
 	}
 	c.Flags().BoolVar(&script, "print", false, "print the SQL, and change nothing")
-	a.backend.register(c)
+	a.backend.registerURL(c)
 	return c
 }
 

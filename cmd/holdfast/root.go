@@ -18,7 +18,7 @@ type app struct {
 // run is the whole command. It returns the exit code.
 func run(ctx context.Context, args []string, s streams) int {
 	a := &app{streams: s}
-	a.backend.warn = a.warn
+	a.backend.warn, a.backend.tell = a.warn, a.trace
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

@@ -18,10 +18,10 @@ const (
 )
 
 // showWait shows on a terminal, until it is stopped, who has the lock and what our place in the queue is. With --json
-// it tells so once; elsewhere it is silent.
+// it tells so once; elsewhere it is silent, and so it is with --trace: its questions are not those that matter then.
 func (a *app) showWait(ctx context.Context, s *store, p *plan) (stop func()) {
 	line := &waitLine{app: a, store: s, plan: p}
-	if p.noWait || !a.json && !isTerminal(a.err) {
+	if p.noWait || a.backend.trace || !a.json && !isTerminal(a.err) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
