@@ -55,6 +55,8 @@ var layers = []layer{
 		"an adapter fits what users hold to another library, whatever the backend"},
 	{`holdfasttest`, `\.|driver|memlock|fence`, ``,
 		"tests of programs get what users hold, on the reference"},
+	{`holdfastvet(/.*)?`, `holdfastvet`, ``,
+		"it reads programs that use what users hold, and uses nothing of it"},
 	{`dashboard`, `\.|driver`, `memlock`,
 		"it shows what clients see"},
 	{`internal/leasedtest`, `\.|driver|internal/(servers|proxy|pace)`, ``,

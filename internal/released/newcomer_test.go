@@ -88,6 +88,18 @@ func (n newcomer) run(t *testing.T, program string, args ...string) string {
 	return string(out)
 }
 
+// complaint returns what a command says when it fails, and fails the test if it does not.
+func (n newcomer) complaint(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), program, args...)
+	command.Dir, command.Env = n.folder, n.env
+	said, err := command.CombinedOutput()
+	if err == nil {
+		t.Fatalf("%s %s does not fail", filepath.Base(program), strings.Join(args, " "))
+	}
+	return string(said)
+}
+
 // offline skips a test that lacks a module of others, where no proxy answers; unless nothing may be skipped.
 func offline(t *testing.T, complaint string) {
 	t.Helper()

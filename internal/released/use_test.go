@@ -68,3 +68,35 @@ func TestProgram(t *testing.T) {
 		t.Errorf("the program says %q, want %s", said, want)
 	}
 }
+
+const forgetful = `package forgetful
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+func ship(ctx context.Context, m *holdfast.Mutex, write func(context.Context) error) error {
+	return m.Do(ctx, func(held context.Context, lease *holdfast.Lease) error {
+		return write(ctx)
+	})
+}
+`
+
+// The check of programs, installed by its path and version, finds a mistake by itself and for go vet.
+func TestInstallVet(t *testing.T) {
+	n := arrive(t)
+	n.run(t, "go", "install", root+"/holdfastvet/cmd/holdfastvet@"+version)
+	holdfastvet := filepath.Join(n.folder, "bin", "holdfastvet")
+	n = n.in(t, "forgetful", map[string]string{
+		"go.mod": "module example.com/forgetful\n\ngo 1.26.0\n", "forgetful.go": forgetful,
+	})
+	n.run(t, "go", "get", root+"@"+version)
+	for _, command := range [][]string{{holdfastvet, "./..."}, {"go", "vet", "-vettool=" + holdfastvet, "./..."}} {
+		said := n.complaint(t, command[0], command[1:]...)
+		if !strings.Contains(said, "forgetful.go:11:16: ctx is from outside") {
+			t.Errorf("%s says %q", filepath.Base(command[0]), said)
+		}
+	}
+}

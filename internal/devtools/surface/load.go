@@ -34,5 +34,5 @@ func load(patterns []string) ([]*packages.Package, error) {
 
 func isSeen(p *packages.Package) bool {
 	path := p.PkgPath + "/"
-	return !strings.Contains(path, "/internal/") && (p.Name != "main" || strings.HasPrefix(path, root+"/cmd/"))
+	return !strings.Contains(path, "/internal/") && (p.Name != "main" || strings.Contains(path, "/cmd/"))
 }

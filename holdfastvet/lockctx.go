@@ -1,0 +1,156 @@
+package holdfastvet
+
+import (
+	"go/ast"
+	"go/types"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/passes/inspect"
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+// LockCtx finds calls in a section that get a context from outside of it: that does not end when the lock is lost, so
+// the work goes on beside the next holder's.
+var LockCtx = &analysis.Analyzer{
+	Name: "lockctx",
+	Doc: `find work under a lock whose context does not end with the lock
+
+The function that Do, Election.Run and others call gets a context that ends when the lock is lost. A call in it that
+gets a context from outside instead goes on when somebody else has the lock:
+
+	mutex.Do(ctx, func(held context.Context, lease *holdfast.Lease) error {
+		return ship(ctx, order) // want held
+	})
+
+Contexts are left alone that are made with context.WithoutCancel, that the section itself assigns, and that go to what
+is deferred, to a goroutine, to a logger, or to a method of a lease.`,
+	URL:      page + "#lockctx",
+	Requires: []*analysis.Analyzer{inspect.Analyzer},
+	Run:      lockCtx,
+}
+
+func lockCtx(pass *analysis.Pass) (any, error) {
+	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
+	for cur := range in.Root().Preorder((*ast.CallExpr)(nil)) {
+		call := cur.Node().(*ast.CallExpr)
+		if mayOutlive(callee(pass.TypesInfo, call)) {
+			continue
+		}
+		for _, arg := range call.Args {
+			if outer := contextVariable(pass, arg); outer != nil {
+				lookAtContext(pass, cur, ast.Unparen(arg).(*ast.Ident), outer)
+			}
+		}
+	}
+	return nil, nil
+}
+
+// mayOutlive reports whether a function does well with a context that goes on: because it looks at the lease itself,
+// asks whether another thing has ended, or only takes values.
+func mayOutlive(f *types.Func) bool {
+	switch packageOf(f) {
+	case "log/slog":
+		return true
+	case "context":
+		return f.Name() == "WithoutCancel" || f.Name() == "Cause" || f.Name() == "AfterFunc"
+	}
+	return isMethodOfLease(f)
+}
+
+// contextVariable is the variable of a function that an argument consists of, if it is a context.
+func contextVariable(pass *analysis.Pass, arg ast.Expr) *types.Var {
+	id, ok := ast.Unparen(arg).(*ast.Ident)
+	if !ok {
+		return nil
+	}
+	v, ok := pass.TypesInfo.Uses[id].(*types.Var)
+	if !ok || !isContext(v.Type()) || v.Parent() == pass.Pkg.Scope() || v.Pkg() != pass.Pkg {
+		return nil
+	}
+	return v
+}
+
+// lookAtContext reports an argument of a call in a section if it comes from outside of the innermost one.
+func lookAtContext(pass *analysis.Pass, call inspector.Cursor, arg *ast.Ident, outer *types.Var) {
+	section := sectionAround(pass, call, outer)
+	if section == nil {
+		return
+	}
+	own := ownContext(pass, section)
+	if own != nil && passes(pass, call.Node().(*ast.CallExpr), own) || assigns(pass, section, outer) {
+		return
+	}
+	d := analysis.Diagnostic{Pos: arg.Pos(), End: arg.End()}
+	switch {
+	case own == nil:
+		d.Message = arg.Name + " is from outside of the section and does not end when the lock is lost; " +
+			"name the context that the section gets, and use that"
+	default:
+		d.Message = arg.Name + " is from outside of the section and does not end when the lock is lost; use " +
+			own.Name()
+		d.SuggestedFixes = replaced(pass, arg, own)
+	}
+	pass.Report(d)
+}
+
+// sectionAround is the innermost section that a call is in, provided that the variable comes from outside of it; nil
+// also where the call is to outlive the section, or comes after it.
+func sectionAround(pass *analysis.Pass, call inspector.Cursor, outer *types.Var) *ast.FuncLit {
+	for cur := range call.Enclosing((*ast.FuncLit)(nil), (*ast.GoStmt)(nil), (*ast.DeferStmt)(nil)) {
+		f, ok := cur.Node().(*ast.FuncLit)
+		if !ok || within(f, outer) {
+			return nil
+		}
+		if isSection(signature(pass.TypesInfo, f)) {
+			return f
+		}
+	}
+	return nil
+}
+
+// within reports whether a variable is declared in a function, as a parameter or below.
+func within(f ast.Node, v *types.Var) bool { return f.Pos() <= v.Pos() && v.Pos() < f.End() }
+
+// ownContext is the context parameter of a section, if it has a name.
+func ownContext(pass *analysis.Pass, section *ast.FuncLit) *types.Var {
+	own := signature(pass.TypesInfo, section).Params().At(0)
+	if own.Name() == "" || own.Name() == "_" {
+		return nil
+	}
+	return own
+}
+
+// passes reports whether a call has a variable among its arguments.
+func passes(pass *analysis.Pass, call *ast.CallExpr, v *types.Var) bool {
+	for _, arg := range call.Args {
+		if id, ok := ast.Unparen(arg).(*ast.Ident); ok && pass.TypesInfo.Uses[id] == v {
+			return true
+		}
+	}
+	return false
+}
+
+// assigns reports whether something in a function assigns to a variable.
+func assigns(pass *analysis.Pass, f ast.Node, v *types.Var) (found bool) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok {
+			for _, left := range a.Lhs {
+				id, ok := ast.Unparen(left).(*ast.Ident)
+				found = found || ok && pass.TypesInfo.Uses[id] == v
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// replaced is the mend of an argument, where the name of the section's own context means that.
+func replaced(pass *analysis.Pass, arg *ast.Ident, own *types.Var) []analysis.SuggestedFix {
+	if _, found := pass.Pkg.Scope().Innermost(arg.Pos()).LookupParent(own.Name(), arg.Pos()); found != own {
+		return nil
+	}
+	return []analysis.SuggestedFix{{
+		Message:   "use " + own.Name(),
+		TextEdits: []analysis.TextEdit{{Pos: arg.Pos(), End: arg.End(), NewText: []byte(own.Name())}},
+	}}
+}
