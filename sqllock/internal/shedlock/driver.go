@@ -18,8 +18,8 @@ type Driver struct {
 	owned   *sql.DB // to be closed with the driver, or nil
 	dialect *Dialect
 	table   string
-	time    string // the server's time, as the columns have it
-	endings atomic.Int64
+	time    string       // the server's time, as the columns have it
+	endings atomic.Int64 // of claims
 
 	closing sync.Once
 	life    context.Context
@@ -84,6 +84,7 @@ func (d *Driver) Traits() driver.Traits {
 // Close implements [driver.Driver].
 func (d *Driver) Close() (err error) {
 	d.closing.Do(func() {
+		d.sweepAtLast()
 		d.end()
 		if d.owned != nil {
 			err = d.owned.Close()

@@ -21,11 +21,11 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	return d.with(ctx, func(conn conn) error {
 		v := values{claim: c, state: released}
 		freed, err := conn.do(ctx, freeLock, v)
-		if freed || err != nil {
-			conn.sweep(ctx)
-			return err
+		if err == nil && !freed {
+			err = conn.end(ctx, v)
 		}
-		return conn.end(ctx, v)
+		conn.sweep(ctx)
+		return err
 	})
 }
 
@@ -49,14 +49,4 @@ func (c conn) end(ctx context.Context, v values) error {
 		return driver.ErrGone
 	}
 	return nil
-}
-
-// sweepEvery is the number of releases of this client after which one of them sweeps.
-const sweepEvery = 50
-
-// sweep now and then deletes what is left of claims. What it cannot, the next one will.
-func (c conn) sweep(ctx context.Context) {
-	if c.driver.endings.Add(1)%sweepEvery == 0 {
-		_, _ = c.do(ctx, sweep, values{})
-	}
 }

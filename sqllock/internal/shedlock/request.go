@@ -31,17 +31,14 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status,
 // request makes a claim that has no token known and lets it take the lock if that is free; and it prolongs a claim
 // that has it.
 func (c conn) request(ctx context.Context, claim driver.Claim) error {
-	v := values{claim: claim, state: asks}
-	if claim.Queue {
-		v.state = waits
-	}
+	v := values{claim: claim, state: asking(claim)}
 	scripts := []script{noteClaim, takeLock, holdLock}
 	if claim.Token != 0 {
 		scripts = []script{holdLock}
 	}
 	for _, what := range scripts {
 		if _, err := c.do(ctx, what, v); isOneOf(err, c.driver.dialect.unfit) {
-			_, _ = c.do(ctx, forget, v)
+			c.forget(ctx, claim)
 			return unfit(claim.Name, err)
 		} else if err != nil {
 			return err
@@ -59,6 +56,19 @@ const (
 	released = "released"
 	ended    = "ended"
 )
+
+// asking is the state of a claim that does not have the lock.
+func asking(c driver.Claim) string {
+	if c.Queue {
+		return waits
+	}
+	return asks
+}
+
+// forget removes a claim that was answered no, unless it has the lock since. What it cannot, a sweep will.
+func (c conn) forget(ctx context.Context, claim driver.Claim) {
+	_, _ = c.do(ctx, forget, values{claim: claim, state: asking(claim)})
+}
 
 // A picture is what the tables have about a claim and its lock.
 type picture struct {
@@ -82,7 +92,7 @@ func (c conn) judge(ctx context.Context, claim driver.Claim, now picture) (st dr
 	wasTold := now.state == granted || now.state == alone
 	switch {
 	case now.name != "" && now.name != claim.Name:
-		_, _ = c.do(ctx, forget, values{claim: claim})
+		c.forget(ctx, claim)
 		return st, misnamed(claim.Name, now.name)
 	case claim.Token != 0 && claim.Token != now.token:
 		return st, driver.ErrGone
@@ -97,6 +107,9 @@ func (c conn) judge(ctx context.Context, claim driver.Claim, now picture) (st dr
 		return st, driver.ErrGone
 	case now.state == "", now.holds:
 		return st, errLate
+	case !claim.Queue:
+		c.forget(ctx, claim)
+		return st, nil
 	}
 	return driver.Status{TTL: claim.TTL, Retry: max(now.left, 0)}, nil
 }

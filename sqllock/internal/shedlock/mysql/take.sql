@@ -5,6 +5,6 @@ INSERT INTO {table} (name, lock_until, locked_at, locked_by)
 	SELECT {name}, {end}, {ms}, {by} FROM holdfast_guests g
 	WHERE g.name = {key} AND g.id = {id} AND g.state IN ('asks', 'waits') FOR UPDATE
 	ON DUPLICATE KEY UPDATE
-	{table}.locked_at = IF({free}, GREATEST(VALUES(locked_at), {table}.locked_at + INTERVAL 1000 MICROSECOND), {table}.locked_at),
+	{table}.locked_at = IF({free}, COALESCE(GREATEST(VALUES(locked_at), {table}.locked_at + INTERVAL 1000 MICROSECOND), VALUES(locked_at)), {table}.locked_at),
 	{table}.locked_by = IF({free}, VALUES(locked_by), {table}.locked_by),
 	{table}.lock_until = IF({free}, VALUES(lock_until), {table}.lock_until);

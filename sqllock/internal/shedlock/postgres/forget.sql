@@ -1,2 +1,2 @@
--- Forgets a claim whose lock cannot have its name.
-DELETE FROM holdfast_guests WHERE name = {key} AND id = {id} AND state IN ('asks', 'waits');
+-- Forgets a claim that asks for nothing any more.
+DELETE FROM holdfast_guests WHERE name = {key} AND id = {id} AND state = '{state}';

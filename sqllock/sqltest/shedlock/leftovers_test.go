@@ -1,0 +1,119 @@
+package shedlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// What is left of claims goes when no late request can come: clients that live for one lock alone sweep, too, and a lock
+// that was taken leaves nothing with who only tried.
+func TestNothingStays(t *testing.T) {
+	t.Parallel()
+	for _, s := range all {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			addr := s.begin(t).Addr
+			db := s.pool(t, addr)
+			ask := func(query string) (n int64) {
+				t.Helper()
+				if err := db.QueryRow(query).Scan(&n); err != nil {
+					t.Fatal(err)
+				}
+				return n
+			}
+			once := func() {
+				t.Helper()
+				d, err := driver.Open(t.Context(), s.url(addr)+"?layout=shedlock")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer d.Close()
+				c := claimOf("once")
+				c.TTL = 500 * time.Millisecond
+				c.Token = request(t, d, c).Token
+				tried := request(t, d, claimOf("once"))
+				if err := d.Release(t.Context(), c); tried.Granted || err != nil && !errors.Is(err, driver.ErrGone) {
+					t.Fatal(tried, err)
+				}
+			}
+			for range 3 {
+				once()
+			}
+			if n := ask("SELECT count(*) FROM holdfast_guests"); n > 3 {
+				t.Errorf("3 claims left %d rows", n)
+			}
+			last := ask("SELECT max(since) FROM holdfast_guests")
+			old := fmt.Sprint("SELECT count(*) FROM holdfast_guests WHERE since <= ", last)
+			for end := time.Now().Add(patience); ask(old) > 0; once() {
+				if time.Now().After(end) {
+					t.Fatal("claims stay for ever")
+				}
+				time.Sleep(100 * time.Millisecond) // until the TTLs are over
+			}
+		})
+	}
+}
+
+// A request may be under way at the server, behind a row that somebody else has locked, when its caller gives up and takes it
+// back. It then takes the lock for nobody.
+func TestUndoneWhileUnderWay(t *testing.T) {
+	t.Parallel()
+	blocked := map[string]string{
+		"mariadb":  "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
+		"postgres": "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+	}
+	readCommitted := map[string][]string{"mariadb": {"--transaction-isolation=READ-COMMITTED"}} // which locks less
+	for _, s := range all {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			addr := s.begin(t, readCommitted[s.name]...).Addr
+			db := s.pool(t, addr)
+			d, other := s.open(t, addr), s.open(t, addr)
+			p := peer{db, dbTime[s.name], "java-host", time.Now}
+			p.lock(t, s, "job", atMost)
+			p.free(t, s, "job")
+			tx, err := db.BeginTx(context.Background(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tx.Rollback()
+			if _, err := tx.Exec("SELECT name FROM shedlock WHERE name = 'job' FOR UPDATE"); err != nil {
+				t.Fatal(err)
+			}
+			wait := func(n int, done <-chan error) {
+				t.Helper()
+				var found int
+				for end := time.Now().Add(patience); found < n && len(done) == 0; time.Sleep(10 * time.Millisecond) {
+					if err := db.QueryRow(blocked[s.name]).Scan(&found); err != nil || time.Now().After(end) {
+						t.Fatalf("%d statements are blocked, want %d: %v", found, n, err)
+					}
+				}
+			}
+			c := claimOf("job")
+			asked, undone := make(chan error, 1), make(chan error, 1)
+			go func() {
+				_, err := d.Request(context.Background(), c)
+				asked <- err
+			}()
+			wait(1, nil)
+			go func() { undone <- other.Release(context.Background(), c) }()
+			wait(2, undone)
+			if err := tx.Rollback(); err != nil {
+				t.Fatal(err)
+			}
+			for _, answer := range []chan error{undone, asked} {
+				if err := <-answer; err != nil && !driver.IsAnswer(err) {
+					t.Error(err)
+				}
+			}
+			if st := request(t, other, claimOf("job")); !st.Granted {
+				t.Errorf("after a request was taken back: %+v", st)
+			}
+		})
+	}
+}
