@@ -22,7 +22,7 @@ func TestPageOfRunning(t *testing.T) {
 		t.Fatal(err)
 	}
 	commands := commandsOf(t, string(text))
-	if len(commands) < 8 {
+	if len(commands) < 7 {
 		t.Fatalf("only %d commands were found", len(commands))
 	}
 	script := filepath.Join(t.TempDir(), "page.txtar")

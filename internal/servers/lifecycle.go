@@ -3,6 +3,7 @@ package servers
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -42,6 +43,15 @@ func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	s.mustBeStopped(t)
 	s.run(t)
+}
+
+// RestartWith is [Server.Restart] with more arguments, in this run and all later ones. It is not for ZooKeeper, which
+// reads a file.
+func (s *Server) RestartWith(t testing.TB, more ...string) {
+	t.Helper()
+	usual := s.kind.args
+	s.kind.args = func(s *Server) []string { return slices.Concat(usual(s), more) }
+	s.Restart(t)
 }
 
 // RestartEmpty is Restart with an empty folder, as after the loss of a disk.

@@ -30,8 +30,17 @@ func TestRedisWithPassword(t *testing.T) {
 
 const nothing = "-1"
 
+var keeps = []string{"--appendonly", "yes", "--appendfsync", "always"}
+
+// restartToKeep has the server keep what it is told, and crash after that.
+func restartToKeep(s *servers.Server, t testing.TB) {
+	s.RestartWith(t, keeps...)
+	s.RedisCommand(t, "SET", "k", "v")
+	s.Kill(t)
+	s.Restart(t)
+}
+
 func TestRestart(t *testing.T) {
-	keeps := []string{"--appendonly", "yes", "--appendfsync", "always"}
 	for _, row := range []struct {
 		name    string
 		args    []string
@@ -42,6 +51,7 @@ func TestRestart(t *testing.T) {
 		{"memory is lost with a stop", nil, (*servers.Server).Stop, (*servers.Server).Restart, nothing},
 		{"memory is lost with a crash", nil, (*servers.Server).Kill, (*servers.Server).Restart, nothing},
 		{"a disk is not", keeps, (*servers.Server).Kill, (*servers.Server).Restart, "v"},
+		{"arguments that were added stay", nil, (*servers.Server).Stop, restartToKeep, "v"},
 		{"unless it is lost too", keeps, (*servers.Server).Kill, (*servers.Server).RestartEmpty, nothing},
 	} {
 		t.Run(row.name, func(t *testing.T) {
