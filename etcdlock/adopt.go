@@ -127,11 +127,7 @@ func (d *Driver) notesFor(ctx context.Context, e *claim, own seat, c driver.Clai
 	if longest <= c.TTL {
 		return nil, nil
 	}
-	l, err := d.noteLease(ctx, longest)
-	if err != nil {
-		return nil, err
-	}
-	return l, l.extend(longest)(ctx)
+	return d.noteLease(ctx, longest)
 }
 
 // attachOnce moves the claim, unless its record has changed after it was read; then it reads the record again.

@@ -55,7 +55,7 @@ func (d *Driver) enter(c driver.Claim, key string, token uint64, l *lease) *clai
 // rememberEnd ends a claim for which the server may have no tombstone, because its lease is gone. The end is
 // remembered here, for as long as a late request may come.
 func (e *claim) rememberEnd() {
-	e.keepNote()
+	e.extendNote()
 	e.d.claims.Remember(e)
 }
 

@@ -56,12 +56,11 @@ func (e *claim) removeOnce() error {
 	_, _, err := e.d.finish(ctx, ending{
 		there:     clientv3.Compare(clientv3.LeaseValue(e.key), "=", l.id),
 		remove:    clientv3.OpDelete(e.key),
-		tombstone: e.tombstone, note: note, ttl: e.Longest(),
+		tombstone: e.tombstone, note: note, ttl: e.Longest(), ours: e,
 		otherwise: func(notes clientv3.LeaseID) []clientv3.Op {
 			unseen := []clientv3.Cmp{e.nowhere(), absent(e.tombstone)}
 			return []clientv3.Op{clientv3.OpTxn(unseen, []clientv3.Op{e.d.putTombstone(e.tombstone, notes, note)}, nil)}
 		},
 	})
-	e.keepNote()
 	return explain(err)
 }

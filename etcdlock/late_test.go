@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
@@ -19,7 +20,8 @@ import (
 // A late client is a driver of whose transactions one can be held up.
 type late struct {
 	*etcdlock.Driver
-	next atomic.Pointer[transaction] // what becomes of the next transaction; nil when it is sent as ever
+	next  atomic.Pointer[transaction] // what becomes of the next transaction; nil when it is sent as ever
+	stuck atomic.Int64                // what extends this lease is lost on its way
 }
 
 // A transaction stands in for one: it is given what sends it.
@@ -30,7 +32,9 @@ func newLate(t *testing.T, addr string) *late {
 	l := &late{}
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints: []string{addr}, DialTimeout: 5 * time.Second, Logger: zap.NewNop(),
-		DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(l.intercept)},
+		DialOptions: []grpc.DialOption{
+			grpc.WithChainUnaryInterceptor(l.intercept), grpc.WithChainStreamInterceptor(l.interceptStream),
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -54,6 +58,27 @@ func (l *late) intercept(
 		}
 	}
 	return send(ctx)
+}
+
+func (l *late) interceptStream(
+	ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, begin grpc.Streamer,
+	opts ...grpc.CallOption,
+) (grpc.ClientStream, error) {
+	s, err := begin(ctx, desc, cc, method, opts...)
+	return &lossyStream{s, l}, err
+}
+
+// A lossyStream loses what extends the lease that is stuck.
+type lossyStream struct {
+	grpc.ClientStream
+	late *late
+}
+
+func (s *lossyStream) SendMsg(m any) error {
+	if r, ok := m.(*pb.LeaseKeepAliveRequest); ok && r.ID == s.late.stuck.Load() {
+		return nil
+	}
+	return s.ClientStream.SendMsg(m)
 }
 
 // answerLate holds back the answer to the next transaction until the returned channel is closed.
@@ -135,4 +160,59 @@ func TestAnswerAfterTheEnd(t *testing.T) {
 			t.Errorf("%s: the answer is %v, want ErrGone: the next holds the lock", name, err)
 		}
 	}
+}
+
+// A copy of the first request that comes when the lease of the note would have ended finds the claim gone: a release
+// has extended that lease, or taken another one.
+func TestCopyAfterALeaseThatIsNotExtended(t *testing.T) {
+	t.Parallel()
+	addr := servers.Etcd(t).Addr
+	d, client := newLate(t, addr), dial(t, addr)
+	const ttl = 5 * time.Second
+	keepRenewing(t, d, acquire(t, d, claim("beside", ttl))) // so that its lease lives on
+	release(t, d, acquire(t, d, claim("before", ttl)))
+	arrive := d.arriveLate()
+	c := claim("job", ttl)
+	if _, err := d.Request(limit(t), c); err == nil {
+		t.Fatal("the first attempt was answered")
+	}
+	c = acquire(t, d, c)
+	stuck := noteLease(t, client, "before")
+	d.stuck.Store(int64(stuck))
+	until(t, "the lease of notes is about to end", func() bool {
+		request(t, d, c)
+		left, err := client.TimeToLive(limit(t), stuck)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return left.TTL <= 1
+	})
+	var released time.Time
+	until(t, "the claim is released", func() bool {
+		d.Request(limit(t), c) // so that it does not expire
+		released = time.Now()
+		err := d.Release(limit(t), c)
+		return err == nil || errors.Is(err, driver.ErrGone)
+	})
+	until(t, "the note is gone, or has stayed for the TTL", func() bool {
+		return noteLease(t, client, "job") == clientv3.NoLease || time.Since(released) > ttl-time.Second
+	})
+	arrive()
+	queue, err := d.Queue(limit(t), "job")
+	if time.Since(released) < ttl && (err != nil || len(queue) > 0) {
+		t.Errorf("the queue is %+v, %v; want none: nobody knows of this claim", queue, err)
+	}
+}
+
+// noteLease is the lease of the note of a lock's claim that has ended, if there is one.
+func noteLease(t *testing.T, client *clientv3.Client, name string) clientv3.LeaseID {
+	t.Helper()
+	answer, err := client.Get(limit(t), "/holdfast/.ended/"+name+"/", clientv3.WithPrefix())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(answer.Kvs) == 0 {
+		return clientv3.NoLease
+	}
+	return clientv3.LeaseID(answer.Kvs[0].Lease)
 }

@@ -17,25 +17,41 @@ type shelf struct {
 	next    *slot // granted in time; nil until half of the places are taken
 }
 
-// noteLease returns a lease for a tombstone, which the caller extends.
+// noteTime is the TTL of the lease for tombstones that stay this long, in seconds. It is kept alive after each third of
+// that, so that it nearly always lives for long enough, and a tombstone need not wait until it has been extended.
+func noteTime(ttl time.Duration) int64 {
+	return wholeSeconds((ttl + leaseSlack) * keepPart / (keepPart - 1))
+}
+
+// noteLease returns a lease for a tombstone, which lives for ttl from now on at least. That must be known before the
+// tombstone is left: nobody keeps a claim any more that has ended, so a late copy of its first request would queue it
+// for as long as its lease lives, and others share that.
 func (d *Driver) noteLease(ctx context.Context, ttl time.Duration) (*lease, error) {
-	return d.place(ttl).Await(ctx)
+	for {
+		l, err := d.place(ttl).Await(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err = l.extend(ttl)(ctx); !isLeaseLost(err) {
+			return l, err
+		}
+	}
 }
 
 // prepareNotes begins to grant the lease for tombstones that stay so long.
 func (d *Driver) prepareNotes(ttl time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.shelf(leaseTime(ttl))
+	d.shelf(noteTime(ttl))
 }
 
 // place takes a place on the shelf for this time.
 func (d *Driver) place(ttl time.Duration) *slot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := d.shelf(leaseTime(ttl))
+	s := d.shelf(noteTime(ttl))
 	if s.taken++; s.taken == notesPerLease/2 {
-		s.next = d.newSlot(leaseTime(ttl))
+		s.next = d.newSlot(noteTime(ttl))
 	}
 	return s.current
 }

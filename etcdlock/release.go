@@ -33,10 +33,9 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 
 // releaseKnown releases a claim of this client by its token.
 func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) error {
-	err := d.releaseKey(ctx, c, e.key, e.Longest())
+	err := d.releaseKey(ctx, c, e.key, e.Longest(), e)
 	switch {
 	case err == nil:
-		e.keepNote()
 		d.claims.Forget(e)
 	case c.Token == e.Token() && answersGone(err):
 		e.rememberEnd()
@@ -44,13 +43,14 @@ func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) err
 	return err
 }
 
-// releaseKey deletes the key if it is still that of the claim, and notes the end for this long.
-func (d *Driver) releaseKey(ctx context.Context, c driver.Claim, key string, ttl time.Duration) error {
+// releaseKey deletes the key if it is still that of the claim, and notes the end for this long. ours is the claim if
+// this client keeps it.
+func (d *Driver) releaseKey(ctx context.Context, c driver.Claim, key string, ttl time.Duration, ours *claim) error {
 	end := d.keys.tombstone(c.Name, c.ID)
 	answer, _, err := d.finish(ctx, ending{
 		there:     is(key, c.Token),
 		remove:    clientv3.OpDelete(key),
-		tombstone: end, note: tombstone{Released: true, Token: c.Token}, ttl: ttl,
+		tombstone: end, note: tombstone{Released: true, Token: c.Token}, ttl: ttl, ours: ours,
 		otherwise: func(clientv3.LeaseID) []clientv3.Op { return []clientv3.Op{clientv3.OpGet(end)} },
 	})
 	switch {
@@ -80,13 +80,12 @@ func (d *Driver) undo(ctx context.Context, e *claim, c driver.Claim) error {
 	answer, _, err := d.finish(ctx, ending{
 		there:     present(e.keys),
 		remove:    clientv3.OpDelete(e.keys, clientv3.WithPrefix()),
-		tombstone: e.tombstone, note: tombstone{Released: true}, ttl: e.Longest(),
+		tombstone: e.tombstone, note: tombstone{Released: true}, ttl: e.Longest(), ours: e,
 		otherwise: func(notes clientv3.LeaseID) []clientv3.Op { return []clientv3.Op{d.barOp(e.tombstone, notes)} },
 	})
 	if err != nil {
 		return explain(err)
 	}
-	e.keepNote()
 	d.claims.Forget(e)
 	if answer.Succeeded {
 		return nil
@@ -126,7 +125,7 @@ func (d *Driver) releaseUnknown(ctx context.Context, c driver.Claim) error {
 	if !ok {
 		return d.releaseAgain(answer.Responses[1].GetResponseRange(), c.Token)
 	}
-	return d.releaseKey(ctx, c, s.key, max(s.lifetimeOfNote(), c.TTL))
+	return d.releaseKey(ctx, c, s.key, max(s.lifetimeOfNote(), c.TTL), nil)
 }
 
 // bar bars an ID, so that a request that is still under way finds that it is gone, and then takes the claim out of
@@ -137,12 +136,8 @@ func (d *Driver) bar(ctx context.Context, c driver.Claim) error {
 	if err != nil {
 		return err
 	}
-	extended := l.extend(ttl)
 	end := d.keys.tombstone(c.Name, c.ID)
 	answer, _, err := d.commit(ctx, nil, []clientv3.Op{d.barOp(end, l.id), d.findOp(c)}, nil)
-	if err == nil {
-		err = extended(ctx)
-	}
 	if isLeaseLost(err) {
 		l.lose()
 	}
@@ -151,7 +146,7 @@ func (d *Driver) bar(ctx context.Context, c driver.Claim) error {
 	}
 	if s, ok := d.pick(answer.Responses[1].GetResponseRange().Kvs, c); ok {
 		c.Token = s.token
-		return d.releaseKey(ctx, c, s.key, max(s.lifetimeOfNote(), ttl))
+		return d.releaseKey(ctx, c, s.key, max(s.lifetimeOfNote(), ttl), nil)
 	}
 	return d.releaseAgain(barred(answer.Responses[0]), 0)
 }

@@ -85,7 +85,7 @@ func (r renewal) conclude(from leased.Instant) {
 	case err == nil && !r.claim.Live(r.asked.TTL, from):
 		*r.result = driver.Result{Err: driver.ErrGone}
 	case err == nil:
-		r.claim.keepNote()
+		r.claim.extendNote()
 		r.result.Status.TTL = r.asked.TTL
 	case isLeaseLost(err):
 		r.claim.rememberEnd()

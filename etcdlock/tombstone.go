@@ -21,6 +21,7 @@ type ending struct {
 	tombstone string                               // the key of the tombstone
 	note      tombstone                            // what it says
 	ttl       time.Duration                        // for how long it stays at least
+	ours      *claim                               // whose end it is, if this client keeps it
 	otherwise func(clientv3.LeaseID) []clientv3.Op // is given the lease of the tombstone
 }
 
@@ -30,12 +31,14 @@ type ending struct {
 //
 // again is as that of ask.
 func (d *Driver) finish(ctx context.Context, e ending) (answer *clientv3.TxnResponse, again bool, err error) {
+	if err := e.ours.keepNote(ctx); err != nil {
+		return nil, false, err
+	}
 	for {
 		l, err := d.noteLease(ctx, e.ttl)
 		if err != nil {
 			return d.finishBare(ctx, e, err)
 		}
-		l.extend(e.ttl)
 		changes := []clientv3.Op{e.remove, d.putTombstone(e.tombstone, l.id, e.note)}
 		answer, repeated, err := d.commit(ctx, []clientv3.Cmp{e.there}, changes, e.otherwise(l.id))
 		again = again || repeated
@@ -85,14 +88,27 @@ func (e *claim) putTombstoneAhead(l *lease) clientv3.Op {
 	return clientv3.OpPut(e.tombstone, encode(note), clientv3.WithLease(l.id))
 }
 
-// keepNote keeps a tombstone that was left ahead for as long as one that would be left now.
-func (e *claim) keepNote() {
+// keepNote makes a tombstone that was left ahead stay for as long as one that would be left now. Where its lease is
+// gone there is none.
+func (e *claim) keepNote(ctx context.Context) error {
+	if e == nil {
+		return nil
+	}
+	if err := e.extendNote()(ctx); !isLeaseLost(err) {
+		return err
+	}
+	return nil
+}
+
+// extendNote begins to do so; see [lease.extend].
+func (e *claim) extendNote() (await func(context.Context) error) {
 	e.mu.Lock()
 	notes := e.notes
 	e.mu.Unlock()
-	if notes != nil {
-		notes.extend(e.Longest())
+	if notes == nil {
+		return func(context.Context) error { return nil }
 	}
+	return notes.extend(e.Longest())
 }
 
 // strangersTTL stands in for the TTL of a claim whose record does not name one.

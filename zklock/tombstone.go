@@ -12,7 +12,9 @@ import (
 )
 
 // tombstones are the notes of claims that have ended, to be deleted when they have served, in the order in which
-// they were added.
+// they were added. Until then none goes before the requests that it bars: it is on the session of its claim, whose
+// requests are refused after that, or on that of the client that barred the ID, which lives for its time from that
+// request on. So no session need be extended first.
 type tombstones struct {
 	mu  sync.Mutex
 	due []due
