@@ -62,9 +62,10 @@ func (c *clientChannel) begin() *subscription {
 	return c.current.Load()
 }
 
-// address names the channel from when somebody has begun to listen.
+// address names the channel once the server has confirmed it: what is told before that is lost, and a claim that names
+// it already counts as one of which all is heard.
 func (c *clientChannel) address(string) string {
-	if c.current.Load() == nil {
+	if s := c.current.Load(); s == nil || !s.isReady() {
 		return nowhere
 	}
 	return c.id

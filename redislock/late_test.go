@@ -114,3 +114,39 @@ func TestLineOutlivesItsHead(t *testing.T) {
 	await(t, waiter, next)
 	release(t, waiter, next)
 }
+
+// A claim that is renewed while the first subscription is under way, and revoked before that is confirmed: the server
+// told nobody, so who listens then has to ask.
+func TestListenAfterALateSubscription(t *testing.T) {
+	srv := servers.Redis(t)
+	p := proxy.New(t, srv.Addr)
+	d, other := openAt(t, p.Addr, ""), openAt(t, srv.Addr, "")
+	c := claim("jobs", long)
+	c.Queue = false // one that waits would wait for the subscription first
+	held := acquire(t, d, c)
+
+	subscription := p.HoldNext([]byte("SUBSCRIBE"))
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := d.Listen(ctx, held, func() {}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("Listen: %v, while the subscription is under way", err)
+	}
+	<-subscription.Caught()
+	acquire(t, d, held)
+	if err := other.Revoke(t.Context(), "jobs", held.ID); err != nil {
+		t.Fatal(err)
+	}
+	subscription.Deliver(t)
+
+	moved := make(chan struct{}, 1)
+	stop, err := d.Listen(t.Context(), held, func() { moved <- struct{}{} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	select {
+	case <-moved:
+	default:
+		t.Error("the listener is not told to ask about a claim that was revoked before anybody heard of it")
+	}
+}
