@@ -56,7 +56,8 @@ func server(
 	return &Dialect{
 		claims: func(ctx context.Context, db *sql.DB, opts Options) (driver.Driver, error) {
 			return orNil(servertables.New(ctx, db, tables, servertables.Settings{
-				Keep: opts.Keep, Pooler: servertables.Pooler(opts.Pooler), Connections: opts.Connections, Waits: opts.Waits,
+				Keep: opts.Keep, Pooler: servertables.Pooler(opts.Pooler),
+				Connections: opts.Connections, Waits: opts.Waits,
 				AlsoReap: servertables.Others{Kind: "row of a transaction", First: firstRow, Step: reapStep},
 			}))
 		},
@@ -77,7 +78,8 @@ func server(
 				shedlock.Migrate(ctx, db, theirs), MigrateInTx(ctx, db))
 		},
 		script: func() string {
-			return tables.Script(slices.Concat(tables.Statements(), locks.Tables(), theirs.Tables(), []string{makeTable[kind]}))
+			return tables.Script(slices.Concat(
+				tables.Statements(), locks.Tables(), theirs.Tables(), []string{makeTable[kind]}))
 		},
 	}
 }

@@ -34,8 +34,9 @@
 //   - Claims live by their TTL, not by connections.
 //   - A waiter sleeps in the server, on a lock of the server that the client ahead of it holds until its claim ends.
 //
-// With [Session] as [Options.Mode], or mode=session in the URL, the server's own locks are leases: docs/sessions.md.
-// With [ShedLock] as [Options.Layout], or layout=shedlock, locks are those of programs with that library: docs/shedlock.md.
+// With [Session] as [Options.Mode], or mode=session in the URL, the server's own locks are leases:
+// docs/sessions.md. With [ShedLock] as [Options.Layout], or layout=shedlock, locks are those of programs with that
+// library: docs/shedlock.md.
 //
 // docs/sql.md has the tables, what it costs, and what it cannot do.
 //

@@ -121,7 +121,8 @@ func (l *txLock) commit(ctx context.Context, conn *sql.Conn, tx *sql.Tx) (again 
 	case err == nil:
 		return false, nil
 	case errors.Is(err, sql.ErrTxDone) && ctx.Err() == nil:
-		return false, fmt.Errorf("the function given to InTx ended the transaction of lock %q; leave that to InTx", l.name)
+		return false, fmt.Errorf("the function given to InTx ended the transaction of lock %q; leave that to InTx",
+			l.name)
 	case errors.Is(err, sql.ErrTxDone), err == ctx.Err(): // package sql did not send it
 		return false, fmt.Errorf("lock %q: nothing was committed: %w", l.name, context.Cause(ctx))
 	case dbms.Undone(err):

@@ -118,9 +118,10 @@ func (s rowScript) page(ctx context.Context, tx *sql.Tx, from string) (last, nex
 
 // old returns and locks those of a page that are old enough and that nobody has locked.
 func (s rowScript) old(ctx context.Context, tx *sql.Tx, from, last string, age time.Duration) ([]string, error) {
-	return texts(tx.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s WHERE name >= "+s.literal+" AND name <= "+s.literal+
-		" AND made <= CURRENT_TIMESTAMP - "+s.seconds+" FOR UPDATE SKIP LOCKED",
-		s.encoded, rowTable, from, last, int64(age/time.Second))))
+	query := "SELECT %s FROM %s WHERE name >= " + s.literal + " AND name <= " + s.literal +
+		" AND made <= CURRENT_TIMESTAMP - " + s.seconds + " FOR UPDATE SKIP LOCKED"
+	query = fmt.Sprintf(query, s.encoded, rowTable, from, last, int64(age/time.Second))
+	return texts(tx.QueryContext(ctx, query))
 }
 
 // dropAll is the statement that deletes rows.

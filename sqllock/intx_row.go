@@ -33,7 +33,8 @@ func newTxLock(ctx context.Context, db *sql.DB, name string, how []RowLock) (*tx
 		return nil, err
 	}
 	if name == "" || len(name) > maxRowName {
-		return nil, fmt.Errorf("%w: it has %d bytes; 1 to %d fit in a row", driver.ErrInvalidName, len(name), maxRowName)
+		return nil, fmt.Errorf("%w: it has %d bytes; 1 to %d fit in a row",
+			driver.ErrInvalidName, len(name), maxRowName)
 	}
 	var err error
 	if l.kind, err = dbms.Of(ctx, db); err != nil {

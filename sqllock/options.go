@@ -22,13 +22,13 @@ type Options struct {
 	// Table is the name of ShedLock's table in the layout [ShedLock]: shedlock when empty.
 	Table string
 
-	// Pooler is what a proxy between the program and the server pools. When it is empty, New finds out, for which it needs
-	// two connections of db at once.
+	// Pooler is what a proxy between the program and the server pools. When it is empty, New finds out, for which it
+	// needs two connections of db at once.
 	Pooler Pooler
 
-	// Connections is the greatest number of connections that a client uses for its requests: 4 when zero. It opens another
-	// one only when a request would have to wait, and closes it after some idle time. It is for [MySQL] and [Postgres], in
-	// the mode [Claims].
+	// Connections is the greatest number of connections that a client uses for its requests: 4 when zero. It opens
+	// another one only when a request would have to wait, and closes it after some idle time. It is for [MySQL] and
+	// [Postgres], in the mode [Claims].
 	Connections int
 
 	// Waits is the greatest number of connections on which a client waits: 8 when zero. Each is for one lock, whose
@@ -45,8 +45,8 @@ const (
 	PoolsSessions Pooler = "session"
 
 	// PoolsTransactions means that each transaction may get another session of the server, which other programs use as
-	// well. Holdfast changes nothing in these sessions. Waiting is less prompt, because waiters poll. The mode [Session]
-	// is refused.
+	// well. Holdfast changes nothing in these sessions. Waiting is less prompt, because waiters poll. The mode
+	// [Session] is refused.
 	PoolsTransactions Pooler = "transaction"
 )
 
@@ -58,8 +58,8 @@ const (
 	Claims Mode = "claims"
 
 	// Session takes GET_LOCK or pg_advisory_lock on a connection for each claim. The server ends the connection when it
-	// has been idle for the TTL. There are only mutexes; waiters are served in the server's order, and cannot be listed.
-	// It is refused through a proxy that pools transactions, and SQLite has no such locks.
+	// has been idle for the TTL. There are only mutexes; waiters are served in the server's order, and cannot be
+	// listed. It is refused through a proxy that pools transactions, and SQLite has no such locks.
 	Session Mode = "session"
 )
 
@@ -103,10 +103,11 @@ func (o Options) check(d *Dialect) error {
 	case o.Layout == ShedLock && !d.isServer():
 		return fmt.Errorf("%w: SQLite has no layout %q; use MySQL or PostgreSQL", errors.ErrUnsupported, o.Layout)
 	case o.Table != "" && o.Layout != ShedLock:
-		return fmt.Errorf("only the layout %q has a table that can be chosen; leave out the table %q", ShedLock, o.Table)
+		return fmt.Errorf("only the layout %q has a table that can be chosen; leave out the table %q",
+			ShedLock, o.Table)
 	case o.Connections < 0 || o.Waits < 0:
-		return fmt.Errorf("a client cannot have %d connections, and %d to wait on; use 1 or more, or 0 for what is usual",
-			o.Connections, o.Waits)
+		return fmt.Errorf("a client cannot have %d connections, and %d to wait on; "+
+			"use 1 or more, or 0 for what is usual", o.Connections, o.Waits)
 	case o.Connections+o.Waits > 0 && (o.Mode == Session || o.Layout != "" || !d.isServer()):
 		return errors.New("the number of connections can be chosen for MySQL and PostgreSQL alone, and not in session" +
 			" mode, where each claim has a connection of its own, nor in another library's layout; leave it out")

@@ -108,7 +108,8 @@ var schemes = map[string]scheme{
 		dialect: MySQL, driver: "mysql", module: "github.com/go-sql-driver/mysql", port: "3306", source: mysqlSource,
 	},
 	"postgres": {
-		dialect: Postgres, driver: "pgx", module: "github.com/jackc/pgx/v5/stdlib", port: "5432", source: postgresSource,
+		dialect: Postgres, driver: "pgx", module: "github.com/jackc/pgx/v5/stdlib",
+		port: "5432", source: postgresSource,
 	},
 }
 

@@ -45,7 +45,8 @@ func checkPostgresTLS(q url.Values) error {
 	case authority != "" && !slices.Contains([]string{"require", "verify-ca", "verify-full"}, mode):
 		return errors.New("parameter sslrootcert: no certificate is verified without sslmode=verify-full, or verify-ca")
 	case q.Has("sslcert") != q.Has("sslkey"):
-		return errors.New("the parameters sslcert and sslkey go together: files with the client's certificate and its key")
+		return errors.New("the parameters sslcert and sslkey go together: " +
+			"files with the client's certificate and its key")
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package style
 import (
 	"go/scanner"
 	"go/token"
-	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -12,14 +11,8 @@ import (
 // widest is how many columns a line has at most; a tab counts as four.
 const widest = 120
 
-// wide are the folders that still have longer lines. None is added.
-var wide = regexp.MustCompile(`^(mutants|sqllock)/`)
-
 func TestLines(t *testing.T) {
 	for name, text := range files(t, ".go") {
-		if wide.MatchString(name) {
-			continue
-		}
 		for _, n := range longLines(text) {
 			t.Errorf("%s:%d has more than %d columns", name, n, widest)
 		}

@@ -9,8 +9,9 @@ import (
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
-// Databases of one PostgreSQL server have locks of their own. What a database noted long ago, of a session whose number another
-// one has now, with a lock of the same name in another database, does neither end that session nor keep a row for ever.
+// Databases of one PostgreSQL server have locks of their own. What a database noted long ago, of a session whose
+// number another one has now, with a lock of the same name in another database, does neither end that session nor
+// keep a row for ever.
 func TestLocksOfOtherDatabases(t *testing.T) {
 	t.Parallel()
 	s := all[1]
@@ -38,7 +39,8 @@ func TestLocksOfOtherDatabases(t *testing.T) {
 	defer db.Close()
 	session := number(t, s.pool(t, running.Addr), "SELECT session FROM holdfast_sessions")
 	note := func(lock driver.Claim) {
-		if _, err := db.Exec("INSERT INTO holdfast_sessions (name, token, id, ttl, session) VALUES ($1, $2, $3, 1000000, $4)",
+		const insert = "INSERT INTO holdfast_sessions (name, token, id, ttl, session) VALUES ($1, $2, $3, 1000000, $4)"
+		if _, err := db.Exec(insert,
 			[]byte(lock.Name), int64(lock.Token), []byte(lock.ID), session); err != nil {
 			t.Fatal(err)
 		}

@@ -203,7 +203,8 @@ func write(t *testing.T, db *sql.DB, holder *holdfast.Lease) error {
 	return tx.Commit()
 }
 
-// Neither side hears of the other any more, and no connection ends: the server frees the lock after the TTL, and not before.
+// Neither side hears of the other any more, and no connection ends: the server frees the lock after the
+// TTL, and not before.
 func cutOff(t *testing.T, s server, running *servers.Server) {
 	network := proxy.New(t, running.Addr)
 	d, other := s.open(t, network.Addr), s.open(t, running.Addr)
@@ -268,7 +269,8 @@ func statementLimit(t *testing.T, s server, running *servers.Server) {
 			"LOCK TABLES holdfast_session_claims WRITE", "UNLOCK TABLES",
 		},
 		"pgx": {
-			"ALTER DATABASE postgres SET statement_timeout = '500ms'", "ALTER DATABASE postgres RESET statement_timeout",
+			"ALTER DATABASE postgres SET statement_timeout = '500ms'",
+			"ALTER DATABASE postgres RESET statement_timeout",
 			"BEGIN; LOCK TABLE holdfast_session_claims IN ACCESS EXCLUSIVE MODE", "ROLLBACK",
 		},
 	}[s.sql]
@@ -372,7 +374,8 @@ func connections(t *testing.T, s server, running *servers.Server) {
 		t.Fatal(err)
 	}
 	if got := db.Stats(); got.InUse != before || got.OpenConnections >= opened {
-		t.Errorf("after the release %d connections are in use and %d open, of which there were %d and %d", got.InUse, got.OpenConnections, before, opened)
+		t.Errorf("after the release %d connections are in use and %d open, of which there were %d and %d",
+			got.InUse, got.OpenConnections, before, opened)
 	}
 	lost := claim(t, time.Minute)
 	acquire(t, d, lost)
@@ -386,7 +389,8 @@ func connections(t *testing.T, s server, running *servers.Server) {
 		t.Errorf("the caller's database was closed: %v", err)
 	}
 	db.SetMaxOpenConns(1)
-	if _, err := sqllock.New(t.Context(), db, dialect, &sqllock.Options{Mode: sqllock.Session}); err == nil || !strings.Contains(err.Error(), "SetMaxOpenConns") {
+	_, err = sqllock.New(t.Context(), db, dialect, &sqllock.Options{Mode: sqllock.Session})
+	if err == nil || !strings.Contains(err.Error(), "SetMaxOpenConns") {
 		t.Errorf("with a pool of one connection: %v", err)
 	}
 }
@@ -415,7 +419,9 @@ func leftovers(t *testing.T, s server, running *servers.Server) {
 	}
 
 	missing := map[driver.Leftover]bool{
-		{Kind: "expired claim", Name: waiting.Name}: true, {Kind: "last token", Name: killed.Name}: true, {Kind: "last token", Name: used.Name}: true,
+		{Kind: "expired claim", Name: waiting.Name}: true,
+		{Kind: "last token", Name: killed.Name}:     true,
+		{Kind: "last token", Name: used.Name}:       true,
 	}
 	for end := time.Now().Add(patience); len(missing) > 0; {
 		removed, err := driver.Reap(t.Context(), d, time.Millisecond)
@@ -521,10 +527,14 @@ func TestRefused(t *testing.T) {
 			if err := sqllock.MigrateURL(t.Context(), s.url(addr)); err != nil {
 				t.Fatal(err)
 			}
-			for format, advice := range map[string]string{"DELETE FROM holdfast_store": "holdfast migrate", "INSERT INTO holdfast_store VALUES (2)": "upgrade this program"} {
+			for format, advice := range map[string]string{
+				"DELETE FROM holdfast_store":            "holdfast migrate",
+				"INSERT INTO holdfast_store VALUES (2)": "upgrade this program",
+			} {
 				exec(t, s.pool(t, addr), "DELETE FROM holdfast_store")
 				exec(t, s.pool(t, addr), format)
-				if _, err := driver.Open(t.Context(), s.url(addr)); !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), advice) {
+				_, err := driver.Open(t.Context(), s.url(addr))
+				if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), advice) {
 					t.Errorf("after %s: %v, want %q", format, err, advice)
 				}
 			}

@@ -21,8 +21,11 @@ var theirs = map[string]struct{ try, free string }{
 
 // rawNames are those of locks that are the server's own, and rawRefused no such names.
 var rawNames, rawRefused = map[string][]string{
-	"mariadb":  {sqllock.GolangMigrateKey("test:schema_migrations"), "Their Lock"},
-	"postgres": {sqllock.GolangMigrateKey("postgres", "public", "schema_migrations"), sqllock.RailsMigrateKey("postgres"), "-5"},
+	"mariadb": {sqllock.GolangMigrateKey("test:schema_migrations"), "Their Lock"},
+	"postgres": {
+		sqllock.GolangMigrateKey("postgres", "public", "schema_migrations"),
+		sqllock.RailsMigrateKey("postgres"), "-5",
+	},
 }, map[string][]string{
 	"mariadb":  {strings.Repeat("n", 65), "\xff"},
 	"postgres": {"jobs", "05", "+5", "9223372036854775808"},
@@ -53,7 +56,8 @@ func TestRaw(t *testing.T) {
 			}
 			for _, wrong := range []string{"?layout=raw", "?mode=session&layout=other"} {
 				url, _, _ := strings.Cut(s.url(addr), "?")
-				if d, err := driver.Open(t.Context(), url+wrong); err == nil || !strings.Contains(err.Error(), "layout") {
+				d, err := driver.Open(t.Context(), url+wrong)
+				if err == nil || !strings.Contains(err.Error(), "layout") {
 					t.Errorf("%s: %v, %v", wrong, d, err)
 				}
 			}

@@ -25,7 +25,8 @@ func TestBusyDatabase(t *testing.T) {
 			free := occupy(t, path)
 			for range 2 {
 				ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-				if _, err := d.Request(ctx, mutex("m")); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, driver.ErrUnsent) {
+				_, err := d.Request(ctx, mutex("m"))
+				if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, driver.ErrUnsent) {
 					t.Errorf("Request: %v, want the end of its context, and ErrUnsent", err)
 				}
 				cancel()

@@ -68,8 +68,8 @@ func TestOtherBoot(t *testing.T) {
 	}
 }
 
-// What was left alone when the machine booted is held for what is left of its time, by the wall clock, and nobody else is
-// granted it before. Where that is not known, as the wall clock was wrong, that is its TTL at most.
+// What was left alone when the machine booted is held for what is left of its time, by the wall clock, and nobody else
+// is granted it before. Where that is not known, as the wall clock was wrong, that is its TTL at most.
 func TestOtherBootKeepsDetached(t *testing.T) {
 	const ofBoot = "UPDATE holdfast_boots SET boot = 'another', began = began - ?"
 	for _, row := range []struct {
@@ -99,7 +99,8 @@ func TestOtherBootKeepsDetached(t *testing.T) {
 				return
 			}
 			queue, err := d.Queue(t.Context(), "m")
-			if err != nil || len(queue) != 2 || queue[0].ID != c.ID || queue[0].Left < row.least || queue[0].Left > row.most {
+			if err != nil || len(queue) != 2 || queue[0].ID != c.ID ||
+				queue[0].Left < row.least || queue[0].Left > row.most {
 				t.Errorf("the queue is %+v, %v; want one that has from %v to %v left", queue, err, row.least, row.most)
 			}
 			c.Token = held.Token
@@ -108,8 +109,8 @@ func TestOtherBootKeepsDetached(t *testing.T) {
 	}
 }
 
-// Another boot that has living clients is no other boot: containers of one machine may see different ones. Then nothing that
-// is held is taken for free, whether a client comes or is there.
+// Another boot that has living clients is no other boot: containers of one machine may see different ones. Then nothing
+// that is held is taken for free, whether a client comes or is there.
 func TestOtherBootLives(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("clients cannot tell whether others live")

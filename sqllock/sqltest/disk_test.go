@@ -13,8 +13,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// smallDisk has the test run in a process of its own, where a folder is on a disk of one megabyte that it may fill and mount
-// anew. It returns that folder there, and nothing here, when the test is over.
+// smallDisk has the test run in a process of its own, where a folder is on a disk of one megabyte that it may fill and
+// mount anew. It returns that folder there, and nothing here, when the test is over.
 func smallDisk(t *testing.T) (folder string) {
 	t.Helper()
 	const variable = "HOLDFAST_TEST_SMALL_DISK"
@@ -60,8 +60,8 @@ func fill(t *testing.T, folder string) (makeRoom func()) {
 	}
 }
 
-// When the disk is full nobody is granted what is held, and nobody is told that asking again is of no use: the same request
-// works when there is room. What is there stays sound.
+// When the disk is full nobody is granted what is held, and nobody is told that asking again is of no use: the same
+// request works when there is room. What is there stays sound.
 func TestDiskFull(t *testing.T) {
 	folder := smallDisk(t)
 	if folder == "" {

@@ -27,8 +27,8 @@ func TestDriver(t *testing.T) {
 	})
 }
 
-// memoryFolder is a folder that waits for no disk, where there is one: the suite makes thousands of transactions, and is
-// not about power failures.
+// memoryFolder is a folder that waits for no disk, where there is one: the suite makes thousands of transactions, and
+// is not about power failures.
 func memoryFolder(t testing.TB) string {
 	folder, err := os.MkdirTemp("/dev/shm", "holdfast")
 	if err != nil {

@@ -29,7 +29,9 @@ func filesOf(t testing.TB, path string) int {
 
 // Any path that the system allows works.
 func TestOddPaths(t *testing.T) {
-	for _, name := range []string{"a b", "a?b=c", "50%", "%41", "a#b", "ü☃🔒", "a;b", "a'b\"c", "a&b", "a+b", ":memory:", "-a", "a\nb", "a\\b"} {
+	for _, name := range []string{
+		"a b", "a?b=c", "50%", "%41", "a#b", "ü☃🔒", "a;b", "a'b\"c", "a&b", "a+b", ":memory:", "-a", "a\nb", "a\\b",
+	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), name)
 			one, two := open(t, path), open(t, path)
@@ -130,8 +132,8 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// When the file is replaced, or what SQLite keeps beside it, others are granted what is held in the old one; who has that
-// open must not go on.
+// When the file is replaced, or what SQLite keeps beside it, others are granted what is held in the old one; who has
+// that open must not go on.
 func TestReplacedFile(t *testing.T) {
 	for name, replace := range map[string]func(t *testing.T, path string){
 		"removed":  func(t *testing.T, path string) { os.Remove(path) },

@@ -26,8 +26,11 @@ func TestNewerFormat(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	_, waited := driver.Wait(ctx, d, c)
-	for what, err := range map[string]error{"Open": opened, "Request": requested, "Release": d.Release(t.Context(), c), "Queue": looked, "Wait": waited} {
-		if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "format 3") || !strings.Contains(err.Error(), "upgrade") {
+	for what, err := range map[string]error{
+		"Open": opened, "Request": requested, "Release": d.Release(t.Context(), c), "Queue": looked, "Wait": waited,
+	} {
+		if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "format 3") ||
+			!strings.Contains(err.Error(), "upgrade") {
 			t.Errorf("%s: %v; want a refusal that says which format it is and what to do", what, err)
 		}
 	}
@@ -43,7 +46,8 @@ func TestPreviousFormat(t *testing.T) {
 	d := open(t, path)
 
 	queue, err := d.Queue(t.Context(), "m")
-	if err != nil || len(queue) != 2 || queue[0].ID != held.ID || !queue[0].Granted || queue[0].Owner != "old" || queue[1].Granted {
+	if err != nil || len(queue) != 2 || queue[0].ID != held.ID || queue[0].Owner != "old" ||
+		!queue[0].Granted || queue[1].Granted {
 		t.Fatalf("the queue is %+v, %v", queue, err)
 	}
 	next := mutex("m")

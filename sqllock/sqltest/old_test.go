@@ -13,8 +13,8 @@ import (
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
-// However many clients have died and left files, one transaction looks at few of them: others wait for it. Reaping takes
-// them all.
+// However many clients have died and left files, one transaction looks at few of them: others wait for it.
+// Reaping takes them all.
 func TestCrowdOfDeadClients(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("clients have no files")
@@ -64,8 +64,8 @@ func TestHeldForMonths(t *testing.T) {
 	}
 }
 
-// A file that was cut short is not taken for one in which nothing is held. SQLite takes one of a single byte for an empty
-// one, as of which there is nothing left.
+// A file that was cut short is not taken for one in which nothing is held. SQLite takes one of a single byte for an
+// empty one, as of which there is nothing left.
 func TestHalfWrittenFile(t *testing.T) {
 	path := newFile(t)
 	d, err := driver.Open(t.Context(), fileURL(path))

@@ -10,7 +10,8 @@ import (
 func TestOwnDatabase(t *testing.T) {
 	path := newFile(t)
 	db := openSQL(t, path)
-	if _, err := db.Exec("PRAGMA user_version = 77; CREATE TABLE orders (id); INSERT INTO orders VALUES (1)"); err != nil {
+	const theirs = "PRAGMA user_version = 77; CREATE TABLE orders (id); INSERT INTO orders VALUES (1)"
+	if _, err := db.Exec(theirs); err != nil {
 		t.Fatal(err)
 	}
 	d, err := sqllock.New(t.Context(), db, sqllock.SQLite, nil)
@@ -23,7 +24,9 @@ func TestOwnDatabase(t *testing.T) {
 		t.Error(err)
 	}
 	var orders, version int
-	if err := db.QueryRow("SELECT count(*), (SELECT user_version FROM pragma_user_version) FROM orders").Scan(&orders, &version); err != nil || orders != 1 || version != 77 {
+	const look = "SELECT count(*), (SELECT user_version FROM pragma_user_version) FROM orders"
+	err = db.QueryRow(look).Scan(&orders, &version)
+	if err != nil || orders != 1 || version != 77 {
 		t.Errorf("%d orders, version %d, %v", orders, version, err)
 	}
 }

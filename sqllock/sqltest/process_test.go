@@ -91,8 +91,8 @@ func (p *process) kill(t testing.TB) {
 	}
 }
 
-// holdPart queues a claim and keeps it until its input ends. Its arguments are the file, the lock, the weight ("1" for a
-// mutex, "reader" or "writer") and, if the claim should outlive the process, "detached".
+// holdPart queues a claim and keeps it until its input ends. Its arguments are the file, the lock, the weight ("1" for
+// a mutex, "reader" or "writer") and, if the claim should outlive the process, "detached".
 func holdPart(args []string) error {
 	d, err := driver.Open(context.Background(), fileURL(args[0]))
 	if err != nil {
@@ -129,7 +129,8 @@ func parentPart(args []string) error {
 	return hold(d, args)
 }
 
-// waitPart queues a claim, waits for its grant, and keeps it until its input ends. Its arguments are the file and the lock.
+// waitPart queues a claim, waits for its grant, and keeps it until its input ends. Its arguments are
+// the file and the lock.
 func waitPart(args []string) error {
 	d, err := driver.Open(context.Background(), fileURL(args[0]))
 	if err != nil {
@@ -155,7 +156,8 @@ func openPart(args []string) error {
 		return d.Close()
 	}
 	advice := "remove the folder while no program uses the locks"
-	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), args[0]+".clients:") || !strings.Contains(err.Error(), advice) {
+	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), args[0]+".clients:") ||
+		!strings.Contains(err.Error(), advice) {
 		return err
 	}
 	fmt.Println("refused: " + args[0] + ".clients: " + advice)

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Something that takes connections and says nothing is no database server: to open it ends with an error, though the caller
-// sets no limit.
+// Something that takes connections and says nothing is no database server: to open it ends with an error, though the
+// caller sets no limit.
 func TestSilentServer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

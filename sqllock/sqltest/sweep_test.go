@@ -42,7 +42,8 @@ func TestNothingStays(t *testing.T) {
 	}
 	for deadline := time.Now().Add(patience); ; {
 		use(t, d)
-		left := count(t, path, `SELECT (SELECT count(*) FROM holdfast_claims) + (SELECT count(*) FROM holdfast_ends) + (SELECT count(*) FROM holdfast_fences)`)
+		left := count(t, path, "SELECT (SELECT count(*) FROM holdfast_claims)"+
+			" + (SELECT count(*) FROM holdfast_ends) + (SELECT count(*) FROM holdfast_fences)")
 		if left == 0 {
 			return
 		}

@@ -102,6 +102,7 @@ func TestRootOpensUsersFile(t *testing.T) {
 // A folder of clients is used only where nobody who may not write the database could have made it, or can write it.
 func TestFolderOfOthers(t *testing.T) {
 	const others = 12345 // a user, and a group, that share nothing
+	const sticky = os.ModeSticky
 	for _, row := range []struct {
 		name     string
 		database os.FileMode
@@ -113,16 +114,21 @@ func TestFolderOfOthers(t *testing.T) {
 	}{
 		{"ours", 0o600, 0o755, 0, 0, 0o700, "", "we made it"},
 		{"ours, of an older version", 0o644, 0o755, 0, 0, 0o755, "", "it is closed to those who may only read"},
-		{"another's", 0o600, 0o777 | os.ModeSticky, others, others, 0o700, "belongs to another user (12345)", "it was planted"},
-		{"another's, open", 0o600, 0o777 | os.ModeSticky, others, others, 0o777 | os.ModeSticky, "who may not write the database", "planted"},
-		{"another's beside a shared one", 0o660, 0o777 | os.ModeSticky, others, nobody, 0o770 | os.ModeSticky,
+		{"another's", 0o600, 0o777 | sticky, others, others, 0o700,
+			"belongs to another user (12345)", "it was planted"},
+		{"another's, open", 0o600, 0o777 | sticky, others, others, 0o777 | sticky,
+			"who may not write the database", "planted"},
+		{"another's beside a shared one", 0o660, 0o777 | sticky, others, nobody, 0o770 | sticky,
 			"belongs to another user", "whoever may write around it may have made it"},
-		{"a sharer's", 0o660, 0o770, others, nobody, 0o770 | os.ModeSticky, "", "only sharers may write around it"},
-		{"a sharer's, not sticky", 0o660, 0o770, others, nobody, 0o770, "chmod +t", "sharers could remove each other's files"},
+		{"a sharer's", 0o660, 0o770, others, nobody, 0o770 | sticky, "", "only sharers may write around it"},
+		{"a sharer's, not sticky", 0o660, 0o770, others, nobody, 0o770,
+			"chmod +t", "sharers could remove each other's files"},
 		{"ours, not sticky", 0o660, 0o770, 0, nobody, 0o770, "chmod +t", "likewise"},
-		{"of another group", 0o660, 0o770, 0, others, 0o770 | os.ModeSticky, "who may not write the database", "the group is not that of the database"},
-		{"open to more than the database", 0o660, 0o770, 0, nobody, 0o777 | os.ModeSticky, "who may not write the database", "others could plant files"},
-		{"anybody's", 0o666, 0o777 | os.ModeSticky, others, others, 0o777 | os.ModeSticky, "", "all may write the database"},
+		{"of another group", 0o660, 0o770, 0, others, 0o770 | sticky,
+			"who may not write the database", "the group is not that of the database"},
+		{"open to more than the database", 0o660, 0o770, 0, nobody, 0o777 | sticky,
+			"who may not write the database", "others could plant files"},
+		{"anybody's", 0o666, 0o777 | sticky, others, others, 0o777 | sticky, "", "all may write the database"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			needRoot(t)

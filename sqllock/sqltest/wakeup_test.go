@@ -34,7 +34,8 @@ func TestHandoffWakesTheNext(t *testing.T) {
 		took = append(took, time.Since(began))
 	}
 	slices.Sort(took)
-	if quick := took[len(took)/4]; quick > 250*time.Millisecond { // not the most: a busy machine makes some of them slow
+	// Not the most counts: a busy machine makes some of them slow.
+	if quick := took[len(took)/4]; quick > 250*time.Millisecond {
 		t.Errorf("a quarter of the hand-offs took up to %v, the rest longer", quick)
 	}
 }

@@ -46,7 +46,9 @@ func fenceRefuses(t *testing.T, d database) {
 		d := d
 		d.dsn += parameters
 		db := fenced(t, d)
-		execute(t, db, "DROP TABLE IF EXISTS writes", "CREATE TABLE writes (id INTEGER, token BIGINT)", "DELETE FROM holdfast_resources")
+		execute(t, db,
+			"DROP TABLE IF EXISTS writes", "CREATE TABLE writes (id INTEGER, token BIGINT)",
+			"DELETE FROM holdfast_resources")
 		for _, row := range []struct {
 			resource string
 			token    uint64

@@ -15,7 +15,8 @@ import (
 // begin begins a transaction that ends with the test, if not before.
 func begin(t *testing.T, db *sql.DB) *sql.Tx {
 	t.Helper()
-	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted}) // in which MySQL locks only what it finds
+	// MySQL locks only what it finds under this isolation.
+	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,8 @@ func forUpdateOwnRows(t *testing.T, d database) {
 		{sqllock.NoWait, "WHERE id = 5", "", false},
 	} {
 		got, err := ids(t, db, row.how, row.where)
-		if isTaken := errors.Is(err, holdfast.ErrNotAcquired); isTaken != row.taken || !isTaken && (err != nil || got != row.want) {
+		isTaken := errors.Is(err, holdfast.ErrNotAcquired)
+		if isTaken != row.taken || !isTaken && (err != nil || got != row.want) {
 			t.Errorf("lock %d %s: %q, %v", row.how, row.where, got, err)
 		}
 	}

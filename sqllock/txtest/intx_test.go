@@ -132,7 +132,8 @@ func awaitWaiter(ctx context.Context, d database, db *sql.DB) error {
 		if err := db.QueryRowContext(ctx, query).Scan(&waiters); err != nil {
 			return err
 		}
-		if err := driver.Sleep(ctx, 150*time.Millisecond); err != nil { // MariaDB looks only after so long without a question
+		// MariaDB looks only after so long without a question.
+		if err := driver.Sleep(ctx, 150*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -176,7 +177,8 @@ func inTxRunsAgain(t *testing.T, d database) {
 	var met sync.WaitGroup
 	met.Add(2)
 	runs := make([]int, 2)
-	meet := [2]func(){sync.OnceFunc(func() { met.Done(); met.Wait() }), sync.OnceFunc(func() { met.Done(); met.Wait() })}
+	bothMet := func() { met.Done(); met.Wait() }
+	meet := [2]func(){sync.OnceFunc(bothMet), sync.OnceFunc(bothMet)}
 	ended := make(chan error)
 	for i := range 2 {
 		go func() {
@@ -272,7 +274,8 @@ func TestInTxOnSQLite(t *testing.T) {
 
 func inTxRefuses(t *testing.T, d database) {
 	db := d.open(t)
-	if err := sqllock.InTx(t.Context(), db, "a", nothing); err == nil || !strings.Contains(err.Error(), "sqllock.MigrateInTx") {
+	err := sqllock.InTx(t.Context(), db, "a", nothing)
+	if err == nil || !strings.Contains(err.Error(), "sqllock.MigrateInTx") {
 		t.Errorf("without the table it does not say what to do: %v", err)
 	}
 	for _, name := range []string{"", strings.Repeat("n", 1025)} {

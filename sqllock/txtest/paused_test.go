@@ -20,8 +20,8 @@ func (d database) url() string {
 	return scheme + d.addr + d.dsn[strings.LastIndex(d.dsn, "/"):]
 }
 
-// A holder is stopped before it writes, for longer than its lease lives, and goes on as if nothing had happened: what the
-// holder after it wrote stays.
+// A holder is stopped before it writes, for longer than its lease lives, and goes on as if nothing had happened: what
+// the holder after it wrote stays.
 func fencePausedHolder(t *testing.T, d database) {
 	db := fenced(t, d)
 	execute(t, db, "CREATE TABLE writes (token BIGINT)")

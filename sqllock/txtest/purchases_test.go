@@ -20,7 +20,8 @@ const (
 // 1,500 customers in 3 processes want to buy 100 items: exactly 100 are sold.
 func purchases(t *testing.T, d database) {
 	db := migrated(t, d)
-	execute(t, db, "CREATE TABLE stock (n INT)", fmt.Sprintf("INSERT INTO stock VALUES (%d)", items), "CREATE TABLE sales (till INT)")
+	stocked := fmt.Sprintf("INSERT INTO stock VALUES (%d)", items)
+	execute(t, db, "CREATE TABLE stock (n INT)", stocked, "CREATE TABLE sales (till INT)")
 	var open []*process
 	for range shops {
 		open = append(open, start(t, "shop", d))

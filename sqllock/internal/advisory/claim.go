@@ -88,7 +88,8 @@ func whileFree[T any](
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		limited, cancel := context.WithTimeout(d.life, c.TTL+time.Second) // then the session is over, whatever it answers
+		// After that the session is over, whatever it answers.
+		limited, cancel := context.WithTimeout(d.life, c.TTL+time.Second)
 		defer cancel()
 		v, err = f(limited, cl)
 		cl.free <- struct{}{}

@@ -53,8 +53,10 @@ var MySQL = &Dialect{
 	held: func(string) string { return "" },
 	try:  lock,
 	ready: func(ttl, _ time.Duration) string {
-		return mysqlLease(ttl) + ", autocommit = 1, innodb_lock_wait_timeout = 5, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'" +
-			" /*M! , max_statement_time = 0 */ /*!50708 , max_execution_time = 0 */" // MariaDB's and MySQL's: to the other it is a comment
+		return mysqlLease(ttl) + ", autocommit = 1, innodb_lock_wait_timeout = 5" +
+			", sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'" +
+			// MariaDB's and MySQL's: to the other it is a comment.
+			" /*M! , max_statement_time = 0 */ /*!50708 , max_execution_time = 0 */"
 	},
 	lease:   mysqlLease,
 	now:     "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))",
@@ -121,8 +123,8 @@ func advisoryKey(name string) int64 {
 // heldKey is a condition on pg_locks.
 func heldKey(number int64) string {
 	key := uint64(number)
-	return fmt.Sprintf("l.locktype = 'advisory' AND l.objsubid = 1 AND l.classid = %d AND l.objid = %d AND l.granted AND %s",
-		key>>32, key&(1<<32-1), ofThisDatabase)
+	return fmt.Sprintf("l.locktype = 'advisory' AND l.objsubid = 1"+
+		" AND l.classid = %d AND l.objid = %d AND l.granted AND %s", key>>32, key&(1<<32-1), ofThisDatabase)
 }
 
 // whole rounds a TTL up to what the server can be told.
@@ -147,7 +149,8 @@ func natureOf(ctx context.Context, db *sql.DB) (n nature, err error) {
 		n.traits.Backend, n.traits.MinTTL, n.unit, n.wait = "mysql", time.Second, time.Second, 100*time.Millisecond
 		n.traits.MaxTTL = 24 * 24 * time.Hour
 	case dbms.Postgres: // idle_session_timeout has 31 bits
-		n.traits.Backend, n.traits.MinTTL, n.unit, n.wait = "postgres", 500*time.Millisecond, time.Millisecond, 50*time.Millisecond
+		n.traits.Backend, n.traits.MinTTL = "postgres", 500*time.Millisecond
+		n.unit, n.wait = time.Millisecond, 50*time.Millisecond
 		n.traits.MaxTTL = 24 * 24 * time.Hour
 	}
 	return n, err
@@ -198,10 +201,12 @@ func (d *Dialect) statements(s script, v values) []string {
 		panic(err) // the file is a part of this package
 	}
 	filled := strings.NewReplacer(
-		"{name}", d.literal(v.claim.Name), "{id}", d.literal(v.claim.ID), "{key}", d.key(v.claim.Name), "{held}", d.held(v.claim.Name),
+		"{name}", d.literal(v.claim.Name), "{id}", d.literal(v.claim.ID),
+		"{key}", d.key(v.claim.Name), "{held}", d.held(v.claim.Name),
 		"{ttl}", strconv.FormatInt(v.claim.TTL.Microseconds(), 10), "{token}", strconv.FormatUint(v.token, 10),
 		"{session}", strconv.FormatInt(v.session, 10), "{state}", v.state, "{now}", d.now,
-		"{wait}", strconv.FormatFloat(v.wait.Seconds(), 'f', -1, 64), "{keep}", strconv.FormatInt(v.keep.Microseconds(), 10),
+		"{wait}", strconv.FormatFloat(v.wait.Seconds(), 'f', -1, 64),
+		"{keep}", strconv.FormatInt(v.keep.Microseconds(), 10),
 	).Replace(string(text))
 	return strings.Split(strings.TrimSuffix(strings.TrimSpace(filled), ";"), ";\n")
 }

@@ -29,7 +29,8 @@ func rawName(name string) string {
 
 func refuseLong(name string) error {
 	if n := utf8.RuneCountInString(name); n > mostRaw || !utf8.ValidString(name) {
-		return fmt.Errorf("%w: %q has %d characters; GET_LOCK takes text of %d", driver.ErrInvalidName, name, n, mostRaw)
+		return fmt.Errorf("%w: %q has %d characters; GET_LOCK takes text of %d",
+			driver.ErrInvalidName, name, n, mostRaw)
 	}
 	return nil
 }

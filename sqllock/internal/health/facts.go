@@ -17,19 +17,24 @@ var MySQL = []Fact{
 	{"super_read_only", "SELECT @@GLOBAL.super_read_only", Is("0", "OFF"), driver.Unsafe, useThePrimary},
 	{"innodb_flush_log_at_trx_commit", "SELECT @@GLOBAL.innodb_flush_log_at_trx_commit", Is("1"), driver.Warning,
 		"set it to 1: otherwise a power failure may take back locks and tokens that were given"},
-	{"autocommit", "SELECT @@SESSION.autocommit", Is("1"), driver.Unsafe, "let the proxy keep SET SESSION: otherwise nothing is committed"},
+	{"autocommit", "SELECT @@SESSION.autocommit", Is("1"), driver.Unsafe,
+		"let the proxy keep SET SESSION: otherwise nothing is committed"},
 }
 
 // Postgres is what matters of PostgreSQL however locks are kept.
 var Postgres = []Fact{
-	{"pg_is_in_recovery", "SELECT pg_is_in_recovery()::text", Is("false"), driver.Unsafe, "connect to the primary: a replica cannot write"},
-	{"transaction_read_only", "SHOW transaction_read_only", Is("off"), driver.Unsafe, "let this user write, or connect to the primary"},
+	{"pg_is_in_recovery", "SELECT pg_is_in_recovery()::text", Is("false"), driver.Unsafe,
+		"connect to the primary: a replica cannot write"},
+	{"transaction_read_only", "SHOW transaction_read_only", Is("off"), driver.Unsafe,
+		"let this user write, or connect to the primary"},
 	{"transaction_isolation", "SHOW transaction_isolation", Is("read committed"), driver.Warning,
 		"let the proxy keep SET SESSION: otherwise requests collide, and are repeated"},
-	{"fsync", "SHOW fsync", Is("on"), driver.Warning, "set it to on: otherwise a power failure may take back locks and tokens that were given"},
+	{"fsync", "SHOW fsync", Is("on"), driver.Warning,
+		"set it to on: otherwise a power failure may take back locks and tokens that were given"},
 	{"synchronous_commit", "SHOW synchronous_commit", func(v string) bool { return v != "off" }, driver.Warning,
 		"set it to on: otherwise a crash of the server may take back locks and tokens that were given"},
 	{"the number of replicas that are not waited for",
 		"SELECT count(*)::text FROM pg_stat_replication WHERE sync_state = 'async'", Is("0"), driver.Warning,
-		"a failover to one that lacks the last commits forgets locks: guard what must not be written twice with the fencing token, or set synchronous_standby_names"},
+		"a failover to one that lacks the last commits forgets locks: guard what must not be written twice " +
+			"with the fencing token, or set synchronous_standby_names"},
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/dbms"
 )
 
-// Stray reports whether an error means that a statement went to another session than the one that prepared it: PostgreSQL
-// knows none of that name, or another one. Nothing came of it. A proxy has more errors of the last code.
+// Stray reports whether an error means that a statement went to another session than the one that prepared it:
+// PostgreSQL knows none of that name, or another one. Nothing came of it. A proxy has more errors of the last code.
 func Stray(err error) bool {
 	switch dbms.Code(err) {
 	case "26000", "42P05":
@@ -20,9 +20,9 @@ func Stray(err error) bool {
 	return false
 }
 
-// asked are the connections of which Pooled asks which session they have, in this order. A proxy with one session, or one that
-// gives the latest again, shows at the second question; one that deals its sessions out in turn, at the third or fourth; and
-// one whose sessions others use as well gives an answer at random each time.
+// asked are the connections of which Pooled asks which session they have, in this order. A proxy with one session, or
+// one that gives the latest again, shows at the second question; one that deals its sessions out in turn, at the third
+// or fourth; and one whose sessions others use as well gives an answer at random each time.
 var asked = [...]int{0, 1, 1, 0, 0, 1, 1, 0}
 
 // Pooled reports whether a proxy gives each transaction another session, by a query for the number of the session. No

@@ -35,6 +35,7 @@ func checkPooled(pooled bool) driver.Finding {
 	}
 	return driver.Finding{
 		Level: driver.Warning, Fact: "connections share sessions",
-		Advice: "connect to the server itself, or to a proxy that keeps sessions apart: locks hold, but who waits looks only now and then",
+		Advice: "connect to the server itself, or to a proxy that keeps sessions apart: locks hold, " +
+			"but who waits looks only now and then",
 	}
 }

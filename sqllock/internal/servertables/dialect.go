@@ -27,8 +27,8 @@ type Dialect struct {
 
 	isPostgres bool // or else MySQL or MariaDB
 
-	// tied reports that a statement which was prepared belongs to a session of the server, and is unknown in others. Where it
-	// is false, proxies that share sessions prepare it where it is needed.
+	// tied reports that a statement which was prepared belongs to a session of the server, and is unknown in others.
+	// Where it is false, proxies that share sessions prepare it where it is needed.
 	tied bool
 
 	// migrate makes what is missing, while nobody else does.
@@ -140,12 +140,13 @@ func (d *Dialect) explain(err error) error {
 	return err
 }
 
-// prepareNothing is what to do where the SQL driver prepares statements, and a proxy gives the next one to another session.
-const prepareNothing = "the SQL driver prepares statements, and a proxy between it and the server gives each transaction another session:" +
-	" open the database with default_query_exec_mode=exec (pgx) or binary_parameters=yes (lib/pq)," +
-	" or let the proxy keep them (max_prepared_statements of PgBouncer 1.21 or newer)"
+// prepareNothing is what to do where the SQL driver prepares statements, and a proxy gives the next
+// one to another session.
+const prepareNothing = "the SQL driver prepares statements, and a proxy between it and the server gives " +
+	"each transaction another session: open the database with default_query_exec_mode=exec (pgx) or " +
+	"binary_parameters=yes (lib/pq), or let the proxy keep them (max_prepared_statements of PgBouncer 1.21 or newer)"
 
 func (d *Dialect) notMigrated(err error) error {
-	return fmt.Errorf("%w: the database has not the tables and routines of this version (%w); make them with: holdfast migrate, or sqllock.Migrate",
-		driver.ErrRefused, err)
+	return fmt.Errorf("%w: the database has not the tables and routines of this version (%w); "+
+		"make them with: holdfast migrate, or sqllock.Migrate", driver.ErrRefused, err)
 }

@@ -103,7 +103,10 @@ func (d *Driver) Close() (err error) {
 // Others are rows in the same database that a Reap removes, too: step by step from First on, until no name follows.
 type Others struct {
 	Kind, First string
-	Step        func(ctx context.Context, conn *sql.Conn, from string, age time.Duration) (names []string, next string, err error)
+
+	Step func(
+		ctx context.Context, conn *sql.Conn, from string, age time.Duration,
+	) (names []string, next string, err error)
 }
 
 // Own lets Close close the database, too.

@@ -17,12 +17,12 @@ type Pooler string
 const (
 	FindOut      Pooler = ""            // whatever a look at two connections tells
 	Sessions     Pooler = "session"     // sessions, or there is none: a connection has a session of its own
-	Transactions Pooler = "transaction" // transactions: each statement may go to another session, and those are not ours
+	Transactions Pooler = "transaction" // transactions: each statement may go to another session, not ours alone
 )
 
 // An endpoint is what connections reach: the server itself, or a proxy that lets others share its sessions. In a shared
-// session nothing of ours is left behind: no setting, no prepared statement, no wake lock. And no statement waits there,
-// because it would keep the session from the others.
+// session nothing of ours is left behind: no setting, no prepared statement, no wake lock. And no statement waits
+// there, because it would keep the session from the others.
 type endpoint struct {
 	db      *sql.DB
 	dialect *Dialect

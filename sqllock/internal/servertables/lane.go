@@ -52,7 +52,8 @@ func (l *lane) retireLater() {
 	}
 }
 
-// grace is how long a request that was sent goes on after its caller gave up. To cut it short would cost the connection.
+// grace is how long a request that was sent goes on after its caller gave up. To cut it short would
+// cost the connection.
 const grace = 2 * time.Second
 
 // run repeats attempt as long as the row is locked by another session.
@@ -64,8 +65,8 @@ func run[T any](ctx context.Context, p *pool, at affinity, f func(context.Contex
 	}
 }
 
-// attempt lets f use a lane in its turn, again while others are in the way for a moment. It returns when ctx ends, though f may
-// go on: then the outcome is unknown, and what f returns is lost.
+// attempt lets f use a lane in its turn, again while others are in the way for a moment. It returns when ctx ends,
+// though f may go on: then the outcome is unknown, and what f returns is lost.
 func attempt[T any](ctx context.Context, p *pool, at affinity, f func(context.Context, *lane) (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -192,8 +193,8 @@ func (l *lane) ready(ctx context.Context) (opened bool, err error) {
 	return err == nil, err
 }
 
-// allowWakeLocks bounds the wake locks. They are in the lanes of requests, so that the call which releases a claim releases
-// them too.
+// allowWakeLocks bounds the wake locks. They are in the lanes of requests, so that the call which releases a
+// claim releases them too.
 func (l *lane) allowWakeLocks() {
 	most := 0
 	if l.pool.must {

@@ -8,10 +8,10 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Queue implements [driver.Driver]. Which claims are granted follows from those that live: one whose way is free since a
-// claim ahead expired has not been told yet.
+// Queue implements [driver.Driver]. Which claims are granted follows from those that live: one whose way is free since
+// a claim ahead expired has not been told yet.
 func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	return run(ctx, d.requests, affinity{name: name}, func(ctx context.Context, l *lane) (entries []driver.Entry, err error) {
+	read := func(ctx context.Context, l *lane) (entries []driver.Entry, err error) {
 		err = l.conn.rows(ctx, readQueue, []any{[]byte(name)}, func(scan func(...any) error) error {
 			e, err := readEntry(name, scan)
 			entries = append(entries, e)
@@ -19,7 +19,8 @@ func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error)
 		})
 		grant(entries)
 		return entries, err
-	})
+	}
+	return run(ctx, d.requests, affinity{name: name}, read)
 }
 
 func readEntry(name string, scan func(...any) error) (driver.Entry, error) {

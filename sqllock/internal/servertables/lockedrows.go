@@ -12,9 +12,9 @@ import (
 // errRowLocked says that another session keeps the row of a lock locked for long. Nothing was done.
 var errRowLocked = errors.New("another session keeps the row of this lock locked; end the transaction that does")
 
-// atLock lets f do what is about a lock. If another session keeps the lock's row locked for long, f goes on over connections
-// of the delayed pool, because those of the requests are needed for the other locks. There it asks until ctx ends, in turns
-// with work on other locked rows.
+// atLock lets f do what is about a lock. If another session keeps the lock's row locked for long, f goes on over
+// connections of the delayed pool, because those of the requests are needed for the other locks. There it asks until
+// ctx ends, in turns with work on other locked rows.
 func atLock[T any](ctx context.Context, d *Driver, name string, f func(context.Context, *lane) (T, error)) (T, error) {
 	at := affinity{name: name}
 	if !d.lockedRows.has(name) {

@@ -13,7 +13,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/dbms"
 )
 
-// format is the version of the tables. Routines have it in their names, so that a program calls only those that it knows.
+// format is the version of the tables. Routines have it in their names, so that a program calls only
+// those that it knows.
 //
 // revision is the version of the routines within a format: they take and return the same as before, and do it better. A
 // program works with the revision that it knows and with later ones.

@@ -20,7 +20,8 @@ var MySQL = &Dialect{
 	},
 	session: []string{
 		"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-		"SET SESSION autocommit = 1, innodb_lock_wait_timeout = 1, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
+		"SET SESSION autocommit = 1, innodb_lock_wait_timeout = 1, " +
+			"sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
 	},
 	wishes:  []string{"SET SESSION max_statement_time = 0"}, // MariaDB's; MySQL's concerns only SELECT
 	migrate: migrateMySQL,
@@ -50,19 +51,27 @@ var MySQL = &Dialect{
 }
 
 var mysqlFacts = slices.Concat(health.MySQL, []health.Fact{
-	{Name: "transaction_isolation", Query: "SELECT @@SESSION.transaction_isolation", Good: readCommitted, Level: driver.Warning, Advice: isolate},
-	{Name: "tx_isolation", Query: "SELECT @@SESSION.tx_isolation", Good: readCommitted, Level: driver.Warning, Advice: isolate},
+	{
+		Name: "transaction_isolation", Query: "SELECT @@SESSION.transaction_isolation", Good: readCommitted,
+		Level: driver.Warning, Advice: isolate,
+	},
+	{
+		Name: "tx_isolation", Query: "SELECT @@SESSION.tx_isolation", Good: readCommitted,
+		Level: driver.Warning, Advice: isolate,
+	},
 	{
 		Name: "wait_timeout", Query: "SELECT @@GLOBAL.wait_timeout", Good: health.AtLeast(60), Level: driver.Warning,
 		Advice: "set it to a minute or more: connections that wait for work are closed, and opening them takes time",
 	},
 	{
 		Name: "binlog_format", Query: "SELECT IF(@@GLOBAL.log_bin, @@GLOBAL.binlog_format, 'not used')",
-		Good: health.Is("ROW", "MIXED", "not used"), Level: driver.Unsafe, Advice: "set it to ROW: READ COMMITTED cannot be logged as statements",
+		Good: health.Is("ROW", "MIXED", "not used"), Level: driver.Unsafe,
+		Advice: "set it to ROW: READ COMMITTED cannot be logged as statements",
 	},
 	{
 		Name: "wsrep_on", Query: "SELECT @@GLOBAL.wsrep_on", Good: health.Is("0", "OFF"), Level: driver.Warning,
-		Advice: "send all that use locks to one node of the cluster: on several, waiting is less prompt and requests collide at their commit",
+		Advice: "send all that use locks to one node of the cluster: on several, waiting is less prompt " +
+			"and requests collide at their commit",
 	},
 })
 
@@ -111,8 +120,8 @@ func replacedOnMariaDB(_ routine, statement string) []string {
 	return []string{strings.Replace(statement, "\nCREATE PROCEDURE", "\nCREATE OR REPLACE PROCEDURE", 1)}
 }
 
-// mysqlForward is a routine, since only these have conditions. It is not left behind, and neither are those that no program
-// of this format calls any more.
+// mysqlForward is a routine, since only these have conditions. It is not left behind, and neither are those that no
+// program of this format calls any more.
 func mysqlForward(d *Dialect) []string {
 	const name = "forward"
 	return append(dropped(name, d.text(name)), "CALL "+prefix+name+"()", "DROP PROCEDURE "+prefix+name,

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Where sessions are shared, a client looks at all of its claims that wait, together and in short statements: soon after
-// news, later the longer there are none, and never late while one of them is the next in line.
+// Where sessions are shared, a client looks at all of its claims that wait, together and in short statements: soon
+// after news, later the longer there are none, and never late while one of them is the next in line.
 const (
 	pollFirst = 10 * time.Millisecond
 	pollNext  = 50 * time.Millisecond

@@ -12,9 +12,10 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A pool is the connections of a client for one kind of work. They are lanes, and what comes goes where one is free. What is
-// about one lock goes through one lane at a time, in the order in which it came, and through the lane that has the wake locks
-// for its claims. There is one lane more where somebody would have to wait, up to a bound, and one less when it was idle for long.
+// A pool is the connections of a client for one kind of work. They are lanes, and what comes goes where one is free.
+// What is about one lock goes through one lane at a time, in the order in which it came, and through the lane that has
+// the wake locks for its claims. There is one lane more where somebody would have to wait, up to a bound, and one less
+// when it was idle for long.
 type pool struct {
 	endpoint *endpoint
 	quota    *quota
@@ -216,7 +217,8 @@ func (p *pool) part(h *binding) {
 	}
 }
 
-// next takes out of the lines who has waited longest for this lane. Those for whom another lane is right go to that one's line.
+// next takes out of the lines who has waited longest for this lane. Those for whom another lane is right
+// go to that one's line.
 func (p *pool) next(l *lane) *task {
 	for len(p.line) > 0 {
 		v := p.line[0]

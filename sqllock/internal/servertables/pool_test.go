@@ -161,7 +161,8 @@ func TestWhoGivesUpLeavesNothing(t *testing.T) {
 			t.Errorf("%v, want the context's error", err)
 		}
 	}
-	if _, err := run(ctx, p, affinity{name: "a"}, func(context.Context, *lane) (int, error) { return 0, nil }); !errors.Is(err, driver.ErrUnsent) {
+	nothing := func(context.Context, *lane) (int, error) { return 0, nil }
+	if _, err := run(ctx, p, affinity{name: "a"}, nothing); !errors.Is(err, driver.ErrUnsent) {
 		t.Errorf("%v, want ErrUnsent", err)
 	}
 	if len(p.line) > 0 || len(l.line) > 0 || h.tasks != 1 {

@@ -33,10 +33,13 @@ var Postgres = &Dialect{
 	migrate:    migratePostgres,
 	forward:    func(d *Dialect) []string { return []string{d.text("forward")} },
 	anew:       replaced,
-	preface: "-- Makes what Holdfast needs in this schema. Run it in one transaction: psql -1 -v ON_ERROR_STOP=1 -f FILE\n" +
+	preface: "-- Makes what Holdfast needs in this schema. " +
+		"Run it in one transaction: psql -1 -v ON_ERROR_STOP=1 -f FILE\n" +
 		"SET LOCAL client_min_messages = warning;\n\n",
-	ended:     endedBySemicolon,
-	helpers:   []routine{"now", "bell", "shorten", "finish", "bury", "grant", "settle", "pass", "enter", "withdraw", "place", "hang"},
+	ended: endedBySemicolon,
+	helpers: []routine{
+		"now", "bell", "shorten", "finish", "bury", "grant", "settle", "pass", "enter", "withdraw", "place", "hang",
+	},
 	busy:      []string{"40001", "40P01", "57014"},
 	rowLocked: []string{"55P03"},
 	lost:      []string{"25006", "25P04"},
@@ -75,9 +78,10 @@ var postgresFacts = slices.Concat(health.Postgres, []health.Fact{
 			" and requests read past them, more slowly with each",
 	},
 	{
-		Name:  "the age of the oldest prepared transaction in seconds",
-		Query: "SELECT coalesce(max(extract(epoch FROM clock_timestamp() - prepared)), 0)::bigint::text FROM pg_prepared_xacts",
-		Good:  health.AtMost(60), Level: driver.Warning,
+		Name: "the age of the oldest prepared transaction in seconds",
+		Query: "SELECT coalesce(max(extract(epoch FROM clock_timestamp() - prepared)), 0)::bigint::text" +
+			" FROM pg_prepared_xacts",
+		Good: health.AtMost(60), Level: driver.Warning,
 		Advice: "commit it or roll it back: rows that have changed since are kept for it, and requests read past them",
 	},
 	{
@@ -89,7 +93,8 @@ var postgresFacts = slices.Concat(health.Postgres, []health.Fact{
 	},
 	{
 		Name: "idle_session_timeout", Query: "SHOW idle_session_timeout", Good: health.Is("0"), Level: driver.Warning,
-		Advice: "let the proxy keep SET SESSION: otherwise connections that wait for work are closed, and opening them takes time",
+		Advice: "let the proxy keep SET SESSION: otherwise connections that wait for work are closed, " +
+			"and opening them takes time",
 	},
 })
 

@@ -11,7 +11,8 @@ import (
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	d.notifier.forget(c.ID)
 	err := d.change(ctx, c.Name, func(ctx context.Context, l *lane) error {
-		err := l.conn.done(ctx, releaseClaim, []byte(c.Name), c.ID, int64(c.Token), micros(c.TTL), l.wakeLocks.held(c.ID))
+		wakeLock := l.wakeLocks.held(c.ID)
+		err := l.conn.done(ctx, releaseClaim, []byte(c.Name), c.ID, int64(c.Token), micros(c.TTL), wakeLock)
 		if err == nil || errors.Is(err, driver.ErrGone) {
 			l.wakeLocks.released(c.ID)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Renew implements [driver.Renewer]. It uses connections of its own, so that leases do not wait for requests; and a claim whose
-// row somebody has locked does not keep the others waiting: for that one alone it returns an error.
+// Renew implements [driver.Renewer]. It uses connections of its own, so that leases do not wait for requests; and a
+// claim whose row somebody has locked does not keep the others waiting: for that one alone it returns an error.
 func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
 	answers, err := d.inquire(ctx, d.renewals, affinity{}, claims, true)
 	if errors.Is(err, errNoSpare) {
@@ -38,9 +38,11 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 	return results, nil
 }
 
-// inquire asks about many claims in one round trip, and renews them if extend is true. In a lane that requests use it takes
-// wake locks, too. The claims are in one order, so that no two inquiries wait for each other.
-func (d *Driver) inquire(ctx context.Context, p *pool, at affinity, claims []driver.Claim, extend bool) ([]answer, error) {
+// inquire asks about many claims in one round trip, and renews them if extend is true. In a lane that requests use it
+// takes wake locks, too. The claims are in one order, so that no two inquiries wait for each other.
+func (d *Driver) inquire(
+	ctx context.Context, p *pool, at affinity, claims []driver.Claim, extend bool,
+) ([]answer, error) {
 	order := make([]int, len(claims))
 	for i := range order {
 		order[i] = i

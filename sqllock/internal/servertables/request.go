@@ -24,8 +24,8 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status,
 	}
 }
 
-// goesOn is after how long to ask again where there are more dead claims ahead than the server takes out at a time. Others
-// get their turn in between.
+// goesOn is after how long to ask again where there are more dead claims ahead than the server takes out at a time.
+// Others get their turn in between.
 const goesOn = time.Microsecond
 
 func (d *Driver) requestOnce(ctx context.Context, c driver.Claim) (driver.Status, error) {

@@ -13,8 +13,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A client that wrote sweeps now and then, and when it is closed. All clients of a database go on where the last one
-// stopped, one step at a time, so that the tables are read slowly, however large they are and however many clients there are.
+// A client that wrote sweeps now and then, and when it is closed. All clients of a database go on where the
+// last one stopped, one step at a time, so that the tables are read slowly, however large they are and however
+// many clients there are.
 const (
 	sweepPause = 20 * time.Second // between two looks at whether there is something to sweep
 	stepPause  = time.Second      // between two steps, of whichever clients
@@ -23,8 +24,8 @@ const (
 	lastSweep  = time.Second      // how long the step at the end may take
 )
 
-// A sweeper removes what nobody will ask for: claims that died in queues that nobody uses, ends that were remembered for
-// long enough, and tokens that the clock has overtaken long ago.
+// A sweeper removes what nobody will ask for: claims that died in queues that nobody uses, ends that were remembered
+// for long enough, and tokens that the clock has overtaken long ago.
 type sweeper struct {
 	wrote  atomic.Bool // since the last sweep
 	cancel context.CancelFunc

@@ -91,7 +91,8 @@ func (d *Driver) follow(l *awaited) {
 			d.stand(l)
 			return
 		}
-		a, err := conn.ask(ctx, waitForClaim, []byte(l.name), p.claim.ID, micros(longestWait), d.endpoint.wakeLocks() > 0)
+		sleeps := d.endpoint.wakeLocks() > 0
+		a, err := conn.ask(ctx, waitForClaim, []byte(l.name), p.claim.ID, micros(longestWait), sleeps)
 		if err != nil {
 			conn.close() // it broke, or nobody wants to know any more
 			conn = nil

@@ -130,7 +130,8 @@ func (d *Driver) statement(s script, v values) string {
 		"{by}", d.dialect.text(lockedBy(c)), "{ours}", d.dialect.ours(mark(c.ID)),
 		"{owner}", d.dialect.bytes(c.Owner), "{value}", d.dialect.bytes(c.Value),
 		"{ttl}", strconv.FormatInt(c.TTL.Microseconds(), 10), "{token}", strconv.FormatUint(c.Token, 10),
-		"{alone}", strconv.FormatBool(c.Detached), "{state}", v.state, "{age}", strconv.FormatInt(v.age.Microseconds(), 10),
+		"{alone}", strconv.FormatBool(c.Detached), "{state}", v.state,
+		"{age}", strconv.FormatInt(v.age.Microseconds(), 10),
 		"{time}", d.time, "{ms}", d.dialect.ms(d.time), "{now}", d.dialect.now,
 	).Replace(text)
 }

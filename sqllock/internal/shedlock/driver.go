@@ -102,7 +102,8 @@ func (d *Driver) checkFormat(ctx context.Context, conn *sql.Conn) error {
 	err := conn.QueryRowContext(ctx, d.dialect.source(readFormat)).Scan(&found, &any)
 	switch {
 	case dbms.NoTable(err):
-		return fmt.Errorf("%w: the database does not have the table holdfast_guests, which notes how claims ended (%w);"+
+		return fmt.Errorf("%w: the database does not have the table holdfast_guests,"+
+			" which notes how claims ended (%w);"+
 			" make it with: holdfast migrate, or sqllock.Migrate", driver.ErrRefused, err)
 	case err != nil:
 		return d.explain(err)

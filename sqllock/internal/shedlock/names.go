@@ -32,7 +32,8 @@ func (d *Driver) key(name string) string { return d.table + "/" + name }
 // refuse returns an error for names that the table cannot have.
 func (d *Driver) refuse(name string) error {
 	if !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
-		return fmt.Errorf("%w: %q is not text, and ShedLock's names are; use UTF-8 without NUL", driver.ErrInvalidName, name)
+		return fmt.Errorf("%w: %q is not text, and ShedLock's names are; use UTF-8 without NUL",
+			driver.ErrInvalidName, name)
 	}
 	return nil
 }

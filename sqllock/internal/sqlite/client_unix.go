@@ -120,7 +120,8 @@ func (c *client) others() []string {
 // inUse reports whether a client of a database certainly lives, apart from one, which may be nil.
 func inUse(db *database, but *client) bool {
 	return slices.ContainsFunc(clientsOf(db), func(id string) bool {
-		return (but == nil || id != but.id) && (db.folder.isLocked(id+aliveSuffix) || db.folder.isLocked(id+heirsSuffix))
+		return (but == nil || id != but.id) &&
+			(db.folder.isLocked(id+aliveSuffix) || db.folder.isLocked(id+heirsSuffix))
 	})
 }
 

@@ -31,8 +31,8 @@ func openFolder(path string, database fs.FileInfo) (*folder, error) {
 		f, err = o.open()
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		err = fmt.Errorf("%w: %w; if the database was not shared when this folder was made, remove the folder while no "+
-			"program uses the locks", driver.ErrRefused, err)
+		err = fmt.Errorf("%w: %w; if the database was not shared when this folder was made, "+
+			"remove the folder while no program uses the locks", driver.ErrRefused, err)
 	}
 	return f, err
 }
@@ -182,7 +182,8 @@ func (f *folder) open(name string, flag int, kind fs.FileMode) (*os.File, error)
 }
 
 func (f *folder) notOurs(name string) error {
-	return fmt.Errorf("%w: %s was not made by a client; remove it", driver.ErrRefused, filepath.Join(f.root.Name(), name))
+	path := filepath.Join(f.root.Name(), name)
+	return fmt.Errorf("%w: %s was not made by a client; remove it", driver.ErrRefused, path)
 }
 
 // isAt reports whether an open file has this name, and the name is not a link.

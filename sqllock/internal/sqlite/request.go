@@ -67,7 +67,8 @@ func (t *tx) renew(r row, c driver.Claim) (driver.Status, error) {
 		return driver.Status{}, err
 	}
 	r.TTL, r.Detached, r.deadline = c.TTL, c.Detached, t.now+c.TTL
-	if err := t.exec(renewClaim, int64(r.TTL), int64(r.deadline), r.Detached, []byte(r.Name), int64(r.Token)); err != nil {
+	ttl, deadline := int64(r.TTL), int64(r.deadline)
+	if err := t.exec(renewClaim, ttl, deadline, r.Detached, []byte(r.Name), int64(r.Token)); err != nil {
 		return driver.Status{}, err
 	}
 	f, err := t.settle(r.Name, nil)

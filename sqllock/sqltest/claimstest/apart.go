@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
-// TestApart makes the tables at two places of one server. Locks of one name do not exclude each other there, and who waits in
-// one place is granted its lock by what happens in that place.
+// TestApart makes the tables at two places of one server. Locks of one name do not exclude each other there, and who
+// waits in one place is granted its lock by what happens in that place.
 func TestApart(t *testing.T, urls ...string) {
 	var clients []driver.Driver
 	for _, url := range urls {

@@ -9,7 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// What somebody does to the rows of one lock costs no other lease of the same client, also while a request for that lock waits.
+// What somebody does to the rows of one lock costs no other lease of the same client, also while a request
+// for that lock waits.
 func testBusyRow(t *testing.T, s Store) {
 	db, d := s.admin(t), s.client(t)
 	busy, free := request(t, d, mutex(t.Name()+" busy"), true), request(t, d, mutex(t.Name()+" free"), true)
@@ -79,7 +80,8 @@ func testBusyRowsAmongMany(t *testing.T, s Store) {
 		}()
 		eventually(t, "requests wait for rows", func() bool { return number(t, db, s.Rival.Blocked) > 0 })
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience) // for all of them: it is more than ten times what they take
+	// The limit is for all of them: it is more than ten times what they take.
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for range 2 {
 		results, err := driver.Renew(ctx, d, claims)

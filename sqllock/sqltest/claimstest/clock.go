@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/bubble"
 )
 
-// A client whose clock is years behind takes and keeps a lock like any other, gives the next its token in order, and finds
-// a claim expired when the others do: only the server's clock counts.
+// A client whose clock is years behind takes and keeps a lock like any other, gives the next its token in order, and
+// finds a claim expired when the others do: only the server's clock counts.
 func testClientClock(t *testing.T, s Store) {
 	defer bubble.Alone()()
 	right := s.client(t)

@@ -22,8 +22,8 @@ var crowdsOfDead = []struct {
 	{name: "in line behind a holder who leaves room", weight: 2, limit: 2, beside: 1, wanted: 1},
 }
 
-// A crowd that died is not worked off by whoever comes next in one statement, for which time nobody else could use the lock,
-// and yet it keeps nobody out: neither who only tries nor who waits.
+// A crowd that died is not worked off by whoever comes next in one statement, for which time nobody else could use the
+// lock, and yet it keeps nobody out: neither who only tries nor who waits.
 func testCrowdOfDead(t *testing.T, s Store) {
 	const most = 300 // that a statement takes out
 	crowd := 2_500
@@ -69,7 +69,8 @@ func plant(t *testing.T, s Store, c driver.Claim, granted bool, n int) {
 	now := time.Now().UnixMicro()
 	first := now - time.Hour.Microseconds()
 	if number(t, db, fmt.Sprintf("SELECT COUNT(*) FROM holdfast_locks WHERE name = '%s'", c.Name)) == 0 {
-		change(t, db, fmt.Sprintf("INSERT INTO holdfast_locks (name, token, released) VALUES ('%s', %d, 0)", c.Name, now))
+		const insert = "INSERT INTO holdfast_locks (name, token, released) VALUES ('%s', %d, 0)"
+		change(t, db, fmt.Sprintf(insert, c.Name, now))
 	} else {
 		first = now // behind the holder
 		change(t, db, fmt.Sprintf("UPDATE holdfast_locks SET token = %d WHERE name = '%s'", now+int64(n), c.Name))
@@ -77,7 +78,8 @@ func plant(t *testing.T, s Store, c driver.Claim, granted bool, n int) {
 	change(t, db, fmt.Sprintf("INSERT INTO holdfast_claims"+
 		" (name, id, token, weight, units, ttl, deadline, since, granted, revoked, owner, value)"+
 		" WITH RECURSIVE d AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM d WHERE i < 199)"+
-		" SELECT '%s', CONCAT('dead', a.i * 200 + b.i), %d + a.i * 200 + b.i, %d, %d, 1000000, %d, %d, %t, FALSE, '', ''"+
+		" SELECT '%s', CONCAT('dead', a.i * 200 + b.i), %d + a.i * 200 + b.i,"+
+		" %d, %d, 1000000, %d, %d, %t, FALSE, '', ''"+
 		" FROM d a, d b WHERE a.i * 200 + b.i < %d",
 		c.Name, first, c.Weight, c.Limit, now-1, first, granted, n))
 }
@@ -101,7 +103,8 @@ func testCrowdOfReaders(t *testing.T, s Store) {
 	}
 	release(t, d, writer)
 	all.Wait()
-	granted := number(t, db, fmt.Sprintf("SELECT COUNT(*) FROM holdfast_claims WHERE name = '%s' AND granted = TRUE", t.Name()))
+	const count = "SELECT COUNT(*) FROM holdfast_claims WHERE name = '%s' AND granted = TRUE"
+	granted := number(t, db, fmt.Sprintf(count, t.Name()))
 	if granted != crowd {
 		t.Errorf("%d of %d readers are granted", granted, crowd)
 	}

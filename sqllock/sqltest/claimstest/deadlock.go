@@ -14,11 +14,13 @@ type Rival struct {
 	Prepare []string // makes what it needs
 	Begin   []string // makes it the one that survives when it and another wait for each other
 	Blocked string   // a query for the number of transactions that wait for a row
-	Ended   string   // a query for the number of statements that the server has ended since they waited for a row for long; empty if it never does
+	// Ended is a query for the number of statements that the server has ended since they waited for a row for long. It
+	// is empty if the server never does.
+	Ended string
 }
 
-// What the server ends, since it and another transaction wait for each other, or since it waits for long, is done again:
-// the caller sees neither that nor a free lock as taken.
+// What the server ends, since it and another transaction wait for each other, or since it waits for long, is done
+// again: the caller sees neither that nor a free lock as taken.
 func testDeadlock(t *testing.T, s Store) {
 	db, d := s.admin(t), s.client(t)
 	changeAll(t, db, s.Rival.Prepare)

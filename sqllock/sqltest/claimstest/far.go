@@ -14,14 +14,16 @@ import (
 // oneWay is how long bytes take to a server that is not in the same rack.
 const oneWay = time.Millisecond
 
-// Bench measures one client of a server to which a round trip takes 2 ms: cycles of goroutines that have a lock each, and
-// renewals of many leases.
+// Bench measures one client of a server to which a round trip takes 2 ms: cycles of goroutines that have a lock each,
+// and renewals of many leases.
 func Bench(b *testing.B, start func(testing.TB) Store) {
 	s := start(b).migrated(b)
 	p := proxy.New(b, s.Addr)
 	p.Delay(oneWay)
 	for _, goroutines := range []int{1, 4, 32} {
-		b.Run(fmt.Sprint("cycles/", goroutines), func(b *testing.B) { benchCycles(b, s.clientAt(b, p.Addr), goroutines) })
+		b.Run(fmt.Sprint("cycles/", goroutines), func(b *testing.B) {
+			benchCycles(b, s.clientAt(b, p.Addr), goroutines)
+		})
 	}
 	for _, callers := range []int{1, 8} {
 		b.Run(fmt.Sprint("renewals/", callers), func(b *testing.B) { benchRenewals(b, s.clientAt(b, p.Addr), callers) })

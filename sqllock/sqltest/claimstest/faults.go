@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
 
-// A claim is not tied to a connection: when the server ends all of them, the holder keeps its lock, and whoever waits is
-// granted it when it is released.
+// A claim is not tied to a connection: when the server ends all of them, the holder keeps its lock, and whoever waits
+// is granted it when it is released.
 func testSessionsKilled(t *testing.T, s Store) {
 	db := s.admin(t)
 	holder, waiter := s.client(t), s.client(t)
@@ -42,7 +42,8 @@ func testAnswerLost(t *testing.T, s Store) {
 
 		c = mutex(t.Name())
 		p.DropNextReplyAfter([]byte(c.ID))
-		if st, err := d.Request(t.Context(), c); err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrGone) {
+		st, err := d.Request(t.Context(), c)
+		if err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrGone) {
 			t.Fatalf("a request without an answer: %+v, %v; want an error that is no answer", st, err)
 		}
 		request(t, other, tryOnly(mutex(t.Name())), false) // it was applied

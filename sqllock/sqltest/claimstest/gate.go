@@ -11,15 +11,17 @@ import (
 
 // A Gate lets a test stop a routine in the midst of its work: between two looks at the claims.
 type Gate struct {
-	Build []string // puts it before the table of claims: who reads that stops while Shut holds, but for the sessions in gate_pass
-	Pass  string   // lets all sessions through that exist now
-	Shut  string   // shuts it, for the session that says so
+	// Build puts it before the table of claims: who reads that stops while Shut holds, but for the sessions in
+	// gate_pass.
+	Build []string
+	Pass  string // lets all sessions through that exist now
+	Shut  string // shuts it, for the session that says so
 	Open  string
 	Raze  []string
 }
 
-// A claim that is granted between two looks of its waiter is seen by the second: the waiter does not go to sleep for what
-// has happened already.
+// A claim that is granted between two looks of its waiter is seen by the second: the waiter does not go to sleep for
+// what has happened already.
 func testGrantedBetweenLooks(t *testing.T, s Store) {
 	db := s.admin(t)
 	changeAll(t, db, s.Gate.Build)
@@ -35,8 +37,8 @@ func testGrantedBetweenLooks(t *testing.T, s Store) {
 	}
 }
 
-// grantBetweenLooks stops a waiter while it looks at its own claim, releases the lock, which is only noted or has been carried
-// out by another request, and returns how long the waiter then takes to see that it was granted.
+// grantBetweenLooks stops a waiter while it looks at its own claim, releases the lock, which is only noted or has been
+// carried out by another request, and returns how long the waiter then takes to see that it was granted.
 func (s Store) grantBetweenLooks(t *testing.T, db *sql.DB, noted bool) time.Duration {
 	t.Helper()
 	gate, err := db.Conn(t.Context())

@@ -34,7 +34,8 @@ func (s Store) urlWith(parameter string) string {
 // sweeping is how many connections a client has besides while it sweeps, and shortly after.
 const sweeping = 1
 
-// A client that is asked for much at once opens a few connections and no more, and closes them when there is less to do.
+// A client that is asked for much at once opens a few connections and no more, and closes them when
+// there is less to do.
 func testConnectionsAtOnce(t *testing.T, s Store) {
 	db := s.admin(t)
 	for parameter, most := range map[string]int64{"connections=1": 1, "connections=2": 2, "": 4} {
@@ -62,7 +63,9 @@ func testConnectionsAtOnce(t *testing.T, s Store) {
 		}
 		eventually(t, "none is left", func() bool { return number(t, db, s.Sessions) == 0 })
 	}
-	for _, parameter := range []string{"connections=-1", "connections=many", "connections=2&mode=session", "waits=-1", "waits=2&mode=session"} {
+	for _, parameter := range []string{
+		"connections=-1", "connections=many", "connections=2&mode=session", "waits=-1", "waits=2&mode=session",
+	} {
 		if d, err := driver.Open(t.Context(), s.urlWith(parameter)); err == nil {
 			d.Close()
 			t.Errorf("%s was taken", parameter)

@@ -59,8 +59,9 @@ func testSweepingWaitsAlone(t *testing.T, s Store) {
 	finish(t, tx, "Reap", answer)
 }
 
-// A soak: beside millions of names, cycles take little longer than in an empty table for as long as a client lives, which
-// sweeps several times. The empty table is measured before and after, since the machine may be busier at one time.
+// A soak: beside millions of names, cycles take little longer than in an empty table for as long as a
+// client lives, which sweeps several times. The empty table is measured before and after, since the machine
+// may be busier at one time.
 func testManyNamesSoak(t *testing.T, s Store) {
 	const names, parts = 5_000_000, 5
 	db := s.migrated(t).admin(t)
@@ -76,8 +77,8 @@ func testManyNamesSoak(t *testing.T, s Store) {
 	changeAll(t, db, []string{"DELETE FROM holdfast_locks WHERE name LIKE 'many %'"})
 	changeAll(t, db, s.Analyze)
 	after := cycles(t, d)
-	t.Logf("p99 of a cycle: %v in an empty table, %v beside %d names, of which sweeping has read %d, %v when they are gone",
-		before, beside, names, read, after)
+	t.Logf("p99 of a cycle: %v in an empty table, %v beside %d names, of which sweeping has read %d, "+
+		"%v when they are gone", before, beside, names, read, after)
 	if beside > 3*max(before, after) {
 		t.Errorf("a cycle takes %v, %v and %v alone", beside, before, after)
 	}

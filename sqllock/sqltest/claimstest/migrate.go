@@ -49,7 +49,8 @@ func testEarlierRevision(t *testing.T, s Store) {
 	changeAll(t, db, strings.Split(string(script), "\n-- next\n"))
 	held := mutex(t.Name())
 	held.Token = uint64(time.Now().UnixMicro())
-	change(t, db, fmt.Sprintf("INSERT INTO holdfast_locks (name, token, released) VALUES ('%s', %d, 0)", held.Name, held.Token))
+	const insert = "INSERT INTO holdfast_locks (name, token, released) VALUES ('%s', %d, 0)"
+	change(t, db, fmt.Sprintf(insert, held.Name, held.Token))
 	change(t, db, fmt.Sprintf("INSERT INTO holdfast_claims"+
 		" (name, id, token, weight, units, ttl, deadline, since, granted, revoked, owner, value)"+
 		" VALUES ('%s', '%s', %d, 1, 1, %d, %d, 1, true, false, 'earlier', '')",
@@ -122,7 +123,8 @@ func testScript(t *testing.T, s Store) {
 // everyTableHasAKey expects primary keys: some servers and kinds of replication ask for them.
 func (s Store) everyTableHasAKey(t testing.TB) {
 	t.Helper()
-	without := texts(t, s.admin(t), "SELECT t.table_name FROM information_schema.tables t WHERE t.table_schema = "+s.Schema+
+	without := texts(t, s.admin(t), "SELECT t.table_name FROM information_schema.tables t"+
+		" WHERE t.table_schema = "+s.Schema+
 		" AND NOT EXISTS (SELECT 1 FROM information_schema.table_constraints c WHERE c.constraint_type = 'PRIMARY KEY'"+
 		" AND c.table_schema = t.table_schema AND c.table_name = t.table_name)")
 	if len(without) > 0 {

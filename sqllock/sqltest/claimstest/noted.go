@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A scene is a lock whose holder has been released, which is only noted in the row of the lock so far: the claims of all
-// three are still in the table, and that of the next one does not say that it is granted.
+// A scene is a lock whose holder has been released, which is only noted in the row of the lock so far: the claims of
+// all three are still in the table, and that of the next one does not say that it is granted.
 type scene struct {
 	d                    driver.Driver
 	released, next, last driver.Claim
@@ -24,12 +24,15 @@ var noted = []struct {
 }{
 	{"the queue begins with the next one", func(ctx context.Context, s scene) error {
 		entries, err := s.d.Queue(ctx, s.next.Name)
-		if err == nil && (len(entries) != 2 || entries[0].ID != s.next.ID || !entries[0].Granted || entries[1].Granted) {
+		if err == nil && (len(entries) != 2 ||
+			entries[0].ID != s.next.ID || !entries[0].Granted || entries[1].Granted) {
 			err = fmt.Errorf("the queue is %+v", entries)
 		}
 		return err
 	}},
-	{"its renewal finds it gone", func(ctx context.Context, s scene) error { return wantGone(renewed(ctx, s.d, s.released)) }},
+	{"its renewal finds it gone", func(ctx context.Context, s scene) error {
+		return wantGone(renewed(ctx, s.d, s.released))
+	}},
 	{"a request for it finds it gone", func(ctx context.Context, s scene) error {
 		_, err := s.d.Request(ctx, s.released)
 		return wantGone(err)
@@ -47,7 +50,9 @@ var noted = []struct {
 	{"it cannot be revoked", func(ctx context.Context, s scene) error {
 		return wantGone(driver.Revoke(ctx, s.d, s.released.Name, s.released.ID))
 	}},
-	{"a renewal finds the next one granted", func(ctx context.Context, s scene) error { return renewed(ctx, s.d, s.next) }},
+	{"a renewal finds the next one granted", func(ctx context.Context, s scene) error {
+		return renewed(ctx, s.d, s.next)
+	}},
 	{"a request finds the next one granted", func(ctx context.Context, s scene) error {
 		st, err := s.d.Request(ctx, s.next)
 		return orTaken(st, err)
@@ -135,8 +140,8 @@ func (s Store) wantNoted(t testing.TB, c driver.Claim) {
 	}
 }
 
-// Where the one who was queued behind a claim has left, the claim is still in the table after its release: no list of locks
-// names it.
+// Where the one who was queued behind a claim has left, the claim is still in the table after its release: no
+// list of locks names it.
 func testNotedIsNotListed(t *testing.T, s Store) {
 	d := s.client(t)
 	held := request(t, d, mutex(t.Name()), true)
@@ -179,8 +184,8 @@ func testNotesInARow(t *testing.T, s Store) {
 	}
 }
 
-// Between a claim that was released and one that waits there is one that has expired. It is out of the way at once, and for
-// good: if the server's clock is set back, it must not hold the lock beside the one that was granted it.
+// Between a claim that was released and one that waits there is one that has expired. It is out of the way at once, and
+// for good: if the server's clock is set back, it must not hold the lock beside the one that was granted it.
 func testNotedAheadOfTheDead(t *testing.T, s Store) {
 	holder, d, db := s.client(t), s.client(t), s.admin(t)
 	held := request(t, holder, mutex(t.Name()), true)
@@ -219,8 +224,8 @@ func testReleaseLooksLate(t *testing.T, s Store) {
 	finish(t, tx, "a release", answer)
 }
 
-// A long line that nobody joins leaves no crowd of claims to whoever comes next: some releases are noted, and then one carries
-// these out.
+// A long line that nobody joins leaves no crowd of claims to whoever comes next: some releases are noted, and then
+// one carries these out.
 func testFewAreNoted(t *testing.T, s Store) {
 	const waiting, most = 450, 200
 	d, db := s.client(t), s.admin(t)

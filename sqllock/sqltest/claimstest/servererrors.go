@@ -13,13 +13,16 @@ import (
 
 // Faults lets a server answer with errors that it has for states which a test cannot bring about.
 type Faults struct {
-	Prepare []string                                          // makes what it needs
-	Raise   func(code string) []string                        // lets the next two claims that are added to the queues fail with this error
-	Stop    []string                                          // lets none fail, and removes what was made
-	Undone  []string                                          // codes of errors after which nothing was done, and the same connection can be asked again
-	Lost    []string                                          // codes of those after which another connection may do better
-	Refuse  func(*testing.T, *sql.DB) (allow func())          // refuses to write, as a server does that is not the primary any more
-	User    func(t *testing.T, db *sql.DB, url string) string // the URL for a user whom that concerns
+	Prepare []string // makes what it needs
+	// Raise lets the next two claims that are added to the queues fail with this error.
+	Raise func(code string) []string
+	Stop  []string // lets none fail, and removes what was made
+	// Undone are codes of errors after which nothing was done, and the same connection can be asked again.
+	Undone []string
+	Lost   []string // codes of those after which another connection may do better
+	// Refuse refuses to write, as a server does that is not the primary any more.
+	Refuse func(*testing.T, *sql.DB) (allow func())
+	User   func(t *testing.T, db *sql.DB, url string) string // the URL for a user whom that concerns
 }
 
 // What a server says it has undone is asked again, and the caller does not learn of it.
@@ -38,7 +41,8 @@ func testUndoneByServer(t *testing.T, s Store) {
 	}
 	for _, code := range s.Faults.Lost {
 		changeAll(t, db, s.Faults.Raise(code))
-		if _, err := d.Request(t.Context(), mutex(t.Name()+code)); !errors.Is(err, driver.ErrUnsent) || errors.Is(err, driver.ErrRefused) {
+		_, err := d.Request(t.Context(), mutex(t.Name()+code))
+		if !errors.Is(err, driver.ErrUnsent) || errors.Is(err, driver.ErrRefused) {
 			t.Errorf("after %s: %v, want an error that says that nothing was done, and leaves hope", code, err)
 		}
 		eventually(t, "it works again", func() bool {
@@ -48,8 +52,8 @@ func testUndoneByServer(t *testing.T, s Store) {
 	}
 }
 
-// A server that was demoted refuses to write, and is the primary again, or another one is, a moment later: an acquisition lasts
-// that long, and a lease is not given up.
+// A server that was demoted refuses to write, and is the primary again, or another one is, a moment later: an
+// acquisition lasts that long, and a lease is not given up.
 func testReadOnly(t *testing.T, s Store) {
 	db := s.admin(t)
 	d, err := driver.Open(t.Context(), s.Faults.User(t, db, s.URL(s.Addr)))
@@ -63,8 +67,10 @@ func testReadOnly(t *testing.T, s Store) {
 		t.Fatal(err)
 	}
 	allow := s.Faults.Refuse(t, db)
-	if _, err := d.Request(t.Context(), mutex(t.Name())); err == nil || errors.Is(err, driver.ErrRefused) || !errors.Is(err, driver.ErrUnsent) {
-		t.Errorf("a request that the server refuses to write: %v, want an error that says that nothing was done, and leaves hope", err)
+	_, err = d.Request(t.Context(), mutex(t.Name()))
+	if err == nil || errors.Is(err, driver.ErrRefused) || !errors.Is(err, driver.ErrUnsent) {
+		t.Errorf("a request that the server refuses to write: %v, "+
+			"want an error that says that nothing was done, and leaves hope", err)
 	}
 	if err := d.Release(t.Context(), mutex(t.Name())); err == nil || errors.Is(err, driver.ErrRefused) {
 		t.Errorf("a release: %v", err)

@@ -26,16 +26,16 @@ type Store struct {
 	Empty     []string                          // empties the database
 	Schema    string                            // an expression for where the tables are
 	Routines  string                            // a query for statements that drop the routines
-	Names     func(prefix string, n int) string // a statement that makes up to a million locks that were in use a moment ago
-	Analyze   []string                          // makes the server look at the tables again, after many rows have come or gone
+	Names     func(prefix string, n int) string // a statement that makes up to a million locks, in use just before
+	Analyze   []string                          // makes the server look at the tables again, after great changes
 	RowsRead  func(testing.TB, *sql.DB) int64   // how many rows the server has read in our tables
 	Later     []string                          // makes the routine that tells the revision say 1000
 	Revision  string                            // a query for the revision
 	Client    func(addr string) []string        // a command that reads a script
-	Stranger  []string                          // makes a user "stranger" with the password "secret" and no rights on the tables
+	Stranger  []string                          // makes a user "stranger", password "secret", without rights on tables
 	Settings  []Setting
 	Sessions  string                    // a query for the number of sessions, but for the one that asks
-	Sleeping  string                    // a query for the number of sessions that wait for a wake lock, or until it is time to look
+	Sleeping  string                    // a query for the number of those that wait for a wake lock, or by the clock
 	WakeLock  func(id string) string    // a query for whether somebody holds the wake lock of a claim's end, 1 or 0
 	KillAll   func(testing.TB, *sql.DB) // ends those sessions, in the server
 	Gate      Gate
@@ -43,7 +43,7 @@ type Store struct {
 	Faults    Faults
 	Wordy     []string // makes the server log who waits for long
 	Noise     string   // a pattern of lines that it then logs of who waits, or is cut off
-	Deadlocks string   // a query for the number of transactions that the server has ended since they waited for each other
+	Deadlocks string   // a query for the number of transactions that were ended since they waited for each other
 }
 
 // patience bounds what a test waits for.
@@ -109,7 +109,9 @@ func change(t testing.TB, db *sql.DB, statement string) {
 
 // mutex returns a claim that waits for a lock of one.
 func mutex(name string) driver.Claim {
-	return driver.Claim{Name: name, ID: rand.Text(), Weight: 1, Limit: 1, TTL: longTTL, Queue: true, Owner: "claimstest"}
+	return driver.Claim{
+		Name: name, ID: rand.Text(), Weight: 1, Limit: 1, TTL: longTTL, Queue: true, Owner: "claimstest",
+	}
 }
 
 // request requests c, which must end up granted or waiting as wanted, and returns it with its token.

@@ -97,7 +97,8 @@ func testReap(t *testing.T, s Store) {
 	slices.SortFunc(removed, func(a, b driver.Leftover) int { return strings.Compare(a.Kind+a.Name, b.Kind+b.Name) })
 	want := []driver.Leftover{
 		{Kind: "expired claim", Name: dead.Name}, {Kind: "expired claim", Name: left.Name},
-		{Kind: "last token", Name: dead.Name}, {Kind: "last token", Name: left.Name}, {Kind: "last token", Name: used.Name},
+		{Kind: "last token", Name: dead.Name}, {Kind: "last token", Name: left.Name},
+		{Kind: "last token", Name: used.Name},
 	}
 	if !slices.Equal(removed, want) {
 		t.Errorf("removed: %+v, want %+v", removed, want)

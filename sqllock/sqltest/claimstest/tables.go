@@ -73,7 +73,8 @@ func testNoRights(t *testing.T, s Store) {
 	for _, statement := range s.Stranger {
 		change(t, db, statement)
 	}
-	url := strings.Replace(strings.Replace(s.URL(s.Addr), "root@", "stranger:secret@", 1), "postgres@", "stranger:secret@", 1)
+	url := strings.Replace(s.URL(s.Addr), "root@", "stranger:secret@", 1)
+	url = strings.Replace(url, "postgres@", "stranger:secret@", 1)
 	d, err := driver.Open(t.Context(), url)
 	if !errors.Is(err, driver.ErrRefused) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("Open: %v; want ErrRefused, without the password", err)

@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A request that another one of its client keeps from being sent until its caller gives up is not one of which nobody knows
-// what became: it never arrives.
+// A request that another one of its client keeps from being sent until its caller gives up is not one of which nobody
+// knows what became: it never arrives.
 func testUnsent(t *testing.T, s Store) {
 	db, d := s.admin(t), s.client(t)
 	release(t, d, request(t, d, mutex(t.Name()), true))

@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A client that waits for hundreds of locks at once does so on a few connections, and learns soon which it was granted, also
-// when a holder has expired without a word.
+// A client that waits for hundreds of locks at once does so on a few connections, and learns soon which it was granted,
+// also when a holder has expired without a word.
 func testManyWaits(t *testing.T, s Store) {
 	const locks, forRequests, forWaiting, others = 500, 4, 8, 4
 	db := s.admin(t)

@@ -88,8 +88,8 @@ func testBrokenIsTold(t *testing.T, s Store) {
 	await(t, other, next)
 }
 
-// Of two claims of one client the younger is waited for first. The older one, whose Wait comes later, is granted first, and
-// learns it as soon.
+// Of two claims of one client the younger is waited for first. The older one, whose Wait comes later, is granted first,
+// and learns it as soon.
 func testOlderWaitsLater(t *testing.T, s Store) {
 	holder, d := s.client(t), s.client(t)
 	held := request(t, holder, mutex(t.Name()), true)

@@ -25,14 +25,15 @@ func BenchmarkFar(b *testing.B) { claimstest.Bench(b, store) }
 
 func store(t testing.TB) claimstest.Store {
 	return claimstest.Store{
-		Server:   servers.MariaDB(t),
-		Dialect:  sqllock.MySQL,
-		URL:      func(addr string) string { return "mysql://root@" + addr + "/test" },
-		Source:   func(addr string) string { return "root@tcp(" + addr + ")/test" },
-		SQL:      "mysql",
-		Empty:    []string{"DROP DATABASE test", "CREATE DATABASE test"},
-		Schema:   "DATABASE()",
-		Routines: "SELECT CONCAT('DROP PROCEDURE ', ROUTINE_NAME) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()",
+		Server:  servers.MariaDB(t),
+		Dialect: sqllock.MySQL,
+		URL:     func(addr string) string { return "mysql://root@" + addr + "/test" },
+		Source:  func(addr string) string { return "root@tcp(" + addr + ")/test" },
+		SQL:     "mysql",
+		Empty:   []string{"DROP DATABASE test", "CREATE DATABASE test"},
+		Schema:  "DATABASE()",
+		Routines: "SELECT CONCAT('DROP PROCEDURE ', ROUTINE_NAME) FROM information_schema.ROUTINES" +
+			" WHERE ROUTINE_SCHEMA = DATABASE()",
 		Names: func(prefix string, n int) string {
 			return fmt.Sprintf("INSERT INTO holdfast_locks (name, token, released)"+
 				" WITH RECURSIVE d AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM d WHERE i < 999)"+
@@ -45,7 +46,8 @@ func store(t testing.TB) claimstest.Store {
 			"DROP PROCEDURE holdfast1_version",
 			"CREATE PROCEDURE holdfast1_version() SQL SECURITY INVOKER SELECT format, 1000 FROM holdfast_store",
 		},
-		Revision: "SELECT CAST(REGEXP_SUBSTR(ROUTINE_DEFINITION, '[0-9]+') AS SIGNED) FROM information_schema.ROUTINES" +
+		Revision: "SELECT CAST(REGEXP_SUBSTR(ROUTINE_DEFINITION, '[0-9]+') AS SIGNED)" +
+			" FROM information_schema.ROUTINES" +
 			" WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_NAME = 'holdfast1_version'",
 		Client: func(addr string) []string {
 			host, port, _ := net.SplitHostPort(addr)
@@ -54,7 +56,8 @@ func store(t testing.TB) claimstest.Store {
 		Sessions: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'root' AND ID <> CONNECTION_ID()",
 		Sleeping: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE IN ('User lock', 'User sleep')",
 		WakeLock: func(id string) string {
-			return "SELECT IS_USED_LOCK(CONCAT('holdfast:', LEFT(SHA2(CONCAT(DATABASE(), ':', '" + id + "'), 256), 40), ':end')) IS NOT NULL"
+			hash := "SHA2(CONCAT(DATABASE(), ':', '" + id + "'), 256)"
+			return "SELECT IS_USED_LOCK(CONCAT('holdfast:', LEFT(" + hash + ", 40), ':end')) IS NOT NULL"
 		},
 		KillAll:   killAll,
 		Gate:      gate,
@@ -68,7 +71,10 @@ func store(t testing.TB) claimstest.Store {
 			"FLUSH PRIVILEGES",
 		},
 		Settings: []claimstest.Setting{
-			{Statement: "SET GLOBAL innodb_flush_log_at_trx_commit = 0", Fact: "innodb_flush_log_at_trx_commit is 0", Level: driver.Warning},
+			{
+				Statement: "SET GLOBAL innodb_flush_log_at_trx_commit = 0",
+				Fact:      "innodb_flush_log_at_trx_commit is 0", Level: driver.Warning,
+			},
 			{Statement: "SET GLOBAL read_only = 1", Fact: "read_only is 1", Level: driver.Unsafe},
 		},
 	}

@@ -46,7 +46,8 @@ func Example() {
 	defer client.Close(ctx)
 
 	err = client.Mutex("stock").Do(ctx, func(ctx context.Context, l *holdfast.Lease) error {
-		_, err := db.ExecContext(ctx, "UPDATE stock SET sold = sold + 1, fence = ? WHERE item = 7 AND fence <= ?", l.Token(), l.Token())
+		const sell = "UPDATE stock SET sold = sold + 1, fence = ? WHERE item = 7 AND fence <= ?"
+		_, err := db.ExecContext(ctx, sell, l.Token(), l.Token())
 		return err
 	})
 	fmt.Println(err)

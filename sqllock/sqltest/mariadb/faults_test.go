@@ -40,7 +40,9 @@ var faults = claimstest.Faults{
 		return func() { set("0") }
 	},
 	User: func(t *testing.T, db *sql.DB, url string) string { // root may write nevertheless
-		for _, statement := range []string{"CREATE USER app@'%' IDENTIFIED BY 'secret'", "GRANT ALL ON test.* TO app@'%'"} {
+		for _, statement := range []string{
+			"CREATE USER app@'%' IDENTIFIED BY 'secret'", "GRANT ALL ON test.* TO app@'%'",
+		} {
 			if _, err := db.Exec(statement); err != nil {
 				t.Fatal(err)
 			}

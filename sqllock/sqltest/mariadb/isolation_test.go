@@ -40,7 +40,8 @@ func TestIsolationOfAnySession(t *testing.T) {
 		return n
 	}
 	before := count()
-	if _, err := db.ExecContext(t.Context(), "INSERT INTO holdfast_ends (name, id, token, released, deadline) VALUES ('x', 'y', 1, 1, 1)"); err != nil {
+	const insert = "INSERT INTO holdfast_ends (name, id, token, released, deadline) VALUES ('x', 'y', 1, 1, 1)"
+	if _, err := db.ExecContext(t.Context(), insert); err != nil {
 		t.Fatal(err)
 	}
 	if after := count(); before != 0 || after != 1 {

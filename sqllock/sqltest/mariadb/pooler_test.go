@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
-// Where a proxy is said to give each transaction another session, nothing of ours is left in a session, and who waits is granted
-// the lock nevertheless: by a release, together with others who share it, and when its holder has died.
+// Where a proxy is said to give each transaction another session, nothing of ours is left in a session, and who waits
+// is granted the lock nevertheless: by a release, together with others who share it, and when its holder has died.
 func TestPoolerInURL(t *testing.T) {
 	t.Parallel()
 	addr := servers.MariaDB(t).Addr

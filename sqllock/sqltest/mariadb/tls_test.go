@@ -17,7 +17,8 @@ import (
 
 func init() { sqllock.RegisterTLS(mysql.RegisterTLSConfig) }
 
-// encrypted starts a server with a certificate, and makes a user who is let in by TLS alone, and one who needs a certificate.
+// encrypted starts a server with a certificate, and makes a user who is let in by TLS alone, and one who
+// needs a certificate.
 func encrypted(t *testing.T, a *servers.Authority, own servers.Certificate) (addr string) {
 	t.Helper()
 	addr = servers.MariaDB(t, "--ssl-ca="+a.File, "--ssl-cert="+own.Cert, "--ssl-key="+own.Key).Addr
@@ -54,10 +55,12 @@ func TestTLS(t *testing.T) {
 	named := strings.Replace(good, "127.0.0.1", "localhost", 1)
 
 	at := func(user, addr string, params ...string) string {
-		u := url.URL{Scheme: "mysql", User: url.UserPassword(user, claimstest.Password), Host: addr, Path: "/test", RawQuery: strings.Join(params, "&")}
+		u := url.URL{Scheme: "mysql", User: url.UserPassword(user, claimstest.Password), Host: addr, Path: "/test"}
+		u.RawQuery = strings.Join(params, "&")
 		return u.String()
 	}
 	ca, pair := "ca="+a.File, "cert="+ours.Cert+"&key="+ours.Key
+	const unknown = "certificate signed by unknown authority"
 	claimstest.TestURLs(t, []claimstest.URLRow{
 		{Name: "the authority", URL: at("encrypted", good, ca)},
 		{Name: "said twice", URL: at("encrypted", good, ca, "tls=true")},
@@ -66,10 +69,13 @@ func TestTLS(t *testing.T) {
 		{Name: "whoever it is", URL: at("encrypted", old, "tls=skip-verify")},
 		{Name: "encrypted if it can be", URL: at("encrypted", good, "tls=preferred")},
 		{Name: "more time", URL: at("encrypted", good, ca, "connecttimeout=20s")},
-		{Name: "an unknown authority", URL: at("encrypted", good, "tls=true"), Refusal: "certificate signed by unknown authority"},
-		{Name: "another authority", URL: at("encrypted", good, "ca="+other.File), Refusal: "certificate signed by unknown authority"},
+		{Name: "an unknown authority", URL: at("encrypted", good, "tls=true"), Refusal: unknown},
+		{Name: "another authority", URL: at("encrypted", good, "ca="+other.File), Refusal: unknown},
 		{Name: "another name", URL: at("encrypted", named, ca), Refusal: "not localhost"},
-		{Name: "another name that is given", URL: at("encrypted", good, ca, "servername=other.example"), Refusal: "not other.example"},
+		{
+			Name: "another name that is given", URL: at("encrypted", good, ca, "servername=other.example"),
+			Refusal: "not other.example",
+		},
 		{Name: "an expired certificate", URL: at("encrypted", old, ca), Refusal: "expired"},
 		{Name: "a server without TLS", URL: at("encrypted", plain, ca), Refusal: "does not support"},
 		{Name: "no certificate of ours", URL: at("certified", good, ca), Refusal: "Access denied"},
@@ -78,7 +84,7 @@ func TestTLS(t *testing.T) {
 		{Name: "an unknown mode", URL: at("encrypted", good, "tls=custom"), Refusal: "skip-verify, preferred or false"},
 		{Name: "half a pair", URL: at("encrypted", good, "cert="+ours.Cert), Refusal: "go together"},
 		{Name: "no such file", URL: at("encrypted", good, "ca=/nowhere/ca.pem"), Refusal: "parameter ca"},
-		{Name: "no certificate in it", URL: at("encrypted", good, "ca="+ours.Key), Refusal: "no certificate in PEM form"},
+		{Name: "no certificate in it", URL: at("encrypted", good, "ca="+ours.Key), Refusal: "no certificate in PEM"},
 		{Name: "an unknown parameter", URL: at("encrypted", good, "sslmode=require"), Refusal: "unknown parameter"},
 		{Name: "no time", URL: at("encrypted", good, "connecttimeout=0s"), Refusal: "connecttimeout"},
 	})

@@ -33,7 +33,8 @@ func migrated(t *testing.T, server *servers.Server) (driver.Driver, *sql.DB) {
 	return d, db
 }
 
-// A renewal writes a new version of its row beside the old one, and no index: nothing grows with the time that a lock is held.
+// A renewal writes a new version of its row beside the old one, and no index: nothing grows with the time
+// that a lock is held.
 func TestRenewalsAreHOT(t *testing.T) {
 	const locks, rounds = 200, 20
 	d, db := migrated(t, servers.Postgres(t))
@@ -55,7 +56,8 @@ func TestRenewalsAreHOT(t *testing.T) {
 	d.Close() // its session then tells what it has counted
 	var all, hot int
 	for end := time.Now().Add(30 * time.Second); all < rounds*locks && time.Now().Before(end); {
-		err := db.QueryRow("SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'holdfast_claims'").Scan(&all, &hot)
+		const updates = "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'holdfast_claims'"
+		err := db.QueryRow(updates).Scan(&all, &hot)
 		if err != nil {
 			t.Fatal(err)
 		}

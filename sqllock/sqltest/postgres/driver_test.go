@@ -46,7 +46,8 @@ func store(t testing.TB) claimstest.Store {
 			return []string{"psql", "-X", "-q", "-1", "-v", "ON_ERROR_STOP=1", url(addr)}
 		},
 		Sessions: "SELECT count(*)" + others,
-		Sleeping: "SELECT count(*)" + others + " AND state = 'active' AND query LIKE '%holdfast1_wait%' AND wait_event IS NOT NULL",
+		Sleeping: "SELECT count(*)" + others +
+			" AND state = 'active' AND query LIKE '%holdfast1_wait%' AND wait_event IS NOT NULL",
 		WakeLock: func(id string) string {
 			return "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted" +
 				" AND (classid::bigint << 32 | objid::bigint) = holdfast1_bell('" + id + "', 'end')"
@@ -67,8 +68,14 @@ func store(t testing.TB) claimstest.Store {
 			"CREATE USER stranger PASSWORD 'secret'",
 		},
 		Settings: []claimstest.Setting{
-			{Statement: "ALTER DATABASE postgres SET synchronous_commit = off", Fact: "synchronous_commit is off", Level: driver.Warning},
-			{Statement: "ALTER DATABASE postgres SET default_transaction_read_only = on", Fact: "transaction_read_only is on", Level: driver.Unsafe},
+			{
+				Statement: "ALTER DATABASE postgres SET synchronous_commit = off",
+				Fact:      "synchronous_commit is off", Level: driver.Warning,
+			},
+			{
+				Statement: "ALTER DATABASE postgres SET default_transaction_read_only = on",
+				Fact:      "transaction_read_only is on", Level: driver.Unsafe,
+			},
 		},
 	}
 }

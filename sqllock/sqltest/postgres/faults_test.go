@@ -12,7 +12,8 @@ var faults = claimstest.Faults{
 	Prepare: []string{
 		"CREATE SEQUENCE faults",
 		"CREATE FUNCTION fault() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN" +
-			" IF nextval('faults') <= 2 THEN RAISE EXCEPTION 'a fault' USING ERRCODE = TG_ARGV[0]; END IF; RETURN NEW; END $$",
+			" IF nextval('faults') <= 2 THEN RAISE EXCEPTION 'a fault' USING ERRCODE = TG_ARGV[0]; END IF;" +
+			" RETURN NEW; END $$",
 	},
 	Raise: func(code string) []string {
 		return []string{
@@ -31,7 +32,9 @@ var faults = claimstest.Faults{
 	},
 	Refuse: func(t *testing.T, db *sql.DB) (allow func()) {
 		set := func(value string) {
-			for _, statement := range []string{"ALTER SYSTEM SET default_transaction_read_only = " + value, "SELECT pg_reload_conf()"} {
+			for _, statement := range []string{
+				"ALTER SYSTEM SET default_transaction_read_only = " + value, "SELECT pg_reload_conf()",
+			} {
 				if _, err := db.Exec(statement); err != nil {
 					t.Error(err)
 				}

@@ -14,14 +14,15 @@ import (
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
-// A driver on a pgxpool of the caller's gives no connection back that it has changed: neither settings nor locks of the session
-// stay in it.
+// A driver on a pgxpool of the caller's gives no connection back that it has changed: neither settings nor locks of
+// the session stay in it.
 func TestPgxPool(t *testing.T) {
 	server := servers.Postgres(t)
 	_, direct := migrated(t, server)
 	for _, mode := range []sqllock.Mode{sqllock.Claims, sqllock.Session} {
 		t.Run(string(mode), func(t *testing.T) {
-			pool, err := pgxpool.New(t.Context(), "postgres://postgres@"+server.Addr+"/postgres?sslmode=disable&pool_max_conns=6")
+			url := "postgres://postgres@" + server.Addr + "/postgres?sslmode=disable&pool_max_conns=6"
+			pool, err := pgxpool.New(t.Context(), url)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,7 +36,8 @@ func TestPgxPool(t *testing.T) {
 				}
 				defer conn.Release()
 				var changed int
-				err = conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_settings WHERE source = 'session'").Scan(&changed)
+				const settings = "SELECT count(*) FROM pg_settings WHERE source = 'session'"
+				err = conn.QueryRow(t.Context(), settings).Scan(&changed)
 				if err != nil || changed > 0 {
 					t.Errorf("a connection of the pool has %d settings that were changed, %v", changed, err)
 				}
@@ -77,7 +79,8 @@ func useUp(t *testing.T, db *sql.DB, mode sqllock.Mode) {
 func awaitNoLocks(t *testing.T, db *sql.DB) {
 	t.Helper()
 	var left int
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); driver.Sleep(t.Context(), 10*time.Millisecond) {
+	const pause = 10 * time.Millisecond
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); driver.Sleep(t.Context(), pause) {
 		if err := db.QueryRow("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'").Scan(&left); err != nil {
 			t.Fatal(err)
 		}

@@ -70,7 +70,8 @@ var ours = []string{
 	"idle_session_timeout", "client_connection_check_interval",
 }
 
-// settings reads those of all sessions that the pool has: each is in a transaction meanwhile, so that none is read twice.
+// settings reads those of all sessions that the pool has: each is in a transaction meanwhile, so
+// that none is read twice.
 func settings(t *testing.T, db *sql.DB) (all []string) {
 	t.Helper()
 	for range sessions {
@@ -91,7 +92,8 @@ func settings(t *testing.T, db *sql.DB) (all []string) {
 	return slices.Compact(all)
 }
 
-// Other programs that share the sessions find nothing of ours in them: no settings, no locks, and none that is kept busy.
+// Other programs that share the sessions find nothing of ours in them: no settings, no locks, and
+// none that is kept busy.
 func TestPooledSessionsAreNotOurs(t *testing.T) {
 	t.Parallel()
 	direct, pool := pooled(t)
@@ -114,7 +116,8 @@ func TestPooledSessionsAreNotOurs(t *testing.T) {
 		t.Errorf("the sessions have %q, and had %q", after, before)
 	}
 	var locks int
-	if err := database(t, direct).QueryRow("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'").Scan(&locks); err != nil || locks > 0 {
+	const advisory = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"
+	if err := database(t, direct).QueryRow(advisory).Scan(&locks); err != nil || locks > 0 {
 		t.Errorf("the sessions have %d advisory locks, %v", locks, err)
 	}
 	for _, c := range held {
@@ -125,8 +128,8 @@ func TestPooledSessionsAreNotOurs(t *testing.T) {
 	waiting.Wait()
 }
 
-// A SQL driver that prepares statements by itself, which a proxy gives to any session, is refused with what to do. One that
-// does not works, also with a single connection, of which New cannot find out anything.
+// A SQL driver that prepares statements by itself, which a proxy gives to any session, is refused with what to do. One
+// that does not works, also with a single connection, of which New cannot find out anything.
 func TestPooledOwnDatabase(t *testing.T) {
 	t.Parallel()
 	_, pool := pooled(t)
@@ -136,11 +139,13 @@ func TestPooledOwnDatabase(t *testing.T) {
 		d, err := sqllock.New(t.Context(), preparing, sqllock.Postgres, nil)
 		if err == nil {
 			defer d.Close()
-			_, err = d.Request(t.Context(), driver.Claim{Name: "jobs", ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Minute})
+			c := driver.Claim{Name: "jobs", ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Minute}
+			_, err = d.Request(t.Context(), c)
 		}
 		refused = err
 	}
-	if keeps := servers.KeepsPrepared(); !keeps && !isRefused(refused, "default_query_exec_mode=exec") || keeps && refused != nil {
+	keeps := servers.KeepsPrepared()
+	if !keeps && !isRefused(refused, "default_query_exec_mode=exec") || keeps && refused != nil {
 		t.Errorf("a SQL driver that prepares statements: %v", refused)
 	}
 
@@ -226,8 +231,8 @@ func TestPooledWithDefaultsOfOthers(t *testing.T) {
 	}
 }
 
-// A proxy that was not noticed, since it was busy or somebody said that there is none, shows by what becomes of prepared
-// statements. Nobody learns of that.
+// A proxy that was not noticed, since it was busy or somebody said that there is none, shows by what becomes of
+// prepared statements. Nobody learns of that.
 func TestPooledUnnoticed(t *testing.T) {
 	t.Parallel()
 	_, pool := pooled(t)
@@ -236,7 +241,8 @@ func TestPooledUnnoticed(t *testing.T) {
 		d := open(t, pool+"&pooler=session")
 		crowd.Go(func() {
 			for range 20 {
-				c := driver.Claim{Name: fmt.Sprint("jobs ", i), ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Minute}
+				name := fmt.Sprint("jobs ", i)
+				c := driver.Claim{Name: name, ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Minute}
 				st, err := d.Request(t.Context(), c)
 				if err != nil || !st.Granted {
 					t.Errorf("Request: %+v, %v", st, err)

@@ -29,10 +29,10 @@ var uses = []struct {
 	}},
 }
 
-// While a transaction is open whose snapshot is old, nothing can be vacuumed: the rows of all claims that have been are still
-// there. A cycle does not read past them.
+// While a transaction is open whose snapshot is old, nothing can be vacuumed: the rows of all claims that have been are
+// still there. A cycle does not read past them.
 func TestOldSnapshot(t *testing.T) {
-	const more, entries = 50, 50 // cycles that are looked at, and entries of the queue's index that each of them may read
+	const more, entries = 50, 50 // cycles that are looked at, and entries of the queue's index that each may read
 	server := servers.Postgres(t)
 	d, db := migrated(t, server)
 	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
@@ -60,7 +60,8 @@ func TestOldSnapshot(t *testing.T) {
 		d, _ = migrated(t, server)
 		t.Logf("%s: p50 is %v, %v after %d cycles, and a cycle reads %d entries", use.name, fresh, aged, rounds, read)
 		if read > entries {
-			t.Errorf("%s: after %d cycles one reads %d entries of the index, want %d at most", use.name, rounds, read, entries)
+			t.Errorf("%s: after %d cycles one reads %d entries of the index, want %d at most",
+				use.name, rounds, read, entries)
 		}
 	}
 }
@@ -112,7 +113,8 @@ func entriesRead(t testing.TB, db *sql.DB) (n int64) {
 			break
 		}
 	}
-	err := db.QueryRow("SELECT idx_tup_read FROM pg_stat_user_indexes WHERE indexrelname = 'holdfast_claims_queue'").Scan(&n)
+	const reads = "SELECT idx_tup_read FROM pg_stat_user_indexes WHERE indexrelname = 'holdfast_claims_queue'"
+	err := db.QueryRow(reads).Scan(&n)
 	if err != nil {
 		t.Fatal(err)
 	}

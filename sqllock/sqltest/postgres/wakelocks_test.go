@@ -23,14 +23,18 @@ func TestWakeLocksLeaveRoom(t *testing.T) {
 	}
 	var readers []driver.Claim
 	for range room {
-		c := driver.Claim{Name: held[0].Name, ID: driver.NewID(), Weight: 1, Limit: driver.All, TTL: time.Minute, Queue: true}
+		c := driver.Claim{
+			Name: held[0].Name, ID: driver.NewID(), Weight: 1, Limit: driver.All, TTL: time.Minute, Queue: true,
+		}
 		if st, err := waiter.Request(t.Context(), c); err != nil || st.Granted {
 			t.Fatalf("%+v, %v", st, err)
 		}
 		readers = append(readers, c)
 	}
 	var most int
-	if err := db.QueryRow("SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' GROUP BY pid) l").Scan(&most); err != nil {
+	const perSession = "SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' GROUP BY pid"
+	err := db.QueryRow("SELECT coalesce(max(n), 0) FROM (" + perSession + ") l").Scan(&most)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if most == 0 || most > room/4+1 { // the last claim may have two

@@ -34,8 +34,8 @@ var zones = map[string]struct{ mariadb, postgres []string }{
 	"ahead": {[]string{"--default-time-zone=+05:30"}, []string{"-c", "timezone=Asia/Kolkata"}},
 }
 
-// Programs with ShedLock and ours exclude each other, both ways, whatever the zone of the server's sessions and whichever
-// clock they go by; and the end of a lock is where it belongs, not hours away.
+// Programs with ShedLock and ours exclude each other, both ways, whatever the zone of the server's sessions and
+// whichever clock they go by; and the end of a lock is where it belongs, not hours away.
 func TestExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	for _, s := range all {
@@ -174,7 +174,10 @@ func share(t *testing.T, s server, addr string) {
 		t.Cleanup(func() { client.Close(context.Background()) })
 		done.Go(func() {
 			for range often {
-				err := client.Mutex("shared").Do(ctx, func(context.Context, *holdfast.Lease) error { visit(); return nil })
+				err := client.Mutex("shared").Do(ctx, func(context.Context, *holdfast.Lease) error {
+					visit()
+					return nil
+				})
 				if err != nil {
 					t.Error(err)
 					return
@@ -273,7 +276,8 @@ func TestRefused(t *testing.T) {
 			refused(t, url+"&table=a-b", "the table \"a-b\"")
 			refused(t, url+"&mode=session", "leave out the mode")
 			refused(t, s.url(addr)+"?table=jobs", "leave out the table")
-			exec("CREATE TABLE wrong (name VARCHAR(64) PRIMARY KEY, lock_until BIGINT, locked_at BIGINT, locked_by VARCHAR(255))")
+			exec("CREATE TABLE wrong (name VARCHAR(64) PRIMARY KEY," +
+				" lock_until BIGINT, locked_at BIGINT, locked_by VARCHAR(255))")
 			refused(t, url+"&table=wrong", "lock_until is a")
 			exec(strings.Replace(s.table, "shedlock", "jobs", 1))
 			d := s.open(t, addr, "table=jobs")
@@ -321,8 +325,8 @@ func TestNamesThatCompareAsEqual(t *testing.T) {
 	}
 }
 
-// On PostgreSQL the columns may also have a zone: then they hold true times, as programs with ShedLock write them by their
-// own clocks.
+// On PostgreSQL the columns may also have a zone: then they hold true times, as programs with ShedLock write them
+// by their own clocks.
 func TestColumnsWithZone(t *testing.T) {
 	t.Parallel()
 	s := all[1]
@@ -330,7 +334,9 @@ func TestColumnsWithZone(t *testing.T) {
 	addr := s.begin(t, "-c", "timezone=Asia/Kolkata").Addr
 	own := ownTime[s.name]
 	for _, statement := range []*string{&own.insert, &own.update, &own.extend, &own.unlock} {
-		*statement = strings.NewReplacer(":now", ":now::timestamp AT TIME ZONE 'UTC'", ":until", ":until::timestamp AT TIME ZONE 'UTC'").Replace(*statement)
+		utc := strings.NewReplacer(
+			":now", ":now::timestamp AT TIME ZONE 'UTC'", ":until", ":until::timestamp AT TIME ZONE 'UTC'")
+		*statement = utc.Replace(*statement)
 	}
 	excludeEachOther(t, s, s.open(t, addr), peer{s.pool(t, addr), own, "java-host", time.Now}, "job")
 }

@@ -33,7 +33,8 @@ var all = []server{
 		url:  func(addr string) string { return "mysql://root@" + addr + "/test" },
 		dsn:  func(addr string) string { return "root@tcp(" + addr + ")/test" },
 		table: "CREATE TABLE shedlock(name VARCHAR(64) NOT NULL, lock_until TIMESTAMP(3) NOT NULL," +
-			" locked_at TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), locked_by VARCHAR(255) NOT NULL, PRIMARY KEY (name))",
+			" locked_at TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3)," +
+			" locked_by VARCHAR(255) NOT NULL, PRIMARY KEY (name))",
 	},
 	{
 		name: "postgres", start: servers.Postgres, sql: "pgx",

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
-// A job that was moved from Java to Go never runs beside what is left of it there, under @SchedulerLock(name = "report",
-// lockAtLeastFor = "1m").
+// A job that was moved from Java to Go never runs beside what is left of it there, under @SchedulerLock(name =
+// "report", lockAtLeastFor = "1m").
 func Example() {
 	ctx := context.Background()
 	db, err := sql.Open("pgx", "postgres://shop@db.example.org/shop")

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// What is left of claims goes when no late request can come: clients that live for one lock alone sweep, too, and a lock
-// that was taken leaves nothing with who only tried.
+// What is left of claims goes when no late request can come: clients that live for one lock alone sweep, too, and a
+// lock that was taken leaves nothing with who only tried.
 func TestNothingStays(t *testing.T) {
 	t.Parallel()
 	for _, s := range all {
@@ -59,8 +59,8 @@ func TestNothingStays(t *testing.T) {
 	}
 }
 
-// A request may be under way at the server, behind a row that somebody else has locked, when its caller gives up and takes it
-// back. It then takes the lock for nobody.
+// A request may be under way at the server, behind a row that somebody else has locked, when its caller gives up and
+// takes it back. It then takes the lock for nobody.
 func TestUndoneWhileUnderWay(t *testing.T) {
 	t.Parallel()
 	blocked := map[string]string{

@@ -25,8 +25,10 @@ type statements struct{ insert, update, extend, unlock string }
 var dbTime = map[string]statements{
 	"postgres": {
 		insert: "INSERT INTO shedlock(name, lock_until, locked_at, locked_by)" +
-			" VALUES(:name, timezone('utc', CURRENT_TIMESTAMP) + cast(:most as interval), timezone('utc', CURRENT_TIMESTAMP), :by)" +
-			" ON CONFLICT (name) DO UPDATE SET lock_until = timezone('utc', CURRENT_TIMESTAMP) + cast(:most as interval)," +
+			" VALUES(:name, timezone('utc', CURRENT_TIMESTAMP) + cast(:most as interval)," +
+			" timezone('utc', CURRENT_TIMESTAMP), :by)" +
+			" ON CONFLICT (name) DO UPDATE" +
+			" SET lock_until = timezone('utc', CURRENT_TIMESTAMP) + cast(:most as interval)," +
 			" locked_at = timezone('utc', CURRENT_TIMESTAMP), locked_by = :by" +
 			" WHERE shedlock.name = :name AND shedlock.lock_until <= timezone('utc', CURRENT_TIMESTAMP)",
 		update: "UPDATE shedlock SET lock_until = timezone('utc', CURRENT_TIMESTAMP) + cast(:most as interval)," +
@@ -34,7 +36,8 @@ var dbTime = map[string]statements{
 			" WHERE shedlock.name = :name AND shedlock.lock_until <= timezone('utc', CURRENT_TIMESTAMP)",
 		extend: "UPDATE shedlock SET lock_until = timezone('utc', CURRENT_TIMESTAMP) + cast(:most as interval)" +
 			" WHERE name = :name AND locked_by = :by AND lock_until > timezone('utc', CURRENT_TIMESTAMP)",
-		unlock: "UPDATE shedlock SET lock_until = timezone('utc', CURRENT_TIMESTAMP) WHERE name = :name AND locked_by = :by",
+		unlock: "UPDATE shedlock SET lock_until = timezone('utc', CURRENT_TIMESTAMP)" +
+			" WHERE name = :name AND locked_by = :by",
 	},
 	"mariadb": {
 		insert: "INSERT IGNORE INTO shedlock(name, lock_until, locked_at, locked_by)" +
@@ -48,12 +51,17 @@ var dbTime = map[string]statements{
 }
 
 // ownTime is what the clock of the program counts in, in UTC. It is the same for both databases but for the insertion.
-var ownTime = map[string]statements{"postgres": ownStatements(" ON CONFLICT (name) DO NOTHING"), "mariadb": ownStatements("")}
+var ownTime = map[string]statements{
+	"postgres": ownStatements(" ON CONFLICT (name) DO NOTHING"),
+	"mariadb":  ownStatements(""),
+}
 
 func ownStatements(ifThere string) statements {
 	return statements{
-		insert: "INSERT INTO shedlock(name, lock_until, locked_at, locked_by) VALUES(:name, :until, :now, :by)" + ifThere,
-		update: "UPDATE shedlock SET lock_until = :until, locked_at = :now, locked_by = :by WHERE name = :name AND lock_until <= :now",
+		insert: "INSERT INTO shedlock(name, lock_until, locked_at, locked_by)" +
+			" VALUES(:name, :until, :now, :by)" + ifThere,
+		update: "UPDATE shedlock SET lock_until = :until, locked_at = :now, locked_by = :by" +
+			" WHERE name = :name AND lock_until <= :now",
 		extend: "UPDATE shedlock SET lock_until = :until WHERE name = :name AND locked_by = :by AND lock_until > :now",
 		unlock: "UPDATE shedlock SET lock_until = :now WHERE name = :name AND locked_by = :by",
 	}
