@@ -2,19 +2,12 @@ package etcdlock_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"io"
-	"math/big"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,21 +140,18 @@ func TestUserAndPassword(t *testing.T) {
 }
 
 // TestTLS puts a line that speaks TLS, and asks for the client's certificate, before the server.
+// here are this machine's names.
+var here = []string{"127.0.0.1", "etcd.example"}
+
 func TestTLS(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	authority := newAuthority(t, dir)
+	authority := servers.NewAuthority(t)
 	front := speakTLS(t, authority, servers.Etcd(t).Addr)
-	file := func(name string) string { return filepath.Join(dir, name) }
-	authority.sign(t, file("client"))
-
-	identity := "&cert=" + file("client.pem") + "&key=" + file("client-key.pem")
-	full := "etcd://" + front + "?ca=" + file("ca.pem") + identity
-	d := mustOpen(t, full)
+	d := mustOpen(t, secureURL(front, authority, certify(t, authority)))
 	release(t, d, acquire(t, d, claim("job", long)))
 
 	for what, url := range map[string]string{
-		"without a certificate":        "etcd://" + front + "?ca=" + file("ca.pem"),
+		"without a certificate":        "etcd://" + front + "?ca=" + authority.File,
 		"without the authority":        "etcd://" + front + "?tls=true",
 		"without TLS to a server with": "etcd://" + front,
 	} {
@@ -171,45 +161,60 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+// certify makes a certificate for a client.
+func certify(t *testing.T, a *servers.Authority) servers.Certificate {
+	t.Helper()
+	return a.Certify(t, servers.Identity{Name: "a test"})
+}
+
+// secureURL is for clients who trust an authority and have this certificate.
+func secureURL(addr string, a *servers.Authority, own servers.Certificate) string {
+	return "etcd://" + addr + "?ca=" + a.File + "&cert=" + own.Cert + "&key=" + own.Key
+}
+
 // A client whose certificate is renewed goes on with the new one, and errors say which file is at fault.
 func TestCertificateIsRenewed(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	authority := newAuthority(t, dir)
+	authority := servers.NewAuthority(t)
 	p := proxy.New(t, speakTLS(t, authority, servers.Etcd(t).Addr))
-	file := func(name string) string { return filepath.Join(dir, name) }
-	authority.signUntil(t, file("client"), time.Now().Add(2*time.Second))
-	identity := "&cert=" + file("client.pem") + "&key=" + file("client-key.pem")
-	url := "etcd://" + p.Addr + "?ca=" + file("ca.pem") + identity
+	own := authority.Certify(t, servers.Identity{Name: "a test", Until: time.Now().Add(2 * time.Second)})
+	url := secureURL(p.Addr, authority, own)
 	d := mustOpen(t, url)
 	release(t, d, acquire(t, d, claim("job", long)))
 
 	until(t, "the certificate has expired", func() bool {
 		_, err := openSoon(t, url)
-		return err != nil && strings.Contains(err.Error(), file("client.pem"))
+		return err != nil && strings.Contains(err.Error(), own.Cert)
 	})
-	authority.sign(t, file("client"))
+	replace(t, own, certify(t, authority))
 	p.Reset()
 	until(t, "the new certificate is used", func() bool {
 		_, err := d.Request(limit(t), claim("job", long))
 		return err == nil
 	})
 
-	newAuthority(t, dir).sign(t, file("client")) // nobody trusts that one
-	if _, err := openSoon(t, url); err == nil || !strings.Contains(err.Error(), file("client.pem")) {
+	replace(t, own, certify(t, servers.NewAuthority(t))) // nobody trusts that one
+	if _, err := openSoon(t, url); err == nil || !strings.Contains(err.Error(), own.Cert) {
 		t.Errorf("with a certificate that is not trusted: %v; want its file", err)
+	}
+}
+
+// replace puts a new certificate and its key into the files of an old one.
+func replace(t *testing.T, old, by servers.Certificate) {
+	t.Helper()
+	for from, to := range map[string]string{by.Cert: old.Cert, by.Key: old.Key} {
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
 // The servers' certificates are for another name than that of the address.
 func TestServerName(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	authority := newAuthority(t, dir)
+	authority := servers.NewAuthority(t)
 	front := speakTLS(t, authority, servers.Etcd(t).Addr)
-	authority.sign(t, filepath.Join(dir, "client"))
-	url := "etcd://" + strings.Replace(front, "127.0.0.1", "localhost", 1) + "?ca=" + filepath.Join(dir, "ca.pem") +
-		"&cert=" + filepath.Join(dir, "client.pem") + "&key=" + filepath.Join(dir, "client-key.pem")
+	url := secureURL(strings.Replace(front, "127.0.0.1", "localhost", 1), authority, certify(t, authority))
 	if _, err := openSoon(t, url); err == nil || !strings.Contains(err.Error(), "localhost") {
 		t.Errorf("a certificate for etcd.example served localhost: %v", err)
 	}
@@ -236,80 +241,22 @@ func TestSync(t *testing.T) {
 	}
 }
 
-// An authority signs certificates.
-type authority struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-}
-
-func newAuthority(t *testing.T, dir string) authority {
-	t.Helper()
-	a := authority{cert: template(1), key: newKey(t)}
-	a.cert.IsCA, a.cert.KeyUsage = true, x509.KeyUsageCertSign
-	der, err := x509.CreateCertificate(rand.Reader, a.cert, a.cert, a.key.Public(), a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(dir, "ca.pem"), "CERTIFICATE", der)
-	return a
-}
-
-// sign writes a certificate and its key into files, and returns both.
-func (a authority) sign(t *testing.T, file string) tls.Certificate {
-	t.Helper()
-	return a.signUntil(t, file, time.Now().Add(time.Hour))
-}
-
-// signUntil does so for a certificate that expires then.
-func (a authority) signUntil(t *testing.T, file string, end time.Time) tls.Certificate {
-	t.Helper()
-	key, unsigned := newKey(t), template(2)
-	unsigned.NotAfter = end
-	der, err := x509.CreateCertificate(rand.Reader, unsigned, a.cert, key.Public(), a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, file+".pem", "CERTIFICATE", der)
-	write(t, file+"-key.pem", "EC PRIVATE KEY", private)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
-}
-
-func template(serial int64) *x509.Certificate {
-	return &x509.Certificate{
-		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "test"}, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"etcd.example"},
-	}
-}
-
-func newKey(t *testing.T) *ecdsa.PrivateKey {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
-
-func write(t *testing.T, file, kind string, der []byte) {
-	t.Helper()
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // speakTLS listens for clients with a certificate of the authority, and passes on what they say to the server.
-func speakTLS(t *testing.T, a authority, server string) (addr string) {
+func speakTLS(t *testing.T, a *servers.Authority, server string) (addr string) {
 	t.Helper()
+	own := a.Certify(t, servers.Identity{Hosts: here})
+	pair, err := tls.LoadX509KeyPair(own.Cert, own.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(a.File)
+	if err != nil {
+		t.Fatal(err)
+	}
 	trusted := x509.NewCertPool()
-	trusted.AddCert(mustParse(t, a))
+	trusted.AppendCertsFromPEM(text)
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
-		Certificates: []tls.Certificate{a.sign(t, filepath.Join(t.TempDir(), "server"))},
+		Certificates: []tls.Certificate{pair},
 		ClientAuth:   tls.RequireAndVerifyClientCert, ClientCAs: trusted, NextProtos: []string{"h2"},
 	})
 	if err != nil {
@@ -326,19 +273,6 @@ func speakTLS(t *testing.T, a authority, server string) (addr string) {
 		}
 	}()
 	return l.Addr().String()
-}
-
-func mustParse(t *testing.T, a authority) *x509.Certificate {
-	t.Helper()
-	der, err := x509.CreateCertificate(rand.Reader, a.cert, a.cert, a.key.Public(), a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cert
 }
 
 // connect copies both ways until one side ends.

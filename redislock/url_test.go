@@ -2,16 +2,7 @@ package redislock_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -79,11 +70,12 @@ func TestURLs(t *testing.T) {
 
 func TestTLS(t *testing.T) {
 	t.Parallel()
-	pki := newPKI(t)
+	ours := servers.NewAuthority(t)
+	own := ours.Certify(t, servers.Identity{Hosts: []string{"127.0.0.1", "redis.example"}})
 	_, port, _ := net.SplitHostPort(freePort(t))
 	srv := servers.Redis(t,
-		"--tls-port", port, "--tls-cert-file", pki.cert, "--tls-key-file", pki.key, "--tls-ca-cert-file", pki.ca)
-	files := "ca=" + pki.ca + "&cert=" + pki.cert + "&key=" + pki.key
+		"--tls-port", port, "--tls-cert-file", own.Cert, "--tls-key-file", own.Key, "--tls-ca-cert-file", ours.File)
+	files := "ca=" + ours.File + "&cert=" + own.Cert + "&key=" + own.Key
 	for name, tt := range map[string]struct {
 		url   string
 		opens bool
@@ -93,7 +85,7 @@ func TestTLS(t *testing.T) {
 		"by the server's name":    {"rediss://localhost:" + port + "?servername=redis.example&" + files, true},
 		"by another name":         {"rediss://localhost:" + port + "?" + files, false},
 		"under another name":      {"rediss://127.0.0.1:" + port + "?servername=other.example&" + files, false},
-		"no certificate of ours":  {"rediss://127.0.0.1:" + port + "?ca=" + pki.ca, false},
+		"no certificate of ours":  {"rediss://127.0.0.1:" + port + "?ca=" + ours.File, false},
 		"an unknown authority":    {"rediss://127.0.0.1:" + port, false},
 		"a server without":        {"rediss://" + srv.Addr, false},
 	} {
@@ -144,46 +136,4 @@ func freePort(t *testing.T) string {
 	}
 	defer l.Close()
 	return l.Addr().String()
-}
-
-// A pki is an authority and a certificate by it for 127.0.0.1, as files.
-type pki struct{ ca, cert, key string }
-
-func newPKI(t *testing.T) pki {
-	t.Helper()
-	dir := t.TempDir()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber:          big.NewInt(1),
-		Subject:               pkix.Name{CommonName: "a test"},
-		NotBefore:             time.Now().Add(-time.Hour),
-		NotAfter:              time.Now().Add(24 * time.Hour),
-		DNSNames:              []string{"redis.example"},
-		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
-		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-		BasicConstraintsValid: true,
-		IsCA:                  true,
-	}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own := writePEM(t, filepath.Join(dir, "cert.pem"), "CERTIFICATE", cert)
-	return pki{ca: own, cert: own, key: writePEM(t, filepath.Join(dir, "key.pem"), "PRIVATE KEY", text)}
-}
-
-func writePEM(t *testing.T, name, kind string, text []byte) string {
-	t.Helper()
-	if err := os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: text}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return name
 }

@@ -22,14 +22,15 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// A Certificate is one with its key, as files.
-type Certificate struct{ Cert, Key string }
+// A Certificate is one with its key, as a file for each and one for both.
+type Certificate struct{ Cert, Key, Both string }
 
 // An Identity is what a certificate says.
 type Identity struct {
 	Name    string   // of a client
 	Hosts   []string // names and addresses of a server
 	Expired bool
+	Until   time.Time // when it expires; zero: long after the test
 }
 
 // NewAuthority makes an authority.
@@ -50,9 +51,12 @@ func (a *Authority) Certify(t testing.TB, who Identity) Certificate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Certificate{Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
-	writePEM(t, c.Cert, "CERTIFICATE", a.sign(t, template(who), key))
+	der := a.sign(t, template(who), key)
+	c := Certificate{filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), filepath.Join(dir, "both.pem")}
+	writePEM(t, c.Cert, "CERTIFICATE", der)
 	writePEM(t, c.Key, "PRIVATE KEY", private)
+	writePEM(t, c.Both, "PRIVATE KEY", private)
+	writePEM(t, c.Both, "CERTIFICATE", der)
 	return c
 }
 
@@ -73,8 +77,11 @@ func template(who Identity) *x509.Certificate {
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
-	if who.Expired {
+	switch {
+	case who.Expired:
 		c.NotAfter = time.Now().Add(-24 * time.Hour)
+	case !who.Until.IsZero():
+		c.NotAfter = who.Until
 	}
 	for _, host := range who.Hosts {
 		if ip := net.ParseIP(host); ip != nil {
@@ -95,9 +102,15 @@ func newKey(t testing.TB) *ecdsa.PrivateKey {
 	return key
 }
 
+// writePEM appends to a file.
 func writePEM(t testing.TB, file, kind string, der []byte) {
 	t.Helper()
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := pem.Encode(f, &pem.Block{Type: kind, Bytes: der}); err != nil {
 		t.Fatal(err)
 	}
 }
