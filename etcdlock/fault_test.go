@@ -17,26 +17,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-func TestLeaderCrash(t *testing.T) {
-	t.Parallel()
-	leasedtest.LeaderCrash(t, engine)
-}
-
-func TestHolderKnowsFirst(t *testing.T) {
-	t.Parallel()
-	leasedtest.HolderKnowsFirst(t, engine)
-}
-
-func TestWaiterDiesInTheMiddle(t *testing.T) {
-	t.Parallel()
-	leasedtest.WaiterDiesInTheMiddle(t, engine)
-}
-
-func TestUnrenewedBesideRenewed(t *testing.T) {
-	t.Parallel()
-	leasedtest.UnrenewedBesideRenewed(t, engine)
-}
-
 func TestLostAnswerOfARequestThatIsUndone(t *testing.T) {
 	t.Parallel()
 	l := newLossy(t)

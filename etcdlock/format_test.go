@@ -5,19 +5,8 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
-	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
-
-func TestTwoVersions(t *testing.T) {
-	t.Parallel()
-	leasedtest.TwoVersions(t, engine)
-}
-
-func TestMuchNewerVersion(t *testing.T) {
-	t.Parallel()
-	leasedtest.MuchNewerVersion(t, engine)
-}
 
 // The newer record is not the nearest ahead, so it is read only when the claim is in the queue already.
 func TestNewerRecordFarAhead(t *testing.T) {

@@ -66,11 +66,7 @@ func oursAt(t *testing.T, addr, name string) interop.Guard {
 }
 
 func theirsAt(t *testing.T, addr, name string) interop.Guard {
-	session, err := concurrency.NewSession(dial(t, addr))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { session.Close() })
+	session := peerSession(t, addr)
 	return func(ctx context.Context, f func()) error {
 		m := concurrency.NewMutex(session, name)
 		if err := m.Lock(ctx); err != nil {
@@ -108,11 +104,7 @@ func etcdctlAt(t *testing.T, addr, name string) interop.Guard {
 func TestPeersBlockReaders(t *testing.T) {
 	t.Parallel()
 	addr := servers.Etcd(t).Addr
-	session, err := concurrency.NewSession(dial(t, addr))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
+	session := peerSession(t, addr)
 	peer := concurrency.NewMutex(session, "shared")
 	if err := peer.Lock(limit(t)); err != nil {
 		t.Fatal(err)
@@ -133,11 +125,7 @@ func TestPeersBlockReaders(t *testing.T) {
 func TestNestedNamesOfPeers(t *testing.T) {
 	t.Parallel()
 	addr := servers.Etcd(t).Addr
-	session, err := concurrency.NewSession(dial(t, addr))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
+	session := peerSession(t, addr)
 	if err := concurrency.NewMutex(session, "a/b").Lock(limit(t)); err != nil {
 		t.Fatal(err)
 	}
@@ -152,11 +140,7 @@ func TestNestedNamesOfPeers(t *testing.T) {
 func TestBreakAPeer(t *testing.T) {
 	t.Parallel()
 	addr := servers.Etcd(t).Addr
-	session, err := concurrency.NewSession(dial(t, addr))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
+	session := peerSession(t, addr)
 	if err := concurrency.NewMutex(session, "stuck").Lock(limit(t)); err != nil {
 		t.Fatal(err)
 	}
@@ -170,4 +154,15 @@ func TestBreakAPeer(t *testing.T) {
 		t.Fatalf("Break: %v", err)
 	}
 	mustBeGranted(t, d, ours)
+}
+
+// peerSession is a session of the peers' library, which ends with the test.
+func peerSession(t *testing.T, addr string) *concurrency.Session {
+	t.Helper()
+	session, err := concurrency.NewSession(dial(t, addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	return session
 }

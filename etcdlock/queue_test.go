@@ -10,14 +10,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
-
-func TestTurns(t *testing.T) {
-	t.Parallel()
-	leasedtest.Turns(t, engine)
-}
 
 // The end of one claim makes way for two. The second, which fits beside the first of them only, learns that from it.
 func TestTurnOfTwo(t *testing.T) {

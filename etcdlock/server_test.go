@@ -56,5 +56,10 @@ var engine = leasedtest.Engine{
 	Late:    short + leaseSlack + 3*time.Second,
 }
 
+func TestEngine(t *testing.T) {
+	t.Parallel()
+	leasedtest.Run(t, engine)
+}
+
 // leaseSlack is what a lease may live longer than its claims.
 const leaseSlack = 2 * time.Second

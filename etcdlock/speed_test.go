@@ -269,11 +269,7 @@ func TestGapBesideConcurrencyMutex(t *testing.T) {
 			}
 			return func() { release(t, d, c) }
 		}
-		session, err := concurrency.NewSession(dial(t, addr))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer session.Close()
+		session := peerSession(t, addr)
 		theirs[i] = func() func() {
 			m := concurrency.NewMutex(session, "peers")
 			if err := m.Lock(limit(t)); err != nil {

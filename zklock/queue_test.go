@@ -11,15 +11,9 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
 )
-
-func TestTurns(t *testing.T) {
-	t.Parallel()
-	leasedtest.Turns(t, engine)
-}
 
 // What is no claim is no claim, whatever it looks like; what other clients queue is one.
 func TestStrangers(t *testing.T) {

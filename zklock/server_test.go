@@ -41,6 +41,11 @@ var engine = leasedtest.Engine{
 	Late:    3*3*time.Second + 5*time.Second,
 }
 
+func TestEngine(t *testing.T) {
+	t.Parallel()
+	leasedtest.Run(t, engine)
+}
+
 // leader is the place of the server that leads.
 func leader(t *testing.T, ensemble []*servers.Server) int {
 	return slices.IndexFunc(ensemble, func(s *servers.Server) bool { return s.ZooKeeperLeads(t) })

@@ -97,6 +97,7 @@ func headings(text string) (anchors []string) {
 
 var (
 	named    = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z]\w*\b`)
+	part     = regexp.MustCompile("`TestEngine/(\\w+)`")
 	declared = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w*)\(`)
 )
 
@@ -135,6 +136,26 @@ func keys(set map[string]bool) (ks []string) {
 		ks = append(ks, k)
 	}
 	return ks
+}
+
+// Each part of TestEngine that a page names is there.
+func TestNamedParts(t *testing.T) {
+	run, err := os.ReadFile(filepath.Join(root, "internal/leasedtest/run.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := 0
+	for page, text := range pages(t) {
+		for _, found := range part.FindAllStringSubmatch(text, -1) {
+			parts++
+			if !strings.Contains(string(run), `"`+found[1]+`":`) {
+				t.Errorf("%s names %s, which is no part of that test", page, found[0])
+			}
+		}
+	}
+	if parts < 10 {
+		t.Errorf("only %d parts were found", parts)
+	}
 }
 
 var suite = regexp.MustCompile("`suite: ([^`]+)`")
