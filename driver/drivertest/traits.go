@@ -133,11 +133,7 @@ var traitsRows = []row{
 			c := e.claim()
 			c.Detached = true
 			st := e.acquire(gone, c)
-			if err := gone.Close(); err != nil {
-				e.Errorf("Close: %v", err)
-			}
-			e.enqueue(e.other, e.try())
-			e.release(e.d, c, st)
+			e.staysTaken(gone, c, st)
 		},
 		needs: detaches,
 		exact: true,
@@ -151,11 +147,7 @@ var traitsRows = []row{
 			st := e.acquire(gone, c)
 			c.Detached = true
 			e.acquire(gone, renewal(c, st))
-			if err := gone.Close(); err != nil {
-				e.Errorf("Close: %v", err)
-			}
-			e.enqueue(e.other, e.try())
-			e.release(e.d, c, st)
+			e.staysTaken(gone, c, st)
 		},
 		needs: detaches,
 		exact: true,
@@ -168,9 +160,7 @@ var traitsRows = []row{
 			c := e.claim()
 			c.Detached = true
 			st := e.acquire(gone, c)
-			if err := gone.Close(); err != nil {
-				e.Errorf("Close: %v", err)
-			}
+			e.close(gone)
 			if again := e.acquire(e.other, renewal(c, st)); again.Token != st.Token {
 				e.Errorf("renewed elsewhere, the token is %d, was %d", again.Token, st.Token)
 			}
@@ -194,9 +184,7 @@ var traitsRows = []row{
 			e.changesNothing(gone, c, st)
 			e.changesNothing(gone, renewal(c, st), st)
 			e.changesNothing(e.other, renewal(c, st), st)
-			if err := gone.Close(); err != nil {
-				e.Errorf("Close: %v", err)
-			}
+			e.close(gone)
 			e.pass(2 * c.TTL)
 			e.enqueue(e.other, e.try())
 			e.release(e.d, left, st)
@@ -254,6 +242,22 @@ var traitsRows = []row{
 		needs: detaches,
 		exact: true,
 	},
+}
+
+// close closes a client.
+func (e *env) close(d driver.Driver) {
+	e.Helper()
+	if err := d.Close(); err != nil {
+		e.Errorf("Close: %v", err)
+	}
+}
+
+// staysTaken closes the client of a granted claim, which has the lock all the same until another client releases it.
+func (e *env) staysTaken(gone driver.Driver, c driver.Claim, st driver.Status) {
+	e.Helper()
+	e.close(gone)
+	e.enqueue(e.other, e.try())
+	e.release(e.d, c, st)
 }
 
 // shortest acquires a lock for so long, and says how long that took.
