@@ -2,15 +2,15 @@ package etcdlock
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
+
+	"github.com/holdfast-go/holdfast/internal/pemfile"
 )
 
 // TLS names files in PEM for connections by TLS. The zero value trusts the system's authorities and has no
@@ -50,15 +50,9 @@ func (t TLS) trust(config *tls.Config) error {
 	if t.CA == "" {
 		return nil
 	}
-	pem, err := os.ReadFile(t.CA)
-	if err != nil {
-		return fmt.Errorf("parameter ca: %w", err)
-	}
-	config.RootCAs = x509.NewCertPool()
-	if !config.RootCAs.AppendCertsFromPEM(pem) {
-		return fmt.Errorf("parameter ca: %s holds no certificate in PEM", t.CA)
-	}
-	return nil
+	authorities, _, err := pemfile.Authorities(t.CA)
+	config.RootCAs = authorities
+	return err
 }
 
 // pair reads the client's certificate and key.

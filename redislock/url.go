@@ -3,16 +3,15 @@ package redislock
 import (
 	"cmp"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pemfile"
 )
 
 const (
@@ -183,27 +182,24 @@ func (f pemFiles) config(encrypt bool) (*tls.Config, error) {
 			"use rediss: or the parameter tls=true")
 	case !encrypt:
 		return nil, nil
-	case (f.cert == "") != (f.key == ""):
-		return nil, errors.New("the parameters cert and key go together: " +
-			"files with the client's certificate and its key")
+	}
+	if err := pemfile.Together(f.cert, f.key); err != nil {
+		return nil, err
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: f.server}
 	if f.ca != "" {
-		text, err := os.ReadFile(f.ca)
+		authorities, _, err := pemfile.Authorities(f.ca)
 		if err != nil {
-			return nil, fmt.Errorf("parameter ca: %w", err)
+			return nil, err
 		}
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("parameter ca: %s has no certificate in PEM form", f.ca)
-		}
+		config.RootCAs = authorities
 	}
 	if f.cert != "" {
-		pair, err := tls.LoadX509KeyPair(f.cert, f.key)
+		pair, err := pemfile.Pair(f.cert, f.key)
 		if err != nil {
-			return nil, fmt.Errorf("parameters cert and key: %w", err)
+			return nil, err
 		}
-		config.Certificates = []tls.Certificate{pair}
+		config.Certificates = []tls.Certificate{*pair}
 	}
 	return config, nil
 }

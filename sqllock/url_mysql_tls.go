@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pemfile"
 )
 
 // registerTLS is what RegisterTLS was given.
@@ -82,26 +81,21 @@ func (m mysqlTLS) register() (name string, err error) {
 func (m mysqlTLS) config() (config *tls.Config, text []byte, err error) {
 	config, text = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: m.server}, []byte(m.server+"\x00")
 	if m.ca != "" {
-		pem, err := os.ReadFile(m.ca)
+		authorities, pem, err := pemfile.Authorities(m.ca)
 		if err != nil {
-			return nil, nil, fmt.Errorf("parameter ca: %w", err)
+			return nil, nil, err
 		}
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, nil, fmt.Errorf("parameter ca: %s has no certificate in PEM form", m.ca)
-		}
-		text = append(text, pem...)
+		config.RootCAs, text = authorities, append(text, pem...)
 	}
-	if (m.cert == "") != (m.key == "") {
-		return nil, nil, errors.New(
-			"the parameters cert and key go together: files with the client's certificate and its key")
+	if err := pemfile.Together(m.cert, m.key); err != nil {
+		return nil, nil, err
 	}
 	if m.cert != "" {
-		pair, err := tls.LoadX509KeyPair(m.cert, m.key)
+		pair, err := pemfile.Pair(m.cert, m.key)
 		if err != nil {
-			return nil, nil, fmt.Errorf("parameters cert and key: %w", err)
+			return nil, nil, err
 		}
-		config.Certificates = []tls.Certificate{pair}
+		config.Certificates = []tls.Certificate{*pair}
 		text = append(append(text, 0), pair.Leaf.Raw...)
 	}
 	return config, text, nil

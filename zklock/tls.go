@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pemfile"
 )
 
 // A connector connects to a server.
@@ -66,9 +66,9 @@ func (f pemFiles) config(encrypt bool) (*tls.Config, error) {
 		return nil, errors.New("the parameters ca, cert, key and servername are for TLS; set tls=true")
 	case !encrypt:
 		return nil, nil
-	case (f.cert == "") != (f.key == ""):
-		return nil, errors.New("the parameters cert and key go together: " +
-			"files with the client's certificate and its key")
+	}
+	if err := pemfile.Together(f.cert, f.key); err != nil {
+		return nil, err
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: f.server}
 	if f.cert != "" {
@@ -78,7 +78,7 @@ func (f pemFiles) config(encrypt bool) (*tls.Config, error) {
 		config.GetClientCertificate = f.pair
 	}
 	if f.ca != "" {
-		if _, err := f.authorities(); err != nil {
+		if _, _, err := pemfile.Authorities(f.ca); err != nil {
 			return nil, err
 		}
 		config.InsecureSkipVerify = true // by the next line it is verified all the same, with the file as it is then
@@ -88,28 +88,12 @@ func (f pemFiles) config(encrypt bool) (*tls.Config, error) {
 }
 
 func (f pemFiles) pair(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-	pair, err := tls.LoadX509KeyPair(f.cert, f.key)
-	if err != nil {
-		return nil, fmt.Errorf("parameters cert and key: %w", err)
-	}
-	return &pair, nil
-}
-
-func (f pemFiles) authorities() (*x509.CertPool, error) {
-	text, err := os.ReadFile(f.ca)
-	if err != nil {
-		return nil, fmt.Errorf("parameter ca: %w", err)
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("parameter ca: %s has no certificate in PEM form", f.ca)
-	}
-	return pool, nil
+	return pemfile.Pair(f.cert, f.key)
 }
 
 // verify does what the standard library does, with the authorities that the file has now.
 func (f pemFiles) verify(state tls.ConnectionState) error {
-	pool, err := f.authorities()
+	pool, _, err := pemfile.Authorities(f.ca)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ type layer struct {
 }
 
 const (
-	helpers   = `internal/(boottime|format|dbms)` // what is too small to be anybody's
+	helpers   = `internal/(boottime|format|dbms|pemfile)` // what is too small to be anybody's
 	forTests  = `internal/(servers|proxy|interop|pace|apart|leasedtest)`
 	aContract = `driver|driver/drivertest`
 	inBubbles = `internal/bubble` // any test may use it, and those with bubbles must
