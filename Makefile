@@ -33,7 +33,7 @@ test: servers ## install what is missing, test everything on real servers with t
 	@$(REAL) bin/runtests -race -vet=off -p $(ATONCE) -timeout 60m -- $(PACKAGES)
 
 # The suites that start MariaDB or Redis start these in their place.
-EXTRA = ./sqllock/sqltest/mariadb ./sqllock/sqltest/postgres ./sqllock/sessiontest ./sqllock/txtest ./redislock/... ./fence/redisfence
+EXTRA = ./sqllock/sqltest/mariadb ./sqllock/sqltest/postgres ./sqllock/sqltest/shedlock ./sqllock/sessiontest ./sqllock/txtest ./redislock/... ./fence/redisfence
 
 test-extra: servers servers-extra ## test on MySQL 9, Valkey 8 and PgBouncer 1.24 what `make test` tests on MariaDB, Redis and PgBouncer 1.18
 	@go build -o bin/runtests ./internal/runtests

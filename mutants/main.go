@@ -27,6 +27,7 @@ var tests = map[string]string{
 	"sessmysql":    "./sqllock/sessiontest -run=Test(Driver|Faults)/mariadb",
 	"sesspostgres": "./sqllock/sessiontest -run=Test(Driver|Faults|Proxies|LocksOfOther)/postgres",
 	"redisforeign": "./redislock -run=Foreign",
+	"shedlock":     "./sqllock/sqltest/shedlock",
 	"redislock":    "./redislock/...",
 	"quorum":       "./quorum",
 	"redisgroups":  "./redislock -run=Test(FailoverLoses|Re(plicasAre|sharding|newWhile|placed)|Stale|SentinelPoll)",

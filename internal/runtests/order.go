@@ -17,6 +17,7 @@ var long = []string{
 	"sqllock/sqltest",
 	"sqllock/sqltest/mariadb",
 	"sqllock/sqltest/postgres",
+	"sqllock/sqltest/shedlock",
 	"etcdlock",
 	"systemtest/faults",
 	"systemtest/history",
