@@ -107,9 +107,9 @@ func (c conn) judge(ctx context.Context, claim driver.Claim, now picture) (st dr
 		return st, driver.ErrGone
 	case now.state == "", now.holds:
 		return st, errLate
-	case !claim.Queue:
+	}
+	if !claim.Queue {
 		c.forget(ctx, claim)
-		return st, nil
 	}
 	return driver.Status{TTL: claim.TTL, Retry: max(now.left, 0)}, nil
 }
