@@ -12,7 +12,7 @@ ATONCE = $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 REAL := HOLDFAST_NO_SKIP=$(or $(HOLDFAST_NO_SKIP),1) GORACE=atexit_sleep_ms=0
 
 .DEFAULT_GOAL := help
-.PHONY: help surface tidy tags release build servers servers-extra test test-extra test-race lint lab bench fuzz mutants soak clean
+.PHONY: help surface picture tidy tags release build servers servers-extra test test-extra test-race lint lab bench fuzz mutants soak clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ soak: servers ## test with the long counts, and age each store by a million name
 surface: ## write down the exported names and the dependencies anew, which lint compares
 	@GOWORK=off go -C internal/devtools build -o "$(CURDIR)/bin/" ./surface
 	@bin/surface write internal/devtools/surface $(SEEN)
+
+picture: ## draw the moving picture of the README anew, from its transcript
+	@GOWORK=off go -C internal/devtools run ./terminal < docs/pictures/terminal.txt > docs/pictures/terminal.svg
 
 tidy: ## tidy the go.mod and go.sum files, and tie our modules together in go.work
 	@GOWORK=off go -C internal/devtools run ./tidy write

@@ -21,7 +21,7 @@ import (
 // A desk is where somebody sits who follows a page: a shell in a folder, and the server that the page is about.
 type desk struct {
 	engine engine
-	url    string // the first one that the page uses
+	url    string // the first one that the page uses, if any
 	root   string // the folder that stands for /
 	shell  *shell
 	ports  map[string]string // of the page, and what they are here
@@ -36,7 +36,10 @@ var exported = regexp.MustCompile(`\$ export HOLDFAST_BACKEND=(.*)`)
 // newDesk makes a desk at which the programs of a page are found.
 func newDesk(t *testing.T, e engine, page string) *desk {
 	t.Helper()
-	d := &desk{engine: e, url: exported.FindStringSubmatch(page)[1], root: t.TempDir(), ports: make(map[string]string)}
+	d := &desk{engine: e, root: t.TempDir(), ports: make(map[string]string)}
+	if found := exported.FindStringSubmatch(page); found != nil {
+		d.url = found[1]
+	}
 	for _, folder := range append(e.folders, "bin", "home/you") {
 		if err := os.MkdirAll(filepath.Join(d.root, folder), 0o755); err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"cmp"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -56,20 +58,20 @@ var engines = map[string]engine{
 
 func restartRedis(t *testing.T, d *desk) {
 	var args []string
-	tls := ""
+	encrypted := ""
 	for _, line := range d.read(t, "etc/redis/redis.conf") {
 		key, value, _ := strings.Cut(line, " ")
 		switch key {
 		case "port": // stays, so that the test can ask whether the server is there
 			continue
 		case "tls-port":
-			tls = freePort(t)
-			value = tls
+			encrypted = freePort(t)
+			value = encrypted
 		}
 		args = append(args, "--"+key, value)
 	}
 	d.server = servers.Redis(t, args...)
-	d.port("6379", cmp.Or(tls, d.server.Port()))
+	d.port("6379", cmp.Or(encrypted, d.server.Port()))
 }
 
 func composeRedis(t *testing.T, d *desk, file composeFile) {
@@ -186,23 +188,23 @@ func environment(t *testing.T, service composeService, names ...string) (values 
 
 func restartEtcd(t *testing.T, d *desk) {
 	var args []string
-	tls := ""
+	encrypted := ""
 	for _, line := range d.read(t, "etc/default/etcd") {
 		key, value, _ := strings.Cut(line, "=")
 		key = strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(key, "ETCD_"), "_", "-"))
 		if key == "listen-client-urls" || key == "advertise-client-urls" {
-			tls = cmp.Or(tls, freePort(t))
+			encrypted = cmp.Or(encrypted, freePort(t))
 			if value != "https://"+d.server.Addr {
 				t.Errorf("%s is %s", key, value)
 			}
-			value = "http://" + d.server.Addr + ",https://127.0.0.1:" + tls // the test asks without TLS
+			value = "http://" + d.server.Addr + ",https://127.0.0.1:" + encrypted // the test asks without TLS
 		}
 		args = append(args, "--"+key+"="+value)
 	}
-	if tls != "" {
+	if encrypted != "" {
 		d.server.Stop(t)
 		d.server.RestartWith(t, args...)
-		d.port("2379", tls)
+		d.port("2379", encrypted)
 		return
 	}
 	d.startEtcd(t, args)
@@ -230,9 +232,10 @@ func composeEtcd(t *testing.T, d *desk, file composeFile) {
 
 func restartZooKeeper(t *testing.T, d *desk) {
 	var lines []string
+	secure := ""
 	for _, line := range d.read(t, "etc/zookeeper/conf/zoo.cfg") {
 		if port, ok := strings.CutPrefix(line, "secureClientPort="); ok {
-			secure := freePort(t)
+			secure = freePort(t)
 			d.port(port, secure)
 			line = "secureClientPort=" + secure
 		}
@@ -240,6 +243,25 @@ func restartZooKeeper(t *testing.T, d *desk) {
 	}
 	d.server = servers.ZooKeeper(t, lines...)
 	d.port("2181", d.server.Port())
+	if secure != "" {
+		waitForTLS(t, "127.0.0.1:"+secure)
+	}
+}
+
+// waitForTLS waits until a server has spoken TLS once: in Java the first time takes long.
+func waitForTLS(t *testing.T, addr string) {
+	t.Helper()
+	dialer := &net.Dialer{Timeout: 20 * time.Second}
+	for deadline := time.Now().Add(4 * time.Minute); ; {
+		conn, err := tls.DialWithDialer(dialer, "tcp", addr, &tls.Config{InsecureSkipVerify: true})
+		if err == nil {
+			conn.Close()
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no TLS at %s: %v", addr, err)
+		}
+	}
 }
 
 func composeZooKeeper(t *testing.T, d *desk, file composeFile) {
