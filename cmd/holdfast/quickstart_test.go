@@ -120,3 +120,22 @@ func printed(shown, got string) bool {
 	}
 	return regexp.MustCompile(`(?s)^` + pattern.String() + `$`).MatchString(strings.TrimSpace(got))
 }
+
+func TestPrinted(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		shown, got string
+		want       bool
+	}{
+		{"hi\n", "hi", true},
+		{"hi\n", "hi there", false},
+		{"took ...\n", "took 3ms\nand more\n", true},
+		{"a ... (b)\n", "a 1 (c)\n", false},
+		{"", "\n", true},
+		{"", "an error\n", false},
+	} {
+		if printed(row.shown, row.got) != row.want {
+			t.Errorf("a page shows %q, and %q was printed; that they agree should be %v", row.shown, row.got, row.want)
+		}
+	}
+}
