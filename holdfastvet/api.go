@@ -13,13 +13,22 @@ import (
 // also see what a program puts around them, and what is added to the package.
 const root = "github.com/holdfast-go/holdfast"
 
-// isNamed reports whether t is the type of this name in a package, or a pointer to it.
-func isNamed(t types.Type, pkg, name string) bool {
+// named is where a type, or what it points to, is declared; nothing where it has no name.
+func named(t types.Type) (pkg, name string) {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
 	}
-	named, ok := types.Unalias(t).(*types.Named)
-	return ok && named.Obj().Name() == name && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == pkg
+	n, ok := types.Unalias(t).(*types.Named)
+	if !ok || n.Obj().Pkg() == nil {
+		return "", ""
+	}
+	return n.Obj().Pkg().Path(), n.Obj().Name()
+}
+
+// isNamed reports whether t is the type of this name in a package, or a pointer to it.
+func isNamed(t types.Type, pkg, name string) bool {
+	p, n := named(t)
+	return p == pkg && n == name
 }
 
 func isContext(t types.Type) bool { return isNamed(t, "context", "Context") }

@@ -5,13 +5,15 @@
 //	go install github.com/holdfast-go/holdfast/holdfastvet/cmd/holdfastvet@latest
 //	go vet -vettool=$(which holdfastvet) ./...
 //
+// One check more, WriteWithoutToken, runs when it is asked for.
+//
 // They would rather miss a mistake than complain of what is right: docs/vet.md says for each what it leaves alone.
 package holdfastvet
 
 import "golang.org/x/tools/go/analysis"
 
 // Analyzers are the checks that suit every program.
-var Analyzers = []*analysis.Analyzer{LockCtx, LostRelease}
+var Analyzers = []*analysis.Analyzer{LockCtx, LostRelease, ReleaseErr}
 
 // page is where people read about a check.
 const page = "https://github.com/holdfast-go/holdfast/blob/main/docs/vet.md"

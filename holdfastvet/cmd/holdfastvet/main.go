@@ -7,9 +7,26 @@
 package main
 
 import (
+	"flag"
+
+	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/multichecker"
 
 	"github.com/holdfast-go/holdfast/holdfastvet"
 )
 
-func main() { multichecker.Main(holdfastvet.Analyzers...) }
+func main() {
+	multichecker.Main(append(holdfastvet.Analyzers, onRequest(holdfastvet.WriteWithoutToken))...)
+}
+
+// onRequest has a check run only if its flag is given. Without such flags all checks run otherwise.
+func onRequest(check *analysis.Analyzer) *analysis.Analyzer {
+	asked := *check
+	asked.Run = func(pass *analysis.Pass) (any, error) {
+		if flag.Lookup(check.Name).Value.(flag.Getter).Get() != true {
+			return nil, nil
+		}
+		return check.Run(pass)
+	}
+	return &asked
+}
