@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/ctrlflow"
@@ -80,7 +81,7 @@ func (w *ways) toEnd() *ast.ReturnStmt {
 // through goes on with what is left of a block.
 func (w *ways) through(b *cfg.Block, nodes []ast.Node, tells bool) *ast.ReturnStmt {
 	for _, n := range nodes {
-		if n == w.start || w.letsGo(n) || tells && w.switchesOnErr(b, n) {
+		if n == w.start || w.letsGo(n) || tells && (w.switchesOnErr(b, n) || w.copiesErr(n)) {
 			return nil
 		}
 		tells = tells && !w.setsErr(n)
@@ -129,6 +130,19 @@ func (w *ways) switchesOnErr(b *cfg.Block, n ast.Node) bool {
 	_, ok := n.(ast.Expr)
 	isCondition := len(b.Succs) == 2 && n == b.Nodes[len(b.Nodes)-1]
 	return ok && !isCondition && w.mentionsErr(n)
+}
+
+// copiesErr reports whether a statement keeps err, or what follows from it, in a variable: conditions on that are not
+// understood.
+func (w *ways) copiesErr(n ast.Node) bool {
+	var kept []ast.Expr
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		kept = n.Rhs
+	case *ast.ValueSpec:
+		kept = n.Values
+	}
+	return slices.ContainsFunc(kept, func(x ast.Expr) bool { return w.mentionsErr(x) })
 }
 
 // setsErr reports whether a statement gives err another meaning.

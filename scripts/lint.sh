@@ -1,5 +1,6 @@
 #!/bin/sh
-# gofmt, go vet, staticcheck, types on other systems, and modules that are tidy. Says all that is wrong, and fails then.
+# gofmt, go vet, staticcheck, our own checks, types on other systems, and modules that are tidy. Says all that is wrong, and
+# fails then.
 set -eu
 root=$(pwd)
 bad=0
@@ -31,6 +32,11 @@ echo "lint: staticcheck"
 tool honnef.co/go/tools/cmd/staticcheck
 # shellcheck disable=SC2086
 GOFLAGS="${GOFLAGS:-} -race" bin/staticcheck $packages || complain "staticcheck"
+
+echo "lint: holdfastvet"
+go build -o bin/holdfastvet ./holdfastvet/cmd/holdfastvet
+# shellcheck disable=SC2086
+go vet -race -vettool="$root/bin/holdfastvet" $packages || complain "holdfastvet"
 
 # The library and the command are for these too; the other modules run where the servers do.
 echo "lint: macOS and Windows"

@@ -79,6 +79,16 @@ func byValue(ctx context.Context, m *holdfast.Mutex) error {
 	}
 }
 
+// What becomes of a copy of the error is not followed.
+func copied(ctx context.Context, m *holdfast.Mutex) error {
+	lease, err := m.TryLock(ctx)
+	busy := errors.Is(err, holdfast.ErrNotAcquired)
+	if busy {
+		return nil
+	}
+	return lease.Release(ctx)
+}
+
 func returned(ctx context.Context, m *holdfast.Mutex) (*holdfast.Lease, error) {
 	lease, err := m.Lock(ctx)
 	if err != nil {
