@@ -94,6 +94,9 @@ func (d *Driver) explain(err error) error {
 		return err
 	case dbms.NoTable(err):
 		return fmt.Errorf("%w: a table is missing that was there (%w)", driver.ErrRefused, err)
+	case isOneOf(err, d.dialect.narrow):
+		return fmt.Errorf("%w: %w; whoever owns the table %s should make locked_by a VARCHAR(%d)",
+			driver.ErrRefused, err, d.table, mostBy)
 	case isOneOf(err, d.dialect.refused):
 		return fmt.Errorf("%w: %w; check the user's rights on the tables %s and holdfast_guests",
 			driver.ErrRefused, err, d.table)

@@ -3,6 +3,7 @@ package shedlock
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -35,12 +36,33 @@ func (d *Driver) timeOfColumns(ctx context.Context, conn *sql.Conn) (string, err
 			driver.ErrRefused, d.table, until.DatabaseTypeName(), at.DatabaseTypeName(),
 			strings.ReplaceAll(d.dialect.makeIt, "{table}", d.table))
 	}
-	for _, column := range types[:2] {
-		if _, digits, isTold := column.DecimalSize(); isTold && digits < 3 {
-			return "", fmt.Errorf("%w: in the table %s, the times have %d digits after the second,"+
-				" and ShedLock's own 3; whoever owns the table should make %s a TIMESTAMP(3)",
-				driver.ErrRefused, d.table, digits, column.Name())
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return "", d.explain(err)
+	}
+	return time, d.checkDigits(ctx, conn, types[:2])
+}
+
+// checkDigits refuses times without milliseconds: they would be rounded, and locks end before their holders think.
+func (d *Driver) checkDigits(ctx context.Context, conn *sql.Conn, times []*sql.ColumnType) error {
+	var digits int64 = fewestDigits
+	for _, column := range times {
+		if _, scale, isTold := column.DecimalSize(); isTold {
+			digits = min(digits, scale)
 		}
 	}
-	return time, rows.Err()
+	if query := d.dialect.digits; query != "" {
+		query = strings.ReplaceAll(query, "{table}", d.table)
+		if err := conn.QueryRowContext(ctx, query).Scan(&digits); err != nil {
+			return d.explain(err)
+		}
+	}
+	if digits < fewestDigits {
+		return fmt.Errorf("%w: in the table %s, times have %d digits after the second, and ShedLock's own %d;"+
+			" whoever owns the table should make lock_until and locked_at a TIMESTAMP(3)",
+			driver.ErrRefused, d.table, digits, fewestDigits)
+	}
+	return nil
 }
+
+// fewestDigits are those of milliseconds.
+const fewestDigits = 3

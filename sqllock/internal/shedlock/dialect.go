@@ -30,7 +30,9 @@ type Dialect struct {
 	facts   []health.Fact     // what Check looks at
 	busy    []string          // codes of errors: nothing was done, because others were in the way
 	refused []string          // asking again does not help
-	unfit   []string          // a column cannot have this text
+	unfit   []string          // a column cannot have these characters
+	narrow  []string          // a column cannot have a text of this length
+	digits  string            // how many digits the times of ShedLock's columns have after the second, unless rows tell
 }
 
 // MySQL is the dialect of MySQL and MariaDB. ShedLock writes the time of UTC into columns that the server takes for
@@ -54,6 +56,7 @@ var MySQL = &Dialect{
 
 	refused: []string{"1044", "1045", "1049", "1142"},
 	unfit:   []string{"1366", "3854"},
+	narrow:  []string{"1406"},
 }
 
 // Postgres is the dialect of PostgreSQL 12 or newer. Its ShedLock writes the time of UTC into columns without a zone.
@@ -76,6 +79,9 @@ var Postgres = &Dialect{
 	busy:    []string{"40001", "40P01", "55P03"},
 	refused: []string{"28", "42501", "42704", "3D000", "3F000"},
 	unfit:   []string{"22021", "22P05"},
+	narrow:  []string{"22001"},
+	digits: "SELECT min(CASE WHEN atttypmod < 0 THEN 6 ELSE atttypmod END) FROM pg_attribute" +
+		" WHERE attrelid = '{table}'::regclass AND attname IN ('lock_until', 'locked_at')",
 }
 
 // table is the statement that makes ShedLock's table, as its documentation has it.
@@ -129,7 +135,7 @@ func (d *Driver) statement(s script, v values) string {
 		"{bytes}", d.dialect.bytes(c.Name), "{id}", d.dialect.bytes(c.ID),
 		"{by}", d.dialect.text(lockedBy(c)), "{ours}", d.dialect.ours(mark(c.ID)),
 		"{owner}", d.dialect.bytes(c.Owner), "{value}", d.dialect.bytes(c.Value),
-		"{ttl}", strconv.FormatInt(c.TTL.Microseconds(), 10), "{token}", strconv.FormatUint(c.Token, 10),
+		"{ttl}", strconv.FormatInt(driver.Milliseconds(c.TTL)*1000, 10), "{token}", strconv.FormatUint(c.Token, 10),
 		"{alone}", strconv.FormatBool(c.Detached), "{state}", v.state,
 		"{age}", strconv.FormatInt(v.age.Microseconds(), 10),
 		"{time}", d.time, "{ms}", d.dialect.ms(d.time), "{now}", d.dialect.now,

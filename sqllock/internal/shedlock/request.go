@@ -123,5 +123,5 @@ func (c conn) granted(claim driver.Claim, now picture) driver.Status {
 	return st
 }
 
-// unsaid is how much longer a lock is taken than its claim was told, because times in the table are whole milliseconds.
-const unsaid = time.Millisecond
+// unsaid is how much longer a lock may be taken than its claim was told: times in the table are whole milliseconds.
+const unsaid = 2 * time.Millisecond

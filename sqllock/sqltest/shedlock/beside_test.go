@@ -130,6 +130,7 @@ func TestBeside(t *testing.T) {
 			addr := s.begin(t).Addr
 			for name, test := range map[string]func(*testing.T, server, string){
 				"expired": expiredLocksPassOn, "share": share, "min hold": minHold, "show and break": showAndBreak,
+				"freed by name": freedByName,
 			} {
 				t.Run(name, func(t *testing.T) { test(t, s, addr) })
 			}
@@ -253,6 +254,30 @@ func showAndBreak(t *testing.T, s server, addr string) {
 	}
 }
 
+// An older ShedLock that goes by its own clock frees a lock by its name, whoever has it: the holder learns that as soon
+// as it asks, and frees nothing that others have then.
+func freedByName(t *testing.T, s server, addr string) {
+	d := s.open(t, addr)
+	old := ownTime[s.name]
+	old.unlock = strings.TrimSuffix(old.unlock, " AND locked_by = :by")
+	p := peer{s.pool(t, addr), old, "java-host", time.Now}
+	c := claimOf("by name")
+	c.Token = request(t, d, c).Token
+	p.free(t, s, "by name")
+	if !p.lock(t, s, "by name", atMost) {
+		t.Fatal("they do not get what they have freed")
+	}
+	if _, err := d.Request(t.Context(), c); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("a renewal: %v, want ErrGone", err)
+	}
+	if err := d.Release(t.Context(), c); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("a release: %v, want ErrGone", err)
+	}
+	if st := request(t, d, claimOf("by name")); st.Granted {
+		t.Errorf("while they have the lock: %+v", st)
+	}
+}
+
 // What the table cannot have is refused, and so is a table that is not ShedLock's, with what to do.
 func TestRefused(t *testing.T) {
 	t.Parallel()
@@ -279,6 +304,13 @@ func TestRefused(t *testing.T) {
 			exec("CREATE TABLE wrong (name VARCHAR(64) PRIMARY KEY," +
 				" lock_until BIGINT, locked_at BIGINT, locked_by VARCHAR(255))")
 			refused(t, url+"&table=wrong", "lock_until is a")
+			exec(strings.NewReplacer("shedlock", "rough", "(3)", "", "TIMESTAMP ", "TIMESTAMP(0) ").Replace(s.table))
+			refused(t, url+"&table=rough", "0 digits after the second")
+			exec(strings.NewReplacer("shedlock", "narrow", "255", "32").Replace(s.table))
+			_, err := s.open(t, addr, "table=narrow").Request(t.Context(), claimOf("job"))
+			if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "VARCHAR(255)") {
+				t.Errorf("in a narrow column: %v", err)
+			}
 			exec(strings.Replace(s.table, "shedlock", "jobs", 1))
 			d := s.open(t, addr, "table=jobs")
 			for _, name := range []string{"", strings.Repeat("n", 65), "\xff", "a\x00"} {
