@@ -1,0 +1,19 @@
+package shedlock
+
+import (
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// Behind a proxy that gives each transaction one of a few sessions, whose isolation and zone are not ours, locks are
+// the same.
+func TestPooled(t *testing.T) {
+	t.Parallel()
+	s := all[1]
+	server := s.begin(t, "-c", "default_transaction_isolation=serializable", "-c", "timezone=Asia/Kolkata")
+	addr := servers.PgBouncer(t, server, "transaction", "default_pool_size = 3").Addr
+	p := peer{s.pool(t, server.Addr), dbTime[s.name], "java-host", time.Now}
+	excludeEachOther(t, s, s.open(t, addr, "sslmode=disable"), p, "job")
+}
