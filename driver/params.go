@@ -42,9 +42,9 @@ func (p *Params) String(name, def string) string {
 	}
 }
 
-// Duration returns a parameter like 1m30s, or def when it is not given.
+// Duration returns a parameter like 1m30s or 1d12h, see [ParseDuration], or def when it is not given.
 func (p *Params) Duration(name string, def time.Duration) time.Duration {
-	return parse(p, name, def, time.ParseDuration, "a duration like 1m30s")
+	return parse(p, name, def, ParseDuration, "a duration like 1m30s or 1d")
 }
 
 // Int returns a whole number, or def when it is not given.

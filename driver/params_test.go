@@ -14,12 +14,15 @@ func params(query string) *driver.Params {
 }
 
 func TestParams(t *testing.T) {
-	p := params("prefix=a%2Fb&ttl=1m30s&pool=7&tls=true")
+	p := params("prefix=a%2Fb&ttl=1m30s&pool=7&tls=true&keep=1d12h")
 	if got := p.String("prefix", "x"); got != "a/b" {
 		t.Errorf("prefix is %q", got)
 	}
 	if got := p.Duration("ttl", 0); got != 90*time.Second {
 		t.Errorf("ttl is %v", got)
+	}
+	if got := p.Duration("keep", 0); got != 36*time.Hour {
+		t.Errorf("keep is %v", got)
 	}
 	if got := p.Int("pool", 0); got != 7 {
 		t.Errorf("pool is %d", got)
@@ -53,7 +56,7 @@ func TestParamsEmptyString(t *testing.T) {
 func TestParamsErrors(t *testing.T) {
 	for _, tt := range []struct{ query, want string }{
 		{"prefx=a", `unknown parameter "prefx"; this backend takes: prefix, ttl, pool, tls`},
-		{"ttl=3", "parameter ttl: it should be a duration like 1m30s"},
+		{"ttl=3", "parameter ttl: it should be a duration like 1m30s or 1d"},
 		{"pool=many", "parameter pool: it should be a whole number"},
 		{"tls=perhaps", "parameter tls: it should be true or false"},
 		{"prefix=a&prefix=b", "parameter prefix: it is given 2 times"},

@@ -1,22 +1,25 @@
-package main
+package driver_test
 
 import (
 	"testing"
 	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 func TestParseDuration(t *testing.T) {
+	const day = 24 * time.Hour
 	for given, want := range map[string]time.Duration{
 		"30s": 30 * time.Second, "1d": day, "2d12h": 60 * time.Hour, "1d30m15s": day + 30*time.Minute + 15*time.Second,
 		"0d": 0, "-1d": -day, "-1d1h": -25 * time.Hour, "36h": 36 * time.Hour, "0": 0,
 	} {
-		if got, err := parseDuration(given); err != nil || got != want {
+		if got, err := driver.ParseDuration(given); err != nil || got != want {
 			t.Errorf("%q: got %v, %v; want %v", given, got, err, want)
 		}
 	}
 	for _, given := range []string{"", "d", "1", "1d-1h", "1d+1h", "1d1d", "1dd", "1h1d", "1.5d", "1D", "106752d",
 		"106751d24h", "99999999999999999999d", " 1d"} {
-		if got, err := parseDuration(given); err == nil {
+		if got, err := driver.ParseDuration(given); err == nil {
 			t.Errorf("%q: got %v, want an error", given, got)
 		}
 	}

@@ -1,0 +1,39 @@
+package driver
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+var withDays = regexp.MustCompile(`^(-?)(\d+)d(.*)$`)
+
+const day = 24 * time.Hour
+
+// ParseDuration reads a duration as [time.ParseDuration] does, and with days of 24 hours each in front: 1d, 1d12h.
+func ParseDuration(s string) (time.Duration, error) {
+	parts := withDays.FindStringSubmatch(s)
+	if parts == nil {
+		return time.ParseDuration(s)
+	}
+	days, err := strconv.ParseInt(parts[2], 10, 64)
+	if err != nil || days > math.MaxInt64/int64(day) {
+		return 0, fmt.Errorf("%q is too long", s)
+	}
+	sum := time.Duration(days) * day
+	if parts[3] != "" {
+		rest, err := time.ParseDuration(parts[3])
+		if err != nil || rest < 0 || parts[3][0] == '+' {
+			return 0, fmt.Errorf("%q should be like 1d or 1d12h30m", s)
+		}
+		if sum += rest; sum < 0 {
+			return 0, fmt.Errorf("%q is too long", s)
+		}
+	}
+	if parts[1] == "-" {
+		sum = -sum
+	}
+	return sum, nil
+}
