@@ -12,7 +12,7 @@ ATONCE = $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 REAL := HOLDFAST_NO_SKIP=$(or $(HOLDFAST_NO_SKIP),1) GORACE=atexit_sleep_ms=0
 
 .DEFAULT_GOAL := help
-.PHONY: help surface picture tidy tags release build servers servers-extra test test-extra test-race lint lab bench fuzz mutants soak clean
+.PHONY: help sizes surface picture tidy tags release build servers servers-extra test test-extra test-race lint lab bench fuzz mutants soak clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ mutants: servers ## break each driver on purpose, and fail if its tests do not n
 soak: servers ## test with the long counts, and age each store by a million names: takes hours; results in bin/soak.json
 	@mkdir -p bin
 	$(REAL) HOLDFAST_SOAK=1 HOLDFAST_SOAK_JSON=$(CURDIR)/bin/soak.json go test -race -timeout 6h -v $(PACKAGES)
+
+sizes: ## say what each engine adds to the command: builds it without each of them
+	@sh scripts/sizes.sh
 
 surface: ## write down the exported names and the dependencies anew, which lint compares
 	@GOWORK=off go -C internal/devtools build -o "$(CURDIR)/bin/" ./surface

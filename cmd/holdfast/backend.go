@@ -16,7 +16,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
@@ -92,6 +91,9 @@ func (b *backendFlags) given() (rawURL string, given bool, err error) {
 // own returns the URL of the file of this user, and tells what is to be known about it.
 func (b *backendFlags) own() (string, error) {
 	b.isOwn = true
+	if err := checkScheme("file"); err != nil {
+		return "", noOwnFile(err)
+	}
 	rawURL, caution, err := ownFile()
 	if caution != nil && b.warn != nil {
 		b.warn(caution)
@@ -220,13 +222,11 @@ func checkURL(u *url.URL) error {
 	switch {
 	case u.Scheme == "":
 		return usage("the backend must be a URL; that of a file has file: before its path, like file:/path/to/locks.db")
-	case slices.Contains(schemes, u.Scheme):
-		return cmp.Or(checkFilled(u), checkPorts(u))
 	case u.Scheme == "mem":
 		return usage("mem: is the memory of one process, and each command is another, so it would exclude nobody; " +
 			"use file:/path/to/locks.db")
 	default:
-		return usage("this command has no backend for %q; it has: %s", u.Scheme+":", strings.Join(schemes, " "))
+		return cmp.Or(checkScheme(u.Scheme), checkFilled(u), checkPorts(u))
 	}
 }
 
@@ -301,13 +301,14 @@ func isUnreachable(err error) bool {
 		network     net.Error
 		system      syscall.Errno
 		certificate *tls.CertificateVerificationError
-		postgres    *pgconn.ConnectError
 	)
 	return errors.Is(err, driver.ErrRefused) || errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) ||
 		errors.As(err, &network) || errors.As(err, &system) || errors.As(err, &certificate) ||
-		errors.As(err, &postgres) ||
-		isForeign(err)
+		isForeign(err) || slices.ContainsFunc(couldNotConnect, func(says func(error) bool) bool { return says(err) })
 }
+
+// couldNotConnect are what engines add that have errors of their own for that.
+var couldNotConnect []func(error) bool
 
 // isForeign reports whether what answered speaks another protocol. Rueidis has only a text for that.
 func isForeign(err error) bool {

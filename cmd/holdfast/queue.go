@@ -8,7 +8,6 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/redislock"
 )
 
 // A view is the queue of a lock as it is shown.
@@ -112,7 +111,10 @@ func (c claim) who() string {
 }
 
 // isForeign reports whether another library's client has the lock. Its value is what unlocks it there.
-func (c claim) isForeign() bool { return c.ID == redislock.ForeignID && c.Value != "" }
+func (c claim) isForeign() bool { return c.ID != "" && c.ID == foreignID && c.Value != "" }
+
+// foreignID is the ID of such a claim, where the build has an engine that shares locks with other libraries.
+var foreignID string
 
 // hint tells a secret from others, and shows a quarter of it at most. Only JSON has it whole.
 func hint(secret string) string {

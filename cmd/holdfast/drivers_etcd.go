@@ -1,0 +1,7 @@
+//go:build !no_etcd
+
+package main
+
+import _ "github.com/holdfast-go/holdfast/etcdlock"
+
+func init() { inBuild["no_etcd"] = true }
