@@ -44,7 +44,7 @@ in the queue. It is not an error if the lock is free.
 func (a *app) watchLock(ctx context.Context, s *store, name string) error {
 	looks := s.watched(name)
 	if isScreen(a.out) && !a.json {
-		looks = again(func(ctx context.Context) ([]view, error) {
+		looks = again(lookLimit, func(ctx context.Context) ([]view, error) {
 			queue, err := s.Queue(ctx, name)
 			return []view{viewOf(name, queue)}, err
 		})

@@ -63,17 +63,18 @@ func (a *app) display(draw func([]view) []string) display {
 
 // Bounds of looking again and again.
 const (
-	lookLimit = 5 * time.Second // a look is given up after it
-	lookShare = 4               // so many times as long as a look takes is the pause after it, at least
+	lookLimit = 5 * time.Second  // a look at one lock is given up after it
+	listLimit = 60 * time.Second // and one at all of them, of which there may be thousands
+	lookShare = 4                // so many times as long as a look takes is the pause after it, at least
 )
 
-// again looks every second, or less often where a look takes long.
-func again(look func(context.Context) ([]view, error)) looker {
+// again looks every second, or less often where a look takes long. A look has a limit.
+func again(limit time.Duration, look func(context.Context) ([]view, error)) looker {
 	return func(ctx context.Context) iter.Seq2[[]view, error] {
 		return func(yield func([]view, error) bool) {
 			for {
 				begin := time.Now()
-				views, err := lookOnce(ctx, look)
+				views, err := lookOnce(ctx, limit, look)
 				if !yield(views, err) || !sleep(ctx, max(nextLook, lookShare*time.Since(begin))) {
 					return
 				}
@@ -82,8 +83,8 @@ func again(look func(context.Context) ([]view, error)) looker {
 	}
 }
 
-func lookOnce(ctx context.Context, look func(context.Context) ([]view, error)) ([]view, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, lookLimit, errors.New("the backend does not answer"))
+func lookOnce(ctx context.Context, limit time.Duration, look func(context.Context) ([]view, error)) ([]view, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return look(ctx)
 }

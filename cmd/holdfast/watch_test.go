@@ -1,9 +1,14 @@
 package main
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/bubble"
 )
 
 // Each row is a queue before and after, as "h" for holders and "w" for waiters, and what has changed.
@@ -54,4 +59,29 @@ func TestFit(t *testing.T) {
 	if lines[2] != "b" {
 		t.Error("the lines themselves were changed")
 	}
+}
+
+// A look at thousands of locks may take long: what takes less than a minute is not given up, and the pause after it is
+// longer than it, so that who looks on costs the backend little.
+func TestLooksThatTakeLong(t *testing.T) {
+	defer bubble.Alone()()
+	synctest.Test(t, func(t *testing.T) {
+		const long = 50 * time.Second
+		begin, looks := time.Now(), 0
+		slow := func(ctx context.Context) ([]view, error) {
+			sleep(ctx, long)
+			return nil, ctx.Err()
+		}
+		for _, err := range again(listLimit, slow)(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if looks++; looks == 3 {
+				break
+			}
+		}
+		if took, least := time.Since(begin), 3*long+2*lookShare*long; took < least {
+			t.Errorf("three looks took %v, want %v at least", took, least)
+		}
+	})
 }
