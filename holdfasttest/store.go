@@ -3,6 +3,10 @@ package holdfasttest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/holdfast-go/holdfast"
@@ -10,10 +14,13 @@ import (
 )
 
 // A Store is a backend in memory. It is safe for concurrent use.
-type Store struct{ driver *memlock.Driver }
+type Store struct {
+	driver  *memlock.Driver
+	thieves atomic.Int64 // that there were
+}
 
 // NewStore returns an empty store.
-func NewStore() *Store { return &Store{memlock.New()} }
+func NewStore() *Store { return &Store{driver: memlock.New()} }
 
 // Process returns a client of the store, as a process of its own has one. It is closed with the test, without waiting
 // for what a cut or mute network keeps from being given back.
@@ -40,16 +47,40 @@ func (s *Store) Lose(t testing.TB, name string) {
 }
 
 // Steal takes the lock with this name away from those who hold it and who wait for it, and returns the lease of another
-// process that has it now, under a greater token. It ends with the test.
+// process that has it now, under a greater token. It ends with the test. Who comes back at once, as a candidate of an
+// election does, is behind that process.
 func (s *Store) Steal(t testing.TB, name string) *holdfast.Lease {
 	t.Helper()
-	thief := s.Process(t)
-	s.end(t, name, func(holdfast.Entry) bool { return true })
-	lease, err := thief.Mutex(name).Lock(context.WithoutCancel(t.Context()))
-	if err != nil {
+	label := fmt.Sprintf("thief %d", s.thieves.Add(1))
+	thief := s.Process(t, holdfast.WithOwner(label))
+	isThief := func(e holdfast.Entry) bool { return strings.HasSuffix(e.Owner, " "+label) }
+
+	var lease *holdfast.Lease
+	got := make(chan error, 1)
+	go func() {
+		var err error
+		lease, err = thief.Mutex(name).Lock(context.WithoutCancel(t.Context()))
+		got <- err
+	}()
+	s.await(t, thief, name, isThief)
+	s.end(t, name, func(e holdfast.Entry) bool { return !isThief(e) })
+	if err := <-got; err != nil {
 		t.Fatalf("holdfasttest: steal %q: %v", name, err)
 	}
 	return lease
+}
+
+// await returns when a claim of this kind is in the queue of a lock.
+func (s *Store) await(t testing.TB, p *Process, name string, which func(holdfast.Entry) bool) {
+	t.Helper()
+	for queue, err := range p.Watch(context.WithoutCancel(t.Context()), name) {
+		if err != nil {
+			t.Fatalf("holdfasttest: %v", err)
+		}
+		if slices.ContainsFunc(queue, which) {
+			return
+		}
+	}
 }
 
 // end breaks the claims of a lock that which says.

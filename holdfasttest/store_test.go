@@ -97,3 +97,34 @@ func TestDelay(t *testing.T) {
 		lease.Release(t.Context())
 	})
 }
+
+// Candidates come back as soon as their claims are broken, and still the thief is the first.
+func TestStealFromCandidates(t *testing.T) {
+	for range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			store := holdfasttest.NewStore()
+			ctx, cancel := context.WithCancel(t.Context())
+			for range 8 {
+				e := store.Process(t).Election("boss")
+				go e.Run(ctx, "", func(ctx context.Context, l *holdfast.Lease) error {
+					<-ctx.Done()
+					return ctx.Err()
+				})
+			}
+			synctest.Wait()
+			start, stolen := time.Now(), make(chan *holdfast.Lease)
+			go func() { stolen <- store.Steal(t, "boss") }()
+			select {
+			case lease := <-stolen:
+				if took := time.Since(start); lease.Err() != nil || took > 0 {
+					t.Errorf("the thief has it after %v: %v", took, lease.Err())
+				}
+				cancel()
+			case <-time.After(time.Minute):
+				t.Error("the thief waits behind a candidate that came back")
+				cancel()
+				<-stolen
+			}
+		})
+	}
+}
