@@ -1,6 +1,8 @@
 package holdfastvet_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"golang.org/x/tools/go/analysis"
@@ -38,4 +40,30 @@ func set(t *testing.T, check *analysis.Analyzer, name, value string) {
 func TestWriteWithoutToken(t *testing.T) {
 	set(t, holdfastvet.WriteWithoutToken, "funcs", "writewithouttoken.put, (*writewithouttoken.store).put")
 	analysistest.Run(t, analysistest.TestData(), holdfastvet.WriteWithoutToken, "writewithouttoken")
+}
+
+// Gofmt takes out brackets without results, so they cannot be in testdata; programs have them all the same.
+func TestNoResultsInBrackets(t *testing.T) {
+	const likeness = "github.com/holdfast-go/holdfast/holdfast.go"
+	holdfast, err := os.ReadFile(filepath.Join(analysistest.TestData(), "src", likeness))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, remove, err := analysistest.WriteFiles(map[string]string{
+		likeness: string(holdfast),
+		"brackets/brackets.go": `package brackets
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+func release(ctx context.Context, lease *holdfast.Lease) () { lease.Release(ctx) }
+`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remove()
+	analysistest.Run(t, folder, holdfastvet.ReleaseErr, "brackets")
 }

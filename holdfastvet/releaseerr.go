@@ -74,7 +74,7 @@ func returnsError(pass *analysis.Pass, call inspector.Cursor) bool {
 	case *ast.FuncLit:
 		results = f.Type.Results
 	}
-	return results != nil && isError(pass.TypesInfo.TypeOf(results.List[len(results.List)-1].Type))
+	return results.NumFields() > 0 && isError(pass.TypesInfo.TypeOf(results.List[len(results.List)-1].Type))
 }
 
 // looksAtLoss reports whether the function around a release asks the same lease whether it was lost.
