@@ -21,6 +21,7 @@ type Client struct {
 	gates     gates
 	ids       ids
 	attempts  attempts
+	stamps    stamps
 	events    events
 	listening listening
 	waiting   atomic.Int64 // calls that wait for a lock

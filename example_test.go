@@ -67,6 +67,29 @@ func ExampleLease_Detach() {
 	// released: <nil>
 }
 
+func ExampleLease_SetValue() {
+	ctx := context.Background()
+	client := open(ctx, "value")
+	defer client.Close(ctx)
+	importFrom := func(ctx context.Context, lease *holdfast.Lease) error {
+		before, err := lease.Value(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("going on after %q\n", before.Text)
+		return lease.SetValue(ctx, before.Text+"I") // nobody else has the lock when this is written
+	}
+	for range 3 { // by turns, on many machines
+		if err := client.Mutex("import").Do(ctx, importFrom); err != nil {
+			log.Fatal(err)
+		}
+	}
+	// Output:
+	// going on after ""
+	// going on after "I"
+	// going on after "II"
+}
+
 func ExampleMutex_Lock() {
 	ctx := context.Background()
 	client := open(ctx, "lock")

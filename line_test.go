@@ -135,6 +135,17 @@ func (l *line) Break(ctx context.Context, name, id string) error {
 	return passed(ctx, l, "break", func(ctx context.Context) error { return driver.Break(ctx, l.Driver, name, id) })
 }
 
+func (l *line) Value(ctx context.Context, name string) (driver.Value, error) {
+	return pass(ctx, l, "value", func(ctx context.Context) (driver.Value, error) { return driver.ValueOf(ctx, l.Driver, name) })
+}
+
+func (l *line) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
+	_, err := pass(ctx, l, "set value", func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, driver.SetValue(ctx, l.Driver, c, v)
+	})
+	return err
+}
+
 func (l *line) Unwrap() driver.Driver { return l.Driver }
 
 // newClient returns a client on a store, closed with the test.

@@ -91,6 +91,14 @@ func (l *line) Revoke(ctx context.Context, name, id string) error {
 	return passOnly(ctx, l, func(ctx context.Context) error { return driver.Revoke(ctx, l.Driver, name, id) })
 }
 
+func (l *line) Value(ctx context.Context, name string) (driver.Value, error) {
+	return pass(ctx, l, func(ctx context.Context) (driver.Value, error) { return driver.ValueOf(ctx, l.Driver, name) })
+}
+
+func (l *line) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
+	return passOnly(ctx, l, func(ctx context.Context) error { return driver.SetValue(ctx, l.Driver, c, v) })
+}
+
 // List asks once, before it yields.
 func (l *line) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {

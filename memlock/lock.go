@@ -20,6 +20,7 @@ type lock struct {
 	ended   map[string]end     // by ID
 	last    uint64             // the greatest token so far
 	watch   watch
+	value   driver.Value // what is kept for the next holder
 }
 
 // A record is what belongs to a queued claim besides the claim.

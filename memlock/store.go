@@ -48,7 +48,7 @@ func (s *store) lock(name string, now time.Time) *lock {
 }
 
 func (s *store) forget(name string, l *lock) {
-	if l.idle() {
+	if l.idle() && l.value.Text == "" {
 		delete(s.locks, name)
 	}
 }

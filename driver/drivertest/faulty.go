@@ -199,6 +199,16 @@ func (f *Faulty) Revoke(ctx context.Context, name, id string) error {
 	return f.act(ctx, func(ctx context.Context) error { return driver.Revoke(ctx, f.Driver, name, id) })
 }
 
+// Value implements [driver.ValueStore].
+func (f *Faulty) Value(ctx context.Context, name string) (driver.Value, error) {
+	return pass(ctx, f, func(ctx context.Context) (driver.Value, error) { return driver.ValueOf(ctx, f.Driver, name) })
+}
+
+// SetValue implements [driver.ValueStore].
+func (f *Faulty) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
+	return f.act(ctx, func(ctx context.Context) error { return driver.SetValue(ctx, f.Driver, c, v) })
+}
+
 // Watch implements [driver.Watcher].
 func (f *Faulty) Watch(ctx context.Context, name string) error {
 	return driver.Watch(ctx, f.Driver, name)

@@ -1,0 +1,80 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// A Value is text that a lock keeps from one holder to the next. The zero Value says that there is none.
+type Value struct {
+	Text  string    // any bytes, at most MaxValue of them
+	Token uint64    // the fencing token of the lease that set it
+	Set   time.Time // when, by the clock of the client that set it, to the microsecond
+}
+
+// MaxValue is the longest text of a [Value] in bytes. Every engine can keep that much beside a lock.
+const MaxValue = 64 << 10
+
+// IsAfter reports whether v was set after u: under a greater token, or later under the same. So a copy of an earlier
+// request that arrives late is told from a newer one.
+func (v Value) IsAfter(u Value) bool {
+	if v.Token != u.Token {
+		return v.Token > u.Token
+	}
+	return v.Set.After(u.Set)
+}
+
+// A ValueStore keeps a text for each lock, however many holders come and go.
+type ValueStore interface {
+	// Value returns what was set last for a lock, or the zero Value.
+	Value(ctx context.Context, name string) (Value, error)
+
+	// SetValue sets the value of the lock of c, if c is granted under c.Token, in one atomic step; otherwise the error
+	// is [ErrGone]. Nothing else is asked of c, and it is not renewed. A value that is not after the one that is kept,
+	// see [Value.IsAfter], changes nothing: setting the same again returns nil, and what is older [ErrRefused].
+	//
+	// An empty text removes the value. The driver still refuses what is older until the claim has ended.
+	SetValue(ctx context.Context, c Claim, v Value) error
+}
+
+// ValueOf returns the value of a lock as [ValueStore] says, or an error that wraps [errors.ErrUnsupported].
+func ValueOf(ctx context.Context, d Driver, name string) (Value, error) {
+	if s, ok := As[ValueStore](d); ok {
+		return s.Value(ctx, name)
+	}
+	return Value{}, Unsupported(d.Traits(), keepingValues)
+}
+
+// SetValue sets the value of a lock as [ValueStore] says, or returns an error that wraps [errors.ErrUnsupported]. One
+// that is too long is refused before anything is sent.
+func SetValue(ctx context.Context, d Driver, c Claim, v Value) error {
+	s, ok := As[ValueStore](d)
+	switch {
+	case !ok:
+		return Unsupported(d.Traits(), keepingValues)
+	case len(v.Text) > MaxValue:
+		return fmt.Errorf("%w: the value has %d bytes, and a lock keeps at most %d; keep it elsewhere, and here where it is",
+			ErrRefused, len(v.Text), MaxValue)
+	}
+	return s.SetValue(ctx, c, v)
+}
+
+const keepingValues = "keeping a value from one holder to the next"
+
+// Supersede decides for a driver what becomes of a value that is set while another is kept: it is written, or it is the
+// same and need not be, or it is older and refused.
+func (v Value) Supersede(kept Value) (write bool, err error) {
+	switch {
+	case v.IsAfter(kept):
+		return true, nil
+	case kept.IsAfter(v):
+		return false, ErrOlderValue
+	default:
+		return false, nil
+	}
+}
+
+// ErrOlderValue is the error for a value that is older than the one that is kept: of the copy of a request that comes
+// late, or of a client whose clock is behind that of another one which has the same claim.
+var ErrOlderValue = fmt.Errorf("%w: the value of this lock was set after that already", ErrRefused)

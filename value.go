@@ -1,0 +1,111 @@
+package holdfast
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A Value is text that a lock keeps from one holder to the next, with the fencing token of the lease that set it, and
+// when that was by the clock of the process that did. The zero Value says that there is none.
+type Value = driver.Value
+
+// Value returns what a holder of the lock has set last: see [Lease.SetValue]. An error that matches
+// [errors.ErrUnsupported] says that the backend keeps no values.
+func (c *Client) Value(ctx context.Context, name string) (Value, error) {
+	l := c.lock(name, nil)
+	if err := errors.Join(c.closed(), c.checkName(name)); err != nil {
+		return Value{}, l.failure("value of", err)
+	}
+	v, err := driver.ValueOf(ctx, c.driver, name)
+	if err != nil {
+		return Value{}, l.unserved(ctx, "value of", err)
+	}
+	return v, nil
+}
+
+// Value returns what this holder or one before it has set last: see [Lease.SetValue].
+func (l *Lease) Value(ctx context.Context) (Value, error) {
+	return l.grant.lock.client.Value(ctx, l.Name())
+}
+
+// SetValue leaves a text of up to [driver.MaxValue] bytes with the lock for whoever holds it next, such as how far the
+// work under it has come: [Client.Value] reads it. It stays until another is set, also while nobody holds the lock; an
+// empty text removes it. Only who holds the lock alone can set it: by a mutex, as a writer, as a leader.
+//
+// nil says that the lease was held when the backend set the value, and a *LostError that it was not, so that the value
+// is that of others. ErrUnknown says that the backend did not answer before ctx or the lease ended: the value may be
+// set, or still be while the claim lives. Of several calls at once one may fail because another one that began later
+// was quicker.
+func (l *Lease) SetValue(ctx context.Context, text string) error {
+	if err := l.Err(); err != nil {
+		return err
+	}
+	g := l.grant
+	if g.ask.mode != exclusive {
+		return g.lock.failure("set the value of", errors.ErrUnsupported, errSharedValue)
+	}
+	c := g.lock.client
+	c.background.enter() // Close waits for it
+	defer c.background.leave()
+	if err := c.closed(); err != nil {
+		return g.lock.failure("set the value of", err)
+	}
+	return l.setValue(ctx, Value{Text: text, Token: l.Token(), Set: c.stamps.next()})
+}
+
+var errSharedValue = errors.New("others may hold the lock too; only a mutex, a writer or a leader sets its value")
+
+// setValue asks the backend until it answers, always for the same value.
+func (l *Lease) setValue(ctx context.Context, v Value) error {
+	h, start := l.grant.hold, now()
+	ctx, stop := h.lock.client.untilClosed(ctx)
+	defer stop()
+	sent := false
+	for attempts, pace := 1, newPace(); ; attempts++ {
+		err := h.setOnce(ctx, v)
+		switch sent = sent || !isUnsent(err); {
+		case isGone(err):
+			h.gone(err)
+			return l.Err()
+		case driver.IsAnswer(err):
+			if err != nil {
+				err = h.lock.failure("set the value of", err)
+			}
+			return err
+		case ctx.Err() == nil && l.Err() == nil && pace.Pause(ctx) == nil && l.Err() == nil:
+			continue
+		}
+		ended, err := cmp.Or(l.Err(), context.Cause(ctx)), silence(ctx, attempts, start, err)
+		if sent {
+			return h.lock.failure("set the value of", ErrUnknown, ended, err)
+		}
+		return h.lock.failure("set the value of", ended, err)
+	}
+}
+
+// setOnce makes one attempt.
+func (h *hold) setOnce(ctx context.Context, v Value) error {
+	c := h.lock.client
+	attempt := c.attempts.begin(ctx, attemptLimit(h.grantedTTL()), now())
+	defer c.attempts.end(attempt)
+	return driver.SetValue(attempt, c.driver, h.renewal(), v)
+}
+
+// stamps tell the values that one client sets in order, also those of one microsecond.
+type stamps struct{ last atomic.Int64 }
+
+// next is the time in microseconds, or just after the last stamp if that is not before.
+func (s *stamps) next() time.Time {
+	for {
+		last := s.last.Load()
+		stamp := max(last+1, time.Now().UnixMicro())
+		if s.last.CompareAndSwap(last, stamp) {
+			return time.UnixMicro(stamp)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package holdfast_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/memlock"
+)
+
+// A value stays with the lock, with the token of the lease that set it, and goes when an empty one is set.
+func TestValue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		wantValue(t, b, holdfast.Value{})
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		setValue(t, lease, "42 of 100")
+		want := holdfast.Value{Text: "42 of 100", Token: lease.Token(), Set: time.Now()}
+		wantValue(t, b, want)
+		lease.Release(t.Context())
+		time.Sleep(365 * 24 * time.Hour)
+		wantValue(t, b, want)
+
+		next := must(b.Election("m").Campaign(t.Context(), "stands for this"))(t)
+		if v, err := next.Value(t.Context()); v.Text != want.Text || err != nil {
+			t.Errorf("the next holder reads %q, %v", v.Text, err)
+		}
+		setValue(t, next, "")
+		wantValue(t, a, holdfast.Value{})
+	})
+}
+
+// Values that are set in one instant, and by goroutines that hand the lock on among them, stay in their order.
+func TestValuesInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		handed := make(chan *holdfast.Lease)
+		go func() { handed <- must(a.Mutex("m").Lock(t.Context()))(t) }()
+		synctest.Wait()
+		setValue(t, lease, "first")
+		setValue(t, lease, "second")
+		lease.Release(t.Context())
+		next := <-handed
+		setValue(t, next, "third")
+		if v := must(b.Value(t.Context(), "m"))(t); v.Text != "third" || v.Token != next.Token() {
+			t.Errorf("the value is %q of %d, want that of %d", v.Text, v.Token, next.Token())
+		}
+	})
+}
+
+// Only who holds the lock alone, and still, sets a value; otherwise the error says why, and nothing is set.
+func TestValueIsTheHolders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, b := twoClients(t)
+		refused := func(want error, lease *holdfast.Lease, text string) {
+			t.Helper()
+			wantErr(t, lease.SetValue(t.Context(), text), want)
+		}
+		refused(errors.ErrUnsupported, must(a.RWMutex("m").RLock(t.Context()))(t), "of a reader")
+		refused(errors.ErrUnsupported, must(a.Semaphore("s", 2).Acquire(t.Context(), 2))(t), "of all permits")
+
+		lease := must(a.Mutex("n").Lock(t.Context()))(t)
+		refused(driver.ErrRefused, lease, strings.Repeat("x", driver.MaxValue+1))
+		broken := queued(t, b, "n")[0]
+		if err := b.Break(t.Context(), "n", broken.ID); err != nil {
+			t.Fatal(err)
+		}
+		refused(holdfast.ErrLost, lease, "broken")
+		wantErr(t, lease.Err(), holdfast.ErrLost)
+
+		lease = must(a.Mutex("n").Lock(t.Context()))(t)
+		lease.Release(t.Context())
+		refused(holdfast.ErrReleased, lease, "released")
+		if n := l.count("set value"); n != 1 {
+			t.Errorf("%d requests were sent, want the one that could have succeeded", n)
+		}
+		_, err := a.Value(t.Context(), "")
+		wantErr(t, err, holdfast.ErrInvalidName)
+		a.Close(t.Context())
+		_, err = a.Value(t.Context(), "n")
+		wantErr(t, err, holdfast.ErrClosed)
+		for _, name := range []string{"m", "s", "n"} {
+			if v := must(b.Value(t.Context(), name))(t); v != (holdfast.Value{}) {
+				t.Errorf("%s has the value %q", name, v.Text)
+			}
+		}
+	})
+}
+
+// A value is set though the backend is silent for a while. Where it stays silent, that is said when ctx ends, when the
+// lease does, and when the client is closed.
+func TestValueOverABadLine(t *testing.T) {
+	for name, f := range map[string]faults{"applied": {mute: true}, "not applied": {cut: true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, a, b := twoClients(t)
+				lease := must(a.Mutex("m").Lock(t.Context()))(t)
+				l.set(f)
+				time.AfterFunc(ttl/3, func() { l.set(faults{}) })
+				setValue(t, lease, "late")
+				if v := must(b.Value(t.Context(), "m"))(t); v.Text != "late" {
+					t.Errorf("the value is %q", v.Text)
+				}
+
+				l.set(f)
+				ctx, cancel := context.WithTimeout(t.Context(), ttl/4)
+				defer cancel()
+				wantErr(t, lease.SetValue(ctx, "silence"), holdfast.ErrUnknown, holdfast.ErrUnavailable, context.DeadlineExceeded)
+				wantErr(t, lease.SetValue(t.Context(), "longer"), holdfast.ErrUnknown, holdfast.ErrUnavailable, holdfast.ErrLost)
+
+				l.set(faults{})
+				lease = must(a.Mutex("m").Lock(t.Context()))(t)
+				l.set(f)
+				go a.Close(t.Context())
+				synctest.Wait()
+				wantErr(t, lease.SetValue(t.Context(), "closed"), holdfast.ErrReleased)
+			})
+		})
+	}
+}
+
+// A backend that keeps no values says so.
+func TestValueUnsupported(t *testing.T) {
+	c := newClient(t, struct{ driver.Driver }{memlock.New()})
+	lease := must(c.Mutex("m").Lock(t.Context()))(t)
+	wantErr(t, lease.SetValue(t.Context(), "any"), errors.ErrUnsupported)
+	_, err := lease.Value(t.Context())
+	wantErr(t, err, errors.ErrUnsupported)
+}
+
+func setValue(t *testing.T, l *holdfast.Lease, text string) {
+	t.Helper()
+	if err := l.SetValue(t.Context(), text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantValue(t *testing.T, c *holdfast.Client, want holdfast.Value) {
+	t.Helper()
+	v, err := c.Value(t.Context(), "m")
+	if err != nil || v.Text != want.Text || v.Token != want.Token || !v.Set.Equal(want.Set) {
+		t.Errorf("the value is %+v, %v; want %+v", v, err, want)
+	}
+}
