@@ -12,6 +12,7 @@ import (
 type keys struct {
 	lock, claims, order, expiry string
 	list                        []string // all of them; nobody changes it
+	value                       string   // what is kept between holders; most locks have none
 }
 
 const keysOfLock = 4
@@ -20,6 +21,7 @@ const (
 	claimsSuffix = ":claims"
 	orderSuffix  = ":order"
 	expirySuffix = ":expiry"
+	valueSuffix  = ":value"
 )
 
 func (k keys) all() []string { return k.list }
@@ -27,6 +29,7 @@ func (k keys) all() []string { return k.list }
 // tagged returns the keys that begin with base: the prefix and the name in braces, which keep all keys in one slot.
 func tagged(lock, base string) keys {
 	k := keys{lock: lock, claims: base + claimsSuffix, order: base + orderSuffix, expiry: base + expirySuffix}
+	k.value = base + valueSuffix
 	k.list = []string{k.lock, k.claims, k.order, k.expiry}
 	return k
 }

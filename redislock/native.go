@@ -35,6 +35,7 @@ var (
 	_ driver.Living     = (*native)(nil)
 	_ driver.Checker    = (*native)(nil)
 	_ driver.Identifier = (*native)(nil)
+	_ driver.ValueStore = (*native)(nil)
 )
 
 // newNative returns a driver that has sent nothing yet. The notifier gets the conn as it is: what a cluster's says of

@@ -24,9 +24,15 @@ func newScript(text string) script {
 	}
 }
 
+// on returns the script for another number of keys.
+func (s script) on(keys int) script {
+	count := strconv.Itoa(keys)
+	return script{s.text, []string{s.head[0], s.head[1], count}, []string{s.full[0], s.full[1], count}}
+}
+
 // scripts are what the driver asks of the server.
 type scripts struct {
-	request, renew, release, queue, cancel, revoke, watch, propose, batch script
+	request, renew, release, queue, cancel, revoke, watch, propose, batch, setValue script
 }
 
 // budget is how many claims one run of a script ends, grants or corrects at most: the server does nothing else
@@ -52,6 +58,8 @@ func loadScripts(opts Options) scripts {
 		watch:   load("watch.lua", always),
 		propose: load("propose.lua", ""),
 		batch:   load("batch.lua", ""),
+
+		setValue: load("set_value.lua", "").on(keysOfValue),
 	}
 }
 
@@ -63,9 +71,8 @@ func (s *script) run(ctx context.Context, conn Conn, keys, args []string) ([]str
 
 // runBatch runs the script on the keys of several locks. An answer that is an error says that it did nothing.
 func (s *script) runBatch(ctx context.Context, conn Conn, keys, args []string) ([]string, error) {
-	count := strconv.Itoa(len(keys))
-	head, full := []string{s.head[0], s.head[1], count}, []string{s.full[0], s.full[1], count}
-	return s.send(ctx, conn, Command{Head: head, Keys: keys, Tail: args}, full)
+	of := s.on(len(keys))
+	return s.send(ctx, conn, Command{Head: of.head, Keys: keys, Tail: args}, of.full)
 }
 
 // send sends the script by its hash, and with its text if the server does not know it.

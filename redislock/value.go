@@ -1,0 +1,77 @@
+package redislock
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// keysOfValue is how many keys the script has that sets a value: those of the lock, and the value.
+const keysOfValue = keysOfLock + 1
+
+// Value returns what a holder has set last, as [driver.ValueStore] says.
+func (d *native) Value(ctx context.Context, name string) (driver.Value, error) {
+	k, err := d.keys.of(name)
+	if err != nil {
+		return driver.Value{}, err
+	}
+	values, err := d.conn.Do(ctx, Command{Head: []string{"GET"}, Keys: []string{k.value}})
+	switch {
+	case err != nil:
+		return driver.Value{}, explain(err)
+	case len(values) == 0:
+		return driver.Value{}, nil
+	}
+	return parseValue(values[0], d.opts.format)
+}
+
+// SetValue sets it, as [driver.ValueStore] says.
+func (d *native) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
+	k, err := d.begin(ctx, c)
+	if err != nil {
+		return err
+	}
+	k.list = append(k.all()[:keysOfLock:keysOfLock], k.value)
+	values, short, err := d.runConfirmed(ctx, &d.scripts.setValue, k,
+		c.ID, tokenText(c.Token), wide(v.Token), wide(uint64(v.Set.UnixMicro())), v.Text)
+	switch {
+	case err != nil:
+		return explain(err)
+	case short != nil:
+		return short
+	case len(values) == 1 && values[0] == "old":
+		return driver.ErrOlderValue
+	}
+	return done(values)
+}
+
+// wideDigits is how many digits any number of 64 bits has room in.
+const wideDigits = 20
+
+// wide writes a number so that the order of texts is that of numbers.
+func wide(n uint64) string { return fmt.Sprintf("%0*d", wideDigits, n) }
+
+// parseValue reads a record of set_value.lua.
+func parseValue(record string, format int) (v driver.Value, err error) {
+	version, rest, _ := strings.Cut(record, " ")
+	if n, err := strconv.Atoi(version); err != nil || n > format || n < format-1 {
+		return v, explain(ReplyError("HOLDFASTVERSION " + version))
+	}
+	const textAt = 2 * (wideDigits + 1)
+	if len(rest) < textAt {
+		return v, fmt.Errorf("%w: the value of the lock is damaged; set it again", driver.ErrRefused)
+	}
+	if rest[textAt:] == "" { // removed
+		return v, nil
+	}
+	token, errToken := strconv.ParseUint(rest[:wideDigits], 10, 64)
+	set, errSet := strconv.ParseInt(rest[wideDigits+1:textAt-1], 10, 64)
+	if errToken != nil || errSet != nil {
+		return v, fmt.Errorf("%w: the value of the lock is damaged; set it again", driver.ErrRefused)
+	}
+	return driver.Value{Text: rest[textAt:], Token: token, Set: time.UnixMicro(set)}, nil
+}
