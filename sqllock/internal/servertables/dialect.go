@@ -90,6 +90,8 @@ const (
 	tidyQueue        routine = "tidy"
 	forgetEnds       routine = "forget"
 	retireLocks      routine = "retire"
+	readValue        routine = "value"
+	setValue         routine = "set"
 	readVersion      routine = "version"
 )
 
@@ -97,6 +99,7 @@ const (
 var callable = []routine{
 	releaseWakeLocks, requestClaim, releaseClaim, renewClaims, waitForClaim, breakClaim, revokeClaim,
 	readQueue, readNames, readDigest, readNews, takeTurn, noteTurn, surveyRows, tidyQueue, forgetEnds, retireLocks,
+	readValue, setValue,
 }
 
 // recognise refuses a database of another kind, and one that passes for this kind.

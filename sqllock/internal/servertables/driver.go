@@ -119,6 +119,7 @@ var _ interface {
 	driver.Watcher
 	driver.Lister
 	driver.Breaker
+	driver.ValueStore
 	driver.Revoker
 	driver.Checker
 	driver.Reaper

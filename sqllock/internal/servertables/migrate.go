@@ -20,7 +20,7 @@ import (
 // program works with the revision that it knows and with later ones.
 const (
 	format   = 1
-	revision = 11
+	revision = 12
 	prefix   = "holdfast1_"
 )
 

@@ -117,4 +117,5 @@ var _ interface {
 	driver.Checker
 	driver.Reaper
 	driver.Inheriter
+	driver.ValueStore
 } = (*Driver)(nil)

@@ -30,6 +30,9 @@ func (d *Driver) setUp(ctx context.Context) error {
 		if err == nil {
 			err = t.exec(makeBoots)
 		}
+		if err == nil {
+			err = t.exec(makeValues)
+		}
 		switch {
 		case err != nil:
 			return err

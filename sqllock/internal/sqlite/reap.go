@@ -69,6 +69,9 @@ func (r *reaping) rows(t *tx) error {
 	if err := t.exec(sweepEnds, int64(t.now), sweepMost); err != nil {
 		return err
 	}
+	if err := t.exec(sweepValues, sweepMost); err != nil {
+		return err
+	}
 	fences, err := t.sweepFences(&r.last, time.Now().Add(-r.age).UnixMicro())
 	for _, name := range fences {
 		r.note("last token", name)

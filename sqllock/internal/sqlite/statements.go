@@ -40,6 +40,10 @@ const (
 	sweepEnds    statement = "sweep_ends"
 	sweepFences  statement = "sweep_fences"
 	forgetFence  statement = "forget_fence"
+	makeValues   statement = "values"
+	valueOf      statement = "value"
+	setValue     statement = "set_value"
+	sweepValues  statement = "sweep_values"
 	formatScript statement = "format" // and a number
 )
 

@@ -37,6 +37,9 @@ func (t *tx) sweep() error {
 	if err := t.exec(sweepEnds, int64(t.now), sweepMost); err != nil {
 		return err
 	}
+	if err := t.exec(sweepValues, sweepMost); err != nil {
+		return err
+	}
 	_, err := t.sweepFences(&t.d.swept, time.Now().Add(-t.d.keep).UnixMicro())
 	return err
 }

@@ -38,6 +38,13 @@ CREATE TABLE IF NOT EXISTS holdfast_ends ( -- claims that ended, while a late co
 	KEY holdfast_ends_deadline (deadline)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
 
+CREATE TABLE IF NOT EXISTS holdfast_values ( -- what locks keep between their holders
+	name   VARBINARY(1024) NOT NULL PRIMARY KEY,
+	token  BIGINT          NOT NULL, -- of the lease that set it
+	set_at BIGINT          NOT NULL, -- by the clock of who did
+	value  MEDIUMBLOB      NOT NULL  -- empty when it was removed
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
+
 CREATE TABLE IF NOT EXISTS holdfast_sweep ( -- one row: how far sweeping has come, whoever does it
 	id     TINYINT         NOT NULL PRIMARY KEY,
 	next   BIGINT          NOT NULL, -- when somebody may go on

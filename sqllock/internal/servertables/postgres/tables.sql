@@ -43,6 +43,13 @@ CREATE TABLE IF NOT EXISTS holdfast_ends ( -- claims that ended, while a late co
 );
 CREATE INDEX IF NOT EXISTS holdfast_ends_deadline ON holdfast_ends (deadline);
 
+CREATE TABLE IF NOT EXISTS holdfast_values ( -- what locks keep between their holders
+	name   bytea  NOT NULL PRIMARY KEY,
+	token  bigint NOT NULL, -- of the lease that set it
+	set_at bigint NOT NULL, -- by the clock of who did
+	value  bytea  NOT NULL  -- empty when it was removed
+);
+
 CREATE TABLE IF NOT EXISTS holdfast_sweep ( -- one row: how far sweeping has come, whoever does it
 	id     smallint NOT NULL PRIMARY KEY,
 	next   bigint   NOT NULL, -- when somebody may go on

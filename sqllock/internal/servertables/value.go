@@ -1,0 +1,43 @@
+package servertables
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Value implements [driver.ValueStore].
+func (d *Driver) Value(ctx context.Context, name string) (driver.Value, error) {
+	return run(ctx, d.requests, affinity{name: name}, func(ctx context.Context, l *lane) (v driver.Value, err error) {
+		err = l.conn.rows(ctx, readValue, []any{[]byte(name)}, func(scan func(...any) error) error {
+			v, err = scanValue(scan)
+			return err
+		})
+		return v, err
+	})
+}
+
+func scanValue(scan func(...any) error) (driver.Value, error) {
+	var token, set int64
+	var text []byte
+	err := scan(&token, &set, &text)
+	return driver.Value{Text: string(text), Token: uint64(token), Set: time.UnixMicro(set)}, err
+}
+
+// SetValue implements [driver.ValueStore].
+func (d *Driver) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
+	return d.change(ctx, c.Name, func(ctx context.Context, l *lane) error {
+		n, err := l.conn.number(ctx, setValue,
+			[]byte(c.Name), c.ID, int64(c.Token), int64(v.Token), v.Set.UnixMicro(), []byte(v.Text))
+		switch {
+		case err != nil:
+			return err
+		case n == 1:
+			return driver.ErrGone
+		case n == 2:
+			return driver.ErrOlderValue
+		}
+		return nil
+	})
+}
