@@ -14,8 +14,8 @@ import (
 )
 
 // A Driver keeps queues of claims in etcd. Besides [driver.Driver] it is a [driver.Waiter], [driver.Listener],
-// [driver.Renewer], [driver.Watcher], [driver.Lister], [driver.Breaker], [driver.Revoker] and [driver.Checker].
-// All methods are safe for concurrent use.
+// [driver.Renewer], [driver.Watcher], [driver.Lister], [driver.Breaker], [driver.Revoker], [driver.Checker] and
+// [driver.ValueStore]. All methods are safe for concurrent use.
 type Driver struct {
 	client        *clientv3.Client
 	members       *members
@@ -45,6 +45,8 @@ var (
 	_ driver.Breaker  = (*Driver)(nil)
 	_ driver.Revoker  = (*Driver)(nil)
 	_ driver.Checker  = (*Driver)(nil)
+
+	_ driver.ValueStore = (*Driver)(nil)
 )
 
 // New returns a driver on a client that the caller opened. The caller closes the driver first, and then the

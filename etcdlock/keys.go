@@ -62,6 +62,14 @@ func (k keyspace) ended() string {
 	return k.root + "/.ended/"
 }
 
+// value is where a lock keeps what one holder leaves to the next.
+func (k keyspace) value(name string) string {
+	if k.layout == Concurrency {
+		return k.root + ".holdfast.values/" + driver.EncodeName(name, 0)
+	}
+	return k.root + "/.values/" + driver.EncodeName(name, 0)
+}
+
 func hexLease(lease clientv3.LeaseID) string { return strconv.FormatInt(int64(lease), 16) }
 
 // peerKey takes the key of a concurrency.Mutex apart. ok is false when it is another key.

@@ -1,0 +1,102 @@
+package etcdlock
+
+import (
+	"context"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
+)
+
+// A keptValue is what a lock keeps between its holders, as its key holds it.
+type keptValue struct {
+	Format int         `json:"v"`
+	Text   leased.Text `json:"text,omitempty"` // empty: it was removed
+	Token  uint64      `json:"token,string"`
+	Set    int64       `json:"set"` // microseconds since 1970, by the clock of who set it
+
+	mod int64 // revision of the last change; zero: there is no such key
+}
+
+func (k keptValue) value() driver.Value {
+	return driver.Value{Text: string(k.Text), Token: k.Token, Set: time.UnixMicro(k.Set)}
+}
+
+// Value returns what a holder has set last, as [driver.ValueStore] says.
+func (d *Driver) Value(ctx context.Context, name string) (driver.Value, error) {
+	if err := d.open(ctx); err != nil {
+		return driver.Value{}, err
+	}
+	kept, err := d.keptValue(ctx, name)
+	if err != nil || kept.Text == "" {
+		return driver.Value{}, err
+	}
+	return kept.value(), nil
+}
+
+// SetValue sets it, as [driver.ValueStore] says. The transaction compares the key of the claim, and that of the value
+// with what was read before. That a claim is granted needs no comparison: it stays so for as long as its key is there.
+func (d *Driver) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
+	if err := d.open(ctx); err != nil {
+		return err
+	}
+	for {
+		s, err := d.granted(ctx, c.Name, c.ID)
+		switch {
+		case err != nil:
+			return err
+		case s.token != c.Token:
+			return driver.ErrGone
+		}
+		kept, err := d.keptValue(ctx, c.Name)
+		if err != nil {
+			return err
+		}
+		if write, err := v.Supersede(kept.value()); !write {
+			return err
+		}
+		done, err := d.replaceValue(ctx, s, c.Name, kept, v)
+		if done || err != nil {
+			return err
+		}
+	}
+}
+
+// replaceValue puts a value in the place of the one that was read, and reports whether all was still as read.
+func (d *Driver) replaceValue(ctx context.Context, s seat, name string, kept keptValue, v driver.Value) (bool, error) {
+	key := d.keys.value(name)
+	unchanged := []clientv3.Cmp{
+		clientv3.Compare(clientv3.CreateRevision(s.key), "=", int64(s.token)),
+		clientv3.Compare(clientv3.ModRevision(key), "=", kept.mod),
+	}
+	var lease []clientv3.OpOption
+	if v.Text == "" { // that it was removed need not be known for longer than the claim lives
+		lease = append(lease, clientv3.WithLease(s.lease))
+	}
+	text := encode(keptValue{Format: d.format, Text: leased.Text(v.Text), Token: v.Token, Set: v.Set.UnixMicro()})
+	answer, _, err := d.commit(ctx, unchanged, []clientv3.Op{clientv3.OpPut(key, text, lease...)}, nil)
+	if err != nil {
+		return false, explain(err)
+	}
+	return answer.Succeeded, nil
+}
+
+func (d *Driver) keptValue(ctx context.Context, name string) (kept keptValue, err error) {
+	answer, err := d.get(ctx, d.keys.value(name))
+	if err != nil {
+		return kept, explain(err)
+	}
+	if len(answer.Kvs) == 0 {
+		return kept, nil
+	}
+	return d.readValue(answer.Kvs[0])
+}
+
+func (d *Driver) readValue(kv *mvccpb.KeyValue) (kept keptValue, err error) {
+	err = d.decode(kv, &kept.Format, &kept)
+	kept.mod = kv.ModRevision
+	return kept, err
+}
