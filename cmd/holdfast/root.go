@@ -71,7 +71,7 @@ Without --backend the locks are in a file of this user on this machine.
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON")
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
 	root.AddCommand(a.runVerb(), a.electVerb(), a.lsVerb(), a.showVerb(), a.breakVerb(), a.revokeVerb(), a.leaderVerb(),
-		a.acquireVerb(), a.renewVerb(), a.checkVerb(), a.releaseVerb(),
+		a.valueVerb(), a.setVerb(), a.acquireVerb(), a.renewVerb(), a.checkVerb(), a.releaseVerb(),
 		a.doctorVerb(), a.reapVerb(), a.migrateVerb(), a.versionVerb(), a.completionVerb())
 	for _, verb := range extraVerbs {
 		root.AddCommand(verb(a))
