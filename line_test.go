@@ -136,7 +136,9 @@ func (l *line) Break(ctx context.Context, name, id string) error {
 }
 
 func (l *line) Value(ctx context.Context, name string) (driver.Value, error) {
-	return pass(ctx, l, "value", func(ctx context.Context) (driver.Value, error) { return driver.ValueOf(ctx, l.Driver, name) })
+	return pass(ctx, l, "value", func(ctx context.Context) (driver.Value, error) {
+		return driver.ValueOf(ctx, l.Driver, name)
+	})
 }
 
 func (l *line) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {

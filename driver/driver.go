@@ -7,8 +7,8 @@
 //
 // A driver implements [Driver]. What else its engine can do it offers through the small interfaces of this package
 // ([Waiter], [Renewer], [Watcher], [Peeker], [Lister], [Breaker], [Revoker], [Proposer], [Living], [Checker],
-// [Noticer], [Reaper], [Identifier], [ValueStore]), which callers find with [As] and use through the portable function of the same
-// file. Package drivertest is this contract as tests.
+// [Noticer], [Reaper], [Identifier], [ValueStore]), which callers find with [As] and use through the portable function
+// of the same file. Package drivertest is this contract as tests.
 package driver
 
 import (

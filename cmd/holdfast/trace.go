@@ -154,6 +154,20 @@ func (t *tracer) Revoke(ctx context.Context, name, id string) error {
 	return err
 }
 
+func (t *tracer) Value(ctx context.Context, name string) (driver.Value, error) {
+	begin := time.Now()
+	v, err := driver.ValueOf(ctx, t.Driver, name)
+	t.told(begin, "value", name, "", count(len(v.Text), "byte"), err)
+	return v, err
+}
+
+func (t *tracer) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
+	begin := time.Now()
+	err := driver.SetValue(ctx, t.Driver, c, v)
+	t.told(begin, "set value", c.Name, c.ID, count(len(v.Text), "byte"), err)
+	return err
+}
+
 func (t *tracer) Close() error {
 	begin := time.Now()
 	err := t.Driver.Close()

@@ -12,7 +12,7 @@ import (
 var valueRows = []row{
 	{
 		name: "value stays",
-		why:  "what a holder sets stays with the lock after it, for everybody, until another holder sets something else",
+		why:  "what a holder sets stays with the lock after it, for everybody, until a holder sets something else",
 		run: func(e *env) {
 			e.hasValue(driver.Value{})
 			c, next := e.claim(), e.claim()
@@ -69,9 +69,9 @@ var valueRows = []row{
 			held := e.acquire(e.d, holder)
 			waiting := e.enqueue(e.other, next)
 			waiting.Token = max(waiting.Token, held.Token+1) // a driver may make tokens when it grants
-			e.isGone(e.setErr(renewal(next, waiting), valueOf(waiting, "waits", 1)), "setting a value for a claim that waits")
+			e.isGone(e.setErr(renewal(next, waiting), valueOf(waiting, "waits", 1)), "setting a value while waiting")
 			other := driver.Status{Token: held.Token + 1}
-			e.isGone(e.setErr(renewal(holder, other), valueOf(other, "token", 1)), "setting a value under another token")
+			e.isGone(e.setErr(renewal(holder, other), valueOf(other, "token", 1)), "setting a value under a wrong token")
 			e.release(e.other, next, driver.Status{}) // what was asked for it may still come
 			e.release(e.d, holder, held)
 			e.isGone(e.setErr(renewal(holder, held), valueOf(held, "late", 1)), "setting a value after the release")
@@ -169,7 +169,9 @@ func (e *env) refusesValue(c driver.Claim, v driver.Value) {
 func (e *env) hasValue(want driver.Value) {
 	e.Helper()
 	for _, d := range []driver.Driver{e.d, e.other} {
-		v, _, err := persist(e, func(ctx context.Context) (driver.Value, error) { return driver.ValueOf(ctx, d, e.name) })
+		v, _, err := persist(e, func(ctx context.Context) (driver.Value, error) {
+			return driver.ValueOf(ctx, d, e.name)
+		})
 		if err != nil || v.Text != want.Text || v.Token != want.Token || !v.Set.Equal(want.Set) {
 			e.Errorf("the value is %.20q of %d, %v (error %v), want %.20q of %d, %v",
 				v.Text, v.Token, v.Set, err, want.Text, want.Token, want.Set)
