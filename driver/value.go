@@ -54,8 +54,8 @@ func SetValue(ctx context.Context, d Driver, c Claim, v Value) error {
 	case !ok:
 		return Unsupported(d.Traits(), keepingValues)
 	case len(v.Text) > MaxValue:
-		return fmt.Errorf("%w: the value has %d bytes, and a lock keeps at most %d; keep it elsewhere, and here where it "+
-			"is", ErrRefused, len(v.Text), MaxValue)
+		return fmt.Errorf("%w: the value has %d bytes, and a lock keeps at most %d; store it elsewhere, and here only "+
+			"where", ErrRefused, len(v.Text), MaxValue)
 	}
 	return s.SetValue(ctx, c, v)
 }

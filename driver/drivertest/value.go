@@ -71,7 +71,7 @@ var valueRows = []row{
 			waiting.Token = max(waiting.Token, held.Token+1) // a driver may make tokens when it grants
 			e.isGone(e.setErr(renewal(next, waiting), valueOf(waiting, "waits", 1)), "setting a value while waiting")
 			other := driver.Status{Token: held.Token + 1}
-			e.isGone(e.setErr(renewal(holder, other), valueOf(other, "token", 1)), "setting a value under a wrong token")
+			e.isGone(e.setErr(renewal(holder, other), valueOf(other, "token", 1)), "setting a value by another token")
 			e.release(e.other, next, driver.Status{}) // what was asked for it may still come
 			e.release(e.d, holder, held)
 			e.isGone(e.setErr(renewal(holder, held), valueOf(held, "late", 1)), "setting a value after the release")
