@@ -16,7 +16,7 @@ import (
 
 // A Driver keeps queues of claims in ZooKeeper. Besides [driver.Driver] it is a [driver.Waiter],
 // [driver.Listener], [driver.Renewer], [driver.Watcher], [driver.Lister], [driver.Breaker], [driver.Revoker],
-// [driver.Checker] and [driver.Reaper]. All methods are safe for concurrent use.
+// [driver.Checker], [driver.Reaper] and [driver.ValueStore]. All methods are safe for concurrent use.
 type Driver struct {
 	hosts    []string
 	opts     Options
@@ -50,6 +50,8 @@ var (
 	_ driver.Reaper  = (*Driver)(nil)
 
 	_ driver.Listener = (*Driver)(nil)
+
+	_ driver.ValueStore = (*Driver)(nil)
 )
 
 // New returns a driver on these servers, host:port each. It makes its connections itself, when it is used:

@@ -45,14 +45,20 @@ func (k keyspace) queue(name string) string {
 
 // Nodes beside the queues. No encoded name begins with a dot, and no other name may.
 const (
-	notesNode = "/.claims"
-	beatsNode = "/.sessions"
+	notesNode  = "/.claims"
+	beatsNode  = "/.sessions"
+	valuesNode = "/.values"
 )
 
 // note is where a client keeps what others may want to know of a claim, and for a TTL afterwards how it ended.
 func (k keyspace) note(name, id string) string {
 	const longest = 65 // what follows a longer one's hash
 	return k.root + notesNode + "/" + id + "." + driver.EncodeName(name, longest)
+}
+
+// value is where a lock keeps what one holder leaves to the next.
+func (k keyspace) value(name string) string {
+	return k.root + valuesNode + "/" + driver.EncodeName(name, 0)
 }
 
 // beat is where a session notes that it is alive.

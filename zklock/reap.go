@@ -11,16 +11,23 @@ import (
 )
 
 // Reap removes the nodes of queues that are empty, as [driver.Reaper] says. ZooKeeper does so by itself, but only
-// some thousand in a minute, never those that had no child yet, and none before 3.5.3. Nothing is removed in other
-// layouts than the native one, where nobody can know whose a node without children is.
+// some thousand in a minute, never those that had no child yet, and none before 3.5.3. In other layouts than the native
+// one no queue is removed, because nobody can know whose a node without children is. What says that a value was removed
+// goes, too, if the process that had to delete it has ended before.
 func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.Leftover, err error) {
-	if d.keys.layout != Native {
-		return nil, nil
-	}
 	s, err := d.asking(ctx)
 	if err != nil {
 		return nil, err
 	}
+	removed, err = d.reapValues(ctx, s, age)
+	if d.keys.layout == Native {
+		queues, errQueues := d.reapQueues(ctx, s, age)
+		removed, err = append(removed, queues...), errors.Join(err, errQueues)
+	}
+	return removed, err
+}
+
+func (d *Driver) reapQueues(ctx context.Context, s *session, age time.Duration) (removed []driver.Leftover, err error) {
 	nodes, err := s.children(ctx, d.keys.top())
 	if err != nil {
 		return nil, err
@@ -49,7 +56,13 @@ func (s *session) reap(ctx context.Context, path string, age time.Duration) (boo
 	if time.Since(time.UnixMilli(node.stat.Ctime)) < age {
 		return false, err
 	}
-	_, err = call(ctx, s, func(c *zk.Conn) (struct{}, error) { return struct{}{}, c.Delete(path, node.stat.Version) })
+	return s.deleteAsItWas(ctx, path, node.stat.Version)
+}
+
+// deleteAsItWas deletes a node that nobody has changed or given children since it had this version, and reports
+// whether it did.
+func (s *session) deleteAsItWas(ctx context.Context, path string, version int32) (bool, error) {
+	_, err := call(ctx, s, func(c *zk.Conn) (struct{}, error) { return struct{}{}, c.Delete(path, version) })
 	switch {
 	case err == nil:
 		return true, nil

@@ -1,0 +1,157 @@
+package zklock
+
+import (
+	"context"
+	"errors"
+	"path"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
+)
+
+// A keptValue is what a lock keeps between its holders, as its node holds it.
+type keptValue struct {
+	Format int         `json:"v"`
+	Text   leased.Text `json:"text,omitempty"` // empty: it was removed
+	Token  uint64      `json:"token,string"`
+	Set    int64       `json:"set"` // microseconds since 1970, by the clock of who set it
+
+	stat *zk.Stat // nil: there is no such node
+}
+
+func (k keptValue) value() driver.Value {
+	return driver.Value{Text: string(k.Text), Token: k.Token, Set: time.UnixMicro(k.Set)}
+}
+
+// Value returns what a holder has set last, as [driver.ValueStore] says.
+func (d *Driver) Value(ctx context.Context, name string) (driver.Value, error) {
+	if err := d.open(ctx, name); err != nil {
+		return driver.Value{}, err
+	}
+	s, err := d.asking(ctx)
+	if err == nil {
+		err = s.sync(ctx)
+	}
+	if err != nil {
+		return driver.Value{}, err
+	}
+	kept, err := d.keptValue(ctx, s, d.keys.value(name))
+	if err != nil || kept.Text == "" {
+		return driver.Value{}, err
+	}
+	return kept.value(), nil
+}
+
+// SetValue sets it, as [driver.ValueStore] says. The change asks that the claim's node is there and that the value is
+// as it was read before. That a claim is granted needs no asking: it stays so for as long as its node is there.
+func (d *Driver) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
+	if err := d.open(ctx, c.Name); err != nil {
+		return err
+	}
+	for {
+		s, f, err := d.seek(ctx, c)
+		switch {
+		case err != nil:
+			return err
+		case !f.alive() || f.seat.peer || f.token != c.Token || !f.granted():
+			return driver.ErrGone
+		}
+		at := d.keys.value(c.Name)
+		kept, err := d.keptValue(ctx, s, at)
+		if err != nil {
+			return err
+		}
+		if write, err := v.Supersede(kept.value()); !write {
+			return err
+		}
+		stat, err := d.replaceValue(ctx, s, d.keys.queue(c.Name)+"/"+f.seat.node, at, kept, v)
+		switch {
+		case err != nil:
+			return err
+		case stat != nil && v.Text == "":
+			d.forgetLater(s, at, stat.Version, c.TTL)
+			return nil
+		case stat != nil:
+			return nil
+		}
+	}
+}
+
+// replaceValue puts a value in the place of the one that was read. The stat is nil if something has changed meanwhile.
+func (d *Driver) replaceValue(
+	ctx context.Context, s *session, claim, at string, kept keptValue, v driver.Value,
+) (*zk.Stat, error) {
+	record := keptValue{Format: d.format, Text: leased.Text(v.Text), Token: v.Token, Set: v.Set.UnixMicro()}
+	data := leased.Encode(record)
+	var change any = &zk.CreateRequest{Path: at, Data: data, Acl: d.acl}
+	if kept.stat != nil {
+		change = &zk.SetDataRequest{Path: at, Data: data, Version: kept.stat.Version}
+	}
+	results, failed, err := s.multi(ctx, &zk.CheckVersionRequest{Path: claim, Version: -1}, change)
+	switch {
+	case err == nil && kept.stat == nil:
+		return &zk.Stat{}, nil // it has version zero
+	case err == nil:
+		return results[1].Stat, nil
+	case failed == 0 && isNoNode(err):
+		return nil, driver.ErrGone
+	case failed == 1 && isNoNode(err):
+		return nil, s.makeParent(ctx, path.Dir(at))
+	case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrBadVersion):
+		return nil, nil
+	default:
+		return nil, err
+	}
+}
+
+func (d *Driver) keptValue(ctx context.Context, s *session, at string) (kept keptValue, err error) {
+	node, err := s.getIfThere(ctx, at)
+	if err != nil || node.stat == nil {
+		return kept, err
+	}
+	kept.stat = node.stat
+	if err := leased.Decode(placeOf(at), node.data, &kept); err != nil {
+		return kept, err
+	}
+	return kept, d.checkFormat(at, kept.Format)
+}
+
+// forgetLater deletes the node of a value that was removed when no copy of an earlier request can come any more, if it
+// is still as it was. Where this process ends before that, Reap does.
+func (d *Driver) forgetLater(s *session, at string, version int32, ttl time.Duration) {
+	time.AfterFunc(ttl+leased.TombstoneGrace, func() {
+		d.running.Go(func() {
+			ctx, cancel := context.WithTimeout(d.lifetime, s.time)
+			defer cancel()
+			s.deleteAsItWas(ctx, at, version) // what is left is for Reap
+		})
+	})
+}
+
+// reapValues deletes the nodes of values that were removed so long ago.
+func (d *Driver) reapValues(ctx context.Context, s *session, age time.Duration) (removed []driver.Leftover, err error) {
+	top := d.keys.root + valuesNode
+	nodes, err := s.children(ctx, top)
+	if err != nil {
+		return nil, err
+	}
+	gone, errs := make([]bool, len(nodes)), make([]error, len(nodes))
+	forEach(len(nodes), func(i int) { gone[i], errs[i] = d.reapValue(ctx, s, top+"/"+nodes[i], age) })
+	for i, node := range nodes {
+		if name, ok := driver.DecodeName(node); ok && gone[i] {
+			removed = append(removed, driver.Leftover{Kind: "removed value", Name: name})
+		}
+	}
+	return removed, errors.Join(errs...)
+}
+
+func (d *Driver) reapValue(ctx context.Context, s *session, at string, age time.Duration) (bool, error) {
+	kept, err := d.keptValue(ctx, s, at)
+	if err != nil || kept.stat == nil || kept.Text != "" || time.Since(time.UnixMilli(kept.stat.Mtime)) < age {
+		return false, err
+	}
+	return s.deleteAsItWas(ctx, at, kept.stat.Version)
+}
