@@ -15,15 +15,11 @@ import (
 
 // adopt renews a claim that another client requested, and keeps it from then on.
 func (d *Driver) adopt(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	s, ok, err := d.find(ctx, c)
-	switch {
-	case err != nil:
+	s, err := d.find(ctx, c)
+	if err != nil {
 		return driver.Status{}, err
-	case !ok:
-		return driver.Status{}, driver.ErrGone
-	default:
-		return d.keep(ctx, c, s)
 	}
+	return d.keep(ctx, c, s)
 }
 
 // keep notes a claim that was found, and renews it.
@@ -37,14 +33,17 @@ func (d *Driver) keep(ctx context.Context, c driver.Claim, s seat) (driver.Statu
 	return d.renew(ctx, e, c)
 }
 
-// find looks for a claim in the queue. ok is false when it is not there, or not under its token.
-func (d *Driver) find(ctx context.Context, c driver.Claim) (s seat, ok bool, err error) {
+// find looks for a claim in the queue. The error is ErrGone when it is not there, or not under its token.
+func (d *Driver) find(ctx context.Context, c driver.Claim) (seat, error) {
 	answer, _, err := d.do(ctx, d.findOp(c))
 	if err != nil {
-		return s, false, explain(err)
+		return seat{}, explain(err)
 	}
-	s, ok = d.pick(answer.Get().Kvs, c)
-	return s, ok, nil
+	s, ok := d.pick(answer.Get().Kvs, c)
+	if !ok {
+		return seat{}, driver.ErrGone
+	}
+	return s, nil
 }
 
 // findOp reads the key of the claim with this ID, whichever client made it, or of the peer with this lease, and a few

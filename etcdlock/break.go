@@ -14,12 +14,9 @@ func (d *Driver) Break(ctx context.Context, name, id string) error {
 	if err := d.open(ctx); err != nil {
 		return err
 	}
-	s, ok, err := d.find(ctx, driver.Claim{Name: name, ID: id})
-	switch {
-	case err != nil:
+	s, err := d.find(ctx, driver.Claim{Name: name, ID: id})
+	if err != nil {
 		return err
-	case !ok:
-		return driver.ErrGone
 	}
 	end := d.keys.tombstone(name, id)
 	answer, again, err := d.finish(ctx, ending{

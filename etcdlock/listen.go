@@ -35,10 +35,7 @@ func (d *Driver) keyOf(ctx context.Context, c driver.Claim) (key string, read in
 	if e := d.claims.Known(c); e != nil && !e.isGone() {
 		return e.key, e.Revision(), nil
 	}
-	s, ok, err := d.find(ctx, c)
-	if err == nil && !ok {
-		err = driver.ErrGone
-	}
+	s, err := d.find(ctx, c)
 	return s.key, s.mod, err
 }
 

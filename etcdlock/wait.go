@@ -33,15 +33,10 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 
 // waitUnknown answers about a claim that this client did not request. Renewing it makes it this client's.
 func (d *Driver) waitUnknown(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	_, ok, err := d.find(ctx, c)
-	switch {
-	case err != nil:
+	if _, err := d.find(ctx, c); err != nil {
 		return driver.Status{}, err
-	case !ok:
-		return driver.Status{}, driver.ErrGone
-	default:
-		return driver.Status{}, pause(ctx)
 	}
+	return driver.Status{}, pause(ctx)
 }
 
 // wait follows the claim until there is something to tell. No other call goes on meanwhile.
