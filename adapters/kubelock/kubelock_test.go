@@ -86,44 +86,32 @@ func TestElectors(t *testing.T) {
 	})
 }
 
-// An elector that stops without giving its lead back leaves it to the TTL: its work may still be under way.
+// An elector that stops without giving its lead back leaves it to the TTL: its work may still be under way. That is so
+// too on a backend that cannot leave a claim alone.
 func TestLeadThatIsNotReleased(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := memlock.New()
-		first := campaign(t, store.Client(), "one", false)
-		time.Sleep(time.Second)
-		first.stop()
-		<-first.stopped
-		second := campaign(t, store.Client(), "two", true)
-		time.Sleep(25 * time.Second)
-		if second.leads.Load() {
-			t.Error("another leads before the LeaseDuration is over")
-		}
-		time.Sleep(15 * time.Second)
-		if !second.leads.Load() {
-			t.Error("nobody leads")
-		}
-	})
-}
-
-// That is so too on a backend that cannot leave a claim alone.
-func TestLeadThatCannotBeLeftAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := memlock.New()
-		first := campaign(t, attached{store.Client()}, "one", false)
-		time.Sleep(time.Second)
-		first.stop()
-		<-first.stopped
-		second := campaign(t, store.Client(), "two", true)
-		time.Sleep(25 * time.Second)
-		if second.leads.Load() {
-			t.Error("another leads before the LeaseDuration is over")
-		}
-		time.Sleep(15 * time.Second)
-		if !second.leads.Load() {
-			t.Error("nobody leads")
-		}
-	})
+	for name, client := range map[string]func(*memlock.Driver) driver.Driver{
+		"left alone": func(store *memlock.Driver) driver.Driver { return store.Client() },
+		"kept":       func(store *memlock.Driver) driver.Driver { return attached{store.Client()} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memlock.New()
+				first := campaign(t, client(store), "one", false)
+				time.Sleep(time.Second)
+				first.stop()
+				<-first.stopped
+				second := campaign(t, store.Client(), "two", true)
+				time.Sleep(25 * time.Second)
+				if second.leads.Load() {
+					t.Error("another leads before the LeaseDuration is over")
+				}
+				time.Sleep(15 * time.Second)
+				if !second.leads.Load() {
+					t.Error("nobody leads")
+				}
+			})
+		})
+	}
 }
 
 type attached struct{ driver.Driver }

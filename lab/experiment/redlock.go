@@ -180,16 +180,8 @@ func clockJumps(s *Trial, v voter) {
 		s.Result(false, "B does not get the lock")
 		return
 	}
-	endB := s.Hold("B")
-	s.write(account, "B", tokenB())
-	accepted := s.write(account, "A", tokenA())
-	endB()
-	endA()
-	if accepted {
-		s.Result(true, "both hold the lock, and A's write is accepted after B's")
-		return
-	}
-	s.Result(false, "A has lost its majority, and its late write is refused: B's token is greater")
+	s.lateWrite(account, tokenA(), tokenB(), endA,
+		"A has lost its majority, and its late write is refused: B's token is greater")
 }
 
 // closedAddr is an address at which nobody listens.

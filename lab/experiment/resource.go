@@ -63,6 +63,21 @@ func (s *Trial) write(r *resource, who string, token uint64) (accepted bool) {
 	return s.wrote(who, err == nil, errors.Is(err, fence.ErrStale), err)
 }
 
+// lateWrite ends an experiment in which A and B both hold the lock: B writes, and then A. It fails if A's write is
+// accepted, and otherwise says why it is not.
+func (s *Trial) lateWrite(r *resource, tokenA, tokenB uint64, endA func(), refused string) {
+	endB := s.Hold("B")
+	s.write(r, "B", tokenB)
+	accepted := s.write(r, "A", tokenA)
+	endB()
+	endA()
+	if accepted {
+		s.Result(true, "both hold the lock, and A's write is accepted after B's")
+		return
+	}
+	s.Result(false, "%s", refused)
+}
+
 // wrote marks how a write ended, and ends the experiment if that was otherwise than by being accepted or refused.
 func (s *Trial) wrote(who string, accepted, stale bool, err error) bool {
 	switch {

@@ -60,16 +60,8 @@ func failover(s *Trial, f follower) {
 	replace(s, g, master)
 	s.Mark("master", Crashed, "it dies before its replicas know of A's lock; one of them takes its place")
 	s.Must(lockB(s.Context()))
-	endB := s.Hold("B")
-	s.write(account, "B", tokenB())
-	accepted := s.write(account, "A", tokenA())
-	endB()
-	endA()
-	if accepted {
-		s.Result(true, "both hold the lock, and A's write is accepted after B's")
-		return
-	}
-	s.Result(false, "the server has lost A's lock, and A's late write is refused: B's token is greater")
+	s.lateWrite(account, tokenA(), tokenB(), endA,
+		"the server has lost A's lock, and A's late write is refused: B's token is greater")
 }
 
 // isolate cuts a master off from its replicas, which stand still: from now on nothing reaches them.

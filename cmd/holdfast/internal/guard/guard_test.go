@@ -153,19 +153,28 @@ func TestGuardOutlivesSignals(t *testing.T) {
 	}
 }
 
-// Nothing but the time it was last told ends the command.
-func TestLastWordHolds(t *testing.T) {
-	w := &watch{}
+// tellingPipe is a pipe by which a watch is told, and its other end. Who reads it does not wait.
+func tellingPipe(t *testing.T) (pipe int, said *os.File) {
+	t.Helper()
 	listen, said, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer said.Close()
-	defer listen.Close()
-	pipe := int(listen.Fd())
+	t.Cleanup(func() {
+		said.Close()
+		listen.Close()
+	})
+	pipe = int(listen.Fd())
 	if err := unix.SetNonblock(pipe, true); err != nil {
 		t.Fatal(err)
 	}
+	return pipe, said
+}
+
+// Nothing but the time it was last told ends the command.
+func TestLastWordHolds(t *testing.T) {
+	w := &watch{}
+	pipe, said := tellingPipe(t)
 	g := &Guard{words: said}
 	for i := range 3000 {
 		g.Until(func() time.Time { return time.Now().Add(time.Duration(i) * time.Minute) })
@@ -179,16 +188,7 @@ func TestLastWordHolds(t *testing.T) {
 
 // A time that was over before the clock started is over, and not one that was never told.
 func TestLongOver(t *testing.T) {
-	listen, said, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer said.Close()
-	defer listen.Close()
-	pipe := int(listen.Fd())
-	if err := unix.SetNonblock(pipe, true); err != nil {
-		t.Fatal(err)
-	}
+	pipe, said := tellingPipe(t)
 	(&Guard{words: said}).Until(func() time.Time { return time.Time{} })
 	w := &watch{}
 	if w.listenTo(pipe); w.deadline <= 0 || w.deadline > clock() {
