@@ -72,8 +72,8 @@ func (p plan) countsHold(t *testing.T, r *report.Report) {
 // lockMovesOn finds hand-offs that did not happen: they lasted as long as they were watched.
 func (p plan) lockMovesOn(t *testing.T, r *report.Report) {
 	for _, waiting := range p.waiting {
-		if idle := r.Results.Value(cases.HandoffIdleKey(waiting),
-			p.cast.Ours.Name); idle >= float64(p.line.Limit.Milliseconds()) {
+		idle := r.Results.Value(cases.HandoffIdleKey(waiting), p.cast.Ours.Name)
+		if idle >= float64(p.line.Limit.Milliseconds()) {
 			t.Errorf("%d waiting: nobody had the lock for %.0f ms", waiting, idle)
 		}
 	}

@@ -68,8 +68,9 @@ func TestServersShare(t *testing.T) {
 	if v, err := b.Load(t.Context(), "key"); string(v) != "value" || err != nil {
 		t.Errorf("loaded %q, %v", v, err)
 	}
-	if err := errors.Join(a.Unlock(t.Context(), "issue"), b.Lock(t.Context(), "issue"),
-		b.Unlock(t.Context(), "issue")); err != nil {
+	err = errors.Join(
+		a.Unlock(t.Context(), "issue"), b.Lock(t.Context(), "issue"), b.Unlock(t.Context(), "issue"))
+	if err != nil {
 		t.Error(err)
 	}
 }

@@ -82,8 +82,8 @@ func TestFailures(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	failed = nil
-	if (&cronlock.Job{Client: client, Name: "report", Do: work, Failed: note}).RunContext(ctx); !errors.Is(failed,
-		context.Canceled) {
+	job := &cronlock.Job{Client: client, Name: "report", Do: work, Failed: note}
+	if job.RunContext(ctx); !errors.Is(failed, context.Canceled) {
 		t.Errorf("under a context that is over: %v", failed)
 	}
 }

@@ -28,8 +28,9 @@ func TestQuantile(t *testing.T) {
 }
 
 func TestNothingMeasuredIsNotANumber(t *testing.T) {
-	for name, got := range map[string]float64{"Median": Median(nil), "Mean": Mean(nil),
-		"PairedRatio": PairedRatio(nil, nil)} {
+	for name, got := range map[string]float64{
+		"Median": Median(nil), "Mean": Mean(nil), "PairedRatio": PairedRatio(nil, nil),
+	} {
 		if !math.IsNaN(got) {
 			t.Errorf("%s of nothing = %v, want NaN", name, got)
 		}

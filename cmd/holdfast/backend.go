@@ -137,8 +137,8 @@ func hasPassword(u *url.URL) bool {
 	}
 	for name := range u.Query() {
 		name = strings.ToLower(name)
-		if slices.Contains(secrets, name) || slices.ContainsFunc(endings,
-			func(end string) bool { return strings.HasSuffix(name, end) }) {
+		ends := func(end string) bool { return strings.HasSuffix(name, end) }
+		if slices.Contains(secrets, name) || slices.ContainsFunc(endings, ends) {
 			return true
 		}
 	}

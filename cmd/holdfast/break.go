@@ -121,8 +121,8 @@ func (a *app) printBroken(name string, broken []claim) error {
 		return err
 	}
 	for _, c := range broken {
-		if _, err := fmt.Fprintf(a.out, "%s: broke claim %s of %s\n", printable(name), printable(c.ID),
-			c.who()); err != nil {
+		_, err := fmt.Fprintf(a.out, "%s: broke claim %s of %s\n", printable(name), printable(c.ID), c.who())
+		if err != nil {
 			return err
 		}
 	}

@@ -49,8 +49,8 @@ func (a *app) printAsked(name string, asked []claim) error {
 		return err
 	}
 	for _, c := range asked {
-		if _, err := fmt.Fprintf(a.out, "%s: asked claim %s of %s to let go\n", printable(name), printable(c.ID),
-			c.who()); err != nil {
+		_, err := fmt.Fprintf(a.out, "%s: asked claim %s of %s to let go\n", printable(name), printable(c.ID), c.who())
+		if err != nil {
 			return err
 		}
 	}

@@ -23,8 +23,9 @@ func TestTableAlignsWideCharacters(t *testing.T) {
 }
 
 func TestColumns(t *testing.T) {
-	for s, want := range map[string]int{"": 0, "abc": 3, "日本語": 6, "ﾊﾝ": 2, "Ａ": 2, "e\u0301": 1, "é": 1, "🔒": 2,
-		"…": 1, "한": 2} {
+	for s, want := range map[string]int{
+		"": 0, "abc": 3, "日本語": 6, "ﾊﾝ": 2, "Ａ": 2, "e\u0301": 1, "é": 1, "🔒": 2, "…": 1, "한": 2,
+	} {
 		if got := columns(s); got != want {
 			t.Errorf("%q: %d columns, want %d", s, got, want)
 		}

@@ -41,8 +41,8 @@ func TestCode(t *testing.T) {
 		if got := Code(row.err); got != row.code {
 			t.Errorf("the code of %v is %q, want %q", row.err, got, row.code)
 		}
-		if got := [3]bool{Undone(row.err), Taken(row.err), NoTable(row.err)}; got != [3]bool{row.undone, row.taken,
-			row.noTable} {
+		got := [3]bool{Undone(row.err), Taken(row.err), NoTable(row.err)}
+		if got != [3]bool{row.undone, row.taken, row.noTable} {
 			t.Errorf("undone, taken and no table for %v: %v", row.err, got)
 		}
 	}

@@ -31,8 +31,8 @@ func NewClock(t testing.TB) *Clock {
 		t.Fatal(err)
 	}
 	c.Set(t, 0)
-	if out, err := exec.CommandContext(t.Context(), gcc, "-O2", "-shared", "-fPIC", "-o", c.library,
-		source).CombinedOutput(); err != nil {
+	compile := exec.CommandContext(t.Context(), gcc, "-O2", "-shared", "-fPIC", "-o", c.library, source)
+	if out, err := compile.CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v\n%s", err, out)
 	}
 	return c

@@ -162,8 +162,8 @@ func (s *session) answers(t *testing.T, statement string) {
 
 func TestFoldersOfOthers(t *testing.T) {
 	s := servers.Postgres(t)
-	for dir := filepath.Dir(s.Dir); strings.HasPrefix(filepath.Base(filepath.Dir(dir)),
-		"Test"); dir = filepath.Dir(dir) {
+	isOfATest := func(dir string) bool { return strings.HasPrefix(filepath.Base(filepath.Dir(dir)), "Test") }
+	for dir := filepath.Dir(s.Dir); isOfATest(dir); dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err != nil || info.Mode().Perm()&0o066 != 0 {
 			t.Errorf("others see what is in %s: %v, %v", dir, info.Mode(), err)
 		}

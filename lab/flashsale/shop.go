@@ -102,8 +102,8 @@ func (s *Shop) Buy(ctx context.Context, buyer int, pay time.Duration) (sold bool
 		return false, nil
 	}
 	time.Sleep(pay) // what is simulated
-	if _, err := s.db.ExecContext(ctx, fmt.Sprintf("UPDATE stock SET pieces = %d WHERE article = 1",
-		left-1)); err != nil {
+	take := fmt.Sprintf("UPDATE stock SET pieces = %d WHERE article = 1", left-1)
+	if _, err := s.db.ExecContext(ctx, take); err != nil {
 		return false, err
 	}
 	_, err = s.db.ExecContext(ctx, fmt.Sprintf("INSERT INTO receipts VALUES (%d)", buyer))

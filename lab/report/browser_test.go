@@ -52,8 +52,11 @@ func TestInBrowser(t *testing.T) {
 				t.Errorf("the page is %d wide, and the window %d", got, row.width)
 			}
 			seen := browser.Colours(picture)
-			for what, c := range map[string]color.RGBA{"holders": row.palette.held,
-				"overlaps and refused writes": row.palette.overlap, "a second line": row.palette.second} {
+			for what, c := range map[string]color.RGBA{
+				"holders":                     row.palette.held,
+				"overlaps and refused writes": row.palette.overlap,
+				"a second line":               row.palette.second,
+			} {
 				if seen[c] < 100 {
 					t.Errorf("%d pixels show %s, in %v", seen[c], what, c)
 				}

@@ -40,8 +40,8 @@ func TestLocksOfOtherDatabases(t *testing.T) {
 	session := number(t, s.pool(t, running.Addr), "SELECT session FROM holdfast_sessions")
 	note := func(lock driver.Claim) {
 		const insert = "INSERT INTO holdfast_sessions (name, token, id, ttl, session) VALUES ($1, $2, $3, 1000000, $4)"
-		if _, err := db.Exec(insert,
-			[]byte(lock.Name), int64(lock.Token), []byte(lock.ID), session); err != nil {
+		_, err := db.Exec(insert, []byte(lock.Name), int64(lock.Token), []byte(lock.ID), session)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

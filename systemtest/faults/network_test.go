@@ -123,8 +123,8 @@ func givenUp(t *testing.T, b backend) {
 // warmUp makes the client's connections and scripts, so that a fault hits the request that it is meant for.
 func warmUp(t *testing.T, c *holdfast.Client) {
 	t.Helper()
-	if err := c.Mutex("warm-up").Do(t.Context(),
-		func(context.Context, *holdfast.Lease) error { return nil }); err != nil {
+	nothing := func(context.Context, *holdfast.Lease) error { return nil }
+	if err := c.Mutex("warm-up").Do(t.Context(), nothing); err != nil {
 		t.Fatal(err)
 	}
 }

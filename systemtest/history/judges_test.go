@@ -36,8 +36,8 @@ func TestSplitVotes(t *testing.T) {
 		{"votes", true, rivals, true},
 		{"votes, and no rival", true, append(rivals, with(inside(1, 0, 20, 30, 0, 0), taken)), false},
 	} {
-		if err := (History{Limit: 1, Voted: row.voted,
-			Visits: row.visits}).Legal(10 * time.Second); (err == nil) != row.legal {
+		h := History{Limit: 1, Voted: row.voted, Visits: row.visits}
+		if err := h.Legal(10 * time.Second); (err == nil) != row.legal {
 			t.Errorf("%s: %v", row.name, err)
 		}
 	}

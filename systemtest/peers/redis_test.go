@@ -49,8 +49,9 @@ func TestNodeRedlock(t *testing.T) {
 	t.Parallel()
 	args := []string{servers.Redis(t).Addr, "jobs"}
 	for _, w := range interop.Contend(t, interop.Writing, often,
-		interop.Client{Program: interop.Self("ours", "ours"), Args: args}, interop.Client{Program: nodeRedlock,
-			Args: args}) {
+		interop.Client{Program: interop.Self("ours", "ours"), Args: args},
+		interop.Client{Program: nodeRedlock, Args: args},
+	) {
 		t.Error(w)
 	}
 }

@@ -23,8 +23,8 @@ const tick = 100 // milliseconds
 // await returns when the time has come, or when something was said where it hears.
 func (a *alarm) await(at time.Duration, hearing []unix.PollFd) {
 	limit := -1
-	if a.timer < 0 || unix.TimerfdSettime(a.timer, unix.TFD_TIMER_ABSTIME,
-		&unix.ItimerSpec{Value: unix.NsecToTimespec(int64(at))}, nil) != nil {
+	end := &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(at))}
+	if a.timer < 0 || unix.TimerfdSettime(a.timer, unix.TFD_TIMER_ABSTIME, end, nil) != nil {
 		limit = tick
 	}
 	on := append(hearing, unix.PollFd{Fd: int32(a.timer), Events: unix.POLLIN})

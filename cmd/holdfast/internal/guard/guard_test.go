@@ -114,8 +114,9 @@ func awaitEnd(t *testing.T, what string, pid int) {
 
 // However its supervisor ended, and whoever adopts the guard, nobody else's processes are touched.
 func TestNobodyElseIsKilled(t *testing.T) {
-	for name, left := range map[string]time.Duration{"before the time is over": time.Second,
-		"at once": time.Nanosecond} {
+	for name, left := range map[string]time.Duration{
+		"before the time is over": time.Second, "at once": time.Nanosecond,
+	} {
 		t.Run(name, func(t *testing.T) {
 			bystander := exec.Command("sleep", "300")
 			if err := bystander.Start(); err != nil {
