@@ -22,6 +22,7 @@ var (
 	request, acquire, enqueue = leasedtest.Request, leasedtest.Acquire, leasedtest.Enqueue
 	release, granted          = leasedtest.Release, leasedtest.Granted
 	mustBeGranted             = leasedtest.MustBeGranted
+	openURL, mustOpen         = leasedtest.OpenURL, leasedtest.MustOpen
 	until, each, refused      = leasedtest.Until, leasedtest.Each, leasedtest.Refused
 )
 

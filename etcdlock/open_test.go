@@ -19,40 +19,17 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
-
-// openURL opens a driver as programs do.
-func openURL(t testing.TB, url string) (driver.Driver, error) {
-	t.Helper()
-	return openWithin(limit(t), t, url)
-}
 
 // openSoon does not wait for long.
 func openSoon(t testing.TB, url string) (driver.Driver, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(limit(t), time.Second)
 	defer cancel()
-	return openWithin(ctx, t, url)
-}
-
-func openWithin(ctx context.Context, t testing.TB, url string) (driver.Driver, error) {
-	t.Helper()
-	d, err := driver.Open(ctx, url)
-	if err == nil {
-		t.Cleanup(func() { d.Close() })
-	}
-	return d, err
-}
-
-func mustOpen(t testing.TB, url string) driver.Driver {
-	t.Helper()
-	d, err := openURL(t, url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return leasedtest.OpenWithin(ctx, t, url)
 }
 
 func TestOpen(t *testing.T) {

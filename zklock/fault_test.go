@@ -144,13 +144,7 @@ func (l lossy) requested(t *testing.T) driver.Claim {
 func TestLostAnswerOfARequest(t *testing.T) {
 	t.Parallel()
 	l := newLossy(t)
-	c := l.requested(t)
-	enqueue(t, l.other, claim("job", long))
-	c = acquire(t, l, c)
-	queue, err := l.other.Queue(limit(t), "job")
-	if err != nil || len(queue) != 2 || queue[0].ID != c.ID || queue[0].Token != c.Token {
-		t.Errorf("the queue is %+v, %v", queue, err)
-	}
+	leasedtest.RepeatedRequest(t, l, l.other, l.requested(t))
 }
 
 // Nobody undoes the request, and the client lives on: the claim ends all the same.

@@ -18,6 +18,7 @@ var (
 	request, acquire, enqueue = leasedtest.Request, leasedtest.Acquire, leasedtest.Enqueue
 	release, granted          = leasedtest.Release, leasedtest.Granted
 	mustBeGranted, take       = leasedtest.MustBeGranted, leasedtest.Take
+	openURL, mustOpen         = leasedtest.OpenURL, leasedtest.MustOpen
 	until, each               = leasedtest.Until, leasedtest.Each
 )
 

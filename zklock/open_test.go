@@ -17,25 +17,6 @@ import (
 	"github.com/holdfast-go/holdfast/zklock"
 )
 
-// openURL opens a driver as programs do.
-func openURL(t testing.TB, url string) (driver.Driver, error) {
-	t.Helper()
-	d, err := driver.Open(limit(t), url)
-	if err == nil {
-		t.Cleanup(func() { d.Close() })
-	}
-	return d, err
-}
-
-func mustOpen(t testing.TB, url string) driver.Driver {
-	t.Helper()
-	d, err := openURL(t, url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	addr := servers.ZooKeeper(t).Addr

@@ -234,6 +234,17 @@ func unrenewedBesideRenewed(t *pace.T, e Engine, addr string) {
 	Release(t, other, waiting)
 }
 
+// RepeatedRequest requests again a claim that has the lock, though the answer to its request was lost. other is another
+// client. The claim is found, and stays the only one of the two requests.
+func RepeatedRequest(t *testing.T, d, other driver.Driver, c driver.Claim) {
+	Enqueue(t, other, Claim(c.Name, Long))
+	c = Acquire(t, d, c)
+	queue, err := other.Queue(Limit(t), c.Name)
+	if err != nil || len(queue) != 2 || queue[0].ID != c.ID || queue[0].Token != c.Token {
+		t.Errorf("the queue is %+v, %v", queue, err)
+	}
+}
+
 // UndoneRequest releases a claim whose request was not answered. other is another client, for which the lock is
 // free then; whoever sends a late copy of the request learns that the claim has ended.
 func UndoneRequest(t *testing.T, d, other driver.Driver, c driver.Claim) {

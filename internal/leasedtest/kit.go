@@ -61,6 +61,32 @@ func CloseLater(t testing.TB, d driver.Driver) {
 	})
 }
 
+// OpenURL opens a driver as programs do. It is closed with the test.
+func OpenURL(t testing.TB, url string) (driver.Driver, error) {
+	t.Helper()
+	return OpenWithin(Limit(t), t, url)
+}
+
+// OpenWithin is OpenURL for who does not wait for long.
+func OpenWithin(ctx context.Context, t testing.TB, url string) (driver.Driver, error) {
+	t.Helper()
+	d, err := driver.Open(ctx, url)
+	if err == nil {
+		t.Cleanup(func() { d.Close() })
+	}
+	return d, err
+}
+
+// MustOpen is OpenURL where that must succeed.
+func MustOpen(t testing.TB, url string) driver.Driver {
+	t.Helper()
+	d, err := OpenURL(t, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 // Addrs are the addresses of these servers.
 func Addrs(cluster []*servers.Server) (list []string) {
 	for _, s := range cluster {
