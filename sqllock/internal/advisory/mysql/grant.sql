@@ -1,5 +1,5 @@
--- Notes who has the lock, under a greater token than all before; if the one before has not ended in order, it ended now.
--- Returns the token, whether the claim was ended by others meanwhile, and whether others wait.
+-- Records the holder of the lock, with a token greater than all before. If the claim before it was not released, it is
+-- recorded as expired. Returns the token, whether another client has ended the claim meanwhile, and whether others wait.
 INSERT IGNORE INTO holdfast_session_claims (name, id, state, token, until)
 	SELECT name, id, 'expired', token, {now} + ttl FROM holdfast_sessions WHERE name = {name} AND id <> '' AND id <> {id};
 INSERT INTO holdfast_sessions (name, token, id, ttl, session) VALUES ({name}, {now}, {id}, {ttl}, CONNECTION_ID())

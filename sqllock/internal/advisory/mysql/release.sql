@@ -1,4 +1,4 @@
--- Notes that a claim was released, and frees the lock. Returns whether the session had it.
+-- Records that a claim was released, and frees the lock. Returns whether the session had the lock.
 INSERT INTO holdfast_session_claims (name, id, state, token, until) VALUES ({name}, {id}, 'released', {token}, {now} + GREATEST({ttl},
 	COALESCE((SELECT ttl FROM holdfast_sessions WHERE name = {name} AND id = {id}), 0)))
 	ON DUPLICATE KEY UPDATE state = VALUES(state), token = VALUES(token), until = VALUES(until);

@@ -1,2 +1,2 @@
--- Deletes what oldclaims found, unless it changed.
+-- Deletes a claim that oldclaims found, unless it has changed since.
 DELETE FROM holdfast_session_claims WHERE name = {name} AND id = {id} AND until < {now};

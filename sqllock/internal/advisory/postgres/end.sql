@@ -1,4 +1,4 @@
--- Notes how a claim ended that has not the lock, or not any more, unless that is known.
+-- Records how a claim ended that does not have the lock, or no longer has it. A recorded end stays as it is.
 INSERT INTO holdfast_session_claims AS c (name, id, state, token, until) VALUES ({name}, {id}, '{state}', {token}, {now} + GREATEST({ttl},
 	COALESCE((SELECT ttl FROM holdfast_sessions WHERE name = {name} AND id = {id}), 0)))
 	ON CONFLICT (name, id) DO UPDATE SET

@@ -1,2 +1,2 @@
--- Returns claims that wait no more or ended, when no late request can come: 200 at most.
+-- Returns at most 200 claims that ended or no longer wait, and of which no late request can come any more.
 SELECT name, id, state = 'waiting' FROM holdfast_session_claims WHERE until < {now} LIMIT 200;

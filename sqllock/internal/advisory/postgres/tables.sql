@@ -1,5 +1,5 @@
--- Makes the tables: what is granted on each lock, with its greatest token; and claims that wait or ended. Times are
--- microseconds since 1970, by the server's clock.
+-- Creates the tables: one has the greatest token of each lock and its holder, the other the claims that wait or ended.
+-- Times are microseconds since 1970, by the server's clock.
 CREATE TABLE IF NOT EXISTS holdfast_sessions (
 	name BYTEA PRIMARY KEY,
 	token BIGINT NOT NULL,

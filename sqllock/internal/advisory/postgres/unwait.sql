@@ -1,2 +1,2 @@
--- Notes that a claim waits no more.
+-- Records that a claim no longer waits.
 DELETE FROM holdfast_session_claims WHERE name = {name} AND id = {id} AND state = 'waiting';
