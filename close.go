@@ -83,14 +83,14 @@ func (f *farewell) result(waited error) error {
 		}
 	}
 	if waited != nil {
-		errs = append(errs, fmt.Errorf("close: %w: not all was given back in time (%d locks); "+
-			"what is left ends with its TTL: %w", ErrUnknown, left, waited))
+		errs = append(errs, fmt.Errorf("close: %w: %d locks were not released in time, and end with their TTL: %w",
+			ErrUnknown, left, waited))
 	}
 	return errors.Join(errs...)
 }
 
 // errNotGivenBack is the error of what Close has not given back.
-var errNotGivenBack = fmt.Errorf("%w: the client was closed before it was given back; its TTL ends it", ErrUnknown)
+var errNotGivenBack = fmt.Errorf("%w: the client was closed before the lock was released; it ends with its TTL", ErrUnknown)
 
 // An ending is what the backend says when Close gives a lock back in place of its owner.
 type ending struct {

@@ -30,7 +30,7 @@ var (
 	ErrUnavailable = errors.New("backend unavailable")
 	// ErrBroken says that somebody took the claim away while it waited: see [Client.Break]. The error matches
 	// ErrNotAcquired too. Who holds a lock that is broken learns ErrLost.
-	ErrBroken = errors.New("the place in the queue was taken away")
+	ErrBroken = errors.New("the claim was removed from the queue")
 	// ErrNoLeader says that nobody leads at the moment.
 	ErrNoLeader = errors.New("nobody leads")
 	// ErrClosed says that the client was closed.

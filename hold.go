@@ -241,7 +241,7 @@ func (h *hold) renewal() driver.Claim {
 // renewed, gone and expired are what the keeper tells; see claimOwner.
 func (h *hold) renewed(st driver.Status, sent instant) {
 	if !st.Granted {
-		h.loseUnder(st.Token, LostGone, errors.New("the backend has taken the grant back"))
+		h.loseUnder(st.Token, LostGone, errors.New("the backend has withdrawn the grant"))
 		return
 	}
 	h.note(st)

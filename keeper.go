@@ -354,7 +354,7 @@ func (k *keeper) renew(batch []*tracked) {
 		return driver.Renew(ctx, k.client.driver, claims)
 	})
 	if err == nil && len(results) != len(claims) {
-		err = fmt.Errorf("the driver has %d answers to %d claims", len(results), len(claims))
+		err = fmt.Errorf("the driver returned %d answers for %d claims", len(results), len(claims))
 	}
 	for i, c := range batch {
 		if err != nil {

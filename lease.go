@@ -218,7 +218,7 @@ func (g *grant) surrendered(ctx context.Context) error {
 		return e.result
 	case <-ctx.Done():
 		return g.lock.failure("release", ErrUnknown, context.Cause(ctx),
-			errors.New("the client is closed and gives it back"))
+			errors.New("the client is being closed, and releases it"))
 	}
 }
 
@@ -231,7 +231,7 @@ func (l *Lease) conclude(ctx context.Context) error {
 	g.mu.Unlock()
 	err := l.Release(ctx)
 	if err == nil && closed {
-		return g.lock.failure("lock", ErrClosed, errors.New("it was given back before the work under it had ended"))
+		return g.lock.failure("lock", ErrClosed, errors.New("it was released before the work under it had ended"))
 	}
 	return err
 }

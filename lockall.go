@@ -131,8 +131,8 @@ func (ps parts) order(ctx context.Context) ([]int, error) {
 	return order, nil
 }
 
-var errInCircle = errors.New("the context holds another of these locks, that comes later in the order; " +
-	"release that first, and lock all of them together")
+var errInCircle = errors.New("the context already holds one of these locks that comes later in the order; " +
+	"release it first, and lock all of them together")
 
 // lock acquires all in this order. Those it has are in got, also when it fails. When one of these is lost it stops
 // waiting for the others.
@@ -179,8 +179,8 @@ func (p *part) after(before *part) error {
 	}
 }
 
-var errNoOrder = errors.New("it has the same name as another of these locks, " +
-	"and the stores have none to tell which comes first; open them by their URLs, or use different names")
+var errNoOrder = errors.New("another of these locks has the same name, and nothing tells which of the two stores " +
+	"comes first; open the clients by URL, or use different names")
 
 func (p *part) twice() error {
 	return p.failure("lock", ErrDeadlock, errors.New("it is named twice; name it once"))

@@ -218,7 +218,7 @@ func TestBadInput(t *testing.T) {
 		{"empty name", lock(a, ""), "empty", holdfast.ErrInvalidName},
 		{"long name", lock(weak, "elevenbytes"), "at most 10", holdfast.ErrInvalidName},
 		{"no TTL", lock(a, "m", holdfast.WithTTL(0)), "positive", nil},
-		{"TTL that leaves nothing", lock(a, "m", holdfast.WithTTL(99*time.Millisecond)), "100ms at least", nil},
+		{"TTL that leaves nothing", lock(a, "m", holdfast.WithTTL(99*time.Millisecond)), "at least 100ms", nil},
 		{"short TTL", lock(weak, "m", holdfast.WithTTL(time.Second/2)), "at least 1s", nil},
 		{"long TTL", lock(weak, "m", holdfast.WithTTL(24*time.Hour)), "at most 1h", nil},
 		{"many hand-offs", lock(a, "m", holdfast.WithLocalHandoff(256)), "from 0 to 255", nil},

@@ -166,7 +166,7 @@ func (c *Client) ReapOlderThan(ctx context.Context, age time.Duration) ([]Leftov
 	}
 	if age < leastReapAge {
 		return nil, c.failure("reap", fmt.Errorf("older than %v is too young; it must be %v or more, "+
-			"so that nothing of a request under way is removed", age, leastReapAge))
+			"so that nothing is removed that a request in progress needs", age, leastReapAge))
 	}
 	removed, err := driver.Reap(ctx, c.driver, age)
 	if err != nil {

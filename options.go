@@ -69,12 +69,12 @@ func (s *settings) check() error {
 	case s.ttl <= 0:
 		return fmt.Errorf("WithTTL(%v): a TTL must be positive", s.ttl)
 	case s.ttl < shortestTTL:
-		return fmt.Errorf("WithTTL(%v): a lease needs %v at least, of which its holder trusts about a half",
+		return fmt.Errorf("WithTTL(%v): it must be at least %v, because the holder trusts only about half of it",
 			s.ttl, shortestTTL)
 	case s.handoff < 0 || s.handoff > maxHandoff:
 		return fmt.Errorf("WithLocalHandoff(%d): it must be from 0 to %d", s.handoff, maxHandoff)
 	case s.minHold < 0 || s.maxHold < 0:
-		return errors.New("WithMinHold and WithMaxHold take no negative durations")
+		return errors.New("WithMinHold and WithMaxHold: the duration must not be negative")
 	case s.maxHold > 0 && s.maxHold < s.minHold:
 		return fmt.Errorf("WithMaxHold(%v) is shorter than WithMinHold(%v)", s.maxHold, s.minHold)
 	}

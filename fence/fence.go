@@ -32,7 +32,7 @@ func Stale(resource string, token, seen uint64) error {
 // Check returns an error for what no lock gives out as a token, 0 above all: it would be refused or, worse, accepted.
 func Check(token uint64) error {
 	if token == 0 || token > MaxToken {
-		return fmt.Errorf("%d is no fencing token; pass what Lease.Token returns", token)
+		return fmt.Errorf("%d is not a fencing token; pass what Lease.Token returns", token)
 	}
 	return nil
 }
@@ -44,7 +44,7 @@ func Format(token uint64) string { return strconv.FormatUint(token, 10) }
 func Parse(s string) (uint64, error) {
 	token, err := strconv.ParseUint(s, 10, 64)
 	if err != nil || Format(token) != s || Check(token) != nil {
-		return 0, fmt.Errorf("%.40q is no fencing token; "+
+		return 0, fmt.Errorf("%.40q is not a fencing token; "+
 			"write it as a decimal number without a sign or leading zeros", s)
 	}
 	return token, nil

@@ -27,7 +27,7 @@ func SQL(ctx context.Context, tx *sql.Tx, resource string, token uint64) error {
 		return err
 	}
 	if resource == "" || len(resource) > maxResource {
-		return fmt.Errorf("a resource's name has 1 to %d bytes, and this one %d", maxResource, len(resource))
+		return fmt.Errorf("a resource's name must have 1 to %d bytes; this one has %d", maxResource, len(resource))
 	}
 	kind, err := dbms.Ask(ctx, tx)
 	if err != nil {
@@ -36,7 +36,7 @@ func SQL(ctx context.Context, tx *sql.Tx, resource string, token uint64) error {
 	admitted, err := admit(ctx, tx, kind, resource, token)
 	switch {
 	case dbms.NoTable(err):
-		return fmt.Errorf("the table %s is missing; make it with fence.Migrate: %w", sqlTable, err)
+		return fmt.Errorf("the table %s is missing; create it with fence.Migrate: %w", sqlTable, err)
 	case err != nil:
 		return fmt.Errorf("admit token %d to %q: %w", token, resource, err)
 	case !admitted:
@@ -101,7 +101,7 @@ func Migrate(ctx context.Context, db *sql.DB) error {
 		_, err = db.ExecContext(ctx, makeSQLTable[kind])
 	}
 	if err != nil {
-		return fmt.Errorf("make the table %s: %w", sqlTable, err)
+		return fmt.Errorf("create the table %s: %w", sqlTable, err)
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func parse(u *url.URL) (*Options, []*url.URL, error) {
 func checkHosts(hosts []string) error {
 	if len(hosts) < fewest {
 		return fmt.Errorf("the URL has %d servers; "+
-			"give at least %d that know nothing of each other, as in redlock://h1,h2,h3", len(hosts), fewest)
+			"give at least %d independent ones, as in redlock://h1,h2,h3", len(hosts), fewest)
 	}
 	for i, host := range hosts {
 		if slices.Contains(hosts[:i], host) {

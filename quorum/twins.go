@@ -56,8 +56,7 @@ func oneServer(a, b *node) error {
 // refuseTwins refuses nodes of which several are one engine.
 func refuseTwins(nodes []*node) error {
 	if found := twins(nodes); len(found) > 0 {
-		return fmt.Errorf("%w; name each server once, and at least %d that know nothing of each other",
-			found[0], fewest)
+		return fmt.Errorf("%w; name each server once, and at least %d independent ones", found[0], fewest)
 	}
 	return nil
 }

@@ -94,8 +94,7 @@ func untilSettled(ctx context.Context, send func() Reply) Reply {
 		case !isMoving(r.Err):
 			return r
 		case time.Now().After(giveUp), pace.Pause(ctx) != nil:
-			err := fmt.Errorf("redis: the slot of the lock is moving to another node, which takes long: %v", r.Err)
-			return Reply{Err: err}
+			return Reply{Err: fmt.Errorf("redis: the slot of the lock is still moving to another node: %v", r.Err)}
 		}
 	}
 }

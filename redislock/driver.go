@@ -45,7 +45,7 @@ func (d *Driver) Close() error { return d.layout.Close() }
 
 var (
 	errNoClient = errors.New("redislock: the client is nil; open one with rueidis.NewClient")
-	errFollows  = errors.New("redislock: the client follows one sentinel, so it believes a master that was replaced " +
+	errFollows  = errors.New("redislock: the client follows one sentinel, so it trusts a replaced master " +
 		"until it hears of the new one, and a lock may be granted twice; open a URL like " + likeSentinel +
 		", which asks all sentinels, and keep this client for other things")
 )

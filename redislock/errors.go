@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-var errNotUnderstood = errors.New("redis: the answer of a script cannot be understood")
+var errNotUnderstood = errors.New("redis: a script returned an unexpected answer")
 
 // URLs as messages show them.
 const (
@@ -79,7 +79,7 @@ var refusals = []struct {
 	{prefix: "CROSSSLOT", advice: needsOneServer},
 	{
 		prefix: "No such master with that name", anywhere: true,
-		advice: "the sentinels do not know the name after the hosts; SENTINEL MASTERS lists the names that they know",
+		advice: "the sentinels do not know the name after the hosts; SENTINEL MASTERS lists the names they know",
 	},
 	{
 		prefix: "NOREPLICAS", passes: true,

@@ -92,8 +92,8 @@ func (p page) entries(name string) (entries []driver.Entry, err error) {
 }
 
 // errForeign is the error for breaking or revoking a claim with ForeignID.
-var errForeign = fmt.Errorf("another client has the lock, and cannot be asked for it; "+
-	"turn to its owner, or delete its key: %w", errors.ErrUnsupported)
+var errForeign = fmt.Errorf("a client of another library has the lock, and cannot be asked to release it; "+
+	"ask its owner, or delete its key: %w", errors.ErrUnsupported)
 
 // foreignEntry shows a lock that a client of another library holds as a claim. The content of its key is what unlocks
 // it there, so it is the value of the claim, and no part of the owner, which everybody shows and logs.

@@ -106,7 +106,7 @@ func parseStatus(values []string, ttl time.Duration) (driver.Status, error) {
 			return a.status(ttl), nil
 		}
 	}
-	return driver.Status{}, fmt.Errorf("redis: the answer %q of a script cannot be understood", values)
+	return driver.Status{}, fmt.Errorf("redis: a script returned the unexpected answer %q", values)
 }
 
 // A record is a claim as scripts store it: 'FORMAT MARK TOKEN DEADLINE SINCE WEIGHT LIMIT TTL CHANNEL FLAGS
@@ -160,7 +160,7 @@ func parseEntry(name, id, text string, now int64) (driver.Entry, error) {
 }
 
 func badRecord(id string) error {
-	return fmt.Errorf("redis: the record of claim %s cannot be understood: %w", id, driver.ErrRefused)
+	return fmt.Errorf("redis: the record of claim %s is damaged: %w", id, driver.ErrRefused)
 }
 
 // cutMore takes off what scripts add to an answer while there is more to do. The answer may change when one asks

@@ -146,7 +146,7 @@ func (c *sentinelConn) turnTo(ctx context.Context, n named) error {
 	m.life, m.end = context.WithCancel(context.Background())
 	role, err := m.conn.Do(ctx, Command{Head: []string{"ROLE"}})
 	if err == nil && role[0] != primaryRole {
-		err = fmt.Errorf("redis: the sentinels name %s the master, which it is not yet", n.addr)
+		err = fmt.Errorf("redis: the sentinels name %s as the master, but it is not the master yet", n.addr)
 	}
 	if err != nil {
 		m.retire()

@@ -138,7 +138,7 @@ func (s *sentinels) askOne(ctx context.Context, addr string) (sentinelAnswer, er
 }
 
 var (
-	errNoMaster   = errors.New("redis: the answer of a sentinel cannot be understood")
+	errNoMaster   = errors.New("redis: a sentinel returned an unexpected answer")
 	errConnecting = errors.New("redis: the sentinel has not taken the connection yet")
 )
 

@@ -98,7 +98,7 @@ func (l *txLock) failed(ctx context.Context, err error) error {
 	case dbms.Taken(err):
 		return l.notAcquired(errTaken, err)
 	case dbms.NoTable(err):
-		err = fmt.Errorf("the table %s is missing; make it with sqllock.MigrateInTx: %w", rowTable, err)
+		err = fmt.Errorf("the table %s is missing; create it with sqllock.MigrateInTx: %w", rowTable, err)
 	}
 	return fmt.Errorf("lock %q in a transaction on %v: %w", l.name, l.kind, err)
 }

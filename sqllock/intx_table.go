@@ -36,7 +36,7 @@ func MigrateInTx(ctx context.Context, db *sql.DB) error {
 		_, err = db.ExecContext(ctx, makeTable[kind])
 	}
 	if err != nil {
-		return fmt.Errorf("make the table %s: %w", rowTable, err)
+		return fmt.Errorf("create the table %s: %w", rowTable, err)
 	}
 	return nil
 }

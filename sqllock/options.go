@@ -107,7 +107,7 @@ func (o Options) check(d *Dialect) error {
 			ShedLock, o.Table)
 	case o.Connections < 0 || o.Waits < 0:
 		return fmt.Errorf("a client cannot have %d connections, and %d to wait on; "+
-			"use 1 or more, or 0 for what is usual", o.Connections, o.Waits)
+			"use 1 or more, or 0 for the default", o.Connections, o.Waits)
 	case o.Connections+o.Waits > 0 && (o.Mode == Session || o.Layout != "" || !d.isServer()):
 		return errors.New("the number of connections can be chosen for MySQL and PostgreSQL alone, and not in session" +
 			" mode, where each claim has a connection of its own, nor in another library's layout; leave it out")

@@ -146,7 +146,7 @@ func connect(u *url.URL) (t target, err error) {
 	case at.connect <= 0:
 		return t, fmt.Errorf("parameter %s: it should be 1ms or more", connectParameter)
 	case strings.Trim(u.Path, "/") == "":
-		return t, fmt.Errorf("name the database in which the tables are, as in %s://user@host/app", u.Scheme)
+		return t, fmt.Errorf("name the database that has the tables, as in %s://user@host/app", u.Scheme)
 	case !slices.Contains(sql.Drivers(), s.driver):
 		return t, fmt.Errorf("no database/sql driver is named %q; import one, as in: import _ %q", s.driver, s.module)
 	}

@@ -49,7 +49,7 @@ func (m mysqlTLS) value() (string, error) {
 	case "false", "skip-verify", "preferred":
 		if !isPlain {
 			return "", fmt.Errorf("the parameters ca, cert, key and servername are for tls=true,"+
-				" and not for tls=%s, which verifies nobody", m.mode)
+				" and not for tls=%s, which does not verify the server", m.mode)
 		}
 	default:
 		return "", fmt.Errorf("parameter tls: it should be true, skip-verify, preferred or false, not %q", m.mode)

@@ -202,7 +202,7 @@ func (s *session) granted(ttl time.Duration) (time.Duration, error) {
 	case ttl <= s.ttl:
 		return ttl, nil
 	default:
-		return 0, fmt.Errorf("%w: a claim that was requested for %v cannot be renewed for %v; "+
-			"request one for that long", driver.ErrRefused, s.asked, ttl)
+		return 0, fmt.Errorf("%w: a claim that was requested with a TTL of %v cannot be renewed with one of %v; "+
+			"request it with the longer TTL", driver.ErrRefused, s.asked, ttl)
 	}
 }

@@ -130,11 +130,11 @@ func (h *handshake) exchange(body []byte) ([]byte, error) {
 	const headerLength = 4 + 8 + 4 // the request's number, the newest change and the error
 	var length [lengthEnd]byte
 	if _, err := io.ReadFull(h.Conn, length[:]); err != nil {
-		return nil, fmt.Errorf("telling the server who the user is: %w", err)
+		return nil, fmt.Errorf("sending the user and the password: %w", err)
 	}
 	answer := make([]byte, min(binary.BigEndian.Uint32(length[:]), mostAnswer))
 	if _, err := io.ReadFull(h.Conn, answer); err != nil || len(answer) < headerLength {
-		return nil, fmt.Errorf("telling the server who the user is: %w", cmp.Or(err, io.ErrUnexpectedEOF))
+		return nil, fmt.Errorf("sending the user and the password: %w", cmp.Or(err, io.ErrUnexpectedEOF))
 	}
 	if code := int32(binary.BigEndian.Uint32(answer[headerLength-4:])); code != 0 {
 		return nil, fmt.Errorf("%w: the user is not accepted, with error %d; check the user and the password",

@@ -107,7 +107,7 @@ func settings(u *url.URL) (*Options, error) {
 	case acl == "open":
 		opts.ACL = zk.WorldACL(zk.PermAll)
 	case acl == "creator" && opts.User == "":
-		return nil, errors.New("parameter acl: nodes can be for their creator alone only where the URL names a user")
+		return nil, errors.New("parameter acl: creator needs a user in the URL, as in zk://user:password@host")
 	case acl != "creator":
 		return nil, errors.New(`parameter acl: it should be "creator" or "open"`)
 	}

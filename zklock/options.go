@@ -76,7 +76,7 @@ func (o *Options) room() (int, error) {
 	case o.SessionBytes == 0:
 		return DefaultSessionBytes, nil
 	case o.SessionBytes < leastSessionBytes || o.SessionBytes > mostSessionBytes:
-		return 0, fmt.Errorf("zklock: a session cannot have room for %d bytes; it should be %d to %d",
+		return 0, fmt.Errorf("zklock: SessionBytes is %d; it should be %d to %d",
 			o.SessionBytes, leastSessionBytes, mostSessionBytes)
 	}
 	return o.SessionBytes, nil

@@ -85,7 +85,7 @@ func (d digest) response(method string) string {
 func (d digest) verify(verdict []byte) error {
 	said := directives(string(verdict))["rspauth"]
 	if subtle.ConstantTimeCompare([]byte(said), []byte(d.response(""))) != 1 {
-		return fmt.Errorf("%w: the server does not prove by SASL that it knows the password", driver.ErrRefused)
+		return fmt.Errorf("%w: the server did not prove that it knows the password", driver.ErrRefused)
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func (l *Locker) Task(fn func(context.Context, *holdfast.Lease) error) gocron.Ta
 }
 
 var errNoLease = errors.New("gocronlock: the job runs without its lock; " +
-	"make its scheduler with gocron.WithDistributedLocker and the Locker whose Task it is")
+	"create its scheduler with gocron.WithDistributedLocker and the Locker that made the Task")
 
 // under calls fn in a context that ends with ctx or the lease, and reports a loss.
 func under(ctx context.Context, lease *holdfast.Lease, fn func(context.Context, *holdfast.Lease) error) error {

@@ -47,7 +47,7 @@ func (l *Locker) Lock(ctx context.Context, _ *sql.DB) error {
 func (l *Locker) Unlock(ctx context.Context, _ *sql.DB) error {
 	lease := l.oldest()
 	if lease == nil {
-		return errors.New("gooselock: it is not locked")
+		return errors.New("gooselock: the lock is not held")
 	}
 	if err := lease.Release(ctx); err != nil {
 		return fmt.Errorf("gooselock: %w", err)

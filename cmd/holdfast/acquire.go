@@ -41,7 +41,7 @@ func (a *app) notAcquired(ctx context.Context, cause error, s *store, p *plan, e
 	}
 	switch {
 	case errors.Is(err, holdfast.ErrBroken):
-		return &exit{code: p.conflict, err: fmt.Errorf("%s: somebody took our place in the queue away",
+		return &exit{code: p.conflict, err: fmt.Errorf("%s: somebody removed this command from the queue",
 			printable(p.name))}
 	case errors.Is(err, holdfast.ErrNotAcquired):
 		return a.conflict(ctx, s, p)

@@ -116,10 +116,10 @@ func (b *backendFlags) refusePassword() error {
 	u, err := driver.ParseURL(b.url)
 	switch {
 	case err != nil:
-		return usage("the backend is no valid URL; it should be one like redis://localhost:6379 or " +
+		return usage("the backend is not a valid URL; it should be one like redis://localhost:6379 or " +
 			"file:/path/to/locks.db; put one with a password " + place)
 	case hasPassword(u):
-		return usage("the backend must be a URL without a password here, since others can read a command line; put a " +
+		return usage("the backend must be a URL without a password here, because others can read a command line; put a " +
 			"URL with one " + place)
 	}
 	return nil
@@ -223,7 +223,7 @@ func checkURL(u *url.URL) error {
 	case u.Scheme == "":
 		return usage("the backend must be a URL; that of a file has file: before its path, like file:/path/to/locks.db")
 	case u.Scheme == "mem":
-		return usage("mem: is the memory of one process, and each command is another, so it would exclude nobody; " +
+		return usage("mem: is the memory of one process, and each command is a process of its own, so it would exclude nobody; " +
 			"use file:/path/to/locks.db")
 	default:
 		return cmp.Or(checkScheme(u.Scheme), checkFilled(u), checkPorts(u))
@@ -235,7 +235,7 @@ func checkPorts(u *url.URL) error {
 	for _, host := range driver.Hosts(u, "0") {
 		_, port, _ := net.SplitHostPort(host) // of what is not host:port Open tells
 		if _, err := strconv.ParseUint(port, 10, 16); errors.Is(err, strconv.ErrRange) {
-			return usage("the backend URL has a port above 65535, the greatest that there is; correct it")
+			return usage("the backend URL has a port above 65535, the greatest possible one; correct it")
 		}
 	}
 	return nil

@@ -18,12 +18,12 @@ import (
 func cannotRun(name string, err error) error {
 	switch {
 	case errors.Is(err, child.ErrUnguarded):
-		err = fmt.Errorf("%s: it is not run without a guard: %w; --no-guard runs it all the same", name, err)
+		err = fmt.Errorf("%s: not run, because there is no guard: %w; --no-guard runs it all the same", name, err)
 		return &exit{code: exitCannotRun, err: err}
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		return &exit{code: exitNotFound, err: fmt.Errorf("%s: %s", name, notFound(err))}
 	case errors.Is(err, syscall.ENOEXEC):
-		return &exit{code: exitCannotRun, err: fmt.Errorf("%s: it is no program; start it with #! and its "+
+		return &exit{code: exitCannotRun, err: fmt.Errorf("%s: it is not a program; its first line should be #! and its "+
 			"interpreter", name)}
 	default:
 		return &exit{code: exitCannotRun, err: fmt.Errorf("%s: it cannot be run: %w", name, err)}

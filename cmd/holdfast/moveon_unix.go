@@ -41,7 +41,7 @@ func (m move) settle() (path string, err error) {
 			return path, err
 		}
 	}
-	return "", fmt.Errorf("%s changes all the time; remove it", m.former)
+	return "", fmt.Errorf("%s is changing all the time; remove it while no program uses it", m.former)
 }
 
 // step returns an empty path when it is to be repeated.

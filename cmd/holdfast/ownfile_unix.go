@@ -43,7 +43,7 @@ func homeFolder(uid int) (string, error) {
 	u, err := user.LookupId(strconv.Itoa(uid))
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("the user database does not tell where the home folder of user %d is (%w); add the "+
+		return "", fmt.Errorf("the user database does not say where the home folder of user %d is (%w); add the "+
 			"user", uid, err)
 	case !filepath.IsAbs(u.HomeDir) || filepath.Clean(u.HomeDir) == "/":
 		return "", fmt.Errorf("user %d has no home folder of its own in the user database (%q); give it one", uid,

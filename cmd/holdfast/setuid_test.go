@@ -42,7 +42,7 @@ func TestCommandOfAnotherUser(t *testing.T) {
 	}
 	ok(t, exec.Command(holdfast, "break", "hello").Run())
 	tells(t, said, `lock "hello" lost`)
-	tells(t, said, "could not be stopped, and runs on")
+	tells(t, said, "could not be stopped, and is still running")
 	ok(t, in.Close())
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitUnstopped {
 		t.Errorf("it ended with %v; want %d", err, exitUnstopped)

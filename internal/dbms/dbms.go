@@ -54,7 +54,7 @@ func kindOf(version string) (Kind, error) {
 	case strings.HasPrefix(version, "8.") || strings.HasPrefix(version, "9."):
 		return MySQL, nil
 	}
-	return 0, fmt.Errorf("%w: the database says that it is %q; use MySQL 8 or newer, MariaDB, PostgreSQL or SQLite",
+	return 0, fmt.Errorf("%w: the database calls itself %q; use MySQL 8 or newer, MariaDB, PostgreSQL or SQLite",
 		errors.ErrUnsupported, version)
 }
 
@@ -71,8 +71,8 @@ func Genuine(ctx context.Context, q Querier) (Kind, error) {
 		return 0, err
 	}
 	if name := poser(version); name != "" {
-		return 0, fmt.Errorf("%w: the database is %s (it says that it is %q), which passes for another one and does "+
-			"not lock as that does;"+
+		return 0, fmt.Errorf("%w: the database is %s (its version is %q), which looks like another database but does "+
+			"not lock like it;"+
 			" use MySQL 8 or newer, MariaDB or PostgreSQL itself", errors.ErrUnsupported, name, version)
 	}
 	return kindOf(version)

@@ -45,11 +45,10 @@ const instead = "; open a URL like redis-sentinel://host1,host2,host3/mymaster, 
 	"and keep this client for other things"
 
 var (
-	errFailover = errors.New("goredis: a FailoverClient follows one sentinel, so it believes a master " +
-		"that was replaced until it hears of the new one, and a lock may be granted twice" + instead)
+	errFailover = errors.New("goredis: a FailoverClient follows one sentinel, so it trusts a replaced master " +
+		"until it hears of the new one, and a lock may be granted twice" + instead)
 	errNoCluster = errors.New("goredis: a ClusterClient with ClusterSlots of its own is not connected to a cluster: " +
-		"its servers pass no messages on, and where it follows sentinels it believes a master " +
-		"that was replaced" + instead)
+		"its servers pass no messages on, and if it follows sentinels it trusts a replaced master" + instead)
 )
 
 // conn is a redislock.Conn on a go-redis client.

@@ -81,7 +81,7 @@ func TestOpenErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, row := range map[string]struct{ url, want string }{
-		"no folder":         {fileURL(filepath.Join(folder, "none", "locks.db")), "make it first"},
+		"no folder":         {fileURL(filepath.Join(folder, "none", "locks.db")), "create it first"},
 		"a folder":          {fileURL(folder), "name a file in it"},
 		"not a database":    {fileURL(text), "not a database"},
 		"no path":           {"file:", "name a file"},

@@ -45,7 +45,7 @@ var mysqlFacts = slices.Concat(health.MySQL, []health.Fact{
 	},
 	{
 		Name: "wsrep_on", Query: "SELECT @@GLOBAL.wsrep_on", Good: health.Is("0", "OFF"), Level: driver.Unsafe,
-		Advice: "let all clients connect to one node of the cluster, or use claims, without mode=session:" +
+		Advice: "let all clients connect to one node of the cluster, or leave out mode=session:" +
 			" no node knows of the others' GET_LOCK",
 	},
 })

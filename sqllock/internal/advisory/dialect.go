@@ -224,9 +224,7 @@ func (d *Dialect) explain(err error) error {
 	case err == nil || errors.Is(err, driver.ErrRefused):
 		return err
 	case isOneOf(err, d.missing):
-		return fmt.Errorf("%w: the database does not have the tables for session locks (%w);"+
-			" make them with: holdfast migrate, or sqllock.Migrate",
-			driver.ErrRefused, err)
+		return health.NotMigrated(err)
 	case health.Stray(err):
 		return fmt.Errorf("%w (%w)", ErrPooled, err)
 	case isOneOf(err, d.lost):

@@ -61,7 +61,7 @@ func Migrate(ctx context.Context, db *sql.DB, dialect *Dialect) error {
 			_, err = db.ExecContext(ctx, statement) // somebody else may have made it at the same time
 		}
 		if err != nil {
-			return dialect.explain(fmt.Errorf("make the tables for session locks: %w", err))
+			return dialect.explain(fmt.Errorf("create the tables for session locks: %w", err))
 		}
 	}
 	return nil

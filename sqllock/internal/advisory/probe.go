@@ -2,6 +2,7 @@ package advisory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -11,13 +12,13 @@ import (
 )
 
 // ErrPooled says that a proxy hands out the sessions of the server anew for each transaction.
-var ErrPooled = fmt.Errorf("%w: a proxy gives each transaction another session of the server, so that a lock would"+
-	" stay with a session that others use; connect to the server itself, let the proxy pool whole sessions,"+
-	" or use claims, without mode=session", driver.ErrRefused)
+var ErrPooled = fmt.Errorf("%w: a proxy gives each transaction another session of the server, so a lock would"+
+	" stay behind in a session that others use; connect to the server directly, let the proxy pool whole sessions,"+
+	" or leave out mode=session", driver.ErrRefused)
 
 // errForbidden says that the server lets nobody use its advisory locks.
-var errForbidden = fmt.Errorf("%w: pxc_strict_mode lets nobody use GET_LOCK, which the nodes of the cluster do not"+
-	" share; use claims, without mode=session", driver.ErrRefused)
+var errForbidden = fmt.Errorf("%w: pxc_strict_mode forbids GET_LOCK, because the nodes of the cluster do not"+
+	" share its locks; leave out mode=session", driver.ErrRefused)
 
 // isForbidden reports whether that is so.
 func (d *Driver) isForbidden(ctx context.Context) bool {
@@ -74,11 +75,9 @@ func checkFormat(found int) error {
 	case found == format:
 		return nil
 	case found < format:
-		return fmt.Errorf("%w: the tables were not finished; make them with: holdfast migrate, or sqllock.Migrate",
-			driver.ErrRefused)
+		return health.NotMigrated(errors.New("a migration was not completed"))
 	}
-	return fmt.Errorf("%w: the tables are in format %d, and this program knows format %d; upgrade this program",
-		driver.ErrRefused, found, format)
+	return health.OtherFormat(found, format)
 }
 
 // probeTTL is that of sessions which only look.

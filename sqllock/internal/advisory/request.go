@@ -40,7 +40,7 @@ func (d *Driver) attempt(ctx context.Context, c driver.Claim, cl *claim, blocks 
 		return st, d.endUnheld(ctx, c, cl, "expired")
 	case a.known:
 		cl.drop()
-		return st, fmt.Errorf("%w: another client holds the claim; in session mode only that one can renew it",
+		return st, fmt.Errorf("%w: another client holds the claim; in session mode only that client can renew it",
 			driver.ErrRefused)
 	case a.got:
 		return d.grant(ctx, c, cl)
@@ -112,7 +112,7 @@ func (d *Driver) renew(ctx context.Context, c driver.Claim, cl *claim) (st drive
 	case cl.session.isStill(id) != nil:
 		return st, d.lose(c, cl, cl.session.isStill(id))
 	case !held || ended:
-		return st, d.lose(c, cl, errors.New("it was ended by another client"))
+		return st, d.lose(c, cl, errors.New("another client ended it"))
 	}
 	return driver.Status{Token: cl.token, Granted: true, TTL: cl.session.ttl, Contended: contended}, nil
 }

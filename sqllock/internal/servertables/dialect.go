@@ -106,7 +106,7 @@ var callable = []routine{
 func (d *Dialect) recognise(ctx context.Context, q dbms.Querier) (dbms.Kind, error) {
 	kind, err := dbms.Genuine(ctx, q)
 	if err == nil && (kind == dbms.Postgres) != d.isPostgres {
-		err = fmt.Errorf("the database is %v; use the dialect and the URL for that", kind)
+		err = fmt.Errorf("the database is %v; use the dialect and the URL scheme for it", kind)
 	}
 	return kind, d.explain(err)
 }
@@ -132,7 +132,7 @@ func (d *Dialect) explain(err error) error {
 	case err == nil || errors.Is(err, driver.ErrRefused):
 		return err
 	case d.isMissing(err):
-		return d.notMigrated(err)
+		return health.NotMigrated(err)
 	case health.Stray(err):
 		return fmt.Errorf("%w: %w; %s", driver.ErrRefused, err, prepareNothing)
 	case d.isLost(err):
@@ -148,8 +148,3 @@ func (d *Dialect) explain(err error) error {
 const prepareNothing = "the SQL driver prepares statements, and a proxy between it and the server gives " +
 	"each transaction another session: open the database with default_query_exec_mode=exec (pgx) or " +
 	"binary_parameters=yes (lib/pq), or let the proxy keep them (max_prepared_statements of PgBouncer 1.21 or newer)"
-
-func (d *Dialect) notMigrated(err error) error {
-	return fmt.Errorf("%w: the database has not the tables and routines of this version (%w); "+
-		"make them with: holdfast migrate, or sqllock.Migrate", driver.ErrRefused, err)
-}

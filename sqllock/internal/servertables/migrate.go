@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
+	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
 // format is the version of the tables. Routines have it in their names, so that a program calls only
@@ -36,7 +37,7 @@ func Migrate(ctx context.Context, db *sql.DB, d *Dialect) error {
 	}
 	err = d.migrate(ctx, conn, d)
 	if dbms.Code(err) == noSchema {
-		return fmt.Errorf("%w: %w; make the schema first, and let this user use it", driver.ErrRefused, err)
+		return fmt.Errorf("%w: %w; create the schema first, and let this user use it", driver.ErrRefused, err)
 	}
 	return d.explain(err)
 }
@@ -55,7 +56,7 @@ func (d *Dialect) upToDate(ctx context.Context, on execer) (bool, error) {
 	case errors.Is(err, sql.ErrNoRows) || err == nil && found == 0:
 		return false, nil
 	case err == nil && found != format:
-		err = refuseOther(found)
+		err = health.OtherFormat(found, format)
 	}
 	return made > revision, err
 }
@@ -120,9 +121,9 @@ func (d *Dialect) checkVersion(ctx context.Context, on execer) error {
 	case err != nil:
 		return err
 	case found != format:
-		return refuseOther(found)
+		return health.OtherFormat(found, format)
 	case made < revision:
-		return d.notMigrated(fmt.Errorf("its routines are of revision %d, and this program needs %d", made, revision))
+		return health.NotMigrated(fmt.Errorf("its routines have revision %d, but this program needs %d", made, revision))
 	}
 	return nil
 }
@@ -134,17 +135,11 @@ func (d *Dialect) withoutVersion(ctx context.Context, on execer, missing error) 
 	case err != nil:
 		return err
 	case found != 0 && found != format:
-		return refuseOther(found)
+		return health.OtherFormat(found, format)
 	case found != 0:
-		return d.notMigrated(fmt.Errorf("it has the tables; a dump may have left out the routines: %w", missing))
+		return health.NotMigrated(fmt.Errorf("it has the tables, but not the routines, which a dump may have left out: %w", missing))
 	}
-	return d.notMigrated(missing)
-}
-
-// refuseOther refuses formats that this program does not know.
-func refuseOther(found int) error {
-	return fmt.Errorf("%w: the tables are in format %d, and this program knows format %d; upgrade this program",
-		driver.ErrRefused, found, format)
+	return health.NotMigrated(missing)
 }
 
 // text is a script of this dialect.

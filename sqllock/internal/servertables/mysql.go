@@ -94,7 +94,7 @@ func migrateMySQL(ctx context.Context, conn *sql.Conn, d *Dialect) error {
 	case err != nil:
 		return err
 	case got.Int64 != 1:
-		return errors.New("somebody else has been making the tables for a minute; try again later")
+		return errors.New("another program has been creating the tables for a minute; try again later")
 	}
 	if done, err := d.upToDate(ctx, conn); done || err != nil { // the turn ends with the connection
 		return err

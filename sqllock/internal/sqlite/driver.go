@@ -33,7 +33,7 @@ type Driver struct {
 func New(ctx context.Context, db *sql.DB, keep time.Duration) (*Driver, error) {
 	m, err := thisMachine()
 	if err != nil {
-		return nil, fmt.Errorf("tell this boot of the machine, and its time, from others: %w; mount /proc", err)
+		return nil, fmt.Errorf("find out the boot ID and the time namespace of this process: %w; mount /proc", err)
 	}
 	d := &Driver{machine: m, keep: keep}
 	if d.conn, err = openConnection(ctx, db); err != nil {

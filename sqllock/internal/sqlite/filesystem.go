@@ -12,7 +12,7 @@ func refuseNetwork(path string) error {
 	folder := filepath.Dir(path)
 	name, network, err := fileSystem(folder)
 	if err != nil {
-		return fmt.Errorf("find out on which file system %s is: %w", folder, err)
+		return fmt.Errorf("find out the file system of %s: %w", folder, err)
 	}
 	return refuse(folder, name, network)
 }

@@ -58,9 +58,9 @@ func pathOf(u *url.URL) (string, error) {
 	}
 	switch {
 	case u.Host != "" || u.User != nil:
-		return "", errors.New("a file is on this machine; write file:/path/to/locks.db")
+		return "", errors.New("a file backend is on this machine, so the URL has no host; write file:/path/to/locks.db")
 	case u.Fragment != "":
-		return "", errors.New("the path ends at a #; write it as %23")
+		return "", errors.New("the path is cut off at a #; write it as %23")
 	case path == "":
 		return "", errors.New("name a file, as in file:/path/to/locks.db")
 	}
@@ -87,7 +87,7 @@ func makeFile(path string) error {
 	case errors.Is(err, fs.ErrExist): // another process made it just now
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no folder %s; make it first: %w", filepath.Dir(path), err)
+		return fmt.Errorf("there is no folder %s; create it first: %w", filepath.Dir(path), err)
 	case err != nil:
 		return fmt.Errorf("make the file: %w", err)
 	}

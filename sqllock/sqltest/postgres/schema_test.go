@@ -21,7 +21,7 @@ func TestSchemasApart(t *testing.T) {
 	if err := sqllock.MigrateURL(t.Context(), url+"&search_path=locks,public"); err != nil {
 		t.Errorf("the first of two schemas that have the tables: %v", err)
 	}
-	if err := sqllock.MigrateURL(t.Context(), url+"&search_path=none"); !isRefused(err, "make the schema first") {
+	if err := sqllock.MigrateURL(t.Context(), url+"&search_path=none"); !isRefused(err, "create the schema first") {
 		t.Errorf("a schema that is not there: %v", err)
 	}
 }

@@ -64,10 +64,10 @@ func (c *Child) Code() int {
 
 // ErrLives means that something of the command lives on: it runs as another user, as with sudo, or sleeps in the
 // kernel.
-var ErrLives = errors.New("the command could not be stopped, and runs on")
+var ErrLives = errors.New("the command could not be stopped, and is still running")
 
 // ErrUnguarded means that the command was not started, since it would not have had a guard.
-var ErrUnguarded = errors.New("nobody would end the command if this process were stopped")
+var ErrUnguarded = errors.New("nothing would end the command if this process were stopped")
 
 // Kill ends the command with all that descends from it, and returns when nothing of it lives. It gives up after some
 // seconds, with [ErrLives], when a process cannot be killed.

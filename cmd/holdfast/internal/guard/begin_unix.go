@@ -57,7 +57,7 @@ func (g *Guard) begin(said *os.File, path string, args []string, attr *os.ProcAt
 	p, err := os.StartProcess(program, append(front, args...), attr)
 	if err != nil {
 		// The command is not what was not found.
-		return nil, fmt.Errorf("start this program as what becomes the command: %v", err)
+		return nil, fmt.Errorf("start this program again, to become the command: %v", err)
 	}
 	return p, nil
 }
