@@ -13,13 +13,13 @@ import (
 // got.
 func TestDeprecatedNames(t *testing.T) {
 	client := rawClient(t, servers.Redis(t).Addr)
-	var guest *redislock.Guest
-	guest, err := redislock.NewGuest(client, &redislock.Options{Layout: redislock.Redisson})
+	var d *redislock.Guest
+	d, err := redislock.NewGuest(client, &redislock.Options{Layout: redislock.Redisson})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer guest.Close()
-	if name := guest.Traits().Backend; name != "redis, redisson" {
+	defer d.Close()
+	if name := d.Traits().Backend; name != "redis, redisson" {
 		t.Errorf("the backend is %q", name)
 	}
 	for _, opts := range []*redislock.Options{nil, {}} {

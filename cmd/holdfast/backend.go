@@ -119,8 +119,8 @@ func (b *backendFlags) refusePassword() error {
 		return usage("the backend is not a valid URL; it should be one like redis://localhost:6379 or " +
 			"file:/path/to/locks.db; put one with a password " + place)
 	case hasPassword(u):
-		return usage("the backend must be a URL without a password here, because others can read a command line; put a " +
-			"URL with one " + place)
+		return usage("the backend must be a URL without a password here, because others can read a command line; " +
+			"put a URL with one " + place)
 	}
 	return nil
 }
@@ -223,8 +223,8 @@ func checkURL(u *url.URL) error {
 	case u.Scheme == "":
 		return usage("the backend must be a URL; that of a file has file: before its path, like file:/path/to/locks.db")
 	case u.Scheme == "mem":
-		return usage("mem: is the memory of one process, and each command is a process of its own, so it would exclude nobody; " +
-			"use file:/path/to/locks.db")
+		return usage("mem: is the memory of one process, and each command is a process of its own, so it would " +
+			"exclude nobody; use file:/path/to/locks.db")
 	default:
 		return cmp.Or(checkScheme(u.Scheme), checkFilled(u), checkPorts(u))
 	}

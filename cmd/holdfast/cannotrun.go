@@ -23,8 +23,8 @@ func cannotRun(name string, err error) error {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		return &exit{code: exitNotFound, err: fmt.Errorf("%s: %s", name, notFound(err))}
 	case errors.Is(err, syscall.ENOEXEC):
-		return &exit{code: exitCannotRun, err: fmt.Errorf("%s: it is not a program; its first line should be #! and its "+
-			"interpreter", name)}
+		return &exit{code: exitCannotRun, err: fmt.Errorf("%s: it is not a program; its first line should be #! and "+
+			"its interpreter", name)}
 	default:
 		return &exit{code: exitCannotRun, err: fmt.Errorf("%s: it cannot be run: %w", name, err)}
 	}

@@ -96,9 +96,8 @@ func (m move) retire() (path string, err error) {
 	if _, err := os.Lstat(m.file); errors.Is(err, fs.ErrNotExist) {
 		return m.former, nil
 	}
-	return "", fmt.Errorf("an earlier version of this command has locks in %s, and this one in %s; wait until those "+
-		"of the earlier "+
-		"version are free, and upgrade it", m.former, m.file)
+	return "", fmt.Errorf("an earlier version of this command has locks in %s, and this one in %s; "+
+		"wait until those of the earlier version are free, and upgrade it", m.former, m.file)
 }
 
 // replaceIdle replaces the earlier file unless there are claims in it. A transaction keeps others from adding some

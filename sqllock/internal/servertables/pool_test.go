@@ -133,17 +133,17 @@ func TestWakeLocksKeepALockToTheirLane(t *testing.T) {
 	}
 }
 
-// Work that nobody waits for any more may be stuck for good: what stands behind it goes elsewhere.
+// Work that nobody waits for any more may be blocked for good: what stands behind it goes elsewhere.
 func TestStuckLaneKeepsNobodyWaiting(t *testing.T) {
 	p := lanes(t, 2)
-	stuck, _ := got(t, p, affinity{name: "a"})
-	stuck.wakeLocks.put("id", wakeLock{name: "b"})
+	blocked, _ := got(t, p, affinity{name: "a"})
+	blocked.wakeLocks.put("id", wakeLock{name: "b"})
 	later := standsInLine(t, p, affinity{name: "b"})
-	p.giveAway(stuck, stuck.turns)
+	p.giveAway(blocked, blocked.turns)
 	hasTurn(t, later, p.lanes[1])
 	standsInLine(t, p, affinity{name: "c"})
 	if !p.opening {
-		t.Error("no lane is opened in place of the one that is stuck")
+		t.Error("no lane is opened in place of the one that is blocked")
 	}
 	p.giveAway(p.lanes[1], p.lanes[1].turns-1)
 	if p.lanes[1].given {
