@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Close ends all leases at once, waits with ErrClosed, and then returns when all that was held is given back and all
-// requests whose outcome was unknown are undone, or when ctx ends. What was not given back by then is left to its
-// TTL; the error matches ErrUnknown and the context's cause. A context that ended before, such as one that a signal
-// ends, leaves two seconds for it.
+// Close ends all leases at once, and calls that wait for a lock with ErrClosed. It returns when all locks are released
+// and all requests whose outcome was unknown are undone, or when ctx ends. What is not released by then ends with its
+// TTL; then the error matches ErrUnknown and the context's cause. If ctx has already ended, as one does that a signal
+// ends, Close takes up to two seconds.
 func (c *Client) Close(ctx context.Context) error {
 	ctx, cancel := outlive(ctx, closeGrace)
 	defer cancel()

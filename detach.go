@@ -12,14 +12,14 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Detach ends the lease in this client and leaves the lock taken, for the TTL from now on, or for the rest of its
-// [WithMinHold] where that is longer and the backend lets a claim live for so long. The handle that it returns names
-// the lock, the claim and the token; with it any process goes on, through [Client.Resume], which takes over without a
-// minimum hold. Unless one does, the lock is free when that time is over.
+// Detach ends the lease in this client and leaves the lock held, for the TTL from now on, or for the rest of its
+// [WithMinHold] if that is longer and the backend lets a claim live that long. It returns a handle, which names the
+// lock, the claim and the token. With the handle any process can go on, by [Client.Resume], which takes over without a
+// minimum hold. If none does, the lock is free when that time is over.
 //
-// An error that matches [errors.ErrUnsupported] says that the backend ends claims together with their client, and
-// ErrUnknown that the backend did not answer: the lease then goes on, though its claim may live for that time from then
-// on, however this process ends. A lease that its context holds more than once cannot be detached.
+// An error that matches [errors.ErrUnsupported] says that the backend ends claims together with their client.
+// ErrUnknown says that the backend did not answer: then the lease goes on, but its claim may live for that time from
+// now on, even if this process ends. A lease that its context holds more than once cannot be detached.
 func (l *Lease) Detach(ctx context.Context) (string, error) {
 	if err := l.Err(); err != nil {
 		return "", err
@@ -151,7 +151,7 @@ func (h *hold) handle(g *grant) handle {
 	return handle{Name: []byte(c.Name), ID: c.ID, Token: g.token, Weight: c.Weight, Limit: c.Limit, TTL: c.TTL}
 }
 
-// CheckHandle looks, without renewing anything, whether the lock of a handle is still held by it. It returns the claim
+// CheckHandle reports whether the claim of a handle still holds its lock, without renewing it. It returns the claim
 // with the token of the lease, or a *LostError.
 func (c *Client) CheckHandle(ctx context.Context, handle string) (Entry, error) {
 	h, err := parseHandle(handle)
@@ -172,8 +172,8 @@ func (c *Client) CheckHandle(ctx context.Context, handle string) (Entry, error) 
 }
 
 // Resume goes on with a lock that was detached: see [Lease.Detach]. The lease has the token it had, and is renewed
-// until it is released, lost, or detached again. A *LostError says that the lock is not held any more;
-// ErrInvalidHandle, that handle is something else. Two clients that resume one handle hold the lock together.
+// until it is released, lost, or detached again. A *LostError says that the lock is no longer held; ErrInvalidHandle,
+// that handle is not a handle. Two clients that resume the same handle hold the lock together.
 func (c *Client) Resume(ctx context.Context, handle string) (*Lease, error) {
 	h, err := parseHandle(handle)
 	if err != nil {
@@ -209,7 +209,7 @@ func (l *lock) resume(ctx context.Context, h handle, start time.Time) (*Lease, e
 	return c.hand(ctx, hold.grant(l, int(h.Token&maxHandoff)), start)
 }
 
-// ErrInvalidHandle says that a text is not one that [Lease.Detach] returned.
+// ErrInvalidHandle says that a string is not a handle that [Lease.Detach] returned.
 var ErrInvalidHandle = errors.New("this is not the handle of a lock")
 
 // A handle is what another process needs to go on with a lock that this one holds. It says nothing of the backend, so

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// An Election is a mutex that one can watch: whoever holds it leads, and each candidate says what it stands for.
+// An Election is a mutex that can be watched. Its holder leads, and each candidate publishes a value.
 type Election struct{ lock }
 
 // Election describes the election with this name.
@@ -20,8 +20,8 @@ func (c *Client) Election(name string, opts ...Option) *Election {
 
 var candidate = ask{kind: "election", mode: exclusive, weight: 1, limit: 1}
 
-// Campaign waits until it leads, as [Mutex.Lock] waits for a lock. value, such as the address at which the leader is
-// reached, is what others see. To resign, release the lease.
+// Campaign waits until it leads, as [Mutex.Lock] waits for a lock. Others see value, for example the address of the
+// leader. To resign, release the lease.
 func (e *Election) Campaign(ctx context.Context, value string) (*Lease, error) {
 	return e.campaign(ctx, value, true)
 }
@@ -38,9 +38,9 @@ func (e *Election) campaign(ctx context.Context, value string, wait bool) (*Leas
 	return l.acquire(ctx, candidate, wait)
 }
 
-// Run campaigns and calls lead while it leads; when the lead is lost, it waits until lead has returned and campaigns
-// again. Who has led, or stood in line, stays a candidate though the backend does not answer, or refuses. The context
-// that lead gets ends with ctx or with the lease.
+// Run campaigns and calls lead while it leads; When the lead is lost, it waits until lead has returned and campaigns
+// again. Once it has led, or its claim was queued, it stays a candidate even if the backend does not answer or refuses.
+// The context of lead ends with ctx or with the lease.
 //
 // Run returns when ctx ends, when the backend is not there at first, and when lead returns for another reason than
 // the loss: nil while it leads, or an error of its own, that matches neither [context.Canceled] nor ErrLost, and is
@@ -95,7 +95,8 @@ func isOwn(err error) bool {
 
 var joinType = reflect.TypeOf(errors.Join(ErrLost))
 
-// Leader returns the claim of who leads: its Value, Owner and Token. The error matches ErrNoLeader when nobody does.
+// Leader returns the claim of the leader, with its Value, Owner and Token. The error matches ErrNoLeader if nobody
+// leads.
 func (e *Election) Leader(ctx context.Context) (Entry, error) {
 	queue, err := e.client.Queue(ctx, e.name)
 	return e.leader(queue, err)
@@ -113,13 +114,13 @@ func (e *Election) leader(queue []Entry, err error) (Entry, error) {
 	}
 }
 
-// Observe yields who leads, now and after each change, until ctx ends or the client is closed; ErrNoLeader while nobody
-// does. Leaders that follow each other quickly may be left out, the last one never is.
+// Observe yields the claim of the leader, now and after each change, until ctx ends or the client is closed. While
+// nobody leads, it yields ErrNoLeader. If leaders follow each other quickly, it may skip some, but never the last one.
 //
-// Another error says that it is not known at the moment who leads, such as during an outage. Observe looks again,
-// every few seconds at least, yields the error of each look that fails, and then who leads, even if that is who did
-// before. Leave the loop to give up. Only an error that matches [errors.ErrUnsupported], ErrInvalidName or ErrClosed
-// is the last.
+// Another error says that the leader is not known at the moment, for example during an outage. Observe keeps looking,
+// at least every few seconds, and yields the error of each look that fails, and then the leader, even if it is the same
+// as before. Break out of the loop to give up. Only an error that matches [errors.ErrUnsupported], ErrInvalidName or
+// ErrClosed ends the sequence.
 func (e *Election) Observe(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		var last string

@@ -12,24 +12,24 @@ import (
 
 // Errors to decide with. Those that Holdfast returns wrap them, and say which lock, which backend and what to do next.
 var (
-	// ErrNotAcquired says that the lock was not acquired and is not queued for: it was taken, or the context of the
-	// wait ended, in which case the error matches the context's cause too.
+	// ErrNotAcquired says that the lock was not acquired, and that no claim waits for it. Either the lock was taken, or
+	// the context of the wait ended; then the error matches the context's cause, too.
 	ErrNotAcquired = driver.ErrNotAcquired
 	// ErrLost says that the lease ended before it was released: what it protected may have overlapped with another
 	// holder's work. The error is a *LostError.
 	ErrLost = errors.New("lock lost")
 	// ErrReleased says that the lease was released.
 	ErrReleased = errors.New("lock released")
-	// ErrDeadlock says that the context already holds this lock, so that waiting for it would never end.
+	// ErrDeadlock says that the context already holds this lock, so waiting for it would never end.
 	ErrDeadlock = errors.New("lock is already held by this context")
-	// ErrUnknown says that the request may or may not have been applied: mostly because the backend did not answer. An
-	// acquisition with this error is undone in the background; what cannot be undone ends with its TTL.
+	// ErrUnknown says that the request may or may not have been applied, mostly because the backend did not answer. An
+	// acquisition that ends with this error is undone in the background; what cannot be undone ends with its TTL.
 	ErrUnknown = driver.ErrUnknown
-	// ErrUnavailable says that the backend did not answer, or could not be reached, for as long as was waited for it;
-	// the text says since when. Where that leaves open what became of a request, the error matches ErrUnknown too.
+	// ErrUnavailable says that the backend could not be reached, or did not answer, for as long as the call waited; the
+	// text says since when. If the outcome of a request is unknown for that reason, the error matches ErrUnknown, too.
 	ErrUnavailable = errors.New("backend unavailable")
-	// ErrBroken says that somebody took the claim away while it waited: see [Client.Break]. The error matches
-	// ErrNotAcquired too. Who holds a lock that is broken learns ErrLost.
+	// ErrBroken says that somebody removed the claim from the queue while it waited: see [Client.Break]. The error
+	// matches ErrNotAcquired, too. If a lock is broken while it is held, its holder gets ErrLost.
 	ErrBroken = errors.New("the claim was removed from the queue")
 	// ErrNoLeader says that nobody leads at the moment.
 	ErrNoLeader = errors.New("nobody leads")
@@ -61,7 +61,7 @@ func (e *LostError) Is(target error) bool { return target == ErrLost }
 
 func (e *LostError) Unwrap() error { return e.Err }
 
-// A LostReason tells why a lease ended before it was released.
+// A LostReason is why a lease ended before it was released.
 type LostReason int
 
 const (

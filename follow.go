@@ -17,13 +17,13 @@ const (
 )
 
 // Watch yields the queue of a lock as [Client.Queue] returns it, now and after each change, until ctx ends or the
-// client is closed; now and then also without a change. Queues that follow each other quickly may be left out, the
-// last one never is. It is for those who look on: a claim of one's own is told of by its lease. Each look reads the
-// whole queue.
+// client is closed. Now and then it yields a queue that has not changed. If queues follow each other quickly, it may
+// skip some, but never the last one. It is meant for onlookers: for a claim of your own, use its lease. Each look reads
+// the whole queue.
 //
-// An error says that the queue is not known at the moment, such as during an outage. Watch looks again, every few
-// seconds at least, yields the error of each look that fails, and then the queue. Leave the loop to give up. Only an
-// error that matches [errors.ErrUnsupported], ErrInvalidName or ErrClosed is the last.
+// An error says that the queue is not known at the moment, such as during an outage. Watch keeps looking, at least
+// every few seconds, and yields the error of each look that fails, and then the queue. Break out of the loop to give
+// up. Only an error that matches [errors.ErrUnsupported], ErrInvalidName or ErrClosed ends the sequence.
 func (c *Client) Watch(ctx context.Context, name string) iter.Seq2[[]Entry, error] {
 	l := c.lock(name, nil)
 	return l.follow(ctx)

@@ -87,7 +87,7 @@ func (l *Lease) tokenOrZero() uint64 {
 }
 
 // Err returns nil while the lock is held, then ErrReleased or a *LostError. It looks at the deadline itself, so it is
-// right in the first instruction after a pause.
+// right even in the first instruction after a pause.
 func (l *Lease) Err() error {
 	if err := l.ended(); err != nil {
 		return err
@@ -113,13 +113,13 @@ func (l *Lease) endedLocked() error {
 	return l.grant.err
 }
 
-// ValidUntil returns when the lease ends unless it is renewed before.
+// ValidUntil returns the time at which the lease ends unless it is renewed before.
 func (l *Lease) ValidUntil() time.Time { return l.grant.hold.validUntil().time() }
 
-// Release gives the lock back. It works although ctx is done, and may be called again: the first result stays. nil says
-// that the lock was ours until now, and a *LostError that it was not: what it protected may have overlapped with
-// others' work. ErrUnknown says that the backend did not answer; the claim then is given back in the background, or
-// ends with its TTL.
+// Release releases the lock. It works even if ctx is done. It may be called again, and then returns the first result.
+// nil says that the lock was ours until now, and a *LostError that it was not: what it protected may have overlapped
+// with another holder's work. ErrUnknown says that the backend did not answer; then the claim is released in the
+// background, or ends with its TTL.
 func (l *Lease) Release(ctx context.Context) error {
 	l.once.Do(func() {
 		l.result = errPanicked

@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Check asks the backend whether the lock is still held, in one round trip that also renews it. It returns nil, a
-// *LostError, or what kept the backend from answering, which leaves the lease as it was.
+// Check asks the backend whether the lock is still held, in one round trip that also renews it. It returns nil if it is
+// held, a *LostError if it is lost, and another error if the backend did not answer, which leaves the lease as it was.
 func (l *Lease) Check(ctx context.Context) error {
 	if err := l.Err(); err != nil {
 		return err

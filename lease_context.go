@@ -58,8 +58,8 @@ func (l *Lease) shared(offered *leaseContext) *leaseContext {
 	return l.ctx
 }
 
-// Done returns a channel that is closed when the lease ends. Prefer Err, ValidUntil or the context's Err where it
-// matters to the moment: a process that was paused runs before the channel is closed.
+// Done returns a channel that is closed when the lease ends. If the exact moment matters, prefer Err, ValidUntil or the
+// context's Err: after a pause, a process runs on before the channel is closed.
 func (l *Lease) Done() <-chan struct{} { return l.Context().Done() }
 
 // within returns the acquiring context with the lease in it, ending with either.

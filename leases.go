@@ -10,10 +10,9 @@ import (
 // Leases are locks that are held together, as [LockAll] returns them.
 type Leases []*Lease
 
-// Do calls fn, and releases all leases however fn ends, the last one first. The context that fn gets carries the
-// values of ctx and all leases, and ends with ctx or with any lease. Do returns what fn returned, joined with the
-// errors of the releases: work done under a lost lock is never reported as a success. If a lease is over already, fn
-// is not called.
+// Do calls fn, and releases all leases however fn ends, the last one first. The context of fn carries the values of ctx
+// and all leases, and ends with ctx or with any lease. Do returns what fn returned, joined with the errors of the
+// releases: work done under a lost lock is never reported as a success. If a lease has already ended, fn is not called.
 func (ls Leases) Do(ctx context.Context, fn func(ctx context.Context, ls Leases) error) (err error) {
 	defer func() { err = errors.Join(err, ls.conclude(ctx)) }()
 	inside := ls.endingWith(ctx)
@@ -25,7 +24,7 @@ func (ls Leases) Do(ctx context.Context, fn func(ctx context.Context, ls Leases)
 	return fn(inside, ls)
 }
 
-// Release releases all of them, the last one first, and returns what went wrong, joined.
+// Release releases all of them, the last one first, and returns their errors, joined.
 func (ls Leases) Release(ctx context.Context) error {
 	return ls.each(func(l *Lease) error { return l.Release(ctx) })
 }
@@ -35,7 +34,8 @@ func (ls Leases) conclude(ctx context.Context) error {
 	return ls.each(func(l *Lease) error { return l.conclude(ctx) })
 }
 
-// Err returns nil while all of them are held, and otherwise why not. Like [Lease.Err] it looks at the deadlines itself.
+// Err returns nil while all of them are held, and otherwise the reason why not. Like [Lease.Err] it looks at the
+// deadlines itself.
 func (ls Leases) Err() error {
 	return ls.each((*Lease).Err)
 }
@@ -56,7 +56,8 @@ func (ls Leases) present() Leases {
 	return slices.DeleteFunc(slices.Clone(ls), func(l *Lease) bool { return l == nil })
 }
 
-// ValidUntil returns when the first of them ends unless it is renewed before; the zero time when there are none.
+// ValidUntil returns the time at which the first of them ends unless it is renewed before, or the zero time if there
+// are none.
 func (ls Leases) ValidUntil() (first time.Time) {
 	for _, l := range ls.present() {
 		if t := l.ValidUntil(); first.IsZero() || t.Before(first) {

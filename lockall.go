@@ -39,9 +39,9 @@ func (p *part) part() *part    { return p }
 func (m *Mutex) part() *part   { return &part{m.lock, alone} }
 func (m *RWMutex) part() *part { return &part{m.lock, writer} }
 
-// LockAll acquires several locks, or none: when one fails, or is lost while the others are waited for, those it had
-// are released, in the background where ctx has ended and the backend does not answer. The leases are in the order
-// given, and all of them were held when it returned.
+// LockAll acquires several locks, or none. If one fails, or is lost while LockAll waits for the others, it releases
+// those that it has; it does so in the background if ctx has ended and the backend does not answer. The leases are in
+// the order of the arguments, and all of them were held when it returned.
 //
 // It acquires in the order of the names, whatever the order given, and of the stores where names are the same, so that
 // callers who want the same locks never wait for each other in a circle, in this process or another. For that a store
@@ -49,10 +49,10 @@ func (m *RWMutex) part() *part { return &part{m.lock, writer} }
 // in the same way. Two locks of one name on stores without such names are refused with an error that matches
 // [errors.ErrUnsupported].
 //
-// Naming a lock twice is ErrDeadlock, also through two clients of one store. So is a context that holds one of the
-// locks already, unless WithReentrant counts it; and in any case when a lock that comes before it would have to be
-// waited for, because another caller may have that one and wait for ours. Locks beside those given are not looked at:
-// whoever holds one while it waits for others has to take care of the order.
+// A lock that is given twice is ErrDeadlock, also through two clients of one store. So is a context that already holds
+// one of the locks, unless WithReentrant counts it. Even then it is ErrDeadlock if LockAll would have to wait for a
+// lock that comes earlier in the order, because another caller may hold that one and wait for ours. Other locks that
+// the caller holds are not considered: whoever waits while holding such a lock has to take care of the order.
 func LockAll(ctx context.Context, locks ...Locker) (all Leases, err error) {
 	ps := make(parts, len(locks))
 	for i, l := range locks {

@@ -2,8 +2,9 @@ package holdfast
 
 import "context"
 
-// A Mutex is a lock that one holder has at a time. It is a description: making one costs no I/O, and all mutexes of one
-// name on one backend are the same lock. It shares its queue with the RWMutex and the Semaphore of that name.
+// A Mutex is a lock that one holder has at a time. It is only a description: making one does no I/O, and all mutexes of
+// the same name on the same backend are the same lock. It shares its queue with the RWMutex and the Semaphore of that
+// name.
 type Mutex struct{ lock }
 
 // Mutex describes the mutex with this name. Any bytes are a name.
@@ -18,13 +19,13 @@ var alone = ask{kind: "mutex", mode: exclusive, weight: 1, limit: 1}
 // ErrUnavailable when it was waited for. An outage is outlasted as [WithPatience] says.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) { return m.acquire(ctx, alone, true) }
 
-// TryLock acquires the lock if that needs no wait; otherwise the error matches ErrNotAcquired. When the backend does
-// not answer it gives up after two attempts, after some six seconds at most.
+// TryLock acquires the lock if that needs no wait; otherwise the error matches ErrNotAcquired. If the backend does not
+// answer, it gives up after two attempts, which take at most about six seconds.
 func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) { return m.acquire(ctx, alone, false) }
 
-// Do waits for the lock, calls fn, and releases the lock however fn ends. The context that fn gets ends with ctx or
-// with the lease. Do returns what fn returned, joined with the error of the release: work done under a lost lock is
-// never reported as a success.
+// Do waits for the lock, calls fn, and releases the lock however fn ends. The context of fn ends with ctx or with the
+// lease. Do returns what fn returned, joined with the error of the release: work done under a lost lock is never
+// reported as a success.
 func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context, l *Lease) error) error {
 	return m.do(ctx, alone, fn)
 }

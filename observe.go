@@ -45,7 +45,7 @@ const (
 	OpLose    Op = "lose"    // a lease was lost
 )
 
-// Outcome says in a word how it went, for labels: of OpAcquire "acquired", "not_acquired", "unknown" or "error"; of
+// Outcome is the result in one word, for labels: of OpAcquire "acquired", "not_acquired", "unknown" or "error"; of
 // OpRelease "released", "unknown", "expired", "gone" or "error"; of OpLose "expired", "gone" or "max_hold".
 func (e Event) Outcome() string {
 	lost, isLost := errors.AsType[*LostError](e.Err)
@@ -78,7 +78,7 @@ func (r LostReason) label() string {
 	}
 }
 
-// A Scoper is an Observer that gives the work under a lock a context of its own, as a trace does whose spans nest.
+// A Scoper is an Observer that gives the work under a lock a context of its own, as a tracer does whose spans nest.
 //
 // Enter is called when a lock was acquired, before Observe is, with the event that Observe gets. inside must be
 // derived from ctx: it takes its place in the context that Do gives to the work, and in [Lease.Context]. leave, which
@@ -90,8 +90,8 @@ type Scoper interface {
 	Enter(ctx context.Context, acquired Event) (inside context.Context, leave func(ended Event))
 }
 
-// Observers is an observer that tells each of these, in their order; nil ones are left out. The scopes of those who are
-// Scopers nest, the first outermost.
+// Observers returns an observer that passes each event on to each of these, in their order; nil ones are left out. The
+// scopes of those that are Scopers nest, with the first outermost.
 func Observers(each ...Observer) Observer {
 	return observers(slices.DeleteFunc(slices.Clone(each), func(o Observer) bool { return o == nil }))
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// An Entry is a claim in a queue, as others see it. Its Token is the first that a lease on the claim can have: local
-// hand-offs count up from it.
+// An Entry is a claim in a queue, as others see it. Its Token is the first that a lease on the claim can have: each
+// local hand-off adds one.
 type Entry = driver.Entry
 
 // Queue returns who holds a lock and who waits for it, oldest first. ErrInvalidName says that no lock on this backend
@@ -34,8 +34,8 @@ func (c *Client) Queue(ctx context.Context, name string) ([]Entry, error) {
 	return queue, nil
 }
 
-// Names yields the names of the locks that start with prefix and are held or waited for, in no particular order. After
-// an error it yields no more.
+// Names yields the names of the locks that start with prefix and are held or waited for, in no particular order. It
+// stops after an error.
 func (c *Client) Names(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	if err := c.closed(); err != nil {
 		return func(yield func(string, error) bool) { yield("", c.failure("names on", err)) }
@@ -43,9 +43,10 @@ func (c *Client) Names(ctx context.Context, prefix string) iter.Seq2[string, err
 	return driver.List(ctx, c.driver, prefix)
 }
 
-// Break takes a claim away by force, waiting or held; [Client.Queue] tells its ID. Its holder learns ErrLost: at once
-// when it listens, otherwise with the next renewal. Until then two may believe to hold the lock, and the token
-// protects. Who waits learns ErrBroken and leaves, with all goroutines of its client that waited together.
+// Break ends a claim by force, whether it waits or is held; [Client.Queue] returns its ID. A holder gets ErrLost: at
+// once if its backend pushes the news, otherwise with the next renewal. Until then two holders may believe that they
+// have the lock, and only the fencing token protects. A waiter gets ErrBroken and leaves the queue, together with all
+// goroutines of its client that share the claim.
 func (c *Client) Break(ctx context.Context, name, claimID string) error {
 	if err := c.closed(); err != nil {
 		l := c.lock(name, nil)
@@ -68,14 +69,13 @@ func (c *Client) checkName(name string) error {
 	return nil // all else is not about the name
 }
 
-// A Finding is one fact about how a server is set up, with what to do about it. Its Level is driver.Fine,
-// driver.Warning when a promise is weaker than it could be, or driver.Unsafe when locks may be lost or held twice.
+// A Finding is one fact about how a server is set up, with advice. Its Level is driver.Fine, driver.Warning when a
+// promise is weaker than it could be, or driver.Unsafe when locks may be lost or held twice.
 type Finding = driver.Finding
 
-// Check examines whether the backend is set up so that it keeps the promises of locks, for a program to do at its
-// start or in its health check. It takes no lock. The findings are to be read beside an error, too, which says that
-// more could not be examined; one that matches [errors.ErrUnsupported], that there is nothing to examine on this
-// backend.
+// Check examines whether the backend is set up so that locks keep their promises. Call it when a program starts, or in
+// a health check; it takes no lock. Findings are valid even if there is an error, which says that the examination is
+// incomplete. An error that matches [errors.ErrUnsupported] says that this backend has nothing to examine.
 func (c *Client) Check(ctx context.Context) ([]Finding, error) {
 	if err := c.closed(); err != nil {
 		return nil, c.failure("check", err)
@@ -92,8 +92,8 @@ func (c *Client) failure(op string, err error) error {
 	return fmt.Errorf("%s %s: %w", op, c.label, err)
 }
 
-// Revoke asks the holders of a lock to let go: their leases' Revoked channels close. They decide. A lock that nobody
-// holds is not an error.
+// Revoke asks the holders of a lock to release it: the Revoked channels of their leases are closed. Whether they do is
+// up to them. It is not an error if nobody holds the lock.
 func (c *Client) Revoke(ctx context.Context, name string) error {
 	l := c.lock(name, nil)
 	queue, err := c.Queue(ctx, name)
@@ -111,8 +111,8 @@ func (c *Client) Revoke(ctx context.Context, name string) error {
 	return nil
 }
 
-// Revoked returns a channel that is closed when somebody asks the holder to let go: see [Client.Revoke]. The lease
-// stays valid; a holder that can, finishes and releases it.
+// Revoked returns a channel that is closed when somebody asks the holder to release the lock: see [Client.Revoke]. The
+// lease stays valid. A holder that can should finish its work and release the lease.
 func (l *Lease) Revoked() <-chan struct{} {
 	h := l.grant.hold
 	h.watch()
@@ -141,7 +141,7 @@ func (h *hold) note(st driver.Status) {
 }
 
 // A Leftover is something that Reap has removed: its Kind, such as "last token", and the Name of the lock it belonged
-// to, empty when it belonged to none.
+// to, or "" if it belonged to none.
 type Leftover = driver.Leftover
 
 // Ages of what is removed. What is younger than the least may belong to a request that is under way; the usual one
@@ -151,15 +151,15 @@ const (
 	usualReapAge = 24 * time.Hour
 )
 
-// Reap removes what locks of the past have left behind and nobody has used for a day: see [Client.ReapOlderThan].
+// Reap removes what past locks have left behind and nobody has used for a day: see [Client.ReapOlderThan].
 func (c *Client) Reap(ctx context.Context) ([]Leftover, error) {
 	return c.ReapOlderThan(ctx, usualReapAge)
 }
 
-// ReapOlderThan removes what nobody has used for this long, a minute or more: tokens of locks that are not used any
-// more, claims of clients that died. It returns what was removed, beside an error, too. It never touches a lock that
-// is held or waited for, and tokens go on to grow while no clock goes back by more than age. Backends remove most by
-// themselves, and some leave nothing behind, so nobody has to call this.
+// ReapOlderThan removes what nobody has used for age, which must be a minute or more: tokens of locks that are no
+// longer used, and claims of clients that died. It returns what was removed, even if there is an error. It never
+// touches a lock that is held or waited for, and tokens keep growing as long as no clock goes back by more than age.
+// Backends remove most of it by themselves, and some leave nothing behind, so calling it is optional.
 func (c *Client) ReapOlderThan(ctx context.Context, age time.Duration) ([]Leftover, error) {
 	if err := c.closed(); err != nil {
 		return nil, c.failure("reap", err)

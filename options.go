@@ -84,10 +84,10 @@ func (s *settings) check() error {
 // shortestTTL leaves something of a lease after the margin that its holder keeps; see trustedUntil.
 const shortestTTL = 100 * time.Millisecond
 
-// WithTTL sets for how long a lock stays taken when its holder is gone; it also bounds how long the holder may be cut
+// WithTTL sets for how long a lock stays taken after its holder died. It also bounds for how long a holder may be cut
 // off before it loses the lock. While the holder lives the lock is renewed, so the work may take any time. The default
 // is 15 s, the shortest 100 ms, on some backends more. A TTL that the backend cannot keep is an error when the lock is
-// used, never a silent change.
+// used; it is never changed silently.
 func WithTTL(ttl time.Duration) Option { return func(s *settings) { s.ttl = ttl } }
 
 // WithOwner adds a label to the owner that others see: "host:pid label".
@@ -95,14 +95,14 @@ func WithOwner(label string) Option {
 	return func(s *settings) { s.owner = strings.TrimSpace(process() + " " + label) }
 }
 
-// WithReentrant lets a context that holds the lock acquire it again: it is counted, with the same token, and given back
-// with the last Release. Without it that is ErrDeadlock.
+// WithReentrant lets a context that holds the lock acquire it again. Acquisitions are counted, have the same token, and
+// the last Release releases the lock. Without it, acquiring again is ErrDeadlock.
 //
-// Go has no identity of goroutines, so the context stands for one line of calls, whose acquisitions nest: what was
-// acquired through a context is released before the context acquires the lock once more. Where several goroutines share
-// the context, the second of them gets ErrDeadlock while the first is inside, unless both only read. That the holder
-// itself goes on beside an inner acquisition cannot be seen. So give goroutines that are to exclude each other, or the
-// holder, a context without the lease: see [WithoutLease].
+// Goroutines have no identity in Go, so a context stands for one line of calls, whose acquisitions nest: an inner
+// acquisition is released before the context acquires the lock once more. If several goroutines share the context, the
+// second one gets ErrDeadlock while the first is inside, unless both only read. Holdfast cannot see that the holder
+// itself goes on beside an inner acquisition. So give goroutines that are to exclude each other, or the holder, a
+// context without the lease: see [WithoutLease].
 func WithReentrant() Option { return func(s *settings) { s.reentrant = true } }
 
 // WithLocalHandoff sets how many times in a row the lock may pass from one goroutine of this client to the next without
@@ -110,15 +110,15 @@ func WithReentrant() Option { return func(s *settings) { s.reentrant = true } }
 // most is 255.
 func WithLocalHandoff(n int) Option { return func(s *settings) { s.handoff = n } }
 
-// WithMinHold keeps the lock taken for d from the grant, even after Release: a short job then runs at most once for
-// each tick, whatever the clocks of the machines say. Release does not wait for it. It does not outlive a crash: then
-// the lock is free within its TTL.
+// WithMinHold keeps the lock taken for d from the grant, even after Release. So a short job runs at most once for each
+// tick, whatever the clocks of the machines say. Release does not wait for it. The minimum hold does not survive a
+// crash of the holder: then the lock is free within its TTL.
 func WithMinHold(d time.Duration) Option { return func(s *settings) { s.minHold = d } }
 
-// WithMaxHold gives the lock back after d, however well it is renewed. The lease then is lost.
+// WithMaxHold releases the lock after d, even if renewals succeed. The lease is then lost.
 func WithMaxHold(d time.Duration) Option { return func(s *settings) { s.maxHold = d } }
 
-// WithLogger sets where lost locks and failing renewals are reported. The default is silence.
+// WithLogger sets the logger for lost locks and failing renewals. By default nothing is logged.
 func WithLogger(l *slog.Logger) Option {
 	return func(s *settings) { s.logger = cmp.Or(l, silent) }
 }

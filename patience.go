@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Endless is the patience of who waits for as long as its context lives; see [WithPatience].
+// Endless is a patience without end: the backend is asked until the context ends. See [WithPatience].
 const Endless time.Duration = math.MaxInt64
 
 // WithPatience sets for how long an acquisition goes on asking a backend that does not answer, always about the same
@@ -22,8 +22,8 @@ const Endless time.Duration = math.MaxInt64
 // as TryLock, ask for the time of two attempts at most.
 func WithPatience(d time.Duration) Option { return func(s *settings) { s.patience = d } }
 
-// WithFirstAnswer is WithPatience for the first request of an acquisition: a program that is started without its
-// backend fails soon by that, and once it waits it outlasts an outage. The default is the patience.
+// WithFirstAnswer is WithPatience for the first request of an acquisition. With a short one, a program that is started
+// without its backend fails soon, and still outlasts an outage once it waits. The default is the patience.
 func WithFirstAnswer(d time.Duration) Option { return func(s *settings) { s.firstAnswer = d } }
 
 // unset is a patience that follows from other settings.

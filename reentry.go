@@ -23,8 +23,9 @@ func carry(ctx context.Context, l *Lease) context.Context {
 	return context.WithValue(ctx, carriedKey{}, &carried{lease: l, outer: outer})
 }
 
-// LeaseFrom returns the lease that a context carries: in Do that of the lock that was acquired last, elsewhere that
-// whose [Lease.Context] it comes from. It may be over: [Lease.Err] tells. ok is false where the context carries none.
+// LeaseFrom returns the lease that a context carries: in Do, the lease of the lock that was acquired last; elsewhere,
+// the lease whose [Lease.Context] the context comes from. The lease may have ended: see [Lease.Err]. ok is false if the
+// context carries none.
 func LeaseFrom(ctx context.Context) (l *Lease, ok bool) {
 	for l := range leasesIn(ctx) {
 		return l, true
@@ -32,9 +33,9 @@ func LeaseFrom(ctx context.Context) (l *Lease, ok bool) {
 	return nil, false
 }
 
-// WithoutLease returns a context that carries no lease, for goroutines that acquire for themselves what ctx holds:
-// they wait for it as everybody does. All else is as in ctx: it still ends with ctx, and so with the lease that ctx
-// ends with. Whoever waits under it for a lock that the waiting goroutine itself holds, waits for ever.
+// WithoutLease returns a context that carries no lease, for goroutines that acquire for themselves what ctx holds: they
+// wait for it like everybody else. Otherwise it is like ctx: it ends with ctx, and so with the lease that ends ctx. A
+// goroutine that uses it to wait for a lock that it holds itself waits forever.
 func WithoutLease(ctx context.Context) context.Context {
 	return context.WithValue(ctx, carriedKey{}, (*carried)(nil))
 }

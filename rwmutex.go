@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// An RWMutex is a lock that many readers or one writer have at a time. Whoever came first goes first: readers do not
+// An RWMutex is a lock that many readers or one writer have at a time. First come, first served: readers do not
 // overtake a writer that waits.
 type RWMutex struct{ lock }
 

@@ -2,15 +2,15 @@ package holdfast
 
 import "context"
 
-// A Semaphore has a number of permits; each holder has some of them at a time. Each lease is known and expires by
-// itself, so a crash leaks no permit and a second Release adds none.
+// A Semaphore has a number of permits, of which each holder has some. Each lease has an identity and a TTL of its own,
+// so a crash leaks no permit, and a second Release adds none.
 type Semaphore struct {
 	lock
 	permits int64
 }
 
-// Semaphore describes the semaphore with this name and number of permits, which all its users must agree on: where they
-// differ, the smallest number among those in the queue holds.
+// Semaphore describes the semaphore with this name and number of permits, on which all its users must agree. If they do
+// not, the smallest number in the queue counts.
 func (c *Client) Semaphore(name string, permits int64, opts ...Option) *Semaphore {
 	return &Semaphore{lock: c.lock(name, opts), permits: permits}
 }

@@ -5,13 +5,14 @@ import "time"
 // Stats are figures of a client at one moment, for gauges.
 type Stats struct {
 	Backend        string        // "redis", "file" and so on
-	Held           int           // locks that the client has; passing between its goroutines, or counted, they are one
+	Held           int           // locks of the client; one that passes between its goroutines, or is counted, is one
 	Waiting        int           // calls that wait for a lock
-	FailedRenewals uint64        // renewals that the backend did not answer or refused, since the client was made
-	Validity       time.Duration // how long the first lease lasts unless it is renewed before; zero where none is held
+	FailedRenewals uint64        // renewals without an answer, or refused for now, since the client was made
+	Validity       time.Duration // how long until the first lease ends unless it is renewed; zero if none is held
 }
 
-// Stats returns figures of now. It asks nobody, and costs a few nanoseconds for each lock that is held or waited for.
+// Stats returns the current figures. It does no I/O, and takes a few nanoseconds for each lock that is held or waited
+// for.
 func (c *Client) Stats() Stats {
 	s := c.keeper.stats(now())
 	s.Backend, s.Waiting = c.traits.Backend, int(c.waiting.Load())

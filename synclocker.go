@@ -9,10 +9,10 @@ import (
 // SyncLocker makes a [sync.Locker] of a lock, for code that takes nothing else. New code is better off with Lock and a
 // lease: a sync.Locker can say neither that the lock was not acquired nor that it was lost.
 //
-// Its Lock waits for as long as it takes, also for a backend that does not answer; it panics when waiting is of no use,
-// such as when the client is closed. Its Unlock calls lost with the error when the lock was lost, or could not be given
-// back; where lost is nil it panics, so that nobody goes on as if the section had been exclusive. As with a
-// [sync.Mutex], any goroutine may unlock, and unlocking what is not locked panics.
+// Its Lock waits for as long as it takes, even while the backend does not answer. It panics if waiting is useless, for
+// example because the client is closed. Its Unlock calls lost with the error if the lock was lost, or could not be
+// released. If lost is nil, Unlock panics instead, so that no caller goes on as if the section had been exclusive. As
+// with a [sync.Mutex], any goroutine may unlock, and unlocking a lock that is not locked panics.
 func SyncLocker(l Locker, lost func(error)) sync.Locker {
 	if lost == nil {
 		lost = func(err error) { panic(err) }
