@@ -42,10 +42,10 @@ func (e *Election) campaign(ctx context.Context, value string, wait bool) (*Leas
 // again. Once it has led, or its claim was queued, it stays a candidate even if the backend does not answer or refuses.
 // The context of lead ends with ctx or with the lease.
 //
-// Run returns when ctx ends, when the backend is not there at first, and when lead returns for another reason than
-// the loss: nil while it leads, or an error of its own, that matches neither [context.Canceled] nor ErrLost, and is
-// not that of a resource that refused a stale fencing token. When the lead was lost besides, the error of Run matches
-// both that error and ErrLost.
+// Run returns when ctx ends, when the backend cannot be reached at first, and when lead returns for another reason than
+// the loss. That is nil while it leads, or an error of its own: one that matches neither [context.Canceled] nor
+// ErrLost, and does not come from a resource that refused a stale fencing token. If the lead was lost as well, the
+// error of Run matches both that error and ErrLost.
 func (e *Election) Run(ctx context.Context, value string, lead func(ctx context.Context, l *Lease) error) error {
 	for campaign := e.Campaign; ; campaign = e.campaignAgain {
 		lease, err := campaign(ctx, value)

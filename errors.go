@@ -39,7 +39,7 @@ var (
 	ErrInvalidName = driver.ErrInvalidName
 )
 
-// A LostError tells how a lease ended before it was released. It matches [ErrLost].
+// A LostError says why a lease ended before it was released. It matches [ErrLost].
 type LostError struct {
 	Name   string     // of the lock
 	Token  uint64     // of the lease

@@ -32,10 +32,9 @@ func (c *leaseContext) look() {
 	}
 }
 
-// Context returns a context that carries the values of the acquiring context, and the lease, but not the former's
-// end. It ends when the lease does, with a *LostError or ErrReleased as its cause. Its own methods look at the
-// deadline, like [Lease.Err]; a context that is derived from it learns of the deadline from a goroutine of the
-// client.
+// Context returns a context that carries the lease and the values of the acquiring context. It does not end with that
+// context, but with the lease, and then has a *LostError or ErrReleased as its cause. Its own methods look at the
+// deadline, like [Lease.Err]. A context that is derived from it learns of the deadline from a goroutine of the client.
 func (l *Lease) Context() context.Context {
 	l.grant.hold.watch()
 	if c := l.shared(nil); c != nil {

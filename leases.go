@@ -67,9 +67,9 @@ func (ls Leases) ValidUntil() (first time.Time) {
 	return first
 }
 
-// Context returns a context that carries all leases, and the values of the context under which the first was
-// acquired, but not that one's end. It ends when any of the leases does, with the reason as its cause: a *LostError
-// or ErrReleased. Its own methods look at the deadlines, as those of [Lease.Context] do. Each call makes another one.
+// Context returns a context that carries all leases, and the values of the context under which the first was acquired.
+// It does not end with that context, but with the first lease that ends, and then has a *LostError or ErrReleased as
+// its cause. Its own methods look at the deadlines, as those of [Lease.Context] do. Each call makes a new context.
 func (ls Leases) Context() context.Context {
 	base := context.Background()
 	if ls = ls.present(); len(ls) > 0 {

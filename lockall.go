@@ -43,11 +43,11 @@ func (m *RWMutex) part() *part { return &part{m.lock, writer} }
 // those that it has; it does so in the background if ctx has ended and the backend does not answer. The leases are in
 // the order of the arguments, and all of them were held when it returned.
 //
-// It acquires in the order of the names, whatever the order given, and of the stores where names are the same, so that
-// callers who want the same locks never wait for each other in a circle, in this process or another. For that a store
-// must have one name everywhere: its driver's ([driver.Identifier]), or the URL given to [Open], which all should write
-// in the same way. Two locks of one name on stores without such names are refused with an error that matches
-// [errors.ErrUnsupported].
+// It acquires the locks in the order of their names, and locks of the same name in the order of their stores, whatever
+// the order of the arguments. So callers who want the same locks never wait for each other in a circle, in this process
+// or another. For that a store must have the same name everywhere: the one that its driver gives ([driver.Identifier]),
+// or else the URL given to [Open], which all programs should spell alike. Two locks of the same name on stores without
+// such names are refused with an error that matches [errors.ErrUnsupported].
 //
 // A lock that is given twice is ErrDeadlock, also through two clients of one store. So is a context that already holds
 // one of the locks, unless WithReentrant counts it. Even then it is ErrDeadlock if LockAll would have to wait for a

@@ -14,9 +14,9 @@ func (c *Client) Mutex(name string, opts ...Option) *Mutex {
 
 var alone = ask{kind: "mutex", mode: exclusive, weight: 1, limit: 1}
 
-// Lock waits for the lock. ctx bounds the wait only, never the hold. When ctx ends first, the error matches
-// ErrNotAcquired and the context's cause; when the backend's answer is missing, ErrUnknown and the cause, and
-// ErrUnavailable when it was waited for. An outage is outlasted as [WithPatience] says.
+// Lock waits for the lock. ctx bounds the wait only, never the hold. If ctx ends first, the error matches
+// ErrNotAcquired and the context's cause. If an answer of the backend is missing then, it matches ErrUnknown and the
+// cause, and ErrUnavailable if Lock has waited for that answer. [WithPatience] says how long an outage Lock outlasts.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) { return m.acquire(ctx, alone, true) }
 
 // TryLock acquires the lock if that needs no wait; otherwise the error matches ErrNotAcquired. If the backend does not

@@ -12,12 +12,12 @@ import (
 // An Observer is told what happens to locks, for metrics and traces. Each acquisition that succeeds has one end, an
 // OpRelease or an OpLose, so a count of what is held never drifts.
 //
-// Who acquires or releases a lock calls Observe, with the context given to that call, and goes on when it returns.
-// What happens to a lease by itself, that is losses and what Close gives back, comes from one goroutine of the
-// client, which no lock waits for, with a context of no values. Up to 4096 such events wait for an observer that is
-// slow; more are dropped, and [Event.Missed] tells. A panic of Observe goes on up to who acquires or releases; that
-// in the goroutine of the client is told to the logger. Observe is called by several goroutines at once, and must not
-// use the lock.
+// A goroutine that acquires or releases a lock calls Observe itself, with the context of that call, and goes on when
+// Observe returns. What happens without a call, that is losses and the releases of Close, is reported by one goroutine
+// of the client, with a context without values. No lock waits for that goroutine. Up to 4096 such events wait for a
+// slow observer; further ones are dropped, and [Event.Missed] counts them. A panic of Observe goes up to the caller
+// that acquires or releases; in the goroutine of the client it is logged. Observe is called by several goroutines at
+// once, and must not use the lock.
 type Observer interface {
 	Observe(ctx context.Context, e Event)
 }
@@ -80,11 +80,11 @@ func (r LostReason) label() string {
 
 // A Scoper is an Observer that gives the work under a lock a context of its own, as a tracer does whose spans nest.
 //
-// Enter is called when a lock was acquired, before Observe is, with the event that Observe gets. inside must be
-// derived from ctx: it takes its place in the context that Do gives to the work, and in [Lease.Context]. leave, which
-// may be nil, is called once, with the event that ends the lease, after Observe; like that it may be dropped where
-// the observer is too slow for what happens by itself. An acquisition that is counted within another one, see
-// [WithReentrant], stays within the scope of that one.
+// Enter is called when a lock has been acquired, before Observe, with the same event. inside must be derived from ctx.
+// It takes the place of ctx in the context that Do gives to the work, and in [Lease.Context]. leave may be nil. It is
+// called once, after Observe, with the event that ends the lease; like a call of Observe it may be dropped if the
+// observer is too slow. An acquisition that is counted within another one (see [WithReentrant]) stays within the scope
+// of that one.
 type Scoper interface {
 	Observer
 	Enter(ctx context.Context, acquired Event) (inside context.Context, leave func(ended Event))

@@ -123,7 +123,7 @@ func WithLogger(l *slog.Logger) Option {
 	return func(s *settings) { s.logger = cmp.Or(l, silent) }
 }
 
-// WithObserver sets who is told what happens to locks: see Observer.
+// WithObserver sets an observer, which is told what happens to locks: see [Observer].
 func WithObserver(o Observer) Option { return func(s *settings) { s.observer = o } }
 
 // process names this process to people: "host:pid".

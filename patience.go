@@ -14,12 +14,12 @@ import (
 // Endless is a patience without end: the backend is asked until the context ends. See [WithPatience].
 const Endless time.Duration = math.MaxInt64
 
-// WithPatience sets for how long an acquisition goes on asking a backend that does not answer, always about the same
-// claim, before it fails with ErrUnavailable. It counts from the first request that went unanswered, so a wait for a
-// lock that others have may be as long as its context allows. The default is the TTL and two attempts more, so that
-// an outage of a whole TTL passes unnoticed; 0 gives up after one attempt, and [Endless] never while the context
-// lives. An attempt is given up after a sixth of the TTL, three seconds at most. Acquisitions that do not wait, such
-// as TryLock, ask for the time of two attempts at most.
+// WithPatience sets for how long an acquisition keeps asking a backend that does not answer, always about the same
+// claim, before it fails with ErrUnavailable. The time counts from the first request without an answer, so waiting for
+// a lock that others have may take as long as the context allows. The default is the TTL and two attempts more, so an
+// outage of a whole TTL passes unnoticed. 0 gives up after one attempt, and [Endless] only when the context ends. An
+// attempt is given up after a sixth of the TTL, but at most three seconds. Acquisitions that do not wait, such as
+// TryLock, keep asking for the time of two attempts at most.
 func WithPatience(d time.Duration) Option { return func(s *settings) { s.patience = d } }
 
 // WithFirstAnswer is WithPatience for the first request of an acquisition. With a short one, a program that is started
