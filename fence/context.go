@@ -40,8 +40,9 @@ func Held(ctx context.Context) (token uint64, ok bool) {
 	return 0, false
 }
 
-// Received returns the token of the request that [Handler] serves under a context. Transport does not send it: it
-// belongs to a lock of the client's. To pass it on to a service that guards the same resource, use [NewContext].
+// Received returns the token of the request that [Handler] serves with this context. Transport does not send it,
+// because it belongs to a lock of the client's. To pass it on to a service that guards the same resource, use
+// [NewContext].
 func Received(ctx context.Context) (token uint64, ok bool) {
 	if c := carriedBy(ctx); c.received != nil {
 		return c.received.token, true
@@ -49,7 +50,7 @@ func Received(ctx context.Context) (token uint64, ok bool) {
 	return 0, false
 }
 
-// FromContext returns the token that a context carries: that which [Handler] or [NewContext] put in last. [Received]
+// FromContext returns the token that a context carries: the one that [Handler] or [NewContext] put in last. [Received]
 // and [Held] tell the two apart.
 func FromContext(ctx context.Context) (token uint64, ok bool) {
 	c := carriedBy(ctx)

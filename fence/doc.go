@@ -1,10 +1,10 @@
-// Package fence is for the resource's side of a lock: it refuses writes of a holder that has lost the lock and does not
+// Package fence is the resource's side of a lock: it refuses the writes of a holder that has lost the lock and does not
 // know it yet.
 //
 // Between looking at its lease and acting on it a process may be paused for longer than the lease lives. No lock can
-// prevent that; the resource can, if it remembers the greatest fencing token that it has seen, and refuses a write
-// with a smaller one. Every lease has such a token ([holdfast.Lease.Token]): it is greater than those of all earlier
-// holders. The check must be one step with the write, so there is one for each kind of resource:
+// prevent that. The resource can, if it remembers the greatest fencing token that it has seen and refuses writes with a
+// smaller one. Every lease has such a token ([holdfast.Lease.Token]): it is greater than those of all earlier holders.
+// The check must be one step with the write, so there is one for each kind of resource:
 //
 //   - [SQL] in a transaction of the caller's: MySQL, MariaDB, PostgreSQL, SQLite.
 //   - [Register] in this process's memory.
@@ -12,8 +12,8 @@
 //     half way, and [Transport] in its clients.
 //   - Packages redisfence and etcdfence beside this one, with modules of their own.
 //
-// They all answer with an error that matches [ErrStale]. Resources know resources and numbers, and no locks: the
-// tokens may come from any engine, as long as those of one resource come from one lock.
+// They all answer with an error that matches [ErrStale]. They know resources and numbers, but no locks: the tokens may
+// come from any engine, as long as those of one resource come from one lock.
 //
 // Outside of Go a token is a decimal string ([Format], [Parse]), because it exceeds the 2^53 up to which the numbers of
 // JSON and Lua are exact.

@@ -7,7 +7,7 @@ import (
 )
 
 // ErrStale says that a write was refused: the resource has seen a greater token, so whoever holds this one has lost the
-// lock. Nothing was written; the work is to be stopped, and not to be repeated with this token.
+// lock. Nothing was written. Stop the work, and do not repeat it with this token.
 var ErrStale error = staleError{}
 
 type staleError struct{}
@@ -29,7 +29,8 @@ func Stale(resource string, token, seen uint64) error {
 	return fmt.Errorf("%w; the lock was lost, so stop the work", err)
 }
 
-// Check returns an error for what no lock gives out as a token, 0 above all: it would be refused or, worse, accepted.
+// Check returns an error for numbers that no lock gives out as tokens, above all 0: a resource would refuse them or,
+// worse, accept them.
 func Check(token uint64) error {
 	if token == 0 || token > MaxToken {
 		return fmt.Errorf("%d is not a fencing token; pass what Lease.Token returns", token)
@@ -37,7 +38,7 @@ func Check(token uint64) error {
 	return nil
 }
 
-// Format writes a token as others may read it: in JSON a string, never a number.
+// Format writes a token as a decimal string, for programs in any language. In JSON make it a string, never a number.
 func Format(token uint64) string { return strconv.FormatUint(token, 10) }
 
 // Parse reads what [Format] writes, and nothing else.

@@ -12,24 +12,23 @@ const Header = "Fencing-Token"
 // staleHeader marks the answer that a token was refused, among others with the same status.
 const staleHeader = "Fencing-Token-Seen"
 
-// Handler lets requests through to next in the order of their tokens: while one is served no other is that names the
-// same resource, and one with a smaller token than the greatest that was accepted is answered 412 Precondition
-// Failed. resource returns what a request writes to, or "" for one that writes nothing and needs no token. A request
-// without a token is answered 428 Precondition Required; one for a resource for which seen has no room, 503 Service
-// Unavailable.
+// Handler lets requests through to next in the order of their tokens. While it serves one request, no other request for
+// the same resource is served. A request with a smaller token than the greatest accepted one is answered with 412
+// Precondition Failed, a request without a token with 428 Precondition Required, and one for a resource for which seen
+// has no room with 503 Service Unavailable. resource returns the name of what a request writes to, or "" for a request
+// that writes nothing and needs no token.
 //
 // A token is accepted when next answers with a status from 200 to 299, or before, when next calls [Accept]. So a
-// request that next refuses, such as with 401, teaches nothing, whatever its token. A write that may fail half way,
-// or that is answered with another status, needs Accept before it begins: otherwise a late holder could write after
-// it.
+// request that next refuses, for example with 401, changes nothing, whatever its token. A write that may fail half way,
+// or that is answered with another status, needs Accept before it begins: otherwise a late holder could write after it.
 //
-// Handler stands behind what authenticates and authorises: while a request is served the others for its resource
-// wait, also for a client that was paused in the midst of sending it, and a refusal tells the greatest token. Bound
-// how long that takes with [http.Server.ReadTimeout].
+// Put Handler behind authentication and authorisation: while a request is served, the others for its resource wait,
+// even if its client was paused in the midst of sending it, and a refusal reveals the greatest token. Bound how long
+// that takes with [http.Server.ReadTimeout].
 //
-// The tokens are remembered in seen, by this process alone. A service that runs as several processes, or that keeps
-// what it writes for longer, checks where it writes: next finds the token in the request's context ([Received]), to
-// be passed to [SQL] for one.
+// The tokens are remembered in seen, in this process only. A service that runs as several processes, or whose data
+// outlives them, should check where it writes: next finds the token in the request's context ([Received]), and passes
+// it to [SQL], for example.
 func Handler(seen *Register, resource func(*http.Request) string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := resource(r)
@@ -70,10 +69,9 @@ func refuse(w http.ResponseWriter, err error, seen uint64) {
 	http.Error(w, err.Error(), http.StatusServiceUnavailable)
 }
 
-// Accept says that the application has accepted the request that [Handler] lets through: from now on smaller tokens
-// are stale, whatever becomes of this one. Call it once the client is known to be allowed to write, before the write.
-// ctx is the request's. When it returns an error nothing is to be written: Handler does not serve the request, or not
-// any more.
+// Accept says that the application has accepted the request that [Handler] lets through: from now on smaller tokens are
+// stale, even if this request fails. Call it before the write, once the client is known to be allowed to write. ctx is
+// the request's. If it returns an error, write nothing: Handler does not serve this request, or no longer does.
 func Accept(ctx context.Context) error {
 	if v := carriedBy(ctx).received; v != nil {
 		return v.accept()
@@ -81,8 +79,9 @@ func Accept(ctx context.Context) error {
 	return errors.New("no fencing token was received: this is not the context of a request that fence.Handler serves")
 }
 
-// Refuse answers a request whose token a resource behind the service has refused, for handlers that check with [SQL] or
-// the like, so that [Transport] knows it. It reports whether err matches [ErrStale].
+// Refuse answers a request whose token was refused by a resource behind the service, so that [Transport] recognises the
+// refusal. It is for handlers that check with [SQL] or the like. It reports whether err matches [ErrStale], and
+// otherwise does nothing.
 func Refuse(w http.ResponseWriter, err error) bool {
 	if !errors.Is(err, ErrStale) {
 		return false

@@ -9,19 +9,20 @@ import (
 	"time"
 )
 
-// A Register remembers the greatest token of each resource in this process's memory, and does writes in the order of
-// their tokens. It is for resources that only this process writes, and forgets with it. The zero value is ready.
+// A Register remembers the greatest token of each resource in this process's memory, and lets writes through in the
+// order of their tokens. It is for resources that only this process writes, and that do not outlive it. The zero value
+// is ready for use.
 //
-// It never forgets by itself what still protects. What was admitted for no resource, because it was refused or not
-// accepted, is not kept; of the rest it keeps what Keep and Max say. Set these before the first use.
+// It never forgets by itself a token that still protects a resource. It keeps nothing about resources whose only tokens
+// were refused or not accepted. Keep and Max bound the rest; set them before the first use.
 type Register struct {
-	// Keep is how long a resource is remembered after its last use. A holder that writes with an old token later than
-	// that is not refused, so let it be longer than a process can be paused, such as some days. Zero: for as long as
-	// this process lives, or until Forget.
+	// Keep is how long a resource is remembered after its last use. A holder that writes with an old token after that
+	// is not refused, so make it longer than a process can be paused, such as some days. Zero: as long as this process
+	// lives, or until Forget.
 	Keep time.Duration
 
-	// Max is how many resources are remembered: [DefaultMax] when zero, and as many as there are when less. Beyond that
-	// a new resource is refused with ErrFull, because a late holder could write to one that was forgotten for it.
+	// Max is how many resources are remembered: [DefaultMax] if zero, and without a bound if negative. Beyond that a
+	// new resource is refused with ErrFull: a late holder could write to a resource that was forgotten to make room.
 	Max int
 
 	mu    sync.Mutex
@@ -33,8 +34,7 @@ type Register struct {
 // DefaultMax is how many resources a [Register] remembers unless its Max says otherwise.
 const DefaultMax = 1 << 20
 
-// ErrFull says that a [Register] remembers as many resources as it may, so that it refuses a further one. Nothing was
-// written.
+// ErrFull says that a [Register] refused a new resource, because it remembers as many as it may. Nothing was written.
 var ErrFull = errors.New("too many resources are remembered")
 
 // A mark is what is known of one resource. It is guarded by the register's mutex.
@@ -54,9 +54,9 @@ type visit struct {
 	over     bool // guarded by the register's mutex
 }
 
-// Do calls write unless a greater token was seen, in which case its error matches [ErrStale], or there are too many
-// resources: [ErrFull]. While write runs nobody else writes to the resource. A token counts as seen even if write
-// fails.
+// Do calls write. If a greater token was seen, it does not, and its error matches [ErrStale]; if there are too many
+// resources, its error matches [ErrFull]. While write runs, no other write to the resource does. A token counts as seen
+// even if write fails.
 func (r *Register) Do(resource string, token uint64, write func() error) error {
 	v, err := r.enter(context.Background(), resource, token)
 	if err != nil {
@@ -86,8 +86,8 @@ func (r *Register) Len() int {
 	return len(r.seen)
 }
 
-// Forget forgets a resource, for when it is gone, or when no holder with an older token can be left: afterwards any
-// token is admitted to it.
+// Forget forgets a resource; afterwards any token is accepted for it. Call it when the resource is gone, or when no
+// holder with an older token can be left.
 func (r *Register) Forget(resource string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

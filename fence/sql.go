@@ -14,14 +14,14 @@ const sqlTable = "holdfast_resources"
 // maxResource is the longest name of a resource that fits in the table, in bytes.
 const maxResource = 1024
 
-// SQL admits a token in a transaction of the caller's, which then writes and commits. A smaller token than the
-// greatest that was committed is refused with an error that matches [ErrStale]; the caller rolls back then. Until the
-// transaction ends nobody else is admitted to the resource, so call it before the writes that it protects, or after
-// them, but in the same transaction. It needs the table that [Migrate] makes.
+// SQL checks a token in a transaction of the caller, which then writes and commits. A token smaller than the greatest
+// committed one is refused with an error that matches [ErrStale]; then roll back. Until the transaction ends, other
+// transactions wait for the resource. Call SQL before the writes that it protects, or after them, but in the same
+// transaction. It needs the table that [Migrate] creates.
 //
-// It asks the database what it is, because a *sql.Tx does not tell, and then takes one statement: two round trips,
-// and one more on MySQL and MariaDB for the first token of a resource. In PostgreSQL under REPEATABLE READ or
-// SERIALIZABLE it may fail with 40001 like any other write; the transaction is then to be run again.
+// It takes two round trips: the first asks which database it is, because a *sql.Tx does not tell. MySQL and MariaDB
+// take one more for the first token of a resource. In PostgreSQL under REPEATABLE READ or SERIALIZABLE it may fail with
+// 40001, like any other write; then run the transaction again.
 func SQL(ctx context.Context, tx *sql.Tx, resource string, token uint64) error {
 	if err := Check(token); err != nil {
 		return err
@@ -89,8 +89,8 @@ var makeSQLTable = map[dbms.Kind]string{
 const mysqlTable = "CREATE TABLE IF NOT EXISTS " + sqlTable + " (resource VARBINARY(1024) PRIMARY KEY," +
 	" token BIGINT NOT NULL, uses BIGINT NOT NULL DEFAULT 0) ENGINE=InnoDB ROW_FORMAT=DYNAMIC"
 
-// Migrate makes the table that [SQL] needs, holdfast_resources, unless it is there. Many may do so at the same time.
-// A row of it may be deleted once nobody can have an older token any more.
+// Migrate creates the table that [SQL] needs, holdfast_resources, if it does not exist. Many may do so at the same
+// time. A row may be deleted once nobody can have an older token any more.
 func Migrate(ctx context.Context, db *sql.DB) error {
 	kind, err := dbms.Of(ctx, db)
 	if err != nil {

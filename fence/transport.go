@@ -2,9 +2,9 @@ package fence
 
 import "net/http"
 
-// Transport sends the token that a request's context holds ([NewContext]) in its header, and makes an error that
-// matches [ErrStale] of the answer that it was refused. That is an error, unlike other answers with an error status,
-// because a write that was refused must not be taken for one that was done by a client that does not look.
+// Transport sends the token of a request's context (see [NewContext]) in the header Fencing-Token, and turns the answer
+// that it was refused into an error that matches [ErrStale]. Other answers with an error status are no errors; this one
+// is, because a client that does not look at the status must not take a refused write for a successful one.
 type Transport struct {
 	Base http.RoundTripper // http.DefaultTransport when nil
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// List implements [driver.Lister]. The names are those of one moment.
+// List implements [driver.Lister]. All names are from the same moment.
 func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, name := range d.store.names(prefix) {

@@ -1,5 +1,5 @@
-// Package memlock keeps locks in the memory of this process. It is the reference that other drivers are compared with,
-// and serves tests and programs whose locks need not outlive them.
+// Package memlock keeps locks in the memory of this process. It is the reference that other drivers are compared with.
+// It suits tests, and programs whose locks need not outlive them.
 //
 // A store is made by [New], or opened by its name with the URL mem:NAME. Stores with a name live as long as the
 // process.
@@ -17,7 +17,7 @@ type Driver struct {
 	store *store
 }
 
-// New makes a store of its own, and returns a client of it.
+// New makes a store, and returns a client of it.
 func New() *Driver {
 	return &Driver{store: newStore()}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Propose implements [driver.Proposer]. A claim whose first token is refused has one from the clock.
+// Propose implements [driver.Proposer]. A claim whose first proposal is refused gets a token from the clock.
 func (d *Driver) Propose(ctx context.Context, c driver.Claim, token uint64) (st driver.Status, err error) {
 	c.Queue = false
 	err = d.store.use(ctx, c.Name, func(l *lock) (err error) {
