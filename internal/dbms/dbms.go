@@ -71,8 +71,9 @@ func Genuine(ctx context.Context, q Querier) (Kind, error) {
 		return 0, err
 	}
 	if name := poser(version); name != "" {
-		return 0, fmt.Errorf("%w: the database is %s (its version is %q), which looks like another database but"+
-			" does not lock like it; use MySQL 8 or newer, MariaDB or PostgreSQL itself", errors.ErrUnsupported, name, version)
+		return 0, fmt.Errorf("%w: the database is %s (its version is %q), which looks like another database but does "+
+			"not lock like it; use MySQL 8 or newer, MariaDB or PostgreSQL itself",
+			errors.ErrUnsupported, name, version)
 	}
 	return kindOf(version)
 }
