@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// A Backoff makes the pauses between attempts. Each may be twice as long as the one before, and is drawn at random,
-// so that clients that failed together do not come back together. It belongs to one goroutine. The zero value does
-// not pause.
+// A Backoff makes the pauses between attempts. Each may be twice as long as the one before, and is drawn at random, so
+// that clients that failed together do not come back together. It is for one goroutine. The zero value does not pause.
 type Backoff struct {
 	First time.Duration // the most that the first pause may take
 	Most  time.Duration // the most that any may take
 
-	// Scatter draws a pause from zero on, not from half its length on. It is for those who collided with each other:
+	// Scatter draws a pause from zero up, not from half its length up. It is for clients that collided with each other:
 	// one of them can go on at once, and the wider apart the others are, the fewer collide again.
 	Scatter bool
 	// Draw returns a duration below the one that it is given: rand.N when nil. Tests that are repeated set it.
@@ -22,7 +21,7 @@ type Backoff struct {
 	last time.Duration
 }
 
-// Pause waits before the next attempt, or returns the error of ctx when that ends first.
+// Pause waits before the next attempt. If ctx ends first, Pause returns its error.
 func (b *Backoff) Pause(ctx context.Context) error {
 	b.last = min(max(2*b.last, b.First), b.Most)
 	draw := b.Draw
@@ -38,13 +37,13 @@ func (b *Backoff) Pause(ctx context.Context) error {
 // Reset lets the next pause be the first again, after an attempt that worked.
 func (b *Backoff) Reset() { b.last = 0 }
 
-// Pause waits for at least half of most and for less than most, drawn at random so that clients that began together do
-// not go on together, or until ctx ends, and then returns its error.
+// Pause waits for a random time of at least half of most and less than most, so that clients that began together do not
+// go on together. If ctx ends first, Pause returns its error.
 func Pause(ctx context.Context, most time.Duration) error {
 	return Sleep(ctx, most/2+rand.N(max(most/2, 1)))
 }
 
-// Sleep pauses for d, or until ctx ends, and then returns its error.
+// Sleep pauses for d. If ctx ends first, Sleep returns its error.
 func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

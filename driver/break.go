@@ -2,10 +2,10 @@ package driver
 
 import "context"
 
-// A Breaker takes a claim away by force.
+// A Breaker ends a claim by force.
 type Breaker interface {
-	// Break ends the claim, waiting or granted, and grants what that makes grantable. The claim's client learns
-	// ErrGone from whatever it asks next, Release included. ErrGone when there is no such claim.
+	// Break ends the claim, waiting or granted, and grants what that makes grantable. The next answer to the claim's
+	// client is ErrGone, even to Release. Break itself returns ErrGone if there is no such claim.
 	Break(ctx context.Context, name, id string) error
 }
 

@@ -11,14 +11,14 @@ type Checker interface {
 	Check(ctx context.Context) ([]Finding, error)
 }
 
-// A Finding is one fact about the server, with what to do about it.
+// A Finding is one fact about the server, with advice.
 type Finding struct {
 	Level  Level  // how much it matters
 	Fact   string // what is so: "maxmemory-policy is allkeys-lru"
 	Advice string // what to do, and why; empty when all is well
 }
 
-// A Level tells how much a finding matters.
+// A Level says how much a finding matters.
 type Level int
 
 const (
@@ -38,7 +38,8 @@ func Check(ctx context.Context, d Driver) ([]Finding, error) {
 // clocksApart is how far a server's clock may be from ours before it is worth a word.
 const clocksApart = 5 * time.Second
 
-// CompareClocks says what it means that a server's clock showed this at some moment between begin and end of ours.
+// CompareClocks judges a server's clock, which showed server at some moment between begin and end of this machine's
+// clock.
 func CompareClocks(server, begin, end time.Time) Finding {
 	took := end.Sub(begin)
 	apart := server.Sub(begin.Add(took / 2)).Abs()

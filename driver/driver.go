@@ -5,7 +5,7 @@
 // [Granted]. Every claim is leased from the moment it is queued, waiting or granted, and is kept alive in the same way
 // in both states: by requesting it again. There is no other idea, so a driver never knows which kind of lock it serves.
 //
-// A driver implements [Driver]. What else its engine can do it offers through the small interfaces of this package
+// A driver implements [Driver]. It offers what else its engine can do through the small interfaces of this package
 // ([Waiter], [Renewer], [Watcher], [Peeker], [Lister], [Breaker], [Revoker], [Proposer], [Living], [Checker],
 // [Noticer], [Reaper], [Identifier], [ValueStore]), which callers find with [As] and use through the portable function
 // of the same file. Package drivertest is this contract as tests.
@@ -26,18 +26,18 @@ type Claim struct {
 	Weight int64         // units asked for, 1 to Limit
 	Limit  int64         // units that the lock has, 1 to All
 	TTL    time.Duration // how long the claim lives unless it is renewed
-	Queue  bool          // stay in the queue when not granted; otherwise leave no trace
+	Queue  bool          // stay in the queue if it is not granted; otherwise leave no trace
 	Owner  string        // for people: host, pid, label
-	Value  string        // small data others may read: what a candidate stands for
+	Value  string        // a small value for others to read, such as the address of a candidate
 	Token  uint64        // zero at first; set when renewing: the claim must still be there under this token, or ErrGone
 
-	// Detached leaves the claim alone: it lives by its TTL, even after the client that made it is gone. From then on
-	// only requests that are Detached renew it. Any other was sent before, however late it comes, so it changes
-	// nothing: neither what the claim lives by, nor for how long. See Traits.Detach.
+	// Detached leaves the claim to its TTL, even if the client that made it ends. From then on only requests that are
+	// Detached renew it. Any other request was sent before, however late it arrives, so it changes nothing: neither
+	// what the claim lives by, nor for how long. See Traits.Detach.
 	Detached bool
 }
 
-// A Status is what the server answers about one claim.
+// A Status is the server's answer about one claim.
 type Status struct {
 	Token     uint64        // place and fencing token; where Traits.FIFO is false it may be 0 until granted
 	Granted   bool          //
@@ -58,25 +58,25 @@ type Entry struct {
 // A Driver keeps queues of claims on some engine. All methods are safe for concurrent use.
 //
 // An error other than those named here means that the outcome is unknown: the request may have been applied, may still
-// be, or may never arrive. The caller repeats it with the same claim, which is why every method can be repeated.
-// An error that wraps [ErrRefused] is an answer: nothing was changed, and asking again will not help.
+// be, or may never arrive. The caller repeats it with the same claim, so every method must allow that. An error that
+// wraps [ErrRefused] is an answer: nothing was changed, and asking again will not help.
 type Driver interface {
-	// Request queues the claim or, when a claim with its ID is queued, renews it: from then on it lives for
-	// c.TTL. It is atomic, and ignores expired claims. Token, place, weight and limit of a queued claim never
-	// change. A claim that is Detached is renewed by what is Detached alone; the answer to another request says
-	// what is left of its TTL.
+	// Request queues the claim or, when a claim with its ID is queued, renews it: from then on it lives for c.TTL. It
+	// is atomic, and ignores expired claims. Token, place, weight and limit of a queued claim never change. A claim
+	// that is Detached is renewed only by requests that are Detached; the answer to any other says what is left of its
+	// TTL.
 	//
-	// Once a claim was released, broken or expired, requesting its ID again answers [ErrGone] for at least a TTL, also
-	// where a renewal made that shorter: a late duplicate must not queue an orphan. A claim that would not wait (Queue
-	// is false) and is not granted leaves no trace, not even that one, and its Status has Granted false.
+	// Once a claim was released, broken or expired, a request with its ID is answered with [ErrGone] for at least its
+	// longest TTL: a late duplicate must not queue an orphan. A claim that does not want to wait (Queue is false) and
+	// is not granted leaves no trace at all, and its Status has Granted false.
 	Request(ctx context.Context, c Claim) (Status, error)
 
 	// Release takes the claim out of the queue, granted or not, and grants what that makes grantable. It compares ID
-	// and token, never the name alone. Token 0 compares the ID alone, to undo a request whose answer was lost: such a
-	// release also bars the ID when it is not queued, so that the request, if it is still under way, finds [ErrGone].
+	// and token, never the name alone. Token 0 compares the ID alone, to undo a request whose answer was lost. Such a
+	// release also bars an ID that is not queued, so that the request gets [ErrGone] if it arrives later.
 	//
-	// Repeating a Release that succeeded returns nil, for at least a TTL. ErrGone says that the claim had ended
-	// otherwise, or never was. A driver that cannot tell answers [ErrUnknown].
+	// Repeating a Release that succeeded returns nil, for at least a TTL. ErrGone says that the claim had ended in
+	// another way, or never existed. A driver that cannot tell returns [ErrUnknown].
 	Release(ctx context.Context, c Claim) error
 
 	// Queue returns the live claims on a lock, oldest first; none is not an error.
@@ -85,7 +85,7 @@ type Driver interface {
 	// Traits returns facts about the driver. They never change while it is open.
 	Traits() Traits
 
-	// Close frees what the driver itself opened. It releases no claims: they live until their TTL.
+	// Close frees what the driver itself opened. It releases no claims: they live until their TTL is over.
 	Close() error
 }
 

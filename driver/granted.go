@@ -24,8 +24,8 @@ func Granted(queue []Claim, id string) bool {
 	return false
 }
 
-// StatusOf answers about the claim with this ID, given the live entries of its lock, oldest first. It is for drivers
-// that judge the queue in Go; Revoked is theirs to add. ok is false when there is no such claim.
+// StatusOf returns the Status of the claim with this ID, given the live entries of its lock, oldest first. It is for
+// drivers that judge the queue in Go, which have to add Revoked. ok is false if there is no such claim.
 func StatusOf(queue []Entry, id string) (st Status, ok bool) {
 	sum, limit := int64(0), int64(All)
 	granted, firstWaiting := true, false

@@ -1,14 +1,14 @@
 package driver
 
-// An Identifier can tell its store from others.
+// An Identifier can tell its store from other stores.
 type Identifier interface {
-	// Identity names the store: in the same way for each of its clients, in whatever process, and never as another
-	// store is named. It does not change while the driver is open, and people may read it. Clients of several stores
-	// use it to lock in one order.
+	// Identity names the store. All its clients, in whatever process, get the same name, and no client of another store
+	// does. The name does not change while the driver is open, and people may read it. Clients of several stores use it
+	// to lock in one order.
 	Identity() string
 }
 
-// Identity names the store as [Identifier] says, or returns "" where the driver cannot.
+// Identity names the store as [Identifier] says, or returns "" if d is no Identifier.
 func Identity(d Driver) string {
 	if i, ok := As[Identifier](d); ok {
 		return i.Identity()

@@ -4,8 +4,8 @@ import "os"
 
 // An Inheriter has claims that live only while some process keeps certain files open.
 type Inheriter interface {
-	// Inherit returns the files that a child process must keep open so that the claims live for as long as it does,
-	// even when this process is killed.
+	// Inherit returns the files that a child process must keep open so that the claims live as long as the child, even
+	// if this process is killed.
 	Inherit() []*os.File
 }
 

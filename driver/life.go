@@ -2,11 +2,10 @@ package driver
 
 import "context"
 
-// A Living is an engine that tells in which of its lives it is, without being asked for a vote. No two engines ever
-// have had the same life: drivers whose engines are in the same one reach the same engine, whatever that is called
-// by.
+// A Living engine says in which of its lives it is, without a vote. No two engines ever have the same life: drivers
+// that get the same life reach the same engine, under whatever address.
 type Living interface {
-	// Life returns the life in which the engine answers. It has the ID that a [Voter] tells. A driver of several
+	// Life returns the life in which the engine answers. It has the ID that a [Voter] returns. A driver of several
 	// engines returns an error that wraps [errors.ErrUnsupported].
 	Life(ctx context.Context) (Life, error)
 }

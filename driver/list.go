@@ -8,8 +8,8 @@ import (
 // A Lister finds locks.
 type Lister interface {
 	// List yields the names of locks that start with prefix and have claims in their queue, in no particular order,
-	// each once. After an error it yields no more. A lock whose records cannot be read, because they are of another
-	// format or not for this client, is no error: it is listed with the others, and Queue says what is wrong with it.
+	// each once. After an error it yields no more. A lock whose records cannot be read, because of their format or the
+	// client's rights, is no error: it is listed like the others, and Queue says what is wrong with it.
 	List(ctx context.Context, prefix string) iter.Seq2[string, error]
 }
 

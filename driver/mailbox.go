@@ -1,16 +1,16 @@
 package driver
 
-// A Mailbox keeps the newest word about one claim until Wait collects it, so that nothing is missed between the
-// request and Wait, nor between one Wait and the next; see [Waiter]. Whoever brings word never blocks. Where the word
-// is only that there is something to look at, T is struct{}.
+// A Mailbox keeps the newest word about one claim until Wait collects it, so that nothing is missed between the request
+// and Wait, or between one Wait and the next; see [Waiter]. Putting word in never blocks. If the word is only that
+// there is something to look at, T is struct{}.
 //
-// All methods are safe for concurrent use. Of several goroutines that collect, one gets the word.
+// All methods are safe for concurrent use. If several goroutines wait for the word, one gets it.
 type Mailbox[T any] struct{ word chan T }
 
 // NewMailbox returns an empty mailbox.
 func NewMailbox[T any]() Mailbox[T] { return Mailbox[T]{make(chan T, 1)} }
 
-// Put leaves word, in place of an older one that nobody has collected.
+// Put leaves word. It replaces an older one that nobody has collected.
 func (m Mailbox[T]) Put(word T) {
 	for {
 		select {
@@ -22,10 +22,10 @@ func (m Mailbox[T]) Put(word T) {
 	}
 }
 
-// Word brings the word to who collects it.
+// Word returns the channel from which the word is received.
 func (m Mailbox[T]) Word() <-chan T { return m.word }
 
-// Clear throws away what nobody has collected, because it is known by now.
+// Clear discards a word that nobody has collected.
 func (m Mailbox[T]) Clear() {
 	select {
 	case <-m.word:

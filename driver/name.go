@@ -28,7 +28,8 @@ func EncodeName(name string, maxLen int) string {
 	return "~" + hex.EncodeToString(sum[:])
 }
 
-// DecodeName returns the name that EncodeName encoded; ok is false when that cannot be told from s.
+// DecodeName returns the name that EncodeName encoded. ok is false if s has only the hash of a name, or is no encoded
+// name.
 func DecodeName(s string) (name string, ok bool) {
 	if strings.HasPrefix(s, "~") {
 		return "", false

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Params reads the parameters of a backend URL. Each is asked for once with its default; then Err reports what was
-// malformed, given twice, or not asked for at all, so that a misspelt parameter is never ignored.
+// Params reads the parameters of a backend URL. Ask for each parameter once, with its default. Then Err reports what
+// was malformed, given twice, or not asked for at all, so a misspelt parameter is never ignored.
 type Params struct {
 	values url.Values
 	known  []string
@@ -28,7 +28,7 @@ func NewParams(u *url.URL) *Params {
 	return &Params{values: values, err: err}
 }
 
-// String returns a parameter, or def when it is not given.
+// String returns a parameter, or def if it is not given.
 func (p *Params) String(name, def string) string {
 	p.known = append(p.known, name)
 	switch given := p.values[name]; len(given) {
@@ -42,17 +42,17 @@ func (p *Params) String(name, def string) string {
 	}
 }
 
-// Duration returns a parameter like 1m30s or 1d12h, see [ParseDuration], or def when it is not given.
+// Duration returns a parameter like 1m30s or 1d12h (see [ParseDuration]), or def if it is not given.
 func (p *Params) Duration(name string, def time.Duration) time.Duration {
 	return parse(p, name, def, ParseDuration, "a duration like 1m30s or 1d")
 }
 
-// Int returns a whole number, or def when it is not given.
+// Int returns a parameter that is a whole number, or def if it is not given.
 func (p *Params) Int(name string, def int) int {
 	return parse(p, name, def, strconv.Atoi, "a whole number")
 }
 
-// Bool returns true or false, or def when it is not given.
+// Bool returns a parameter that is true or false, or def if it is not given.
 func (p *Params) Bool(name string, def bool) bool {
 	return parse(p, name, def, strconv.ParseBool, "true or false")
 }

@@ -8,7 +8,7 @@ type Peeker interface {
 	Peek(ctx context.Context, name string, n int) ([]Entry, error)
 }
 
-// Peek returns the first claims as [Peeker] says. Where d is no Peeker, it reads them all.
+// Peek returns the first claims as [Peeker] says. If d is no Peeker, it reads the whole queue.
 func Peek(ctx context.Context, d Driver, name string, n int) ([]Entry, error) {
 	if p, ok := As[Peeker](d); ok {
 		return p.Peek(ctx, name, n)

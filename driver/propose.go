@@ -2,12 +2,12 @@ package driver
 
 import "context"
 
-// A Proposer grants under a token that the caller chose, for quorums: many engines then agree on one token.
+// A Proposer grants under a token that the caller chose. It is for quorums, in which many engines agree on one token.
 type Proposer interface {
-	// Propose requests the claim without queueing it. When it is granted and token is greater than every token the lock
-	// has had, or is the one this claim has, the claim has it from now on. Otherwise the claim stays granted, under a
-	// token that the engine chose, and the caller may propose one that is greater than Status.Token: the greatest token
-	// so far, and greater than the one that was proposed.
+	// Propose requests the claim without queueing it. If it is granted, and token is greater than every token that the
+	// lock has had, or is the claim's own, the claim has this token from now on. Otherwise a granted claim has a token
+	// that the engine chose: greater than all before and than the proposed one. The caller may then propose one that is
+	// greater than Status.Token.
 	Propose(ctx context.Context, c Claim, token uint64) (Status, error)
 }
 

@@ -115,7 +115,7 @@ func withoutURL(err error) error {
 	}
 }
 
-// Redact returns the URL for people to read: without password and without parameters.
+// Redact returns the URL without its password and its parameters, for people to read.
 func Redact(u *url.URL) string {
 	shown := *u
 	shown.RawQuery, shown.Fragment = "", ""

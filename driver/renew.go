@@ -10,12 +10,12 @@ import (
 
 // A Renewer renews many claims in one round trip.
 type Renewer interface {
-	// Renew requests each of the claims, all of which were queued before, and answers for each in the same order.
-	// The error is for the whole batch: nothing is known about any of them.
+	// Renew requests each of the claims, all of which were queued before, and returns a result for each, in the same
+	// order. An error is for the whole batch: nothing is known about any of them.
 	//
-	// Where the engine renews by session, Renew also re-reads the claims that wait. Contended and Retry of those may be
-	// as they were at an earlier answer: thousands may wait in one queue, and looking at all of it for each of them
-	// would cost the square of that.
+	// If the engine renews by session, Renew also reads the claims that wait. Their Contended and Retry may be those of
+	// an earlier answer: thousands may wait in one queue, and reading the whole queue for each of them would cost the
+	// square of that.
 	Renew(ctx context.Context, claims []Claim) ([]Result, error)
 }
 
@@ -28,7 +28,7 @@ type Result struct {
 // renewAtOnce bounds the requests that Renew has under way for a driver that cannot batch.
 const renewAtOnce = 8
 
-// Renew renews the claims as [Renewer] says, one request for each where d is no Renewer.
+// Renew renews the claims as [Renewer] says. If d is no Renewer, it sends one request for each.
 func Renew(ctx context.Context, d Driver, claims []Claim) ([]Result, error) {
 	if r, ok := As[Renewer](d); ok {
 		return r.Renew(ctx, claims)

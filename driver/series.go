@@ -15,10 +15,11 @@ const (
 	lastNumber   = 99_999_999
 )
 
-// NewID returns an ID that was never used before, and begins a series.
+// NewID returns an ID that was never used before. It is the first of a series: see NextID.
 func NewID() string { return numbered(rand.Text()[:seriesLength], 1) }
 
-// NextID returns the ID that follows in the series. It is the first of another when id ends its series or is of none.
+// NextID returns the ID that follows id in its series. If id is the last of its series, or belongs to none, it returns
+// the first of a new one.
 func NextID(id string) string {
 	at := len(id) - digits
 	if at < 1 || id[at-1] != '_' {

@@ -5,20 +5,19 @@ import (
 	"time"
 )
 
-// A Waiter tells a client when its claim may have moved, so that it need not ask.
+// A Waiter tells a client when its claim may have moved, so that the client need not poll.
 type Waiter interface {
-	// Wait blocks until the claim may have moved: a waiting claim was granted or ended, a granted one was
-	// revoked, broken or lost. A Status that is not zero is the claim's new state; a zero Status means "ask
-	// again". ErrGone is the claim's end. Returning early is allowed, returning late only costs time. When ctx
-	// ends, Wait returns its error.
+	// Wait blocks until the claim may have moved: a waiting claim was granted or ended, a granted one was revoked,
+	// broken or lost. A Status that is not zero is the claim's new state; a zero Status means "ask again". ErrGone is
+	// the claim's end. Returning early is allowed; returning late only costs time. If ctx ends, Wait returns its error.
 	//
-	// A driver listens before it sends a queued Request, and keeps what arrives until Wait collects it, so nothing is
-	// missed between the two. It forgets the claim when that is released.
+	// A driver listens before it sends a Request that may queue, and keeps what arrives until Wait collects it, so
+	// nothing is missed between the two. It forgets the claim when the claim is released.
 	Wait(ctx context.Context, c Claim) (Status, error)
 }
 
-// Wait blocks until the claim may have moved, as [Waiter] says. Where d is no Waiter, it pauses and answers "ask
-// again".
+// Wait blocks until the claim may have moved, as [Waiter] says. If d is no Waiter, it pauses and returns a zero Status,
+// which means "ask again".
 func Wait(ctx context.Context, d Driver, c Claim) (Status, error) {
 	if w, ok := As[Waiter](d); ok {
 		return w.Wait(ctx, c)

@@ -14,7 +14,7 @@ type Watcher interface {
 // watchPause is how long Watch pauses where d cannot push.
 const watchPause = time.Second
 
-// Watch blocks until the queue may have changed, as [Watcher] says. Where d is no Watcher, that is after a pause.
+// Watch blocks until the queue may have changed, as [Watcher] says. If d is no Watcher, it returns after a pause.
 func Watch(ctx context.Context, d Driver, name string) error {
 	if w, ok := As[Watcher](d); ok {
 		return w.Watch(ctx, name)

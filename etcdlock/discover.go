@@ -18,9 +18,9 @@ const (
 	secureService = "etcd-client-ssl"
 )
 
-// Discover looks up the servers of a domain by its DNS records of the type SRV, _etcd-client._tcp.<domain>, or,
-// for those that speak TLS, _etcd-client-ssl._tcp.<domain>. It returns them as endpoints for clientv3.Config. So
-// does the URL's parameter srv.
+// Discover looks up the servers of a domain in its DNS records of the type SRV: _etcd-client._tcp.<domain>, or
+// _etcd-client-ssl._tcp.<domain> if secure is true, for servers that speak TLS. It returns them as endpoints for
+// clientv3.Config. The URL's parameter srv does the same.
 func Discover(ctx context.Context, domain string, secure bool) ([]string, error) {
 	return lookUp(ctx, net.DefaultResolver, domain, secure)
 }

@@ -1,16 +1,16 @@
 // Package etcdlock keeps locks in etcd: transactions, leases and watches. Importing it registers the URL scheme etcd.
 //
-// A claim is a key, <prefix>/<encoded name>/<claim ID>/<lease>, and its fencing token is the revision that created
-// the key. The queue is in the order of these revisions. One transaction acquires: it puts the key, unless the
-// claim is there or has ended before, and reads the newest claims ahead. One releases: it deletes the key if it is
-// still the same, and leaves a tombstone, so that a late copy of the request queues nothing.
+// A claim is a key, <prefix>/<encoded name>/<claim ID>/<lease>, and its fencing token is the revision that created the
+// key. The queue is in the order of these revisions. One transaction acquires: it puts the key, unless the claim is
+// there or has ended before, and reads the newest claims ahead. Another one releases: it deletes the key if it is still
+// the same, and leaves a tombstone, so that a late copy of the request queues nothing.
 //
 // Claims of one TTL share a lease, which lives a second longer than they do and is extended, at most once a
 // second, along with the requests that need it. So claims end when their process does. While the process lives, it
 // takes claims out of the queue that nobody renews.
 //
-// A waiting claim watches its own key and the nearest claim ahead that rules it out. It reads the queue again only
-// when something happened before the watch was created, or when what it watched has ended and other claims were
-// ahead. Among claims that share a lock, the oldest that waits watches the whole queue, and those behind it wait
-// until the one just ahead notes that it is granted. Whatever goes wrong with a watch leads to another reading.
+// A waiting claim watches its own key and the nearest claim ahead that rules it out. It reads the queue again only if
+// something happened before the watch was created, or if what it watched has ended and other claims are ahead. Among
+// claims that share a lock, the oldest that waits watches the whole queue, and those behind it wait until the one just
+// ahead notes that it is granted. Whatever goes wrong with a watch, the queue is read again.
 package etcdlock

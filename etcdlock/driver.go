@@ -49,8 +49,8 @@ var (
 	_ driver.ValueStore = (*Driver)(nil)
 )
 
-// New returns a driver on a client that the caller opened. The caller closes the driver first, and then the
-// client. Nothing is sent yet.
+// New returns a driver on a client that the caller opened. The caller closes the driver first, and then the client. New
+// sends nothing.
 func New(client *clientv3.Client, opts *Options) (*Driver, error) {
 	if client == nil {
 		return nil, errors.New("etcdlock: the client is nil; open one with clientv3.New")
@@ -86,8 +86,8 @@ const (
 	learnTimeout = 5 * time.Second
 )
 
-// Traits returns facts about the driver. The first call may take a moment: it asks the server for its shortest
-// lease, which follows from the election timeout.
+// Traits returns facts about the driver. The first call may take a moment: it asks the server for its shortest lease,
+// which depends on the election timeout.
 func (d *Driver) Traits() driver.Traits { return d.traits() }
 
 func (d *Driver) learnTraits() driver.Traits {

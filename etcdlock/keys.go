@@ -17,9 +17,8 @@ const (
 	// Native is the layout of Holdfast: <prefix>/<encoded name>/<claim ID>/<lease>. Any name is safe.
 	Native Layout = "holdfast"
 
-	// Concurrency is the layout of etcd's own concurrency.Mutex and of etcdctl lock, for locking together with them:
-	// <prefix><name>/<claim ID>/<lease>, with the name as it is. Their keys, <name>/<lease>, count as claims of the
-	// whole lock.
+	// Concurrency is the layout of etcd's own concurrency.Mutex and of etcdctl lock, to share locks with them:
+	// <prefix><name>/<claim ID>/<lease>, with the name as it is. Their keys, <name>/<lease>, count as exclusive claims.
 	Concurrency Layout = "concurrency"
 )
 

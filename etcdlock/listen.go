@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Listen tells what happens to a claim, as [driver.Listener] says. All claims share one stream and two goroutines,
-// where watches of etcd's client take a goroutine each. With a client whose parts were replaced, such as by
+// Listen reports what happens to a claim, as [driver.Listener] says. All claims share one stream and two goroutines,
+// whereas a watch of etcd's client takes a goroutine each. With a client whose parts were replaced, for example by
 // package namespace, each claim takes one.
 func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
 	if err := d.open(ctx); err != nil {

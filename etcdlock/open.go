@@ -26,7 +26,7 @@ const (
 	probeTimeout = 3 * time.Second
 )
 
-// Open connects to the servers of an URL like etcd://user:password@host1:2379,host2:2379/prefix?tls=true. Parameters:
+// Open connects to the servers of a URL like etcd://user:password@host1:2379,host2:2379/prefix?tls=true. Parameters:
 //
 //	prefix     what all keys begin with; the same as the path
 //	layout     "holdfast", the default, or "concurrency" to lock together with concurrency.Mutex and etcdctl lock

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// DefaultPrefix is what all keys begin with unless told otherwise.
+// DefaultPrefix begins all keys unless the options say otherwise.
 const DefaultPrefix = "/holdfast"
 
 // Options are settings of a driver. The zero value is right for most programs.
 type Options struct {
-	// Prefix is what all keys begin with. Empty: [DefaultPrefix] in the native layout, no prefix in the other.
+	// Prefix begins all keys. Empty: [DefaultPrefix] in the native layout, no prefix in the other.
 	Prefix string
 
-	// Layout says how keys are named. Empty: [Native]. All clients of a lock must use the same.
+	// Layout says how keys are named. Empty: [Native]. All clients of a lock must use the same layout.
 	Layout Layout
 }
 

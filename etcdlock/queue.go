@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Queue returns the live claims on a lock, as [driver.Driver] says. Since is by the clock of the client that made
-// the claim, because etcd notes no time.
+// Queue returns the live claims on a lock, as [driver.Driver] says. Since is by the clock of the client that made the
+// claim, because etcd records no time.
 func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
 	if err := d.open(ctx); err != nil {
 		return nil, err

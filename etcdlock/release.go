@@ -11,9 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Release takes a claim out of the queue, as [driver.Driver] says, in one transaction that also leaves a
-// tombstone. So whoever asks gets the right answer, however late and on whatever connection. Only a store that is
-// full takes no tombstone.
+// Release takes a claim out of the queue, as [driver.Driver] says, in one transaction that also leaves a tombstone. So
+// every later request gets the right answer, on whatever connection. Only a store that is full takes no tombstone.
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	if err := d.open(ctx); err != nil {
 		return err

@@ -12,9 +12,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Renew renews claims, as [driver.Renewer] says: one keep-alive for each of their leases, and, in as few
-// transactions as etcd allows, a look at each claim. Of a claim that still waits for the same, Contended and Retry
-// are as they were at the last look that read the whole queue.
+// Renew renews claims, as [driver.Renewer] says: one keep-alive for each of their leases, and a look at each claim in
+// as few transactions as etcd allows. If a claim still waits for the same claims, its Contended and Retry are those of
+// the last look that read the whole queue.
 func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
 	if err := d.open(ctx); err != nil {
 		return nil, err

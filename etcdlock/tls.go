@@ -13,15 +13,14 @@ import (
 	"github.com/holdfast-go/holdfast/internal/pemfile"
 )
 
-// TLS names files in PEM for connections by TLS. The zero value trusts the system's authorities and has no
-// certificate.
+// TLS names PEM files for connections by TLS. The zero value trusts the system's authorities and has no certificate.
 type TLS struct {
 	CA         string // certificates of authorities to trust instead of the system's
 	Cert, Key  string // the client's certificate and key
 	ServerName string // the name that the servers' certificates are for; empty: the host of their address
 }
 
-// Apply makes the clients of a configuration speak TLS like this. The client's certificate and key are read now,
+// Apply makes the clients of a configuration speak TLS with these files. The client's certificate and key are read now,
 // and again for each connection, so they can be renewed while programs run. The authorities are read once, now. An
 // error about a certificate names its file.
 func (t TLS) Apply(config *clientv3.Config) error {

@@ -6,5 +6,5 @@
 //	...
 //	p.Cut()               // its network is gone
 //
-// Nothing here needs a server. Time passes as it does in the test: in a bubble of testing/synctest a TTL costs nothing.
+// Nothing here needs a server. In a bubble of testing/synctest a TTL takes no time.
 package holdfasttest

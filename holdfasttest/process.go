@@ -13,13 +13,13 @@ type Process struct {
 	line *line
 }
 
-// Cut has no request arrive: each hangs until its time is over. Leases end by their TTL.
+// Cut lets no request arrive: each hangs until its time is over. Leases end with their TTL.
 func (p *Process) Cut() { p.line.set(faults{cut: true}) }
 
-// Mute has requests arrive and be applied, and their answers lost: the client does not know what became of them.
+// Mute lets requests arrive and be applied, but loses their answers: the client does not know their outcome.
 func (p *Process) Mute() { p.line.set(faults{mute: true}) }
 
-// Delay has each answer take so long.
+// Delay makes each answer take d.
 func (p *Process) Delay(d time.Duration) { p.line.set(faults{delay: d}) }
 
 // Mend ends all faults.

@@ -22,8 +22,8 @@ type Store struct {
 // NewStore returns an empty store.
 func NewStore() *Store { return &Store{driver: memlock.New()} }
 
-// Process returns a client of the store, as a process of its own has one. It is closed with the test, without waiting
-// for what a cut or mute network keeps from being given back.
+// Process returns a client of the store that stands for a process of its own. It is closed when the test ends, without
+// waiting for locks that a cut or mute network keeps it from releasing.
 func (s *Store) Process(t testing.TB, opts ...holdfast.Option) *Process {
 	t.Helper()
 	l := &line{Driver: s.driver.Client()}
@@ -39,16 +39,16 @@ func (s *Store) Process(t testing.TB, opts ...holdfast.Option) *Process {
 	return p
 }
 
-// Lose takes the lock with this name away from those who hold it, as an operator does, or a backend that forgets.
-// They are told as soon as their backend can: see [holdfast.Lease.Done].
+// Lose takes the lock with this name away from its holders, as an operator does, or a backend that forgets. They learn
+// of it as soon as their backend can tell them: see [holdfast.Lease.Done].
 func (s *Store) Lose(t testing.TB, name string) {
 	t.Helper()
 	s.end(t, name, func(e holdfast.Entry) bool { return e.Granted })
 }
 
-// Steal takes the lock with this name away from those who hold it and who wait for it, and returns the lease of another
-// process that has it now, under a greater token. It ends with the test. Who comes back at once, as a candidate of an
-// election does, is behind that process.
+// Steal takes the lock with this name away from its holders and waiters, and returns the lease of another process that
+// holds it now, under a greater token. That lease ends with the test. A client that comes back at once, as a candidate
+// of an election does, is behind that process.
 func (s *Store) Steal(t testing.TB, name string) *holdfast.Lease {
 	t.Helper()
 	label := fmt.Sprintf("thief %d", s.thieves.Add(1))

@@ -10,13 +10,13 @@ import (
 	"github.com/holdfast-go/holdfast/fence"
 )
 
-// A Section is work under a lock. What it writes it writes through r, or a fake of a resource that calls r.
+// A Section is work under a lock. It writes through r, or through a fake of a resource that calls r.
 type Section func(ctx context.Context, r *Run) error
 
 // Sweep calls a section under a lock: once undisturbed, and then once for each of its steps, after which the lock is
-// lost and another holder has it. It fails the test if the section writes after that without its token, as one does
-// that looks at neither its context nor its lease between two writes. A write with the token is refused, as a
-// resource refuses it that fences, and the section may go on as it likes.
+// lost and another holder has it. It fails the test if the section writes after that without its token, as a section
+// does that looks at neither its context nor its lease between two writes. A write with the token is refused, as by a
+// resource that checks fencing tokens, and the section may go on as it likes.
 //
 // A section should do the same each time it is called. Sweep takes no time of its own and needs no bubble.
 func Sweep(t testing.TB, section Section) {
@@ -70,8 +70,8 @@ type Run struct {
 // Step marks a point of the section, such as a call to another service, after which the lock may be lost.
 func (r *Run) Step() { r.step() }
 
-// Write is a write to the resource that the lock protects, with the token that the resource gets; zero if it gets
-// none. The lock may be lost after it. A token that is too old is refused with [fence.ErrStale].
+// Write is a write to the resource that the lock protects. token is what the resource gets with it, or zero. The lock
+// may be lost after it. A token that is too old is refused with [fence.ErrStale].
 func (r *Run) Write(what string, token uint64) error {
 	r.t.Helper()
 	defer r.step()

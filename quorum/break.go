@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Break implements [driver.Breaker]: it ends the claim on all nodes that have it, and its places in line. A holder
-// has lost the lock when a majority has been told so.
+// Break implements [driver.Breaker]: it ends the claim on all nodes that have it, and its places in line. A holder has
+// lost the lock once a majority has ended its claim.
 func (d *Driver) Break(ctx context.Context, name, id string) error {
 	broken, err := askAll(ctx, d, mostPatience, func(ctx context.Context, nd driver.Driver) (brokenOn, error) {
 		return breakOn(ctx, nd, name, id)

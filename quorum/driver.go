@@ -42,25 +42,25 @@ var (
 
 // Options adjust a driver. The zero value, or nil, is right for most.
 type Options struct {
-	// MaxTTL is the longest TTL that a claim may have: a minute when zero. All clients of a quorum must use the same. A
-	// node that restarts, and with that perhaps forgets what it granted, does not vote for so long.
+	// MaxTTL is the longest TTL that a claim may have: a minute if zero. All clients of a quorum must use the same. A
+	// node that restarts may have forgotten what it granted, so it does not vote for this time.
 	MaxTTL time.Duration
-	// Timeout is how long a node may take to answer. When zero it is a tenth of the TTL, at most a second.
+	// Timeout is how long a node may take to answer: if zero, a tenth of the TTL, but at most a second.
 	Timeout time.Duration
-	// UnsafeFresh lets a node vote as soon as it was started. It is for development and tests, whose engines are
-	// started empty: one that forgets a lock when it restarts, and votes at once, lets in two. Tokens still grow.
+	// UnsafeFresh lets a node vote as soon as it has started. It is for development and tests, whose engines start
+	// empty. A node that forgets a lock when it restarts, and votes at once, lets in two holders. Tokens still grow.
 	UnsafeFresh bool
 }
 
-// DefaultMaxTTL is the longest TTL unless the options say otherwise.
+// DefaultMaxTTL is the default of Options.MaxTTL.
 const DefaultMaxTTL = time.Minute
 
 // fewest is how many nodes a quorum has at least: of two, none can be spared.
 const fewest = 3
 
-// New makes a quorum of drivers, each with an engine of its own, that are [driver.Voter]s. It does not close them. It
-// sends nothing: that two of them reach one engine is found out with the first answers, and they have one vote
-// together then.
+// New makes a quorum of drivers, each with an engine of its own, that are [driver.Voter]s. It does not close them, and
+// sends nothing. If two of them reach the same engine, the first answers show it, and then the two have one vote
+// together.
 func New(nodes []driver.Driver, opts *Options) (*Driver, error) {
 	voters := make([]*node, len(nodes))
 	for i, d := range nodes {
@@ -139,8 +139,8 @@ func traitsOf(nodes []*node, backend string) driver.Traits {
 // Traits returns facts about the driver.
 func (d *Driver) Traits() driver.Traits { return d.traits }
 
-// Close waits for what is under way, each step of which is bounded, and closes the nodes unless they were passed to
-// New.
+// Close waits for work in progress, each step of which is bounded in time, and closes the nodes unless they were passed
+// to New.
 func (d *Driver) Close() error {
 	d.mu.Lock()
 	d.closed = true

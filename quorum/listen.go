@@ -14,9 +14,9 @@ const (
 	breakTakes  = 20 * time.Millisecond // to reach the other nodes
 )
 
-// Listen implements [driver.Listener]. All nodes that have the claim listen for it: whoever ends the claim does so on a
+// Listen implements [driver.Listener]. It listens on all nodes that have the claim: whoever ends the claim does so on a
 // majority, and every majority has a node with the claim. Between changes that takes no goroutine. A node that cannot
-// listen is left out, and renewals tell in its place.
+// listen is left out, and renewals take its place.
 func (d *Driver) Listen(_ context.Context, c driver.Claim, moved func()) (stop func(), err error) {
 	cl := d.claims.find(c)
 	if cl == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Notices implements [driver.Noticer]: it says for how long no lock can be had because too many nodes have just been
+// Notices implements [driver.Noticer]: it says for how long no lock can be had because too many nodes have just
 // started.
 func (d *Driver) Notices(ctx context.Context) (told []driver.Finding) {
 	if d.unsafeFresh {

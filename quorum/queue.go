@@ -17,8 +17,8 @@ type view struct {
 	line    []driver.Entry // who stands in line there
 }
 
-// Queue returns the claim that has the lock on a majority, and then those that stand in line, on whichever node they
-// do, in the order in which they came there. A claim that waits and has no place yet is not seen.
+// Queue returns the claim that has the lock on a majority, and then the claims that stand in line on any node, in the
+// order of their arrival there. A waiting claim that has no place yet is not seen.
 func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
 	views, err := askAll(ctx, d, mostPatience, func(ctx context.Context, nd driver.Driver) (view, error) {
 		return look(ctx, nd, name)

@@ -13,8 +13,8 @@ import (
 // long it would have lived.
 const barredFor = time.Minute
 
-// Release gives the claim back on all nodes, as [driver.Driver] says. It returns when a majority has answered; the
-// others are followed up in the background.
+// Release releases the claim on all nodes, as [driver.Driver] says. It returns when a majority has answered; the others
+// are followed up in the background.
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	if err := d.checkRelease(ctx, c); err != nil {
 		return err

@@ -15,8 +15,8 @@ const linePatience = 4
 // requestsAtOnce bounds the claims of a batch that are asked for one by one: those that wait.
 const requestsAtOnce = 16
 
-// Renew renews the claims that are held in one request to each node, and asks for the others one by one, as
-// [driver.Renewer] says. What is held waits for nobody.
+// Renew renews the claims as [driver.Renewer] says: held ones in one request to each node, the others one by one. Held
+// claims do not wait for the others.
 func (d *Driver) Renew(ctx context.Context, cs []driver.Claim) ([]driver.Result, error) {
 	results := make([]driver.Result, len(cs))
 	var batch []request

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Request acquires or renews the claim, as [driver.Driver] says. A claim that waits keeps a place in a line; being
-// asked for again, it tries when it is first.
+// Request acquires or renews the claim, as [driver.Driver] says. A claim that waits keeps its place in a line; when it
+// is requested again and is the first, it tries to get the lock.
 func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if err := d.check(ctx, c); err != nil {
 		return driver.Status{}, err

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Wait blocks until the claim should be requested again: it came to be first in line, or nodes were freed. Now and
-// then it returns without a reason, because what the nodes tell may be lost. It implements [driver.Waiter].
+// Wait blocks until the claim should be requested again: it has become the first in line, or nodes have become free.
+// Now and then it returns without a reason, because messages of the nodes may be lost. It implements [driver.Waiter].
 func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if err := ctx.Err(); err != nil {
 		return driver.Status{}, err

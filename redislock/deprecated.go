@@ -11,7 +11,7 @@ import (
 // Deprecated: it is a [Driver] like any other.
 type Guest = Driver
 
-// NewGuest is [New], and wants the layout of another library.
+// NewGuest is [New] for the layout of another library.
 //
 // Deprecated: use New, with [Options.Layout].
 func NewGuest(client rueidis.Client, opts *Options) (*Guest, error) {
@@ -21,7 +21,7 @@ func NewGuest(client rueidis.Client, opts *Options) (*Guest, error) {
 	return New(client, opts)
 }
 
-// NewGuestOn is [NewOn], and wants the layout of another library.
+// NewGuestOn is [NewOn] for the layout of another library.
 //
 // Deprecated: use NewOn, with [Options.Layout].
 func NewGuestOn(conn Conn, opts *Options) (*Guest, error) {

@@ -9,14 +9,14 @@
 //
 // docs/redis.md has their parameters.
 //
-// Each lock is a queue of claims that Lua scripts change atomically, by the server's clock. Acquiring a free
-// lock takes one request, releasing it another; a release grants the next claim in line in the same step and tells
-// its client through a channel that each client listens to on one connection of its own. Where one
-// server is known to keep all keys, what goroutines of a client ask for at about the same time goes as one script.
+// Each lock is a queue of claims that Lua scripts change atomically, by the server's clock. Acquiring a free lock takes
+// one request, releasing it another; A release grants the next claim in line in the same step, and tells its client
+// through a channel. Each client listens to one, on a connection of its own. If one server is known to keep all keys,
+// requests of several goroutines at about the same time go as one script.
 //
 // What the driver promises holds as long as the server keeps its word: a restart without persistence, a failover to a
 // replica that lacks the last writes, eviction, or a step of the server's clock may end a claim early. Tokens are
-// max(last+1, the server's time in µs), so that they keep growing even then, unless the clock was also set back.
+// max(last+1, the server's time in µs), so they keep growing even then, unless the clock was also set back.
 //
 // # Keys
 //
@@ -27,7 +27,7 @@
 //	holdfast:{jobs%2F7}:order    the queue by token, while there is one
 //	holdfast:{jobs%2F7}:expiry   the queue by deadline, while there is one
 //
-// The first is a lock in the form that many clients share, SET key value PX milliseconds, so theirs and ours exclude
-// each other: whatever else is in that key counts as a claim ahead of all. To meet others on their keys choose no
+// The first is a lock in the form that many clients share, SET key value PX milliseconds, so their locks and ours
+// exclude each other: any other value in that key counts as a claim ahead of all others. To share their keys, choose no
 // prefix: the first key is then the bare name. Every key expires by itself.
 package redislock

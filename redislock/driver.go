@@ -10,11 +10,11 @@ import (
 
 // A Driver keeps locks on Redis, in the layout that its options name. All methods are safe for concurrent use.
 //
-// What else it can do follows from the layout, so [driver.As] and the functions of package driver find it. In the
-// layout of Holdfast it is a [driver.Waiter], [driver.Listener], [driver.Renewer], [driver.Watcher], [driver.Peeker],
+// Its other abilities depend on the layout; [driver.As] and the functions of package driver find them. In the layout of
+// Holdfast it is a [driver.Waiter], [driver.Listener], [driver.Renewer], [driver.Watcher], [driver.Peeker],
 // [driver.Lister], [driver.Breaker], [driver.Revoker], [driver.Proposer], [driver.Voter], [driver.Living],
-// [driver.Checker] and [driver.Identifier]. The layouts of other libraries know one holder and no queue: there it is
-// a Waiter, a Listener, a Checker and an Identifier.
+// [driver.Checker] and [driver.Identifier]. The layouts of other libraries know one holder and no queue: there it is a
+// Waiter, a Listener, a Checker and an Identifier.
 type Driver struct{ layout driver.Driver }
 
 var _ driver.Wrapper = (*Driver)(nil)
@@ -25,17 +25,18 @@ func (d *Driver) Unwrap() driver.Driver { return d.layout }
 // Traits returns facts about the driver.
 func (d *Driver) Traits() driver.Traits { return d.layout.Traits() }
 
-// Request queues the claim or renews it, as [driver.Driver] says. Where the layout has no queue a claim that waits
-// has no place in it: [driver.Wait] tells when to ask again.
+// Request queues the claim or renews it, as [driver.Driver] says. If the layout has no queue, a waiting claim has no
+// place: [driver.Wait] says when to ask again.
 func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	return d.layout.Request(ctx, c)
 }
 
-// Release gives the claim back and tells those who wait, as [driver.Driver] says.
+// Release releases the claim and wakes those whom it grants the lock, as [driver.Driver] says.
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error { return d.layout.Release(ctx, c) }
 
 // Queue returns the live claims on a lock, oldest first. A lock that another client holds comes ahead of them, as a
-// claim with the ID [ForeignID]. In the layouts of other libraries it is not supported: nobody knows who waits.
+// claim with the ID [ForeignID]. In the layouts of other libraries it is not supported, because they have no record of
+// who waits.
 func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
 	return d.layout.Queue(ctx, name)
 }

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// A Layout is how locks are kept, so that clients of another library and ours exclude each other.
+// A Layout is how locks are kept. That of another library lets its clients and ours exclude each other.
 type Layout string
 
 const (
-	// Native is the layout of Holdfast: a queue for each lock. With an empty prefix it lives with clients that follow
-	// the published pattern SET key value NX PX: redsync, bsm/redislock, rueidislock at a majority of 1, redlock from
-	// npm.
+	// Native is the layout of Holdfast: a queue for each lock. With an empty prefix it excludes, and is excluded by,
+	// clients that follow the published pattern SET key value NX PX: redsync, bsm/redislock, rueidislock at a majority
+	// of 1, redlock from npm.
 	Native Layout = ""
 	// PythonRedisLock is the layout of python-redis-lock: a string lock:NAME, and a list lock-signal:NAME that wakes
 	// clients that wait.

@@ -33,10 +33,10 @@ func open(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	return d, nil
 }
 
-// New returns a driver on a client that the caller opened, and closes, after the driver. The options choose the
-// layout, as the parameters of a URL do. Nothing is sent yet.
+// New returns a driver on a client that the caller has opened. The caller closes the driver first, and then the client.
+// The options choose the layout, as the parameters of a URL do. New sends nothing.
 //
-// A client that follows sentinels is refused: it believes a master that was replaced until it hears of that. Open a
+// A client that follows sentinels is refused: it trusts a replaced master until it learns of the new one. Open a
 // redis-sentinel: URL instead.
 func New(client rueidis.Client, opts *Options) (*Driver, error) {
 	if err := checkClient(client); err != nil {

@@ -11,28 +11,28 @@ const DefaultPrefix = "holdfast:"
 
 // Options adjust a driver. The zero value, or nil, is right for most.
 type Options struct {
-	// Prefix begins all keys; it is DefaultPrefix when empty.
+	// Prefix begins all keys: DefaultPrefix if empty.
 	Prefix string
 	// NoPrefix makes the name of a lock its key, to share locks with other clients.
 	NoPrefix bool
-	// Keep is how long the last token of a lock is remembered after its last use: an hour when zero, and never less
-	// than eight times the TTL of its claims. It matters only if the server's clock is set back, because tokens
-	// grow with the clock.
+	// Keep is how long the last token of a lock is remembered after its last use: an hour if zero, and never less than
+	// eight times the TTL of its claims. It matters only if the server's clock is set back, because tokens grow with
+	// the clock.
 	Keep time.Duration
-	// Replicas is how many replicas must confirm a grant before it counts, by WAIT: a grant that they do not confirm is
-	// given back, and a renewal that they do not confirm extends nothing. Zero means none. It makes it unlikely that a
-	// failover loses a lock, not impossible. The layouts of other libraries take none.
+	// Replicas is how many replicas must confirm a grant by WAIT before it counts. A grant that they do not confirm is
+	// released, and a renewal that they do not confirm extends nothing. Zero means none. Replicas make it unlikely that
+	// a failover loses a lock, but not impossible. With the layouts of other libraries it must be zero.
 	Replicas int
-	// ReplicasWithin is how long replicas may take to confirm: a second when zero.
+	// ReplicasWithin is how long replicas may take to confirm: a second if zero.
 	ReplicasWithin time.Duration
 
 	// Layout is how locks are kept: in Holdfast's own way, or as another library keeps them.
 	Layout Layout
 
-	// Store names the server, or the group of servers, for programs that lock in several of them with LockAll: the same
-	// name in every client of one store, and in no client of another. It is needed where locks have the same names. A
-	// client that was opened from a URL has the URL for a name. What a server says of itself would not do: its IDs
-	// change when it restarts or another takes its place.
+	// Store names the server, or the group of servers, for programs that lock in several of them with LockAll. All
+	// clients of one store must use the same name, and no client of another store may. It is needed only if locks have
+	// the same names. A client that was opened from a URL has the URL as its name. What a server says of itself would
+	// not do: its IDs change when it restarts or is replaced.
 	Store string
 
 	format  int   // of the records; tests of two versions side by side set it

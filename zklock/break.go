@@ -6,8 +6,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Break takes a claim away by force, as [driver.Breaker] says. A holder that is another kind of client may not
-// notice before it has finished.
+// Break ends a claim by force, as [driver.Breaker] says. A holder that is a client of another library may not notice
+// before it has finished.
 func (d *Driver) Break(ctx context.Context, name, id string) error {
 	if err := d.open(ctx, name); err != nil {
 		return err

@@ -11,9 +11,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Check examines the servers, as [driver.Checker] says. It asks each server by the words srvr and conf, and says so
-// where the administrator has not allowed these. How large a request a server takes is found out by requests of that
-// size, which change nothing.
+// Check examines the servers, as [driver.Checker] says. It asks each server by the words srvr and conf, and says so if
+// the administrator has not allowed them. It finds out how large a request a server takes by requests of that size,
+// which change nothing.
 func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	if d.lifetime.Err() != nil {
 		return nil, driver.ErrClosed

@@ -54,8 +54,8 @@ var (
 	_ driver.ValueStore = (*Driver)(nil)
 )
 
-// New returns a driver on these servers, host:port each. It makes its connections itself, when it is used:
-// ZooKeeper gives a connection one timeout, so there must be one for each TTL. That is why New takes no client.
+// New returns a driver on these servers, host:port each. It takes no client, because it makes its connections itself
+// when it is used: ZooKeeper gives a connection one timeout, so there must be one for each TTL.
 func New(hosts []string, opts *Options) (*Driver, error) {
 	if len(hosts) == 0 {
 		return nil, errors.New("zklock: no server is named; give at least one, as host:port")
@@ -130,7 +130,7 @@ func (s *session) longestTTL() time.Duration {
 	return (s.ttl - 2*time.Millisecond).Truncate(time.Millisecond) // sessionTime rounds up
 }
 
-// Close ends all waits and the sessions. Claims that are left end with those.
+// Close ends all waits and the sessions. Claims that are left end with their sessions.
 func (d *Driver) Close() error {
 	d.stop()
 	d.stopTimers()

@@ -17,14 +17,13 @@ const (
 	// Native is the layout of Holdfast: the queue of a lock is <prefix>/<encoded name>. Any name is safe.
 	Native Layout = "holdfast"
 
-	// Curator is for locking together with Apache Curator and with zk.Lock of go-zookeeper: the name of a lock is
-	// the path that they lock, below the prefix. Exclusive claims are like those of InterProcessMutex; readers and
-	// writers are like those of InterProcessReadWriteLock. Names that are no paths, or have a % in them, are safe
-	// but not shared.
+	// Curator is for sharing locks with Apache Curator and with zk.Lock of go-zookeeper: the name of a lock is the path
+	// that they lock, below the prefix. Exclusive claims are like those of InterProcessMutex; readers and writers are
+	// like those of InterProcessReadWriteLock. Names that are no paths, or have a % in them, are safe but not shared.
 	Curator Layout = "curator"
 
-	// Kazoo is for locking together with kazoo's Lock, ReadLock and WriteLock: the name of a lock is the path that
-	// they lock, below the prefix.
+	// Kazoo is for sharing locks with kazoo's Lock, ReadLock and WriteLock: the name of a lock is the path that they
+	// lock, below the prefix.
 	Kazoo Layout = "kazoo"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Listen tells what happens to a claim, as [driver.Listener] says. The client library reports each event to the
+// Listen reports what happens to a claim, as [driver.Listener] says. The client library passes each event to the
 // driver, so claims of this client take no goroutine. A claim that another client requested takes one.
 func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
 	if err := d.open(ctx, c.Name); err != nil {

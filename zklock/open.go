@@ -26,7 +26,7 @@ const (
 	securePort = "2281"
 )
 
-// Open connects to the servers of an URL like zk://user:password@host1:2181,host2:2181/chroot. Parameters:
+// Open connects to the servers of a URL like zk://user:password@host1:2181,host2:2181/chroot. Parameters:
 //
 //	prefix  the node below the chroot under which everything is kept; default /holdfast, in other layouts the chroot
 //	layout  "holdfast", the default, "curator" or "kazoo" to lock together with such clients

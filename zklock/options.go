@@ -8,21 +8,21 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// DefaultPrefix is the node below which everything is kept unless told otherwise.
+// DefaultPrefix is the node below which everything is kept unless the options say otherwise.
 const DefaultPrefix = "/holdfast"
 
 // Options are settings of a driver. The zero value is right for most programs.
 type Options struct {
 	// Chroot is the node that stands for the root, as in ZooKeeper's connection strings. Empty: the root itself. A
-	// chroot that is not there is made, to stay and open to everybody. Where the ACL is not open to everybody, it
-	// is refused instead, because others could not use what is made.
+	// chroot that does not exist is created, as a persistent node that is open to everybody. If the ACL is not open to
+	// everybody, a missing chroot is an error instead, because others could not use the nodes in it.
 	Chroot string
 
 	// Prefix is the node, below the chroot, under which everything is kept. Empty: [DefaultPrefix] in the native
 	// layout, the chroot itself in the others.
 	Prefix string
 
-	// Layout says how nodes are named. Empty: [Native]. All clients of a lock must use the same.
+	// Layout says how nodes are named. Empty: [Native]. All clients of a lock must use the same layout.
 	Layout Layout
 
 	// User and Password identify the client by ZooKeeper's digest scheme. Nodes then belong to this user alone,
@@ -36,16 +36,16 @@ type Options struct {
 	// ACL is the access control list of the nodes that are made. Empty: see User.
 	ACL []zk.ACL
 
-	// SessionBytes bounds the names of all nodes of one session together. A session that is full takes no more
-	// claims, and another one is begun. It should be at most half of the servers' jute.maxbuffer: they load no
+	// SessionBytes bounds the names of all nodes of one session together. A session that is full takes no more claims,
+	// and the client begins another one. It should be at most half of the servers' jute.maxbuffer: they load no
 	// database in which the end of a session is larger. Zero: [DefaultSessionBytes].
 	SessionBytes int
 
 	// Dial connects to a server. Nil: plain TCP.
 	Dial zk.Dialer
 
-	// TLS encrypts the connections, which go to the servers' secureClientPort then. Where its ServerName is empty,
-	// it is the host of each server. Nil: nothing is encrypted.
+	// TLS encrypts the connections, which then go to the servers' secureClientPort. If its ServerName is empty, it is
+	// the host of each server. Nil: nothing is encrypted.
 	TLS *tls.Config
 }
 

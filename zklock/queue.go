@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Queue returns the live claims on a lock, as [driver.Driver] says. Of a peer's claim the data of its node is
-// shown as its owner; what is left of it is not known.
+// Queue returns the live claims on a lock, as [driver.Driver] says. For a claim of another library, the data of its
+// node is the Owner, and Left is not known.
 func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
 	if err := d.open(ctx, name); err != nil {
 		return nil, err

@@ -13,8 +13,8 @@ import (
 
 // The steps of Release are nearly those of etcdlock. Here a claim may have its place before its token is known.
 
-// Release takes a claim out of the queue, as [driver.Driver] says, in one change that also leaves a tombstone. So
-// whoever asks gets the right answer, however late and on whatever connection.
+// Release takes a claim out of the queue, as [driver.Driver] says, in one change that also leaves a tombstone. So every
+// later request gets the right answer, on whatever connection.
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	if err := d.open(ctx, c.Name); err != nil {
 		return err

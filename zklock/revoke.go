@@ -12,8 +12,8 @@ import (
 // revokeWord is what Curator's Revoker writes into the node of a holder that should let go.
 const revokeWord = "__REVOKE__"
 
-// Revoke asks a holder to let go, as [driver.Revoker] says, in the way of Curator. A holder of Curator hears it if
-// it was made revocable. Other kinds of clients cannot be asked.
+// Revoke asks a holder to release the lock, as [driver.Revoker] says, in the way of Curator. A Curator lock is told if
+// it was made revocable. Clients of other libraries cannot be asked.
 func (d *Driver) Revoke(ctx context.Context, name, id string) error {
 	if err := d.open(ctx, name); err != nil {
 		return err

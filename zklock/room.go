@@ -11,8 +11,7 @@ import (
 // disks. So one session with too many nodes ends the ensemble with it. A session that is full takes no more
 // claims, and a client begins another one.
 
-// DefaultSessionBytes is the room of a session unless told otherwise: half of what ZooKeeper's jute.maxbuffer is by
-// default.
+// DefaultSessionBytes is the default of Options.SessionBytes: half of the default of ZooKeeper's jute.maxbuffer.
 const DefaultSessionBytes = 512 << 10
 
 // Bounds of what may be set: the nodes of a claim with a long name fit into the least.

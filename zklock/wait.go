@@ -13,8 +13,8 @@ import (
 
 // Wait blocks until the claim may have moved, as [driver.Waiter] says.
 //
-// It watches the claim's own node and what the claim waits for. Both watches go on between calls. When one breaks
-// there is another look, and so there is after a new connection.
+// It watches the claim's own node and what the claim waits for. Both watches go on between calls. If one breaks, and
+// after a new connection, Wait looks again.
 func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if err := d.open(ctx, c.Name); err != nil {
 		return driver.Status{}, err

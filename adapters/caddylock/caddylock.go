@@ -1,5 +1,5 @@
-// Package caddylock is a Caddy module: storage whose locks are Holdfast's, so that of several servers with the same
-// certificates one renews each.
+// Package caddylock is a Caddy module: storage whose locks are Holdfast's. If several servers share certificates, one
+// of them renews each.
 //
 //	xcaddy build --with github.com/holdfast-go/holdfast/adapters/caddylock \
 //	             --with github.com/holdfast-go/holdfast/redislock
@@ -43,7 +43,7 @@ type Storage struct {
 	// URL names the backend of the locks, as holdfast.Open takes it. Placeholders such as {env.LOCKS} keep a password
 	// out of the configuration. The driver of its scheme must be built in.
 	URL string `json:"url,omitempty"`
-	// TTL is for how long a lock stays taken when its server is gone: 15 s unless it is set.
+	// TTL is how long a lock stays taken after its server died: 15 s if zero.
 	TTL caddy.Duration `json:"ttl,omitempty"`
 	// StorageRaw is the storage that has the data; its own locks are not used.
 	StorageRaw json.RawMessage `json:"storage,omitempty" caddy:"namespace=caddy.storage inline_key=module"`
@@ -105,7 +105,7 @@ func (s *Storage) CertMagicStorage() (certmagic.Storage, error) { return s.stora
 // closeTime bounds how long the end of a configuration waits for locks to be given back.
 const closeTime = 5 * time.Second
 
-// Cleanup gives back what is locked, and disconnects.
+// Cleanup releases all locks, and disconnects.
 func (s *Storage) Cleanup() error {
 	if s.client == nil {
 		return nil

@@ -55,8 +55,9 @@ func (s *Storage) TryLock(ctx context.Context, name string) (bool, error) {
 	return true, nil
 }
 
-// Unlock gives the lock back. An error that matches [holdfast.ErrLost] says that the work under it was not exclusive.
-// Who lost the lock to another user of this storage locked it first, and is told first.
+// Unlock releases the lock. An error that matches [holdfast.ErrLost] says that the work under it was not exclusive. If
+// the lock was lost to another user of this storage, the first call of Unlock returns that error, as the loser locked
+// first.
 func (s *Storage) Unlock(ctx context.Context, name string) error {
 	lease := s.oldest(name)
 	if lease == nil {
@@ -65,8 +66,8 @@ func (s *Storage) Unlock(ctx context.Context, name string) error {
 	return lease.Release(ctx)
 }
 
-// RenewLockLease reports whether the lock is still held, as the backend says. It is renewed without being asked to, so
-// the duration does not matter.
+// RenewLockLease reports whether the lock is still held, as the backend says. Locks are renewed anyway, so the duration
+// does not matter.
 func (s *Storage) RenewLockLease(ctx context.Context, name string, _ time.Duration) error {
 	s.mu.Lock()
 	leases := s.leases[name]

@@ -21,25 +21,26 @@ type Job struct {
 	Client *holdfast.Client // where the lock is
 	Name   string           // of the lock
 
-	// Splay is how long the lock stays taken from the start of a run, though the run may end before: so a machine whose
-	// clock is late does not run a short job once more. It should be longer than clocks differ, and shorter than the
-	// time between two runs.
+	// Splay is how long the lock stays taken from the start of a run, even if the run ends before. So a machine whose
+	// clock is late does not run a short job once more. It should be longer than the clocks differ, and shorter than
+	// the time between two runs.
 	Splay time.Duration
 
-	// Do is the work. Its context ends when the lock is lost, and carries the lease.
+	// Do is the work. Its context carries the lease, and ends if the lock is lost.
 	Do func(ctx context.Context, l *holdfast.Lease) error
 
-	// Failed is told of what went wrong: the error of Do; a backend that did not answer; ErrLost, when the lock was
-	// lost before Do returned. That another machine runs the job is none. By default slog is told.
+	// Failed is called with errors: that of Do; that of a backend that did not answer; ErrLost, if the lock was lost
+	// before Do returned. It is no error that another machine runs the job. If Failed is nil, errors are logged with
+	// slog.
 	Failed func(error)
 
 	Options []holdfast.Option // of the lock
 }
 
-// Run runs the job once, unless another machine does.
+// Run runs the job once, unless another machine runs it.
 func (j *Job) Run() { j.RunContext(context.Background()) }
 
-// RunContext is Run; the context of the work ends with ctx, too.
+// RunContext is Run, but the context of the work ends with ctx, too.
 func (j *Job) RunContext(ctx context.Context) {
 	switch err := j.run(ctx); {
 	case err == nil:

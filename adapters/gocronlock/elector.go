@@ -22,8 +22,8 @@ type Elector struct {
 	err    error // why it campaigns no more; set before done is closed
 }
 
-// NewElector campaigns in the background, until Close. value is what others see of the leader: see
-// [holdfast.Election.Leader].
+// NewElector returns an elector that campaigns in the background until Close. value is what others see of the leader:
+// see [holdfast.Election.Leader].
 func NewElector(client *holdfast.Client, name, value string, opts ...holdfast.Option) *Elector {
 	ctx, cancel := context.WithCancel(context.Background())
 	e := &Elector{name: name, resign: cancel, done: make(chan struct{})}
@@ -79,8 +79,8 @@ func (e *Elector) IsLeader(context.Context) error {
 }
 
 // Task makes a task of a function that gets the lease of the lead. Its context ends with the job's or with the lead,
-// and carries the lease. The job fails without a call when this elector does not lead any more, and with an error
-// that matches [holdfast.ErrLost] if the lead was lost before it returned.
+// and carries the lease. If this elector no longer leads, the job fails and fn is not called. If the lead is lost
+// before fn returns, the job fails with an error that matches [holdfast.ErrLost].
 func (e *Elector) Task(fn func(context.Context, *holdfast.Lease) error) gocron.Task {
 	return gocron.NewTask(func(ctx context.Context) error {
 		if err := e.IsLeader(ctx); err != nil {
@@ -90,7 +90,7 @@ func (e *Elector) Task(fn func(context.Context, *holdfast.Lease) error) gocron.T
 	})
 }
 
-// Close resigns, and returns when the lead was given back.
+// Close resigns, and returns when the lead is released.
 func (e *Elector) Close() {
 	e.resign()
 	<-e.done

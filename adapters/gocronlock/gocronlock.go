@@ -4,9 +4,9 @@
 //	scheduler, err := gocron.NewScheduler(gocron.WithDistributedLocker(locker))
 //	job, err := scheduler.NewJob(gocron.DurationJob(time.Hour), locker.Task(report))
 //
-// With a [Locker] each run of a job goes to whichever scheduler is first; with an [Elector] one scheduler runs all
-// jobs, and another takes over when it is gone. Both have a method Task for jobs that need to know: they get a
-// context that ends when the lock is lost, and the lease with its fencing token. gocron itself tells a job nothing of
+// With a [Locker] each run of a job goes to whichever scheduler is first. With an [Elector] one scheduler runs all
+// jobs, and another takes over if it dies. Both have a method Task, for jobs that need to know their lock: they get a
+// context that ends if the lock is lost, and the lease with its fencing token. gocron itself tells a job nothing about
 // its lock.
 package gocronlock
 
@@ -30,16 +30,16 @@ type Locker struct {
 	taken   *taken
 }
 
-// NewLocker returns a locker. The lock of a run stays taken for splay from its start, though the job may end before: so
-// a scheduler whose clock is late does not run a short job once more. splay should be longer than clocks differ, and
+// NewLocker returns a locker. The lock of a run stays taken for splay from its start, even if the job ends before. So a
+// scheduler whose clock is late does not run a short job once more. splay should be longer than the clocks differ, and
 // shorter than the time between two runs.
 func NewLocker(client *holdfast.Client, splay time.Duration, opts ...holdfast.Option) *Locker {
 	options := append(slices.Clone(opts), holdfast.WithMinHold(splay))
 	return &Locker{client: client, options: options, taken: &taken{leases: make(map[context.Context][]*holdfast.Lease)}}
 }
 
-// WithPrefix returns a locker whose locks are named with this in front of the name of the job. Jobs without a name of
-// their own are named after their function, so two programs that share a backend should differ in the prefix.
+// WithPrefix returns a locker that puts prefix in front of the names of its locks. A job without a name of its own is
+// named after its function, so programs that share a backend should use different prefixes.
 func (l *Locker) WithPrefix(prefix string) *Locker {
 	other := *l
 	other.prefix = prefix
@@ -70,8 +70,8 @@ func (l *lock) Unlock(ctx context.Context) error {
 }
 
 // Task makes a task of a function that gets the lease of its run. Its context ends with the job's or with the lease,
-// and carries the lease. The job fails with an error that matches [holdfast.ErrLost] if the lock was lost before it
-// returned. The scheduler needs this locker, or one made from it by WithPrefix.
+// and carries the lease. If the lock is lost before fn returns, the job fails with an error that matches
+// [holdfast.ErrLost]. The scheduler must use this locker, or one made from it by WithPrefix.
 func (l *Locker) Task(fn func(context.Context, *holdfast.Lease) error) gocron.Task {
 	return gocron.NewTask(func(ctx context.Context) error {
 		lease := l.taken.take(ctx)

@@ -3,7 +3,7 @@
 //	locker := gooselock.New(client, "shop")
 //	provider, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithLocker(locker))
 //
-// goose has lockers for PostgreSQL alone. One here locks on the backend of the client, which need not be the database.
+// goose has lockers for PostgreSQL only. This one locks on the backend of the client, which need not be the database.
 package gooselock
 
 import (
@@ -17,7 +17,7 @@ import (
 )
 
 // A Locker locks migrations under one name. It implements the Locker of github.com/pressly/goose/v3/lock, and its
-// SessionLocker, and is safe for concurrent use: whoever locks second, in the same program too, waits.
+// SessionLocker, and is safe for concurrent use: a second call of Lock waits, also in the same program.
 type Locker struct {
 	mutex *holdfast.Mutex
 
@@ -42,8 +42,9 @@ func (l *Locker) Lock(ctx context.Context, _ *sql.DB) error {
 	return nil
 }
 
-// Unlock gives the lock back. goose returns its error with those of the migrations. One that matches [holdfast.ErrLost]
-// says that the lock was lost while they ran, which goose gives no way to stop: another program may have migrated, too.
+// Unlock releases the lock. goose returns its error with those of the migrations. An error that matches
+// [holdfast.ErrLost] says that the lock was lost while they ran: another program may have migrated, too. goose has no
+// way to stop them.
 func (l *Locker) Unlock(ctx context.Context, _ *sql.DB) error {
 	lease := l.oldest()
 	if lease == nil {

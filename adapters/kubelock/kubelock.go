@@ -3,8 +3,8 @@
 //	lock := kubelock.New(client, "controller", hostname)
 //	leaderelection.RunOrDie(ctx, leaderelection.LeaderElectionConfig{Lock: lock, ReleaseOnCancel: true, ...})
 //
-// client-go itself learns of a lost lock when it fails to renew it for its RenewDeadline. The lease that [Lock.Lease]
-// returns knows at once, and has the fencing token.
+// client-go itself notices a lost lock once it has failed to renew it for its RenewDeadline. The lease that
+// [Lock.Lease] returns knows at once, and has the fencing token.
 package kubelock
 
 import (
@@ -27,9 +27,9 @@ import (
 // A Lock is one candidate. It implements [resourcelock.Interface]; each candidate needs one of its own, for one
 // LeaderElector at a time.
 //
-// The elector takes two LeaseDurations to notice, in the worst case, that it cannot renew its lease. So that nobody
-// else leads before that, the TTL is twice the LeaseDuration, unless [holdfast.WithTTL] says otherwise; the lead of a
-// process that died is free after it.
+// In the worst case the elector takes two LeaseDurations to notice that it cannot renew its lease. Nobody else may lead
+// before that, so the TTL is twice the LeaseDuration, unless [holdfast.WithTTL] says otherwise. If a process dies, its
+// lead is free after that time.
 type Lock struct {
 	client   *holdfast.Client
 	name     string
@@ -42,12 +42,13 @@ type Lock struct {
 }
 
 // New returns the lock of a candidate with this identity, in the election with this name. Others see the identity as
-// its value: [holdfast.Election.Leader] and the command's leader tell it.
+// its value, for example by [holdfast.Election.Leader] and holdfast leader.
 func New(client *holdfast.Client, name, identity string, opts ...holdfast.Option) *Lock {
 	return &Lock{client: client, name: name, identity: identity, options: opts}
 }
 
-// Lease returns the lease of the lead; ok is false while this candidate does not lead. It may be over: its Err tells.
+// Lease returns the lease of the lead; ok is false while this candidate does not lead. The lease may have ended: see
+// its Err.
 func (l *Lock) Lease() (lease *holdfast.Lease, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,7 +56,7 @@ func (l *Lock) Lease() (lease *holdfast.Lease, ok bool) {
 }
 
 // Get returns who leads, by the backend's queue. A record changes for as long as its leader lives. The error is
-// NotFound when nobody leads, and another when the lead was lost that the elector does not know to be over yet.
+// NotFound if nobody leads, and another one if this candidate has lost the lead and its elector does not know that yet.
 func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	if lease, leads := l.Lease(); leads {
 		if err := lease.Err(); err != nil {
@@ -87,7 +88,7 @@ func (l *Lock) of(leader holdfast.Entry) resourcelock.LeaderElectionRecord {
 	}
 }
 
-// Create leads, if nobody does; otherwise the error is a Conflict.
+// Create takes the lead if nobody has it; otherwise the error is a Conflict.
 func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	if _, leads := l.Lease(); leads {
 		return l.Update(ctx, record)
@@ -103,8 +104,8 @@ func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRec
 	return nil
 }
 
-// Update renews the lead, or gives it back where the record names no holder. A lead that was lost is not taken again
-// under the same elector, which would take the time between for its own.
+// Update renews the lead, or releases it if the record names no holder. It does not take a lost lead again for the same
+// elector, which would believe that it led all the time.
 func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	lease, leads := l.Lease()
 	switch {
@@ -123,8 +124,8 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	return nil
 }
 
-// RecordEvent learns from the elector that it has stopped. What is then still held lives on for its TTL, as the
-// record of a Kubernetes lease does, since the work may not be at its end yet: see ReleaseOnCancel.
+// RecordEvent is how the elector says that it has stopped. A lead that is still held then lives on for its TTL, as the
+// record of a Kubernetes lease does, because the work may not have ended yet: see ReleaseOnCancel.
 func (l *Lock) RecordEvent(event string) {
 	lease, leads := l.Lease()
 	if event != "stopped leading" || !leads {

@@ -18,8 +18,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// Timeout bounds how long a Driver waits for the lock. It is shorter than the wait of golang-migrate itself
-// ([migrate.DefaultLockTimeout], 15 s), which would leave the driver waiting and then holding the lock for nobody.
+// Timeout bounds how long a Driver waits for the lock. It is shorter than golang-migrate's own limit
+// ([migrate.DefaultLockTimeout], 15 s), after which the driver would go on waiting and then hold the lock for nobody.
 //
 // [migrate.DefaultLockTimeout]: https://pkg.go.dev/github.com/golang-migrate/migrate/v4#DefaultLockTimeout
 const Timeout = 14 * time.Second
@@ -27,8 +27,8 @@ const Timeout = 14 * time.Second
 // A Driver is a database whose lock is Holdfast's. It replaces the lock of the driver that it wraps, so programs that
 // migrate with that one alone must not run at the same time. It is safe for concurrent use if that driver is.
 //
-// Nothing is written under a lock that was lost: Run, SetVersion and Drop fail then, with an error that matches
-// [holdfast.ErrLost]. A migration that had begun is left as golang-migrate leaves one that fails: the version is dirty.
+// Nothing is written under a lock that was lost: Run, SetVersion and Drop then fail with an error that matches
+// [holdfast.ErrLost]. A migration that had begun is left like any that fails: the version is dirty.
 type Driver struct {
 	database.Driver
 	mutex *holdfast.Mutex
@@ -51,7 +51,7 @@ func (d *Driver) Open(url string) (database.Driver, error) {
 	return &Driver{Driver: opened, mutex: d.mutex}, nil
 }
 
-// Lock waits for the lock for [Timeout] at most; then the error matches [database.ErrLocked] and
+// Lock waits for the lock, but not longer than [Timeout]; then the error matches [database.ErrLocked] and
 // [holdfast.ErrNotAcquired].
 func (d *Driver) Lock() error {
 	if d.held() != nil {
@@ -70,7 +70,7 @@ func (d *Driver) Lock() error {
 	return nil
 }
 
-// Unlock gives the lock back. Its error tells when the lock was lost before.
+// Unlock releases the lock. Its error matches holdfast.ErrLost if the lock was lost before.
 func (d *Driver) Unlock() error {
 	lease := d.held()
 	if lease == nil {
@@ -88,7 +88,7 @@ func (d *Driver) Run(migration io.Reader) error {
 	return d.Driver.Run(migration)
 }
 
-// SetVersion notes the version, unless the lock was lost.
+// SetVersion records the version, unless the lock was lost.
 func (d *Driver) SetVersion(version int, dirty bool) error {
 	if err := d.lost(); err != nil {
 		return err

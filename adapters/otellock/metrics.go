@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// Metrics measure what happens to locks. They are an observer, safe for concurrent use. Names of locks are no
+// Metrics measure what happens to locks. Metrics is an observer, safe for concurrent use. The names of locks are not
 // attributes, because there may be any number of them.
 type Metrics struct {
 	wait, hold metric.Float64Histogram
@@ -22,7 +22,7 @@ type Metrics struct {
 	meter         metric.Meter
 }
 
-// NewMetrics returns an observer that makes these, all with the attribute lock.backend:
+// NewMetrics returns an observer that records these metrics, all with the attribute lock.backend:
 //
 //	lock.acquire.duration    s, histogram; with lock.kind and lock.result: acquired, not_acquired, unknown or error
 //	lock.hold.duration       s, histogram; with lock.kind
@@ -51,8 +51,8 @@ func NewMetrics(p metric.MeterProvider) (*Metrics, error) {
 // buckets are in seconds: from a local hand-off to a nightly job.
 var buckets = metric.WithExplicitBucketBoundaries(.0001, .001, .005, .01, .05, .1, .5, 1, 5, 15, 60, 300, 1800, 7200)
 
-// Watch reads figures of the client whenever metrics are collected, until the registration is undone. Several clients
-// of one backend need attributes that tell them apart.
+// Watch reads the client's figures whenever metrics are collected, until the registration is unregistered. Several
+// clients of one backend need attributes that tell them apart.
 func (ms *Metrics) Watch(client *holdfast.Client, attributes ...attribute.KeyValue) (metric.Registration, error) {
 	return ms.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		s := client.Stats()

@@ -28,8 +28,8 @@ func gauge(name, help string) *prometheus.Desc {
 //	holdfast_validity_seconds{backend}         how long the first lease lasts unless it is renewed before
 //	holdfast_renewal_failures_total{backend}   renewals that failed; a lease outlasts a few
 //
-// An alert on a validity that stays below a third of the TTL comes before locks are lost. Several clients of a registry
-// need a label each: see [prometheus.WrapRegistererWith].
+// An alert on a validity that stays below a third of the TTL comes before locks are lost. Several clients of one
+// registry need a label each: see [prometheus.WrapRegistererWith].
 func NewCollector(client *holdfast.Client) *Collector { return &Collector{client} }
 
 // Describe implements [prometheus.Collector].

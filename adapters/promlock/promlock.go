@@ -3,7 +3,7 @@
 //	client, err := holdfast.Open(ctx, url, holdfast.WithObserver(promlock.New(prometheus.DefaultRegisterer)))
 //	prometheus.MustRegister(promlock.NewCollector(client))
 //
-// The first counts and times what has happened; the second shows what is now.
+// The observer counts and times what has happened; the collector shows the present.
 package promlock
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// An Observer measures what happens to locks. It is safe for concurrent use. Names of locks are no labels, since there
-// may be any number of them.
+// An Observer measures what happens to locks. It is safe for concurrent use. The names of locks are not labels, because
+// there may be any number of them.
 type Observer struct {
 	wait *prometheus.HistogramVec
 	hold *prometheus.HistogramVec
