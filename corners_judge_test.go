@@ -73,7 +73,7 @@ const (
 	byAll     view = "all"
 )
 
-// ways are those of a view. Err comes last, since it may end the lease.
+// ways are those of a view. Err comes last, because it may end the lease.
 func (l view) ways(lease *Lease, inside context.Context) (ws []way) {
 	if inside != nil {
 		ws = append(ws, byChannel("Do's Done", inside), way{"Do's Context", isAlive(inside), false})

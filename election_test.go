@@ -136,7 +136,7 @@ func TestRunReturnsTheErrorOfLead(t *testing.T) {
 	}
 }
 
-// Who has led waits for a backend that is away, since it is not known for how long the lead was lost.
+// Who has led waits for a backend that is away, because it is not known for how long the lead was lost.
 func TestElectionRunOutlastsAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cable := overLine(memlock.New().Client())

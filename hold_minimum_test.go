@@ -78,7 +78,7 @@ func TestLeastTimeWhoseAnswerIsLost(t *testing.T) {
 	})
 }
 
-// A claim that is left alone again, since no answer came, ends when it would have ended the first time.
+// A claim that is left alone again, because no answer came, ends when it would have ended the first time.
 func TestLeastTimeIsNotStretched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, a, b := twoClients(t)

@@ -38,8 +38,8 @@ func namesOf(cast contender.Cast) report.Cast {
 	return parts
 }
 
-// run measures all contenders in turns, since whatever else runs on the machine should disturb all of them alike. Each
-// round begins with another one.
+// run measures all contenders in turns, because whatever else runs on the machine should disturb all of them alike.
+// Each round begins with another one.
 func (s stage) run(ctx context.Context, e *engine.Engine, contenders []contender.Contender, r *report.Results,
 	progress io.Writer) error {
 	for round := range s.rounds {

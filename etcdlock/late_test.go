@@ -132,7 +132,7 @@ func TestTryArrivesLate(t *testing.T) {
 	}
 }
 
-// When the answer comes, the claim has left the queue, since its time has come, and the next has the lock.
+// When the answer comes, the claim has left the queue, because its time has come, and the next has the lock.
 func TestAnswerAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	addr := servers.Etcd(t).Addr

@@ -16,8 +16,8 @@ func (d *Driver) Notices(ctx context.Context) (told []driver.Finding) {
 	if d.unsafeFresh {
 		told = append(told, driver.Finding{
 			Level: driver.Unsafe,
-			Fact: "servers vote as soon as they are started, since unsafefresh is set: " +
-				"one that restarts without its data can let in two",
+			Fact: "servers vote as soon as they are started, because unsafefresh is set: one that restarts " +
+				"without its data can let in two",
 			Advice: "use it for development and tests alone",
 		})
 	}

@@ -586,7 +586,7 @@ func TestLineMoves(t *testing.T) {
 	}
 }
 
-// The holder learns of those who stand in line on another node, since those before it did not answer them.
+// The holder learns of those who stand in line on another node, because those before it did not answer them.
 func TestHolderFindsTheLine(t *testing.T) {
 	for i := range 5 {
 		inTime(t, 5, func(t *testing.T, ps parts) {

@@ -204,7 +204,7 @@ func TestNobodyListensWithoutReason(t *testing.T) {
 	}
 }
 
-// A holder that nobody told anything, since it did not have to wait, is told when it listens.
+// A holder that nobody told anything, because it did not have to wait, is told when it listens.
 func TestHolderListensLater(t *testing.T) {
 	d := openCluster(t, servers.RedisCluster(t), "")
 	held := acquire(t, d, claim("jobs", long))

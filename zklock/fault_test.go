@@ -120,7 +120,7 @@ func newLossy(t *testing.T) lossy {
 	return l
 }
 
-// loses makes a call whose answer is swallowed: the first that names c, since it asks for the change itself.
+// loses makes a call whose answer is swallowed: the first that names c, because it asks for the change itself.
 func (l lossy) loses(t *testing.T, c driver.Claim, call func() error) {
 	t.Helper()
 	l.proxy.DropNextReplyAfter([]byte(c.ID))

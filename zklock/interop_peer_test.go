@@ -68,7 +68,7 @@ func needCurator(t *testing.T) {
 	}
 }
 
-// pythonPeer uses the system's Python, since Debian's kazoo is not for another.
+// pythonPeer uses the system's Python, because Debian's kazoo is not for another.
 func pythonPeer(t *testing.T) *exec.Cmd {
 	const python = "/usr/bin/python3"
 	if err := exec.Command(python, "-c", "import kazoo").Run(); err != nil {

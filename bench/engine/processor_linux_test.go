@@ -42,7 +42,7 @@ func onThreadThatEnds(do func()) {
 	go func() {
 		runtime.LockOSThread()
 		if unix.Gettid() == os.Getpid() {
-			onThreadThatEnds(do) // elsewhere, since this thread is taken
+			onThreadThatEnds(do) // elsewhere, because this thread is taken
 			runtime.UnlockOSThread()
 			close(started)
 			return

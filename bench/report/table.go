@@ -73,7 +73,7 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'f', 3, 64)
 }
 
-// ratio shows hundredths, since targets are set in them.
+// ratio shows hundredths, because targets are set in them.
 func ratio(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return ""

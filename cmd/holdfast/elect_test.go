@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
-// A lead that was lost, of which only its release tells, since the command had ended by itself, ends the command too:
+// A lead that was lost, of which only its release tells, because the command had ended by itself, ends the command too:
 // the backend is closed by then, and no campaign can follow.
 func TestElectEndsWithLossLearnedLate(t *testing.T) {
 	backend := memlock.New()

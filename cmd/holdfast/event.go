@@ -3,7 +3,7 @@ package main
 import "time"
 
 // An event is something that happened to run, or why a verb failed, as --json tells it: one object on a line of
-// standard error, since standard output belongs to the command.
+// standard error, because standard output belongs to the command.
 type event struct {
 	Event   string   `json:"event"` // waiting, acquired, revoked, lost, exit, warning, error or trace
 	Time    string   `json:"time"`

@@ -15,7 +15,8 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
 }
 
-// streams are what a command reads and writes. They are files, since the command that run starts gets them as they are.
+// streams are what a command reads and writes. They are files, because the command that run starts gets them as they
+// are.
 type streams struct {
 	in, out, err *os.File
 }

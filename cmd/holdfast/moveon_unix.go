@@ -62,7 +62,7 @@ func (m move) step() (path string, err error) {
 	}
 }
 
-// lead makes the link for earlier versions. Ours is made before, since they would not make it private.
+// lead makes the link for earlier versions. Ours is made before, because they would not make it private.
 func (m move) lead() error {
 	if err := m.touch(); err != nil {
 		return err

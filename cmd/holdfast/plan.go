@@ -260,5 +260,5 @@ func self() string {
 	return host + ":" + strconv.Itoa(os.Getpid())
 }
 
-// decimal writes a token: as text, since JSON's numbers end at 2^53.
+// decimal writes a token: as text, because JSON's numbers end at 2^53.
 func decimal(token uint64) string { return strconv.FormatUint(token, 10) }

@@ -119,7 +119,7 @@ func (j *job) kill() (killed bool) {
 	return false
 }
 
-// noteUnheard tells of a signal that did not reach the command, since that runs as another user. The lock is kept.
+// noteUnheard tells of a signal that did not reach the command, because that runs as another user. The lock is kept.
 func (j *job) noteUnheard(err error) {
 	if errors.Is(err, fs.ErrPermission) {
 		j.warn(fmt.Errorf("the command runs as another user, and cannot be sent signals: %w; the lock is kept while "+

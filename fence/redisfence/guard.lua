@@ -3,7 +3,7 @@
 -- ARGV     1 token  2 how long to remember it, in ms  3 command  4... what follows the keys in it
 -- Returns  what the command returns; or an error that begins with STALE, and the greatest token.
 --
--- Tokens stay text, since they exceed the numbers that Lua has exactly: the longer one is greater. The token is noted
+-- Tokens stay text, because they exceed the numbers that Lua has exactly: the longer one is greater. The token is noted
 -- before the command runs: if that fails, the token was seen all the same.
 local token, seen = ARGV[1], redis.call('GET', KEYS[1])
 if seen and (#token < #seen or #token == #seen and token < seen) then

@@ -8,7 +8,7 @@ import (
 // Tick is how long after a suspension a ticking alarm may go off late.
 const Tick = 100 * time.Millisecond
 
-// A ticking alarm looks often, since the timers of Go stand still while the machine does.
+// A ticking alarm looks often, because the timers of Go stand still while the machine does.
 type ticking struct {
 	mu  sync.Mutex
 	at  time.Time     // when to go off

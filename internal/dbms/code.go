@@ -41,7 +41,7 @@ func number(err error) string {
 	return ""
 }
 
-// Undone reports whether an error means that the database has rolled the whole transaction back, since it was in the
+// Undone reports whether an error means that the database has rolled the whole transaction back, because it was in the
 // way of another: a deadlock, or a conflict between transactions. The transaction can be run again.
 func Undone(err error) bool {
 	return slices.Contains([]string{

@@ -10,9 +10,9 @@ type Reading struct {
 	Revision int64 // of the store; zero where readings come in the order in which they were taken
 }
 
-// Note notes what was read, and answers about the claim. Readings of several calls are noted in any order: an
-// older one does not replace what a newer one found, but a grant holds for good, since nothing can come ahead of a
-// claim any more. So does a request to let go.
+// Note notes what was read, and answers about the claim. Readings of several calls are noted in any order: an older one
+// does not replace what a newer one found, but a grant holds for good, because nothing can come ahead of a claim any
+// more. So does a request to let go.
 func (c *Claim) Note(r Reading) driver.Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()

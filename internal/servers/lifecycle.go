@@ -20,8 +20,8 @@ func (s *Server) Kill(t testing.TB) {
 	s.end(t, (*process).kill)
 }
 
-// Pause stops the server's processes until Resume. Connections stay, and new ones are still accepted, since the kernel
-// does that; what clients send meanwhile is read after Resume.
+// Pause stops the server's processes until Resume. Connections stay, and new ones are still accepted, because the
+// kernel does that; what clients send meanwhile is read after Resume.
 func (s *Server) Pause(t testing.TB) {
 	t.Helper()
 	if err := s.running(t).pause(); err != nil {

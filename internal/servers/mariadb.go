@@ -36,8 +36,8 @@ func MariaDB(t testing.TB, args ...string) *Server {
 	})
 }
 
-// mysqlArgs are what MariaDB and MySQL understand alike. The path of the socket is relative to the data, since a longer
-// one may not fit. Temporary tables are in the server's own folder: one that starts removes all that it finds.
+// mysqlArgs are what MariaDB and MySQL understand alike. The path of the socket is relative to the data, because a
+// longer one may not fit. Temporary tables are in the server's own folder: one that starts removes all that it finds.
 func mysqlArgs(s *Server) []string {
 	return slices.Concat([]string{
 		"--no-defaults", "--datadir=" + data(s), "--tmpdir=" + s.Dir, "--socket=socket", "--pid-file=pid",

@@ -161,8 +161,8 @@ func ourVoters(s *Trial, addrs []string) (func(context.Context) (bool, error), f
 	return lock, func() uint64 { return lease.Token() }
 }
 
-// clockJumps has A lock on two servers, since it does not reach the third, and the clock of the second jump, so that B
-// locks on the second and the third. It fails if A may still write when B has.
+// clockJumps has A lock on two servers, because it does not reach the third, and the clock of the second jump, so that
+// B locks on the second and the third. It fails if A may still write when B has.
 func clockJumps(s *Trial, v voter) {
 	three, clock := s.threeRedisAndClock()
 	unreached := closedAddr(s)

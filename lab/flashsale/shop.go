@@ -33,7 +33,7 @@ var Databases = []Database{
 	}},
 }
 
-// sqliteSource is a file that does not wait for the disk, since it need not survive the sale.
+// sqliteSource is a file that does not wait for the disk, because it need not survive the sale.
 func sqliteSource(t testing.TB) string {
 	return "file:" + filepath.Join(t.TempDir(), "shop.db") +
 		"?_pragma=busy_timeout(60000)&_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)"

@@ -11,10 +11,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// A token was agreed on by two of three servers. One of the two restarts empty, the other cannot be reached: the
-// third and the empty one are a majority, and know nothing of the token. Its guess at a token says nothing
-// either, since the clock of whoever had the lock was five minutes ahead. The lock must stay closed until the
-// third that knows comes back.
+// A token was agreed on by two of three servers. One of the two restarts empty, the other cannot be reached: the third
+// and the empty one are a majority, and know nothing of the token. Its guess at a token says nothing either, because
+// the clock of whoever had the lock was five minutes ahead. The lock must stay closed until the third that knows comes
+// back.
 func TestEmptyServerCannotRepeatToken(t *testing.T) {
 	for _, who := range []string{"a client that knows the servers", "a new client"} {
 		t.Run(who, func(t *testing.T) {

@@ -50,8 +50,8 @@ func TestClocksOfMinorityStep(t *testing.T) {
 }
 
 // Whatever the clocks of servers do, tokens are unique and grow: 4 clients, while the clock of one server after the
-// other is set to another time. Exclusion is lost now and then, since a claim that only just has its majority can spare
-// none; that is what tokens are for.
+// other is set to another time. Exclusion is lost now and then, because a claim that only just has its majority can
+// spare none; that is what tokens are for.
 func TestTokensWhateverTheClocks(t *testing.T) {
 	t.Parallel()
 	acquisitions := 500

@@ -34,7 +34,7 @@ var tests = []struct {
 	{"leftovers", leftovers},
 	{"closed meanwhile", closedMeanwhile},
 	{"unsent", unsent},
-	{"the server restarts", restarted}, // the last, since others have connections
+	{"the server restarts", restarted}, // the last, because others have connections
 }
 
 func TestFaults(t *testing.T) {

@@ -1,2 +1,2 @@
-// Package sqltest tests sqllock on real databases, since sqllock itself requires no SQL driver.
+// Package sqltest tests sqllock on real databases, because sqllock itself requires no SQL driver.
 package sqltest

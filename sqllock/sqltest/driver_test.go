@@ -17,7 +17,7 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// TestDriver gives short claims a second, since all rows share one file, in which one writes at a time.
+// TestDriver gives short claims a second, because all rows share one file, in which one writes at a time.
 func TestDriver(t *testing.T) {
 	path := filepath.Join(memoryFolder(t), "locks.db")
 	drivertest.Run(t, drivertest.Harness{

@@ -129,7 +129,8 @@ func warmUp(t *testing.T, c *holdfast.Client) {
 	}
 }
 
-// Waiters whose pushes are lost, since the connections for them are killed all the time, are late by a renewal at most.
+// Waiters whose pushes are lost, because the connections for them are killed all the time, are late by a renewal at
+// most.
 func TestLostPushes(t *testing.T) {
 	srv := servers.Redis(t)
 	pace.Run(t, "all the time", func(t *pace.T) { lostPushes(t, srv) })

@@ -33,7 +33,7 @@ type Outcome int
 
 const (
 	Got     Outcome = iota // the lock was acquired
-	Taken                  // it was not, since others had it: the answer to a try
+	Taken                  // it was not, because others had it: the answer to a try
 	GaveUp                 // the wait ended with its context: for a moment the claim may have been granted
 	Unknown                // the backend did not answer: the same, until it is undone or expires
 )

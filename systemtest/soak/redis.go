@@ -56,7 +56,7 @@ func (r *redis) Mishaps() []Mishap {
 	}
 }
 
-// crash loses nothing, since what was answered has been written.
+// crash loses nothing, because what was answered has been written.
 func (r *redis) crash(t testing.TB) func() {
 	r.server.Kill(t)
 	r.server.Restart(t)

@@ -18,7 +18,7 @@ var (
 		"a file to write the results to, a line for each store")
 )
 
-// stores are all that have a day, by which part it is shorter, since on some each name costs more, and whether they
+// stores are all that have a day, by which part it is shorter, because on some each name costs more, and whether they
 // have a short one with the usual tests: that of the others is for HOLDFAST_SOAK=1, or -soak.names.
 var stores = []struct {
 	name   string

@@ -21,8 +21,8 @@ type Dialect struct {
 	// call is the statement that calls a routine with so many arguments.
 	call func(routine string, args int) string
 
-	// session are the statements that make a connection ready. Where one may fail, since older servers do not know it,
-	// it follows in wishes.
+	// session are the statements that make a connection ready. Where one may fail, because older servers do not know
+	// it, it follows in wishes.
 	session, wishes []string
 
 	isPostgres bool // or else MySQL or MariaDB

@@ -120,7 +120,7 @@ func replacedOnMariaDB(_ routine, statement string) []string {
 	return []string{strings.Replace(statement, "\nCREATE PROCEDURE", "\nCREATE OR REPLACE PROCEDURE", 1)}
 }
 
-// mysqlForward is a routine, since only these have conditions. It is not left behind, and neither are those that no
+// mysqlForward is a routine, because only these have conditions. It is not left behind, and neither are those that no
 // program of this format calls any more.
 func mysqlForward(d *Dialect) []string {
 	const name = "forward"

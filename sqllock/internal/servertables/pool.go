@@ -33,7 +33,7 @@ type pool struct {
 	line     []*task             // who waits for any lane
 	tasks    uint64              // so far
 	opening  bool                // one more lane
-	notYet   time.Time           // before that no more lanes are opened, since that failed
+	notYet   time.Time           // before that no more lanes are opened, because that failed
 }
 
 // An affinity says where in a pool work is to be done: with a name, in turn with what else is about that lock; with a

@@ -54,7 +54,7 @@ func (d *Driver) leave(p *subscription) {
 }
 
 // queue adds a claim to those that are waited for. One that is older than the claim which is being waited for takes its
-// place, since it may be granted first; and so does one that comes when that claim is gone.
+// place, because it may be granted first; and so does one that comes when that claim is gone.
 func (d *Driver) queue(p *subscription) {
 	n, name := &d.notifier, p.claim.Name
 	l := n.awaited[name]

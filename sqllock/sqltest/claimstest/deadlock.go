@@ -19,7 +19,7 @@ type Rival struct {
 	Ended string
 }
 
-// What the server ends, since it and another transaction wait for each other, or since it waits for long, is done
+// What the server ends, because it and another transaction wait for each other, or because it waits for long, is done
 // again: the caller sees neither that nor a free lock as taken.
 func testDeadlock(t *testing.T, s Store) {
 	db, d := s.admin(t), s.client(t)

@@ -59,9 +59,9 @@ func testSweepingWaitsAlone(t *testing.T, s Store) {
 	finish(t, tx, "Reap", answer)
 }
 
-// A soak: beside millions of names, cycles take little longer than in an empty table for as long as a
-// client lives, which sweeps several times. The empty table is measured before and after, since the machine
-// may be busier at one time.
+// A soak: beside millions of names, cycles take little longer than in an empty table for as long as a client lives,
+// which sweeps several times. The empty table is measured before and after, because the machine may be busier at one
+// time.
 func testManyNamesSoak(t *testing.T, s Store) {
 	const names, parts = 5_000_000, 5
 	db := s.migrated(t).admin(t)

@@ -84,7 +84,7 @@ func testReap(t *testing.T, s Store) {
 	left.TTL = 100 * time.Millisecond
 	gone = request(t, d, gone, true)
 	request(t, d, left, false)
-	release(t, d, gone) // only noted, since one is queued behind it, who never asks again
+	release(t, d, gone) // only noted, because one is queued behind it, who never asks again
 	var removed []driver.Leftover
 	eventually(t, "the leftovers are removed", func() bool {
 		some, err := driver.Reap(t.Context(), d, time.Millisecond)

@@ -22,7 +22,7 @@ var faults = claimstest.Faults{
 	},
 	Stop: []string{"DROP TRIGGER fault", "DROP TABLE faults"},
 	Undone: []string{
-		"3101", // group replication has rolled the transaction back at its commit, since another node's was first
+		"3101", // group replication has rolled the transaction back at its commit, because another node's was first
 	},
 	Lost: []string{
 		"1047", // this node of Galera is not, or not yet, part of the cluster

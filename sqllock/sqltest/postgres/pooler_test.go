@@ -231,7 +231,7 @@ func TestPooledWithDefaultsOfOthers(t *testing.T) {
 	}
 }
 
-// A proxy that was not noticed, since it was busy or somebody said that there is none, shows by what becomes of
+// A proxy that was not noticed, because it was busy or somebody said that there is none, shows by what becomes of
 // prepared statements. Nobody learns of that.
 func TestPooledUnnoticed(t *testing.T) {
 	t.Parallel()

@@ -66,7 +66,7 @@ func (c *Child) Code() int {
 // kernel.
 var ErrLives = errors.New("the command could not be stopped, and is still running")
 
-// ErrUnguarded means that the command was not started, since it would not have had a guard.
+// ErrUnguarded means that the command was not started, because it would not have had a guard.
 var ErrUnguarded = errors.New("nothing would end the command if this process were stopped")
 
 // Kill ends the command with all that descends from it, and returns when nothing of it lives. It gives up after some

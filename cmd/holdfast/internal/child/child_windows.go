@@ -39,10 +39,10 @@ func (c *Child) follow() {
 	c.code = state.ExitCode()
 }
 
-// Signal ends the command, since signals cannot be sent on Windows.
+// Signal ends the command, because signals cannot be sent on Windows.
 func (c *Child) Signal(os.Signal) error { return c.process.Kill() }
 
-// Terminate ends the command, since it cannot be asked to end on Windows.
+// Terminate ends the command, because it cannot be asked to end on Windows.
 func (c *Child) Terminate() error { return c.killAll() }
 
 func (c *Child) killAll() error { return c.process.Kill() }

@@ -13,7 +13,7 @@ func sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: t
 // adoptOrphans does nothing where the kernel offers no way: only the process group is ended.
 func adoptOrphans() {}
 
-// mayHaveOthers does not matter, since nobody is looked for.
+// mayHaveOthers does not matter, because nobody is looked for.
 func mayHaveOthers() bool { return false }
 
 // awaitChild returns at once: what follows waits.

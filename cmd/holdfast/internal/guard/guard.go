@@ -11,7 +11,7 @@ package guard
 import "errors"
 
 // Mode is the first argument of this program as a guard. What follows are the supervisor, and the mark of what descends
-// from the command: see package descend. The process group is told, since the guard is there before the command.
+// from the command: see package descend. The process group is told, because the guard is there before the command.
 const Mode = "--guard"
 
 // beginning is the first argument of this program as a command that has not begun. What follows are the numbers of two
