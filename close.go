@@ -90,7 +90,8 @@ func (f *farewell) result(waited error) error {
 }
 
 // errNotGivenBack is the error of what Close has not given back.
-var errNotGivenBack = fmt.Errorf("%w: the client was closed before the lock was released; it ends with its TTL", ErrUnknown)
+var errNotGivenBack = fmt.Errorf("%w: the client was closed before the lock was released; "+
+	"it ends with its TTL", ErrUnknown)
 
 // An ending is what the backend says when Close gives a lock back in place of its owner.
 type ending struct {

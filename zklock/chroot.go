@@ -40,8 +40,8 @@ func (s *session) makeShared(ctx context.Context, node string) error {
 func (s *session) mustExist(ctx context.Context, node string) error {
 	there, err := s.exists(ctx, node)
 	if err == nil && !there {
-		err = fmt.Errorf("%w: the chroot %q does not exist, and nodes that this client creates are not open to everybody; "+
-			"create it, with an ACL for all who use it", driver.ErrRefused, node)
+		err = fmt.Errorf("%w: the chroot %q does not exist, and nodes that this client creates are not open to "+
+			"everybody; create it, with an ACL for all who use it", driver.ErrRefused, node)
 	}
 	return err
 }
