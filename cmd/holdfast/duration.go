@@ -18,8 +18,8 @@ func durationVar(flags *pflag.FlagSet, d *time.Duration, name, short string, usu
 }
 
 func (v duration) String() string {
-	if v.d == nil { // pflag asks so for what a flag is without a default
-		return "0s"
+	if v.d == nil || *v.d == 0 { // help leaves out a default of "0", which the texts of flags tell better
+		return "0"
 	}
 	return v.d.String()
 }

@@ -132,7 +132,7 @@ func (a *app) printOurs(name string, token uint64, left time.Duration) error {
 
 // checkVerb is holdfast check.
 func (a *app) checkVerb() *cobra.Command {
-	return a.handleVerb("check HANDLE", "Look whether a lock is still ours, without renewing it",
+	return a.handleVerb("check HANDLE", "Check whether a lock is still ours, without renewing it",
 		"Check looks whether the handle still holds its lock, and renews nothing. "+
 			"It exits with 76 if the lock was lost.",
 		func(ctx context.Context, s *store, handle string) error {
@@ -146,7 +146,7 @@ func (a *app) checkVerb() *cobra.Command {
 
 // releaseVerb is holdfast release.
 func (a *app) releaseVerb() *cobra.Command {
-	return a.handleVerb("release HANDLE", "Give a lock back",
+	return a.handleVerb("release HANDLE", "Release a lock",
 		`Release releases the lock of the handle. It exits with 76 if the lock was lost: then the work under it may have
 overlapped with another holder's.`,
 		func(ctx context.Context, s *store, handle string) error {

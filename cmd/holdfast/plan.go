@@ -49,7 +49,7 @@ func (f *runFlags) registerWait(c *cobra.Command) {
 	flags := c.Flags()
 	flags.BoolVarP(&f.noWait, "no-wait", "n", false, "do not wait for the lock")
 	durationVar(flags, &f.wait, "wait", "w", 0,
-		"wait for at most this long, like 30s or 1d, also for a backend that stops answering (default: for ever)")
+		"wait for at most this long, like 30s or 1d, also for a backend that stops answering (default: forever)")
 	flags.BoolVarP(&f.shared, "shared", "s", false, "share the lock with others that use --shared")
 	flags.Int64Var(&f.slots, "slots", 1, "how many commands may run at a time; use the same number everywhere")
 	flags.IntVarP(&f.conflict, "conflict-exit-code", "E", exitConflict, "exit code when the lock was not acquired")

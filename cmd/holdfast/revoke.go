@@ -11,7 +11,7 @@ import (
 func (a *app) revokeVerb() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "revoke NAME",
-		Short: "Ask the holders of a lock to let go",
+		Short: "Ask the holders of a lock to release it",
 		Long: `Revoke asks the holders of a lock to release it, and returns at once. The holders decide: holdfast run sends TERM to
 its command (see --on-revoke), and a program learns of it from Lease.Revoked. To take a lock away by force, use break.
 
@@ -49,7 +49,8 @@ func (a *app) printAsked(name string, asked []claim) error {
 		return err
 	}
 	for _, c := range asked {
-		_, err := fmt.Fprintf(a.out, "%s: asked claim %s of %s to let go\n", printable(name), printable(c.ID), c.who())
+		_, err := fmt.Fprintf(a.out, "%s: asked claim %s of %s to release it\n",
+			printable(name), printable(c.ID), c.who())
 		if err != nil {
 			return err
 		}

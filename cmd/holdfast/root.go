@@ -44,7 +44,7 @@ func (a *app) root() *cobra.Command {
 		Long: `Holdfast runs commands under locks that processes and machines share.
 
   holdfast run nightly-report -- ./report.sh    one at a time, first come first served
-  holdfast run -n backup -- ./backup.sh         exit with 75 if it runs already
+  holdfast run -n backup -- ./backup.sh         exit with 75 if it is already running
 
 Without --backend the locks are in a file of this user on this machine.
 

@@ -33,7 +33,7 @@ func (a *app) runVerb() *cobra.Command {
 		Use:   "run [flags] NAME -- COMMAND [ARG...]",
 		Short: "Run a command under a lock",
 		Long:  runHelp,
-		Example: `  holdfast run -n backup -- ./backup.sh                     leave with 75 if it runs already
+		Example: `  holdfast run -n backup -- ./backup.sh                     exit with 75 if it is already running
   holdfast run -w 1m --slots 3 encode -- ./encode a.mkv     three at a time; wait for at most a minute
   holdfast run -n --at-least 5m mail -- ./mail.sh           once every five minutes, whatever the clocks say
   holdfast run --shell deploy -- 'git pull && make'         run by a shell`,
