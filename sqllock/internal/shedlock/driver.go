@@ -3,6 +3,7 @@ package shedlock
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
+	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
 // A Driver is a client of the locks in a table of ShedLock.
@@ -66,7 +68,7 @@ func Migrate(ctx context.Context, db *sql.DB, dialect *Dialect) error {
 			_, err = db.ExecContext(ctx, statement)
 		}
 		if err != nil {
-			return fmt.Errorf("make the table for ShedLock's guests: %w", err)
+			return fmt.Errorf("create the table for locks of ShedLock: %w", err)
 		}
 	}
 	return nil
@@ -102,17 +104,13 @@ func (d *Driver) checkFormat(ctx context.Context, conn *sql.Conn) error {
 	err := conn.QueryRowContext(ctx, d.dialect.source(readFormat)).Scan(&found, &any)
 	switch {
 	case dbms.NoTable(err):
-		return fmt.Errorf("%w: the database does not have the table holdfast_guests,"+
-			" which notes how claims ended (%w);"+
-			" make it with: holdfast migrate, or sqllock.Migrate", driver.ErrRefused, err)
+		return health.NotMigrated(err)
 	case err != nil:
 		return d.explain(err)
 	case found < format:
-		return fmt.Errorf("%w: the tables were not finished; make them with: holdfast migrate, or sqllock.Migrate",
-			driver.ErrRefused)
+		return health.NotMigrated(errors.New("a migration was not completed"))
 	case found > format:
-		return fmt.Errorf("%w: the tables are in format %d, and this program knows format %d; upgrade this program",
-			driver.ErrRefused, found, format)
+		return health.OtherFormat(found, format)
 	}
 	return nil
 }
