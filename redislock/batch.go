@@ -42,9 +42,10 @@ func (o operation) terms() []string { return o.args[o.own:] }
 func (c *combiner) run(ctx context.Context, o operation) ([]string, error) {
 	defer c.busy.Add(-1)
 	alone := c.busy.Add(1) == 1
+	// isProven comes last: it starts the question to the server, which is worth while only once operations meet.
 	if c.always || !alone && c.server.isProven() {
 		b, at := c.join(ctx, o)
-		if at == 0 {
+		if at == 0 { // the first one has the batch go; before that, goroutines that are ready may join it
 			runtime.Gosched()
 			c.close(b)
 		}
@@ -114,7 +115,7 @@ func (c *combiner) send(b *batch) {
 	ctx, b.cancel = context.WithCancel(context.WithoutCancel(b.from))
 	go func() {
 		defer b.cancel()
-		defer close(b.done)
+		defer close(b.done) // after ran and replies are set, which are read without a lock from then on
 		keys, args, places := b.write()
 		values, err := c.script.runBatch(ctx, c.conn, keys, args)
 		// A batch that the server refuses has done nothing. It may be refused for the sake of one operation: a release

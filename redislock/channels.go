@@ -75,7 +75,7 @@ func (c *clientChannel) eager() bool { return true }
 
 func (c *clientChannel) close() {
 	c.mu.Lock()
-	c.closed.Store(true)
+	c.closed.Store(true) // under mu, so that begin subscribes before it, and is closed here, or not at all
 	c.mu.Unlock()
 	if s := c.current.Load(); s != nil {
 		s.close()

@@ -73,6 +73,8 @@ func (b *coalescingConn) add(p []byte) (full bool, err error) {
 
 // Read sends what was written, and reads.
 func (b *coalescingConn) Read(p []byte) (int, error) {
+	// Whoever reads waits for an answer, so nothing may stay behind. reading is set in the same step: what is written
+	// from then on is sent by the goroutine.
 	if b.begin() {
 		if err := b.flush(); err != nil {
 			return 0, err
@@ -105,11 +107,13 @@ func (b *coalescingConn) send() {
 }
 
 func (b *coalescingConn) flush() error {
+	// One takes and sends at a time, so that what was written first is sent first. mu is not held over the network: who
+	// writes meanwhile must not wait for it.
 	b.sending.Lock()
 	defer b.sending.Unlock()
 	out, err := b.take()
 	if err == nil && len(out) > 0 {
-		b.pulse.ask()
+		b.pulse.ask() // before the write, during which the answer may come: asked later, it would be missing for good
 		_, err = b.Conn.Write(out)
 	}
 	b.spare = out[:0]
@@ -134,7 +138,7 @@ func (b *coalescingConn) take() ([]byte, error) {
 func (b *coalescingConn) Close() error {
 	b.mu.Lock()
 	if !b.closed {
-		b.closed = true
+		b.closed = true // under mu, which add holds while it sends on wake: sending on a closed channel panics
 		close(b.wake)
 		if b.watchdog != nil {
 			b.watchdog.Stop()

@@ -148,7 +148,7 @@ func (in *inbox) forget(id string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if b := in.mailboxes[id]; b != nil {
-		in.remove(id, b)
+		in.remove(id, b) // first, so that whoever is woken by the message finds no mailbox when it waits again
 		b.put(message{ended: true})
 	}
 }
@@ -229,7 +229,7 @@ func (in *inbox) leave(key string, w *watch) {
 func (in *inbox) change(key string) {
 	if w := in.watches[key]; w != nil {
 		close(w.changed)
-		delete(in.watches, key)
+		delete(in.watches, key) // the next to watch makes a new one: a closed channel would wake it at once
 	}
 }
 

@@ -13,6 +13,7 @@ func (d *native) Listen(ctx context.Context, c driver.Claim, moved func()) (stop
 	if err != nil {
 		return nil, explain(err)
 	}
+	// After listenFor, which makes the mailbox if there is none. What arrives between the two is in it, as missed.
 	stop, missed := d.notifier.attach(c.ID, moved)
 	if again || missed {
 		moved()

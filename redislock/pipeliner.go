@@ -115,6 +115,8 @@ func (l *pipeliner) take() *pipeline {
 // send sends the calls that have not given up, for as long as one of them waits for an answer.
 func (p *pipeline) send(conn Conn, wait Command) {
 	defer close(p.done)
+	// Here, when the connection is free, and not when they joined: a call may have been given up in the queue, and then
+	// must not be sent.
 	p.calls = slices.DeleteFunc(p.calls, func(c *call) bool { return c.ctx.Err() != nil })
 	if len(p.calls) == 0 {
 		return

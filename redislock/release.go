@@ -25,6 +25,8 @@ func (d *native) Release(ctx context.Context, c driver.Claim) error {
 	if err != nil {
 		return err
 	}
+	// Only now: while the outcome is unknown, whoever waits for the claim must still hear of it. And before the answer
+	// is read: a claim that was gone has no more news either.
 	d.notifier.forget(c.ID)
 	return done(values)
 }

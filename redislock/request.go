@@ -16,6 +16,7 @@ func (d *native) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 		return driver.Status{}, err
 	}
 	if c.Queue {
+		// Before the request: the record names the channel, and a grant may be published once the claim is queued.
 		if err := d.notifier.prepare(ctx, c); err != nil {
 			return driver.Status{}, explain(err)
 		}
@@ -28,6 +29,8 @@ func (d *native) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 	if err != nil || !again {
 		return st, explain(err)
 	}
+	// The record named no channel until now, so the claim may have been granted without a word. Asking again names the
+	// channel, and answers with what happened before. With its token the request is a renewal: it queues nothing anew.
 	c.Token = st.Token
 	return d.request(ctx, k, c)
 }
@@ -53,6 +56,7 @@ func (d *native) requestOnce(ctx context.Context, k keys, c driver.Claim) (st dr
 	if err != nil {
 		return driver.Status{}, false, err
 	}
+	// After the answer is read: only a grant needs the replicas, and giving it back needs its token.
 	st, err = d.confirmed(ctx, c, st, short)
 	return st, more, err
 }

@@ -34,7 +34,7 @@ func (d *native) combinable(s *script, k keys, args []string) (operation, bool) 
 func (d *native) runToEnd(ctx context.Context, s *script, k keys, args ...string) ([]string, error) {
 	values, err := d.run(ctx, s, k, args...)
 	answer, more := cutMore(values)
-	for more {
+	for more { // the claim has ended, whatever becomes of these: their errors are not the caller's
 		values, _ = d.run(ctx, s, k, args...)
 		_, more = cutMore(values)
 	}

@@ -44,7 +44,7 @@ func openSentinel(ctx context.Context, s *sentinels, t target, dial dialFunc) (*
 		sentinels: s, flows: t.flows, patience: t.connectTimeout, dial: dial,
 		doubt: make(chan struct{}, 1), stop: stop, finished: make(chan struct{}),
 	}
-	s.moved = c.suspect
+	s.moved = c.suspect // before the first look, which starts the subscriptions that call it
 	if err := c.find(ctx); err != nil {
 		stop()
 		s.close()
@@ -122,7 +122,7 @@ func (c *sentinelConn) look(ctx context.Context, patience time.Duration) error {
 			c.keep(old, n)
 			return nil
 		}
-		old.retire()
+		old.retire() // before the new master is reached, which may fail: from now on the former one must grant nothing
 	}
 	return c.turnTo(ctx, n)
 }
@@ -256,7 +256,7 @@ func (c *sentinelConn) Listen(ctx context.Context, channel string, listening fun
 // Close ends all connections, to the sentinels too.
 func (c *sentinelConn) Close() error {
 	c.stop()
-	<-c.finished
+	<-c.finished // then no look connects to another master, which nobody would close
 	c.sentinels.close()
 	return c.now().conn.Close()
 }

@@ -13,6 +13,8 @@ func (d *native) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	if err := ctx.Err(); err != nil {
 		return driver.Status{}, err
 	}
+	// Before waiting: a claim whose record names no channel yet would wait for a message that nobody sends. Then the
+	// caller asks again, which names the channel.
 	if again, err := d.notifier.listenFor(ctx, c); again || err != nil {
 		return driver.Status{}, explain(err)
 	}
@@ -33,6 +35,8 @@ func (d *native) Watch(ctx context.Context, name string) error {
 	if err := d.notifier.ready(ctx, name); err != nil {
 		return explain(err)
 	}
+	// The watch comes before the script that has the server tell of changes: one may be published before the script's
+	// answer is here. And it comes after the subscription, whose address the script takes.
 	changed, leave := d.notifier.watching(k.claims)
 	defer leave()
 	lasts := strconv.FormatInt(watchFor.Milliseconds(), 10)
