@@ -6,8 +6,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// NotMigrated is the error where tables or routines that this version needs are missing, for a reason that the server or
-// a look at them has given.
+// NotMigrated is the error where tables or routines that this version needs are missing, for a reason that the server
+// or a look at them has given.
 func NotMigrated(reason error) error {
 	return fmt.Errorf("%w: the database lacks tables or routines that this version needs (%w);"+
 		" create them with: holdfast migrate, or sqllock.Migrate", driver.ErrRefused, reason)

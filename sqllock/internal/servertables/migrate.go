@@ -123,7 +123,8 @@ func (d *Dialect) checkVersion(ctx context.Context, on execer) error {
 	case found != format:
 		return health.OtherFormat(found, format)
 	case made < revision:
-		return health.NotMigrated(fmt.Errorf("its routines have revision %d, but this program needs %d", made, revision))
+		return health.NotMigrated(fmt.Errorf("its routines have revision %d, but this program needs %d",
+			made, revision))
 	}
 	return nil
 }
@@ -137,7 +138,8 @@ func (d *Dialect) withoutVersion(ctx context.Context, on execer, missing error) 
 	case found != 0 && found != format:
 		return health.OtherFormat(found, format)
 	case found != 0:
-		return health.NotMigrated(fmt.Errorf("it has the tables, but not the routines, which a dump may have left out: %w", missing))
+		return health.NotMigrated(fmt.Errorf("it has the tables, but not the routines, "+
+			"which a dump may have left out: %w", missing))
 	}
 	return health.NotMigrated(missing)
 }

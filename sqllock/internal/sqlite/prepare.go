@@ -37,8 +37,8 @@ func prepare(ctx context.Context, c *connection) (*database, error) {
 		return nil, err
 	}
 	if isReadOnly(filepath.Dir(path)) {
-		return nil, fmt.Errorf("%w: %s is on a file system that is mounted read-only, but locking writes to it; use another folder",
-			driver.ErrRefused, path)
+		return nil, fmt.Errorf("%w: %s is on a file system that is mounted read-only, but locking writes to it; "+
+			"use another folder", driver.ErrRefused, path)
 	}
 	if err := refuseLinked(path); err != nil {
 		return nil, err

@@ -80,7 +80,7 @@ func TestTLS(t *testing.T) {
 		{Name: "a server without TLS", URL: at("encrypted", plain, ca), Refusal: "does not support"},
 		{Name: "no certificate of ours", URL: at("certified", good, ca), Refusal: "Access denied"},
 		{Name: "no TLS", URL: at("encrypted", good), Refusal: "Access denied"},
-		{Name: "verified and not", URL: at("encrypted", good, ca, "tls=preferred"), Refusal: "does not verify the server"},
+		{Name: "verified and not", URL: at("encrypted", good, ca, "tls=preferred"), Refusal: "does not verify"},
 		{Name: "an unknown mode", URL: at("encrypted", good, "tls=custom"), Refusal: "skip-verify, preferred or false"},
 		{Name: "half a pair", URL: at("encrypted", good, "cert="+ours.Cert), Refusal: "go together"},
 		{Name: "no such file", URL: at("encrypted", good, "ca=/nowhere/ca.pem"), Refusal: "parameter ca"},
