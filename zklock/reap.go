@@ -11,9 +11,9 @@ import (
 )
 
 // Reap removes the nodes of queues that are empty, as [driver.Reaper] says. ZooKeeper does so by itself, but only some
-// thousand in a minute, never those that had no child yet, and none before 3.5.3. In layouts of other libraries no queue
-// is removed, because nobody can know to whom a node without children belongs. Reap also removes the mark of a removed
-// value, if the process that had to delete it has ended before.
+// thousand in a minute, never those that had no child yet, and none before 3.5.3. In layouts of other libraries no
+// queue is removed, because nobody can know to whom a node without children belongs. Reap also removes the mark of a
+// removed value, if the process that had to delete it has ended before.
 func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.Leftover, err error) {
 	s, err := d.asking(ctx)
 	if err != nil {
