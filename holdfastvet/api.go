@@ -3,6 +3,7 @@ package holdfastvet
 import (
 	"go/ast"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -86,7 +87,13 @@ func acquires(info *types.Info, call *ast.CallExpr) bool {
 
 func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
 
-// isTest reports whether something is in the file of a test.
+// isTest reports whether something is in the file of a test, or in another that imports package testing.
 func isTest(pass *analysis.Pass, n ast.Node) bool {
-	return strings.HasSuffix(pass.Fset.Position(n.Pos()).Filename, "_test.go")
+	if strings.HasSuffix(pass.Fset.Position(n.Pos()).Filename, "_test.go") {
+		return true
+	}
+	isTesting := func(i *ast.ImportSpec) bool { return i.Path.Value == `"testing"` }
+	return slices.ContainsFunc(pass.Files, func(f *ast.File) bool {
+		return f.FileStart <= n.Pos() && n.Pos() < f.FileEnd && slices.ContainsFunc(f.Imports, isTesting)
+	})
 }
