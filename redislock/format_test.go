@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"strconv"
@@ -26,7 +27,18 @@ func version(t *testing.T, addr string, format int) *native {
 // earlier opens a driver with the scripts of an earlier version, which wrote records of the same format.
 func earlier(t *testing.T, addr string) *native {
 	t.Helper()
-	return openWith(t, addr, &Options{sources: os.DirFS("testdata/earlier")})
+	return openWith(t, addr, &Options{sources: orToday{os.DirFS("testdata/earlier")}})
+}
+
+// orToday is the files of an earlier version, and today's for scripts that it did not have.
+type orToday struct{ fs.FS }
+
+func (o orToday) Open(name string) (fs.File, error) {
+	file, err := o.FS.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return sources.Open(name)
+	}
+	return file, err
 }
 
 func openWith(t *testing.T, addr string, opts *Options) *native {
