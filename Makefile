@@ -12,7 +12,7 @@ ATONCE = $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 REAL := HOLDFAST_NO_SKIP=$(or $(HOLDFAST_NO_SKIP),1) GORACE=atexit_sleep_ms=0
 
 .DEFAULT_GOAL := help
-.PHONY: help sizes surface picture tidy tags release build servers servers-extra test test-extra test-race lint lab bench fuzz mutants soak clean
+.PHONY: help sizes surface picture site tidy tags release build servers servers-extra test test-extra test-race lint lab bench fuzz mutants soak clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,11 @@ surface: ## write down the exported names and the dependencies anew, which lint 
 
 picture: ## draw the moving picture of the README anew, from its transcript
 	@GOWORK=off go -C internal/devtools run ./terminal < docs/pictures/terminal.txt > docs/pictures/terminal.svg
+
+site: ## make a site of the pages in bin/site, which is read without a server or a network
+	@GOWORK=off go -C internal/devtools build -o "$(CURDIR)/bin/sitemaker" ./site
+	@rm -rf bin/site
+	@bin/sitemaker bin/site
 
 tidy: ## tidy the go.mod and go.sum files, and tie our modules together in go.work
 	@GOWORK=off go -C internal/devtools run ./tidy write
