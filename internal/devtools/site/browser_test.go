@@ -141,6 +141,20 @@ func TestControlsInBrowser(t *testing.T) {
 	}
 }
 
+// On a phone the box with what was found is wider than that to search in, and all of it is to be seen.
+func TestFoundFitsInBrowser(t *testing.T) {
+	site := onDisk(t)
+	const where = `const page = document.querySelector("iframe").contentDocument;
+report(page.querySelector("#site-found").getBoundingClientRect());`
+	for _, width := range []float64{390, 1280} {
+		var box struct{ Left, Right float64 }
+		browse(t, sheet(t, site, []frame{{"docs/redis.html?q=failover", int(width)}}, where), &box)
+		if box.Left < 0 || box.Right > width || box.Right-box.Left < 300 {
+			t.Errorf("at %v pixels it is from %v to %v", width, box.Left, box.Right)
+		}
+	}
+}
+
 // onDisk makes the site of this tree in a folder.
 func onDisk(t *testing.T) string {
 	t.Helper()
