@@ -98,7 +98,18 @@ func isThere(u *url.URL, isOwn bool) bool {
 		return false
 	}
 	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && info.Size() > 0
+	return err == nil && info.Mode().IsRegular() && info.Size() > 0 && hasClients(path)
+}
+
+// hasClients reports whether a file has the folder of clients beside it. Opening one without makes the folder, and
+// tables in the database of another program.
+func hasClients(path string) bool {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return false
+	}
+	info, err := os.Lstat(path + ".clients")
+	return err == nil && info.IsDir()
 }
 
 func isOwnFolder(folder string) bool {
