@@ -11,3 +11,6 @@ func Suspend(t testing.TB, d time.Duration) {
 	suspended.Add(int64(d))
 	t.Cleanup(func() { suspended.Add(-int64(d)) })
 }
+
+// EndHold does the first half of losing a lease: its hold grants no more, and nobody is told yet.
+func EndHold(l *Lease) { l.grant.hold.end() }

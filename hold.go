@@ -26,6 +26,7 @@ type hold struct {
 	revoked   bool          // somebody asked us to let go
 	asked     chan struct{} // closed then; made when first asked for
 	leaving   chan struct{} // it is being detached, so it goes to nobody else; closed when that is over
+	setting   int           // so many values may still be set in its name, so it goes to nobody else
 	watched   bool          // somebody cares to learn of the claim's end at once
 	unwatch   func()        // ends what watched began; nil before there is anything to end
 }
@@ -84,11 +85,11 @@ func (h *hold) lose(reason LostReason, err error) { h.loseUnder(h.claim.Token, r
 
 func (h *hold) loseUnder(token uint64, reason LostReason, err error) {
 	g, ended := h.end()
+	if g != nil { // also where another goroutine has just ended the hold, and is about to tell
+		g.lose(reason, err)
+	}
 	if !ended {
 		return
-	}
-	if g != nil {
-		g.lose(reason, err)
 	}
 	if claim := h.claim; !h.resumed {
 		claim.Token = token
@@ -97,13 +98,13 @@ func (h *hold) loseUnder(token uint64, reason LostReason, err error) {
 	h.lock.client.gates.left(h)
 }
 
-// end makes the hold grant no more. It returns the grant it had, and false when it was over before.
+// end makes the hold grant no more. It returns the grant that it has had last, and false when it was over before.
 func (h *hold) end() (*grant, bool) {
 	h.lock.client.keeper.remove(&h.tracked)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.over {
-		return nil, false
+		return h.current, false
 	}
 	h.over = true
 	if h.unwatch != nil {
@@ -264,7 +265,8 @@ func (h *hold) handsOn(passes int) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	left := h.validUntil().sub(now())
-	return !h.over && !h.revoked && h.leaving == nil && passes < maxHandoff && left > h.grantedTTL()/leastToShare
+	return !h.over && !h.revoked && h.leaving == nil && h.setting == 0 &&
+		passes < maxHandoff && left > h.grantedTTL()/leastToShare
 }
 
 // isContended reports whether others wait at the backend, by the newest answer.

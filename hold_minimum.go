@@ -53,7 +53,7 @@ func (h *hold) leaveUntil(ctx context.Context, end instant) (unanswered bool, er
 }
 
 // aloneFor is for how long the claim may live that is left alone now: for its TTL, and for the rest of its minimum hold
-// if the backend lets it. Whatever is asked for later ends no later. So a copy of such a request that comes late, even
+// if the backend lets it. A later one asks for no longer a time. So a copy of such a request that comes late, even
 // after that of a release, ends no minimum hold: at worst the lock stays taken for longer.
 func (h *hold) aloneFor() time.Duration {
 	d := max(h.claim.TTL, h.leastTimeLeft())

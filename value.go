@@ -37,10 +37,9 @@ func (l *Lease) Value(ctx context.Context) (Value, error) {
 // work under it has come: [Client.Value] reads it. It stays until another is set, also while nobody holds the lock; an
 // empty text removes it. Only who holds the lock alone can set it: by a mutex, as a writer, as a leader.
 //
-// nil says that the lease was held when the backend set the value, and a *LostError that it was not, so that the value
-// is that of others. ErrUnknown says that the backend did not answer before ctx or the lease ended: the value may be
-// set, or still be while the claim lives. Of several calls at once one may fail because another one that began later
-// was quicker.
+// nil says that the lease was held when the backend set the value, and a *LostError alone that nothing was set because
+// it was not. ErrUnknown says that the value may be set, or still be while the claim lives: the backend did not answer
+// before ctx or the lease ended. Of several calls at once one may fail because another one that began later was quicker.
 func (l *Lease) SetValue(ctx context.Context, text string) error {
 	if err := l.Err(); err != nil {
 		return err
@@ -55,37 +54,80 @@ func (l *Lease) SetValue(ctx context.Context, text string) error {
 	if err := c.closed(); err != nil {
 		return g.lock.failure("set the value of", err)
 	}
-	return l.setValue(ctx, Value{Text: text, Token: l.Token(), Set: c.stamps.next()})
+	v := Value{Text: text, Token: l.Token(), Set: c.stamps.next()}
+	err := l.setValue(ctx, v)
+	if !g.hold.resumed || !errors.Is(err, driver.ErrOlderValue) {
+		return err
+	}
+	before, err := l.Value(ctx)
+	if err != nil {
+		return err
+	}
+	c.stamps.follow(before.Set) // of a process that had the same lease, and a clock ahead of ours
+	v.Set = c.stamps.next()
+	return l.setValue(ctx, v)
 }
 
 var errSharedValue = errors.New("others may hold the lock too; only a mutex, a writer or a leader sets its value")
 
-// setValue asks the backend until it answers, always for the same value.
+// setValue sets one value. Until the backend has answered, the hold goes to nobody else in this process: the claim would
+// stay the same, and the value be set beside its next holder.
 func (l *Lease) setValue(ctx context.Context, v Value) error {
+	h := l.grant.hold
+	h.settingValue(1)
+	r := l.setUntilAnswered(ctx, v)
+	if r.answered {
+		h.settingValue(-1)
+	}
+	if r.answered && isGone(r.err) {
+		h.gone(r.err)
+		r.err = nil
+	}
+	switch ended := l.Err(); {
+	case ended != nil && r.maybe:
+		return h.lock.failure("set the value of", ErrUnknown, cmp.Or(r.err, ended))
+	case r.err != nil:
+		return h.lock.failure("set the value of", r.err)
+	default:
+		return ended
+	}
+}
+
+// A setting is what came of setting a value.
+type setting struct {
+	answered bool  // the last attempt was
+	maybe    bool  // the value was set, or may be
+	err      error // why it was not, or why that is not known
+}
+
+// setUntilAnswered asks the backend until it answers, always for the same value, or until ctx, the lease or the client
+// ends.
+func (l *Lease) setUntilAnswered(ctx context.Context, v Value) (r setting) {
 	h, start := l.grant.hold, now()
 	ctx, stop := h.lock.client.untilClosed(ctx)
 	defer stop()
-	sent := false
 	for attempts, pace := 1, newPace(); ; attempts++ {
-		err := h.setOnce(ctx, v)
-		switch sent = sent || !isUnsent(err); {
-		case isGone(err):
-			h.gone(err)
-			return l.Err()
-		case driver.IsAnswer(err):
-			if err != nil {
-				err = h.lock.failure("set the value of", err)
+		r.err = h.setOnce(ctx, v)
+		r.answered = driver.IsAnswer(r.err)
+		r.maybe = r.maybe || r.err == nil || !r.answered && !isUnsent(r.err)
+		if r.answered {
+			return r
+		}
+		if ctx.Err() != nil || l.Err() != nil || pace.Pause(ctx) != nil || l.Err() != nil {
+			r.err = joined{cmp.Or(l.Err(), context.Cause(ctx)), silence(ctx, attempts, start, r.err)}
+			if r.maybe {
+				r.err = joined{ErrUnknown, r.err}
 			}
-			return err
-		case ctx.Err() == nil && l.Err() == nil && pace.Pause(ctx) == nil && l.Err() == nil:
-			continue
+			return r
 		}
-		ended, err := cmp.Or(l.Err(), context.Cause(ctx)), silence(ctx, attempts, start, err)
-		if sent {
-			return h.lock.failure("set the value of", ErrUnknown, ended, err)
-		}
-		return h.lock.failure("set the value of", ended, err)
 	}
+}
+
+// settingValue counts the values that may still be set in the name of the hold.
+func (h *hold) settingValue(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.setting += n
 }
 
 // setOnce makes one attempt.
@@ -107,5 +149,12 @@ func (s *stamps) next() time.Time {
 		if s.last.CompareAndSwap(last, stamp) {
 			return time.UnixMicro(stamp)
 		}
+	}
+}
+
+// follow makes the next stamp one after t.
+func (s *stamps) follow(t time.Time) {
+	for last := s.last.Load(); last < t.UnixMicro() && !s.last.CompareAndSwap(last, t.UnixMicro()); {
+		last = s.last.Load()
 	}
 }

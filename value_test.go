@@ -126,6 +126,78 @@ func TestValueOverABadLine(t *testing.T) {
 	}
 }
 
+// Who learns that the claim is gone while another goroutine is about to tell of it does not take that for success.
+func TestGoneIsNoSuccessWhileItIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		if err := b.Break(t.Context(), "m", queued(t, b, "m")[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		holdfast.EndHold(lease)
+		wantErr(t, lease.SetValue(t.Context(), "any"), holdfast.ErrLost)
+	})
+}
+
+// A value of which an attempt was applied without an answer is not said to be unset when the next finds the claim gone.
+func TestValueThatWasSetBeforeTheLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, b := twoClients(t)
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		l.set(faults{mute: true})
+		time.AfterFunc(time.Second, func() {
+			b.Break(t.Context(), "m", queued(t, b, "m")[0].ID)
+			l.set(faults{})
+		})
+		wantErr(t, lease.SetValue(t.Context(), "applied"), holdfast.ErrUnknown, holdfast.ErrLost)
+		if v := must(b.Value(t.Context(), "m"))(t); v.Text != "applied" {
+			t.Errorf("the value is %q", v.Text)
+		}
+	})
+}
+
+// A value that is under way when its lease ends is not set beside the next holder of the same process.
+func TestValueUnderWayIsNotHandedOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, _ := twoClients(t)
+		lease := must(a.Mutex("m", holdfast.WithMaxHold(time.Second)).Lock(t.Context()))(t)
+		handed := make(chan *holdfast.Lease)
+		go func() { handed <- must(a.Mutex("m").Lock(t.Context()))(t) }()
+		synctest.Wait()
+		l.set(faults{late: 2 * time.Second})
+		set := make(chan error)
+		go func() { set <- lease.SetValue(t.Context(), "of the first") }()
+		synctest.Wait()
+		l.set(faults{})
+		next := <-handed
+		wantErr(t, <-set, holdfast.ErrLost)
+		if v := must(next.Value(t.Context()))(t); v.Text != "" {
+			t.Errorf("the next holder finds %q set beside it", v.Text)
+		}
+	})
+}
+
+// Processes that have one lease by turns set values in their order, whatever their clocks say.
+func TestValueUnderAClockThatIsBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		a, b := newClient(t, store), newClient(t, store.Client())
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		claim := queued(t, b, "m")[0].Claim
+		claim.Token >>= 8 // of the backend
+		ahead := holdfast.Value{Text: "ahead", Token: lease.Token(), Set: time.Now().Add(time.Hour)}
+		if err := driver.SetValue(t.Context(), store, claim, ahead); err != nil {
+			t.Fatal(err)
+		}
+		resumed := must(b.Resume(t.Context(), must(lease.Detach(t.Context()))(t)))(t)
+		setValue(t, resumed, "behind")
+		setValue(t, resumed, "behind that")
+		if v := must(a.Value(t.Context(), "m"))(t); v.Text != "behind that" {
+			t.Errorf("the value is %q", v.Text)
+		}
+	})
+}
+
 // A backend that keeps no values says so.
 func TestValueUnsupported(t *testing.T) {
 	c := newClient(t, struct{ driver.Driver }{memlock.New()})

@@ -34,7 +34,8 @@ type ValueStore interface {
 	// is [ErrGone]. Nothing else is asked of c, and it is not renewed. A value that is not after the one that is kept,
 	// see [Value.IsAfter], changes nothing: setting the same again returns nil, and what is older [ErrRefused].
 	//
-	// An empty text removes the value. The driver still refuses what is older until the claim has ended.
+	// An empty text removes the value. The driver still refuses what is older until the claim has ended, or for a TTL
+	// at least.
 	SetValue(ctx context.Context, c Claim, v Value) error
 }
 

@@ -32,7 +32,7 @@ func (s script) on(keys int) script {
 
 // scripts are what the driver asks of the server.
 type scripts struct {
-	request, renew, release, queue, cancel, revoke, watch, propose, batch, setValue script
+	request, renew, release, queue, cancel, revoke, watch, propose, batch, setValue, value script
 }
 
 // budget is how many claims one run of a script ends, grants or corrects at most: the server does nothing else
@@ -60,6 +60,7 @@ func loadScripts(opts Options) scripts {
 		batch:   load("batch.lua", ""),
 
 		setValue: load("set_value.lua", "").on(keysOfValue),
+		value:    load("value.lua", always).on(1),
 	}
 }
 

@@ -19,11 +19,13 @@ func (d *native) Value(ctx context.Context, name string) (driver.Value, error) {
 	if err != nil {
 		return driver.Value{}, err
 	}
-	values, err := d.conn.Do(ctx, Command{Head: []string{"GET"}, Keys: []string{k.value}})
+	values, err := d.scripts.value.run(ctx, d.conn, []string{k.value}, nil)
 	switch {
 	case err != nil:
-		return driver.Value{}, explain(err)
-	case len(values) == 0:
+		return driver.Value{}, err
+	case len(values) != 1:
+		return driver.Value{}, errNotUnderstood
+	case values[0] == "":
 		return driver.Value{}, nil
 	}
 	return parseValue(values[0], d.opts.format)
@@ -37,7 +39,7 @@ func (d *native) SetValue(ctx context.Context, c driver.Claim, v driver.Value) e
 	}
 	k.list = append(k.all()[:keysOfLock:keysOfLock], k.value)
 	values, short, err := d.runConfirmed(ctx, &d.scripts.setValue, k,
-		c.ID, tokenText(c.Token), wide(v.Token), wide(uint64(v.Set.UnixMicro())), v.Text)
+		c.ID, tokenText(c.Token), wide(v.Token), wide(uint64(max(v.Set.UnixMicro(), 0))), v.Text)
 	switch {
 	case err != nil:
 		return explain(err)

@@ -65,6 +65,9 @@ func (d *Driver) SetValue(ctx context.Context, c driver.Claim, v driver.Value) e
 			return err
 		}
 		if write, err := v.Supersede(kept.value()); !write {
+			if err == nil && v.Text == "" { // the answer to the first was lost
+				d.forgetLater(s, at, kept.stat.Version, c.TTL)
+			}
 			return err
 		}
 		stat, err := d.replaceValue(ctx, s, d.keys.queue(c.Name)+"/"+f.seat.node, at, kept, v)

@@ -161,6 +161,7 @@ type store struct {
 	*holdfast.Client
 	driver driver.Driver
 	shown  string // the URL without its password
+	leaves bool   // it has a lock that stays taken when it is closed
 }
 
 // Queue returns who holds a lock and who waits for it. A name that no lock can have is an error.
@@ -342,6 +343,10 @@ func (s *store) disconnect() error {
 
 // abandon is close where nothing is expected of it any more.
 func (s *store) abandon(ctx context.Context) {
+	if s.leaves {
+		_ = s.disconnect()
+		return
+	}
 	ctx, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
 	_ = s.close(ctx) // what is left ends with its TTL

@@ -112,6 +112,7 @@ func (a *app) renewVerb() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			s.leaves = true
 			return a.detachAgain(ctx, lease)
 		})
 }

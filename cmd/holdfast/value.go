@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -100,6 +101,9 @@ func (a *app) textOf(args []string) (string, error) {
 		if n := len(text); n > 0 && text[n-1] == '\n' {
 			text = text[:n-1]
 		}
+		if len(text) == 0 {
+			return "", usage("standard input is empty; to remove the value, give --remove")
+		}
 	}
 	if len(text) > driver.MaxValue {
 		return "", usage("the text is too long; a lock keeps at most %d bytes", driver.MaxValue)
@@ -107,14 +111,16 @@ func (a *app) textOf(args []string) (string, error) {
 	return string(text), nil
 }
 
-// set sets the value of a detached lock, and leaves it taken.
+// set sets the value of a detached lock, and leaves it taken, also when the value could not be set.
 func (a *app) set(ctx context.Context, s *store, handle, text string) error {
 	lease, err := s.Resume(ctx, handle)
 	if err != nil {
 		return err
 	}
+	s.leaves = true
 	if err := lease.SetValue(ctx, text); err != nil {
-		return err
+		_, left := lease.Detach(ctx)
+		return errors.Join(err, left)
 	}
 	return a.detachAgain(ctx, lease)
 }

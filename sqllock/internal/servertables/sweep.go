@@ -3,6 +3,7 @@ package servertables
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -90,10 +91,10 @@ func (d *Driver) step(ctx context.Context, conn *conn) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if _, err = conn.retire(ctx, s.unused, d.keep); err != nil {
-		return false, err
-	}
-	return !s.ends() || forgotten == sweepMost, conn.run(ctx, noteTurn, s.next.locks, s.next.claims)
+	_, err = conn.retire(ctx, s.unused, d.keep)
+	// What could not be retired is for a later round: the turn is noted all the same.
+	err = errors.Join(err, conn.run(ctx, noteTurn, s.next.locks, s.next.claims))
+	return err == nil && (!s.ends() || forgotten == sweepMost), err
 }
 
 // A place is how far sweeping has come: the names of a lock and of a claim's lock after which to go on.
