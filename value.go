@@ -39,7 +39,7 @@ func (l *Lease) Value(ctx context.Context) (Value, error) {
 //
 // nil says that the lease was held when the backend set the value, and a *LostError alone that nothing was set because
 // it was not. ErrUnknown says that the value may be set, or still be while the claim lives: the backend did not answer
-// before ctx or the lease ended. Of several calls at once one may fail because another one that began later was quicker.
+// before ctx or the lease ended. Of several calls at once one may fail because another, which began later, was quicker.
 func (l *Lease) SetValue(ctx context.Context, text string) error {
 	if err := l.Err(); err != nil {
 		return err
@@ -70,8 +70,8 @@ func (l *Lease) SetValue(ctx context.Context, text string) error {
 
 var errSharedValue = errors.New("others may hold the lock too; only a mutex, a writer or a leader sets its value")
 
-// setValue sets one value. Until the backend has answered, the hold goes to nobody else in this process: the claim would
-// stay the same, and the value be set beside its next holder.
+// setValue sets one value. Until the backend has answered, the hold goes to nobody else in this process: the claim
+// would stay the same, and the value be set beside its next holder.
 func (l *Lease) setValue(ctx context.Context, v Value) error {
 	h := l.grant.hold
 	h.settingValue(1)
