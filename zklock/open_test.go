@@ -47,7 +47,7 @@ func TestOpenRefuses(t *testing.T) {
 		"zk://" + addr + "/a/../b":                                        "chroot and prefix",
 		"zk://" + addr + "?prefix=/a//b":                                  "chroot and prefix",
 		"zk://" + addr + "?acl=mine":                                      "parameter acl",
-		"zk://" + addr + "?acl=creator":                                   "names a user",
+		"zk://" + addr + "?acl=creator":                                   "needs a user",
 		"zk://" + addr + "?prefix=%2Fa%00b":                               "chroot and prefix",
 		"zk://" + addr + "?sessionbytes=many":                             "parameter sessionbytes",
 		"zk://" + addr + "?ca=/no/such/file":                              "set tls=true",
