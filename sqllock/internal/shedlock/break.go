@@ -13,6 +13,9 @@ func (d *Driver) Break(ctx context.Context, name, id string) error {
 	if err := d.refuse(name); err != nil {
 		return err
 	}
+	if !claimID.MatchString(id) {
+		return driver.ErrGone
+	}
 	v := values{claim: driver.Claim{Name: name, ID: id}, state: ended}
 	scripts := []script{freeLock, giveUp}
 	if since, isTheirs := strings.CutPrefix(id, theirs); isTheirs {

@@ -2,7 +2,6 @@ package shedlock
 
 import (
 	"embed"
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,13 +16,13 @@ import (
 type Dialect struct {
 	Name string // the folder of its .sql files, and what people call it
 
-	bytes func(string) string // a literal
-	text  func(string) string // the same as text
-	ours  func(prefix string) string
-	ms    func(time string) string // a time without less than milliseconds
-	end   string                   // when a lock that is taken now ends
-	free  string                   // whether the row of a lock can be taken
-	now   string                   // in microseconds since 1970
+	bytes func(string) string        // a literal, in hexadecimal digits whatever it is: nothing in it is read as SQL
+	text  func(string) string        // the same as text
+	ours  func(prefix string) string // whether locked_by begins with it
+	ms    func(time string) string   // a time without less than milliseconds
+	end   string                     // when a lock that is taken now ends
+	free  string                     // whether the row of a lock can be taken
+	now   string                     // in microseconds since 1970
 
 	times   map[string]string // for each type of ShedLock's columns, the server's time as they have it
 	makeIt  string            // makes ShedLock's table
@@ -40,10 +39,10 @@ type Dialect struct {
 // mean the same.
 var MySQL = &Dialect{
 	Name:  "mysql",
-	bytes: func(s string) string { return "x'" + hex.EncodeToString([]byte(s)) + "'" },
-	text:  func(s string) string { return "CONVERT(x'" + hex.EncodeToString([]byte(s)) + "' USING utf8mb4)" },
+	bytes: func(s string) string { return fmt.Sprintf("x'%x'", s) },
+	text:  func(s string) string { return fmt.Sprintf("CONVERT(x'%x' USING utf8mb4)", s) },
 	ours: func(prefix string) string {
-		return fmt.Sprintf("LEFT(CAST(s.locked_by AS BINARY), %d) = '%s'", len(prefix), prefix)
+		return fmt.Sprintf("LEFT(CAST(s.locked_by AS BINARY), %d) = x'%x'", len(prefix), prefix)
 	},
 	ms:     func(time string) string { return time },
 	free:   "{table}.lock_until <= {time} AND CAST(CONVERT({table}.name USING utf8mb4) AS BINARY) = {bytes}",
@@ -63,13 +62,15 @@ var MySQL = &Dialect{
 // Columns with one have true times.
 var Postgres = &Dialect{
 	Name:  "postgres",
-	bytes: func(s string) string { return `'\x` + hex.EncodeToString([]byte(s)) + "'::bytea" },
-	text:  func(s string) string { return `convert_from('\x` + hex.EncodeToString([]byte(s)) + "'::bytea, 'UTF8')" },
-	ours:  func(prefix string) string { return fmt.Sprintf("left(s.locked_by, %d) = '%s'", len(prefix), prefix) },
-	ms:    func(time string) string { return "date_trunc('milliseconds', " + time + ")" },
-	free:  "s.lock_until <= {time}",
-	end:   "{ms} + INTERVAL '1 millisecond' + {ttl} * INTERVAL '1 microsecond'",
-	now:   "(EXTRACT(epoch FROM clock_timestamp()) * 1000000)::bigint",
+	bytes: func(s string) string { return fmt.Sprintf("decode('%x', 'hex')", s) },
+	text:  func(s string) string { return fmt.Sprintf("convert_from(decode('%x', 'hex'), 'UTF8')", s) },
+	ours: func(prefix string) string {
+		return fmt.Sprintf("left(s.locked_by, %d) = convert_from(decode('%x', 'hex'), 'UTF8')", len(prefix), prefix)
+	},
+	ms:   func(time string) string { return "date_trunc('milliseconds', " + time + ")" },
+	free: "s.lock_until <= {time}",
+	end:  "{ms} + INTERVAL '1 millisecond' + {ttl} * INTERVAL '1 microsecond'",
+	now:  "(EXTRACT(epoch FROM clock_timestamp()) * 1000000)::bigint",
 	times: map[string]string{
 		"TIMESTAMP":   "timezone('utc', clock_timestamp())",
 		"TIMESTAMPTZ": "clock_timestamp()",

@@ -73,5 +73,9 @@ func plain(r rune) rune {
 func claimIn(lockedBy string) (id string, isOurs bool) {
 	rest, isOurs := strings.CutPrefix(lockedBy, marked)
 	id, _, hasEnd := strings.Cut(rest, "@")
-	return id, isOurs && hasEnd
+	return id, isOurs && hasEnd && claimID.MatchString(id)
 }
+
+// claimID is what [driver.Validate] takes for an ID. Whoever can write ShedLock's table can put other text in its
+// place.
+var claimID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
