@@ -24,15 +24,22 @@ func newMarks(pass *analysis.Pass, function inspector.Cursor) *marks {
 			case *ast.AssignStmt:
 				m.assigned(n.Lhs, n.Rhs)
 			case *ast.ValueSpec:
-				for i, name := range n.Names {
-					m.assigned([]ast.Expr{name}, n.Values[min(i, len(n.Values)):])
-				}
+				m.assigned(namesOf(n), n.Values)
 			case *ast.CallExpr:
 				m.called(n)
 			}
 		}
 	}
 	return m
+}
+
+// namesOf returns what a declaration sets.
+func namesOf(spec *ast.ValueSpec) []ast.Expr {
+	names := make([]ast.Expr, len(spec.Names))
+	for i, name := range spec.Names {
+		names[i] = name
+	}
+	return names
 }
 
 // assigned marks what is set to something with the token.

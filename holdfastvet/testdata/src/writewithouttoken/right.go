@@ -27,6 +27,15 @@ func inArguments(ctx context.Context, m *holdfast.Mutex, db *sql.DB) error {
 	})
 }
 
+func fenced(token uint64) (int, *sql.Tx) { return 0, nil }
+
+func declared(lease *holdfast.Lease, db *sql.DB) {
+	var _, tx = fenced(lease.Token())
+	tx.Exec("UPDATE a SET b = 1")
+	var _, text = "b", strconv.FormatUint(lease.Token(), 10)
+	db.Exec("UPDATE a SET b = $1", text)
+}
+
 func inTransaction(ctx context.Context, lease *holdfast.Lease, db *sql.DB) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
