@@ -360,7 +360,7 @@ func (a *app) use(ctx context.Context, verb func(*store) error) error {
 	}
 	defer s.abandon(ctx)
 	if err := verb(s); err != nil {
-		return s.failed(err)
+		return cmp.Or(a.unwritten(err), s.failed(err))
 	}
 	return nil
 }
