@@ -61,27 +61,35 @@ func (j *journal) tell(v view) error {
 
 // changesFrom says what has changed since the queue was as before. That claims are renewed is no change.
 func (v view) changesFrom(before view) (changes []string) {
-	for _, c := range slices.Concat(before.Holders, before.Waiters) {
-		if !c.isIn(v.Holders) && !c.isIn(v.Waiters) && v.Error == "" {
-			changes = append(changes, "ended  "+c.who())
-		}
+	if v.Error == "" { // otherwise nothing is known to have ended
+		gone := missingIn(idsOf(v.Holders, v.Waiters), before.Holders, before.Waiters)
+		changes = append(changes, toldAs("ended", gone)...)
 	}
-	for _, c := range v.Holders {
-		if !c.isIn(before.Holders) {
-			changes = append(changes, "holds  "+c.who())
-		}
-	}
-	for _, c := range v.Waiters {
-		if !c.isIn(before.Waiters) {
-			changes = append(changes, "waits  "+c.who())
-		}
-	}
+	changes = append(changes, toldAs("holds", missingIn(idsOf(before.Holders), v.Holders))...)
+	changes = append(changes, toldAs("waits", missingIn(idsOf(before.Waiters), v.Waiters))...)
 	if v.Error != "" && v.Error != before.Error {
 		changes = append(changes, "cannot be read: "+printable(oneLine(v.Error)))
 	}
 	return changes
 }
 
-func (c claim) isIn(claims []claim) bool {
-	return slices.ContainsFunc(claims, func(other claim) bool { return other.ID == c.ID })
+// idsOf returns the IDs of claims as a set: thousands may wait.
+func idsOf(queues ...[]claim) map[string]bool {
+	ids := map[string]bool{}
+	for _, c := range slices.Concat(queues...) {
+		ids[c.ID] = true
+	}
+	return ids
+}
+
+// missingIn returns the claims whose IDs are not in a set.
+func missingIn(ids map[string]bool, queues ...[]claim) []claim {
+	return slices.DeleteFunc(slices.Concat(queues...), func(c claim) bool { return ids[c.ID] })
+}
+
+func toldAs(what string, claims []claim) (changes []string) {
+	for _, c := range claims {
+		changes = append(changes, what+"  "+c.who())
+	}
+	return changes
 }
