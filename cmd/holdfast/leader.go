@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // leaderVerb is holdfast leader.
@@ -62,7 +63,7 @@ func (a *app) followLeader(ctx context.Context, s *store, name string) error {
 		switch {
 		case errors.Is(err, holdfast.ErrNoLeader):
 			shown = nil
-		case err != nil && !served:
+		case err != nil && (!served || errors.Is(err, driver.ErrRefused)):
 			return err
 		case err != nil: // an outage; the next line says who leads after it
 			a.warn(err)

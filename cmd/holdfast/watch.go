@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // watchHelp is for the verbs that have --watch.
@@ -34,7 +36,7 @@ func (a *app) watch(ctx context.Context, looks looker, show display) error {
 		case err == nil:
 			served = true
 			err = show.update(views)
-		case served: // what is shown next tells that the outage is over
+		case served && !errors.Is(err, driver.ErrRefused): // what is shown next tells that the outage is over
 			err = show.outage(err)
 		}
 		if err != nil {

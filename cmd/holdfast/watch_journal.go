@@ -12,9 +12,11 @@ import (
 type journal struct {
 	*app
 	known map[string]view
+	said  string // of the outage that lasts
 }
 
 func (j *journal) update(views []view) error {
+	j.said = ""
 	gone := maps.Clone(j.known)
 	for _, v := range views {
 		delete(gone, v.Name)
@@ -31,8 +33,12 @@ func (j *journal) update(views []view) error {
 	return nil
 }
 
+// outage tells of an outage once, as long as it looks the same.
 func (j *journal) outage(err error) error {
-	j.warn(err)
+	if text := err.Error(); text != j.said {
+		j.said = text
+		j.warn(err)
+	}
 	return nil
 }
 

@@ -2,12 +2,19 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/bubble"
 )
 
@@ -43,6 +50,66 @@ func TestChangesFrom(t *testing.T) {
 		if got := row.after.changesFrom(row.before); !slices.Equal(got, row.want) {
 			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
 		}
+	}
+}
+
+// A display of tests notes what it shows.
+type notes []string
+
+func (n *notes) update(views []view) error {
+	*n = append(*n, fmt.Sprint(len(views), " locks"))
+	return nil
+}
+
+func (n *notes) outage(err error) error {
+	*n = append(*n, err.Error())
+	return nil
+}
+
+// looksLike yields what was seen, look by look: nil for queues, or why they are not known.
+func looksLike(looks ...error) looker {
+	return func(context.Context) iter.Seq2[[]view, error] {
+		return func(yield func([]view, error) bool) {
+			for _, err := range looks {
+				if !yield(nil, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+var errOutage = errors.New("no answer")
+
+// An outage may end; a refusal does not, and is what the command ends with.
+func TestWatchEndsWithRefusal(t *testing.T) {
+	var shown notes
+	refused := fmt.Errorf("%w: the file was removed", driver.ErrRefused)
+	err := new(app).watch(t.Context(), looksLike(nil, errOutage, nil, refused, nil), &shown)
+	if want := (notes{"0 locks", "no answer", "0 locks"}); !slices.Equal(shown, want) || err != refused {
+		t.Errorf("shown %q, ended with %v; want %q, and the refusal", shown, err, want)
+	}
+}
+
+// Who reads lines reads once that there is an outage, and again if there is another one or another reason.
+func TestOutageIsToldOnce(t *testing.T) {
+	told, err := os.Create(filepath.Join(t.TempDir(), "told"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer told.Close()
+	a := &app{streams: streams{out: told, err: told}}
+	looks := looksLike(nil, errOutage, errOutage, io.ErrUnexpectedEOF, io.ErrUnexpectedEOF, nil, errOutage, errOutage)
+	if err := a.watch(t.Context(), looks, a.display(nil)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(told.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "holdfast: no answer\nholdfast: unexpected EOF\nholdfast: no answer\n"
+	if string(text) != want {
+		t.Errorf("told %q, want %q", text, want)
 	}
 }
 
