@@ -12,10 +12,13 @@
 //	released  it was given back, or gave up
 //	ended     it was lost or broken, or never was
 //
+// Beside them a name has one row without an ID, in the state last. It keeps the last token until the clock has
+// overtaken it. Whoever takes or holds the lock has that row locked.
+//
 // Each statement commits by itself, so that no client that is paused keeps rows locked which programs with ShedLock
-// wait for. A statement that touches both rows locks the claim's first: so a release by ID alone, which bars the ID and
-// then frees the lock, leaves nothing that a request still under way could take.
+// wait for. A statement that touches several rows locks the claim's first, and ShedLock's last: so a release by ID
+// alone, which bars the ID and then frees the lock, leaves nothing that a request still under way could take.
 //
 // The token of a grant is locked_at, in milliseconds. It grows with each of our grants because a grant sets it to more
-// than it was; programs with ShedLock set it to their time.
+// than it was and more than the last token; programs with ShedLock set it to their time, which may be earlier.
 package shedlock

@@ -3,7 +3,7 @@ package shedlock
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,7 +11,7 @@ import (
 )
 
 // What is left of claims goes when no late request can come: clients that live for one lock alone sweep, too, and a
-// lock that was taken leaves nothing with who only tried.
+// lock that was taken leaves nothing with who only tried. Nor does the last token stay that the clock has overtaken.
 func TestNothingStays(t *testing.T) {
 	t.Parallel()
 	for _, s := range all {
@@ -26,30 +26,34 @@ func TestNothingStays(t *testing.T) {
 				}
 				return n
 			}
-			once := func() {
+			once := func(name string) {
 				t.Helper()
 				d, err := driver.Open(t.Context(), s.url(addr)+"?layout=shedlock")
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer d.Close()
-				c := claimOf("once")
+				c := claimOf(name)
 				c.TTL = 500 * time.Millisecond
 				c.Token = request(t, d, c).Token
-				tried := request(t, d, claimOf("once"))
+				late := claimOf(name)
+				late.TTL = c.TTL
+				tried := request(t, d, late)
 				if err := d.Release(t.Context(), c); tried.Granted || err != nil && !errors.Is(err, driver.ErrGone) {
 					t.Fatal(tried, err)
 				}
 			}
 			for range 3 {
-				once()
+				once("once")
 			}
-			if n := ask("SELECT count(*) FROM holdfast_guests"); n > 3 {
+			if n := ask("SELECT count(*) FROM holdfast_guests WHERE state <> 'last'"); n > 3 {
 				t.Errorf("3 claims left %d rows", n)
 			}
-			last := ask("SELECT max(since) FROM holdfast_guests")
-			old := fmt.Sprint("SELECT count(*) FROM holdfast_guests WHERE since <= ", last)
-			for end := time.Now().Add(patience); ask(old) > 0; once() {
+			old := "SELECT count(*) FROM holdfast_guests WHERE name LIKE '%/once'"
+			if s.name == "postgres" {
+				old = strings.Replace(old, "name", "encode(name, 'escape')", 1)
+			}
+			for end := time.Now().Add(patience); ask(old) > 0; once("later") {
 				if time.Now().After(end) {
 					t.Fatal("claims stay for ever")
 				}
