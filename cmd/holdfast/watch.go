@@ -33,6 +33,8 @@ func (a *app) watch(ctx context.Context, looks looker, show display) error {
 			break
 		}
 		switch {
+		case errors.Is(err, errLate):
+			err = show.outage(err)
 		case err == nil:
 			served = true
 			err = show.update(views)
@@ -70,14 +72,30 @@ const (
 	lookShare = 4                // so many times as long as a look takes is the pause after it, at least
 )
 
-// again looks every second, or less often where a look takes long. A look has a limit.
+// errLate says that a look goes on, and that it takes longer than it should.
+var errLate = errors.New("the backend has not answered yet; what was shown before may be out of date")
+
+// again looks every second, or less often where a look takes long. A look has a limit. One that takes lookLimit longer
+// than the last one yields errLate meanwhile.
 func again(limit time.Duration, look func(context.Context) ([]view, error)) looker {
 	return func(ctx context.Context) iter.Seq2[[]view, error] {
 		return func(yield func([]view, error) bool) {
-			for {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			for usual := time.Duration(0); ; {
 				begin := time.Now()
-				views, err := lookOnce(ctx, limit, look)
-				if !yield(views, err) || !sleep(ctx, max(nextLook, lookShare*time.Since(begin))) {
+				seen := lookAside(ctx, limit, look)
+				s, inTime := awaitSight(seen, lookLimit+usual)
+				if !inTime {
+					if !yield(nil, errLate) {
+						return
+					}
+					s = <-seen
+				}
+				if s.err == nil {
+					usual = time.Since(begin)
+				}
+				if !yield(s.views, s.err) || !sleep(ctx, max(nextLook, lookShare*time.Since(begin))) {
 					return
 				}
 			}
@@ -85,10 +103,32 @@ func again(limit time.Duration, look func(context.Context) ([]view, error)) look
 	}
 }
 
-func lookOnce(ctx context.Context, limit time.Duration, look func(context.Context) ([]view, error)) ([]view, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	return look(ctx)
+// A sight is what a look brought.
+type sight struct {
+	views []view
+	err   error
+}
+
+// lookAside looks while the caller does other things.
+func lookAside(ctx context.Context, limit time.Duration, look func(context.Context) ([]view, error)) <-chan sight {
+	seen := make(chan sight, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		views, err := look(ctx)
+		seen <- sight{views, err}
+	}()
+	return seen
+}
+
+// awaitSight waits for what a look brings, for so long at most.
+func awaitSight(seen <-chan sight, most time.Duration) (s sight, inTime bool) {
+	select {
+	case s = <-seen:
+		return s, true
+	case <-time.After(most):
+		return sight{}, false
+	}
 }
 
 // watched looks at one lock whenever that may have changed.

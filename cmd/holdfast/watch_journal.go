@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -33,9 +34,9 @@ func (j *journal) update(views []view) error {
 	return nil
 }
 
-// outage tells of an outage once, as long as it looks the same.
+// outage tells of an outage once, as long as it looks the same. That there is no answer yet is no news in one.
 func (j *journal) outage(err error) error {
-	if text := err.Error(); text != j.said {
+	if text := err.Error(); text != j.said && (j.said == "" || !errors.Is(err, errLate)) {
 		j.said = text
 		j.warn(err)
 	}

@@ -99,7 +99,8 @@ func TestOutageIsToldOnce(t *testing.T) {
 	}
 	defer told.Close()
 	a := &app{streams: streams{out: told, err: told}}
-	looks := looksLike(nil, errOutage, errOutage, io.ErrUnexpectedEOF, io.ErrUnexpectedEOF, nil, errOutage, errOutage)
+	looks := looksLike(nil, errOutage, errOutage, errLate, io.ErrUnexpectedEOF, io.ErrUnexpectedEOF, nil,
+		errOutage, errOutage)
 	if err := a.watch(t.Context(), looks, a.display(nil)); err != nil {
 		t.Fatal(err)
 	}
@@ -110,6 +111,31 @@ func TestOutageIsToldOnce(t *testing.T) {
 	const want = "holdfast: no answer\nholdfast: unexpected EOF\nholdfast: no answer\n"
 	if string(text) != want {
 		t.Errorf("told %q, want %q", text, want)
+	}
+}
+
+// A look that is not answered is told before it is given up, at the start too.
+func TestLookThatIsNotAnswered(t *testing.T) {
+	defer bubble.Alone()()
+	synctest.Test(t, func(t *testing.T) {
+		hung := func(ctx context.Context) ([]view, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		begin, told := time.Now(), map[time.Duration]error{}
+		for _, err := range again(listLimit, hung)(t.Context()) {
+			if told[time.Since(begin)] = err; len(told) == 2 {
+				break
+			}
+		}
+		if told[lookLimit] != errLate || !errors.Is(told[listLimit], context.DeadlineExceeded) {
+			t.Errorf("told %v; want %v after %v, and the end of the look after %v", told, errLate, lookLimit, listLimit)
+		}
+	})
+	var shown notes
+	err := new(app).watch(t.Context(), looksLike(errLate, nil), &shown)
+	if want := (notes{errLate.Error(), "0 locks"}); err != nil || !slices.Equal(shown, want) {
+		t.Errorf("shown %q, ended with %v; want %q", shown, err, want)
 	}
 }
 
@@ -139,13 +165,21 @@ func TestLooksThatTakeLong(t *testing.T) {
 			sleep(ctx, long)
 			return nil, ctx.Err()
 		}
+		late := 0
 		for _, err := range again(listLimit, slow)(t.Context()) {
+			if errors.Is(err, errLate) {
+				late++
+				continue
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
 			if looks++; looks == 3 {
 				break
 			}
+		}
+		if late != 1 {
+			t.Errorf("told %d times that there is no answer yet; want once, until it is known to take long", late)
 		}
 		if took, least := time.Since(begin), 3*long+2*lookShare*long; took < least {
 			t.Errorf("three looks took %v, want %v at least", took, least)
