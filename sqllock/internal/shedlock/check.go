@@ -38,7 +38,8 @@ var mysqlFacts = slices.Concat(health.MySQL, []health.Fact{
 	{
 		Name: "the session's time less that of UTC", Query: "SELECT TIMESTAMPDIFF(MINUTE, UTC_TIMESTAMP(), NOW())",
 		Good: health.Is("0"), Level: driver.Warning,
-		Advice: "set the server's time_zone to '+00:00': ShedLock's columns take the time of UTC for that of the" +
+		Advice: "while all programs with these locks are stopped, because it moves the times that are in the table," +
+			" set the server's time_zone to '+00:00': ShedLock's columns take the time of UTC for that of the" +
 			" session's zone, in which an hour is missing when summer time begins; and let programs with ShedLock" +
 			" use .usingDbTime(), because their own clocks would mean other times",
 	},

@@ -29,6 +29,9 @@ func (d *Driver) timeOfColumns(ctx context.Context, conn *sql.Conn) (string, err
 		return "", d.explain(err)
 	}
 	until, at := types[0], types[1]
+	if until.DatabaseTypeName() == "TIMESTAMPTZ" || at.DatabaseTypeName() == "TIMESTAMPTZ" {
+		return "", d.zoned()
+	}
 	time, isKnown := d.dialect.times[until.DatabaseTypeName()]
 	if !isKnown || at.DatabaseTypeName() != until.DatabaseTypeName() {
 		return "", fmt.Errorf("%w: in the table %s, lock_until is a %s and locked_at a %s;"+
@@ -40,6 +43,16 @@ func (d *Driver) timeOfColumns(ctx context.Context, conn *sql.Conn) (string, err
 		return "", d.explain(err)
 	}
 	return time, d.checkDigits(ctx, conn, types[:2])
+}
+
+// zoned refuses columns with a zone: what ShedLock writes with usingDbTime() is a time of UTC without one, which the
+// server takes for a time of the session's zone, so that locks end hours early or late.
+func (d *Driver) zoned() error {
+	return fmt.Errorf("%w: in the table %s, lock_until or locked_at is a TIMESTAMPTZ, in which ShedLock's locks end"+
+		" hours early or late where a session's zone is not UTC; while all programs with these locks are stopped,"+
+		" whoever owns the table should:"+
+		" ALTER TABLE %s ALTER lock_until TYPE TIMESTAMP USING lock_until AT TIME ZONE 'UTC',"+
+		" ALTER locked_at TYPE TIMESTAMP USING locked_at AT TIME ZONE 'UTC'", driver.ErrRefused, d.table, d.table)
 }
 
 // checkDigits refuses times without milliseconds: they would be rounded, and locks end before their holders think.

@@ -17,7 +17,7 @@ type Dialect struct {
 	Name string // the folder of its .sql files, and what people call it
 
 	bytes func(string) string        // a literal, in hexadecimal digits whatever it is: nothing in it is read as SQL
-	text  func(string) string        // the same as text
+	text  func(string) string        // the same as text, which is compared as the column says that it is compared with
 	ours  func(prefix string) string // whether locked_by begins with it
 	ms    func(time string) string   // a time without less than milliseconds
 	end   string                     // when a lock that is taken now ends
@@ -40,7 +40,7 @@ type Dialect struct {
 var MySQL = &Dialect{
 	Name:  "mysql",
 	bytes: func(s string) string { return fmt.Sprintf("x'%x'", s) },
-	text:  func(s string) string { return fmt.Sprintf("CONVERT(x'%x' USING utf8mb4)", s) },
+	text:  func(s string) string { return fmt.Sprintf("_utf8mb4 x'%x'", s) },
 	ours: func(prefix string) string {
 		return fmt.Sprintf("LEFT(CAST(s.locked_by AS BINARY), %d) = x'%x'", len(prefix), prefix)
 	},
@@ -54,27 +54,24 @@ var MySQL = &Dialect{
 	busy:   []string{"1205", "1213", "1020", "3101"},
 
 	refused: []string{"1044", "1045", "1049", "1142"},
-	unfit:   []string{"1366", "3854"},
+	unfit:   []string{"1267", "1366", "3854"},
 	narrow:  []string{"1406"},
 }
 
 // Postgres is the dialect of PostgreSQL 12 or newer. Its ShedLock writes the time of UTC into columns without a zone.
-// Columns with one have true times.
+// In columns with one that would be another time for each zone of a session.
 var Postgres = &Dialect{
 	Name:  "postgres",
 	bytes: func(s string) string { return fmt.Sprintf("decode('%x', 'hex')", s) },
-	text:  func(s string) string { return fmt.Sprintf("convert_from(decode('%x', 'hex'), 'UTF8')", s) },
+	text:  postgresText,
 	ours: func(prefix string) string {
-		return fmt.Sprintf("left(s.locked_by, %d) = convert_from(decode('%x', 'hex'), 'UTF8')", len(prefix), prefix)
+		return fmt.Sprintf("left(s.locked_by, %d) = %s", len(prefix), postgresText(prefix))
 	},
-	ms:   func(time string) string { return "date_trunc('milliseconds', " + time + ")" },
-	free: "s.lock_until <= {time}",
-	end:  "{ms} + INTERVAL '1 millisecond' + {ttl} * INTERVAL '1 microsecond'",
-	now:  "(EXTRACT(epoch FROM clock_timestamp()) * 1000000)::bigint",
-	times: map[string]string{
-		"TIMESTAMP":   "timezone('utc', clock_timestamp())",
-		"TIMESTAMPTZ": "clock_timestamp()",
-	},
+	ms:      func(time string) string { return "date_trunc('milliseconds', " + time + ")" },
+	free:    `s.lock_until <= {time} AND s.name::text COLLATE "C" = {name}`,
+	end:     "{ms} + INTERVAL '1 millisecond' + {ttl} * INTERVAL '1 microsecond'",
+	now:     "(EXTRACT(epoch FROM clock_timestamp()) * 1000000)::bigint",
+	times:   map[string]string{"TIMESTAMP": "timezone('utc', clock_timestamp())"},
 	makeIt:  table("TIMESTAMP"),
 	facts:   health.Postgres,
 	busy:    []string{"40001", "40P01", "55P03"},
@@ -83,6 +80,15 @@ var Postgres = &Dialect{
 	narrow:  []string{"22001"},
 	digits: "SELECT min(CASE WHEN atttypmod < 0 THEN 6 ELSE atttypmod END) FROM pg_attribute" +
 		" WHERE attrelid = '{table}'::regclass AND attname IN ('lock_until', 'locked_at')",
+}
+
+// postgresText is a literal that has no collation of its own, as the result of convert_from would.
+func postgresText(s string) string {
+	var text strings.Builder
+	for _, r := range s {
+		fmt.Fprintf(&text, `\U%08x`, r)
+	}
+	return "E'" + text.String() + "'"
 }
 
 // table is the statement that makes ShedLock's table, as its documentation has it.

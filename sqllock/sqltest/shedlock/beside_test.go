@@ -306,6 +306,10 @@ func TestRefused(t *testing.T) {
 			refused(t, url+"&table=wrong", "lock_until is a")
 			exec(strings.NewReplacer("shedlock", "rough", "(3)", "", "TIMESTAMP ", "TIMESTAMP(0) ").Replace(s.table))
 			refused(t, url+"&table=rough", "0 digits after the second")
+			if s.name == "postgres" {
+				exec(strings.NewReplacer("shedlock", "zoned", "TIMESTAMP", "TIMESTAMPTZ").Replace(s.table))
+				refused(t, url+"&table=zoned", "AT TIME ZONE 'UTC'")
+			}
 			exec(strings.NewReplacer("shedlock", "narrow", "255", "32").Replace(s.table))
 			_, err := s.open(t, addr, "table=narrow").Request(t.Context(), claimOf("job"))
 			if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "VARCHAR(255)") {
@@ -339,36 +343,60 @@ func refused(t *testing.T, url, want string) {
 	}
 }
 
-// In a column that tells no upper case from lower case, a lock has one name, and the other is an error that says so.
+// In a column that tells no upper case from lower case, a lock has one name, and the other is an error that says so. It
+// leaves the lock as it was.
 func TestNamesThatCompareAsEqual(t *testing.T) {
 	t.Parallel()
-	s := all[0]
-	addr := s.begin(t).Addr
-	d := s.open(t, addr)
-	p := peer{s.pool(t, addr), dbTime[s.name], "java-host", time.Now}
-	p.lock(t, s, "Nightly", atMost)
-	p.free(t, s, "Nightly")
-	if _, err := d.Request(t.Context(), claimOf("nightly")); !errors.Is(err, driver.ErrInvalidName) ||
-		!strings.Contains(err.Error(), `"Nightly"`) {
-		t.Errorf("%v, want ErrInvalidName with the other name", err)
-	}
-	if st := request(t, d, claimOf("Nightly")); !st.Granted {
-		t.Errorf("%+v", st)
+	fold := map[string][]string{"postgres": {
+		"CREATE COLLATION folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+		"ALTER TABLE shedlock ALTER name TYPE VARCHAR(64) COLLATE folded",
+	}}
+	for _, s := range all {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			addr := s.begin(t).Addr
+			p := peer{s.pool(t, addr), dbTime[s.name], "java-host", time.Now}
+			for _, statement := range fold[s.name] {
+				if _, err := p.ExecContext(t.Context(), statement); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d := s.open(t, addr)
+			p.lock(t, s, "Nightly", atMost)
+			p.free(t, s, "Nightly")
+			if _, err := d.Request(t.Context(), claimOf("nightly")); !errors.Is(err, driver.ErrInvalidName) ||
+				!strings.Contains(err.Error(), `"Nightly"`) {
+				t.Errorf("%v, want ErrInvalidName with the other name", err)
+			}
+			if st := request(t, d, claimOf("Nightly")); !st.Granted {
+				t.Errorf("%+v", st)
+			}
+		})
 	}
 }
 
-// On PostgreSQL the columns may also have a zone: then they hold true times, as programs with ShedLock write them
-// by their own clocks.
-func TestColumnsWithZone(t *testing.T) {
+// The column of names may have another collation than the connection, and another character set.
+func TestCollations(t *testing.T) {
 	t.Parallel()
-	s := all[1]
-	s.table = strings.ReplaceAll(s.table, "TIMESTAMP", "TIMESTAMPTZ")
-	addr := s.begin(t, "-c", "timezone=Asia/Kolkata").Addr
-	own := ownTime[s.name]
-	for _, statement := range []*string{&own.insert, &own.update, &own.extend, &own.unlock} {
-		utc := strings.NewReplacer(
-			":now", ":now::timestamp AT TIME ZONE 'UTC'", ":until", ":until::timestamp AT TIME ZONE 'UTC'")
-		*statement = utc.Replace(*statement)
+	s := all[0]
+	addr := s.begin(t).Addr
+	p := peer{s.pool(t, addr), dbTime[s.name], "java-host", time.Now}
+	for _, collation := range []string{
+		"utf8mb4_unicode_ci", "utf8mb4_general_ci", "utf8mb4_bin", "utf8mb3_general_ci", "latin1_swedish_ci",
+	} {
+		t.Run(collation, func(t *testing.T) {
+			charset, _, _ := strings.Cut(collation, "_")
+			convert := "ALTER TABLE shedlock CONVERT TO CHARACTER SET " + charset + " COLLATE " + collation
+			if _, err := p.ExecContext(t.Context(), convert); err != nil {
+				t.Fatal(err)
+			}
+			d := s.open(t, addr)
+			excludeEachOther(t, s, d, p, "Jöb of "+collation)
+			if charset == "latin1" {
+				if _, err := d.Request(t.Context(), claimOf("☃")); !errors.Is(err, driver.ErrInvalidName) {
+					t.Errorf("%v, want ErrInvalidName", err)
+				}
+			}
+		})
 	}
-	excludeEachOther(t, s, s.open(t, addr), peer{s.pool(t, addr), own, "java-host", time.Now}, "job")
 }
