@@ -8,7 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Break implements [driver.Breaker]. A program with ShedLock whose lock is taken from it is told nothing.
+// Break implements [driver.Breaker]. A program with ShedLock whose lock is taken from it is told nothing. A claim that
+// waits may get the lock until its end is noted, and not after that, so it is freed once more.
 func (d *Driver) Break(ctx context.Context, name, id string) error {
 	if err := d.refuse(name); err != nil {
 		return err
@@ -17,7 +18,7 @@ func (d *Driver) Break(ctx context.Context, name, id string) error {
 		return driver.ErrGone
 	}
 	v := values{claim: driver.Claim{Name: name, ID: id}, state: ended}
-	scripts := []script{freeLock, giveUp}
+	scripts := []script{freeLock, giveUp, freeLock}
 	if since, isTheirs := strings.CutPrefix(id, theirs); isTheirs {
 		at, err := strconv.ParseUint(since, 10, 63)
 		if err != nil {
@@ -26,12 +27,17 @@ func (d *Driver) Break(ctx context.Context, name, id string) error {
 		v.claim.Token, scripts = at, []script{seizeLock}
 	}
 	return d.with(ctx, func(conn conn) error {
+		err := driver.ErrGone
 		for _, what := range scripts {
-			if done, err := conn.do(ctx, what, v); err != nil || done {
-				return err
+			changed, failed := conn.do(ctx, what, v)
+			if failed != nil {
+				return failed
+			}
+			if changed {
+				err = nil
 			}
 		}
-		return driver.ErrGone
+		return err
 	})
 }
 
