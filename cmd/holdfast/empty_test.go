@@ -47,6 +47,8 @@ func argsOf(c *cobra.Command) []string {
 		return []string{"name", "--", "true"}
 	case strings.HasSuffix(c.Use, "bash|zsh|fish|powershell"):
 		return []string{"bash"}
+	case strings.Contains(c.Use, "HANDLE TEXT"):
+		return []string{"any", "text"}
 	case strings.HasSuffix(c.Use, "NAME"), strings.HasSuffix(c.Use, "HANDLE"), strings.HasSuffix(c.Use, "[PREFIX]"):
 		return []string{"any"}
 	default:
