@@ -18,7 +18,7 @@ var leftOut = map[string][]string{
 	"no_postgres":  {"github.com/jackc/"},
 }
 
-// With each tag the program compiles, and nothing that its engine needs is in it.
+// With each tag nothing that its engine needs is in the program.
 func TestTagLeavesItsEngineOut(t *testing.T) {
 	for _, e := range components {
 		t.Run(e.tag, func(t *testing.T) {
@@ -39,10 +39,10 @@ func TestTagLeavesItsEngineOut(t *testing.T) {
 	}
 }
 
-// dependencies compiles the program, and returns the packages that are in it.
+// dependencies returns the packages that are in the program.
 func dependencies(t *testing.T, tags string) []string {
 	t.Helper()
-	return strings.Fields(goes(t, "list", "-export", "-deps", "-tags", tags, "-f", "{{.ImportPath}}", "."))
+	return strings.Fields(goes(t, "list", "-deps", "-tags", tags, "-f", "{{.ImportPath}}", "."))
 }
 
 func hasPrefix(packages []string, prefix string) bool {
