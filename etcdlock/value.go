@@ -2,7 +2,6 @@ package etcdlock
 
 import (
 	"context"
-	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -11,18 +10,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// A keptValue is what a lock keeps between its holders, as its key holds it.
+// A keptValue is what a lock keeps between its holders, as read.
 type keptValue struct {
-	Format int         `json:"v"`
-	Text   leased.Text `json:"text,omitempty"` // empty: it was removed
-	Token  uint64      `json:"token,string"`
-	Set    int64       `json:"set"` // microseconds since 1970, by the clock of who set it
-
+	leased.ValueRecord
 	mod int64 // revision of the last change; zero: there is no such key
-}
-
-func (k keptValue) value() driver.Value {
-	return driver.Value{Text: string(k.Text), Token: k.Token, Set: time.UnixMicro(k.Set)}
 }
 
 // Value returns what a holder has set last, as [driver.ValueStore] says.
@@ -34,7 +25,7 @@ func (d *Driver) Value(ctx context.Context, name string) (driver.Value, error) {
 	if err != nil || kept.Text == "" {
 		return driver.Value{}, err
 	}
-	return kept.value(), nil
+	return kept.Value(), nil
 }
 
 // SetValue sets it, as [driver.ValueStore] says. The transaction compares the key of the claim, and that of the value
@@ -55,7 +46,7 @@ func (d *Driver) SetValue(ctx context.Context, c driver.Claim, v driver.Value) e
 		if err != nil {
 			return err
 		}
-		if write, err := v.Supersede(kept.value()); !write {
+		if write, err := v.Supersede(kept.Value()); !write {
 			return err
 		}
 		done, err := d.replaceValue(ctx, s, c.Name, kept, v)
@@ -76,7 +67,7 @@ func (d *Driver) replaceValue(ctx context.Context, s seat, name string, kept kep
 	if v.Text == "" { // that it was removed need not be known for longer than the claim lives
 		lease = append(lease, clientv3.WithLease(s.lease))
 	}
-	text := encode(keptValue{Format: d.format, Text: leased.Text(v.Text), Token: v.Token, Set: v.Set.UnixMicro()})
+	text := encode(leased.NewValueRecord(d.format, v))
 	answer, _, err := d.commit(ctx, unchanged, []clientv3.Op{clientv3.OpPut(key, text, lease...)}, nil)
 	if err != nil {
 		return false, explain(err)
@@ -96,7 +87,7 @@ func (d *Driver) keptValue(ctx context.Context, name string) (kept keptValue, er
 }
 
 func (d *Driver) readValue(kv *mvccpb.KeyValue) (kept keptValue, err error) {
-	err = d.decode(kv, &kept.Format, &kept)
+	err = d.decode(kv, &kept.Format, &kept.ValueRecord)
 	kept.mod = kv.ModRevision
 	return kept, err
 }

@@ -12,18 +12,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// A keptValue is what a lock keeps between its holders, as its node holds it.
+// A keptValue is what a lock keeps between its holders, as read.
 type keptValue struct {
-	Format int         `json:"v"`
-	Text   leased.Text `json:"text,omitempty"` // empty: it was removed
-	Token  uint64      `json:"token,string"`
-	Set    int64       `json:"set"` // microseconds since 1970, by the clock of who set it
-
+	leased.ValueRecord
 	stat *zk.Stat // nil: there is no such node
-}
-
-func (k keptValue) value() driver.Value {
-	return driver.Value{Text: string(k.Text), Token: k.Token, Set: time.UnixMicro(k.Set)}
 }
 
 // Value returns what a holder has set last, as [driver.ValueStore] says.
@@ -42,7 +34,7 @@ func (d *Driver) Value(ctx context.Context, name string) (driver.Value, error) {
 	if err != nil || kept.Text == "" {
 		return driver.Value{}, err
 	}
-	return kept.value(), nil
+	return kept.Value(), nil
 }
 
 // SetValue sets it, as [driver.ValueStore] says. The change asks that the claim's node is there and that the value is
@@ -64,7 +56,7 @@ func (d *Driver) SetValue(ctx context.Context, c driver.Claim, v driver.Value) e
 		if err != nil {
 			return err
 		}
-		if write, err := v.Supersede(kept.value()); !write {
+		if write, err := v.Supersede(kept.Value()); !write {
 			if err == nil && v.Text == "" { // the answer to the first was lost
 				d.forgetLater(s, at, kept.stat.Version, c.TTL)
 			}
@@ -87,8 +79,7 @@ func (d *Driver) SetValue(ctx context.Context, c driver.Claim, v driver.Value) e
 func (d *Driver) replaceValue(
 	ctx context.Context, s *session, claim, at string, kept keptValue, v driver.Value,
 ) (*zk.Stat, error) {
-	record := keptValue{Format: d.format, Text: leased.Text(v.Text), Token: v.Token, Set: v.Set.UnixMicro()}
-	data := leased.Encode(record)
+	data := leased.Encode(leased.NewValueRecord(d.format, v))
 	var change any = &zk.CreateRequest{Path: at, Data: data, Acl: d.acl}
 	if kept.stat != nil {
 		change = &zk.SetDataRequest{Path: at, Data: data, Version: kept.stat.Version}
@@ -116,7 +107,7 @@ func (d *Driver) keptValue(ctx context.Context, s *session, at string) (kept kep
 		return kept, err
 	}
 	kept.stat = node.stat
-	if err := leased.Decode(placeOf(at), node.data, &kept); err != nil {
+	if err := leased.Decode(placeOf(at), node.data, &kept.ValueRecord); err != nil {
 		return kept, err
 	}
 	return kept, d.checkFormat(at, kept.Format)
