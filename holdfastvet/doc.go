@@ -5,9 +5,10 @@
 //	go install github.com/holdfast-go/holdfast/holdfastvet/cmd/holdfastvet@latest
 //	go vet -vettool=$(which holdfastvet) ./...
 //
-// One check more, WriteWithoutToken, runs when it is asked for.
+// Another check, WriteWithoutToken, runs only when it is named.
 //
-// They would rather miss a mistake than complain of what is right: docs/vet.md says for each what it leaves alone.
+// In doubt a check misses a mistake rather than complain about correct code: docs/vet.md says for each what it does not
+// report.
 package holdfastvet
 
 import "golang.org/x/tools/go/analysis"

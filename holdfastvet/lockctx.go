@@ -22,8 +22,8 @@ gets a context from outside instead goes on when somebody else has the lock:
 		return ship(ctx, order) // want held
 	})
 
-Contexts are left alone that are made with context.WithoutCancel, that the section itself assigns, and that go to what
-is deferred, to a goroutine, to a logger, or to a method of a lease.`,
+It does not report contexts from context.WithoutCancel, contexts that the section itself assigns, and contexts for
+deferred calls, goroutines, loggers and methods of a lease.`,
 	URL:      page + "#lockctx",
 	Requires: []*analysis.Analyzer{inspect.Analyzer},
 	Run:      lockCtx,

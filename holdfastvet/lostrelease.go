@@ -29,9 +29,9 @@ it on, the lock stays taken for as long as the process lives:
 	}
 	return lease.Release(ctx)
 
-Functions are left alone that close a client, which gives back all that it holds; so is a lease that is given to
-anything, and the way on from a look at Err, Done or Check, which may have said that the lock is lost. The files of
-tests are looked at if -lostrelease.tests says so: there, what a test uses mostly closes the client.`,
+It does not report functions that close a client, which releases all that it holds; leases that are passed on; and paths
+after a look at Err, Done or Check, which may have said that the lock is lost. Test files are checked only with
+-lostrelease.tests, because there the client is mostly closed elsewhere.`,
 	URL:      page + "#lostrelease",
 	Requires: []*analysis.Analyzer{inspect.Analyzer, ctrlflow.Analyzer},
 	Run:      lostRelease,
@@ -70,7 +70,7 @@ func closesClient(pass *analysis.Pass, call inspector.Cursor) bool {
 
 const dropped = "the lease is dropped, so nobody can release the lock or learn that it is lost"
 
-// lookAtAcquisition reports an acquisition whose lease is dropped, or not released on each way.
+// lookAtAcquisition reports an acquisition whose lease is dropped, or not released on every path.
 func lookAtAcquisition(pass *analysis.Pass, call inspector.Cursor) {
 	var names []ast.Expr
 	switch parent := call.Parent().Node().(type) {
@@ -97,7 +97,7 @@ func lookAtAcquisition(pass *analysis.Pass, call inspector.Cursor) {
 	}
 }
 
-// lookAtVariable reports an acquisition into a local variable that is not released on each way.
+// lookAtVariable reports an acquisition into a local variable that is not released on every path.
 func lookAtVariable(pass *analysis.Pass, call inspector.Cursor, name *ast.Ident, err ast.Expr) {
 	lease, _ := pass.TypesInfo.ObjectOf(name).(*types.Var)
 	w := newWays(pass, call, lease)
@@ -111,7 +111,7 @@ func lookAtVariable(pass *analysis.Pass, call inspector.Cursor, name *ast.Ident,
 	if end == nil {
 		return
 	}
-	what := "not released on each way"
+	what := "not released on every path"
 	if !w.released() {
 		what = "never released"
 	}

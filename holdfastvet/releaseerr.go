@@ -15,13 +15,13 @@ var ReleaseErr = &analysis.Analyzer{
 	Doc: `find successes that are reported although the lock may have been lost
 
 The error of Release is nil only if the lock was held until that moment. A function that drops it and returns nil
-reports work as done that may have overlapped with another holder's:
+reports success for work that may have overlapped with another holder's:
 
 	lease.Release(ctx) // want return lease.Release(ctx)
 	return nil
 
-Functions are left alone that return no error, that look at Err or Check of the lease, that write
-_ = lease.Release(ctx), and, unless -releaseerr.defer says otherwise, that defer the release.`,
+It does not report functions that return no error, that call Err or Check of the lease, that write
+_ = lease.Release(ctx), and that defer the release; -releaseerr.defer reports these last, too.`,
 	URL:      page + "#releaseerr",
 	Requires: []*analysis.Analyzer{inspect.Analyzer},
 	Run:      releaseErr,

@@ -22,10 +22,10 @@ refuse its late write, by the token of the lease:
 		return err
 	})
 
-It runs when it is asked for: not every write needs the token. Writes are statements of database/sql and pgx, and
-requests of net/http whose method is not GET, HEAD, OPTIONS or TRACE; -writewithouttoken.funcs names more. A write has
-the token if an argument comes from it, however far; so has a request with a header from it, and a transaction in which
-one statement has it.`,
+It runs only when it is named, because not every write needs the token. Writes are statements of database/sql and pgx,
+and requests of net/http whose method is not GET, HEAD, OPTIONS or TRACE; -writewithouttoken.funcs names more functions.
+A write carries the token if one of its arguments comes from it, however far. A request carries it if one of its headers
+does, and a transaction if one of its statements does.`,
 	URL:      page + "#writewithouttoken",
 	Requires: []*analysis.Analyzer{inspect.Analyzer},
 	Run:      writeWithoutToken,

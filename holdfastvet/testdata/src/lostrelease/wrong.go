@@ -22,7 +22,7 @@ func never(ctx context.Context, m *holdfast.Mutex) error {
 }
 
 func early(ctx context.Context, m *holdfast.Mutex) error {
-	lease, err := m.Lock(ctx) // want `not released on each way: the function may end in line 30`
+	lease, err := m.Lock(ctx) // want `not released on every path: the function may end in line 30`
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func inClosure(ctx context.Context, m *holdfast.Mutex) func() error {
 
 func inLoop(ctx context.Context, m *holdfast.Mutex) error {
 	for range 3 {
-		lease, err := m.TryLock(ctx) // want `not released on each way`
+		lease, err := m.TryLock(ctx) // want `not released on every path`
 		if err != nil {
 			continue
 		}
