@@ -296,7 +296,7 @@ func (l *lease) idle() bool {
 // abandon gives up a lease that could not be kept alive. Its claims are lost by now, so it is revoked as soon as
 // the server can be reached: others need not wait for its end.
 func (l *lease) abandon() {
-	l.lose()
+	l.lose() // first: those who wait here know before the server lets others in
 	ctx, cancel := context.WithTimeout(l.d.lifetime, l.ttl)
 	defer cancel()
 	for ctx.Err() == nil {

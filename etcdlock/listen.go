@@ -24,7 +24,7 @@ func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop
 	case err != nil:
 		return nil, err
 	case d.members.canMux():
-		return d.subscriptions.listen(key, read+1, moved), nil
+		return d.subscriptions.listen(key, read+1, moved), nil // no change after the reading is missed
 	default:
 		return d.listenAlone(key, moved), nil
 	}
@@ -182,7 +182,7 @@ func (ss *subscriptions) stream() {
 func (ss *subscriptions) startAnew() {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	ss.unsent = nil
+	ss.unsent = nil // it was for the last stream; what is still wanted is in byKey
 	for _, e := range slices.Collect(maps.Values(ss.byKey)) {
 		ss.subscribe(e)
 	}

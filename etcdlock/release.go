@@ -35,7 +35,7 @@ func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) err
 	err := d.releaseKey(ctx, c, e.key, e.Longest(), e)
 	switch {
 	case err == nil:
-		d.claims.Forget(e)
+		d.claims.Forget(e) // not before the answer: a claim whose release is lost is still taken out when it expires
 	case c.Token == e.Token() && answersGone(err):
 		e.rememberEnd()
 	}

@@ -31,6 +31,7 @@ type ending struct {
 //
 // again is as that of ask.
 func (d *Driver) finish(ctx context.Context, e ending) (answer *clientv3.TxnResponse, again bool, err error) {
+	// Before the end, because a tombstone that is there already stays on its lease, which nobody extends afterwards.
 	if err := e.ours.keepNote(ctx); err != nil {
 		return nil, false, err
 	}

@@ -42,7 +42,7 @@ func (d *Driver) waitUnknown(ctx context.Context, c driver.Claim) (driver.Status
 // wait follows the claim until there is something to tell. No other call goes on meanwhile.
 func (e *claim) wait(ctx context.Context) (st driver.Status, err error) {
 	for known := e.Flags(); e.Flags() == known; {
-		e.watchBoth()
+		e.watchBoth() // before the look, so that no change comes in between
 		if e.unread() {
 			st, err = e.lookAgain(ctx)
 		} else {

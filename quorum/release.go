@@ -57,7 +57,7 @@ func (d *Driver) release(ctx context.Context, cl *claim, token uint64) error {
 		return err
 	}
 	t, err := d.released(cl, before, counts)
-	d.passTurn(t)
+	d.passTurn(t) // after the release: the next in line finds the nodes free
 	return err
 }
 

@@ -33,7 +33,7 @@ func call[T any](ctx context.Context, s *session, request func(*zk.Conn) (T, err
 // ask is call for what may be asked again: when the connection breaks, it is, on the next one.
 func ask[T any](ctx context.Context, s *session, request func(*zk.Conn) (T, error)) (T, error) {
 	for {
-		back := s.nextConnection()
+		back := s.nextConnection() // before the call, during which the connection may break and come back
 		v, err := call(ctx, s, request)
 		if !errors.Is(err, zk.ErrConnectionClosed) {
 			return v, err

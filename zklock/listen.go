@@ -21,7 +21,7 @@ func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop
 		moved()
 		return func() {}, nil
 	}
-	stop = e.s.subscriptions.add(e.place(), moved)
+	stop = e.s.subscriptions.add(e.place(), moved) // before the look, so that nothing comes in between
 	missed, err := e.missed(ctx)
 	switch {
 	case missed || isGone(err):

@@ -78,7 +78,7 @@ func (s *session) awaitEvent(w *watch, events <-chan zk.Event) {
 		delete(s.watches, w.spot)
 	}
 	s.mu.Unlock()
-	close(w.fired)
+	close(w.fired) // last: whoever wakes up and watches again must not get this one
 }
 
 // channel is closed when something happened: nowhere for nil.

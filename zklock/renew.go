@@ -75,6 +75,7 @@ func (r renewal) look(ctx context.Context, from leased.Instant) (st driver.Statu
 	if err != nil {
 		return st, err
 	}
+	// The watch comes first: it says whether others have renewed the claim, and no change after the look is missed.
 	if err := e.keepWatch(ctx); err != nil {
 		return st, err
 	}

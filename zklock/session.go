@@ -129,7 +129,7 @@ func (d *Driver) startAt(ctx context.Context, hosts []string, timeout time.Durat
 		d: d, link: d.newLink(hosts, timeout), lost: make(chan struct{}),
 		back: make(chan struct{}), watches: make(map[spot]*watch), used: leased.Now(),
 	}
-	up := s.nextConnection()
+	up := s.nextConnection() // before it connects, which it does in the background
 	conn, _, err := zk.Connect(hosts, timeout, zk.WithDialer(s.link.dial), zk.WithHostProvider(s.link),
 		zk.WithEventCallback(s.onEvent), zk.WithLogger(silent{}), zk.WithLogInfo(false))
 	if err != nil {

@@ -47,7 +47,7 @@ func (d *Driver) waitUnknown(ctx context.Context, c driver.Claim) (driver.Status
 // wait follows the claim until there is something to tell. No other call goes on meanwhile.
 func (e *claim) wait(ctx context.Context) (driver.Status, error) {
 	for known := e.Flags(); ; {
-		if err := e.keepWatch(ctx); err != nil {
+		if err := e.keepWatch(ctx); err != nil { // before the look, so that no change comes in between
 			return driver.Status{}, err
 		}
 		if e.Flags() != known {

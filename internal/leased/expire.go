@@ -5,6 +5,9 @@ import "time"
 // Live makes the claim live for ttl from the instant at which a request was sent that was answered. It reports
 // whether the claim had not ended.
 //
+// The clock is read before the request is sent, and after the caller has read it. So the caller's deadline comes first,
+// then the claim ends here, and then what it lives by on the server.
+//
 // Answers come in any order, and whoever got one relies on it. So a newer request says how long the claim lives,
 // and an older one that is answered after it can only add to that.
 func (c *Claim) Live(ttl time.Duration, sent Instant) bool {

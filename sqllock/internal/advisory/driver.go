@@ -81,7 +81,7 @@ func (d *Driver) Queue(context.Context, string) ([]driver.Entry, error) {
 // Close implements [driver.Driver]. With it the sessions end, and so do their claims.
 func (d *Driver) Close() (err error) {
 	d.closing.Do(func() {
-		d.end(driver.ErrClosed)
+		d.end(driver.ErrClosed) // first: whoever is at work on a claim stops, and lets go of it
 		d.mu.Lock()
 		claims := d.claims
 		d.claims = nil

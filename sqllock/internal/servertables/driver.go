@@ -87,6 +87,7 @@ func (d *Driver) Traits() driver.Traits { return d.dialect.traits() }
 // Close implements [driver.Driver]. Claims live on until their TTL.
 func (d *Driver) Close() (err error) {
 	d.closing.Do(func() {
+		// The last sweep needs a connection. The end of the pools wakes those who wait, who leave theirs with idle.
 		d.sweeper.stop()
 		for _, p := range []*pool{d.requests, d.renewals, d.bulk, d.delayed} {
 			p.close()

@@ -92,7 +92,7 @@ func attempt[T any](ctx context.Context, p *pool, at affinity, f func(context.Co
 			answer <- r
 			return
 		}
-		answer <- r
+		answer <- r // nobody has to wait for wake locks that are released late
 		l.releaseStale(patient)
 		p.leave(l, h)
 	}()

@@ -78,6 +78,7 @@ func (d *Dialect) make(ctx context.Context, on execer, statements []string) erro
 }
 
 // Statements are what Migrate does, in order. They can be run at any time, also on what an earlier program has made.
+// The routine that tells the version comes last, because it says that all others are there.
 func (d *Dialect) Statements() []string {
 	all := slices.Concat(d.forward(d), split(d.text("tables")))
 	for _, name := range slices.Concat(d.helpers, callable, []routine{readVersion}) {

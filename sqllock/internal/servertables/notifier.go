@@ -82,7 +82,7 @@ func (n *notifier) tellLocked(p *subscription, news notice) {
 	if p == nil {
 		return
 	}
-	p.news.Put(news)
+	p.news.Put(news) // before the listeners, who ask for it
 	p.listeners.Call()
 	switch {
 	case news.err != nil:

@@ -378,7 +378,7 @@ func (p *pool) remove(l *lane) {
 // close waits for whoever has a lane, and closes all.
 func (p *pool) close() {
 	p.mu.Lock()
-	p.closed = true
+	p.closed = true // first: nobody begins after that, so what is waited for does not grow
 	p.mu.Unlock()
 	p.end(driver.ErrClosed)
 	p.ended.Wait()

@@ -9,7 +9,7 @@ import (
 
 // Release implements [driver.Driver].
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
-	d.notifier.forget(c.ID)
+	d.notifier.forget(c.ID) // first: that this client ends the claim is no news to those who listen here
 	err := d.change(ctx, c.Name, func(ctx context.Context, l *lane) error {
 		wakeLock := l.wakeLocks.held(c.ID)
 		err := l.conn.done(ctx, releaseClaim, []byte(c.Name), c.ID, int64(c.Token), micros(c.TTL), wakeLock)

@@ -30,6 +30,9 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status,
 
 // request makes a claim that has no token known and lets it take the lock if that is free; and it prolongs a claim
 // that has it.
+//
+// The claim is noted first, because only a claim that is noted, and has not ended, takes the lock: so whoever bars its
+// ID stops a request that is still under way. Its token is noted last, because it is what taking the lock has written.
 func (c conn) request(ctx context.Context, claim driver.Claim) error {
 	v := values{claim: claim, state: asking(claim)}
 	scripts := []script{noteClaim, takeLock, holdLock}

@@ -54,7 +54,8 @@ func (c *connection) take(ctx context.Context) (_ context.Context, giveBack func
 	}, nil
 }
 
-// write runs f in a transaction that may change something, again while others are in the way, until ctx ends. If f
+// write runs f in a transaction that may change something, again while others are in the way, until ctx ends. It takes
+// the connection first: only one goroutine of a process stands in the queue of the processes that want to write. If f
 // returns an answer as its error, the transaction is committed like after a success: f may have taken dead claims out
 // of the queue.
 func (c *connection) write(ctx context.Context, f func(context.Context) error) error {

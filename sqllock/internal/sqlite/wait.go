@@ -11,7 +11,7 @@ import (
 // Wait implements [driver.Waiter]. What counts is what the database says. A wake-up, the death of a peer and the
 // expiry of a claim only say when to look.
 func (d *Driver) Wait(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
-	s := d.notifier.enter(c)
+	s := d.notifier.enter(c) // before the look: a wake-up that comes after it is kept
 	defer func() { d.notifier.leave(c, s, st, err) }()
 	for {
 		v, err := d.view(ctx, c)

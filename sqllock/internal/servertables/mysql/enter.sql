@@ -2,6 +2,7 @@
 -- missing is made before, by itself: two that make it in longer transactions would wait for each other. What others have
 -- committed must be seen, whatever the session's level: a proxy may have dropped that. A release that was only noted is
 -- carried out first. Takes the name.
+-- Whoever changes a queue reads the clock after this, because it may wait for the row while deadlines pass.
 CREATE PROCEDURE holdfast1_enter(p_name VARBINARY(1024)) SQL SECURITY INVOKER
 BEGIN
 	DECLARE v_released BIGINT DEFAULT NULL;

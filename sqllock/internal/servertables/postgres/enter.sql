@@ -1,5 +1,6 @@
 -- Locks the row of a lock until the transaction ends, so that one changes a queue at a time. A release that was only noted
 -- is carried out first. Takes the name.
+-- Whoever changes a queue reads the clock after this, because it may wait for the row while deadlines pass.
 CREATE FUNCTION holdfast1_enter(p_name bytea) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	v_released bigint;

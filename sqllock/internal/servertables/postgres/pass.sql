@@ -12,6 +12,7 @@ BEGIN
 			AND token >= (SELECT head FROM holdfast_locks WHERE name = p_name)
 		ORDER BY token
 	) d;
+	-- Before it settles, which looks at the queue from its head on.
 	UPDATE holdfast_locks SET released = 0, noted = 0, head = p_released + 1 WHERE name = p_name;
 	PERFORM holdfast1_settle(p_name, v_now);
 END
