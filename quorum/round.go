@@ -16,8 +16,8 @@ import (
 type round struct {
 	d        *Driver
 	cl       *claim
-	node     driver.Claim // the claim as the nodes know it
-	began    time.Time    // read before anything is sent: the nodes count the TTL from later on
+	node     driver.Claim  // the claim as the nodes know it
+	began    time.Time     // read before anything is sent: the nodes count the TTL from later on
 	booted   time.Duration // began, by the clock that never stops
 	token    uint64
 	votes    []vote

@@ -41,7 +41,7 @@ const backendEnv = "HOLDFAST_BACKEND"
 func (b *backendFlags) register(c *cobra.Command) {
 	b.registerURL(c)
 	c.Flags().BoolVar(&b.trace, "trace", false,
-		"tell on standard error what is asked of the backend, and how long each answer took")
+		"print each request to the backend on standard error, with its answer and how long that took")
 }
 
 // registerURL is for a verb that needs to know no more than where the backend is.

@@ -25,7 +25,7 @@ run, it ends its command. Until then, both the old and the next holder may belie
 On a terminal, break asks for confirmation. Without a terminal it does not ask, so that scripts can use it.
 
 ` + helpCodes + helpSignal + `
-  1    there is no such claim, the answer was no, or anything else` + helpUsage + helpUnavailable,
+  1    there is no such claim, the question was answered with no, or any other error` + helpUsage + helpUnavailable,
 		ValidArgsFunction: a.completeName,
 		Args:              takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -12,8 +12,8 @@ func (a *app) completionVerb() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print the completion script for a shell",
-		Long: `Completion prints a script for a shell, which then completes verbs, flags and the names of
-locks that are held or waited for:
+		Long: `Completion prints a script with which a shell completes verbs, flags, and the names of locks that are held
+or waited for:
 
   bash        source <(holdfast completion bash)
   zsh         holdfast completion zsh > "${fpath[1]}/_holdfast"

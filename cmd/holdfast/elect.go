@@ -18,8 +18,8 @@ in line.
 When the command exits, elect resigns and exits with the code of the command. When it loses the lead, it ends the
 command as run does (TERM, then KILL after the grace period), campaigns again, and starts the command again.
 
-Others see --value, such as the address of the leader: holdfast leader prints it. The command gets the same environment
-variables as under run.
+Others see the --value of the leader, such as its address; holdfast leader prints it. The command gets the same
+environment variables as under run.
 
 ` + helpCodes + helpCommand + helpFailure + helpUsage + helpUnavailable + `
   76   the lead was lost while the command was ending` + helpUnstopped + helpCannotRun + helpNotFound
@@ -54,7 +54,7 @@ func (a *app) electVerb() *cobra.Command {
 	c.Flags().StringVar(&f.onLost, "on-lost", lostTerm,
 		"what to do with the command when the lead is lost: term or kill")
 	completeFlag(c, "on-lost", lostTerm, lostKill)
-	c.Flags().StringVar(&value, "value", "", "what others see of the leader, such as its address")
+	c.Flags().StringVar(&value, "value", "", "text about the leader that others see, such as its address")
 	return c
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Exit codes, those of sysexits.h where it has one.
 const (
-	exitFailure     = 1   // anything else
+	exitFailure     = 1   // any other error
 	exitUsage       = 64  // the command line is wrong
 	exitUnavailable = 69  // the backend cannot be reached, or refuses
 	exitConflict    = 75  // the lock was not acquired; -E changes it
@@ -28,10 +28,10 @@ const (
 	helpCodes       = "Exit codes:"
 	helpCommand     = "\n  the command's own; 128+n when signal n ended it, or ended the wait"
 	helpSignal      = "\n  128+n when signal n ended it"
-	helpFailure     = "\n  1    anything else"
+	helpFailure     = "\n  1    any other error"
 	helpUsage       = "\n  64   the command line is wrong, or asks for what the backend cannot do"
 	helpUnavailable = "\n  69   the backend cannot be reached, or refuses"
-	helpConflict    = "\n  75   the lock was not acquired in time (-E sets another)"
+	helpConflict    = "\n  75   the lock was not acquired in time (-E sets another code)"
 	helpLost        = "\n  76   the lock was lost while the command ran"
 	helpUnstopped   = "\n  77   the lock was lost, and the command could not be stopped: it ran on without it"
 	helpCannotRun   = "\n  126  the command cannot be run"

@@ -23,7 +23,7 @@ it exits with 1. With --follow it prints a line at once and after each change, "
 interrupted. It reports an outage of the backend on standard error; the next line shows that the outage is over.
 
 ` + helpCodes + helpSignal + `
-  1    nobody leads, or anything else` + helpUsage + helpUnavailable,
+  1    nobody leads, or any other error` + helpUsage + helpUnavailable,
 		ValidArgsFunction: a.completeName,
 		Args:              takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {

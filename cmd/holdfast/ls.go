@@ -19,13 +19,13 @@ func (a *app) lsVerb() *cobra.Command {
 		Use:   "ls [--watch] [PREFIX]",
 		Short: "List the locks that are held or waited for",
 		Long: `Ls lists the locks that are held or waited for and whose names start with PREFIX, one per line, with the number of
-holders and waiters and the first holder. With --json it prints a list of what show prints. Ls also lists a lock that
-it cannot read, and gives the reason on standard error, or in "error" with --json.
+holders and waiters and the first holder. With --json it prints a list of the objects that show prints. Ls also lists a
+lock that it cannot read, and gives the reason on standard error, or in "error" with --json.
 
 ` + watchHelp + `
 
 ` + helpCodes + helpSignal + `
-  1    a lock cannot be read, or anything else` + helpUsage + helpUnavailable,
+  1    a lock cannot be read, or any other error` + helpUsage + helpUnavailable,
 		ValidArgsFunction: a.completeName,
 		Args:              takes(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {

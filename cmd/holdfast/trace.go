@@ -18,7 +18,7 @@ type answer struct {
 	took   time.Duration
 }
 
-// trace tells an answer, for --trace.
+// trace prints an answer, for --trace.
 func (a *app) trace(x answer) {
 	if a.json {
 		took := x.took.Seconds()
@@ -34,14 +34,15 @@ func (a *app) trace(x answer) {
 	a.say("%s: %s (%v)", what, x.result, round(x.took))
 }
 
-// A tracer is a driver that tells what is asked of another one, and what that answers. What it does not know by name
-// it leaves to the other one.
+// A tracer is a driver that passes requests on to another one, and tells what was asked and what that answered.
+// Abilities that it does not have itself are those of the other one, found by Unwrap.
 type tracer struct {
 	driver.Driver
 	tell func(answer)
 }
 
-// A waitingTracer is a tracer of a driver that tells when a claim has moved. Clients do not ask one that is none.
+// A waitingTracer is a tracer of a driver that tells when a claim has moved. Without that ability clients do not call
+// Wait.
 type waitingTracer struct{ *tracer }
 
 func traced(d driver.Driver, tell func(answer)) driver.Driver {
@@ -73,7 +74,7 @@ func (t *tracer) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 func stateOf(c driver.Claim, st driver.Status) string {
 	switch {
 	case st.Granted && st.Revoked:
-		return "granted, and asked to let go"
+		return "granted, and asked to release it"
 	case st.Granted:
 		return "granted"
 	case c.Queue || c.Token != 0:

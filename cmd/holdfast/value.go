@@ -25,12 +25,12 @@ type kept struct {
 func (a *app) valueVerb() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "value NAME",
-		Short: "Show the text that a holder has left with a lock",
-		Long: `Value prints the text that a holder has left with the lock, by set or from a program. It stays until another
-is set, also while nobody holds the lock. If there is none, value exits with 1.
+		Short: "Print the value of a lock",
+		Long: `Value prints the value of a lock: a text that a holder has stored with it, by set or in a program. The value
+stays until another is set, also while nobody holds the lock. If there is none, value exits with 1.
 
 ` + helpCodes + helpSignal + `
-  1    the lock has no value, or anything else` + helpUsage + helpUnavailable,
+  1    the lock has no value, or any other error` + helpUsage + helpUnavailable,
 		Args: takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.use(c.Context(), func(s *store) error {
@@ -65,12 +65,12 @@ func (a *app) showValue(ctx context.Context, s *store, name string) error {
 // setVerb is holdfast set.
 func (a *app) setVerb() *cobra.Command {
 	var remove bool
-	c := a.handleVerb("set HANDLE TEXT|--remove", "Leave a text with a lock for its next holders",
-		`Set leaves the text with the lock of the handle; value NAME prints it. It stays until another is set, also when
-the lock is given back; --remove removes it. If the text is "-", set reads it from standard input, without the newline
-at its end. Set also renews the lock, as renew does.`,
+	c := a.handleVerb("set HANDLE TEXT|--remove", "Store a value with a lock, for its next holders",
+		`Set stores the text as the value of the lock of the handle; value NAME prints it. The value stays until another
+is set, also after the lock is released; --remove removes it. If the text is "-", set reads it from standard input,
+without the newline at its end. Set also renews the lock, as renew does.`,
 		nil)
-	c.Flags().BoolVar(&remove, "remove", false, "remove what was left")
+	c.Flags().BoolVar(&remove, "remove", false, "remove the value")
 	c.Args = takes(1, 2)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if remove == (len(args) == 2) {
@@ -102,11 +102,11 @@ func (a *app) textOf(args []string) (string, error) {
 			text = text[:n-1]
 		}
 		if len(text) == 0 {
-			return "", usage("standard input is empty; to remove the value, give --remove")
+			return "", usage("standard input is empty; use --remove to remove the value")
 		}
 	}
 	if len(text) > driver.MaxValue {
-		return "", usage("the text is too long; a lock keeps at most %d bytes", driver.MaxValue)
+		return "", usage("the text is too long; a value has at most %d bytes", driver.MaxValue)
 	}
 	return string(text), nil
 }

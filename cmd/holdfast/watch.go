@@ -12,8 +12,9 @@ import (
 )
 
 // watchHelp is for the verbs that have --watch.
-const watchHelp = `With --watch it keeps running until it is interrupted. On a terminal it shows what is so now, every second. Elsewhere
-it prints a line for each claim that comes, is granted or ends, or with --json the queue of each lock that changed.`
+const watchHelp = `With --watch it runs until it is interrupted. On a terminal it shows the current state, and updates it every
+second. Elsewhere it prints a line whenever a claim is queued, is granted or ends; with --json it prints the queue of
+each lock that changed.`
 
 func registerWatch(c *cobra.Command, watch *bool) {
 	c.Flags().BoolVar(watch, "watch", false, "keep running, and show each change")
