@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
 )
@@ -65,7 +66,8 @@ func cycle(t *testing.T, d driver.Driver, cycles int) {
 	})
 }
 
-// mustServe waits until each server serves, and the locks of clients that died are free.
+// mustServe waits until each server serves, and the locks of clients that died are free. Servers that have just
+// started may elect another leader meanwhile, which breaks connections off: so requests are repeated.
 func mustServe(t *testing.T, ensemble []*servers.Server) {
 	t.Helper()
 	each(len(ensemble), func(i int) {
@@ -73,7 +75,11 @@ func mustServe(t *testing.T, ensemble []*servers.Server) {
 			return strings.Contains(ensemble[i].ZooKeeperWord(t, "srvr"), "\nMode: ")
 		})
 		d := open(t, nil, ensemble[i].Addr)
-		c := take(t, d, claim("job 0 0", long))
-		release(t, d, c)
+		c := claim("job 0 0", long)
+		until(t, "the lock is granted", func() bool {
+			st, err := d.Request(leasedtest.Limit(t), c)
+			return err == nil && st.Granted
+		})
+		until(t, "the lock is released", func() bool { return d.Release(leasedtest.Limit(t), c) == nil })
 	})
 }
