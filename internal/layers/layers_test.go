@@ -21,7 +21,8 @@ const (
 	helpers   = `internal/(boottime|format|dbms|pemfile)` // what is too small to be anybody's
 	forTests  = `internal/(servers|proxy|interop|pace|apart|leasedtest)`
 	aContract = `driver|driver/drivertest`
-	inBubbles = `internal/bubble` // any test may use it, and those with bubbles must
+	inBubbles = `internal/bubble`             // those with bubbles must use it
+	forAll    = inBubbles + `|internal/model` // any test may use it
 )
 
 var layers = []layer{
@@ -131,7 +132,7 @@ func refuse(file, module, imported string) string {
 	switch {
 	case l == nil:
 		return "no layer says what " + folder + " may import; add one"
-	case whole(l.may, to), strings.HasSuffix(file, "_test.go") && (whole(l.tests, to) || to == inBubbles):
+	case whole(l.may, to), strings.HasSuffix(file, "_test.go") && (whole(l.tests, to) || whole(forAll, to)):
 		return ""
 	}
 	return l.why
