@@ -1,9 +1,10 @@
 package quorum
 
 import (
-	"hash/maphash"
 	"os"
 	"testing"
+
+	"github.com/holdfast-go/holdfast/internal/model"
 )
 
 // The protocol for tokens, checked in every state that it can reach: three nodes, two clients that acquire twice each,
@@ -33,16 +34,12 @@ func TestTokensInEveryState(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			states, trace := explore(row.rules)
-			t.Logf("%d states", states)
-			switch {
-			case trace == nil && row.broken:
-				t.Errorf("nothing is wrong in %d states, though the protocol is broken", states)
-			case trace != nil && !row.broken:
-				t.Errorf("a token is given out twice, or after a greater one:")
-				for _, s := range trace {
-					t.Logf("%+v", s)
-				}
+			m := model.Model[modelState]{Next: row.rules.successors, Wrong: wrongToken, Most: mostStates}
+			m.Alike = func(s modelState) modelState { return s.sorted(row.rules.crash) }
+			if row.broken {
+				model.Breaks(t, m, tokenRepeats)
+			} else {
+				model.Holds(t, m)
 			}
 		})
 	}
@@ -53,8 +50,18 @@ const (
 	modelClients   = 2
 	modelRounds    = 2
 	modelProposals = 2
-	forgetter      = 0 // the node that forgets; all are alike
+	forgetter      = 0          // the node that forgets; all are alike
+	mostStates     = 20_000_000 // with HOLDFAST_SOAK; without it, the tenth
 )
+
+const tokenRepeats = "a token is given out twice, or after a greater one"
+
+func wrongToken(s modelState) string {
+	if s.wrong {
+		return tokenRepeats
+	}
+	return ""
+}
 
 // rules are how the protocol differs from the right one.
 type rules struct {
@@ -89,6 +96,7 @@ type modelState struct {
 	waited  bool // all rounds have ended that began before the crash
 	healed  bool // naively
 	gaveUp  bool
+	wrong   bool // a client was given a token that it must not be
 }
 
 type modelClient struct {
@@ -102,35 +110,6 @@ type modelClient struct {
 	early    bool              // the round began before the crash
 	late     bool              // the round began when the forgetter had waited
 	filled   bool              // the forgetter has learnt from a round of this client
-}
-
-// explore looks at all states. It returns how many there are, and the way to one in which something is wrong.
-func explore(r rules) (states int, trace []modelState) {
-	type step struct {
-		state modelState
-		from  int
-	}
-	seed := maphash.MakeSeed()
-	seen := make(map[uint64]struct{})
-	steps := []step{{from: -1}}
-	for at := 0; at < len(steps); at++ {
-		from := at
-		wrong := r.successors(steps[at].state, func(next modelState) {
-			next = next.sorted(r.crash)
-			sum := maphash.Comparable(seed, next)
-			if _, old := seen[sum]; !old {
-				seen[sum] = struct{}{}
-				steps = append(steps, step{next, from})
-			}
-		})
-		if wrong {
-			for ; at >= 0; at = steps[at].from {
-				trace = append([]modelState{steps[at].state}, trace...)
-			}
-			return len(seen), trace
-		}
-	}
-	return len(seen), nil
 }
 
 // sorted returns the state with the clients, and the nodes that are alike, in an order of their own: states that differ
@@ -192,26 +171,25 @@ func (s *modelState) swap(i, j int) {
 	}
 }
 
-// successors yields the states that may follow. It reports whether a client may now return a token that it must not.
-func (r rules) successors(s modelState, yield func(modelState)) (wrong bool) {
-	r.faults(s, yield)
+// successors tells which states may follow.
+func (r rules) successors(s modelState, step func(modelState, string)) {
+	r.faults(s, step)
 	for c := range s.clients {
-		wrong = r.deliver(s, c, yield) || wrong
+		r.deliver(s, c, step)
 		cl := s.clients[c]
 		switch {
 		case cl.proposal == 0 && int(cl.round) < modelRounds:
-			yield(r.begin(s, c))
+			step(r.begin(s, c), "a client begins a round")
 		case cl.proposal != 0 && r.givesUp && !s.gaveUp:
 			next := endRound(s, c)
 			next.gaveUp = true
-			yield(next)
+			step(next, "a client gives its round up")
 		}
 	}
-	return wrong
 }
 
-// faults yields what happens to the node that forgets.
-func (r rules) faults(s modelState, yield func(modelState)) {
+// faults tells what happens to the node that forgets.
+func (r rules) faults(s modelState, step func(modelState, string)) {
 	switch {
 	case !r.crash:
 	case !s.crashed:
@@ -220,11 +198,11 @@ func (r rules) faults(s modelState, yield func(modelState)) {
 		for c := range s.clients {
 			s.clients[c].early = s.clients[c].proposal != 0
 		}
-		yield(s)
+		step(s, "the first node forgets everything")
 	case !s.healed && r.heal == naive:
 		s.healed = true
 		s.counter[forgetter], s.owner[forgetter] = max(s.counter[1], s.counter[2]), 0
-		yield(s)
+		step(s, "it learns what the others know now")
 	case !s.waited:
 		for _, cl := range s.clients {
 			if cl.early {
@@ -232,7 +210,7 @@ func (r rules) faults(s modelState, yield func(modelState)) {
 			}
 		}
 		s.waited = true
-		yield(s)
+		step(s, "it has waited")
 	}
 }
 
@@ -252,8 +230,8 @@ func (r rules) propose(s *modelState, c int) {
 	s.sent[c][cl.round][cl.proposal-1] = cl.token
 }
 
-// deliver yields what happens when anything that a client ever sent arrives at any node, and its answer arrives or not.
-func (r rules) deliver(s modelState, c int, yield func(modelState)) (wrong bool) {
+// deliver tells what happens when anything that a client ever sent arrives at any node, and its answer arrives or not.
+func (r rules) deliver(s modelState, c int, step func(modelState, string)) {
 	for round := range s.sent[c] {
 		for proposal, token := range s.sent[c][round] {
 			if token == 0 {
@@ -263,20 +241,19 @@ func (r rules) deliver(s modelState, c int, yield func(modelState)) (wrong bool)
 				next := s
 				told := r.apply(&next, n, token, uint8(1+c*modelRounds+round))
 				if next != s {
-					yield(next)
+					step(next, "a node takes a token")
 				}
 				cl := &next.clients[c]
 				if int(cl.round) == round && int(cl.proposal) == proposal+1 && cl.votes[n] == 0 {
 					cl.votes[n] = told
 					cl.heard = max(cl.heard, told)
 					cl.reborn = cl.reborn || n == forgetter && s.crashed
-					wrong = r.decide(&next, c) || wrong
-					yield(next)
+					r.decide(&next, c)
+					step(next, "a node's answer arrives")
 				}
 			}
 		}
 	}
-	return wrong
 }
 
 // apply lets a node take a token that is greater than its own, and returns what it tells: the token if this round of
@@ -292,22 +269,21 @@ func (r rules) apply(s *modelState, n int, token, owner uint8) (told uint8) {
 	return s.counter[n] + 1
 }
 
-// decide lets a client do what its votes mean, at once. It reports whether that is to return a token that it must not.
-func (r rules) decide(s *modelState, c int) (wrong bool) {
+// decide lets a client do what its votes mean, at once.
+func (r rules) decide(s *modelState, c int) {
 	cl := &s.clients[c]
 	votes := r.votes(s, *cl)
 	switch verdict := judge(votes, uint64(cl.token)); {
 	case verdict == won:
-		return r.give(s, c, cl.token, votes)
+		r.give(s, c, cl.token, votes)
 	case verdict == behind && r.skipWrite:
-		return r.give(s, c, uint8(next(votes, uint64(cl.token))), votes)
+		r.give(s, c, uint8(next(votes, uint64(cl.token))), votes)
 	case verdict == behind && cl.proposal < modelProposals:
 		cl.token = uint8(next(votes, uint64(cl.token)))
 		r.propose(s, c)
 	case verdict != undecided:
 		*s = endRound(*s, c)
 	}
-	return false
 }
 
 // votes are what a client has heard, as the driver counts it.
@@ -338,17 +314,17 @@ func (r rules) counts(s *modelState, cl modelClient) bool {
 	return counts(standing{same: true, waited: cl.late, filled: cl.filled, forgetful: 1}, modelNodes)
 }
 
-// give returns a token to the client.
-func (r rules) give(s *modelState, c int, token uint8, votes []vote) (wrong bool) {
+// give returns a token to the client, which must not be one that was given before, nor smaller than one of those that
+// were when the round began.
+func (r rules) give(s *modelState, c int, token uint8, votes []vote) {
 	cl := &s.clients[c]
-	wrong = s.given&(1<<token) != 0 || token <= cl.floor
+	s.wrong = s.given&(1<<token) != 0 || token <= cl.floor
 	s.given |= 1 << token
 	s.most = max(s.most, token)
 	cl.heard = max(cl.heard, token)
 	learnt := cl.reborn && votes[forgetter].token >= uint64(token)
 	cl.filled = cl.filled || learnt && (cl.late || r.heal == hasty)
 	*s = endRound(*s, c)
-	return wrong
 }
 
 func endRound(s modelState, c int) modelState {
