@@ -18,6 +18,21 @@ func (t *turns) left(passes, most int) int { return t.cleared + most - passes }
 // askEarly is the part of the passes that is left when the backend is asked.
 const askEarly = 4
 
+// isDue reports whether the backend is to be asked, after so many passes.
+func (t *turns) isDue(passes, most int) bool {
+	return t.left(passes, most) <= most/askEarly && t.asked <= t.cleared
+}
+
+// ask notes that it is asked, at an instant.
+func (t *turns) ask(passes int, at instant) { t.asked, t.at = passes, at }
+
+// hear notes the answer to a question that was sent at an instant.
+func (t *turns) hear(sent instant, contended bool) {
+	if !contended && sent >= t.at {
+		t.cleared = t.asked
+	}
+}
+
 // pass hands a hold to the next visitor of its gate, or keeps it for that one until it is known who else waits. It is
 // false when there is no visitor, or it is the others' turn.
 func (gs *gates) pass(h *hold) bool {
@@ -45,9 +60,8 @@ func (g *gate) canServe() bool {
 // serveNext hands the hold on. gates.mu is held.
 func (g *gate) serveNext() {
 	g.passes++
-	t, most := &g.turns, g.key.handoff
-	if t.left(g.passes, most) <= most/askEarly && t.asked <= t.cleared {
-		t.asked, t.at = g.passes, now()
+	if t := &g.turns; t.isDue(g.passes, g.key.handoff) {
+		t.ask(g.passes, now())
 		g.lock.client.keeper.hurry(&g.hold.tracked)
 	}
 	g.serve()
@@ -63,9 +77,7 @@ func (gs *gates) answered(h *hold, sent instant, contended bool) {
 		return
 	}
 	t := &g.turns
-	if !contended && sent >= t.at {
-		t.cleared = t.asked
-	}
+	t.hear(sent, contended)
 	over := false
 	if t.paused {
 		over = contended || !g.canServe()
