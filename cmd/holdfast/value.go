@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -13,12 +14,23 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A kept is a value as it is shown.
+// A kept is a value as it is shown, as text or, where its bytes are not UTF-8, which JSON cannot have, in base64.
 type kept struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-	Token string `json:"token"` // of the lease that set it, in decimal
-	Set   string `json:"set"`
+	Name   string `json:"name"`
+	Value  string `json:"value,omitempty"`
+	Base64 []byte `json:"base64,omitempty"`
+	Token  string `json:"token"` // of the lease that set it, in decimal
+	Set    string `json:"set"`
+}
+
+func newKept(name string, v holdfast.Value) kept {
+	k := kept{Name: name, Token: decimal(v.Token), Set: v.Set.UTC().Format(time.RFC3339Nano)}
+	if utf8.ValidString(v.Text) {
+		k.Value = v.Text
+	} else {
+		k.Base64 = []byte(v.Text)
+	}
+	return k
 }
 
 // valueVerb is holdfast value.
@@ -27,7 +39,8 @@ func (a *app) valueVerb() *cobra.Command {
 		Use:   "value NAME",
 		Short: "Print the value of a lock",
 		Long: `Value prints the value of a lock: a text that a holder has stored with it, by set or in a program. The value
-stays until another is set, also while nobody holds the lock. If there is none, value exits with 1.
+stays until another is set, also while nobody holds the lock. If there is none, value exits with 1. With
+--json, a value that is not UTF-8 is printed in base64, as "base64" in place of "value".
 
 ` + helpCodes + helpSignal + `
   1    the lock has no value, or any other error` + helpUsage + helpUnavailable,
@@ -53,7 +66,7 @@ func (a *app) showValue(ctx context.Context, s *store, name string) error {
 	case v == (holdfast.Value{}):
 		return fail("%s has no value", printable(name))
 	case a.json:
-		return printJSON(a.out, kept{name, v.Text, decimal(v.Token), v.Set.UTC().Format(time.RFC3339Nano)})
+		return printJSON(a.out, newKept(name, v))
 	case isTerminal(a.out):
 		_, err = fmt.Fprintln(a.out, printable(v.Text))
 	default: // a script gets what was set
