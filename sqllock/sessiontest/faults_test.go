@@ -32,6 +32,7 @@ var tests = []struct {
 	{"only mutexes", onlyMutexes},
 	{"connections", connections},
 	{"leftovers", leftovers},
+	{"short lives", shortLives},
 	{"closed meanwhile", closedMeanwhile},
 	{"unsent", unsent},
 	{"the server restarts", restarted}, // the last, because others have connections
@@ -437,6 +438,32 @@ func leftovers(t *testing.T, s server, running *servers.Server) {
 	}
 	if st := request(t, d, kept); st.Token != kept.Token {
 		t.Errorf("the holder has token %d, and had %d", st.Token, kept.Token)
+	}
+}
+
+// Clients that live for one lock alone remove what others have left, too.
+func shortLives(t *testing.T, s server, running *servers.Server) {
+	db := s.pool(t, running.Addr)
+	exec(t, db, "INSERT INTO holdfast_sessions (name, token, id, ttl, session) VALUES ('long ago', 1, '', 1, 1)")
+	exec(t, db, "INSERT INTO holdfast_session_claims (name, id, state, token, until)"+
+		" VALUES ('long ago', 'c', 'released', 1, 1)")
+	left := func() int64 {
+		return number(t, db, "SELECT (SELECT COUNT(*) FROM holdfast_sessions WHERE token = 1)"+
+			" + (SELECT COUNT(*) FROM holdfast_session_claims WHERE until = 1)")
+	}
+	for lives := 0; left() > 0; lives++ {
+		if lives == 1000 {
+			t.Fatalf("%d clients have left %d old rows", lives, left())
+		}
+		d, err := driver.Open(t.Context(), s.url(running.Addr))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := claim(t, time.Minute)
+		c.Token = acquire(t, d, c).Token
+		if err := errors.Join(d.Release(t.Context(), c), d.Close()); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

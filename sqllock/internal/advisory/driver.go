@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -22,7 +21,6 @@ type Driver struct {
 	closing sync.Once
 	life    context.Context
 	end     context.CancelCauseFunc // of life
-	endings atomic.Int64            // since the last sweep
 
 	mu     sync.Mutex
 	claims map[claimKey]*claim

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -34,7 +35,7 @@ func (d *Driver) letGo(ctx context.Context, c driver.Claim, cl *claim) error {
 	v.token = cl.token
 	var held bool
 	err := cl.session.ask(ctx, release, v, &held)
-	if err == nil && d.endings.Add(1)%sweepEvery == 0 {
+	if err == nil && rand.N(sweepEvery) == 0 {
 		_ = cl.session.ask(ctx, sweep, v) // the next one sweeps what this one left
 	}
 	cl.drop()
@@ -47,7 +48,8 @@ func (d *Driver) letGo(ctx context.Context, c driver.Claim, cl *claim) error {
 	return nil
 }
 
-// sweepEvery is the number of releases of this client after which one of them sweeps.
+// sweepEvery is the number of releases of which one sweeps. Which one is left to chance, because many clients release
+// one lock in their lives.
 const sweepEvery = 50
 
 // stopWaiting gives up a claim that waits.
