@@ -13,6 +13,19 @@ import (
 	"github.com/holdfast-go/holdfast/internal/dbms"
 )
 
+// patiently runs f on a connection, of which it leaves enough for holders.
+func (d *Driver) patiently(ctx context.Context, f func(conn) error) error {
+	select {
+	case d.patient <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", driver.ErrUnsent, context.Cause(ctx))
+	case <-d.life.Done():
+		return fmt.Errorf("%w: %w", driver.ErrUnsent, driver.ErrClosed)
+	}
+	defer func() { <-d.patient }()
+	return d.with(ctx, f)
+}
+
 // with runs f on a connection.
 func (d *Driver) with(ctx context.Context, f func(conn) error) error {
 	if d.life.Err() != nil {

@@ -23,6 +23,8 @@ type Driver struct {
 	time    string       // the server's time, as the columns have it
 	endings atomic.Int64 // of claims
 
+	patient chan struct{} // holds as many as have a connection and are no holders
+
 	closing sync.Once
 	life    context.Context
 	end     context.CancelFunc // of life
@@ -36,8 +38,7 @@ func New(ctx context.Context, db *sql.DB, dialect *Dialect, table string) (*Driv
 	if err := checkTable(table); err != nil {
 		return nil, err
 	}
-	d := &Driver{db: db, dialect: dialect, table: table}
-	d.life, d.end = context.WithCancel(context.Background())
+	d := unchecked(db, dialect, table)
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, d.explain(err)
@@ -50,15 +51,34 @@ func New(ctx context.Context, db *sql.DB, dialect *Dialect, table string) (*Driv
 	return d, err
 }
 
+// unchecked makes a driver that has not looked at the tables.
+func unchecked(db *sql.DB, dialect *Dialect, table string) *Driver {
+	d := &Driver{db: db, dialect: dialect, table: table, patient: make(chan struct{}, mostPatient(db))}
+	d.life, d.end = context.WithCancel(context.Background())
+	return d
+}
+
 // Own lets Close close the database, too. A statement takes a moment, so some connections are enough.
 func (d *Driver) Own(db *sql.DB) {
 	d.owned = db
 	db.SetMaxOpenConns(mostConns)
 	db.SetMaxIdleConns(mostConns)
 	db.SetConnMaxIdleTime(time.Minute)
+	d.patient = make(chan struct{}, mostPatient(db))
 }
 
+// mostConns is how many connections a client opens.
 const mostConns = 8
+
+// mostPatient is how many connections those have at most who wait for a lock, or only look: half of all. What holders
+// do, renewals and releases, goes through any, so that they never wait behind a crowd.
+func mostPatient(db *sql.DB) int {
+	most := db.Stats().MaxOpenConnections
+	if most == 0 || most > mostConns {
+		most = mostConns
+	}
+	return max(most/2, 1)
+}
 
 // Migrate makes our table where it is missing. It leaves ShedLock's alone.
 func Migrate(ctx context.Context, db *sql.DB, dialect *Dialect) error {

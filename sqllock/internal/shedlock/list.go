@@ -31,7 +31,7 @@ func (d *Driver) Queue(ctx context.Context, name string) (queue []driver.Entry, 
 		return nil, err
 	}
 	v := values{claim: driver.Claim{Name: name}}
-	err = d.with(ctx, func(conn conn) error {
+	err = d.patiently(ctx, func(conn conn) error {
 		var who *holder
 		err := conn.each(ctx, readHolder, v, func(rows *sql.Rows) error {
 			var micros int64
@@ -136,7 +136,7 @@ func (d *Driver) names(ctx context.Context) ([]string, error) {
 		}
 		return err
 	}
-	err := d.with(ctx, func(conn conn) error {
+	err := d.patiently(ctx, func(conn conn) error {
 		if err := conn.each(ctx, readNames, values{}, note); err != nil {
 			return err
 		}

@@ -15,7 +15,11 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status,
 	if err := d.refuse(c.Name); err != nil {
 		return st, err
 	}
-	err = d.with(ctx, func(conn conn) error {
+	with := d.patiently
+	if c.Token != 0 { // a holder's
+		with = d.with
+	}
+	err = with(ctx, func(conn conn) error {
 		if err := conn.request(ctx, c); err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ func (d *Driver) look(ctx context.Context, c driver.Claim, question script, ever
 		if err := d.pause(ctx, &pace); err != nil {
 			return err
 		}
-		err := d.with(ctx, func(conn conn) error {
+		err := d.patiently(ctx, func(conn conn) error {
 			return conn.row(ctx, question, values{claim: c}, &isSo)
 		})
 		if err != nil {
