@@ -115,6 +115,7 @@ const (
 	stands      script = "stands"
 	freeLock    script = "free"
 	barClaim    script = "bar"
+	barUnknown  script = "barunknown"
 	expireClaim script = "expire"
 	forget      script = "forget"
 	giveUp      script = "giveup"

@@ -37,21 +37,28 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status,
 //
 // The claim is noted first, because only a claim that is noted, and has not ended, takes the lock: so whoever bars its
 // ID stops a request that is still under way. Its token is noted last, because it is what taking the lock has written.
-func (c conn) request(ctx context.Context, claim driver.Claim) error {
+// A claim that would not wait and does not have the lock is forgotten before the lock is read for the answer, so that
+// no other request of it takes the lock after that.
+func (c conn) request(ctx context.Context, claim driver.Claim) (err error) {
 	v := values{claim: claim, state: asking(claim)}
 	scripts := []script{noteClaim, takeLock, holdLock}
 	if claim.Token != 0 {
 		scripts = []script{holdLock}
 	}
+	holds := false // at last
 	for _, what := range scripts {
-		if _, err := c.do(ctx, what, v); isOneOf(err, c.driver.dialect.unfit) {
+		if holds, err = c.do(ctx, what, v); isOneOf(err, c.driver.dialect.unfit) {
 			c.forget(ctx, claim)
 			return unfit(claim.Name, err)
 		} else if err != nil {
 			return err
 		}
 	}
-	return nil
+	if holds || claim.Queue || claim.Token != 0 {
+		return nil
+	}
+	_, err = c.do(ctx, forget, v)
+	return err
 }
 
 // States of a claim: see the package.
@@ -75,6 +82,17 @@ func asking(c driver.Claim) string {
 // forget removes a claim that was answered no, unless it has the lock since. What it cannot, a sweep will.
 func (c conn) forget(ctx context.Context, claim driver.Claim) {
 	_, _ = c.do(ctx, forget, values{claim: claim, state: asking(claim)})
+}
+
+// disown frees a lock that another request of a forgotten claim took before it was forgotten. A later one may have
+// noted the claim again; then the lock is that one's.
+func (c conn) disown(ctx context.Context, claim driver.Claim) error {
+	v := values{claim: claim, state: ended}
+	barred, err := c.do(ctx, barUnknown, v)
+	if err == nil && barred {
+		_, err = c.do(ctx, freeLock, v)
+	}
+	return err
 }
 
 // A picture is what the tables have about a claim and its lock.
@@ -112,11 +130,13 @@ func (c conn) judge(ctx context.Context, claim driver.Claim, now picture) (st dr
 		return st, driver.ErrGone
 	case now.state == released || now.state == ended || claim.Token != 0:
 		return st, driver.ErrGone
-	case now.state == "", now.holds:
+	case now.state == "" && claim.Queue, now.state != "" && now.holds:
 		return st, errLate
-	}
-	if !claim.Queue {
-		c.forget(ctx, claim)
+	case now.state == "" && now.holds:
+		if err := c.disown(ctx, claim); err != nil {
+			return st, err
+		}
+		now.left = 0
 	}
 	return driver.Status{TTL: claim.TTL, Retry: max(now.left, 0)}, nil
 }

@@ -2,6 +2,7 @@ package shedlock
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"strings"
 	"testing"
@@ -63,63 +64,77 @@ func TestNothingStays(t *testing.T) {
 	}
 }
 
-// A request may be under way at the server, behind a row that somebody else has locked, when its caller gives up and
-// takes it back. It then takes the lock for nobody.
+// A request may be under way at the server, behind what somebody else has locked, when its caller gives up and takes it
+// back. It then takes the lock for nobody, whether the lock had a row before or not.
 func TestUndoneWhileUnderWay(t *testing.T) {
 	t.Parallel()
+	readCommitted := map[string][]string{"mariadb": {"--transaction-isolation=READ-COMMITTED"}} // which locks less
+	lockRow := "SELECT name FROM shedlock WHERE name = 'job' FOR UPDATE"
+	lockNone := map[string]string{ // so that nobody inserts the row, though it is not there to be found
+		"mariadb":  lockRow,
+		"postgres": "INSERT INTO shedlock VALUES ('job', now(), now(), 'java-host')",
+	}
+	for _, s := range all {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			addr := s.begin(t, readCommitted[s.name]...).Addr
+			undoWhileBlocked(t, s, addr, lockNone[s.name])
+			undoWhileBlocked(t, s, addr, lockRow)
+		})
+	}
+}
+
+// undoWhileBlocked takes a request back which waits for what a statement has locked.
+func undoWhileBlocked(t *testing.T, s server, addr, locking string) {
 	blocked := map[string]string{
 		// Not innodb_trx: that is a copy, which is made anew only for who asks less often than ten times a second.
 		"mariadb":  "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME = 'lock_row_lock_current_waits'",
 		"postgres": "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
 	}
-	readCommitted := map[string][]string{"mariadb": {"--transaction-isolation=READ-COMMITTED"}} // which locks less
-	for _, s := range all {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			addr := s.begin(t, readCommitted[s.name]...).Addr
-			db := s.pool(t, addr)
-			d, other := s.open(t, addr), s.open(t, addr)
-			p := peer{db, dbTime[s.name], "java-host", time.Now}
-			p.lock(t, s, "job", atMost)
-			p.free(t, s, "job")
-			tx, err := db.BeginTx(context.Background(), nil)
-			if err != nil {
-				t.Fatal(err)
+	db := s.pool(t, addr)
+	d, other := s.open(t, addr), s.open(t, addr)
+	tx, err := db.BeginTx(context.Background(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	if _, err := tx.Exec(locking); err != nil {
+		t.Fatal(err)
+	}
+	wait := func(n int, done <-chan error) {
+		t.Helper()
+		var found int
+		// InnoDB answers from a cache, which it renews when nobody has read it for 100 ms.
+		for end := time.Now().Add(patience); found < n && len(done) == 0; time.Sleep(150 * time.Millisecond) {
+			if err := db.QueryRow(blocked[s.name]).Scan(&found); err != nil || time.Now().After(end) {
+				t.Fatalf("%d statements are blocked, want %d: %v", found, n, err)
 			}
-			defer tx.Rollback()
-			if _, err := tx.Exec("SELECT name FROM shedlock WHERE name = 'job' FOR UPDATE"); err != nil {
-				t.Fatal(err)
-			}
-			wait := func(n int, done <-chan error) {
-				t.Helper()
-				var found int
-				// InnoDB answers from a cache, which it renews when nobody has read it for 100 ms.
-				for end := time.Now().Add(patience); found < n && len(done) == 0; time.Sleep(150 * time.Millisecond) {
-					if err := db.QueryRow(blocked[s.name]).Scan(&found); err != nil || time.Now().After(end) {
-						t.Fatalf("%d statements are blocked, want %d: %v", found, n, err)
-					}
-				}
-			}
-			c := claimOf("job")
-			asked, undone := make(chan error, 1), make(chan error, 1)
-			go func() {
-				_, err := d.Request(context.Background(), c)
-				asked <- err
-			}()
-			wait(1, nil)
-			go func() { undone <- other.Release(context.Background(), c) }()
-			wait(2, undone)
-			if err := tx.Rollback(); err != nil {
-				t.Fatal(err)
-			}
-			for _, answer := range []chan error{undone, asked} {
-				if err := <-answer; err != nil && !driver.IsAnswer(err) {
-					t.Error(err)
-				}
-			}
-			if st := request(t, other, claimOf("job")); !st.Granted {
-				t.Errorf("after a request was taken back: %+v", st)
-			}
-		})
+		}
+	}
+	c := claimOf("job")
+	asked, undone := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, err := d.Request(context.Background(), c)
+		asked <- err
+	}()
+	wait(1, nil)
+	go func() { undone <- other.Release(context.Background(), c) }()
+	wait(2, undone)
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	for _, answer := range []chan error{undone, asked} {
+		if err := <-answer; err != nil && !driver.IsAnswer(err) {
+			t.Error(err)
+		}
+	}
+	next := claimOf("job")
+	st := request(t, other, next)
+	if !st.Granted {
+		t.Errorf("%s: after a request was taken back: %+v", locking, st)
+	}
+	next.Token = st.Token
+	if err := other.Release(t.Context(), next); err != nil {
+		t.Error(err)
 	}
 }

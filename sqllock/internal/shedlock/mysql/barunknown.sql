@@ -1,0 +1,3 @@
+-- Notes that a claim has ended of which nothing is noted, so that no request of it that is still under way gets the lock.
+INSERT IGNORE INTO holdfast_guests (name, id, state, token, ttl, until, since, owner, value)
+	VALUES ({key}, {id}, 'ended', 0, {ttl}, {now} + 2 * {ttl}, {now}, '', '');
