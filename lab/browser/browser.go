@@ -3,14 +3,18 @@ package browser
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"html"
 	"image"
 	"image/color"
 	"image/draw"
 	"image/png"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -51,19 +55,7 @@ func Colours(picture image.Image) map[color.RGBA]int {
 func Photograph(t testing.TB, page, size string, more ...string) image.Image {
 	t.Helper()
 	shot := filepath.Join(t.TempDir(), "shot.png")
-	args := append([]string{
-		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-		"--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--hide-scrollbars", "--user-data-dir=" + t.TempDir(),
-		"--window-size=" + size, "--screenshot=" + shot,
-	}, more...)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program(t), append(args, "file://"+page)...)
-	cmd.WaitDelay = time.Second
-	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, said)
-	}
+	run(t, page, append(more, "--window-size="+size, "--screenshot="+shot)...)
 	f, err := os.Open(shot)
 	if err != nil {
 		t.Fatal(err)
@@ -74,6 +66,26 @@ func Photograph(t testing.TB, page, size string, more ...string) image.Image {
 		t.Fatal(err)
 	}
 	return picture
+}
+
+// run opens a page in a browser with a profile of its own, and returns what it prints and what it complains of.
+func run(t testing.TB, page string, more ...string) (printed, said string) {
+	t.Helper()
+	args := append([]string{
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+		"--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--hide-scrollbars", "--user-data-dir=" + t.TempDir(),
+	}, more...)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // it only ends what hangs
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program(t), append(args, "file://"+page)...)
+	cmd.WaitDelay = time.Second
+	var out, complaints strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &complaints
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %s", err, complaints.String())
+	}
+	return out.String(), complaints.String()
 }
 
 // program is the first of Chromium's programs that is installed.
@@ -116,4 +128,50 @@ func Together(t testing.TB, pages []string, width, height int) []image.Image {
 		}).SubImage(frame)
 	}
 	return shown
+}
+
+// A Frame shows a page in a window that is so many pixels wide.
+type Frame struct {
+	Page  string
+	Width int
+}
+
+// Ask opens pages in frames, runs a script in the page around them when all are loaded, and decodes the JSON of what
+// the script calls report with. It returns what the browser wrote to its console.
+func Ask(t testing.TB, frames []Frame, script string, answer any, more ...string) (console []string) {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString("<!doctype html><meta charset=utf-8><body>")
+	for _, f := range frames {
+		fmt.Fprintf(&text, `<iframe src="file://%s" style="border:0;width:%dpx;height:900px"></iframe>`,
+			f.Page, f.Width)
+	}
+	fmt.Fprintf(&text, `<script>
+const frames = [...document.querySelectorAll("iframe")];
+function report(what) { document.body.innerHTML = "<pre id=report>" + encodeURIComponent(JSON.stringify(what)) + "</pre>" }
+addEventListener("load", () => {%s});
+</script>`, script)
+	name := filepath.Join(t.TempDir(), "sheet.html")
+	if err := os.WriteFile(name, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	more = append(more, "--dump-dom", "--allow-file-access-from-files", "--enable-logging=stderr")
+	dom, said := run(t, name, more...)
+	found := regexp.MustCompile(`<pre id="report">([^<]*)</pre>`).FindStringSubmatch(dom)
+	if found == nil {
+		t.Fatalf("the script reports nothing: %s", said)
+	}
+	plain, err := url.PathUnescape(html.UnescapeString(found[1]))
+	if err == nil {
+		err = json.Unmarshal([]byte(plain), answer)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(said) {
+		if strings.Contains(line, ":CONSOLE") {
+			console = append(console, line)
+		}
+	}
+	return console
 }

@@ -1,9 +1,12 @@
 package experiment_test
 
 import (
+	"fmt"
 	"image/color"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/holdfast-go/holdfast/lab/browser"
@@ -34,12 +37,43 @@ func TestExperiments(t *testing.T) {
 				if c := reports[i].Complaint(); c != "" {
 					t.Error(c)
 				}
+				answerIsMeasured(t, reports[i])
 			})
 		}
 	})
 	if !t.Failed() {
 		t.Run("desktop", func(t *testing.T) { pagesShow(t, reports, 1000, 900) })
 		t.Run("phone", func(t *testing.T) { pagesShow(t, reports, 390, 1200) })
+	}
+}
+
+// answerIsMeasured fails a test if the answer has a number that nobody has measured.
+func answerIsMeasured(t *testing.T, r experiment.Report) {
+	measured := []string{"0", "1"}
+	note := func(v float64) {
+		measured = append(measured, fmt.Sprintf("%.0f", v), fmt.Sprintf("%.1f", v), fmt.Sprintf("%.2g", v))
+	}
+	for _, v := range r.Variants {
+		note(v.Overlap)
+		note(v.Overlap / 1000)
+		for _, n := range v.Numbers {
+			note(n.Value)
+			note(1000 * n.Value)
+			if n.Limit != nil {
+				note(*n.Limit)
+			}
+		}
+		for _, c := range v.Charts {
+			measured = append(measured, c.Points...)
+			for _, l := range c.Lines {
+				note(l.Values[len(l.Values)-1])
+			}
+		}
+	}
+	for _, number := range regexp.MustCompile(`\d+(\.\d+)?`).FindAllString(r.Answer, -1) {
+		if !slices.Contains(measured, number) {
+			t.Errorf("nobody has measured %s: %s", number, r.Answer)
+		}
 	}
 }
 

@@ -3,23 +3,30 @@ package experiment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/lab/classic"
+	"github.com/holdfast-go/holdfast/lab/recording"
 )
 
 func condition() Experiment {
 	return Experiment{
 		Name:     "spurious-wake-up",
 		Question: "What does a waiter do that is woken for nothing?",
+		Code:     "classic/condition.go",
 		Variants: []Variant{
 			{Title: "Waiting with if", Run: func(s *Trial) { wakeForNothing(s, (*classic.Mailbox).TakeIf) }},
 			{Title: "Waiting in a loop", Right: true,
 				Run: func(s *Trial) { wakeForNothing(s, (*classic.Mailbox).TakeWhile) }},
 			{Title: "Holdfast", Ours: true, Run: wakeLockForNothing},
+		},
+		Answer: func(r Report) string {
+			return fmt.Sprintf("Woken for nothing, a waiter took a letter that was not there; woken %.0f times for "+
+				"nothing, Holdfast's waited on until the lock was free.", r.most(true, wakeUps))
 		},
 	}
 }
@@ -30,8 +37,10 @@ func wakeForNothing(s *Trial, take func(*classic.Mailbox) error) {
 	took := make(chan error, 1)
 	go func() { took <- take(m) }()
 	s.mustSoon(func() bool { return m.Waiting() == 1 })
+	done := s.Wait("reader")
+	defer done()
 	m.WakeForNothing()
-	s.Mark("reader", Noted, "woken for nothing")
+	s.Mark("reader", recording.Noted, "woken for nothing")
 	select {
 	case err := <-took:
 		s.Result(errors.Is(err, classic.ErrEmpty), "it took a letter that is not there")
@@ -57,6 +66,8 @@ func (r *restless) Wait(ctx context.Context, _ driver.Claim) (driver.Status, err
 	return driver.Status{}, nil
 }
 
+const wakeUps = "wake-ups for nothing"
+
 // wakeLockForNothing wakes who waits for a lock all the time, and fails if it believes to hold the lock too soon.
 func wakeLockForNothing(s *Trial) {
 	d, err := driver.Open(s.Context(), "mem:spurious-wake-up")
@@ -70,8 +81,10 @@ func wakeLockForNothing(s *Trial) {
 	end := s.Hold("A")
 	got := make(chan error, 1)
 	go func() {
+		granted := s.Wait("B")
 		next, err := client.Mutex("m").Lock(s.Context())
 		if err == nil {
+			granted()
 			s.Work("B")
 			err = next.Release(s.Context())
 		}
@@ -81,7 +94,7 @@ func wakeLockForNothing(s *Trial) {
 	end()
 	s.Must(lease.Release(s.Context()))
 	s.Must(<-got)
-	s.Number("wake-ups for nothing", float64(r.wakes.Load()), "")
+	s.Number(wakeUps, float64(r.wakes.Load()), "")
 	s.Exclusive()
 }
 

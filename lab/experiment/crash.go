@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/lab/classic"
+	"github.com/holdfast-go/holdfast/lab/recording"
 )
 
 func setnxCrash() Experiment {
@@ -11,10 +12,12 @@ func setnxCrash() Experiment {
 		Name:     "setnx-crash",
 		Question: "Who gets a lock made with SETNX whose holder has crashed?",
 		Needs:    "Redis",
+		Code:     "classic/setnx.go",
 		Variants: []Variant{
 			{Title: "SETNX, then DEL", Run: func(s *Trial) { crashOnRedis(s, task{Lock: lockSETNX}) }},
 			{Title: "Holdfast", Ours: true, Run: crashOfOursOnRedis},
 		},
+		Answer: afterCrash,
 	}
 }
 
@@ -23,12 +26,14 @@ func setnxExpireGap() Experiment {
 		Name:     "setnx-expire-gap",
 		Question: "What if a holder crashes after SETNX and before EXPIRE?",
 		Needs:    "Redis",
+		Code:     "classic/setnx_expire.go",
 		Variants: []Variant{
 			{Title: "SETNX, then EXPIRE", Run: func(s *Trial) {
 				crashOnRedis(s, task{Lock: lockSETNXBeforeExpire, TTL: time.Second})
 			}},
 			{Title: "Holdfast, killed as soon as it has the lock", Ours: true, Run: crashOfOursOnRedis},
 		},
+		Answer: afterCrash,
 	}
 }
 
@@ -37,12 +42,14 @@ func ttlTooLong() Experiment {
 		Name:     "ttl-too-long",
 		Question: "How long does everybody wait for a holder that has crashed?",
 		Needs:    "Redis",
+		Code:     "classic/set_compare.go",
 		Variants: []Variant{
 			{Title: "SET NX PX with ten minutes, to be on the safe side", Run: func(s *Trial) {
 				crashOnRedis(s, task{Lock: lockSET, TTL: 10 * time.Minute})
 			}},
 			{Title: "Holdfast, which renews a short lease", Ours: true, Run: crashOfOursOnRedis},
 		},
+		Answer: afterCrash,
 	}
 }
 
@@ -62,11 +69,13 @@ func crashOnRedis(s *Trial, r task) {
 	case ours:
 		s.Result(false, "the lock was free at once")
 	case left < 0:
-		s.Mark("B", Noted, "it waits, for ever: the key has no time to live")
+		s.Wait("B")
+		s.Mark("B", recording.Noted, "it waits, for ever: the key has no time to live")
 		s.Result(true, "the key has no time to live, so that everybody waits for ever")
 	default:
-		s.Mark("B", Noted, "it waits, %v more", left.Round(time.Second))
-		s.Number("still to wait after the crash", left.Seconds(), "s")
+		s.Wait("B")
+		s.Mark("B", recording.Noted, "it waits, %v more", left.Round(time.Second))
+		s.Number(stillToWait, left.Seconds(), "s")
 		s.Result(left > time.Minute, "everybody waits %v more for nobody", left.Round(time.Second))
 	}
 }
@@ -83,7 +92,7 @@ func crashOfOurs(s *Trial, url string) {
 	waited := time.Since(crashed)
 	end()
 	s.Must(lease.Release(s.Context()))
-	s.Number("waited after the crash", waited.Seconds(), "s")
+	s.Number(waitedAfter, waited.Seconds(), "s")
 	s.Result(waited > time.Minute, "the next had it %.1f s after the crash, with a lease of %v", waited.Seconds(),
 		shortTTL)
 }

@@ -16,6 +16,7 @@ func onEtcd() []Experiment {
 		Name:     "etcd-wake-all",
 		Question: "Who is woken in etcd when a lock is given back?",
 		Needs:    "etcd",
+		Code:     "classic/etcd_one_key.go",
 		Variants: []Variant{
 			{Title: "One key that everybody waits for, as with etcd 2", Run: func(s *Trial) {
 				herd(s, oneKeyLine(s, s.etcdAddr()), s.sizes())
@@ -25,6 +26,7 @@ func onEtcd() []Experiment {
 				herd(s, ourLine(s, "etcd://"+addr, func() float64 { return etcdEvents(s, addr) }), s.sizes())
 			}},
 		},
+		Answer: eventsForRelease,
 	}}
 }
 

@@ -17,9 +17,12 @@ import (
 // An Experiment answers one question.
 type Experiment struct {
 	Name     string
+	Group    string // of experiments that belong together
 	Question string
 	Needs    string // the server that it runs on; empty if none
+	Code     string // the file of the classic, in the folder of the lab
 	Variants []Variant
+	Answer   func(Report) string // a sentence with what was measured, if each variant went as it should
 }
 
 // A Variant is one algorithm that an experiment tries.
@@ -32,13 +35,17 @@ type Variant struct {
 
 // A Report is what an experiment showed.
 type Report struct {
-	Name     string   `json:"name"`
-	Question string   `json:"question"`
-	Needs    string   `json:"needs,omitempty"`
-	Missing  string   `json:"missing,omitempty"` // what is not installed: it was not run
-	Err      string   `json:"error,omitempty"`   // what went wrong with the experiment itself
-	Seconds  float64  `json:"seconds"`
-	Variants []Record `json:"acts,omitempty"`
+	Name     string    `json:"name"`
+	Group    string    `json:"group"`
+	Question string    `json:"question"`
+	Answer   string    `json:"answer,omitempty"`
+	Needs    string    `json:"needs,omitempty"`
+	Code     string    `json:"code,omitempty"`    // a file in the folder of the lab
+	Missing  string    `json:"missing,omitempty"` // what is not installed: it was not run
+	Err      string    `json:"error,omitempty"`   // what went wrong with the experiment itself
+	At       time.Time `json:"at,omitzero"`       // when it was run
+	Seconds  float64   `json:"seconds"`
+	Variants []Record  `json:"variants,omitempty"`
 }
 
 // A Config says how experiments are run.
@@ -71,16 +78,20 @@ func Run(ctx context.Context, e Experiment, c Config) (r Report) {
 // Run runs all variants, one after the other.
 func (e Experiment) Run(t testing.TB, c Config) Report {
 	r, began := e.report(), time.Now()
+	r.At = began
 	env := &environment{TB: t, Config: c, servers: make(map[string]string)}
 	for _, variant := range e.Variants {
 		r.Variants = append(r.Variants, env.run(variant))
 	}
 	r.Seconds = time.Since(began).Seconds()
+	if r.Complaint() == "" {
+		r.Answer = e.Answer(r)
+	}
 	return r
 }
 
 func (e Experiment) report() Report {
-	return Report{Name: e.Name, Question: e.Question, Needs: e.Needs}
+	return Report{Name: e.Name, Group: e.Group, Question: e.Question, Needs: e.Needs, Code: e.Code}
 }
 
 // Complaint says what is wrong with the outcome, or nothing: a classic that did not fail proves nothing.
@@ -99,24 +110,33 @@ func (r Report) Complaint() string {
 	return ""
 }
 
-// Verdict is the answer in a sentence or two.
+// Verdict is the answer in a sentence, or why there is none.
 func (r Report) Verdict() string {
 	if r.Missing != "" {
-		return "not run: " + r.Missing
+		return "Not run: " + r.Missing
 	}
 	if c := r.Complaint(); c != "" {
-		return "NOT AS IT SHOULD BE: " + c
+		return "Not as it should be: " + c
 	}
-	var said []string
-	for _, a := range r.Variants {
-		said = append(said, a.Title+": "+a.Outcome)
-	}
-	return strings.Join(said, ". ") + "."
+	return r.Answer
 }
 
 // All returns the experiments, those that need no server first.
 func All() []Experiment {
-	return slices.Concat(inProcess(), onRedis(), onQuorum(), onEtcd(), onZooKeeper(), onDatabase())
+	return slices.Concat(
+		group("On one machine", inProcess()),
+		group("On Redis", onRedis()),
+		group("On several Redis servers", onQuorum()),
+		group("On etcd and ZooKeeper", append(onEtcd(), onZooKeeper()...)),
+		group("In a database", onDatabase()),
+	)
+}
+
+func group(name string, members []Experiment) []Experiment {
+	for i := range members {
+		members[i].Group = name
+	}
+	return members
 }
 
 // Named returns the experiment of that name.

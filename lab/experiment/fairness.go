@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ func fairness() Experiment {
 	return Experiment{
 		Name:     "fairness",
 		Question: "How often do others overtake a client that waits?",
+		Code:     "classic/unfair.go",
 		Variants: []Variant{
 			{Title: "Polling with growing pauses", Run: func(s *Trial) {
 				l := new(classic.PollingLock)
@@ -27,6 +29,10 @@ func fairness() Experiment {
 			{Title: "Holdfast's queue", Ours: true, Run: func(s *Trial) {
 				overtake(s, func() sync.Locker { return syncLocker(s, "mem:fairness", holdfast.WithLocalHandoff(0)) })
 			}},
+		},
+		Answer: func(r Report) string {
+			return fmt.Sprintf("Who waited was overtaken up to %.0f times; with Holdfast %.0f times at most.",
+				r.most(false, overtaken), r.most(true, overtaken))
 		},
 	}
 }
@@ -74,6 +80,8 @@ func overtake(s *Trial, client func() sync.Locker) {
 	reportFairness(s, shares, worst)
 }
 
+const overtaken = "overtaken at most"
+
 func reportFairness(s *Trial, shares []float64, worst []int64) {
 	most, starved := int64(0), 0
 	names := make([]string, len(shares))
@@ -85,7 +93,7 @@ func reportFairness(s *Trial, shares []float64, worst []int64) {
 		}
 	}
 	s.Number("fairness (Jain)", testbed.Jain(shares), "")
-	s.Number("overtaken at most", float64(most), "times")
+	s.Harm(overtaken, float64(most), "times", 5*rivals)
 	s.Number("starved clients (under a quarter of their share)", float64(starved), "")
 	s.Chart(Chart{Title: "Turns of each client", X: "client", Y: "turns", Bars: true, Points: names,
 		Lines: []Series{{"turns", shares}}})

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/lab/classic"
+	"github.com/holdfast-go/holdfast/lab/recording"
 )
 
 func getSetClocks() Experiment {
@@ -11,11 +12,13 @@ func getSetClocks() Experiment {
 		Name:     "getset-clocks",
 		Question: "Whose clock decides when a lock ends?",
 		Needs:    "Redis",
+		Code:     "classic/getset.go",
 		Variants: []Variant{
 			{Title: "SETNX and GETSET, with B's clock a minute ahead", Run: skewedClocks},
 			{Title: "SETNX and GETSET, with a loser that comes too late", Run: lateGetSet},
 			{Title: "Holdfast", Ours: true, Run: serversClock},
 		},
+		Answer: togetherOrNot,
 	}
 }
 
@@ -33,7 +36,7 @@ func skewedClocks(s *Trial) {
 	ours, err := b.TryLock(s.Context())
 	s.Must(err)
 	if ours {
-		s.Mark("B", Noted, "by its clock A's lock ended long ago")
+		s.Mark("B", recording.Noted, "by its clock A's lock ended long ago")
 		endB := s.Hold("B")
 		time.Sleep(50 * time.Millisecond) // both work
 		endB()
@@ -61,7 +64,7 @@ func lateGetSet(s *Trial) {
 	s.Must(err)
 	end()
 	left := time.Until(time.UnixMilli(until))
-	s.Mark("loser", Noted, "it has not got the lock, and has replaced the time at which that ends")
+	s.Mark("loser", recording.Noted, "it has not got the lock, and has replaced the time at which that ends")
 	s.Number("asked for by the winner", winner.TTL.Seconds(), "s")
 	s.Number("the lock ends in", left.Seconds(), "s")
 	s.Result(left > 2*winner.TTL, "the winner's lock of %v ends in %v, because a loser has written that", winner.TTL,
@@ -75,7 +78,8 @@ func serversClock(s *Trial) {
 	if _, ours := s.try(s.Client(url)); ours {
 		s.Work("B")
 	}
-	s.Mark("B", Noted, "it is told that the lock is taken: the server's clock counts, and no client's is sent to it")
+	s.Mark("B", recording.Noted, "it is told that the lock is taken: the server's clock counts, and no client's is "+
+		"sent to it")
 	end()
 	s.Must(lease.Release(s.Context()))
 	s.Exclusive()

@@ -2,16 +2,19 @@ package experiment
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/lab/classic"
+	"github.com/holdfast-go/holdfast/lab/recording"
 )
 
 func lostUpdates() Experiment {
 	return Experiment{
 		Name:     "lost-updates",
 		Question: "What becomes of 1,000 additions that goroutines do at the same time?",
+		Code:     "classic/counter.go",
 		Variants: []Variant{
 			{Title: "Appending to one slice", Run: func(s *Trial) { addTo(s, new(classic.PlainSlice), 1) }},
 			{Title: "n++", Run: func(s *Trial) { addTo(s, new(classic.PlainCounter), 1) }},
@@ -25,6 +28,10 @@ func lostUpdates() Experiment {
 				m := s.Client("mem:lost-updates").Mutex("counter")
 				addTo(s, locked{s, m, new(classic.PlainCounter)}, 1)
 			}},
+		},
+		Answer: func(r Report) string {
+			return fmt.Sprintf("Of %.0f additions %s were lost; with Holdfast %s.", r.most(false, "additions"),
+				none(r.most(false, "lost")), none(r.most(true, "lost")))
 		},
 	}
 }
@@ -46,7 +53,7 @@ func addTo(s *Trial, c classic.Counter, each int) {
 	all.Wait()
 	want := int64(many * each)
 	s.Number("additions", float64(want), "")
-	s.Number("lost", float64(want-c.Value()), "")
+	s.Harm("lost", float64(want-c.Value()), "", 0)
 	s.Result(c.Value() != want, "%d of %d additions were lost", want-c.Value(), want)
 }
 
@@ -63,6 +70,6 @@ func (l locked) Add() {
 		return nil
 	})
 	if err != nil {
-		l.s.Mark("somebody", Noted, "%v", err) // its addition is missing, which is seen
+		l.s.Mark("somebody", recording.Noted, "%v", err) // its addition is missing, which is seen
 	}
 }

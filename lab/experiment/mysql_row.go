@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/lab/classic"
+	"github.com/holdfast-go/holdfast/lab/recording"
 )
 
 func onDatabase() []Experiment {
@@ -17,11 +18,13 @@ func mysqlOrphan() Experiment {
 		Name:     "mysql-orphan",
 		Question: "Who deletes the row of an owner that has crashed?",
 		Needs:    "MariaDB",
+		Code:     "classic/mysql_row.go",
 		Variants: []Variant{
 			{Title: "A row with a unique key", Run: func(s *Trial) { orphan(s, lockRow) }},
 			{Title: "A row with a count", Run: func(s *Trial) { orphan(s, lockCountedRow) }},
 			{Title: "Holdfast", Ours: true, Run: func(s *Trial) { crashOfOurs(s, s.mariaDB().url) }},
 		},
+		Answer: afterCrash,
 	}
 }
 
@@ -36,7 +39,8 @@ func orphan(s *Trial, lock lockKind) {
 	ours, err := b.TryLock(s.Context())
 	s.Must(err)
 	if !ours {
-		s.Mark("B", Noted, "it asks again and again, for ever")
+		s.Wait("B")
+		s.Mark("B", recording.Noted, "it asks again and again, for ever")
 	}
 	s.Result(!ours, "the row stays, and nobody can lock until a person deletes it")
 }
@@ -46,10 +50,12 @@ func mysqlReaper() Experiment {
 		Name:     "mysql-reaper",
 		Question: "What does a reaper delete that removes old locks?",
 		Needs:    "MariaDB",
+		Code:     "classic/mysql_row.go",
 		Variants: []Variant{
 			{Title: "A row, and a reaper of rows that are old", Run: reapLiving},
 			{Title: "Holdfast, and holdfast reap", Ours: true, Run: reapOurs},
 		},
+		Answer: togetherOrNot,
 	}
 }
 
@@ -66,7 +72,7 @@ func reapLiving(s *Trial) {
 		s.Must(err)
 		return n > 0
 	})
-	s.Mark("reaper", Noted, "A's row is old; it deletes it")
+	s.Mark("reaper", recording.Noted, "A's row is old; it deletes it")
 	s.mustLock(b.TryLock)
 	endB := s.Hold("B")
 	time.Sleep(50 * time.Millisecond) // both work
@@ -84,13 +90,13 @@ func reapOurs(s *Trial) {
 	defer d.Close()
 	_, err = driver.Reap(s.Context(), d, time.Nanosecond)
 	s.Must(err)
-	s.Mark("reaper", Noted, "it removes what nobody uses; A renews its claim, and so uses it")
+	s.Mark("reaper", recording.Noted, "it removes what nobody uses; A renews its claim, and so uses it")
 	if _, ours := s.try(s.Client(db.url)); ours {
 		s.Work("B")
 		s.Result(true, "the reaper has deleted the lock of an owner that lives")
 		return
 	}
-	s.Mark("B", Noted, "it is told that the lock is taken")
+	s.Mark("B", recording.Noted, "it is told that the lock is taken")
 	s.Must(lease.Check(s.Context()))
 	end()
 	s.Must(lease.Release(s.Context()))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/lab/classic"
+	"github.com/holdfast-go/holdfast/lab/recording"
 )
 
 func mysqlNoIndex() Experiment {
@@ -14,10 +15,14 @@ func mysqlNoIndex() Experiment {
 		Name:     "mysql-no-index",
 		Question: "Which rows does SELECT ... FOR UPDATE lock?",
 		Needs:    "MariaDB",
+		Code:     "classic/mysql_for_update.go",
 		Variants: []Variant{
 			{Title: "FOR UPDATE on a column without an index", Run: func(s *Trial) { otherRow(s, byName) }},
 			{Title: "FOR UPDATE on the key", Right: true, Run: func(s *Trial) { otherRow(s, byID) }},
 			{Title: "Holdfast", Ours: true, Run: otherName},
+		},
+		Answer: func(Report) string {
+			return "B could not lock pears while A had apples; with Holdfast it could."
 		},
 	}
 }
@@ -66,14 +71,15 @@ func otherRow(s *Trial, lock func(context.Context, *sql.Tx, int) error) {
 	a, b, end := s.two(db, 1)
 	defer end()
 	s.Must(lock(s.Context(), a, 0))
-	endA := s.Share("A: apples")
+	endA, waited := s.Share("A: apples"), s.Wait("B: pears")
 	err := lock(s.Context(), b, 1)
+	waited()
 	switch {
 	case err == nil:
 		s.Share("B: pears")()
 		s.Result(false, "B locks pears while A has apples")
 	case classic.IsNumber(err, classic.LockWaitTimeout):
-		s.Mark("B: pears", Noted, "error 1205 after a second: A's transaction has locked all rows")
+		s.Mark("B: pears", recording.Noted, "error 1205 after a second: A's transaction has locked all rows")
 		s.Result(true, "B cannot lock pears while A has apples: error 1205, lock wait timeout")
 	default:
 		s.Must(err)
@@ -106,11 +112,16 @@ func mysqlDeadlock() Experiment {
 		Name:     "mysql-deadlock",
 		Question: "What if two want the same two locks, or one holds its lock for long?",
 		Needs:    "MariaDB",
+		Code:     "classic/mysql_for_update.go",
 		Variants: []Variant{
 			{Title: "FOR UPDATE, held for longer than innodb_lock_wait_timeout", Run: waitTooLong},
 			{Title: "FOR UPDATE of two rows, in different orders", Run: crossing},
 			{Title: "Holdfast, held for as long", Ours: true, Run: waitLong},
 			{Title: "Holdfast's LockAll", Ours: true, Run: lockBoth},
+		},
+		Answer: func(Report) string {
+			return "Who waited, and who took two rows crosswise, got an error in place of a lock; with Holdfast " +
+				"all got theirs."
 		},
 	}
 }
@@ -121,13 +132,14 @@ func waitTooLong(s *Trial) {
 	a, b, end := s.two(db, 1)
 	defer end()
 	s.Must(byID(s.Context(), a, 0))
-	endA := s.Hold("A")
+	endA, waited := s.Hold("A"), s.Wait("B")
 	err := byID(s.Context(), b, 0)
+	waited()
 	endA()
 	if !classic.IsNumber(err, classic.LockWaitTimeout) {
 		s.Must(err)
 	}
-	s.Mark("B", Noted, "error 1205")
+	s.Mark("B", recording.Noted, "error 1205")
 	s.Result(err != nil, "B gets error 1205, lock wait timeout, in place of the lock")
 }
 
@@ -139,15 +151,21 @@ func crossing(s *Trial) {
 	s.Must(byID(s.Context(), a, 0))
 	s.Must(byID(s.Context(), b, 1))
 	second := make(chan error, 1)
-	go func() { second <- byID(s.Context(), a, 1) }()
+	endA, endB := s.Wait("A: apples, wants pears"), s.Wait("B: pears, wants apples")
+	go func() {
+		err := byID(s.Context(), a, 1)
+		endA()
+		second <- err
+	}()
 	errB := byID(s.Context(), b, 0)
+	endB()
 	if classic.IsNumber(errB, classic.Deadlock) {
 		s.Must(b.Rollback())
 	}
 	errA := <-second
 	dead := classic.IsNumber(errA, classic.Deadlock) || classic.IsNumber(errB, classic.Deadlock)
-	s.Mark("A", Noted, "%s", outcome(errA))
-	s.Mark("B", Noted, "%s", outcome(errB))
+	s.Mark("A: apples, wants pears", recording.Noted, "%s", outcome(errA))
+	s.Mark("B: pears, wants apples", recording.Noted, "%s", outcome(errB))
 	s.Result(dead, "the database ended one of the two transactions with error 1213, deadlock")
 }
 
@@ -165,8 +183,10 @@ func waitLong(s *Trial) {
 	lease, end := s.lock("A", a)
 	got := make(chan error, 1)
 	go func() {
+		granted := s.Wait("B")
 		next, err := b.Mutex("lab").Lock(s.Context())
 		if err == nil {
+			granted()
 			s.Work("B")
 			err = next.Release(s.Context())
 		}

@@ -11,8 +11,10 @@ import (
 // believes to hold it.
 func (s *Trial) lock(who string, c *holdfast.Client) (*holdfast.Lease, func()) {
 	s.Helper()
+	granted := s.Wait(who)
 	lease, err := surely(s.Context(), c.Mutex("lab").Lock)
 	s.Must(err)
+	granted()
 	return lease, s.Hold(who)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/fence"
 	"github.com/holdfast-go/holdfast/lab/classic"
+	"github.com/holdfast-go/holdfast/lab/recording"
 	"github.com/holdfast-go/holdfast/lab/subprocess"
 )
 
@@ -213,8 +214,8 @@ type participant struct {
 	s     *Trial
 	who   string
 	proc  *subprocess.Process
-	from  float64 // since when it has believed that it holds the lock
-	holds bool
+	ended func(at float64) // is called when it believes no more that it holds the lock; nil if it does not believe so
+	well  func()           // is called when it goes on
 }
 
 // Participant starts a process that locks as its task says. It ends with the experiment.
@@ -237,10 +238,12 @@ func (p *participant) ask(what command) (a answer) {
 // Lock waits until the participant holds the lock.
 func (p *participant) Lock() {
 	p.s.Helper()
+	granted := p.s.Wait(p.who)
 	if a := p.ask(doLock); !a.OK {
 		p.s.Fatal(p.who + ": " + a.Err)
 	}
-	p.from, p.holds = p.s.now(), true
+	granted()
+	p.ended = p.s.start(recording.Event{Who: p.who, Kind: recording.Holds})
 }
 
 // Look reports whether the participant believes that it holds the lock.
@@ -248,7 +251,7 @@ func (p *participant) Look() bool {
 	p.s.Helper()
 	a := p.ask(doLook)
 	if !a.OK {
-		p.s.Mark(p.who, Noted, "it looks, and knows that the lock is lost")
+		p.s.Mark(p.who, recording.Noted, "it looks, and knows that the lock is lost")
 		p.until(p.s.now() - milliseconds(a.Ended))
 	}
 	return a.OK
@@ -271,9 +274,9 @@ func (p *participant) Unlock() {
 
 // until ends the time in which the participant believed to hold the lock.
 func (p *participant) until(end float64) {
-	if p.holds {
-		p.holds = false
-		p.s.held(Span{Who: p.who, From: p.from, To: max(end, p.from)})
+	if p.ended != nil {
+		p.ended(end)
+		p.ended = nil
 	}
 }
 
@@ -282,19 +285,20 @@ func (p *participant) Crash() {
 	p.s.Helper()
 	p.s.Must(p.proc.Stop())
 	p.until(p.s.now())
-	p.s.Mark(p.who, Crashed, "killed")
+	p.s.Fault(p.who, "killed")
 }
 
 // Pause stops the process where it stands.
 func (p *participant) Pause() {
 	p.s.Helper()
 	p.s.Must(p.proc.Pause())
-	p.s.Mark(p.who, Paused, "the process stands still")
+	p.well = p.s.Fault(p.who, "the process stands still")
 }
 
 // Resume lets it go on.
 func (p *participant) Resume() {
 	p.s.Helper()
 	p.s.Must(p.proc.Resume())
-	p.s.Mark(p.who, Noted, "the process goes on")
+	p.well()
+	p.s.Mark(p.who, recording.Noted, "the process goes on")
 }

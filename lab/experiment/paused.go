@@ -7,6 +7,7 @@ func fencing() Experiment {
 		Name:     "fencing",
 		Question: "Who stops the write of a holder that was paused until its lock had passed to another?",
 		Needs:    "Redis",
+		Code:     "classic/set_compare.go",
 		Variants: []Variant{
 			{Title: "SET NX PX, and no token", Run: func(s *Trial) {
 				s.pausedWriter(task{Lock: lockSET, Addrs: []string{s.redisAddr()}, TTL: 300 * time.Millisecond})
@@ -15,6 +16,7 @@ func fencing() Experiment {
 				s.pausedWriter(task{Lock: lockHoldfast, URL: "redis://" + s.redisAddr(), TTL: shortTTL})
 			}},
 		},
+		Answer: lateWrites,
 	}
 }
 

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/holdfast-go/holdfast/lab/flashsale"
@@ -11,13 +12,20 @@ func processes() Experiment {
 	return Experiment{
 		Name:     "local-lock",
 		Question: "Does a lock in each process keep several processes apart?",
+		Code:     "flashsale/shop.go",
 		Variants: []Variant{
 			{Title: "No lock", Run: func(s *Trial) { sell(s, flashsale.NoLock) }},
 			{Title: "A mutex in each of 4 processes", Run: func(s *Trial) { sell(s, flashsale.Local) }},
 			{Title: "Holdfast on a file", Ours: true, Run: func(s *Trial) { sell(s, flashsale.Holdfast) }},
 		},
+		Answer: func(r Report) string {
+			return fmt.Sprintf("The shop sold %s pieces that it did not have; with Holdfast %s.",
+				none(r.most(false, oversold)), none(r.most(true, oversold)))
+		},
 	}
 }
+
+const oversold = "sold without being there"
 
 // sell holds a flash sale, and fails if more was sold than there was.
 func sell(s *Trial, lock flashsale.Lock) {
@@ -31,10 +39,8 @@ func sell(s *Trial, lock flashsale.Lock) {
 		s.Fatal(r.Err)
 	}
 	s.Number("stock", float64(r.Stock), "")
-	s.Number("sold", float64(r.Sold), "")
+	s.Harm("sold", float64(r.Sold), "", float64(r.Stock))
+	s.Number(oversold, float64(r.Oversold), "")
 	s.Number("time", r.Seconds, "s")
-	s.Chart(Chart{Title: "Stock and sales", Y: "pieces", Bars: true, Limit: float64(r.Stock),
-		Points: []string{"stock", "sold"},
-		Lines:  []Series{{"pieces", []float64{float64(r.Stock), float64(r.Sold)}}}})
 	s.Result(!r.Exact(), "%d of a stock of %d were sold", r.Sold, r.Stock)
 }

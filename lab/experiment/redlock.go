@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/lab/classic"
+	"github.com/holdfast-go/holdfast/lab/recording"
 )
 
 func onQuorum() []Experiment {
@@ -22,6 +24,7 @@ func redlockFirst() Experiment {
 		Name:     "redlock-first-clients",
 		Question: "Does a lock on three servers work while one of them does not?",
 		Needs:    "Redis",
+		Code:     "classic/redlock_first.go",
 		Variants: []Variant{
 			{Title: "Redlock as its first clients wrote it, one server down",
 				Run: func(s *Trial) { firstClients(s, s.threeRedis(), (*servers.Server).Kill) }},
@@ -32,6 +35,10 @@ func redlockFirst() Experiment {
 			{Title: "Holdfast, one server hanging", Ours: true,
 				Run: func(s *Trial) { oursOnTwo(s, (*servers.Server).Pause) }},
 		},
+		Answer: func(r Report) string {
+			return fmt.Sprintf("With one of three servers down nobody got the lock, in up to %.0f attempts; "+
+				"with Holdfast A had it in %s.", r.most(false, inVain), period(1000*r.most(true, timeToLock)))
+		},
 	}
 }
 
@@ -40,10 +47,12 @@ func redlockClock() Experiment {
 		Name:     "redlock-clock",
 		Question: "What if the clock of one of three servers jumps ahead?",
 		Needs:    "Redis",
+		Code:     "classic/redlock.go",
 		Variants: []Variant{
 			{Title: "Redlock", Run: func(s *Trial) { clockJumps(s, classicVoters) }},
 			{Title: "Holdfast, with tokens", Ours: true, Run: func(s *Trial) { clockJumps(s, ourVoters) }},
 		},
+		Answer: lateWrites,
 	}
 }
 
@@ -52,6 +61,7 @@ func redlockPaused() Experiment {
 		Name:     "redlock-paused",
 		Question: "What if a holder's process stands still until its majority has gone to another?",
 		Needs:    "Redis",
+		Code:     "classic/redlock.go",
 		Variants: []Variant{
 			{Title: "Redlock", Run: func(s *Trial) {
 				s.pausedWriter(task{Lock: lockRedlock, Addrs: addrs(s.threeRedis()), TTL: 300 * time.Millisecond})
@@ -60,6 +70,7 @@ func redlockPaused() Experiment {
 				s.pausedWriter(task{Lock: lockHoldfast, URL: redlockURL(addrs(s.threeRedis())...), TTL: quorumTTL})
 			}},
 		},
+		Answer: lateWrites,
 	}
 }
 
@@ -93,6 +104,8 @@ func redlockURL(addrs ...string) string {
 	return "redlock://" + strings.Join(addrs, ",") + "?maxttl=" + quorumTTL.String()
 }
 
+const inVain, timeToLock = "attempts in vain", "time to lock"
+
 // firstClients has one of three servers fail, and fails if the lock cannot be had although two answer.
 func firstClients(s *Trial, three []*servers.Server, fault func(*servers.Server, testing.TB)) {
 	l := classic.FirstRedlock{Redlock: classic.Redlock{Key: lockKey, Value: rand.Text(), TTL: time.Second},
@@ -101,18 +114,19 @@ func firstClients(s *Trial, three []*servers.Server, fault func(*servers.Server,
 		l.Nodes = append(l.Nodes, s.redisAt(node.Addr, hasty))
 	}
 	fault(three[1], s.TB)
-	s.Mark("server 2", Crashed, "it answers no more")
+	s.Fault("server 2", "it answers no more")
 	ctx, cancel := context.WithTimeout(s.Context(), time.Second)
 	defer cancel()
-	began := time.Now()
+	began, waited := time.Now(), s.Wait("A")
 	attempts, err := l.Lock(ctx)
+	waited()
 	if err == nil {
 		s.Work("A")
 		s.Result(false, "A had it, at attempt %d", attempts)
 		return
 	}
-	s.Mark("A", Noted, "%d attempts in vain; the last error: %v", attempts, err)
-	s.Number("attempts in vain", float64(attempts), "")
+	s.Mark("A", recording.Noted, "%d attempts in vain; the last error: %v", attempts, err)
+	s.Number(inVain, float64(attempts), "")
 	s.Number("time for each", time.Since(began).Seconds()/float64(attempts), "s")
 	s.Result(true, "two of three servers answer, and nobody gets the lock: an error of one fails all")
 }
@@ -121,20 +135,21 @@ func firstClients(s *Trial, three []*servers.Server, fault func(*servers.Server,
 func oursOnTwo(s *Trial, fault func(*servers.Server, testing.TB)) {
 	three := s.threeRedis()
 	c := s.Client(redlockURL(addrs(three)...), holdfast.WithTTL(quorumTTL))
-	warm, end := s.lock("A, before", c) // the servers are old enough from here on
+	warm, end := s.lock("A", c) // the servers are old enough from here on
 	end()
 	s.Must(warm.Release(s.Context()))
 	fault(three[1], s.TB)
-	s.Mark("server 2", Crashed, "it answers no more")
-	began := time.Now()
+	s.Fault("server 2", "it answers no more")
+	began, waited := time.Now(), s.Wait("A")
 	ctx, cancel := context.WithTimeout(s.Context(), 20*time.Second)
 	defer cancel()
 	lease, err := surely(ctx, c.Mutex("lab").Lock)
+	waited()
 	if err != nil {
 		s.Result(true, "two of three servers answer, and A does not get the lock: %v", err)
 		return
 	}
-	s.Number("time to lock", time.Since(began).Seconds(), "s")
+	s.Number(timeToLock, time.Since(began).Seconds(), "s")
 	s.Work("A")
 	_ = lease.Release(s.Context()) // which the third server may not confirm
 	s.Result(false, "A had it from the two that answer, in %v", time.Since(began).Round(time.Millisecond))
@@ -172,9 +187,11 @@ func clockJumps(s *Trial, v voter) {
 	s.mustLock(lockA)
 	endA := s.Hold("A")
 	clock.Set(s, time.Minute)
-	s.Mark("server 2", Noted, "its clock jumps ahead by a minute, so that all that has a time to live is gone")
+	s.Fault("server 2", "its clock jumps ahead by a minute, so that all that has a time to live is gone")
+	granted := s.Wait("B")
 	ours, err := lockB(s.Context())
 	s.Must(err)
+	granted()
 	if !ours {
 		endA()
 		s.Result(false, "B does not get the lock")

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/holdfast-go/holdfast/fence"
+	"github.com/holdfast-go/holdfast/lab/recording"
 )
 
 // A resource is what locks protect: an account in a database, which refuses stale tokens of those that show one.
@@ -82,9 +83,9 @@ func (s *Trial) lateWrite(r *resource, tokenA, tokenB uint64, endA func(), refus
 func (s *Trial) wrote(who string, accepted, stale bool, err error) bool {
 	switch {
 	case accepted:
-		s.Mark(who, Wrote, "its write is accepted")
+		s.Mark(who, recording.Wrote, "its write is accepted")
 	case stale:
-		s.Mark(who, Rejected, "its write is refused: others with a greater token have written since")
+		s.Mark(who, recording.Refused, "its write is refused: others with a greater token have written since")
 	default:
 		s.Must(err)
 	}

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ func semaphorePV() Experiment {
 	return Experiment{
 		Name:     "semaphore",
 		Question: "How many are inside when a semaphore has three permits?",
+		Code:     "classic/semaphore.go",
 		Variants: []Variant{
 			{Title: "P in two steps", Run: func(s *Trial) {
 				sem := classic.NewTwoStepSemaphore(permits)
@@ -35,8 +37,14 @@ func semaphorePV() Experiment {
 				}, func() { _ = (<-leases).Release(s.Context()) })
 			}},
 		},
+		Answer: func(r Report) string {
+			return fmt.Sprintf("With %d permits %.0f were inside at once; with Holdfast %.0f.", permits,
+				r.most(false, mostInside), r.most(true, mostInside))
+		},
 	}
 }
+
+const mostInside = "most inside at once"
 
 // crowdInside lets many in and out, and fails if more were inside at once than there are permits.
 func crowdInside(s *Trial, permits int64, p, v func()) {
@@ -54,6 +62,6 @@ func crowdInside(s *Trial, permits int64, p, v func()) {
 		})
 	}
 	all.Wait()
-	s.Number("most inside at once", float64(most.Load()), "")
+	s.Harm(mostInside, float64(most.Load()), "", float64(permits))
 	s.Result(most.Load() > permits, "up to %d were inside, with %d permits", most.Load(), permits)
 }

@@ -16,10 +16,12 @@ func sentinelFailover() Experiment {
 		Name:     "sentinel-failover",
 		Question: "What becomes of a lock whose server dies before its replicas know of it?",
 		Needs:    "Redis with sentinels",
+		Code:     "classic/set_compare.go",
 		Variants: []Variant{
 			{Title: "SET NX PX on whatever server is the master", Run: func(s *Trial) { failover(s, classicOnMaster) }},
 			{Title: "Holdfast, with tokens", Ours: true, Run: func(s *Trial) { failover(s, oursOnSentinels) }},
 		},
+		Answer: lateWrites,
 	}
 }
 
@@ -55,11 +57,15 @@ func failover(s *Trial, f follower) {
 	account := s.resource()
 	master := g.Master(s, nil)
 	isolate(s, g, master)
+	reached := s.Fault("replicas", "nothing reaches them")
 	s.Must(lockA(s.Context()))
 	endA := s.Hold("A")
+	s.Fault("master", "it dies before its replicas know of A's lock; one of them takes its place")
 	replace(s, g, master)
-	s.Mark("master", Crashed, "it dies before its replicas know of A's lock; one of them takes its place")
+	reached()
+	granted := s.Wait("B")
 	s.Must(lockB(s.Context()))
+	granted()
 	s.lateWrite(account, tokenA(), tokenB(), endA,
 		"the server has lost A's lock, and A's late write is refused: B's token is greater")
 }

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -13,6 +14,7 @@ func starvedWriter() Experiment {
 	return Experiment{
 		Name:     "starved-writer",
 		Question: "When does a writer get in while readers keep coming?",
+		Code:     "classic/readersfirst.go",
 		Variants: []Variant{
 			{Title: "Readers first", Run: func(s *Trial) {
 				var l classic.ReadersFirst
@@ -29,6 +31,10 @@ func starvedWriter() Experiment {
 				})
 			}},
 		},
+		Answer: func(r Report) string {
+			return fmt.Sprintf("%.0f readers that came later were let in before the writer; with Holdfast %s.",
+				r.most(false, overtook), none(r.most(true, overtook)))
+		},
 	}
 }
 
@@ -44,18 +50,22 @@ func hold(s *Trial, acquire func(context.Context) (*holdfast.Lease, error)) func
 	return func() { _ = lease.Release(s.Context()) }
 }
 
+const overtook = "readers that came after the writer and were let in first"
+
 // readersComing lets a writer in among readers of whom each stays until the next has come, or until that one seems to
 // wait for the writer. It fails if the writer still waits when so many have come after it.
 func readersComing(s *Trial, l rw) {
 	patience := int64(s.crowd(400, 100))
-	var came, asked, overtook atomic.Int64
+	var came, asked, later atomic.Int64
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
 		within(s.Context(), time.Minute, func() bool { return came.Load() >= 10 })
 		asked.Store(came.Load())
+		granted := s.Wait("writer")
 		unlock := l.lock()
-		overtook.Store(came.Load() - asked.Load())
+		granted()
+		later.Store(came.Load() - asked.Load())
 		end := s.Hold("writer")
 		time.Sleep(5 * time.Millisecond) // it writes
 		end()
@@ -70,8 +80,8 @@ func readersComing(s *Trial, l rw) {
 		}
 	})
 	<-written // now that nobody reads any more
-	n := overtook.Load()
-	s.Number("readers that came after the writer and were let in first", float64(n), "")
+	n := later.Load()
+	s.Number(overtook, float64(n), "")
 	s.Result(n >= patience, "%d readers that came later were let in before the writer", n)
 }
 

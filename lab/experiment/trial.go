@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -11,55 +10,28 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/lab/recording"
 )
 
 // A Record is what was seen of a variant.
 type Record struct {
-	Title   string   `json:"title"`
-	Ours    bool     `json:"ours"`
-	Right   bool     `json:"right"`
-	Failed  bool     `json:"failed"`
-	Outcome string   `json:"outcome"`
-	Overlap float64  `json:"overlap_ms"` // for how long more than one believed to hold the lock
-	Spans   []Span   `json:"spans,omitempty"`
-	Marks   []Mark   `json:"marks,omitempty"`
+	Title   string  `json:"title"`
+	Ours    bool    `json:"ours"`
+	Right   bool    `json:"right"`
+	Failed  bool    `json:"failed"`
+	Outcome string  `json:"outcome"`
+	Overlap float64 `json:"overlap_ms"` // for how long more than one believed to hold the lock
+	recording.Run
 	Numbers []Number `json:"numbers,omitempty"`
 	Charts  []Chart  `json:"charts,omitempty"`
-	Length  float64  `json:"length_ms"`
 }
-
-// A Span is a time in which somebody believed to hold the lock, in milliseconds from the start.
-type Span struct {
-	Who    string  `json:"who"`
-	From   float64 `json:"from"`
-	To     float64 `json:"to"`
-	Shared bool    `json:"shared,omitempty"` // others may hold it too that share it
-}
-
-// A Mark is something that happened to somebody.
-type Mark struct {
-	Who  string  `json:"who"`
-	At   float64 `json:"at"`
-	Kind Kind    `json:"kind"`
-	Text string  `json:"text"`
-}
-
-// A Kind of mark is how it looks.
-type Kind string
-
-const (
-	Crashed  Kind = "crashed"
-	Paused   Kind = "paused"
-	Wrote    Kind = "wrote"
-	Rejected Kind = "rejected"
-	Noted    Kind = "noted"
-)
 
 // A Number is a measurement.
 type Number struct {
-	Name  string  `json:"name"`
-	Value float64 `json:"value"`
-	Unit  string  `json:"unit,omitempty"`
+	Name  string   `json:"name"`
+	Value float64  `json:"value"`
+	Unit  string   `json:"unit,omitempty"`
+	Limit *float64 `json:"limit,omitempty"` // what is above it is harm; nil if none of it is
 }
 
 // A Chart is lines over the same points, or bars for each of them.
@@ -96,43 +68,21 @@ func (e *environment) run(variant Variant) Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.record
-	r.crop(s.now())
-	r.Overlap = overlap(r.Spans)
+	r.Events = slices.Clone(r.Events) // of which some may end later than the variant
+	r.Complete(s.now())
+	r.Overlap = r.Run.Overlap()
 	return r
-}
-
-// crop has the record begin shortly before the first thing that happened, and end shortly after the last. It took this
-// long.
-func (r *Record) crop(length float64) {
-	first, last := length, 0.0
-	for _, s := range r.Spans {
-		first, last = min(first, s.From), max(last, s.To)
-	}
-	for _, m := range r.Marks {
-		first, last = min(first, m.At), max(last, m.At)
-	}
-	if first > last {
-		r.Length = length
-		return
-	}
-	const margin = 0.04 // of what happened, and at least so many milliseconds
-	rim := max(1, margin*(last-first))
-	for i := range r.Spans {
-		r.Spans[i].From -= first - rim
-		r.Spans[i].To -= first - rim
-	}
-	for i := range r.Marks {
-		r.Marks[i].At -= first - rim
-	}
-	r.Length = last - first + 2*rim
 }
 
 func (s *Trial) now() float64 { return milliseconds(time.Since(s.began)) }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// Hold begins a time in which somebody believes to hold the lock. The function that it returns ends it.
-func (s *Trial) Hold(who string) (end func()) { return s.span(Span{Who: who}) }
+// Hold begins a time in which somebody believes to hold the lock. The function that it returns ends it; else it lasts
+// as long as the variant.
+func (s *Trial) Hold(who string) (end func()) {
+	return s.until(recording.Event{Who: who, Kind: recording.Holds})
+}
 
 // Work is Hold for a moment, in which somebody works.
 func (s *Trial) Work(who string) {
@@ -141,35 +91,61 @@ func (s *Trial) Work(who string) {
 }
 
 // Share is Hold of a lock that others may share.
-func (s *Trial) Share(who string) (end func()) { return s.span(Span{Who: who, Shared: true}) }
-
-func (s *Trial) span(span Span) (end func()) {
-	span.From = s.now()
-	return sync.OnceFunc(func() {
-		span.To = s.now()
-		s.held(span)
-	})
+func (s *Trial) Share(who string) (end func()) {
+	return s.until(recording.Event{Who: who, Kind: recording.Shares})
 }
 
-// held notes a time in which somebody believed to hold the lock.
-func (s *Trial) held(span Span) {
+// Wait begins a time in which somebody waits for the lock, as Hold does.
+func (s *Trial) Wait(who string) (end func()) {
+	return s.until(recording.Event{Who: who, Kind: recording.Waits})
+}
+
+// Fault begins a time in which something is wrong with a client or a server, as Hold does.
+func (s *Trial) Fault(who, text string) (end func()) {
+	return s.until(recording.Event{Who: who, Kind: recording.Fault, Text: text})
+}
+
+// until begins an event that the function which it returns ends.
+func (s *Trial) until(e recording.Event) (end func()) {
+	finish := s.start(e)
+	return sync.OnceFunc(func() { finish(s.now()) })
+}
+
+// start notes an event that begins now, and returns what notes when it ended.
+func (s *Trial) start(e recording.Event) (end func(at float64)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.record.Spans = append(s.record.Spans, span)
+	i := len(s.record.Events)
+	e.From, e.To = s.now(), recording.Open
+	s.record.Events = append(s.record.Events, e)
+	return func(at float64) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.record.Events[i].To = max(at, e.From)
+	}
 }
 
 // Mark notes that something happened to somebody.
-func (s *Trial) Mark(who string, kind Kind, format string, args ...any) {
+func (s *Trial) Mark(who string, kind recording.Kind, format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.record.Marks = append(s.record.Marks, Mark{who, s.now(), kind, fmt.Sprintf(format, args...)})
+	now := s.now()
+	s.record.Events = append(s.record.Events, recording.Event{Who: who, Kind: kind, Text: fmt.Sprintf(format, args...),
+		From: now, To: now})
 }
 
 // Number notes a measurement.
 func (s *Trial) Number(name string, value float64, unit string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.record.Numbers = append(s.record.Numbers, Number{name, value, unit})
+	s.record.Numbers = append(s.record.Numbers, Number{Name: name, Value: value, Unit: unit})
+}
+
+// Harm notes a measurement that is harm where it is above a limit. Pages compare it with that of other variants.
+func (s *Trial) Harm(name string, value float64, unit string, limit float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.record.Numbers = append(s.record.Numbers, Number{name, value, unit, &limit})
 }
 
 // Chart notes measurements that belong together.
@@ -189,8 +165,7 @@ func (s *Trial) Result(failed bool, format string, args ...any) {
 // Exclusive ends a variant whose failure is that several believe to hold the lock: it failed if they did.
 func (s *Trial) Exclusive() {
 	s.mu.Lock()
-	together := overlap(s.record.Spans)
-	holders := len(s.record.Spans)
+	together, holders := s.record.Run.Overlap(), s.record.Count(recording.Holds)
 	s.mu.Unlock()
 	if together > 0 {
 		s.Result(true, "two believed to hold the lock at the same time, for %.0f ms", together)
@@ -217,36 +192,6 @@ func (s *Trial) Client(url string, opts ...holdfast.Option) *holdfast.Client {
 		_ = c.Close(ctx) // what a fault left behind ends with its server
 	})
 	return c
-}
-
-// overlap returns for how long more than one of the spans lasted at the same time.
-func overlap(spans []Span) (total float64) {
-	for _, o := range Overlaps(spans) {
-		total += o.To - o.From
-	}
-	return total
-}
-
-// Overlaps returns the times in which more than one span lasted and at least one of them was not shared, in order.
-func Overlaps(spans []Span) (times []Span) {
-	var pairs []Span
-	for i, a := range spans {
-		for _, b := range spans[:i] {
-			from, to := max(a.From, b.From), min(a.To, b.To)
-			if from < to && !(a.Shared && b.Shared) {
-				pairs = append(pairs, Span{From: from, To: to})
-			}
-		}
-	}
-	slices.SortFunc(pairs, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
-	for _, p := range pairs {
-		if n := len(times); n > 0 && p.From <= times[n-1].To {
-			times[n-1].To = max(times[n-1].To, p.To)
-		} else {
-			times = append(times, p)
-		}
-	}
-	return times
 }
 
 // Text is the number as people read it.

@@ -1,33 +1,13 @@
 package experiment
 
 import (
-	"slices"
+	"regexp"
 	"testing"
+
+	"github.com/holdfast-go/holdfast/lab/recording"
 )
 
-// Two that share do not overlap; whoever does not share overlaps with all.
-func TestOverlaps(t *testing.T) {
-	for _, row := range []struct {
-		name  string
-		spans []Span
-		want  []Span
-	}{
-		{"one after the other", []Span{{"A", 0, 1, false}, {"B", 1, 2, false}}, nil},
-		{"two at once", []Span{{"B", 1, 3, false}, {"A", 0, 2, false}}, []Span{{From: 1, To: 2}}},
-		{"within a long one", []Span{{"A", 0, 9, false}, {"B", 1, 2, false}, {"C", 3, 4, false}},
-			[]Span{{From: 1, To: 2}, {From: 3, To: 4}}},
-		{"three at once count once", []Span{{"A", 0, 4, false}, {"B", 1, 3, false}, {"C", 2, 5, false}},
-			[]Span{{From: 1, To: 4}}},
-		{"readers", []Span{{"A", 0, 2, true}, {"B", 1, 3, true}}, nil},
-		{"a reader and a writer", []Span{{"A", 0, 2, true}, {"B", 1, 3, false}}, []Span{{From: 1, To: 2}}},
-	} {
-		if got := Overlaps(row.spans); !slices.Equal(got, row.want) {
-			t.Errorf("%s: %v overlap in %v, want %v", row.name, row.spans, got, row.want)
-		}
-	}
-}
-
-// A classic that does not fail is as wrong as Holdfast that does.
+// A classic that does not fail is as wrong as Holdfast that does, and neither has an answer.
 func TestComplaints(t *testing.T) {
 	for _, row := range []struct {
 		name    string
@@ -41,22 +21,13 @@ func TestComplaints(t *testing.T) {
 		{"Holdfast fails", Record{Ours: true, Failed: true}, true},
 		{"Holdfast does not fail", Record{Ours: true}, false},
 	} {
-		if got := (Report{Variants: []Record{row.variant}}).Complaint(); (got != "") != row.want {
+		r := Report{Answer: "All is well.", Variants: []Record{row.variant}}
+		if got := r.Complaint(); (got != "") != row.want {
 			t.Errorf("%s: complaint %q", row.name, got)
 		}
-	}
-}
-
-// What servers need to start is not part of the picture.
-func TestCrop(t *testing.T) {
-	r := Record{Spans: []Span{{Who: "A", From: 5000, To: 5100}}, Marks: []Mark{{Who: "B", At: 5050}}}
-	r.crop(9000)
-	if r.Length > 110 || r.Spans[0].From < 0 || r.Spans[0].To > r.Length || r.Marks[0].At-r.Spans[0].From != 50 {
-		t.Errorf("cropped to %+v", r)
-	}
-	nothing := new(Record)
-	if nothing.crop(7); nothing.Length != 7 {
-		t.Errorf("without anything in it it lasts %v", nothing.Length)
+		if got := r.Verdict(); (got != r.Answer) != row.want {
+			t.Errorf("%s: verdict %q", row.name, got)
+		}
 	}
 }
 
@@ -71,6 +42,63 @@ func TestNumbersAreReadable(t *testing.T) {
 	} {
 		if got := row.number.Text(); got != row.want {
 			t.Errorf("%v is shown as %q, want %q", row.number.Value, got, row.want)
+		}
+	}
+}
+
+// Answers say what was measured, in a sentence.
+func TestAnswers(t *testing.T) {
+	numbers := func(name string, value float64) []Number { return []Number{{Name: name, Value: value}} }
+	events := func(kinds ...recording.Kind) (r recording.Run) {
+		for _, k := range kinds {
+			r.Events = append(r.Events, recording.Event{Kind: k})
+		}
+		return r
+	}
+	herd := func(n float64) []Chart {
+		return []Chart{{Points: []string{"1", "40"}, Lines: []Series{{Values: []float64{1, n}}}}}
+	}
+	for _, row := range []struct {
+		experiment    string
+		classic, ours Record
+		want          string
+	}{
+		{"local-lock", Record{Numbers: numbers(oversold, 3)}, Record{Numbers: numbers(oversold, 0)},
+			"The shop sold 3 pieces that it did not have; with Holdfast none."},
+		{"setnx-crash", Record{}, Record{Numbers: numbers(waitedAfter, 1.94)},
+			"After a crash everybody waits for ever; with Holdfast the next had the lock 1.9 s after it."},
+		{"ttl-too-long", Record{Numbers: numbers(stillToWait, 600)}, Record{Numbers: numbers(waitedAfter, 2)},
+			"After a crash everybody waits 600 s more; with Holdfast the next had the lock 2.0 s after it."},
+		{"ttl-too-short", Record{Overlap: 101.2}, Record{},
+			"Two believed to hold the lock at the same time, for 101 ms; with Holdfast never."},
+		{"fencing", Record{Run: events(recording.Wrote, recording.Corrupted)},
+			Record{Run: events(recording.Wrote, recording.Refused)},
+			"1 late write corrupted the account; with Holdfast none did, and 1 late write was refused."},
+		{"etcd-wake-all", Record{Charts: herd(40)}, Record{Charts: herd(2)},
+			"With 40 waiting, one release sent 40 events; with Holdfast 2."},
+	} {
+		e, err := Named(row.experiment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row.ours.Ours = true
+		if got := e.Answer(Report{Variants: []Record{row.classic, row.ours}}); got != row.want {
+			t.Errorf("%s:\n%s, want\n%s", row.experiment, got, row.want)
+		}
+	}
+}
+
+// Each experiment can say what it showed, in one sentence, and belongs to others.
+func TestExperimentsAreWhole(t *testing.T) {
+	sentence := regexp.MustCompile(`^[A-Z0-9][^.;]*(\.\d[^.;]*)*; [^;]*Holdfast.*[^.]\.$`)
+	for _, e := range All() {
+		charts := []Chart{{Points: []string{"1"}, Lines: []Series{{Values: []float64{1}}}}}
+		r := Report{Variants: []Record{{Charts: charts}}}
+		if got := e.Answer(r); !sentence.MatchString(got) {
+			t.Errorf("%s is answered by %q", e.Name, got)
+		}
+		if e.Group == "" || e.Code == "" {
+			t.Errorf("%s is in the group %q, and its code in %q", e.Name, e.Group, e.Code)
 		}
 	}
 }

@@ -13,10 +13,12 @@ func ttlTooShort() Experiment {
 		Name:     "ttl-too-short",
 		Question: "What if the work takes longer than the lock lives?",
 		Needs:    "Redis",
+		Code:     "classic/set_compare.go",
 		Variants: []Variant{
 			{Title: "SET NX PX, without renewal", Run: outlive},
 			{Title: "Holdfast, which renews", Ours: true, Run: renew},
 		},
+		Answer: togetherOrNot,
 	}
 }
 
@@ -28,7 +30,9 @@ func outlive(s *Trial) {
 	b := classic.SetCompareDelete{Redis: s.redis(), Key: lockKey, Value: rand.Text(), TTL: time.Minute}
 	s.mustLock(a.TryLock)
 	endA := s.Hold("A")
+	granted := s.Wait("B")
 	s.Must(poll(s.Context(), b.TryLock))
+	granted()
 	endB := s.Hold("B")
 	time.Sleep(100 * time.Millisecond) // both work
 	endA()
@@ -46,7 +50,9 @@ func renew(s *Trial) {
 	done := make(chan struct{})
 	go func() { // ends when A has given the lock back
 		defer close(done)
+		granted := s.Wait("B")
 		if next, err := b.Mutex("lab").Lock(s.Context()); err == nil {
+			granted()
 			s.Work("B")
 			_ = next.Release(s.Context())
 		}

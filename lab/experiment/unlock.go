@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/lab/classic"
+	"github.com/holdfast-go/holdfast/lab/recording"
 )
 
 func unlockAnothers() Experiment {
@@ -12,10 +13,12 @@ func unlockAnothers() Experiment {
 		Name:     "unlock-anothers",
 		Question: "What does a holder unlock whose time was over before it was done?",
 		Needs:    "Redis",
+		Code:     "classic/set_del.go",
 		Variants: []Variant{
 			{Title: "SET NX PX, then DEL", Run: unlockByDel},
 			{Title: "Holdfast", Ours: true, Run: unlockOurs},
 		},
+		Answer: togetherOrNot,
 	}
 }
 
@@ -26,11 +29,13 @@ func unlockByDel(s *Trial) {
 	l := classic.SetThenDel{Redis: rdb, Key: lockKey, TTL: 200 * time.Millisecond}
 	s.mustLock(l.TryLock)
 	endA := s.Hold("A")
-	s.Must(poll(s.Context(), l.TryLock))            // once A's time is over
+	granted := s.Wait("B")
+	s.Must(poll(s.Context(), l.TryLock)) // once A's time is over
+	granted()
 	s.Must(rdb.Persist(s.Context(), lockKey).Err()) // B's will not be
 	endB := s.Hold("B")
 	time.Sleep(60 * time.Millisecond) // both work
-	s.Mark("A", Noted, "done at last, it deletes the key, which is B's")
+	s.Mark("A", recording.Noted, "done at last, it deletes the key, which is B's")
 	s.Must(l.Unlock(s.Context()))
 	endA()
 	ours, err := l.TryLock(s.Context())
@@ -61,7 +66,7 @@ func unlockOurs(s *Trial) {
 		s.Result(true, "A's unlocking let C in beside B")
 		return
 	}
-	s.Mark("C", Noted, "it is told that the lock is taken")
+	s.Mark("C", recording.Noted, "it is told that the lock is taken")
 	s.Must(lease.Check(s.Context()))
 	end()
 	s.Must(lease.Release(s.Context()))

@@ -18,6 +18,7 @@ func onZooKeeper() []Experiment {
 		Name:     "zookeeper-herd",
 		Question: "Who is woken in ZooKeeper when a lock is given back?",
 		Needs:    "ZooKeeper",
+		Code:     "classic/zk_one_node.go",
 		Variants: []Variant{
 			{Title: "One node that everybody watches", Run: func(s *Trial) {
 				addr := s.zooKeeperAddr()
@@ -28,6 +29,7 @@ func onZooKeeper() []Experiment {
 				herd(s, ourLine(s, "zk://"+addr, func() float64 { return zooKeeperEvents(s, addr) }), s.sizes())
 			}},
 		},
+		Answer: eventsForRelease,
 	}}
 }
 

@@ -17,9 +17,10 @@ const (
 )
 
 // drawing draws a chart as SVG, which takes its colours from the page around it, or from the style that it is given.
-func drawing(c experiment.Chart, style string) string {
+// Its axis reaches the greatest of values, of which others that it is compared with may have greater ones.
+func drawing(c experiment.Chart, greatest float64, style string) string {
 	// with room for what stands above bars
-	d := &drawn{Chart: c, last: lastNumber(c.Points), most: nice(1.1 * largest(c))}
+	d := &drawn{Chart: c, last: lastNumber(c.Points), most: nice(1.1 * greatest)}
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" role="img" aria-label="%s">`, width,
 		height+d.legendBelow(), esc(c.Title))
 	if style != "" {
@@ -34,6 +35,7 @@ func drawing(c experiment.Chart, style string) string {
 			d.line(i)
 		}
 	}
+	d.limit()
 	d.legend()
 	d.printf("</svg>")
 	return d.String()
@@ -109,7 +111,7 @@ func (d *drawn) axes() {
 		d.printf(`<path class="grid" d="M%g %.1fH%g"/>`, left, d.y(v), width-right)
 		d.printf(`<text class="tick end" x="%g" y="%.1f">%s</text>`, left-5, d.y(v)+3.5, short(v))
 	}
-	crowded := d.slot() < longest(d.Points)*5.6
+	crowded := d.slot() < widest(d.Points)*5.6
 	end := 0.0 // of the label before
 	for i, p := range d.Points {
 		half := float64(len(p)) * 2.8
@@ -133,7 +135,7 @@ func (d *drawn) label(i int, p string, slanted bool) {
 	d.printf(`<text class="tick middle" x="%.1f" y="%g">%s</text>`, d.x(i), height-bottom+13, esc(p))
 }
 
-func longest(points []string) (n float64) {
+func widest(points []string) (n float64) {
 	for _, p := range points {
 		n = max(n, float64(len(p)))
 	}
@@ -154,13 +156,30 @@ func (d *drawn) bars(series int) {
 		x := d.x(i) - d.slot()*0.35 + float64(series)*each
 		d.printf(`<rect class="s%d" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, series, x, d.y(v), each,
 			height-bottom-d.y(v))
-		if d.Limit > 0 && v > d.Limit {
-			d.printf(`<rect class="over" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, x, d.y(v), each,
-				d.y(d.Limit)-d.y(v))
+		over := d.Limit > 0 && v > d.Limit
+		if over {
+			d.over(x, v, each)
 		}
 		if each > 15 {
-			d.printf(`<text class="tick middle" x="%.1f" y="%.1f">%s</text>`, x+each/2, d.y(v)-3, short(v))
+			d.printf(`<text class="tick middle%s" x="%.1f" y="%.1f">%s</text>`, map[bool]string{true: " harm"}[over],
+				x+each/2, d.y(v)-3, short(v))
 		}
+	}
+}
+
+// over draws the part of a bar that is too much, which is hatched for those who do not see red.
+func (d *drawn) over(x, v, wide float64) {
+	top, height := d.y(v), d.y(d.Limit)-d.y(v)
+	d.printf(`<rect class="over" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, x, top, wide, height)
+	for y := top + 6; y < top+height-2; y += 6 {
+		d.printf(`<path class="hatch" d="M%.1f %.1fh%.1f"/>`, x, y, wide)
+	}
+}
+
+// limit draws a line where too much begins.
+func (d *drawn) limit() {
+	if d.Limit > 0 {
+		d.printf(`<path class="limit" d="M%g %.1fH%g"/>`, left, d.y(d.Limit), width-right)
 	}
 }
 
@@ -176,7 +195,19 @@ func (d *drawn) line(series int) {
 	}
 	d.printf(`<path class="l%d" d="%s"/>`, series, path.String())
 	for i, v := range d.Lines[series].Values {
-		d.printf(`<circle class="s%d" cx="%.1f" cy="%.1f" r="3"/>`, series, d.x(i), d.y(v))
+		d.dot(series, d.x(i), d.y(v))
+	}
+}
+
+// dot draws a point of a series: round in the first, square in the second, and so on.
+func (d *drawn) dot(series int, x, y float64) {
+	switch series {
+	case 0:
+		d.printf(`<circle class="s0" cx="%.1f" cy="%.1f" r="3.2"/>`, x, y)
+	case 1:
+		d.printf(`<rect class="s1" x="%.1f" y="%.1f" width="6" height="6"/>`, x-3, y-3)
+	default:
+		d.printf(`<path class="s%d" d="M%.1f %.1fl4 7h-8z"/>`, series, x, y-4)
 	}
 }
 
@@ -210,7 +241,7 @@ func (d *drawn) legend() {
 	}
 	x, y := left, height
 	for i, l := range d.Lines {
-		d.printf(`<rect class="s%d" x="%.1f" y="%g" width="9" height="9"/>`, i, x, y-12)
+		d.dot(i, x+5, y-8)
 		d.printf(`<text class="tick" x="%.1f" y="%g">%s</text>`, x+13, y-4, esc(l.Name))
 		if d.legendFits() {
 			x += legendWidth(l.Name)

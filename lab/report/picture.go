@@ -12,5 +12,5 @@ func Picture(name string, c experiment.Chart) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(name, []byte(drawing(c, string(css)+"svg{background:var(--paper)}")+"\n"), 0o644)
+	return os.WriteFile(name, []byte(drawing(c, largest(c), string(css)+"svg{background:var(--paper)}")+"\n"), 0o644)
 }

@@ -1,4 +1,4 @@
-// Package report draws what experiments showed as pages that need nothing but a browser: no network, no scripts.
+// Package report draws what experiments showed as pages that need nothing but a browser: no network.
 package report
 
 import (
@@ -10,16 +10,13 @@ import (
 	"github.com/holdfast-go/holdfast/lab/experiment"
 )
 
-//go:embed page.html index.html style.css page.css
+//go:embed page.html index.html style.css page.css page.js
 var files embed.FS
 
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"style":    style,
-	"timeline": newTimeline,
-	// which escapes what it is given
-	"chart":    func(c experiment.Chart) template.HTML { return template.HTML(drawing(c, "")) },
-	"verdict":  verdictOf,
-	"together": together,
+	"style":  style,
+	"script": script,
+	"moment": moment,
 }).ParseFS(files, "*.html"))
 
 // style is what all pages begin with.
@@ -32,17 +29,23 @@ func style() (template.CSS, error) {
 	return template.CSS(picture) + template.CSS(page), err
 }
 
+// script is what pages of reports end with.
+func script() (template.JS, error) {
+	text, err := files.ReadFile("page.js")
+	return template.JS(text), err
+}
+
 // Write writes a page for each report and an index into a folder, which it makes if it is not there.
 func Write(dir string, reports []experiment.Report) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	for _, r := range reports {
-		if err := write(filepath.Join(dir, r.Name+".html"), "page.html", r); err != nil {
+		if err := write(filepath.Join(dir, r.Name+".html"), "page.html", newPage(r)); err != nil {
 			return err
 		}
 	}
-	return write(filepath.Join(dir, "index.html"), "index.html", reports)
+	return write(filepath.Join(dir, "index.html"), "index.html", newIndex(reports))
 }
 
 func write(name, page string, data any) error {
@@ -55,17 +58,4 @@ func write(name, page string, data any) error {
 		return err
 	}
 	return f.Close()
-}
-
-// A verdict is a word about a report, and the class it is shown in.
-type verdict struct{ Word, Class string }
-
-func verdictOf(r experiment.Report) verdict {
-	switch {
-	case r.Missing != "":
-		return verdict{"not run", "missing"}
-	case r.Complaint() != "":
-		return verdict{"not as it should be", "bad"}
-	}
-	return verdict{"as it should be", "good"}
 }
