@@ -12,30 +12,32 @@ const (
 	charWidth, lineHeight = 8.4, 21.0
 	left, top             = 20.0, 58.0
 	perChar               = 0.045 // to type it
+	still                 = 2.0   // for which the end is shown at first, as all there is where nothing moves
 	beforeTyping          = 0.9
 	beforeOutput          = 0.35
 )
 
-// A line is not quite hidden at first: where nothing is to be seen of it, Chromium draws nothing of the window either.
-const style = `<style>
+// A line is not quite hidden while it waits for its time: where nothing is to be seen of it, Chromium draws nothing of
+// the window either.
+var style = fmt.Sprintf(`<style>
 text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #d5d9e0; white-space: pre }
 .prompt { fill: #7fb069 }
 .said { fill: #9aa5b8 }
 .cover { fill: #1b1f27; transform: scaleX(0); transform-box: fill-box; transform-origin: right }
 @media (prefers-reduced-motion: no-preference) {
-@keyframes show { from { opacity: 0.01 } }
+@keyframes wait { from, to { opacity: 0.01 } }
 @keyframes type { from { transform: scaleX(1) } }
-.line { animation: show 1ms backwards }
-.cover { animation: type backwards }
+.line { animation-name: wait; animation-delay: %.2fs }
+.cover { animation-name: type }
 }
 </style>
-`
+`, still)
 
 // draw returns the picture of a transcript.
 func draw(transcript string) string {
 	lines := strings.Split(strings.TrimRight(strings.NewReplacer("«", "", "»", "").Replace(transcript), "\n"), "\n")
 	var body strings.Builder
-	now, widest, typed := 0.0, 0, false
+	now, widest, typed := still, 0, false
 	for i, line := range lines {
 		widest = max(widest, utf8.RuneCountInString(line))
 		y := top + lineHeight*float64(i)
@@ -59,7 +61,7 @@ func draw(transcript string) string {
 func typeLine(w *strings.Builder, command string, y, at float64) {
 	chars := utf8.RuneCountInString(command)
 	x, width := left+2*charWidth, charWidth*float64(chars)
-	fmt.Fprintf(w, `<g class="line" style="animation-delay: %.2fs">`, at)
+	waiting(w, at)
 	fmt.Fprintf(w, `<text class="prompt" x="%.1f" y="%.1f">$</text>`, left, y)
 	text(w, "typed", command, x, y)
 	fmt.Fprintf(w, `<rect class="cover" x="%.1f" y="%.1f" width="%.1f" height="%.1f"`, x, y-15, width, lineHeight)
@@ -67,8 +69,13 @@ func typeLine(w *strings.Builder, command string, y, at float64) {
 	fmt.Fprintf(w, " animation-timing-function: steps(%d)\"/></g>\n", chars)
 }
 
+// waiting begins a line that is hidden from when the end is no more shown until its time.
+func waiting(w *strings.Builder, until float64) {
+	fmt.Fprintf(w, `<g class="line" style="animation-duration: %.2fs">`, until-still)
+}
+
 func printLine(w *strings.Builder, line string, y, at float64) {
-	fmt.Fprintf(w, `<g class="line" style="animation-delay: %.2fs">`, at)
+	waiting(w, at)
 	text(w, "said", line, left, y)
 	w.WriteString("</g>\n")
 }

@@ -45,10 +45,15 @@ func TestDraw(t *testing.T) {
 	if want := 7; texts != want { // a command is two: its prompt, and what is typed
 		t.Errorf("%d texts, want %d", texts, want)
 	}
-	for _, want := range []string{"echo &#39;&lt;&amp;&gt;&#39;", "date +%s", "steps(8)", "animation-delay: 0.90s"} {
+	for _, want := range []string{"echo &#39;&lt;&amp;&gt;&#39;", "date +%s", "steps(8)",
+		`<g class="line" style="animation-duration: 0.90s">`,
+		"animation-delay: 2.90s"} {
 		if !strings.Contains(picture, want) {
 			t.Errorf("the picture lacks %q:\n%s", want, picture)
 		}
+	}
+	if strings.Contains(picture, "backwards") {
+		t.Error("lines are hidden from the beginning, so that the first frame, which is all that some show, is empty")
 	}
 	if strings.ContainsAny(picture, "«»") {
 		t.Error("the picture has the marks of the transcript")

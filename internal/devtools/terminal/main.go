@@ -3,7 +3,8 @@
 //	go run ./terminal < TRANSCRIPT > PICTURE.svg
 //
 // Lines that begin with "$ " are typed, the others are printed at once. What is between « and » differs from run to
-// run. Where animations are not shown, or not wanted, the picture shows the end.
+// run. The picture shows the end for a moment, and then how it came to it; where animations are not shown, or not
+// wanted, it shows the end.
 package main
 
 import (
