@@ -1,9 +1,10 @@
 // Mutants breaks the drivers on purpose, one fault at a time, and fails if a driver's tests do not notice.
 //
 //	go run ./mutants [DRIVER[/FAULT]...]
+//	go run ./mutants generate [-n 50] [-seed 1] DRIVER...
 //
 // A fault is a patch, mutants/DRIVER/FAULT.patch, whose first line says what it breaks. The start of a fault's name
-// is enough.
+// is enough. What generate makes nobody wrote: small changes, of which it tries some that a seed chooses.
 package main
 
 import (
@@ -49,6 +50,9 @@ func main() {
 }
 
 func run(ctx context.Context, wanted []string) error {
+	if len(wanted) > 0 && wanted[0] == "generate" {
+		return generate(ctx, wanted[1:], os.Stdout, os.Stderr)
+	}
 	tree, err := snapshot(ctx)
 	defer os.RemoveAll(tree)
 	if err != nil {

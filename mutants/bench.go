@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A bench builds a driver's tests with a mutant in them, and runs them.
+type bench struct {
+	tree     string
+	dir      string // for what is made here
+	packages []testPackage
+	args     []string // of the tests
+	patience time.Duration
+}
+
+// A testPackage is one whose tests must notice.
+type testPackage struct {
+	ImportPath string
+	Dir        string
+	sum        [sha256.Size]byte // of its tests without a mutant
+}
+
+// newBench makes one for a target as the table of tests has it, whose tests have shown that they are green.
+func newBench(ctx context.Context, tree, target string, patience time.Duration) (b *bench, err error) {
+	b = &bench{patience: patience}
+	if b.tree, err = filepath.EvalSymlinks(tree); err != nil {
+		return nil, err
+	}
+	pattern, flags, _ := strings.Cut(target, " ")
+	for arg := range strings.FieldsSeq(flags) {
+		b.args = append(b.args, strings.Replace(arg, "-", "-test.", 1))
+	}
+	if b.dir, err = os.MkdirTemp("", "bench"); err != nil {
+		return nil, err
+	}
+	if err := b.prepare(ctx, pattern); err != nil {
+		os.RemoveAll(b.dir)
+		return nil, fmt.Errorf("%s, without any mutant: %w", target, err)
+	}
+	return b, nil
+}
+
+// prepare finds the tests, and has them show that they are green and how long that takes.
+func (b *bench) prepare(ctx context.Context, pattern string) error {
+	if err := b.list(ctx, pattern); err != nil {
+		return err
+	}
+	start := time.Now()
+	if out, err := b.baseline(ctx); err != nil {
+		return fmt.Errorf("tests that fail prove nothing: %w\n%s", err, out)
+	}
+	if b.patience == 0 {
+		b.patience = 30*time.Second + 3*time.Since(start)
+	}
+	return nil
+}
+
+// list finds the packages that have tests.
+func (b *bench) list(ctx context.Context, pattern string) error {
+	format := `{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}`
+	out, err := in(ctx, b.tree, "go", "list", "-f", format, pattern)
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	for line := range strings.Lines(string(out)) {
+		if path, dir, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			b.packages = append(b.packages, testPackage{ImportPath: path, Dir: dir})
+		}
+	}
+	if len(b.packages) == 0 {
+		return fmt.Errorf("%s has no tests", pattern)
+	}
+	return nil
+}
+
+func (b *bench) baseline(ctx context.Context) ([]byte, error) {
+	for i := range b.packages {
+		p := &b.packages[i]
+		binary, out, err := b.build(ctx, *p, "")
+		if err != nil {
+			return out, err
+		}
+		if p.sum, err = sumOf(binary); err != nil {
+			return nil, err
+		}
+		if out, err := b.run(ctx, *p, binary, 10*time.Minute); err != nil {
+			return out, err
+		}
+	}
+	return nil, nil
+}
+
+// build builds the tests of a package, with an overlay if one is named. Two that are built of equal code are equal.
+func (b *bench) build(ctx context.Context, p testPackage, overlay string) (binary string, out []byte, err error) {
+	binary = filepath.Join(b.dir, "tests")
+	args := []string{"test", "-c", "-trimpath", "-vet=off", "-ldflags=-s -w -buildid=", "-o", binary}
+	if overlay != "" {
+		args = append(args, "-overlay", overlay)
+	}
+	out, err = in(ctx, b.tree, "go", append(args, p.ImportPath)...)
+	return binary, out, err
+}
+
+func (b *bench) run(ctx context.Context, p testPackage, binary string, patience time.Duration) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience+10*time.Second) // for those that hang beside their own limit
+	defer cancel()
+	args := append([]string{"-test.failfast", "-test.timeout=" + patience.String()}, b.args...)
+	return in(ctx, p.Dir, binary, args...)
+}
+
+// try tries one mutant. An error says that it could not be tried.
+func (b *bench) try(ctx context.Context, m mutant) (outcome, error) {
+	start := time.Now()
+	o := outcome{Mutant: m.name(), Before: m.before(), After: m.after(), Verdict: equal}
+	overlay, err := b.overlay(m)
+	if err != nil {
+		return o, err
+	}
+	for _, p := range b.packages {
+		verdict, by, err := b.tryIn(ctx, p, overlay)
+		if ctx.Err() != nil {
+			return o, ctx.Err()
+		}
+		if err != nil {
+			return o, err
+		}
+		o.Seconds = time.Since(start).Seconds()
+		if verdict != equal {
+			o.Verdict, o.By = verdict, by
+		}
+		if verdict == killed || verdict == unbuilt {
+			break
+		}
+	}
+	return o, nil
+}
+
+func (b *bench) tryIn(ctx context.Context, p testPackage, overlay string) (verdict, string, error) {
+	binary, _, err := b.build(ctx, p, overlay)
+	if err != nil {
+		return unbuilt, "", nil
+	}
+	sum, err := sumOf(binary)
+	if err != nil || sum == p.sum {
+		return equal, "", err
+	}
+	out, err := b.run(ctx, p, binary, b.patience)
+	if err == nil {
+		return survived, "", nil
+	}
+	by := noticedBy(out)
+	if by == "" { // it was ended from outside, or ended itself
+		by = lastLine(out, err)
+	}
+	return killed, by, nil
+}
+
+// overlay writes a mutant, and returns the file that says whose place it takes.
+func (b *bench) overlay(m mutant) (string, error) {
+	changed := filepath.Join(b.dir, "changed"+filepath.Ext(m.file))
+	overlay := filepath.Join(b.dir, "overlay.json")
+	content, err := json.Marshal(map[string]map[string]string{
+		"Replace": {filepath.Join(b.tree, filepath.FromSlash(m.file)): changed},
+	})
+	return overlay, errors.Join(err, os.WriteFile(changed, []byte(m.content()), 0o644),
+		os.WriteFile(overlay, content, 0o644))
+}
+
+func sumOf(file string) ([sha256.Size]byte, error) {
+	content, err := os.ReadFile(file)
+	return sha256.Sum256(content), err
+}
+
+func lastLine(out []byte, err error) string {
+	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+	return fmt.Sprintf("%v: %s", err, lines[len(lines)-1])
+}
