@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -10,36 +9,12 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/holdfast-go/holdfast/internal/files"
 )
 
-// root is the folder of the tree.
-const root = "../.."
-
 // pages returns the text of all pages by their paths.
-func pages(t *testing.T) map[string]string { return files(t, ".md") }
-
-// files returns the text of the files with this ending.
-func files(t *testing.T, ending string) map[string]string {
-	t.Helper()
-	found := make(map[string]string)
-	err := fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (name == "bin" || name != "." && strings.HasPrefix(d.Name(), ".")):
-			return fs.SkipDir
-		case d.IsDir() || !strings.HasSuffix(name, ending):
-			return nil
-		}
-		text, err := os.ReadFile(filepath.Join(root, name))
-		found[name] = string(text)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
+func pages(t *testing.T) map[string]string { return files.EndingIn(t, ".md") }
 
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
@@ -57,7 +32,7 @@ func TestLinks(t *testing.T) {
 			if file != "" {
 				target = path.Join(path.Dir(page), file)
 			}
-			if _, err := os.Stat(filepath.Join(root, target)); err != nil {
+			if _, err := os.Stat(filepath.Join(files.Root, target)); err != nil {
 				t.Errorf("%s links to %s, which is not there", page, found[1])
 			} else if heading != "" && strings.HasSuffix(target, ".md") &&
 				!slices.Contains(headings(all[target]), heading) {
@@ -104,7 +79,7 @@ var (
 // Each test that a page names is there, but for those that it shows. A name may end in "..." for several that begin so.
 func TestNamedTests(t *testing.T) {
 	there := make(map[string]bool)
-	for _, text := range files(t, "_test.go") {
+	for _, text := range files.EndingIn(t, "_test.go") {
 		for _, found := range declared.FindAllStringSubmatch(text, -1) {
 			there[found[1]] = true
 		}
@@ -140,7 +115,7 @@ func keys(set map[string]bool) (ks []string) {
 
 // Each part of TestEngine that a page names is there.
 func TestNamedParts(t *testing.T) {
-	run, err := os.ReadFile(filepath.Join(root, "internal/leasedtest/run.go"))
+	run, err := os.ReadFile(filepath.Join(files.Root, "internal/leasedtest/run.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +138,7 @@ var suite = regexp.MustCompile("`suite: ([^`]+)`")
 // Each row of the suite of drivers that a page names is there.
 func TestNamedRows(t *testing.T) {
 	var source strings.Builder
-	for name, text := range files(t, ".go") {
+	for name, text := range files.EndingIn(t, ".go") {
 		if strings.HasPrefix(name, "driver/drivertest/") {
 			source.WriteString(text)
 		}
@@ -187,7 +162,7 @@ var target = regexp.MustCompile("(?m)(?:^ {4}|^\\$ |`)make ([a-z][a-z-]*)")
 
 // Each target of make that a page names is there.
 func TestNamedTargets(t *testing.T) {
-	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	makefile, err := os.ReadFile(filepath.Join(files.Root, "Makefile"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +181,7 @@ var folder = regexp.MustCompile(`go (?:run|test|build|install) (?:-[^\s]+ (?:'[^
 func TestNamedFolders(t *testing.T) {
 	for page, text := range pages(t) {
 		for _, found := range folder.FindAllStringSubmatch(text, -1) {
-			if _, err := os.Stat(filepath.Join(root, found[1])); err != nil {
+			if _, err := os.Stat(filepath.Join(files.Root, found[1])); err != nil {
 				t.Errorf("%s has %q, but there is no such folder", page, found[0])
 			}
 		}

@@ -68,6 +68,8 @@ var layers = []layer{
 		"tools read our source, and use nothing of it"},
 	{`internal/released`, ``, `internal/servers`,
 		"it gets what we release as others do, and so imports nothing of it"},
+	{`internal/(docs|style)`, ``, `internal/files`,
+		"they are about the same files"},
 	{`internal/[^/]*`, ``, ``,
 		"helpers know nothing of locks, nor of each other"},
 	{`cmd/[^/]*(/.*)?`, `.*`, `.*`,

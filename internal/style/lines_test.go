@@ -7,13 +7,15 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/holdfast-go/holdfast/internal/files"
 )
 
 // widest is how many columns a line has at most; a tab counts as four.
 const widest = 120
 
 func TestLines(t *testing.T) {
-	for name, text := range files(t, ".go") {
+	for name, text := range files.EndingIn(t, ".go") {
 		for _, n := range longLines(text) {
 			t.Errorf("%s:%d has more than %d columns", name, n, widest)
 		}

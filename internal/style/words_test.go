@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/holdfast-go/holdfast/internal/files"
 )
 
 // An oldWord was replaced by one that readers of the field know, and must not come back.
@@ -81,7 +83,7 @@ var kept = regexp.MustCompile("\\.bell\\b|[\"`]bell[\"`]|holdfast-guest|\\b(New)
 
 func TestOldWords(t *testing.T) {
 	for _, ending := range []string{".go", ".md", ".sh", ".lua", ".sql", ".html", ".js", ".py", ".java"} {
-		for name, text := range files(t, ending) {
+		for name, text := range files.EndingIn(t, ending) {
 			if !skipped.MatchString(name) {
 				for _, complaint := range findOld(name, text) {
 					t.Error(complaint)
