@@ -44,7 +44,7 @@ func parseURL(u *url.URL) (target, Options, error) {
 	t.password, _ = u.User.Password()
 	opts := parseOptions(p)
 	t.connectTimeout = p.Duration("connecttimeout", dialTimeout)
-	files := parseFiles(p)
+	files := pemfile.Named(p.String)
 	encrypt := u.Scheme == "rediss"
 	if !encrypt && u.Scheme != "redis+unix" {
 		encrypt = p.Bool("tls", false)
@@ -55,7 +55,7 @@ func parseURL(u *url.URL) (target, Options, error) {
 	}
 	t.flows.blocks, t.flows.connect = opts.blocking(), t.connectTimeout
 	var err error
-	t.tls, err = files.config(encrypt)
+	t.tls, err = encryption(files, encrypt)
 	return t, opts, err
 }
 
@@ -163,39 +163,22 @@ func database(u *url.URL) (int, error) {
 	return db, nil
 }
 
-// pemFiles are the files that a URL names for TLS, and the name that certificates of servers must have.
-type pemFiles struct{ ca, cert, key, server string }
-
-func parseFiles(p *driver.Params) pemFiles {
-	return pemFiles{
-		ca: p.String("ca", ""), cert: p.String("cert", ""), key: p.String("key", ""),
-		server: p.String("servername", ""),
-	}
-}
-
-// config returns nil for connections that are not encrypted. A certificate must have the name of the host that is
+// encryption returns nil for connections that are not encrypted. A certificate must have the name of the host that is
 // connected to, unless the URL gives one name for all.
-func (f pemFiles) config(encrypt bool) (*tls.Config, error) {
-	switch {
-	case !encrypt && f != pemFiles{}:
-		return nil, errors.New("the parameters ca, cert, key and servername are for TLS; " +
-			"use rediss: or the parameter tls=true")
-	case !encrypt:
-		return nil, nil
-	}
-	if err := pemfile.Together(f.cert, f.key); err != nil {
+func encryption(f pemfile.Files, encrypt bool) (*tls.Config, error) {
+	config, err := f.Config(encrypt, "use rediss: or the parameter tls=true")
+	if config == nil {
 		return nil, err
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: f.server}
-	if f.ca != "" {
-		authorities, _, err := pemfile.Authorities(f.ca)
+	if f.CA != "" {
+		authorities, _, err := pemfile.Authorities(f.CA)
 		if err != nil {
 			return nil, err
 		}
 		config.RootCAs = authorities
 	}
-	if f.cert != "" {
-		pair, err := pemfile.Pair(f.cert, f.key)
+	if f.Cert != "" {
+		pair, err := pemfile.Pair(f.Cert, f.Key)
 		if err != nil {
 			return nil, err
 		}

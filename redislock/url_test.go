@@ -72,7 +72,7 @@ func TestTLS(t *testing.T) {
 	t.Parallel()
 	ours := servers.NewAuthority(t)
 	own := ours.Certify(t, servers.Identity{Hosts: []string{"127.0.0.1", "redis.example"}})
-	_, port, _ := net.SplitHostPort(freePort(t))
+	_, port, _ := net.SplitHostPort(servers.FreeAddr(t))
 	srv := servers.Redis(t,
 		"--tls-port", port, "--tls-cert-file", own.Cert, "--tls-key-file", own.Key, "--tls-ca-cert-file", ours.File)
 	files := "ca=" + ours.File + "&cert=" + own.Cert + "&key=" + own.Key
@@ -125,15 +125,4 @@ func TestConnectTimeout(t *testing.T) {
 	if err == nil || ctx.Err() != nil {
 		t.Errorf("got %v, and of the context %v; want an error before that ends", err, ctx.Err())
 	}
-}
-
-// freePort returns an address on which nobody listens.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

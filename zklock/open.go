@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pemfile"
 )
 
 func init() {
@@ -88,7 +89,7 @@ func settings(u *url.URL) (*Options, error) {
 	}
 	acl := p.String("acl", "")
 	opts.SASL = p.Bool("sasl", false)
-	encrypt, files := p.Bool("tls", false), parseFiles(p)
+	encrypt, files := p.Bool("tls", false), pemFiles{pemfile.Named(p.String)}
 	if err := p.Err(); err != nil {
 		return nil, err
 	}

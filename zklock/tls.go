@@ -4,12 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"net"
 	"time"
 
-	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/pemfile"
 )
 
@@ -48,37 +46,24 @@ func encrypt(conn net.Conn, config *tls.Config, s server, timeout time.Duration)
 	return encrypted, nil
 }
 
-// pemFiles are the files that a URL names for TLS, and the name that certificates of servers must have.
-type pemFiles struct{ ca, cert, key, server string }
-
-func parseFiles(p *driver.Params) pemFiles {
-	return pemFiles{
-		ca: p.String("ca", ""), cert: p.String("cert", ""), key: p.String("key", ""),
-		server: p.String("servername", ""),
-	}
-}
+// pemFiles are the files that a URL names.
+type pemFiles struct{ pemfile.Files }
 
 // config returns nil for connections that are not encrypted. The files are read now, so that mistakes are told,
 // and again for each connection: certificates are renewed while a program runs.
 func (f pemFiles) config(encrypt bool) (*tls.Config, error) {
-	switch {
-	case !encrypt && f != pemFiles{}:
-		return nil, errors.New("the parameters ca, cert, key and servername are for TLS; set tls=true")
-	case !encrypt:
-		return nil, nil
-	}
-	if err := pemfile.Together(f.cert, f.key); err != nil {
+	config, err := f.Config(encrypt, "set tls=true")
+	if config == nil {
 		return nil, err
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: f.server}
-	if f.cert != "" {
+	if f.Cert != "" {
 		if _, err := f.pair(nil); err != nil {
 			return nil, err
 		}
 		config.GetClientCertificate = f.pair
 	}
-	if f.ca != "" {
-		if _, _, err := pemfile.Authorities(f.ca); err != nil {
+	if f.CA != "" {
+		if _, _, err := pemfile.Authorities(f.CA); err != nil {
 			return nil, err
 		}
 		config.InsecureSkipVerify = true // by the next line it is verified all the same, with the file as it is then
@@ -88,12 +73,12 @@ func (f pemFiles) config(encrypt bool) (*tls.Config, error) {
 }
 
 func (f pemFiles) pair(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-	return pemfile.Pair(f.cert, f.key)
+	return pemfile.Pair(f.Cert, f.Key)
 }
 
 // verify does what the standard library does, with the authorities that the file has now.
 func (f pemFiles) verify(state tls.ConnectionState) error {
-	pool, _, err := pemfile.Authorities(f.ca)
+	pool, _, err := pemfile.Authorities(f.CA)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 // returned.
 func secureZooKeeper(t *testing.T, ca string, own servers.Certificate) (addr string) {
 	t.Helper()
-	addr = freeAddr(t)
+	addr = servers.FreeAddr(t)
 	_, port, _ := net.SplitHostPort(addr)
 	servers.ZooKeeper(t, "secureClientPortAddress=127.0.0.1", "secureClientPort="+port,
 		"-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
@@ -31,16 +31,6 @@ func secureZooKeeper(t *testing.T, ca string, own servers.Certificate) (addr str
 		return err == nil || strings.Contains(err.Error(), "remote error") // it misses our certificate
 	})
 	return addr
-}
-
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func TestTLS(t *testing.T) {

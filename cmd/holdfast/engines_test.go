@@ -278,11 +278,6 @@ func (d *desk) migrate(t *testing.T) {
 // freePort returns a port on which nobody listens.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
+	_, port, _ := net.SplitHostPort(servers.FreeAddr(t))
 	return port
 }

@@ -10,6 +10,30 @@ import (
 	"os"
 )
 
+// Files are those that a URL names for TLS, and the name that certificates of servers must have. The zero value names
+// none.
+type Files struct{ CA, Cert, Key, Server string }
+
+// Named reads the parameters ca, cert, key and servername of a URL.
+func Named(param func(name, byDefault string) string) Files {
+	return Files{CA: param("ca", ""), Cert: param("cert", ""), Key: param("key", ""), Server: param("servername", "")}
+}
+
+// Config returns settings for TLS before any file is read: nil for connections that are not encrypted, which is refused
+// where files are named. The error then says how to turn encryption on.
+func (f Files) Config(encrypt bool, turnOn string) (*tls.Config, error) {
+	switch {
+	case !encrypt && f != Files{}:
+		return nil, errors.New("the parameters ca, cert, key and servername are for TLS; " + turnOn)
+	case !encrypt:
+		return nil, nil
+	}
+	if err := Together(f.Cert, f.Key); err != nil {
+		return nil, err
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, ServerName: f.Server}, nil
+}
+
 // Authorities returns the authorities whose certificates are in a file, and what the file has.
 func Authorities(ca string) (*x509.CertPool, []byte, error) {
 	text, err := os.ReadFile(ca)

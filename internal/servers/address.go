@@ -13,8 +13,8 @@ import (
 // outgoing connection before it restarts. There is room above for servers that add to theirs.
 const firstPort, endPort = 12000, 32000
 
-// freeAddr returns a loopback address on which nobody listens, and which is given to nobody else before the test ends.
-func freeAddr(t testing.TB) string {
+// FreeAddr returns a loopback address on which nobody listens, and which is given to nobody else before the test ends.
+func FreeAddr(t testing.TB) string {
 	t.Helper()
 	for range 100 {
 		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+rand.IntN(endPort-firstPort)))

@@ -6,7 +6,7 @@ import (
 )
 
 func TestAddressIsReserved(t *testing.T) {
-	addr := freeAddr(t)
+	addr := FreeAddr(t)
 	if _, ok := reserve(addr); ok {
 		t.Errorf("%s is given to two", addr)
 	}

@@ -31,7 +31,7 @@ func EtcdCluster(t testing.TB, n int, args ...string) []*Server {
 	names, peers := make([]string, n), make([]string, n)
 	for i := range n {
 		names[i] = fmt.Sprintf("m%d", i)
-		peers[i] = names[i] + "=http://" + freeAddr(t)
+		peers[i] = names[i] + "=http://" + FreeAddr(t)
 	}
 	cluster := make([]*Server, n)
 	for i := range n {

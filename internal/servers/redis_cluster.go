@@ -46,7 +46,7 @@ func RedisCluster(t testing.TB, args ...string) *ClusterOfRedis {
 // clusterServer starts a server that knows no others. It takes part in their talk at a port that was free, too.
 func clusterServer(t testing.TB, args []string) *Server {
 	t.Helper()
-	_, bus, _ := strings.Cut(freeAddr(t), ":")
+	_, bus, _ := strings.Cut(FreeAddr(t), ":")
 	own := []string{
 		"--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", bus,
 		"--cluster-node-timeout", "5000", "--repl-diskless-sync-delay", "0",

@@ -59,7 +59,7 @@ func start(t testing.TB, k kind) *Server {
 			t.Fatalf("%s: %v", k.name, err)
 		}
 	}
-	s := &Server{Addr: freeAddr(t), Dir: dir, kind: k, log: dir + ".log"}
+	s := &Server{Addr: FreeAddr(t), Dir: dir, kind: k, log: dir + ".log"}
 	t.Cleanup(func() {
 		s.finish()
 		if t.Failed() {

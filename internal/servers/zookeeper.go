@@ -31,7 +31,7 @@ func ZooKeeperEnsemble(t testing.TB, n int, lines ...string) []*Server {
 	t.Helper()
 	members := []string{"standaloneEnabled=false", "initLimit=100", "syncLimit=20"}
 	for i := range n {
-		peer, election := freeAddr(t), freeAddr(t)
+		peer, election := FreeAddr(t), FreeAddr(t)
 		_, port, _ := net.SplitHostPort(election)
 		members = append(members, fmt.Sprintf("server.%d=%s:%s", i+1, peer, port))
 	}
