@@ -11,6 +11,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
@@ -30,12 +31,7 @@ func openURL(t testing.TB, url string) *redislock.QueueDriver {
 // openAny opens a driver for any layout.
 func openAny(t testing.TB, url string) driver.Driver {
 	t.Helper()
-	d, err := driver.Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { d.Close() })
-	return d
+	return opened.DriverBesideFaults(t, url)
 }
 
 // addrs are the addresses of servers as URLs list them.

@@ -19,7 +19,7 @@ type layer struct {
 
 const (
 	helpers   = `internal/(boottime|format|dbms|pemfile)` // what is too small to be anybody's
-	forTests  = `internal/(servers|proxy|interop|pace|apart|leasedtest)`
+	forTests  = `internal/(servers|opened|proxy|interop|pace|apart|leasedtest)`
 	aContract = `driver|driver/drivertest`
 	inBubbles = `internal/bubble`             // those with bubbles must use it
 	forAll    = inBubbles + `|internal/model` // any test may use it
@@ -62,6 +62,8 @@ var layers = []layer{
 		"it shows what clients see"},
 	{`internal/leasedtest`, `\.|driver|internal/(servers|proxy|pace)`, ``,
 		"it tries what users hold, and what drivers do, on several engines"},
+	{`internal/opened`, `\.|driver`, ``,
+		"it opens what users hold, and drivers, whatever the engine"},
 	{`internal/apart`, `\.|driver|internal/servers`, ``,
 		"it tries what users hold on several servers"},
 	{`internal/devtools/.*`, `internal/devtools/(source|tree)`, ``,

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 
@@ -114,12 +115,7 @@ func (c *cluster) settle(t testing.TB, url string) {
 // open opens a client of the quorum.
 func open(t testing.TB, url string) driver.Driver {
 	t.Helper()
-	d, err := driver.Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { d.Close() })
-	return d
+	return opened.DriverBesideFaults(t, url)
 }
 
 // on opens a client of one server.

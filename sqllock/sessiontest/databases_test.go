@@ -16,7 +16,7 @@ func TestLocksOfOtherDatabases(t *testing.T) {
 	t.Parallel()
 	s := all[1]
 	running := s.migrated(t)
-	exec(t, s.pool(t, running.Addr), "CREATE DATABASE other")
+	exec(t, s.Pool(t, running.Addr), "CREATE DATABASE other")
 	otherURL := "postgres://postgres@" + running.Addr + "/other?mode=session"
 	if err := sqllock.MigrateURL(t.Context(), otherURL); err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestLocksOfOtherDatabases(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	session := number(t, s.pool(t, running.Addr), "SELECT session FROM holdfast_sessions")
+	session := number(t, s.Pool(t, running.Addr), "SELECT session FROM holdfast_sessions")
 	note := func(lock driver.Claim) {
 		const insert = "INSERT INTO holdfast_sessions (name, token, id, ttl, session) VALUES ($1, $2, $3, 1000000, $4)"
 		_, err := db.Exec(insert, []byte(lock.Name), int64(lock.Token), []byte(lock.ID), session)

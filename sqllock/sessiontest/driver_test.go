@@ -1,12 +1,12 @@
 package sessiontest
 
 import (
-	"context"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
 
@@ -15,29 +15,12 @@ import (
 )
 
 // A server is one with locks of sessions.
-type server struct {
-	name  string
-	start func(testing.TB, ...string) *servers.Server
-	room  []string // arguments for many connections
-	url   func(addr string) string
-	sql   string                   // the name of the database/sql driver
-	dsn   func(addr string) string // for it
-}
+type server struct{ servers.Database }
 
-var all = []server{
-	{
-		name: "mariadb", start: servers.MariaDB, sql: "mysql",
-		room: []string{"--max-connections=2000"},
-		url:  func(addr string) string { return "mysql://root@" + addr + "/test?mode=session" },
-		dsn:  func(addr string) string { return "root@tcp(" + addr + ")/test" },
-	},
-	{
-		name: "postgres", start: servers.Postgres, sql: "pgx",
-		room: []string{"-c", "max_connections=1000"},
-		url:  func(addr string) string { return "postgres://postgres@" + addr + "/postgres?mode=session" },
-		dsn:  func(addr string) string { return "postgres://postgres@" + addr + "/postgres" },
-	},
-}
+var all = []server{{servers.Databases[0]}, {servers.Databases[1]}}
+
+// url is the URL of the server's own locks.
+func (s server) url(addr string) string { return s.URL(addr) + "?mode=session" }
 
 // patience bounds what a test waits for.
 const patience = 30 * time.Second
@@ -45,7 +28,7 @@ const patience = 30 * time.Second
 // migrated starts a server that has the tables.
 func (s server) migrated(t testing.TB) *servers.Server {
 	t.Helper()
-	running := s.start(t, s.room...)
+	running := s.Start(t, s.Room...)
 	if err := sqllock.MigrateURL(t.Context(), s.url(running.Addr)); err != nil {
 		t.Fatal(err)
 	}
@@ -55,22 +38,13 @@ func (s server) migrated(t testing.TB) *servers.Server {
 // open opens a client at an address.
 func (s server) open(t testing.TB, addr string) driver.Driver {
 	t.Helper()
-	d, err := driver.Open(context.Background(), s.url(addr))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
-	return d
+	return opened.Driver(t, s.url(addr))
 }
 
 func TestDriver(t *testing.T) {
 	t.Parallel() // so that the others, which take less time, come first
 	for _, s := range all {
-		t.Run(s.name, func(t *testing.T) {
+		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel() // most of it waits
 			addr := s.migrated(t).Addr
 			drivertest.Run(t, drivertest.Harness{

@@ -40,7 +40,7 @@ var tests = []struct {
 
 func TestFaults(t *testing.T) {
 	for _, s := range all {
-		t.Run(s.name, func(t *testing.T) {
+		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			running := s.migrated(t)
 			for _, test := range tests {
@@ -93,17 +93,6 @@ func mustBeGone(t *testing.T, d driver.Driver, c driver.Claim, st driver.Status)
 	}
 }
 
-// pool opens the database as any other program would.
-func (s server) pool(t *testing.T, addr string) *sql.DB {
-	t.Helper()
-	db, err := sql.Open(s.sql, s.dsn(addr))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	return db
-}
-
 // number asks for one number.
 func number(t *testing.T, db *sql.DB, query string) (n int64) {
 	t.Helper()
@@ -119,7 +108,7 @@ func killed(t *testing.T, s server, running *servers.Server) {
 	holder, next := claim(t, time.Minute), claim(t, time.Minute)
 	held := acquire(t, d, holder)
 	request(t, other, next)
-	s.kill(t, s.pool(t, running.Addr), holder.Name)
+	s.kill(t, s.Pool(t, running.Addr), holder.Name)
 	if got := acquire(t, other, next); got.Token <= held.Token {
 		t.Errorf("the next holder has token %d after %d", got.Token, held.Token)
 	}
@@ -132,8 +121,8 @@ func (s server) kill(t *testing.T, db *sql.DB, lock string) {
 	id := number(t, db, fmt.Sprintf(map[string]string{
 		"mysql": "SELECT session FROM holdfast_sessions WHERE name = x'%x'",
 		"pgx":   `SELECT session FROM holdfast_sessions WHERE name = '\x%x'`,
-	}[s.sql], lock))
-	end := map[string]string{"mysql": "KILL %d", "pgx": "SELECT pg_terminate_backend(%d)"}[s.sql]
+	}[s.Driver], lock))
+	end := map[string]string{"mysql": "KILL %d", "pgx": "SELECT pg_terminate_backend(%d)"}[s.Driver]
 	if _, err := db.Exec(fmt.Sprintf(end, id)); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +130,7 @@ func (s server) kill(t *testing.T, db *sql.DB, lock string) {
 
 // The holder whose session was killed learns it from its lease, and what it writes nevertheless is refused.
 func lateWrite(t *testing.T, s server, running *servers.Server) {
-	db := s.pool(t, running.Addr)
+	db := s.Pool(t, running.Addr)
 	if err := fence.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +215,7 @@ func cutOff(t *testing.T, s server, running *servers.Server) {
 
 // A renewal fails while the session is alive: the lock stays taken until the holder, who knows by that, releases it.
 func answeredError(t *testing.T, s server, running *servers.Server) {
-	d, db := s.open(t, running.Addr), s.pool(t, running.Addr)
+	d, db := s.open(t, running.Addr), s.Pool(t, running.Addr)
 	holder, next := claim(t, time.Minute), claim(t, time.Minute)
 	holder.Token = acquire(t, d, holder).Token
 	exec(t, db, "ALTER TABLE holdfast_session_claims RENAME TO elsewhere")
@@ -274,8 +263,8 @@ func statementLimit(t *testing.T, s server, running *servers.Server) {
 			"ALTER DATABASE postgres RESET statement_timeout",
 			"BEGIN; LOCK TABLE holdfast_session_claims IN ACCESS EXCLUSIVE MODE", "ROLLBACK",
 		},
-	}[s.sql]
-	db := s.pool(t, running.Addr)
+	}[s.Driver]
+	db := s.Pool(t, running.Addr)
 	exec(t, db, words.limit)
 	d, c := s.open(t, running.Addr), claim(t, time.Minute)
 	c.Token = acquire(t, d, c).Token
@@ -358,8 +347,8 @@ func onlyMutexes(t *testing.T, s server, running *servers.Server) {
 
 // A claim takes a connection, and gives it to nobody: others would inherit its timeouts, or its lock.
 func connections(t *testing.T, s server, running *servers.Server) {
-	db := s.pool(t, running.Addr)
-	dialect := map[string]*sqllock.Dialect{"mysql": sqllock.MySQL, "pgx": sqllock.Postgres}[s.sql]
+	db := s.Pool(t, running.Addr)
+	dialect := map[string]*sqllock.Dialect{"mysql": sqllock.MySQL, "pgx": sqllock.Postgres}[s.Driver]
 	d, err := sqllock.New(t.Context(), db, dialect, &sqllock.Options{Mode: sqllock.Session})
 	if err != nil {
 		t.Fatal(err)
@@ -399,7 +388,7 @@ func connections(t *testing.T, s server, running *servers.Server) {
 // What clients that ended have left behind is removed on request: claims that waited, and tokens, even of a holder that
 // was killed. What is in use stays.
 func leftovers(t *testing.T, s server, running *servers.Server) {
-	d, db := s.open(t, running.Addr), s.pool(t, running.Addr)
+	d, db := s.open(t, running.Addr), s.Pool(t, running.Addr)
 	named := func(what string) driver.Claim {
 		c := claim(t, time.Second)
 		c.Name += " " + what
@@ -443,7 +432,7 @@ func leftovers(t *testing.T, s server, running *servers.Server) {
 
 // Clients that live for one lock alone remove what others have left, too.
 func shortLives(t *testing.T, s server, running *servers.Server) {
-	db := s.pool(t, running.Addr)
+	db := s.Pool(t, running.Addr)
 	exec(t, db, "INSERT INTO holdfast_sessions (name, token, id, ttl, session) VALUES ('long ago', 1, '', 1, 1)")
 	exec(t, db, "INSERT INTO holdfast_session_claims (name, id, state, token, until)"+
 		" VALUES ('long ago', 'c', 'released', 1, 1)")
@@ -544,9 +533,9 @@ func TestProxies(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for _, s := range all {
-		t.Run(s.name, func(t *testing.T) {
+		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			addr := s.start(t).Addr
+			addr := s.Start(t).Addr
 			_, err := driver.Open(t.Context(), s.url(addr))
 			if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "holdfast migrate") {
 				t.Errorf("without tables: %v", err)
@@ -558,8 +547,8 @@ func TestRefused(t *testing.T) {
 				"DELETE FROM holdfast_store":            "holdfast migrate",
 				"INSERT INTO holdfast_store VALUES (2)": "upgrade this program",
 			} {
-				exec(t, s.pool(t, addr), "DELETE FROM holdfast_store")
-				exec(t, s.pool(t, addr), format)
+				exec(t, s.Pool(t, addr), "DELETE FROM holdfast_store")
+				exec(t, s.Pool(t, addr), format)
 				_, err := driver.Open(t.Context(), s.url(addr))
 				if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), advice) {
 					t.Errorf("after %s: %v, want %q", format, err, advice)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
@@ -35,21 +36,15 @@ var rawNames, rawRefused = map[string][]string{
 func TestRaw(t *testing.T) {
 	t.Parallel()
 	for _, s := range all {
-		t.Run(s.name, func(t *testing.T) {
+		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			addr := s.migrated(t).Addr
-			db, err := sql.Open(s.sql, s.dsn(addr))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer db.Close()
-			ours := s.url
-			s.url = func(addr string) string { return ours(addr) + "&layout=raw" }
-			d := s.open(t, addr)
-			for _, name := range rawNames[s.name] {
+			db := s.Pool(t, addr)
+			d := opened.Driver(t, s.url(addr)+"&layout=raw")
+			for _, name := range rawNames[s.Name] {
 				excludeEachOther(t, s, d, db, name)
 			}
-			for _, name := range rawRefused[s.name] {
+			for _, name := range rawRefused[s.Name] {
 				if _, err := d.Request(t.Context(), rawClaim(name)); !errors.Is(err, driver.ErrInvalidName) {
 					t.Errorf("%q: %v, want ErrInvalidName", name, err)
 				}
@@ -83,7 +78,7 @@ func excludeEachOther(t *testing.T, s server, d driver.Driver, db *sql.DB, name 
 		}
 		return did
 	}
-	if !they(theirs[s.name].try) {
+	if !they(theirs[s.Name].try) {
 		t.Fatalf("%q is taken", name)
 	}
 	if st, err := d.Request(t.Context(), rawClaim(name)); err != nil || st.Granted {
@@ -94,15 +89,15 @@ func excludeEachOther(t *testing.T, s server, d driver.Driver, db *sql.DB, name 
 	if st, err := d.Request(t.Context(), waiter); err != nil || st.Granted {
 		t.Fatalf("%q beside them: %+v, %v", name, st, err)
 	}
-	they(theirs[s.name].free)
+	they(theirs[s.Name].free)
 	waiter.Token = awaitRaw(t, d, waiter).Token
-	if they(theirs[s.name].try) {
+	if they(theirs[s.Name].try) {
 		t.Errorf("%q: they have what we hold", name)
 	}
 	if err := d.Release(t.Context(), waiter); err != nil {
 		t.Fatal(err)
 	}
-	if !they(theirs[s.name].try) || !they(theirs[s.name].free) {
+	if !they(theirs[s.Name].try) || !they(theirs[s.Name].free) {
 		t.Errorf("%q: they do not get what we released", name)
 	}
 }

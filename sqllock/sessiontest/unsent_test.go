@@ -15,14 +15,14 @@ import (
 // A claim that gets no connection before its caller gives up is not asked for later, and its error says so.
 func unsent(t *testing.T, s server, running *servers.Server) {
 	const most = 2
-	db, err := sql.Open(s.sql, s.dsn(running.Addr))
+	db, err := sql.Open(s.Driver, s.Source(running.Addr))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(most)
 	dialect := sqllock.Postgres
-	if s.sql == "mysql" {
+	if s.Driver == "mysql" {
 		dialect = sqllock.MySQL
 	}
 	d, err := sqllock.New(t.Context(), db, dialect, &sqllock.Options{Mode: sqllock.Session})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/opened"
 
 	_ "github.com/holdfast-go/holdfast/sqllock"
 	_ "modernc.org/sqlite"
@@ -57,16 +58,7 @@ func fileURL(path string) string {
 // open opens a new client of a file, which is closed with the test.
 func open(t testing.TB, path string) driver.Driver {
 	t.Helper()
-	d, err := driver.Open(context.Background(), fileURL(path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
-	return d
+	return opened.Driver(t, fileURL(path))
 }
 
 // openSQL opens the database as any other program would.

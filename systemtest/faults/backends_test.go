@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/internal/servers"
 
 	_ "github.com/go-sql-driver/mysql"
@@ -79,16 +80,7 @@ func (b backend) migrated(t *testing.T) backend {
 // open returns a client that is closed with the test.
 func open(t testing.TB, url string, opts ...holdfast.Option) *holdfast.Client {
 	t.Helper()
-	c, err := holdfast.Open(t.Context(), url, append([]holdfast.Option{holdfast.WithTTL(ttl)}, opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), ttl)
-		defer cancel()
-		c.Close(ctx) // what a fault left behind is not this test's matter
-	})
-	return c
+	return opened.ClientBesideFaults(t, url, append([]holdfast.Option{holdfast.WithTTL(ttl)}, opts...)...)
 }
 
 // lock acquires the lock, or ends the test.

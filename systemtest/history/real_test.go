@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 
@@ -194,16 +195,7 @@ func judge(t *testing.T, h History) {
 
 func open(t testing.TB, url string, ttl time.Duration) *holdfast.Client {
 	t.Helper()
-	c, err := holdfast.Open(context.Background(), url, holdfast.WithTTL(ttl))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), ttl)
-		defer cancel()
-		c.Close(ctx) // what a fault left behind is not this test's matter
-	})
-	return c
+	return opened.ClientBesideFaults(t, url, holdfast.WithTTL(ttl))
 }
 
 // rounds is how many histories each kind and backend gets.

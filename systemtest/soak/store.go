@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/opened"
 )
 
 // A Store is what ages: a server, or a file, with locks.
@@ -51,10 +52,5 @@ func folderSize(t testing.TB, dir string) (size int64) {
 // open opens a client of a URL.
 func open(t testing.TB, url string) driver.Driver {
 	t.Helper()
-	d, err := driver.Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { d.Close() })
-	return d
+	return opened.DriverBesideFaults(t, url)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
@@ -67,16 +68,7 @@ func (s Store) client(t testing.TB) driver.Driver { return s.clientAt(t, s.Addr)
 // clientAt is client, over a proxy at this address.
 func (s Store) clientAt(t testing.TB, addr string) driver.Driver {
 	t.Helper()
-	d, err := driver.Open(context.Background(), s.URL(addr))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
-	return d
+	return opened.Driver(t, s.URL(addr))
 }
 
 // admin opens the database as any other program would.

@@ -40,14 +40,14 @@ func TestExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	for _, s := range all {
 		for zone, args := range zones {
-			t.Run(s.name+"/"+zone, func(t *testing.T) {
+			t.Run(s.Name+"/"+zone, func(t *testing.T) {
 				t.Parallel()
-				more := map[string][]string{"mariadb": args.mariadb, "postgres": args.postgres}[s.name]
+				more := map[string][]string{"mariadb": args.mariadb, "postgres": args.postgres}[s.Name]
 				addr := s.begin(t, more...).Addr
 				d := s.open(t, addr)
-				for clock, st := range map[string]statements{"database": dbTime[s.name], "own": ownTime[s.name]} {
+				for clock, st := range map[string]statements{"database": dbTime[s.Name], "own": ownTime[s.Name]} {
 					t.Run(clock, func(t *testing.T) {
-						p := peer{s.pool(t, addr), st, "java-host", time.Now}
+						p := peer{s.Pool(t, addr), st, "java-host", time.Now}
 						excludeEachOther(t, s, d, p, "job of "+clock)
 					})
 				}
@@ -125,7 +125,7 @@ func await(t testing.TB, d driver.Driver, c driver.Claim) driver.Status {
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	for _, s := range all {
-		t.Run(s.name, func(t *testing.T) {
+		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			addr := s.begin(t).Addr
 			for name, test := range map[string]func(*testing.T, server, string){
@@ -141,7 +141,7 @@ func TestBeside(t *testing.T) {
 // A lock of theirs that expires is ours, and ours is theirs.
 func expiredLocksPassOn(t *testing.T, s server, addr string) {
 	d := s.open(t, addr)
-	p := peer{s.pool(t, addr), dbTime[s.name], "java-host", time.Now}
+	p := peer{s.Pool(t, addr), dbTime[s.Name], "java-host", time.Now}
 	p.lock(t, s, "expired", 200*time.Millisecond)
 	c := claimOf("expired")
 	c.Queue, c.TTL = true, 200*time.Millisecond
@@ -186,7 +186,7 @@ func share(t *testing.T, s server, addr string) {
 				turns.Add(1)
 			}
 		})
-		p := peer{s.pool(t, addr), dbTime[s.name], fmt.Sprint("java-host-", i), time.Now}
+		p := peer{s.Pool(t, addr), dbTime[s.Name], fmt.Sprint("java-host-", i), time.Now}
 		done.Go(func() {
 			for range often {
 				for !p.lock(t, s, "shared", atMost) {
@@ -210,7 +210,7 @@ func share(t *testing.T, s server, addr string) {
 
 // A lock that is kept for its minimum hold is taken for them, too, after its release and after the end of the client.
 func minHold(t *testing.T, s server, addr string) {
-	p := peer{s.pool(t, addr), dbTime[s.name], "java-host", time.Now}
+	p := peer{s.Pool(t, addr), dbTime[s.Name], "java-host", time.Now}
 	client := holdfast.New(s.open(t, addr))
 	work := func(context.Context, *holdfast.Lease) error { return nil }
 	if err := client.Mutex("tick", holdfast.WithMinHold(time.Hour)).Do(t.Context(), work); err != nil {
@@ -227,7 +227,7 @@ func minHold(t *testing.T, s server, addr string) {
 // People see who has a lock of theirs, and can take it away.
 func showAndBreak(t *testing.T, s server, addr string) {
 	d := s.open(t, addr)
-	p := peer{s.pool(t, addr), dbTime[s.name], "java-host", time.Now}
+	p := peer{s.Pool(t, addr), dbTime[s.Name], "java-host", time.Now}
 	p.lock(t, s, "shown", atMost)
 	waiter := claimOf("shown")
 	waiter.Queue = true
@@ -258,9 +258,9 @@ func showAndBreak(t *testing.T, s server, addr string) {
 // as it asks, and frees nothing that others have then.
 func freedByName(t *testing.T, s server, addr string) {
 	d := s.open(t, addr)
-	old := ownTime[s.name]
+	old := ownTime[s.Name]
 	old.unlock = strings.TrimSuffix(old.unlock, " AND locked_by = :by")
-	p := peer{s.pool(t, addr), old, "java-host", time.Now}
+	p := peer{s.Pool(t, addr), old, "java-host", time.Now}
 	c := claimOf("by name")
 	c.Token = request(t, d, c).Token
 	p.free(t, s, "by name")
@@ -282,13 +282,13 @@ func freedByName(t *testing.T, s server, addr string) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for _, s := range all {
-		t.Run(s.name, func(t *testing.T) {
+		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			addr := s.start(t, s.room...).Addr
-			url := s.url(addr) + "?layout=shedlock"
+			addr := s.Start(t, s.Room...).Addr
+			url := s.URL(addr) + "?layout=shedlock"
 			exec := func(statement string) {
 				t.Helper()
-				if _, err := s.pool(t, addr).Exec(statement); err != nil {
+				if _, err := s.Pool(t, addr).Exec(statement); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -300,13 +300,13 @@ func TestRefused(t *testing.T) {
 			refused(t, url+"&table=jobs", "CREATE TABLE jobs (name VARCHAR(64)")
 			refused(t, url+"&table=a-b", "the table \"a-b\"")
 			refused(t, url+"&mode=session", "leave out the mode")
-			refused(t, s.url(addr)+"?table=jobs", "leave out the table")
+			refused(t, s.URL(addr)+"?table=jobs", "leave out the table")
 			exec("CREATE TABLE wrong (name VARCHAR(64) PRIMARY KEY," +
 				" lock_until BIGINT, locked_at BIGINT, locked_by VARCHAR(255))")
 			refused(t, url+"&table=wrong", "lock_until is a")
 			exec(strings.NewReplacer("shedlock", "rough", "(3)", "", "TIMESTAMP ", "TIMESTAMP(0) ").Replace(s.table))
 			refused(t, url+"&table=rough", "0 digits after the second")
-			if s.name == "postgres" {
+			if s.Name == "postgres" {
 				exec(strings.NewReplacer("shedlock", "zoned", "TIMESTAMP", "TIMESTAMPTZ").Replace(s.table))
 				refused(t, url+"&table=zoned", "AT TIME ZONE 'UTC'")
 			}
@@ -352,11 +352,11 @@ func TestNamesThatCompareAsEqual(t *testing.T) {
 		"ALTER TABLE shedlock ALTER name TYPE VARCHAR(64) COLLATE folded",
 	}}
 	for _, s := range all {
-		t.Run(s.name, func(t *testing.T) {
+		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			addr := s.begin(t).Addr
-			p := peer{s.pool(t, addr), dbTime[s.name], "java-host", time.Now}
-			for _, statement := range fold[s.name] {
+			p := peer{s.Pool(t, addr), dbTime[s.Name], "java-host", time.Now}
+			for _, statement := range fold[s.Name] {
 				if _, err := p.ExecContext(t.Context(), statement); err != nil {
 					t.Fatal(err)
 				}
@@ -380,7 +380,7 @@ func TestCollations(t *testing.T) {
 	t.Parallel()
 	s := all[0]
 	addr := s.begin(t).Addr
-	p := peer{s.pool(t, addr), dbTime[s.name], "java-host", time.Now}
+	p := peer{s.Pool(t, addr), dbTime[s.Name], "java-host", time.Now}
 	for _, collation := range []string{
 		"utf8mb4_unicode_ci", "utf8mb4_general_ci", "utf8mb4_bin", "utf8mb3_general_ci", "latin1_swedish_ci",
 	} {

@@ -13,7 +13,7 @@ func TestBrokenWhileItTakes(t *testing.T) {
 	s := all[1]
 	addr := s.begin(t).Addr
 	d := s.open(t, addr)
-	p := peer{s.pool(t, addr), dbTime[s.name], "java-host", time.Now}
+	p := peer{s.Pool(t, addr), dbTime[s.Name], "java-host", time.Now}
 	p.lock(t, s, "job", atMost)
 	waiter := claimOf("job")
 	waiter.Queue = true

@@ -13,10 +13,10 @@ import (
 func TestHostileHolder(t *testing.T) {
 	t.Parallel()
 	for _, s := range all {
-		t.Run(s.name, func(t *testing.T) {
+		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			addr := s.begin(t).Addr
-			db := s.pool(t, addr)
+			db := s.Pool(t, addr)
 			d := s.open(t, addr)
 			exec := func(statement string) {
 				t.Helper()
@@ -59,7 +59,7 @@ func TestHostileHolder(t *testing.T) {
 
 // quote is a literal.
 func quote(s server, text string) string {
-	if s.name == "mariadb" {
+	if s.Name == "mariadb" {
 		text = strings.ReplaceAll(text, `\`, `\\`)
 	}
 	return "'" + strings.ReplaceAll(text, "'", "''") + "'"

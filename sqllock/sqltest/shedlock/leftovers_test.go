@@ -16,10 +16,10 @@ import (
 func TestNothingStays(t *testing.T) {
 	t.Parallel()
 	for _, s := range all {
-		t.Run(s.name, func(t *testing.T) {
+		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			addr := s.begin(t).Addr
-			db := s.pool(t, addr)
+			db := s.Pool(t, addr)
 			ask := func(query string) (n int64) {
 				t.Helper()
 				if err := db.QueryRow(query).Scan(&n); err != nil {
@@ -29,7 +29,7 @@ func TestNothingStays(t *testing.T) {
 			}
 			once := func(name string) {
 				t.Helper()
-				d, err := driver.Open(t.Context(), s.url(addr)+"?layout=shedlock")
+				d, err := driver.Open(t.Context(), s.URL(addr)+"?layout=shedlock")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -51,7 +51,7 @@ func TestNothingStays(t *testing.T) {
 				t.Errorf("3 claims left %d rows", n)
 			}
 			old := "SELECT count(*) FROM holdfast_guests WHERE name LIKE '%/once'"
-			if s.name == "postgres" {
+			if s.Name == "postgres" {
 				old = strings.Replace(old, "name", "encode(name, 'escape')", 1)
 			}
 			for end := time.Now().Add(patience); ask(old) > 0; once("later") {
@@ -75,10 +75,10 @@ func TestUndoneWhileUnderWay(t *testing.T) {
 		"postgres": "INSERT INTO shedlock VALUES ('job', now(), now(), 'java-host')",
 	}
 	for _, s := range all {
-		t.Run(s.name, func(t *testing.T) {
+		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			addr := s.begin(t, readCommitted[s.name]...).Addr
-			undoWhileBlocked(t, s, addr, lockNone[s.name])
+			addr := s.begin(t, readCommitted[s.Name]...).Addr
+			undoWhileBlocked(t, s, addr, lockNone[s.Name])
 			undoWhileBlocked(t, s, addr, lockRow)
 		})
 	}
@@ -91,7 +91,7 @@ func undoWhileBlocked(t *testing.T, s server, addr, locking string) {
 		"mariadb":  "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME = 'lock_row_lock_current_waits'",
 		"postgres": "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
 	}
-	db := s.pool(t, addr)
+	db := s.Pool(t, addr)
 	d, other := s.open(t, addr), s.open(t, addr)
 	tx, err := db.BeginTx(context.Background(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
 	if err != nil {
@@ -106,7 +106,7 @@ func undoWhileBlocked(t *testing.T, s server, addr, locking string) {
 		var found int
 		// InnoDB answers from a cache, which it renews when nobody has read it for 100 ms.
 		for end := time.Now().Add(patience); found < n && len(done) == 0; time.Sleep(150 * time.Millisecond) {
-			if err := db.QueryRow(blocked[s.name]).Scan(&found); err != nil || time.Now().After(end) {
+			if err := db.QueryRow(blocked[s.Name]).Scan(&found); err != nil || time.Now().After(end) {
 				t.Fatalf("%d statements are blocked, want %d: %v", found, n, err)
 			}
 		}

@@ -90,7 +90,7 @@ func (p peer) send(t testing.TB, s server, statement, name string, most time.Dur
 	text := func(x string) string { return "'" + x + "'" }
 	own := func(at time.Time) string { return text(at.UTC().Format("2006-01-02 15:04:05.000")) }
 	interval := fmt.Sprint(most.Microseconds())
-	if s.name == "postgres" {
+	if s.Name == "postgres" {
 		interval = text(fmt.Sprint(most.Milliseconds(), " milliseconds"))
 	}
 	now := p.now()

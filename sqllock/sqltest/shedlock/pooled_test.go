@@ -14,6 +14,6 @@ func TestPooled(t *testing.T) {
 	s := all[1]
 	server := s.begin(t, "-c", "default_transaction_isolation=serializable", "-c", "timezone=Asia/Kolkata")
 	addr := servers.PgBouncer(t, server, "transaction", "default_pool_size = 3").Addr
-	p := peer{s.pool(t, server.Addr), dbTime[s.name], "java-host", time.Now}
+	p := peer{s.Pool(t, server.Addr), dbTime[s.Name], "java-host", time.Now}
 	excludeEachOther(t, s, s.open(t, addr, "sslmode=disable"), p, "job")
 }

@@ -12,13 +12,13 @@ import (
 func TestTokensGrowBesideClocksThatDiffer(t *testing.T) {
 	t.Parallel()
 	for _, s := range all {
-		t.Run(s.name, func(t *testing.T) {
+		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			addr := s.begin(t).Addr
 			d := s.open(t, addr)
 			anHourAhead := func() time.Time { return time.Now().Add(time.Hour) }
-			fast := peer{s.pool(t, addr), ownTime[s.name], "fast-host", anHourAhead}
-			right := peer{s.pool(t, addr), dbTime[s.name], "right-host", time.Now}
+			fast := peer{s.Pool(t, addr), ownTime[s.Name], "fast-host", anHourAhead}
+			right := peer{s.Pool(t, addr), dbTime[s.Name], "right-host", time.Now}
 			turn := func(p peer) {
 				t.Helper()
 				if !p.lock(t, s, "job", atMost) {

@@ -18,10 +18,10 @@ import (
 func TestTwiceAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, s := range all {
-		t.Run(s.name, func(t *testing.T) {
+		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			addr := s.begin(t).Addr
-			p := peer{s.pool(t, addr), dbTime[s.name], "java-host", time.Now}
+			p := peer{s.Pool(t, addr), dbTime[s.Name], "java-host", time.Now}
 			stranger, first, again := s.open(t, addr), s.stepwise(t, addr), s.stepwise(t, addr)
 			for _, order := range orders(5) {
 				if !p.lock(t, s, order, atMost) {
@@ -95,13 +95,13 @@ type stepwise struct {
 func (s server) stepwise(t testing.TB, addr string) *stepwise {
 	t.Helper()
 	w := &stepwise{ended: true}
-	connector, err := s.pool(t, addr).Driver().(sqldriver.DriverContext).OpenConnector(s.dsn(addr))
+	connector, err := s.Pool(t, addr).Driver().(sqldriver.DriverContext).OpenConnector(s.Source(addr))
 	if err != nil {
 		t.Fatal(err)
 	}
 	db := sql.OpenDB(watched{connector, w})
 	t.Cleanup(func() { db.Close() })
-	dialect := map[string]*sqllock.Dialect{"mariadb": sqllock.MySQL, "postgres": sqllock.Postgres}[s.name]
+	dialect := map[string]*sqllock.Dialect{"mariadb": sqllock.MySQL, "postgres": sqllock.Postgres}[s.Name]
 	w.Driver, err = sqllock.New(t.Context(), db, dialect, &sqllock.Options{Layout: sqllock.ShedLock})
 	if err != nil {
 		t.Fatal(err)

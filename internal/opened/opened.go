@@ -1,0 +1,58 @@
+// Package opened opens drivers and clients for tests.
+package opened
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Driver opens the driver of a URL. It is closed with the test, and that must succeed.
+func Driver(t testing.TB, url string) driver.Driver {
+	t.Helper()
+	d := open(t, url)
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return d
+}
+
+// DriverBesideFaults is Driver for a backend that may not serve any more when the driver is closed.
+func DriverBesideFaults(t testing.TB, url string) driver.Driver {
+	t.Helper()
+	d := open(t, url)
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+func open(t testing.TB, url string) driver.Driver {
+	t.Helper()
+	d, err := driver.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// closeTime bounds how long a client may take to be closed.
+const closeTime = 10 * time.Second
+
+// ClientBesideFaults opens the client of a URL. It is closed with the test, and what it cannot release then is left.
+func ClientBesideFaults(t testing.TB, url string, opts ...holdfast.Option) *holdfast.Client {
+	t.Helper()
+	c, err := holdfast.Open(t.Context(), url, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+		defer cancel()
+		c.Close(ctx) // what a fault left behind is not this test's matter
+	})
+	return c
+}
