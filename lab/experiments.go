@@ -61,7 +61,8 @@ func (f *runFlags) bind(c *cobra.Command) *cobra.Command {
 
 func run() *cobra.Command {
 	var f runFlags
-	return f.bind(&cobra.Command{
+	var picture string
+	c := f.bind(&cobra.Command{
 		Use:   "run NAME",
 		Short: "Run an experiment: a classic lock until it is seen to fail, and the same work with Holdfast",
 		Long: "Run an experiment: a classic lock until it is seen to fail, and the same work with Holdfast.\n\n" +
@@ -73,9 +74,16 @@ func run() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.run(c, []experiment.Experiment{e})
+			reports, err := f.run(c, []experiment.Experiment{e})
+			if picture != "" && err == nil {
+				err = photograph(c.Context(), reports[0], picture)
+			}
+			return err
 		},
 	})
+	c.Flags().StringVar(&picture, "picture", "", "write a picture of the page, as Chromium shows it, to this file, "+
+		"as PNG")
+	return c
 }
 
 func runAll() *cobra.Command {
@@ -86,20 +94,22 @@ func runAll() *cobra.Command {
 		Long:    "Run all experiments. Those whose servers are not installed are left out.\n\n" + exitCodes,
 		Example: "  lab all --out /tmp/pages",
 		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c, experiment.All()) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := f.run(c, experiment.All())
+			return err
+		},
 	})
 }
 
 const exitCodes = "The exit code is 1 if a classic lock did not fail, or Holdfast did: then nothing is shown."
 
 // run runs experiments one after the other, for each would disturb the others.
-func (f *runFlags) run(c *cobra.Command, experiments []experiment.Experiment) error {
-	var reports []experiment.Report
-	var wrong error
+func (f *runFlags) run(c *cobra.Command, experiments []experiment.Experiment) (reports []experiment.Report,
+	wrong error) {
 	for _, e := range experiments {
 		r := experiment.Run(c.Context(), e, f.config)
 		if err := c.Context().Err(); err != nil {
-			return err
+			return nil, err
 		}
 		reports = append(reports, r)
 		if complaint := r.Complaint(); complaint != "" {
@@ -115,7 +125,7 @@ func (f *runFlags) run(c *cobra.Command, experiments []experiment.Experiment) er
 	if f.json {
 		wrong = errors.Join(printJSON(c.OutOrStdout(), reports), wrong)
 	}
-	return wrong
+	return reports, wrong
 }
 
 // printReport prints what an experiment showed, variant by variant.

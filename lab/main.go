@@ -2,6 +2,7 @@
 //
 //	go run ./lab list
 //	go run ./lab all --out DIR
+//	go run ./lab replay FILE --out DIR
 //	go run ./lab flashsale --backend all
 package main
 
@@ -34,6 +35,6 @@ func command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	c.AddCommand(list(), run(), runAll(), flashSale())
+	c.AddCommand(list(), run(), runAll(), replay(), flashSale())
 	return c
 }

@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/holdfast-go/holdfast/lab/browser"
 	"github.com/holdfast-go/holdfast/lab/experiment"
 	"github.com/holdfast-go/holdfast/lab/subprocess"
 )
@@ -60,6 +62,63 @@ func TestRunWritesPages(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// What was recorded is drawn later as it would have been at once.
+func TestReplayDrawsTheSamePages(t *testing.T) {
+	at, later := filepath.Join(t.TempDir(), "pages"), filepath.Join(t.TempDir(), "pages")
+	out, err := lab(t, "run", "starved-writer", "--short", "--json", "--out", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "runs.json")
+	if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lab(t, "replay", file, "--out", later); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"index.html", "starved-writer.html"} {
+		first, err := os.ReadFile(filepath.Join(at, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := os.ReadFile(filepath.Join(later, name)); err != nil || !bytes.Equal(first, again) {
+			t.Errorf("%s is another page: %v", name, err)
+		}
+	}
+	if err := os.WriteFile(file, []byte(`[{"question": 1}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lab(t, "replay", file, "--out", later); err == nil || !strings.Contains(err.Error(), "--json prints") {
+		t.Errorf("what is no recording: %v", err)
+	}
+}
+
+// A page can be had as a picture, which is as high as the page.
+func TestPictureOfPage(t *testing.T) {
+	if browser.Missing() != "" && os.Getenv("HOLDFAST_NO_SKIP") == "" {
+		t.Skip(browser.Missing())
+	}
+	name := filepath.Join(t.TempDir(), "page.png")
+	if _, err := lab(t, "run", "semaphore", "--short", "--picture", name); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	picture, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size := picture.Bounds().Size(); size.X != 1040 || size.Y < 400 || size.Y > 2000 {
+		t.Errorf("the picture is %v", size)
+	}
+	if info, err := f.Stat(); err != nil || info.Size() > 100_000 {
+		t.Errorf("the file has %d bytes: %v", info.Size(), err)
 	}
 }
 

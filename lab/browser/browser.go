@@ -91,12 +91,27 @@ func run(t testing.TB, page string, more ...string) (printed, said string) {
 // program is the first of Chromium's programs that is installed.
 func program(t testing.TB) string {
 	t.Helper()
+	path := installed()
+	servers.Require(t, path != "", "chromium", install)
+	return path
+}
+
+const install = "apt-get install -y --no-install-recommends chromium-headless-shell"
+
+// Missing says what is not installed, or nothing.
+func Missing() string {
+	if installed() == "" {
+		return "chromium is not installed: " + install
+	}
+	return ""
+}
+
+func installed() string {
 	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
 	}
-	servers.Require(t, false, "chromium", "apt-get install -y --no-install-recommends chromium-headless-shell")
 	return ""
 }
 

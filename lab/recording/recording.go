@@ -4,6 +4,7 @@ package recording
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -71,14 +72,14 @@ func (r *Run) crop(length float64) {
 	}
 	const margin = 0.04 // of what happened, and at least so many milliseconds
 	rim := max(1, margin*(last-first))
-	r.Length = last - first + 2*rim
+	r.Length = math.Round(1000*(last-first+2*rim)) / 1000
+	shifted := func(at float64) float64 { return math.Round(1000*(at-first+rim)) / 1000 } // to whole microseconds
 	for i := range r.Events {
 		e := &r.Events[i]
-		if open := e.To == Open; open {
+		if e.To == Open {
 			e.To = last + rim
 		}
-		e.To = e.End() - first + rim
-		e.From -= first - rim
+		e.From, e.To = shifted(e.From), shifted(e.End())
 	}
 }
 

@@ -48,6 +48,19 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// A moment stays one, whatever is cut off before it: else a step would follow in which nothing happens.
+func TestMomentsStayMoments(t *testing.T) {
+	r := Run{Events: []Event{{Who: "A", Kind: Holds, From: 5123.457, To: 9000}}}
+	for at := 5200.1; at < 8000; at += 33.377 {
+		r.Events = append(r.Events, Event{Who: "B", Kind: Noted, Text: "!", From: at, To: at})
+	}
+	r.Complete(9100)
+	if steps := r.Steps(); len(steps) != len(r.Events)+2 {
+		t.Errorf("%d events have %d steps, want one for each, for A's end, and for the beginning", len(r.Events),
+			len(steps))
+	}
+}
+
 // late is a run in which A is paused until B has the lock and has written, and then writes.
 var late = Run{Length: 100, Events: []Event{
 	{Who: "A", Kind: Holds, From: 0, To: 80},
