@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -23,6 +24,19 @@ func TestText(t *testing.T) {
 		if err := Decode("here", stored, &read); err != nil || read.Owner != text {
 			t.Errorf("%q is read as %q, %v", text, read.Owner, err)
 		}
+	}
+}
+
+// A value is read as it was set, also by another release.
+func TestValueRecord(t *testing.T) {
+	const format, stored = 2, `{"v":2,"text":{"base64":"/wA="},"token":"9223372036854775809","set":1700000000000001}`
+	v := driver.Value{Text: "\xff\x00", Token: 1<<63 + 1, Set: time.UnixMicro(1700000000000001)}
+	if got := string(Encode(NewValueRecord(format, v))); got != stored {
+		t.Errorf("it is stored as %s, want %s", got, stored)
+	}
+	var r ValueRecord
+	if err := Decode("here", []byte(stored), &r); err != nil || r.Value() != v || r.Format != format {
+		t.Errorf("it is read as %+v of format %d, %v; want %+v", r.Value(), r.Format, err, v)
 	}
 }
 
