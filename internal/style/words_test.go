@@ -63,6 +63,7 @@ var oldWords = []oldWord{
 	old(`linger(s|ed|ing)?`, `([^i]|in[^t]|internal/[^p]).*`, "minimum hold"), // internal/proxy: SO_LINGER of TCP
 	old(`patrols?`, ``, "poller, watchdog"),
 	old(`spots?|aside|stuck|resting`, `sqllock/internal/servertables/[^/]*\.go`, "affinity, bulk, locked, idle"),
+	old(`seats?|seated`, `sqllock/internal/servertables/[^/]*\.go`, "sleeper; in leased a seat is a claim in a queue"),
 	old(`lanes?`, `redislock/.*`, "pipeliner"),
 	old(`ears?|hearings?`, `redislock/.*`, "subscription, notifier"),
 	old(`houses?`, `lab/.*\.go`, "environment"),

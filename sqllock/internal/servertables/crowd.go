@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A client sleeps in the server for a few locks at a time, because each takes a connection: a seat. The claims that
+// A client sleeps in the server for a few locks at a time, because each takes a connection: a sleeper. The claims that
 // wait for other locks are its crowd. One statement asks about which of them there may be news, and only those are
 // looked at.
 const (
@@ -21,12 +21,12 @@ const (
 	crowdMost  = 256                    // claims in one statement
 )
 
-// sit gives a lock that is awaited now a seat, or adds it to the crowd. The notifier is locked.
-func (d *Driver) sit(l *awaited) {
+// attend gives a lock that is awaited now a sleeper, or adds it to the crowd. The notifier is locked.
+func (d *Driver) attend(l *awaited) {
 	n := &d.notifier
-	if n.seats < d.seats && !time.Now().Before(n.noSeats) {
-		n.seats++
-		l.seated = true
+	if n.sleepers < d.sleepers && !time.Now().Before(n.noSleepers) {
+		n.sleepers++
+		l.hasSleeper = true
 		n.ended.Go(func() { d.follow(l) })
 		return
 	}
@@ -36,29 +36,29 @@ func (d *Driver) sit(l *awaited) {
 	}
 }
 
-// stand moves an awaited lock to the crowd, because there is no connection for it.
-func (d *Driver) stand(l *awaited) {
+// toCrowd moves an awaited lock to the crowd, because there is no connection for it.
+func (d *Driver) toCrowd(l *awaited) {
 	n := &d.notifier
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	l.seated, l.on = false, nil
-	n.seats--
-	n.noSeats = time.Now().Add(pauseAfterFailure)
-	d.sit(l)
+	l.hasSleeper, l.on = false, nil
+	n.sleepers--
+	n.noSleepers = time.Now().Add(pauseAfterFailure)
+	d.attend(l)
 }
 
-// nextUnseated gives a seat that has become free to a lock of the crowd; nil, and the end of the seat, when there is
-// none.
-func (n *notifier) nextUnseated(open context.Context) *awaited {
+// nextOfCrowd gives a sleeper that has become free to a lock of the crowd; nil, and the end of the sleeper, when there
+// is none.
+func (n *notifier) nextOfCrowd(open context.Context) *awaited {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, l := range n.awaited {
-		if !l.seated && open.Err() == nil {
-			l.seated = true
+		if !l.hasSleeper && open.Err() == nil {
+			l.hasSleeper = true
 			return l
 		}
 	}
-	n.seats--
+	n.sleepers--
 	return nil
 }
 
@@ -83,21 +83,21 @@ func (d *Driver) watchCrowd() {
 	}
 }
 
-// crowd returns the claims for locks that have no seat. If one has become free, one of these locks gets it.
+// crowd returns the claims for locks that have no sleeper. If one has become free, one of these locks gets it.
 func (d *Driver) crowd() (crowd []*subscription) {
 	n := &d.notifier
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for name, l := range n.awaited {
-		if l.seated {
+		if l.hasSleeper {
 			continue
 		}
 		waiting := l.wanted()
 		switch {
 		case waiting == nil:
 			delete(n.awaited, name)
-		case n.seats < d.seats:
-			d.sit(l)
+		case n.sleepers < d.sleepers:
+			d.attend(l)
 		}
 		crowd = append(crowd, waiting...)
 	}

@@ -25,7 +25,7 @@ type Driver struct {
 	delayed    *pool   // for requests that others should not wait for
 	lockedRows lockedRows
 	repairing  atomic.Bool // wake locks, after renewals
-	seats      int         // for waiting
+	sleepers   int         // for waiting
 	idle       idleConns   // on which nobody waits just now
 	notifier   notifier
 	sweeper    sweeper
@@ -65,7 +65,7 @@ func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (*Driver, erro
 		dialect:  d,
 		endpoint: e,
 		keep:     s.Keep,
-		seats:    cmp.Or(s.Waits, forWaiting),
+		sleepers: cmp.Or(s.Waits, forWaiting),
 		others:   s.AlsoReap,
 		requests: newPool(e, q, cmp.Or(s.Connections, forRequests)),
 		renewals: newPool(e, q, forRenewals),

@@ -11,16 +11,16 @@ import (
 
 // A notifier keeps a subscription for each claim of this client about which there may be news.
 type notifier struct {
-	mu      sync.Mutex
-	byID    map[string]*subscription
-	awaited map[string]*awaited // by name
-	guards  bool                // whether the holds are being looked at
-	seats   int                 // how many locks are waited for in the server
-	noSeats time.Time           // before that no lock gets a seat, because there was no connection for one
-	crowd   bool                // whether the others are being looked at
-	poller  poller              // looks at the claims that wait, where sessions are shared
-	ended   sync.WaitGroup
-	sweepAt int
+	mu         sync.Mutex
+	byID       map[string]*subscription
+	awaited    map[string]*awaited // by name
+	guards     bool                // whether the holds are being looked at
+	sleepers   int                 // how many locks are waited for in the server
+	noSleepers time.Time           // before that no lock gets a sleeper, because there was no connection for one
+	crowd      bool                // whether the others are being looked at
+	poller     poller              // looks at the claims that wait, where sessions are shared
+	ended      sync.WaitGroup
+	sweepAt    int
 }
 
 // A subscription is for a claim that waits, or whose Wait is going on. A granted claim that nobody asks about has none.
@@ -41,13 +41,13 @@ type notice struct {
 	err    error
 }
 
-// An awaited lock is one for which claims of this client wait. If it has a seat, which is a connection, the client
+// An awaited lock is one for which claims of this client wait. If it has a sleeper, which is a connection, the client
 // waits in the server for the oldest of them.
 type awaited struct {
-	name    string
-	seated  bool
-	waiting map[string]*subscription
-	on      *subscription // that one, or nil before the first was picked
+	name       string
+	hasSleeper bool
+	waiting    map[string]*subscription
+	on         *subscription // that one, or nil before the first was picked
 }
 
 const firstSweep = 64
@@ -127,7 +127,7 @@ func (n *notifier) forget(id string) {
 }
 
 // removeLocked forgets a claim. The wait for it in the server ends soon by itself, because the claim is gone. Cutting
-// it off costs the connection, and the server logs it, so that is done only if others wait for the seat.
+// it off costs the connection, and the server logs it, so that is done only if others wait for the sleeper.
 func (n *notifier) removeLocked(p *subscription) {
 	if n.byID[p.claim.ID] == p {
 		delete(n.byID, p.claim.ID)

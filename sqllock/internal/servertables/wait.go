@@ -61,7 +61,7 @@ func (d *Driver) queue(p *subscription) {
 	if l == nil {
 		l = &awaited{name: name, waiting: make(map[string]*subscription)}
 		n.awaited[name] = l
-		d.sit(l)
+		d.attend(l)
 	}
 	l.waiting[p.claim.ID] = p
 	if on := l.on; on != nil && (p.claim.Token < on.claim.Token || n.byID[on.claim.ID] != on) {
@@ -73,7 +73,7 @@ func (d *Driver) queue(p *subscription) {
 const longestWait = 10 * time.Second
 
 // follow waits in the server for the oldest claim for an awaited lock, as long as somebody wants to know, and then
-// for those of other locks, which have no seat. It ends with the pool, or when there is no such lock, or no
+// for those of other locks, which have no sleeper. It ends with the pool, or when there is no such lock, or no
 // connection.
 func (d *Driver) follow(l *awaited) {
 	var conn *conn
@@ -81,14 +81,14 @@ func (d *Driver) follow(l *awaited) {
 	for l != nil {
 		p, ctx := d.oldest(l)
 		if p == nil {
-			l = d.notifier.nextUnseated(d.requests.open)
+			l = d.notifier.nextOfCrowd(d.requests.open)
 			continue
 		}
 		if conn == nil {
 			conn, _ = d.idle.give(ctx)
 		}
 		if conn == nil {
-			d.stand(l)
+			d.toCrowd(l)
 			return
 		}
 		sleeps := d.endpoint.wakeLocks() > 0

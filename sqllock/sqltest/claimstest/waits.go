@@ -29,7 +29,7 @@ func testManyWaits(t *testing.T, s Store) {
 		await(t, d, last)
 	}()
 
-	eventually(t, "the seats are taken", func() bool { return number(t, db, s.Sleeping) >= forWaiting })
+	eventually(t, "the sleepers are taken", func() bool { return number(t, db, s.Sleeping) >= forWaiting })
 	for range 10 {
 		if n := number(t, db, s.Sessions); n > 2*(forRequests+others)+forWaiting {
 			t.Errorf("%d connections of two clients, of which one waits for %d locks", n, locks)
