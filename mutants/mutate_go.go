@@ -132,7 +132,7 @@ func (m *goMutator) statements(list []ast.Stmt) {
 				m.replace(dropped, s.Pos(), s.End(), blank(m.text(s)))
 			}
 		}
-		if i > 0 && mayMove(list[i-1]) && mayMove(s) {
+		if i > 0 && acts(list[i-1]) && acts(s) {
 			before := list[i-1]
 			between := m.source[m.offset(before.End()):m.offset(s.Pos())]
 			m.replace(swapped, before.Pos(), s.End(), m.text(s)+between+m.text(before))
@@ -149,9 +149,4 @@ func acts(s ast.Stmt) bool {
 		return s.Tok != token.DEFINE
 	}
 	return false
-}
-
-func mayMove(s ast.Stmt) bool {
-	_, defers := s.(*ast.DeferStmt)
-	return defers || acts(s)
 }

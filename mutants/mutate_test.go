@@ -44,7 +44,9 @@ func TestMutateGo(t *testing.T) {
 			"drop: f() -> ", "swap: f() a++ -> a++ f()", "drop: a++ -> ",
 		}},
 		{"a declaration stays", "c := f()\nreturn c", nil},
-		{"a deferred call is left out", "defer f()", []string{"defer: defer f() -> "}},
+		{"a deferred call is left out, and not moved", "f()\ndefer g()", []string{
+			"drop: f() -> ", "defer: defer g() -> ",
+		}},
 	} {
 		source := "package p\n\nfunc g() {\n" + row.statement + "\n}\n"
 		found, err := mutateGo("g.go", source)

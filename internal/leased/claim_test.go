@@ -86,6 +86,20 @@ func TestOlderAnswerShortensNothing(t *testing.T) {
 	})
 }
 
+// A newer request for less ends the claim when that is over, though its timer was set for more.
+func TestShorterRenewalEndsSooner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cs Claims[*entry]
+		e := begin(&cs)
+		e.Live(ttl/5, Now())
+		time.Sleep(ttl / 5)
+		if synctest.Wait(); e.expirations != 1 {
+			t.Errorf("it has expired %d times, want once", e.expirations)
+		}
+		cs.Forget(e)
+	})
+}
+
 // The timer has fired, and before it is heard the claim ends: nobody takes out of the queue what is not there.
 func TestClaimThatHasEndedDoesNotExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -65,6 +65,8 @@ func compare(me Seat, ahead []Seat, got Verdict, watch int, want driver.Status) 
 		return "what it waits for is granted, or would never tell"
 	case got.Sure && len(ahead) != 1:
 		return "not sure: others are ahead"
+	case !got.Sure && got.Until == ItsEnd && len(ahead) == 1 && me.IsExclusive():
+		return "it would be read again, though nobody else is ahead"
 	case got.Sure && !me.IsExclusive():
 		return "it would not note its bounds for those who wait until it is granted"
 	}
