@@ -126,8 +126,8 @@ func TestDoctorOnRedlock(t *testing.T) {
 		s := servers.Redis(t, "--appendonly", "yes", "--appendfsync", "always")
 		all, addrs = append(all, s), append(addrs, s.Addr)
 	}
-	four, three := "redlock://"+strings.Join(addrs, ",")+"?maxttl=2s", "redlock://"+strings.Join(addrs[:3],
-		",")+"?maxttl=2s"
+	four, three := "redlock://"+strings.Join(addrs, ",")+"?maxttl=10s", "redlock://"+strings.Join(addrs[:3],
+		",")+"?maxttl=10s"
 	visits(t, []visit{
 		{"even", func(t *testing.T) { awaitLock(t, four) }, four, warning,
 			[]string{"warning: 4 servers vote, of which 1 may fail"}},

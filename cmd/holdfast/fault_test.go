@@ -14,8 +14,10 @@ import (
 // The scripts in testdata/faults use a Redis server of their own by two ways: $DIRECT, and $FRAGILE, which the command
 // "blackhole" cuts without either side noticing.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	for _, script := range []string{"blackhole", "gone", "follow"} {
 		t.Run(script, func(t *testing.T) {
+			t.Parallel()
 			server := servers.Redis(t)
 			way := proxy.New(t, server.Addr)
 			testscript.Run(t, testscript.Params{

@@ -16,6 +16,7 @@ import (
 // The image has one static program, which nobody runs as root, and what TLS needs. Nothing here builds images: what
 // the file says is read, and its command is run.
 func TestImage(t *testing.T) {
+	t.Parallel()
 	const top = "../.."
 	steps := instructions(t, filepath.Join(top, "Dockerfile"))
 	last := slices.Index(steps, "FROM scratch")

@@ -20,6 +20,7 @@ var leftOut = map[string][]string{
 
 // With each tag nothing that its engine needs is in the program.
 func TestTagLeavesItsEngineOut(t *testing.T) {
+	t.Parallel()
 	for _, e := range components {
 		t.Run(e.tag, func(t *testing.T) {
 			gone := leftOut[e.tag]
@@ -56,6 +57,7 @@ func hasPrefix(packages []string, prefix string) bool {
 
 // Who names an engine that was left out is told the tag, and what there is. So it is with the default.
 func TestEngineThatWasLeftOut(t *testing.T) {
+	t.Parallel()
 	program := filepath.Join(t.TempDir(), "holdfast")
 	goes(t, "build", "-tags", "no_sqlite no_redis no_mysql no_postgres no_etcd", "-o", program, ".")
 	for _, row := range []struct {

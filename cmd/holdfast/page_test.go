@@ -17,6 +17,7 @@ import (
 // The commands of docs/running.md do what the page says: each is run, with programs that only say their names, and ends
 // well.
 func TestPageOfRunning(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../docs/running.md")
 	if err != nil {
 		t.Fatal(err)

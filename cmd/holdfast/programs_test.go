@@ -95,11 +95,14 @@ func isAlive(pid string) bool {
 	return rest[0] != 'Z' && rest[0] != 'X'
 }
 
+// eventually asks again and again, less often as time goes by: to ask may start a program.
 func eventually(what string, holds func() bool) {
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
+	pause := 10 * time.Millisecond
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(pause) {
 		if time.Now().After(deadline) {
 			check(fmt.Errorf("not in %v: %s", patience, what))
 		}
+		pause = min(pause*3/2, 100*time.Millisecond)
 	}
 }
 

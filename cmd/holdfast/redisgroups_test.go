@@ -13,11 +13,13 @@ import (
 )
 
 func TestOnSentinels(t *testing.T) {
+	t.Parallel()
 	g := servers.RedisSentinel(t)
 	onGroup(t, "redis-sentinel://"+hosts(g.Sentinels)+"/"+g.Name)
 }
 
 func TestOnCluster(t *testing.T) {
+	t.Parallel()
 	onGroup(t, "redis-cluster://"+hosts(servers.RedisCluster(t).All()))
 }
 

@@ -13,6 +13,7 @@ import (
 
 // Who uses servers that were just started is told for how long they give out nothing, and how to do without that.
 func TestOnNewRedlock(t *testing.T) {
+	t.Parallel()
 	var addrs []string
 	for range 3 {
 		addrs = append(addrs, servers.Redis(t).Addr)
@@ -28,6 +29,7 @@ func TestOnNewRedlock(t *testing.T) {
 
 // The scripts of testdata/redlock are for a quorum of three servers, of which one is down.
 func TestOnRedlock(t *testing.T) {
+	t.Parallel()
 	var addrs []string
 	for range 3 {
 		s := servers.Redis(t)

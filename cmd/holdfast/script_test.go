@@ -5,6 +5,7 @@ package main
 import (
 	"database/sql"
 	"flag"
+	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -14,14 +15,20 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/holdfast-go/holdfast/internal/bubble"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
 // The scripts in testdata are whole sessions. Each runs on every backend that shells share; the conditions [file],
-// [redis], [mariadb] and [postgres] tell which it is. Beside holdfast they use the programs of programs_test.go.
-func TestMain(m *testing.M) {
-	testscript.Main(crowd{m}, map[string]func(){
+// [redis], [mariadb] and [postgres] tell which it is. Those in testdata/command are about what the command does with
+// programs, terminals and words, whatever the backend: they run on a file and on one server, and with HOLDFAST_SOAK=1
+// on all. Beside holdfast they use the programs of programs_test.go.
+func TestMain(m *testing.M) { testscript.Main(crowd{m}, programs()) }
+
+// programs are what scripts find beside those of the system.
+func programs() map[string]func() {
+	return map[string]func(){
 		"holdfast":   main,
 		"coded":      coded,
 		"await":      await,
@@ -29,7 +36,7 @@ func TestMain(m *testing.M) {
 		"dead":       dead,
 		"onterminal": onTerminal,
 		"asroot":     asRoot,
-	})
+	}
 }
 
 // A crowd of tests runs at once, more than there are processors: most of them wait most of the time.
@@ -39,20 +46,32 @@ func (c crowd) Run() int {
 	flag.Parse()
 	parallel := flag.Lookup("test.parallel")
 	if parallel.Value.String() == parallel.DefValue {
-		flag.Set("test.parallel", "4")
+		flag.Set("test.parallel", "6")
+	}
+	if bubble.Raced {
+		folder, err := os.MkdirTemp("", "holdfast-lean")
+		if err == nil {
+			defer os.RemoveAll(folder)
+			err = makeLean(folder)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 	}
 	return c.M.Run()
 }
 
 func TestOnFile(t *testing.T) {
 	t.Parallel()
-	sessions(t, "file", func(work string) string { return "file:" + filepath.Join(work, "locks.db") })
+	url := func(work string) string { return "file:" + filepath.Join(work, "locks.db") }
+	sessions(t, "file", scripts(t, "testdata", "testdata/command"), raced, url)
 }
 
 func TestOnRedis(t *testing.T) {
 	t.Parallel()
 	server := servers.Redis(t)
-	sessions(t, "redis", func(work string) string {
+	sessions(t, "redis", scripts(t, "testdata", "testdata/command"), leanly, func(work string) string {
 		return "redis://" + server.Addr + "?prefix=" + filepath.Base(work) + ":"
 	})
 }
@@ -61,8 +80,7 @@ func TestOnMariaDB(t *testing.T) {
 	t.Parallel()
 	server := servers.MariaDB(t)
 	onServer(t, "mariadb", "mysql", func(database string) string {
-		return "mysql://root@" + server.Addr + "/" +
-			database
+		return "mysql://root@" + server.Addr + "/" + database
 	})
 }
 
@@ -74,10 +92,12 @@ func TestOnPostgres(t *testing.T) {
 	})
 }
 
-// onServer gives each script a database of its own.
+// onServer gives each script a database of its own. That of Postgres is a copy of one that nobody may use, because the
+// one that it copies otherwise may be in use by another script.
 func onServer(t *testing.T, backend, driver string, url func(database string) string) {
-	source := url("postgres")
+	source, create := url("postgres"), "CREATE DATABASE %s TEMPLATE template0"
 	if driver == "mysql" {
+		create = "CREATE DATABASE %s"
 		source = strings.Replace(strings.TrimPrefix(url(""), "mysql://"), "@", "@tcp(", 1)
 		source = strings.TrimSuffix(source, "/") + ")/"
 	}
@@ -86,9 +106,13 @@ func onServer(t *testing.T, backend, driver string, url func(database string) st
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	sessions(t, backend, func(work string) string {
+	folders := []string{"testdata"}
+	if os.Getenv("HOLDFAST_SOAK") != "" {
+		folders = append(folders, "testdata/command")
+	}
+	sessions(t, backend, scripts(t, folders...), leanly, func(work string) string {
 		database := strings.NewReplacer("-", "_", ".", "_").Replace(filepath.Base(work))
-		if _, err := db.Exec("CREATE DATABASE " + database); err != nil {
+		if _, err := db.Exec(fmt.Sprintf(create, database)); err != nil {
 			t.Fatal(err)
 		}
 		if err := sqllock.MigrateURL(t.Context(), url(database)); err != nil {
@@ -98,14 +122,28 @@ func onServer(t *testing.T, backend, driver string, url func(database string) st
 	})
 }
 
-// sessions runs all scripts on a backend. url makes its URL for a script, given the script's folder, so that scripts do
-// not meet.
-func sessions(t *testing.T, backend string, url func(work string) string) {
+// scripts are those in these folders.
+func scripts(t *testing.T, folders ...string) (files []string) {
+	t.Helper()
+	for _, folder := range folders {
+		here, err := filepath.Glob(folder + "/*.txtar")
+		if err != nil || len(here) == 0 {
+			t.Fatalf("%s has no scripts: %v", folder, err)
+		}
+		files = append(files, here...)
+	}
+	return files
+}
+
+// sessions runs scripts on a backend, with the command that choose lets them find: raced or leanly. url makes the
+// backend's URL for a script, given the script's folder, so that scripts do not meet.
+func sessions(t *testing.T, backend string, files []string, choose func(*testscript.Env), url func(string) string) {
 	testscript.Run(t, testscript.Params{
-		Dir:       "testdata",
+		Files:     files,
 		Condition: func(name string) (bool, error) { return name == backend, nil },
 		Setup: func(env *testscript.Env) error {
 			prepare(env, url(env.WorkDir))
+			choose(env)
 			return nil
 		},
 	})

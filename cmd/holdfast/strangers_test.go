@@ -15,6 +15,7 @@ import (
 // The scripts in testdata/strangers find a web server where their URLs say that there is a backend: $PLAIN, and
 // $ENCRYPTED with a certificate of its own making.
 func TestOnStrangers(t *testing.T) {
+	t.Parallel()
 	plain, encrypted := httptest.NewServer(http.NotFoundHandler()), httptest.NewUnstartedServer(http.NotFoundHandler())
 	encrypted.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that do not trust it are what it is for
 	encrypted.StartTLS()

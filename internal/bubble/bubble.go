@@ -16,7 +16,7 @@ import (
 // Main runs the tests of a package that has bubbles, in place of m.Run: with one processor under the race detector,
 // whatever -cpu says.
 func Main(m *testing.M) {
-	if raceEnabled {
+	if Raced {
 		flag.Parse() // or m.Run would, and undo what follows
 		if err := flag.Set("test.cpu", "1"); err != nil {
 			panic(err) // the flag is there in every test
@@ -28,7 +28,7 @@ func Main(m *testing.M) {
 // Alone leaves one processor under the race detector until restore is called, for bubbles in packages that need all of
 // them otherwise.
 func Alone() (restore func()) {
-	if !raceEnabled {
+	if !Raced {
 		return func() {}
 	}
 	before := runtime.GOMAXPROCS(1)

@@ -54,8 +54,8 @@ func TestAlone(t *testing.T) {
 	before := runtime.GOMAXPROCS(3)
 	defer runtime.GOMAXPROCS(before)
 	restore := Alone()
-	if n := runtime.GOMAXPROCS(0); raceEnabled && n != 1 || !raceEnabled && n != 3 {
-		t.Errorf("%d processors, with the race detector: %v", n, raceEnabled)
+	if n := runtime.GOMAXPROCS(0); Raced && n != 1 || !Raced && n != 3 {
+		t.Errorf("%d processors, with the race detector: %v", n, Raced)
 	}
 	restore()
 	if n := runtime.GOMAXPROCS(0); n != 3 {

@@ -2,4 +2,5 @@
 
 package bubble
 
-const raceEnabled = false
+// Raced tells that the race detector is on.
+const Raced = false

@@ -2,4 +2,5 @@
 
 package bubble
 
-const raceEnabled = true
+// Raced tells that the race detector is on.
+const Raced = true
