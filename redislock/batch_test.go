@@ -39,8 +39,9 @@ func TestDriverInBatches(t *testing.T) {
 	t.Parallel()
 	addr := servers.Redis(t).Addr
 	drivertest.Run(t, drivertest.Harness{
-		Open: func(t testing.TB) driver.Driver { return batching(t, addr) },
-		TTL:  time.Second,
+		Open:  func(t testing.TB) driver.Driver { return batching(t, addr) },
+		TTL:   time.Second,
+		Again: true,
 	})
 }
 

@@ -14,11 +14,12 @@ import (
 // patiently is for clients that are to connect however busy the machine is.
 const patiently = "connecttimeout=5m"
 
-// suite runs the contract on what a URL names. server is the one that has a key.
-func suite(t *testing.T, url string, server func(t testing.TB, key string) *servers.Server) {
+// suite runs the contract on what a URL names, a single server or several. server is the one that has a key.
+func suite(t *testing.T, url string, several bool, server func(t testing.TB, key string) *servers.Server) {
 	drivertest.Run(t, drivertest.Harness{
-		Open: func(t testing.TB) driver.Driver { return openAny(t, url) },
-		TTL:  time.Second, // a busy machine stalls for longer than the shortest
+		Open:  func(t testing.TB) driver.Driver { return openAny(t, url) },
+		TTL:   time.Second, // a busy machine stalls for longer than the shortest
+		Again: several,
 		Spoil: func(t testing.TB, name string) {
 			key := redislock.DefaultPrefix + "{" + driver.EncodeName(name, 0) + "}:claims"
 			server(t, key).RedisCommand(t, "SET", key, "what no driver wrote")
@@ -29,14 +30,14 @@ func suite(t *testing.T, url string, server func(t testing.TB, key string) *serv
 func TestDriver(t *testing.T) {
 	t.Parallel()
 	server := servers.Redis(t)
-	suite(t, "redis://"+server.Addr+"?"+patiently, func(testing.TB, string) *servers.Server { return server })
+	suite(t, "redis://"+server.Addr+"?"+patiently, false, func(testing.TB, string) *servers.Server { return server })
 }
 
 func TestDriverWithSentinels(t *testing.T) {
 	t.Parallel()
 	g := servers.RedisSentinel(t)
 	g.Steady(t)
-	suite(t, "redis-sentinel://"+addrs(g.Sentinels)+"/"+g.Name+"?"+patiently, masterOf(g))
+	suite(t, "redis-sentinel://"+addrs(g.Sentinels)+"/"+g.Name+"?"+patiently, true, masterOf(g))
 }
 
 func TestDriverWithReplicas(t *testing.T) {
@@ -46,7 +47,7 @@ func TestDriverWithReplicas(t *testing.T) {
 	}
 	g := servers.RedisSentinel(t)
 	g.Steady(t)
-	suite(t, "redis-sentinel://"+addrs(g.Sentinels)+"/"+g.Name+"?replicas=1&"+patiently, masterOf(g))
+	suite(t, "redis-sentinel://"+addrs(g.Sentinels)+"/"+g.Name+"?replicas=1&"+patiently, true, masterOf(g))
 }
 
 // masterOf is where a group with a master has all keys.
@@ -57,7 +58,6 @@ func masterOf(g *servers.SentinelGroup) func(t testing.TB, key string) *servers.
 func TestDriverOnCluster(t *testing.T) {
 	t.Parallel()
 	c := servers.RedisCluster(t, "--cluster-node-timeout", "600000") // no server fails, however long it is silent
-	suite(t, "redis-cluster://"+addrs(c.Masters[:2])+"?"+patiently, func(t testing.TB, key string) *servers.Server {
-		return c.Owner(t, c.SlotOf(t, key))
-	})
+	owner := func(t testing.TB, key string) *servers.Server { return c.Owner(t, c.SlotOf(t, key)) }
+	suite(t, "redis-cluster://"+addrs(c.Masters[:2])+"?"+patiently, true, owner)
 }

@@ -61,7 +61,8 @@ func TestForeignLayouts(t *testing.T) {
 					_, d := openAs(t, addr, &redislock.Options{Layout: layout})
 					return d
 				},
-				TTL: time.Second,
+				TTL:   time.Second,
+				Again: true,
 			})
 		})
 	}

@@ -59,8 +59,9 @@ func TestPooled(t *testing.T) {
 	t.Parallel()
 	_, pool := pooled(t)
 	drivertest.Run(t, drivertest.Harness{
-		Open: func(t testing.TB) driver.Driver { return open(t, pool) },
-		TTL:  time.Second,
+		Open:  func(t testing.TB) driver.Driver { return open(t, pool) },
+		TTL:   time.Second,
+		Again: true,
 	})
 }
 
