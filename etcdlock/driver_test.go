@@ -13,15 +13,15 @@ import (
 const shortTTL = 2 * time.Second
 
 func TestDriver(t *testing.T) {
-	drivertest.Run(t, drivertest.Harness{Open: opener(nil, servers.Etcd(t).Addr), TTL: shortTTL})
+	drivertest.Run(t, drivertest.Harness{Open: opener(nil, server(t).Addr), TTL: shortTTL})
 }
 
 func TestDriverInTheOtherLayout(t *testing.T) {
 	opts := &etcdlock.Options{Layout: etcdlock.Concurrency}
-	drivertest.Run(t, drivertest.Harness{Open: opener(opts, servers.Etcd(t).Addr), TTL: shortTTL})
+	drivertest.Run(t, drivertest.Harness{Open: opener(opts, server(t).Addr), TTL: shortTTL, Again: true})
 }
 
 func TestDriverOnACluster(t *testing.T) {
 	addresses := addrs(servers.EtcdCluster(t, 3))
-	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addresses...), TTL: shortTTL, Elects: true})
+	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addresses...), TTL: shortTTL, Elects: true, Again: true})
 }

@@ -26,7 +26,7 @@ func TestLostAnswerOfARequestThatIsUndone(t *testing.T) {
 // While the history is compacted, watches break off, and resume where there is no history any more.
 func TestCompaction(t *testing.T) {
 	t.Parallel()
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	compactor(t, dial(t, addr))
 	leasedtest.BrokenConnections(t, engine, []string{addr}, 30)
 }
@@ -57,7 +57,7 @@ func revokeAll(t *testing.T, client *clientv3.Client) {
 
 func TestRevokedLease(t *testing.T) {
 	t.Parallel()
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	holder, waiter := open(t, nil, addr), open(t, nil, addr)
 	held := acquire(t, holder, claim("job", long))
 	waiting := enqueue(t, waiter, claim("job", long))
@@ -106,7 +106,7 @@ type lossy struct {
 
 func newLossy(t *testing.T) lossy {
 	t.Helper()
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	p := proxy.New(t, addr)
 	l := lossy{open(t, nil, p.Addr), p, open(t, nil, addr)}
 	release(t, l, acquire(t, l, claim("warm up", long)))
@@ -220,7 +220,7 @@ func TestCompactedWatch(t *testing.T) {
 
 func TestNestedNames(t *testing.T) {
 	t.Parallel()
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	d := open(t, nil, addr)
 	acquire(t, d, claim("a/b", long))
 	acquire(t, d, claim("a", long))
@@ -230,7 +230,7 @@ func TestNestedNames(t *testing.T) {
 // A claim that was renewed lives for its TTL from then on, even if its client dies the next moment.
 func TestRenewalReachesTheServer(t *testing.T) {
 	t.Parallel()
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	d, client := open(t, nil, addr), dial(t, addr)
 	const ttl = 4 * time.Second
 	first, later := acquire(t, d, claim("first", ttl)), claim("later", ttl)

@@ -5,13 +5,12 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
-	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
 // The newer record is not the nearest ahead, so it is read only when the claim is in the queue already.
 func TestNewerRecordFarAhead(t *testing.T) {
 	t.Parallel()
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	now, next := open(t, nil, addr), open(t, nil, addr).WithFormat(etcdlock.ThisFormat+1)
 	first := acquire(t, now, units("rw", 1, driver.All))
 	acquire(t, now, units("rw", 1, driver.All))

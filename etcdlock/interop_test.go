@@ -30,7 +30,7 @@ func TestBesidePeers(t *testing.T) {
 	for _, peer := range []interop.Program{concurrencyMutex, etcdctlLock} {
 		t.Run(peer.Name, func(t *testing.T) {
 			t.Parallel()
-			args := []string{servers.Etcd(t).Addr, "jobs/nightly"}
+			args := []string{server(t).Addr, "jobs/nightly"}
 			us := interop.Client{Program: ours, Args: args}
 			them := interop.Client{Program: peer, Args: args}
 			for _, w := range interop.Contend(t, interop.Writing, interop.MinVisits, us, them) {
@@ -103,7 +103,7 @@ func etcdctlAt(t *testing.T, addr, name string) interop.Guard {
 // A peer's key counts as a claim of the whole lock, whatever kind of lock ours is.
 func TestPeersBlockReaders(t *testing.T) {
 	t.Parallel()
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	session := peerSession(t, addr)
 	peer := concurrency.NewMutex(session, "shared")
 	if err := peer.Lock(limit(t)); err != nil {
@@ -124,7 +124,7 @@ func TestPeersBlockReaders(t *testing.T) {
 // The peers' own weakness remains on their side: theirs waits for a lock nested in its name. Ours does not.
 func TestNestedNamesOfPeers(t *testing.T) {
 	t.Parallel()
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	session := peerSession(t, addr)
 	if err := concurrency.NewMutex(session, "a/b").Lock(limit(t)); err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestNestedNamesOfPeers(t *testing.T) {
 
 func TestBreakAPeer(t *testing.T) {
 	t.Parallel()
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	session := peerSession(t, addr)
 	if err := concurrency.NewMutex(session, "stuck").Lock(limit(t)); err != nil {
 		t.Fatal(err)

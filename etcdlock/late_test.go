@@ -14,7 +14,6 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
-	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
 // A late client is a driver of whose transactions one can be held up.
@@ -113,7 +112,7 @@ func (l *late) arriveLate() (arrive func()) {
 // The first attempt arrives after the second was told that the lock is taken, and when it is free.
 func TestTryArrivesLate(t *testing.T) {
 	t.Parallel()
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	d, other := newLate(t, addr), open(t, nil, addr)
 	held := acquire(t, other, claim("job", long))
 	c := claim("job", long)
@@ -135,7 +134,7 @@ func TestTryArrivesLate(t *testing.T) {
 // When the answer comes, the claim has left the queue, because its time has come, and the next has the lock.
 func TestAnswerAfterTheEnd(t *testing.T) {
 	t.Parallel()
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	for name, prepare := range map[string]func(d *late, c driver.Claim) driver.Claim{
 		"request": func(_ *late, c driver.Claim) driver.Claim { return c },
 		"try":     func(_ *late, c driver.Claim) driver.Claim { c.Queue = false; return c },
@@ -166,7 +165,7 @@ func TestAnswerAfterTheEnd(t *testing.T) {
 // has extended that lease, or taken another one.
 func TestCopyAfterALeaseThatIsNotExtended(t *testing.T) {
 	t.Parallel()
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	d, client := newLate(t, addr), dial(t, addr)
 	const ttl = 5 * time.Second
 	keepRenewing(t, d, acquire(t, d, claim("beside", ttl))) // so that its lease lives on

@@ -33,7 +33,7 @@ func listened(t *testing.T, c *holdfast.Client, names string, n int) (leases []*
 
 // Leases that somebody listens to take no goroutines.
 func TestListeningTakesNoGoroutines(t *testing.T) {
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	c := holdfast.New(open(t, nil, addr))
 	defer c.Close(limit(t))
 	listened(t, c, "few", 10)
@@ -91,7 +91,7 @@ func TestListenersHearWhatTheyMissed(t *testing.T) {
 // A client whose parts were replaced is used as it is: its keys are where its owner wants them.
 func TestNamespace(t *testing.T) {
 	t.Parallel()
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	p := proxy.New(t, addr)
 	client := dial(t, p.Addr, addr)
 	client.KV = namespace.NewKV(client.KV, "ours/")

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
 // largestLease is how many keys end with one lease at most.
@@ -40,7 +38,7 @@ func notes(t *testing.T, client *clientv3.Client) int64 {
 // A client that dies after many cycles leaves no lease that stalls the server with all that ends with it.
 func TestNotesEndInSmallParts(t *testing.T) {
 	t.Parallel()
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	d, client := open(t, nil, addr), dial(t, addr)
 	const workers, cycles = 8, 100
 	each(workers, func(i int) {
@@ -59,7 +57,7 @@ func TestNotesEndInSmallParts(t *testing.T) {
 // The notes of all ways to end go, however many they are and whatever becomes of who left them.
 func TestNotesEnd(t *testing.T) {
 	t.Parallel()
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	d, other, client := open(t, nil, addr), open(t, nil, addr), dial(t, addr)
 	for range 3 {
 		release(t, d, acquire(t, d, claim("released", short)))
@@ -79,7 +77,7 @@ func TestNotesEnd(t *testing.T) {
 // A claim that is left alone lives for its TTL, and not for as long as another that its client had on the same lease.
 func TestLeftAloneForNoLonger(t *testing.T) {
 	t.Parallel()
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	d, client := open(t, nil, addr), dial(t, addr)
 	const ttl = 4 * time.Second
 	beside := acquire(t, d, claim("beside", ttl))

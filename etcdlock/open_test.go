@@ -34,7 +34,7 @@ func openSoon(t testing.TB, url string) (driver.Driver, error) {
 
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	a, b := mustOpen(t, "etcd://"+addr+"/team/locks"), mustOpen(t, "etcd://"+addr+"?prefix=/team/locks")
 	acquire(t, a, claim("job", long))
 	enqueue(t, b, claim("job", long))
@@ -51,7 +51,7 @@ func TestOpen(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	for url, want := range map[string]string{
 		"etcd:///prefix":                         "no server",
 		"etcd://" + addr + "?tsl=true":           "unknown parameter",
@@ -123,7 +123,7 @@ var here = []string{"127.0.0.1", "etcd.example"}
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	authority := servers.NewAuthority(t)
-	front := speakTLS(t, authority, servers.Etcd(t).Addr)
+	front := speakTLS(t, authority, server(t).Addr)
 	d := mustOpen(t, secureURL(front, authority, certify(t, authority)))
 	release(t, d, acquire(t, d, claim("job", long)))
 
@@ -153,7 +153,7 @@ func secureURL(addr string, a *servers.Authority, own servers.Certificate) strin
 func TestCertificateIsRenewed(t *testing.T) {
 	t.Parallel()
 	authority := servers.NewAuthority(t)
-	p := proxy.New(t, speakTLS(t, authority, servers.Etcd(t).Addr))
+	p := proxy.New(t, speakTLS(t, authority, server(t).Addr))
 	own := authority.Certify(t, servers.Identity{Name: "a test", Until: time.Now().Add(2 * time.Second)})
 	url := secureURL(p.Addr, authority, own)
 	d := mustOpen(t, url)
@@ -190,7 +190,7 @@ func replace(t *testing.T, old, by servers.Certificate) {
 func TestServerName(t *testing.T) {
 	t.Parallel()
 	authority := servers.NewAuthority(t)
-	front := speakTLS(t, authority, servers.Etcd(t).Addr)
+	front := speakTLS(t, authority, server(t).Addr)
 	url := secureURL(strings.Replace(front, "127.0.0.1", "localhost", 1), authority, certify(t, authority))
 	if _, err := openSoon(t, url); err == nil || !strings.Contains(err.Error(), "localhost") {
 		t.Errorf("a certificate for etcd.example served localhost: %v", err)
@@ -272,7 +272,7 @@ func connect(client net.Conn, addr string) {
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	d := open(t, nil, servers.Etcd(t).Addr)
+	d := open(t, nil, server(t).Addr)
 	findings, err := d.Check(limit(t))
 	if err != nil {
 		t.Fatal(err)

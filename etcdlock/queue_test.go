@@ -38,7 +38,7 @@ func TestTurnOfTwo(t *testing.T) {
 // However many readers hold a lock, the next one reads few of them, because some note what those before them add up to.
 func TestManyReaders(t *testing.T) {
 	t.Parallel()
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	d := open(t, nil, addr)
 	const readers = 150
 	for range readers {

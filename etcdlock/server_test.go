@@ -44,7 +44,7 @@ func opener(opts *etcdlock.Options, addrs ...string) func(testing.TB) driver.Dri
 
 // engine is what the tests that are the same for other engines must know of this one.
 var engine = leasedtest.Engine{
-	Server:  func(t testing.TB) string { return servers.Etcd(t).Addr },
+	Server:  func(t testing.TB) string { return server(t).Addr },
 	Cluster: func(t testing.TB) []*servers.Server { return servers.EtcdCluster(t, 3) },
 	Leader:  leader,
 	Open:    func(t testing.TB, addrs ...string) driver.Driver { return open(t, nil, addrs...) },

@@ -18,7 +18,6 @@ import (
 	"github.com/holdfast-go/holdfast/etcdlock"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
-	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
 // A counter counts the calls of clients, without keep-alives, which depend on time alone.
@@ -84,7 +83,7 @@ func on(t *testing.T, client *clientv3.Client) *etcdlock.Driver {
 
 func TestUncontendedCalls(t *testing.T) {
 	var n counter
-	d := on(t, n.client(t, servers.Etcd(t).Addr))
+	d := on(t, n.client(t, server(t).Addr))
 	release(t, d, acquire(t, d, claim("warm up", long)))
 	for name, c := range map[string]driver.Claim{
 		"mutex": claim("m", long), "reader": units("r", 1, driver.All), "semaphore": units("s", 1, 3),
@@ -105,7 +104,7 @@ func TestUncontendedCalls(t *testing.T) {
 
 // However many wait, a hand-off takes as many calls: the release, and one look of the next in line.
 func TestCallsForEachHandOff(t *testing.T) {
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	for _, waiters := range []int{1, 4, 16, 64, 256} {
 		t.Run(fmt.Sprint(waiters), func(t *testing.T) {
 			calls, watches := handOffs(t, addr, waiters)
@@ -177,7 +176,7 @@ func far(t testing.TB, addr string, roundTrip time.Duration) *etcdlock.Driver {
 }
 
 func TestOneRoundTrip(t *testing.T) {
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	pace.Run(t, "far", func(t *pace.T) { oneRoundTrip(t, addr, t.Scaled(10*time.Millisecond)) })
 }
 
@@ -199,7 +198,7 @@ func oneRoundTrip(t *pace.T, addr string, roundTrip time.Duration) {
 }
 
 func TestOneMessageAfterTheRelease(t *testing.T) {
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	pace.Run(t, "far", func(t *pace.T) { oneMessageAfterTheRelease(t, addr, t.Scaled(20*time.Millisecond)) })
 }
 
@@ -258,7 +257,7 @@ func gaps(t *testing.T, rounds int, lock [2]func() (unlock func())) time.Duratio
 // quiet machine the ratio is more than ten, which the log shows; a busy one is slow for both, so only the order is
 // asserted.
 func TestGapBesideConcurrencyMutex(t *testing.T) {
-	addr := servers.Etcd(t).Addr
+	addr := server(t).Addr
 	var ours, theirs [2]func() func()
 	for i := range 2 {
 		d := open(t, nil, addr)

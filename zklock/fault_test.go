@@ -62,7 +62,7 @@ func TestServerWithoutLeader(t *testing.T) {
 func TestClosedSession(t *testing.T) {
 	t.Parallel()
 	const ttl = 20 * time.Second // what has ended is remembered for so long
-	server := servers.ZooKeeper(t)
+	server := zklock.Server(t)
 	var taps [2]tap
 	holder, waiter := open(t, taps[0].options(), server.Addr), open(t, taps[1].options(), server.Addr)
 	held := acquire(t, holder, claim("job", ttl))
@@ -111,7 +111,7 @@ type lossy struct {
 
 func newLossy(t *testing.T) lossy {
 	t.Helper()
-	addr := servers.ZooKeeper(t).Addr
+	addr := zklock.Server(t).Addr
 	p := proxy.New(t, addr)
 	l := lossy{open(t, nil, p.Addr), p, open(t, nil, addr)}
 	for _, d := range []driver.Driver{l, l.other} {
@@ -197,7 +197,7 @@ func TestChangeWhileAway(t *testing.T) {
 
 func TestNestedNames(t *testing.T) {
 	t.Parallel()
-	addr := servers.ZooKeeper(t).Addr
+	addr := zklock.Server(t).Addr
 	for _, layout := range []zklock.Layout{zklock.Native, zklock.Curator, zklock.Kazoo} {
 		d := open(t, &zklock.Options{Layout: layout, Prefix: string(layout)}, addr)
 		acquire(t, d, claim("a/b", long))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/interop"
+	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/zklock"
 )
 
@@ -39,21 +40,35 @@ func classPath(more ...string) string {
 
 const installCurator = "default-jdk-headless libcurator-recipes-java libcurator-framework-java libcurator-client-java"
 
-// curator is Curator's program, compiled at most once, for as long as a test and its parts run.
-func curator(whole *testing.T) interop.Program {
-	classes := sync.OnceValue(func() string {
-		dir := whole.TempDir()
-		out, err := exec.Command("javac", "-d", dir, "-cp", classPath(), "testdata/Peer.java").CombinedOutput()
+// curator is Curator's program.
+var curator = interop.Program{Name: "Curator", Command: func(t *testing.T) *exec.Cmd {
+	needCurator(t)
+	return exec.Command("java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+		"-cp", classPath(compiled.classes(t)), "Peer")
+}}
+
+// compiled is what the first test that needs it compiles, for all of them.
+var compiled peerProgram
+
+type peerProgram struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+func (p *peerProgram) classes(t *testing.T) (dir string) {
+	t.Helper()
+	p.once.Do(func() {
+		p.dir = leasedtest.Lasting(t).TempDir()
+		out, err := exec.Command("javac", "-d", p.dir, "-cp", classPath(), "testdata/Peer.java").CombinedOutput()
 		if err != nil {
-			whole.Errorf("javac: %v\n%s", err, out)
+			p.err = fmt.Errorf("javac: %w: %s", err, out)
 		}
-		return dir
 	})
-	return interop.Program{Name: "Curator", Command: func(t *testing.T) *exec.Cmd {
-		needCurator(t)
-		return exec.Command("java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-			"-cp", classPath(classes()), "Peer")
-	}}
+	if p.err != nil {
+		t.Fatal(p.err)
+	}
+	return p.dir
 }
 
 func needCurator(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
 )
 
@@ -18,8 +17,8 @@ func client(t *testing.T, server string) *holdfast.Client {
 
 func TestWeRevokeCurator(t *testing.T) {
 	t.Parallel()
-	server := servers.ZooKeeper(t).Addr
-	holder := curator(t).Start(t, t.TempDir(), "Curator", server, "/stock", "yield")
+	server := zklock.Server(t).Addr
+	holder := curator.Start(t, t.TempDir(), "Curator", server, "/stock", "yield")
 	holder.Tell()
 	holder.Expect("held")
 	c := client(t, server)
@@ -39,7 +38,7 @@ func TestWeRevokeCurator(t *testing.T) {
 
 func TestCuratorRevokesUs(t *testing.T) {
 	t.Parallel()
-	server := servers.ZooKeeper(t).Addr
+	server := zklock.Server(t).Addr
 	lease, err := client(t, server).Mutex("stock").Lock(limit(t))
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +48,7 @@ func TestCuratorRevokesUs(t *testing.T) {
 		t.Fatal("the lease is revoked before anybody asked")
 	default:
 	}
-	revoker := curator(t).Start(t, t.TempDir(), "Curator", server, "/stock", "revoke")
+	revoker := curator.Start(t, t.TempDir(), "Curator", server, "/stock", "revoke")
 	revoker.Tell()
 	select {
 	case <-lease.Revoked():

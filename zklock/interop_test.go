@@ -7,7 +7,6 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/interop"
-	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
 )
 
@@ -20,7 +19,7 @@ type contender struct {
 // contend lets two processes of each contender share one lock.
 func contend(t *testing.T, ways []string, contenders ...contender) (wrong []string) {
 	t.Helper()
-	server := servers.ZooKeeper(t).Addr
+	server := zklock.Server(t).Addr
 	var clients []interop.Client
 	for _, c := range contenders {
 		clients = append(clients, interop.Client{Program: c.Program, Args: []string{server, "/jobs/nightly", c.what}})
@@ -32,7 +31,6 @@ func contend(t *testing.T, ways []string, contenders ...contender) (wrong []stri
 // starves.
 func TestBesidePeers(t *testing.T) {
 	t.Parallel()
-	curator := curator(t)
 	weAsCurator, weAsKazoo := contender{oursAsCurator, "visit"}, contender{oursAsKazoo, "visit"}
 	theirs := contender{zkLock, "visit"}
 	for name, row := range map[string]struct {
@@ -60,7 +58,7 @@ func TestBesidePeers(t *testing.T) {
 // Curator and kazoo do not respect each other, whatever we do; told to, kazoo respects Curator, which stays as it is.
 func TestPeersDisregardEachOther(t *testing.T) {
 	t.Parallel()
-	server, curator := servers.ZooKeeper(t).Addr, curator(t)
+	server := zklock.Server(t).Addr
 	for path, both := range map[string][]interop.Program{
 		"/first-curator": {curator, kazoo},
 		"/first-kazoo":   {kazoo, curator},
@@ -82,7 +80,7 @@ func TestPeersDisregardEachOther(t *testing.T) {
 // Ours respect both of them and are respected, also where those two are inside together.
 func TestBetweenPeersThatDisregardEachOther(t *testing.T) {
 	t.Parallel()
-	all := []contender{{oursAsCurator, "visit"}, {curator(t), "visit"}, {kazoo, "both"}}
+	all := []contender{{oursAsCurator, "visit"}, {curator, "visit"}, {kazoo, "both"}}
 	for _, w := range contend(t, interop.Writing, all...) {
 		theirs := strings.Contains(w, " beside ") && !strings.Contains(w, oursAsCurator.Name)
 		if !theirs && !strings.Contains(w, "the count is") {
@@ -94,7 +92,7 @@ func TestBetweenPeersThatDisregardEachOther(t *testing.T) {
 // A peer that holds the lock in any way is respected in either layout.
 func TestPeersAreRespected(t *testing.T) {
 	t.Parallel()
-	server, curator := servers.ZooKeeper(t).Addr, curator(t)
+	server := zklock.Server(t).Addr
 	for _, row := range []struct {
 		interop.Program
 		what    string

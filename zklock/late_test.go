@@ -9,7 +9,6 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/leased"
-	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
 // inside returns a driver for tests that look inside.
@@ -30,7 +29,7 @@ func mutexClaim(name string, ttl time.Duration) driver.Claim {
 // The claim is queued when its time has come already, and it is about to be taken out of the queue.
 func TestQueuedAfterTheEnd(t *testing.T) {
 	t.Parallel()
-	d := inside(t, servers.ZooKeeper(t).Addr)
+	d := inside(t, Server(t).Addr)
 	ctx, c := context.Background(), mutexClaim("job", 2*time.Second)
 	s, err := d.sessionFor(ctx, c.TTL)
 	if err != nil {

@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/zklock"
 )
 
 // Leases whose contexts are used cost no goroutine each, and each learns of its end.
 func TestLeasesWithoutGoroutines(t *testing.T) {
-	server := servers.ZooKeeper(t)
+	server := zklock.Server(t)
 	client, other := holdfast.New(open(t, nil, server.Addr)), open(t, nil, server.Addr)
 	lock := func(i int) *holdfast.Lease {
 		l, err := client.Mutex(fmt.Sprint("job ", i), holdfast.WithTTL(longest)).Lock(limit(t))

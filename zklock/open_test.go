@@ -19,7 +19,7 @@ import (
 
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	addr := servers.ZooKeeper(t).Addr
+	addr := zklock.Server(t).Addr
 	a, b := mustOpen(t, "zk://"+addr+"/team/a?prefix=/locks"), mustOpen(t, "zk://"+addr+"/team?prefix=a/locks/")
 	acquire(t, a, claim("job", long))
 	enqueue(t, b, claim("job", long))
@@ -39,7 +39,7 @@ func TestOpen(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
-	addr := servers.ZooKeeper(t).Addr
+	addr := zklock.Server(t).Addr
 	for url, want := range map[string]string{
 		"zk:///chroot":                                                    "no server",
 		"zk://" + addr + "?chroot=/a":                                     "unknown parameter",
@@ -88,7 +88,7 @@ func openWithoutServer(t *pace.T, addr string) {
 
 func TestUserAndPassword(t *testing.T) {
 	t.Parallel()
-	addr := servers.ZooKeeper(t).Addr
+	addr := zklock.Server(t).Addr
 	app := mustOpen(t, "zk://app:s3cret@"+addr)
 	held := acquire(t, app, claim("job", long))
 	enqueue(t, mustOpen(t, "zk://app:s3cret@"+addr), claim("job", long))
@@ -148,7 +148,7 @@ func TestChrootThatIsNotThere(t *testing.T) {
 
 func TestReservedName(t *testing.T) {
 	t.Parallel()
-	d := open(t, &zklock.Options{Layout: zklock.Curator}, servers.ZooKeeper(t).Addr)
+	d := open(t, &zklock.Options{Layout: zklock.Curator}, zklock.Server(t).Addr)
 	for _, name := range []string{"zookeeper", "zookeeper/quota"} {
 		if _, err := d.Request(limit(t), claim(name, long)); !errors.Is(err, driver.ErrInvalidName) {
 			t.Errorf("%s: got %v, want ErrInvalidName", name, err)
@@ -159,7 +159,7 @@ func TestReservedName(t *testing.T) {
 // Claims of more than one TTL live in a session for each.
 func TestSeveralTTLs(t *testing.T) {
 	t.Parallel()
-	d := open(t, nil, servers.ZooKeeper(t).Addr)
+	d := open(t, nil, zklock.Server(t).Addr)
 	for _, ttl := range []time.Duration{time.Second, 2500 * time.Millisecond, long, longest} {
 		c, st := request(t, d, claim(ttl.String(), ttl))
 		if st.TTL < ttl || st.TTL > ttl+10*time.Millisecond {
@@ -227,7 +227,7 @@ func TestCheckOfASmallBuffer(t *testing.T) {
 			t.Errorf("with room for %d bytes: %+v, want level %v", room, f, want)
 		}
 	}
-	if f := find(check(t, open(t, nil, servers.ZooKeeper(t).Addr)), "at once"); f.Level != driver.Fine {
+	if f := find(check(t, open(t, nil, zklock.Server(t).Addr)), "at once"); f.Level != driver.Fine {
 		t.Errorf("with the bounds that both have by themselves: %+v", f)
 	}
 }

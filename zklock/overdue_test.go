@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/proxy"
-	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
 )
 
@@ -16,7 +15,7 @@ import (
 // client library notices, which is after two thirds of the session's time.
 func TestServerThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
-	addr := servers.ZooKeeper(t).Addr
+	addr := zklock.Server(t).Addr
 	ways := map[string]*proxy.Proxy{}
 	var addrs []string
 	for range 3 {

@@ -18,7 +18,7 @@ import (
 // What is no claim is no claim, whatever it looks like; what other clients queue is one.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
-	addr := servers.ZooKeeper(t).Addr
+	addr := zklock.Server(t).Addr
 	d, other := open(t, nil, addr), raw(t, addr)
 	for _, junk := range []string{
 		"lost+found", "lock-", "lock-0000000000", "-lock-0000000000", "_c_-lock-0000000000", "_c_x-lock-0000000000",
@@ -54,7 +54,7 @@ func TestStrangers(t *testing.T) {
 // The claims of peers are ended like others.
 func TestBreakingAPeer(t *testing.T) {
 	t.Parallel()
-	addr := servers.ZooKeeper(t).Addr
+	addr := zklock.Server(t).Addr
 	d, other := open(t, nil, addr), raw(t, addr)
 	made := put(t, other, zk.FlagEphemeralSequential, "/holdfast/job/_c_0123456789abcdef0123456789abcdef-lock-", "")
 	waiting := enqueue(t, d, claim("job", long))
@@ -67,7 +67,7 @@ func TestBreakingAPeer(t *testing.T) {
 // Readers and writers of Curator and ours go by one queue.
 func TestReadersOfBothKinds(t *testing.T) {
 	t.Parallel()
-	addr := servers.ZooKeeper(t).Addr
+	addr := zklock.Server(t).Addr
 	d, other := open(t, &zklock.Options{Layout: zklock.Curator}, addr), raw(t, addr)
 	const theirs = "/doc/_c_01234567-89ab-cdef-0123-456789abcdef-"
 	reader := put(t, other, zk.FlagEphemeralSequential, theirs+"__READ__", "")
@@ -98,7 +98,7 @@ func TestReadersOfBothKinds(t *testing.T) {
 // Who asks a holder of ours to let go as Curator's Revoker does is seen, and ours ask in that way.
 func TestRevocationOfCurator(t *testing.T) {
 	t.Parallel()
-	addr := servers.ZooKeeper(t).Addr
+	addr := zklock.Server(t).Addr
 	d, other := open(t, nil, addr), raw(t, addr)
 	held := acquire(t, d, claim("job", long))
 	told := make(chan driver.Status, 1)
@@ -163,7 +163,7 @@ func TestNothingStays(t *testing.T) {
 // queue: the watch that they share tells neither.
 func TestWatchThatSomebodyElseBegan(t *testing.T) {
 	t.Parallel()
-	addr := servers.ZooKeeper(t).Addr
+	addr := zklock.Server(t).Addr
 	d, other := open(t, nil, addr), open(t, nil, addr)
 	held := acquire(t, other, units("pool", 1, 3))
 	acquire(t, other, units("pool", 1, 3))

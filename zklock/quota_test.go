@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/zklock"
 )
 
 // setQuota does what "setquota -N nodes -B bytes" of ZooKeeper's command line does; -1 is no bound.
@@ -54,7 +55,7 @@ func endQuota(t *testing.T, c *zk.Conn, path string) {
 // What ZooKeeper does not remove by itself is removed on request: parents that are no containers, as on old servers.
 func TestReap(t *testing.T) {
 	t.Parallel()
-	addr := servers.ZooKeeper(t).Addr
+	addr := zklock.Server(t).Addr
 	d, other := open(t, nil, addr), raw(t, addr)
 	held := acquire(t, d, claim("held", long))
 	put(t, other, zk.FlagPersistent, "/holdfast/left%20over", "")

@@ -8,7 +8,6 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/proxy"
-	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
 func TestRoom(t *testing.T) {
@@ -45,7 +44,7 @@ func TestRoom(t *testing.T) {
 // Whatever becomes of a claim, its places are free in the end: those of its node with it, that of its note later.
 func TestRoomOfClaims(t *testing.T) {
 	t.Parallel()
-	d := inside(t, servers.ZooKeeper(t).Addr)
+	d := inside(t, Server(t).Addr)
 	ctx := context.Background()
 	name := strings.Repeat("n", 100)
 	held := mutexClaim(name, time.Minute)
@@ -95,7 +94,7 @@ func TestRoomOfClaims(t *testing.T) {
 // A note that could not be deleted takes its place until it is.
 func TestSweepThatFails(t *testing.T) {
 	t.Parallel()
-	p := proxy.New(t, servers.ZooKeeper(t).Addr)
+	p := proxy.New(t, Server(t).Addr)
 	d := inside(t, p.Addr)
 	ctx, c := context.Background(), mutexClaim("job", time.Minute)
 	s, err := d.sessionFor(ctx, c.TTL)

@@ -7,14 +7,12 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
 // Servers move, and the name stays: it is looked up for each round, and stands for all its addresses.
 func TestNamesAreLookedUpAnew(t *testing.T) {
 	t.Parallel()
-	d := inside(t, servers.ZooKeeper(t).Addr)
+	d := inside(t, Server(t).Addr)
 	_, port, _ := net.SplitHostPort(d.hosts[0])
 	d.hosts = []string{net.JoinHostPort("zk.example", port)}
 	var asked atomic.Int32

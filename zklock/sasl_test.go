@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/zklock"
 )
 
 // By SASL a user is known whom the server has in its JAAS configuration, and nobody else.
@@ -38,7 +39,7 @@ func TestSASL(t *testing.T) {
 			t.Errorf("%s: got %v, want a refusal without the password", login, err)
 		}
 	}
-	if _, err := openURL(t, "zk://app:s3cret@"+servers.ZooKeeper(t).Addr+"?sasl=true"); err == nil {
+	if _, err := openURL(t, "zk://app:s3cret@"+zklock.Server(t).Addr+"?sasl=true"); err == nil {
 		t.Error("a server without SASL knows the user")
 	}
 	release(t, app, held)

@@ -29,7 +29,7 @@ func opener(opts *zklock.Options, addrs ...string) func(testing.TB) driver.Drive
 
 // engine is what the tests that are the same for other engines must know of this one.
 var engine = leasedtest.Engine{
-	Server:  func(t testing.TB) string { return servers.ZooKeeper(t).Addr },
+	Server:  func(t testing.TB) string { return zklock.Server(t).Addr },
 	Cluster: func(t testing.TB) []*servers.Server { return servers.ZooKeeperEnsemble(t, 3) },
 	Leader:  leader,
 	Open:    func(t testing.TB, addrs ...string) driver.Driver { return open(t, nil, addrs...) },

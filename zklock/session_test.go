@@ -7,13 +7,12 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
-	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
 // The session of the client that requested the claim is used by nobody, but the claim lives by it.
 func TestKeptByAnother(t *testing.T) {
 	t.Parallel()
-	addr := servers.ZooKeeper(t).Addr
+	addr := Server(t).Addr
 	pace.Run(t, "kept", func(t *pace.T) { keptByAnother(t, addr) })
 }
 
@@ -41,7 +40,7 @@ func keptByAnother(t *pace.T, addr string) {
 // The session was not used for a while, and is about to be closed.
 func TestRequestAfterASessionRetires(t *testing.T) {
 	t.Parallel()
-	d := inside(t, servers.ZooKeeper(t).Addr)
+	d := inside(t, Server(t).Addr)
 	ctx, c := context.Background(), mutexClaim("job", 2*time.Second)
 	s, err := d.sessionFor(ctx, c.TTL)
 	if err != nil {
@@ -66,7 +65,7 @@ func TestRequestAfterASessionRetires(t *testing.T) {
 // A session ends, and the server cannot be told.
 func TestEndIsNotedFirst(t *testing.T) {
 	t.Parallel()
-	addr := servers.ZooKeeper(t).Addr
+	addr := Server(t).Addr
 	pace.Run(t, "end", func(t *pace.T) { endIsNotedFirst(t, addr) })
 }
 
@@ -96,7 +95,7 @@ func endIsNotedFirst(t *pace.T, addr string) {
 // Close comes when a session is up, but its slot is not ready yet.
 func TestCloseMissesNoSession(t *testing.T) {
 	t.Parallel()
-	d := inside(t, servers.ZooKeeper(t).Addr)
+	d := inside(t, Server(t).Addr)
 	s, err := d.sessionFor(context.Background(), 2*time.Second)
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
 )
 
@@ -13,7 +12,7 @@ import (
 // claim that would not wait looks first: at what is newest, at the queue and for its own end.
 func TestUncontendedRequests(t *testing.T) {
 	var p tap
-	d := open(t, p.options(), servers.ZooKeeper(t).Addr)
+	d := open(t, p.options(), zklock.Server(t).Addr)
 	const queued, tried = 4, 7
 	for name, c := range map[string]driver.Claim{
 		"mutex": claim("m", long), "reader": units("r", 1, driver.All), "semaphore": units("s", 1, 3),
@@ -35,7 +34,7 @@ func TestUncontendedRequests(t *testing.T) {
 // A claim that would not wait and finds the lock taken changes nothing.
 func TestRefusedRequests(t *testing.T) {
 	var p tap
-	addr := servers.ZooKeeper(t).Addr
+	addr := zklock.Server(t).Addr
 	other := open(t, nil, addr)
 	acquire(t, other, claim("job", long))
 	d := open(t, p.options(), addr)
@@ -56,7 +55,7 @@ func TestRefusedRequests(t *testing.T) {
 
 // However many wait, a hand-off takes as many requests: the release, and at the next in line a look and a watch.
 func TestRequestsForEachHandOff(t *testing.T) {
-	addr := servers.ZooKeeper(t).Addr
+	addr := zklock.Server(t).Addr
 	for _, waiters := range []int{1, 4, 16, 64, 256} {
 		t.Run(fmt.Sprint(waiters), func(t *testing.T) {
 			requests := handOffs(t, addr, waiters)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
 )
 
@@ -14,7 +13,7 @@ import (
 // where the process ended before that. A value stays.
 func TestRemovedValuesGo(t *testing.T) {
 	t.Parallel()
-	addr := servers.ZooKeeper(t).Addr
+	addr := zklock.Server(t).Addr
 	d, other := open(t, nil, addr), raw(t, addr)
 	set := func(d *zklock.Driver, name, text string, ttl time.Duration) {
 		t.Helper()

@@ -31,7 +31,9 @@ func Main(m *testing.M) {
 	if parallel.Value.String() == parallel.DefValue {
 		flag.Set("test.parallel", "4")
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	cleanUp()
+	os.Exit(code)
 }
 
 // Soak reports whether the long versions of tests run.
