@@ -51,7 +51,8 @@ if [ "$1" = chown ]; then "$@" 2>/dev/null || true; else exec "$@"; fi`)
 	d.shell = startShell(t, filepath.Join(d.root, "home/you"),
 		"PATH="+filepath.Join(d.root, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"HOME="+filepath.Join(d.root, "home/you"), "GOWORK="+filepath.Join(d.root, "go.work"),
-		"GOCACHE="+goSays(t, "GOCACHE"), "GOMODCACHE="+goSays(t, "GOMODCACHE"), "GOFLAGS=-trimpath", "GOTOOLCHAIN=local",
+		"GOCACHE="+goSays(t, "GOCACHE"), "GOMODCACHE="+goSays(t, "GOMODCACHE"), "GOTOOLCHAIN=local",
+		"GOFLAGS=-trimpath", // so that what was built in another folder need not be built again
 		"HOLDFAST_BACKEND=", "GORACE=atexit_sleep_ms=0")
 	d.shell.run(t, "unset HOLDFAST_BACKEND")
 	return d
