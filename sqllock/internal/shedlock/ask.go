@@ -106,7 +106,7 @@ func (d *Driver) explain(err error) error {
 	case err == nil || errors.Is(err, driver.ErrRefused):
 		return err
 	case dbms.NoTable(err):
-		return fmt.Errorf("%w: a table is missing that was there (%w)", driver.ErrRefused, err)
+		return fmt.Errorf("%w: a table is missing that was there before (%w)", driver.ErrRefused, err)
 	case isOneOf(err, d.dialect.narrow):
 		return fmt.Errorf("%w: %w; whoever owns the table %s should make locked_by a VARCHAR(%d)",
 			driver.ErrRefused, err, d.table, mostBy)

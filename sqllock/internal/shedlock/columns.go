@@ -16,8 +16,8 @@ import (
 func (d *Driver) timeOfColumns(ctx context.Context, conn *sql.Conn) (string, error) {
 	rows, err := conn.QueryContext(ctx, d.statement(readColumns, values{}))
 	if dbms.NoTable(err) {
-		return "", fmt.Errorf("%w: there is no table %s (%w); ShedLock does not make it, and neither does this;"+
-			" make it with: %s", driver.ErrRefused, d.table, err,
+		return "", fmt.Errorf("%w: there is no table %s (%w); neither ShedLock nor Holdfast creates it;"+
+			" create it with: %s", driver.ErrRefused, d.table, err,
 			strings.ReplaceAll(d.dialect.makeIt, "{table}", d.table))
 	}
 	if err != nil {
@@ -35,7 +35,7 @@ func (d *Driver) timeOfColumns(ctx context.Context, conn *sql.Conn) (string, err
 	time, isKnown := d.dialect.times[until.DatabaseTypeName()]
 	if !isKnown || at.DatabaseTypeName() != until.DatabaseTypeName() {
 		return "", fmt.Errorf("%w: in the table %s, lock_until is a %s and locked_at a %s;"+
-			" ShedLock's own are made with: %s",
+			" ShedLock's own table is created with: %s",
 			driver.ErrRefused, d.table, until.DatabaseTypeName(), at.DatabaseTypeName(),
 			strings.ReplaceAll(d.dialect.makeIt, "{table}", d.table))
 	}

@@ -32,7 +32,7 @@ func (d *Driver) key(name string) string { return d.table + "/" + name }
 // refuse returns an error for names that the table cannot have.
 func (d *Driver) refuse(name string) error {
 	if !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
-		return fmt.Errorf("%w: %q is not text, and ShedLock's names are; use UTF-8 without NUL",
+		return fmt.Errorf("%w: %q is no text, as ShedLock's names are; use UTF-8 without NUL",
 			driver.ErrInvalidName, name)
 	}
 	return nil
@@ -40,12 +40,12 @@ func (d *Driver) refuse(name string) error {
 
 // unfit is the error for a name that has characters which the database or the column does not know.
 func unfit(name string, err error) error {
-	return fmt.Errorf("%w: the table cannot have %q (%w); use other characters", driver.ErrInvalidName, name, err)
+	return fmt.Errorf("%w: the table cannot store %q (%w); use other characters", driver.ErrInvalidName, name, err)
 }
 
 // misnamed is the error for a lock that is in the table under another name, which compares as equal to this one.
 func misnamed(name, found string) error {
-	return fmt.Errorf("%w: to the database %q is the same name as %q, which is in the table; use that one",
+	return fmt.Errorf("%w: to the database %q is the same name as %q, which is in the table; use the latter",
 		driver.ErrInvalidName, name, found)
 }
 
