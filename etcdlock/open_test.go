@@ -52,7 +52,7 @@ func TestOpen(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	addr := server(t).Addr
-	for url, want := range map[string]string{
+	leasedtest.RefusedURLs(t, map[string]string{
 		"etcd:///prefix":                         "no server",
 		"etcd://" + addr + "?tsl=true":           "unknown parameter",
 		"etcd://" + addr + "/a?prefix=/b":        "give one",
@@ -62,11 +62,7 @@ func TestOpenRefuses(t *testing.T) {
 		"etcd://" + addr + "?sync=1ms":           "at least 1s",
 		"etcd://" + addr + "?srv=true":           "one domain",
 		"etcd://no.such.invalid?srv=true":        "look up the etcd servers of no.such.invalid",
-	} {
-		if _, err := openURL(t, url); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want an error with %q", url, err, want)
-		}
-	}
+	})
 	if _, err := etcdlock.New(nil, nil); err == nil {
 		t.Error("New takes no client for one")
 	}
@@ -74,12 +70,8 @@ func TestOpenRefuses(t *testing.T) {
 
 func TestOpenWithoutServer(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	if _, err := openSoon(t, "etcd://"+l.Addr().String()); err == nil || !strings.Contains(err.Error(), "reachable") {
+	addr := servers.FreeAddr(t)
+	if _, err := openSoon(t, "etcd://"+addr); err == nil || !strings.Contains(err.Error(), "reachable") {
 		t.Errorf("got %v, want an error that says what to look at", err)
 	}
 }
@@ -249,7 +241,7 @@ func speakTLS(t *testing.T, a *servers.Authority, server string) (addr string) {
 			go connect(client, server)
 		}
 	}()
-	return l.Addr().String()
+	return addr
 }
 
 // connect copies both ways until one side ends.

@@ -3,7 +3,6 @@ package zklock_test
 import (
 	"context"
 	"errors"
-	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
@@ -40,7 +40,7 @@ func TestOpen(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	addr := zklock.Server(t).Addr
-	for url, want := range map[string]string{
+	leasedtest.RefusedURLs(t, map[string]string{
 		"zk:///chroot":                                                    "no server",
 		"zk://" + addr + "?chroot=/a":                                     "unknown parameter",
 		"zk://" + addr + "?layout=nested":                                 "unknown layout",
@@ -56,11 +56,7 @@ func TestOpenRefuses(t *testing.T) {
 		"zk://" + addr + "?tls=true&cert=/no/such/file&key=/no/such/file": "parameters cert and key",
 		"zk://" + addr + "?sasl=true":                                     "name the user",
 		"zk://" + addr + "?sessionbytes=99":                               "16384 to",
-	} {
-		if _, err := openURL(t, url); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want an error with %q", url, err, want)
-		}
-	}
+	})
 	if _, err := zklock.New(nil, nil); err == nil {
 		t.Error("New takes no server for one")
 	}
@@ -68,12 +64,8 @@ func TestOpenRefuses(t *testing.T) {
 
 func TestOpenWithoutServer(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	pace.Run(t, "open", func(t *pace.T) { openWithoutServer(t, l.Addr().String()) })
+	addr := servers.FreeAddr(t)
+	pace.Run(t, "open", func(t *pace.T) { openWithoutServer(t, addr) })
 }
 
 func openWithoutServer(t *pace.T, addr string) {

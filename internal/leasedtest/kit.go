@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -87,6 +88,16 @@ func MustOpen(t testing.TB, url string) driver.Driver {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// RefusedURLs opens URLs, each of which must fail with an error that has a text.
+func RefusedURLs(t testing.TB, urls map[string]string) {
+	t.Helper()
+	for url, want := range urls {
+		if _, err := OpenURL(t, url); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want an error with %q", url, err, want)
+		}
+	}
 }
 
 // Addrs are the addresses of these servers.
