@@ -73,7 +73,7 @@ func togetherOrNot(r Report) string {
 	if t := r.overlap(true); t > 0 {
 		ours = "for " + period(t)
 	}
-	return fmt.Sprintf("Two believed to hold the lock at the same time, for %s; with Holdfast %s.",
+	return fmt.Sprintf("Two clients believed that they held the lock, for %s; with Holdfast %s.",
 		period(r.overlap(false)), ours)
 }
 
@@ -101,7 +101,7 @@ func afterCrash(r Report) string {
 	if s := r.most(false, stillToWait); s > 0 {
 		long = period(1000*s) + " more"
 	}
-	return fmt.Sprintf("After a crash everybody waits %s; with Holdfast the next had the lock %s after it.", long,
+	return fmt.Sprintf("After a crash everybody waits %s; with Holdfast the next client had the lock %s later.", long,
 		period(1000*r.most(true, waitedAfter)))
 }
 

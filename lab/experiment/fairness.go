@@ -31,7 +31,7 @@ func fairness() Experiment {
 			}},
 		},
 		Answer: func(r Report) string {
-			return fmt.Sprintf("Who waited was overtaken up to %.0f times; with Holdfast %.0f times at most.",
+			return fmt.Sprintf("A client that waited was overtaken up to %.0f times; with Holdfast at most %.0f times.",
 				r.most(false, overtaken), r.most(true, overtaken))
 		},
 	}

@@ -120,8 +120,8 @@ func mysqlDeadlock() Experiment {
 			{Title: "Holdfast's LockAll", Ours: true, Run: lockBoth},
 		},
 		Answer: func(Report) string {
-			return "Who waited, and who took two rows crosswise, got an error in place of a lock; with Holdfast " +
-				"all got theirs."
+			return "Clients that waited too long, or took two rows crosswise, got an error instead of a lock; " +
+				"with Holdfast all got theirs."
 		},
 	}
 }

@@ -135,8 +135,8 @@ func firstClients(s *Trial, three []*servers.Server, fault func(*servers.Server,
 func oursOnTwo(s *Trial, fault func(*servers.Server, testing.TB)) {
 	three := s.threeRedis()
 	c := s.Client(redlockURL(addrs(three)...), holdfast.WithTTL(quorumTTL))
-	warm, end := s.lock("A", c) // the servers are old enough from here on
-	end()
+	warm, err := surely(s.Context(), c.Mutex("lab").Lock) // the servers are old enough from here on
+	s.Must(err)
 	s.Must(warm.Release(s.Context()))
 	fault(three[1], s.TB)
 	s.Fault("server 2", "it answers no more")
@@ -149,10 +149,11 @@ func oursOnTwo(s *Trial, fault func(*servers.Server, testing.TB)) {
 		s.Result(true, "two of three servers answer, and A does not get the lock: %v", err)
 		return
 	}
-	s.Number(timeToLock, time.Since(began).Seconds(), "s")
+	took := time.Since(began)
+	s.Number(timeToLock, took.Seconds(), "s")
 	s.Work("A")
 	_ = lease.Release(s.Context()) // which the third server may not confirm
-	s.Result(false, "A had it from the two that answer, in %v", time.Since(began).Round(time.Millisecond))
+	s.Result(false, "A had it from the two that answer, in %s", period(milliseconds(took)))
 }
 
 // A voter makes a lock of three servers, and tells its token once it is held.

@@ -73,7 +73,7 @@ func TestTimeline(t *testing.T) {
 		t.Errorf("A is drawn as %+v, want %+v", got.Rows[0].Bars, want)
 	}
 	if n := notes(run); len(n) != 3 || n[0].Number != 1 || n[0].Text != "asleep" ||
-		n[2].Word.Text != "write that corrupts" {
+		n[2].Word.Text != "corrupting write" {
 		t.Errorf("the notes are %+v", n)
 	}
 	part := draw(run, recording.Period{From: 200, To: 300}, notes(run))

@@ -42,9 +42,9 @@ func newSlider(r recording.Run) (l slider) {
 	l.Shown = shown.At
 	l.Parts = []part{
 		{"now", "now", shown.Now},
-		{"believe to hold", "holds", shown.Holds},
-		{"wait", "waits", shown.Waits},
-		{"faults on", "faults", shown.Faults},
+		{"believe they hold it", "holds", shown.Holds},
+		{"waiting", "waits", shown.Waits},
+		{"active faults", "faults", shown.Faults},
 		{"the resource saw", "saw", shown.Saw},
 	}
 	return l

@@ -82,7 +82,7 @@ type word struct {
 // kinds are the words for kinds of events that are not clear from their text.
 var kinds = map[recording.Kind]string{
 	recording.Wrote:     "write accepted",
-	recording.Corrupted: "write that corrupts",
+	recording.Corrupted: "corrupting write",
 	recording.Refused:   "write refused",
 	recording.Fault:     "fault",
 }
