@@ -166,10 +166,10 @@ func (d *Driver) stopTimers() {
 // askTTL is the TTL of the session for questions, where there is no other.
 const askTTL = 10 * time.Second
 
-// asking returns a session for questions about claims of others.
+// asking returns a session for questions about claims of others. One that servers turn away may have long to wait.
 func (d *Driver) asking(ctx context.Context) (*session, error) {
 	for _, s := range d.sessions() {
-		if !s.isLost() {
+		if !s.isLost() && !s.link.isTurnedAway() {
 			return s, nil
 		}
 	}

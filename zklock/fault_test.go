@@ -27,6 +27,11 @@ func TestBrokenConnections(t *testing.T) {
 	leasedtest.BrokenConnections(t, engine, addrs(servers.ZooKeeperEnsemble(t, 3)), 20)
 }
 
+func TestServerForgets(t *testing.T) {
+	t.Parallel()
+	leasedtest.RestartedEmpty(t, engine, servers.ZooKeeper(t))
+}
+
 // A server that has lost its leader still answers reads and pings for a while, and its clients must not believe it.
 func TestServerWithoutLeader(t *testing.T) {
 	t.Parallel()

@@ -63,8 +63,11 @@ func (h *handshake) Read(b []byte) (int, error) {
 		}
 		return n, err
 	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		h.link.hung()
+	case err != nil:
+		h.link.turnedAway()
 	}
 	h.greeting = append(h.greeting, b[:n]...)
 	if err == nil && h.greeted() {

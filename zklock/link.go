@@ -28,6 +28,7 @@ type link struct {
 	mu     sync.Mutex
 	at     server // that was tried last
 	failed int    // attempts after the session was up last
+	turned bool   // away by a server since then: it hung up before its greeting
 	hangs  int    // connections that were given up after the last answer
 	fault  error  // why the newest attempt has failed
 
@@ -62,7 +63,22 @@ func (l *link) Next() (addr string, stop bool) {
 func (l *link) Connected() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.failed = 0
+	l.failed, l.turned = 0, false
+}
+
+// turnedAway notes that a server hung up before its greeting: it has no leader, too many connections, or less to
+// tell than the session has seen.
+func (l *link) turnedAway() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turned = true
+}
+
+// isTurnedAway reports whether a server has done so after the session was up last.
+func (l *link) isTurnedAway() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.turned
 }
 
 var errLinkClosed = errors.New("the session has ended")

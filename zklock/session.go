@@ -49,7 +49,8 @@ type session struct {
 
 	mu      sync.Mutex
 	used    leased.Instant
-	back    chan struct{} // closed at the next reconnection
+	away    leased.Instant // since when it has no connection; zero while it has one
+	back    chan struct{}  // closed at the next reconnection
 	watches map[spot]*watch
 }
 
@@ -176,7 +177,10 @@ func (s *session) onEvent(e zk.Event) {
 	switch {
 	case e.Type != zk.EventSession:
 		s.subscriptions.notify(e.Path)
+	case e.State == zk.StateDisconnected:
+		s.noteConnection(false)
 	case e.State == zk.StateHasSession:
+		s.noteConnection(true)
 		s.mu.Lock()
 		close(s.back)
 		s.back = make(chan struct{})
@@ -249,7 +253,11 @@ func (s *session) keep() {
 	for !s.retire() {
 		select {
 		case <-tick.C:
-			s.sweep()
+			if s.isAway() {
+				s.findForgotten()
+			} else {
+				s.sweep()
+			}
 		case <-s.lost:
 			return
 		case <-s.d.lifetime.Done():
