@@ -33,8 +33,9 @@ type day struct {
 	store   Store
 	plan    Plan
 	clients []driver.Driver
-	used    atomic.Int64 // names so far
-	errors  atomic.Int64 // requests that had to be made again
+	used    atomic.Int64  // names so far
+	errors  atomic.Int64  // requests that had to be made again
+	passed  time.Duration // that names were used, without the mishaps between
 
 	mu     sync.Mutex
 	tokens map[string]uint64 // the last of some of the names
@@ -64,6 +65,7 @@ func Live(t testing.TB, s Store, p Plan) Result {
 	}
 	d.check()
 	r.Aged, r.Again, r.Took = d.measure("aged"), d.errors.Load(), time.Since(began)
+	r.Rate = float64(d.used.Load()) / d.passed.Seconds()
 	d.close()
 	return r
 }
@@ -86,6 +88,7 @@ func (d *day) reopen() {
 // again.
 func (d *day) pass(parts int) {
 	d.t.Helper()
+	began := time.Now()
 	first, n := d.used.Load(), int64(d.plan.Names/parts)
 	var next atomic.Int64
 	var all sync.WaitGroup
@@ -103,6 +106,9 @@ func (d *day) pass(parts int) {
 		})
 	}
 	all.Wait()
+	took := time.Since(began)
+	d.passed += took
+	d.t.Logf("%s: %.0f names/s", d.store.Name(), float64(n)/took.Seconds())
 }
 
 func nameOf(i int64) string { return fmt.Sprintf("day/%08d", i) }

@@ -17,7 +17,8 @@ type Result struct {
 	Fresh   Measure       `json:"fresh"`
 	Aged    Measure       `json:"aged"`
 	Again   int64         `json:"again"` // requests that were made again
-	Took    time.Duration `json:"took_ns"`
+	Rate    float64       `json:"names_per_second"`
+	Took    time.Duration `json:"took_ns"` // with the mishaps
 }
 
 // A Measure is how large and how fast a store is.
@@ -47,11 +48,11 @@ func (d *day) measure(when string) Measure {
 // WriteTable writes results for people.
 func WriteTable(w io.Writer, results []Result) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "store\tnames\ttook\tsize fresh\taged\tp50 fresh\taged\tp99 fresh\taged\t")
+	fmt.Fprintln(t, "store\tnames\tnames/s\ttook\tsize fresh\taged\tp50 fresh\taged\tp99 fresh\taged\t")
 	for _, r := range results {
-		fmt.Fprintf(t, "%s\t%d\t%v\t%s\t%s\t%v\t%v\t%v\t%v\t\n", r.Store, r.Names, r.Took.Round(time.Second),
-			megabytes(r.Fresh.Size), megabytes(r.Aged.Size), round(r.Fresh.P50), round(r.Aged.P50),
-			round(r.Fresh.P99), round(r.Aged.P99))
+		fmt.Fprintf(t, "%s\t%d\t%.0f\t%v\t%s\t%s\t%v\t%v\t%v\t%v\t\n",
+			r.Store, r.Names, r.Rate, r.Took.Round(time.Second), megabytes(r.Fresh.Size), megabytes(r.Aged.Size),
+			round(r.Fresh.P50), round(r.Aged.P50), round(r.Fresh.P99), round(r.Aged.P99))
 	}
 	return t.Flush()
 }

@@ -13,7 +13,8 @@ import (
 )
 
 var (
-	names    = flag.Int("soak.names", 0, "how many names a day has; zero: 120, and a million with HOLDFAST_SOAK=1")
+	names = flag.Int("soak.names", 0, "how many names a day has; zero: 120, and a million with"+
+		" HOLDFAST_SOAK=1, or 20000 beside the race detector")
 	jsonFile = flag.String("soak.json", os.Getenv("HOLDFAST_SOAK_JSON"),
 		"a file to write the results to, a line for each store")
 )
@@ -38,7 +39,7 @@ var stores = []struct {
 func TestSoak(t *testing.T) {
 	plan, long := Plan{Names: 120, Cycles: 50, Workers: 4}, os.Getenv("HOLDFAST_SOAK") != "" || *names > 0
 	if long {
-		plan = Plan{Names: cmp.Or(*names, 1_000_000), Cycles: 5000, Workers: 16}
+		plan = Plan{Names: cmp.Or(*names, longDay), Cycles: 5000, Workers: 16}
 	}
 	var mu sync.Mutex
 	var results []Result

@@ -151,9 +151,11 @@ func number(t testing.TB, db *sql.DB, query string) (n int64) {
 	return n
 }
 
-// MariaDB starts a MariaDB server.
+// MariaDB starts a MariaDB server, with as much memory and log as PostgreSQL has by default: those of a server in other
+// tests are full after some ten thousand names.
 func MariaDB(t testing.TB) Store {
-	return (&database{server: servers.MariaDB(t), name: "test", kind: databaseKind{
+	server := servers.MariaDB(t, "--innodb-log-file-size=1G", "--innodb-buffer-pool-size=256M")
+	return (&database{server: server, name: "test", kind: databaseKind{
 		name:   "MariaDB",
 		url:    func(addr, name string) string { return "mysql://root@" + addr + "/" + name },
 		driver: "mysql",

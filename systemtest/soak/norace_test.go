@@ -1,0 +1,5 @@
+//go:build !race
+
+package soak
+
+const longDay = 1_000_000 // names
