@@ -20,6 +20,7 @@ func TestListenToWhatHasEnded(t *testing.T) {
 		t.Fatalf("told %d times, %v; want once", told, err)
 	}
 	stop()
+	request(t, d, mutex("b"), true) // the end of listening holds nobody up
 }
 
 // The reference can do whatever a driver may say that it can, so the suite leaves nothing of it out.

@@ -1,0 +1,45 @@
+package quorum
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/boottime"
+)
+
+// What is left of a grant counts from before the round, less 1% and 2 ms for clocks that run at rates of their own.
+func TestRoundIsInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		booted, _ := boottime.Now() // of the real machine; it hardly goes on
+		r := &round{node: driver.Claim{TTL: time.Hour}, began: time.Now(), booted: booted}
+		time.Sleep(time.Hour - 36*time.Second - 2*time.Millisecond - time.Nanosecond)
+		if !r.inTime() {
+			t.Error("it is late before its time")
+		}
+		time.Sleep(time.Nanosecond)
+		if r.inTime() {
+			t.Error("it is in time when nothing is left but what clocks may differ by")
+		}
+	})
+}
+
+// An ID on a node is that of a claim, with the number of its round from the second on; whatever else looks like that is
+// somebody's name.
+func TestBaseOf(t *testing.T) {
+	for _, row := range []struct{ onNode, want string }{
+		{roundID("a", 1), "a"},
+		{roundID("a", 2), "a"},
+		{roundID("a-b", 12), "a-b"},
+		{"a-1", "a-1"},
+		{"a-02", "a-02"},
+		{"a-b", "a-b"},
+		{"-2", "-2"},
+		{"2", "2"},
+	} {
+		if got := baseOf(row.onNode); got != row.want {
+			t.Errorf("%q is a round of %q, want %q", row.onNode, got, row.want)
+		}
+	}
+}

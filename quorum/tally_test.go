@@ -1,0 +1,33 @@
+package quorum
+
+import "testing"
+
+// A verdict is given as soon as no vote that is still to come can change it, and not before.
+func TestJudge(t *testing.T) {
+	const proposed = 7
+	yes := vote{answer: granted, token: proposed, counts: true}
+	greater := vote{answer: granted, token: proposed + 1, counts: true}
+	forgetful := vote{answer: granted, token: proposed}
+	no, gone, away, silent := vote{answer: refused}, vote{answer: barred}, vote{answer: failed}, vote{}
+	for _, row := range []struct {
+		name  string
+		votes []vote
+		want  verdict
+	}{
+		{"a majority has it under the token", []vote{yes, yes, yes, silent, silent}, won},
+		{"half and a bit are needed", []vote{yes, yes, no, no, silent}, undecided},
+		{"one of a majority knows a greater token", []vote{yes, yes, greater, no, no}, behind},
+		{"who forgot is not of a majority", []vote{yes, yes, forgetful, silent, silent}, undecided},
+		{"who forgot cannot be made up for", []vote{yes, yes, forgetful, away, away}, short},
+		{"a majority has granted it to others", []vote{no, no, no, silent, silent}, taken},
+		{"it has ended at a majority", []vote{gone, gone, gone, silent, silent}, ended},
+		{"it has ended here, and is taken there", []vote{no, no, gone, away, away}, divided},
+		{"others may have it: those who are silent will tell", []vote{no, silent, silent, away, away}, undecided},
+		{"nobody said that others have it", []vote{silent, silent, away, away, away}, short},
+		{"too few answer", []vote{yes, yes, away, away, away}, short},
+	} {
+		if got := judge(row.votes, proposed); got != row.want {
+			t.Errorf("%s: %v, want %v", row.name, got, row.want)
+		}
+	}
+}
