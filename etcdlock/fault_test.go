@@ -31,6 +31,11 @@ func TestCompaction(t *testing.T) {
 	leasedtest.BrokenConnections(t, engine, []string{addr}, 30)
 }
 
+func TestServerForgets(t *testing.T) {
+	t.Parallel()
+	leasedtest.RestartedEmpty(t, engine, servers.Etcd(t))
+}
+
 // leader is the place of the server that leads.
 func leader(t *testing.T, cluster []*servers.Server) int {
 	t.Helper()
