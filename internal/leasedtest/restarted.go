@@ -21,7 +21,7 @@ func RestartedEmpty(t *testing.T, e Engine, server *servers.Server) {
 	}
 	Acquire(t, other, Claim("busy", Long))
 	client := holdfast.New(d)
-	held, err := client.Mutex("held", ttl).Lock(ctx)
+	held, err := client.Mutex("held", ttl, patient).Lock(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,10 +50,11 @@ func RestartedEmpty(t *testing.T, e Engine, server *servers.Server) {
 	if err := <-waited; err != nil {
 		t.Errorf("waiting while the server forgot: %v", err)
 	}
-	for _, name := range []string{"held", "watched"} {
-		if _, err := client.Mutex(name, ttl, patient).Lock(ctx); err != nil {
-			t.Errorf("locking after the server forgot: %v", err)
-		}
+	if _, err := client.Mutex("held", ttl, patient).Lock(ctx); err != nil {
+		t.Errorf("locking again what the server forgot: %v", err)
+	}
+	if _, err := client.Mutex("watched", patient).Lock(ctx); err != nil {
+		t.Errorf("locking after the server forgot: %v", err)
 	}
 	if err := <-watched; err != nil {
 		t.Errorf("watching while the server forgot: %v", err)
