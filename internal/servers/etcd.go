@@ -2,6 +2,8 @@ package servers
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -150,6 +152,48 @@ func waitFor(t testing.TB, what string, ask func(context.Context) error) {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+}
+
+// EtcdLeader waits until one of the servers leads, and returns its place.
+func EtcdLeader(t testing.TB, cluster []*Server) (i int) {
+	t.Helper()
+	waitFor(t, "an etcd server leads", func(ctx context.Context) error {
+		i = slices.IndexFunc(cluster, func(s *Server) bool { return etcdLeads(ctx, s) })
+		return found(i)
+	})
+	return i
+}
+
+// etcdLeads asks a server for its own number, and for the leader's.
+func etcdLeads(ctx context.Context, s *Server) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	ask, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.Addr+"/v3/maintenance/status",
+		strings.NewReader("{}"))
+	if err != nil {
+		return false
+	}
+	answer, err := http.DefaultClient.Do(ask)
+	if err != nil {
+		return false
+	}
+	defer answer.Body.Close()
+	var status struct {
+		Header struct {
+			Member string `json:"member_id"`
+		}
+		Leader string
+	}
+	err = json.NewDecoder(answer.Body).Decode(&status)
+	return err == nil && status.Leader != "" && status.Leader == status.Header.Member
+}
+
+// found is an error for the place of nobody.
+func found(i int) error {
+	if i < 0 {
+		return errors.New("none does")
+	}
+	return nil
 }
 
 // Etcdctl returns a command line of etcdctl that talks to the servers.

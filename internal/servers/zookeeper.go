@@ -170,8 +170,24 @@ func zookeeperServes(ctx context.Context, s *Server) error {
 // ZooKeeperLeads reports whether the server leads its ensemble.
 func (s *Server) ZooKeeperLeads(t testing.TB) bool {
 	t.Helper()
-	return strings.Contains(s.ZooKeeperWord(t, "srvr"), "\nMode: leader\n")
+	return strings.Contains(s.ZooKeeperWord(t, "srvr"), zooKeeperLeads)
 }
+
+// ZooKeeperLeader waits until one of the servers leads, and returns its place.
+func ZooKeeperLeader(t testing.TB, ensemble []*Server) (i int) {
+	t.Helper()
+	waitFor(t, "a ZooKeeper server leads", func(ctx context.Context) error {
+		i = slices.IndexFunc(ensemble, func(s *Server) bool {
+			answer, err := s.zookeeperWord(ctx, "srvr")
+			return err == nil && strings.Contains(answer, zooKeeperLeads)
+		})
+		return found(i)
+	})
+	return i
+}
+
+// zooKeeperLeads is what a leader says of itself.
+const zooKeeperLeads = "\nMode: leader\n"
 
 // ZooKeeperWord sends one of ZooKeeper's four-letter words to the server, and returns the answer.
 func (s *Server) ZooKeeperWord(t testing.TB, word string) string {

@@ -1,0 +1,130 @@
+// Package nemesis breaks servers that keep locks, while clients use them: every backend in the same few ways, and where
+// one of them makes no sense, the backend says why.
+package nemesis
+
+import (
+	"testing"
+	"time"
+)
+
+// A Harm is the most that a fault may cost clients, by what the docs promise. Greater is worse.
+type Harm int
+
+const (
+	// Nothing: enough servers go on. Nobody loses a lock, and a free one can be had.
+	Nothing Harm = iota
+	// Outage: requests wait or fail. Holders lose locks that could not be renewed for a TTL, and know it before
+	// anybody else is granted them.
+	Outage
+	// Amnesia: the store forgets or ends claims that it granted. Others may be granted a lock before its holder knows.
+	Amnesia
+)
+
+func (h Harm) String() string { return [...]string{"nothing", "outage", "amnesia"}[h] }
+
+// A Fault is what may befall a store.
+type Fault struct {
+	Name string // one of [Names]
+	Harm Harm
+
+	// Anew says that tokens begin anew, as the docs of the backend tell those who restore it.
+	Anew bool
+
+	// Begin lets it happen, and returns what ends it. Both may take as long as servers need. It may happen again after
+	// its end, and no two faults of a store happen at once.
+	Begin func(t testing.TB) (end func())
+}
+
+// Names of faults.
+const (
+	Kill         = "kill"           // a crash; the server starts again with what is on its disk
+	KillLeader   = "kill leader"    // the same of the server that the others follow
+	Pause        = "pause"          // connections stay, and nothing is answered
+	PauseLeader  = "pause leader"   //
+	Empty        = "restart empty"  // a crash that costs the disk
+	Cut          = "cut off"        // a follower and the others do not hear each other; clients reach all
+	CutLeader    = "cut off leader" //
+	Deaf         = "hears nothing"  // a server hears nothing from the others, which hear it
+	Mute         = "is not heard"   // the others hear nothing from a server, which hears them
+	SlowDisk     = "disk stalls"    // what the leader writes to its disk waits
+	FullMemory   = "memory is full" //
+	ClockForward = "clock forward"  // one server's clock is set forward by an hour, and stays so
+	ClockBack    = "clock back"     // the same, back
+	Failover     = "failover"       // the server dies, and a replica takes its place
+	Pooler       = "pooler"         // the pooler before the server crashes, and starts again
+	Sessions     = "sessions end"   // an operator ends all sessions of clients
+)
+
+// Names are all faults that a store may know.
+var Names = []string{
+	Kill, KillLeader, Pause, PauseLeader, Empty, Cut, CutLeader, Deaf, Mute, SlowDisk, FullMemory, ClockForward,
+	ClockBack, Failover, Pooler, Sessions,
+}
+
+// A Store is servers that run until the test ends.
+type Store struct {
+	Name string
+	TTL  time.Duration // of locks: long enough for what faults with the harm Nothing take
+
+	// URL is where clients reach the servers at these addresses.
+	URL func(addrs []string) string
+	// Addrs are the servers. There are none where lines to them cannot be made to fail: without a network, and where
+	// servers tell clients the addresses of others.
+	Addrs []string
+
+	Mutexes bool // one holder at a time is all that it knows: no readers, no permits
+	Voted   bool // a lock is a majority of votes: nobody may get it for a moment, and no order is promised
+
+	Faults []Fault
+	Absent map[string]string // why each of the other faults is not here
+}
+
+// Fault returns the fault of that name.
+func (s *Store) Fault(name string) (f Fault, ok bool) {
+	for _, f := range s.Faults {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Fault{}, false
+}
+
+// A Kind starts stores.
+type Kind struct {
+	Name  string
+	Start func(t testing.TB) *Store
+}
+
+// Kinds are all stores.
+var Kinds = []Kind{
+	{"file", file},
+	{"redis", redis},
+	{"sentinel", sentinel},
+	{"redlock", redlock},
+	{"etcd", etcd},
+	{"etcd of 3", etcdOf3},
+	{"zookeeper", zooKeeper},
+	{"zookeeper of 3", zooKeeperOf3},
+	{"mariadb", mariaDB},
+	{"postgres", postgres},
+	{"pgbouncer", pgBouncer},
+}
+
+// Named returns the kind of that name.
+func Named(name string) (k Kind, ok bool) {
+	for _, k := range Kinds {
+		if k.Name == name {
+			return k, true
+		}
+	}
+	return Kind{}, false
+}
+
+// absent says of many faults why they are not here, and of some another reason.
+func absent(why string, names ...string) map[string]string {
+	reasons := make(map[string]string)
+	for _, name := range names {
+		reasons[name] = why
+	}
+	return reasons
+}

@@ -1,0 +1,82 @@
+package nemesis
+
+import (
+	"maps"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/sqllock"
+)
+
+// file is locks in a file. What befalls it befalls the processes that have it open.
+func file(t testing.TB) *Store {
+	path := filepath.Join(t.TempDir(), "locks.db")
+	return &Store{
+		Name: "file", TTL: time.Second,
+		URL:    func([]string) string { return "file:" + path },
+		Absent: absent("there is no server", Names...),
+	}
+}
+
+// ofDatabases are the reasons of one database server.
+func ofDatabases() map[string]string {
+	why := absent("it is one server", append([]string{Failover}, together...)...)
+	maps.Copy(why, absent("its tables are gone, which is an error until they are made again", Empty))
+	maps.Copy(why, absent("sqllock/sqltest: TestDiskFull", SlowDisk, FullMemory))
+	maps.Copy(why, absent("nothing stands before it", Pooler))
+	maps.Copy(why, absent("sqllock/sessiontest: TestFaults", Sessions))
+	return why
+}
+
+func mariaDB(t testing.TB) *Store {
+	s := servers.MariaDB(t)
+	why := ofDatabases()
+	maps.Copy(why, absent("it is as with PostgreSQL, which has it", ClockForward, ClockBack))
+	return migrated(t, &Store{
+		Name: "mariadb", TTL: 4 * time.Second, Addrs: addrs(s), Absent: why,
+		URL:    func(addrs []string) string { return "mysql://root@" + addrs[0] + "/test" },
+		Faults: []Fault{kill(Kill, Outage, always(s)), pause(Pause, Outage, always(s))},
+	})
+}
+
+func postgresURL(addrs []string) string {
+	return "postgres://postgres@" + addrs[0] + "/postgres?sslmode=disable"
+}
+
+func postgres(t testing.TB) *Store {
+	clock := newClock(t)
+	s := servers.PostgresAt(t, clock.Clock)
+	return migrated(t, &Store{
+		Name: "postgres", TTL: 4 * time.Second, Addrs: addrs(s), URL: postgresURL, Absent: ofDatabases(),
+		Faults: []Fault{
+			kill(Kill, Outage, always(s)), pause(Pause, Outage, always(s)),
+			clock.forward(Amnesia), clock.back(Outage),
+		},
+	})
+}
+
+// pgBouncer is PostgreSQL behind a pooler that gives each transaction another session.
+func pgBouncer(t testing.TB) *Store {
+	s := servers.Postgres(t)
+	pooler := servers.PgBouncer(t, s, "transaction")
+	why := ofDatabases()
+	delete(why, Pooler)
+	maps.Copy(why, absent("it is as with PostgreSQL alone, which has it", ClockForward, ClockBack))
+	return migrated(t, &Store{
+		Name: "pgbouncer", TTL: 4 * time.Second, Addrs: addrs(pooler), URL: postgresURL, Absent: why,
+		Faults: []Fault{
+			kill(Kill, Outage, always(s)), pause(Pause, Outage, always(s)), kill(Pooler, Outage, always(pooler)),
+		},
+	})
+}
+
+// migrated makes the tables of a database.
+func migrated(t testing.TB, s *Store) *Store {
+	t.Helper()
+	if err := sqllock.MigrateURL(t.Context(), s.URL(s.Addrs)); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
