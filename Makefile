@@ -12,7 +12,7 @@ ATONCE = $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 REAL := HOLDFAST_NO_SKIP=$(or $(HOLDFAST_NO_SKIP),1) GORACE=atexit_sleep_ms=0
 
 .DEFAULT_GOAL := help
-.PHONY: help sizes surface picture site tidy tags release build servers servers-extra test test-extra test-race lint lab bench fuzz mutants soak clean
+.PHONY: help sizes surface picture site tidy tags release build servers servers-extra test test-extra test-race lint lab bench fuzz mutants proof soak clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,15 @@ fuzz: ## fuzz each fuzz test for FUZZTIME (20s)
 
 mutants: servers ## break each driver on purpose, and fail if its tests do not notice
 	go run ./mutants
+
+FOR ?= 5m
+STORE ?=
+
+proof: servers ## break the servers of each store for FOR (5m), or of STORE alone, and judge what processes saw
+	@mkdir -p bin/proof
+	@go test -c -o bin/proof.test ./systemtest/proof
+	@cd systemtest/proof && $(REAL) ../../bin/proof.test -test.v -test.timeout 48h -test.run TestProof -proof.for $(FOR) \
+		-proof.store "$(STORE)" -proof.out $(CURDIR)/bin/proof
 
 soak: servers ## age each store by a million names, results in bin/soak.json; and test with the long counts: takes hours
 	@mkdir -p bin

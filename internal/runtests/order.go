@@ -17,7 +17,7 @@ var long = []string{
 	"sqllock/sqltest/postgres",
 	"sqllock/sqltest/shedlock",
 	"sqllock/sqltest",
-	"systemtest/history",
+	"systemtest/proof",
 	"sqllock/sqltest/mariadb",
 	"bench",
 	"systemtest/faults",

@@ -1,5 +1,5 @@
-// Package history records what clients did with a lock while faults happened, and judges whether that could be: by
-// three judges, cheapest first, each of which sees what the others blur.
+// Package history judges whether what clients saw of a lock could be: by three judges, cheapest first, each of which
+// sees what the others blur.
 //
 //   - [History.Overlap]: nobody was inside together with whom the lock excludes.
 //   - [History.Tokens]: tokens are unique and grow in the order of grants.
@@ -61,23 +61,3 @@ func (v Visit) String() string {
 // until is when a visit that was not answered has no effect any more: it was undone in the background, or has ended
 // with its TTL, to which servers may add a little.
 func (v Visit) until() time.Duration { return max(v.Return, v.Left) + v.TTL + v.TTL/4 }
-
-// Count returns how many visits had an outcome.
-func (h History) Count(o Outcome) (n int) {
-	for _, v := range h.Visits {
-		if v.Outcome == o {
-			n++
-		}
-	}
-	return n
-}
-
-// Losses returns how many visitors lost the lock while they were inside.
-func (h History) Losses() (n int) {
-	for _, v := range h.Visits {
-		if v.Outcome == Got && v.Ended == Lost {
-			n++
-		}
-	}
-	return n
-}

@@ -12,6 +12,9 @@ import (
 // ErrUndecided says that the search for an order took too long. It is a failure: nothing was shown.
 var ErrUndecided = errors.New("no verdict in time; make the history shorter, or its faults fewer")
 
+// ErrTooMany says that a history is too long for a verdict.
+var ErrTooMany = fmt.Errorf("there are more than %d visits", mostVisits)
+
 // Legal returns an error when no order of what visitors did explains the answers that they got, or none was found
 // within this time.
 //
@@ -20,7 +23,7 @@ var ErrUndecided = errors.New("no verdict in time; make the history shorter, or 
 // which its holder saw itself inside: who is let in before that makes the history illegal.
 func (h History) Legal(within time.Duration) error {
 	if len(h.Visits) > mostVisits {
-		return fmt.Errorf("%d visits are too many for a verdict; %d are the most", len(h.Visits), mostVisits)
+		return fmt.Errorf("%d visits: %w", len(h.Visits), ErrTooMany)
 	}
 	var ops []porcupine.Operation
 	for i, v := range h.Visits {

@@ -1,0 +1,179 @@
+package proof
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/proxy"
+	"github.com/holdfast-go/holdfast/systemtest/history"
+	"github.com/holdfast-go/holdfast/systemtest/nemesis"
+)
+
+// A crowd is the visitors of a run, and what they told.
+type crowd struct {
+	t       testing.TB
+	until   time.Duration // by now
+	members []*member
+	reading sync.WaitGroup
+
+	mu     sync.Mutex
+	record *Record
+}
+
+// A member is a visitor, in one process after another.
+type member struct {
+	order
+	lines   []*proxy.Proxy
+	cmd     *exec.Cmd
+	gone    chan struct{} // closed when all that the process told was taken down
+	life    int
+	stopped bool
+	asks    *Visit // under way; of the crowd's mutex
+}
+
+// gather makes a visitor for each program of the schedule, with lines of its own.
+func gather(t testing.TB, store *nemesis.Store, s Schedule, resources string, r *Record) *crowd {
+	c := &crowd{t: t, record: r, until: now() + s.Lasts}
+	for i, steps := range s.Visitors {
+		m := &member{}
+		var ends []string
+		for _, addr := range store.Addrs {
+			line := proxy.New(t, addr)
+			m.lines, ends = append(m.lines, line), append(ends, line.Addr)
+		}
+		m.order = order{
+			Visitor: i, URL: store.URL(ends), TTL: s.TTL, Steps: steps, Until: c.until, Resource: resources,
+			Careless: s.Careless,
+		}
+		c.members = append(c.members, m)
+	}
+	t.Cleanup(func() {
+		for _, m := range c.members {
+			if m.cmd != nil {
+				m.cmd.Process.Kill() // unless it has ended
+			}
+		}
+		c.reading.Wait()
+	})
+	return c
+}
+
+// begin starts a process of a visitor, after the one before.
+func (c *crowd) begin(m *member) {
+	c.t.Helper()
+	if m.gone != nil {
+		<-m.gone
+	}
+	text, err := json.Marshal(m.order)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	m.cmd = exec.Command(os.Args[0])
+	m.cmd.Env = append(os.Environ(), orderVariable+"="+string(text))
+	m.cmd.Stderr = os.Stderr
+	out, err := m.cmd.StdoutPipe()
+	if err == nil {
+		err = m.cmd.Start()
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	m.life++
+	m.gone = make(chan struct{})
+	cmd, gone := m.cmd, m.gone
+	c.reading.Go(func() {
+		defer close(gone)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			c.hear(m, lines.Bytes())
+		}
+		_ = cmd.Wait() // how it ended shows in what it told
+		c.cutShort(m)
+	})
+}
+
+// hear takes down what a visitor told. A line that a killed process could not finish is none.
+func (c *crowd) hear(m *member, line []byte) {
+	var said told
+	if json.Unmarshal(line, &said) != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch r := c.record; {
+	case said.Asks != nil:
+		m.asks = said.Asks
+		m.Next++
+	case said.Inside != nil:
+		m.asks = said.Inside
+	case said.Out != nil:
+		said.Out.Life = m.life
+		m.asks, r.Visits = nil, append(r.Visits, *said.Out)
+	case said.Broke != nil:
+		m.Next++
+		r.Breaks = append(r.Breaks, *said.Broke)
+	case said.Revoked != nil:
+		m.Next++
+		r.Revoked = append(r.Revoked, *said.Revoked)
+	case said.End != nil:
+		r.Ends = append(r.Ends, *said.End)
+	}
+}
+
+// cutShort takes down the visit during which a process ended. Nobody knows how it went on, but that it was inside when
+// it said so last, if it was.
+func (c *crowd) cutShort(m *member) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v := m.asks
+	if m.asks = nil; v == nil {
+		return
+	}
+	v.Life, v.Cut, v.Leave, v.Left, v.Ended = m.life, true, now(), now(), history.Unclear
+	if v.Token == 0 {
+		v.Outcome, v.Return = history.Unknown, now()
+	}
+	c.record.Visits = append(c.record.Visits, *v)
+}
+
+// strike lets a blow befall a visitor or its lines, and returns what ends it; nil if the visitor is struck already.
+func (c *crowd) strike(b Blow) (end func()) {
+	m := c.members[b.Number]
+	switch {
+	case b.Target == OnLine:
+		for _, line := range m.lines {
+			lineFaults[b.What](line, m.TTL)
+		}
+		return func() {
+			for _, line := range m.lines {
+				line.Heal()
+			}
+		}
+	case m.stopped:
+		return nil
+	case b.What == Stop:
+		m.stopped = true
+		c.signal(m, syscall.SIGSTOP)
+		return func() {
+			m.stopped = false
+			c.signal(m, syscall.SIGCONT)
+		}
+	default:
+		m.stopped = true
+		c.signal(m, syscall.SIGKILL)
+		return func() {
+			m.stopped = false
+			if now() < c.until {
+				c.begin(m)
+			}
+		}
+	}
+}
+
+// signal sends a signal to a visitor, which may have ended because its time was over.
+func (c *crowd) signal(m *member, s syscall.Signal) { _ = m.cmd.Process.Signal(s) }

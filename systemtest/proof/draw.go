@@ -1,0 +1,116 @@
+package proof
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast/systemtest/nemesis"
+)
+
+// A Size says how much happens in a run.
+type Size struct {
+	Visitors int
+	Locks    int // of each kind
+	Lasts    time.Duration
+}
+
+// steps is how many steps a visitor knows, which it does again and again.
+const steps = 24
+
+// Draw makes the schedule of a seed for a store.
+func Draw(seed uint64, store *nemesis.Store, size Size) Schedule {
+	d := drawer{rand.New(rand.NewPCG(seed, 0)), store}
+	s := Schedule{Store: store.Name, Seed: seed, TTL: store.TTL, Lasts: size.Lasts}
+	for range size.Visitors {
+		var program []Step
+		for range steps {
+			program = append(program, d.step(size))
+		}
+		s.Visitors = append(s.Visitors, program)
+	}
+	s.Blows = d.blows(size)
+	return s
+}
+
+// A drawer draws for a store.
+type drawer struct {
+	*rand.Rand
+	store *nemesis.Store
+}
+
+func (d drawer) upTo(most time.Duration) time.Duration {
+	return time.Duration(d.Int64N(int64(most))).Round(100 * time.Microsecond)
+}
+
+func (d drawer) oneIn(n int) bool { return d.IntN(n) == 0 }
+
+func among[T any](d drawer, some ...T) T { return some[d.IntN(len(some))] }
+
+// step mostly wants a lock for a moment, and at times for as long as a cut line takes to cost it.
+func (d drawer) step(size Size) Step {
+	s := Step{Verb: Lock, Units: 1, Within: d.upTo(3 * d.store.TTL), Stays: d.upTo(3 * time.Millisecond)}
+	s.Lock, s.Units = d.lock(size)
+	switch d.IntN(32) {
+	case 0:
+		s.Stays = d.upTo(d.store.TTL / 2)
+	case 1:
+		s.Stays = d.upTo(2 * d.store.TTL)
+	}
+	switch d.IntN(32) {
+	case 0:
+		s.Verb = Break
+	case 1:
+		s.Verb = Revoke
+	case 2, 3, 4, 5, 6:
+		s.Verb = Try
+	}
+	return s
+}
+
+func (d drawer) lock(size Size) (name string, units int64) {
+	kind := byte('m')
+	if !d.store.Mutexes {
+		kind = among(d, 'm', 'm', 'r', byte('p'))
+	}
+	name = string(kind) + string(rune('0'+d.IntN(size.Locks)))
+	switch kind {
+	case 'r':
+		return name, among(d, 1, 1, 1, limits['r'])
+	case 'p':
+		return name, among(d, 1, 1, int64(2))
+	default:
+		return name, 1
+	}
+}
+
+// blows befall the store one after the other, with rests between, and lines and visitors meanwhile.
+func (d drawer) blows(size Size) (blows []Blow) {
+	ttl := d.store.TTL
+	for at := d.upTo(ttl); len(d.store.Faults) > 0 && at < size.Lasts; {
+		f := d.store.Faults[d.IntN(len(d.store.Faults))]
+		b := Blow{At: at, For: d.howLong(), Target: OnStore, What: f.Name}
+		blows = append(blows, b)
+		at += b.For + ttl/2 + d.upTo(ttl)
+	}
+	names := slices.Sorted(maps.Keys(lineFaults))
+	for at := d.upTo(ttl); at < size.Lasts; at += d.upTo(ttl) {
+		b := Blow{At: at, For: d.howLong(), Target: OnLine, Number: d.IntN(size.Visitors)}
+		b.What = names[d.IntN(len(names))]
+		if len(d.store.Addrs) == 0 || d.oneIn(4) {
+			b.Target, b.What = OnVisitor, among(d, Stop, Stop, Death)
+		}
+		blows = append(blows, b)
+	}
+	slices.SortStableFunc(blows, func(a, b Blow) int { return int(a.At - b.At) })
+	return blows
+}
+
+// howLong draws how long something lasts: mostly for a moment, at times for longer than the TTL.
+func (d drawer) howLong() time.Duration {
+	if d.oneIn(4) {
+		return d.store.TTL + d.store.TTL/2
+	}
+	return d.upTo(d.store.TTL / 4)
+}

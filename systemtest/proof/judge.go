@@ -1,0 +1,271 @@
+package proof
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast/systemtest/history"
+	"github.com/holdfast-go/holdfast/systemtest/nemesis"
+)
+
+// A Wrong is what must not have been.
+type Wrong struct {
+	Judge string // see [judges]
+	Lock  string
+	Text  string
+}
+
+func (w Wrong) String() string { return fmt.Sprintf("%s: %s: %s", w.Judge, w.Lock, w.Text) }
+
+// judges look at a record. Each sees what others cannot.
+var judges = map[string]func(Record) []Wrong{
+	"exclusion":    Record.exclusion,   // nobody was inside together with whom the lock excludes
+	"resource":     Record.resource,    // nothing was lost of what holders wrote
+	"tokens":       Record.tokens,      // they are unique, and grow in the order of grants
+	"answers":      Record.answers,     // they have an order in which a lock could have given them
+	"kept":         Record.kept,        // nobody lost a lock without a reason
+	"handed on":    Record.handedOn,    // a lock that ended was granted to who waited, within the bound
+	"order":        Record.order,       // who came first was served first
+	"nothing left": Record.nothingLeft, // of any lock, after all
+	"bounds":       Record.bounds,      // on what a client keeps
+}
+
+// Judge returns all that must not have been.
+func (r Record) Judge() (wrongs []Wrong) {
+	for name, judge := range judges {
+		for _, w := range judge(r) {
+			w.Judge = name
+			wrongs = append(wrongs, w)
+		}
+	}
+	slices.SortFunc(wrongs, func(a, b Wrong) int {
+		return cmp.Or(cmp.Compare(a.Judge, b.Judge), cmp.Compare(a.Lock, b.Lock))
+	})
+	return wrongs
+}
+
+// eachLock asks a question about the history of each lock, as far as the docs promise that it is one: a holder whose
+// claim was broken, or forgotten by the store, is told when it renews, so it counts as inside until then at most.
+func (r Record) eachLock(ask func(lock string, h history.History) error) (wrongs []Wrong) {
+	for lock, h := range r.histories() {
+		for i := range h.Visits {
+			v := &h.Visits[i]
+			if end, ok := r.ended(lock, *v); ok && v.Seen > end {
+				v.Seen, v.Ended = max(end, v.Return), history.Lost
+			}
+		}
+		if err := ask(lock, h); err != nil {
+			wrongs = append(wrongs, Wrong{Lock: lock, Text: err.Error()})
+		}
+	}
+	return wrongs
+}
+
+// ended is when somebody else ended a visit's claim, or the store forgot it; ok is false if neither happened.
+func (r Record) ended(lock string, v history.Visit) (at time.Duration, ok bool) {
+	for _, b := range r.Breaks {
+		if b.Lock == lock && b.Token == v.Token && b.Return >= v.Call && b.Call <= max(v.Left, v.Seen) {
+			return b.Call, true
+		}
+	}
+	for _, s := range r.Struck {
+		if s.Harm == nemesis.Amnesia && s.overlaps(Span{v.Return, v.Seen}) {
+			return s.From, true
+		}
+	}
+	return 0, false
+}
+
+func (r Record) exclusion() []Wrong {
+	return r.eachLock(func(_ string, h history.History) error { return h.Overlap() })
+}
+
+func (r Record) tokens() []Wrong {
+	if slices.ContainsFunc(r.Struck, func(s Struck) bool { return s.Anew }) {
+		return nil // as the docs say
+	}
+	return r.eachLock(func(lock string, h history.History) error {
+		if limit(lock) != 1 {
+			return nil // those that hold a lock together are granted it in any order
+		}
+		return h.Tokens()
+	})
+}
+
+// resource replays what the resource of each lock saw: each write must count one on from the write before.
+func (r Record) resource() (wrongs []Wrong) {
+	values := make(map[string]int64)
+	for _, t := range r.Touches {
+		if !t.Write || t.Refused {
+			continue
+		}
+		if t.Value != values[t.Lock]+1 {
+			wrongs = append(wrongs, Wrong{Lock: t.Lock, Text: fmt.Sprintf(
+				"at %v visitor %d with token %d wrote %d after %d: a write is lost", t.At, t.Visitor, t.Token, t.Value,
+				values[t.Lock])})
+		}
+		values[t.Lock] = t.Value
+	}
+	return wrongs
+}
+
+// patience is how long the search for an order of answers may take.
+const patience = 20 * time.Second
+
+func (r Record) answers() []Wrong {
+	if slices.ContainsFunc(r.Struck, func(s Struck) bool { return s.Harm == nemesis.Amnesia }) {
+		return nil // a store that forgets is no lock
+	}
+	return r.eachLock(func(lock string, h history.History) error {
+		for i := range h.Visits {
+			v := &h.Visits[i]
+			v.TTL += r.longer(Span{v.Call, max(v.Return, v.Left) + v.TTL})
+		}
+		err := h.Legal(patience)
+		if errors.Is(err, history.ErrUndecided) || errors.Is(err, history.ErrTooMany) {
+			return nil // nothing was shown
+		}
+		return err
+	})
+}
+
+// longer is by how much a claim may outlive its TTL when a store fails: while it does, and a TTL after that, because
+// some begin to count anew.
+func (r Record) longer(s Span) (by time.Duration) {
+	for _, blow := range r.Struck {
+		if blow.Target == OnStore && blow.overlaps(s) {
+			by += blow.To - blow.From + r.Schedule.TTL
+		}
+	}
+	return by
+}
+
+// kept finds holders that lost their locks although the docs say that they keep them.
+func (r Record) kept() (wrongs []Wrong) {
+	for _, v := range r.Visits {
+		if v.Outcome != history.Got || v.Ended != history.Lost || v.Cut {
+			continue
+		}
+		_, broken := r.ended(v.Lock, v.Visit)
+		if !broken && v.Gap < r.Schedule.TTL/4 && !r.disturbed(v.Visitor, Span{v.Return, v.Left}, nemesis.Outage) {
+			wrongs = append(wrongs, Wrong{Lock: v.Lock, Text: fmt.Sprintf("%v, lost it without a reason", v.Visit)})
+		}
+	}
+	return wrongs
+}
+
+// disturbed reports whether something happened to a visitor, to its line, to the machine, or to the store with this
+// harm at least, in a span or a TTL before.
+func (r Record) disturbed(visitor int, s Span, harm nemesis.Harm) bool {
+	ttl := r.Schedule.TTL
+	for _, b := range r.Struck {
+		hers := b.Target != OnStore && b.Number == visitor || b.Target == OnStore && b.Harm >= harm
+		if hers && b.wider(ttl).overlaps(s) {
+			return true
+		}
+	}
+	for _, stalled := range r.Stalls {
+		if stalled.wider(ttl / 4).overlaps(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// handedOn finds mutexes that stood idle although somebody waited.
+func (r Record) handedOn() (wrongs []Wrong) {
+	bound := r.Schedule.TTL/2 + time.Second
+	if r.Voted {
+		bound += r.Schedule.TTL
+	}
+	for lock, visits := range r.mutexes() {
+		for i, v := range visits {
+			if v.Outcome != history.Got || v.Try {
+				continue
+			}
+			idle := Span{v.Call, v.Return}
+			for j, other := range visits {
+				if i != j && other.Call <= v.Return {
+					idle.From = max(idle.From, min(r.over(other), v.Return))
+				}
+			}
+			if idle.To-idle.From > bound && !r.disturbed(v.Visitor, idle, nemesis.Nothing) {
+				text := fmt.Sprintf("%v, waited, and the lock stood idle for %v", v, idle.To-idle.From)
+				wrongs = append(wrongs, Wrong{Lock: lock, Text: text})
+			}
+		}
+	}
+	return wrongs
+}
+
+// over is when nothing of a visit can be in the way of others any more.
+func (r Record) over(v history.Visit) time.Duration {
+	switch {
+	case v.Outcome == history.Taken:
+		return v.Return
+	case v.Outcome == history.Got && v.Ended == history.Released:
+		return v.Left
+	default:
+		return max(v.Return, v.Left) + v.TTL + v.TTL/4
+	}
+}
+
+// mutexes are the visits of each mutex, by their calls.
+func (r Record) mutexes() map[string][]history.Visit {
+	all := make(map[string][]history.Visit)
+	for lock, h := range r.histories() {
+		if limit(lock) == 1 {
+			slices.SortFunc(h.Visits, func(a, b history.Visit) int { return cmp.Compare(a.Call, b.Call) })
+			all[lock] = h.Visits
+		}
+	}
+	return all
+}
+
+// order finds visitors of mutexes that were let in although others had waited for longer.
+func (r Record) order() (wrongs []Wrong) {
+	if r.Voted {
+		return nil
+	}
+	settled := r.Schedule.TTL / 4 // after which a request surely is in the queue
+	for lock, visits := range r.mutexes() {
+		for i, first := range visits {
+			if first.Outcome != history.Got || first.Try {
+				continue
+			}
+			for _, v := range visits[i+1:] {
+				overtook := v.Outcome == history.Got && v.Call > first.Call+settled && v.Return < first.Return
+				if overtook && !r.disturbed(first.Visitor, Span{first.Call, v.Return}, nemesis.Nothing) {
+					text := fmt.Sprintf("%v, came at %v, after %v, who came at %v", v, v.Call, first, first.Call)
+					wrongs = append(wrongs, Wrong{Lock: lock, Text: text})
+				}
+			}
+		}
+	}
+	return wrongs
+}
+
+func (r Record) nothingLeft() (wrongs []Wrong) {
+	for lock, what := range r.Left {
+		wrongs = append(wrongs, Wrong{Lock: lock, Text: what})
+	}
+	return wrongs
+}
+
+// most is what a process may have after its client was closed. A client of Go's library for gRPC has the most.
+var most = End{Goroutines: 16, Heap: 32 << 20, Descriptors: 32}
+
+func (r Record) bounds() (wrongs []Wrong) {
+	for _, e := range r.Ends {
+		if r.disturbed(e.Visitor, Span{e.At, e.At}, nemesis.Outage) {
+			continue // requests to a store that does not answer outlive Close, for a while
+		}
+		if e.Goroutines > most.Goroutines || e.Heap > most.Heap || e.Descriptors > most.Descriptors {
+			wrongs = append(wrongs, Wrong{Lock: "all", Text: fmt.Sprintf("a client was closed, and left %+v", e)})
+		}
+	}
+	return wrongs
+}

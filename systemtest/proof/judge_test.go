@@ -1,0 +1,131 @@
+package proof
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/systemtest/history"
+	"github.com/holdfast-go/holdfast/systemtest/nemesis"
+)
+
+const (
+	ms  = time.Millisecond
+	sec = time.Second
+)
+
+// visit is one of those that got in, held the lock from a moment to another, and released it.
+func visit(visitor int, token uint64, call, from, to time.Duration) Visit {
+	return Visit{Lock: "m0", Visit: history.Visit{
+		Visitor: visitor, Units: 1, Token: token, TTL: sec,
+		Call: call, Return: from, Seen: to, Leave: to, Left: to + ms,
+	}}
+}
+
+// quiet is a record with which nothing is wrong: three visitors have waited for one lock, and counted on.
+func quiet() Record {
+	return Record{
+		Schedule: Schedule{TTL: sec},
+		Visits: []Visit{
+			visit(0, 1, 0, 10*ms, 5*sec),
+			visit(1, 2, 1*sec, 5*sec+20*ms, 6*sec),
+			visit(2, 3, 2*sec, 6*sec+20*ms, 7*sec),
+		},
+		Touches: []Touch{
+			{Lock: "m0", Token: 1}, {Lock: "m0", Token: 1, Write: true, Value: 1},
+			{Lock: "m0", Token: 2, Value: 1}, {Lock: "m0", Token: 2, Write: true, Value: 2},
+		},
+		Ends: []End{{Goroutines: 3, Heap: 1 << 20, Descriptors: 8}},
+	}
+}
+
+// Each judge finds what was planted for it, and nothing in a record without.
+func TestJudges(t *testing.T) {
+	if wrongs := quiet().Judge(); len(wrongs) > 0 {
+		t.Fatalf("nothing was planted, and found is %v", wrongs)
+	}
+	plants := map[string]func(*Record){
+		"exclusion":    func(r *Record) { r.Visits[1].Return = 4 * sec },
+		"resource":     func(r *Record) { r.Touches[3].Value = 1 },
+		"tokens":       func(r *Record) { r.Visits[2].Token = 2 },
+		"answers":      func(r *Record) { r.Visits[0].Leave = 5*sec + 500*ms; r.Visits[0].Left = 5*sec + 600*ms },
+		"kept":         func(r *Record) { r.Visits[0].Ended = history.Lost },
+		"handed on":    func(r *Record) { move(&r.Visits[2], 9*sec) },
+		"order":        func(r *Record) { r.Visits[1].Call, r.Visits[2].Call = 2*sec, 1*sec },
+		"nothing left": func(r *Record) { r.Left = map[string]string{"m0": "a claim"} },
+		"bounds":       func(r *Record) { r.Ends[0].Goroutines = 1000 },
+	}
+	for judge := range judges {
+		t.Run(judge, func(t *testing.T) {
+			plant, ok := plants[judge]
+			if !ok {
+				t.Fatal("nothing was planted for it")
+			}
+			r := quiet()
+			plant(&r)
+			found := r.Judge()
+			if !slices.ContainsFunc(found, func(w Wrong) bool { return w.Judge == judge }) {
+				t.Errorf("it did not find what was planted; found is %v", found)
+			}
+		})
+	}
+}
+
+// move lets a visitor get in later.
+func move(v *Visit, to time.Duration) {
+	later := to - v.Return
+	v.Return, v.Seen, v.Leave, v.Left = v.Return+later, v.Seen+later, v.Leave+later, v.Left+later
+}
+
+// What the docs announce is not wrong: somebody broke the claim, the line of its holder was cut, the store was down or
+// forgot it.
+func TestExcuses(t *testing.T) {
+	during := Span{4 * sec, 5 * sec}
+	on := func(target Target, what string, harm nemesis.Harm) func(*Record) {
+		return func(r *Record) {
+			r.Struck = []Struck{{Blow: Blow{Target: target, What: what}, Harm: harm, Span: during}}
+		}
+	}
+	lost := func(r *Record) { r.Visits[0].Ended = history.Lost }
+	overlap := func(r *Record) {
+		r.Visits[1].Return = 4*sec + 500*ms
+		lost(r)
+	}
+	for name, c := range map[string]struct {
+		plant, excuse func(*Record)
+		excused       bool
+	}{
+		"lost, its line was cut":                {lost, on(OnLine, "black hole", 0), true},
+		"lost, another's line was cut":          {lost, anothers(on(OnLine, "reset", 0)), false},
+		"lost, the store was down":              {lost, on(OnStore, nemesis.Kill, nemesis.Outage), true},
+		"lost, one server of many was down":     {lost, on(OnStore, nemesis.Kill, nemesis.Nothing), false},
+		"lost, the machine stood still":         {lost, func(r *Record) { r.Stalls = []Span{during} }, true},
+		"two inside, the store forgot":          {overlap, on(OnStore, nemesis.Empty, nemesis.Amnesia), true},
+		"two inside, the store was down":        {overlap, on(OnStore, nemesis.Kill, nemesis.Outage), false},
+		"two inside, the claim was broken":      {overlap, broken(1), true},
+		"two inside, another one was broken":    {overlap, broken(7), false},
+		"two inside, the holder's line was cut": {overlap, on(OnLine, "black hole", 0), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := quiet()
+			c.plant(&r)
+			c.excuse(&r)
+			if found := r.Judge(); (len(found) == 0) != c.excused {
+				t.Errorf("excused should be %v; found is %v", c.excused, found)
+			}
+		})
+	}
+}
+
+// anothers is a blow to another visitor.
+func anothers(blow func(*Record)) func(*Record) {
+	return func(r *Record) {
+		blow(r)
+		r.Struck[0].Number = 1
+	}
+}
+
+// broken says that somebody broke the claim with this token at 4 s.
+func broken(token uint64) func(*Record) {
+	return func(r *Record) { r.Breaks = []Breaking{{Lock: "m0", Token: token, Call: 4 * sec, Return: 4*sec + ms}} }
+}

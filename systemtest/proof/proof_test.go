@@ -1,0 +1,164 @@
+package proof
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite"
+
+	_ "github.com/holdfast-go/holdfast/etcdlock"
+	_ "github.com/holdfast-go/holdfast/quorum"
+	_ "github.com/holdfast-go/holdfast/redislock"
+	_ "github.com/holdfast-go/holdfast/sqllock"
+	"github.com/holdfast-go/holdfast/systemtest/nemesis"
+	_ "github.com/holdfast-go/holdfast/zklock"
+)
+
+var (
+	proofFor    = flag.Duration("proof.for", 0, "go on with new seeds for so long on each store")
+	proofStore  = flag.String("proof.store", "", "the stores to try, with commas between; all if empty")
+	proofOut    = flag.String("proof.out", "", "the folder for runs in which something was wrong")
+	proofSeed   = flag.Uint64("proof.seed", 0, "the seed of the first schedule of each store; drawn if zero")
+	proofReplay = flag.String("proof.replay", "", "the file of a schedule that TestReplay follows")
+	proofSmall  = flag.Bool("proof.smaller", false, "TestReplay makes the schedule as small as it can be")
+)
+
+func TestMain(m *testing.M) {
+	if !Visitor() {
+		os.Exit(m.Run())
+	}
+}
+
+// usual is a run of `make test`, and long one of `make proof`.
+var (
+	usual = Size{Visitors: 5, Locks: 2, Lasts: 8 * time.Second}
+	long  = Size{Visitors: 8, Locks: 3, Lasts: 40 * time.Second}
+)
+
+// Processes visit locks on each store while it is broken, and nothing is wrong with what was seen.
+func TestProof(t *testing.T) {
+	for _, k := range nemesis.Kinds {
+		if *proofStore != "" && !strings.Contains(","+*proofStore+",", ","+k.Name+",") {
+			continue
+		}
+		t.Run(k.Name, func(t *testing.T) {
+			if *proofFor == 0 {
+				t.Parallel()
+				prove(t, k.Start(t), *proofSeed, usual)
+				return
+			}
+			store, total := k.Start(t), 0
+			for until := time.Now().Add(*proofFor); time.Now().Before(until) && !t.Failed(); {
+				total += prove(t, store, *proofSeed, long)
+				t.Logf("%s: %d acquisitions so far", k.Name, total)
+				*proofSeed = 0
+			}
+		})
+	}
+}
+
+// blindly is a schedule in which a visitor who does not look at its lease stays inside after the lock was granted to
+// another.
+const blindly = heading + `
+store redis
+ttl 2s
+lasts 4s
+careless
+visitor 0
+  lock m0 units 1 within 1s stays 6s
+visitor 1
+  lock m1 units 1 within 1m stays 800ms
+  lock m0 units 1 within 1m stays 1s
+at 1s for 9s line 0: black hole
+`
+
+// The judges find fault with visitors who do not look at their leases: so they would find fault with a lock that does
+// not tell them.
+func TestCareless(t *testing.T) {
+	t.Parallel()
+	s, err := Parse(strings.NewReader(blindly))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, _ := nemesis.Named(s.Store)
+	wrongs := Run(t, k.Start(t), s).Judge()
+	if !slices.ContainsFunc(wrongs, func(w Wrong) bool { return w.Judge == "exclusion" }) {
+		t.Errorf("found is only %v", wrongs)
+	}
+}
+
+// prove lets a seed's schedule happen to a store, and returns how often somebody got in. Seed 0 stands for any.
+func prove(t *testing.T, store *nemesis.Store, seed uint64, size Size) int {
+	t.Helper()
+	if seed == 0 {
+		seed = 1 + rand.Uint64N(999_999)
+	}
+	r := Run(t, store, Draw(seed, store, size))
+	got := r.Acquired()
+	t.Logf("%s, seed %d: %d visits, %d got in, %d blows", store.Name, seed, len(r.Visits), got, len(r.Struck))
+	if got == 0 {
+		t.Error("nobody got in")
+	}
+	report(t, r)
+	return got
+}
+
+// report tells what is wrong with a record, and keeps it.
+func report(t *testing.T, r Record) (wrong bool) {
+	t.Helper()
+	wrongs := r.Judge()
+	for _, w := range wrongs {
+		t.Error(w)
+	}
+	if len(wrongs) == 0 {
+		return false
+	}
+	if *proofOut == "" {
+		t.Logf("The schedule, for -proof.replay:\n%v", r.Schedule)
+		return true
+	}
+	store := strings.ReplaceAll(r.Schedule.Store, " ", "-")
+	base := filepath.Join(*proofOut, fmt.Sprintf("%s-%d", store, r.Schedule.Seed))
+	var record bytes.Buffer
+	err := errors.Join(os.MkdirAll(*proofOut, 0o755), r.Write(&record),
+		os.WriteFile(base+".schedule", []byte(r.Schedule.String()), 0o644),
+		os.WriteFile(base+".json", record.Bytes(), 0o644))
+	if err != nil {
+		t.Error(err)
+	}
+	t.Logf("Replay it with -proof.replay %s.schedule", base)
+	return true
+}
+
+// TestReplay follows a schedule that was written down.
+func TestReplay(t *testing.T) {
+	if *proofReplay == "" {
+		t.Skip("there is no -proof.replay")
+	}
+	text, err := os.ReadFile(*proofReplay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Parse(bytes.NewReader(text))
+	if err != nil {
+		t.Fatalf("%s: %v", *proofReplay, err)
+	}
+	k, _ := nemesis.Named(s.Store)
+	store := k.Start(t)
+	report(t, Run(t, store, s))
+	if *proofSmall {
+		smaller := minimise(s, func(s Schedule) bool { return len(Run(t, store, s).Judge()) > 0 })
+		t.Logf("The smallest schedule with which something is wrong:\n%v", smaller)
+	}
+}

@@ -1,0 +1,108 @@
+package proof
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/holdfast-go/holdfast/systemtest/history"
+	"github.com/holdfast-go/holdfast/systemtest/nemesis"
+)
+
+// A Record is what was seen in a run. Times are since its beginning.
+type Record struct {
+	Schedule Schedule
+	Voted    bool // see [nemesis.Store]
+
+	Visits  []Visit
+	Breaks  []Breaking
+	Revoked []Breaking // requests to let go, which have no token
+	Struck  []Struck
+	Touches []Touch // of the resources, one behind each lock, in the order in which these saw them
+	Stalls  []Span  // in which the machine ran nothing of the test
+	Ends    []End
+	Left    map[string]string // what is left of locks long after the end
+}
+
+// A Visit is an attempt to be inside, as its visitor saw it.
+type Visit struct {
+	history.Visit
+	Lock    string
+	Life    int           // of the visitor: it is another process after each death
+	Gap     time.Duration // the longest between two looks at the lease
+	Cut     bool          // the visitor was killed before it told how the visit ended
+	Revoked bool          // the holder was asked to let go, and did
+}
+
+// A Breaking is the end of a claim by somebody else.
+type Breaking struct {
+	Lock         string
+	Token        uint64
+	Call, Return time.Duration
+}
+
+// A Span is a while.
+type Span struct{ From, To time.Duration }
+
+// Struck is a blow that fell.
+type Struck struct {
+	Blow
+	Harm nemesis.Harm // to a store
+	Anew bool         // see [nemesis.Fault]
+	Span
+}
+
+// A Touch is one access to the resource behind a lock.
+type Touch struct {
+	Visitor int
+	Lock    string
+	Token   uint64
+	Write   bool
+	At      time.Duration
+	Value   int64 // read, or written
+	Refused bool  // somebody with a greater token had been there
+}
+
+// An End is what a visitor's process had left when its client was closed.
+type End struct {
+	Visitor     int
+	At          time.Duration
+	Goroutines  int
+	Heap        uint64 // bytes in use
+	Descriptors int    // open files and connections
+}
+
+// Write writes the record as JSON.
+func (r Record) Write(w io.Writer) error {
+	return json.NewEncoder(w).Encode(r)
+}
+
+// histories are the visits of each lock.
+func (r Record) histories() map[string]history.History {
+	all := make(map[string]history.History)
+	for _, v := range r.Visits {
+		h, ok := all[v.Lock]
+		if !ok {
+			h = history.History{Limit: limit(v.Lock), Voted: r.Voted}
+		}
+		h.Visits = append(h.Visits, v.Visit)
+		all[v.Lock] = h
+	}
+	return all
+}
+
+// Acquired counts the visits that got in.
+func (r Record) Acquired() (n int) {
+	for _, v := range r.Visits {
+		if v.Outcome == history.Got {
+			n++
+		}
+	}
+	return n
+}
+
+// overlaps reports whether two spans have a moment in common.
+func (s Span) overlaps(other Span) bool { return s.From <= other.To && other.From <= s.To }
+
+// wider is the span with so much more at its end.
+func (s Span) wider(by time.Duration) Span { return Span{s.From, s.To + by} }

@@ -1,0 +1,204 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/systemtest/nemesis"
+)
+
+// Run lets a schedule happen to a store, and returns what was seen.
+func Run(t testing.TB, store *nemesis.Store, s Schedule) Record {
+	t.Helper()
+	watcher := open(t, store, s.TTL)
+	record := Record{Schedule: s, Voted: store.Voted}
+	res := newResources(t)
+	began := now()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var watching sync.WaitGroup
+	watching.Go(func() { record.Stalls = watchStalls(ctx) })
+
+	c := gather(t, store, s, res.socket, &record)
+	for _, m := range c.members {
+		c.begin(m)
+	}
+	record.Struck = (&nemesisOf{t: t, store: store, crowd: c, began: began}).follow(s)
+	c.reading.Wait()
+	record.Left = left(t, watcher, s)
+	cancel()
+	watching.Wait()
+	record.Touches = res.all()
+	record.since(began)
+	return record
+}
+
+// open opens a client of the store that no blow befalls, as soon as the store lets it acquire locks.
+func open(t testing.TB, store *nemesis.Store, ttl time.Duration) *holdfast.Client {
+	t.Helper()
+	client, err := holdfast.Open(t.Context(), store.URL(store.Addrs), holdfast.WithTTL(ttl))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close(context.Background()) })
+	nothing := func(context.Context, *holdfast.Lease) error { return nil }
+	if err := client.Mutex("before").Do(t.Context(), nothing); err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// nemesisOf is who follows the blows of a schedule, in the goroutine of the test.
+type nemesisOf struct {
+	t     testing.TB
+	store *nemesis.Store
+	crowd *crowd
+	began time.Duration
+	open  []openBlow
+	done  []Struck
+}
+
+// An openBlow has fallen, and ends at a time.
+type openBlow struct {
+	Struck
+	due time.Duration // since the beginning
+	end func()
+}
+
+// follow lets all blows fall and end, each at its time or as soon as those before let it, and returns them.
+func (n *nemesisOf) follow(s Schedule) []Struck {
+	for blows := s.Blows; len(blows) > 0 || len(n.open) > 0; {
+		i := n.firstDue()
+		if i >= 0 && (len(blows) == 0 || n.open[i].due <= blows[0].At) {
+			n.sleepUntil(n.open[i].due)
+			n.finish(i)
+			continue
+		}
+		n.sleepUntil(blows[0].At)
+		n.begin(blows[0])
+		blows = blows[1:]
+	}
+	n.sleepUntil(s.Lasts)
+	return n.done
+}
+
+// firstDue is the place of the open blow that ends first; -1 if none is open.
+func (n *nemesisOf) firstDue() int {
+	first := -1
+	for i, b := range n.open {
+		if first < 0 || b.due < n.open[first].due {
+			first = i
+		}
+	}
+	return first
+}
+
+func (n *nemesisOf) sleepUntil(at time.Duration) { time.Sleep(n.began + at - now()) }
+
+// begin lets a blow fall, unless one of the same kind on the same target has not ended.
+func (n *nemesisOf) begin(b Blow) {
+	same := func(o openBlow) bool {
+		return o.Target == b.Target && (b.Target == OnStore || o.Number == b.Number)
+	}
+	if slices.ContainsFunc(n.open, same) {
+		return
+	}
+	struck := Struck{Blow: b, Span: Span{From: now()}}
+	end := func() {}
+	if b.Target == OnStore {
+		f, ok := n.store.Fault(b.What)
+		if !ok {
+			n.t.Fatalf("%s knows no fault %q: %s", n.store.Name, b.What, n.store.Absent[b.What])
+		}
+		struck.Harm, struck.Anew = f.Harm, f.Anew
+		end = f.Begin(n.t)
+	} else if end = n.crowd.strike(b); end == nil {
+		return
+	}
+	n.open = append(n.open, openBlow{struck, max(b.At, now()-n.began) + b.For, end})
+}
+
+func (n *nemesisOf) finish(i int) {
+	b := n.open[i]
+	n.open = slices.Delete(n.open, i, i+1)
+	b.end()
+	b.To = now()
+	n.done = append(n.done, b.Struck)
+}
+
+// stall is how late the machine may run what was due before it counts as stalled.
+const stall = 200 * time.Millisecond
+
+// watchStalls returns the spans in which this process did not run when it should, until ctx ends.
+func watchStalls(ctx context.Context) (stalls []Span) {
+	for last := now(); ctx.Err() == nil; {
+		time.Sleep(10 * time.Millisecond)
+		at := now()
+		if at-last > stall {
+			stalls = append(stalls, Span{last, at})
+		}
+		last = at
+	}
+	return stalls
+}
+
+// left waits until nothing is left of any lock, for as long as claims that nobody renews may live, and returns what is
+// left then.
+func left(t testing.TB, watcher *holdfast.Client, s Schedule) map[string]string {
+	rest := make(map[string]string)
+	deadline := now() + 2*s.TTL + restTime
+	for _, lock := range s.Locks() {
+		for {
+			ctx, cancel := context.WithTimeout(t.Context(), s.TTL)
+			queue, err := watcher.Queue(ctx, lock)
+			cancel()
+			if err == nil && len(queue) == 0 {
+				break
+			}
+			if now() > deadline {
+				rest[lock] = fmt.Sprintf("%d claims: %v, error %v", len(queue), queue, err)
+				break
+			}
+			time.Sleep(20 * time.Millisecond) // nobody tells when the last is gone
+		}
+	}
+	return rest
+}
+
+// restTime is what a busy machine may need besides.
+const restTime = 10 * time.Second
+
+// since makes all times count from the beginning.
+func (r *Record) since(began time.Duration) {
+	for i := range r.Visits {
+		v := &r.Visits[i]
+		for _, at := range []*time.Duration{&v.Call, &v.Return, &v.Seen, &v.Leave, &v.Left} {
+			*at = max(0, *at-began)
+		}
+	}
+	for _, all := range [][]Breaking{r.Breaks, r.Revoked} {
+		for i := range all {
+			all[i].Call -= began
+			all[i].Return -= began
+		}
+	}
+	for i := range r.Struck {
+		r.Struck[i].From -= began
+		r.Struck[i].To -= began
+	}
+	for i := range r.Ends {
+		r.Ends[i].At -= began
+	}
+	for i := range r.Touches {
+		r.Touches[i].At -= began
+	}
+	for i := range r.Stalls {
+		r.Stalls[i].From -= began
+		r.Stalls[i].To -= began
+	}
+}

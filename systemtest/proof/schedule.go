@@ -1,0 +1,147 @@
+package proof
+
+import (
+	"slices"
+	"time"
+)
+
+// A Schedule is all that is decided before a run. What the machine decides, like who comes first, is not in it.
+type Schedule struct {
+	Store    string // a name of [nemesis.Kinds]
+	Seed     uint64 // it was drawn from; zero if it was not drawn, or was made smaller
+	TTL      time.Duration
+	Lasts    time.Duration // for how long visitors come
+	Careless bool          // they stay without looking at their leases, so that the judges must find fault
+	Visitors [][]Step      // what each does, again and again
+	Blows    []Blow        // in the order of their times
+}
+
+// A Step is one thing that a visitor does.
+type Step struct {
+	Verb   Verb
+	Lock   string
+	Units  int64         // of those that the lock has: see [limits]
+	Within time.Duration // how long it waits for the lock
+	Stays  time.Duration // how long it is inside
+}
+
+// A Verb says what is done in a step.
+type Verb string
+
+const (
+	Lock   Verb = "lock"   // wait for the lock, be inside, release
+	Try    Verb = "try"    // the same, if the lock is free
+	Break  Verb = "break"  // end the oldest claim on the lock, whosever it is
+	Revoke Verb = "revoke" // ask its holder to let go
+)
+
+// A Blow is what happens to one of the things that a run consists of.
+type Blow struct {
+	At, For time.Duration
+	Target  Target
+	Number  int // of the visitor, or of the visitor that has the line
+	What    string
+}
+
+// A Target is what a blow strikes.
+type Target string
+
+const (
+	OnStore   Target = "store"   // with a fault of package nemesis
+	OnLine    Target = "line"    // with one of [lineFaults]
+	OnVisitor Target = "visitor" // with Stop or Death
+)
+
+// What befalls visitors: they are stopped for a while, or killed, and come again as another process after a while.
+const (
+	Stop  = "stop"
+	Death = "kill"
+)
+
+// limits are the units of locks, by the letter that the name of a lock begins with: mutexes, readers and writers, and
+// permits.
+var limits = map[byte]int64{'m': 1, 'r': 1000, 'p': 3}
+
+// limit returns how many units a lock has.
+func limit(lock string) int64 { return limits[lock[0]] }
+
+// Locks returns the names of the locks that are visited.
+func (s Schedule) Locks() (names []string) {
+	for _, steps := range s.Visitors {
+		for _, step := range steps {
+			names = append(names, step.Lock)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Smaller yields schedules that lack one thing each, greater things first, until yield is false.
+func (s Schedule) Smaller(yield func(Schedule) bool) {
+	s.Seed = 0
+	for i := range s.Visitors {
+		if len(s.Visitors) > 1 && !yield(s.withoutVisitor(i)) {
+			return
+		}
+	}
+	for i := range s.Blows {
+		fewer := s
+		fewer.Blows = slices.Delete(slices.Clone(s.Blows), i, i+1)
+		if !yield(fewer) {
+			return
+		}
+	}
+	for i, steps := range s.Visitors {
+		for j := range steps {
+			if len(steps) > 1 && !yield(s.withoutStep(i, j)) {
+				return
+			}
+		}
+	}
+}
+
+func (s Schedule) withoutVisitor(i int) Schedule {
+	s.Visitors = slices.Delete(slices.Clone(s.Visitors), i, i+1)
+	var blows []Blow
+	for _, b := range s.Blows {
+		switch {
+		case b.Target != OnStore && b.Number == i:
+			continue
+		case b.Target != OnStore && b.Number > i:
+			b.Number--
+		}
+		blows = append(blows, b)
+	}
+	s.Blows = blows
+	return s
+}
+
+func (s Schedule) withoutStep(i, j int) Schedule {
+	s.Visitors = slices.Clone(s.Visitors)
+	s.Visitors[i] = slices.Delete(slices.Clone(s.Visitors[i]), j, j+1)
+	return s
+}
+
+// tries is how often a smaller schedule is tried: what the machine decides may let it pass.
+const tries = 3
+
+// minimise takes away what a schedule does not need to stay wrong.
+func minimise(s Schedule, wrong func(Schedule) bool) Schedule {
+	for {
+		found := false
+		for smaller := range s.Smaller {
+			for range tries {
+				if found = wrong(smaller); found {
+					s = smaller
+					break
+				}
+			}
+			if found {
+				break
+			}
+		}
+		if !found {
+			return s
+		}
+	}
+}

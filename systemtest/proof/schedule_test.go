@@ -1,0 +1,82 @@
+package proof
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/systemtest/nemesis"
+)
+
+// example is a store that nobody starts, with a fault.
+var example = &nemesis.Store{
+	Name: "redis", TTL: 2 * time.Second, Addrs: []string{"nowhere:1"}, Faults: []nemesis.Fault{{Name: nemesis.Kill}},
+}
+
+// A schedule is the same after it was written and read.
+func TestText(t *testing.T) {
+	for seed := range uint64(200) {
+		s := Draw(seed, example, long)
+		again, err := Parse(strings.NewReader(s.String()))
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%v", seed, err, s)
+		}
+		if !reflect.DeepEqual(s, again) {
+			t.Fatalf("seed %d: written\n%v\nread\n%v", seed, s, again)
+		}
+	}
+}
+
+// A seed gives one schedule.
+func TestDrawnAgain(t *testing.T) {
+	if a, b := Draw(7, example, usual), Draw(7, example, usual); !reflect.DeepEqual(a, b) {
+		t.Errorf("%v\nand\n%v", a, b)
+	}
+}
+
+// What nobody could follow is refused, with its line.
+func TestParseErrors(t *testing.T) {
+	const head = heading + "\nstore redis\nttl 2s\nlasts 1s\nvisitor 0\n"
+	const step = "lock m0 units 1 within 1s stays 1ms\n"
+	for text, want := range map[string]string{
+		"holdfast schedule 9\n": "line 1",
+		head:                    "visitor 0 does nothing",
+		heading + "\n" + step:   "a step of no visitor",
+		head + "visitor 3\n":    "the next is visitor 1",
+		head + "sing m0 units 1 within 1s stays 1ms": "nobody knows how to sing",
+		head + "lock x0 units 1 within 1s stays 1ms": "nobody knows how to lock x0",
+		head + "lock p0 units 9 within 1s stays 1ms": "p0 has 3 units",
+		head + "lock m0": "a step looks like",
+		head + step + "at 1s for 1s line 7: reset":          "there are 1 visitors",
+		head + step + "at 1s for 1s line: reset":            "which line",
+		head + step + "at 1s for 1s visitor 0: sing":        "nothing like that",
+		head + step + "at 1s":                               "a blow looks like",
+		strings.Replace(head, "redis", "paper", 1) + step:   `no store "paper"`,
+		strings.Replace(head, "ttl 2s", "ttl 2x", 1) + step: "line 3",
+	} {
+		if _, err := Parse(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q:\n%v, want %q", text, err, want)
+		}
+	}
+}
+
+// A schedule is made as small as what is wrong with it allows.
+func TestMinimise(t *testing.T) {
+	s := Draw(3, example, long)
+	guilty := s.Visitors[5][7]
+	guilty.Stays = time.Hour // unlike all others
+	s.Visitors[5][7] = guilty
+	s.Blows = append(s.Blows, Blow{At: time.Second, For: time.Second, Target: OnLine, Number: 5, What: "reset"})
+	wrong := func(s Schedule) bool {
+		does := slices.IndexFunc(s.Visitors, func(steps []Step) bool { return slices.Contains(steps, guilty) })
+		return slices.ContainsFunc(s.Blows, func(b Blow) bool {
+			return b.Target == OnLine && b.Number == does && b.What == "reset"
+		})
+	}
+	small := minimise(s, wrong)
+	if len(small.Visitors) != 1 || len(small.Visitors[0]) != 1 || len(small.Blows) != 1 || !wrong(small) {
+		t.Errorf("the smallest is\n%v", small)
+	}
+}

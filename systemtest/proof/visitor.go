@@ -1,0 +1,252 @@
+package proof
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/systemtest/history"
+)
+
+// orderVariable holds a visitor's order.
+const orderVariable = "HOLDFAST_PROOF_VISITOR"
+
+// Visitor makes the process a visitor, if it was started as one, and reports whether it was. For TestMain.
+func Visitor() bool {
+	text := os.Getenv(orderVariable)
+	if text == "" {
+		return false
+	}
+	v := &visitor{say: json.NewEncoder(os.Stdout)}
+	err := json.Unmarshal([]byte(text), &v.order)
+	if err == nil {
+		err = v.live()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	return true
+}
+
+// A visitor is a process that follows its order.
+type visitor struct {
+	order
+	say      *json.Encoder
+	client   *holdfast.Client
+	ask      *json.Encoder // of the resources
+	answered *json.Decoder
+}
+
+// live goes through the steps again and again.
+func (v *visitor) live() error {
+	conn, err := net.Dial("unix", v.Resource)
+	if err != nil {
+		return err
+	}
+	v.ask, v.answered = json.NewEncoder(conn), json.NewDecoder(conn)
+	if !v.open() {
+		return nil
+	}
+	for i := v.Next; now() < v.Until; i++ {
+		v.step(v.Steps[i%len(v.Steps)])
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), v.TTL)
+	defer cancel()
+	_ = v.client.Close(ctx) // a store that does not answer is not this visitor's fault
+	conn.Close()
+	return v.say.Encode(told{End: v.end()})
+}
+
+// open opens the client, as soon as the store lets it. ok is false if it never did.
+func (v *visitor) open() (ok bool) {
+	for now() < v.Until {
+		ctx, cancel := context.WithTimeout(context.Background(), v.TTL)
+		c, err := holdfast.Open(ctx, v.URL, holdfast.WithTTL(v.TTL))
+		cancel()
+		if err == nil {
+			v.client = c
+			return true
+		}
+		time.Sleep(v.TTL / 50) // nobody tells when the store is back
+	}
+	return false
+}
+
+func (v *visitor) step(s Step) {
+	switch s.Verb {
+	case Break:
+		v.breakFirst(s)
+	case Revoke:
+		v.revoke(s)
+	default:
+		v.visit(s)
+	}
+}
+
+// breakFirst breaks the first claim in the queue, if there is one.
+func (v *visitor) breakFirst(s Step) {
+	ctx, cancel := context.WithTimeout(context.Background(), v.TTL)
+	defer cancel()
+	queue, err := v.client.Queue(ctx, s.Lock)
+	if err != nil || len(queue) == 0 {
+		return
+	}
+	b := Breaking{Lock: s.Lock, Token: queue[0].Token, Call: now()}
+	_ = v.client.Break(ctx, s.Lock, queue[0].ID) // whoever it was may be gone
+	b.Return = now()
+	v.say.Encode(told{Broke: &b})
+}
+
+func (v *visitor) revoke(s Step) {
+	ctx, cancel := context.WithTimeout(context.Background(), v.TTL)
+	defer cancel()
+	r := Breaking{Lock: s.Lock, Call: now()}
+	_ = v.client.Revoke(ctx, s.Lock) // not every store can
+	r.Return = now()
+	v.say.Encode(told{Revoked: &r})
+}
+
+// visit is one attempt to get in, with what follows when it succeeds.
+func (v *visitor) visit(s Step) {
+	visit := Visit{Lock: s.Lock}
+	visit.Visitor, visit.Units, visit.Try, visit.TTL = v.Visitor, s.Units, s.Verb == Try, v.TTL
+	waiting, cancel := context.WithTimeout(context.Background(), max(s.Within, v.TTL/4))
+	defer cancel()
+	visit.Call = now()
+	v.say.Encode(told{Asks: &visit})
+	lease, err := v.acquire(waiting, s)
+	visit.Return = now()
+	if visit.Outcome = outcome(err, waiting); err == nil {
+		visit.Token = lease.Token()
+		v.say.Encode(told{Inside: &visit})
+		v.section(lease, &visit, s)
+		v.leave(lease, &visit)
+	}
+	v.say.Encode(told{Out: &visit})
+}
+
+// acquire asks for the units of a step in the way of the lock's kind.
+func (v *visitor) acquire(ctx context.Context, s Step) (*holdfast.Lease, error) {
+	try, all := s.Verb == Try, s.Units == limit(s.Lock)
+	switch s.Lock[0] {
+	case 'm':
+		m := v.client.Mutex(s.Lock)
+		return either(try, m.TryLock, m.Lock)(ctx)
+	case 'r':
+		rw := v.client.RWMutex(s.Lock)
+		if all {
+			return either(try, rw.TryLock, rw.Lock)(ctx)
+		}
+		return either(try, rw.TryRLock, rw.RLock)(ctx)
+	default:
+		p := v.client.Semaphore(s.Lock, limit(s.Lock))
+		return either(try, p.TryAcquire, p.Acquire)(ctx, s.Units)
+	}
+}
+
+func either[T any](first bool, a, b T) T {
+	if first {
+		return a
+	}
+	return b
+}
+
+func outcome(err error, waiting context.Context) history.Outcome {
+	switch {
+	case err == nil:
+		return history.Got
+	case !errors.Is(err, holdfast.ErrNotAcquired):
+		return history.Unknown
+	case waiting.Err() != nil:
+		return history.GaveUp
+	default:
+		return history.Taken
+	}
+}
+
+// section is what is done under the lock: it counts one on, if nobody else can be inside, and looks at the lease all
+// the time.
+func (v *visitor) section(lease *holdfast.Lease, visit *Visit, s Step) {
+	var number Touch
+	alone := s.Units == limit(s.Lock)
+	if alone {
+		number = v.touch(Touch{Visitor: v.Visitor, Lock: s.Lock, Token: lease.Token()})
+	}
+	if v.stay(lease, visit, s.Stays) && alone && !number.Refused {
+		number.Write = true
+		number.Value++
+		v.touch(number)
+	}
+}
+
+// stay reports whether the lease lived until the end.
+func (v *visitor) stay(lease *holdfast.Lease, visit *Visit, stays time.Duration) bool {
+	last := now()
+	said := last
+	for until := last + stays; ; {
+		looked := now()
+		if lease.Err() != nil && !v.Careless {
+			return false
+		}
+		visit.Seen, visit.Gap, last = looked, max(visit.Gap, looked-last), looked
+		if looked >= until {
+			return true
+		}
+		if looked > said+v.TTL/20 { // so much is forgotten of who is killed
+			said = looked
+			v.say.Encode(told{Inside: visit})
+		}
+		select {
+		case <-lease.Revoked():
+			visit.Revoked = true
+			return true
+		case <-time.After(time.Millisecond): // what a section does
+		}
+	}
+}
+
+func (v *visitor) leave(lease *holdfast.Lease, visit *Visit) {
+	ctx, cancel := context.WithTimeout(context.Background(), v.TTL/4)
+	defer cancel()
+	visit.Leave = now()
+	err := lease.Release(ctx)
+	visit.Left = now()
+	switch {
+	case err == nil:
+		visit.Ended = history.Released
+	case errors.Is(err, holdfast.ErrLost):
+		visit.Ended = history.Lost
+	default:
+		visit.Ended = history.Unclear
+	}
+}
+
+// touch asks the resource behind a lock. One that is gone ends the process: the run is over.
+func (v *visitor) touch(t Touch) (answer Touch) {
+	err := v.ask.Encode(t)
+	if err == nil {
+		err = v.answered.Decode(&answer)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "resource:", err)
+		os.Exit(1)
+	}
+	return answer
+}
+
+func (v *visitor) end() *End {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	fds, _ := os.ReadDir("/proc/self/fd") // none where there is no such folder
+	return &End{
+		Visitor: v.Visitor, At: now(), Goroutines: runtime.NumGoroutine(), Heap: m.HeapAlloc, Descriptors: len(fds),
+	}
+}
