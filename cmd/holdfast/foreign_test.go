@@ -13,7 +13,6 @@ import (
 // The scripts of testdata/foreign are for Redis without a prefix, where another client has the lock "theirs" and lets
 // it go by itself after a while that no test outlives, and where something else is stored for the lock "broken".
 func TestBesideForeignLock(t *testing.T) {
-	t.Parallel()
 	s := servers.Redis(t)
 	s.RedisCommand(t, "SET", "theirs", "Uaq2D7U1yZ-secret-part", "PX", "3600000")
 	s.RedisCommand(t, "SET", "{broken}:claims", "what no driver wrote")

@@ -11,9 +11,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// Who uses servers that were just started is told for how long they give out nothing, and how to do without that.
+// Who uses servers that were just started is told for how long they give out nothing, and how to do without that. It is
+// not parallel, as its script would begin when the servers are no longer new.
 func TestOnNewRedlock(t *testing.T) {
-	t.Parallel()
 	var addrs []string
 	for range 3 {
 		addrs = append(addrs, servers.Redis(t).Addr)
