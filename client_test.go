@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,13 +119,13 @@ func TestManyLeases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const leases = 10_000
 		l, a, b := twoClients(t)
-		before := runtime.NumGoroutine()
+		before := goroutines()
 		held := make([]*holdfast.Lease, leases)
 		for i := range held {
 			held[i] = must(a.Mutex(strconv.Itoa(i)).Lock(t.Context()))(t)
 		}
 		time.Sleep(3 * ttl)
-		if n := runtime.NumGoroutine() - before; n > 20 {
+		if n := goroutines() - before; n > 20 {
 			t.Errorf("%d goroutines for %d leases", n, leases)
 		}
 		if n := l.count("renew"); n > 3*3*leases/100 {

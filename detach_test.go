@@ -305,10 +305,11 @@ func TestLateCopiesWithinTheMinimumHold(t *testing.T) {
 			l.set(faults{mute: true})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
+			again := func() { l.set(faults{again: ttl / 2}) }
+			time.AfterFunc(time.Second-1, again) // just before the renewal
+			renewed := l.count("renew")
 			_, err := lease.Detach(ctx)
 			wantErr(t, err, holdfast.ErrUnknown)
-			l.set(faults{again: ttl / 2})
-			renewed := l.count("renew")
 			synctest.Wait()
 			if l.count("renew") == renewed {
 				t.Error("it is not renewed")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -193,7 +192,7 @@ func TestListeningCostsNoGoroutines(t *testing.T) {
 				leases = append(leases, lease)
 			}
 			synctest.Wait()
-			return runtime.NumGoroutine()
+			return goroutines()
 		}
 		one, many := listen(1), listen(1000)
 		if many > one {
