@@ -96,6 +96,23 @@ func TestReplayDrawsTheSamePages(t *testing.T) {
 	}
 }
 
+// A run of systemtest/proof is drawn like one of the lab's own.
+func TestReplayOfProof(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "pages")
+	if _, err := lab(t, "replay", filepath.Join("testdata", "proof.json"), "--out", dir); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "redis-17.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"visitor 1", "black hole", "exclusion"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page does not tell of %q", want)
+		}
+	}
+}
+
 // A page can be had as a picture, which is as high as the page.
 func TestPictureOfPage(t *testing.T) {
 	if browser.Missing() != "" && os.Getenv("HOLDFAST_NO_SKIP") == "" {

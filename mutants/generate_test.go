@@ -174,7 +174,7 @@ func TestSample(t *testing.T) {
 		}
 		return all
 	}
-	if names(1) != names(1) || names(1) == names(2) {
+	if first, again := names(1), names(1); first != again || first == names(2) {
 		t.Error("the seed does not decide")
 	}
 }

@@ -120,9 +120,18 @@ func (c *crowd) hear(m *member, line []byte) {
 	case said.Revoked != nil:
 		m.Next++
 		r.Revoked = append(r.Revoked, *said.Revoked)
+	case said.Stalled != nil:
+		r.Stalls = append(r.Stalls, *said.Stalled)
 	case said.End != nil:
 		r.Ends = append(r.Ends, *said.End)
 	}
+}
+
+// note takes down a stall of the test's process.
+func (c *crowd) note(s Stall) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.record.Stalls = append(c.record.Stalls, s)
 }
 
 // cutShort takes down the visit during which a process ended. Nobody knows how it went on, but that it was inside when

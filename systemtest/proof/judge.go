@@ -168,7 +168,8 @@ func (r Record) disturbed(visitor int, s Span, harm nemesis.Harm) bool {
 		}
 	}
 	for _, stalled := range r.Stalls {
-		if stalled.wider(ttl / 4).overlaps(s) {
+		hers := stalled.Visitor == nobody || stalled.Visitor == visitor
+		if hers && stalled.wider(ttl/4).overlaps(s) {
 			return true
 		}
 	}

@@ -130,15 +130,42 @@ func report(t *testing.T, r Record) (wrong bool) {
 	}
 	store := strings.ReplaceAll(r.Schedule.Store, " ", "-")
 	base := filepath.Join(*proofOut, fmt.Sprintf("%s-%d", store, r.Schedule.Seed))
-	var record bytes.Buffer
-	err := errors.Join(os.MkdirAll(*proofOut, 0o755), r.Write(&record),
+	var record, page bytes.Buffer
+	err := errors.Join(os.MkdirAll(*proofOut, 0o755), r.Write(&record), r.WritePage(&page, wrongs),
 		os.WriteFile(base+".schedule", []byte(r.Schedule.String()), 0o644),
-		os.WriteFile(base+".json", record.Bytes(), 0o644))
+		os.WriteFile(base+".record.json", record.Bytes(), 0o644),
+		os.WriteFile(base+".page.json", page.Bytes(), 0o644))
 	if err != nil {
 		t.Error(err)
 	}
-	t.Logf("Replay it with -proof.replay %s.schedule", base)
+	t.Logf("Follow it again with -proof.replay %s.schedule", base)
+	t.Logf("Draw it with: go run ./lab replay %s.page.json --out DIR", base)
 	return true
+}
+
+var golden = flag.Bool("proof.golden", false, "TestPage writes the file that the test of the lab draws")
+
+// What a run writes for the lab is what the test of the lab draws.
+func TestPage(t *testing.T) {
+	r := quiet()
+	r.Schedule.Store, r.Schedule.Seed, r.Schedule.Lasts = "redis", 17, 8*sec
+	r.Schedule.Visitors = [][]Step{{{Lock: "m0"}}}
+	r.Visits[1].Return = 4 * sec
+	during := Span{3 * sec, 5 * sec}
+	r.Struck = []Struck{{Blow: Blow{Target: OnLine, What: "black hole"}, Span: during}}
+	var page bytes.Buffer
+	if err := r.WritePage(&page, r.Judge()); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join("..", "..", "lab", "testdata", "proof.json")
+	if *golden {
+		if err := os.WriteFile(file, page.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(file); err != nil || !bytes.Equal(want, page.Bytes()) {
+		t.Errorf("%s, error %v:\n%s\nwant, by -proof.golden:\n%s", file, err, want, page.Bytes())
+	}
 }
 
 // TestReplay follows a schedule that was written down.

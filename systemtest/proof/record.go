@@ -19,7 +19,7 @@ type Record struct {
 	Revoked []Breaking // requests to let go, which have no token
 	Struck  []Struck
 	Touches []Touch // of the resources, one behind each lock, in the order in which these saw them
-	Stalls  []Span  // in which the machine ran nothing of the test
+	Stalls  []Stall
 	Ends    []End
 	Left    map[string]string // what is left of locks long after the end
 }
@@ -43,6 +43,15 @@ type Breaking struct {
 
 // A Span is a while.
 type Span struct{ From, To time.Duration }
+
+// A Stall is a while in which a process that had something to do did not run.
+type Stall struct {
+	Visitor int // whose process it was; nobody's if it was that of the test
+	Span
+}
+
+// nobody is who the process of the test belongs to.
+const nobody = -1
 
 // Struck is a blow that fell.
 type Struck struct {

@@ -21,14 +21,13 @@ func Run(t testing.TB, store *nemesis.Store, s Schedule) Record {
 	began := now()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	var watching sync.WaitGroup
-	watching.Go(func() { record.Stalls = watchStalls(ctx) })
-
 	c := gather(t, store, s, res.socket, &record)
+	var watching sync.WaitGroup
+	watching.Go(func() { watchStalls(ctx, func(s Span) { c.note(Stall{nobody, s}) }) })
 	for _, m := range c.members {
 		c.begin(m)
 	}
-	record.Struck = (&nemesisOf{t: t, store: store, crowd: c, began: began}).follow(s)
+	record.Struck = (&executor{t: t, store: store, crowd: c, began: began}).follow(s)
 	c.reading.Wait()
 	record.Left = left(t, watcher, s)
 	cancel()
@@ -53,8 +52,8 @@ func open(t testing.TB, store *nemesis.Store, ttl time.Duration) *holdfast.Clien
 	return client
 }
 
-// nemesisOf is who follows the blows of a schedule, in the goroutine of the test.
-type nemesisOf struct {
+// An executor follows the blows of a schedule, in the goroutine of the test.
+type executor struct {
 	t     testing.TB
 	store *nemesis.Store
 	crowd *crowd
@@ -71,80 +70,64 @@ type openBlow struct {
 }
 
 // follow lets all blows fall and end, each at its time or as soon as those before let it, and returns them.
-func (n *nemesisOf) follow(s Schedule) []Struck {
-	for blows := s.Blows; len(blows) > 0 || len(n.open) > 0; {
-		i := n.firstDue()
-		if i >= 0 && (len(blows) == 0 || n.open[i].due <= blows[0].At) {
-			n.sleepUntil(n.open[i].due)
-			n.finish(i)
+func (e *executor) follow(s Schedule) []Struck {
+	for blows := s.Blows; len(blows) > 0 || len(e.open) > 0; {
+		i := e.firstDue()
+		if i >= 0 && (len(blows) == 0 || e.open[i].due <= blows[0].At) {
+			e.sleepUntil(e.open[i].due)
+			e.finish(i)
 			continue
 		}
-		n.sleepUntil(blows[0].At)
-		n.begin(blows[0])
+		e.sleepUntil(blows[0].At)
+		e.begin(blows[0])
 		blows = blows[1:]
 	}
-	n.sleepUntil(s.Lasts)
-	return n.done
+	e.sleepUntil(s.Lasts)
+	return e.done
 }
 
 // firstDue is the place of the open blow that ends first; -1 if none is open.
-func (n *nemesisOf) firstDue() int {
+func (e *executor) firstDue() int {
 	first := -1
-	for i, b := range n.open {
-		if first < 0 || b.due < n.open[first].due {
+	for i, b := range e.open {
+		if first < 0 || b.due < e.open[first].due {
 			first = i
 		}
 	}
 	return first
 }
 
-func (n *nemesisOf) sleepUntil(at time.Duration) { time.Sleep(n.began + at - now()) }
+func (e *executor) sleepUntil(at time.Duration) { time.Sleep(e.began + at - now()) }
 
 // begin lets a blow fall, unless one of the same kind on the same target has not ended.
-func (n *nemesisOf) begin(b Blow) {
+func (e *executor) begin(b Blow) {
 	same := func(o openBlow) bool {
 		return o.Target == b.Target && (b.Target == OnStore || o.Number == b.Number)
 	}
-	if slices.ContainsFunc(n.open, same) {
+	if slices.ContainsFunc(e.open, same) {
 		return
 	}
 	struck := Struck{Blow: b, Span: Span{From: now()}}
-	end := func() {}
+	var end func()
 	if b.Target == OnStore {
-		f, ok := n.store.Fault(b.What)
+		f, ok := e.store.Fault(b.What)
 		if !ok {
-			n.t.Fatalf("%s knows no fault %q: %s", n.store.Name, b.What, n.store.Absent[b.What])
+			e.t.Fatalf("%s knows no fault %q: %s", e.store.Name, b.What, e.store.Absent[b.What])
 		}
 		struck.Harm, struck.Anew = f.Harm, f.Anew
-		end = f.Begin(n.t)
-	} else if end = n.crowd.strike(b); end == nil {
+		end = f.Begin(e.t)
+	} else if end = e.crowd.strike(b); end == nil {
 		return
 	}
-	n.open = append(n.open, openBlow{struck, max(b.At, now()-n.began) + b.For, end})
+	e.open = append(e.open, openBlow{struck, max(b.At, now()-e.began) + b.For, end})
 }
 
-func (n *nemesisOf) finish(i int) {
-	b := n.open[i]
-	n.open = slices.Delete(n.open, i, i+1)
+func (e *executor) finish(i int) {
+	b := e.open[i]
+	e.open = slices.Delete(e.open, i, i+1)
 	b.end()
 	b.To = now()
-	n.done = append(n.done, b.Struck)
-}
-
-// stall is how late the machine may run what was due before it counts as stalled.
-const stall = 200 * time.Millisecond
-
-// watchStalls returns the spans in which this process did not run when it should, until ctx ends.
-func watchStalls(ctx context.Context) (stalls []Span) {
-	for last := now(); ctx.Err() == nil; {
-		time.Sleep(10 * time.Millisecond)
-		at := now()
-		if at-last > stall {
-			stalls = append(stalls, Span{last, at})
-		}
-		last = at
-	}
-	return stalls
+	e.done = append(e.done, b.Struck)
 }
 
 // left waits until nothing is left of any lock, for as long as claims that nobody renews may live, and returns what is

@@ -25,6 +25,7 @@ type told struct {
 	Out     *Visit    `json:",omitempty"` // is over, in any way
 	Broke   *Breaking `json:",omitempty"`
 	Revoked *Breaking `json:",omitempty"`
+	Stalled *Stall    `json:",omitempty"`
 	End     *End      `json:",omitempty"`
 }
 

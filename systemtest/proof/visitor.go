@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -23,7 +24,7 @@ func Visitor() bool {
 	if text == "" {
 		return false
 	}
-	v := &visitor{say: json.NewEncoder(os.Stdout)}
+	v := &visitor{out: json.NewEncoder(os.Stdout)}
 	err := json.Unmarshal([]byte(text), &v.order)
 	if err == nil {
 		err = v.live()
@@ -38,7 +39,8 @@ func Visitor() bool {
 // A visitor is a process that follows its order.
 type visitor struct {
 	order
-	say      *json.Encoder
+	mu       sync.Mutex // of out
+	out      *json.Encoder
 	client   *holdfast.Client
 	ask      *json.Encoder // of the resources
 	answered *json.Decoder
@@ -51,6 +53,10 @@ func (v *visitor) live() error {
 		return err
 	}
 	v.ask, v.answered = json.NewEncoder(conn), json.NewDecoder(conn)
+	watched, stop := context.WithCancel(context.Background())
+	defer stop()
+	var watching sync.WaitGroup
+	watching.Go(func() { watchStalls(watched, func(s Span) { v.tell(told{Stalled: &Stall{v.Visitor, s}}) }) })
 	if !v.open() {
 		return nil
 	}
@@ -61,7 +67,17 @@ func (v *visitor) live() error {
 	defer cancel()
 	_ = v.client.Close(ctx) // a store that does not answer is not this visitor's fault
 	conn.Close()
-	return v.say.Encode(told{End: v.end()})
+	stop()
+	watching.Wait()
+	v.tell(told{End: v.end()})
+	return nil
+}
+
+// tell prints what the visitor has to tell. Nobody listens any more when the run is over.
+func (v *visitor) tell(t told) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	_ = v.out.Encode(t)
 }
 
 // open opens the client, as soon as the store lets it. ok is false if it never did.
@@ -101,7 +117,7 @@ func (v *visitor) breakFirst(s Step) {
 	b := Breaking{Lock: s.Lock, Token: queue[0].Token, Call: now()}
 	_ = v.client.Break(ctx, s.Lock, queue[0].ID) // whoever it was may be gone
 	b.Return = now()
-	v.say.Encode(told{Broke: &b})
+	v.tell(told{Broke: &b})
 }
 
 func (v *visitor) revoke(s Step) {
@@ -110,7 +126,7 @@ func (v *visitor) revoke(s Step) {
 	r := Breaking{Lock: s.Lock, Call: now()}
 	_ = v.client.Revoke(ctx, s.Lock) // not every store can
 	r.Return = now()
-	v.say.Encode(told{Revoked: &r})
+	v.tell(told{Revoked: &r})
 }
 
 // visit is one attempt to get in, with what follows when it succeeds.
@@ -120,16 +136,16 @@ func (v *visitor) visit(s Step) {
 	waiting, cancel := context.WithTimeout(context.Background(), max(s.Within, v.TTL/4))
 	defer cancel()
 	visit.Call = now()
-	v.say.Encode(told{Asks: &visit})
+	v.tell(told{Asks: &visit})
 	lease, err := v.acquire(waiting, s)
 	visit.Return = now()
 	if visit.Outcome = outcome(err, waiting); err == nil {
 		visit.Token = lease.Token()
-		v.say.Encode(told{Inside: &visit})
+		v.tell(told{Inside: &visit})
 		v.section(lease, &visit, s)
 		v.leave(lease, &visit)
 	}
-	v.say.Encode(told{Out: &visit})
+	v.tell(told{Out: &visit})
 }
 
 // acquire asks for the units of a step in the way of the lock's kind.
@@ -201,7 +217,7 @@ func (v *visitor) stay(lease *holdfast.Lease, visit *Visit, stays time.Duration)
 		}
 		if looked > said+v.TTL/20 { // so much is forgotten of who is killed
 			said = looked
-			v.say.Encode(told{Inside: visit})
+			v.tell(told{Inside: visit})
 		}
 		select {
 		case <-lease.Revoked():
