@@ -211,7 +211,7 @@ func TestSync(t *testing.T) {
 }
 
 // speakTLS listens for clients with a certificate of the authority, and passes on what they say to the server.
-func speakTLS(t *testing.T, a *servers.Authority, server string) (addr string) {
+func speakTLS(t *testing.T, a *servers.Authority, server string) string {
 	t.Helper()
 	own := a.Certify(t, servers.Identity{Hosts: here})
 	pair, err := tls.LoadX509KeyPair(own.Cert, own.Key)
@@ -241,7 +241,7 @@ func speakTLS(t *testing.T, a *servers.Authority, server string) (addr string) {
 			go connect(client, server)
 		}
 	}()
-	return addr
+	return l.Addr().String()
 }
 
 // connect copies both ways until one side ends.

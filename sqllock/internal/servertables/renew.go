@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -15,13 +16,11 @@ import (
 // Renew implements [driver.Renewer]. It uses connections of its own, so that leases do not wait for requests; and a
 // claim whose row somebody has locked does not keep the others waiting: for that one alone it returns an error.
 func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	answers, err := d.inquire(ctx, d.renewals, affinity{}, claims, true)
-	if errors.Is(err, errNoSpare) {
-		answers, err = d.inquire(ctx, d.requests, affinity{}, claims, true)
-	}
+	answers, err := d.extend(ctx, claims)
 	if err != nil {
 		return nil, err
 	}
+	d.extendSkipped(ctx, claims, answers)
 	d.repairWakeLocks(claims, answers)
 	results := make([]driver.Result, len(claims))
 	for i, a := range answers {
@@ -36,6 +35,51 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 		results[i] = r
 	}
 	return results, nil
+}
+
+// extend renews what it can without waiting for rows that others have locked.
+func (d *Driver) extend(ctx context.Context, claims []driver.Claim) ([]answer, error) {
+	answers, err := d.inquire(ctx, d.renewals, affinity{}, claims, true)
+	if errors.Is(err, errNoSpare) {
+		answers, err = d.inquire(ctx, d.requests, affinity{}, claims, true)
+	}
+	return answers, err
+}
+
+// Requests and sweeps of other clients lock a row for a moment, and transactions of somebody else may do so for long. A
+// claim whose row is locked is asked about again for this part of the shortest TTL, and no longer than skippedMost.
+const (
+	skippedPart = 100
+	skippedMost = 2 * time.Second
+)
+
+// extendSkipped renews the claims that were skipped, as soon as their rows are free, and puts in their answers. Those
+// that stay skipped, or about which nothing is answered any more, keep theirs.
+func (d *Driver) extendSkipped(ctx context.Context, claims []driver.Claim, answers []answer) {
+	patience := skippedMost
+	for _, c := range claims {
+		patience = min(patience, c.TTL/skippedPart)
+	}
+	pace := driver.Backoff{First: firstPause, Most: lastPause, Scatter: true}
+	for began := time.Now(); ; {
+		var skipped []driver.Claim
+		var places []int
+		for i, a := range answers {
+			if a.outcome == nothing {
+				skipped, places = append(skipped, claims[i]), append(places, i)
+			}
+		}
+		if len(skipped) == 0 || time.Since(began) > patience || pace.Pause(ctx) != nil {
+			return
+		}
+		again, err := d.extend(ctx, skipped)
+		if err != nil {
+			return
+		}
+		for i, place := range places {
+			answers[place] = again[i]
+		}
+	}
 }
 
 // inquire asks about many claims in one round trip, and renews them if extend is true. In a lane that requests use it

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -52,6 +53,42 @@ func testBusyRow(t *testing.T, s Store) {
 	release(t, d, free)
 	release(t, d, busy)
 	release(t, d, next)
+}
+
+// A renewal that finds its row locked is answered if that is over in a moment. A moment is a part of the TTL.
+func testRowLockedForAMoment(t *testing.T, s Store) {
+	db, d := s.admin(t), s.client(t)
+	busy, free := request(t, d, mutex(t.Name()+" busy"), true), request(t, d, mutex(t.Name()+" free"), true)
+	changeAll(t, db, s.Rival.Prepare)
+	tx := s.rival(t, db)
+	defer tx.Rollback()
+	execute(t, tx, fmt.Sprintf("SELECT token FROM holdfast_claims WHERE name = '%s' FOR UPDATE", busy.Name))
+	before := free.TTL
+	busy.TTL, free.TTL = time.Hour, time.Hour
+	results := make(chan []driver.Result, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		r, err := driver.Renew(ctx, d, []driver.Claim{busy, free})
+		if err != nil {
+			t.Errorf("Renew: %v", err)
+		}
+		results <- r
+	}()
+	eventually(t, "the other claim is renewed", func() bool {
+		queue, err := d.Queue(t.Context(), free.Name)
+		return err == nil && len(queue) == 1 && queue[0].Left > before
+	})
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range <-results {
+		if r.Err != nil || !r.Status.Granted {
+			t.Errorf("claim %d: %+v", i, r)
+		}
+	}
+	release(t, d, free)
+	release(t, d, busy)
 }
 
 // Rows of a few locks that somebody else has locked for long, more of them than a client has connections, keep no

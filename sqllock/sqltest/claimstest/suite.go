@@ -64,6 +64,7 @@ var use = []test{
 	{"broken waiter leaves no wake lock", testBrokenWaiterLeavesNoWakeLock},
 	{"log stays quiet", testLogStaysQuiet},
 	{"busy row", testBusyRow},
+	{"row that is locked for a moment", testRowLockedForAMoment},
 	{"undone by server", testUndoneByServer},
 	{"read only", testReadOnly},
 	{"busy rows among many", testBusyRowsAmongMany},
