@@ -1,30 +1,94 @@
 package nemesis
 
 import (
+	"flag"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	_ "github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
 )
 
-// Every store has each fault, or says why not.
+var write = flag.Bool("nemesis.write", false, "write the table of faults into docs/proof.md")
+
+// Every store has each fault, or says why not, and docs/proof.md has what stores say.
 func TestEveryFaultHasAnAnswer(t *testing.T) {
-	for _, k := range Kinds {
-		t.Run(k.Name, func(t *testing.T) {
-			t.Parallel()
-			s := k.Start(t)
-			if s.Name != k.Name {
-				t.Errorf("it calls itself %s", s.Name)
-			}
-			for _, name := range Names {
-				_, here := s.Fault(name)
-				if why := s.Absent[name]; here == (why != "") {
-					t.Errorf("%s: here %v, and absent because %q", name, here, why)
+	stores := make([]*Store, len(Kinds))
+	t.Run("stores", func(t *testing.T) {
+		for i, k := range Kinds {
+			t.Run(k.Name, func(t *testing.T) {
+				t.Parallel()
+				stores[i] = k.Start(t)
+				if stores[i].Name != k.Name {
+					t.Errorf("it calls itself %s", stores[i].Name)
 				}
+				complete(t, stores[i])
+			})
+		}
+	})
+	if !t.Failed() {
+		documented(t, table(stores))
+	}
+}
+
+// complete fails the test unless the store has an answer to each fault, and to no other.
+func complete(t *testing.T, s *Store) {
+	for _, name := range Names {
+		_, here := s.Fault(name)
+		if why := s.Absent[name]; here == (why != "") {
+			t.Errorf("%s: here %v, and absent because %q", name, here, why)
+		}
+	}
+	for _, f := range s.Faults {
+		if !slices.Contains(Names, f.Name) {
+			t.Errorf("%q is not among the names", f.Name)
+		}
+	}
+}
+
+// table says of each fault what it costs on each store.
+func table(stores []*Store) string {
+	head, line := "| |", "|---|"
+	for _, s := range stores {
+		head, line = head+" "+s.Name+" |", line+":-:|"
+	}
+	rows := []string{head, line}
+	for _, name := range Names {
+		row := "| " + name + " |"
+		for _, s := range stores {
+			cell := ""
+			if f, ok := s.Fault(name); ok {
+				cell = f.Harm.String()
 			}
-			for _, f := range s.Faults {
-				if !slices.Contains(Names, f.Name) {
-					t.Errorf("%q is not among the names", f.Name)
-				}
-			}
-		})
+			row += " " + cell + " |"
+		}
+		rows = append(rows, row)
+	}
+	return strings.Join(rows, "\n") + "\n"
+}
+
+// documented fails the test unless the docs have the table, or writes it there.
+func documented(t *testing.T, table string) {
+	page := filepath.Join("..", "..", "docs", "proof.md")
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), "| |")
+	_, after, ended := strings.Cut(rest, "\n\n")
+	if !found || !ended {
+		t.Fatalf("there is no table in %s", page)
+	}
+	want := before + table + "\n" + after
+	switch {
+	case *write:
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	case want != string(text):
+		t.Errorf("%s has another table; write it with: go test ./systemtest/nemesis -nemesis.write\n%s", page, table)
 	}
 }

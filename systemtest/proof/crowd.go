@@ -18,7 +18,7 @@ import (
 // A crowd is the visitors of a run, and what they told.
 type crowd struct {
 	t       testing.TB
-	until   time.Duration // by now
+	until   time.Duration // by now; set before the first begins
 	members []*member
 	reading sync.WaitGroup
 
@@ -39,7 +39,8 @@ type member struct {
 
 // gather makes a visitor for each program of the schedule, with lines of its own.
 func gather(t testing.TB, store *nemesis.Store, s Schedule, resources string, r *Record) *crowd {
-	c := &crowd{t: t, record: r, until: now() + s.Lasts}
+	program := buildCommand(t, s)
+	c := &crowd{t: t, record: r}
 	for i, steps := range s.Visitors {
 		m := &member{}
 		var ends []string
@@ -48,15 +49,15 @@ func gather(t testing.TB, store *nemesis.Store, s Schedule, resources string, r 
 			m.lines, ends = append(m.lines, line), append(ends, line.Addr)
 		}
 		m.order = order{
-			Visitor: i, URL: store.URL(ends), TTL: s.TTL, Steps: steps, Until: c.until, Resource: resources,
-			Careless: s.Careless,
+			Visitor: i, URL: store.URL(ends), TTL: s.TTL, Steps: steps, Resource: resources,
+			Careless: s.Careless, Program: program,
 		}
 		c.members = append(c.members, m)
 	}
 	t.Cleanup(func() {
 		for _, m := range c.members {
 			if m.cmd != nil {
-				m.cmd.Process.Kill() // unless it has ended
+				m.signal(syscall.SIGKILL) // unless it has ended
 			}
 		}
 		c.reading.Wait()
@@ -70,6 +71,7 @@ func (c *crowd) begin(m *member) {
 	if m.gone != nil {
 		<-m.gone
 	}
+	m.Until = c.until
 	text, err := json.Marshal(m.order)
 	if err != nil {
 		c.t.Fatal(err)
@@ -77,6 +79,7 @@ func (c *crowd) begin(m *member) {
 	m.cmd = exec.Command(os.Args[0])
 	m.cmd.Env = append(os.Environ(), orderVariable+"="+string(text))
 	m.cmd.Stderr = os.Stderr
+	m.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // see signal
 	out, err := m.cmd.StdoutPipe()
 	if err == nil {
 		err = m.cmd.Start()
@@ -167,14 +170,14 @@ func (c *crowd) strike(b Blow) (end func()) {
 		return nil
 	case b.What == Stop:
 		m.stopped = true
-		c.signal(m, syscall.SIGSTOP)
+		m.signal(syscall.SIGSTOP)
 		return func() {
 			m.stopped = false
-			c.signal(m, syscall.SIGCONT)
+			m.signal(syscall.SIGCONT)
 		}
 	default:
 		m.stopped = true
-		c.signal(m, syscall.SIGKILL)
+		m.signal(syscall.SIGKILL)
 		return func() {
 			m.stopped = false
 			if now() < c.until {
@@ -184,5 +187,6 @@ func (c *crowd) strike(b Blow) (end func()) {
 	}
 }
 
-// signal sends a signal to a visitor, which may have ended because its time was over.
-func (c *crowd) signal(m *member, s syscall.Signal) { _ = m.cmd.Process.Signal(s) }
+// signal sends a signal to a visitor's process, and to the command that it runs, but not to what runs under the lock,
+// nor to the guard of that. They may have ended, because their time was over.
+func (m *member) signal(s syscall.Signal) { _ = syscall.Kill(-m.cmd.Process.Pid, s) }

@@ -14,6 +14,7 @@ type Size struct {
 	Visitors int
 	Locks    int // of each kind
 	Lasts    time.Duration
+	Commands bool // visitors run the command, too
 }
 
 // steps is how many steps a visitor knows, which it does again and again.
@@ -65,6 +66,10 @@ func (d drawer) step(size Size) Step {
 		s.Verb = Revoke
 	case 2, 3, 4, 5, 6:
 		s.Verb = Try
+	case 7, 8:
+		if size.Commands && limit(s.Lock) == 1 {
+			s.Verb = Command
+		}
 	}
 	return s
 }

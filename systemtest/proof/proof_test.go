@@ -21,6 +21,7 @@ import (
 	_ "github.com/holdfast-go/holdfast/quorum"
 	_ "github.com/holdfast-go/holdfast/redislock"
 	_ "github.com/holdfast-go/holdfast/sqllock"
+	"github.com/holdfast-go/holdfast/systemtest/history"
 	"github.com/holdfast-go/holdfast/systemtest/nemesis"
 	_ "github.com/holdfast-go/holdfast/zklock"
 )
@@ -43,7 +44,7 @@ func TestMain(m *testing.M) {
 // usual is a run of `make test`, and long one of `make proof`.
 var (
 	usual = Size{Visitors: 5, Locks: 2, Lasts: 8 * time.Second}
-	long  = Size{Visitors: 8, Locks: 3, Lasts: 40 * time.Second}
+	long  = Size{Visitors: 8, Locks: 3, Lasts: 40 * time.Second, Commands: true}
 )
 
 // Processes visit locks on each store while it is broken, and nothing is wrong with what was seen.
@@ -95,6 +96,38 @@ func TestCareless(t *testing.T) {
 	wrongs := Run(t, k.Start(t), s).Judge()
 	if !slices.ContainsFunc(wrongs, func(w Wrong) bool { return w.Judge == "exclusion" }) {
 		t.Errorf("found is only %v", wrongs)
+	}
+}
+
+// stopped is a schedule in which the command is stopped while its child is inside.
+const stopped = heading + `
+store redis
+ttl 2s
+lasts 6s
+visitor 0
+  run m0 units 1 within 1m stays 20s
+visitor 1
+  lock m1 units 1 within 1m stays 1s
+  lock m0 units 1 within 1m stays 10ms
+at 1s for 9s visitor 0: stop
+`
+
+// What the command runs ends before somebody else is inside, also when the command is stopped.
+func TestStoppedCommand(t *testing.T) {
+	t.Parallel()
+	s, err := Parse(strings.NewReader(stopped))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, _ := nemesis.Named(s.Store)
+	r := Run(t, k.Start(t), s)
+	report(t, r)
+	for visitor := range s.Visitors {
+		if !slices.ContainsFunc(r.Visits, func(v Visit) bool {
+			return v.Visitor == visitor && v.Lock == "m0" && v.Outcome == history.Got
+		}) {
+			t.Errorf("visitor %d never got in", visitor)
+		}
 	}
 }
 

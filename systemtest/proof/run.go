@@ -18,12 +18,13 @@ func Run(t testing.TB, store *nemesis.Store, s Schedule) Record {
 	watcher := open(t, store, s.TTL)
 	record := Record{Schedule: s, Voted: store.Voted}
 	res := newResources(t)
-	began := now()
+	c := gather(t, store, s, res.socket, &record)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	c := gather(t, store, s, res.socket, &record)
 	var watching sync.WaitGroup
 	watching.Go(func() { watchStalls(ctx, func(s Span) { c.note(Stall{nobody, s}) }) })
+	began := now()
+	c.until = began + s.Lasts
 	for _, m := range c.members {
 		c.begin(m)
 	}

@@ -29,10 +29,11 @@ type Step struct {
 type Verb string
 
 const (
-	Lock   Verb = "lock"   // wait for the lock, be inside, release
-	Try    Verb = "try"    // the same, if the lock is free
-	Break  Verb = "break"  // end the oldest claim on the lock, whosever it is
-	Revoke Verb = "revoke" // ask its holder to let go
+	Lock    Verb = "lock"   // wait for the lock, be inside, release
+	Try     Verb = "try"    // the same, if the lock is free
+	Command Verb = "run"    // wait for the lock with the command, whose child is inside
+	Break   Verb = "break"  // end the oldest claim on the lock, whosever it is
+	Revoke  Verb = "revoke" // ask its holder to let go
 )
 
 // A Blow is what happens to one of the things that a run consists of.

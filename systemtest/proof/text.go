@@ -128,11 +128,14 @@ func parseStep(line string) (s Step, err error) {
 		return s, fmt.Errorf("a step looks like %q", Step{Lock, "m0", 1, time.Second, time.Millisecond})
 	}
 	s.Verb, s.Lock = Verb(words[0]), words[1]
-	if !slices.Contains([]Verb{Lock, Try, Break, Revoke}, s.Verb) || limit(s.Lock) == 0 {
+	if !slices.Contains([]Verb{Lock, Try, Command, Break, Revoke}, s.Verb) || limit(s.Lock) == 0 {
 		return s, fmt.Errorf("nobody knows how to %s %s", s.Verb, s.Lock)
 	}
 	if s.Units, err = strconv.ParseInt(words[3], 10, 64); err != nil {
 		return s, err
+	}
+	if s.Verb == Command && limit(s.Lock) != 1 {
+		return s, fmt.Errorf("the command runs under mutexes alone here: %s is none", s.Lock)
 	}
 	if s.Units < 1 || s.Units > limit(s.Lock) {
 		return s, fmt.Errorf("%s has %d units", s.Lock, limit(s.Lock))

@@ -16,6 +16,8 @@ type order struct {
 	Until    time.Duration // when it ends, by now
 	Resource string        // the socket of the resources
 	Careless bool          // see [Schedule]
+	Program  string        // the command, if a step runs it
+	Section  *Step         // the process is the child of the command in this step; nil: it is the visitor
 }
 
 // A told is one line of JSON that a visitor's process prints. Times are those of now.

@@ -27,7 +27,14 @@ func Visitor() bool {
 	v := &visitor{out: json.NewEncoder(os.Stdout)}
 	err := json.Unmarshal([]byte(text), &v.order)
 	if err == nil {
-		err = v.live()
+		err = v.connect()
+	}
+	switch {
+	case err != nil:
+	case v.Section != nil:
+		err = v.child(*v.Section)
+	default:
+		v.live()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -46,19 +53,23 @@ type visitor struct {
 	answered *json.Decoder
 }
 
-// live goes through the steps again and again.
-func (v *visitor) live() error {
-	conn, err := net.Dial("unix", v.Resource)
-	if err != nil {
-		return err
+// connect connects to the resources.
+func (v *visitor) connect() error {
+	conn, err := net.Dial("unix", v.Resource) // until the process ends
+	if err == nil {
+		v.ask, v.answered = json.NewEncoder(conn), json.NewDecoder(conn)
 	}
-	v.ask, v.answered = json.NewEncoder(conn), json.NewDecoder(conn)
+	return err
+}
+
+// live goes through the steps again and again.
+func (v *visitor) live() {
 	watched, stop := context.WithCancel(context.Background())
 	defer stop()
 	var watching sync.WaitGroup
 	watching.Go(func() { watchStalls(watched, func(s Span) { v.tell(told{Stalled: &Stall{v.Visitor, s}}) }) })
 	if !v.open() {
-		return nil
+		return
 	}
 	for i := v.Next; now() < v.Until; i++ {
 		v.step(v.Steps[i%len(v.Steps)])
@@ -66,11 +77,9 @@ func (v *visitor) live() error {
 	ctx, cancel := context.WithTimeout(context.Background(), v.TTL)
 	defer cancel()
 	_ = v.client.Close(ctx) // a store that does not answer is not this visitor's fault
-	conn.Close()
 	stop()
 	watching.Wait()
 	v.tell(told{End: v.end()})
-	return nil
 }
 
 // tell prints what the visitor has to tell. Nobody listens any more when the run is over.
@@ -101,6 +110,8 @@ func (v *visitor) step(s Step) {
 		v.breakFirst(s)
 	case Revoke:
 		v.revoke(s)
+	case Command:
+		v.command(s)
 	default:
 		v.visit(s)
 	}
@@ -129,10 +140,16 @@ func (v *visitor) revoke(s Step) {
 	v.tell(told{Revoked: &r})
 }
 
-// visit is one attempt to get in, with what follows when it succeeds.
-func (v *visitor) visit(s Step) {
+// newVisit is the visit of a step, before it begins.
+func (v *visitor) newVisit(s Step) Visit {
 	visit := Visit{Lock: s.Lock}
 	visit.Visitor, visit.Units, visit.Try, visit.TTL = v.Visitor, s.Units, s.Verb == Try, v.TTL
+	return visit
+}
+
+// visit is one attempt to get in, with what follows when it succeeds.
+func (v *visitor) visit(s Step) {
+	visit := v.newVisit(s)
 	waiting, cancel := context.WithTimeout(context.Background(), max(s.Within, v.TTL/4))
 	defer cancel()
 	visit.Call = now()
