@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -21,15 +20,15 @@ import (
 // mattered.
 const patience = 50 * time.Second
 
-// coded runs a command and prints its exit code: coded PIDFILE COMMAND [ARG...]. The command's process ID goes to
-// PIDFILE.
+// coded runs a command and prints its exit code: coded PIDFILE COMMAND [ARG...]. The command's process ID is in PIDFILE
+// before the command begins: whatever it does then, somebody may send it signals.
 func coded() {
-	cmd := exec.Command(os.Args[2], os.Args[3:]...)
+	const begin = `echo $$ > "$0.new" && mv "$0.new" "$0" && exec "$@"`
+	cmd := exec.Command("sh", append([]string{"-c", begin}, os.Args[1:]...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // a script that fails leaves nothing behind
 	runtime.LockOSThread()                                             // see Pdeathsig
 	check(cmd.Start())
-	check(os.WriteFile(os.Args[1], []byte(strconv.Itoa(cmd.Process.Pid)+"\n"), 0o600))
 	_ = cmd.Wait() // the state tells
 	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if status.Signaled() {
