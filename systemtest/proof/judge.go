@@ -33,6 +33,10 @@ var judges = map[string]func(Record) []Wrong{
 	"bounds":       Record.bounds,      // on what a client keeps
 }
 
+// timely are the judges who ask what happened in time. On a machine that is busy with something else nobody can tell
+// whether a lock is slow.
+var timely = []string{"kept", "handed on", "order"}
+
 // Judge returns all that must not have been.
 func (r Record) Judge() (wrongs []Wrong) {
 	for name, judge := range judges {
