@@ -26,7 +26,7 @@ func ofEither() map[string]string {
 	why := absent("nothing stands before it", Pooler)
 	maps.Copy(why, absent("etcdlock: TestEndsInAFullStore, zklock: TestQuota", FullMemory))
 	maps.Copy(why, absent("it goes by a clock that nobody sets", ClockForward, ClockBack))
-	maps.Copy(why, absent("etcdlock: TestRevokedLease, zklock: TestSessionExpired", Sessions))
+	maps.Copy(why, absent("etcdlock: TestRevokedLease, zklock: TestClosedSession", Sessions))
 	return why
 }
 

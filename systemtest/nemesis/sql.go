@@ -24,9 +24,9 @@ func file(t testing.TB) *Store {
 func ofDatabases() map[string]string {
 	why := absent("it is one server", append([]string{Failover}, together...)...)
 	maps.Copy(why, absent("its tables are gone, which is an error until they are made again", Empty))
-	maps.Copy(why, absent("sqllock/sqltest: TestDiskFull", SlowDisk, FullMemory))
+	maps.Copy(why, absent("it is not tried; requests wait or fail, as in a pause or a crash", SlowDisk, FullMemory))
 	maps.Copy(why, absent("nothing stands before it", Pooler))
-	maps.Copy(why, absent("sqllock/sessiontest: TestFaults", Sessions))
+	maps.Copy(why, absent("sqllock/sqltest: TestClaims/use/sessions_killed", Sessions))
 	return why
 }
 
