@@ -30,6 +30,7 @@ func MariaDB(t testing.TB, args ...string) *Server {
 				[]string{"--auth-root-authentication-method=normal", "--innodb-log-file-size=8M"},
 			)}
 		},
+		alike: true,
 		args:  func(s *Server) []string { return slices.Concat(mysqlArgs(s), args) },
 		ready: mysqlReady,
 	}

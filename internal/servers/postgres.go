@@ -89,6 +89,7 @@ func postgres(args []string) kind {
 				"-c", "shared_buffers=16MB",
 			}, args)
 		},
+		alike: true,
 		ready: postgresReady,
 		stop:  syscall.SIGINT, // it does not wait for its clients to leave
 	}

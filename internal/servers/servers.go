@@ -40,6 +40,7 @@ type kind struct {
 	ready   func(ctx context.Context, s *Server) error // nil when it answers
 	// commands that fill an empty folder; nil if it does that by itself
 	prepare func(s *Server) [][]string
+	alike   bool              // they make the same of the folder "data" each time, and of no other
 	user    string            // whom it runs as; empty for our own account
 	stop    os.Signal         // what asks it to end; nil for the usual
 	publish func(addr string) // makes it reachable at its address; nil where it listens there
@@ -74,13 +75,32 @@ func start(t testing.TB, k kind) *Server {
 	return s
 }
 
-// fill puts into the empty folder what the server must find there.
+// fill puts into the empty folder what the server must find there. What takes long to make is made once: whatever is
+// wrong with what was kept, it is made again.
 func (s *Server) fill(t testing.TB) {
 	t.Helper()
 	if s.kind.prepare == nil {
 		return
 	}
-	for _, line := range s.kind.prepare(s) {
+	lines := s.kind.prepare(s)
+	kept := s.keptAt(lines)
+	if kept == "" {
+		s.prepare(t, lines)
+		return
+	}
+	if s.unpack(kept) == nil {
+		return
+	}
+	s.prepare(t, lines)
+	if err := s.keep(kept); err != nil {
+		t.Logf("what %s begins with is not kept: %v", s.kind.name, err)
+	}
+}
+
+// prepare runs the commands that fill the empty folder.
+func (s *Server) prepare(t testing.TB, lines [][]string) {
+	t.Helper()
+	for _, line := range lines {
 		if _, err := exec.LookPath(line[0]); err != nil {
 			Require(t, false, line[0], s.kind.install)
 		}
