@@ -113,8 +113,8 @@ func foreignEntry(name, value, left string) driver.Entry {
 const scanPage = 1000
 
 // List yields the names of locks that start with prefix and have claims, as [driver.Lister] says. It yields each name
-// once, so it remembers them all. In a cluster it goes through one server after the other, and may miss a lock whose
-// slot moves meanwhile.
+// once, so it remembers those, and nothing of the locks that rest, which may be millions. In a cluster it goes through
+// one server after the other, and may miss a lock whose slot moves meanwhile.
 func (d *native) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		primaries, err := d.conn.Primaries(ctx)
@@ -122,9 +122,9 @@ func (d *native) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 			yield("", explain(err))
 			return
 		}
-		seen := make(map[string]bool)
+		yielded := make(map[string]bool)
 		for _, server := range primaries {
-			if !d.listAt(ctx, server, prefix, seen, yield) {
+			if !d.listAt(ctx, server, prefix, yielded, yield) {
 				return
 			}
 		}
@@ -133,7 +133,7 @@ func (d *native) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 
 // listAt is List for one server. It reports whether to go on.
 func (d *native) listAt(
-	ctx context.Context, server Conn, prefix string, seen map[string]bool, yield func(string, error) bool,
+	ctx context.Context, server Conn, prefix string, yielded map[string]bool, yield func(string, error) bool,
 ) bool {
 	for cursor := "0"; ; {
 		next, found, err := server.Scan(ctx, cursor, d.keys.pattern(prefix), scanPage)
@@ -142,13 +142,12 @@ func (d *native) listAt(
 			return false
 		}
 		var names []string
-		for _, key := range found {
-			if name, ok := d.keys.nameOf(key); ok && !seen[name] {
-				seen[name] = true
+		for _, key := range d.restless(ctx, found) {
+			if name, ok := d.keys.nameOf(key); ok && !yielded[name] {
 				names = append(names, name)
 			}
 		}
-		if !d.listBusy(ctx, names, yield) {
+		if !d.listBusy(ctx, names, yielded, yield) {
 			return false
 		}
 		if cursor = next; cursor == "0" {
@@ -157,8 +156,29 @@ func (d *native) listAt(
 	}
 }
 
+// restless leaves out, of the keys of claims, those whose state says that there are none. Most locks of an old store
+// are such, and reading a state costs the server much less than a script. What cannot be read is for the script to
+// judge.
+func (d *native) restless(ctx context.Context, claims []string) (keys []string) {
+	if len(claims) == 0 {
+		return nil
+	}
+	cmds := make([]Command, len(claims))
+	for i, key := range claims {
+		cmds[i] = Command{Head: []string{"HGET"}, Keys: []string{key}, Tail: []string{stateField}}
+	}
+	for i, r := range d.conn.DoMany(ctx, cmds) {
+		if r.Err != nil || len(r.Values) > 0 && !isIdle(r.Values[0], d.opts.format) {
+			keys = append(keys, claims[i])
+		}
+	}
+	return keys
+}
+
 // listBusy yields those names that have claims, and reports whether to go on.
-func (d *native) listBusy(ctx context.Context, names []string, yield func(string, error) bool) bool {
+func (d *native) listBusy(
+	ctx context.Context, names []string, yielded map[string]bool, yield func(string, error) bool,
+) bool {
 	if len(names) == 0 {
 		return true
 	}
@@ -168,14 +188,18 @@ func (d *native) listBusy(ctx context.Context, names []string, yield func(string
 		cmds[i] = Command{Head: d.scripts.queue.head, Keys: k.all(), Tail: []string{queueStart, "1"}}
 	}
 	for i, r := range d.scripts.queue.runMany(ctx, d.conn.DoMany, cmds) {
-		busy, err := d.isBusy(ctx, names[i], r)
+		name := names[i]
+		busy, err := d.isBusy(ctx, name, r)
 		switch {
 		case err != nil:
 			yield("", err)
 			return false
-		case busy && !yield(names[i], nil):
+		case !busy || yielded[name]:
+			continue
+		case !yield(name, nil):
 			return false
 		}
+		yielded[name] = true
 	}
 	return true
 }

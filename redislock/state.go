@@ -39,6 +39,14 @@ func places(format int) []string {
 	})
 }
 
+// stateField is the field of the state, in the hash of the claims.
+const stateField = "~"
+
+// isIdle reports whether a state, of this format or of the one before it, says that the lock has no claims.
+func isIdle(state string, format int) bool {
+	return strings.HasPrefix(state, strconv.Itoa(format)+" i") || strings.HasPrefix(state, strconv.Itoa(format-1)+" i")
+}
+
 func words(numbers map[string]int) []string {
 	var pairs []string
 	for word, number := range numbers {
