@@ -81,7 +81,8 @@ const (
 	breakClaim       routine = "break"
 	revokeClaim      routine = "revoke"
 	readQueue        routine = "queue"
-	readNames        routine = "names"
+	readPage         routine = "page"
+	readNames        routine = "names" // which programs of a revision before 13 call
 	readDigest       routine = "digest"
 	readNews         routine = "news"
 	takeTurn         routine = "turn"
@@ -98,8 +99,8 @@ const (
 // callable are the routines that programs call. None but ring is called by another.
 var callable = []routine{
 	releaseWakeLocks, requestClaim, releaseClaim, renewClaims, waitForClaim, breakClaim, revokeClaim,
-	readQueue, readNames, readDigest, readNews, takeTurn, noteTurn, surveyRows, tidyQueue, forgetEnds, retireLocks,
-	readValue, setValue,
+	readQueue, readPage, readNames, readDigest, readNews, takeTurn, noteTurn, surveyRows, tidyQueue, forgetEnds,
+	retireLocks, readValue, setValue,
 }
 
 // recognise refuses a database of another kind, and one that passes for this kind.

@@ -1,6 +1,7 @@
 package servertables
 
 import (
+	"bytes"
 	"context"
 	"iter"
 	"time"
@@ -44,22 +45,63 @@ func grant(entries []driver.Entry) {
 	}
 }
 
-// List implements [driver.Lister]. The names are those of one moment.
+// listPage is how many claims a statement of List looks at.
+const listPage = 1000
+
+// List implements [driver.Lister], in pages, which it reads as they are asked for.
 func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		names, err := runBulk(ctx, d, func(ctx context.Context, conn *conn) ([]string, error) { // there may be millions
-			return conn.names(ctx, readNames, []byte(prefix))
-		})
-		if err != nil {
-			yield("", err)
+		if len(prefix) > maxName {
 			return
 		}
-		for _, name := range names {
-			if !yield(name, nil) {
+		for from, end := []byte(prefix), endOf(prefix); from != nil; {
+			p, err := runBulk(ctx, d, func(ctx context.Context, conn *conn) (namesPage, error) {
+				return conn.page(ctx, from, end)
+			})
+			if err != nil {
+				yield("", err)
 				return
 			}
+			for _, name := range p.names {
+				if !yield(name, nil) {
+					return
+				}
+			}
+			from = p.next
 		}
 	}
+}
+
+// endOf is what is greater than all names that begin with prefix, and no greater than any other that follows them.
+func endOf(prefix string) []byte {
+	end := bytes.TrimRight([]byte(prefix), "\xff")
+	if len(end) == 0 {
+		return bytes.Repeat([]byte{0xff}, maxName+1)
+	}
+	end[len(end)-1]++
+	return end
+}
+
+// A namesPage is one answer of the routine that lists locks, and where the next page begins, or nil.
+type namesPage struct {
+	names []string
+	next  []byte
+}
+
+func (c *conn) page(ctx context.Context, from, end []byte) (p namesPage, err error) {
+	err = c.rows(ctx, readPage, []any{from, end, int64(listPage)}, func(scan func(...any) error) error {
+		var kind int
+		var name []byte
+		err := scan(&kind, &name)
+		switch {
+		case kind == 1:
+			p.names = append(p.names, string(name))
+		case len(name) > 0:
+			p.next = append(name, 0) // no name lies between
+		}
+		return err
+	})
+	return p, err
 }
 
 // names calls a routine that returns names of locks.

@@ -39,6 +39,57 @@ func testManyNames(t *testing.T, s Store) {
 	}
 }
 
+// Listing reads large tables in pages, and nothing of the locks whose names begin otherwise.
+func testManyListed(t *testing.T, s Store) {
+	const locks, most, again = 5_000, 4_000, 20
+	db := s.migrated(t).admin(t)
+	p := proxy.New(t, s.Addr)
+	d := s.clientAt(t, p.Addr)
+	change(t, db, s.Names("many ", locks))
+	change(t, db, "INSERT INTO holdfast_claims"+
+		" (name, id, token, weight, units, ttl, deadline, since, granted, revoked, owner, value)"+
+		" SELECT name, 'held', token, 1, 1, 3600000000, token + 3600000000, token, 1 = 1, 1 = 0, '', ''"+
+		" FROM holdfast_locks WHERE name LIKE 'many %'")
+	defer changeAll(t, db, []string{"DELETE FROM holdfast_claims WHERE id = 'held'",
+		"DELETE FROM holdfast_locks WHERE name LIKE 'many %'"})
+
+	lists := func(prefix string, want int) {
+		found := make(map[string]bool)
+		for name, err := range driver.List(t.Context(), d, prefix) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[name] = true
+		}
+		if len(found) != want {
+			t.Errorf("with the prefix %q there are %d locks, want %d", prefix, len(found), want)
+		}
+	}
+	// readBy is how many rows many lists read, of which the server has counted at least so many. What was read before
+	// may be counted late, and is little beside that.
+	readBy := func(least int64, prefix string, want int) (read int64) {
+		before := s.RowsRead(t, db)
+		for range again {
+			lists(prefix, want)
+		}
+		eventually(t, "the server counts what it has read", func() bool {
+			read = s.RowsRead(t, db) - before
+			return read >= least
+		})
+		return read
+	}
+	lists("none", 0) // the connections are there
+
+	if read := readBy(again, "many 12", 111); read > again*locks {
+		t.Errorf("%d lists of 111 locks read %d rows", again, read)
+	}
+	p.Count(statements)
+	read := readBy(again*locks, "many ", locks)
+	if asked := int64(p.Counted()); asked < again*locks/most || read/max(asked, 1) > most {
+		t.Errorf("%d statements read %d rows to list %d locks, want at most %d rows each", asked, read, locks, most)
+	}
+}
+
 // What sweeping waits for, a request does not.
 func testSweepingWaitsAlone(t *testing.T, s Store) {
 	db, d := s.admin(t), s.clientWith(t, "connections=1")

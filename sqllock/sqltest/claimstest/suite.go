@@ -23,6 +23,7 @@ var begin = []test{
 	{"names", testNames},
 	{"newer tables", testNewerTables},
 	{"many names", testManyNames},
+	{"many listed", testManyListed},
 	{"script", testScript},
 	{"earlier revision", testEarlierRevision},
 	{"later revision", testLaterRevision},
