@@ -39,8 +39,8 @@ type Harness struct {
 	// ms. A test that fails after the machine stalled is tried again with longer ones, so that no TTL need be generous.
 	TTL time.Duration
 
-	// Long is for claims that must outlive their test, on engines where a claim costs so much that many take seconds.
-	// Zero: 30 s.
+	// Long is for claims that must outlive their test, on engines where a claim costs so much that many take seconds,
+	// and in stores with so many names that a list does. A request may take half as long. Zero: 30 s.
 	Long time.Duration
 
 	// Spoil makes what the store has of a lock unreadable, so that [driver.Driver.Queue] fails. Rows that need it
