@@ -6,7 +6,7 @@
 // in both states: by requesting it again. There is no other idea, so a driver never knows which kind of lock it serves.
 //
 // A driver implements [Driver]. It offers what else its engine can do through the small interfaces of this package
-// ([Waiter], [Renewer], [Watcher], [Peeker], [Lister], [Breaker], [Revoker], [Proposer], [Living], [Checker],
+// ([Waiter], [Renewer], [Watcher], [Peeker], [Lister], [Breaker], [Revoker], [Noter], [Proposer], [Living], [Checker],
 // [Noticer], [Reaper], [Identifier], [ValueStore]), which callers find with [As] and use through the portable function
 // of the same file. Package drivertest is this contract as tests.
 package driver

@@ -88,8 +88,8 @@ func contract() []row {
 	var rows []row
 	for _, group := range [][]row{
 		requestRows, grantRows, releaseRows, seriesRows, expiryRows, queueRows, nameRows, waitRows, listenRows,
-		renewRows, watchRows, listRows, breakRows, revokeRows, valueRows, proposeRows, traitsRows, identityRows,
-		crowdRows,
+		renewRows, watchRows, listRows, breakRows, revokeRows, noteRows, valueRows, proposeRows, traitsRows,
+		identityRows, crowdRows,
 	} {
 		rows = append(rows, group...)
 	}

@@ -109,6 +109,7 @@ var traitsRows = []row{
 				"SetValue": {has[driver.ValueStore](e.d), func() error {
 					return driver.SetValue(ctx, e.d, e.claim(), driver.Value{Text: "any"})
 				}},
+				"Notes": {notes(e.d), e.notesErr},
 				"Check": {has[driver.Checker](e.d), func() error { _, err := driver.Check(ctx, e.d); return err }},
 				"Propose": {has[driver.Proposer](e.d), func() error {
 					_, err := driver.Propose(ctx, e.d, e.claim(), 1)
