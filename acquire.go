@@ -61,7 +61,7 @@ func (l *lock) returns(ctx context.Context, a ask, claim driver.Claim) outcome {
 	case r.lost > 0: // an attempt may have let it in
 		return l.enqueue(ctx, a, true, l.settings.patienceFor(true))
 	default:
-		return outcome{err: l.failure("lock", ErrNotAcquired, ErrBroken)}
+		return outcome{err: l.failure("lock", ErrNotAcquired, l.broken(ctx, claim.ID))}
 	}
 }
 

@@ -29,7 +29,8 @@ var (
 	// text says since when. If the outcome of a request is unknown for that reason, the error matches ErrUnknown, too.
 	ErrUnavailable = errors.New("backend unavailable")
 	// ErrBroken says that somebody removed the claim from the queue while it waited: see [Client.Break]. The error
-	// matches ErrNotAcquired, too. If a lock is broken while it is held, its holder gets ErrLost.
+	// has a *BrokenError in it, and matches ErrNotAcquired, too. If a lock is broken while it is held, its holder gets
+	// ErrLost.
 	ErrBroken = errors.New("the claim was removed from the queue")
 	// ErrNoLeader says that nobody leads at the moment.
 	ErrNoLeader = errors.New("nobody leads")
@@ -60,6 +61,21 @@ func (e *LostError) Error() string {
 func (e *LostError) Is(target error) bool { return target == ErrLost }
 
 func (e *LostError) Unwrap() error { return e.Err }
+
+// A BrokenError says who removed a claim from the queue while it waited. It matches [ErrBroken].
+type BrokenError struct {
+	By string // as Note.By has it; "" where it is not known
+}
+
+func (e *BrokenError) Error() string {
+	if e.By == "" {
+		return ErrBroken.Error()
+	}
+	return ErrBroken.Error() + " by " + strconv.Quote(e.By)
+}
+
+// Is reports whether target is ErrBroken.
+func (e *BrokenError) Is(target error) bool { return target == ErrBroken }
 
 // A LostReason is why a lease ended before it was released.
 type LostReason int

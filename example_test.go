@@ -360,6 +360,24 @@ func ExampleClient_Reap() {
 	// Output: 0 <nil>
 }
 
+func ExampleClient_Notes() {
+	ctx := context.Background()
+	client := open(ctx, "notes")
+	defer client.Close(ctx)
+
+	lease, _ := client.Mutex("report").Lock(ctx)
+	client.Revoke(ctx, "report") // elsewhere, where holdfast.WithOwner says who that is
+	notes, err := client.Notes(ctx, "report")
+	for _, n := range notes {
+		fmt.Println(n.Kind, "by somebody:", n.By != "", time.Since(n.At) < time.Minute)
+	}
+	fmt.Println(err)
+	lease.Release(ctx)
+	// Output:
+	// revoke by somebody: true true
+	// <nil>
+}
+
 func ExampleClient_Break() {
 	ctx := context.Background()
 	client := open(ctx, "break")

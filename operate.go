@@ -37,23 +37,32 @@ func (c *Client) Queue(ctx context.Context, name string) ([]Entry, error) {
 // Names yields the names of the locks that start with prefix and are held or waited for, in no particular order. It
 // stops after an error.
 func (c *Client) Names(ctx context.Context, prefix string) iter.Seq2[string, error] {
-	if err := c.closed(); err != nil {
-		return func(yield func(string, error) bool) { yield("", c.failure("names on", err)) }
+	return func(yield func(string, error) bool) {
+		if err := c.closed(); err != nil {
+			yield("", c.failure("names on", err))
+			return
+		}
+		for name, err := range driver.List(ctx, c.driver, prefix) {
+			if !driver.HoldsNotes(name) && !yield(name, err) {
+				return
+			}
+		}
 	}
-	return driver.List(ctx, c.driver, prefix)
 }
 
 // Break ends a claim by force, whether it waits or is held; [Client.Queue] returns its ID. A holder gets ErrLost: at
 // once if its backend pushes the news, otherwise with the next renewal. Until then two holders may believe that they
 // have the lock, and only the fencing token protects. A waiter gets ErrBroken and leaves the queue, together with all
-// goroutines of its client that share the claim.
+// goroutines of its client that share the claim. [Client.Notes] tells who did it.
 func (c *Client) Break(ctx context.Context, name, claimID string) error {
+	l := c.lock(name, nil)
 	if err := c.closed(); err != nil {
-		l := c.lock(name, nil)
 		return l.failure("break", err)
 	}
-	if err := driver.Break(ctx, c.driver, name, claimID); err != nil {
-		l := c.lock(name, nil)
+	err := l.noted(ctx, driver.NoteBreak, claimID, func() error {
+		return driver.Break(ctx, c.driver, name, claimID)
+	})
+	if err != nil {
 		return l.unserved(ctx, "break", err)
 	}
 	return nil
@@ -93,7 +102,7 @@ func (c *Client) failure(op string, err error) error {
 }
 
 // Revoke asks the holders of a lock to release it: the Revoked channels of their leases are closed. Whether they do is
-// up to them. It is not an error if nobody holds the lock.
+// up to them. It is not an error if nobody holds the lock. [Client.Notes] tells who asked.
 func (c *Client) Revoke(ctx context.Context, name string) error {
 	l := c.lock(name, nil)
 	queue, err := c.Queue(ctx, name)
@@ -104,7 +113,8 @@ func (c *Client) Revoke(ctx context.Context, name string) error {
 		if !e.Granted {
 			break
 		}
-		if err := driver.Revoke(ctx, c.driver, name, e.ID); err != nil && !isGone(err) {
+		err := l.noted(ctx, driver.NoteRevoke, e.ID, func() error { return driver.Revoke(ctx, c.driver, name, e.ID) })
+		if err != nil && !isGone(err) {
 			return l.unserved(ctx, "revoke", err)
 		}
 	}
