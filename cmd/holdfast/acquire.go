@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,10 +40,11 @@ func (a *app) notAcquired(ctx context.Context, cause error, s *store, p *plan, e
 	if i, ok := errors.AsType[*interrupt](cause); ok {
 		return ended(i.code())
 	}
+	broken, isBroken := errors.AsType[*holdfast.BrokenError](err)
 	switch {
-	case errors.Is(err, holdfast.ErrBroken):
-		return &exit{code: p.conflict, err: fmt.Errorf("%s: somebody removed this command from the queue",
-			printable(p.name))}
+	case isBroken:
+		return &exit{code: p.conflict, err: fmt.Errorf("%s: %s removed this command from the queue",
+			printable(p.name), cmp.Or(printable(broken.By), "somebody"))}
 	case errors.Is(err, holdfast.ErrNotAcquired):
 		return a.conflict(ctx, s, p)
 	}

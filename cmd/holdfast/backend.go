@@ -353,8 +353,8 @@ func (s *store) abandon(ctx context.Context) {
 }
 
 // use opens the backend for a verb that looks at locks or breaks them.
-func (a *app) use(ctx context.Context, verb func(*store) error) error {
-	s, err := a.backend.open(ctx)
+func (a *app) use(ctx context.Context, verb func(*store) error, opts ...holdfast.Option) error {
+	s, err := a.backend.open(ctx, opts...)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,8 @@ func (a *app) breakVerb() *cobra.Command {
 		Use:   "break [flags] NAME",
 		Short: "Take a lock away from its holder by force",
 		Long: `Break takes a lock away from its holder, or removes one claim from the queue. The holder is told; if it is holdfast
-run, it ends its command. Until then, both the old and the next holder may believe that they hold the lock.
+run, it ends its command. Until then, both the old and the next holder may believe that they hold the lock. Show says
+for an hour who has done this, where the backend keeps notes of it.
 
 On a terminal, break asks for confirmation. Without a terminal it does not ask, so that scripts can use it.
 
@@ -31,7 +32,7 @@ On a terminal, break asks for confirmation. Without a terminal it does not ask, 
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.use(c.Context(), func(s *store) error {
 				return a.breakLock(c.Context(), s, args[0], choose)
-			})
+			}, asUser())
 		},
 	}
 	a.backend.register(c)

@@ -72,7 +72,7 @@ func someNames(ctx context.Context, d driver.Driver, prefix string) (names []str
 		if err != nil || len(names) == mostCompleted {
 			break
 		}
-		if isPlain.MatchString(name) {
+		if isPlain.MatchString(name) { // which a lock that holds notes is not
 			names = append(names, name)
 		}
 	}

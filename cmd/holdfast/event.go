@@ -13,6 +13,7 @@ type event struct {
 	Waited  *float64 `json:"waited,omitempty"`  // acquired: seconds
 	Place   int      `json:"place,omitempty"`   // waiting: ours in the queue, from 1
 	Holders []claim  `json:"holders,omitempty"` // waiting, error: who has the lock
+	By      string   `json:"by,omitempty"`      // revoked, lost: who asked for the lock, or broke it, if that is known
 	Error   string   `json:"error,omitempty"`   // lost, warning, error
 	Code    *int     `json:"code,omitempty"`    // exit, error: the exit code
 	Op      string   `json:"op,omitempty"`      // trace: what was asked of the backend

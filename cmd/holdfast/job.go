@@ -28,6 +28,8 @@ type job struct {
 	again  bool      // the command is to be started anew; decided when the backend is closed or not
 	told   bool      // a signal asked the command to end
 	killAt time.Time // when the command is killed, once it was asked to end
+
+	telling <-chan struct{} // closed when all has been told that somebody did to the lock; nil if nothing was
 }
 
 // run runs the command to its end, gives the lock back, and returns the end's exit code.
@@ -36,17 +38,16 @@ func (j *job) run(ctx context.Context, program string) error {
 	if err == nil {
 		j.supervise()
 		j.child.Leave()
+		j.awaitTold() // while there is a connection to ask over
 	} else if lost := j.lease.Err(); lost != nil && errors.Is(err, guard.ErrNotBegun) {
 		j.noteLost(lost) // its guard knew first
 		err = nil
 	}
-	released := j.release(ctx)
+	j.release(ctx)
 	if err != nil {
 		return err
 	}
-	if j.lost == nil && errors.Is(released, holdfast.ErrLost) {
-		j.noteLost(released)
-	}
+	j.awaitTold()
 	code := j.code()
 	j.emit(event{Event: "exit", Code: &code})
 	return ended(code)
@@ -110,24 +111,28 @@ func variable(line string) string {
 
 // release gives the lock back, and closes the backend unless the job runs again. That it does not answer any more is a
 // warning: the work was protected to its end.
-func (j *job) release(ctx context.Context) error {
+func (j *job) release(ctx context.Context) {
 	ctx, done := j.farewell(ctx)
 	defer done()
 	limit, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
 	released := j.lease.Release(limit)
+	j.again = j.runsAgain()
+	if j.lost == nil && errors.Is(released, holdfast.ErrLost) {
+		j.noteLost(released)
+		j.awaitTold()
+	}
 	var closed error
-	if j.again = j.runsAgain(); !j.again {
+	if !j.again {
 		closed = j.store.close(ctx)
 	}
 	switch {
-	case j.lost != nil || errors.Is(released, holdfast.ErrLost):
+	case j.lost != nil:
 	case released != nil:
 		j.warn(released)
 	case closed != nil:
 		j.warn(closed)
 	}
-	return released
 }
 
 // lostLimit bounds the end where the lock is lost: there is little to give back, and maybe nobody to take it.

@@ -50,7 +50,7 @@ lock that it cannot read, and gives the reason on standard error, or in "error" 
 // watchLocks looks every second: no backend pushes which locks there are.
 func (a *app) watchLocks(ctx context.Context, s *store, prefix string) error {
 	look := func(ctx context.Context) ([]view, error) { return s.views(ctx, prefix) }
-	return a.watch(ctx, again(listLimit, look), a.display(func(views []view) []string {
+	return a.watch(ctx, again(listLimit, look), a.display(s.notedIn(ctx), func(views []view) []string {
 		if len(views) == 0 {
 			return []string{"no lock is held or waited for"}
 		}

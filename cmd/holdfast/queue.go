@@ -12,10 +12,11 @@ import (
 
 // A view is the queue of a lock as it is shown.
 type view struct {
-	Name    string  `json:"name"`
-	Holders []claim `json:"holders"`
-	Waiters []claim `json:"waiters"`         // next one first
-	Error   string  `json:"error,omitempty"` // why the lock cannot be read, in a list of several
+	Name    string        `json:"name"`
+	Holders []claim       `json:"holders"`
+	Waiters []claim       `json:"waiters"`          // next one first
+	Broken  []brokenClaim `json:"broken,omitempty"` // not in the queue any more
+	Error   string        `json:"error,omitempty"`  // why the lock cannot be read, in a list of several
 }
 
 // A claim is an entry of a queue as it is shown.
@@ -25,11 +26,13 @@ type claim struct {
 	Host      string    `json:"host,omitempty"`
 	PID       int       `json:"pid,omitempty"`
 	Label     string    `json:"label,omitempty"`
-	Value     string    `json:"value,omitempty"` // what a candidate stands for
-	Asks      string    `json:"asks"`            // "all", "shared" or "1 of 3"
-	Since     time.Time `json:"since,omitzero"`  // when it was queued, by the backend's clock, if it knows
-	ExpiresIn float64   `json:"expires_in"`      // seconds, unless it is renewed
-	Token     string    `json:"token,omitempty"` // the fencing token, in decimal
+	Value     string    `json:"value,omitempty"`      // what a candidate stands for
+	Asks      string    `json:"asks"`                 // "all", "shared" or "1 of 3"
+	Since     time.Time `json:"since,omitzero"`       // when it was queued, by the backend's clock, if it knows
+	ExpiresIn float64   `json:"expires_in"`           // seconds, unless it is renewed
+	Token     string    `json:"token,omitempty"`      // the fencing token, in decimal
+	RevokedBy string    `json:"revoked_by,omitempty"` // who has asked for it
+	RevokedAt time.Time `json:"revoked_at,omitzero"`
 }
 
 func viewOf(name string, queue []holdfast.Entry) view {

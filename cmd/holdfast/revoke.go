@@ -13,13 +13,14 @@ func (a *app) revokeVerb() *cobra.Command {
 		Use:   "revoke NAME",
 		Short: "Ask the holders of a lock to release it",
 		Long: `Revoke asks the holders of a lock to release it, and returns at once. The holders decide: holdfast run sends TERM to
-its command (see --on-revoke), and a program learns of it from Lease.Revoked. To take a lock away by force, use break.
+its command (see --on-revoke), and a program learns of it from Lease.Revoked. Show says for an hour who has asked, where
+the backend keeps notes of it. To take a lock away by force, use break.
 
 ` + exitHelp,
 		ValidArgsFunction: a.completeName,
 		Args:              takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.use(c.Context(), func(s *store) error { return a.revoke(c.Context(), s, args[0]) })
+			return a.use(c.Context(), func(s *store) error { return a.revoke(c.Context(), s, args[0]) }, asUser())
 		},
 	}
 	a.backend.register(c)

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -155,6 +157,7 @@ func prepare(env *testscript.Env, url string) {
 	env.Setenv("HOLDFAST_BACKEND", url)
 	env.Setenv("GORACE", "atexit_sleep_ms=0") // or each program takes a second to end
 	env.Setenv("HOST", hostname())
+	env.Setenv("WHO", username())
 }
 
 // heedSignals keeps what was started to ignore signals, by nohup or &, from passing that on to the programs of scripts.
@@ -164,6 +167,14 @@ func heedSignals() {
 			signal.Notify(make(chan os.Signal, 1), s)
 		}
 	}
+}
+
+func username() string {
+	u, err := user.Current()
+	if err != nil {
+		return strconv.Itoa(os.Geteuid())
+	}
+	return u.Username
 }
 
 func hostname() string {

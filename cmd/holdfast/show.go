@@ -15,7 +15,8 @@ func (a *app) showVerb() *cobra.Command {
 		Use:   "show [--watch] NAME",
 		Short: "Show who holds a lock and who waits for it",
 		Long: `Show prints the queue of a lock, oldest first: who holds it and who waits, since when and for how long each has been
-in the queue. It is not an error if the lock is free.
+in the queue. It is not an error if the lock is free. Below that it says who has asked the holders to release the lock,
+by revoke, and who has broken claims on it during the last hour, where the backend keeps notes of that.
 
 ` + watchHelp + `
 
@@ -27,11 +28,7 @@ in the queue. It is not an error if the lock is free.
 				if watch {
 					return a.watchLock(c.Context(), s, args[0])
 				}
-				queue, err := s.Queue(c.Context(), args[0])
-				if err != nil {
-					return err
-				}
-				return a.printQueue(viewOf(args[0], queue))
+				return a.show(c.Context(), s, args[0])
 			})
 		},
 	}
@@ -40,27 +37,43 @@ in the queue. It is not an error if the lock is free.
 	return c
 }
 
+func (a *app) show(ctx context.Context, s *store, name string) error {
+	queue, err := s.Queue(ctx, name)
+	if err != nil {
+		return err
+	}
+	notes, err := s.notes(ctx, name)
+	if err != nil {
+		a.warn(err)
+	}
+	return a.printQueue(viewOf(name, queue).with(notes))
+}
+
 // watchLock tells each change of one lock; on a terminal it looks every second, so that times go on.
 func (a *app) watchLock(ctx context.Context, s *store, name string) error {
 	looks := s.watched(name)
 	if isScreen(a.out) && !a.json {
 		looks = again(lookLimit, func(ctx context.Context) ([]view, error) {
 			queue, err := s.Queue(ctx, name)
-			return []view{viewOf(name, queue)}, err
+			return []view{s.noted(ctx, viewOf(name, queue))}, err
 		})
 	}
-	return a.watch(ctx, looks, a.display(func(views []view) []string { return views[0].lines() }))
+	return a.watch(ctx, looks, a.display(s.notedIn(ctx), func(views []view) []string { return views[0].lines() }))
 }
 
 func (a *app) printQueue(v view) error {
 	if a.json {
 		return printJSON(a.out, v)
 	}
-	if v.isFree() {
-		_, err := fmt.Fprintln(a.out, v.freeLine())
-		return err
+	for i, line := range v.lines() {
+		if i == 0 && !v.isFree() {
+			line = bold(a.out, line)
+		}
+		if _, err := fmt.Fprintln(a.out, line); err != nil {
+			return err
+		}
 	}
-	return v.table().print(a.out)
+	return nil
 }
 
 func (v view) isFree() bool { return len(v.Holders)+len(v.Waiters) == 0 }
@@ -70,9 +83,9 @@ func (v view) freeLine() string { return printable(v.Name) + " is free" }
 // lines are what show prints.
 func (v view) lines() []string {
 	if v.isFree() {
-		return []string{v.freeLine()}
+		return append([]string{v.freeLine()}, v.noteLines()...)
 	}
-	return v.table().lines()
+	return append(v.table().lines(), v.noteLines()...)
 }
 
 // table shows a queue. It has a column for values where somebody stands for something.

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // lookEvery bounds the pause between two looks at the lease: timers stand still while the machine sleeps, leases do
@@ -165,12 +167,14 @@ func isExpired(err error) bool {
 // noteRevoked tells that somebody asked for the lock, and passes the wish on. The command decides: the lock is ours,
 // and renewed, for as long as it runs.
 func (j *job) noteRevoked() {
-	j.emit(event{Event: "revoked", Name: j.plan.name, Token: decimal(j.lease.Token())})
-	if !j.json {
-		j.say("somebody asked for %s: %s", printable(j.plan.name),
-			map[string]string{revokeTerm: "the command is told to end",
-				revokeIgnore: "the command goes on"}[j.plan.onRevoke])
-	}
+	j.tellWithDoer(driver.NoteRevoke, func(by string) {
+		j.emit(event{Event: "revoked", Name: j.plan.name, Token: decimal(j.lease.Token()), By: by})
+		if !j.json {
+			j.say("%s asked for %s: %s", cmp.Or(printable(by), "somebody"), printable(j.plan.name),
+				map[string]string{revokeTerm: "the command is told to end",
+					revokeIgnore: "the command goes on"}[j.plan.onRevoke])
+		}
+	})
 	if j.plan.onRevoke == revokeTerm {
 		j.told = true
 		j.noteUnheard(j.child.Terminate())
@@ -183,8 +187,14 @@ func (j *job) noteLost(err error) {
 		return
 	}
 	j.lost = err
-	j.emit(event{Event: "lost", Name: j.plan.name, Token: decimal(j.lease.Token()), Error: err.Error()})
-	if !j.json {
+	j.tellWithDoer(driver.NoteBreak, func(by string) {
+		j.emit(event{Event: "lost", Name: j.plan.name, Token: decimal(j.lease.Token()), By: by, Error: err.Error()})
+		if j.json {
+			return
+		}
 		j.say("%s", err)
-	}
+		if by != "" {
+			j.say("%s broke %s", printable(by), printable(j.plan.name))
+		}
+	})
 }

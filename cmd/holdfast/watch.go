@@ -13,8 +13,8 @@ import (
 
 // watchHelp is for the verbs that have --watch.
 const watchHelp = `With --watch it runs until it is interrupted. On a terminal it shows the current state, and updates it every
-second. Elsewhere it prints a line whenever a claim is queued, is granted or ends; with --json it prints the queue of
-each lock that changed.`
+second. Elsewhere it prints a line whenever a claim is queued, is granted or ends, and who has broken it if somebody did;
+with --json it prints the queue of each lock that changed.`
 
 func registerWatch(c *cobra.Command, watch *bool) {
 	c.Flags().BoolVar(watch, "watch", false, "keep running, and show each change")
@@ -58,12 +58,13 @@ type display interface {
 	outage(error) error  // they are not known at the moment
 }
 
-// display returns what suits who reads standard output. draw makes the lines of a terminal.
-func (a *app) display(draw func([]view) []string) display {
+// display returns what suits who reads standard output. draw makes the lines of a terminal, and noted adds the notes on
+// a lock.
+func (a *app) display(noted func(view) view, draw func([]view) []string) display {
 	if isScreen(a.out) && !a.json {
 		return &screen{out: a.out, draw: draw}
 	}
-	return &journal{app: a, known: map[string]view{}}
+	return &journal{app: a, known: map[string]view{}, noted: noted}
 }
 
 // Bounds of looking again and again.
@@ -137,7 +138,7 @@ func (s *store) watched(name string) looker {
 	return func(ctx context.Context) iter.Seq2[[]view, error] {
 		return func(yield func([]view, error) bool) {
 			for queue, err := range s.Watch(ctx, name) {
-				if !yield([]view{viewOf(name, queue)}, err) {
+				if !yield([]view{s.noted(ctx, viewOf(name, queue))}, err) {
 					return
 				}
 			}

@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// A journal tells the changes of queues: a line for each claim that came, was granted or has ended; with --json the
-// queue of each lock that changed.
+// A journal tells the changes of queues: a line for each claim that came, was granted, was asked for or has ended; with
+// --json the queue of each lock that changed.
 type journal struct {
 	*app
 	known map[string]view
-	said  string // of the outage that lasts
+	noted func(view) view // adds the notes on a lock, where the view may have none
+	said  string          // of the outage that lasts
 }
 
 func (j *journal) update(views []view) error {
@@ -46,6 +47,9 @@ func (j *journal) outage(err error) error {
 // tell tells what has changed in one queue.
 func (j *journal) tell(v view) error {
 	before, known := j.known[v.Name]
+	if len(v.goneSince(before)) > 0 && v.Broken == nil {
+		v = j.noted(v)
+	}
 	j.known[v.Name] = v
 	changes := v.changesFrom(before)
 	if known && len(changes) == 0 {
@@ -68,16 +72,43 @@ func (j *journal) tell(v view) error {
 
 // changesFrom says what has changed since the queue was as before. That claims are renewed is no change.
 func (v view) changesFrom(before view) (changes []string) {
-	if v.Error == "" { // otherwise nothing is known to have ended
-		gone := missingIn(idsOf(v.Holders, v.Waiters), before.Holders, before.Waiters)
-		changes = append(changes, toldAs("ended", gone)...)
+	for _, c := range v.goneSince(before) {
+		changes = append(changes, "ended  "+c.who()+told("broken by", v.brokenBy(c.ID)))
 	}
-	changes = append(changes, toldAs("holds", missingIn(idsOf(before.Holders), v.Holders))...)
-	changes = append(changes, toldAs("waits", missingIn(idsOf(before.Waiters), v.Waiters))...)
+	for _, c := range missingIn(idsOf(before.Holders), v.Holders) {
+		changes = append(changes, "holds  "+c.who())
+	}
+	for _, c := range missingIn(idsOf(before.Waiters), v.Waiters) {
+		changes = append(changes, "waits  "+c.who())
+	}
+	for _, c := range missingIn(idsOf(askedOf(before)), askedOf(v)) {
+		changes = append(changes, "asked  "+c.who()+told("by", c.RevokedBy))
+	}
 	if v.Error != "" && v.Error != before.Error {
 		changes = append(changes, "cannot be read: "+printable(oneLine(v.Error)))
 	}
 	return changes
+}
+
+// goneSince returns the claims that have ended since the queue was as before: none where that is not known.
+func (v view) goneSince(before view) []claim {
+	if v.Error != "" {
+		return nil
+	}
+	return missingIn(idsOf(v.Holders, v.Waiters), before.Holders, before.Waiters)
+}
+
+// askedOf returns the claims whose holders were asked to release them.
+func askedOf(v view) []claim {
+	return slices.DeleteFunc(slices.Clone(v.Holders), func(c claim) bool { return c.RevokedBy == "" })
+}
+
+// told is the end of a line that says who did something, if that is known.
+func told(what, by string) string {
+	if by == "" {
+		return ""
+	}
+	return "  " + what + " " + printable(by)
 }
 
 // idsOf returns the IDs of claims as a set: thousands may wait.
@@ -92,11 +123,4 @@ func idsOf(queues ...[]claim) map[string]bool {
 // missingIn returns the claims whose IDs are not in a set.
 func missingIn(ids map[string]bool, queues ...[]claim) []claim {
 	return slices.DeleteFunc(slices.Concat(queues...), func(c claim) bool { return ids[c.ID] })
-}
-
-func toldAs(what string, claims []claim) (changes []string) {
-	for _, c := range claims {
-		changes = append(changes, what+"  "+c.who())
-	}
-	return changes
 }

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/bubble"
 )
@@ -32,6 +33,8 @@ func TestChangesFrom(t *testing.T) {
 	}
 	renewed := queue("a", "b", "")
 	renewed.Holders[0].ExpiresIn = 15
+	asked := queue("a", "b", "").with([]holdfast.Note{{Kind: driver.NoteRevoke, Claim: "a", By: "ann\n"}})
+	broke := []holdfast.Note{{Kind: driver.NoteBreak, Claim: "a", By: "bob\x1b"}}
 	for _, row := range []struct {
 		name          string
 		before, after view
@@ -43,6 +46,10 @@ func TestChangesFrom(t *testing.T) {
 		{"handed on", queue("a", "b c", ""), queue("b", "c", ""), []string{"ended  a", "holds  b"}},
 		{"one who waited left", queue("a", "b", ""), queue("a", "", ""), []string{"ended  b"}},
 		{"free", queue("a", "", ""), queue("", "", ""), []string{"ended  a"}},
+		{"asked for", queue("a", "b", ""), asked, []string{`asked  a  by "ann\n"`}},
+		{"asked for before", asked, asked, nil},
+		{"broken", queue("a", "", ""), queue("", "", "").with(broke), []string{`ended  a  broken by "bob\x1b"`}},
+		{"about to be broken", queue("a", "", ""), queue("a", "", "").with(broke), nil},
 		{"unreadable: nothing is known to have ended", queue("a", "", ""), queue("", "", "bad\x1brecord"),
 			[]string{`cannot be read: "bad\x1brecord"`}},
 		{"it still is", queue("", "", "bad"), queue("", "", "bad"), nil},
@@ -101,7 +108,7 @@ func TestOutageIsToldOnce(t *testing.T) {
 	a := &app{streams: streams{out: told, err: told}}
 	looks := looksLike(nil, errOutage, errOutage, errLate, io.ErrUnexpectedEOF, io.ErrUnexpectedEOF, nil,
 		errOutage, errOutage)
-	if err := a.watch(t.Context(), looks, a.display(nil)); err != nil {
+	if err := a.watch(t.Context(), looks, a.display(func(v view) view { return v }, nil)); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(told.Name())

@@ -11,7 +11,8 @@ import (
 )
 
 // PgBouncer starts a proxy in front of a PostgreSQL server that pools in this mode: "session" or "transaction". More
-// settings, like "default_pool_size = 5", replace those that it is started with.
+// settings, like "default_pool_size = 5", replace those that it is started with. With HOLDFAST_EXTRA=1 it is a newer
+// one, which keeps prepared statements.
 func PgBouncer(t testing.TB, to *Server, mode string, settings ...string) *Server {
 	t.Helper()
 	k := kind{
@@ -20,11 +21,15 @@ func PgBouncer(t testing.TB, to *Server, mode string, settings ...string) *Serve
 		install: "apt-get install -y --no-install-recommends pgbouncer",
 		ready:   answersAt,
 	}
-	if v, ok := inPlaceOf(pgBouncer); ok {
-		k.program, k.install = v.path("pgbouncer"), installExtra
+	var as []string
+	switch root := os.Getuid() == 0; {
+	case KeepsPrepared():
+		k.program, k.install = extra("pgbouncer", "pgbouncer"), installExtra
 		settings = append([]string{"max_prepared_statements = 200"}, settings...)
-	}
-	if os.Getuid() == 0 {
+		if root { // only root may enter the folder of what is extra
+			as = []string{"-u", "postgres"}
+		}
+	case root:
 		k.user = "postgres" // root is refused
 	}
 	k.args = func(s *Server) []string {
@@ -35,17 +40,13 @@ func PgBouncer(t testing.TB, to *Server, mode string, settings ...string) *Serve
 				t.Fatal(err)
 			}
 		}
-		return []string{file}
+		return append(as, file)
 	}
 	return start(t, k)
 }
 
-// KeepsPrepared reports whether [PgBouncer] prepares statements in each session where they are needed. Those since 1.21
-// do, and are told to.
-func KeepsPrepared() bool {
-	_, newer := inPlaceOf(pgBouncer)
-	return newer
-}
+// KeepsPrepared reports whether [PgBouncer] prepares statements in each session where they are needed.
+func KeepsPrepared() bool { return extraWanted() }
 
 func pgBouncerINI(s, to *Server, mode string) string {
 	return fmt.Sprintf(`[databases]

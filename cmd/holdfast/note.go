@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A brokenClaim is one that somebody has ended by force, as it is shown.
+type brokenClaim struct {
+	ID string    `json:"claim"`
+	By string    `json:"by"` // "host:pid label"
+	At time.Time `json:"at"`
+}
+
+// noteLimit bounds how long a verb waits for the notes on a lock, which are an addition to what it shows.
+const noteLimit = 2 * time.Second
+
+// notes returns who has asked for a lock, or has broken it; none where the backend keeps no notes.
+func (s *store) notes(ctx context.Context, name string) ([]holdfast.Note, error) {
+	ctx, cancel := context.WithTimeout(ctx, noteLimit)
+	defer cancel()
+	notes, err := s.Notes(ctx, name)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil, nil
+	}
+	return notes, err
+}
+
+// with adds notes to a queue: who has asked for a claim in it, and who has broken those that are not there any more.
+func (v view) with(notes []holdfast.Note) view {
+	there := idsOf(v.Holders, v.Waiters)
+	v.Holders = slices.Clone(v.Holders)
+	for _, n := range notes {
+		switch at := slices.IndexFunc(v.Holders, func(c claim) bool { return c.ID == n.Claim }); {
+		case n.Kind == driver.NoteRevoke && at >= 0:
+			v.Holders[at].RevokedBy, v.Holders[at].RevokedAt = n.By, n.At
+		case n.Kind == driver.NoteBreak && !there[n.Claim]:
+			v.Broken = append(v.Broken, brokenClaim{ID: n.Claim, By: n.By, At: n.At})
+		}
+	}
+	return v
+}
+
+// noted adds the notes on a lock, if they can be had.
+func (s *store) noted(ctx context.Context, v view) view {
+	notes, _ := s.notes(ctx, v.Name) // one of the next looks may bring them
+	return v.with(notes)
+}
+
+// notedIn is noted as long as ctx lasts.
+func (s *store) notedIn(ctx context.Context) func(view) view {
+	return func(v view) view { return s.noted(ctx, v) }
+}
+
+// noteLines tell what notes say.
+func (v view) noteLines() (lines []string) {
+	for _, c := range v.Holders {
+		if c.RevokedBy != "" {
+			lines = append(lines, fmt.Sprintf("claim %s was asked to release it by %s at %s", printable(c.ID),
+				printable(c.RevokedBy), clock(c.RevokedAt)))
+		}
+	}
+	for _, b := range v.Broken {
+		lines = append(lines, fmt.Sprintf("claim %s was broken by %s at %s", printable(b.ID), printable(b.By),
+			clock(b.At)))
+	}
+	return lines
+}
+
+// brokenBy returns who has broken a claim, or "".
+func (v view) brokenBy(id string) string {
+	for _, b := range v.Broken {
+		if b.ID == id {
+			return b.By
+		}
+	}
+	return ""
+}
+
+// asUser has others see who uses the command: see holdfast.WithOwner.
+func asUser() holdfast.Option { return holdfast.WithOwner(userName()) }
+
+// userName is what the user database calls the user, and who that was before sudo, if it says so.
+func userName() string {
+	name := strconv.Itoa(os.Geteuid())
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		name = u.Username
+	}
+	if before := os.Getenv("SUDO_USER"); before != "" && before != name {
+		name += " (sudo by " + before + ")"
+	}
+	return name
+}
+
+// tellWithDoer tells something as soon as it is known who did it, or in a moment without that. What is told later waits
+// for it; the work goes on.
+func (j *job) tellWithDoer(kind string, tell func(by string)) {
+	before, told := j.telling, make(chan struct{})
+	j.telling = told
+	go func() {
+		defer close(told)
+		by := j.doer(kind)
+		if before != nil {
+			<-before
+		}
+		tell(by)
+	}()
+}
+
+// awaitTold returns when all has been told.
+func (j *job) awaitTold() {
+	if j.telling != nil {
+		<-j.telling
+		j.telling = nil
+	}
+}
+
+// doerLimit bounds how long run waits for the name of who did something to its lock.
+const doerLimit = 500 * time.Millisecond
+
+// doer returns who did this to the lock, or "" if that is not known.
+func (j *job) doer(kind string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), doerLimit)
+	defer cancel()
+	notes, err := j.lease.Notes(ctx)
+	at := slices.IndexFunc(notes, func(n holdfast.Note) bool { return n.Kind == kind })
+	if err != nil || at < 0 {
+		return ""
+	}
+	return notes[at].By
+}
