@@ -2,8 +2,10 @@ package sqltest
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
 	"time"
 
@@ -43,6 +45,32 @@ func TestKilledHolder(t *testing.T) {
 	d, next := open(t, path), mutex("m")
 	request(t, d, next, false)
 	grantedAtOnce(t, d, next, func() { holder.kill(t) })
+}
+
+// A process that is stopped in the middle of a write holds up everybody, but no request waits for longer than its
+// context. When it is killed, the others go on at once, and what they hold is still theirs.
+func TestStoppedWriter(t *testing.T) {
+	path := newFile(t)
+	d, held := open(t, path), mutex("m")
+	token := request(t, d, held, true).Token
+	writer := start(t, "write", path)
+	writer.says(t, "writes")
+	if err := writer.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	held.Token = token
+	for what, c := range map[string]driver.Claim{"a renewal": held, "a request": mutex("another")} {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		_, err := d.Request(ctx, c)
+		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, driver.ErrUnsent) {
+			t.Errorf("%s: %v, want the end of its context, and ErrUnsent", what, err)
+		}
+		cancel()
+	}
+	writer.kill(t)
+	if st := request(t, d, held, true); st.Token != token {
+		t.Errorf("the claim has token %d, had %d", st.Token, token)
+	}
 }
 
 // Nobody has to have waited: whoever asks next is granted the lock.

@@ -3,12 +3,14 @@ package sqltest
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -24,6 +26,7 @@ var parts = map[string]func(args []string) error{
 	"hammer": hammerPart,
 	"wait":   waitPart,
 	"open":   openPart,
+	"write":  writePart,
 }
 
 func TestMain(m *testing.M) {
@@ -162,4 +165,25 @@ func openPart(args []string) error {
 	}
 	fmt.Println("refused: " + args[0] + ".clients: " + advice)
 	return nil
+}
+
+// writePart is in the middle of a write, as a client is, until its input ends. Its argument is the file.
+func writePart(args []string) error {
+	turn, err := os.Open(args[0] + ".clients")
+	if err != nil {
+		return err
+	}
+	if err := syscall.Flock(int(turn.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", args[0])
+	if err != nil {
+		return err
+	}
+	if _, err := db.Exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	fmt.Println("writes")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
 }

@@ -72,6 +72,10 @@ type Store struct {
 	// servers tell clients the addresses of others.
 	Addrs []string
 
+	// Files are those that clients on this machine lock while they write. As long as one of the clients is stopped
+	// then, no other can write. There are none where locks are on a server.
+	Files []string
+
 	Mutexes bool // one holder at a time is all that it knows: no readers, no permits
 	Voted   bool // a lock is a majority of votes: nobody may get it for a moment, and no order is promised
 

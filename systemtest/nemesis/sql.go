@@ -16,6 +16,7 @@ func file(t testing.TB) *Store {
 	return &Store{
 		Name: "file", TTL: time.Second,
 		URL:    func([]string) string { return "file:" + path },
+		Files:  []string{path + ".clients", path + "-shm"}, // the turns of writers, and the locks of SQLite
 		Absent: absent("there is no server", Names...),
 	}
 }

@@ -18,6 +18,7 @@ import (
 // A crowd is the visitors of a run, and what they told.
 type crowd struct {
 	t       testing.TB
+	files   []string      // see [nemesis.Store]
 	until   time.Duration // by now; set before the first begins
 	members []*member
 	reading sync.WaitGroup
@@ -40,7 +41,7 @@ type member struct {
 // gather makes a visitor for each program of the schedule, with lines of its own.
 func gather(t testing.TB, store *nemesis.Store, s Schedule, resources string, r *Record) *crowd {
 	program := buildCommand(t, s)
-	c := &crowd{t: t, record: r}
+	c := &crowd{t: t, files: store.Files, record: r}
 	for i, steps := range s.Visitors {
 		m := &member{}
 		var ends []string
@@ -169,12 +170,7 @@ func (c *crowd) strike(b Blow) (end func()) {
 	case m.stopped:
 		return nil
 	case b.What == Stop:
-		m.stopped = true
-		m.signal(syscall.SIGSTOP)
-		return func() {
-			m.stopped = false
-			m.signal(syscall.SIGCONT)
-		}
+		return c.stop(m)
 	default:
 		m.stopped = true
 		m.signal(syscall.SIGKILL)
@@ -184,6 +180,20 @@ func (c *crowd) strike(b Blow) (end func()) {
 				c.begin(m)
 			}
 		}
+	}
+}
+
+// stop stops a visitor until end. If that befell it while it wrote to a store in files, it befell everybody.
+func (c *crowd) stop(m *member) (end func()) {
+	m.stopped = true
+	from := now()
+	m.signal(syscall.SIGSTOP)
+	return func() {
+		if isWriting(m.cmd.Process.Pid, c.files) {
+			c.note(Stall{nobody, Span{from, now()}})
+		}
+		m.stopped = false
+		m.signal(syscall.SIGCONT)
 	}
 }
 

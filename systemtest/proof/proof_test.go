@@ -139,7 +139,8 @@ func prove(t *testing.T, store *nemesis.Store, seed uint64, size Size) int {
 	}
 	r := Run(t, store, Draw(seed, store, size))
 	got := r.Acquired()
-	t.Logf("%s, seed %d: %d visits, %d got in, %d blows", store.Name, seed, len(r.Visits), got, len(r.Struck))
+	t.Logf("%s, seed %d: %d visits, %d got in, %d blows; the machine stood still for %v", store.Name, seed,
+		len(r.Visits), got, len(r.Struck), r.StoodStill().Round(time.Millisecond))
 	if got == 0 {
 		t.Error("nobody got in")
 	}

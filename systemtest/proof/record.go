@@ -1,8 +1,10 @@
 package proof
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast/systemtest/history"
@@ -108,6 +110,19 @@ func (r Record) Acquired() (n int) {
 		}
 	}
 	return n
+}
+
+// StoodStill is for how long something held up everybody that was not a lock.
+func (r Record) StoodStill() (sum time.Duration) {
+	var until time.Duration
+	byFrom := func(a, b Stall) int { return cmp.Compare(a.From, b.From) }
+	for _, s := range slices.SortedFunc(slices.Values(r.Stalls), byFrom) {
+		if s.Visitor == nobody && s.To > until {
+			sum += s.To - max(s.From, until)
+			until = s.To
+		}
+	}
+	return sum
 }
 
 // overlaps reports whether two spans have a moment in common.

@@ -3,6 +3,7 @@ package proof
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -23,6 +24,14 @@ func Run(t testing.TB, store *nemesis.Store, s Schedule) Record {
 	defer cancel()
 	var watching sync.WaitGroup
 	watching.Go(func() { watchStalls(ctx, func(s Span) { c.note(Stall{nobody, s}) }) })
+	if len(store.Files) > 0 {
+		watching.Go(func() {
+			disk := func(s Span) { c.note(Stall{nobody, s}) }
+			if err := watchDisk(ctx, filepath.Dir(store.Files[0]), disk); err != nil {
+				t.Errorf("look at the disk: %v", err)
+			}
+		})
+	}
 	began := now()
 	c.until = began + s.Lasts
 	for _, m := range c.members {
