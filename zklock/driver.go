@@ -52,6 +52,7 @@ var (
 	_ driver.Listener = (*Driver)(nil)
 
 	_ driver.ValueStore = (*Driver)(nil)
+	_ driver.Noter      = (*Driver)(nil)
 )
 
 // New returns a driver on these servers, host:port each. It takes no client, because it makes its connections itself

@@ -47,6 +47,7 @@ const (
 	notesNode  = "/.claims"
 	beatsNode  = "/.sessions"
 	valuesNode = "/.values"
+	deedsNode  = "/.notes"
 )
 
 // note is where a client keeps what others may want to know of a claim, and for a TTL afterwards how it ended.
@@ -58,6 +59,11 @@ func (k keyspace) note(name, id string) string {
 // value is where a lock keeps what one holder leaves to the next.
 func (k keyspace) value(name string) string {
 	return k.root + valuesNode + "/" + driver.EncodeName(name, 0)
+}
+
+// deeds is where it is noted what was done to the claims on a lock, and by whom.
+func (k keyspace) deeds(name string) string {
+	return k.root + deedsNode + "/" + driver.EncodeName(name, 0)
 }
 
 // beat is where a session notes that it is alive.

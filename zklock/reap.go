@@ -13,13 +13,15 @@ import (
 // Reap removes the nodes of queues that are empty, as [driver.Reaper] says. ZooKeeper does so by itself, but only some
 // thousand in a minute, never those that had no child yet, and none before 3.5.3. In layouts of other libraries no
 // queue is removed, because nobody can know to whom a node without children belongs. Reap also removes the mark of a
-// removed value, if the process that had to delete it has ended before.
+// removed value, if the process that had to delete it has ended before, and notes that are an hour old.
 func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.Leftover, err error) {
 	s, err := d.asking(ctx)
 	if err != nil {
 		return nil, err
 	}
 	removed, err = d.reapValues(ctx, s, age)
+	notes, errNotes := d.reapNotes(ctx, s, age)
+	removed, err = append(removed, notes...), errors.Join(err, errNotes)
 	if d.keys.layout == Native {
 		queues, errQueues := d.reapQueues(ctx, s, age)
 		removed, err = append(removed, queues...), errors.Join(err, errQueues)
