@@ -127,8 +127,11 @@ func (j *job) awaitTold() {
 // doerLimit bounds how long run waits for the name of who did something to its lock.
 const doerLimit = 500 * time.Millisecond
 
-// doer returns who did this to the lock, or "" if that is not known.
+// doer returns who did this to the lock, or "" if that is not known, or if it is nothing that somebody does.
 func (j *job) doer(kind string) string {
+	if kind == "" {
+		return ""
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), doerLimit)
 	defer cancel()
 	notes, err := j.lease.Notes(ctx)

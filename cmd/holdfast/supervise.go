@@ -187,7 +187,11 @@ func (j *job) noteLost(err error) {
 		return
 	}
 	j.lost = err
-	j.tellWithDoer(driver.NoteBreak, func(by string) {
+	kind := "" // of a lease that ran out there is no note, and often no backend that answers
+	if lost, ok := errors.AsType[*holdfast.LostError](err); ok && lost.Reason == holdfast.LostGone {
+		kind = driver.NoteBreak
+	}
+	j.tellWithDoer(kind, func(by string) {
 		j.emit(event{Event: "lost", Name: j.plan.name, Token: decimal(j.lease.Token()), By: by, Error: err.Error()})
 		if j.json {
 			return
