@@ -15,10 +15,8 @@ func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.
 			return d.reapStep(ctx, conn, step.next, age)
 		})
 	}
-	for n := int64(sweepMost); n == sweepMost && err == nil; {
-		n, err = runBulk(ctx, d, func(ctx context.Context, conn *conn) (int64, error) {
-			return conn.number(ctx, forgetEnds, int64(sweepMost))
-		})
+	for more := true; more && err == nil; {
+		more, err = runBulk(ctx, d, d.forget)
 	}
 	if err == nil {
 		err = d.reapOthers(ctx, age, &removed)

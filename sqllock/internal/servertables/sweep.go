@@ -22,6 +22,7 @@ const (
 	stepPause  = time.Second      // between two steps, of whichever clients
 	stepRows   = 500              // how many locks, and how many claims, a step looks at
 	sweepMost  = 256              // how many rows a statement removes
+	forgetFor  = stepPause / 4    // for how long ends are forgotten after a step: thousands may be noted in a second
 	lastSweep  = time.Second      // how long the step at the end may take
 )
 
@@ -42,9 +43,9 @@ func (s *sweeper) start(d *Driver) {
 		if s.wrote.Load() {
 			ctx, cancel := context.WithTimeout(context.Background(), lastSweep)
 			defer cancel()
-			inTurn(ctx, d.requests, affinity{}, func(ctx context.Context, l *lane) error {
-				_, err := d.step(ctx, l.conn)
-				return err
+			d.stepAndForget(ctx, func(ctx context.Context, f sweeping) (bool, error) {
+				use := func(ctx context.Context, l *lane) (bool, error) { return f(ctx, l.conn) }
+				return run(ctx, d.requests, affinity{}, use)
 			})
 		}
 	}
@@ -66,11 +67,33 @@ func (s *sweeper) stop() {
 // sweep takes steps until there is nothing left, another client takes them, or one fails: the next sweep goes on.
 func (d *Driver) sweep(ctx context.Context) {
 	for {
-		more, err := runBulk(ctx, d, d.step)
+		more, err := d.stepAndForget(ctx, func(ctx context.Context, f sweeping) (bool, error) {
+			return runBulk(ctx, d, f)
+		})
 		if err != nil || !more || driver.Sleep(ctx, stepPause+rand.N(stepPause)) != nil {
 			return
 		}
 	}
+}
+
+// sweeping is a part of it, and reports whether it left something.
+type sweeping func(context.Context, *conn) (more bool, err error)
+
+// stepAndForget takes a step, and forgets the ends that have piled up, each statement in a turn of its own.
+func (d *Driver) stepAndForget(
+	ctx context.Context, on func(context.Context, sweeping) (bool, error),
+) (more bool, err error) {
+	more, err = on(ctx, d.step)
+	for began, full := time.Now(), more; full && err == nil && time.Since(began) < forgetFor; {
+		full, err = on(ctx, d.forget)
+	}
+	return more, err
+}
+
+// forget forgets some ends.
+func (d *Driver) forget(ctx context.Context, conn *conn) (more bool, err error) {
+	n, err := conn.number(ctx, forgetEnds, int64(sweepMost))
+	return n == sweepMost, err
 }
 
 // step sweeps what a few rows tell, where it is time for that, and reports whether it left something.
@@ -87,14 +110,14 @@ func (d *Driver) step(ctx context.Context, conn *conn) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	forgotten, err := conn.number(ctx, forgetEnds, int64(sweepMost))
+	piled, err := d.forget(ctx, conn)
 	if err != nil {
 		return false, err
 	}
 	_, err = conn.retire(ctx, s.unused, d.keep)
 	// What could not be retired is for a later round: the turn is noted all the same.
 	err = errors.Join(err, conn.run(ctx, noteTurn, s.next.locks, s.next.claims))
-	return err == nil && (!s.ends() || forgotten == sweepMost), err
+	return err == nil && (!s.ends() || piled), err
 }
 
 // A place is how far sweeping has come: the names of a lock and of a claim's lock after which to go on.

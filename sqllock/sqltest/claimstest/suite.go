@@ -20,6 +20,7 @@ var begin = []test{
 	{"nothing stays", testNothingStays},
 	{"reap", testReap},
 	{"sweep spares", testSweepSpares},
+	{"many ends", testManyEnds},
 	{"names", testNames},
 	{"newer tables", testNewerTables},
 	{"many names", testManyNames},

@@ -61,6 +61,22 @@ func testSweepSpares(t *testing.T, s Store) {
 	}
 }
 
+// Ends are forgotten as fast as a busy server notes them: each client that sweeps takes thousands of them.
+func testManyEnds(t *testing.T, s Store) {
+	const ends = 20_000
+	db := s.admin(t)
+	change(t, db, s.Names("ended ", ends))
+	change(t, db, "INSERT INTO holdfast_ends (name, id, token, released, deadline)"+
+		" SELECT name, 'gone', token, 1 = 1, token FROM holdfast_locks WHERE name LIKE 'ended %'")
+	change(t, db, "DELETE FROM holdfast_locks WHERE name LIKE 'ended %'")
+	eventually(t, "all ends are forgotten", func() bool {
+		d := s.client(t)
+		release(t, d, request(t, d, mutex(t.Name()), true))
+		d.Close() // which sweeps, where it is time for that
+		return number(t, db, "SELECT COUNT(*) FROM holdfast_ends WHERE id = 'gone'") == 0
+	})
+}
+
 // opened opens a client that keeps tokens for so long, on a database of its own.
 func (s Store) opened(t *testing.T, keep time.Duration) driver.Driver {
 	t.Helper()
