@@ -23,8 +23,8 @@ build: ## build bin/holdfast
 servers: ## install the servers that the tests need (Debian, as root or with sudo)
 	@sh scripts/servers.sh
 
-servers-extra: ## unpack MySQL 9, Valkey 8 and PgBouncer 1.24 beside the system (Debian), for test-extra
-	@sh scripts/servers-extra.sh
+servers-extra: ## unpack other versions of servers beside the system (Debian), for test-extra: VERSIONS, or all
+	@sh scripts/servers-extra.sh $(VERSIONS)
 
 # Programs of tests are linked in each run; without what debuggers read that takes three quarters of the time.
 test: servers ## install what is missing, test everything on real servers with the race detector, and say how far it is
@@ -33,12 +33,12 @@ test: servers ## install what is missing, test everything on real servers with t
 	@echo "after a few more for compiling the first time"
 	@$(REAL) bin/runtests -race -vet=off -ldflags=-w -p $(ATONCE) -timeout 60m -- $(PACKAGES)
 
-# The suites that start MariaDB or Redis start these in their place.
-EXTRA = ./sqllock/sqltest/mariadb ./sqllock/sqltest/postgres ./sqllock/sqltest/shedlock ./sqllock/sessiontest ./sqllock/txtest ./redislock/... ./fence/redisfence
+VERSIONS ?=
 
-test-extra: servers servers-extra ## test on MySQL 9, Valkey 8 and PgBouncer 1.24 what `make test` tests on MariaDB, Redis and PgBouncer 1.18
+test-extra: servers ## test the drivers on each of VERSIONS, or on all in docs/versions.md that are not the usual ones: takes hours
 	@go build -o bin/runtests ./internal/runtests
-	@$(REAL) HOLDFAST_EXTRA=1 bin/runtests -race -timeout 60m -- $(EXTRA)
+	@go build -o bin/testextra ./internal/testextra
+	@$(REAL) bin/testextra -logs bin/extra -json bin/versions.json $(VERSIONS)
 
 test-race: ## provoke races: tests that need no server, repeatedly, and on more threads than cores
 	go test -race -count=3 -timeout 20m . ./driver/... ./memlock/...

@@ -70,6 +70,8 @@ var layers = []layer{
 		"tools read our source, and use nothing of it"},
 	{`internal/released`, ``, `internal/servers`,
 		"it gets what we release as others do, and so imports nothing of it"},
+	{`internal/testextra`, `internal/servers`, ``,
+		"it has tests run on other servers than the usual ones"},
 	{`internal/(docs|style)`, ``, `internal/files`,
 		"they are about the same files"},
 	{`internal/[^/]*`, ``, ``,

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// etcdBuild is the folder of the module that pins etcd's version.
+// etcdBuild is the folder of the module that pins etcd's usual version. Others are pinned in folders in it.
 const etcdBuild = "etcdbuild"
 
 // Etcd starts an etcd server with short election timeouts, so that leases may be as short as a second. More arguments
@@ -211,12 +211,20 @@ func Etcdctl(t testing.TB, cluster []*Server, args ...string) *exec.Cmd {
 var etcdPackages = map[string]string{"etcd": "go.etcd.io/etcd/server/v3", "etcdctl": "go.etcd.io/etcd/etcdctl/v3"}
 
 // etcdBuilt is the folder of the programs, built at most once by each process.
-var etcdBuilt = sync.OnceValues(buildEtcd)
+var etcdBuilt = sync.OnceValues(func() (string, error) {
+	if v, ok := inPlaceOf(etcd); ok {
+		return buildEtcd(v.module())
+	}
+	return buildEtcd(etcdBuild)
+})
 
 // etcdProgram returns the path of a program of etcd. Where it cannot be built, that is the bare name, which start looks
 // for in the usual places.
 func etcdProgram(t testing.TB, name string) string {
 	t.Helper()
+	if v, ok := inPlaceOf(etcd); ok && v.From != goModules {
+		return v.path(name)
+	}
 	dir, err := etcdBuilt()
 	if err != nil {
 		t.Logf("building etcd: %v", err)
@@ -225,13 +233,14 @@ func etcdProgram(t testing.TB, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// buildEtcd builds what is not in the cache yet, which takes a minute or two and the network.
-func buildEtcd() (dir string, err error) {
-	module, err := goOutput("", "list", "-f", "{{.Dir}}", "github.com/holdfast-go/holdfast/internal/servers")
+// buildEtcd builds what is not in the cache yet, of the version that the module in a folder here pins. That takes a
+// minute or two and the network.
+func buildEtcd(folder string) (dir string, err error) {
+	here, err := goOutput("", "list", "-f", "{{.Dir}}", "github.com/holdfast-go/holdfast/internal/servers")
 	if err != nil {
 		return "", err
 	}
-	module = filepath.Join(module, etcdBuild)
+	module := filepath.Join(here, filepath.FromSlash(folder))
 	version, err := goOutput(module, "list", "-m", "-f", "{{.Version}}", etcdPackages["etcd"])
 	if err != nil {
 		return "", err

@@ -12,14 +12,13 @@ import (
 )
 
 // MariaDB starts a MariaDB server with an empty database "test", which "root" uses without a password. A commit
-// survives a crash of the server, though not of the machine. More arguments go to the server. With HOLDFAST_EXTRA=1
-// it is MySQL 9.
+// survives a crash of the server, though not of the machine. More arguments go to the server. It may be MySQL.
 func MariaDB(t testing.TB, args ...string) *Server {
 	t.Helper()
-	if extraWanted() {
-		return MySQL(t, args...)
+	if v, ok := inPlaceOf(mySQL); ok {
+		return mysql(t, v, args)
 	}
-	return start(t, kind{
+	k := kind{
 		name:    "mariadb",
 		program: installed("mariadbd", "/usr/sbin/mariadbd"),
 		install: "apt-get install -y --no-install-recommends mariadb-server",
@@ -34,8 +33,41 @@ func MariaDB(t testing.TB, args ...string) *Server {
 		alike: true,
 		args:  func(s *Server) []string { return slices.Concat(mysqlArgs(s), args) },
 		ready: mysqlReady,
-	})
+	}
+	if v, ok := inPlaceOf(mariaDB); ok {
+		unpackedMariaDB(&k, v)
+	}
+	return start(t, k)
 }
+
+// unpackedMariaDB makes it a server that was not installed but unpacked. The tool that fills a server's folder would
+// run programs that do not find their libraries; so the server is given the tool's statements here.
+func unpackedMariaDB(k *kind, v Version) {
+	base := v.path("root/usr")
+	share := filepath.Join(base, "share", "mariadb")
+	if _, err := os.Stat(share); err != nil {
+		share = filepath.Join(base, "share", "mysql") // before 11
+	}
+	where := []string{"--basedir=" + base, "--lc-messages-dir=" + share,
+		"--plugin-dir=" + filepath.Join(base, "lib", "mysql", "plugin")}
+	k.program, k.install = v.path(v.program), installExtra
+	k.prepare = func(s *Server) [][]string {
+		return [][]string{slices.Concat([]string{"sh", "-c", fillMariaDB, "fill", share, data(s), k.program},
+			mysqlArgs(s), where, []string{"--bootstrap", "--innodb-log-file-size=8M"})}
+	}
+	usual := k.args
+	k.args = func(s *Server) []string { return slices.Concat(usual(s), where) }
+}
+
+// fillMariaDB is a script that is given the folder of the statements, the one to fill, and the server's command line.
+const fillMariaDB = `share=$1
+mkdir -p "$2/mysql" "$2/test"
+shift 2
+{
+	echo "USE mysql;"
+	echo "SET @auth_root_socket=NULL, @skip_auth_anonymous=1;"
+	cat "$share"/m*_system_tables.sql "$share"/m*_performance_tables.sql "$share"/m*_system_tables_data.sql
+} | "$@"`
 
 // mysqlArgs are what MariaDB and MySQL understand alike. The path of the socket is relative to the data, because a
 // longer one may not fit. Temporary tables are in the server's own folder: one that starts removes all that it finds.

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// MySQL starts a MySQL 9 server as [MariaDB] starts one. More arguments go to the server.
-func MySQL(t testing.TB, args ...string) *Server {
+// mysql starts a MySQL server as [MariaDB] starts one.
+func mysql(t testing.TB, v Version, args []string) *Server {
 	t.Helper()
-	program := extra("mysql", "mysqld")
+	program := v.path("mysqld")
 	return start(t, kind{
 		name:    "mysql",
 		program: program,

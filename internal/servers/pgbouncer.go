@@ -11,8 +11,7 @@ import (
 )
 
 // PgBouncer starts a proxy in front of a PostgreSQL server that pools in this mode: "session" or "transaction". More
-// settings, like "default_pool_size = 5", replace those that it is started with. With HOLDFAST_EXTRA=1 it is a newer
-// one, which keeps prepared statements.
+// settings, like "default_pool_size = 5", replace those that it is started with.
 func PgBouncer(t testing.TB, to *Server, mode string, settings ...string) *Server {
 	t.Helper()
 	k := kind{
@@ -21,15 +20,11 @@ func PgBouncer(t testing.TB, to *Server, mode string, settings ...string) *Serve
 		install: "apt-get install -y --no-install-recommends pgbouncer",
 		ready:   answersAt,
 	}
-	var as []string
-	switch root := os.Getuid() == 0; {
-	case KeepsPrepared():
-		k.program, k.install = extra("pgbouncer", "pgbouncer"), installExtra
+	if v, ok := inPlaceOf(pgBouncer); ok {
+		k.program, k.install = v.path("pgbouncer"), installExtra
 		settings = append([]string{"max_prepared_statements = 200"}, settings...)
-		if root { // only root may enter the folder of what is extra
-			as = []string{"-u", "postgres"}
-		}
-	case root:
+	}
+	if os.Getuid() == 0 {
 		k.user = "postgres" // root is refused
 	}
 	k.args = func(s *Server) []string {
@@ -40,13 +35,17 @@ func PgBouncer(t testing.TB, to *Server, mode string, settings ...string) *Serve
 				t.Fatal(err)
 			}
 		}
-		return append(as, file)
+		return []string{file}
 	}
 	return start(t, k)
 }
 
-// KeepsPrepared reports whether [PgBouncer] prepares statements in each session where they are needed.
-func KeepsPrepared() bool { return extraWanted() }
+// KeepsPrepared reports whether [PgBouncer] prepares statements in each session where they are needed. Those since 1.21
+// do, and are told to.
+func KeepsPrepared() bool {
+	_, newer := inPlaceOf(pgBouncer)
+	return newer
+}
 
 func pgBouncerINI(s, to *Server, mode string) string {
 	return fmt.Sprintf(`[databases]

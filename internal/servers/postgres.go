@@ -93,6 +93,9 @@ func postgres(args []string) kind {
 		ready: postgresReady,
 		stop:  syscall.SIGINT, // it does not wait for its clients to leave
 	}
+	if v, ok := inPlaceOf(postgreSQL); ok {
+		k.program, k.install = v.path("postgres"), installExtra
+	}
 	initdb := filepath.Join(filepath.Dir(k.program), "initdb")
 	k.prepare = func(s *Server) [][]string {
 		return [][]string{{initdb, "-D", data(s), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C",

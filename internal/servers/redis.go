@@ -13,8 +13,8 @@ import (
 )
 
 // Redis starts a redis-server that keeps nothing on disk. More arguments, like "--maxmemory", "3mb", go to the server;
-// with "--appendonly", "yes" it remembers what it knew when it restarts. With HOLDFAST_EXTRA=1 it is Valkey 8, as it is
-// for sentinels and clusters.
+// with "--appendonly", "yes" it remembers what it knew when it restarts. It may be Valkey, as for sentinels and
+// clusters.
 func Redis(t testing.TB, args ...string) *Server {
 	t.Helper()
 	program, install := redisProgram()
@@ -36,8 +36,10 @@ func redisArgs(s *Server) []string {
 
 // redisProgram is the server, and what installs it.
 func redisProgram() (program, install string) {
-	if extraWanted() {
-		return extra("valkey", "valkey-server"), installExtra
+	for _, engine := range []string{redis, valkey} {
+		if v, ok := inPlaceOf(engine); ok {
+			return v.path(v.program), installExtra
+		}
 	}
 	return "redis-server", "apt-get install -y --no-install-recommends redis-server"
 }

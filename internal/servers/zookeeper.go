@@ -13,12 +13,6 @@ import (
 	"time"
 )
 
-// Where Debian keeps what ZooKeeper needs. The first names the others it was built with.
-const (
-	zookeeperJar = "/usr/share/java/zookeeper.jar"
-	loggerJar    = "/usr/share/java/slf4j-simple.jar"
-)
-
 // ZooKeeper starts a ZooKeeper server that allows sessions from 0.2 s to 2 min. More lines, like "maxClientCnxns=5",
 // go to its configuration; those that begin with -D are for its Java.
 func ZooKeeper(t testing.TB, lines ...string) *Server {
@@ -110,20 +104,39 @@ func zookeeperKind(t testing.TB, ready func(context.Context, *Server) error, mor
 		},
 		ready: ready,
 	}
-	if _, err := os.Stat(zookeeperJar); err != nil {
-		Require(t, false, k.program, k.install)
+	if _, ok := inPlaceOf(zooKeeper); ok {
+		k.install = installExtra
+	}
+	if _, err := os.Stat(filepath.Join(jars(), "zookeeper.jar")); err != nil {
+		Require(t, false, "ZooKeeper", k.install)
 	}
 	return k
 }
 
-// zookeeperJars is the class path. TLS needs Netty.
-func zookeeperJars() string {
-	jars := []string{zookeeperJar, loggerJar}
-	for _, part := range []string{"common", "buffer", "transport", "handler", "codec", "resolver",
-		"transport-native-unix-common", "transport-native-epoll"} {
-		jars = append(jars, "/usr/share/java/netty-"+part+".jar")
+// jars is the folder of what Java is given: where Debian has it, or where a version is unpacked.
+func jars() string {
+	const debian = "/usr/share/java"
+	if v, ok := inPlaceOf(zooKeeper); ok {
+		return filepath.Join(v.path("root"), debian)
 	}
-	return strings.Join(jars, ":")
+	return debian
+}
+
+// zookeeperJars is the class path. TLS needs Netty. ZooKeeper itself comes last, because it names the others that it
+// was built with where the system has them.
+func zookeeperJars() string {
+	list := []string{filepath.Join(jars(), "slf4j-simple.jar")}
+	parts := []string{"netty-common", "netty-buffer", "netty-transport", "netty-handler", "netty-codec",
+		"netty-resolver", "netty-transport-native-unix-common", "netty-transport-native-epoll"}
+	if _, ok := inPlaceOf(zooKeeper); ok {
+		parts = append(parts, "slf4j-api", "commons-cli", "commons-io", "jackson-annotations", "jackson-core",
+			"jackson-databind", "jetty9-*", "jline", "metrics-core", "snappy-java", "log4j-1.2", "xercesImpl")
+	}
+	for _, part := range parts {
+		found, _ := filepath.Glob(filepath.Join(jars(), part+".jar"))
+		list = append(list, found...)
+	}
+	return strings.Join(append(list, filepath.Join(jars(), "zookeeper.jar")), ":")
 }
 
 func zookeeperConfig(s *Server) []string {
