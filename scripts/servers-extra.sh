@@ -132,7 +132,6 @@ links() {
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-debian etcd-3.3 etcd-server,etcd-client usr/bin/etcd,usr/bin/etcdctl bullseye
 debian etcd-3.4 etcd-server,etcd-client usr/bin/etcd,usr/bin/etcdctl bookworm
 debian etcd-3.5 etcd-server,etcd-client usr/bin/etcd,usr/bin/etcdctl trixie
 postgres postgres-12 12.22.0-beta.15
@@ -143,7 +142,6 @@ postgres postgres-17 17.10.0-beta.17
 postgres postgres-18 18.4.0-beta.17
 debian pgbouncer-1.24 pgbouncer usr/sbin/pgbouncer trixie
 debian pgbouncer-1.26 pgbouncer usr/sbin/pgbouncer sid
-debian mariadb-10.5 mariadb-server-core-10.5 usr/sbin/mariadbd bullseye
 debian mariadb-11.8 mariadb-server-core usr/sbin/mariadbd trixie
 debian mysql-9 mysql-server-core usr/sbin/mysqld sid
 debian redis-6.0 redis-server usr/bin/redis-server bullseye
@@ -152,5 +150,4 @@ debian redis-8.6 redis-server usr/bin/redis-server experimental sid
 debian valkey-8.0 valkey-server usr/bin/valkey-server bookworm-backports bookworm
 debian valkey-8.1 valkey-server usr/bin/valkey-server trixie
 debian valkey-9.1 valkey-server usr/bin/valkey-server sid
-zookeeper zookeeper-3.4 bullseye
 zookeeper zookeeper-3.9 trixie

@@ -45,12 +45,10 @@ func MariaDB(t testing.TB, args ...string) *Server {
 func unpackedMariaDB(k *kind, v Version) {
 	base := v.path("root/usr")
 	share := filepath.Join(base, "share", "mariadb")
-	if _, err := os.Stat(share); err != nil {
-		share = filepath.Join(base, "share", "mysql") // before 11
-	}
 	where := []string{"--basedir=" + base, "--lc-messages-dir=" + share,
 		"--plugin-dir=" + filepath.Join(base, "lib", "mysql", "plugin")}
 	k.program, k.install = v.path(v.program), installExtra
+	k.alike = false // what is kept is known by the first program, which is the shell here
 	k.prepare = func(s *Server) [][]string {
 		return [][]string{slices.Concat([]string{"sh", "-c", fillMariaDB, "fill", share, data(s), k.program},
 			mysqlArgs(s), where, []string{"--bootstrap", "--innodb-log-file-size=8M"})}
@@ -66,7 +64,8 @@ shift 2
 {
 	echo "USE mysql;"
 	echo "SET @auth_root_socket=NULL, @skip_auth_anonymous=1;"
-	cat "$share"/m*_system_tables.sql "$share"/m*_performance_tables.sql "$share"/m*_system_tables_data.sql
+	cd "$share"
+	cat mariadb_system_tables.sql mariadb_performance_tables.sql mariadb_system_tables_data.sql
 } | "$@"`
 
 // mysqlArgs are what MariaDB and MySQL understand alike. The path of the socket is relative to the data, because a

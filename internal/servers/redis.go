@@ -28,10 +28,14 @@ func Redis(t testing.TB, args ...string) *Server {
 }
 
 func redisArgs(s *Server) []string {
-	return []string{
+	args := []string{
 		"--port", s.Port(), "--bind", "127.0.0.1", "--dir", s.Dir,
-		"--save", "", "--appendonly", "no", "--shutdown-timeout", "0",
+		"--save", "", "--appendonly", "no",
 	}
+	if v, ok := inPlaceOf(redis); ok && v.Standing == Refused {
+		return args // before 7
+	}
+	return append(args, "--shutdown-timeout", "0")
 }
 
 // redisProgram is the server, and what installs it.

@@ -63,22 +63,36 @@ var Versions = []Version{
 	{"etcd-3.5", etcd, "3.5.16", Tested, debian13, "etcd"},
 	{"etcd-3.4", etcd, "3.4.23", Tested, debian12, "etcd"},
 
+	{"postgres-18", postgreSQL, "18.4", Tested, npm, "postgres"},
+	{"postgres-17", postgreSQL, "17.10", Tested, npm, "postgres"},
+	{"postgres-16", postgreSQL, "16.14", Tested, npm, "postgres"},
 	{"", postgreSQL, "15", Usual, debian12, ""},
+	{"postgres-14", postgreSQL, "14.23", Tested, npm, "postgres"},
+	{"postgres-13", postgreSQL, "13.23", Tested, npm, "postgres"},
+	{"postgres-12", postgreSQL, "12.22", Tested, npm, "postgres"},
 
+	{"pgbouncer-1.26", pgBouncer, "1.26.1", Tested, unstable, "pgbouncer"},
 	{"pgbouncer-1.24", pgBouncer, "1.24.1", Tested, debian13, "pgbouncer"},
 	{"", pgBouncer, "1.18", Usual, debian12, ""},
 
+	{"mariadb-11.8", mariaDB, "11.8.9", Tested, debian13, "mariadbd"},
 	{"", mariaDB, "10.11", Usual, debian12, ""},
 	{"", mariaDB, "10.6", Untested, "", ""},
 
 	{"mysql-9", mySQL, "9.7.4", Tested, unstable, "mysqld"},
 	{"", mySQL, "8.0, 8.4", Untested, "", ""},
 
+	{"redis-8.6", redis, "8.6.3", Tested, experimental, "redis-server"},
+	{"redis-8.0", redis, "8.0.2", Tested, debian13, "redis-server"},
 	{"", redis, "7.2, 7.4", Untested, "", ""},
 	{"", redis, "7.0", Usual, debian12, ""},
+	{"redis-6.0", redis, "6.0.16", Refused, debian11, "redis-server"},
 
+	{"valkey-9.1", valkey, "9.1.2", Tested, unstable, "valkey-server"},
+	{"valkey-8.1", valkey, "8.1.1", Tested, debian13, "valkey-server"},
 	{"valkey-8.0", valkey, "8.0.1", Tested, backported, "valkey-server"},
 
+	{"zookeeper-3.9", zooKeeper, "3.9.3", Untested, debian13, "zookeeper"},
 	{"", zooKeeper, "3.8", Usual, debian12, ""},
 	{"", zooKeeper, "3.5, 3.6, 3.7", Untested, "", ""},
 }

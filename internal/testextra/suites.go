@@ -30,8 +30,8 @@ var narrow = map[string][]suite{
 		{"histories", "./systemtest/proof", "^TestProof$/^zookeeper"},
 	},
 	"PostgreSQL": {
-		{"contract", "./sqllock/sqltest/postgres", "^TestClaims$"},
-		{"sessions", "./sqllock/sessiontest", "^Test(Driver|Refused)$/^postgres"},
+		{"contract", "./sqllock/sqltest/postgres", "^TestClaims$/^(contract|begin)$"},
+		{"sessions", "./sqllock/sessiontest", "^Test(Driver|TooOld)$/^postgres"},
 		{"transactions", "./sqllock/txtest", "^TestPostgres$"},
 		{"histories", "./systemtest/proof", "^TestProof$/^postgres"},
 	},
@@ -46,7 +46,7 @@ var narrow = map[string][]suite{
 }
 
 var inMySQL = []suite{
-	{"contract", "./sqllock/sqltest/mariadb", "^TestClaims$"},
+	{"contract", "./sqllock/sqltest/mariadb", "^TestClaims$/^(contract|begin)$"},
 	{"sessions", "./sqllock/sessiontest", "^TestDriver$/^mariadb"},
 	{"transactions", "./sqllock/txtest", "^TestMariaDB$"},
 	{"histories", "./systemtest/proof", "^TestProof$/^mariadb"},
@@ -70,12 +70,7 @@ var whole = map[string][]suite{
 }
 
 // refusal is what is run on a version that is too old.
-var refusal = map[string]suite{
-	"etcd":      {"refusal", "./etcdlock", "^TestTooOld$"},
-	"ZooKeeper": {"refusal", "./zklock", "^TestTooOld$"},
-	"MariaDB":   {"refusal", "./sqllock/sqltest/mariadb", "^TestTooOld$"},
-	"Redis":     {"refusal", "./redislock", "^TestTooOld$"},
-}
+var refusal = map[string]suite{"Redis": {"refusal", "./redislock", "^TestTooOld$"}}
 
 // starts is run on each version first: that it is what runs.
 var starts = suite{"starts", "./internal/servers", "^TestInPlace$"}

@@ -29,10 +29,11 @@ var Postgres = &Dialect{
 	) + ", " + dbms.NoTransactionTimeout},
 	isPostgres: true,
 	tied:       true,
-	wishes:     []string{settings("idle_session_timeout", "0", "client_connection_check_interval", "1000")},
-	migrate:    migratePostgres,
-	forward:    func(d *Dialect) []string { return []string{d.text("forward")} },
-	anew:       replaced,
+	wishes: []string{"SELECT " + ifThere("idle_session_timeout", "0") + ", " +
+		ifThere("client_connection_check_interval", "1000")}, // both since version 14
+	migrate: migratePostgres,
+	forward: func(d *Dialect) []string { return []string{d.text("forward")} },
+	anew:    replaced,
 	preface: "-- Makes what Holdfast needs in this schema. " +
 		"Run it in one transaction: psql -1 -v ON_ERROR_STOP=1 -f FILE\n" +
 		"SET LOCAL client_min_messages = warning;\n\n",
@@ -62,6 +63,13 @@ func settings(pairs ...string) string {
 		calls = append(calls, fmt.Sprintf("set_config('%s', '%s', false)", pair[0], pair[1]))
 	}
 	return "SELECT " + strings.Join(calls, ", ")
+}
+
+// ifThere is an expression that sets a parameter of the session, where the server has it: one that has not would log an
+// error for each connection.
+func ifThere(name, value string) string {
+	return fmt.Sprintf("CASE WHEN current_setting('%[1]s', true) IS NOT NULL"+
+		" THEN set_config('%[1]s', '%[2]s', false) END", name, value)
 }
 
 var postgresFacts = slices.Concat(health.Postgres, []health.Fact{

@@ -71,8 +71,10 @@ func waitFor(t *testing.T, holder, d driver.Driver, locks int) *waits {
 		granted := make(chan struct{})
 		w.granted = append(w.granted, granted)
 		w.all.Go(func() {
-			await(t, d, c)
-			close(granted)
+			func() {
+				defer close(granted) // also when it fails, so that nobody waits for what will not come
+				await(t, d, c)
+			}()
 			if err := d.Release(context.Background(), c); err != nil {
 				t.Error(err)
 			}

@@ -58,11 +58,12 @@ func store(t testing.TB) claimstest.Store {
 				t.Fatal(err)
 			}
 		},
-		Gate:      gate,
-		Rival:     rival,
-		Faults:    faults,
-		Wordy:     []string{"ALTER SYSTEM SET log_lock_waits = on", "SELECT pg_reload_conf()"},
-		Noise:     "still waiting|acquired .*Lock|canceling statement|unexpected EOF|could not (send|receive)",
+		Gate:   gate,
+		Rival:  rival,
+		Faults: faults,
+		Wordy:  []string{"ALTER SYSTEM SET log_lock_waits = on", "SELECT pg_reload_conf()"},
+		Noise: "still waiting|acquired .*Lock|canceling statement|unexpected EOF|could not (send|receive)|" +
+			"unrecognized",
 		Deadlocks: "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()",
 		Stranger: []string{
 			"CREATE USER stranger PASSWORD 'secret'",

@@ -1,0 +1,24 @@
+package redislock_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// A server that is too old refuses, and the error says what to do.
+func TestTooOld(t *testing.T) {
+	if v, _ := servers.Named(os.Getenv("HOLDFAST_EXTRA")); v.Standing != servers.Refused {
+		t.Skip("for HOLDFAST_EXTRA with a version that is too old")
+	}
+	server := servers.Redis(t)
+	d := openAny(t, "redis://"+server.Addr+"?"+patiently)
+	_, err := d.Request(t.Context(), driver.Claim{Name: "old", ID: driver.NewID(), Weight: 1, Limit: 1, TTL: 60e9})
+	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "Redis 7.0 or newer") {
+		t.Errorf("it says %v", err)
+	}
+}
