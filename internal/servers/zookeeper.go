@@ -129,8 +129,9 @@ func zookeeperJars() string {
 	parts := []string{"netty-common", "netty-buffer", "netty-transport", "netty-handler", "netty-codec",
 		"netty-resolver", "netty-transport-native-unix-common", "netty-transport-native-epoll"}
 	if _, ok := inPlaceOf(zooKeeper); ok {
-		parts = append(parts, "slf4j-api", "commons-cli", "commons-io", "jackson-annotations", "jackson-core",
-			"jackson-databind", "jetty9-*", "jline", "metrics-core", "snappy-java", "log4j-1.2", "xercesImpl")
+		parts = append(parts, "zookeeper-jute", "slf4j-api", "commons-cli", "commons-io", "jackson-annotations",
+			"jackson-core", "jackson-databind", "jetty9-*", "jline", "metrics-core", "snappy-java",
+			"log4j-1.2", "xercesImpl")
 	}
 	for _, part := range parts {
 		found, _ := filepath.Glob(filepath.Join(jars(), part+".jar"))
