@@ -27,6 +27,9 @@ type Fault struct {
 	Name string // one of [Names]
 	Harm Harm
 
+	// Young says that a grant of less than a TTL before may be forgotten all the same: few servers know of it yet.
+	Young bool
+
 	// Anew says that tokens begin anew, as the docs of the backend tell those who restore it.
 	Anew bool
 

@@ -62,6 +62,9 @@ func table(stores []*Store) string {
 			cell := ""
 			if f, ok := s.Fault(name); ok {
 				cell = f.Harm.String()
+				if f.Young {
+					cell += ", young"
+				}
 			}
 			row += " " + cell + " |"
 		}

@@ -101,7 +101,7 @@ func redlock(t testing.TB) *Store {
 		},
 		Faults: []Fault{
 			kill(Kill, Nothing, always(one)), pause(Pause, Nothing, always(one)), empty(Nothing, one), memory,
-			clock.forward(Nothing), clock.back(Nothing),
+			young(clock.forward(Nothing)), clock.back(Nothing),
 		},
 	}
 }

@@ -44,6 +44,12 @@ func anew(f Fault) Fault {
 	return f
 }
 
+// young is a fault that may cost a grant that few servers know of yet.
+func young(f Fault) Fault {
+	f.Young = true
+	return f
+}
+
 // A clock is one that somebody sets again and again.
 type clock struct {
 	*servers.Clock

@@ -71,16 +71,30 @@ func (r Record) eachLock(ask func(lock string, h history.History) error) (wrongs
 // ended is when somebody else ended a visit's claim, or the store forgot it; ok is false if neither happened.
 func (r Record) ended(lock string, v history.Visit) (at time.Duration, ok bool) {
 	for _, b := range r.Breaks {
-		if b.Lock == lock && b.Token == v.Token && b.Return >= v.Call && b.Call <= max(v.Left, v.Seen) {
+		if b.Lock == lock && b.hit(v) {
 			return b.Call, true
 		}
 	}
 	for _, s := range r.Struck {
-		if s.Harm == nemesis.Amnesia && s.overlaps(Span{v.Return, v.Seen}) {
+		if r.forgets(s, v) && s.overlaps(Span{v.Return, v.Seen}) {
 			return s.From, true
 		}
 	}
 	return 0, false
+}
+
+// hit reports whether it was a visit's claim that somebody broke. One that was seen waiting has no token, and may have
+// been granted before it was broken, which its client may have learnt a while later.
+func (b Breaking) hit(v history.Visit) bool {
+	if b.Token == 0 {
+		return v.Call <= b.Call && b.Call <= v.Return && v.Return <= b.Return+v.TTL/4
+	}
+	return b.Token == v.Token && v.Call <= b.Return && b.Call <= max(v.Left, v.Seen)
+}
+
+// forgets reports whether what struck a store may have cost it a visit's claim.
+func (r Record) forgets(s Struck, v history.Visit) bool {
+	return s.Harm == nemesis.Amnesia || s.Young && v.Return > s.From-r.Schedule.TTL
 }
 
 func (r Record) exclusion() []Wrong {

@@ -102,9 +102,13 @@ func TestExcuses(t *testing.T) {
 		"lost, the machine stood still":         {lost, func(r *Record) { r.Stalls = []Stall{{nobody, during}} }, true},
 		"lost, another's process stood still":   {lost, func(r *Record) { r.Stalls = []Stall{{1, during}} }, false},
 		"two inside, the store forgot":          {overlap, on(OnStore, nemesis.Empty, nemesis.Amnesia), true},
+		"two inside, a server forgot the young": {overlap, young(0), true},
+		"two inside, a server forgot, too late": {overlap, young(1900 * ms), false},
 		"two inside, the store was down":        {overlap, on(OnStore, nemesis.Kill, nemesis.Outage), false},
 		"two inside, the claim was broken":      {overlap, broken(1), true},
 		"two inside, another one was broken":    {overlap, broken(7), false},
+		"two inside, a waiting one was broken":  {overlap, brokenFrom(5*ms, 0), true},
+		"two inside, one that came was broken":  {overlap, brokenFrom(50*ms, 0), false},
 		"two inside, the holder's line was cut": {overlap, on(OnLine, "black hole", 0), false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,6 +122,14 @@ func TestExcuses(t *testing.T) {
 	}
 }
 
+// young says that a server forgot what was granted in the TTL before; the span begins later by this.
+func young(later time.Duration) func(*Record) {
+	return func(r *Record) {
+		r.Struck = []Struck{{Blow: Blow{Target: OnStore, What: nemesis.ClockForward}, Young: true,
+			Span: Span{r.Visits[0].Return + later, r.Visits[0].Return + later + ms}}}
+	}
+}
+
 // anothers is a blow to another visitor.
 func anothers(blow func(*Record)) func(*Record) {
 	return func(r *Record) {
@@ -127,6 +139,11 @@ func anothers(blow func(*Record)) func(*Record) {
 }
 
 // broken says that somebody broke the claim with this token at 4 s.
-func broken(token uint64) func(*Record) {
-	return func(r *Record) { r.Breaks = []Breaking{{Lock: "m0", Token: token, Call: 4 * sec, Return: 4*sec + ms}} }
+func broken(token uint64) func(*Record) { return brokenFrom(4*sec, token) }
+
+// brokenFrom says when.
+func brokenFrom(call time.Duration, token uint64) func(*Record) {
+	return func(r *Record) {
+		r.Breaks = []Breaking{{Lock: "m0", Token: token, Call: call, Return: call + 20*ms}}
+	}
 }

@@ -39,8 +39,8 @@ type Visit struct {
 // A Breaking is the end of a claim by somebody else.
 type Breaking struct {
 	Lock         string
-	Token        uint64
-	Call, Return time.Duration
+	Token        uint64        // zero if it waited
+	Call, Return time.Duration // the look at the queue is part of it
 }
 
 // A Span is a while.
@@ -58,8 +58,9 @@ const nobody = -1
 // Struck is a blow that fell.
 type Struck struct {
 	Blow
-	Harm nemesis.Harm // to a store
-	Anew bool         // see [nemesis.Fault]
+	Harm  nemesis.Harm // to a store
+	Young bool         // see [nemesis.Fault]
+	Anew  bool         // the same
 	Span
 }
 

@@ -39,7 +39,7 @@ func Run(t testing.TB, store *nemesis.Store, s Schedule) Record {
 	}
 	record.Struck = (&executor{t: t, store: store, crowd: c, began: began}).follow(s)
 	c.reading.Wait()
-	record.Left = left(t, watcher, s)
+	record.Left = left(t, watcher, s, setBack(record.Struck))
 	cancel()
 	watching.Wait()
 	record.Touches = res.all()
@@ -124,7 +124,7 @@ func (e *executor) begin(b Blow) {
 		if !ok {
 			e.t.Fatalf("%s knows no fault %q: %s", e.store.Name, b.What, e.store.Absent[b.What])
 		}
-		struck.Harm, struck.Anew = f.Harm, f.Anew
+		struck.Harm, struck.Young, struck.Anew = f.Harm, f.Young, f.Anew
 		end = f.Begin(e.t)
 	} else if end = e.crowd.strike(b); end == nil {
 		return
@@ -140,9 +140,15 @@ func (e *executor) finish(i int) {
 	e.done = append(e.done, b.Struck)
 }
 
+// setBack reports whether a store's clock was.
+func setBack(all []Struck) bool {
+	return slices.ContainsFunc(all, func(s Struck) bool { return s.Target == OnStore && s.What == nemesis.ClockBack })
+}
+
 // left waits until nothing is left of any lock, for as long as claims that nobody renews may live, and returns what is
-// left then.
-func left(t testing.TB, watcher *holdfast.Client, s Schedule) map[string]string {
+// left then. If it asks, it tries to get locks that are not free: after a clock was set back, that is what brings the
+// deadlines of the dead back, as the docs say.
+func left(t testing.TB, watcher *holdfast.Client, s Schedule, asks bool) map[string]string {
 	rest := make(map[string]string)
 	deadline := now() + 2*s.TTL + restTime
 	for _, lock := range s.Locks() {
@@ -153,6 +159,9 @@ func left(t testing.TB, watcher *holdfast.Client, s Schedule) map[string]string 
 			if err == nil && len(queue) == 0 {
 				break
 			}
+			if asks {
+				try(t, watcher, lock, s.TTL)
+			}
 			if now() > deadline {
 				rest[lock] = fmt.Sprintf("%d claims: %v, error %v", len(queue), queue, err)
 				break
@@ -161,6 +170,15 @@ func left(t testing.TB, watcher *holdfast.Client, s Schedule) map[string]string 
 		}
 	}
 	return rest
+}
+
+// try tries to get a lock, whatever comes of it.
+func try(t testing.TB, client *holdfast.Client, lock string, patience time.Duration) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if lease, err := acquire(ctx, client, Step{Verb: Try, Lock: lock, Units: limit(lock)}); err == nil {
+		lease.Release(ctx) // what it leaves is found
+	}
 }
 
 // restTime is what a busy machine may need besides.

@@ -121,11 +121,12 @@ func (v *visitor) step(s Step) {
 func (v *visitor) breakFirst(s Step) {
 	ctx, cancel := context.WithTimeout(context.Background(), v.TTL)
 	defer cancel()
+	b := Breaking{Lock: s.Lock, Call: now()}
 	queue, err := v.client.Queue(ctx, s.Lock)
 	if err != nil || len(queue) == 0 {
 		return
 	}
-	b := Breaking{Lock: s.Lock, Token: queue[0].Token, Call: now()}
+	b.Token = queue[0].Token
 	_ = v.client.Break(ctx, s.Lock, queue[0].ID) // whoever it was may be gone
 	b.Return = now()
 	v.tell(told{Broke: &b})
@@ -154,7 +155,7 @@ func (v *visitor) visit(s Step) {
 	defer cancel()
 	visit.Call = now()
 	v.tell(told{Asks: &visit})
-	lease, err := v.acquire(waiting, s)
+	lease, err := acquire(waiting, v.client, s)
 	visit.Return = now()
 	if visit.Outcome = outcome(err, waiting); err == nil {
 		visit.Token = lease.Token()
@@ -166,20 +167,20 @@ func (v *visitor) visit(s Step) {
 }
 
 // acquire asks for the units of a step in the way of the lock's kind.
-func (v *visitor) acquire(ctx context.Context, s Step) (*holdfast.Lease, error) {
+func acquire(ctx context.Context, client *holdfast.Client, s Step) (*holdfast.Lease, error) {
 	try, all := s.Verb == Try, s.Units == limit(s.Lock)
 	switch s.Lock[0] {
 	case 'm':
-		m := v.client.Mutex(s.Lock)
+		m := client.Mutex(s.Lock)
 		return either(try, m.TryLock, m.Lock)(ctx)
 	case 'r':
-		rw := v.client.RWMutex(s.Lock)
+		rw := client.RWMutex(s.Lock)
 		if all {
 			return either(try, rw.TryLock, rw.Lock)(ctx)
 		}
 		return either(try, rw.TryRLock, rw.RLock)(ctx)
 	default:
-		p := v.client.Semaphore(s.Lock, limit(s.Lock))
+		p := client.Semaphore(s.Lock, limit(s.Lock))
 		return either(try, p.TryAcquire, p.Acquire)(ctx, s.Units)
 	}
 }
