@@ -92,7 +92,7 @@ var Versions = []Version{
 	{"valkey-8.1", valkey, "8.1.1", Tested, debian13, "valkey-server"},
 	{"valkey-8.0", valkey, "8.0.1", Tested, backported, "valkey-server"},
 
-	{"zookeeper-3.9", zooKeeper, "3.9.3", Untested, debian13, "zookeeper"},
+	{"zookeeper-3.9", zooKeeper, "3.9.3", Tested, debian13, "zookeeper"},
 	{"", zooKeeper, "3.8", Usual, debian12, ""},
 	{"", zooKeeper, "3.5, 3.6, 3.7", Untested, "", ""},
 }
