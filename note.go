@@ -16,7 +16,9 @@ type Note = driver.Note
 // Notes returns who has asked for a lock by [Client.Revoke], or has broken claims on it by [Client.Break], during the
 // last hour, oldest first. Of a claim that several have asked for, the note of the first stands. A note is left just
 // before the thing itself is done, and taken back if the claim was gone by then. Where none could be left, the thing is
-// done all the same. An error that matches [errors.ErrUnsupported] says that the backend keeps no notes.
+// done all the same; of a request to more than driver.MostNotes holders there are no more notes than that. Whoever may
+// use the backend can leave a note in anybody's name, so notes are hints, and no evidence. An error that matches
+// [errors.ErrUnsupported] says that the backend keeps no notes.
 func (c *Client) Notes(ctx context.Context, name string) ([]Note, error) {
 	l := c.lock(name, nil)
 	if err := errors.Join(c.closed(), c.checkName(name)); err != nil {
@@ -37,17 +39,41 @@ func (l *Lease) Notes(ctx context.Context) ([]Note, error) {
 	return slices.DeleteFunc(notes, func(n Note) bool { return n.Claim != h.claim.ID }), err
 }
 
-// noteLimit bounds for how long a note is waited for. What it tells of is more urgent.
+// noteLimit bounds for how long notes are waited for. What they tell of is more urgent.
 const noteLimit = 2 * time.Second
+
+// A noting leaves the notes of one operation, which may be about many claims. All of them together are waited for until
+// a moment that leaves the operation at least half of its time. After one that fails there are no more, and there are
+// no more than a lock keeps.
+type noting struct {
+	*lock
+	until time.Time
+	left  int // how many there may still be
+}
+
+func (l *lock) noting(ctx context.Context) *noting {
+	limit := noteLimit
+	if end, ok := ctx.Deadline(); ok {
+		limit = min(limit, time.Until(end)/2)
+	}
+	return &noting{lock: l, until: time.Now().Add(limit), left: driver.MostNotes}
+}
 
 // noted leaves a note of what is done to a claim, and does it. The note comes first, so that whoever learns of the deed
 // finds it. It is taken back if nothing was done.
-func (l *lock) noted(ctx context.Context, kind, claimID string, do func() error) error {
+func (l *noting) noted(ctx context.Context, kind, claimID string, do func() error) error {
+	if l.left == 0 {
+		return do()
+	}
+	l.left--
 	n := Note{ID: driver.NewID(), Kind: kind, Claim: claimID, By: l.settings.owner}
-	missing := within(ctx, noteLimit, func(ctx context.Context) error {
+	missing := within(ctx, time.Until(l.until), func(ctx context.Context) error {
 		return driver.AddNote(ctx, l.client.driver, l.name, n)
 	})
 	err := do()
+	if missing != nil {
+		l.left = 0
+	}
 	if errors.Is(missing, errors.ErrUnsupported) {
 		return err
 	}
@@ -56,11 +82,19 @@ func (l *lock) noted(ctx context.Context, kind, claimID string, do func() error)
 			"backend", l.client.label, "did", kind, "claim", claimID, "error", missing)
 	}
 	if err != nil && driver.IsAnswer(err) {
-		_ = within(ctx, noteLimit, func(ctx context.Context) error { // what stays, stays for an hour
-			return driver.RemoveNote(ctx, l.client.driver, l.name, n.ID)
-		})
+		l.takeBack(ctx, n)
 	}
 	return err
+}
+
+// takeBack removes a note. What stays, stays for an hour.
+func (l *noting) takeBack(ctx context.Context, n Note) {
+	err := within(ctx, noteLimit, func(ctx context.Context) error {
+		return driver.RemoveNote(ctx, l.client.driver, l.name, n.ID)
+	})
+	if err != nil {
+		l.left = 0
+	}
 }
 
 // broken is the error for a claim that somebody has broken while it waited, and says who did if that is known.

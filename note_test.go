@@ -134,6 +134,93 @@ func TestWithoutNotes(t *testing.T) {
 	}
 }
 
+// A request to very many holders leaves no more notes than a lock keeps, and where notes hang they hold it up once.
+func TestNotesOfManyHolders(t *testing.T) {
+	const readers = 3 * driver.MostNotes
+	for name, hangs := range map[string]bool{"answered": false, "hang": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memlock.New()
+				claims := make([]driver.Claim, readers)
+				for i := range claims {
+					claims[i] = driver.Claim{
+						Name: "m", ID: driver.NewID(), Weight: 1, Limit: driver.All, TTL: time.Hour,
+					}
+					must(store.Request(t.Context(), claims[i]))(t)
+				}
+				d := &counting{Driver: store, hangs: hangs}
+				start := time.Now()
+				if err := newClient(t, d).Revoke(t.Context(), "m"); err != nil {
+					t.Fatal(err)
+				}
+				if took := time.Since(start); took > 5*time.Second || d.asked > 2*driver.MostNotes {
+					t.Errorf("that took %v, and %d requests for notes", took, d.asked)
+				}
+				for _, c := range claims {
+					if !must(store.Request(t.Context(), c))(t).Revoked {
+						t.Fatal("not all holders were asked")
+					}
+				}
+			})
+		})
+	}
+}
+
+// counting is a driver that counts requests for notes, and may leave those unanswered.
+type counting struct {
+	driver.Driver
+	hangs bool
+	asked int
+}
+
+func (d *counting) Unwrap() driver.Driver { return d.Driver }
+
+func (d *counting) count(ctx context.Context, name string) error {
+	if !driver.HoldsNotes(name) {
+		return nil
+	}
+	d.asked++
+	if d.hangs {
+		<-ctx.Done()
+	}
+	return ctx.Err()
+}
+
+func (d *counting) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
+	if err := d.count(ctx, name); err != nil {
+		return nil, err
+	}
+	return d.Driver.Queue(ctx, name)
+}
+
+func (d *counting) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if err := d.count(ctx, c.Name); err != nil {
+		return driver.Status{}, err
+	}
+	return d.Driver.Request(ctx, c)
+}
+
+func (d *counting) Release(ctx context.Context, c driver.Claim) error {
+	if err := d.count(ctx, c.Name); err != nil {
+		return err
+	}
+	return d.Driver.Release(ctx, c)
+}
+
+// Who has little time has enough for what is urgent, where notes hang.
+func TestNotesTakeHalfTheTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClient(t, &counting{Driver: memlock.New(), hangs: true})
+		lease := must(c.Mutex("m").Lock(t.Context()))(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := c.Break(ctx, "m", queued(t, c, "m")[0].ID); err != nil {
+			t.Error(err)
+		}
+		wantErr(t, lease.Release(t.Context()), holdfast.ErrLost)
+	})
+}
+
 // Where a backend keeps no notes, that is said to who asks for them, and no more.
 func TestNotesAreUnsupported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -59,7 +59,7 @@ func (c *Client) Break(ctx context.Context, name, claimID string) error {
 	if err := c.closed(); err != nil {
 		return l.failure("break", err)
 	}
-	err := l.noted(ctx, driver.NoteBreak, claimID, func() error {
+	err := l.noting(ctx).noted(ctx, driver.NoteBreak, claimID, func() error {
 		return driver.Break(ctx, c.driver, name, claimID)
 	})
 	if err != nil {
@@ -109,11 +109,14 @@ func (c *Client) Revoke(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	notes := l.noting(ctx)
 	for _, e := range queue {
 		if !e.Granted {
 			break
 		}
-		err := l.noted(ctx, driver.NoteRevoke, e.ID, func() error { return driver.Revoke(ctx, c.driver, name, e.ID) })
+		err := notes.noted(ctx, driver.NoteRevoke, e.ID, func() error {
+			return driver.Revoke(ctx, c.driver, name, e.ID)
+		})
 		if err != nil && !isGone(err) {
 			return l.unserved(ctx, "revoke", err)
 		}

@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -67,7 +68,10 @@ func AddNote(ctx context.Context, d Driver, name string, n Note) error {
 	}
 	c := noteClaim(name, n.ID)
 	c.Owner, c.Value = n.By, noteFormat+" "+n.Kind+" "+n.Claim
-	_, err = d.Request(ctx, c)
+	st, err := d.Request(ctx, c)
+	if err == nil && !st.Granted {
+		return fmt.Errorf("%w: the place of the notes is taken, as a lock with the name %q", ErrRefused, c.Name)
+	}
 	return err
 }
 
@@ -111,12 +115,15 @@ func (k Note) saysTheSame(n Note) bool {
 	return n.Kind == NoteRevoke && k.Kind == n.Kind && k.Claim == n.Claim
 }
 
-// tidied leaves out notes that this version does not understand, and those that clients have added twice because they
-// did so at the same time.
+// tidied leaves out notes that no client of this version has left, all but the last MostNotes, and those that clients
+// have added twice because they did so at the same time.
 func tidied(notes []Note) (tidy []Note) {
-	for _, n := range notes {
+	notes = slices.DeleteFunc(notes, func(n Note) bool {
+		return n.Kind != NoteRevoke && n.Kind != NoteBreak || !validID(n.Claim)
+	})
+	for _, n := range notes[max(len(notes)-MostNotes, 0):] {
 		again := slices.ContainsFunc(tidy, func(k Note) bool { return k.saysTheSame(n) })
-		if n.Kind != "" && !again {
+		if !again {
 			n.By = cut(n.By, MaxNoteBy)
 			tidy = append(tidy, n)
 		}

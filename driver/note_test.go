@@ -3,6 +3,7 @@ package driver_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,9 @@ func TestForeignNotes(t *testing.T) {
 		{Value: "1 break b more", Owner: "longer"},
 		{Value: "1 revoke b", Owner: strings.Repeat("\xff", 1<<20)},
 		{Value: "1 revoke b", Owner: "again"},
+		{Value: "1 steal b", Owner: "unknown"},
+		{Value: "1 break \x1b[2J", Owner: "odd"},
+		{Value: "1 break " + strings.Repeat("b", 1<<20), Owner: "longest"},
 	} {
 		c.Name, c.ID, c.Weight, c.Limit, c.TTL = notes, driver.NewID(), 1, driver.All, time.Hour
 		if _, err := d.Request(t.Context(), c); err != nil {
@@ -39,6 +43,40 @@ func TestForeignNotes(t *testing.T) {
 	got, err := driver.Notes(t.Context(), d, "m")
 	if err != nil || len(got) != 2 || got[0].By != "own" || got[1].By != strings.Repeat("\xff", driver.MaxNoteBy) {
 		t.Errorf("%.600q, %v", got, err)
+	}
+}
+
+// However many notes others have left, few are read: the last.
+func TestMostNotesAreRead(t *testing.T) {
+	d := memlock.New()
+	var last driver.Note
+	for i := range driver.MostNotes + 5 {
+		last = driver.Note{ID: driver.NewID(), Kind: driver.NoteBreak, Claim: "a", By: strconv.Itoa(i)}
+		if err := driver.AddNote(t.Context(), hiding{d}, "m", last); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := driver.Notes(t.Context(), d, "m")
+	if err != nil || len(got) != driver.MostNotes || got[driver.MostNotes-1].ID != last.ID {
+		t.Errorf("%d notes (error %v), want the last %d", len(got), err, driver.MostNotes)
+	}
+}
+
+// hiding is a driver that shows no claims, so that none is in the way of another.
+type hiding struct{ driver.Driver }
+
+func (hiding) Queue(context.Context, string) ([]driver.Entry, error) { return nil, nil }
+
+// Somebody who locks what holds the notes keeps others from leaving any, and they are told.
+func TestNotesAreBarred(t *testing.T) {
+	d := memlock.New()
+	n := driver.Note{ID: driver.NewID(), Kind: driver.NoteBreak, Claim: "a"}
+	c := driver.Claim{Name: "m\x00notes", ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Hour}
+	if st, err := d.Request(t.Context(), c); err != nil || !st.Granted {
+		t.Fatal(st, err)
+	}
+	if err := driver.AddNote(t.Context(), d, "m", n); !errors.Is(err, driver.ErrRefused) {
+		t.Errorf("%v, want it refused", err)
 	}
 }
 
