@@ -54,6 +54,8 @@ var order = []struct {
 	{"Promises", []entry{
 		{"docs/guarantees.md", "Guarantees"},
 		{"docs/faults.md", "Faults"},
+		{"docs/proof.md", "Proof"},
+		{"docs/versions.md", ""},
 		{"docs/lab.md", ""},
 		{"docs/speed.md", ""},
 		{"SECURITY.md", ""},
@@ -67,6 +69,8 @@ var order = []struct {
 		{"docs/design-notes/queue-of-claims.md", "A queue of claims"},
 		{"docs/design-notes/deadline.md", "The deadline"},
 		{"docs/design-notes/keeper.md", "The keeper"},
+		{"docs/design-notes/fast-path.md", "A fast path on Redis"},
+		{"docs/design-notes/notes.md", "Notes of who did it"},
 		{"docs/design-notes/releases.md", "Releases"},
 		{"docs/design-notes/root-package.md", "The root package"},
 	}},
