@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 )
@@ -68,17 +70,46 @@ func (s *store) views(ctx context.Context, prefix string) ([]view, error) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	views := []view{}
-	for _, name := range names {
-		v, err := s.view(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		if len(v.Holders)+len(v.Waiters) > 0 || v.Error != "" {
-			views = append(views, v)
-		}
+	views, err := s.viewAll(ctx, names)
+	if err != nil {
+		return nil, err
 	}
-	return views, nil
+	becameFree := func(v view) bool { return v.isFree() && v.Error == "" }
+	return slices.DeleteFunc(views, becameFree), nil
+}
+
+// listAtOnce is how many locks of a list are asked for at the same time: too few to keep those waiting who lock.
+const listAtOnce = 16
+
+// viewAll returns the views of locks in the order of their names. The first error that concerns them all ends the
+// questions that are under way.
+func (s *store) viewAll(ctx context.Context, names []string) ([]view, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	views := make([]view, len(names))
+	errs := make(chan error, listAtOnce) // one of each that asks, at most
+	var asked atomic.Int64
+	var asking sync.WaitGroup
+	for range min(len(names), listAtOnce) {
+		asking.Go(func() {
+			for i := asked.Add(1) - 1; i < int64(len(names)); i = asked.Add(1) - 1 {
+				v, err := s.view(ctx, names[i])
+				if err != nil {
+					errs <- err
+					cancel()
+					return
+				}
+				views[i] = v
+			}
+		})
+	}
+	asking.Wait()
+	select {
+	case err := <-errs:
+		return nil, err
+	default:
+		return views, nil
+	}
 }
 
 // view returns one of many locks. An error is only what concerns the others too; what is wrong with this one is in
