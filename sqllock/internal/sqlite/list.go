@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"iter"
+	"math"
+	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -24,38 +26,73 @@ func (d *Driver) Queue(ctx context.Context, name string) (entries []driver.Entry
 	return entries, err
 }
 
-// List implements [driver.Lister]. The names are those of one moment.
+// listPage is how many claims a transaction of List looks at.
+const listPage = 1000
+
+// List implements [driver.Lister], in pages, which it reads as they are asked for.
 func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		names, err := d.names(ctx, prefix)
-		if err != nil {
-			yield("", err)
-			return
-		}
-		for _, name := range names {
-			if !yield(name, nil) {
+		var last string // of those that were yielded: the claims of a lock may be on several pages
+		for from := firstPlace(prefix); from != nil; {
+			var p page
+			err := d.read(ctx, func(t *tx) (err error) {
+				p, err = t.page(*from, prefix)
+				return err
+			})
+			if err != nil {
+				yield("", err)
 				return
 			}
+			for _, name := range p.names {
+				if name != last && !yield(name, nil) {
+					return
+				}
+				last = name
+			}
+			from = p.next
 		}
 	}
 }
 
-func (d *Driver) names(ctx context.Context, prefix string) (names []string, err error) {
-	err = d.read(ctx, func(t *tx) error {
-		names = nil
-		return t.each(namesOf, []any{[]byte(prefix), int64(t.now)}, func(scan func(...any) error) (bool, error) {
-			var name []byte
-			var client string
-			var detached bool
-			if err := scan(&name, &client, &detached); err != nil {
-				return false, err
-			}
-			listed := len(names) > 0 && names[len(names)-1] == string(name)
-			if !listed && (detached || t.clientIsAlive(client)) {
-				names = append(names, string(name))
-			}
-			return true, nil
-		})
+// A place is that of a claim among those of all locks. Names come in the order of their bytes, so those that begin
+// alike follow each other.
+type place struct {
+	name  []byte
+	token int64
+}
+
+// firstPlace is before the claims of all locks whose names begin with prefix.
+func firstPlace(prefix string) *place { return &place{name: []byte(prefix), token: math.MinInt64} }
+
+// A page is what one transaction of a list finds: locks with claims that count, each once, and after which claim the
+// next page begins, or nil.
+type page struct {
+	names []string
+	next  *place
+}
+
+func (t *tx) page(from place, prefix string) (p page, err error) {
+	looked := 0
+	args := []any{from.name, from.token, listPage, int64(t.now)}
+	err = t.each(pageOf, args, func(scan func(...any) error) (bool, error) {
+		var at place
+		var client string
+		var detached, lasts bool
+		if err := scan(&at.name, &at.token, &client, &detached, &lasts); err != nil {
+			return false, err
+		}
+		name := string(at.name)
+		if !strings.HasPrefix(name, prefix) {
+			return false, nil
+		}
+		listed := len(p.names) > 0 && p.names[len(p.names)-1] == name
+		if !listed && lasts && (detached || t.clientIsAlive(client)) {
+			p.names = append(p.names, name)
+		}
+		if looked++; looked == listPage {
+			p.next = &at
+		}
+		return true, nil
 	})
-	return names, err
+	return p, err
 }

@@ -33,7 +33,7 @@ const (
 	deleteClaim  statement = "delete"
 	rememberEnd  statement = "remember"
 	recallEnd    statement = "recall"
-	namesOf      statement = "names"
+	pageOf       statement = "page"
 	digestOf     statement = "digest"
 	expired      statement = "expired"
 	claimsOf     statement = "of_client"
