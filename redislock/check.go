@@ -76,7 +76,7 @@ func checkServer(ctx context.Context, server Conn, opts Options) ([]driver.Findi
 		return nil, explain(err)
 	}
 	info := parseInfo(strings.Join(values, "\n"))
-	if info["redis_mode"] == "sentinel" {
+	if isSentinel(info) {
 		return []driver.Finding{{
 			Level: driver.Unsafe, Fact: "the server is a sentinel", Advice: "use a URL like " + likeSentinel,
 		}}, nil
@@ -87,6 +87,11 @@ func checkServer(ctx context.Context, server Conn, opts Options) ([]driver.Findi
 		checkMemory(info),
 		checkPersistence(ctx, server, info),
 	}, nil
+}
+
+// isSentinel knows the field by both of its names: the second is Valkey's.
+func isSentinel(info map[string]string) bool {
+	return info["redis_mode"] == "sentinel" || info["server_mode"] == "sentinel"
 }
 
 // parseInfo reads the lines "field:value" of INFO.
@@ -103,6 +108,7 @@ func parseInfo(text string) map[string]string {
 // oldest is the first version in which a script can declare that it may run when memory is full.
 const oldest = 7
 
+// checkVersion judges Valkey by the version of Redis that it tells besides its own, whose commands it has.
 func checkVersion(info map[string]string) driver.Finding {
 	version := info["redis_version"]
 	major, _, _ := strings.Cut(version, ".")
@@ -111,6 +117,9 @@ func checkVersion(info map[string]string) driver.Finding {
 			Level: driver.Unsafe, Fact: "the server's version is " + version,
 			Advice: fmt.Sprintf("upgrade to Redis %d.0 or newer: locks do not work on older versions", oldest),
 		}
+	}
+	if own := info["valkey_version"]; own != "" {
+		version = own + " of Valkey"
 	}
 	return driver.Finding{Fact: "the server's version is " + version}
 }

@@ -53,20 +53,28 @@ var inMySQL = []suite{
 }
 
 var inRedis = []suite{
-	{"contract", "./redislock", "^TestDriver"},
+	{"contract", "./redislock", "^Test(Driver|SentinelForServer$|ToldVersion$)"},
 	{"histories", "./systemtest/proof", "^TestProof$/^(redis|sentinel|redlock)"},
 }
 
-// whole are all tests of what a server of another make serves, by the version's name.
+// whole are all tests of what a server of another make serves, and what processes see, by the version's name.
 var whole = map[string][]suite{
 	"mysql-9": {
 		{"drivers", "./sqllock/sqltest/mariadb", ""},
 		{"ShedLock", "./sqllock/sqltest/shedlock", ""},
 		{"sessions", "./sqllock/sessiontest", ""},
 		{"transactions", "./sqllock/txtest", ""},
+		{"histories", "./systemtest/proof", "^TestProof$/^mariadb"},
 	},
-	"valkey-8.0":     {{"drivers", "./redislock/...", ""}, {"fence", "./fence/redisfence", ""}},
-	"pgbouncer-1.24": {{"drivers", "./sqllock/sqltest/postgres", ""}},
+	"valkey-8.0": {
+		{"drivers", "./redislock/...", ""},
+		{"fence", "./fence/redisfence", ""},
+		{"histories", "./systemtest/proof", "^TestProof$/^(redis|sentinel|redlock)"},
+	},
+	"pgbouncer-1.24": {
+		{"drivers", "./sqllock/sqltest/postgres", ""},
+		{"histories", "./systemtest/proof", "^TestProof$/^pgbouncer"},
+	},
 }
 
 // refusal is what is run on a version that is too old.

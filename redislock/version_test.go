@@ -22,3 +22,15 @@ func TestTooOld(t *testing.T) {
 		t.Errorf("it says %v", err)
 	}
 }
+
+// Valkey tells a version of Redis, too, which is not what people have installed.
+func TestToldVersion(t *testing.T) {
+	v, ok := servers.Named(os.Getenv("HOLDFAST_EXTRA"))
+	if !ok || v.Standing == servers.Refused {
+		t.Skip("for HOLDFAST_EXTRA with one version")
+	}
+	findings, err := driver.Check(t.Context(), openAny(t, "redis://"+servers.Redis(t).Addr))
+	if told := facts(findings, driver.Fine); err != nil || !strings.Contains(told, "version is "+v.Number) {
+		t.Errorf("it says %q, %v", told, err)
+	}
+}
