@@ -91,14 +91,12 @@ func claimKey(key string) (queue, id string, ok bool) {
 	return key[:idAt], id, ok
 }
 
-// name decodes the name of the lock whose queue this is.
+// name decodes the name of the lock whose queue this is. Keys that others made are in none, whatever they look like.
 func (k keyspace) name(queue string) (name string, ok bool) {
 	name, ok = strings.CutPrefix(strings.TrimSuffix(queue, "/"), k.names())
 	if !ok || k.layout == Concurrency {
 		return name, ok && name != ""
 	}
-	if name == "" || strings.HasPrefix(name, ".") || strings.Contains(name, "/") {
-		return "", false
-	}
-	return driver.DecodeName(name)
+	name, ok = driver.DecodeName(name)
+	return name, ok && name != "" && k.queue(name) == queue
 }

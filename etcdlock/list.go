@@ -3,6 +3,7 @@ package etcdlock
 import (
 	"context"
 	"iter"
+	"slices"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -18,22 +19,36 @@ func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 			yield("", err)
 			return
 		}
-		seen := make(map[string]bool)
+		var p passing
 		for kv, err := range d.keysFrom(ctx, d.namesFrom(prefix)) {
 			if err != nil {
 				yield("", err)
 				return
 			}
-			name, ok := d.lockOf(kv)
-			if !ok || seen[name] || !strings.HasPrefix(name, prefix) {
+			queue, name, ok := d.lockOf(kv)
+			if !ok || !strings.HasPrefix(name, prefix) || !p.first(string(kv.Key), queue) {
 				continue
 			}
-			seen[name] = true
 			if !yield(name, nil) {
 				return
 			}
 		}
 	}
+}
+
+// passing are the queues of which more keys may come, while keys come in their order: those that the last key began
+// with. They are several where a lock's name goes on from another's with a slash, as names in the layout
+// [Concurrency] do.
+type passing []string
+
+// first reports whether this is the first key of a queue that came.
+func (p *passing) first(key, queue string) bool {
+	*p = slices.DeleteFunc(*p, func(q string) bool { return !strings.HasPrefix(key, q) })
+	if slices.Contains(*p, queue) {
+		return false
+	}
+	*p = append(*p, queue)
+	return true
 }
 
 // namesFrom is what the keys of all locks begin with whose names begin with prefix: names are encoded byte by byte.
@@ -44,19 +59,20 @@ func (d *Driver) namesFrom(prefix string) string {
 	return d.keys.names() + driver.EncodeName(prefix, 0)
 }
 
-// lockOf is the name of the lock on which a key is a claim.
-func (d *Driver) lockOf(kv *mvccpb.KeyValue) (name string, ok bool) {
+// lockOf is the lock on which a key is a claim: what the keys of its queue begin with, and its name.
+func (d *Driver) lockOf(kv *mvccpb.KeyValue) (queue, name string, ok bool) {
 	if strings.HasPrefix(string(kv.Key), d.keys.ended()) {
-		return "", false
+		return "", "", false
 	}
-	queue, _, ok := claimKey(string(kv.Key))
+	queue, _, ok = claimKey(string(kv.Key))
 	if !ok && d.keys.layout == Concurrency {
 		queue, _, ok = peerKey(kv)
 	}
 	if !ok {
-		return "", false
+		return "", "", false
 	}
-	return d.keys.name(queue)
+	name, ok = d.keys.name(queue)
+	return queue, name, ok
 }
 
 // pageSize is how many keys are read at once.
