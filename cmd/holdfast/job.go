@@ -38,7 +38,6 @@ func (j *job) run(ctx context.Context, program string) error {
 	if err == nil {
 		j.supervise()
 		j.child.Leave()
-		j.awaitTold() // while there is a connection to ask over
 	} else if lost := j.lease.Err(); lost != nil && errors.Is(err, guard.ErrNotBegun) {
 		j.noteLost(lost) // its guard knew first
 		err = nil
@@ -47,7 +46,6 @@ func (j *job) run(ctx context.Context, program string) error {
 	if err != nil {
 		return err
 	}
-	j.awaitTold()
 	code := j.code()
 	j.emit(event{Event: "exit", Code: &code})
 	return ended(code)
@@ -120,8 +118,8 @@ func (j *job) release(ctx context.Context) {
 	j.again = j.runsAgain()
 	if j.lost == nil && errors.Is(released, holdfast.ErrLost) {
 		j.noteLost(released)
-		j.awaitTold()
 	}
+	j.awaitTold() // the lock is free, and there is a connection to ask over
 	var closed error
 	if !j.again {
 		closed = j.store.close(ctx)

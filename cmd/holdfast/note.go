@@ -21,7 +21,7 @@ type brokenClaim struct {
 	At time.Time `json:"at"`
 }
 
-// noteLimit bounds how long a verb waits for the notes on a lock, which are an addition to what it shows.
+// noteLimit bounds how long a verb waits for notes on what it has seen: they are an addition to what it shows.
 const noteLimit = 2 * time.Second
 
 // notes returns who has asked for a lock, or has broken it; none where the backend keeps no notes.
@@ -56,9 +56,13 @@ func (s *store) noted(ctx context.Context, v view) view {
 	return v.with(notes)
 }
 
-// notedIn is noted as long as ctx lasts.
-func (s *store) notedIn(ctx context.Context) func(view) view {
-	return func(v view) view { return s.noted(ctx, v) }
+// notedIn is noted as long as ctx lasts, or until by.
+func (s *store) notedIn(ctx context.Context) func(v view, by time.Time) view {
+	return func(v view, by time.Time) view {
+		ctx, cancel := context.WithDeadline(ctx, by)
+		defer cancel()
+		return s.noted(ctx, v)
+	}
 }
 
 // noteLines tell what notes say.

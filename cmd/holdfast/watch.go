@@ -60,7 +60,7 @@ type display interface {
 
 // display returns what suits who reads standard output. draw makes the lines of a terminal, and noted adds the notes on
 // a lock.
-func (a *app) display(noted func(view) view, draw func([]view) []string) display {
+func (a *app) display(noted func(view, time.Time) view, draw func([]view) []string) display {
 	if isScreen(a.out) && !a.json {
 		return &screen{out: a.out, draw: draw}
 	}

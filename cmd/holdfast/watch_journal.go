@@ -12,13 +12,14 @@ import (
 // --json the queue of each lock that changed.
 type journal struct {
 	*app
-	known map[string]view
-	noted func(view) view // adds the notes on a lock, where the view may have none
-	said  string          // of the outage that lasts
+	known   map[string]view
+	noted   func(v view, by time.Time) view // adds the notes on a lock, where the view may have none
+	notesBy time.Time                       // until when notes on the locks of this update are waited for
+	said    string                          // of the outage that lasts
 }
 
 func (j *journal) update(views []view) error {
-	j.said = ""
+	j.said, j.notesBy = "", time.Now().Add(noteLimit)
 	gone := maps.Clone(j.known)
 	for _, v := range views {
 		delete(gone, v.Name)
@@ -48,7 +49,7 @@ func (j *journal) outage(err error) error {
 func (j *journal) tell(v view) error {
 	before, known := j.known[v.Name]
 	if len(v.goneSince(before)) > 0 && v.Broken == nil {
-		v = j.noted(v)
+		v = j.noted(v, j.notesBy)
 	}
 	j.known[v.Name] = v
 	changes := v.changesFrom(before)

@@ -108,7 +108,7 @@ func TestOutageIsToldOnce(t *testing.T) {
 	a := &app{streams: streams{out: told, err: told}}
 	looks := looksLike(nil, errOutage, errOutage, errLate, io.ErrUnexpectedEOF, io.ErrUnexpectedEOF, nil,
 		errOutage, errOutage)
-	if err := a.watch(t.Context(), looks, a.display(func(v view) view { return v }, nil)); err != nil {
+	if err := a.watch(t.Context(), looks, a.display(func(v view, _ time.Time) view { return v }, nil)); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(told.Name())

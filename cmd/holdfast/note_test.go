@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/bubble"
+	"github.com/holdfast-go/holdfast/memlock"
+)
+
+// lateNotes is a driver that reads notes only once a claim was released.
+type lateNotes struct {
+	driver.Driver
+	once     sync.Once
+	released chan struct{}
+	late     chan bool // gets whether notes were asked for, and the claim was not released for long
+}
+
+func (d *lateNotes) Unwrap() driver.Driver { return d.Driver }
+
+func (d *lateNotes) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
+	if driver.HoldsNotes(name) {
+		select {
+		case <-d.released:
+			d.late <- false
+		case <-time.After(10 * time.Second):
+			d.late <- true
+		}
+	}
+	return d.Driver.Queue(ctx, name)
+}
+
+func (d *lateNotes) Release(ctx context.Context, c driver.Claim) error {
+	d.once.Do(func() { close(d.released) })
+	return d.Driver.Release(ctx, c)
+}
+
+// The lock is given back as soon as the command has ended, however long it takes to know who has asked for it.
+func TestReleaseDoesNotAwaitNotes(t *testing.T) {
+	backend := memlock.New()
+	d := &lateNotes{Driver: backend, released: make(chan struct{}), late: make(chan bool, 1)}
+	s := &store{Client: holdfast.New(d), driver: d}
+	p := &plan{runFlags: runFlags{ttl: time.Minute, onLost: lostTerm, onRevoke: revokeTerm}, name: "m",
+		command: []string{"sleep", "300"}}
+	lease, err := p.acquire(t.Context(), s.Client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queue, err := backend.Queue(t.Context(), "m")
+	if err != nil || len(queue) != 1 {
+		t.Fatal(queue, err)
+	}
+	if err := backend.Revoke(t.Context(), "m", queue[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	j, program := jobOf(t, p, s, lease)
+	var e *exit
+	if err := j.run(t.Context(), program); !errors.As(err, &e) {
+		t.Error(err)
+	}
+	if <-d.late {
+		t.Error("the lock was kept until it was known who had asked for it")
+	}
+}
+
+// hungNotes is a driver that does not answer who asks for notes.
+type hungNotes struct{ driver.Driver }
+
+func (d hungNotes) Unwrap() driver.Driver { return d.Driver }
+
+func (d hungNotes) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
+	if driver.HoldsNotes(name) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return d.Driver.Queue(ctx, name)
+}
+
+// Who watches many locks waits for notes once, where they are not answered.
+func TestWatchDoesNotAwaitNotesOfEach(t *testing.T) {
+	defer bubble.Alone()()
+	nowhere, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nowhere.Close()
+	synctest.Test(t, func(t *testing.T) {
+		s := &store{Client: holdfast.New(hungNotes{memlock.New()})}
+		defer s.Client.Close(context.Background())
+		var views []view
+		for i := range 20 {
+			views = append(views, view{Name: fmt.Sprint(i), Holders: []claim{{ID: "a"}}})
+		}
+		a := &app{streams: streams{out: nowhere, err: nowhere}}
+		shown := a.display(s.notedIn(t.Context()), nil)
+		begin := time.Now()
+		for _, seen := range [][]view{views, nil} {
+			if err := shown.update(seen); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(begin); took > noteLimit {
+			t.Errorf("that took %v, want %v at most", took, noteLimit)
+		}
+	})
+}
