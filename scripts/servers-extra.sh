@@ -142,6 +142,7 @@ postgres postgres-17 17.10.0-beta.17
 postgres postgres-18 18.4.0-beta.17
 debian pgbouncer-1.24 pgbouncer usr/sbin/pgbouncer trixie
 debian pgbouncer-1.26 pgbouncer usr/sbin/pgbouncer sid
+debian mariadb-10.5 mariadb-server-core-10.5 usr/sbin/mariadbd bullseye
 debian mariadb-11.8 mariadb-server-core usr/sbin/mariadbd trixie
 debian mysql-9 mysql-server-core usr/sbin/mysqld sid
 debian redis-6.0 redis-server usr/bin/redis-server bullseye

@@ -45,6 +45,9 @@ func MariaDB(t testing.TB, args ...string) *Server {
 func unpackedMariaDB(k *kind, v Version) {
 	base := v.path("root/usr")
 	share := filepath.Join(base, "share", "mariadb")
+	if _, err := os.Stat(share); err != nil {
+		share = filepath.Join(base, "share", "mysql") // as older ones call it
+	}
 	where := []string{"--basedir=" + base, "--lc-messages-dir=" + share,
 		"--plugin-dir=" + filepath.Join(base, "lib", "mysql", "plugin")}
 	k.program, k.install = v.path(v.program), installExtra
@@ -65,7 +68,7 @@ shift 2
 	echo "USE mysql;"
 	echo "SET @auth_root_socket=NULL, @skip_auth_anonymous=1;"
 	cd "$share"
-	cat mariadb_system_tables.sql mariadb_performance_tables.sql mariadb_system_tables_data.sql
+	cat m*_system_tables.sql m*_performance_tables.sql m*_system_tables_data.sql
 } | "$@"`
 
 // mysqlArgs are what MariaDB and MySQL understand alike. The path of the socket is relative to the data, because a

@@ -78,6 +78,7 @@ var Versions = []Version{
 	{"mariadb-11.8", mariaDB, "11.8.9", Tested, debian13, "mariadbd"},
 	{"", mariaDB, "10.11", Usual, debian12, ""},
 	{"", mariaDB, "10.6", Untested, "", ""},
+	{"mariadb-10.5", mariaDB, "10.5.23", Refused, debian11, "mariadbd"},
 
 	{"mysql-9", mySQL, "9.7.4", Tested, unstable, "mysqld"},
 	{"", mySQL, "8.0, 8.4", Untested, "", ""},

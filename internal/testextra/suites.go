@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -78,7 +80,10 @@ var whole = map[string][]suite{
 }
 
 // refusal is what is run on a version that is too old.
-var refusal = map[string]suite{"Redis": {"refusal", "./redislock", "^TestTooOld$"}}
+var refusal = map[string]suite{
+	"Redis":   {"refusal", "./redislock", "^TestTooOld$"},
+	"MariaDB": {"refusal", "./sqllock/sqltest/mariadb", "^TestTooOld$"},
+}
 
 // starts is run on each version first: that it is what runs.
 var starts = suite{"starts", "./internal/servers", "^TestInPlace$"}
@@ -121,7 +126,7 @@ func unpack(v servers.Version, out io.Writer) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("it does not run: %w", err)
 	}
-	found := number.Find(said)
+	found := number.Find(bytes.ReplaceAll(said, []byte(filepath.Dir(program)), nil)) // that has a number of its own
 	if found == nil {
 		return "", errors.New("it does not tell its version")
 	}

@@ -32,7 +32,11 @@ func Migrate(ctx context.Context, db *sql.DB, d *Dialect) error {
 		return d.explain(err)
 	}
 	defer dbms.Discard(conn)
-	if _, err := d.recognise(ctx, conn); err != nil {
+	kind, err := d.recognise(ctx, conn)
+	if err == nil && kind == dbms.MariaDB {
+		err = refuseOldMariaDB(ctx, conn)
+	}
+	if err != nil {
 		return err
 	}
 	err = d.migrate(ctx, conn, d)
@@ -40,6 +44,23 @@ func Migrate(ctx context.Context, db *sql.DB, d *Dialect) error {
 		return fmt.Errorf("%w: %w; create the schema first, and let this user use it", driver.ErrRefused, err)
 	}
 	return d.explain(err)
+}
+
+// refuseOldMariaDB is about versions without JSON_TABLE, which came with 10.6: they would say that the syntax of a
+// routine is wrong.
+func refuseOldMariaDB(ctx context.Context, q dbms.Querier) error {
+	var version string
+	if err := q.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+		return err
+	}
+	number := strings.TrimPrefix(version, "5.5.5-") // some proxies put that before it
+	var major, minor int
+	_, err := fmt.Sscanf(number, "%d.%d", &major, &minor)
+	if err != nil || major > 10 || major == 10 && minor >= 6 {
+		return nil
+	}
+	return fmt.Errorf("%w: the server is %s; upgrade to MariaDB 10.6 or newer: locks in tables do not work on older "+
+		"versions", driver.ErrRefused, version)
 }
 
 // noSchema is what PostgreSQL says where no schema of the search path is there.
