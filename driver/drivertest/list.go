@@ -30,7 +30,7 @@ var listRows = []row{
 		run: func(e *env) {
 			var want []string
 			for _, end := range []string{
-				"*a", "*b", "xa", "?a", "[x]a", "%a", "_a", "{x}a", `\a`, "\x00a", "é", "Xa", "a/b", "a",
+				"*a", "*b", "xa", "?a", "[x]a", "%a", "_a", "{x}a", `\a`, "\x00a", "é", "☃", "Xa", "a/b", "a",
 			} {
 				if one := e.with(e.name + end); one.takes() {
 					want = append(want, one.name)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
 )
 
 // Queue implements [driver.Driver]. Which claims are granted follows from those that live: one whose way is free since
@@ -74,12 +75,10 @@ func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 
 // endOf is what is greater than all names that begin with prefix, and no greater than any other that follows them.
 func endOf(prefix string) []byte {
-	end := bytes.TrimRight([]byte(prefix), "\xff")
-	if len(end) == 0 {
-		return bytes.Repeat([]byte{0xff}, maxName+1)
+	if end := dbms.End(prefix); end != "" {
+		return []byte(end)
 	}
-	end[len(end)-1]++
-	return end
+	return bytes.Repeat([]byte{0xff}, maxName+1)
 }
 
 // A namesPage is one answer of the routine that lists locks, and where the next page begins, or nil.
