@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
@@ -19,6 +20,7 @@ type Dialect struct {
 	bytes func(string) string        // a literal, in hexadecimal digits whatever it is: nothing in it is read as SQL
 	text  func(string) string        // the same as text, which is compared as the column says that it is compared with
 	ours  func(prefix string) string // whether locked_by begins with it
+	begin func(prefix string) string // whether name begins with it, byte by byte, whatever the column's collation
 	ms    func(time string) string   // a time without less than milliseconds
 	end   string                     // when a lock that is taken now ends
 	free  string                     // whether the row of a lock can be taken
@@ -44,6 +46,9 @@ var MySQL = &Dialect{
 	ours: func(prefix string) string {
 		return fmt.Sprintf("LEFT(CAST(s.locked_by AS BINARY), %d) = x'%x'", len(prefix), prefix)
 	},
+	begin: func(prefix string) string {
+		return fmt.Sprintf("LEFT(CAST(CONVERT(s.name USING utf8mb4) AS BINARY), %d) = x'%x'", len(prefix), prefix)
+	},
 	ms:     func(time string) string { return time },
 	free:   "{table}.lock_until <= {time} AND CAST(CONVERT({table}.name USING utf8mb4) AS BINARY) = {bytes}",
 	end:    "TIMESTAMPADD(MICROSECOND, {ttl} + 1000, {ms})",
@@ -66,6 +71,9 @@ var Postgres = &Dialect{
 	text:  postgresText,
 	ours: func(prefix string) string {
 		return fmt.Sprintf("left(s.locked_by, %d) = %s", len(prefix), postgresText(prefix))
+	},
+	begin: func(prefix string) string { // of the bytes that a client gets, which need not be those that are stored
+		return fmt.Sprintf("substr(textsend(s.name::text), 1, %d) = decode('%x', 'hex')", len(prefix), prefix)
 	},
 	ms:      func(time string) string { return "date_trunc('milliseconds', " + time + ")" },
 	free:    `s.lock_until <= {time} AND s.name::text COLLATE "C" = {name}`,
@@ -132,6 +140,8 @@ type values struct {
 	claim driver.Claim
 	state string // of the claim from now on
 	age   time.Duration
+	begin string // of the names that a list is about
+	after string // the last name of the page before, or empty: the list begins
 }
 
 // statement fills in a script.
@@ -146,8 +156,18 @@ func (d *Driver) statement(s script, v values) string {
 		"{ttl}", strconv.FormatInt(driver.Milliseconds(c.TTL)*1000, 10), "{token}", strconv.FormatUint(c.Token, 10),
 		"{alone}", strconv.FormatBool(c.Detached), "{state}", v.state,
 		"{age}", strconv.FormatInt(v.age.Microseconds(), 10),
+		"{begins}", d.dialect.begin(v.begin), "{after}", d.dialect.after(v.after), "{page}", strconv.Itoa(listPage),
+		"{from}", d.dialect.bytes(d.key(v.begin)), "{before}", d.dialect.bytes(dbms.End(d.key(v.begin))),
 		"{time}", d.time, "{ms}", d.dialect.ms(d.time), "{now}", d.dialect.now,
 	).Replace(text)
+}
+
+// after is whether the name of a row follows one in the order of its column.
+func (d *Dialect) after(name string) string {
+	if name == "" {
+		return "1 = 1"
+	}
+	return "s.name > " + d.text(name)
 }
 
 func (d *Dialect) source(s script) string {

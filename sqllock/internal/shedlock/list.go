@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"iter"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,46 +102,72 @@ func (h *holder) entry(name string) driver.Entry {
 	return e
 }
 
-// List implements [driver.Lister].
+// listPage is how many names a statement of List returns.
+const listPage = 1000
+
+// List implements [driver.Lister]. It remembers the names of the locks that claims of ours wait for; those that are
+// taken come in pages, which it reads as they are asked for.
 func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		names, err := d.names(ctx)
+		waited, err := d.waited(ctx, prefix)
 		if err != nil {
 			yield("", err)
 			return
 		}
-		for _, name := range names {
-			if strings.HasPrefix(name, prefix) && !yield(name, nil) {
+		for name := range waited {
+			if !yield(name, nil) {
+				return
+			}
+		}
+		for name, err := range d.taken(ctx, prefix) {
+			if !waited[name] && !yield(name, err) {
 				return
 			}
 		}
 	}
 }
 
-// names are those of the locks that are taken, or that claims of ours wait for.
-func (d *Driver) names(ctx context.Context) ([]string, error) {
+// taken yields the names of the locks that are taken, each once: their column has them as its primary key.
+func (d *Driver) taken(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		v := values{begin: prefix}
+		for more := true; more; {
+			var page []string
+			err := d.patiently(ctx, func(conn conn) error {
+				return conn.each(ctx, readNames, v, func(rows *sql.Rows) error {
+					var name string
+					err := rows.Scan(&name)
+					page = append(page, name)
+					return err
+				})
+			})
+			if err != nil {
+				yield("", err)
+				return
+			}
+			for _, name := range page {
+				if !yield(name, nil) {
+					return
+				}
+				v.after = name
+			}
+			more = len(page) == listPage
+		}
+	}
+}
+
+// waited has the names of the locks that claims of ours wait for.
+func (d *Driver) waited(ctx context.Context, prefix string) (map[string]bool, error) {
 	found := make(map[string]bool)
-	note := func(rows *sql.Rows) error {
-		var name string
-		err := rows.Scan(&name)
-		found[name] = true
-		return err
-	}
-	waited := func(rows *sql.Rows) error {
-		var key string
-		err := rows.Scan(&key)
-		if name, isHere := strings.CutPrefix(key, d.key("")); isHere {
-			found[name] = true
-		}
-		return err
-	}
 	err := d.patiently(ctx, func(conn conn) error {
-		if err := conn.each(ctx, readNames, values{}, note); err != nil {
+		return conn.each(ctx, readWaited, values{begin: prefix}, func(rows *sql.Rows) error {
+			var key string
+			err := rows.Scan(&key)
+			found[strings.TrimPrefix(key, d.key(""))] = true
 			return err
-		}
-		return conn.each(ctx, readWaited, values{}, waited)
+		})
 	})
-	return slices.Sorted(maps.Keys(found)), err
+	return found, err
 }
 
 var _ driver.Lister = (*Driver)(nil)

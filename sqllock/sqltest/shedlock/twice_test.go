@@ -2,7 +2,6 @@ package shedlock
 
 import (
 	"context"
-	"database/sql"
 	sqldriver "database/sql/driver"
 	"fmt"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/sqllock"
 )
 
 // A request that would not wait may be sent again while it is still under way, and be answered first. In whatever order
@@ -95,18 +93,7 @@ type stepwise struct {
 func (s server) stepwise(t testing.TB, addr string) *stepwise {
 	t.Helper()
 	w := &stepwise{ended: true}
-	connector, err := s.Pool(t, addr).Driver().(sqldriver.DriverContext).OpenConnector(s.Source(addr))
-	if err != nil {
-		t.Fatal(err)
-	}
-	db := sql.OpenDB(watched{connector, w})
-	t.Cleanup(func() { db.Close() })
-	dialect := map[string]*sqllock.Dialect{"mariadb": sqllock.MySQL, "postgres": sqllock.Postgres}[s.Name]
-	w.Driver, err = sqllock.New(t.Context(), db, dialect, &sqllock.Options{Layout: sqllock.ShedLock})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.Close() })
+	w.Driver = s.openThrough(t, addr, func(c sqldriver.Connector) sqldriver.Connector { return watched{c, w} })
 	return w
 }
 

@@ -1,2 +1,3 @@
--- Returns the locks for which claims wait.
-SELECT DISTINCT name FROM holdfast_guests WHERE state = 'waits' AND until - ttl > {now};
+-- Returns the locks for which claims wait, and whose names are between two.
+SELECT DISTINCT name FROM holdfast_guests
+	WHERE name >= {from} AND name < {before} AND state = 'waits' AND until - ttl > {now};
