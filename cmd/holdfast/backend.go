@@ -265,7 +265,7 @@ func (b *backendFlags) open(ctx context.Context, opts ...holdfast.Option) (*stor
 // connect opens the driver, one that tells what is asked of it with --trace.
 func (b *backendFlags) connect(ctx context.Context, rawURL, shown string) (driver.Driver, error) {
 	begin := time.Now()
-	d, err := driver.Open(ctx, rawURL)
+	d, err := openInTime(ctx, rawURL)
 	if !b.trace {
 		return d, err
 	}
@@ -275,6 +275,24 @@ func (b *backendFlags) connect(ctx context.Context, rawURL, shown string) (drive
 		return nil, err
 	}
 	return traced(d, b.tell), nil
+}
+
+// openLimit bounds how long the command waits until the backend is open. A file may be new, and on a slow disk.
+const openLimit = 10 * time.Second
+
+// errNotOpened is why a backend was given up.
+var errNotOpened = fmt.Errorf("not open after %v", openLimit)
+
+// openInTime opens a driver within openLimit. The context of one that is open in time does not end by that, because a
+// driver may go on with it.
+func openInTime(ctx context.Context, rawURL string) (driver.Driver, error) {
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer time.AfterFunc(openLimit, func() { giveUp(errNotOpened) }).Stop()
+	d, err := driver.Open(ctx, rawURL)
+	if err != nil && context.Cause(ctx) == errNotOpened && !errors.Is(err, errNotOpened) {
+		err = fmt.Errorf("%w: %w", errNotOpened, err)
+	}
+	return d, err
 }
 
 // notice tells what explains how the backend will behave.
@@ -303,7 +321,8 @@ func isUnreachable(err error) bool {
 		system      syscall.Errno
 		certificate *tls.CertificateVerificationError
 	)
-	return errors.Is(err, driver.ErrRefused) || errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) ||
+	return errors.Is(err, errNotOpened) ||
+		errors.Is(err, driver.ErrRefused) || errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) ||
 		errors.As(err, &network) || errors.As(err, &system) || errors.As(err, &certificate) ||
 		isForeign(err) || slices.ContainsFunc(couldNotConnect, func(says func(error) bool) bool { return says(err) })
 }
