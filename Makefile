@@ -80,7 +80,8 @@ surface: ## write down the exported names and the dependencies anew, which lint 
 	@GOWORK=off go -C internal/devtools build -o "$(CURDIR)/bin/" ./surface
 	@bin/surface write internal/devtools/surface $(SEEN)
 
-picture: ## draw the moving picture of the README anew, from its transcript
+picture: ## draw the moving picture of the README anew, from its transcript, and its badges
+	@go test -count=1 ./internal/docs -run TestBadges -docs.badges
 	@GOWORK=off go -C internal/devtools run ./terminal < docs/pictures/terminal.txt > docs/pictures/terminal.svg
 
 site: ## make a site of the pages in bin/site, which is read without a server or a network
