@@ -57,8 +57,12 @@ func (r Record) eachLock(ask func(lock string, h history.History) error) (wrongs
 	for lock, h := range r.histories() {
 		for i := range h.Visits {
 			v := &h.Visits[i]
-			if end, ok := r.ended(lock, *v); ok && v.Seen > end {
-				v.Seen, v.Ended = max(end, v.Return), history.Lost
+			switch end, ok := r.ended(lock, *v); {
+			case !ok || v.Outcome != history.Got || v.Seen <= end:
+			case end < v.Return: // its client has learnt of a grant that was over
+				v.Outcome = history.GaveUp
+			default:
+				v.Seen, v.Ended = end, history.Lost
 			}
 		}
 		if err := ask(lock, h); err != nil {

@@ -91,6 +91,12 @@ func TestExcuses(t *testing.T) {
 		r.Visits[1].Return = 4*sec + 500*ms
 		lost(r)
 	}
+	late := func(r *Record) {
+		r.Voted = true
+		move(&r.Visits[0], 5*sec+500*ms)
+		r.Visits[0].Seen, r.Visits[0].Leave, r.Visits[0].Left = 5*sec+510*ms, 5*sec+510*ms, 5*sec+520*ms
+		lost(r)
+	}
 	for name, c := range map[string]struct {
 		plant, excuse func(*Record)
 		excused       bool
@@ -109,6 +115,8 @@ func TestExcuses(t *testing.T) {
 		"two inside, another one was broken":    {overlap, broken(7), false},
 		"two inside, a waiting one was broken":  {overlap, brokenFrom(5*ms, 0), true},
 		"two inside, one that came was broken":  {overlap, brokenFrom(50*ms, 0), false},
+		"told late, the claim was broken":       {late, brokenFrom(4900*ms, 1), true},
+		"told late, another one was broken":     {late, brokenFrom(4900*ms, 7), false},
 		"two inside, the holder's line was cut": {overlap, on(OnLine, "black hole", 0), false},
 	} {
 		t.Run(name, func(t *testing.T) {
