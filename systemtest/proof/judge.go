@@ -91,7 +91,7 @@ func (r Record) ended(lock string, v history.Visit) (at time.Duration, ok bool) 
 // been granted before it was broken, which its client may have learnt a while later.
 func (b Breaking) hit(v history.Visit) bool {
 	if b.Token == 0 {
-		return v.Call <= b.Call && b.Call <= v.Return && v.Return <= b.Return+v.TTL/4
+		return v.Call <= b.Return && b.Call <= v.Return && v.Return <= b.Return+v.TTL/4
 	}
 	return b.Token == v.Token && v.Call <= b.Return && b.Call <= max(v.Left, v.Seen)
 }
