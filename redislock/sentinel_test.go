@@ -279,7 +279,7 @@ func TestReplicasAreMissing(t *testing.T) {
 func TestReplicasPreventTwoHolders(t *testing.T) {
 	t.Parallel()
 	g := servers.RedisSentinel(t)
-	strict := openURL(t, sentinelURL(g, "?replicas=1&replicaswithin=100ms"))
+	strict := openURL(t, sentinelURL(g, "?replicas=1&replicaswithin=1s"))
 	master := g.Master(t, nil)
 	isolate(t, g, master)
 	_, err := strict.Request(t.Context(), claim("jobs", long))
