@@ -126,16 +126,46 @@ func (c *ClusterOfRedis) Owner(t testing.TB, slot int) *Server {
 		if s.Pid == 0 {
 			continue
 		}
-		nodes := s.RedisCommand(t, "CLUSTER", "NODES")
-		for line := range strings.Lines(nodes) {
-			if f := strings.Fields(line); strings.Contains(f[2], "myself") && strings.Contains(f[2], "master") &&
-				hasSlot(f[8:], slot) {
-				return s
-			}
+		if c.serves(t, s, slot) {
+			return s
 		}
 	}
 	t.Fatalf("no master has slot %d", slot)
 	return nil
+}
+
+// serves reports whether a server says that it is the master to which a slot belongs.
+func (c *ClusterOfRedis) serves(t testing.TB, s *Server, slot int) bool {
+	t.Helper()
+	for line := range strings.Lines(s.RedisCommand(t, "CLUSTER", "NODES")) {
+		f := strings.Fields(line)
+		if strings.Contains(f[2], "myself") && strings.Contains(f[2], "master") && hasSlot(f[8:], slot) {
+			return true
+		}
+	}
+	return false
+}
+
+// Leaders returns the servers that are masters now: one for each third of the slots, of which some may have moved.
+func (c *ClusterOfRedis) Leaders(t testing.TB) (masters []*Server) {
+	t.Helper()
+	for i := range clusterMasters {
+		masters = append(masters, c.Owner(t, (2*i+1)*slots/(2*clusterMasters)))
+	}
+	return masters
+}
+
+// AwaitOwner waits until a slot belongs to another server than the one that has crashed.
+func (c *ClusterOfRedis) AwaitOwner(t testing.TB, slot int, crashed *Server) {
+	t.Helper()
+	waitFor(t, "a replica takes the place of its master", func(ctx context.Context) error {
+		for _, s := range c.All() {
+			if s != crashed && s.Pid != 0 && c.serves(t, s, slot) {
+				return nil
+			}
+		}
+		return fmt.Errorf("nobody serves slot %d", slot)
+	})
 }
 
 // hasSlot looks for a slot among numbers and ranges of them.

@@ -27,6 +27,7 @@ func ofEither() map[string]string {
 	maps.Copy(why, absent("etcdlock: TestEndsInAFullStore, zklock: TestQuota", FullMemory))
 	maps.Copy(why, absent("it goes by a clock that nobody sets", ClockForward, ClockBack))
 	maps.Copy(why, absent("etcdlock: TestRevokedLease, zklock: TestClosedSession", Sessions))
+	maps.Copy(why, absent(unspread, SlotsMove))
 	return why
 }
 

@@ -56,12 +56,13 @@ const (
 	Failover     = "failover"       // the server dies, and a replica takes its place
 	Pooler       = "pooler"         // the pooler before the server crashes, and starts again
 	Sessions     = "sessions end"   // an operator ends all sessions of clients
+	SlotsMove    = "slots move"     // a part of the keys moves to another server, key by key
 )
 
 // Names are all faults that a store may know.
 var Names = []string{
 	Kill, KillLeader, Pause, PauseLeader, Empty, Cut, CutLeader, Deaf, Mute, SlowDisk, FullMemory, ClockForward,
-	ClockBack, Failover, Pooler, Sessions,
+	ClockBack, Failover, Pooler, Sessions, SlotsMove,
 }
 
 // A Store is servers that run until the test ends.
@@ -81,6 +82,7 @@ type Store struct {
 
 	Mutexes bool // one holder at a time is all that it knows: no readers, no permits
 	Voted   bool // a lock is a majority of votes: nobody may get it for a moment, and no order is promised
+	Session bool // a lock is its holder's connection: it is free as soon as that ends, and no order is promised
 
 	Faults []Fault
 	Absent map[string]string // why each of the other faults is not here
@@ -107,13 +109,17 @@ var Kinds = []Kind{
 	{"file", file},
 	{"redis", redis},
 	{"sentinel", sentinel},
-	{"redlock", redlock},
+	{"cluster", cluster},
+	{"redlock", func(t testing.TB) *Store { return redlock(t, "redlock", 3) }},
+	{"redlock of 5", func(t testing.TB) *Store { return redlock(t, "redlock of 5", 5) }},
 	{"etcd", etcd},
 	{"etcd of 3", etcdOf3},
 	{"zookeeper", zooKeeper},
 	{"zookeeper of 3", zooKeeperOf3},
 	{"mariadb", mariaDB},
+	{"mariadb sessions", mariaDBSessions},
 	{"postgres", postgres},
+	{"postgres sessions", postgresSessions},
 	{"pgbouncer", pgBouncer},
 }
 

@@ -16,15 +16,25 @@ var durable = []string{"--appendonly", "yes", "--appendfsync", "always"}
 // together are the faults of servers that agree with each other, for the stores that have no such servers.
 var together = []string{KillLeader, PauseLeader, Cut, CutLeader, Deaf, Mute}
 
+// unspread is why no slots move.
+const unspread = "all its keys are in one place"
+
+// ofRedis are the reasons that all stores on Redis have.
+func ofRedis() map[string]string {
+	why := absent("nothing stands before it", Pooler)
+	maps.Copy(why, absent("sessions of clients mean nothing to it", Sessions))
+	maps.Copy(why, absent("redislock: TestDiskFull", SlowDisk))
+	return why
+}
+
 // redis is one server that writes everything down.
 func redis(t testing.TB) *Store {
 	clock := newClock(t)
 	s := servers.RedisAt(t, clock.Clock, durable...)
 	why := absent("it is one server", together...)
 	maps.Copy(why, absent("it has no replica", Failover))
-	maps.Copy(why, absent("nothing stands before it", Pooler))
-	maps.Copy(why, absent("sessions of clients mean nothing to it", Sessions))
-	maps.Copy(why, absent("redislock: TestDiskFull", SlowDisk))
+	maps.Copy(why, ofRedis())
+	maps.Copy(why, absent(unspread, SlotsMove))
 	return &Store{
 		Name: "redis", TTL: 2 * time.Second, Addrs: addrs(s), Absent: why,
 		URL: func(addrs []string) string { return "redis://" + addrs[0] },
@@ -57,9 +67,8 @@ func sentinel(t testing.TB) *Store {
 	why := absent("sentinels are told of on the machine itself", Cut, CutLeader, Deaf, Mute)
 	maps.Copy(why, absent(alike, Empty, FullMemory, ClockForward, ClockBack))
 	maps.Copy(why, absent("its end is a failover", KillLeader, PauseLeader, Kill))
-	maps.Copy(why, absent("nothing stands before it", Pooler))
-	maps.Copy(why, absent("sessions of clients mean nothing to it", Sessions))
-	maps.Copy(why, absent("redislock: TestDiskFull", SlowDisk))
+	maps.Copy(why, ofRedis())
+	maps.Copy(why, absent(unspread, SlotsMove))
 	return &Store{
 		Name: "sentinel", TTL: 4 * time.Second, Absent: why,
 		URL:    func([]string) string { return url },
@@ -81,27 +90,39 @@ func failover(g *servers.SentinelGroup) Fault {
 	}}
 }
 
-// redlock is three servers that vote. Faults befall one and the same: whoever has just come back does not vote for a
-// while.
-func redlock(t testing.TB) *Store {
+// redlock is servers that vote. Faults befall the same minority of them, together: whoever has just come back does not
+// vote for a while.
+func redlock(t testing.TB, name string, n int) *Store {
 	const ttl = 2 * time.Second
 	clock := newClock(t)
-	one := servers.RedisAt(t, clock.Clock, durable...)
-	all := addrs(one, servers.Redis(t, durable...), servers.Redis(t, durable...))
+	var failing, all []*servers.Server
+	for range (n - 1) / 2 {
+		failing = append(failing, servers.RedisAt(t, clock.Clock, durable...))
+	}
+	all = append(all, failing...)
+	for len(all) < n {
+		all = append(all, servers.Redis(t, durable...))
+	}
 	why := absent("none of the servers leads, or talks to the others", append([]string{Failover}, together...)...)
-	maps.Copy(why, absent("nothing stands before it", Pooler))
-	maps.Copy(why, absent("sessions of clients mean nothing to it", Sessions))
-	maps.Copy(why, absent("redislock: TestDiskFull", SlowDisk))
-	memory := fullMemory(one)
-	memory.Harm = Nothing
+	maps.Copy(why, ofRedis())
+	maps.Copy(why, absent(unspread, SlotsMove))
+	each := func(fault func(*servers.Server) Fault) Fault {
+		var faults []Fault
+		for _, s := range failing {
+			faults = append(faults, fault(s))
+		}
+		return atOnce(Nothing, faults)
+	}
 	return &Store{
-		Name: "redlock", TTL: ttl, Addrs: all, Mutexes: true, Voted: true, Absent: why,
+		Name: name, TTL: ttl, Addrs: addrs(all...), Mutexes: true, Voted: true, Absent: why,
 		URL: func(addrs []string) string {
 			return "redlock://" + strings.Join(addrs, ",") + "?maxttl=" + ttl.String()
 		},
 		Faults: []Fault{
-			kill(Kill, Nothing, always(one)), pause(Pause, Nothing, always(one)), empty(Nothing, one), memory,
-			young(clock.forward(Nothing)), clock.back(Nothing),
+			each(func(s *servers.Server) Fault { return kill(Kill, Nothing, always(s)) }),
+			each(func(s *servers.Server) Fault { return pause(Pause, Nothing, always(s)) }),
+			each(func(s *servers.Server) Fault { return empty(Nothing, s) }),
+			each(fullMemory), young(clock.forward(Nothing)), clock.back(Nothing),
 		},
 	}
 }

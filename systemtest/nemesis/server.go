@@ -38,6 +38,21 @@ func empty(harm Harm, s *servers.Server) Fault {
 	}}
 }
 
+// atOnce is a fault of several servers at the same time.
+func atOnce(harm Harm, faults []Fault) Fault {
+	return Fault{Name: faults[0].Name, Harm: harm, Begin: func(t testing.TB) func() {
+		var ends []func()
+		for _, f := range faults {
+			ends = append(ends, f.Begin(t))
+		}
+		return func() {
+			for _, end := range ends {
+				end()
+			}
+		}
+	}}
+}
+
 // anew is a fault after which tokens begin anew.
 func anew(f Fault) Fault {
 	f.Anew = true

@@ -27,7 +27,7 @@ func ofDatabases() map[string]string {
 	maps.Copy(why, absent("its tables are gone, which is an error until they are made again", Empty))
 	maps.Copy(why, absent("it is not tried; requests wait or fail, as in a pause or a crash", SlowDisk, FullMemory))
 	maps.Copy(why, absent("nothing stands before it", Pooler))
-	maps.Copy(why, absent("sqllock/sqltest: TestClaims/use/sessions_killed", Sessions))
+	maps.Copy(why, absent(unspread, SlotsMove))
 	return why
 }
 
@@ -38,7 +38,7 @@ func mariaDB(t testing.TB) *Store {
 	return migrated(t, &Store{
 		Name: "mariadb", TTL: 4 * time.Second, Addrs: addrs(s), Absent: why,
 		URL:    func(addrs []string) string { return "mysql://root@" + addrs[0] + "/test" },
-		Faults: []Fault{kill(Kill, Outage, always(s)), pause(Pause, Outage, always(s))},
+		Faults: []Fault{kill(Kill, Outage, always(s)), pause(Pause, Outage, always(s)), endSessions(Nothing, mySQL, s)},
 	})
 }
 
@@ -53,7 +53,7 @@ func postgres(t testing.TB) *Store {
 		Name: "postgres", TTL: 4 * time.Second, Addrs: addrs(s), URL: postgresURL, Absent: ofDatabases(),
 		Faults: []Fault{
 			kill(Kill, Outage, always(s)), pause(Pause, Outage, always(s)),
-			clock.forward(Amnesia), clock.back(Outage),
+			clock.forward(Amnesia), clock.back(Outage), endSessions(Nothing, postgreSQL, s),
 		},
 	})
 }
@@ -69,6 +69,7 @@ func pgBouncer(t testing.TB) *Store {
 		Name: "pgbouncer", TTL: 4 * time.Second, Addrs: addrs(pooler), URL: postgresURL, Absent: why,
 		Faults: []Fault{
 			kill(Kill, Outage, always(s)), pause(Pause, Outage, always(s)), kill(Pooler, Outage, always(pooler)),
+			endSessions(Nothing, postgreSQL, s),
 		},
 	})
 }

@@ -33,7 +33,7 @@ func buildCommand(t testing.TB, s Schedule) (program string) {
 
 // command is a visit of `holdfast run`, whose child is inside, and tells what it sees.
 func (v *visitor) command(s Step) {
-	visit := v.newVisit(s)
+	visit := v.newVisit(s, s.Lock)
 	child := v.order
 	child.Section = &s
 	text, err := json.Marshal(child)
@@ -48,25 +48,26 @@ func (v *visitor) command(s Step) {
 		panic(err) // nobody set it before
 	}
 	visit.Call = now()
-	v.tell(told{Asks: &visit})
+	v.tell(told{Asks: []*Visit{visit}})
 	if err := cmd.Start(); err != nil {
 		visit.Return, visit.Outcome = now(), history.Unknown
-		v.tell(told{Out: &visit})
+		v.tell(told{Out: []*Visit{visit}})
 		return
 	}
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		var said told
-		if json.Unmarshal(lines.Bytes(), &said) == nil && said.Inside != nil {
-			visit.Outcome, visit.Token = history.Got, said.Inside.Token
-			visit.Return, visit.Seen, visit.Gap = said.Inside.Return, said.Inside.Seen, said.Inside.Gap
-			v.tell(told{Inside: &visit})
+		if json.Unmarshal(lines.Bytes(), &said) == nil && len(said.Inside) == 1 {
+			inside := said.Inside[0]
+			visit.Outcome, visit.Token = history.Got, inside.Token
+			visit.Return, visit.Seen, visit.Gap = inside.Return, inside.Seen, inside.Gap
+			v.tell(told{Inside: []*Visit{visit}})
 		}
 	}
 	err = cmd.Wait()
 	visit.Left = now()
 	visit.Leave = max(visit.Return, visit.Seen) // the child ended then, or later
 	visit.end(err)
-	v.tell(told{Out: &visit})
+	v.tell(told{Out: []*Visit{visit}})
 }
 
 // Exit codes of the command: see docs/command.md.
@@ -101,13 +102,13 @@ func (v *visitor) child(s Step) error {
 	if err != nil {
 		return err
 	}
-	visit := v.newVisit(s)
+	visit := v.newVisit(s, s.Lock)
 	visit.Token, visit.Return = token, now()
 	number := v.touch(Touch{Visitor: v.Visitor, Lock: s.Lock, Token: token})
 	for last, until := now(), visit.Return+s.Stays; ; time.Sleep(v.TTL / 50) {
 		visit.Seen = now()
 		visit.Gap, last = max(visit.Gap, visit.Seen-last), visit.Seen
-		v.tell(told{Inside: &visit})
+		v.tell(told{Inside: []*Visit{visit}})
 		if visit.Seen >= until {
 			break
 		}

@@ -35,7 +35,7 @@ type member struct {
 	gone    chan struct{} // closed when all that the process told was taken down
 	life    int
 	stopped bool
-	asks    *Visit // under way; of the crowd's mutex
+	asks    []*Visit // under way; of the crowd's mutex
 }
 
 // gather makes a visitor for each program of the schedule, with lines of its own.
@@ -116,8 +116,11 @@ func (c *crowd) hear(m *member, line []byte) {
 	case said.Inside != nil:
 		m.asks = said.Inside
 	case said.Out != nil:
-		said.Out.Life = m.life
-		m.asks, r.Visits = nil, append(r.Visits, *said.Out)
+		m.asks = nil
+		for _, v := range said.Out {
+			v.Life = m.life
+			r.Visits = append(r.Visits, *v)
+		}
 	case said.Broke != nil:
 		m.Next++
 		r.Breaks = append(r.Breaks, *said.Broke)
@@ -138,20 +141,19 @@ func (c *crowd) note(s Stall) {
 	c.record.Stalls = append(c.record.Stalls, s)
 }
 
-// cutShort takes down the visit during which a process ended. Nobody knows how it went on, but that it was inside when
-// it said so last, if it was.
+// cutShort takes down the visits during which a process ended. Nobody knows how they went on, but that the visitor was
+// inside when it said so last, if it was.
 func (c *crowd) cutShort(m *member) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	v := m.asks
-	if m.asks = nil; v == nil {
-		return
+	for _, v := range m.asks {
+		v.Life, v.Cut, v.Leave, v.Left, v.Ended = m.life, true, now(), now(), history.Unclear
+		if v.Token == 0 {
+			v.Outcome, v.Return = history.Unknown, now()
+		}
+		c.record.Visits = append(c.record.Visits, *v)
 	}
-	v.Life, v.Cut, v.Leave, v.Left, v.Ended = m.life, true, now(), now(), history.Unclear
-	if v.Token == 0 {
-		v.Outcome, v.Return = history.Unknown, now()
-	}
-	c.record.Visits = append(c.record.Visits, *v)
+	m.asks = nil
 }
 
 // strike lets a blow befall a visitor or its lines, and returns what ends it; nil if the visitor is struck already.

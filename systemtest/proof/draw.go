@@ -1,9 +1,11 @@
 package proof
 
 import (
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/systemtest/nemesis"
@@ -70,8 +72,45 @@ func (d drawer) step(size Size) Step {
 		if size.Commands && limit(s.Lock) == 1 {
 			s.Verb = Command
 		}
+	case 9, 10:
+		if limit(s.Lock) == 1 {
+			s.Verb = Lead
+		}
+	case 11, 12:
+		if limit(s.Lock) == 1 && size.Locks > 1 {
+			s.Verb, s.Lock = All, d.several(size)
+		}
+	}
+	if s.Verb.hasOptions() {
+		d.options(&s)
 	}
 	return s
+}
+
+// several draws some mutexes, in any order.
+func (d drawer) several(size Size) string {
+	var names []string
+	for _, i := range d.Perm(size.Locks)[:2+d.IntN(size.Locks-1)] {
+		names = append(names, fmt.Sprintf("m%d", i))
+	}
+	return strings.Join(names, "+")
+}
+
+// options gives some steps one option.
+func (d drawer) options(s *Step) {
+	ttl := d.store.TTL
+	switch d.IntN(24) {
+	case 0, 1:
+		s.TTL = ttl + d.upTo(ttl)
+	case 2, 3:
+		s.Least = d.upTo(ttl / 4)
+	case 4:
+		s.Most, s.Stays = d.upTo(ttl/4)+ttl/100, d.upTo(ttl)
+	case 5, 6:
+		s.Again = limit(s.Lock) != limits['p']
+	case 7:
+		s.Pass = true
+	}
 }
 
 func (d drawer) lock(size Size) (name string, units int64) {

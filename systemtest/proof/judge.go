@@ -26,6 +26,8 @@ var judges = map[string]func(Record) []Wrong{
 	"resource":     Record.resource,    // nothing was lost of what holders wrote
 	"tokens":       Record.tokens,      // they are unique, and grow in the order of grants
 	"answers":      Record.answers,     // they have an order in which a lock could have given them
+	"own lock":     Record.ownLock,     // nobody was refused what it holds
+	"maximum hold": Record.maximumHold, // nobody was inside for longer
 	"kept":         Record.kept,        // nobody lost a lock without a reason
 	"handed on":    Record.handedOn,    // a lock that ended was granted to who waited, within the bound
 	"order":        Record.order,       // who came first was served first
@@ -35,7 +37,7 @@ var judges = map[string]func(Record) []Wrong{
 
 // timely are the judges who ask what happened in time. On a machine that is busy with something else nobody can tell
 // whether a lock is slow.
-var timely = []string{"kept", "handed on", "order"}
+var timely = []string{"maximum hold", "kept", "handed on", "order"}
 
 // Judge returns all that must not have been.
 func (r Record) Judge() (wrongs []Wrong) {
@@ -96,9 +98,13 @@ func (b Breaking) hit(v history.Visit) bool {
 	return b.Token == v.Token && v.Call <= b.Return && b.Call <= max(v.Left, v.Seen)
 }
 
-// forgets reports whether what struck a store may have cost it a visit's claim.
+// forgets reports whether what struck a store may have cost it a visit's claim, or what struck the visitor's
+// connection, where that is the claim.
 func (r Record) forgets(s Struck, v history.Visit) bool {
-	return s.Harm == nemesis.Amnesia || s.Young && v.Return > s.From-r.Schedule.TTL
+	if r.Session && s.Target == OnLine && s.Number == v.Visitor {
+		return true
+	}
+	return s.Harm == nemesis.Amnesia || s.Young && v.Return > s.From-v.TTL
 }
 
 func (r Record) exclusion() []Wrong {
@@ -172,17 +178,44 @@ func (r Record) kept() (wrongs []Wrong) {
 			continue
 		}
 		_, broken := r.ended(v.Lock, v.Visit)
-		if !broken && v.Gap < r.Schedule.TTL/4 && !r.disturbed(v.Visitor, Span{v.Return, v.Left}, nemesis.Outage) {
+		announced := broken || v.overMost() || v.Gap >= v.TTL/4 // who did not look for so long may have been too late
+		if !announced && !r.disturbed(v.Visit, Span{v.Return, v.Left}, nemesis.Outage) {
 			wrongs = append(wrongs, Wrong{Lock: v.Lock, Text: fmt.Sprintf("%v, lost it without a reason", v.Visit)})
 		}
 	}
 	return wrongs
 }
 
+// ownLock tells what visitors were answered that may never be.
+func (r Record) ownLock() (wrongs []Wrong) {
+	for _, v := range r.Visits {
+		if v.Odd != "" {
+			wrongs = append(wrongs, Wrong{Lock: v.Lock, Text: fmt.Sprintf("%v: %s", v.Visit, v.Odd)})
+		}
+	}
+	return wrongs
+}
+
+// maximumHold finds holders who were inside for longer, though they looked at their leases.
+func (r Record) maximumHold() (wrongs []Wrong) {
+	for _, v := range r.Visits {
+		slack := v.TTL / 4
+		late := v.Outcome == history.Got && v.Most > 0 && v.Seen > v.Return+v.Most+slack
+		if late && v.Gap < slack && !r.disturbed(v.Visit, Span{v.Return, v.Seen}, nemesis.Amnesia) {
+			text := fmt.Sprintf("%v, for longer than %v", v.Visit, v.Most)
+			wrongs = append(wrongs, Wrong{Lock: v.Lock, Text: text})
+		}
+	}
+	return wrongs
+}
+
+// overMost reports whether a visit lasted for its maximum hold, which ends it.
+func (v Visit) overMost() bool { return v.Most > 0 && v.Left-v.Call >= v.Most }
+
 // disturbed reports whether something happened to a visitor, to its line, to the machine, or to the store with this
 // harm at least, in a span or a TTL before.
-func (r Record) disturbed(visitor int, s Span, harm nemesis.Harm) bool {
-	ttl := r.Schedule.TTL
+func (r Record) disturbed(v history.Visit, s Span, harm nemesis.Harm) bool {
+	ttl, visitor := v.TTL, v.Visitor
 	for _, b := range r.Struck {
 		hers := b.Target != OnStore && b.Number == visitor || b.Target == OnStore && b.Harm >= harm
 		if hers && b.wider(ttl).overlaps(s) {
@@ -200,23 +233,23 @@ func (r Record) disturbed(visitor int, s Span, harm nemesis.Harm) bool {
 
 // handedOn finds mutexes that stood idle although somebody waited.
 func (r Record) handedOn() (wrongs []Wrong) {
-	bound := r.Schedule.TTL/2 + time.Second
-	if r.Voted {
-		bound += r.Schedule.TTL
-	}
 	for lock, visits := range r.mutexes() {
 		for i, v := range visits {
-			if v.Outcome != history.Got || v.Try {
+			if !v.waited() {
 				continue
+			}
+			bound := v.TTL/2 + time.Second
+			if r.Voted {
+				bound += v.TTL
 			}
 			idle := Span{v.Call, v.Return}
 			for j, other := range visits {
 				if i != j && other.Call <= v.Return {
-					idle.From = max(idle.From, min(r.over(other), v.Return))
+					idle.From = max(idle.From, min(r.over(other.Visit), v.Return))
 				}
 			}
-			if idle.To-idle.From > bound && !r.disturbed(v.Visitor, idle, nemesis.Nothing) {
-				text := fmt.Sprintf("%v, waited, and the lock stood idle for %v", v, idle.To-idle.From)
+			if idle.To-idle.From > bound && !r.disturbed(v.Visit, idle, nemesis.Nothing) {
+				text := fmt.Sprintf("%v, waited, and the lock stood idle for %v", v.Visit, idle.To-idle.From)
 				wrongs = append(wrongs, Wrong{Lock: lock, Text: text})
 			}
 		}
@@ -236,33 +269,40 @@ func (r Record) over(v history.Visit) time.Duration {
 	}
 }
 
+// waited reports whether a visitor got in that waited for this lock since its call.
+func (v Visit) waited() bool { return v.Outcome == history.Got && !v.Try && !v.Together }
+
 // mutexes are the visits of each mutex, by their calls.
-func (r Record) mutexes() map[string][]history.Visit {
-	all := make(map[string][]history.Visit)
-	for lock, h := range r.histories() {
-		if limit(lock) == 1 {
-			slices.SortFunc(h.Visits, func(a, b history.Visit) int { return cmp.Compare(a.Call, b.Call) })
-			all[lock] = h.Visits
+func (r Record) mutexes() map[string][]Visit {
+	all := make(map[string][]Visit)
+	for _, v := range r.Visits {
+		if limit(v.Lock) == 1 {
+			v.Visit = r.lasting(v)
+			all[v.Lock] = append(all[v.Lock], v)
 		}
+	}
+	for _, visits := range all {
+		slices.SortFunc(visits, func(a, b Visit) int { return cmp.Compare(a.Call, b.Call) })
 	}
 	return all
 }
 
 // order finds visitors of mutexes that were let in although others had waited for longer.
 func (r Record) order() (wrongs []Wrong) {
-	if r.Voted {
+	if r.Voted || r.Session {
 		return nil
 	}
 	settled := r.Schedule.TTL / 4 // after which a request surely is in the queue
 	for lock, visits := range r.mutexes() {
 		for i, first := range visits {
-			if first.Outcome != history.Got || first.Try {
+			if !first.waited() {
 				continue
 			}
 			for _, v := range visits[i+1:] {
 				overtook := v.Outcome == history.Got && v.Call > first.Call+settled && v.Return < first.Return
-				if overtook && !r.disturbed(first.Visitor, Span{first.Call, v.Return}, nemesis.Nothing) {
-					text := fmt.Sprintf("%v, came at %v, after %v, who came at %v", v, v.Call, first, first.Call)
+				if overtook && !r.disturbed(first.Visit, Span{first.Call, v.Return}, nemesis.Nothing) {
+					text := fmt.Sprintf("%v, came at %v, after %v, who came at %v", v.Visit, v.Call, first.Visit,
+						first.Call)
 					wrongs = append(wrongs, Wrong{Lock: lock, Text: text})
 				}
 			}
@@ -283,7 +323,7 @@ var most = End{Goroutines: 16, Heap: 32 << 20, Descriptors: 32}
 
 func (r Record) bounds() (wrongs []Wrong) {
 	for _, e := range r.Ends {
-		if r.disturbed(e.Visitor, Span{e.At, e.At}, nemesis.Outage) {
+		if r.disturbed(history.Visit{Visitor: e.Visitor, TTL: r.Schedule.TTL}, Span{e.At, e.At}, nemesis.Outage) {
 			continue // requests to a store that does not answer outlive Close, for a while
 		}
 		if e.Goroutines > most.Goroutines || e.Heap > most.Heap || e.Descriptors > most.Descriptors {

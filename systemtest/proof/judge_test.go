@@ -49,6 +49,8 @@ func TestJudges(t *testing.T) {
 		"resource":     func(r *Record) { r.Touches[3].Value = 1 },
 		"tokens":       func(r *Record) { r.Visits[2].Token = 2 },
 		"answers":      func(r *Record) { r.Visits[0].Leave = 5*sec + 500*ms; r.Visits[0].Left = 5*sec + 600*ms },
+		"own lock":     func(r *Record) { r.Visits[0].Odd = "it would have to wait for itself" },
+		"maximum hold": func(r *Record) { r.Visits[0].Most = 4 * sec },
 		"kept":         func(r *Record) { r.Visits[0].Ended = history.Lost },
 		"handed on":    func(r *Record) { move(&r.Visits[2], 9*sec) },
 		"order":        func(r *Record) { r.Visits[1].Call, r.Visits[2].Call = 2*sec, 1*sec },
@@ -87,6 +89,17 @@ func TestExcuses(t *testing.T) {
 		}
 	}
 	lost := func(r *Record) { r.Visits[0].Ended = history.Lost }
+	shortened := func(r *Record) {
+		lost(r)
+		r.Visits[0].Most = 4900 * ms
+	}
+	within := func(r *Record) { r.Visits[0].Least = 6 * sec } // another is inside before that is over
+	idle := func(r *Record) {
+		move(&r.Visits[1], 8*sec)
+		move(&r.Visits[2], 10*sec)
+		r.Visits[2].Call = 9 * sec
+	}
+	nothing := func(*Record) {}
 	overlap := func(r *Record) {
 		r.Visits[1].Return = 4*sec + 500*ms
 		lost(r)
@@ -111,12 +124,21 @@ func TestExcuses(t *testing.T) {
 		"two inside, a server forgot the young": {overlap, young(0), true},
 		"two inside, a server forgot, too late": {overlap, young(1900 * ms), false},
 		"two inside, the store was down":        {overlap, on(OnStore, nemesis.Kill, nemesis.Outage), false},
+		"two inside, its connection ended":      {overlap, inSession(on(OnLine, "reset", 0)), true},
+		"two inside, another's connection did":  {overlap, inSession(anothers(on(OnLine, "reset", 0))), false},
 		"two inside, the claim was broken":      {overlap, broken(1), true},
 		"two inside, another one was broken":    {overlap, broken(7), false},
 		"two inside, a waiting one was broken":  {overlap, brokenFrom(5*ms, 0), true},
 		"two inside, one that came was broken":  {overlap, brokenFrom(50*ms, 0), false},
 		"told late, the claim was broken":       {late, brokenFrom(4900*ms, 1), true},
 		"told late, another one was broken":     {late, brokenFrom(4900*ms, 7), false},
+		"lost, its maximum hold was over":       {shortened, nothing, true},
+		"in a minimum hold":                     {within, nothing, false},
+		"in a minimum hold, line was cut":       {within, on(OnLine, "black hole", 0), true},
+		"idle":                                  {idle, nothing, false},
+		"idle, a minimum hold":                  {idle, func(r *Record) { r.Visits[0].Least = 7500 * ms }, true},
+		"idle, the waiter asked for others":     {idle, func(r *Record) { r.Visits[1].Together = true }, true},
+		"idle, the claim before had a long TTL": {idle, unclear(2 * sec), true},
 		"two inside, the holder's line was cut": {overlap, on(OnLine, "black hole", 0), false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -154,4 +176,17 @@ func brokenFrom(call time.Duration, token uint64) func(*Record) {
 	return func(r *Record) {
 		r.Breaks = []Breaking{{Lock: "m0", Token: token, Call: call, Return: call + 20*ms}}
 	}
+}
+
+// inSession is an excuse where locks are connections.
+func inSession(excuse func(*Record)) func(*Record) {
+	return func(r *Record) {
+		r.Session = true
+		excuse(r)
+	}
+}
+
+// unclear says that nobody knows how the first visit ended, and that its claim had this TTL.
+func unclear(ttl time.Duration) func(*Record) {
+	return func(r *Record) { r.Visits[0].Ended, r.Visits[0].TTL = history.Unclear, ttl }
 }

@@ -15,6 +15,7 @@ import (
 type Record struct {
 	Schedule Schedule
 	Voted    bool // see [nemesis.Store]
+	Session  bool // the same
 
 	Visits  []Visit
 	Breaks  []Breaking
@@ -34,6 +35,11 @@ type Visit struct {
 	Gap     time.Duration // the longest between two looks at the lease
 	Cut     bool          // the visitor was killed before it told how the visit ended
 	Revoked bool          // the holder was asked to let go, and did
+
+	Together bool          // the visitor asked for other locks first: since when it asks for this one is not known
+	Least    time.Duration // the minimum hold
+	Most     time.Duration // the maximum hold
+	Odd      string        // what the visitor was answered, and never may be
 }
 
 // A Breaking is the end of a claim by somebody else.
@@ -89,6 +95,20 @@ func (r Record) Write(w io.Writer) error {
 	return json.NewEncoder(w).Encode(r)
 }
 
+// lasting is a visit as others may see it: after a release its lock stays taken for its minimum hold, unless something
+// happened to its visitor, and is free some time after that.
+func (r Record) lasting(v Visit) history.Visit {
+	from := max(v.Call, v.Return-v.TTL/4) // what the client counts from is between
+	if v.Outcome != history.Got || v.Ended != history.Released || v.Left > from+v.Least {
+		return v.Visit
+	}
+	if !r.disturbed(v.Visit, Span{v.Return, v.Return + v.Least}, nemesis.Outage) {
+		v.Seen = from + v.Least
+	}
+	v.Left, v.Ended = v.Return+v.Least, history.Unclear
+	return v.Visit
+}
+
 // histories are the visits of each lock.
 func (r Record) histories() map[string]history.History {
 	all := make(map[string]history.History)
@@ -97,7 +117,7 @@ func (r Record) histories() map[string]history.History {
 		if !ok {
 			h = history.History{Limit: limit(v.Lock), Voted: r.Voted}
 		}
-		h.Visits = append(h.Visits, v.Visit)
+		h.Visits = append(h.Visits, r.lasting(v))
 		all[v.Lock] = h
 	}
 	return all

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,7 @@ import (
 func Run(t testing.TB, store *nemesis.Store, s Schedule) Record {
 	t.Helper()
 	watcher := open(t, store, s.TTL)
-	record := Record{Schedule: s, Voted: store.Voted}
+	record := Record{Schedule: s, Voted: store.Voted, Session: store.Session}
 	res := newResources(t)
 	c := gather(t, store, s, res.socket, &record)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -146,8 +147,8 @@ func setBack(all []Struck) bool {
 }
 
 // left waits until nothing is left of any lock, for as long as claims that nobody renews may live, and returns what is
-// left then. If it asks, it tries to get locks that are not free: after a clock was set back, that is what brings the
-// deadlines of the dead back, as the docs say.
+// left then. Where nothing can be listed, a lock that can be had is free. If it asks, it tries to get locks that are
+// not free: after a clock was set back, that is what brings the deadlines of the dead back, as the docs say.
 func left(t testing.TB, watcher *holdfast.Client, s Schedule, asks bool) map[string]string {
 	rest := make(map[string]string)
 	deadline := now() + 2*s.TTL + restTime
@@ -159,8 +160,9 @@ func left(t testing.TB, watcher *holdfast.Client, s Schedule, asks bool) map[str
 			if err == nil && len(queue) == 0 {
 				break
 			}
-			if asks {
-				try(t, watcher, lock, s.TTL)
+			unlisted := errors.Is(err, errors.ErrUnsupported)
+			if (asks || unlisted) && try(t, watcher, lock, s.TTL) && unlisted {
+				break
 			}
 			if now() > deadline {
 				rest[lock] = fmt.Sprintf("%d claims: %v, error %v", len(queue), queue, err)
@@ -172,13 +174,15 @@ func left(t testing.TB, watcher *holdfast.Client, s Schedule, asks bool) map[str
 	return rest
 }
 
-// try tries to get a lock, whatever comes of it.
-func try(t testing.TB, client *holdfast.Client, lock string, patience time.Duration) {
+// try reports whether it got a lock.
+func try(t testing.TB, client *holdfast.Client, lock string, patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if lease, err := acquire(ctx, client, Step{Verb: Try, Lock: lock, Units: limit(lock)}); err == nil {
+	lease, err := acquire(ctx, client, Step{Verb: Try, Lock: lock, Units: limit(lock)})
+	if err == nil {
 		lease.Release(ctx) // what it leaves is found
 	}
+	return err == nil
 }
 
 // restTime is what a busy machine may need besides.

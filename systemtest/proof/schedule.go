@@ -2,6 +2,7 @@ package proof
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -19,10 +20,16 @@ type Schedule struct {
 // A Step is one thing that a visitor does.
 type Step struct {
 	Verb   Verb
-	Lock   string
+	Lock   string        // for All, several mutexes with + between
 	Units  int64         // of those that the lock has: see [limits]
 	Within time.Duration // how long it waits for the lock
 	Stays  time.Duration // how long it is inside
+
+	TTL   time.Duration // of the lock; zero: that of the schedule
+	Least time.Duration // the minimum hold, if not zero
+	Most  time.Duration // the maximum hold, if not zero
+	Again bool          // its holder acquires it once more, and releases that, before it stays
+	Pass  bool          // halfway through the stay it is detached, and another process goes on
 }
 
 // A Verb says what is done in a step.
@@ -31,6 +38,8 @@ type Verb string
 const (
 	Lock    Verb = "lock"   // wait for the lock, be inside, release
 	Try     Verb = "try"    // the same, if the lock is free
+	Lead    Verb = "lead"   // wait to lead an election, which is a mutex, be leader, resign
+	All     Verb = "all"    // wait for several mutexes together, be inside, release them
 	Command Verb = "run"    // wait for the lock with the command, whose child is inside
 	Break   Verb = "break"  // end the oldest claim on the lock, whosever it is
 	Revoke  Verb = "revoke" // ask its holder to let go
@@ -66,11 +75,23 @@ var limits = map[byte]int64{'m': 1, 'r': 1000, 'p': 3}
 // limit returns how many units a lock has.
 func limit(lock string) int64 { return limits[lock[0]] }
 
+// verbs are all that is known.
+var verbs = []Verb{Lock, Try, Lead, All, Command, Break, Revoke}
+
+// hasOptions reports whether a step with this verb may have options.
+func (v Verb) hasOptions() bool { return v == Lock || v == Try || v == Lead }
+
+// onMutexes reports whether the verb is for mutexes alone.
+func (v Verb) onMutexes() bool { return v == Lead || v == All || v == Command }
+
+// locks are the names of the locks that a step visits.
+func (s Step) locks() []string { return strings.Split(s.Lock, "+") }
+
 // Locks returns the names of the locks that are visited.
 func (s Schedule) Locks() (names []string) {
 	for _, steps := range s.Visitors {
 		for _, step := range steps {
-			names = append(names, step.Lock)
+			names = append(names, step.locks()...)
 		}
 	}
 	slices.Sort(names)

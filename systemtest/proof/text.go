@@ -2,6 +2,7 @@ package proof
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -49,8 +50,39 @@ func (s Schedule) String() string {
 }
 
 func (s Step) String() string {
-	return fmt.Sprintf("%s %s units %d within %v stays %v", s.Verb, s.Lock, s.Units, s.Within, s.Stays)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s units %d within %v stays %v", s.Verb, s.Lock, s.Units, s.Within, s.Stays)
+	for _, o := range durationOptions {
+		if d := *o.of(&s); d > 0 {
+			fmt.Fprintf(&b, " %s %v", o.word, d)
+		}
+	}
+	for _, o := range plainOptions {
+		if *o.of(&s) {
+			fmt.Fprintf(&b, " %s", o.word)
+		}
+	}
+	return b.String()
 }
+
+// durationOptions and plainOptions are the words that may follow a step, with the fields that they stand for.
+var (
+	durationOptions = []struct {
+		word string
+		of   func(*Step) *time.Duration
+	}{
+		{"ttl", func(s *Step) *time.Duration { return &s.TTL }},
+		{"least", func(s *Step) *time.Duration { return &s.Least }},
+		{"most", func(s *Step) *time.Duration { return &s.Most }},
+	}
+	plainOptions = []struct {
+		word string
+		of   func(*Step) *bool
+	}{
+		{"again", func(s *Step) *bool { return &s.Again }},
+		{"pass", func(s *Step) *bool { return &s.Pass }},
+	}
+)
 
 func (b Blow) String() string {
 	return fmt.Sprintf("at %v for %v %s: %s", b.At, b.For, b.whom(), b.What)
@@ -124,27 +156,73 @@ func (s *Schedule) read(line string) (err error) {
 
 func parseStep(line string) (s Step, err error) {
 	words := strings.Fields(line)
-	if len(words) != 8 || words[2] != "units" || words[4] != "within" || words[6] != "stays" {
-		return s, fmt.Errorf("a step looks like %q", Step{Lock, "m0", 1, time.Second, time.Millisecond})
+	if len(words) < 8 || words[2] != "units" || words[4] != "within" || words[6] != "stays" {
+		return s, fmt.Errorf("a step looks like %q", Step{Verb: Lock, Lock: "m0", Units: 1, Within: time.Second})
 	}
 	s.Verb, s.Lock = Verb(words[0]), words[1]
-	if !slices.Contains([]Verb{Lock, Try, Command, Break, Revoke}, s.Verb) || limit(s.Lock) == 0 {
-		return s, fmt.Errorf("nobody knows how to %s %s", s.Verb, s.Lock)
-	}
 	if s.Units, err = strconv.ParseInt(words[3], 10, 64); err != nil {
 		return s, err
-	}
-	if s.Verb == Command && limit(s.Lock) != 1 {
-		return s, fmt.Errorf("the command runs under mutexes alone here: %s is none", s.Lock)
-	}
-	if s.Units < 1 || s.Units > limit(s.Lock) {
-		return s, fmt.Errorf("%s has %d units", s.Lock, limit(s.Lock))
 	}
 	if s.Within, err = time.ParseDuration(words[5]); err != nil {
 		return s, err
 	}
-	s.Stays, err = time.ParseDuration(words[7])
-	return s, err
+	if s.Stays, err = time.ParseDuration(words[7]); err != nil {
+		return s, err
+	}
+	if err := s.readOptions(words[8:]); err != nil {
+		return s, err
+	}
+	return s, s.check()
+}
+
+// readOptions reads the words that follow a step.
+func (s *Step) readOptions(words []string) (err error) {
+	for i := 0; i < len(words); i++ {
+		known := false
+		for _, o := range plainOptions {
+			if o.word == words[i] {
+				known, *o.of(s) = true, true
+			}
+		}
+		for _, o := range durationOptions {
+			if o.word != words[i] || i == len(words)-1 {
+				continue
+			}
+			i, known = i+1, true
+			if *o.of(s), err = time.ParseDuration(words[i]); err != nil {
+				return err
+			}
+			break
+		}
+		if !known {
+			return fmt.Errorf("%q is no option of a step, or lacks its duration", words[i])
+		}
+	}
+	return nil
+}
+
+// check says what is wrong with the step.
+func (s Step) check() error {
+	for _, lock := range s.locks() {
+		if !slices.Contains(verbs, s.Verb) || lock == "" || limit(lock) == 0 {
+			return fmt.Errorf("nobody knows how to %s %s", s.Verb, s.Lock)
+		}
+		if s.Verb.onMutexes() && limit(lock) != 1 {
+			return fmt.Errorf("mutexes alone are there to %s: %s is none", s.Verb, lock)
+		}
+		if s.Units < 1 || s.Units > limit(lock) {
+			return fmt.Errorf("%s has %d units", lock, limit(lock))
+		}
+	}
+	switch {
+	case s.Verb != All && len(s.locks()) > 1:
+		return fmt.Errorf("several locks are there to %s, not to %s", All, s.Verb)
+	case s.options() != nil && !s.Verb.hasOptions(), s.Pass && !s.Verb.hasOptions():
+		return fmt.Errorf("%s takes no options", s.Verb)
+	case s.options() != nil && s.Pass:
+		return errors.New("who goes on with a lock has none of its other options: pass must be alone")
+	}
+	return nil
 }
 
 func parseBlow(line string) (b Blow, err error) {

@@ -18,13 +18,21 @@ type order struct {
 	Careless bool          // see [Schedule]
 	Program  string        // the command, if a step runs it
 	Section  *Step         // the process is the child of the command in this step; nil: it is the visitor
+	Passed   *Passed       // the process goes on with this; nil: it is the visitor, or the child of the command
+}
+
+// Passed is a lease that was detached in the middle of a visit.
+type Passed struct {
+	Handle string
+	Visit  *Visit
+	Step   Step // what is left of it
 }
 
 // A told is one line of JSON that a visitor's process prints. Times are those of now.
 type told struct {
-	Asks    *Visit    `json:",omitempty"` // begins, before its request
-	Inside  *Visit    `json:",omitempty"` // was let in, and now and then while it stays
-	Out     *Visit    `json:",omitempty"` // is over, in any way
+	Asks    []*Visit  `json:",omitempty"` // begin, before their request; several if they ask for several locks
+	Inside  []*Visit  `json:",omitempty"` // were let in, and now and then while they stay
+	Out     []*Visit  `json:",omitempty"` // are over, in any way
 	Broke   *Breaking `json:",omitempty"`
 	Revoked *Breaking `json:",omitempty"`
 	Stalled *Stall    `json:",omitempty"`

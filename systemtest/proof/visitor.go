@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,6 +34,8 @@ func Visitor() bool {
 	case err != nil:
 	case v.Section != nil:
 		err = v.child(*v.Section)
+	case v.Passed != nil:
+		v.goOn(v.Passed.Visit)
 	default:
 		v.live()
 	}
@@ -64,10 +67,8 @@ func (v *visitor) connect() error {
 
 // live goes through the steps again and again.
 func (v *visitor) live() {
-	watched, stop := context.WithCancel(context.Background())
+	stop := sync.OnceFunc(v.watchStalls())
 	defer stop()
-	var watching sync.WaitGroup
-	watching.Go(func() { watchStalls(watched, func(s Span) { v.tell(told{Stalled: &Stall{v.Visitor, s}}) }) })
 	if !v.open() {
 		return
 	}
@@ -78,8 +79,18 @@ func (v *visitor) live() {
 	defer cancel()
 	_ = v.client.Close(ctx) // a store that does not answer is not this visitor's fault
 	stop()
-	watching.Wait()
 	v.tell(told{End: v.end()})
+}
+
+// watchStalls tells of stalls of this process, until stop.
+func (v *visitor) watchStalls() (stop func()) {
+	watched, cancel := context.WithCancel(context.Background())
+	var watching sync.WaitGroup
+	watching.Go(func() { watchStalls(watched, func(s Span) { v.tell(told{Stalled: &Stall{v.Visitor, s}}) }) })
+	return func() {
+		cancel()
+		watching.Wait()
+	}
 }
 
 // tell prints what the visitor has to tell. Nobody listens any more when the run is over.
@@ -141,46 +152,96 @@ func (v *visitor) revoke(s Step) {
 	v.tell(told{Revoked: &r})
 }
 
-// newVisit is the visit of a step, before it begins.
-func (v *visitor) newVisit(s Step) Visit {
-	visit := Visit{Lock: s.Lock}
-	visit.Visitor, visit.Units, visit.Try, visit.TTL = v.Visitor, s.Units, s.Verb == Try, v.TTL
+// newVisit is the visit of a step to one of its locks, before it begins.
+func (v *visitor) newVisit(s Step, lock string) *Visit {
+	visit := &Visit{Lock: lock, Together: s.Verb == All, Least: s.Least, Most: s.Most}
+	visit.Visitor, visit.Units, visit.Try, visit.TTL = v.Visitor, s.Units, s.Verb == Try, cmp.Or(s.TTL, v.TTL)
 	return visit
 }
 
 // visit is one attempt to get in, with what follows when it succeeds.
 func (v *visitor) visit(s Step) {
-	visit := v.newVisit(s)
+	var visits []*Visit
+	for _, lock := range s.locks() {
+		visits = append(visits, v.newVisit(s, lock))
+	}
 	waiting, cancel := context.WithTimeout(context.Background(), max(s.Within, v.TTL/4))
 	defer cancel()
-	visit.Call = now()
-	v.tell(told{Asks: &visit})
-	lease, err := acquire(waiting, v.client, s)
-	visit.Return = now()
-	if visit.Outcome = outcome(err, waiting); err == nil {
-		visit.Token = lease.Token()
-		v.tell(told{Inside: &visit})
-		v.section(lease, &visit, s)
-		v.leave(lease, &visit)
+	asks := now()
+	for _, visit := range visits {
+		visit.Call = asks
 	}
-	v.tell(told{Out: &visit})
+	v.tell(told{Asks: visits})
+	leases, err := v.acquire(waiting, s)
+	answered := now()
+	for i, visit := range visits {
+		visit.Return, visit.Outcome = answered, outcome(err, waiting)
+		if visit.Together && visit.Outcome == history.Taken {
+			visit.Outcome = history.GaveUp // it may have had this lock until it was refused another
+		}
+		if err == nil {
+			visit.Token = leases[i].Token()
+		} else if errors.Is(err, holdfast.ErrDeadlock) {
+			visit.Odd = err.Error()
+		}
+	}
+	if err == nil {
+		v.tell(told{Inside: visits})
+		if over := v.section(leases, visits, s); over {
+			return
+		}
+		v.leave(leases, visits)
+	}
+	v.tell(told{Out: visits})
+}
+
+// options are those of a step's lock.
+func (s Step) options() (options []holdfast.Option) {
+	if s.TTL > 0 {
+		options = append(options, holdfast.WithTTL(s.TTL))
+	}
+	if s.Least > 0 {
+		options = append(options, holdfast.WithMinHold(s.Least))
+	}
+	if s.Most > 0 {
+		options = append(options, holdfast.WithMaxHold(s.Most))
+	}
+	if s.Again {
+		options = append(options, holdfast.WithReentrant())
+	}
+	return options
+}
+
+// acquire asks for the locks of a step.
+func (v *visitor) acquire(ctx context.Context, s Step) (holdfast.Leases, error) {
+	if s.Verb == All {
+		var locks []holdfast.Locker
+		for _, lock := range s.locks() {
+			locks = append(locks, v.client.Mutex(lock, s.options()...))
+		}
+		return holdfast.LockAll(ctx, locks...)
+	}
+	lease, err := acquire(ctx, v.client, s)
+	return holdfast.Leases{lease}, err
 }
 
 // acquire asks for the units of a step in the way of the lock's kind.
 func acquire(ctx context.Context, client *holdfast.Client, s Step) (*holdfast.Lease, error) {
 	try, all := s.Verb == Try, s.Units == limit(s.Lock)
-	switch s.Lock[0] {
-	case 'm':
-		m := client.Mutex(s.Lock)
+	switch {
+	case s.Verb == Lead:
+		return client.Election(s.Lock, s.options()...).Campaign(ctx, "a visitor")
+	case s.Lock[0] == 'm':
+		m := client.Mutex(s.Lock, s.options()...)
 		return either(try, m.TryLock, m.Lock)(ctx)
-	case 'r':
-		rw := client.RWMutex(s.Lock)
+	case s.Lock[0] == 'r':
+		rw := client.RWMutex(s.Lock, s.options()...)
 		if all {
 			return either(try, rw.TryLock, rw.Lock)(ctx)
 		}
 		return either(try, rw.TryRLock, rw.RLock)(ctx)
 	default:
-		p := client.Semaphore(s.Lock, limit(s.Lock))
+		p := client.Semaphore(s.Lock, limit(s.Lock), s.options()...)
 		return either(try, p.TryAcquire, p.Acquire)(ctx, s.Units)
 	}
 }
@@ -205,60 +266,107 @@ func outcome(err error, waiting context.Context) history.Outcome {
 	}
 }
 
-// section is what is done under the lock: it counts one on, if nobody else can be inside, and looks at the lease all
-// the time.
-func (v *visitor) section(lease *holdfast.Lease, visit *Visit, s Step) {
-	var number Touch
-	alone := s.Units == limit(s.Lock)
-	if alone {
-		number = v.touch(Touch{Visitor: v.Visitor, Lock: s.Lock, Token: lease.Token()})
+// section is what is done under the locks: it counts one on behind each, if nobody else can be inside, and looks at the
+// leases all the time. over says that another process has gone on, and told the end of the visit.
+func (v *visitor) section(leases holdfast.Leases, visits []*Visit, s Step) (over bool) {
+	numbers := make([]Touch, len(visits))
+	for i, visit := range visits {
+		if visit.alone() {
+			numbers[i] = v.touch(Touch{Visitor: v.Visitor, Lock: visit.Lock, Token: visit.Token})
+		}
 	}
-	if v.stay(lease, visit, s.Stays) && alone && !number.Refused {
-		number.Write = true
-		number.Value++
-		v.touch(number)
+	if s.Again {
+		v.again(leases[0], visits[0], s)
+	}
+	if s.Pass {
+		if !v.stay(leases, visits, s.Stays/2) {
+			return false
+		}
+		s.Stays /= 2
+		if v.passOn(leases[0], visits[0], s) {
+			return true
+		}
+	}
+	if !v.stay(leases, visits, s.Stays) {
+		return false
+	}
+	for i, visit := range visits {
+		if number := numbers[i]; visit.alone() && !number.Refused {
+			number.Write = true
+			number.Value++
+			v.touch(number)
+		}
+	}
+	return false
+}
+
+// alone reports whether nobody else can be inside with the visitor.
+func (v *Visit) alone() bool { return v.Units == limit(v.Lock) }
+
+// again acquires the lock that the visitor holds once more, and releases that.
+func (v *visitor) again(lease *holdfast.Lease, visit *Visit, s Step) {
+	ctx, cancel := context.WithTimeout(lease.Context(), v.TTL)
+	defer cancel()
+	inner, err := acquire(ctx, v.client, s)
+	switch {
+	case err == nil && inner.Token() != visit.Token:
+		visit.Odd = fmt.Sprintf("acquired again it has token %d", inner.Token())
+	case err == nil:
+		err = inner.Release(ctx)
+	}
+	if err != nil && lease.Err() == nil {
+		visit.Odd = fmt.Sprintf("acquired again, and released: %v", err)
 	}
 }
 
-// stay reports whether the lease lived until the end.
-func (v *visitor) stay(lease *holdfast.Lease, visit *Visit, stays time.Duration) bool {
+// stay reports whether the leases lived until the end.
+func (v *visitor) stay(leases holdfast.Leases, visits []*Visit, stays time.Duration) bool {
 	last := now()
 	said := last
 	for until := last + stays; ; {
 		looked := now()
-		if lease.Err() != nil && !v.Careless {
+		if leases.Err() != nil && !v.Careless {
 			return false
 		}
-		visit.Seen, visit.Gap, last = looked, max(visit.Gap, looked-last), looked
-		if looked >= until {
+		for _, visit := range visits {
+			visit.Seen, visit.Gap = looked, max(visit.Gap, looked-last)
+		}
+		if last = looked; looked >= until {
 			return true
 		}
 		if looked > said+v.TTL/20 { // so much is forgotten of who is killed
 			said = looked
-			v.tell(told{Inside: visit})
+			v.tell(told{Inside: visits})
 		}
 		select {
-		case <-lease.Revoked():
-			visit.Revoked = true
+		case <-leases[0].Revoked():
+			visits[0].Revoked = true
 			return true
 		case <-time.After(time.Millisecond): // what a section does
 		}
 	}
 }
 
-func (v *visitor) leave(lease *holdfast.Lease, visit *Visit) {
-	ctx, cancel := context.WithTimeout(context.Background(), v.TTL/4)
-	defer cancel()
-	visit.Leave = now()
-	err := lease.Release(ctx)
-	visit.Left = now()
+func (v *visitor) leave(leases holdfast.Leases, visits []*Visit) {
+	for i, visit := range visits {
+		ctx, cancel := context.WithTimeout(context.Background(), v.TTL/4)
+		visit.Leave = now()
+		err := leases[i].Release(ctx)
+		visit.Left = now()
+		cancel()
+		visit.Ended = ending(err)
+	}
+}
+
+// ending says by what its end was answered how a lease ended.
+func ending(err error) history.Ending {
 	switch {
 	case err == nil:
-		visit.Ended = history.Released
+		return history.Released
 	case errors.Is(err, holdfast.ErrLost):
-		visit.Ended = history.Lost
+		return history.Lost
 	default:
-		visit.Ended = history.Unclear
+		return history.Unclear
 	}
 }
 
