@@ -26,8 +26,10 @@ var stores = []struct {
 	start  func(testing.TB) Store
 	part   int
 	always bool
+	votes  bool // see [drivertest.Harness]
 }{
 	{name: "Redis", start: Redis, part: 1, always: true},
+	{name: "Redlock", start: Redlock, part: 10, votes: true},
 	{name: "PostgreSQL", start: Postgres, part: 1, always: true},
 	{name: "MariaDB", start: MariaDB, part: 1},
 	{name: "SQLite", start: SQLite, part: 10, always: true},
@@ -59,7 +61,9 @@ func TestSoak(t *testing.T) {
 				r := Live(t, s, own)
 				if long {
 					// Claims outlive a list of a million names, also on a busy machine.
-					drivertest.Run(t, drivertest.Harness{Open: s.Open, TTL: time.Second, Long: 10 * time.Minute})
+					drivertest.Run(t, drivertest.Harness{
+						Open: s.Open, TTL: time.Second, Long: 10 * time.Minute, Elects: one.votes,
+					})
 				}
 				mu.Lock()
 				defer mu.Unlock()
