@@ -99,6 +99,11 @@ func TestExcuses(t *testing.T) {
 		move(&r.Visits[2], 10*sec)
 		r.Visits[2].Call = 9 * sec
 	}
+	refused := func(r *Record) { // long after the wait for the grant began, and soon after the release
+		try := visit(0, 0, 7*sec+50*ms, 7*sec+60*ms, 0)
+		try.Try, try.Outcome = true, history.Taken
+		r.Visits = append(r.Visits, try)
+	}
 	nothing := func(*Record) {}
 	overlap := func(r *Record) {
 		r.Visits[1].Return = 4*sec + 500*ms
@@ -137,6 +142,8 @@ func TestExcuses(t *testing.T) {
 		"in a minimum hold, line was cut":       {within, on(OnLine, "black hole", 0), true},
 		"idle":                                  {idle, nothing, false},
 		"idle, a minimum hold":                  {idle, func(r *Record) { r.Visits[0].Least = 7500 * ms }, true},
+		"refused in a minimum hold":             {refused, func(r *Record) { r.Visits[2].Least = 1100 * ms }, true},
+		"refused without one":                   {refused, nothing, false},
 		"idle, the waiter asked for others":     {idle, func(r *Record) { r.Visits[1].Together = true }, true},
 		"idle, the claim before had a long TTL": {idle, unclear(2 * sec), true},
 		"two inside, the holder's line was cut": {overlap, on(OnLine, "black hole", 0), false},

@@ -98,12 +98,12 @@ func (r Record) Write(w io.Writer) error {
 // lasting is a visit as others may see it: after a release its lock stays taken for its minimum hold, unless something
 // happened to its visitor, and is free some time after that.
 func (r Record) lasting(v Visit) history.Visit {
-	from := max(v.Call, v.Return-v.TTL/4) // what the client counts from is between
-	if v.Outcome != history.Got || v.Ended != history.Released || v.Left > from+v.Least {
+	if v.Outcome != history.Got || v.Ended != history.Released || v.Left >= v.Return+v.Least {
 		return v.Visit
 	}
 	if !r.disturbed(v.Visit, Span{v.Return, v.Return + v.Least}, nemesis.Outage) {
-		v.Seen = from + v.Least
+		granted := max(v.Call, v.Return-v.TTL/4) // or later: the client counts from when it knew
+		v.Seen = max(v.Seen, granted+v.Least)
 	}
 	v.Left, v.Ended = v.Return+v.Least, history.Unclear
 	return v.Visit
