@@ -1,7 +1,9 @@
 package claimstest
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,6 +42,96 @@ func testClientClock(t *testing.T, s Store) {
 	if st := await(t, right, next); st.Token <= held.Token {
 		t.Errorf("token %d after %d", st.Token, held.Token)
 	}
+}
+
+// setBack are locks of which holders or waiters have died, and then the server's clock was set back by an hour, so that
+// deadlines are an hour and a TTL ahead. Whoever wants the lock has it when the TTLs of the dead have passed once more.
+var setBack = []struct {
+	name          string
+	limit         int64 // of the dead, which have a unit each
+	holds, wait   int   // how many died
+	waits, living bool  // somebody wanted the lock before; the holder lives
+}{
+	{name: "a holder", limit: 1, holds: 1},
+	{name: "a holder for whom somebody waited", limit: 1, holds: 1, waits: true},
+	{name: "readers", limit: driver.All, holds: 3},
+	{name: "waiters behind a holder who lives", limit: 1, wait: deadInLine, living: true},
+	{name: "waiters ahead of somebody", limit: 1, wait: deadInLine, living: true, waits: true},
+}
+
+// deadInLine are so many that their TTLs, one after the other, would take longer than anybody waits.
+const deadInLine = 2 * int(patience/time.Second)
+
+// A deadline that is further ahead than a TTL is brought back when somebody asks for the lock.
+func testClockSetBack(t *testing.T, s Store) {
+	d, db := s.client(t), s.admin(t)
+	for _, one := range setBack {
+		dead := mutex(t.Name() + " " + one.name)
+		dead.TTL, dead.Limit = time.Second, one.limit // see deadInLine
+		holder, next := mutex(dead.Name), mutex(dead.Name)
+		if one.living {
+			holder = request(t, d, holder, true)
+		}
+		for i := range one.holds + one.wait {
+			dead.ID = fmt.Sprint("dead", i)
+			request(t, d, dead, i < one.holds)
+		}
+		if one.waits {
+			next = request(t, d, next, false)
+		}
+		const ahead = "UPDATE holdfast_claims SET deadline = deadline + 3600000000" +
+			" WHERE name = '%s' AND id LIKE 'dead%%'"
+		if _, err := db.Exec(fmt.Sprintf(ahead, dead.Name)); err != nil {
+			t.Fatal(err)
+		}
+		if one.living {
+			release(t, d, holder)
+		}
+		if !one.waits {
+			next = request(t, d, next, false)
+		}
+		began := time.Now()
+		askAgain(t, d, next)
+		t.Logf("%s: after %v", one.name, time.Since(began).Round(time.Millisecond))
+		release(t, d, next)
+	}
+}
+
+// askAgain waits as the library does: it asks when the claim ahead may have expired.
+func askAgain(t *testing.T, d driver.Driver, c driver.Claim) {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		st, err := d.Request(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st.Granted {
+			return
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), cmp.Or(st.Retry, patience))
+		_, _ = driver.Wait(ctx, d, c) // asking tells
+		cancel()
+	}
+	t.Fatalf("%s was not granted", c.Name)
+}
+
+// Who holds a lock and renews it keeps it, however far back the clock was set.
+func testKeptWhenTheClockIsSetBack(t *testing.T, s Store) {
+	d, db := s.client(t), s.admin(t)
+	held := request(t, d, mutex(t.Name()), true)
+	const ahead = "UPDATE holdfast_claims SET deadline = deadline + 3600000000 WHERE name = '%s'"
+	if _, err := db.Exec(fmt.Sprintf(ahead, held.Name)); err != nil {
+		t.Fatal(err)
+	}
+	next := request(t, d, mutex(held.Name), false)
+	const since = "SELECT deadline - ttl FROM holdfast_claims WHERE name = '%s' AND id = '%s'"
+	renewed := time.UnixMicro(number(t, db, fmt.Sprintf(since, held.Name, held.ID)))
+	if ahead := time.Until(renewed); ahead > time.Minute {
+		t.Errorf("its deadline is still %v further ahead than its TTL", ahead)
+	}
+	request(t, d, held, true)
+	release(t, d, held)
+	release(t, d, request(t, d, next, true))
 }
 
 // A caller's transaction and time zone have nothing to do with the driver's.

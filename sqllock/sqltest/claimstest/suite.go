@@ -42,6 +42,8 @@ var use = []test{
 	{"deadlock", testDeadlock},
 	{"own connection", testOwnConnection},
 	{"client clock", testClientClock},
+	{"clock set back", testClockSetBack},
+	{"kept when the clock is set back", testKeptWhenTheClockIsSetBack},
 	{"answer lost", testAnswerLost},
 	{"cancelled", testCancelled},
 	{"unsent", testUnsent},

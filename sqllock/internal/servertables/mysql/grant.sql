@@ -7,7 +7,7 @@ CREATE PROCEDURE holdfast1_grant(
 ) SQL SECURITY INVOKER
 BEGIN
 	DECLARE v_id VARBINARY(64);
-	DECLARE v_token, v_weight, v_units, v_deadline, v_dead, v_taken, v_last BIGINT;
+	DECLARE v_token, v_weight, v_units, v_deadline, v_since, v_dead, v_taken, v_last BIGINT;
 	DECLARE v_after BIGINT DEFAULT 0;
 	DECLARE v_most BIGINT DEFAULT 200;
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
@@ -19,7 +19,8 @@ BEGIN
 			LEAVE waiting;
 		END IF;
 		SET v_id = NULL;
-		SELECT id, token, weight, units, deadline INTO v_id, v_token, v_weight, v_units, v_deadline
+		SELECT id, token, weight, units, deadline, deadline - ttl
+		INTO v_id, v_token, v_weight, v_units, v_deadline, v_since
 		FROM holdfast_claims WHERE name = p_name AND granted = 0 AND token > v_after ORDER BY token LIMIT 1;
 		SET o_waits = v_id IS NOT NULL;
 		IF v_id IS NULL THEN
@@ -30,6 +31,9 @@ BEGIN
 			SET v_most = v_most - GREATEST(1, v_dead);
 			SET v_after = IF(v_taken = v_dead, v_last, v_after);
 			ITERATE waiting;
+		END IF;
+		IF v_since > p_now THEN
+			CALL holdfast1_rewind(p_name, p_now, 0);
 		END IF;
 		IF o_sum + v_weight > LEAST(o_limit, v_units) THEN
 			LEAVE waiting;

@@ -33,13 +33,13 @@ BEGIN
 			ELSE IF(c.deadline = v_now + ABS(t.ttl), 0, 3)
 		END,
 		COALESCE(c.token, 0), COALESCE(c.granted, 0),
-		COALESCE(IF(p_extend AND c.detached AND t.ttl > 0, c.deadline - v_now, c.ttl), 0), -- it was left alone since
+		COALESCE(IF(p_extend AND c.detached AND t.ttl > 0, LEAST(c.ttl, c.deadline - v_now), c.ttl), 0), -- it was left alone since
 		CASE WHEN c.granted = 0 AND c.token = (
 			SELECT o.token FROM holdfast_claims o
 			WHERE o.name = c.name AND o.granted = 0 AND o.deadline > v_now ORDER BY o.token LIMIT 1
 		) THEN (
 			SELECT IF(COALESCE(SUM(o.weight), 0) + c.weight <= LEAST(COALESCE(MIN(o.units), c.units), c.units),
-				1, GREATEST(1, COALESCE(MIN(o.deadline), 0) - v_now))
+				1, GREATEST(1, COALESCE(MIN(LEAST(o.deadline, v_now + o.ttl)), 0) - v_now))
 			FROM holdfast_claims o WHERE o.name = c.name AND o.granted = 1
 		) ELSE 0 END,
 		COALESCE(l.token > c.token AND (c.token < (

@@ -34,7 +34,7 @@ BEGIN
 		SET v_answer = 1;
 	ELSEIF v_token IS NOT NULL THEN
 		IF v_left AND NOT v_alone THEN -- it was left alone since this was sent
-			SET p_ttl = v_deadline - v_now;
+			SET p_ttl = LEAST(v_ttl, v_deadline - v_now);
 		ELSE
 			CALL holdfast1_shorten(p_name, p_id, v_ttl, p_ttl, v_now);
 			UPDATE holdfast_claims SET ttl = p_ttl, deadline = v_now + p_ttl, detached = v_alone

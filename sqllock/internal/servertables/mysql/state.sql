@@ -1,6 +1,7 @@
 -- Answers about a claim that is in its queue. Takes name, token, granted, TTL, revoked, and now. Returns an answer (0),
 -- token, granted, TTL, when the claim that blocks it expires if it is the next in line and else 0, whether others wait behind
--- it, and revoked. A claim that has room is granted when somebody asks for it, so it is told to do so at once. Subqueries cost
+-- it, and revoked. A deadline that is further ahead than a TTL is brought back when somebody asks, so nobody waits for
+-- it. A claim that has room is granted when somebody asks for it, so it is told to do so at once. Subqueries cost
 -- time even where they are not needed, so each case has statements of its own.
 CREATE PROCEDURE holdfast1_state(
 	p_name VARBINARY(1024), p_token BIGINT, p_granted TINYINT, p_ttl BIGINT, p_revoked TINYINT, p_now BIGINT
@@ -22,7 +23,7 @@ BEGIN
 		IF NOT v_ahead THEN
 			SELECT weight, units INTO v_weight, v_units
 			FROM holdfast_claims WHERE name = p_name AND granted = 0 AND token = p_token;
-			SELECT COALESCE(SUM(weight), 0), COALESCE(MIN(units), v_units), COALESCE(MIN(deadline), 0)
+			SELECT COALESCE(SUM(weight), 0), COALESCE(MIN(units), v_units), COALESCE(MIN(LEAST(deadline, p_now + ttl)), 0)
 			INTO v_sum, v_least, v_until FROM holdfast_claims WHERE name = p_name AND granted = 1;
 			SET v_retry = IF(v_sum + v_weight <= LEAST(v_least, v_units), 1, GREATEST(1, v_until - p_now));
 		END IF;

@@ -17,7 +17,7 @@ BEGIN
 			o_waits := NULL;
 			EXIT;
 		END IF;
-		SELECT id, token, weight, units, deadline INTO v_claim
+		SELECT id, token, weight, units, deadline, deadline - ttl > p_now AS ahead INTO v_claim
 		FROM holdfast_claims WHERE name = p_name AND NOT granted AND token > p_after ORDER BY token LIMIT 1;
 		o_waits := FOUND;
 		EXIT WHEN NOT o_waits;
@@ -28,6 +28,9 @@ BEGIN
 				p_after := v_dead.o_last;
 			END IF;
 			CONTINUE;
+		END IF;
+		IF v_claim.ahead THEN
+			PERFORM holdfast1_rewind(p_name, false);
 		END IF;
 		EXIT WHEN o_sum + v_claim.weight > least(o_limit, v_claim.units);
 		UPDATE holdfast_claims SET granted = true WHERE name = p_name AND id = v_claim.id;

@@ -1,5 +1,5 @@
 -- Tells of which claims that wait there may be news: one that was granted or has ended, whose lock was released, or whose
--- holder has expired. It reads a few rows for each, and changes nothing. Takes a JSON array of pairs of name in hexadecimal and
+-- holder has expired, or was renewed before the clock was set back. It reads a few rows for each, and changes nothing. Takes a JSON array of pairs of name in hexadecimal and
 -- ID. Returns the places of those in the array, from 1 on.
 CREATE FUNCTION holdfast1_news(p_claims text) RETURNS TABLE (place bigint)
 LANGUAGE sql SET search_path FROM CURRENT SET enable_hashjoin = off SET enable_mergejoin = off AS $$
@@ -13,5 +13,7 @@ LANGUAGE sql SET search_path FROM CURRENT SET enable_hashjoin = off SET enable_m
 	LEFT JOIN holdfast_claims c ON c.name = t.name AND c.id = t.id
 	WHERE c.id IS NULL OR c.deadline <= n.now OR c.granted OR l.released > 0 OR coalesce((
 		SELECT min(h.deadline) FROM holdfast_claims h WHERE h.name = t.name AND h.granted
-	), 0) <= n.now
+	), 0) <= n.now OR EXISTS (
+		SELECT FROM holdfast_claims h WHERE h.name = t.name AND h.granted AND h.deadline - h.ttl > n.now
+	)
 $$;

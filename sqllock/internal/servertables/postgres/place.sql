@@ -1,5 +1,6 @@
 -- Tells where in its queue a claim is. Takes name, token, granted, and now. Returns when the claim that blocks it expires if
--- it is the next in line and else 0, and whether others wait behind it. A claim that has room is granted when somebody asks for
+-- it is the next in line and else 0, and whether others wait behind it. A deadline that is further ahead than a TTL is brought
+-- back when somebody asks, so nobody waits for it. A claim that has room is granted when somebody asks for
 -- it, so it is told to do so at once.
 CREATE FUNCTION holdfast1_place(
 	p_name bytea, p_token bigint, p_granted boolean, p_now bigint, OUT o_retry bigint, OUT o_contended boolean
@@ -23,7 +24,7 @@ BEGIN
 		WHERE name = p_name AND NOT granted AND token >= v_head AND token < p_token AND deadline > p_now
 	) THEN
 		SELECT weight, units INTO v_claim FROM holdfast_claims WHERE name = p_name AND NOT granted AND token = p_token;
-		SELECT coalesce(sum(weight), 0) AS sum, min(units) AS most, min(deadline) AS until INTO v_front
+		SELECT coalesce(sum(weight), 0) AS sum, min(units) AS most, min(least(deadline, p_now + ttl)) AS until INTO v_front
 		FROM holdfast_claims WHERE name = p_name AND granted AND token >= v_head;
 		o_retry := 1;
 		IF v_front.sum + v_claim.weight > least(v_front.most, v_claim.units) THEN

@@ -50,7 +50,7 @@ BEGIN
 			ELSIF NOT FOUND THEN -- it is gone, or was left alone since this was sent
 				SELECT * INTO v_claim FROM holdfast_claims
 				WHERE name = v_name AND id = v_id AND deadline > v_now AND v_token IN (0, token);
-				v_claim.ttl := v_claim.deadline - v_now;
+				v_claim.ttl := least(v_claim.ttl, v_claim.deadline - v_now);
 			END IF;
 		ELSE
 			SELECT * INTO v_claim FROM holdfast_claims

@@ -28,7 +28,7 @@ BEGIN
 	ELSIF FOUND AND p_token NOT IN (0, v_claim.token) THEN
 		answer := 1;
 	ELSIF FOUND AND v_claim.detached AND NOT v_alone THEN -- it was left alone since this was sent
-		p_ttl := v_claim.deadline - v_now;
+		p_ttl := least(v_claim.ttl, v_claim.deadline - v_now);
 		PERFORM holdfast1_settle(p_name, v_now);
 	ELSIF FOUND THEN
 		IF p_ttl < v_claim.ttl THEN

@@ -7,15 +7,20 @@ LANGUAGE plpgsql AS $$
 DECLARE
 	v_head  bigint;
 	v_until bigint;
+	v_since bigint; -- the latest renewal
 	v_last  bigint; -- the greatest token that is granted
 	v_most  bigint := 200;
 	v_done  bigint;
 BEGIN
 	SELECT head INTO v_head FROM holdfast_locks WHERE name = p_name;
 	LOOP
-		SELECT coalesce(sum(weight), 0), coalesce(min(units), 2147483647), min(deadline), coalesce(max(token), v_head - 1)
-		INTO o_sum, o_limit, v_until, v_last
+		SELECT coalesce(sum(weight), 0), coalesce(min(units), 2147483647), min(deadline), max(deadline - ttl),
+			coalesce(max(token), v_head - 1)
+		INTO o_sum, o_limit, v_until, v_since, v_last
 		FROM holdfast_claims WHERE name = p_name AND granted AND token >= v_head;
+		IF v_since > p_now THEN
+			PERFORM holdfast1_rewind(p_name, true);
+		END IF;
 		EXIT WHEN v_until IS NULL OR v_until > p_now;
 		IF v_most <= 0 THEN
 			RETURN;
