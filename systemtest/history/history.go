@@ -52,6 +52,8 @@ type History struct {
 	Limit  int64
 	Voted  bool // the lock is a majority of votes: rivals may have so many of them for a moment that nobody gets it
 	Visits []Visit
+
+	token uint64 // the greatest before
 }
 
 func (v Visit) String() string {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -91,5 +92,38 @@ func TestJudges(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A long history is judged in the parts between which nobody had anything to do with the lock.
+func TestLongHistory(t *testing.T) {
+	const visits = 3 * mostVisits
+	one := func(i int) Visit {
+		at := time.Duration(i) * 100
+		return inside(i%3, uint64(i+1), at, at+10, at+50, at+60)
+	}
+	for _, row := range []struct {
+		name  string
+		plant func(visits []Visit)
+		want  string
+	}{
+		{"one after the other", func([]Visit) {}, ""},
+		{"a token of a part before", func(all []Visit) { all[visits-1].Token = 7 }, "no order"},
+		{"refused by nobody", func(all []Visit) { taken(&all[visits-1]) }, "no order"},
+		{"no moment without anybody", func(all []Visit) {
+			for i := range all {
+				all[i].Call = 0
+			}
+		}, "more than 512"},
+	} {
+		h := History{Limit: 1}
+		for i := range visits {
+			h.Visits = append(h.Visits, one(i))
+		}
+		row.plant(h.Visits)
+		err := h.Legal(time.Minute)
+		if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: %v, want %q", row.name, err, row.want)
+		}
 	}
 }

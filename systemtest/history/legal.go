@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,15 +22,60 @@ var ErrTooMany = fmt.Errorf("there are more than %d visits", mostVisits)
 // What was not answered may have had an effect, and lost it again by a bound; each such attempt becomes a request that
 // may or may not have been granted, and its undoing. The end of a lost lease may be no earlier than the last moment at
 // which its holder saw itself inside: who is let in before that makes the history illegal.
+//
+// A long history is judged in parts, between moments in which nobody had anything to do with the lock. One that has
+// more than 512 visits without such a moment is ErrTooMany, unless another part is wrong.
 func (h History) Legal(within time.Duration) error {
-	if len(h.Visits) > mostVisits {
-		return fmt.Errorf("%d visits: %w", len(h.Visits), ErrTooMany)
+	var tooMany error
+	end := time.Now().Add(within)
+	for _, part := range h.parts() {
+		if len(part.Visits) > mostVisits {
+			tooMany = fmt.Errorf("%d visits: %w", len(part.Visits), ErrTooMany)
+			continue
+		}
+		if err := part.legal(time.Until(end)); err != nil {
+			return err
+		}
 	}
+	return tooMany
+}
+
+// parts cuts a history where all that began before has ended.
+func (h History) parts() (all []History) {
+	byCall := func(a, b Visit) int { return cmp.Compare(a.Call, b.Call) }
+	visits := slices.SortedStableFunc(slices.Values(h.Visits), byCall)
+	var last time.Duration // the end of all visits so far
+	var token uint64       // the greatest of them
+	for i, v := range visits {
+		if i == 0 || v.Call > last {
+			all = append(all, History{Limit: h.Limit, Voted: h.Voted, token: token})
+		}
+		part := &all[len(all)-1]
+		part.Visits = append(part.Visits, v)
+		last, token = max(last, v.over()), max(token, v.Token)
+	}
+	return all
+}
+
+// over is when the last of a visit's operations has happened.
+func (v Visit) over() time.Duration {
+	switch {
+	case v.Outcome == Taken:
+		return v.Return
+	case v.Outcome == Got && v.Ended == Released:
+		return v.Left
+	default:
+		return v.until()
+	}
+}
+
+// legal judges a part.
+func (h History) legal(within time.Duration) error {
 	var ops []porcupine.Operation
 	for i, v := range h.Visits {
 		ops = append(ops, h.operations(i, v)...)
 	}
-	switch porcupine.CheckOperationsTimeout(h.model(), ops, within) {
+	switch porcupine.CheckOperationsTimeout(h.model(), ops, max(within, time.Millisecond)) {
 	case porcupine.Ok:
 		return nil
 	case porcupine.Unknown:
@@ -124,7 +170,7 @@ func (s state) hash() uint64 {
 func (h History) model() porcupine.Model {
 	exclusive := h.exclusive()
 	return porcupine.Model{
-		Init: func() any { return state{} },
+		Init: func() any { return state{token: h.token} },
 		Step: func(s, input, _ any) (bool, any) {
 			next := s.(state)
 			ok := next.take(input.(step), h.Limit, exclusive)

@@ -110,9 +110,10 @@ func (c *crowd) hear(m *member, line []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch r := c.record; {
+	case said.Begun > 0:
+		m.Next = said.Begun
 	case said.Asks != nil:
 		m.asks = said.Asks
-		m.Next++
 	case said.Inside != nil:
 		m.asks = said.Inside
 	case said.Out != nil:
@@ -122,10 +123,8 @@ func (c *crowd) hear(m *member, line []byte) {
 			r.Visits = append(r.Visits, *v)
 		}
 	case said.Broke != nil:
-		m.Next++
 		r.Breaks = append(r.Breaks, *said.Broke)
 	case said.Revoked != nil:
-		m.Next++
 		r.Revoked = append(r.Revoked, *said.Revoked)
 	case said.Stalled != nil:
 		r.Stalls = append(r.Stalls, *said.Stalled)

@@ -81,10 +81,26 @@ func (d drawer) step(size Size) Step {
 			s.Verb, s.Lock = All, d.several(size)
 		}
 	}
-	if s.Verb.hasOptions() {
+	switch {
+	case s.Verb == Lock && d.oneIn(busily):
+		return d.crowd()
+	case s.Verb.hasOptions():
 		d.options(&s)
 	}
 	return s
+}
+
+// One of so many steps goes through a busy lock that nobody keeps.
+const busily = 12
+
+// busy is that lock: among the others most visits wait behind somebody who stays for long.
+const busy = "m9"
+
+// crowd goes through the busy lock again and again.
+func (d drawer) crowd() Step {
+	return Step{
+		Verb: Lock, Lock: busy, Units: 1, Within: d.store.TTL, Stays: d.upTo(time.Millisecond), Times: 20 + d.IntN(100),
+	}
 }
 
 // several draws some mutexes, in any order.

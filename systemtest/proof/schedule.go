@@ -24,6 +24,7 @@ type Step struct {
 	Units  int64         // of those that the lock has: see [limits]
 	Within time.Duration // how long it waits for the lock
 	Stays  time.Duration // how long it is inside
+	Times  int           // how often it does all this, one after the other; zero: once
 
 	TTL   time.Duration // of the lock; zero: that of the schedule
 	Least time.Duration // the minimum hold, if not zero

@@ -50,39 +50,9 @@ func (s Schedule) String() string {
 }
 
 func (s Step) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s units %d within %v stays %v", s.Verb, s.Lock, s.Units, s.Within, s.Stays)
-	for _, o := range durationOptions {
-		if d := *o.of(&s); d > 0 {
-			fmt.Fprintf(&b, " %s %v", o.word, d)
-		}
-	}
-	for _, o := range plainOptions {
-		if *o.of(&s) {
-			fmt.Fprintf(&b, " %s", o.word)
-		}
-	}
-	return b.String()
+	text := fmt.Sprintf("%s %s units %d within %v stays %v", s.Verb, s.Lock, s.Units, s.Within, s.Stays)
+	return text + s.optionsText()
 }
-
-// durationOptions and plainOptions are the words that may follow a step, with the fields that they stand for.
-var (
-	durationOptions = []struct {
-		word string
-		of   func(*Step) *time.Duration
-	}{
-		{"ttl", func(s *Step) *time.Duration { return &s.TTL }},
-		{"least", func(s *Step) *time.Duration { return &s.Least }},
-		{"most", func(s *Step) *time.Duration { return &s.Most }},
-	}
-	plainOptions = []struct {
-		word string
-		of   func(*Step) *bool
-	}{
-		{"again", func(s *Step) *bool { return &s.Again }},
-		{"pass", func(s *Step) *bool { return &s.Pass }},
-	}
-)
 
 func (b Blow) String() string {
 	return fmt.Sprintf("at %v for %v %s: %s", b.At, b.For, b.whom(), b.What)
@@ -175,32 +145,6 @@ func parseStep(line string) (s Step, err error) {
 	return s, s.check()
 }
 
-// readOptions reads the words that follow a step.
-func (s *Step) readOptions(words []string) (err error) {
-	for i := 0; i < len(words); i++ {
-		known := false
-		for _, o := range plainOptions {
-			if o.word == words[i] {
-				known, *o.of(s) = true, true
-			}
-		}
-		for _, o := range durationOptions {
-			if o.word != words[i] || i == len(words)-1 {
-				continue
-			}
-			i, known = i+1, true
-			if *o.of(s), err = time.ParseDuration(words[i]); err != nil {
-				return err
-			}
-			break
-		}
-		if !known {
-			return fmt.Errorf("%q is no option of a step, or lacks its duration", words[i])
-		}
-	}
-	return nil
-}
-
 // check says what is wrong with the step.
 func (s Step) check() error {
 	for _, lock := range s.locks() {
@@ -217,6 +161,8 @@ func (s Step) check() error {
 	switch {
 	case s.Verb != All && len(s.locks()) > 1:
 		return fmt.Errorf("several locks are there to %s, not to %s", All, s.Verb)
+	case s.Times < 0:
+		return fmt.Errorf("%d is how often nothing can be done", s.Times)
 	case s.options() != nil && !s.Verb.hasOptions(), s.Pass && !s.Verb.hasOptions():
 		return fmt.Errorf("%s takes no options", s.Verb)
 	case s.options() != nil && s.Pass:

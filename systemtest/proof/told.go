@@ -30,6 +30,7 @@ type Passed struct {
 
 // A told is one line of JSON that a visitor's process prints. Times are those of now.
 type told struct {
+	Begun   int       `json:",omitempty"` // so many steps were begun
 	Asks    []*Visit  `json:",omitempty"` // begin, before their request; several if they ask for several locks
 	Inside  []*Visit  `json:",omitempty"` // were let in, and now and then while they stay
 	Out     []*Visit  `json:",omitempty"` // are over, in any way

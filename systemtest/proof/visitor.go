@@ -73,7 +73,11 @@ func (v *visitor) live() {
 		return
 	}
 	for i := v.Next; now() < v.Until; i++ {
-		v.step(v.Steps[i%len(v.Steps)])
+		v.tell(told{Begun: i + 1})
+		s := v.Steps[i%len(v.Steps)]
+		for n := 0; n < max(1, s.Times) && now() < v.Until; n++ {
+			v.step(s)
+		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), v.TTL)
 	defer cancel()
