@@ -53,20 +53,9 @@ func (r Record) Judge() (wrongs []Wrong) {
 	return wrongs
 }
 
-// eachLock asks a question about the history of each lock, as far as the docs promise that it is one: a holder whose
-// claim was broken, or forgotten by the store, is told when it renews, so it counts as inside until then at most.
+// eachLock asks a question about the history of each lock.
 func (r Record) eachLock(ask func(lock string, h history.History) error) (wrongs []Wrong) {
 	for lock, h := range r.histories() {
-		for i := range h.Visits {
-			v := &h.Visits[i]
-			switch end, ok := r.ended(lock, *v); {
-			case !ok || v.Outcome != history.Got || v.Seen <= end:
-			case end < v.Return: // its client has learnt of a grant that was over
-				v.Outcome = history.GaveUp
-			default:
-				v.Seen, v.Ended = end, history.Lost
-			}
-		}
 		if err := ask(lock, h); err != nil {
 			wrongs = append(wrongs, Wrong{Lock: lock, Text: err.Error()})
 		}
@@ -74,15 +63,33 @@ func (r Record) eachLock(ask func(lock string, h history.History) error) (wrongs
 	return wrongs
 }
 
+// promised is a visit as far as the docs promise that it excludes others: a holder whose claim was broken, or forgotten
+// by the store, is told when it renews, so it counts as inside until then at most.
+func (r Record) promised(v Visit) history.Visit {
+	v.Visit = r.lasting(v)
+	switch end, ok := r.ended(v); {
+	case !ok || v.Outcome != history.Got || v.Seen <= end:
+	case end < v.Return: // its client has learnt of a grant that was over
+		v.Outcome = history.GaveUp
+	default:
+		v.Seen, v.Ended = end, history.Lost
+	}
+	return v.Visit
+}
+
 // ended is when somebody else ended a visit's claim, or the store forgot it; ok is false if neither happened.
-func (r Record) ended(lock string, v history.Visit) (at time.Duration, ok bool) {
+func (r Record) ended(v Visit) (at time.Duration, ok bool) {
 	for _, b := range r.Breaks {
-		if b.Lock == lock && b.hit(v) {
+		if b.Lock == v.Lock && b.hit(v.Visit) {
 			return b.Call, true
 		}
 	}
+	granted := v.Return
+	if v.Together { // or before: it waited for other locks then
+		granted = v.Call
+	}
 	for _, s := range r.Struck {
-		if r.forgets(s, v) && s.overlaps(Span{v.Return, v.Seen}) {
+		if r.forgets(s, v.Visit) && s.overlaps(Span{granted, v.Seen}) {
 			return s.From, true
 		}
 	}
@@ -177,7 +184,7 @@ func (r Record) kept() (wrongs []Wrong) {
 		if v.Outcome != history.Got || v.Ended != history.Lost || v.Cut {
 			continue
 		}
-		_, broken := r.ended(v.Lock, v.Visit)
+		_, broken := r.ended(v)
 		announced := broken || v.overMost() || v.Gap >= v.TTL/4 // who did not look for so long may have been too late
 		if !announced && !r.disturbed(v.Visit, Span{v.Return, v.Left}, nemesis.Outage) {
 			wrongs = append(wrongs, Wrong{Lock: v.Lock, Text: fmt.Sprintf("%v, lost it without a reason", v.Visit)})

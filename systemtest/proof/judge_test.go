@@ -146,6 +146,8 @@ func TestExcuses(t *testing.T) {
 		"refused without one":                   {refused, nothing, false},
 		"idle, the waiter asked for others":     {idle, func(r *Record) { r.Visits[1].Together = true }, true},
 		"idle, the claim before had a long TTL": {idle, unclear(2 * sec), true},
+		"told late, the store forgot before":    {late, on(OnStore, nemesis.Empty, nemesis.Amnesia), false},
+		"together, the store forgot before":     {late, together(on(OnStore, nemesis.Empty, nemesis.Amnesia)), true},
 		"two inside, the holder's line was cut": {overlap, on(OnLine, "black hole", 0), false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -189,6 +191,14 @@ func brokenFrom(call time.Duration, token uint64) func(*Record) {
 func inSession(excuse func(*Record)) func(*Record) {
 	return func(r *Record) {
 		r.Session = true
+		excuse(r)
+	}
+}
+
+// together is an excuse of somebody who asked for other locks as well.
+func together(excuse func(*Record)) func(*Record) {
+	return func(r *Record) {
+		r.Visits[0].Together = true
 		excuse(r)
 	}
 }

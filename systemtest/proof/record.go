@@ -109,7 +109,7 @@ func (r Record) lasting(v Visit) history.Visit {
 	return v.Visit
 }
 
-// histories are the visits of each lock.
+// histories are the visits of each lock, as far as the docs promise what comes of them.
 func (r Record) histories() map[string]history.History {
 	all := make(map[string]history.History)
 	for _, v := range r.Visits {
@@ -117,7 +117,7 @@ func (r Record) histories() map[string]history.History {
 		if !ok {
 			h = history.History{Limit: limit(v.Lock), Voted: r.Voted}
 		}
-		h.Visits = append(h.Visits, r.lasting(v))
+		h.Visits = append(h.Visits, r.promised(v))
 		all[v.Lock] = h
 	}
 	return all
