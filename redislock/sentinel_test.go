@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -170,8 +171,8 @@ func TestClaimsOutliveFailover(t *testing.T) {
 	await(t, other, next)
 }
 
-// A master that was replaced while it stood still does not know it when it wakes up. Neither the answer that it then
-// gives is believed, nor is it asked again.
+// A master that was replaced while it stood still does not know it when it wakes up. Neither the answers that it then
+// gives are believed, nor is it asked again.
 func TestReplacedMasterIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	g := servers.RedisSentinel(t)
@@ -179,40 +180,62 @@ func TestReplacedMasterIsNotBelieved(t *testing.T) {
 	release(t, d, acquire(t, d, claim("jobs", long))) // the scripts are known
 	old := g.Master(t, nil)
 	old.Pause(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	ours := claim("jobs", 2*long)
-	granted := make(chan bool, 1)
-	go func() {
-		st, err := d.Request(ctx, ours)
-		granted <- err == nil && st.Granted
-	}()
+	asking, stop := context.WithCancel(t.Context())
+	defer stop()
+	granted := make(chan []string, 1)
+	go func() { granted <- askAllTheTime(asking, d) }()
 	successor := g.Master(t, old)
 
 	// Only when the new master has granted the lock the old one wakes up. It grants it to the other client, or to ours
 	// if that was first to learn of it.
-	theirs := claim("jobs", 2*long)
-	st, err := untilAnswered(t, other, theirs)
-	if err != nil {
+	if _, err := untilAnswered(t, other, claim("jobs", 2*long)); err != nil {
 		t.Fatal(err)
 	}
-	winner := ours.ID
-	if st.Granted {
-		winner = theirs.ID
-	}
+	var winner string
 	eventually(t, "our client goes to the new master", func() bool {
-		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		queue, err := d.Queue(ctx, "jobs")
-		return err == nil && len(queue) > 0 && queue[0].ID == winner && queue[0].Granted
+		if err != nil || len(queue) == 0 || !queue[0].Granted {
+			return false
+		}
+		winner = queue[0].ID
+		return true
 	})
+	stop()
 	old.Resume(t)
-	if <-granted && winner != ours.ID {
-		t.Errorf("the old master granted the lock, while the new one at %s had granted it to another", successor.Addr)
+	for _, id := range <-granted {
+		if id != winner {
+			t.Errorf("the old master granted the lock to %s, while the new one at %s had granted it to %s", id,
+				successor.Addr, winner)
+		}
 	}
 	if st, err := untilAnswered(t, d, claim("jobs", long)); err != nil || st.Granted {
 		t.Errorf("afterwards: %+v, %v; want to wait", st, err)
 	}
+}
+
+// askAllTheTime begins requests until ctx ends, so that one is always under way that has not been repeated yet. It
+// returns the IDs of those that were granted, when all are answered.
+func askAllTheTime(ctx context.Context, d *redislock.QueueDriver) (granted []string) {
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for i := 0; ctx.Err() == nil; i++ {
+		all.Go(func() {
+			answered, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			c := claim("jobs", 2*long)
+			c.ID = fmt.Sprint("ours", i)
+			if st, err := d.Request(answered, c); err == nil && st.Granted {
+				mu.Lock()
+				defer mu.Unlock()
+				granted = append(granted, c.ID)
+			}
+		})
+		driver.Sleep(ctx, 200*time.Millisecond)
+	}
+	all.Wait()
+	return granted
 }
 
 // shortOf fails the test unless an error says that replicas are missing. refused tells whether that is an answer.
