@@ -63,3 +63,15 @@ func (v Visit) String() string {
 // until is when a visit that was not answered has no effect any more: it was undone in the background, or has ended
 // with its TTL, to which servers may add a little.
 func (v Visit) until() time.Duration { return max(v.Return, v.Left) + v.TTL + v.TTL/4 }
+
+// Over is when nothing of a visit can be in the way of others any more.
+func (v Visit) Over() time.Duration {
+	switch {
+	case v.Outcome == Taken:
+		return v.Return
+	case v.Outcome == Got && v.Ended == Released:
+		return v.Left
+	default:
+		return v.until()
+	}
+}

@@ -52,21 +52,9 @@ func (h History) parts() (all []History) {
 		}
 		part := &all[len(all)-1]
 		part.Visits = append(part.Visits, v)
-		last, token = max(last, v.over()), max(token, v.Token)
+		last, token = max(last, v.Over()), max(token, v.Token)
 	}
 	return all
-}
-
-// over is when the last of a visit's operations has happened.
-func (v Visit) over() time.Duration {
-	switch {
-	case v.Outcome == Taken:
-		return v.Return
-	case v.Outcome == Got && v.Ended == Released:
-		return v.Left
-	default:
-		return v.until()
-	}
 }
 
 // legal judges a part.

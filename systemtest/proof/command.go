@@ -33,7 +33,7 @@ func buildCommand(t testing.TB, s Schedule) (program string) {
 
 // command is a visit of `holdfast run`, whose child is inside, and tells what it sees.
 func (v *visitor) command(s Step) {
-	visit := v.newVisit(s, s.Lock)
+	visit := v.newVisits(s)[0]
 	child := v.order
 	child.Section = &s
 	text, err := json.Marshal(child)
@@ -102,7 +102,7 @@ func (v *visitor) child(s Step) error {
 	if err != nil {
 		return err
 	}
-	visit := v.newVisit(s, s.Lock)
+	visit := v.newVisits(s)[0]
 	visit.Token, visit.Return = token, now()
 	number := v.touch(Touch{Visitor: v.Visitor, Lock: s.Lock, Token: token})
 	for last, until := now(), visit.Return+s.Stays; ; time.Sleep(v.TTL / 50) {

@@ -35,10 +35,6 @@ var judges = map[string]func(Record) []Wrong{
 	"bounds":       Record.bounds,      // on what a client keeps
 }
 
-// timely are the judges who ask what happened in time. On a machine that is busy with something else nobody can tell
-// whether a lock is slow.
-var timely = []string{"maximum hold", "kept", "handed on", "order"}
-
 // Judge returns all that must not have been.
 func (r Record) Judge() (wrongs []Wrong) {
 	for name, judge := range judges {
@@ -61,57 +57,6 @@ func (r Record) eachLock(ask func(lock string, h history.History) error) (wrongs
 		}
 	}
 	return wrongs
-}
-
-// promised is a visit as far as the docs promise that it excludes others: a holder whose claim was broken, or forgotten
-// by the store, is told when it renews, so it counts as inside until then at most.
-func (r Record) promised(v Visit) history.Visit {
-	v.Visit = r.lasting(v)
-	switch end, ok := r.ended(v); {
-	case !ok || v.Outcome != history.Got || v.Seen <= end:
-	case end < v.Return: // its client has learnt of a grant that was over
-		v.Outcome = history.GaveUp
-	default:
-		v.Seen, v.Ended = end, history.Lost
-	}
-	return v.Visit
-}
-
-// ended is when somebody else ended a visit's claim, or the store forgot it; ok is false if neither happened.
-func (r Record) ended(v Visit) (at time.Duration, ok bool) {
-	for _, b := range r.Breaks {
-		if b.Lock == v.Lock && b.hit(v.Visit) {
-			return b.Call, true
-		}
-	}
-	granted := v.Return
-	if v.Together { // or before: it waited for other locks then
-		granted = v.Call
-	}
-	for _, s := range r.Struck {
-		if r.forgets(s, v.Visit) && s.overlaps(Span{granted, v.Seen}) {
-			return s.From, true
-		}
-	}
-	return 0, false
-}
-
-// hit reports whether it was a visit's claim that somebody broke. One that was seen waiting has no token, and may have
-// been granted before it was broken, which its client may have learnt a while later.
-func (b Breaking) hit(v history.Visit) bool {
-	if b.Token == 0 {
-		return v.Call <= b.Return && b.Call <= v.Return && v.Return <= b.Return+v.TTL/4
-	}
-	return b.Token == v.Token && v.Call <= b.Return && b.Call <= max(v.Left, v.Seen)
-}
-
-// forgets reports whether what struck a store may have cost it a visit's claim, or what struck the visitor's
-// connection, where that is the claim.
-func (r Record) forgets(s Struck, v history.Visit) bool {
-	if r.Session && s.Target == OnLine && s.Number == v.Visitor {
-		return true
-	}
-	return s.Harm == nemesis.Amnesia || s.Young && v.Return > s.From-v.TTL
 }
 
 func (r Record) exclusion() []Wrong {
@@ -178,141 +123,11 @@ func (r Record) longer(s Span) (by time.Duration) {
 	return by
 }
 
-// kept finds holders that lost their locks although the docs say that they keep them.
-func (r Record) kept() (wrongs []Wrong) {
-	for _, v := range r.Visits {
-		if v.Outcome != history.Got || v.Ended != history.Lost || v.Cut {
-			continue
-		}
-		_, broken := r.ended(v)
-		announced := broken || v.overMost() || v.Gap >= v.TTL/4 // who did not look for so long may have been too late
-		if !announced && !r.disturbed(v.Visit, Span{v.Return, v.Left}, nemesis.Outage) {
-			wrongs = append(wrongs, Wrong{Lock: v.Lock, Text: fmt.Sprintf("%v, lost it without a reason", v.Visit)})
-		}
-	}
-	return wrongs
-}
-
 // ownLock tells what visitors were answered that may never be.
 func (r Record) ownLock() (wrongs []Wrong) {
 	for _, v := range r.Visits {
 		if v.Odd != "" {
 			wrongs = append(wrongs, Wrong{Lock: v.Lock, Text: fmt.Sprintf("%v: %s", v.Visit, v.Odd)})
-		}
-	}
-	return wrongs
-}
-
-// maximumHold finds holders who were inside for longer, though they looked at their leases.
-func (r Record) maximumHold() (wrongs []Wrong) {
-	for _, v := range r.Visits {
-		slack := v.TTL / 4
-		late := v.Outcome == history.Got && v.Most > 0 && v.Seen > v.Return+v.Most+slack
-		if late && v.Gap < slack && !r.disturbed(v.Visit, Span{v.Return, v.Seen}, nemesis.Amnesia) {
-			text := fmt.Sprintf("%v, for longer than %v", v.Visit, v.Most)
-			wrongs = append(wrongs, Wrong{Lock: v.Lock, Text: text})
-		}
-	}
-	return wrongs
-}
-
-// overMost reports whether a visit lasted for its maximum hold, which ends it.
-func (v Visit) overMost() bool { return v.Most > 0 && v.Left-v.Call >= v.Most }
-
-// disturbed reports whether something happened to a visitor, to its line, to the machine, or to the store with this
-// harm at least, in a span or a TTL before.
-func (r Record) disturbed(v history.Visit, s Span, harm nemesis.Harm) bool {
-	ttl, visitor := v.TTL, v.Visitor
-	for _, b := range r.Struck {
-		hers := b.Target != OnStore && b.Number == visitor || b.Target == OnStore && b.Harm >= harm
-		if hers && b.wider(ttl).overlaps(s) {
-			return true
-		}
-	}
-	for _, stalled := range r.Stalls {
-		hers := stalled.Visitor == nobody || stalled.Visitor == visitor
-		if hers && stalled.wider(ttl/4).overlaps(s) {
-			return true
-		}
-	}
-	return false
-}
-
-// handedOn finds mutexes that stood idle although somebody waited.
-func (r Record) handedOn() (wrongs []Wrong) {
-	for lock, visits := range r.mutexes() {
-		for i, v := range visits {
-			if !v.waited() {
-				continue
-			}
-			bound := v.TTL/2 + time.Second
-			if r.Voted {
-				bound += v.TTL
-			}
-			idle := Span{v.Call, v.Return}
-			for j, other := range visits {
-				if i != j && other.Call <= v.Return {
-					idle.From = max(idle.From, min(r.over(other.Visit), v.Return))
-				}
-			}
-			if idle.To-idle.From > bound && !r.disturbed(v.Visit, idle, nemesis.Nothing) {
-				text := fmt.Sprintf("%v, waited, and the lock stood idle for %v", v.Visit, idle.To-idle.From)
-				wrongs = append(wrongs, Wrong{Lock: lock, Text: text})
-			}
-		}
-	}
-	return wrongs
-}
-
-// over is when nothing of a visit can be in the way of others any more.
-func (r Record) over(v history.Visit) time.Duration {
-	switch {
-	case v.Outcome == history.Taken:
-		return v.Return
-	case v.Outcome == history.Got && v.Ended == history.Released:
-		return v.Left
-	default:
-		return max(v.Return, v.Left) + v.TTL + v.TTL/4
-	}
-}
-
-// waited reports whether a visitor got in that waited for this lock since its call.
-func (v Visit) waited() bool { return v.Outcome == history.Got && !v.Try && !v.Together }
-
-// mutexes are the visits of each mutex, by their calls.
-func (r Record) mutexes() map[string][]Visit {
-	all := make(map[string][]Visit)
-	for _, v := range r.Visits {
-		if limit(v.Lock) == 1 {
-			v.Visit = r.lasting(v)
-			all[v.Lock] = append(all[v.Lock], v)
-		}
-	}
-	for _, visits := range all {
-		slices.SortFunc(visits, func(a, b Visit) int { return cmp.Compare(a.Call, b.Call) })
-	}
-	return all
-}
-
-// order finds visitors of mutexes that were let in although others had waited for longer.
-func (r Record) order() (wrongs []Wrong) {
-	if r.Voted || r.Session {
-		return nil
-	}
-	settled := r.Schedule.TTL / 4 // after which a request surely is in the queue
-	for lock, visits := range r.mutexes() {
-		for i, first := range visits {
-			if !first.waited() {
-				continue
-			}
-			for _, v := range visits[i+1:] {
-				overtook := v.Outcome == history.Got && v.Call > first.Call+settled && v.Return < first.Return
-				if overtook && !r.disturbed(first.Visit, Span{first.Call, v.Return}, nemesis.Nothing) {
-					text := fmt.Sprintf("%v, came at %v, after %v, who came at %v", v.Visit, v.Call, first.Visit,
-						first.Call)
-					wrongs = append(wrongs, Wrong{Lock: lock, Text: text})
-				}
-			}
 		}
 	}
 	return wrongs

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/holdfast-go/holdfast"
 )
 
 // An option is a word that may follow a step, with or without a value, and sets a field of it.
@@ -86,4 +88,21 @@ func (s *Step) readOptions(words []string) error {
 		words = words[1:]
 	}
 	return nil
+}
+
+// options are those of the lock of a step, for the library.
+func (s Step) options() (options []holdfast.Option) {
+	if s.TTL > 0 {
+		options = append(options, holdfast.WithTTL(s.TTL))
+	}
+	if s.Least > 0 {
+		options = append(options, holdfast.WithMinHold(s.Least))
+	}
+	if s.Most > 0 {
+		options = append(options, holdfast.WithMaxHold(s.Most))
+	}
+	if s.Again {
+		options = append(options, holdfast.WithReentrant())
+	}
+	return options
 }

@@ -95,20 +95,6 @@ func (r Record) Write(w io.Writer) error {
 	return json.NewEncoder(w).Encode(r)
 }
 
-// lasting is a visit as others may see it: after a release its lock stays taken for its minimum hold, unless something
-// happened to its visitor, and is free some time after that.
-func (r Record) lasting(v Visit) history.Visit {
-	if v.Outcome != history.Got || v.Ended != history.Released || v.Left >= v.Return+v.Least {
-		return v.Visit
-	}
-	if !r.disturbed(v.Visit, Span{v.Return, v.Return + v.Least}, nemesis.Outage) {
-		granted := max(v.Call, v.Return-v.TTL/4) // or later: the client counts from when it knew
-		v.Seen = max(v.Seen, granted+v.Least)
-	}
-	v.Left, v.Ended = v.Return+v.Least, history.Unclear
-	return v.Visit
-}
-
 // histories are the visits of each lock, as far as the docs promise what comes of them.
 func (r Record) histories() map[string]history.History {
 	all := make(map[string]history.History)

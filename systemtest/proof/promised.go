@@ -1,0 +1,92 @@
+package proof
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/systemtest/history"
+	"github.com/holdfast-go/holdfast/systemtest/nemesis"
+)
+
+// promised is a visit as far as the docs promise that it excludes others: a holder whose claim was broken, or forgotten
+// by the store, is told when it renews, so it counts as inside until then at most.
+func (r Record) promised(v Visit) history.Visit {
+	v.Visit = r.lasting(v)
+	switch end, ok := r.ended(v); {
+	case !ok || v.Outcome != history.Got || v.Seen <= end:
+	case end < v.Return: // its client has learnt of a grant that was over
+		v.Outcome = history.GaveUp
+	default:
+		v.Seen, v.Ended = end, history.Lost
+	}
+	return v.Visit
+}
+
+// lasting is a visit as others may see it: after a release its lock stays taken for its minimum hold, unless something
+// happened to its visitor, and is free some time after that.
+func (r Record) lasting(v Visit) history.Visit {
+	if v.Outcome != history.Got || v.Ended != history.Released || v.Left >= v.Return+v.Least {
+		return v.Visit
+	}
+	if !r.disturbed(v.Visit, Span{v.Return, v.Return + v.Least}, nemesis.Outage) {
+		granted := max(v.Call, v.Return-v.TTL/4) // or later: the client counts from when it knew
+		v.Seen = max(v.Seen, granted+v.Least)
+	}
+	v.Left, v.Ended = v.Return+v.Least, history.Unclear
+	return v.Visit
+}
+
+// ended is when somebody else ended a visit's claim, or the store forgot it; ok is false if neither happened.
+func (r Record) ended(v Visit) (at time.Duration, ok bool) {
+	for _, b := range r.Breaks {
+		if b.Lock == v.Lock && b.hit(v.Visit) {
+			return b.Call, true
+		}
+	}
+	granted := v.Return
+	if v.Together { // or before: it waited for other locks then
+		granted = v.Call
+	}
+	for _, s := range r.Struck {
+		if r.forgets(s, v.Visit) && s.overlaps(Span{granted, v.Seen}) {
+			return s.From, true
+		}
+	}
+	return 0, false
+}
+
+// hit reports whether it was a visit's claim that somebody broke. One that was seen waiting has no token, and may have
+// been granted before it was broken, which its client may have learnt a while later.
+func (b Breaking) hit(v history.Visit) bool {
+	if b.Token == 0 {
+		return v.Call <= b.Return && b.Call <= v.Return && v.Return <= b.Return+v.TTL/4
+	}
+	return b.Token == v.Token && v.Call <= b.Return && b.Call <= max(v.Left, v.Seen)
+}
+
+// forgets reports whether what struck a store may have cost it a visit's claim, or what struck the visitor's
+// connection, where that is the claim.
+func (r Record) forgets(s Struck, v history.Visit) bool {
+	if r.Session && s.Target == OnLine && s.Number == v.Visitor {
+		return true
+	}
+	return s.Harm == nemesis.Amnesia || s.Young && v.Return > s.From-v.TTL
+}
+
+// disturbed reports whether something happened to a visitor, to its line, to the machine, or to the store with this
+// harm at least, in a span or a TTL before.
+func (r Record) disturbed(v history.Visit, s Span, harm nemesis.Harm) bool {
+	ttl, visitor := v.TTL, v.Visitor
+	for _, b := range r.Struck {
+		hers := b.Target != OnStore && b.Number == visitor || b.Target == OnStore && b.Harm >= harm
+		if hers && b.wider(ttl).overlaps(s) {
+			return true
+		}
+	}
+	for _, stalled := range r.Stalls {
+		hers := stalled.Visitor == nobody || stalled.Visitor == visitor
+		if hers && stalled.wider(ttl/4).overlaps(s) {
+			return true
+		}
+	}
+	return false
+}
