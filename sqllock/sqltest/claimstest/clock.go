@@ -1,13 +1,14 @@
 package claimstest
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/bubble"
 )
@@ -48,27 +49,33 @@ func testClientClock(t *testing.T, s Store) {
 // deadlines are an hour and a TTL ahead. Whoever wants the lock has it when the TTLs of the dead have passed once more.
 var setBack = []struct {
 	name          string
-	limit         int64 // of the dead, which have a unit each
+	limit         int64 // of the dead, which want a unit each
 	holds, wait   int   // how many died
-	waits, living bool  // somebody wanted the lock before; the holder lives
+	waits, living bool  // somebody wanted the lock before; the holder lives, and leaves
+	stays         bool  // there are three permits, of which a holder who lives has two, and the dead want two
 }{
 	{name: "a holder", limit: 1, holds: 1},
 	{name: "a holder for whom somebody waited", limit: 1, holds: 1, waits: true},
 	{name: "readers", limit: driver.All, holds: 3},
+	{name: "a holder and who was ahead of somebody", limit: 1, holds: 1, wait: 1, waits: true},
 	{name: "waiters behind a holder who lives", limit: 1, wait: deadInLine, living: true},
 	{name: "waiters ahead of somebody", limit: 1, wait: deadInLine, living: true, waits: true},
+	{name: "who wants more than a holder leaves", limit: 3, wait: 1, living: true, waits: true, stays: true},
 }
 
 // deadInLine are so many that their TTLs, one after the other, would take longer than anybody waits.
 const deadInLine = 2 * int(patience/time.Second)
 
-// A deadline that is further ahead than a TTL is brought back when somebody asks for the lock.
+// A deadline that is further ahead than a TTL is brought back when somebody asks for the lock, or waits for it.
 func testClockSetBack(t *testing.T, s Store) {
 	d, db := s.client(t), s.admin(t)
 	for _, one := range setBack {
 		dead := mutex(t.Name() + " " + one.name)
 		dead.TTL, dead.Limit = time.Second, one.limit // see deadInLine
-		holder, next := mutex(dead.Name), mutex(dead.Name)
+		holder := mutex(dead.Name)
+		if one.stays {
+			dead.Weight, holder.Weight, holder.Limit = 2, 2, one.limit
+		}
 		if one.living {
 			holder = request(t, d, holder, true)
 		}
@@ -76,43 +83,47 @@ func testClockSetBack(t *testing.T, s Store) {
 			dead.ID = fmt.Sprint("dead", i)
 			request(t, d, dead, i < one.holds)
 		}
+		began := time.Now()
+		var passed sync.WaitGroup
+		pass := func() { passed.Go(func() { passThrough(t, d, dead.Name, one.stays) }) }
 		if one.waits {
-			next = request(t, d, next, false)
+			pass()
+			const waiting = "SELECT COUNT(*) FROM holdfast_claims" +
+				" WHERE name = '%s' AND id NOT LIKE 'dead%%' AND NOT granted"
+			eventually(t, "somebody waits", func() bool { return number(t, db, fmt.Sprintf(waiting, dead.Name)) > 0 })
 		}
 		const ahead = "UPDATE holdfast_claims SET deadline = deadline + 3600000000" +
 			" WHERE name = '%s' AND id LIKE 'dead%%'"
 		if _, err := db.Exec(fmt.Sprintf(ahead, dead.Name)); err != nil {
 			t.Fatal(err)
 		}
-		if one.living {
+		if one.living && !one.stays {
 			release(t, d, holder)
 		}
 		if !one.waits {
-			next = request(t, d, next, false)
+			pass()
 		}
-		began := time.Now()
-		askAgain(t, d, next)
+		passed.Wait()
 		t.Logf("%s: after %v", one.name, time.Since(began).Round(time.Millisecond))
-		release(t, d, next)
 	}
 }
 
-// askAgain waits as the library does: it asks when the claim ahead may have expired.
-func askAgain(t *testing.T, d driver.Driver, c driver.Claim) {
-	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); {
-		st, err := d.Request(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if st.Granted {
-			return
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), cmp.Or(st.Retry, patience))
-		_, _ = driver.Wait(ctx, d, c) // asking tells
-		cancel()
+// passThrough waits for a lock, or for one of three permits, as programs do, and releases it.
+func passThrough(t *testing.T, d driver.Driver, name string, permit bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	client := holdfast.New(d, holdfast.WithTTL(patience/10))
+	var lock holdfast.Locker = client.Mutex(name)
+	if permit {
+		lock = client.Semaphore(name, 3).Permits(1)
 	}
-	t.Fatalf("%s was not granted", c.Name)
+	lease, err := lock.Lock(ctx)
+	if err == nil {
+		err = lease.Release(ctx)
+	}
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
 }
 
 // Who holds a lock and renews it keeps it, however far back the clock was set.

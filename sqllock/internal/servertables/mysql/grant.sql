@@ -19,8 +19,7 @@ BEGIN
 			LEAVE waiting;
 		END IF;
 		SET v_id = NULL;
-		SELECT id, token, weight, units, deadline, deadline - ttl
-		INTO v_id, v_token, v_weight, v_units, v_deadline, v_since
+		SELECT id, token, weight, units, deadline INTO v_id, v_token, v_weight, v_units, v_deadline
 		FROM holdfast_claims WHERE name = p_name AND granted = 0 AND token > v_after ORDER BY token LIMIT 1;
 		SET o_waits = v_id IS NOT NULL;
 		IF v_id IS NULL THEN
@@ -32,9 +31,6 @@ BEGIN
 			SET v_after = IF(v_taken = v_dead, v_last, v_after);
 			ITERATE waiting;
 		END IF;
-		IF v_since > p_now THEN
-			CALL holdfast1_rewind(p_name, p_now, 0);
-		END IF;
 		IF o_sum + v_weight > LEAST(o_limit, v_units) THEN
 			LEAVE waiting;
 		END IF;
@@ -43,4 +39,11 @@ BEGIN
 		SET o_sum = o_sum + v_weight;
 		SET o_limit = LEAST(o_limit, v_units);
 	END WHILE;
+	IF o_waits THEN
+		SELECT deadline - ttl INTO v_since
+		FROM holdfast_claims WHERE name = p_name AND granted = 0 AND token > v_after ORDER BY token LIMIT 1;
+		IF v_since > p_now THEN
+			CALL holdfast1_rewind(p_name, p_now, 0);
+		END IF;
+	END IF;
 END

@@ -41,6 +41,9 @@ BEGIN
 			SELECT IF(COALESCE(SUM(o.weight), 0) + c.weight <= LEAST(COALESCE(MIN(o.units), c.units), c.units),
 				1, GREATEST(1, COALESCE(MIN(LEAST(o.deadline, v_now + o.ttl)), 0) - v_now))
 			FROM holdfast_claims o WHERE o.name = c.name AND o.granted = 1
+		) WHEN c.granted = 0 THEN ( -- asking brings the deadline of the first in line back, as state says
+			SELECT o.deadline - o.ttl > v_now FROM holdfast_claims o
+			WHERE o.name = c.name AND o.granted = 0 AND o.deadline > v_now ORDER BY o.token LIMIT 1
 		) ELSE 0 END,
 		COALESCE(l.token > c.token AND (c.token < (
 			SELECT o.token FROM holdfast_claims o

@@ -1,8 +1,8 @@
 -- Grants what is grantable at the front of a queue, whose row is locked, and takes waiting claims that are dead out of it. It
 -- reads no further than the first claim that has to wait, and than 200 claims. Takes name, now, a token that those of the
 -- waiting claims are greater than, the units that are granted, and the least limit among those claims. Returns the last two
--- anew and, where there is room for more, whether a claim waits: null where it stopped before it knew. The rows of claims that were granted while somebody's snapshot is older are dead,
--- but in the way: from the token on there are few of them.
+-- anew and, where there is room for more, whether a claim waits: null where it stopped before it knew. The rows of claims that
+-- were granted while somebody's snapshot is older are dead, but in the way: from the token on there are few of them.
 CREATE FUNCTION holdfast1_grant(
 	p_name bytea, p_now bigint, p_after bigint, INOUT o_sum bigint, INOUT o_limit bigint, OUT o_waits boolean
 ) LANGUAGE plpgsql AS $$
@@ -17,7 +17,7 @@ BEGIN
 			o_waits := NULL;
 			EXIT;
 		END IF;
-		SELECT id, token, weight, units, deadline, deadline - ttl > p_now AS ahead INTO v_claim
+		SELECT id, token, weight, units, deadline INTO v_claim
 		FROM holdfast_claims WHERE name = p_name AND NOT granted AND token > p_after ORDER BY token LIMIT 1;
 		o_waits := FOUND;
 		EXIT WHEN NOT o_waits;
@@ -29,9 +29,6 @@ BEGIN
 			END IF;
 			CONTINUE;
 		END IF;
-		IF v_claim.ahead THEN
-			PERFORM holdfast1_rewind(p_name, false);
-		END IF;
 		EXIT WHEN o_sum + v_claim.weight > least(o_limit, v_claim.units);
 		UPDATE holdfast_claims SET granted = true WHERE name = p_name AND id = v_claim.id;
 		p_after := v_claim.token;
@@ -39,5 +36,11 @@ BEGIN
 		o_sum := o_sum + v_claim.weight;
 		o_limit := least(o_limit, v_claim.units);
 	END LOOP;
+	IF o_waits AND (
+		SELECT deadline - ttl > p_now FROM holdfast_claims WHERE name = p_name AND NOT granted AND token > p_after
+		ORDER BY token LIMIT 1
+	) THEN
+		PERFORM holdfast1_rewind(p_name, false);
+	END IF;
 END
 $$;
