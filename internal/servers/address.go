@@ -1,12 +1,15 @@
 package servers
 
 import (
+	"errors"
 	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // Ports that systems do not give to clients by themselves: the port of a server that is stopped is not taken by an
@@ -41,6 +44,17 @@ func reserve(addr string) (free func(), ok bool) {
 	}
 	l.Close()
 	return func() { reservation.Close() }, true
+}
+
+// listenAt listens at a reserved address. A process that was started while [reserve] looked has that listener, too,
+// until it runs its program: so an address that is in use is tried again for a while.
+func listenAt(addr string, listen func(network, addr string) (net.Listener, error)) (l net.Listener, err error) {
+	for end := time.Now().Add(startTime); ; time.Sleep(time.Millisecond) {
+		l, err = listen("tcp", addr)
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(end) {
+			return l, err
+		}
+	}
 }
 
 // folder makes an empty folder that is removed with the test.

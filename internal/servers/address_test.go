@@ -2,6 +2,7 @@ package servers
 
 import (
 	"net"
+	"syscall"
 	"testing"
 )
 
@@ -26,4 +27,19 @@ func TestAddressInUseIsNotGiven(t *testing.T) {
 	if _, ok := reserve(l.Addr().String()); ok {
 		t.Errorf("%s is given though somebody listens", l.Addr())
 	}
+}
+
+// A listener that a process has inherited, and closes in a moment, keeps nobody from a reserved address.
+func TestAddressThatIsInUseForAMoment(t *testing.T) {
+	tries := 0
+	l, err := listenAt(FreeAddr(t), func(network, addr string) (net.Listener, error) {
+		if tries++; tries < 3 {
+			return nil, &net.OpError{Op: "listen", Err: syscall.EADDRINUSE}
+		}
+		return net.Listen(network, addr)
+	})
+	if err != nil {
+		t.Fatalf("after %d tries: %v", tries, err)
+	}
+	l.Close()
 }

@@ -59,7 +59,7 @@ func inside(t testing.TB, ns *os.File, program string, args ...string) {
 // publish forwards what comes to a loopback address of ours to a port of server i.
 func (n *Network) publish(t testing.TB, addr string, i int, port string) {
 	t.Helper()
-	l, err := net.Listen("tcp", addr)
+	l, err := listenAt(addr, net.Listen)
 	if err != nil {
 		t.Fatal(err)
 	}
