@@ -232,11 +232,15 @@ func startShell(t *testing.T, folder string, env ...string) *shell {
 	return s
 }
 
+// hangs is for how long no command of a page takes, also where it compiles the clients of servers for the first time
+// while others keep the machine busy.
+const hangs = 30 * time.Minute
+
 // run returns what a command prints. The next one finds its exit code in $?.
 func (s *shell) run(t *testing.T, command string) string {
 	t.Helper()
 	const end = "\n\x01\n"
-	hung := time.AfterFunc(4*time.Minute, func() { _ = s.process.Process.Kill() })
+	hung := time.AfterFunc(hangs, func() { _ = s.process.Process.Kill() })
 	defer hung.Stop()
 	command = strings.TrimSpace(command)
 	fmt.Fprintf(s.in, "{ %s\n} </dev/null 2>&1; code=$?; printf '\\n\\001\\n'; (exit $code)\n", command)
