@@ -28,10 +28,10 @@ func TestExpiryFoundByRenewal(t *testing.T) {
 	path := newFile(t)
 	a, b := open(t, path), open(t, path)
 	holder, next := mutex("m"), mutex("m")
-	holder.TTL = a.Traits().MinTTL
-	st := request(t, a, holder, true)
+	holder.Token = request(t, a, holder, true).Token
 	request(t, b, next, false)
-	holder.Token = st.Token
+	holder.TTL = a.Traits().MinTTL // from now on, however long the others took
+	st := request(t, a, holder, true)
 	for {
 		if err := driver.Sleep(t.Context(), st.TTL); err != nil {
 			t.Fatal(err)

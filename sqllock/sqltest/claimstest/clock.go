@@ -112,7 +112,7 @@ func testClockSetBack(t *testing.T, s Store) {
 func passThrough(t *testing.T, d driver.Driver, name string, permit bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	client := holdfast.New(d, holdfast.WithTTL(patience/10))
+	client := holdfast.New(d, holdfast.WithTTL(3*time.Second))
 	var lock holdfast.Locker = client.Mutex(name)
 	if permit {
 		lock = client.Semaphore(name, 3).Permits(1)

@@ -25,7 +25,7 @@ func TestPoolerInURL(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	open := func() driver.Driver {
 		d, err := driver.Open(ctx, pooled)

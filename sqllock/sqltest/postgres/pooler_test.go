@@ -274,7 +274,7 @@ func requested(t *testing.T, d driver.Driver, name string, granted bool) driver.
 // granted waits until a claim is granted.
 func granted(t *testing.T, d driver.Driver, c driver.Claim) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	for {
 		st, err := driver.Wait(ctx, d, c)
