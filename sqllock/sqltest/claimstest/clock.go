@@ -126,6 +126,32 @@ func passThrough(t *testing.T, d driver.Driver, name string, permit bool) {
 	}
 }
 
+// Who waits behind the dead is answered while the lock is held, also if one that is ahead of a deadline that is too far
+// ahead has expired since the clock was set back. Nobody is told to ask again, and again, until that is swept.
+func testClockSetBackBehindExpired(t *testing.T, s Store) {
+	d, db := s.client(t), s.admin(t)
+	held := request(t, d, mutex(t.Name()), true)
+	const move = "UPDATE holdfast_claims SET deadline = deadline + %d WHERE name = '%s' AND id = '%s'"
+	for _, by := range []time.Duration{-time.Hour, time.Hour} {
+		dead := request(t, d, mutex(held.Name), false)
+		if _, err := db.Exec(fmt.Sprintf(move, by.Microseconds(), dead.Name, dead.ID)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := mutex(held.Name)
+	for _, what := range []string{"queued", "renewed"} {
+		ctx, cancel := context.WithTimeout(t.Context(), patience/6) // nothing was swept until then
+		st, err := d.Request(ctx, next)
+		if err != nil || ctx.Err() != nil || st.Granted {
+			t.Errorf("%s: %+v, error %v, context %v", what, st, err, ctx.Err())
+		}
+		cancel()
+		next.Token = st.Token
+	}
+	release(t, d, next)
+	release(t, d, held)
+}
+
 // Who holds a lock and renews it keeps it, however far back the clock was set.
 func testKeptWhenTheClockIsSetBack(t *testing.T, s Store) {
 	d, db := s.client(t), s.admin(t)

@@ -43,6 +43,7 @@ var use = []test{
 	{"own connection", testOwnConnection},
 	{"client clock", testClientClock},
 	{"clock set back", testClockSetBack},
+	{"clock set back behind the expired", testClockSetBackBehindExpired},
 	{"kept when the clock is set back", testKeptWhenTheClockIsSetBack},
 	{"answer lost", testAnswerLost},
 	{"cancelled", testCancelled},

@@ -39,9 +39,10 @@ BEGIN
 		SET o_sum = o_sum + v_weight;
 		SET o_limit = LEAST(o_limit, v_units);
 	END WHILE;
+	-- Of those that wait it looks at the first that lives, as state does: who is told to ask must find something done.
 	IF o_waits THEN
-		SELECT deadline - ttl INTO v_since
-		FROM holdfast_claims WHERE name = p_name AND granted = 0 AND token > v_after ORDER BY token LIMIT 1;
+		SELECT deadline - ttl INTO v_since FROM holdfast_claims
+		WHERE name = p_name AND granted = 0 AND token > v_after AND deadline > p_now ORDER BY token LIMIT 1;
 		IF v_since > p_now THEN
 			CALL holdfast1_rewind(p_name, p_now, 0);
 		END IF;

@@ -36,9 +36,10 @@ BEGIN
 		o_sum := o_sum + v_claim.weight;
 		o_limit := least(o_limit, v_claim.units);
 	END LOOP;
+	-- Of those that wait it looks at the first that lives, as place does: who is told to ask must find something done.
 	IF o_waits AND (
-		SELECT deadline - ttl > p_now FROM holdfast_claims WHERE name = p_name AND NOT granted AND token > p_after
-		ORDER BY token LIMIT 1
+		SELECT deadline - ttl > p_now FROM holdfast_claims
+		WHERE name = p_name AND NOT granted AND token > p_after AND deadline > p_now ORDER BY token LIMIT 1
 	) THEN
 		PERFORM holdfast1_rewind(p_name, false);
 	END IF;
