@@ -85,7 +85,9 @@ func TestExcuses(t *testing.T) {
 	during := Span{4 * sec, 5 * sec}
 	on := func(target Target, what string, harm nemesis.Harm) func(*Record) {
 		return func(r *Record) {
-			r.Struck = []Struck{{Blow: Blow{Target: target, What: what}, Harm: harm, Span: during}}
+			r.Struck = []Struck{{
+				Blow: Blow{Target: target, What: what}, Harm: harm, Fell: during.From + ms, Span: during,
+			}}
 		}
 	}
 	lost := func(r *Record) { r.Visits[0].Ended = history.Lost }
@@ -109,6 +111,11 @@ func TestExcuses(t *testing.T) {
 		r.Visits[1].Return = 4*sec + 500*ms
 		lost(r)
 	}
+	after := func(r *Record) { // of two who came when the store had been struck
+		r.Visits[0] = visit(0, 1, 0, 10*ms, 1*sec)
+		r.Visits[1] = visit(1, 2, 4300*ms, 4400*ms, 4900*ms)
+		r.Visits[2] = visit(2, 3, 4300*ms, 4500*ms, 4950*ms)
+	}
 	late := func(r *Record) {
 		r.Voted = true
 		move(&r.Visits[0], 5*sec+500*ms)
@@ -128,6 +135,8 @@ func TestExcuses(t *testing.T) {
 		"two inside, the store forgot":          {overlap, on(OnStore, nemesis.Empty, nemesis.Amnesia), true},
 		"two inside, a server forgot the young": {overlap, young(0), true},
 		"two inside, a server forgot, too late": {overlap, young(1900 * ms), false},
+		"two inside, the store had forgotten":   {after, on(OnStore, nemesis.Empty, nemesis.Amnesia), false},
+		"two inside, told of it late":           {after, heldUp(on(OnStore, nemesis.Empty, nemesis.Amnesia)), true},
 		"two inside, the store was down":        {overlap, on(OnStore, nemesis.Kill, nemesis.Outage), false},
 		"two inside, its connection ended":      {overlap, inSession(on(OnLine, "reset", 0)), true},
 		"two inside, another's connection did":  {overlap, inSession(anothers(on(OnLine, "reset", 0))), false},
@@ -164,8 +173,9 @@ func TestExcuses(t *testing.T) {
 // young says that a server forgot what was granted in the TTL before; the span begins later by this.
 func young(later time.Duration) func(*Record) {
 	return func(r *Record) {
+		at := r.Visits[0].Return + later
 		r.Struck = []Struck{{Blow: Blow{Target: OnStore, What: nemesis.ClockForward}, Young: true,
-			Span: Span{r.Visits[0].Return + later, r.Visits[0].Return + later + ms}}}
+			Fell: at + ms, Span: Span{at, at + ms}}}
 	}
 }
 
@@ -174,6 +184,15 @@ func anothers(blow func(*Record)) func(*Record) {
 	return func(r *Record) {
 		blow(r)
 		r.Struck[0].Number = 1
+	}
+}
+
+// heldUp says that the second visitor was stopped during a blow to the store.
+func heldUp(blow func(*Record)) func(*Record) {
+	return func(r *Record) {
+		blow(r)
+		stop := Blow{Target: OnVisitor, Number: 1, What: Stop}
+		r.Struck = append(r.Struck, Struck{Blow: stop, Span: r.Struck[0].Span})
 	}
 }
 

@@ -47,7 +47,7 @@ func (r Record) ended(v Visit) (at time.Duration, ok bool) {
 		granted = v.Call
 	}
 	for _, s := range r.Struck {
-		if r.forgets(s, v.Visit) && s.overlaps(Span{granted, v.Seen}) {
+		if r.forgets(s, v.Visit) && r.costly(s, v.Visit).overlaps(Span{granted, v.Seen}) {
 			return s.From, true
 		}
 	}
@@ -71,6 +71,19 @@ func (r Record) forgets(s Struck, v history.Visit) bool {
 	}
 	return s.Harm == nemesis.Amnesia || s.Young && v.Return > s.From-v.TTL
 }
+
+// costly is while what struck a store may cost it a visit's claim. When it has fallen, all is forgotten that was
+// granted before, and nothing of what comes; only a visitor who was held up may be told later of a grant before. What
+// strikes a line may do so again and again.
+func (r Record) costly(s Struck, v history.Visit) Span {
+	if s.Target != OnStore || r.disturbed(v, s.Span, unheardOf) {
+		return s.Span
+	}
+	return Span{s.From, min(s.To, s.Fell+v.TTL/4)}
+}
+
+// unheardOf is more harm than what befalls a store may do.
+const unheardOf = nemesis.Amnesia + 1
 
 // disturbed reports whether something happened to a visitor, to its line, to the machine, or to the store with this
 // harm at least, in a span or a TTL before.

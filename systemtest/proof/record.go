@@ -64,9 +64,10 @@ const nobody = -1
 // Struck is a blow that fell.
 type Struck struct {
 	Blow
-	Harm  nemesis.Harm // to a store
-	Young bool         // see [nemesis.Fault]
-	Anew  bool         // the same
+	Harm  nemesis.Harm  // to a store
+	Young bool          // see [nemesis.Fault]
+	Anew  bool          // the same
+	Fell  time.Duration // when all of it had happened that happens at its beginning
 	Span
 }
 

@@ -130,6 +130,7 @@ func (e *executor) begin(b Blow) {
 	} else if end = e.crowd.strike(b); end == nil {
 		return
 	}
+	struck.Fell = now()
 	e.open = append(e.open, openBlow{struck, max(b.At, now()-e.began) + b.For, end})
 }
 
@@ -203,6 +204,7 @@ func (r *Record) since(began time.Duration) {
 		}
 	}
 	for i := range r.Struck {
+		r.Struck[i].Fell -= began
 		r.Struck[i].From -= began
 		r.Struck[i].To -= began
 	}
