@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -67,6 +68,9 @@ func (v *visitor) command(s Step) {
 	visit.Left = now()
 	visit.Leave = max(visit.Return, visit.Seen) // the child ended then, or later
 	visit.end(err)
+	if brokeDown(err) {
+		visit.Odd = fmt.Sprintf("the command, or what it ran, broke down: %v", err)
+	}
 	v.tell(told{Out: []*Visit{visit}})
 }
 

@@ -3,6 +3,7 @@ package proof
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"sync"
@@ -96,9 +97,23 @@ func (c *crowd) begin(m *member) {
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			c.hear(m, lines.Bytes())
 		}
-		_ = cmd.Wait() // how it ended shows in what it told
+		if err := cmd.Wait(); brokeDown(err) {
+			c.t.Errorf("visitor %d broke down: %v", m.Visitor, err)
+		}
 		c.cutShort(m)
 	})
+}
+
+// Exit codes of a program in Go that panicked, and of one in which the race detector found something.
+const (
+	panicked = 2
+	raced    = 66
+)
+
+// brokeDown reports whether a process ended by its own fault. How others end shows in what they tell.
+func brokeDown(err error) bool {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	return ok && (exit.ExitCode() == panicked || exit.ExitCode() == raced)
 }
 
 // hear takes down what a visitor told. A line that a killed process could not finish is none.

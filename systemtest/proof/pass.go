@@ -52,7 +52,9 @@ func (v *visitor) another(p Passed) (out bool) {
 			out = out || len(said.Out) > 0
 		}
 	}
-	_ = cmd.Wait() // how it ended shows in what it told
+	if brokeDown(cmd.Wait()) {
+		os.Exit(panicked) // it is of this visitor
+	}
 	return out
 }
 
