@@ -95,6 +95,7 @@ func TestExcuses(t *testing.T) {
 		lost(r)
 		r.Visits[0].Most = 4900 * ms
 	}
+	overstayed := func(r *Record) { r.Visits[0].Most = 4500 * ms }
 	within := func(r *Record) { r.Visits[0].Least = 6 * sec } // another is inside before that is over
 	idle := func(r *Record) {
 		move(&r.Visits[1], 8*sec)
@@ -107,6 +108,7 @@ func TestExcuses(t *testing.T) {
 		r.Visits = append(r.Visits, try)
 	}
 	nothing := func(*Record) {}
+	stalled := func(r *Record) { r.Stalls = []Stall{{0, during}} }
 	overlap := func(r *Record) {
 		r.Visits[1].Return = 4*sec + 500*ms
 		lost(r)
@@ -147,6 +149,8 @@ func TestExcuses(t *testing.T) {
 		"told late, the claim was broken":       {late, brokenFrom(4900*ms, 1), true},
 		"told late, another one was broken":     {late, brokenFrom(4900*ms, 7), false},
 		"lost, its maximum hold was over":       {shortened, nothing, true},
+		"beyond its maximum hold, line was cut": {overstayed, on(OnLine, "black hole", 0), false},
+		"beyond its maximum hold, stood still":  {overstayed, stalled, true},
 		"in a minimum hold":                     {within, nothing, false},
 		"in a minimum hold, line was cut":       {within, on(OnLine, "black hole", 0), true},
 		"idle":                                  {idle, nothing, false},

@@ -95,9 +95,14 @@ func (r Record) disturbed(v history.Visit, s Span, harm nemesis.Harm) bool {
 			return true
 		}
 	}
+	return r.stoodStill(v, s)
+}
+
+// stoodStill reports whether a visitor or the machine did not run in a span, or shortly before.
+func (r Record) stoodStill(v history.Visit, s Span) bool {
 	for _, stalled := range r.Stalls {
-		hers := stalled.Visitor == nobody || stalled.Visitor == visitor
-		if hers && stalled.wider(ttl/4).overlaps(s) {
+		hers := stalled.Visitor == nobody || stalled.Visitor == v.Visitor
+		if hers && stalled.wider(v.TTL/4).overlaps(s) {
 			return true
 		}
 	}

@@ -29,12 +29,13 @@ func (r Record) kept() (wrongs []Wrong) {
 	return wrongs
 }
 
-// maximumHold finds holders who were inside for longer, though they looked at their leases.
+// maximumHold finds holders who were inside for longer, though they looked at their leases. Their clients end these by
+// themselves, whatever befalls the line and the store.
 func (r Record) maximumHold() (wrongs []Wrong) {
 	for _, v := range r.Visits {
 		slack := v.TTL / 4
 		late := v.Outcome == history.Got && v.Most > 0 && v.Seen > v.Return+v.Most+slack
-		if late && v.Gap < slack && !r.disturbed(v.Visit, Span{v.Return, v.Seen}, nemesis.Amnesia) {
+		if late && v.Gap < slack && !r.stoodStill(v.Visit, Span{v.Return, v.Seen}) {
 			text := fmt.Sprintf("%v, for longer than %v", v.Visit, v.Most)
 			wrongs = append(wrongs, Wrong{Lock: v.Lock, Text: text})
 		}
