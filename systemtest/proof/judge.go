@@ -69,7 +69,7 @@ func (r Record) tokens() []Wrong {
 	}
 	return r.eachLock(func(lock string, h history.History) error {
 		if limit(lock) != 1 {
-			return nil // those that hold a lock together are granted it in any order
+			return h.Unique()
 		}
 		return h.Tokens()
 	})

@@ -73,6 +73,22 @@ func TestJudges(t *testing.T) {
 	}
 }
 
+// Two who hold permits together have tokens of their own.
+func TestTokensOfPermits(t *testing.T) {
+	r := quiet()
+	for i := range r.Visits {
+		r.Visits[i].Lock = "p0"
+	}
+	r.Visits[0].Token = 4 // those that hold it together are granted it in any order
+	if wrongs := r.tokens(); len(wrongs) > 0 {
+		t.Errorf("in any order: %v", wrongs)
+	}
+	r.Visits[0].Token = 2
+	if wrongs := r.tokens(); len(wrongs) != 1 {
+		t.Errorf("one token for two: %v", wrongs)
+	}
+}
+
 // move lets a visitor get in later.
 func move(v *Visit, to time.Duration) {
 	later := to - v.Return
