@@ -16,7 +16,9 @@ func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.
 		})
 	}
 	for more := true; more && err == nil; {
-		more, err = runBulk(ctx, d, d.forget)
+		more, err = runBulk(ctx, d, func(ctx context.Context, conn *conn) (bool, error) {
+			return conn.forget(ctx, sweepMost)
+		})
 	}
 	if err == nil {
 		err = d.reapOthers(ctx, age, &removed)

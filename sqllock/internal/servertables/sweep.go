@@ -15,15 +15,20 @@ import (
 )
 
 // A client that wrote sweeps now and then, and when it is closed. All clients of a database go on where the
-// last one stopped, one step at a time, so that the tables are read slowly, however large they are and however
+// last one stopped, one in each turn, so that the tables are read slowly, however large they are and however
 // many clients there are.
+//
+// A turn is a step, and more steps while there are more ends to forget than one forgets. Whoever makes a name leaves an
+// end, so four times as many names are looked at as are made: a round through N of them is over before N/3 more are
+// made, in whatever order their names are, and fewer are kept too long than are needed.
 const (
 	sweepPause = 20 * time.Second // between two looks at whether there is something to sweep
-	stepPause  = time.Second      // between two steps, of whichever clients
+	turnPause  = time.Second      // between the beginnings of two turns, of whichever clients
+	turnFor    = turnPause / 2    // for how long a turn goes on where thousands end in a second
 	stepRows   = 500              // how many locks, and how many claims, a step looks at
-	sweepMost  = 256              // how many rows a statement removes
-	forgetFor  = stepPause / 4    // for how long ends are forgotten after a step: thousands may be noted in a second
-	lastSweep  = time.Second      // how long the step at the end may take
+	stepEnds   = stepRows / 4     // how many ends it forgets
+	sweepMost  = 256              // how many rows a statement removes otherwise
+	lastSweep  = time.Second      // how long the turn at the end may take
 )
 
 // A sweeper removes what nobody will ask for: claims that died in queues that nobody uses, ends that were remembered
@@ -43,8 +48,8 @@ func (s *sweeper) start(d *Driver) {
 		if s.wrote.Load() {
 			ctx, cancel := context.WithTimeout(context.Background(), lastSweep)
 			defer cancel()
-			d.stepAndForget(ctx, func(ctx context.Context, f sweeping) (bool, error) {
-				use := func(ctx context.Context, l *lane) (bool, error) { return f(ctx, l.conn) }
+			d.sweepTurn(ctx, func(ctx context.Context, f sweeping) (swept, error) {
+				use := func(ctx context.Context, l *lane) (swept, error) { return f(ctx, l.conn) }
 				return run(ctx, d.requests, affinity{}, use)
 			})
 		}
@@ -64,60 +69,82 @@ func (s *sweeper) stop() {
 	}
 }
 
-// sweep takes steps until there is nothing left, another client takes them, or one fails: the next sweep goes on.
+// sweep takes turns until there is nothing left, another client takes them, or one fails: the next sweep goes on.
 func (d *Driver) sweep(ctx context.Context) {
 	for {
-		more, err := d.stepAndForget(ctx, func(ctx context.Context, f sweeping) (bool, error) {
+		more, err := d.sweepTurn(ctx, func(ctx context.Context, f sweeping) (swept, error) {
 			return runBulk(ctx, d, f)
 		})
-		if err != nil || !more || driver.Sleep(ctx, stepPause+rand.N(stepPause)) != nil {
+		if err != nil || !more || driver.Sleep(ctx, turnPause+rand.N(turnPause)) != nil {
 			return
 		}
 	}
 }
 
-// sweeping is a part of it, and reports whether it left something.
-type sweeping func(context.Context, *conn) (more bool, err error)
+// sweeping is a part of a turn, on a connection.
+type sweeping func(context.Context, *conn) (swept, error)
 
-// stepAndForget takes a step, and forgets the ends that have piled up, each statement in a turn of its own.
-func (d *Driver) stepAndForget(
-	ctx context.Context, on func(context.Context, sweeping) (bool, error),
+// A swept is what a part of a turn has left.
+type swept struct {
+	next  place
+	over  bool // it has seen the last rows, or it is not time to sweep
+	piled bool // there are more ends to forget
+}
+
+// sweepTurn sweeps, where it is time for that, each part in a turn of its own among other work on the connection, and
+// reports whether it left something.
+func (d *Driver) sweepTurn(
+	ctx context.Context, on func(context.Context, sweeping) (swept, error),
 ) (more bool, err error) {
-	more, err = on(ctx, d.step)
-	for began, full := time.Now(), more; full && err == nil && time.Since(began) < forgetFor; {
-		full, err = on(ctx, d.forget)
+	s, err := on(ctx, d.firstStep)
+	for began := time.Now(); s.piled && err == nil && time.Since(began) < turnFor; {
+		s, err = on(ctx, func(ctx context.Context, conn *conn) (swept, error) { return d.goOn(ctx, conn, s) })
 	}
-	return more, err
+	return err == nil && (s.piled || !s.over), err
 }
 
-// forget forgets some ends.
-func (d *Driver) forget(ctx context.Context, conn *conn) (more bool, err error) {
-	n, err := conn.number(ctx, forgetEnds, int64(sweepMost))
-	return n == sweepMost, err
-}
-
-// step sweeps what a few rows tell, where it is time for that, and reports whether it left something.
-func (d *Driver) step(ctx context.Context, conn *conn) (more bool, err error) {
+// firstStep is the first of a turn, where this client has it.
+func (d *Driver) firstStep(ctx context.Context, conn *conn) (swept, error) {
 	from, ok, err := conn.takeTurn(ctx)
 	if err != nil || !ok {
-		return false, err
+		return swept{over: true}, err
 	}
-	s, err := conn.survey(ctx, from, d.keep)
+	return d.step(ctx, conn, from)
+}
+
+// goOn goes on after a step that left ends. Where that has seen the last rows it only forgets.
+func (d *Driver) goOn(ctx context.Context, conn *conn, last swept) (s swept, err error) {
+	if !last.over {
+		return d.step(ctx, conn, last.next)
+	}
+	last.piled, err = conn.forget(ctx, sweepMost)
+	return last, err
+}
+
+// step sweeps what a few rows tell.
+func (d *Driver) step(ctx context.Context, conn *conn, from place) (s swept, err error) {
+	found, err := conn.survey(ctx, from, d.keep)
 	if err != nil {
-		return false, err
+		return s, err
 	}
-	_, err = d.tidy(ctx, conn, s.stale)
+	_, err = d.tidy(ctx, conn, found.stale)
 	if err != nil {
-		return false, err
+		return s, err
 	}
-	piled, err := d.forget(ctx, conn)
+	piled, err := conn.forget(ctx, stepEnds)
 	if err != nil {
-		return false, err
+		return s, err
 	}
-	_, err = conn.retire(ctx, s.unused, d.keep)
-	// What could not be retired is for a later round: the turn is noted all the same.
-	err = errors.Join(err, conn.run(ctx, noteTurn, s.next.locks, s.next.claims))
-	return err == nil && (!s.ends() || piled), err
+	_, err = conn.retire(ctx, found.unused, d.keep)
+	// What could not be retired is for a later round: how far it has come is noted all the same.
+	err = errors.Join(err, conn.run(ctx, noteTurn, found.next.locks, found.next.claims))
+	return swept{next: found.next, over: found.ends(), piled: piled}, err
+}
+
+// forget forgets so many ends at most, and reports whether it may have left some.
+func (c *conn) forget(ctx context.Context, most int64) (more bool, err error) {
+	n, err := c.number(ctx, forgetEnds, most)
+	return n == most, err
 }
 
 // A place is how far sweeping has come: the names of a lock and of a claim's lock after which to go on.
@@ -134,7 +161,7 @@ func (s survey) ends() bool { return len(s.next.locks) == 0 && len(s.next.claims
 
 // takeTurn returns where to go on, if it is time to.
 func (c *conn) takeTurn(ctx context.Context) (from place, ok bool, err error) {
-	err = c.rows(ctx, takeTurn, []any{micros(stepPause)}, func(scan func(...any) error) error {
+	err = c.rows(ctx, takeTurn, []any{micros(turnPause)}, func(scan func(...any) error) error {
 		ok = true
 		return scan(&from.locks, &from.claims)
 	})
@@ -187,5 +214,9 @@ func (c *conn) retire(ctx context.Context, unused []string, keep time.Duration) 
 	for i, name := range unused {
 		lines[i] = hex.EncodeToString([]byte(name))
 	}
-	return c.names(ctx, retireLocks, strings.Join(lines, "\n"), micros(keep))
+	retired, err = c.names(ctx, retireLocks, strings.Join(lines, "\n"), micros(keep))
+	if err != nil {
+		return nil, err // all of it was undone
+	}
+	return retired, nil
 }

@@ -21,6 +21,8 @@ var begin = []test{
 	{"reap", testReap},
 	{"sweep spares", testSweepSpares},
 	{"many ends", testManyEnds},
+	{"names keep pace", testNamesKeepPace},
+	{"forgotten in use", testForgottenInUse},
 	{"names", testNames},
 	{"newer tables", testNewerTables},
 	{"many names", testManyNames},

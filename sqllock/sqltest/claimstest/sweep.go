@@ -2,9 +2,12 @@ package claimstest
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -63,18 +66,115 @@ func testSweepSpares(t *testing.T, s Store) {
 
 // Ends are forgotten as fast as a busy server notes them: each client that sweeps takes thousands of them.
 func testManyEnds(t *testing.T, s Store) {
-	const ends = 20_000
 	db := s.admin(t)
-	change(t, db, s.Names("ended ", ends))
-	change(t, db, "INSERT INTO holdfast_ends (name, id, token, released, deadline)"+
-		" SELECT name, 'gone', token, 1 = 1, token FROM holdfast_locks WHERE name LIKE 'ended %'")
-	change(t, db, "DELETE FROM holdfast_locks WHERE name LIKE 'ended %'")
+	s.pileEnds(t, db, 20_000)
 	eventually(t, "all ends are forgotten", func() bool {
 		d := s.client(t)
 		release(t, d, request(t, d, mutex(t.Name()), true))
 		d.Close() // which sweeps, where it is time for that
-		return number(t, db, "SELECT COUNT(*) FROM holdfast_ends WHERE id = 'gone'") == 0
+		return endsLeft(t, db) == 0
 	})
+}
+
+// Names are forgotten as fast as they are made. Who makes a name leaves an end, and sweeping looks at four names for
+// each end that it forgets. Where none are forgotten, it takes its time.
+func testNamesKeepPace(t *testing.T, s Store) {
+	const ends, names, step = 6_000, 18_000, 500
+	db := s.migrated(t).admin(t)
+	left := func() int64 {
+		return number(t, db, "SELECT COUNT(*) FROM holdfast_locks WHERE name LIKE 'unused %'")
+	}
+	change(t, db, s.Names("unused ", names))
+	defer change(t, db, "DELETE FROM holdfast_locks WHERE name LIKE 'unused %'")
+	change(t, db, "UPDATE holdfast_sweep SET locks = '', claims = ''")
+	turns := int64(0)
+	eventually(t, "some names are forgotten", func() bool {
+		turns++
+		s.sweepNow(t, db)
+		return left() < names
+	})
+	if gone := names - left(); gone > turns*step {
+		t.Errorf("where nothing ends, %d names were forgotten in %d turns, want at most %d in each", gone, turns, step)
+	}
+
+	s.pileEnds(t, db, ends)
+	eventually(t, "all ends are forgotten", func() bool {
+		s.sweepNow(t, db)
+		return endsLeft(t, db) == 0
+	})
+	if n := left(); n > 0 {
+		t.Errorf("%d ends are forgotten, but %d of %d names are left", ends, n, names)
+	}
+}
+
+// Names that are forgotten while others begin to use them, by several at once: one holds at a time, and tokens grow.
+func testForgottenInUse(t *testing.T, s Store) {
+	const workers, cycles, names = 4, 150, 3
+	s.migrated(t)
+	var holders [names]atomic.Int32
+	var last [names]uint64 // for who holds
+	cycle := func(d driver.Driver, i int) error {
+		c := tryOnly(mutex(fmt.Sprint(t.Name(), i)))
+		st, err := d.Request(t.Context(), c)
+		if err != nil || !st.Granted {
+			return err
+		}
+		if n := holders[i].Add(1); n > 1 || st.Token <= last[i] {
+			t.Errorf("%d hold lock %d, with token %d after %d", n, i, st.Token, last[i])
+		}
+		last[i] = st.Token
+		holders[i].Add(-1)
+		c.Token = st.Token
+		return d.Release(t.Context(), c)
+	}
+	reaping, stop := context.WithCancel(t.Context())
+	var working, sweeping sync.WaitGroup
+	for range 2 {
+		d := s.client(t)
+		sweeping.Go(func() {
+			for reaping.Err() == nil {
+				if _, err := driver.Reap(reaping, d, time.Microsecond); err != nil && reaping.Err() == nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range workers {
+		d := s.client(t)
+		working.Go(func() {
+			for i := range cycles {
+				if err := cycle(d, i%names); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	working.Wait()
+	stop()
+	sweeping.Wait()
+}
+
+// sweepNow lets a client sweep for a turn, for which every name is old.
+func (s Store) sweepNow(t *testing.T, db *sql.DB) {
+	t.Helper()
+	d := s.opened(t, time.Microsecond)
+	release(t, d, request(t, d, mutex(t.Name()), true))
+	change(t, db, "UPDATE holdfast_sweep SET next = 0")
+	d.Close() // which sweeps
+}
+
+// pileEnds notes so many ends that can be forgotten.
+func (s Store) pileEnds(t *testing.T, db *sql.DB, n int) {
+	t.Helper()
+	change(t, db, s.Names("ended ", n))
+	change(t, db, "INSERT INTO holdfast_ends (name, id, token, released, deadline)"+
+		" SELECT name, 'gone', token, 1 = 1, token FROM holdfast_locks WHERE name LIKE 'ended %'")
+	change(t, db, "DELETE FROM holdfast_locks WHERE name LIKE 'ended %'")
+}
+
+func endsLeft(t *testing.T, db *sql.DB) int64 {
+	t.Helper()
+	return number(t, db, "SELECT COUNT(*) FROM holdfast_ends WHERE id = 'gone'")
 }
 
 // opened opens a client that keeps tokens for so long, on a database of its own.
