@@ -80,7 +80,8 @@ const (
 	releaseWakeLocks routine = "ring"
 	breakClaim       routine = "break"
 	revokeClaim      routine = "revoke"
-	readQueue        routine = "queue"
+	readPart         routine = "part"
+	readQueue        routine = "queue" // which programs of a revision before 16 call
 	readPage         routine = "page"
 	readNames        routine = "names" // which programs of a revision before 13 call
 	readDigest       routine = "digest"
@@ -99,8 +100,8 @@ const (
 // callable are the routines that programs call. None but ring is called by another.
 var callable = []routine{
 	releaseWakeLocks, requestClaim, releaseClaim, renewClaims, waitForClaim, breakClaim, revokeClaim,
-	readQueue, readPage, readNames, readDigest, readNews, takeTurn, noteTurn, surveyRows, tidyQueue, forgetEnds,
-	retireLocks, readValue, setValue,
+	readPart, readQueue, readPage, readNames, readDigest, readNews, takeTurn, noteTurn, surveyRows, tidyQueue,
+	forgetEnds, retireLocks, readValue, setValue,
 }
 
 // recognise refuses a database of another kind, and one that passes for this kind.

@@ -4,23 +4,49 @@ import (
 	"bytes"
 	"context"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
 )
 
+// queuePage is how many claims a statement of Queue looks at.
+const queuePage = 1000
+
 // Queue implements [driver.Driver]. Which claims are granted follows from those that live: one whose way is free since
 // a claim ahead expired has not been told yet.
-func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	read := func(ctx context.Context, l *lane) (entries []driver.Entry, err error) {
-		err = l.conn.rows(ctx, readQueue, []any{[]byte(name)}, func(scan func(...any) error) error {
+//
+// A long queue is read in pages, each as it is at one instant, the later ones later. No claim is there twice, and none
+// is missing that was there all the time. One that ends meanwhile may still be there, and those behind it then wait as
+// they did before; one that joins the queue meanwhile may be missing.
+func (d *Driver) Queue(ctx context.Context, name string) (queue []driver.Entry, err error) {
+	for after, more := uint64(0), true; more && err == nil; {
+		var page []driver.Entry
+		page, err = d.part(ctx, name, after)
+		if more = len(page) == queuePage; more {
+			after = page[len(page)-1].Token
+		}
+		queue = append(queue, page...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	queue = slices.DeleteFunc(queue, func(e driver.Entry) bool { return e.Left <= 0 })
+	grant(queue)
+	return queue, nil
+}
+
+// part reads the claims after the one with this token, those that are over among them, and queuePage at most.
+func (d *Driver) part(ctx context.Context, name string, after uint64) ([]driver.Entry, error) {
+	read := func(ctx context.Context, l *lane) (page []driver.Entry, err error) {
+		args := []any{[]byte(name), int64(after), int64(queuePage)}
+		err = l.conn.rows(ctx, readPart, args, func(scan func(...any) error) error {
 			e, err := readEntry(name, scan)
-			entries = append(entries, e)
+			page = append(page, e)
 			return err
 		})
-		grant(entries)
-		return entries, err
+		return page, err
 	}
 	return run(ctx, d.requests, affinity{name: name}, read)
 }

@@ -90,6 +90,58 @@ func testManyListed(t *testing.T, s Store) {
 	}
 }
 
+// A long queue is read in pages, whether or not its claims live, and is in order.
+func testManyQueued(t *testing.T, s Store) {
+	const claims, released, most, again = 5_000, 10, 4_000, 10
+	db := s.migrated(t).admin(t)
+	p := proxy.New(t, s.Addr)
+	d := s.clientAt(t, p.Addr)
+	name := t.Name()
+	change(t, db, fmt.Sprintf("INSERT INTO holdfast_locks (name, token, released) VALUES ('%s', %d, %d)",
+		name, claims, released))
+	change(t, db, s.Queue(name, claims))
+	change(t, db, "UPDATE holdfast_claims SET deadline = 1 WHERE token > 500 AND token <= 3500")
+	defer changeAll(t, db, []string{"DELETE FROM holdfast_claims WHERE name = '" + name + "'",
+		"DELETE FROM holdfast_locks WHERE name = '" + name + "'"})
+	var want []uint64
+	for token := uint64(released + 1); token <= claims; token++ {
+		if token <= 500 || token > 3500 {
+			want = append(want, token)
+		}
+	}
+
+	reads := func() {
+		queue, err := d.Queue(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tokens []uint64
+		for i, e := range queue {
+			tokens = append(tokens, e.Token)
+			if e.Granted != (i == 0) || e.Left <= 0 {
+				t.Fatalf("claim %d of the queue is %+v", i, e)
+			}
+		}
+		if !slices.Equal(tokens, want) {
+			t.Fatalf("there are %d claims in the queue, want %d: %v", len(tokens), len(want), tokens)
+		}
+	}
+	reads() // the connections are there
+	before := s.RowsRead(t, db)
+	p.Count(statements)
+	for range again {
+		reads()
+	}
+	asked, read := int64(p.Counted()), int64(0)
+	eventually(t, "the server counts what it has read", func() bool {
+		read = s.RowsRead(t, db) - before
+		return read >= again*claims*9/10 // the first row of a page is found, not read on to
+	})
+	if read/max(asked, 1) > most {
+		t.Errorf("%d statements read %d rows of a queue of %d, want at most %d rows each", asked, read, claims, most)
+	}
+}
+
 // What sweeping waits for, a request does not.
 func testSweepingWaitsAlone(t *testing.T, s Store) {
 	db, d := s.admin(t), s.clientWith(t, "connections=1")

@@ -28,6 +28,7 @@ type Store struct {
 	Schema    string                            // an expression for where the tables are
 	Routines  string                            // a query for statements that drop the routines
 	Names     func(prefix string, n int) string // a statement that makes up to a million locks, in use just before
+	Queue     func(name string, n int) string   // a statement that queues so many mutexes, with the tokens from 1 on
 	Analyze   []string                          // makes the server look at the tables again, after great changes
 	RowsRead  func(testing.TB, *sql.DB) int64   // how many rows the server has read in our tables
 	Later     []string                          // makes the routine that tells the revision say 1000

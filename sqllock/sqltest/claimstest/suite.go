@@ -27,6 +27,7 @@ var begin = []test{
 	{"newer tables", testNewerTables},
 	{"many names", testManyNames},
 	{"many listed", testManyListed},
+	{"many queued", testManyQueued},
 	{"script", testScript},
 	{"earlier revision", testEarlierRevision},
 	{"later revision", testLaterRevision},

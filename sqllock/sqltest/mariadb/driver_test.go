@@ -40,6 +40,15 @@ func store(t testing.TB) claimstest.Store {
 				" SELECT CONCAT('%s', a.i * 1000 + b.i), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), 0"+
 				" FROM d a, d b WHERE a.i * 1000 + b.i < %d", prefix, n)
 		},
+		Queue: func(name string, n int) string {
+			const now = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
+			return fmt.Sprintf("INSERT INTO holdfast_claims"+
+				" (name, id, token, weight, units, ttl, deadline, since, granted, revoked, owner, value)"+
+				" WITH RECURSIVE d AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM d WHERE i < 99),"+
+				" n AS (SELECT a.i * 100 + b.i + 1 AS i FROM d a, d b)"+
+				" SELECT '%s', CONCAT('queued ', i), i, 1, 1, 3600000000, %s + 3600000000, %s, i = 1, 0, '', ''"+
+				" FROM n WHERE i <= %d", name, now, now, n)
+		},
 		Analyze:  []string{"ANALYZE TABLE holdfast_locks"},
 		RowsRead: rowsRead,
 		Later: []string{

@@ -35,6 +35,13 @@ func store(t testing.TB) claimstest.Store {
 				" SELECT convert_to('%s' || i, 'UTF8'), extract(epoch FROM clock_timestamp()) * 1000000, 0"+
 				" FROM generate_series(0, %d - 1) i", prefix, n)
 		},
+		Queue: func(name string, n int) string {
+			const now = "extract(epoch FROM clock_timestamp()) * 1000000"
+			return fmt.Sprintf("INSERT INTO holdfast_claims"+
+				" (name, id, token, weight, units, ttl, deadline, since, granted, revoked, owner, value)"+
+				" SELECT '%s', 'queued ' || i, i, 1, 1, 3600000000, %s + 3600000000, %s, i = 1, false, '', ''"+
+				" FROM generate_series(1, %d) i", name, now, now, n)
+		},
 		Analyze:  []string{"VACUUM ANALYZE holdfast_locks"},
 		RowsRead: rowsRead,
 		Later: []string{
