@@ -119,6 +119,7 @@ var _ interface {
 	driver.Renewer
 	driver.Watcher
 	driver.Lister
+	driver.Peeker
 	driver.Breaker
 	driver.ValueStore
 	driver.Revoker

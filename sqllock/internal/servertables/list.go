@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"iter"
+	"math"
 	"slices"
 	"time"
 
@@ -11,8 +12,12 @@ import (
 	"github.com/holdfast-go/holdfast/internal/dbms"
 )
 
-// queuePage is how many claims a statement of Queue looks at.
-const queuePage = 1000
+// queuePage is how many claims a statement looks at that reads a queue, and headPage how many it looks at for the first
+// few.
+const (
+	queuePage = 1000
+	headPage  = 16
+)
 
 // Queue implements [driver.Driver]. Which claims are granted follows from those that live: one whose way is free since
 // a claim ahead expired has not been told yet.
@@ -20,27 +25,36 @@ const queuePage = 1000
 // A long queue is read in pages, each as it is at one instant, the later ones later. No claim is there twice, and none
 // is missing that was there all the time. One that ends meanwhile may still be there, and those behind it then wait as
 // they did before; one that joins the queue meanwhile may be missing.
-func (d *Driver) Queue(ctx context.Context, name string) (queue []driver.Entry, err error) {
-	for after, more := uint64(0), true; more && err == nil; {
-		var page []driver.Entry
-		page, err = d.part(ctx, name, after)
-		if more = len(page) == queuePage; more {
+func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
+	return d.head(ctx, name, math.MaxInt, queuePage)
+}
+
+// Peek implements [driver.Peeker], in pages as Queue does.
+func (d *Driver) Peek(ctx context.Context, name string, n int) ([]driver.Entry, error) {
+	return d.head(ctx, name, n, min(max(n, headPage), queuePage))
+}
+
+// head reads the first n claims that live, with statements that look at so many claims.
+func (d *Driver) head(ctx context.Context, name string, n, look int) (queue []driver.Entry, err error) {
+	for after, more := uint64(0), true; more && len(queue) < n; {
+		page, err := d.part(ctx, name, after, look)
+		if err != nil {
+			return nil, err
+		}
+		if more = len(page) == look; more {
 			after = page[len(page)-1].Token
 		}
-		queue = append(queue, page...)
+		queue = append(queue, slices.DeleteFunc(page, func(e driver.Entry) bool { return e.Left <= 0 })...)
 	}
-	if err != nil {
-		return nil, err
-	}
-	queue = slices.DeleteFunc(queue, func(e driver.Entry) bool { return e.Left <= 0 })
+	queue = queue[:min(n, len(queue))]
 	grant(queue)
 	return queue, nil
 }
 
-// part reads the claims after the one with this token, those that are over among them, and queuePage at most.
-func (d *Driver) part(ctx context.Context, name string, after uint64) ([]driver.Entry, error) {
+// part reads so many claims at most after the one with this token, those that are over among them.
+func (d *Driver) part(ctx context.Context, name string, after uint64, look int) ([]driver.Entry, error) {
 	read := func(ctx context.Context, l *lane) (page []driver.Entry, err error) {
-		args := []any{[]byte(name), int64(after), int64(queuePage)}
+		args := []any{[]byte(name), int64(after), int64(look)}
 		err = l.conn.rows(ctx, readPart, args, func(scan func(...any) error) error {
 			e, err := readEntry(name, scan)
 			page = append(page, e)

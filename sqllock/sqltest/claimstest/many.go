@@ -90,7 +90,8 @@ func testManyListed(t *testing.T, s Store) {
 	}
 }
 
-// A long queue is read in pages, whether or not its claims live, and is in order.
+// A long queue is read in pages, whether or not its claims live, and is in order. Its first claims are found without
+// the rest.
 func testManyQueued(t *testing.T, s Store) {
 	const claims, released, most, again = 5_000, 10, 4_000, 10
 	db := s.migrated(t).admin(t)
@@ -112,19 +113,7 @@ func testManyQueued(t *testing.T, s Store) {
 
 	reads := func() {
 		queue, err := d.Queue(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var tokens []uint64
-		for i, e := range queue {
-			tokens = append(tokens, e.Token)
-			if e.Granted != (i == 0) || e.Left <= 0 {
-				t.Fatalf("claim %d of the queue is %+v", i, e)
-			}
-		}
-		if !slices.Equal(tokens, want) {
-			t.Fatalf("there are %d claims in the queue, want %d: %v", len(tokens), len(want), tokens)
-		}
+		inOrder(t, queue, err, want)
 	}
 	reads() // the connections are there
 	before := s.RowsRead(t, db)
@@ -139,6 +128,43 @@ func testManyQueued(t *testing.T, s Store) {
 	})
 	if read/max(asked, 1) > most {
 		t.Errorf("%d statements read %d rows of a queue of %d, want at most %d rows each", asked, read, claims, most)
+	}
+
+	for _, n := range []int{1, 2, 700} { // of 700 the last are behind those that died
+		queue, err := driver.Peek(t.Context(), d, name, n)
+		inOrder(t, queue, err, want[:n])
+	}
+	before = s.RowsRead(t, db)
+	for range again {
+		if _, err := driver.Peek(t.Context(), d, name, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reads() // the server has counted what came before, too
+	eventually(t, "the server counts what it has read", func() bool {
+		read = s.RowsRead(t, db) - before
+		return read >= claims*9/10
+	})
+	if read > 3*claims {
+		t.Errorf("the head of a queue of %d was read %d times, and then all of it: %d rows", claims, again, read)
+	}
+}
+
+// inOrder fails the test unless a queue has claims with these tokens, of which the first is granted.
+func inOrder(t *testing.T, queue []driver.Entry, err error, want []uint64) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tokens []uint64
+	for i, e := range queue {
+		tokens = append(tokens, e.Token)
+		if e.Granted != (i == 0) || e.Left <= 0 {
+			t.Fatalf("claim %d of the queue is %+v", i, e)
+		}
+	}
+	if !slices.Equal(tokens, want) {
+		t.Fatalf("there are %d claims in the queue, want %d: %v", len(tokens), len(want), tokens)
 	}
 }
 
