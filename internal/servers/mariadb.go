@@ -18,7 +18,16 @@ func MariaDB(t testing.TB, args ...string) *Server {
 	if v, ok := inPlaceOf(mySQL); ok {
 		return mysql(t, v, args)
 	}
-	k := kind{
+	k := mariaDBKind(args)
+	if v, ok := inPlaceOf(mariaDB); ok {
+		unpackedMariaDB(&k, v)
+	}
+	return start(t, k)
+}
+
+// mariaDBKind is the server that is installed.
+func mariaDBKind(args []string) kind {
+	return kind{
 		name:    "mariadb",
 		program: installed("mariadbd", "/usr/sbin/mariadbd"),
 		install: "apt-get install -y --no-install-recommends mariadb-server",
@@ -34,10 +43,6 @@ func MariaDB(t testing.TB, args ...string) *Server {
 		args:  func(s *Server) []string { return slices.Concat(mysqlArgs(s), args) },
 		ready: mysqlReady,
 	}
-	if v, ok := inPlaceOf(mariaDB); ok {
-		unpackedMariaDB(&k, v)
-	}
-	return start(t, k)
 }
 
 // unpackedMariaDB makes it a server that was not installed but unpacked. The tool that fills a server's folder would
