@@ -27,8 +27,9 @@ import (
 //   - When the answer to the COMMIT is lost, the error matches [holdfast.ErrUnknown].
 //   - InTx within InTx for the same name waits for itself. Each takes one connection of db.
 //
-// [Share] is for readers, which keep writers out but not each other. The database decides in which order it serves the
-// waiters, and when it ends the transaction of a client that was cut off: keep fn short.
+// [Share] is for readers, which keep writers out but not each other; on Galera, only writers of the same node. The
+// database decides in which order it serves the waiters, and when it ends the transaction of a client that was cut off:
+// keep fn short.
 //
 // With SQLite the lock is the whole database file, whatever the name, as for any transaction that writes. With Share,
 // NoWait and SkipLocked the error matches [errors.ErrUnsupported] there.

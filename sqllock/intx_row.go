@@ -19,6 +19,8 @@ type txLock struct {
 	kind dbms.Kind
 	name string
 	how  RowLock
+
+	galera bool // who locks the row alone has to change it, so that other nodes know
 }
 
 // maxRowName is the longest name that fits in the table.
@@ -39,6 +41,11 @@ func newTxLock(ctx context.Context, db *sql.DB, name string, how []RowLock) (*tx
 	var err error
 	if l.kind, err = dbms.Of(ctx, db); err != nil {
 		return nil, l.failed(ctx, err)
+	}
+	if l.kind == dbms.MySQL || l.kind == dbms.MariaDB {
+		if l.galera, err = dbms.IsGalera(ctx, db); err != nil {
+			return nil, l.failed(ctx, err)
+		}
 	}
 	if l.kind == dbms.SQLite && l.how != Exclusive {
 		return nil, fmt.Errorf("lock %q in a transaction on SQLite: %w: it can only be exclusive, and waited for",
@@ -70,7 +77,16 @@ func (l *txLock) take(ctx context.Context, tx *sql.Tx) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return errNoRow
 	}
+	if err == nil && l.galera && l.how&Share == 0 {
+		_, err = tx.ExecContext(ctx, l.change())
+	}
 	return err
+}
+
+// change is a statement that gives the row another time than it has.
+func (l *txLock) change() string {
+	return "UPDATE " + rowTable + " SET made = " +
+		"IF(made = CURRENT_TIMESTAMP, made - INTERVAL 1 SECOND, CURRENT_TIMESTAMP) WHERE name = " + l.value()
 }
 
 func (l *txLock) find() string { return "SELECT 1 FROM " + rowTable + " WHERE name = " + l.value() }

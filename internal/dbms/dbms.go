@@ -98,21 +98,27 @@ func poser(version string) string {
 	return ""
 }
 
-// kinds are those of the databases that were asked, for as long as they are in use.
-var kinds sync.Map // of weak.Pointer[sql.DB] to Kind
+// kinds are those of the databases that were asked.
+var kinds memory[Kind]
 
 // Of is Ask, once for each database.
-func Of(ctx context.Context, db *sql.DB) (Kind, error) {
+func Of(ctx context.Context, db *sql.DB) (Kind, error) { return kinds.of(ctx, db, Ask) }
+
+// A memory has what databases have answered to a question, for as long as they are in use.
+type memory[T any] struct{ known sync.Map } // of weak.Pointer[sql.DB] to T
+
+// of asks a database, unless that was done before.
+func (m *memory[T]) of(ctx context.Context, db *sql.DB, ask func(context.Context, Querier) (T, error)) (T, error) {
 	key := weak.Make(db)
-	if known, ok := kinds.Load(key); ok {
-		return known.(Kind), nil
+	if known, ok := m.known.Load(key); ok {
+		return known.(T), nil
 	}
-	kind, err := Ask(ctx, db)
+	answer, err := ask(ctx, db)
 	if err != nil {
-		return 0, err
+		return answer, err
 	}
-	if _, others := kinds.LoadOrStore(key, kind); !others {
-		runtime.AddCleanup(db, func(key weak.Pointer[sql.DB]) { kinds.Delete(key) }, key)
+	if _, others := m.known.LoadOrStore(key, answer); !others {
+		runtime.AddCleanup(db, func(key weak.Pointer[sql.DB]) { m.known.Delete(key) }, key)
 	}
-	return kind, nil
+	return answer, nil
 }
