@@ -6,6 +6,7 @@ missing=""
 need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
 need redis-server redis-server
 need mariadbd mariadb-server
+[ -e /usr/lib/galera/libgalera_smm.so ] || missing="$missing galera-4"
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || need postgres postgresql
 [ -x /usr/sbin/pgbouncer ] || need pgbouncer pgbouncer
 need java default-jre-headless

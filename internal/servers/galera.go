@@ -12,9 +12,15 @@ import (
 )
 
 // Galera starts a cluster of servers as [MariaDB] starts one, which replicate to each other what they commit, and
-// returns when each is in step with the others. More arguments go to each. They are not restarted.
+// returns when each is in step with the others. More arguments go to each. They are not restarted. There is only the
+// usual version.
 func Galera(t testing.TB, n int, args ...string) []*Server {
 	t.Helper()
+	for _, engine := range []string{mySQL, mariaDB} {
+		if v, ok := inPlaceOf(engine); ok {
+			t.Skipf("%s takes the place of the MariaDB that Galera belongs to", v.Name)
+		}
+	}
 	library := installed("", "/usr/lib/galera/libgalera_smm.so")
 	Require(t, library != "", "galera-4", "apt-get install -y --no-install-recommends mariadb-server galera-4")
 	var nodes []*Server

@@ -23,7 +23,10 @@ var MySQL = &Dialect{
 		"SET SESSION autocommit = 1, innodb_lock_wait_timeout = 1, " +
 			"sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
 	},
-	wishes:  []string{"SET SESSION max_statement_time = 0"}, // MariaDB's; MySQL's concerns only SELECT
+	wishes: []string{
+		"SET SESSION max_statement_time = 0", // MariaDB's; MySQL's concerns only SELECT
+		"SET SESSION wsrep_sync_wait = 7",    // Galera's: a node first does what others have done before it was asked
+	},
 	migrate: migrateMySQL,
 	forward: mysqlForward,
 	anew:    dropped,
@@ -70,8 +73,9 @@ var mysqlFacts = slices.Concat(health.MySQL, []health.Fact{
 	},
 	{
 		Name: "wsrep_on", Query: "SELECT @@GLOBAL.wsrep_on", Good: health.Is("0", "OFF"), Level: driver.Warning,
-		Advice: "send all that use locks to one node of the cluster: on several, waiting is less prompt " +
-			"and requests collide at their commit",
+		Advice: "send all that use locks to one node of the cluster: on several, requests collide at their commit, " +
+			"waiting is less prompt, a node may stand still for innodb_lock_wait_timeout, and a clock that is ahead " +
+			"of the others ends claims early",
 	},
 })
 
