@@ -29,12 +29,21 @@ func TestGalera(t *testing.T) {
 	for _, n := range nodes {
 		urls = append(urls, "mysql://root@"+n.Addr+"/test")
 	}
-	if err := sqllock.MigrateURL(t.Context(), urls[0]); err != nil {
+	const shedlock = "CREATE TABLE shedlock (name VARCHAR(64) NOT NULL PRIMARY KEY," +
+		" lock_until TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3)," +
+		" locked_at TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), locked_by VARCHAR(255) NOT NULL)"
+	if _, err := servers.Databases[0].Pool(t, nodes[0].Addr).ExecContext(t.Context(), shedlock); err != nil {
 		t.Fatal(err)
+	}
+	for _, layout := range []string{"", "?layout=shedlock"} {
+		if err := sqllock.MigrateURL(t.Context(), urls[0]+layout); err != nil {
+			t.Fatal(err)
+		}
 	}
 	awaitNode(t, nodes[1])
 	t.Run("other node", func(t *testing.T) { testOtherNode(t, urls) })
-	t.Run("at once", func(t *testing.T) { testAtOnce(t, urls) })
+	t.Run("at once", func(t *testing.T) { testAtOnce(t, urls, "") })
+	t.Run("at once with ShedLock", func(t *testing.T) { testAtOnce(t, urls, "?layout=shedlock") })
 	t.Run("in transactions", func(t *testing.T) { testGaleraInTx(t, nodes) })
 	t.Run("crowd", func(t *testing.T) { testGaleraCrowd(t, urls) })
 	t.Run("sessions", func(t *testing.T) { testGaleraSessions(t, urls) })
@@ -78,13 +87,13 @@ func testOtherNode(t *testing.T, urls []string) {
 
 // Of two that ask for a free lock at the same time one has it. The other's transaction is undone when it is committed,
 // and made again.
-func testAtOnce(t *testing.T, urls []string) {
-	drivers := []driver.Driver{openNode(t, urls[0]), openNode(t, urls[1])}
+func testAtOnce(t *testing.T, urls []string, layout string) {
+	drivers := []driver.Driver{openNode(t, urls[0]+layout), openNode(t, urls[1]+layout)}
 	for i := range 100 {
 		var granted atomic.Int32
 		var both sync.WaitGroup
 		for _, d := range drivers {
-			c := driver.Claim{Name: fmt.Sprint(t.Name(), i), ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Hour}
+			c := driver.Claim{Name: fmt.Sprint("at once ", i), ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Hour}
 			both.Go(func() {
 				st, err := d.Request(t.Context(), c)
 				if err != nil {
