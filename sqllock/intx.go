@@ -27,7 +27,7 @@ import (
 //   - When the answer to the COMMIT is lost, the error matches [holdfast.ErrUnknown].
 //   - InTx within InTx for the same name waits for itself. Each takes one connection of db.
 //
-// [Share] is for readers, which keep writers out but not each other; on Galera, only writers of the same node. The
+// [Share] is for readers, which keep writers out but not each other; on Galera they keep out each other, too. The
 // database decides in which order it serves the waiters, and when it ends the transaction of a client that was cut off:
 // keep fn short.
 //

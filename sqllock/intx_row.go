@@ -20,7 +20,7 @@ type txLock struct {
 	name string
 	how  RowLock
 
-	galera bool // who locks the row alone has to change it, so that other nodes know
+	galera bool // who locks the row has to change it, so that other nodes know
 }
 
 // maxRowName is the longest name that fits in the table.
@@ -45,6 +45,9 @@ func newTxLock(ctx context.Context, db *sql.DB, name string, how []RowLock) (*tx
 	if l.kind == dbms.MySQL || l.kind == dbms.MariaDB {
 		if l.galera, err = dbms.IsGalera(ctx, db); err != nil {
 			return nil, l.failed(ctx, err)
+		}
+		if l.galera {
+			l.how &^= Share // who changes the row cannot share it
 		}
 	}
 	if l.kind == dbms.SQLite && l.how != Exclusive {
@@ -77,7 +80,7 @@ func (l *txLock) take(ctx context.Context, tx *sql.Tx) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return errNoRow
 	}
-	if err == nil && l.galera && l.how&Share == 0 {
+	if err == nil && l.galera {
 		_, err = tx.ExecContext(ctx, l.change())
 	}
 	return err

@@ -122,7 +122,17 @@ func testGaleraInTx(t *testing.T, nodes []*servers.Server) {
 	if _, err := pools[0].ExecContext(t.Context(), "CREATE TABLE firsts (node INT PRIMARY KEY)"); err != nil {
 		t.Fatal(err)
 	}
-	awaitNode(t, nodes[1])
+	for name, how := range map[string]sqllock.RowLock{"alone": sqllock.Exclusive, "beside a reader": sqllock.Share} {
+		if _, err := pools[0].ExecContext(t.Context(), "DELETE FROM firsts"); err != nil {
+			t.Fatal(err)
+		}
+		awaitNode(t, nodes[1])
+		t.Run(name, func(t *testing.T) { testFirsts(t, pools, how) })
+	}
+}
+
+// testFirsts lets two transactions find at once that nobody was first, of which the second one locks as how says.
+func testFirsts(t *testing.T, pools []*sql.DB, how sqllock.RowLock) {
 	var looked, both sync.WaitGroup
 	looked.Add(len(pools))
 	for i, db := range pools {
@@ -136,7 +146,7 @@ func testGaleraInTx(t *testing.T, nodes []*servers.Server) {
 				first()
 				_, err := tx.ExecContext(ctx, "INSERT INTO firsts VALUES (?)", i)
 				return err
-			})
+			}, []sqllock.RowLock{sqllock.Exclusive, how}[i])
 			if err != nil {
 				t.Errorf("on node %d: %v", i, err)
 			}
