@@ -3,11 +3,14 @@ package redislock_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -47,6 +50,20 @@ func TestDeadConnection(t *testing.T) {
 		if err != nil || st.Token != claims[i].Token {
 			t.Errorf("after an attempt that was not answered: %+v, %v", st, err)
 		}
+	})
+}
+
+// The contract holds for clients whose connections have died without a word.
+func TestDriverAfterDeadFlows(t *testing.T) {
+	if os.Getenv("HOLDFAST_SOAK") == "" {
+		t.Skip("the contract after dead flows is for HOLDFAST_SOAK=1; TestDeadConnection shows what differs")
+	}
+	srv := servers.Redis(t)
+	drivertest.Run(t, drivertest.Harness{
+		Open: func(t testing.TB) driver.Driver {
+			return opened.DriverAfterDeadFlows(t, srv.Addr, func(addr string) string { return "redis://" + addr })
+		},
+		Again: true,
 	})
 }
 

@@ -4,7 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/opened"
 )
 
 // A test has the server for itself while it runs, and leaves claims only on the lock that is named after it.
@@ -96,6 +98,11 @@ func Run(t *testing.T, start func(testing.TB) Store) {
 	})
 	t.Run("begin", func(t *testing.T) { runAll(t, start(t), begin) })
 	if isSoak() {
+		t.Run("contract after dead flows", func(t *testing.T) {
+			s := start(t).migrated(t)
+			open := func(t testing.TB) driver.Driver { return opened.DriverAfterDeadFlows(t, s.Addr, s.URL) }
+			drivertest.Run(t, drivertest.Harness{Open: open, TTL: time.Second, Again: true})
+		})
 		t.Run("soak", func(t *testing.T) { runAll(t, start(t).migrated(t), soak) })
 	}
 	t.Run("use", func(t *testing.T) { runAll(t, start(t).migrated(t), use) })
