@@ -50,10 +50,16 @@ func testAnswerLost(t *testing.T, s Store) {
 		held := request(t, d, c, true)
 
 		p.DropNextReplyAfter([]byte(c.ID))
-		if err := d.Release(t.Context(), held); err == nil || errors.Is(err, driver.ErrGone) {
+		err = d.Release(t.Context(), held)
+		if err == nil || errors.Is(err, driver.ErrGone) {
 			t.Fatalf("a release without an answer: %v", err)
 		}
-		next := request(t, other, mutex(t.Name()), true) // it was applied, too
+		next := mutex(t.Name())
+		st, failed := other.Request(t.Context(), next)
+		if failed != nil || !st.Granted {
+			t.Fatalf("after a release that was applied and said %q: %+v, %v", err, st, failed)
+		}
+		next.Token = st.Token
 		release(t, d, held)
 		release(t, other, next)
 	}
