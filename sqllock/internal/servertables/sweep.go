@@ -98,7 +98,8 @@ func (d *Driver) sweepTurn(
 ) (more bool, err error) {
 	s, err := on(ctx, d.firstStep)
 	for began := time.Now(); s.piled && err == nil && time.Since(began) < turnFor; {
-		s, err = on(ctx, func(ctx context.Context, conn *conn) (swept, error) { return d.goOn(ctx, conn, s) })
+		last := s // what is given up when ctx ends may still go on
+		s, err = on(ctx, func(ctx context.Context, conn *conn) (swept, error) { return d.goOn(ctx, conn, last) })
 	}
 	return err == nil && (s.piled || !s.over), err
 }
