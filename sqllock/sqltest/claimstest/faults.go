@@ -36,6 +36,7 @@ func testSessionsKilled(t *testing.T, s Store) {
 func testAnswerLost(t *testing.T, s Store) {
 	p := proxy.New(t, s.Addr)
 	d, other := s.clientAt(t, p.Addr), s.client(t)
+	db := s.admin(t)
 	for range 3 {
 		c := mutex(t.Name())
 		release(t, d, request(t, d, c, true)) // the statements are prepared
@@ -47,6 +48,9 @@ func testAnswerLost(t *testing.T, s Store) {
 			t.Fatalf("a request without an answer: %+v, %v; want an error that is no answer", st, err)
 		}
 		request(t, other, tryOnly(mutex(t.Name())), false) // it was applied
+		// As long as the session that has ended keeps the wake lock, another one that asks for the claim takes none.
+		// When it releases the claim, PostgreSQL says so before the release is committed, which is no answer.
+		eventually(t, "the session has ended", func() bool { return number(t, db, s.WakeLock(c.ID)) == 0 })
 		held := request(t, d, c, true)
 
 		p.DropNextReplyAfter([]byte(c.ID))
