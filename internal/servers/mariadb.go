@@ -16,7 +16,7 @@ import (
 func MariaDB(t testing.TB, args ...string) *Server {
 	t.Helper()
 	if v, ok := inPlaceOf(mySQL); ok {
-		return mysql(t, v, args)
+		return start(t, mysqlKind(t, v, args))
 	}
 	k := mariaDBKind(args)
 	if v, ok := inPlaceOf(mariaDB); ok {

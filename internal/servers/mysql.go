@@ -7,11 +7,10 @@ import (
 	"testing"
 )
 
-// mysql starts a MySQL server as [MariaDB] starts one.
-func mysql(t testing.TB, v Version, args []string) *Server {
-	t.Helper()
+// mysqlKind is a MySQL server that starts as [MariaDB] starts one.
+func mysqlKind(t testing.TB, v Version, args []string) kind {
 	program := v.path("mysqld")
-	return start(t, kind{
+	return kind{
 		name:    "mysql",
 		program: program,
 		install: installExtra,
@@ -25,7 +24,7 @@ func mysql(t testing.TB, v Version, args []string) *Server {
 		},
 		args:  func(s *Server) []string { return slices.Concat(mysqlArgs(s), mysqlOwnArgs(program), args) },
 		ready: mysqlReady,
-	})
+	}
 }
 
 // mysqlUsers is what MariaDB's tool makes by itself. Each statement has a line.
@@ -37,14 +36,23 @@ CREATE DATABASE test;
 // mysqlOwnArgs are what MariaDB does not understand: where a server is that was not installed but unpacked, and less
 // than it does for many clients.
 func mysqlOwnArgs(program string) []string {
+	base := mysqlBase(program)
+	return []string{
+		"--basedir=" + base,
+		"--lc-messages-dir=" + filepath.Join(base, "share", "mysql"),
+		"--plugin-dir=" + mysqlPlugins(program),
+		"--mysqlx=OFF", "--secure-file-priv=", "--performance-schema=OFF", "--innodb-redo-log-capacity=8M",
+	}
+}
+
+func mysqlBase(program string) string {
 	base := filepath.Join(filepath.Dir(program), "root", "usr")
 	if _, err := os.Stat(base); err != nil {
 		base = filepath.Dir(filepath.Dir(program)) // it was put there by hand
 	}
-	return []string{
-		"--basedir=" + base,
-		"--lc-messages-dir=" + filepath.Join(base, "share", "mysql"),
-		"--plugin-dir=" + filepath.Join(base, "lib", "mysql", "plugin"),
-		"--mysqlx=OFF", "--secure-file-priv=", "--performance-schema=OFF", "--innodb-redo-log-capacity=8M",
-	}
+	return base
+}
+
+func mysqlPlugins(program string) string {
+	return filepath.Join(mysqlBase(program), "lib", "mysql", "plugin")
 }
