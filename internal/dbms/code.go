@@ -9,7 +9,8 @@ import (
 )
 
 // Code returns what a database calls an error: the SQLSTATE of PostgreSQL, the number of MySQL and MariaDB. It is empty
-// for others: those that no database has sent, and those of SQLite.
+// for others: those that no database has sent, and those of SQLite. A deadlock is 1213, also one that a COMMIT of MySQL
+// ends in as 1180, which has the storage engine's number in its text.
 func Code(err error) string {
 	var stated interface{ SQLState() string }
 	if errors.As(err, &stated) {
@@ -25,6 +26,9 @@ func number(err error) string {
 	}
 	if v := reflect.Indirect(reflect.ValueOf(err)); v.Kind() == reflect.Struct && v.Type().Name() == "MySQLError" {
 		if n := v.FieldByName("Number"); n.IsValid() && n.CanUint() {
+			if n.Uint() == errorDuringCommit && strings.Contains(err.Error(), engineDeadlock) {
+				return "1213"
+			}
 			return strconv.FormatUint(n.Uint(), 10)
 		}
 	}
@@ -40,6 +44,13 @@ func number(err error) string {
 	}
 	return ""
 }
+
+// How MySQL tells of a deadlock at a COMMIT. Group replication ends a transaction so that is in the way of one that
+// another primary has committed.
+const (
+	errorDuringCommit = 1180    // ER_ERROR_DURING_COMMIT
+	engineDeadlock    = " 149 " // HA_ERR_LOCK_DEADLOCK; the words around it are of the server's language
+)
 
 // Undone reports whether an error means that the database has rolled the whole transaction back, because it was in the
 // way of another: a deadlock, or a conflict between transactions. The transaction can be run again.

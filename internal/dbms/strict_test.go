@@ -18,8 +18,8 @@ func TestStrictMode(t *testing.T) {
 		want bool
 	}{
 		{fmt.Errorf("%w: %w", errors.New("Percona-XtraDB-Cluster prohibits use of GET_LOCK with pxc_strict_mode = "+
-			"ENFORCING"), &MySQLError{1105}), true},
-		{&MySQLError{1105}, false},
+			"ENFORCING"), &MySQLError{Number: 1105}), true},
+		{&MySQLError{Number: 1105}, false},
 		{errors.New("pxc_strict_mode"), false},
 		{nil, false},
 	} {
