@@ -19,17 +19,17 @@ import (
 //
 //   - The transaction is READ COMMITTED: fn sees all that earlier holders have committed.
 //   - When fn returns an error, or panics, the transaction is rolled back. InTx returns the error of fn as it is.
-//   - When the database undoes the transaction to end a deadlock or a conflict (1213, 40001, 40P01), InTx runs it
-//     again, and fn with it, so that what fn does outside of the transaction happens twice. InTx can tell only if fn
-//     returns the errors of tx.
+//   - When the database undoes the transaction to end a deadlock or a conflict (1213, 3101, 40001, 40P01), InTx
+//     runs it again, and fn with it, so that what fn does outside of the transaction happens twice. InTx can tell only
+//     if fn returns the errors of tx.
 //   - InTx waits for a lock that is taken until ctx ends; with [NoWait] or [SkipLocked] it does not wait. The error
 //     matches [holdfast.ErrNotAcquired], and the cause of ctx if that ended the wait.
 //   - When the answer to the COMMIT is lost, the error matches [holdfast.ErrUnknown].
 //   - InTx within InTx for the same name waits for itself. Each takes one connection of db.
 //
-// [Share] is for readers, which keep writers out but not each other; on Galera they keep out each other, too. The
-// database decides in which order it serves the waiters, and when it ends the transaction of a client that was cut off:
-// keep fn short.
+// [Share] is for readers, which keep writers out but not each other; where several servers write, as those of Galera,
+// they keep out each other, too. The database decides in which order it serves the waiters, and when it ends the
+// transaction of a client that was cut off: keep fn short.
 //
 // With SQLite the lock is the whole database file, whatever the name, as for any transaction that writes. With Share,
 // NoWait and SkipLocked the error matches [errors.ErrUnsupported] there.

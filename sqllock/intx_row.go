@@ -20,7 +20,7 @@ type txLock struct {
 	name string
 	how  RowLock
 
-	galera bool // who locks the row has to change it, so that other nodes know
+	change bool // who locks the row has to change it, so that other servers know
 }
 
 // maxRowName is the longest name that fits in the table.
@@ -43,10 +43,10 @@ func newTxLock(ctx context.Context, db *sql.DB, name string, how []RowLock) (*tx
 		return nil, l.failed(ctx, err)
 	}
 	if l.kind == dbms.MySQL || l.kind == dbms.MariaDB {
-		if l.galera, err = dbms.IsGalera(ctx, db); err != nil {
+		if l.change, err = dbms.SeveralWriters(ctx, db); err != nil {
 			return nil, l.failed(ctx, err)
 		}
-		if l.galera {
+		if l.change {
 			l.how &^= Share // who changes the row cannot share it
 		}
 	}
@@ -80,14 +80,14 @@ func (l *txLock) take(ctx context.Context, tx *sql.Tx) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return errNoRow
 	}
-	if err == nil && l.galera {
-		_, err = tx.ExecContext(ctx, l.change())
+	if err == nil && l.change {
+		_, err = tx.ExecContext(ctx, l.update())
 	}
 	return err
 }
 
-// change is a statement that gives the row another time than it has.
-func (l *txLock) change() string {
+// update is a statement that gives the row another time than it has.
+func (l *txLock) update() string {
 	return "UPDATE " + rowTable + " SET made = " +
 		"IF(made = CURRENT_TIMESTAMP, made - INTERVAL 1 SECOND, CURRENT_TIMESTAMP) WHERE name = " + l.value()
 }

@@ -5,18 +5,29 @@ import (
 	"database/sql"
 )
 
-// galera are the databases that were asked whether they are nodes of Galera.
-var galera memory[bool]
+// writers are the databases that were asked whether others write beside them.
+var writers memory[bool]
 
-// IsGalera reports whether a MySQL or MariaDB server may be a node of Galera, where a row that is locked is locked on
-// one node only. A transaction is undone there if another node has changed a row that it changes, and for no row that
-// it has only locked. Each database is asked once.
-func IsGalera(ctx context.Context, db *sql.DB) (bool, error) { return galera.of(ctx, db, askGalera) }
+// SeveralWriters reports whether a MySQL or MariaDB server may be one of several that write: a node of Galera, or a
+// primary of several in group replication. A row that is locked is locked on one of them only. A transaction is undone
+// there if another server has changed a row that it changes, and for no row that it has only locked. A server that is
+// set up for that counts, whether it has joined others or not. Each database is asked once.
+func SeveralWriters(ctx context.Context, db *sql.DB) (bool, error) {
+	return writers.of(ctx, db, askWriters)
+}
 
-func askGalera(ctx context.Context, q Querier) (on bool, err error) {
-	err = q.QueryRowContext(ctx, "SELECT @@GLOBAL.wsrep_on").Scan(&on)
-	if Code(err) == "1193" { // ER_UNKNOWN_SYSTEM_VARIABLE: the server cannot be one
-		return false, nil
+func askWriters(ctx context.Context, q Querier) (several bool, err error) {
+	for _, query := range []string{
+		"SELECT @@GLOBAL.wsrep_on",
+		"SELECT NOT @@GLOBAL.group_replication_single_primary_mode",
+	} {
+		err := q.QueryRowContext(ctx, query).Scan(&several)
+		if Code(err) == "1193" { // ER_UNKNOWN_SYSTEM_VARIABLE: the server cannot do that, or its plugin is not loaded
+			continue
+		}
+		if several || err != nil {
+			return several, err
+		}
 	}
-	return on, err
+	return false, nil
 }
