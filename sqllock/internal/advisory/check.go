@@ -38,6 +38,9 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 const keepTimeout = "let the proxy keep SET SESSION: otherwise the lock of a client that was cut off stays taken" +
 	" for as long as the server keeps idle sessions"
 
+// onePrimary is whether a server that is set up for group replication has a group with one primary.
+const onePrimary = "group_replication_single_primary_mode"
+
 var mysqlFacts = slices.Concat(health.MySQL, []health.Fact{
 	{
 		Name: "the idle timeout of a session for a minute", Query: "SELECT @@SESSION.wait_timeout",
@@ -47,6 +50,11 @@ var mysqlFacts = slices.Concat(health.MySQL, []health.Fact{
 		Name: "wsrep_on", Query: "SELECT @@GLOBAL.wsrep_on", Good: health.Is("0", "OFF"), Level: driver.Unsafe,
 		Advice: "let all clients connect to one node of the cluster, or leave out mode=session:" +
 			" no node knows of the others' GET_LOCK",
+	},
+	{
+		Name: onePrimary, Query: "SELECT @@GLOBAL." + onePrimary, Good: health.Is("1", "ON"), Level: driver.Unsafe,
+		Advice: "let all clients connect to one server of the group, or leave out mode=session:" +
+			" no server knows of the others' GET_LOCK",
 	},
 })
 

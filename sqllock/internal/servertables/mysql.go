@@ -26,6 +26,9 @@ var MySQL = &Dialect{
 	wishes: []string{
 		"SET SESSION max_statement_time = 0", // MariaDB's; MySQL's concerns only SELECT
 		"SET SESSION wsrep_sync_wait = 7",    // Galera's: a node first does what others have done before it was asked
+		// The same of one of several primaries in group replication. A single one has nothing to wait for.
+		"SET SESSION group_replication_consistency = IF(@@GLOBAL.group_replication_single_primary_mode OR " +
+			"@@GLOBAL.group_replication_consistency LIKE '%AFTER', @@GLOBAL.group_replication_consistency, 'BEFORE')",
 	},
 	migrate: migrateMySQL,
 	forward: mysqlForward,
@@ -77,7 +80,16 @@ var mysqlFacts = slices.Concat(health.MySQL, []health.Fact{
 			"waiting is less prompt, a node may stand still for innodb_lock_wait_timeout, and a clock that is ahead " +
 			"of the others ends claims early",
 	},
+	{
+		Name: onePrimary, Query: "SELECT @@GLOBAL." + onePrimary, Good: health.Is("1", "ON"), Level: driver.Warning,
+		Advice: "send all that use locks to one server of the group, or let it have one primary: on several, " +
+			"requests collide at their commit, waiting is less prompt, and a clock that is ahead of the others ends " +
+			"claims early",
+	},
 })
+
+// onePrimary is whether a server that is set up for group replication has a group with one primary.
+const onePrimary = "group_replication_single_primary_mode"
 
 var readCommitted = health.Is("READ-COMMITTED")
 
