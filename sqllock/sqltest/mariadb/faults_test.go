@@ -27,6 +27,8 @@ var faults = claimstest.Faults{
 	Lost: []string{
 		"1047", // this node of Galera is not, or not yet, part of the cluster
 		"3100", // group replication lets nobody write here now
+		"3796", // group replication has put this server out of its group
+		"3797", // group replication does not learn what others have committed
 		"1836", // the server, or the transaction, is read-only
 		"1792",
 	},
