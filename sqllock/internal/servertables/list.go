@@ -96,7 +96,7 @@ func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 			return
 		}
 		for from, end := []byte(prefix), endOf(prefix); from != nil; {
-			p, err := runBulk(ctx, d, func(ctx context.Context, conn *conn) (namesPage, error) {
+			p, err := runBulk(ctx, d, from, func(ctx context.Context, conn *conn, from []byte) (namesPage, error) {
 				return conn.page(ctx, from, end)
 			})
 			if err != nil {

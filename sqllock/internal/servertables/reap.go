@@ -11,13 +11,13 @@ import (
 // Reap implements [driver.Reaper]: it does at once what sweeping does in passing.
 func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.Leftover, err error) {
 	for step := (reaped{more: true}); step.more && err == nil; removed = append(removed, step.removed...) {
-		step, err = runBulk(ctx, d, func(ctx context.Context, conn *conn) (reaped, error) {
-			return d.reapStep(ctx, conn, step.next, age)
+		step, err = runBulk(ctx, d, step.next, func(ctx context.Context, conn *conn, from place) (reaped, error) {
+			return d.reapStep(ctx, conn, from, age)
 		})
 	}
 	for more := true; more && err == nil; {
-		more, err = runBulk(ctx, d, func(ctx context.Context, conn *conn) (bool, error) {
-			return conn.forget(ctx, sweepMost)
+		more, err = runBulk(ctx, d, sweepMost, func(ctx context.Context, conn *conn, most int64) (bool, error) {
+			return conn.forget(ctx, most)
 		})
 	}
 	if err == nil {
@@ -32,8 +32,8 @@ func (d *Driver) reapOthers(ctx context.Context, age time.Duration, removed *[]d
 		next  string
 	}
 	for at := (step{next: d.others.First}); at.next != "" && err == nil; {
-		at, err = runBulk(ctx, d, func(ctx context.Context, conn *conn) (s step, err error) {
-			s.names, s.next, err = d.others.Step(ctx, conn.Conn, at.next, age)
+		at, err = runBulk(ctx, d, at.next, func(ctx context.Context, conn *conn, from string) (s step, err error) {
+			s.names, s.next, err = d.others.Step(ctx, conn.Conn, from, age)
 			return s, err
 		})
 		*removed = append(*removed, leftovers(d.others.Kind, at.names)...)

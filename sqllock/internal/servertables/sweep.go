@@ -48,8 +48,8 @@ func (s *sweeper) start(d *Driver) {
 		if s.wrote.Load() {
 			ctx, cancel := context.WithTimeout(context.Background(), lastSweep)
 			defer cancel()
-			d.sweepTurn(ctx, func(ctx context.Context, f sweeping) (swept, error) {
-				use := func(ctx context.Context, l *lane) (swept, error) { return f(ctx, l.conn) }
+			d.sweepTurn(ctx, func(ctx context.Context, last swept, f sweeping) (swept, error) {
+				use := func(ctx context.Context, l *lane) (swept, error) { return f(ctx, l.conn, last) }
 				return run(ctx, d.requests, affinity{}, use)
 			})
 		}
@@ -72,8 +72,8 @@ func (s *sweeper) stop() {
 // sweep takes turns until there is nothing left, another client takes them, or one fails: the next sweep goes on.
 func (d *Driver) sweep(ctx context.Context) {
 	for {
-		more, err := d.sweepTurn(ctx, func(ctx context.Context, f sweeping) (swept, error) {
-			return runBulk(ctx, d, f)
+		more, err := d.sweepTurn(ctx, func(ctx context.Context, last swept, f sweeping) (swept, error) {
+			return runBulk(ctx, d, last, f)
 		})
 		if err != nil || !more || driver.Sleep(ctx, turnPause+rand.N(turnPause)) != nil {
 			return
@@ -81,8 +81,8 @@ func (d *Driver) sweep(ctx context.Context) {
 	}
 }
 
-// sweeping is a part of a turn, on a connection.
-type sweeping func(context.Context, *conn) (swept, error)
+// sweeping is a part of a turn, on a connection, after what the last part has left.
+type sweeping func(context.Context, *conn, swept) (swept, error)
 
 // A swept is what a part of a turn has left.
 type swept struct {
@@ -94,18 +94,17 @@ type swept struct {
 // sweepTurn sweeps, where it is time for that, each part in a turn of its own among other work on the connection, and
 // reports whether it left something.
 func (d *Driver) sweepTurn(
-	ctx context.Context, on func(context.Context, sweeping) (swept, error),
+	ctx context.Context, on func(context.Context, swept, sweeping) (swept, error),
 ) (more bool, err error) {
-	s, err := on(ctx, d.firstStep)
+	s, err := on(ctx, swept{}, d.firstStep)
 	for began := time.Now(); s.piled && err == nil && time.Since(began) < turnFor; {
-		last := s // what is given up when ctx ends may still go on
-		s, err = on(ctx, func(ctx context.Context, conn *conn) (swept, error) { return d.goOn(ctx, conn, last) })
+		s, err = on(ctx, s, d.goOn)
 	}
 	return err == nil && (s.piled || !s.over), err
 }
 
 // firstStep is the first of a turn, where this client has it.
-func (d *Driver) firstStep(ctx context.Context, conn *conn) (swept, error) {
+func (d *Driver) firstStep(ctx context.Context, conn *conn, _ swept) (swept, error) {
 	from, ok, err := conn.takeTurn(ctx)
 	if err != nil || !ok {
 		return swept{over: true}, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -107,7 +108,8 @@ func testNamesKeepPace(t *testing.T, s Store) {
 	}
 }
 
-// Names that are forgotten while others begin to use them, by several at once: one holds at a time, and tokens grow.
+// Names that are forgotten while others begin to use them, by several at once, who give up at any moment: one holds at a
+// time, and tokens grow.
 func testForgottenInUse(t *testing.T, s Store) {
 	const workers, cycles, names = 4, 150, 3
 	s.migrated(t)
@@ -133,9 +135,11 @@ func testForgottenInUse(t *testing.T, s Store) {
 		d := s.client(t)
 		sweeping.Go(func() {
 			for reaping.Err() == nil {
-				if _, err := driver.Reap(reaping, d, time.Microsecond); err != nil && reaping.Err() == nil {
+				ctx, cancel := context.WithTimeout(reaping, rand.N(10*time.Millisecond))
+				if _, err := driver.Reap(ctx, d, time.Microsecond); err != nil && ctx.Err() == nil {
 					t.Error(err)
 				}
+				cancel()
 			}
 		})
 	}
