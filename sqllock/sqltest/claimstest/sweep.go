@@ -108,8 +108,8 @@ func testNamesKeepPace(t *testing.T, s Store) {
 	}
 }
 
-// Names that are forgotten while others begin to use them, by several at once, who give up at any moment: one holds at a
-// time, and tokens grow.
+// Names that are forgotten while others begin to use them, by several at once, who give up at any moment: one holds at
+// a time, and tokens grow.
 func testForgottenInUse(t *testing.T, s Store) {
 	const workers, cycles, names = 4, 150, 3
 	s.migrated(t)
