@@ -3,6 +3,7 @@
 //	go run ./mutants [DRIVER[/FAULT]...]
 //	go run ./mutants generate [-n 50] [-seed 1] DRIVER...
 //
+// Which test noticed a fault stands in mutants/noticed.txt, which a run writes anew. The next run asks that test first.
 // A fault is a patch, mutants/DRIVER/FAULT.patch, whose first line says what it breaks. The start of a fault's name
 // is enough. What generate makes nobody wrote: small changes, of which it tries some that a seed chooses.
 package main
@@ -65,7 +66,7 @@ func run(ctx context.Context, wanted []string) error {
 	fmt.Printf("%-10s %-34s %8s  %s\n", "DRIVER", "FAULT", "SECONDS", "NOTICED BY")
 	var errs []error
 	for _, d := range drivers {
-		errs = append(errs, d.run(ctx, tree))
+		errs = append(errs, d.run(ctx, tree), d.noticed.save("."))
 	}
 	return errors.Join(errs...)
 }

@@ -75,7 +75,7 @@ func TestFaultsApply(t *testing.T) {
 func TestTry(t *testing.T) {
 	t.Setenv("GOWORK", "off")
 	tree := lay(t, nil)
-	d := driver{name: "adder", target: "./adder"}
+	d := driver{name: "adder", target: "./adder", noticed: &memory{}}
 	for fault, complaint := range map[string]string{
 		"noticed":   "",
 		"panics":    "",
@@ -98,7 +98,7 @@ func TestTry(t *testing.T) {
 func TestRedWithoutFaultsProvesNothing(t *testing.T) {
 	t.Setenv("GOWORK", "off")
 	tree := lay(t, map[string]string{"adder/add.go": "package adder\n\nfunc Add(a, b int) int { return 0 }\n"})
-	d := driver{name: "adder", target: "./adder", faults: []string{"noticed.patch"}}
+	d := driver{name: "adder", target: "./adder", faults: []string{"noticed.patch"}, noticed: &memory{}}
 	if err := d.run(t.Context(), tree); err == nil || !strings.Contains(err.Error(), "proves nothing") {
 		t.Errorf("%v, want a complaint that it proves nothing", err)
 	}

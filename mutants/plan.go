@@ -17,14 +17,19 @@ const faultsDir = "mutants"
 
 // A driver is what is broken.
 type driver struct {
-	name   string
-	target string   // the packages whose tests must notice, and perhaps which of their tests
-	faults []string // files in its folder
+	name    string
+	target  string   // the packages whose tests must notice, and perhaps which of their tests
+	faults  []string // files in its folder
+	noticed *memory
 }
 
 // plan finds the faults that are wanted; all of them if nothing is said.
 func plan(tree string, wanted []string) ([]driver, error) {
 	folders, err := driverFolders(tree)
+	if err != nil {
+		return nil, err
+	}
+	noticed, err := recall(tree)
 	if err != nil {
 		return nil, err
 	}
@@ -34,6 +39,7 @@ func plan(tree string, wanted []string) ([]driver, error) {
 		if err != nil {
 			return nil, err
 		}
+		d.noticed = noticed
 		if len(d.faults) > 0 {
 			drivers = append(drivers, d)
 		}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -24,7 +25,8 @@ func (d driver) try(ctx context.Context, tree, fault string, patience time.Durat
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	out, err := d.test(ctx, broken, patience)
+	id := d.name + "/" + strings.TrimSuffix(fault, ".patch")
+	out, err := d.ask(ctx, broken, d.noticed.of(id), patience)
 	by := noticedBy(out)
 	switch {
 	case ctx.Err() != nil:
@@ -36,7 +38,18 @@ func (d driver) try(ctx context.Context, tree, fault string, patience time.Durat
 		return fmt.Errorf("%s: the tests ended without saying which failed: %w\n%s", name, err, out)
 	}
 	d.row(fault, time.Since(start), by)
+	d.noticed.note(id, by)
 	return nil
+}
+
+// ask runs the test that noticed the fault last, if that is known, and all tests if it stays green.
+func (d driver) ask(ctx context.Context, dir, last string, patience time.Duration) ([]byte, error) {
+	if last != "" {
+		if out, err := d.test(ctx, dir, patience, only(last)); noticedBy(out) != "" {
+			return out, err
+		}
+	}
+	return d.test(ctx, dir, patience)
 }
 
 // breakCopy returns the folder of a copy of the tree with a fault in it.
@@ -57,14 +70,14 @@ func breakCopy(ctx context.Context, tree, fault string) (string, error) {
 
 var errNotBuilt = errors.New("it does not build, which proves nothing")
 
-// test runs the driver's tests up to the first that fails.
-func (d driver) test(ctx context.Context, dir string, patience time.Duration) ([]byte, error) {
+// test runs the driver's tests, or those that flags choose, up to the first that fails.
+func (d driver) test(ctx context.Context, dir string, patience time.Duration, flags ...string) ([]byte, error) {
 	target := strings.Fields(d.target)
 	if out, err := in(ctx, dir, "go", "vet", "-trimpath", target[0]); err != nil {
 		return nil, fmt.Errorf("%w: %s", errNotBuilt, out)
 	}
 	test := []string{"test", "-trimpath", "-failfast", "-count=1", "-timeout", patience.String()}
-	return in(ctx, dir, "go", append(test, target...)...)
+	return in(ctx, dir, "go", slices.Concat(test, target, flags)...)
 }
 
 var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)|^(panic: .*)$`)
