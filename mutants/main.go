@@ -23,7 +23,7 @@ import (
 var tests = map[string]string{
 	"holdfast":     ".",
 	"memlock":      "./memlock/...",
-	"sqllock":      "./sqllock/sqltest/...",
+	"sqllock":      "./sqllock/sqltest",
 	"sqlmysql":     "./sqllock/sqltest/mariadb",
 	"sqlpostgres":  "./sqllock/sqltest/postgres",
 	"sessmysql":    "./sqllock/sessiontest -run=Test(Driver|Faults)/mariadb",
