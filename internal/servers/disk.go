@@ -44,14 +44,20 @@ func onDisk(t testing.TB, k kind) kind {
 func (s *Server) image() string { return s.Dir + ".disk" }
 func (s *Server) disk() string  { return filepath.Join(s.Dir, "data") }
 
+// inside is where this process finds the disk of a server that runs and has one of its own.
+func (s *Server) inside(t testing.TB) string {
+	t.Helper()
+	return fmt.Sprintf("/proc/%d/root%s", s.running(t).pid, s.disk())
+}
+
 // StallDisk lets the disk of a server that has one of its own do nothing for so long: whatever is written waits. It
 // returns when the disk stands still; whatever becomes of the test, it goes on after that time.
 func (s *Server) StallDisk(t testing.TB, d time.Duration) {
 	t.Helper()
-	disk := fmt.Sprintf("/proc/%d/root%s", s.running(t).pid, s.disk())
 	// The descriptor keeps the file system where it can be thawed, also when server and test are gone by then.
 	cmd := exec.Command("setsid", "sh", "-c", `exec 3<"$0"; disk=/proc/self/fd/3
-		fsfreeze --freeze "$disk" && echo stalled && sleep "$1"; fsfreeze --unfreeze "$disk"`, disk, fmt.Sprint(d.Seconds()))
+		fsfreeze --freeze "$disk" && echo stalled && sleep "$1"; fsfreeze --unfreeze "$disk"`, s.inside(t),
+		fmt.Sprint(d.Seconds()))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err == nil {

@@ -25,6 +25,7 @@ func (e ensemble) faults() []Fault {
 			e.leads(t).StallDisk(t, 10*time.Second)
 			return func() {}
 		}},
+		{Name: FullDisk, Begin: func(t testing.TB) func() { return e.leads(t).FillDisk(t) }},
 	}
 }
 

@@ -17,7 +17,7 @@ func zooKeeperURL(addrs []string) string { return "zk://" + strings.Join(addrs, 
 func ofOne() map[string]string {
 	why := absent("it is one server", append([]string{Failover}, together...)...)
 	maps.Copy(why, ofEither())
-	maps.Copy(why, absent("it is as with three servers, which have it", SlowDisk))
+	maps.Copy(why, absent("it is as with three servers, which have it", SlowDisk, FullDisk))
 	return why
 }
 

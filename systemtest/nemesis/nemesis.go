@@ -50,6 +50,7 @@ const (
 	Deaf         = "hears nothing"  // a server hears nothing from the others, which hear it
 	Mute         = "is not heard"   // the others hear nothing from a server, which hears them
 	SlowDisk     = "disk stalls"    // what the leader writes to its disk waits
+	FullDisk     = "disk is full"   // so that nothing can be added to files
 	FullMemory   = "memory is full" //
 	ClockForward = "clock forward"  // one server's clock is set forward by an hour, and stays so
 	ClockBack    = "clock back"     // the same, back
@@ -61,8 +62,8 @@ const (
 
 // Names are all faults that a store may know.
 var Names = []string{
-	Kill, KillLeader, Pause, PauseLeader, Empty, Cut, CutLeader, Deaf, Mute, SlowDisk, FullMemory, ClockForward,
-	ClockBack, Failover, Pooler, Sessions, SlotsMove,
+	Kill, KillLeader, Pause, PauseLeader, Empty, Cut, CutLeader, Deaf, Mute, SlowDisk, FullDisk, FullMemory,
+	ClockForward, ClockBack, Failover, Pooler, Sessions, SlotsMove,
 }
 
 // A Store is servers that run until the test ends.

@@ -23,7 +23,7 @@ const unspread = "all its keys are in one place"
 func ofRedis() map[string]string {
 	why := absent("nothing stands before it", Pooler)
 	maps.Copy(why, absent("sessions of clients mean nothing to it", Sessions))
-	maps.Copy(why, absent("redislock: TestDiskFull", SlowDisk))
+	maps.Copy(why, absent("redislock: TestDiskFull", SlowDisk, FullDisk))
 	return why
 }
 

@@ -12,12 +12,18 @@ import (
 
 // file is locks in a file. What befalls it befalls the processes that have it open.
 func file(t testing.TB) *Store {
-	path := filepath.Join(t.TempDir(), "locks.db")
+	disk := servers.SmallDisk(t, 32)
+	path := filepath.Join(disk, "locks.db")
+	why := absent("there is no server", Names...)
+	delete(why, FullDisk)
 	return &Store{
 		Name: "file", TTL: time.Second,
 		URL:    func([]string) string { return "file:" + path },
 		Files:  []string{path + ".clients", path + "-shm"}, // the turns of writers, and the locks of SQLite
-		Absent: absent("there is no server", Names...),
+		Absent: why,
+		Faults: []Fault{{Name: FullDisk, Harm: Outage, Begin: func(t testing.TB) func() {
+			return servers.FillDisk(t, disk)
+		}}},
 	}
 }
 
@@ -25,7 +31,8 @@ func file(t testing.TB) *Store {
 func ofDatabases() map[string]string {
 	why := absent("it is one server", append([]string{Failover}, together...)...)
 	maps.Copy(why, absent("its tables are gone, which is an error until they are made again", Empty))
-	maps.Copy(why, absent("it is not tried; requests wait or fail, as in a pause or a crash", SlowDisk, FullMemory))
+	maps.Copy(why, absent("it is not tried; requests wait or fail, as in a pause or a crash", SlowDisk, FullDisk,
+		FullMemory))
 	maps.Copy(why, absent("nothing stands before it", Pooler))
 	maps.Copy(why, absent(unspread, SlotsMove))
 	return why
