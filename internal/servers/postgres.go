@@ -86,7 +86,8 @@ func postgres(args []string) kind {
 			return slices.Concat([]string{
 				"-D", data(s), "-p", s.Port(), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
 				"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=300",
-				"-c", "shared_buffers=16MB", "-c", "dynamic_shared_memory_type=mmap", // a killed one leaves nothing elsewhere
+				"-c", "shared_buffers=16MB",
+				"-c", "dynamic_shared_memory_type=mmap", // one that is killed leaves nothing elsewhere
 			}, args)
 		},
 		alike: true,
