@@ -11,7 +11,8 @@ import (
 
 // A Rival is a transaction of another program that gets in the way of requests.
 type Rival struct {
-	Prepare []string // makes what it needs
+	Prepare []string // makes what it needs, and has the server look for deadlocks at once
+	Undo    []string // leaves the server as it was
 	Begin   []string // makes it the one that survives when it and another wait for each other
 	Blocked string   // a query for the number of transactions that wait for a row
 	// Ended is a query for the number of statements that the server has ended since they waited for a row for long. It
@@ -24,6 +25,7 @@ type Rival struct {
 func testDeadlock(t *testing.T, s Store) {
 	db, d := s.admin(t), s.client(t)
 	changeAll(t, db, s.Rival.Prepare)
+	t.Cleanup(func() { changeAll(t, db, s.Rival.Undo) })
 	held := request(t, d, mutex(t.Name()), true)
 	s.collide(t, db, "a renewal", func(ctx context.Context) error {
 		st, err := d.Request(ctx, held)

@@ -90,6 +90,8 @@ func store(t testing.TB) claimstest.Store {
 
 // rival never looks whether it takes part in a deadlock, so that another transaction finds out, and is ended.
 var rival = claimstest.Rival{
+	Prepare: []string{"ALTER SYSTEM SET deadlock_timeout = '20ms'", "SELECT pg_reload_conf()"},
+	Undo:    []string{"ALTER SYSTEM RESET deadlock_timeout", "SELECT pg_reload_conf()"},
 	Begin:   []string{"SET LOCAL deadlock_timeout = '1h'"},
 	Blocked: "SELECT count(*) FROM pg_locks WHERE NOT granted",
 }
