@@ -92,7 +92,8 @@ func testRowLockedForAMoment(t *testing.T, s Store) {
 }
 
 // Rows of a few locks that somebody else has locked for long, more of them than a client has connections, keep no
-// request for another lock waiting, also for those whose wake locks are where the blocked ones were asked for.
+// request for another lock waiting, also for those whose wake locks are where the blocked ones were asked for: they take
+// longer than alone for some seconds at most, until it is known which rows are locked.
 func testBusyRowsAmongMany(t *testing.T, s Store) {
 	const busy, free = 8, 20
 	db, d := s.admin(t), s.client(t)
@@ -101,6 +102,7 @@ func testBusyRowsAmongMany(t *testing.T, s Store) {
 	for i := range free {
 		claims = append(claims, request(t, d, mutex(fmt.Sprint(t.Name(), " free ", i)), true))
 	}
+	alone := cyclesOf(t, d, claims)
 	tx := s.rival(t, db)
 	defer tx.Rollback()
 	var answers [busy]chan error
@@ -117,9 +119,31 @@ func testBusyRowsAmongMany(t *testing.T, s Store) {
 		}()
 		eventually(t, "requests wait for rows", func() bool { return number(t, db, s.Rival.Blocked) > 0 })
 	}
-	// The limit is for all of them: it is more than ten times what they take.
+	if beside := cyclesOf(t, d, claims); beside > 20*alone+20*time.Second {
+		t.Errorf("cycles of %d locks took %v alone, and %v beside rows that are locked", free, alone, beside)
+	}
+	for _, answer := range answers {
+		if len(answer) > 0 {
+			t.Errorf("a request for a row that is locked is answered: %v", <-answer)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	for _, answer := range answers {
+		if err := <-answer; err != nil {
+			t.Errorf("a request for a row that was locked: %v", err)
+		}
+	}
+}
+
+// cyclesOf renews and releases claims, and queues others for the same locks in their places, twice, and returns how long
+// that took.
+func cyclesOf(t *testing.T, d driver.Driver, claims []driver.Claim) time.Duration {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
+	began := time.Now()
 	for range 2 {
 		results, err := driver.Renew(ctx, d, claims)
 		if err != nil {
@@ -138,17 +162,5 @@ func testBusyRowsAmongMany(t *testing.T, s Store) {
 			}
 		}
 	}
-	for _, answer := range answers {
-		if len(answer) > 0 {
-			t.Errorf("a request for a row that is locked is answered: %v", <-answer)
-		}
-	}
-	if err := tx.Commit(); err != nil {
-		t.Fatal(err)
-	}
-	for _, answer := range answers {
-		if err := <-answer; err != nil {
-			t.Errorf("a request for a row that was locked: %v", err)
-		}
-	}
+	return time.Since(began)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock"
 )
 
 // A Gate lets a test stop a routine in the midst of its work: between two looks at the claims.
@@ -17,7 +18,9 @@ type Gate struct {
 	Pass  string // lets all sessions through that exist now
 	Shut  string // shuts it, for the session that says so
 	Open  string
-	Raze  []string
+	// Stopped is a query for the number of sessions that it stops.
+	Stopped string
+	Raze    []string
 }
 
 // A claim that is granted between two looks of its waiter is seen by the second: the waiter does not go to sleep for
@@ -67,6 +70,41 @@ func (s Store) grantBetweenLooks(t *testing.T, db *sql.DB, noted bool) time.Dura
 	took := time.Since(began)
 	release(t, waiter, next)
 	return took
+}
+
+// Work in bulk does not take the only connection of the requests: while it stands still, they go on.
+func testBulkApart(t *testing.T, s Store) {
+	db := s.admin(t)
+	changeAll(t, db, s.Gate.Build)
+	defer changeAll(t, db, s.Gate.Raze)
+	d, err := sqllock.New(t.Context(), s.admin(t), s.Dialect, &sqllock.Options{Connections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	held := request(t, d, mutex(t.Name()), true) // which bulk work looks at
+	change(t, db, s.Gate.Pass)                   // for the connection of that request
+	gate, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gate.Close()
+	if _, err := gate.ExecContext(t.Context(), s.Gate.Shut); err != nil {
+		t.Fatal(err)
+	}
+	reaped := make(chan error, 1)
+	go func() {
+		_, err := driver.Reap(t.Context(), d, time.Hour)
+		reaped <- err
+	}()
+	eventually(t, "bulk work is stopped", func() bool { return number(t, db, s.Gate.Stopped) == 1 })
+	release(t, d, held)
+	if _, err := gate.ExecContext(t.Context(), s.Gate.Open); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-reaped; err != nil {
+		t.Error(err)
+	}
 }
 
 func changeAll(t testing.TB, db *sql.DB, statements []string) {

@@ -70,6 +70,7 @@ var use = []test{
 	{"cascade", testCascade},
 	{"older waits later", testOlderWaitsLater},
 	{"granted between looks", testGrantedBetweenLooks},
+	{"bulk apart", testBulkApart},
 	{"broken is told", testBrokenIsTold},
 	{"broken waiter leaves no wake lock", testBrokenWaiterLeavesNoWakeLock},
 	{"log stays quiet", testLogStaysQuiet},

@@ -15,9 +15,10 @@ var gate = claimstest.Gate{
 		"RENAME TABLE holdfast_claims TO gated_claims",
 		"CREATE ALGORITHM = MERGE VIEW holdfast_claims AS SELECT * FROM gated_claims WHERE gate(id) = 1",
 	},
-	Pass: "REPLACE INTO gate_pass SELECT ID FROM information_schema.PROCESSLIST",
-	Shut: "DO GET_LOCK('gate', 0)",
-	Open: "DO RELEASE_LOCK('gate')",
+	Pass:    "REPLACE INTO gate_pass SELECT ID FROM information_schema.PROCESSLIST",
+	Shut:    "DO GET_LOCK('gate', 0)",
+	Open:    "DO RELEASE_LOCK('gate')",
+	Stopped: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE = 'User lock'",
 	Raze: []string{
 		"DROP VIEW holdfast_claims",
 		"RENAME TABLE gated_claims TO holdfast_claims",

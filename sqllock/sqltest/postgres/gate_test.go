@@ -20,6 +20,8 @@ var gate = claimstest.Gate{
 	Pass: "INSERT INTO gate_pass SELECT pid FROM pg_stat_activity ON CONFLICT DO NOTHING",
 	Shut: "SELECT pg_advisory_lock(1)",
 	Open: "SELECT pg_advisory_unlock(1)",
+	Stopped: "SELECT count(*) FROM pg_locks" +
+		" WHERE locktype = 'advisory' AND objid = 1 AND classid = 0 AND NOT granted",
 	Raze: []string{
 		"DROP VIEW holdfast_claims",
 		"ALTER TABLE gated_claims RENAME TO holdfast_claims",
