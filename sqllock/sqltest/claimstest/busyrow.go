@@ -92,8 +92,8 @@ func testRowLockedForAMoment(t *testing.T, s Store) {
 }
 
 // Rows of a few locks that somebody else has locked for long, more of them than a client has connections, keep no
-// request for another lock waiting, also for those whose wake locks are where the blocked ones were asked for: they take
-// longer than alone for some seconds at most, until it is known which rows are locked.
+// request for another lock waiting, also for those whose wake locks are where the blocked ones were asked for: they
+// take longer than alone for some seconds at most, until it is known which rows are locked.
 func testBusyRowsAmongMany(t *testing.T, s Store) {
 	const busy, free = 8, 20
 	db, d := s.admin(t), s.client(t)
@@ -137,8 +137,8 @@ func testBusyRowsAmongMany(t *testing.T, s Store) {
 	}
 }
 
-// cyclesOf renews and releases claims, and queues others for the same locks in their places, twice, and returns how long
-// that took.
+// cyclesOf renews and releases claims, and queues others for the same locks in their places, twice, and returns how
+// long that took.
 func cyclesOf(t *testing.T, d driver.Driver, claims []driver.Claim) time.Duration {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
