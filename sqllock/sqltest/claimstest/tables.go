@@ -50,7 +50,7 @@ func testMigrateTogether(t *testing.T, s Store) {
 				s.migrated(t)
 				d := s.client(t)
 				c := mutex(t.Name())
-				c.TTL = 2 * time.Second // it is forgotten soon
+				c.TTL = 10 * time.Second // it is forgotten soon, and not while a busy machine is slow
 				st, err := d.Request(t.Context(), c)
 				if err == nil && !st.Granted {
 					st = await(t, d, c)
