@@ -59,6 +59,14 @@ func (s *Server) StallDisk(t testing.TB, d time.Duration) {
 		fsfreeze --freeze "$disk" && echo stalled && sleep "$1"; fsfreeze --unfreeze "$disk"`, s.inside(t),
 		fmt.Sprint(d.Seconds()))
 	cmd.Stderr = os.Stderr
+	if err := untilItSpeaks(cmd); err != nil {
+		t.Fatalf("stall the disk of %s: %v", s.kind.name, err)
+	}
+	t.Cleanup(func() { cmd.Wait() })
+}
+
+// untilItSpeaks starts a command and returns when it has printed something.
+func untilItSpeaks(cmd *exec.Cmd) error {
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -66,8 +74,5 @@ func (s *Server) StallDisk(t testing.TB, d time.Duration) {
 	if err == nil {
 		_, err = out.Read(make([]byte, 1))
 	}
-	if err != nil {
-		t.Fatalf("stall the disk of %s: %v", s.kind.name, err)
-	}
-	t.Cleanup(func() { cmd.Wait() })
+	return err
 }

@@ -39,15 +39,8 @@ func FillDisk(t testing.TB, folder string) (makeRoom func()) {
 	cmd := exec.Command("sh", "-c", filling, folder)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
 	if err == nil {
-		err = cmd.Start()
-	}
-	if err == nil {
-		_, err = out.Read(make([]byte, 1))
+		err = untilItSpeaks(cmd)
 	}
 	if err != nil {
 		t.Fatalf("fill the disk of %s: %v", folder, err)
