@@ -2,6 +2,7 @@ package nemesis
 
 import (
 	"maps"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -12,18 +13,22 @@ import (
 
 // file is locks in a file. What befalls it befalls the processes that have it open.
 func file(t testing.TB) *Store {
-	disk := servers.SmallDisk(t, 32)
+	disk, why := t.TempDir(), absent("there is no server", Names...)
+	why[FullDisk] = "without the rights of root it has no disk of its own"
+	var faults []Fault
+	if os.Getuid() == 0 {
+		disk = servers.SmallDisk(t, 32)
+		faults = []Fault{{Name: FullDisk, Harm: Outage, Begin: func(t testing.TB) func() {
+			return servers.FillDisk(t, disk)
+		}}}
+		delete(why, FullDisk)
+	}
 	path := filepath.Join(disk, "locks.db")
-	why := absent("there is no server", Names...)
-	delete(why, FullDisk)
 	return &Store{
 		Name: "file", TTL: time.Second,
 		URL:    func([]string) string { return "file:" + path },
 		Files:  []string{path + ".clients", path + "-shm"}, // the turns of writers, and the locks of SQLite
-		Absent: why,
-		Faults: []Fault{{Name: FullDisk, Harm: Outage, Begin: func(t testing.TB) func() {
-			return servers.FillDisk(t, disk)
-		}}},
+		Absent: why, Faults: faults,
 	}
 }
 
