@@ -4,7 +4,8 @@
 #   scripts/before.sh COMMIT TEST [PACKAGE]
 #
 # The file with the test is taken over, and what the commit changed in packages that tests are made with; where that does not
-# compile, all that it changed in tests. PACKAGE is the folder that has the test, where the commit changed no file with it.
+# compile, all that it changed in tests. PACKAGE is the folder that has the test, where the commit changed no file with it, or
+# changed two with a test of that name.
 set -eu
 commit=$1 name=$2
 top=$(git rev-parse --show-toplevel)
@@ -20,7 +21,7 @@ kits=$(changed '(test/[a-z_]+|/(proxy|servers|opened)/[a-z_]+)\.go$|testdata/')
 tests=$(changed '_test\.go$')
 # shellcheck disable=SC2086
 takeover $kits
-file=$(for f in $tests; do git show "$commit:$f" | grep -q "^func ${name%%/*}(" && echo "$f"; done | head -n 1)
+file=$(for f in $(echo "$tests" | grep "^${3:-}"); do git show "$commit:$f" | grep -q "^func ${name%%/*}(" && echo "$f"; done | head -n 1)
 # shellcheck disable=SC2086
 takeover $file
 package=${3:-$(dirname "$file")}
