@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"net"
 	"runtime"
 	"sync"
@@ -19,7 +20,7 @@ type coalescingConn struct {
 	pending []byte
 	reading bool
 	closed  bool
-	err     error // of a send that nobody waited for
+	err     error // of a send that nobody waited for, or why the connection was given up
 
 	sending sync.Mutex // comes before mu
 	spare   []byte     // guarded by sending: room for what is written next
@@ -54,11 +55,11 @@ func (b *coalescingConn) Write(p []byte) (int, error) {
 func (b *coalescingConn) add(p []byte) (full bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
-		return false, net.ErrClosed
-	}
 	if b.err != nil {
 		return false, b.err
+	}
+	if b.closed {
+		return false, net.ErrClosed
 	}
 	b.pending = append(b.pending, p...)
 	full = len(b.pending) >= enough
@@ -85,8 +86,11 @@ func (b *coalescingConn) Read(p []byte) (int, error) {
 		b.pulse.hear()
 	}
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.reading = false
-	b.mu.Unlock()
+	if err != nil {
+		err = cmp.Or(b.err, err) // what closed it says more than that it is closed
+	}
 	return n, err
 }
 
@@ -151,6 +155,14 @@ func (b *coalescingConn) Close() error {
 	return b.Conn.Close()
 }
 
+// giveUp closes the connection, and tells whoever reads or writes why.
+func (b *coalescingConn) giveUp(why error) {
+	b.mu.Lock()
+	b.err = cmp.Or(b.err, why)
+	b.mu.Unlock()
+	b.Close()
+}
+
 // closeAfterSilence closes the connection when an answer has been missing for too long.
 func (b *coalescingConn) closeAfterSilence(patience time.Duration) {
 	b.mu.Lock()
@@ -159,8 +171,8 @@ func (b *coalescingConn) closeAfterSilence(patience time.Duration) {
 		return
 	}
 	b.watchdog = time.AfterFunc(patience/4, func() {
-		if b.pulse.silence() >= patience {
-			b.Close()
+		if silence := b.pulse.silence(); silence >= patience {
+			b.giveUp(errSilent(silence))
 			return
 		}
 		b.closeAfterSilence(patience)

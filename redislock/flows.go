@@ -2,6 +2,7 @@ package redislock
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -42,7 +43,7 @@ func (f *flows) add(c net.Conn, err error) (net.Conn, error) {
 	b.closeAfterSilence(silent + f.blocks)
 	time.AfterFunc(f.connect, func() {
 		if b.pulse.neverHeard() {
-			b.Close()
+			b.giveUp(fmt.Errorf("nothing came within %v of connecting; connecttimeout in the URL gives it longer", f.connect))
 		}
 	})
 	return b, nil
@@ -79,6 +80,11 @@ func (f *flows) suspect(since time.Duration) {
 	}
 	f.mu.Unlock()
 	for _, b := range dead {
-		b.Close()
+		b.giveUp(errSilent(b.pulse.silence()))
 	}
+}
+
+// errSilent is why a connection is given up that seems to be dead.
+func errSilent(silence time.Duration) error {
+	return fmt.Errorf("the connection was given up: no answer came for %v", silence.Round(time.Millisecond))
 }

@@ -122,7 +122,7 @@ func TestConnectTimeout(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // less than a silent connection is given otherwise
 	defer cancel()
 	_, err := driver.Open(ctx, "redis://"+p.Addr+"?connecttimeout=100ms")
-	if err == nil || ctx.Err() != nil {
+	if err == nil || !strings.Contains(err.Error(), "nothing came within 100ms of connecting") {
 		t.Errorf("got %v, and of the context %v; want an error before that ends", err, ctx.Err())
 	}
 }
