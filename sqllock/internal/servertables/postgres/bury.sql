@@ -9,7 +9,7 @@ CREATE FUNCTION holdfast1_bury(
 BEGIN
 	WITH page AS (
 		SELECT id, token, deadline FROM holdfast_claims
-		WHERE name = p_name AND granted = p_granted AND token > p_after AND (NOT p_granted OR deadline <= p_now)
+		WHERE name || '' = p_name AND granted = p_granted AND token > p_after AND (NOT p_granted OR deadline <= p_now)
 		ORDER BY token LIMIT p_most
 	), dead AS (
 		SELECT id, token FROM page

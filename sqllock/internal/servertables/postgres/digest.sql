@@ -3,5 +3,5 @@ CREATE FUNCTION holdfast1_digest(p_name bytea) RETURNS TABLE (length bigint, las
 LANGUAGE sql SET search_path FROM CURRENT AS $$
 	SELECT count(*), coalesce(max(c.token), 0), coalesce(sum(c.granted::integer + 2 * c.revoked::integer), 0)::bigint
 	FROM holdfast_locks l, holdfast_claims c, (SELECT holdfast1_now() AS now) n
-	WHERE l.name = p_name AND c.name = p_name AND c.token > l.released AND c.deadline > n.now
+	WHERE l.name = p_name AND c.name || '' = p_name AND c.granted IN (false, true) AND c.token > l.released AND c.deadline > n.now
 $$;

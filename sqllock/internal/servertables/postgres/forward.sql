@@ -34,6 +34,9 @@ BEGIN
 	IF to_regclass('holdfast_claims_deadline') IS NOT NULL THEN
 		DROP INDEX holdfast_claims_deadline;
 	END IF;
+	IF to_regclass('holdfast_claims_queue') IS NOT NULL THEN
+		DROP INDEX holdfast_claims_queue; -- holdfast_claims_order comes in its place
+	END IF;
 	IF NOT EXISTS (
 		SELECT FROM pg_class WHERE oid = to_regclass('holdfast_claims') AND reloptions::text LIKE '%autovacuum%'
 	) THEN -- those that somebody has set stay

@@ -18,7 +18,7 @@ BEGIN
 			EXIT;
 		END IF;
 		SELECT id, token, weight, units, deadline INTO v_claim
-		FROM holdfast_claims WHERE name = p_name AND NOT granted AND token > p_after ORDER BY token LIMIT 1;
+		FROM holdfast_claims WHERE name || '' = p_name AND NOT granted AND token > p_after ORDER BY token LIMIT 1;
 		o_waits := FOUND;
 		EXIT WHEN NOT o_waits;
 		IF v_claim.deadline <= p_now THEN
@@ -39,7 +39,7 @@ BEGIN
 	-- Of those that wait it looks at the first that lives, as place does: who is told to ask must find something done.
 	IF o_waits AND (
 		SELECT deadline - ttl > p_now FROM holdfast_claims
-		WHERE name = p_name AND NOT granted AND token > p_after AND deadline > p_now ORDER BY token LIMIT 1
+		WHERE name || '' = p_name AND NOT granted AND token > p_after AND deadline > p_now ORDER BY token LIMIT 1
 	) THEN
 		PERFORM holdfast1_rewind(p_name, false);
 	END IF;

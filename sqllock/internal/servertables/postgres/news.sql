@@ -12,8 +12,8 @@ LANGUAGE sql SET search_path FROM CURRENT SET enable_hashjoin = off SET enable_m
 	LEFT JOIN holdfast_locks l ON l.name = t.name
 	LEFT JOIN holdfast_claims c ON c.name = t.name AND c.id = t.id
 	WHERE c.id IS NULL OR c.deadline <= n.now OR c.granted OR l.released > 0 OR coalesce((
-		SELECT min(h.deadline) FROM holdfast_claims h WHERE h.name = t.name AND h.granted
+		SELECT min(h.deadline) FROM holdfast_claims h WHERE h.name || '' = t.name AND h.granted AND h.token >= l.head
 	), 0) <= n.now OR EXISTS (
-		SELECT FROM holdfast_claims h WHERE h.name = t.name AND h.granted AND h.deadline - h.ttl > n.now
+		SELECT FROM holdfast_claims h WHERE h.name || '' = t.name AND h.granted AND h.token >= l.head AND h.deadline - h.ttl > n.now
 	)
 $$;

@@ -9,11 +9,11 @@ LANGUAGE sql SET search_path FROM CURRENT AS $$
 	SELECT c.id, c.token, c.weight, c.units, c.ttl, c.deadline - n.now, c.since, c.owner, c.value
 	FROM holdfast_locks l, (SELECT holdfast1_now() AS now) n, LATERAL (
 		(SELECT * FROM holdfast_claims g
-			WHERE g.name = p_name AND g.granted AND g.token > greatest(p_after, l.released, l.head - 1)
+			WHERE g.name || '' = p_name AND g.granted AND g.token > greatest(p_after, l.released, l.head - 1)
 			ORDER BY g.token LIMIT p_look)
 		UNION ALL
 		(SELECT * FROM holdfast_claims w
-			WHERE w.name = p_name AND NOT w.granted AND w.token > greatest(p_after, l.released, l.head - 1)
+			WHERE w.name || '' = p_name AND NOT w.granted AND w.token > greatest(p_after, l.released, l.head - 1)
 			ORDER BY w.token LIMIT p_look)
 	) c WHERE l.name = p_name ORDER BY c.token LIMIT p_look
 $$;

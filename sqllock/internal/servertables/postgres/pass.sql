@@ -8,7 +8,7 @@ BEGIN
 	PERFORM holdfast1_finish(p_name, d.id, true, v_now, 9223372036854775807)
 	FROM (
 		SELECT id FROM holdfast_claims
-		WHERE name = p_name AND granted IN (false, true) AND token <= p_released
+		WHERE name || '' = p_name AND granted IN (false, true) AND token <= p_released
 			AND token >= (SELECT head FROM holdfast_locks WHERE name = p_name)
 		ORDER BY token
 	) d;

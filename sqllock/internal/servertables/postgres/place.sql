@@ -13,21 +13,21 @@ BEGIN
 	o_retry := 0;
 	o_contended := EXISTS (
 		SELECT FROM holdfast_claims
-		WHERE name = p_name AND granted IN (false, p_granted) AND token > p_token AND deadline > p_now
+		WHERE name || '' = p_name AND granted IN (false, p_granted) AND token > p_token AND deadline > p_now
 	);
 	IF p_granted THEN
 		RETURN;
 	END IF;
 	SELECT head INTO v_head FROM holdfast_locks WHERE name = p_name;
 	SELECT deadline - ttl > p_now AS early INTO v_front FROM holdfast_claims
-	WHERE name = p_name AND NOT granted AND token >= v_head AND token < p_token AND deadline > p_now
+	WHERE name || '' = p_name AND NOT granted AND token >= v_head AND token < p_token AND deadline > p_now
 	ORDER BY token LIMIT 1;
 	IF FOUND THEN
 		o_retry := v_front.early::integer; -- asking brings its deadline back
 	ELSE
-		SELECT weight, units INTO v_claim FROM holdfast_claims WHERE name = p_name AND NOT granted AND token = p_token;
+		SELECT weight, units INTO v_claim FROM holdfast_claims WHERE name || '' = p_name AND NOT granted AND token = p_token;
 		SELECT coalesce(sum(weight), 0) AS sum, min(units) AS most, min(least(deadline, p_now + ttl)) AS until INTO v_front
-		FROM holdfast_claims WHERE name = p_name AND granted AND token >= v_head;
+		FROM holdfast_claims WHERE name || '' = p_name AND granted AND token >= v_head;
 		o_retry := 1;
 		IF v_front.sum + v_claim.weight > least(v_front.most, v_claim.units) THEN
 			o_retry := greatest(1, v_front.until - p_now);

@@ -12,10 +12,10 @@ BEGIN
 	IF FOUND THEN
 		UPDATE holdfast_locks l SET released = p_token, noted = noted + 1 FROM holdfast_claims c
 		WHERE l.name = p_name AND l.released < p_token AND l.noted < 200
-			AND c.name = p_name AND c.id = p_id AND c.token = p_token AND c.weight = c.units AND c.deadline > holdfast1_now()
+			AND c.name = p_name AND c.id = p_id AND c.token IS NOT DISTINCT FROM p_token AND c.weight = c.units AND c.deadline > holdfast1_now()
 			AND (c.granted OR l.released > 0 AND NOT EXISTS (
 				SELECT FROM holdfast_claims w
-				WHERE w.name = p_name AND NOT w.granted AND w.token > l.released AND w.token < p_token
+				WHERE w.name || '' = p_name AND NOT w.granted AND w.token > l.released AND w.token < p_token
 			));
 	END IF;
 	IF NOT FOUND THEN

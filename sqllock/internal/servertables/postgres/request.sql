@@ -39,7 +39,7 @@ BEGIN
 		SELECT * INTO v_front FROM holdfast1_settle(p_name, v_now);
 		v_more := v_front.o_waits IS NULL;
 	ELSIF p_token <> 0 OR EXISTS (
-		SELECT FROM holdfast_ends WHERE name = p_name AND id = p_id AND deadline > v_now
+		SELECT FROM holdfast_ends WHERE name = p_name AND id = p_id AND deadline - v_now > 0
 	) THEN
 		answer := 1;
 	ELSE

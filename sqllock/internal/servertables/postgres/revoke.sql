@@ -7,7 +7,7 @@ BEGIN
 	PERFORM holdfast1_enter(p_name);
 	v_now := holdfast1_now();
 	PERFORM holdfast1_settle(p_name, v_now);
-	UPDATE holdfast_claims SET revoked = true WHERE name = p_name AND id = p_id AND granted AND deadline > v_now;
+	UPDATE holdfast_claims SET revoked = true WHERE name = p_name AND id = p_id AND granted::integer = 1 AND deadline > v_now;
 	RETURN (NOT FOUND)::integer;
 END
 $$;

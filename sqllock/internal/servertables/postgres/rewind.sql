@@ -5,7 +5,7 @@
 CREATE FUNCTION holdfast1_rewind(p_name bytea, p_granted boolean) RETURNS void LANGUAGE sql AS $$
 	UPDATE holdfast_claims SET deadline = holdfast1_now() + ttl
 	WHERE name = p_name AND deadline - ttl > holdfast1_now() AND id = ANY (ARRAY(
-		SELECT id FROM holdfast_claims WHERE name = p_name AND granted = p_granted AND deadline - ttl > holdfast1_now()
+		SELECT id FROM holdfast_claims WHERE name || '' = p_name AND granted = p_granted AND deadline - ttl > holdfast1_now()
 		ORDER BY token LIMIT 200
 	))
 $$;

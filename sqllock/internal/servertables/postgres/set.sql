@@ -11,10 +11,9 @@ BEGIN
 	PERFORM holdfast1_enter(p_name);
 	v_now := holdfast1_now();
 	PERFORM holdfast1_settle(p_name, v_now);
-	IF NOT EXISTS (
-		SELECT FROM holdfast_claims
-		WHERE name = p_name AND id = p_id AND token = p_claim AND granted AND deadline > v_now
-	) THEN
+	IF (
+		SELECT token = p_claim AND granted FROM holdfast_claims WHERE name = p_name AND id = p_id AND deadline > v_now
+	) IS NOT TRUE THEN
 		RETURN 1;
 	END IF;
 	SELECT token, set_at INTO v_kept FROM holdfast_values WHERE name = p_name;

@@ -17,7 +17,7 @@ BEGIN
 		SELECT coalesce(sum(weight), 0), coalesce(min(units), 2147483647), min(deadline), max(deadline - ttl),
 			coalesce(max(token), v_head - 1)
 		INTO o_sum, o_limit, v_until, v_since, v_last
-		FROM holdfast_claims WHERE name = p_name AND granted AND token >= v_head;
+		FROM holdfast_claims WHERE name || '' = p_name AND granted AND token >= v_head;
 		IF v_since > p_now THEN
 			PERFORM holdfast1_rewind(p_name, true);
 		END IF;

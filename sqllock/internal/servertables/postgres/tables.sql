@@ -3,6 +3,12 @@
 -- Names, owners and values are bytes. Times are microseconds since 1970 by the server's clock, and TTLs microseconds. No index
 -- of claims has the deadline in it, and pages are half empty, so that a renewal writes no index: it is a HOT update. Dead rows
 -- are many beside live ones, and vacuumed soon.
+--
+-- Of the two indexes of claims, the primary key finds one by its ID, and the other the front of a queue. A plan that was made for
+-- a table of three rows is used when there are thousands, or thousands of dead ones beside them; and for three rows the planner
+-- finds either index as good as the other. So no question can be answered by the wrong one: the other index has name || '', which
+-- is the name and not the column, and what asks for a queue says so; what asks for an ID has no condition on granted or token
+-- that an index could serve. For the same reason what asks for an end by its ID compares no bare deadline.
 CREATE TABLE IF NOT EXISTS holdfast_locks ( -- a row for each lock, which is locked by whoever changes its queue
 	name     bytea  NOT NULL PRIMARY KEY,
 	token    bigint NOT NULL, -- the greatest so far
@@ -29,7 +35,7 @@ CREATE TABLE IF NOT EXISTS holdfast_claims ( -- the queues: a row for each claim
 	PRIMARY KEY (name, id)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01,
 	autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX IF NOT EXISTS holdfast_claims_queue ON holdfast_claims (name, granted, token);
+CREATE INDEX IF NOT EXISTS holdfast_claims_order ON holdfast_claims ((name || ''), granted, token);
 
 CREATE TABLE IF NOT EXISTS holdfast_ends ( -- claims that ended, while a late copy of their request may still arrive
 	name     bytea   NOT NULL,

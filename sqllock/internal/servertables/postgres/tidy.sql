@@ -7,12 +7,13 @@ DECLARE
 	v_expired bigint;
 BEGIN
 	SELECT count(*) INTO v_expired FROM (
-		SELECT FROM holdfast_claims c JOIN holdfast_locks l ON l.name = c.name
-		WHERE c.name = p_name AND c.deadline <= v_now AND c.token > l.released LIMIT p_most
+		SELECT FROM holdfast_locks l, holdfast_claims c
+		WHERE l.name = p_name AND c.name || '' = p_name AND c.granted IN (false, true) AND c.token > l.released
+			AND c.deadline <= v_now LIMIT p_most
 	) e;
 	PERFORM holdfast1_enter(p_name);
 	PERFORM holdfast1_finish(p_name, d.id, false, v_now, v_now)
-	FROM (SELECT id FROM holdfast_claims WHERE name = p_name AND deadline <= v_now ORDER BY token LIMIT p_most) d;
+	FROM (SELECT id FROM holdfast_claims WHERE name || '' = p_name AND deadline <= v_now ORDER BY token LIMIT p_most) d;
 	PERFORM holdfast1_settle(p_name, v_now);
 	RETURN v_expired;
 END

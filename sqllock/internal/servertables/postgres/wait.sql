@@ -35,7 +35,7 @@ BEGIN
 		EXIT WHEN answer <> 3 OR v_now >= v_end;
 
 		SELECT id, token, weight, units, deadline AS until INTO v_other FROM holdfast_claims
-		WHERE name = p_name AND NOT granted AND token >= v_claim.head AND token < v_claim.token AND deadline > v_now
+		WHERE name || '' = p_name AND NOT granted AND token >= v_claim.head AND token < v_claim.token AND deadline > v_now
 		ORDER BY token DESC LIMIT 1;
 		IF FOUND AND v_other.weight < v_other.units THEN -- its grant may be this claim's, too
 			v_bell := holdfast1_bell(v_other.id, 'wait');
@@ -44,9 +44,9 @@ BEGIN
 		ELSE
 			SELECT count(*) AS holders, min(deadline) AS until, max(id) AS id, max(token) AS token,
 				coalesce(sum(weight), 0) + v_claim.weight <= least(min(units), v_claim.units) AS room INTO v_other
-			FROM holdfast_claims WHERE name = p_name AND granted AND token >= v_claim.head AND token < v_claim.token;
+			FROM holdfast_claims WHERE name || '' = p_name AND granted AND token >= v_claim.head AND token < v_claim.token;
 			IF v_other.room OR v_other.until <= v_now THEN -- it was granted a moment ago, or will be when somebody asks
-				CONTINUE WHEN EXISTS (SELECT FROM holdfast_claims WHERE name = p_name AND id = p_id AND granted AND deadline > v_now);
+				CONTINUE WHEN (SELECT granted FROM holdfast_claims WHERE name = p_name AND id = p_id AND deadline > v_now);
 				answer := 2;
 				EXIT;
 			END IF;
@@ -58,7 +58,7 @@ BEGIN
 		v_ahead := v_other.token;
 		IF EXISTS ( -- one that has expired: it is granted first, if the clock is set back
 			SELECT FROM holdfast_claims
-			WHERE name = p_name AND NOT granted AND token > v_other.token AND token < v_claim.token
+			WHERE name || '' = p_name AND NOT granted AND token > v_other.token AND token < v_claim.token
 		) THEN
 			v_ahead := NULL;
 		END IF;

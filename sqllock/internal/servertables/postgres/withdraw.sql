@@ -11,7 +11,7 @@ BEGIN
 	SELECT c.token, c.deadline, l.token > c.token AS behind INTO v_claim
 	FROM holdfast_locks l, holdfast_claims c WHERE l.name = p_name AND c.name = p_name AND c.id = p_id FOR UPDATE OF c;
 	IF NOT FOUND THEN
-		SELECT token, released INTO v_claim FROM holdfast_ends WHERE name = p_name AND id = p_id AND deadline > v_now;
+		SELECT token, released INTO v_claim FROM holdfast_ends WHERE name = p_name AND id = p_id AND deadline - v_now > 0;
 		IF FOUND AND v_claim.released AND p_token IN (0, v_claim.token) THEN
 			v_answer := 0;
 		ELSIF NOT FOUND AND p_token = 0 THEN
