@@ -12,9 +12,7 @@ var breakRows = []row{
 		name: "break a holder",
 		why:  "the claim ends, the next is granted, and the holder learns ErrGone from whatever it asks next",
 		run: func(e *env) {
-			holder, next := e.claim(), e.claim()
-			held := e.acquire(e.d, holder)
-			waiting := e.enqueue(e.other, next)
+			holder, held, next, waiting := e.contest()
 			e.breaks(holder)
 			got := e.await(e.other, next, waiting)
 			e.queued(next)
@@ -35,9 +33,7 @@ var breakRows = []row{
 		why:  "a waiting claim can be broken too, and what waits behind it may become grantable",
 		run: func(e *env) {
 			reader, writer, last := e.reader(), e.writer(), e.reader()
-			e.acquire(e.d, reader)
-			waitW := e.enqueue(e.other, writer)
-			waitR := e.enqueue(e.d, last)
+			_, waitW, waitR := e.inLine(reader, writer, last)
 			e.breaks(writer)
 			e.await(e.d, last, waitR)
 			e.queued(reader, last)
@@ -52,8 +48,7 @@ var breakRows = []row{
 		name: "break nothing",
 		why:  "ErrGone tells that there is no such claim",
 		run: func(e *env) {
-			holder := e.claim()
-			held := e.acquire(e.d, holder)
+			holder, held := e.hold(e.claim())
 			e.isGone(e.breakErr(e.claim()), "breaking a claim that never was")
 			e.release(e.d, holder, held)
 			e.isGone(e.breakErr(holder), "breaking a claim that was released")
@@ -68,21 +63,23 @@ var breakRows = []row{
 	},
 }
 
+// tryBreak breaks c. unsure tells whether an attempt before the one that was answered may have broken it.
+func (e *env) tryBreak(c driver.Claim) (unsure bool, err error) {
+	e.Helper()
+	return e.insist(func(ctx context.Context) error { return driver.Break(ctx, e.other, c.Name, c.ID) })
+}
+
 // breakErr breaks c and returns the answer.
 func (e *env) breakErr(c driver.Claim) error {
 	e.Helper()
-	_, _, err := persist(e, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, driver.Break(ctx, e.other, c.Name, c.ID)
-	})
+	_, err := e.tryBreak(c)
 	return err
 }
 
 // breaks breaks c, which must be there.
 func (e *env) breaks(c driver.Claim) {
 	e.Helper()
-	_, unsure, err := persist(e, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, driver.Break(ctx, e.other, c.Name, c.ID)
-	})
+	unsure, err := e.tryBreak(c)
 	if unsure && errors.Is(err, driver.ErrGone) {
 		return // an attempt without an answer had broken it
 	}

@@ -134,6 +134,13 @@ func persist[T any](e *env, send func(context.Context) (T, error)) (v T, unsure 
 	}
 }
 
+// insist is persist for what is answered with an error alone.
+func (e *env) insist(do func(context.Context) error) (unsure bool, err error) {
+	e.Helper()
+	_, unsure, err = persist(e, func(ctx context.Context) (struct{}, error) { return struct{}{}, do(ctx) })
+	return unsure, err
+}
+
 // ask asks for c and returns the answer.
 func (e *env) ask(d driver.Driver, c driver.Claim) (driver.Status, error) {
 	e.Helper()
@@ -172,12 +179,30 @@ func (e *env) enqueue(d driver.Driver, c driver.Claim) driver.Status {
 	return st
 }
 
+// hold requests c for the first client, which must be granted at once, and returns both.
+func (e *env) hold(c driver.Claim) (driver.Claim, driver.Status) {
+	e.Helper()
+	return c, e.acquire(e.d, c)
+}
+
+// contest returns the claim of a holder, and one that waits behind it for another client.
+func (e *env) contest() (holder driver.Claim, held driver.Status, next driver.Claim, waiting driver.Status) {
+	e.Helper()
+	holder, held = e.hold(e.claim())
+	next = e.claim()
+	return holder, held, next, e.enqueue(e.other, next)
+}
+
+// inLine requests three claims, of the two clients in turn. The first must be granted at once; the others must wait.
+func (e *env) inLine(first, second, third driver.Claim) (held, waiting2, waiting3 driver.Status) {
+	e.Helper()
+	return e.acquire(e.d, first), e.enqueue(e.other, second), e.enqueue(e.d, third)
+}
+
 // dropErr releases c and returns the answer.
 func (e *env) dropErr(d driver.Driver, c driver.Claim, st driver.Status) error {
 	e.Helper()
-	_, _, err := persist(e, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, d.Release(ctx, renewal(c, st))
-	})
+	_, err := e.insist(func(ctx context.Context) error { return d.Release(ctx, renewal(c, st)) })
 	return err
 }
 
@@ -187,6 +212,13 @@ func (e *env) release(d driver.Driver, c driver.Claim, st driver.Status) {
 	if err := e.dropErr(d, c, st); err != nil {
 		e.Fatalf("Release(%s): %v", c.ID, err)
 	}
+}
+
+// handOver releases the first client's claim, and waits until the other client's is granted.
+func (e *env) handOver(c driver.Claim, held driver.Status, next driver.Claim, waiting driver.Status) driver.Status {
+	e.Helper()
+	e.release(e.d, c, held)
+	return e.await(e.other, next, waiting)
 }
 
 // isGone fails unless err says that the claim is gone.

@@ -44,8 +44,7 @@ var expiryRows = []row{
 		name: "expiry without witnesses",
 		why:  "an expired claim is ignored, though nobody waited for its end",
 		run: func(e *env) {
-			dead := e.short(e.claim())
-			held := e.acquire(e.d, dead)
+			dead, held := e.hold(e.short(e.claim()))
 			e.eventually("the claim expires", func() bool { return e.free() })
 			e.queued()
 			e.isDead(e.d, dead)
@@ -60,9 +59,8 @@ var expiryRows = []row{
 		name: "not before its time",
 		why:  "a claim lives for its TTL, or two would hold the lock",
 		run: func(e *env) {
-			c := e.short(e.claim())
 			sent := time.Now()
-			st := e.acquire(e.d, c)
+			st := e.acquire(e.d, e.short(e.claim()))
 			for {
 				taken := !e.free()
 				if time.Since(sent) >= st.TTL {
@@ -94,8 +92,7 @@ var expiryRows = []row{
 			held := e.acquire(e.d, holder)
 			st := e.enqueue(e.other, c)
 			e.outlives(c, st)
-			e.release(e.d, holder, held)
-			e.await(e.other, c, st)
+			e.handOver(holder, held, c, st)
 		},
 		exact: true,
 	},
@@ -103,8 +100,7 @@ var expiryRows = []row{
 		name: "renewal for a shorter time",
 		why:  "from a renewal on the claim lives for the TTL that it names",
 		run: func(e *env) {
-			c := e.claim()
-			st := e.acquire(e.d, c)
+			c, st := e.hold(e.claim())
 			if st = e.acquire(e.d, e.short(renewal(c, st))); st.TTL >= c.TTL {
 				e.Skip("this driver grants longer TTLs than were asked for")
 			}
@@ -118,9 +114,7 @@ var expiryRows = []row{
 		why:  "every claim is leased, so dead waiters fall out of the queue by themselves",
 		run: func(e *env) {
 			holder, dead, last := e.claim(), e.short(e.claim()), e.claim()
-			held := e.acquire(e.d, holder)
-			waitDead := e.enqueue(e.other, dead)
-			waitLast := e.enqueue(e.d, last)
+			held, waitDead, waitLast := e.inLine(holder, dead, last)
 			e.eventually("the last becomes the next in line", func() bool {
 				if waitLast = e.request(e.d, renewal(last, waitLast)); waitLast.Granted {
 					e.Fatal("granted, while the holder lives")
@@ -142,9 +136,7 @@ var expiryRows = []row{
 		why:  "expired claims are ignored, also those that wait ahead of claims that fit",
 		run: func(e *env) {
 			reader, writer, last := e.reader(), e.short(e.writer()), e.reader()
-			e.acquire(e.d, reader)
-			e.enqueue(e.other, writer)
-			st := e.enqueue(e.d, last)
+			_, _, st := e.inLine(reader, writer, last)
 			e.eventually("the reader behind the dead writer is granted", func() bool {
 				st = e.request(e.d, renewal(last, st))
 				return st.Granted
@@ -177,9 +169,7 @@ var expiryRows = []row{
 		why:  "the next in line, and nobody else, asks again when the claim that blocks it expires",
 		run: func(e *env) {
 			holder, next, behind := e.claim(), e.claim(), e.claim()
-			held := e.acquire(e.d, holder)
-			waitNext := e.enqueue(e.other, next)
-			waitBehind := e.enqueue(e.d, behind)
+			held, waitNext, waitBehind := e.inLine(holder, next, behind)
 			if waitNext.Retry <= 0 || waitNext.Retry > held.TTL {
 				e.Errorf("the next in line got Retry %v, the holder has %v", waitNext.Retry, held.TTL)
 			}
@@ -216,8 +206,8 @@ var expiryRows = []row{
 		name: "the dead stay dead for a TTL",
 		why:  "a duplicate may be as late as a TTL, and must not queue an orphan",
 		run: func(e *env) {
-			released, broken := e.short(e.claim()), e.short(e.claim())
-			st := e.acquire(e.d, released)
+			released, st := e.hold(e.short(e.claim()))
+			broken := e.short(e.claim())
 			sent := time.Now()
 			e.release(e.d, released, st)
 			e.isGone(e.dropErr(e.d, broken, driver.Status{}), "releasing a claim that never was")
@@ -229,9 +219,8 @@ var expiryRows = []row{
 		name: "the expired stay dead for a TTL",
 		why:  "a paused client may wake at any time, and must not queue under an ID that it believes to hold",
 		run: func(e *env) {
-			c := e.short(e.claim())
 			sent := time.Now()
-			st := e.acquire(e.d, c)
+			c, st := e.hold(e.short(e.claim()))
 			e.pass(st.TTL + st.TTL/10)
 			e.staysGone(sent.Add(st.TTL), c)
 		},
@@ -277,8 +266,7 @@ var expiryRows = []row{
 		name: "nothing moves a dead claim",
 		why:  "a renewal that arrives after the end must not make the claim live again",
 		run: func(e *env) {
-			c := e.short(e.claim())
-			st := e.acquire(e.d, c)
+			c, st := e.hold(e.short(e.claim()))
 			e.eventually("the claim expires", func() bool { return e.free() })
 			for range 3 {
 				_, err := e.ask(e.d, renewal(c, st))

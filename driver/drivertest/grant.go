@@ -40,8 +40,8 @@ var grantRows = []row{
 		name: "writer excludes readers",
 		why:  "a writer asks for all units",
 		run: func(e *env) {
-			writer, a, b := e.writer(), e.reader(), e.reader()
-			held := e.acquire(e.d, writer)
+			writer, held := e.hold(e.writer())
+			a, b := e.reader(), e.reader()
 			waitA, waitB := e.enqueue(e.d, a), e.enqueue(e.other, b)
 			e.release(e.d, writer, held)
 			e.await(e.d, a, waitA)
@@ -54,11 +54,8 @@ var grantRows = []row{
 		why:  "the granted claims are a prefix of the queue, so readers never starve a writer",
 		run: func(e *env) {
 			first, writer, last := e.reader(), e.writer(), e.reader()
-			held := e.acquire(e.d, first)
-			waitW := e.enqueue(e.other, writer)
-			waitR := e.enqueue(e.d, last)
-			e.release(e.d, first, held)
-			got := e.await(e.other, writer, waitW)
+			held, waitW, waitR := e.inLine(first, writer, last)
+			got := e.handOver(first, held, writer, waitW)
 			e.enqueue(e.d, renewal(last, waitR))
 			e.release(e.other, writer, got)
 			e.await(e.d, last, waitR)
@@ -70,9 +67,7 @@ var grantRows = []row{
 		why:  "the end of a waiting claim grants what it makes grantable",
 		run: func(e *env) {
 			first, writer, last := e.reader(), e.writer(), e.reader()
-			e.acquire(e.d, first)
-			waitW := e.enqueue(e.other, writer)
-			waitR := e.enqueue(e.d, last)
+			_, waitW, waitR := e.inLine(first, writer, last)
 			e.release(e.other, writer, waitW)
 			e.await(e.d, last, waitR)
 			e.queued(first, last)
@@ -114,8 +109,7 @@ var grantRows = []row{
 		name: "a permit given back twice",
 		why:  "permits are identified, so a repeated release makes no more of them",
 		run: func(e *env) {
-			twice := e.units(1, 2)
-			st := e.acquire(e.d, twice)
+			twice, st := e.hold(e.units(1, 2))
 			e.acquire(e.other, e.units(1, 2))
 			for range 3 {
 				e.release(e.d, twice, st)
@@ -138,8 +132,7 @@ var grantRows = []row{
 			e.release(e.d, a, heldA)
 			e.enqueue(e.other, renewal(heavy, waitHeavy))
 			e.enqueue(e.other, renewal(light, waitLight))
-			e.release(e.d, b, heldB)
-			got := e.await(e.other, heavy, waitHeavy)
+			got := e.handOver(b, heldB, heavy, waitHeavy)
 			e.enqueue(e.other, renewal(light, waitLight))
 			e.release(e.other, heavy, got)
 			e.await(e.other, light, waitLight)
@@ -150,8 +143,7 @@ var grantRows = []row{
 		name: "several at once",
 		why:  "one release may make more than one claim grantable, and each is told",
 		run: func(e *env) {
-			heavy := e.units(3, 3)
-			held := e.acquire(e.d, heavy)
+			heavy, held := e.hold(e.units(3, 3))
 			var cs []driver.Claim
 			var sts []driver.Status
 			for i := range 4 {
@@ -177,8 +169,7 @@ var grantRows = []row{
 			e.acquire(e.other, five)
 			late := e.units(1, 5) // the limit of 2 ahead of it counts
 			waiting := e.enqueue(e.other, late)
-			e.release(e.d, two, held)
-			e.await(e.other, late, waiting)
+			e.handOver(two, held, late, waiting)
 			e.enqueue(e.d, e.units(1, 2)) // and so does its own
 			e.enqueue(e.d, e.units(1, 5))
 		},

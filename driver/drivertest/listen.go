@@ -30,8 +30,7 @@ var listenRows = []row{
 		name: "a listener hears what it has missed",
 		why:  "what happened between the last answer about a claim and Listen is told, too",
 		run: func(e *env) {
-			holder := e.claim()
-			held := e.acquire(e.d, holder)
+			holder, held := e.hold(e.claim())
 			e.revokes(holder)
 			moved := e.listen(e.d, renewal(holder, held))
 			e.hearsFrom(moved, renewal(holder, held), func(st driver.Status, err error) bool {

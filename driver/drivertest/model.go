@@ -111,9 +111,9 @@ func (m *model) step() {
 	case n < 18:
 		m.release(client, m.draw(), "release of nothing", func(int) uint64 { return 0 })
 	case n < 19:
-		m.breaks(client, c)
+		m.overrule(client, c, "break", has[driver.Breaker], driver.Break)
 	default:
-		m.revokes(client, c)
+		m.overrule(client, c, "revoke", has[driver.Revoker], driver.Revoke)
 	}
 }
 
@@ -183,23 +183,16 @@ func (m *model) release(client int, c *modelled, what string, token func(side in
 	})
 }
 
-func (m *model) breaks(client int, c *modelled) {
-	if !has[driver.Breaker](m.d) {
+// overrule does what anybody may do to a claim by its ID alone, if the driver is able to.
+func (m *model) overrule(client int, c *modelled, what string, able func(driver.Driver) bool,
+	do func(ctx context.Context, d driver.Driver, name, id string) error,
+) {
+	if !able(m.d) {
 		return
 	}
-	m.note(client, c, "break")
+	m.note(client, c, what)
 	m.compareErrors(func(side int) error {
-		return driver.Break(context.Background(), m.sides[side].clients[client], m.name, c.ID)
-	})
-}
-
-func (m *model) revokes(client int, c *modelled) {
-	if !has[driver.Revoker](m.d) {
-		return
-	}
-	m.note(client, c, "revoke")
-	m.compareErrors(func(side int) error {
-		return driver.Revoke(context.Background(), m.sides[side].clients[client], m.name, c.ID)
+		return do(context.Background(), m.sides[side].clients[client], m.name, c.ID)
 	})
 }
 
@@ -277,7 +270,7 @@ func (m *model) sameToken(c *modelled, got, want uint64) {
 // compareErrors does the same on both sides and fails unless both say the same about it.
 func (m *model) compareErrors(do func(side int) error) {
 	m.Helper()
-	_, _, got := persist(m.env, func(context.Context) (struct{}, error) { return struct{}{}, do(0) })
+	_, got := m.insist(func(context.Context) error { return do(0) })
 	want := do(1)
 	gone := errors.Is(got, driver.ErrGone)
 	if got != nil && !gone || gone != errors.Is(want, driver.ErrGone) {

@@ -16,8 +16,7 @@ var noteRows = []row{
 		why:  "everybody reads, in order, who has asked for a lock and who has broken it; the lock stays as it is",
 		run: func(e *env) {
 			e.hasNotes()
-			c := e.claim()
-			held := e.acquire(e.d, c)
+			c, held := e.hold(e.claim())
 			asked, broke := note(driver.NoteRevoke, c, "ann"), note(driver.NoteBreak, c, "a'\"\\ \n\x1b[2J\x00\xff ☃")
 			e.notes(e.d, asked)
 			e.hasNotes(asked)
@@ -107,10 +106,7 @@ func note(kind string, c driver.Claim, by string) driver.Note {
 // notes leaves a note.
 func (e *env) notes(d driver.Driver, n driver.Note) {
 	e.Helper()
-	_, _, err := persist(e, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, driver.AddNote(ctx, d, e.name, n)
-	})
-	if err != nil {
+	if _, err := e.insist(func(ctx context.Context) error { return driver.AddNote(ctx, d, e.name, n) }); err != nil {
 		e.Fatalf("AddNote(%.20q): %v", n.By, err)
 	}
 }
@@ -118,9 +114,7 @@ func (e *env) notes(d driver.Driver, n driver.Note) {
 // takesBack removes a note.
 func (e *env) takesBack(n driver.Note) {
 	e.Helper()
-	_, _, err := persist(e, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, driver.RemoveNote(ctx, e.other, e.name, n.ID)
-	})
+	_, err := e.insist(func(ctx context.Context) error { return driver.RemoveNote(ctx, e.other, e.name, n.ID) })
 	if err != nil {
 		e.Errorf("RemoveNote(%.20q): %v", n.By, err)
 	}

@@ -37,8 +37,8 @@ var proposeRows = []row{
 		name: "propose on a taken lock",
 		why:  "a proposal does not queue, and changes nothing for the holder",
 		run: func(e *env) {
-			holder, b := e.claim(), e.claim()
-			held := e.acquire(e.d, holder)
+			holder, held := e.hold(e.claim())
+			b := e.claim()
 			if st := e.propose(b, held.Token+1000); st.Granted {
 				e.Errorf("granted though another holds the lock: %+v", st)
 			}
@@ -60,15 +60,10 @@ var proposeRows = []row{
 				c.Queue = false
 				token := e.settles(c)
 				e.release(e.d, c, driver.Status{Token: token})
-				_, _, err := persist(e, func(ctx context.Context) (driver.Status, error) {
-					return driver.Propose(ctx, e.other, c, token+1)
-				})
+				_, err := e.proposeErr(e.other, c, token+1)
 				e.isGone(err, "proposing a claim that was released")
-				holder := e.claim()
-				held := e.acquire(e.d, holder)
-				_, _, err = persist(e, func(ctx context.Context) (driver.Status, error) {
-					return driver.Propose(ctx, e.other, c, held.Token+1)
-				})
+				holder, held := e.hold(e.claim())
+				_, err = e.proposeErr(e.other, c, held.Token+1)
 				e.isGone(err, "proposing a claim that was released, while another holds the lock")
 				e.release(e.d, holder, held)
 			}
@@ -159,11 +154,19 @@ func (e *env) vote(d driver.Driver, c driver.Claim, token uint64) (driver.Status
 	return st, life
 }
 
-func (e *env) propose(c driver.Claim, token uint64) driver.Status {
+// proposeErr proposes a token for c and returns the answer.
+func (e *env) proposeErr(d driver.Driver, c driver.Claim, token uint64) (driver.Status, error) {
 	e.Helper()
 	st, _, err := persist(e, func(ctx context.Context) (driver.Status, error) {
-		return driver.Propose(ctx, e.d, c, token)
+		return driver.Propose(ctx, d, c, token)
 	})
+	return st, err
+}
+
+// propose proposes a token for c, which must be answered.
+func (e *env) propose(c driver.Claim, token uint64) driver.Status {
+	e.Helper()
+	st, err := e.proposeErr(e.d, c, token)
 	if err != nil {
 		e.Fatalf("Propose(%s, %d): %v", c.ID, token, err)
 	}

@@ -63,8 +63,7 @@ var queueRows = []row{
 		name: "time left",
 		why:  "what is left of a claim shrinks, and a renewal restores it",
 		run: func(e *env) {
-			c := e.claim()
-			st := e.acquire(e.d, c)
+			c, st := e.hold(e.claim())
 			e.eventually("time passes", func() bool { return e.queue()[0].Left < st.TTL-st.TTL/10 })
 			before := e.queue()[0]
 			e.acquire(e.d, renewal(c, st))

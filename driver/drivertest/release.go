@@ -17,9 +17,9 @@ var releaseRows = []row{
 		name: "repeated release",
 		why:  "a release whose answer was lost is repeated, and must not look like a lost lock",
 		run: func(e *env) {
-			c, next := e.claim(), e.claim()
-			st := e.acquire(e.d, c)
+			c, st := e.hold(e.claim())
 			e.release(e.d, c, st)
+			next := e.claim()
 			e.acquire(e.other, next)
 			for range 3 {
 				e.release(e.d, c, st)
@@ -32,8 +32,7 @@ var releaseRows = []row{
 		name: "request after release",
 		why:  "a late duplicate of a request must not queue an orphan",
 		run: func(e *env) {
-			c := e.claim()
-			st := e.acquire(e.d, c)
+			c, st := e.hold(e.claim())
 			e.release(e.d, c, st)
 			_, err := e.ask(e.d, c)
 			e.isGone(err, "requesting an ID that was released")
@@ -50,8 +49,8 @@ var releaseRows = []row{
 		name: "release of a waiting claim",
 		why:  "who gives up leaves the queue, wherever it was, and the others keep their places",
 		run: func(e *env) {
-			holder, a, b, c := e.claim(), e.claim(), e.claim(), e.claim()
-			held := e.acquire(e.d, holder)
+			holder, held := e.hold(e.claim())
+			a, b, c := e.claim(), e.claim(), e.claim()
 			waitA, waitB, waitC := e.enqueue(e.d, a), e.enqueue(e.other, b), e.enqueue(e.d, c)
 			e.release(e.other, b, waitB)
 			e.queued(holder, a, c)
@@ -81,8 +80,7 @@ var releaseRows = []row{
 		name: "release under another token",
 		why:  "release compares ID and token, so that a stale holder never releases another's grant",
 		run: func(e *env) {
-			c := e.claim()
-			st := e.acquire(e.d, c)
+			c, st := e.hold(e.claim())
 			for _, wrong := range []uint64{st.Token - 1, st.Token + 1, 1} {
 				if wrong == 0 || wrong == st.Token {
 					continue
@@ -101,8 +99,7 @@ var releaseRows = []row{
 		name: "release of another's claim",
 		why:  "release compares the ID, never the name alone",
 		run: func(e *env) {
-			c := e.claim()
-			st := e.acquire(e.d, c)
+			c, st := e.hold(e.claim())
 			e.isGone(e.dropErr(e.other, e.claim(), st), "releasing an ID that is not queued, under the holder's token")
 			e.isGone(e.dropErr(e.other, e.claim(), driver.Status{}), "releasing an ID that is not queued")
 			e.queued(c)
@@ -145,8 +142,8 @@ var releaseRows = []row{
 		name: "undo beside a holder",
 		why:  "barring an ID touches nobody else",
 		run: func(e *env) {
-			holder, late := e.claim(), e.claim()
-			held := e.acquire(e.d, holder)
+			holder, held := e.hold(e.claim())
+			late := e.claim()
 			e.isGone(e.dropErr(e.other, late, driver.Status{}), "releasing a claim that never was")
 			_, err := e.ask(e.other, late)
 			e.isGone(err, "requesting an ID that was undone")

@@ -7,8 +7,7 @@ var requestRows = []row{
 		name: "uncontended",
 		why:  "a claim that nobody is ahead of is granted by the request itself",
 		run: func(e *env) {
-			c := e.claim()
-			st := e.acquire(e.d, c)
+			c, st := e.hold(e.claim())
 			if st.TTL < c.TTL {
 				e.Errorf("TTL %v was asked for, %v granted: it may be longer, never shorter", c.TTL, st.TTL)
 			}
@@ -26,12 +25,8 @@ var requestRows = []row{
 		name: "repeated request",
 		why:  "a request whose answer was lost is repeated, and must answer about the same claim",
 		run: func(e *env) {
-			c := e.claim()
-			first := e.acquire(e.d, c)
-			again := e.acquire(e.d, c)
-			if again.Token != first.Token {
-				e.Errorf("token %d, then %d for the same claim", first.Token, again.Token)
-			}
+			c, first := e.hold(e.claim())
+			e.keepsToken(first, e.acquire(e.d, c))
 			e.queued(c)
 		},
 	},
@@ -39,14 +34,12 @@ var requestRows = []row{
 		name: "repeated request of a waiting claim",
 		why:  "token and place of a queued claim never change",
 		run: func(e *env) {
-			holder, a, b := e.claim(), e.claim(), e.claim()
-			held := e.acquire(e.d, holder)
+			holder, held := e.hold(e.claim())
+			a, b := e.claim(), e.claim()
 			first := e.enqueue(e.d, a)
 			e.enqueue(e.other, b)
 			again := e.enqueue(e.d, renewal(a, first))
-			if again.Token != first.Token {
-				e.Errorf("token %d, then %d for the same claim", first.Token, again.Token)
-			}
+			e.keepsToken(first, again)
 			e.queued(holder, a, b)
 			e.release(e.d, holder, held)
 			e.await(e.d, a, again)
@@ -58,8 +51,7 @@ var requestRows = []row{
 		name: "weight and limit stay",
 		why:  "weight and limit of a queued claim never change, or the granted claims would not fit any more",
 		run: func(e *env) {
-			c := e.units(1, 3)
-			st := e.acquire(e.d, c)
+			c, st := e.hold(e.units(1, 3))
 			greedy := renewal(c, st)
 			greedy.Weight, greedy.Limit = 3, 3
 			e.acquire(e.d, greedy)
@@ -71,11 +63,8 @@ var requestRows = []row{
 		name: "two clients",
 		why:  "the lock is one for all clients of a store",
 		run: func(e *env) {
-			mine, theirs := e.claim(), e.claim()
-			held := e.acquire(e.d, mine)
-			waiting := e.enqueue(e.other, theirs)
-			e.release(e.d, mine, held)
-			got := e.await(e.other, theirs, waiting)
+			mine, held, theirs, waiting := e.contest()
+			got := e.handOver(mine, held, theirs, waiting)
 			e.release(e.other, theirs, got)
 			e.queued()
 		},
@@ -84,8 +73,7 @@ var requestRows = []row{
 		name: "claim of another client",
 		why:  "a claim belongs to its ID, not to a connection: undo may run on another one",
 		run: func(e *env) {
-			c := e.claim()
-			st := e.acquire(e.d, c)
+			c, st := e.hold(e.claim())
 			e.release(e.other, c, st)
 			_, err := e.ask(e.d, renewal(c, st))
 			e.isGone(err, "renewing after another connection released it")
@@ -104,8 +92,7 @@ var requestRows = []row{
 			e.eventually("the holder learns that somebody waits", func() bool {
 				return e.acquire(e.d, renewal(holder, held)).Contended
 			})
-			e.release(e.d, holder, held)
-			got := e.await(e.other, next, waiting)
+			got := e.handOver(holder, held, next, waiting)
 			e.release(e.other, next, got)
 			e.acquire(e.d, tried) // no trace, not even that its ID was used
 		},
@@ -115,8 +102,7 @@ var requestRows = []row{
 		name: "no wait is not contention",
 		why:  "a refused claim leaves no trace, so the holder is not told that others wait",
 		run: func(e *env) {
-			holder := e.claim()
-			held := e.acquire(e.d, holder)
+			holder, held := e.hold(e.claim())
 			e.enqueue(e.other, e.try())
 			if st := e.acquire(e.d, renewal(holder, held)); st.Contended {
 				e.Error("Contended, though nobody waits")
@@ -128,11 +114,8 @@ var requestRows = []row{
 		name: "no wait, but free",
 		why:  "a claim that would not wait is like any other once it is granted",
 		run: func(e *env) {
-			c := e.try()
-			st := e.acquire(e.d, c)
-			if again := e.acquire(e.d, renewal(c, st)); again.Token != st.Token {
-				e.Errorf("token %d, then %d for the same claim", st.Token, again.Token)
-			}
+			c, st := e.hold(e.try())
+			e.keepsToken(st, e.acquire(e.d, renewal(c, st)))
 			e.queued(c)
 			e.release(e.d, c, st)
 		},
@@ -141,8 +124,8 @@ var requestRows = []row{
 		name: "no overtaking",
 		why:  "a claim that would not wait goes to the end like any other: it never overtakes",
 		run: func(e *env) {
-			reader, writer := e.reader(), e.writer()
-			held := e.acquire(e.d, reader)
+			reader, held := e.hold(e.reader())
+			writer := e.writer()
 			e.enqueue(e.other, writer)
 			tried := e.reader()
 			tried.Queue = false
@@ -167,8 +150,7 @@ var requestRows = []row{
 		name: "renewal under another token",
 		why:  "the claim must still be there under this token, or the section that the token guards was not exclusive",
 		run: func(e *env) {
-			c := e.claim()
-			st := e.acquire(e.d, c)
+			c, st := e.hold(e.claim())
 			wrong := renewal(c, st)
 			wrong.Token++
 			_, err := e.ask(e.d, wrong)
@@ -182,10 +164,9 @@ var requestRows = []row{
 		name: "contended",
 		why:  "a holder that knows that others wait does not keep the lock for long",
 		run: func(e *env) {
-			holder, a, b := e.claim(), e.claim(), e.claim()
-			held := e.acquire(e.d, holder)
-			waitA := e.enqueue(e.other, a)
-			waitB := e.enqueue(e.other, b)
+			holder, held := e.hold(e.claim())
+			a, b := e.claim(), e.claim()
+			waitA, waitB := e.enqueue(e.other, a), e.enqueue(e.other, b)
 			e.contended(holder, held, true)
 			e.contended(a, waitA, true)
 			e.contended(b, waitB, false)
@@ -218,14 +199,12 @@ var requestRows = []row{
 		name: "tokens in the queue",
 		why:  "who is granted later has the greater token, however long both waited",
 		run: func(e *env) {
-			holder := e.claim()
-			held := e.acquire(e.d, holder)
+			holder, held := e.hold(e.claim())
 			a, b := e.claim(), e.claim()
 			waitA, waitB := e.enqueue(e.d, a), e.enqueue(e.other, b)
 			e.release(e.d, holder, held)
 			gotA := e.await(e.d, a, waitA)
-			e.release(e.d, a, gotA)
-			gotB := e.await(e.other, b, waitB)
+			gotB := e.handOver(a, gotA, b, waitB)
 			if held.Token >= gotA.Token || gotA.Token >= gotB.Token {
 				e.Errorf("tokens %d, %d, %d in grant order", held.Token, gotA.Token, gotB.Token)
 			}
@@ -236,9 +215,7 @@ var requestRows = []row{
 		name: "token of a waiter",
 		why:  "the token is known from the start, where the place in the queue is the order of grants",
 		run: func(e *env) {
-			holder, next := e.claim(), e.claim()
-			held := e.acquire(e.d, holder)
-			waiting := e.enqueue(e.other, next)
+			holder, held, next, waiting := e.contest()
 			if waiting.Token <= held.Token {
 				e.Errorf("the waiter's token is %d, the holder's %d", waiting.Token, held.Token)
 			}
@@ -249,6 +226,14 @@ var requestRows = []row{
 		},
 		needs: all(fifo, fenced),
 	},
+}
+
+// keepsToken fails unless two answers about a claim name the same token.
+func (e *env) keepsToken(first, again driver.Status) {
+	e.Helper()
+	if again.Token != first.Token {
+		e.Errorf("token %d, then %d for the same claim", first.Token, again.Token)
+	}
 }
 
 // contended fails unless renewing the claim tells whether others wait behind it.

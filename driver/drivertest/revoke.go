@@ -11,9 +11,7 @@ var revokeRows = []row{
 		name: "revoke",
 		why:  "a revoked holder learns it from each answer, keeps the lock, and decides by itself",
 		run: func(e *env) {
-			holder, next := e.claim(), e.claim()
-			held := e.acquire(e.d, holder)
-			waiting := e.enqueue(e.other, next)
+			holder, held, next, waiting := e.contest()
 			e.revokes(holder)
 			for range 2 {
 				if st := e.acquire(e.d, renewal(holder, held)); !st.Revoked {
@@ -22,8 +20,7 @@ var revokeRows = []row{
 			}
 			e.enqueue(e.other, renewal(next, waiting))
 			e.revokes(holder)
-			e.release(e.d, holder, held)
-			got := e.await(e.other, next, waiting)
+			got := e.handOver(holder, held, next, waiting)
 			if st := e.acquire(e.other, renewal(next, got)); st.Revoked {
 				e.Error("the next holder is revoked, though nobody asked for that")
 			}
@@ -34,9 +31,7 @@ var revokeRows = []row{
 		name: "revoke nothing",
 		why:  "ErrGone tells that there is no such claim, or that it is not granted",
 		run: func(e *env) {
-			holder, next := e.claim(), e.claim()
-			held := e.acquire(e.d, holder)
-			e.enqueue(e.other, next)
+			holder, held, next, _ := e.contest()
 			e.isGone(e.revokeErr(next), "revoking a claim that waits")
 			e.isGone(e.revokeErr(e.claim()), "revoking a claim that never was")
 			e.release(e.d, holder, held)
@@ -53,9 +48,7 @@ var revokeRows = []row{
 // revokeErr revokes c and returns the answer.
 func (e *env) revokeErr(c driver.Claim) error {
 	e.Helper()
-	_, _, err := persist(e, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, driver.Revoke(ctx, e.other, c.Name, c.ID)
-	})
+	_, err := e.insist(func(ctx context.Context) error { return driver.Revoke(ctx, e.other, c.Name, c.ID) })
 	return err
 }
 

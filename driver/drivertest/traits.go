@@ -138,10 +138,7 @@ var traitsRows = []row{
 		name: "detached",
 		why:  "a detached claim lives by its TTL alone, even after the client that made it is gone",
 		run: func(e *env) {
-			gone := e.h.Open(e.T)
-			c := e.claim()
-			c.Detached = true
-			st := e.acquire(gone, c)
+			gone, c, st := e.detach()
 			e.staysTaken(gone, c, st)
 		},
 		needs: detaches,
@@ -165,10 +162,7 @@ var traitsRows = []row{
 		name: "a detached claim goes on elsewhere",
 		why:  "scripts acquire in one process, and renew and release in others",
 		run: func(e *env) {
-			gone := e.h.Open(e.T)
-			c := e.claim()
-			c.Detached = true
-			st := e.acquire(gone, c)
+			gone, c, st := e.detach()
 			e.close(gone)
 			if again := e.acquire(e.other, renewal(c, st)); again.Token != st.Token {
 				e.Errorf("renewed elsewhere, the token is %d, was %d", again.Token, st.Token)
@@ -206,8 +200,7 @@ var traitsRows = []row{
 		why: "a request that was sent before the claim was left alone would take the lock for nobody, " +
 			"for longer than was asked for",
 		run: func(e *env) {
-			c := e.claim()
-			st := e.acquire(e.d, c)
+			c, st := e.hold(e.claim())
 			left := e.shorten(e.d, c, st)
 			for _, got := range []driver.Status{
 				e.changesNothing(e.d, c, st),
@@ -229,8 +222,7 @@ var traitsRows = []row{
 		why: "who goes on with a detached claim renews it as such, as often as it likes, " +
 			"and others' older requests do not disturb",
 		run: func(e *env) {
-			c := e.short(e.claim())
-			st := e.acquire(e.d, c)
+			c, st := e.hold(e.short(e.claim()))
 			left := renewal(c, st)
 			left.Detached = true
 			e.acquire(e.d, left)
@@ -251,6 +243,14 @@ var traitsRows = []row{
 		needs: detaches,
 		exact: true,
 	},
+}
+
+// detach acquires a claim that is detached, by a client of its own.
+func (e *env) detach() (gone driver.Driver, c driver.Claim, st driver.Status) {
+	e.Helper()
+	gone, c = e.h.Open(e.T), e.claim()
+	c.Detached = true
+	return gone, c, e.acquire(gone, c)
 }
 
 // close closes a client.

@@ -36,8 +36,7 @@ var valueRows = []row{
 		name: "value of each lock",
 		why:  "a value belongs to one lock",
 		run: func(e *env) {
-			c := e.claim()
-			held := e.acquire(e.d, c)
+			c, held := e.hold(e.claim())
 			v := valueOf(held, "here", 1)
 			e.sets(renewal(c, held), v)
 			e.with(e.name + "/other").hasValue(driver.Value{})
@@ -49,8 +48,7 @@ var valueRows = []row{
 		name: "value removed",
 		why:  "an empty text removes the value, and a late copy of an earlier request does not bring it back",
 		run: func(e *env) {
-			c := e.claim()
-			held := e.acquire(e.d, c)
+			c, held := e.hold(e.claim())
 			e.sets(renewal(c, held), valueOf(held, "first", 1))
 			e.sets(renewal(c, held), valueOf(held, "", 2))
 			e.hasValue(driver.Value{})
@@ -65,9 +63,7 @@ var valueRows = []row{
 		name: "value of the holder alone",
 		why:  "ErrGone tells that the claim waits, has another token, has ended, or never was; nothing is set then",
 		run: func(e *env) {
-			holder, next := e.claim(), e.claim()
-			held := e.acquire(e.d, holder)
-			waiting := e.enqueue(e.other, next)
+			holder, held, next, waiting := e.contest()
 			waiting.Token = max(waiting.Token, held.Token+1) // a driver may make tokens when it grants
 			e.isGone(e.setErr(renewal(next, waiting), valueOf(waiting, "waits", 1)), "setting a value while waiting")
 			other := driver.Status{Token: held.Token + 1}
@@ -84,8 +80,7 @@ var valueRows = []row{
 		name: "value after expiry",
 		why:  "who has expired sets nothing, even if nobody else came",
 		run: func(e *env) {
-			c := e.short(e.claim())
-			held := e.acquire(e.d, c)
+			c, held := e.hold(e.short(e.claim()))
 			var kept driver.Value
 			e.eventually("the claim expires", func() bool {
 				v := valueOf(held, "still here", time.Now().UnixMicro())
@@ -104,8 +99,7 @@ var valueRows = []row{
 		name: "values in order",
 		why:  "a value that was set before the one that is kept changes nothing, though its request comes late",
 		run: func(e *env) {
-			c := e.claim()
-			held := e.acquire(e.d, c)
+			c, held := e.hold(e.claim())
 			first, second := valueOf(held, "first", 1), valueOf(held, "second", 2)
 			e.sets(renewal(c, held), second)
 			e.refusesValue(renewal(c, held), first)
@@ -123,8 +117,7 @@ var valueRows = []row{
 		name: "value too long",
 		why:  "a value of more than MaxValue bytes is refused, and the one before stays",
 		run: func(e *env) {
-			c := e.claim()
-			held := e.acquire(e.d, c)
+			c, held := e.hold(e.claim())
 			v := valueOf(held, "short", 1)
 			e.sets(renewal(c, held), v)
 			e.refusesValue(renewal(c, held), valueOf(held, strings.Repeat("x", driver.MaxValue+1), 2))
@@ -143,9 +136,7 @@ func valueOf(st driver.Status, text string, n int64) driver.Value {
 // setErr sets a value and returns the answer.
 func (e *env) setErr(c driver.Claim, v driver.Value) error {
 	e.Helper()
-	_, _, err := persist(e, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, driver.SetValue(ctx, e.d, c, v)
-	})
+	_, err := e.insist(func(ctx context.Context) error { return driver.SetValue(ctx, e.d, c, v) })
 	return err
 }
 

@@ -12,9 +12,7 @@ var waitRows = []row{
 		name: "hand-off",
 		why:  "a release grants the next live claim and tells its client",
 		run: func(e *env) {
-			holder, next := e.claim(), e.claim()
-			held := e.acquire(e.d, holder)
-			waiting := e.enqueue(e.other, next)
+			holder, held, next, waiting := e.contest()
 			granted := make(chan error, 1)
 			go func() {
 				_, err := e.awaitErr(e.other, next, waiting)
@@ -31,11 +29,8 @@ var waitRows = []row{
 		why:  "what happens between a request and Wait is kept until Wait collects it",
 		run: func(e *env) {
 			for range 10 {
-				holder, next := e.claim(), e.claim()
-				held := e.acquire(e.d, holder)
-				waiting := e.enqueue(e.other, next)
-				e.release(e.d, holder, held)
-				got := e.await(e.other, next, waiting)
+				holder, held, next, waiting := e.contest()
+				got := e.handOver(holder, held, next, waiting)
 				e.release(e.other, next, got)
 			}
 		},
@@ -44,16 +39,13 @@ var waitRows = []row{
 		name: "interrupted waits",
 		why:  "a Wait that ended with its context takes no news with it",
 		run: func(e *env) {
-			holder, next := e.claim(), e.claim()
-			held := e.acquire(e.d, holder)
-			waiting := e.enqueue(e.other, next)
+			holder, held, next, waiting := e.contest()
 			for range 5 {
 				ctx, cancel := context.WithCancel(context.Background())
 				cancel()
 				driver.Wait(ctx, e.other, renewal(next, waiting)) // only that it is called
 			}
-			e.release(e.d, holder, held)
-			e.await(e.other, next, waiting)
+			e.handOver(holder, held, next, waiting)
 		},
 	},
 	{
@@ -92,11 +84,8 @@ var waitRows = []row{
 		name: "a pushed status is the state",
 		why:  "a Status from Wait that is not zero is the claim's new state, as a request would have answered",
 		run: func(e *env) {
-			holder, next := e.claim(), e.claim()
-			held := e.acquire(e.d, holder)
-			waiting := e.enqueue(e.other, next)
-			e.release(e.d, holder, held)
-			got := e.await(e.other, next, waiting)
+			holder, held, next, waiting := e.contest()
+			got := e.handOver(holder, held, next, waiting)
 			asked := e.acquire(e.other, renewal(next, got))
 			if got.Token != asked.Token || got.Contended != asked.Contended || got.Revoked != asked.Revoked {
 				e.Errorf("pushed %+v, asked %+v", got, asked)
@@ -107,8 +96,7 @@ var waitRows = []row{
 		name: "a broken holder is told",
 		why:  "the Wait of a granted claim returns when the claim is broken, so that its work ends at once",
 		run: func(e *env) {
-			holder := e.claim()
-			held := e.acquire(e.d, holder)
+			holder, held := e.hold(e.claim())
 			told := e.waitInBackground(holder, held)
 			e.breaks(holder)
 			if err := <-told; !errors.Is(err, driver.ErrGone) {
@@ -121,8 +109,7 @@ var waitRows = []row{
 		name: "a revoked holder is told",
 		why:  "the Wait of a granted claim returns when the claim is revoked, so that it can let go early",
 		run: func(e *env) {
-			holder := e.claim()
-			held := e.acquire(e.d, holder)
+			holder, held := e.hold(e.claim())
 			told := e.waitInBackground(holder, held)
 			e.revokes(holder)
 			if err := <-told; err != nil {
