@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
 )
 
@@ -18,9 +19,9 @@ const (
 
 var (
 	times, soak, limit, addrs = leasedtest.Times, leasedtest.Soak, leasedtest.Limit, leasedtest.Addrs
-	claim, units              = leasedtest.Claim, leasedtest.Units
-	request, acquire, enqueue = leasedtest.Request, leasedtest.Acquire, leasedtest.Enqueue
-	release, granted          = leasedtest.Release, leasedtest.Granted
+	claim, units              = claimed.Mutex, leasedtest.Units
+	request, acquire, enqueue = claimed.Request, claimed.Acquire, claimed.Enqueue
+	release, granted          = claimed.Release, leasedtest.Granted
 	mustBeGranted             = leasedtest.MustBeGranted
 	openURL, mustOpen         = leasedtest.OpenURL, leasedtest.MustOpen
 	until, each, refused      = leasedtest.Until, leasedtest.Each, leasedtest.Refused

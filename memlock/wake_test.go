@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -27,23 +28,7 @@ func writer(id string) driver.Claim {
 	return c
 }
 
-// request asks for a claim, which must end up granted or waiting as wanted.
-func request(t *testing.T, d *memlock.Driver, c driver.Claim, granted bool) driver.Status {
-	t.Helper()
-	st, err := d.Request(t.Context(), c)
-	if err != nil || st.Granted != granted {
-		t.Fatalf("Request(%s) = %+v, %v; want granted: %v", c.ID, st, err, granted)
-	}
-	return st
-}
-
-// release gives a claim back.
-func release(t *testing.T, d *memlock.Driver, c driver.Claim) {
-	t.Helper()
-	if err := d.Release(t.Context(), c); err != nil {
-		t.Fatalf("Release(%s): %v", c.ID, err)
-	}
-}
+var request, release = claimed.Ask, claimed.Release
 
 // The end of a claim wakes exactly the claims that it makes grantable, however many wait.
 func TestNoHerd(t *testing.T) {

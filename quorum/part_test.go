@@ -2,7 +2,6 @@ package quorum_test
 
 import (
 	"context"
-	"crypto/rand"
 	"iter"
 	"sync"
 	"sync/atomic"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/memlock"
 	"github.com/holdfast-go/holdfast/quorum"
 )
@@ -231,31 +231,9 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-func claim(name string) driver.Claim {
-	return driver.Claim{Name: name, ID: rand.Text(), Weight: 1, Limit: 1, TTL: ttl, Queue: true}
-}
+func claim(name string) driver.Claim { return claimed.Mutex(name, ttl) }
 
-func try(c driver.Claim) driver.Claim {
-	c.Queue = false
-	return c
-}
-
-func acquire(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
-	t.Helper()
-	st, err := d.Request(context.Background(), c)
-	if err != nil || !st.Granted {
-		t.Fatalf("the claim is not granted: %+v, %v", st, err)
-	}
-	c.Token = st.Token
-	return c
-}
-
-func release(t testing.TB, d driver.Driver, c driver.Claim) {
-	t.Helper()
-	if err := d.Release(context.Background(), c); err != nil {
-		t.Fatalf("Release: %v", err)
-	}
-}
+var acquire, release, try = claimed.Acquire, claimed.Release, claimed.Try
 
 // await requests a claim until it is granted, as the core does.
 func await(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {

@@ -79,7 +79,7 @@ func takeTurns(t *testing.T, url string) {
 	t.Helper()
 	one, other := openURL(t, url), openURL(t, url)
 	held := acquire(t, one, claim("jobs", long))
-	waiting, _ := enqueue(t, other, claim("jobs", long))
+	waiting := enqueue(t, other, claim("jobs", long))
 	for name, err := range one.List(t.Context(), "j") {
 		if err != nil || name != "jobs" {
 			t.Errorf("listed: %q, %v", name, err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -73,13 +74,13 @@ func (b *barring) try(
 ) {
 	first := mutex(b.name, ids[len(ids)-1])
 	for _, id := range ids[:len(ids)-1] {
-		c := granted(b, b.today, mutex(b.name, id))
+		c := claimed.Acquire(b, b.today, mutex(b.name, id))
 		waiting(b, b.today, mutex(b.name, "behind"))
 		b.must(b.today.Release(b.Context(), c))
 		b.must(b.today.Release(b.Context(), mutex(b.name, "behind")))
 		b.pass(2*first.TTL - time.Second)
 	}
-	c := granted(b, b.today, first)
+	c := claimed.Acquire(b, b.today, first)
 	if line {
 		waiting(b, d, mutex(b.name, "next"))
 	}

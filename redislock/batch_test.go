@@ -17,6 +17,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -71,24 +72,13 @@ func (d *native) releasing(t testing.TB, c driver.Claim) operation {
 	return o
 }
 
-// granted requests a claim, which must be granted, and returns it with its token.
-func granted(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
-	t.Helper()
-	st, err := d.Request(context.Background(), c)
-	if err != nil || !st.Granted {
-		t.Fatalf("Request: %+v, %v", st, err)
-	}
-	c.Token = st.Token
-	return c
-}
-
 // scenes are operations on locks of their own, whose names begin with prefix, after what makes them interesting.
 func scenes(t *testing.T, srv *servers.Server, d *native, prefix string) map[string]operation {
 	t.Helper()
 	ctx := context.Background()
 	newer := version(t, srv.Addr, format+1)
 	name := func(s string) string { return prefix + s }
-	held := func(s string) driver.Claim { return granted(t, d, mutex(name(s), "holder")) }
+	held := func(s string) driver.Claim { return claimed.Acquire(t, d, mutex(name(s), "holder")) }
 	all := make(map[string]operation)
 
 	all["free"] = d.requesting(t, mutex(name("free"), "a"))
@@ -120,7 +110,7 @@ func scenes(t *testing.T, srv *servers.Server, d *native, prefix string) map[str
 		}
 		srv.RedisCommand(t, "RPUSH", key(k), "x")
 	}
-	granted(t, newer, mutex(name("newer"), "holder"))
+	claimed.Acquire(t, newer, mutex(name("newer"), "holder"))
 	all["of a newer format"] = d.requesting(t, mutex(name("newer"), "a"))
 	all["end"] = d.releasing(t, held("end"))
 	last := held("passed on")
@@ -224,7 +214,7 @@ func TestBatchOfManyClaims(t *testing.T) {
 func TestBatchRefused(t *testing.T) {
 	srv := servers.Redis(t)
 	d := batching(t, srv.Addr)
-	held := granted(t, d, mutex("held", "a"))
+	held := claimed.Acquire(t, d, mutex("held", "a"))
 	srv.RedisCommand(t, "CONFIG", "SET", "maxmemory", "1")
 	b, request := d.combiner.join(t.Context(), d.requesting(t, mutex("new", "a")))
 	_, release := d.combiner.join(t.Context(), d.releasing(t, held))
@@ -248,7 +238,7 @@ func TestBatchGivesUp(t *testing.T) {
 	srv := servers.Redis(t)
 	p := proxy.New(t, srv.Addr)
 	d := batching(t, p.Addr)
-	granted(t, d, mutex("known", "a")) // so are the scripts
+	claimed.Acquire(t, d, mutex("known", "a")) // so are the scripts
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	send := func(name string) (b *batch, late *proxy.Held) {
@@ -422,7 +412,7 @@ func TestOneServer(t *testing.T) {
 // Of several operations on one lock in a batch each sees what those before it have done, and tokens grow.
 func TestBatchOnOneLock(t *testing.T) {
 	d := batching(t, servers.Redis(t).Addr)
-	held := granted(t, d, mutex("jobs", "before"))
+	held := claimed.Acquire(t, d, mutex("jobs", "before"))
 	b, _ := d.combiner.join(t.Context(), d.releasing(t, held))
 	for at := 1; at < mostInBatch-1; at++ {
 		d.combiner.join(t.Context(), d.requesting(t, mutex("jobs", "claim-"+strconv.Itoa(at))))
@@ -451,7 +441,7 @@ func TestBatchUnanswered(t *testing.T) {
 	srv := servers.Redis(t)
 	p := proxy.New(t, srv.Addr)
 	d := batching(t, p.Addr)
-	granted(t, d, mutex("known", "a")) // so are the scripts
+	claimed.Acquire(t, d, mutex("known", "a")) // so are the scripts
 	one, two := mutex("one", driver.NextID("")), mutex("two", driver.NextID(""))
 	p.DropNextReplyAfter([]byte(two.ID))
 	b, _ := d.combiner.join(t.Context(), d.requesting(t, one))
@@ -468,7 +458,7 @@ func TestBatchUnanswered(t *testing.T) {
 		if err != nil || len(before) != 1 {
 			t.Fatalf("the queue has %+v, %v", before, err)
 		}
-		if again := granted(t, d, c); again.Token != before[0].Claim.Token {
+		if again := claimed.Acquire(t, d, c); again.Token != before[0].Claim.Token {
 			t.Errorf("the claim has token %d, and was granted %d", again.Token, before[0].Claim.Token)
 		}
 	}

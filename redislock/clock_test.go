@@ -37,7 +37,7 @@ func TestServerClockSetBack(t *testing.T) {
 	srv := servers.RedisAt(t, clock)
 	d := openAt(t, srv.Addr, "")
 	held := acquire(t, d, claim("jobs", brief))
-	next, _ := enqueue(t, d, claim("jobs", brief))
+	next := enqueue(t, d, claim("jobs", brief))
 	clock.Set(t, -time.Minute)
 	if held.Token != acquire(t, d, held).Token {
 		t.Error("a renewal changed the token")
@@ -124,7 +124,7 @@ func TestDeadWhenTheClockIsSetBack(t *testing.T) {
 				request(t, d, named(c))
 			}
 			clock.Set(t, back)
-			next, _ := enqueue(t, d, named(tt.next))
+			next := enqueue(t, d, named(tt.next))
 			for passed := ttl / 2; passed <= ttl; passed += ttl / 2 {
 				clock.Set(t, back+passed+time.Second)
 				next, _ = request(t, d, next)

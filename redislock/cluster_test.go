@@ -163,7 +163,7 @@ func TestShardedMessages(t *testing.T) {
 	slot := c.SlotOf(t, "holdfast:{jobs}")
 	for range 3 {
 		held := acquire(t, holder, claim("jobs", long))
-		next, _ := enqueue(t, waiter, claim("jobs", 5*long))
+		next := enqueue(t, waiter, claim("jobs", 5*long))
 		owner := c.Owner(t, slot)
 		for _, s := range c.Masters {
 			if all := s.RedisCommand(t, "PUBSUB", "CHANNELS"); all != "" {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -121,7 +122,7 @@ func TestWaiterBehindCrowdOfDead(t *testing.T) {
 	if err != nil || results[0].Err != nil || results[0].Status.Retry != time.Millisecond {
 		t.Fatalf("the renewal says %+v, %v; want to ask again", results[0], err)
 	}
-	granted(t, d, last)
+	claimed.Acquire(t, d, last)
 }
 
 // A writer's end lets many readers in, all of them, some with each script.
@@ -134,7 +135,7 @@ func TestCrowdOfReaders(t *testing.T) {
 		writer := mutex(end, "writer")
 		writer.Weight, writer.Limit = driver.All, driver.All
 		writer.TTL = 10 * time.Second // less than the readers have
-		writer = granted(t, d, writer)
+		writer = claimed.Acquire(t, d, writer)
 		crowd := crowded(t, d, end, readers(end))
 		last := crowd[len(crowd)-1]
 		switch end {
@@ -159,7 +160,7 @@ func TestCrowdOfReaders(t *testing.T) {
 		if n := state[5]; end != "death" && n != strconv.Itoa(len(crowd)) {
 			t.Errorf("%s: %s readers are granted when it has returned, want %d", end, n, len(crowd))
 		}
-		granted(t, d, last)
+		claimed.Acquire(t, d, last)
 		queue, err := d.Queue(t.Context(), end)
 		waits := func(e driver.Entry) bool { return !e.Granted }
 		if err != nil || len(queue) != len(crowd) || slices.ContainsFunc(queue, waits) {
@@ -190,7 +191,7 @@ func TestCrowdLosesKey(t *testing.T) {
 		t.Errorf("the key holds %q", value)
 	}
 	srv.RedisCommand(t, "DEL", "holdfast:{jobs}")
-	granted(t, d, next)
+	claimed.Acquire(t, d, next)
 }
 
 // A long queue is read in pages, and whole.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -21,18 +22,18 @@ func TestKeysExpireApart(t *testing.T) {
 	srv := servers.RedisAt(t, clock)
 	for name, d := range map[string]*native{"alone": version(t, srv.Addr, format), "batches": batching(t, srv.Addr)} {
 		clock.Set(t, 0)
-		granted(t, d, mutex(name, "one")) // the claims live an hour from here
+		claimed.Acquire(t, d, mutex(name, "one")) // the claims live an hour from here
 		clock.Set(t, 20*time.Minute)
-		granted(t, d, mutex(name, "two"))
+		claimed.Acquire(t, d, mutex(name, "two"))
 		waiting(t, d, mutex(name, "three")) // order and expiry are made here
 		clock.Set(t, 61*time.Minute)
 
-		holder := granted(t, d, mutex(name, "four"))
+		holder := claimed.Acquire(t, d, mutex(name, "four"))
 		next := waiting(t, d, mutex(name, "five"))
 		if err := d.Release(t.Context(), holder); err != nil {
 			t.Fatalf("%s: Release: %v", name, err)
 		}
-		granted(t, d, next)
+		claimed.Acquire(t, d, next)
 	}
 }
 
@@ -66,7 +67,7 @@ func TestKeepsOfDifferentLength(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		held = granted(t, long, held)
+		held = claimed.Acquire(t, long, held)
 		clock.Set(t, 2*time.Minute)
 		if st, err := long.Request(t.Context(), held); err != nil || !st.Granted || st.Token != held.Token {
 			t.Errorf("%s: a renewal in time: %+v, %v", name, st, err)

@@ -74,7 +74,7 @@ func TestDeadSubscription(t *testing.T) {
 	p := proxy.New(t, srv.Addr)
 	holder, waiter := openAt(t, srv.Addr, ""), openAt(t, p.Addr, "")
 	held := acquire(t, holder, claim("jobs", time.Minute))
-	next, _ := enqueue(t, waiter, claim("jobs", time.Minute))
+	next := enqueue(t, waiter, claim("jobs", time.Minute))
 	p.SwallowOpen()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // by themselves, clients of Redis notice after 11 s
 	defer cancel()

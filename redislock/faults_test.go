@@ -108,7 +108,7 @@ func TestMemoryFull(t *testing.T) {
 	srv := servers.Redis(t, "--maxmemory-policy", "noeviction")
 	d := openAt(t, srv.Addr, "")
 	held := acquire(t, d, claim("jobs", long))
-	next, _ := enqueue(t, d, claim("jobs", long))
+	next := enqueue(t, d, claim("jobs", long))
 	alone := acquire(t, d, claim("alone", long))
 	srv.RedisCommand(t, "CONFIG", "SET", "maxmemory", "1")
 
@@ -221,7 +221,7 @@ func TestAskAfterReconnect(t *testing.T) {
 	srv := servers.Redis(t)
 	d := openAt(t, srv.Addr, "")
 	held := acquire(t, d, claim("jobs", long))
-	next, _ := enqueue(t, d, claim("jobs", long))
+	next := enqueue(t, d, claim("jobs", long))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	srv.RedisCommand(t, "CLIENT", "KILL", "TYPE", "pubsub")

@@ -102,7 +102,7 @@ func TestEveryKeyExpires(t *testing.T) {
 			writer := c
 			writer.ID += "w"
 			writer.Weight = driver.All
-			writer, _ = enqueue(t, d, writer)
+			writer = enqueue(t, d, writer)
 			check("queued")
 			release(t, d, first)
 			check("handed off")
@@ -143,7 +143,7 @@ func TestEndedClaimsSweepInTurn(t *testing.T) {
 			held := claim("busy", long)
 			held.ID = "held"
 			acquire(t, d, held)
-			next, _ := enqueue(t, d, claim("busy", long))
+			next := enqueue(t, d, claim("busy", long))
 			release(t, d, next)
 		},
 	} {

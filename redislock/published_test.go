@@ -43,7 +43,7 @@ func TestPublishedForm(t *testing.T) {
 	if got := srv.RedisCommand(t, "GET", "orders"); got != c.ID {
 		t.Errorf("the key holds %q, want the claim's ID %q", got, c.ID)
 	}
-	next, _ := enqueue(t, d, claim("orders", 2*long))
+	next := enqueue(t, d, claim("orders", 2*long))
 	release(t, d, c)
 	if got := srv.RedisCommand(t, "GET", "orders"); got != next.ID {
 		t.Errorf("after the hand-off the key holds %q, want the next claim's ID %q", got, next.ID)
@@ -62,12 +62,12 @@ func theirsExcludesOurs(t *pace.T, srv *servers.Server) {
 	try := claim("jobs", long)
 	try.Queue = false
 	enqueue(t, d, try)
-	first, st := enqueue(t, d, claim("jobs", long))
+	first, st := request(t, d, claim("jobs", long))
 	if st.Retry <= 0 || st.Retry > ttl {
 		t.Errorf("the next in line is told to ask after %v, their lock lives for at most %v", st.Retry, ttl)
 	}
-	second, st := enqueue(t, d, claim("jobs", long))
-	if st.Retry != 0 {
+	second, st := request(t, d, claim("jobs", long))
+	if st.Granted || st.Retry != 0 {
 		t.Errorf("the second in line is told to ask after %v", st.Retry)
 	}
 	queue, err := d.Queue(t.Context(), "jobs")
@@ -96,7 +96,7 @@ func TestTheirReleaseIsFound(t *testing.T) {
 	srv := servers.Redis(t)
 	d := openAt(t, srv.Addr, "?prefix=")
 	srv.RedisCommand(t, "SET", "jobs", "theirs", "PX", "3600000")
-	c, _ := enqueue(t, d, claim("jobs", long))
+	c := enqueue(t, d, claim("jobs", long))
 	srv.RedisCommand(t, "EVAL", theirRelease, "1", "jobs", "theirs")
 	if waited := await(t, d, c); waited > 5*time.Second {
 		t.Errorf("found after %v", waited)
@@ -133,7 +133,7 @@ func TestLostKey(t *testing.T) {
 				next := claim(lock, long)
 				next.Weight, next.Limit = driver.All, driver.All
 				if tt.queue {
-					next, _ = enqueue(t, d, next)
+					next = enqueue(t, d, next)
 				}
 				tt.lose(lock)
 				err := d.Release(context.Background(), c)
@@ -162,7 +162,7 @@ func TestLossIsPushed(t *testing.T) {
 	srv := servers.Redis(t)
 	d := openAt(t, srv.Addr, "?prefix=")
 	c := acquire(t, d, claim("jobs", long))
-	next, _ := enqueue(t, d, claim("jobs", long))
+	next := enqueue(t, d, claim("jobs", long))
 	lost := make(chan error, 1)
 	go func() {
 		_, err := d.Wait(context.Background(), c)

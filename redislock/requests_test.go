@@ -54,7 +54,7 @@ func TestHandOffCost(t *testing.T) {
 		held := acquire(t, d, claim(name, long))
 		queue := make([]driver.Claim, waiting)
 		for i := range queue {
-			queue[i], _ = enqueue(t, d, claim(name, long))
+			queue[i] = enqueue(t, d, claim(name, long))
 		}
 		srv.RedisCommand(t, "CONFIG", "RESETSTAT")
 		release(t, d, held)

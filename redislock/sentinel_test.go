@@ -157,7 +157,7 @@ func TestClaimsOutliveFailover(t *testing.T) {
 	g := servers.RedisSentinel(t)
 	d, other := openURL(t, sentinelURL(g, "?replicas=2")), openURL(t, sentinelURL(g, ""))
 	held := acquire(t, d, claim("jobs", long))
-	next, _ := enqueue(t, other, claim("jobs", long))
+	next := enqueue(t, other, claim("jobs", long))
 	acquire(t, d, claim("more", long)) // with all that was written before, replicas have this
 
 	g.Master(t, nil).Kill(t)
@@ -254,7 +254,7 @@ func TestReplicasAreMissing(t *testing.T) {
 	held := acquire(t, strict, claim("held", 2*long))
 	other := acquire(t, strict, claim("other", 2*long))
 	blocked := acquire(t, lax, claim("queue", 2*long))
-	waiting, _ := enqueue(t, strict, claim("queue", 2*long))
+	waiting := enqueue(t, strict, claim("queue", 2*long))
 	lagging := others(g, g.Master(t, nil))[0]
 	lagging.Pause(t)
 

@@ -2,7 +2,6 @@ package redislock_test
 
 import (
 	"context"
-	"crypto/rand"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,8 +10,8 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/opened"
-	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
 )
@@ -70,50 +69,10 @@ const (
 	patience = 2 * time.Minute
 )
 
-// claim returns a claim that waits for the whole lock.
-func claim(name string, ttl time.Duration) driver.Claim {
-	return driver.Claim{Name: name, ID: rand.Text(), Weight: 1, Limit: 1, TTL: ttl, Queue: true, Owner: "a test"}
-}
-
-// request requests c, which must succeed, and returns it with its token.
-func request(t testing.TB, d driver.Driver, c driver.Claim) (driver.Claim, driver.Status) {
-	t.Helper()
-	end := pace.Time(t)
-	st, err := d.Request(context.Background(), c)
-	end()
-	if err != nil {
-		t.Fatalf("Request: %v", err)
-	}
-	c.Token = st.Token
-	return c, st
-}
-
-// acquire requests c, which must be granted at once.
-func acquire(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
-	t.Helper()
-	c, st := request(t, d, c)
-	if !st.Granted {
-		t.Fatalf("the claim is not granted: %+v", st)
-	}
-	return c
-}
-
-// enqueue requests c, which must have to wait.
-func enqueue(t testing.TB, d driver.Driver, c driver.Claim) (driver.Claim, driver.Status) {
-	t.Helper()
-	c, st := request(t, d, c)
-	if st.Granted {
-		t.Fatalf("the claim is granted: %+v", st)
-	}
-	return c, st
-}
-
-func release(t testing.TB, d driver.Driver, c driver.Claim) {
-	t.Helper()
-	if err := d.Release(context.Background(), c); err != nil {
-		t.Fatalf("Release: %v", err)
-	}
-}
+var (
+	claim, request            = claimed.Mutex, claimed.Request
+	acquire, enqueue, release = claimed.Acquire, claimed.Enqueue, claimed.Release
+)
 
 // await waits until c is granted, and asks only when it is told to, or when what blocks it has expired.
 func await(t testing.TB, d driver.Driver, c driver.Claim) time.Duration {

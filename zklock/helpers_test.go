@@ -3,6 +3,7 @@ package zklock_test
 import (
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
 )
 
@@ -14,9 +15,9 @@ const (
 
 var (
 	soak, limit, addrs        = leasedtest.Soak, leasedtest.Limit, leasedtest.Addrs
-	claim, units              = leasedtest.Claim, leasedtest.Units
-	request, acquire, enqueue = leasedtest.Request, leasedtest.Acquire, leasedtest.Enqueue
-	release, granted          = leasedtest.Release, leasedtest.Granted
+	claim, units              = claimed.Mutex, leasedtest.Units
+	request, acquire, enqueue = claimed.Request, claimed.Acquire, claimed.Enqueue
+	release, granted          = claimed.Release, leasedtest.Granted
 	mustBeGranted, take       = leasedtest.MustBeGranted, leasedtest.Take
 	openURL, mustOpen         = leasedtest.OpenURL, leasedtest.MustOpen
 	until, each               = leasedtest.Until, leasedtest.Each

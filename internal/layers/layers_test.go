@@ -19,7 +19,7 @@ type layer struct {
 
 const (
 	helpers   = `internal/(boottime|format|dbms|pemfile)` // what is too small to be anybody's
-	forTests  = `internal/(servers|opened|proxy|interop|pace|apart|leasedtest)`
+	forTests  = `internal/(servers|opened|claimed|proxy|interop|pace|apart|leasedtest)`
 	aContract = `driver|driver/drivertest`
 	inBubbles = `internal/bubble`             // those with bubbles must use it
 	forAll    = inBubbles + `|internal/model` // any test may use it
@@ -60,8 +60,10 @@ var layers = []layer{
 		"it reads programs that use what users hold, and uses nothing of it"},
 	{`dashboard`, `\.|driver`, `memlock`,
 		"it shows what clients see"},
-	{`internal/leasedtest`, `\.|driver|internal/(servers|proxy|pace)`, ``,
+	{`internal/leasedtest`, `\.|driver|internal/(servers|claimed|proxy|pace)`, ``,
 		"it tries what users hold, and what drivers do, on several engines"},
+	{`internal/claimed`, `driver|internal/pace`, ``,
+		"it requests claims of drivers, whatever the engine"},
 	{`internal/opened`, `\.|driver|internal/proxy`, ``,
 		"it opens what users hold, and drivers, whatever the engine, also over a bad network"},
 	{`internal/apart`, `\.|driver|internal/servers`, ``,

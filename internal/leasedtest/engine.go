@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -35,7 +36,7 @@ func proxies(t testing.TB, addrs []string) (list []*proxy.Proxy, through []strin
 // theirs.
 func Warm(t testing.TB, d driver.Driver, ttl time.Duration) *holdfast.Client {
 	t.Helper()
-	c := Claim("warm up", ttl)
+	c := claimed.Mutex("warm up", ttl)
 	c.Queue = false
 	Until(t, "the lease is there", func() bool { _, err := d.Request(Limit(t), c); return err == nil })
 	d.Release(Limit(t), c) // or it was not granted

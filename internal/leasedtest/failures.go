@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
@@ -178,10 +179,10 @@ func WaiterDiesInTheMiddle(t *testing.T, e Engine) {
 	addr := e.Server(t)
 	hole := proxy.New(t, addr)
 	holder, first, second, last := e.Open(t, addr), e.Open(t, addr), e.Open(t, hole.Addr), e.Open(t, addr)
-	held := Acquire(t, holder, Claim("job", Long))
-	waitFirst := Enqueue(t, first, Claim("job", Long))
-	dead := Enqueue(t, second, Claim("job", Short))
-	waitLast := Enqueue(t, last, Claim("job", Long))
+	held := claimed.Acquire(t, holder, claimed.Mutex("job", Long))
+	waitFirst := claimed.Enqueue(t, first, claimed.Mutex("job", Long))
+	dead := claimed.Enqueue(t, second, claimed.Mutex("job", Short))
+	waitLast := claimed.Enqueue(t, last, claimed.Mutex("job", Long))
 
 	got := make(chan error, 1)
 	go func() { got <- Granted(Limit(t), last, waitLast) }() // ends when it is granted
@@ -190,14 +191,14 @@ func WaiterDiesInTheMiddle(t *testing.T, e Engine) {
 		queue, err := holder.Queue(Limit(t), "job")
 		return err == nil && !slices.ContainsFunc(queue, func(e driver.Entry) bool { return e.ID == dead.ID })
 	})
-	Release(t, holder, held)
+	claimed.Release(t, holder, held)
 	MustBeGranted(t, first, waitFirst)
 	select {
 	case err := <-got:
 		t.Errorf("the last waiter overtook the first, error %v", err)
 	case <-time.After(50 * time.Millisecond): // it would know by now
 	}
-	Release(t, first, waitFirst)
+	claimed.Release(t, first, waitFirst)
 	if err := <-got; err != nil {
 		t.Errorf("waiting behind a dead waiter: %v", err)
 	}
@@ -213,12 +214,13 @@ func UnrenewedBesideRenewed(t *testing.T, e Engine) {
 func unrenewedBesideRenewed(t *pace.T, e Engine, addr string) {
 	d, other := e.Open(t, addr), e.Open(t, addr)
 	ctx, ttl, name := Limit(t), t.TTL(Short), "left "+rand.Text() // an earlier attempt may have left claims behind
-	kept, left := Acquire(t, d, Claim("kept "+name, ttl)), Acquire(t, d, Claim(name, ttl))
-	waiting := Enqueue(t, other, Claim(name, Long))
+	kept := claimed.Acquire(t, d, claimed.Mutex("kept "+name, ttl))
+	left := claimed.Acquire(t, d, claimed.Mutex(name, ttl))
+	waiting := claimed.Enqueue(t, other, claimed.Mutex(name, Long))
 	got := make(chan error, 1)
 	go func() { got <- Granted(ctx, other, waiting) }() // ends when it is granted
 	for ended := false; !ended; driver.Sleep(ctx, ttl/4) {
-		Request(t, d, kept)
+		claimed.Request(t, d, kept)
 		select {
 		case err := <-got:
 			if ended = true; err != nil {
@@ -230,15 +232,15 @@ func unrenewedBesideRenewed(t *pace.T, e Engine, addr string) {
 	if err := d.Release(ctx, left); !errors.Is(err, driver.ErrGone) {
 		t.Errorf("releasing what expired: %v, want ErrGone", err)
 	}
-	Release(t, d, kept)
-	Release(t, other, waiting)
+	claimed.Release(t, d, kept)
+	claimed.Release(t, other, waiting)
 }
 
 // RepeatedRequest requests again a claim that has the lock, though the answer to its request was lost. other is another
 // client. The claim is found, and stays the only one of the two requests.
 func RepeatedRequest(t *testing.T, d, other driver.Driver, c driver.Claim) {
-	Enqueue(t, other, Claim(c.Name, Long))
-	c = Acquire(t, d, c)
+	claimed.Enqueue(t, other, claimed.Mutex(c.Name, Long))
+	c = claimed.Acquire(t, d, c)
 	queue, err := other.Queue(Limit(t), c.Name)
 	if err != nil || len(queue) != 2 || queue[0].ID != c.ID || queue[0].Token != c.Token {
 		t.Errorf("the queue is %+v, %v", queue, err)
@@ -248,8 +250,8 @@ func RepeatedRequest(t *testing.T, d, other driver.Driver, c driver.Claim) {
 // UndoneRequest releases a claim whose request was not answered. other is another client, for which the lock is
 // free then; whoever sends a late copy of the request learns that the claim has ended.
 func UndoneRequest(t *testing.T, d, other driver.Driver, c driver.Claim) {
-	Release(t, d, c)
-	Acquire(t, other, Claim(c.Name, Long))
+	claimed.Release(t, d, c)
+	claimed.Acquire(t, other, claimed.Mutex(c.Name, Long))
 	for _, late := range []driver.Driver{d, other} {
 		if _, err := late.Request(Limit(t), c); !errors.Is(err, driver.ErrGone) {
 			t.Errorf("a late duplicate of the request answers %v, want ErrGone", err)

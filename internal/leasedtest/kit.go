@@ -2,7 +2,6 @@ package leasedtest
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"flag"
 	"os"
@@ -13,7 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/pace"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -108,67 +107,21 @@ func Addrs(cluster []*servers.Server) (list []string) {
 	return list
 }
 
-// Claim returns a claim that waits for the whole lock.
-func Claim(name string, ttl time.Duration) driver.Claim {
-	return driver.Claim{Name: name, ID: rand.Text(), Weight: 1, Limit: 1, TTL: ttl, Queue: true, Owner: "a test"}
-}
-
 // Units returns a claim that waits for some units.
 func Units(name string, weight, limit int64) driver.Claim {
-	c := Claim(name, Long)
+	c := claimed.Mutex(name, Long)
 	c.Weight, c.Limit = weight, limit
-	return c
-}
-
-// Request requests c, which must succeed, and returns it with its token.
-func Request(t testing.TB, d driver.Driver, c driver.Claim) (driver.Claim, driver.Status) {
-	t.Helper()
-	end := pace.Time(t)
-	st, err := d.Request(Limit(t), c)
-	end()
-	if err != nil {
-		t.Fatalf("Request: %v", err)
-	}
-	c.Token = st.Token
-	return c, st
-}
-
-// Acquire requests c, which must be granted at once.
-func Acquire(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
-	t.Helper()
-	c, st := Request(t, d, c)
-	if !st.Granted {
-		t.Fatalf("the claim is not granted: %+v", st)
-	}
-	return c
-}
-
-// Enqueue requests c, which must wait.
-func Enqueue(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
-	t.Helper()
-	c, st := Request(t, d, c)
-	if st.Granted {
-		t.Fatal("the claim is granted while another holds the lock")
-	}
 	return c
 }
 
 // Take requests c and waits until it is granted.
 func Take(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
 	t.Helper()
-	c, st := Request(t, d, c)
+	c, st := claimed.Request(t, d, c)
 	if !st.Granted {
 		MustBeGranted(t, d, c)
 	}
 	return c
-}
-
-// Release releases c, which must succeed.
-func Release(t testing.TB, d driver.Driver, c driver.Claim) {
-	t.Helper()
-	if err := d.Release(Limit(t), c); err != nil {
-		t.Errorf("Release: %v", err)
-	}
 }
 
 // Granted waits until c is granted, as callers do.

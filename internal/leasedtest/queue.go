@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 )
 
 // Turns has several wait for units of which only the sum matters: a waiting claim learns from the one ahead that
@@ -15,20 +16,20 @@ func Turns(t *testing.T, e Engine) {
 	const permits, waiters = 2, 6
 	one := func() driver.Claim { return Units("pool", 1, permits) }
 	holder := e.Open(t, addr)
-	held := []driver.Claim{Acquire(t, holder, one()), Acquire(t, holder, one())}
+	held := []driver.Claim{claimed.Acquire(t, holder, one()), claimed.Acquire(t, holder, one())}
 	drivers, claims := make([]driver.Driver, waiters), make([]driver.Claim, waiters)
 	got := make([]chan error, waiters)
 	for i := range waiters {
 		drivers[i] = e.Open(t, addr)
-		claims[i] = Enqueue(t, drivers[i], one())
+		claims[i] = claimed.Enqueue(t, drivers[i], one())
 		got[i] = make(chan error, 1)
 		go func() { got[i] <- Granted(Limit(t), drivers[i], claims[i]) }() // ends when it is granted
 	}
 	for i := range waiters {
 		if i < permits {
-			Release(t, holder, held[i])
+			claimed.Release(t, holder, held[i])
 		} else {
-			Release(t, drivers[i-permits], claims[i-permits])
+			claimed.Release(t, drivers[i-permits], claims[i-permits])
 		}
 		if err := <-got[i]; err != nil {
 			t.Fatalf("waiter %d: %v", i, err)
@@ -42,9 +43,9 @@ func TwoVersions(t *testing.T, e Engine) {
 	addr := e.Server(t)
 	now, next := e.Open(t, addr), e.Format(t, addr, 1)
 
-	old := Acquire(t, now, Claim("job", Long))
-	waiting := Enqueue(t, next, Claim("job", Long))
-	_, err := now.Request(Limit(t), Claim("job", Long))
+	old := claimed.Acquire(t, now, claimed.Mutex("job", Long))
+	waiting := claimed.Enqueue(t, next, claimed.Mutex("job", Long))
+	_, err := now.Request(Limit(t), claimed.Mutex("job", Long))
 	Refused(t, "behind a newer record", err)
 	_, err = now.Queue(Limit(t), "job")
 	Refused(t, "listing newer records", err)
@@ -53,15 +54,15 @@ func TwoVersions(t *testing.T, e Engine) {
 	if err != nil || len(queue) != 2 {
 		t.Errorf("the new release sees %+v, %v; the refused claim should be gone", queue, err)
 	}
-	Release(t, now, old)
+	claimed.Release(t, now, old)
 	MustBeGranted(t, next, waiting)
 }
 
 // MuchNewerVersion has a later release refuse what is older than the release before it.
 func MuchNewerVersion(t *testing.T, e Engine) {
 	addr := e.Server(t)
-	Acquire(t, e.Open(t, addr), Claim("job", Long))
-	_, err := e.Format(t, addr, 2).Request(Limit(t), Claim("job", Long))
+	claimed.Acquire(t, e.Open(t, addr), claimed.Mutex("job", Long))
+	_, err := e.Format(t, addr, 2).Request(Limit(t), claimed.Mutex("job", Long))
 	Refused(t, "behind a record two versions older", err)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -17,9 +18,9 @@ func RestartedEmpty(t *testing.T, e Engine, server *servers.Server) {
 	patient := holdfast.WithPatience(5 * time.Minute)
 	other, d := e.Open(t, server.Addr), e.Open(t, server.Addr)
 	for range 100 { // the new server makes fewer changes; for long claims there is something that lives long
-		Release(t, d, Acquire(t, d, Claim("earlier", Long)))
+		claimed.Release(t, d, claimed.Acquire(t, d, claimed.Mutex("earlier", Long)))
 	}
-	Acquire(t, other, Claim("busy", Long))
+	claimed.Acquire(t, other, claimed.Mutex("busy", Long))
 	client := holdfast.New(d)
 	held, err := client.Mutex("held", ttl, patient).Lock(ctx)
 	if err != nil {

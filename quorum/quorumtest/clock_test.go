@@ -20,7 +20,7 @@ func TestClocksOfMinorityStep(t *testing.T) {
 	c, clocks := startWithClocks(t, 5)
 	d, other := open(t, c.url()), open(t, c.url())
 	held := claim("jobs", ttl)
-	held.Token = acquire(t, d, held).Token
+	held = acquire(t, d, held)
 	eventually(t, "all servers have the claim", func() bool {
 		acquire(t, d, held)
 		return c.having(t, "jobs") == 5

@@ -56,7 +56,7 @@ func TestMinoritySlow(t *testing.T) {
 	}
 	timeCycles(t, d, cycles*slowNode/8) // in both directions, acquire and release, it would be 8 times that
 	held := claim("held", ttl)
-	held.Token = acquire(t, d, held).Token
+	held = acquire(t, d, held)
 	eventually(t, "all servers have the claim", func() bool {
 		acquire(t, d, held)
 		return c.having(t, "held") == 5
@@ -73,12 +73,10 @@ func TestTopUp(t *testing.T) {
 	for _, s := range c.minority() {
 		s.Kill(t)
 	}
-	held := claim("held", ttl)
-	st := acquire(t, d, held)
+	held := acquire(t, d, claim("held", ttl))
 	for _, s := range c.minority() {
 		s.Restart(t)
 	}
-	held.Token = st.Token
 	eventually(t, "all servers have the claim", func() bool {
 		acquire(t, d, held) // a renewal, which has a moment later those asked that do not have it
 		return c.having(t, "held") == 5
@@ -150,10 +148,9 @@ func (c *cluster) having(t testing.TB, name string) int {
 
 func cycle(t testing.TB, d driver.Driver, name string) uint64 {
 	t.Helper()
-	c := claim(name, ttl)
-	st := acquire(t, d, c)
-	release(t, d, c)
-	return st.Token
+	held := acquire(t, d, claim(name, ttl))
+	release(t, d, held)
+	return held.Token
 }
 
 func timeCycles(t testing.TB, d driver.Driver, limit time.Duration) {

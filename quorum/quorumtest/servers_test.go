@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -121,35 +122,10 @@ func open(t testing.TB, url string) driver.Driver {
 // on opens a client of one server.
 func on(t testing.TB, s *servers.Server) driver.Driver { return open(t, "redis://"+s.Addr) }
 
-func claim(name string, ttl time.Duration) driver.Claim {
-	return driver.Claim{Name: name, ID: rand.Text(), Weight: 1, Limit: 1, TTL: ttl, Queue: true, Owner: "a test"}
-}
-
-// try returns the claim as one that would not wait.
-func try(c driver.Claim) driver.Claim {
-	c.Queue = false
-	return c
-}
-
-// acquire requests c, which must be granted at once.
-func acquire(t testing.TB, d driver.Driver, c driver.Claim) driver.Status {
-	t.Helper()
-	st, err := d.Request(context.Background(), c)
-	if err != nil {
-		t.Fatalf("Request: %v", err)
-	}
-	if !st.Granted {
-		t.Fatalf("the claim is not granted: %+v", st)
-	}
-	return st
-}
-
-func release(t testing.TB, d driver.Driver, c driver.Claim) {
-	t.Helper()
-	if err := d.Release(context.Background(), c); err != nil {
-		t.Fatalf("Release: %v", err)
-	}
-}
+var (
+	claim, try       = claimed.Mutex, claimed.Try
+	acquire, release = claimed.Acquire, claimed.Release
+)
 
 const patience = 60 * time.Second // far above what anything takes
 

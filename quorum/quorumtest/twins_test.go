@@ -73,7 +73,7 @@ func TestNameThatLeadsToAnotherServer(t *testing.T) {
 	url, proxies := c.behind(t)
 	d := open(t, url)
 	held := claim("jobs", ttl)
-	held.Token = acquire(t, d, held).Token
+	held = acquire(t, d, held)
 	proxies[0].Lead(c.servers[2].Addr)
 	c.servers[1].Pause(t)
 	eventually(t, "the renewal says that two names are one server", func() bool { // once that is connected to again

@@ -2,7 +2,6 @@ package sqltest
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"net/url"
 	"os"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/opened"
 
 	_ "github.com/holdfast-go/holdfast/sqllock"
@@ -90,9 +90,7 @@ func count(t testing.TB, path, query string, args ...any) (n int64) {
 }
 
 // mutex returns a claim that waits for a lock of one.
-func mutex(name string) driver.Claim {
-	return driver.Claim{Name: name, ID: rand.Text(), Weight: 1, Limit: 1, TTL: longTTL, Queue: true, Owner: "sqltest"}
-}
+func mutex(name string) driver.Claim { return claimed.Mutex(name, longTTL) }
 
 // reader and writer return claims that share a lock, and that do not.
 func reader(name string) driver.Claim { return units(name, 1) }
@@ -104,17 +102,7 @@ func units(name string, weight int64) driver.Claim {
 	return c
 }
 
-// request requests c, which must end up granted or waiting as wanted.
-func request(t testing.TB, d driver.Driver, c driver.Claim, granted bool) driver.Status {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	st, err := d.Request(ctx, c)
-	if err != nil || st.Granted != granted {
-		t.Fatalf("Request(%s) = %+v, %v; want granted: %v", c.ID, st, err, granted)
-	}
-	return st
-}
+var request = claimed.Ask
 
 // awaitGrant waits until c is granted, and returns how long that took.
 func awaitGrant(t testing.TB, d driver.Driver, c driver.Claim) (took time.Duration) {

@@ -4,13 +4,13 @@ package claimstest
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
@@ -101,34 +101,16 @@ func change(t testing.TB, db *sql.DB, statement string) {
 }
 
 // mutex returns a claim that waits for a lock of one.
-func mutex(name string) driver.Claim {
-	return driver.Claim{
-		Name: name, ID: rand.Text(), Weight: 1, Limit: 1, TTL: longTTL, Queue: true, Owner: "claimstest",
-	}
-}
+func mutex(name string) driver.Claim { return claimed.Mutex(name, longTTL) }
 
 // request requests c, which must end up granted or waiting as wanted, and returns it with its token.
 func request(t testing.TB, d driver.Driver, c driver.Claim, granted bool) driver.Claim {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	st, err := d.Request(ctx, c)
-	if err != nil || st.Granted != granted {
-		t.Fatalf("Request(%s) = %+v, %v; want granted: %v", c.ID, st, err, granted)
-	}
-	c.Token = st.Token
+	c.Token = claimed.Ask(t, d, c, granted).Token
 	return c
 }
 
-// release releases c, which must be there.
-func release(t testing.TB, d driver.Driver, c driver.Claim) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if err := d.Release(ctx, c); err != nil {
-		t.Fatalf("Release(%s): %v", c.ID, err)
-	}
-}
+var release = claimed.Release
 
 // await waits until c is granted, as a caller does: by Wait, and by asking again when Wait says so or fails.
 func await(t testing.TB, d driver.Driver, c driver.Claim) driver.Status {

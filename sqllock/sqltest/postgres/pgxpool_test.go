@@ -54,7 +54,7 @@ func useUp(t *testing.T, db *sql.DB, mode sqllock.Mode) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held, next := mustRequest(t, d, claim()), claim()
+	held, next := acquire(t, d, claim()), claim()
 	st, err := d.Request(t.Context(), next)
 	if err != nil {
 		t.Fatal(err)
@@ -65,11 +65,11 @@ func useUp(t *testing.T, db *sql.DB, mode sqllock.Mode) {
 		_, err := driver.Wait(context.WithoutCancel(t.Context()), d, next)
 		granted <- err
 	}()
-	mustRelease(t, d, held)
+	release(t, d, held)
 	if err := <-granted; err != nil {
 		t.Errorf("Wait: %v", err)
 	}
-	mustRequest(t, d, next)
+	acquire(t, d, next)
 	if err := d.Close(); err != nil {
 		t.Errorf("Close: %v", err)
 	}

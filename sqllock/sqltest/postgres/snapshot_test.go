@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -19,14 +19,14 @@ var uses = []struct {
 	soak  int // cycles in a soak
 	cycle func(testing.TB, driver.Driver)
 }{
-	{"alone", 20_000, func(t testing.TB, d driver.Driver) { mustRelease(t, d, mustRequest(t, d, claim())) }},
+	{"alone", 20_000, func(t testing.TB, d driver.Driver) { release(t, d, acquire(t, d, claim())) }},
 	{"with a waiter", 2_000, func(t testing.TB, d driver.Driver) {
-		held, next := mustRequest(t, d, claim()), claim()
+		held, next := acquire(t, d, claim()), claim()
 		if _, err := d.Request(t.Context(), next); err != nil {
 			t.Fatal(err)
 		}
-		mustRelease(t, d, held)
-		mustRelease(t, d, mustRequest(t, d, next))
+		release(t, d, held)
+		release(t, d, acquire(t, d, next))
 	}},
 }
 
@@ -73,8 +73,7 @@ func TestOldSnapshot(t *testing.T) {
 func TestStatisticsOfEmptyTables(t *testing.T) {
 	server := servers.Postgres(t)
 	d, db := migrated(t, server)
-	held, last, try := mustRequest(t, d, claim()), claim(), claim()
-	try.Queue = false
+	held, last, try := acquire(t, d, claim()), claim(), claimed.Try(claim())
 	d.Close()
 	analyze(t, db)
 	crowd(t, db)
@@ -151,26 +150,9 @@ func analyze(t testing.TB, db *sql.DB) {
 	}
 }
 
-func claim() driver.Claim {
-	return driver.Claim{Name: "one", ID: rand.Text(), Weight: 1, Limit: 1, TTL: time.Minute, Queue: true}
-}
+func claim() driver.Claim { return claimed.Mutex("one", time.Minute) }
 
-func mustRequest(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
-	t.Helper()
-	st, err := d.Request(t.Context(), c)
-	if err != nil || !st.Granted {
-		t.Fatalf("Request: %+v, %v", st, err)
-	}
-	c.Token = st.Token
-	return c
-}
-
-func mustRelease(t testing.TB, d driver.Driver, c driver.Claim) {
-	t.Helper()
-	if err := d.Release(t.Context(), c); err != nil {
-		t.Fatalf("Release: %v", err)
-	}
-}
+var acquire, release = claimed.Acquire, claimed.Release
 
 // often repeats a cycle, and returns how long half of them took at most.
 func often(t testing.TB, d driver.Driver, cycle func(testing.TB, driver.Driver), n int) time.Duration {

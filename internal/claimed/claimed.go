@@ -1,0 +1,75 @@
+// Package claimed requests and releases claims of drivers for tests, which end where that does not go as they say.
+package claimed
+
+import (
+	"context"
+	"crypto/rand"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pace"
+)
+
+// patience ends what hangs. It is far above what an answer takes, on a busy machine too.
+const patience = 5 * time.Minute
+
+// Mutex returns a claim that waits for the whole lock.
+func Mutex(name string, ttl time.Duration) driver.Claim {
+	return driver.Claim{Name: name, ID: rand.Text(), Weight: 1, Limit: 1, TTL: ttl, Queue: true, Owner: "a test"}
+}
+
+// Try returns c as a claim that does not wait.
+func Try(c driver.Claim) driver.Claim {
+	c.Queue = false
+	return c
+}
+
+// Request requests c, which must be answered, and returns it with its token.
+func Request(t testing.TB, d driver.Driver, c driver.Claim) (driver.Claim, driver.Status) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	end := pace.Time(t)
+	st, err := d.Request(ctx, c)
+	end()
+	if err != nil {
+		t.Fatalf("Request(%s): %v", c.ID, err)
+	}
+	c.Token = st.Token
+	return c, st
+}
+
+// Ask requests c, which must end up granted or waiting as wanted.
+func Ask(t testing.TB, d driver.Driver, c driver.Claim, granted bool) driver.Status {
+	t.Helper()
+	_, st := Request(t, d, c)
+	if st.Granted != granted {
+		t.Fatalf("Request(%s) = %+v; want granted: %v", c.ID, st, granted)
+	}
+	return st
+}
+
+// Acquire requests c, which must be granted at once, and returns it with its token.
+func Acquire(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
+	t.Helper()
+	c.Token = Ask(t, d, c, true).Token
+	return c
+}
+
+// Enqueue requests c, which must wait, and returns it with its token.
+func Enqueue(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
+	t.Helper()
+	c.Token = Ask(t, d, c, false).Token
+	return c
+}
+
+// Release releases c, which must succeed.
+func Release(t testing.TB, d driver.Driver, c driver.Claim) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := d.Release(ctx, c); err != nil {
+		t.Errorf("Release(%s): %v", c.ID, err)
+	}
+}
