@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -87,18 +87,8 @@ func TestRevokedLease(t *testing.T) {
 		}
 	}
 	for d, c := range map[*etcdlock.Driver]driver.Claim{holder: held, waiter: waiting} {
-		if _, err := d.Request(limit(t), c); !errors.Is(err, driver.ErrGone) {
-			t.Errorf("a renewal answers %v, want ErrGone", err)
-		}
-		if err := d.Release(limit(t), c); !errors.Is(err, driver.ErrGone) {
-			t.Errorf("a release answers %v, want ErrGone", err)
-		}
-		c.Token = 0
-		if _, err := d.Request(limit(t), c); !errors.Is(err, driver.ErrGone) {
-			t.Errorf("a late request answers %v, want ErrGone", err)
-		}
-		again := acquire(t, d, claim("job", long)) // on a new lease
-		release(t, d, again)
+		claimed.IsGone(t, d, c)
+		release(t, d, acquire(t, d, claim("job", long))) // on a new lease
 	}
 }
 
@@ -174,19 +164,13 @@ func TestLostAnswerOfARelease(t *testing.T) {
 
 // compactor compacts the history again and again until the test ends.
 func compactor(t *testing.T, client *clientv3.Client) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var wg sync.WaitGroup
-	wg.Go(func() {
+	leasedtest.Beside(t, func(ctx context.Context) {
 		for ctx.Err() == nil {
 			put, err := client.Put(ctx, "unrelated", "x")
 			if err == nil {
 				client.Compact(ctx, put.Header.Revision)
 			}
 		}
-	})
-	t.Cleanup(func() {
-		cancel()
-		wg.Wait()
 	})
 }
 

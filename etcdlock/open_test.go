@@ -52,16 +52,18 @@ func TestOpen(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	addr := server(t).Addr
-	leasedtest.RefusedURLs(t, map[string]string{
-		"etcd:///prefix":                         "no server",
-		"etcd://" + addr + "?tsl=true":           "unknown parameter",
-		"etcd://" + addr + "/a?prefix=/b":        "give one",
-		"etcd://" + addr + "?layout=nested":      "unknown layout",
-		"etcd://" + addr + "?ca=/no/such/file":   "parameter ca",
-		"etcd://" + addr + "?cert=/no/such/file": "parameters cert and key",
-		"etcd://" + addr + "?sync=1ms":           "at least 1s",
-		"etcd://" + addr + "?srv=true":           "one domain",
-		"etcd://no.such.invalid?srv=true":        "look up the etcd servers of no.such.invalid",
+	leasedtest.RefusedURLs(t, "etcd://", map[string]string{
+		"/prefix":                  "no server",
+		"no.such.invalid?srv=true": "look up the etcd servers of no.such.invalid",
+	})
+	leasedtest.RefusedURLs(t, "etcd://"+addr, map[string]string{
+		"?tsl=true":           "unknown parameter",
+		"/a?prefix=/b":        "give one",
+		"?layout=nested":      "unknown layout",
+		"?ca=/no/such/file":   "parameter ca",
+		"?cert=/no/such/file": "parameters cert and key",
+		"?sync=1ms":           "at least 1s",
+		"?srv=true":           "one domain",
 	})
 	if _, err := etcdlock.New(nil, nil); err == nil {
 		t.Error("New takes no client for one")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -32,19 +32,13 @@ func fill(t *testing.T, admin *clientv3.Client) (disarm func()) {
 // keepRenewing renews a claim until the test ends, so that its lease lives.
 func keepRenewing(t *testing.T, d driver.Driver, c driver.Claim) {
 	t.Helper()
-	ctx, stop := context.WithCancel(context.Background())
-	var renewing sync.WaitGroup
-	renewing.Go(func() {
+	leasedtest.Beside(t, func(ctx context.Context) {
 		for driver.Sleep(ctx, c.TTL/4) == nil {
 			if _, err := d.Request(ctx, c); err != nil && ctx.Err() == nil {
 				t.Errorf("the claim beside: %v", err)
 				return
 			}
 		}
-	})
-	t.Cleanup(func() {
-		stop()
-		renewing.Wait()
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -93,16 +94,7 @@ func TestClosedSession(t *testing.T) {
 		}
 	}
 	for d, c := range claims {
-		if _, err := d.Request(limit(t), c); !errors.Is(err, driver.ErrGone) {
-			t.Errorf("a renewal answers %v, want ErrGone", err)
-		}
-		if err := d.Release(limit(t), c); !errors.Is(err, driver.ErrGone) {
-			t.Errorf("a release answers %v, want ErrGone", err)
-		}
-		c.Token = 0
-		if _, err := d.Request(limit(t), c); !errors.Is(err, driver.ErrGone) {
-			t.Errorf("a late request answers %v, want ErrGone", err)
-		}
+		claimed.IsGone(t, d, c)
 		release(t, d, acquire(t, d, claim("job", long))) // in a new session
 	}
 }

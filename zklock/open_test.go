@@ -40,22 +40,22 @@ func TestOpen(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	addr := zklock.Server(t).Addr
-	leasedtest.RefusedURLs(t, map[string]string{
-		"zk:///chroot":                                                    "no server",
-		"zk://" + addr + "?chroot=/a":                                     "unknown parameter",
-		"zk://" + addr + "?layout=nested":                                 "unknown layout",
-		"zk://" + addr + "/a/../b":                                        "chroot and prefix",
-		"zk://" + addr + "?prefix=/a//b":                                  "chroot and prefix",
-		"zk://" + addr + "?acl=mine":                                      "parameter acl",
-		"zk://" + addr + "?acl=creator":                                   "needs a user",
-		"zk://" + addr + "?prefix=%2Fa%00b":                               "chroot and prefix",
-		"zk://" + addr + "?sessionbytes=many":                             "parameter sessionbytes",
-		"zk://" + addr + "?ca=/no/such/file":                              "set tls=true",
-		"zk://" + addr + "?tls=true&ca=/no/such/file":                     "parameter ca",
-		"zk://" + addr + "?tls=true&cert=/no/such/file":                   "go together",
-		"zk://" + addr + "?tls=true&cert=/no/such/file&key=/no/such/file": "parameters cert and key",
-		"zk://" + addr + "?sasl=true":                                     "name the user",
-		"zk://" + addr + "?sessionbytes=99":                               "16384 to",
+	leasedtest.RefusedURLs(t, "zk://", map[string]string{"/chroot": "no server"})
+	leasedtest.RefusedURLs(t, "zk://"+addr, map[string]string{
+		"?chroot=/a":                   "unknown parameter",
+		"?layout=nested":               "unknown layout",
+		"/a/../b":                      "chroot and prefix",
+		"?prefix=/a//b":                "chroot and prefix",
+		"?acl=mine":                    "parameter acl",
+		"?acl=creator":                 "needs a user",
+		"?prefix=%2Fa%00b":             "chroot and prefix",
+		"?sessionbytes=many":           "parameter sessionbytes",
+		"?ca=/no/such/file":            "set tls=true",
+		"?tls=true&ca=/no/such/file":   "parameter ca",
+		"?tls=true&cert=/no/such/file": "go together",
+		"?tls=true&cert=/no/such/file&key=/no/such/file": "parameters cert and key",
+		"?sasl=true":       "name the user",
+		"?sessionbytes=99": "16384 to",
 	})
 	if _, err := zklock.New(nil, nil); err == nil {
 		t.Error("New takes no server for one")

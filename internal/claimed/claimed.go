@@ -4,6 +4,7 @@ package claimed
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"testing"
 	"time"
 
@@ -71,5 +72,21 @@ func Release(t testing.TB, d driver.Driver, c driver.Claim) {
 	defer cancel()
 	if err := d.Release(ctx, c); err != nil {
 		t.Errorf("Release(%s): %v", c.ID, err)
+	}
+}
+
+// IsGone fails unless c has ended: it is gone for a renewal, for its release, and for a late copy of its first request.
+func IsGone(t testing.TB, d driver.Driver, c driver.Claim) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_, renewed := d.Request(ctx, c)
+	released := d.Release(ctx, c)
+	c.Token = 0
+	_, late := d.Request(ctx, c)
+	for what, err := range map[string]error{"a renewal": renewed, "a release": released, "a late request": late} {
+		if !errors.Is(err, driver.ErrGone) {
+			t.Errorf("%s answers %v, want ErrGone", what, err)
+		}
 	}
 }

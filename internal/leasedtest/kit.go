@@ -89,12 +89,12 @@ func MustOpen(t testing.TB, url string) driver.Driver {
 	return d
 }
 
-// RefusedURLs opens URLs, each of which must fail with an error that has a text.
-func RefusedURLs(t testing.TB, urls map[string]string) {
+// RefusedURLs opens URLs that begin alike and end differently, each of which must fail with an error that has a text.
+func RefusedURLs(t testing.TB, begin string, ends map[string]string) {
 	t.Helper()
-	for url, want := range urls {
-		if _, err := OpenURL(t, url); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want an error with %q", url, err, want)
+	for end, want := range ends {
+		if _, err := OpenURL(t, begin+end); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want an error with %q", begin+end, err, want)
 		}
 	}
 }
@@ -176,6 +176,17 @@ func Queued(t testing.TB, d driver.Driver, name string, n int) {
 	Until(t, "all are queued", func() bool {
 		queue, err := d.Queue(Limit(t), name)
 		return err == nil && len(queue) == n
+	})
+}
+
+// Beside has something done beside the test, until that ends.
+func Beside(t testing.TB, do func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { do(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		wg.Wait()
 	})
 }
 
