@@ -140,14 +140,7 @@ func (l *lease) IsAlive() bool {
 	return !l.isLost() && leased.Now() < l.until
 }
 
-func (l *lease) isLost() bool {
-	select {
-	case <-l.lost:
-		return true
-	default:
-		return false
-	}
-}
+func (l *lease) isLost() bool { return leased.IsClosed(l.lost) }
 
 // extend begins to make the lease live for ttl from now on, unless it does. The function that it returns waits for
 // that: so it goes along with the request that needs it.
@@ -185,14 +178,7 @@ func (l *lease) launch(sent leased.Instant) {
 	})
 }
 
-func (f *flight) over() bool {
-	select {
-	case <-f.landed:
-		return true
-	default:
-		return false
-	}
-}
+func (f *flight) over() bool { return leased.IsClosed(f.landed) }
 
 func (f *flight) await(ctx context.Context) error {
 	select {

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // A link brings one session to its servers. The client library asks it where to connect, and connects through it,
@@ -189,14 +191,7 @@ func (l *link) learn(change int64) {
 	}
 }
 
-func (l *link) isClosed() bool {
-	select {
-	case <-l.closed:
-		return true
-	default:
-		return false
-	}
-}
+func (l *link) isClosed() bool { return leased.IsClosed(l.closed) }
 
 // close lets the library connect no more.
 func (l *link) close() {

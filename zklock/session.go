@@ -199,14 +199,7 @@ func (s *session) nextConnection() <-chan struct{} {
 	return s.back
 }
 
-func (s *session) isLost() bool {
-	select {
-	case <-s.lost:
-		return true
-	default:
-		return false
-	}
-}
+func (s *session) isLost() bool { return leased.IsClosed(s.lost) }
 
 // lose notes that the session is gone. The claims of this session are too.
 func (s *session) lose() {

@@ -95,14 +95,7 @@ func (c *Claim) AtEnd(f func()) {
 func (c *Claim) Over() <-chan struct{} { return c.over }
 
 // IsOver reports whether the claim is over.
-func (c *Claim) IsOver() bool {
-	select {
-	case <-c.over:
-		return true
-	default:
-		return false
-	}
-}
+func (c *Claim) IsOver() bool { return IsClosed(c.over) }
 
 // Token is the claim's token; zero until a request was answered.
 func (c *Claim) Token() uint64 {
