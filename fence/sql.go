@@ -92,16 +92,5 @@ const mysqlTable = "CREATE TABLE IF NOT EXISTS " + sqlTable + " (resource VARBIN
 // Migrate creates the table that [SQL] needs, holdfast_resources, if it does not exist. Many may do so at the same
 // time. A row may be deleted once nobody can have an older token any more.
 func Migrate(ctx context.Context, db *sql.DB) error {
-	kind, err := dbms.Of(ctx, db)
-	if err != nil {
-		return err
-	}
-	_, err = db.ExecContext(ctx, makeSQLTable[kind])
-	if dbms.Raced(err) {
-		_, err = db.ExecContext(ctx, makeSQLTable[kind])
-	}
-	if err != nil {
-		return fmt.Errorf("create the table %s: %w", sqlTable, err)
-	}
-	return nil
+	return dbms.MakeTable(ctx, db, sqlTable, makeSQLTable)
 }

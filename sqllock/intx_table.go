@@ -3,7 +3,6 @@ package sqllock
 import (
 	"context"
 	"database/sql"
-	"fmt"
 
 	"github.com/holdfast-go/holdfast/internal/dbms"
 )
@@ -27,16 +26,5 @@ const mysqlRows = "CREATE TABLE IF NOT EXISTS " + rowTable +
 
 // MigrateInTx makes the table that [InTx] needs, holdfast_rows, unless it is there. Many may call it at the same time.
 func MigrateInTx(ctx context.Context, db *sql.DB) error {
-	kind, err := dbms.Of(ctx, db)
-	if err != nil {
-		return err
-	}
-	_, err = db.ExecContext(ctx, makeTable[kind])
-	if dbms.Raced(err) {
-		_, err = db.ExecContext(ctx, makeTable[kind])
-	}
-	if err != nil {
-		return fmt.Errorf("create the table %s: %w", rowTable, err)
-	}
-	return nil
+	return dbms.MakeTable(ctx, db, rowTable, makeTable)
 }

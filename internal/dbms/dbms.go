@@ -1,5 +1,5 @@
-// Package dbms tells which database answers through database/sql, and what its errors mean, whatever SQL driver is
-// used.
+// Package dbms tells which database answers through database/sql, what its errors mean, and how it makes a table,
+// whatever SQL driver is used.
 package dbms
 
 import (
