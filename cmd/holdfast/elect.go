@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 const electHelp = `Elect campaigns until it leads, and runs the command while it leads. There is one leader at a time; the others wait
@@ -96,12 +97,12 @@ func (a *app) outlast(ctx context.Context, failed error, inbox *inbox) error {
 	}
 	a.warn(failed)
 	pausing, done := inbox.until(ctx)
-	paused := sleep(pausing, campaignPause)
+	err := driver.Sleep(pausing, campaignPause)
 	done()
 	if i, ok := errors.AsType[*interrupt](context.Cause(pausing)); ok {
 		return ended(i.code())
 	}
-	if !paused {
+	if err != nil {
 		return failed
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // Pace of the line that shows the wait. A lock that comes at once shows none.
@@ -47,7 +49,7 @@ type waitLine struct {
 
 // follow redraws the line until ctx ends.
 func (l *waitLine) follow(ctx context.Context) {
-	for pause := firstLook; sleep(ctx, pause); pause = nextLook {
+	for pause := firstLook; driver.Sleep(ctx, pause) == nil; pause = nextLook {
 		queue, err := l.store.Queue(ctx, l.plan.name)
 		if err != nil {
 			continue // whoever waits for the lock will tell
@@ -105,16 +107,4 @@ func truncate(s string, most int) string {
 		return taken > most-1
 	})
 	return strings.TrimRight(s[:cut], " ") + "…"
-}
-
-// sleep pauses, and reports whether ctx still lives.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

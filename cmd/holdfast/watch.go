@@ -97,7 +97,7 @@ func again(limit time.Duration, look func(context.Context) ([]view, error)) look
 				if s.err == nil {
 					usual = time.Since(begin)
 				}
-				if !yield(s.views, s.err) || !sleep(ctx, max(nextLook, lookShare*time.Since(begin))) {
+				if !yield(s.views, s.err) || driver.Sleep(ctx, max(nextLook, lookShare*time.Since(begin))) != nil {
 					return
 				}
 			}
