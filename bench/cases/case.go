@@ -48,6 +48,18 @@ func withClient(ctx context.Context, c contender.Contender, addr string, fn func
 	return errors.Join(fn(client), client.Close())
 }
 
+// oneClient returns a run that measures one client of the contender.
+func oneClient(measure func(context.Context, *engine.Engine, contender.Client) (Sample, error),
+) func(context.Context, *engine.Engine, contender.Contender) (Sample, error) {
+	return func(ctx context.Context, e *engine.Engine, c contender.Contender) (sample Sample, err error) {
+		err = withClient(ctx, c, e.Addr, func(client contender.Client) error {
+			sample, err = measure(ctx, e, client)
+			return err
+		})
+		return sample, err
+	}
+}
+
 // counted runs fn with the address of a proxy that counts what the contender's clients send.
 func counted(e *engine.Engine, c contender.Contender, fn func(*wire.Counter) error) error {
 	counter, err := wire.Listen(e.Addr, c.Protocol)

@@ -27,13 +27,9 @@ func Distinct(goroutines int, window time.Duration) Case {
 			{Key: DistinctRate, Title: title, Unit: "cycles/s", More: true},
 			{Key: DistinctCPU, Title: title + ", server CPU", Unit: "µs/cycle"},
 		},
-		Run: func(ctx context.Context, e *engine.Engine, c contender.Contender) (sample Sample, err error) {
-			err = withClient(ctx, c, e.Addr, func(client contender.Client) error {
-				sample, err = rate(ctx, e, client, goroutines, window)
-				return err
-			})
-			return sample, err
-		},
+		Run: oneClient(func(ctx context.Context, e *engine.Engine, client contender.Client) (Sample, error) {
+			return rate(ctx, e, client, goroutines, window)
+		}),
 	}
 }
 

@@ -23,13 +23,9 @@ func Herd(goroutines int, limit time.Duration) Case {
 		Name:     title,
 		Waits:    true,
 		Measures: []Measure{{Key: HerdSeconds, Title: title, Unit: "s"}},
-		Run: func(ctx context.Context, e *engine.Engine, c contender.Contender) (sample Sample, err error) {
-			err = withClient(ctx, c, e.Addr, func(client contender.Client) error {
-				sample, err = timeHerd(ctx, client, goroutines, limit)
-				return err
-			})
-			return sample, err
-		},
+		Run: oneClient(func(ctx context.Context, e *engine.Engine, client contender.Client) (Sample, error) {
+			return timeHerd(ctx, client, goroutines, limit)
+		}),
 	}
 }
 

@@ -26,13 +26,9 @@ func Paced(cycles int, rest time.Duration) Case {
 			{Key: PacedTake, Title: title + ", acquire", Unit: "µs"},
 			{Key: PacedGive, Title: title + ", release", Unit: "µs"},
 		},
-		Run: func(ctx context.Context, e *engine.Engine, c contender.Contender) (sample Sample, err error) {
-			err = withClient(ctx, c, e.Addr, func(client contender.Client) error {
-				sample, err = timeSteps(ctx, client, cycles, rest)
-				return err
-			})
-			return sample, err
-		},
+		Run: oneClient(func(ctx context.Context, e *engine.Engine, client contender.Client) (Sample, error) {
+			return timeSteps(ctx, client, cycles, rest)
+		}),
 	}
 }
 

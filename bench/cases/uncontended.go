@@ -32,13 +32,9 @@ func Uncontended(cycles int) Case {
 			{Key: UncontendedMean, Title: "uncontended cycle, mean", Unit: "µs"},
 			{Key: UncontendedCPU, Title: "uncontended, server CPU", Unit: "µs/cycle"},
 		},
-		Run: func(ctx context.Context, e *engine.Engine, c contender.Contender) (sample Sample, err error) {
-			err = withClient(ctx, c, e.Addr, func(client contender.Client) error {
-				sample, err = timeCycles(ctx, e, client, cycles)
-				return err
-			})
-			return sample, err
-		},
+		Run: oneClient(func(ctx context.Context, e *engine.Engine, client contender.Client) (Sample, error) {
+			return timeCycles(ctx, e, client, cycles)
+		}),
 	}
 }
 

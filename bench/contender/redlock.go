@@ -3,7 +3,6 @@ package contender
 import (
 	"context"
 	"errors"
-	"math"
 	"strings"
 	"time"
 
@@ -65,11 +64,7 @@ type redsyncRedlock struct {
 }
 
 func (c *redsyncRedlock) Lock(ctx context.Context, name string) (Held, error) {
-	m := c.sync.NewMutex(name, redsync.WithExpiry(RedlockTTL), redsync.WithTries(math.MaxInt))
-	if err := m.LockContext(ctx); err != nil {
-		return nil, err
-	}
-	return redsyncHeld{m}, nil
+	return lockRedsync(ctx, c.sync, name, RedlockTTL)
 }
 
 func (c *redsyncRedlock) Close() (err error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"time"
 
 	"github.com/go-redsync/redsync/v4"
 	redsyncgoredis "github.com/go-redsync/redsync/v4/redis/goredis/v9"
@@ -33,7 +34,11 @@ type redsyncClient struct {
 }
 
 func (c *redsyncClient) Lock(ctx context.Context, name string) (Held, error) {
-	m := c.sync.NewMutex(name, redsync.WithExpiry(TTL), redsync.WithTries(math.MaxInt))
+	return lockRedsync(ctx, c.sync, name, TTL)
+}
+
+func lockRedsync(ctx context.Context, r *redsync.Redsync, name string, ttl time.Duration) (Held, error) {
+	m := r.NewMutex(name, redsync.WithExpiry(ttl), redsync.WithTries(math.MaxInt))
 	if err := m.LockContext(ctx); err != nil {
 		return nil, err
 	}
