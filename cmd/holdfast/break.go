@@ -117,13 +117,19 @@ func (a *app) printBroken(name string, broken []claim) error {
 			Broken []claim `json:"broken"`
 		}{name, broken})
 	}
-	if len(broken) == 0 {
+	return a.printHolders(name, broken, func(c claim) string {
+		return fmt.Sprintf("broke claim %s of %s", printable(c.ID), c.who())
+	})
+}
+
+// printHolders says of each of the claims that had a lock what was done to it.
+func (a *app) printHolders(name string, claims []claim, done func(claim) string) error {
+	if len(claims) == 0 {
 		_, err := fmt.Fprintf(a.out, "%s: nobody holds it\n", printable(name))
 		return err
 	}
-	for _, c := range broken {
-		_, err := fmt.Fprintf(a.out, "%s: broke claim %s of %s\n", printable(name), printable(c.ID), c.who())
-		if err != nil {
+	for _, c := range claims {
+		if _, err := fmt.Fprintf(a.out, "%s: %s\n", printable(name), done(c)); err != nil {
 			return err
 		}
 	}

@@ -45,16 +45,7 @@ func (a *app) printAsked(name string, asked []claim) error {
 			Asked []claim `json:"asked"`
 		}{name, asked})
 	}
-	if len(asked) == 0 {
-		_, err := fmt.Fprintf(a.out, "%s: nobody holds it\n", printable(name))
-		return err
-	}
-	for _, c := range asked {
-		_, err := fmt.Fprintf(a.out, "%s: asked claim %s of %s to release it\n",
-			printable(name), printable(c.ID), c.who())
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.printHolders(name, asked, func(c claim) string {
+		return fmt.Sprintf("asked claim %s of %s to release it", printable(c.ID), c.who())
+	})
 }
