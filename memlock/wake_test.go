@@ -30,6 +30,22 @@ func writer(id string) driver.Claim {
 
 var request, release = claimed.Ask, claimed.Release
 
+// taken returns a store in which a claim has the lock.
+func taken(t *testing.T) (*memlock.Driver, driver.Claim) {
+	t.Helper()
+	d, holder := memlock.New(), mutex("holder")
+	request(t, d, holder, true)
+	return d, holder
+}
+
+// endsAfter fails unless it is exactly so long since what began then, as it is in a bubble.
+func endsAfter(t *testing.T, began time.Time, want time.Duration) {
+	t.Helper()
+	if took := time.Since(began); took != want {
+		t.Errorf("that took %v, want %v", took, want)
+	}
+}
+
 // The end of a claim wakes exactly the claims that it makes grantable, however many wait.
 func TestNoHerd(t *testing.T) {
 	for _, tt := range []struct {
@@ -84,18 +100,14 @@ func TestWaitNoticesExpiry(t *testing.T) {
 		if st, err := d.Wait(t.Context(), next); err != nil || !st.Granted {
 			t.Errorf("Wait = %+v, %v; want it granted", st, err)
 		}
-		if took := time.Since(began); took != dead.TTL {
-			t.Errorf("granted after %v, want %v", took, dead.TTL)
-		}
+		endsAfter(t, began, dead.TTL)
 	})
 }
 
 // A holder that does not renew learns of its end from Wait when it comes, and a renewal puts that off.
 func TestWaitNoticesOwnExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := memlock.New()
-		holder := mutex("holder")
-		request(t, d, holder, true)
+		d, holder := taken(t)
 		began := time.Now()
 		go func() {
 			time.Sleep(holder.TTL / 2)
@@ -104,9 +116,7 @@ func TestWaitNoticesOwnExpiry(t *testing.T) {
 		if _, err := d.Wait(t.Context(), holder); err != driver.ErrGone {
 			t.Errorf("Wait: %v, want ErrGone", err)
 		}
-		if took := time.Since(began); took != holder.TTL*3/2 {
-			t.Errorf("gone after %v, want %v", took, holder.TTL*3/2)
-		}
+		endsAfter(t, began, holder.TTL*3/2)
 	})
 }
 
@@ -127,25 +137,19 @@ func TestExpiryIsExact(t *testing.T) {
 // Watch returns when a claim expires, though nothing else happens.
 func TestWatchNoticesExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := memlock.New()
-		holder := mutex("holder")
-		request(t, d, holder, true)
+		d, holder := taken(t)
 		began := time.Now()
 		if err := d.Watch(t.Context(), holder.Name); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(began); took != holder.TTL {
-			t.Errorf("Watch returned after %v, want %v", took, holder.TTL)
-		}
+		endsAfter(t, began, holder.TTL)
 	})
 }
 
 // A renewal changes nothing that others see, so it wakes no watcher.
 func TestRenewalIsNoChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := memlock.New()
-		holder := mutex("holder")
-		request(t, d, holder, true)
+		d, holder := taken(t)
 		watched := make(chan error, 1)
 		go func() { watched <- d.Watch(t.Context(), holder.Name) }()
 		synctest.Wait()
