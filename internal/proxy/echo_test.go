@@ -91,6 +91,13 @@ func between(t *testing.T) (*echo, *proxy.Proxy) {
 	return e, proxy.New(t, e.addr)
 }
 
+// betweenTwo is between with two clients of the server behind it.
+func betweenTwo(t *testing.T) (e *echo, p *proxy.Proxy, a, b *caller) {
+	t.Helper()
+	e, p = between(t)
+	return e, p, dial(t, e, p), dial(t, e, p)
+}
+
 // A caller is a client.
 type caller struct {
 	*net.TCPConn

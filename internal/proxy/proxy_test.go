@@ -170,8 +170,7 @@ func TestLead(t *testing.T) {
 }
 
 func TestDropNextReplyAfter(t *testing.T) {
-	e, p := between(t)
-	a, b := dial(t, e, p), dial(t, e, p)
+	e, p, a, b := betweenTwo(t)
 	p.DropNextReplyAfter([]byte("this one"))
 	a.call("another")
 	a.say("this one")
@@ -181,8 +180,7 @@ func TestDropNextReplyAfter(t *testing.T) {
 }
 
 func TestHangNextReplyAfter(t *testing.T) {
-	e, p := between(t)
-	a, b := dial(t, e, p), dial(t, e, p)
+	e, p, a, b := betweenTwo(t)
 	p.HangNextReplyAfter([]byte("this one"))
 	a.call("another")
 	a.say("this one")
@@ -196,8 +194,7 @@ func TestHangNextReplyAfter(t *testing.T) {
 }
 
 func TestDesertNextReplyAfter(t *testing.T) {
-	e, p := between(t)
-	a, b := dial(t, e, p), dial(t, e, p)
+	e, p, a, b := betweenTwo(t)
 	p.DesertNextReplyAfter([]byte("this one"))
 	a.say("this one")
 	a.ends()
