@@ -219,9 +219,7 @@ func TestPanicOfTheDriverWhileSeveralWait(t *testing.T) {
 			t.Error(err)
 		}
 		synctest.Wait()
-		if q := queued(t, b, "m"); len(q) != 0 {
-			t.Errorf("%d claims are left", len(q))
-		}
+		noneQueued(t, b, "m")
 	})
 }
 

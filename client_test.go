@@ -66,9 +66,7 @@ func TestCloseDuringRelease(t *testing.T) {
 		if err := a.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if q := queued(t, b, "m"); len(q) != 0 {
-			t.Errorf("%d claims are left after Close", len(q))
-		}
+		noneQueued(t, b, "m")
 	})
 }
 

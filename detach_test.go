@@ -230,9 +230,7 @@ func TestCloseDuringDetach(t *testing.T) {
 		if err := a.Close(bound); err != nil {
 			t.Error(err)
 		}
-		if q := queued(t, b, "m"); len(q) != 0 {
-			t.Errorf("%d claims are left after Close", len(q))
-		}
+		noneQueued(t, b, "m")
 	})
 }
 

@@ -198,9 +198,7 @@ func TestGateSurvivesLoss(t *testing.T) {
 			t.Error(err)
 		}
 		wantErr(t, lost.Release(t.Context()), holdfast.ErrLost)
-		if q := queued(t, b, "m"); len(q) != 0 {
-			t.Errorf("%d claims are left", len(q))
-		}
+		noneQueued(t, b, "m")
 	})
 }
 

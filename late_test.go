@@ -137,9 +137,7 @@ func TestRefusalAfterLostAnswer(t *testing.T) {
 			t.Errorf("%v says that the lock was taken", err)
 		}
 		time.Sleep(ttl / 2)
-		if q := queued(t, b, "m"); len(q) != 0 {
-			t.Errorf("%d claims are left of which nobody knows", len(q))
-		}
+		noneQueued(t, b, "m")
 	})
 }
 
@@ -157,9 +155,7 @@ func TestCloseDuringAcquisition(t *testing.T) {
 		if err := a.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if q := queued(t, b, "m"); len(q) != 0 {
-			t.Errorf("%d claims are left after Close", len(q))
-		}
+		noneQueued(t, b, "m")
 		wg.Wait()
 	})
 }
@@ -176,9 +172,7 @@ func TestTryLockOfWhichAnAttemptIsLate(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(ttl / 2)
-		if q := queued(t, b, "m"); len(q) != 0 {
-			t.Errorf("nobody wants the lock, and it is taken: %+v", q)
-		}
+		noneQueued(t, b, "m")
 	})
 }
 

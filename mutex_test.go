@@ -41,6 +41,14 @@ func queued(t testing.TB, c *holdfast.Client, name string) []holdfast.Entry {
 	return must(c.Queue(t.Context(), name))(t)
 }
 
+// noneQueued fails if a lock has claims.
+func noneQueued(t testing.TB, c *holdfast.Client, name string) {
+	t.Helper()
+	if q := queued(t, c, name); len(q) != 0 {
+		t.Errorf("%d claims are left: %+v", len(q), q)
+	}
+}
+
 func TestMutexExcludes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memlock.New()

@@ -97,9 +97,7 @@ func TestPanicOfTheDriverWhileAcquiring(t *testing.T) {
 						t.Errorf("the panic became %v", what)
 					}
 					synctest.Wait()
-					if q := queued(t, b, "m"); len(q) != 0 {
-						t.Errorf("%d claims are left", len(q))
-					}
+					noneQueued(t, b, "m")
 					if err := acquire(t.Context(), a); err != nil {
 						t.Errorf("acquiring after it: %v", err)
 					}

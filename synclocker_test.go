@@ -97,9 +97,7 @@ func TestSyncLockerShares(t *testing.T) {
 		}
 		l.Unlock()
 		l.Unlock()
-		if q := queued(t, b, "m"); len(q) != 0 {
-			t.Errorf("%d readers are left", len(q))
-		}
+		noneQueued(t, b, "m")
 	})
 }
 

@@ -51,9 +51,7 @@ func TestUnansweredAcquisitionIsUndone(t *testing.T) {
 				}
 				l.set(faults{})
 				time.Sleep(ttl / 2)
-				if q := queued(t, b, "m"); len(q) != 0 {
-					t.Errorf("%d claims are left", len(q))
-				}
+				noneQueued(t, b, "m")
 			})
 		})
 	}
