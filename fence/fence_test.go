@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/fence"
+	"github.com/holdfast-go/holdfast/internal/fencetest"
 )
 
 func TestParse(t *testing.T) {
@@ -45,27 +46,19 @@ func TestCheck(t *testing.T) {
 func TestRegister(t *testing.T) {
 	var seen fence.Register
 	wrote := []string{}
-	for _, row := range []struct {
-		resource string
-		token    uint64
-		stale    bool
-	}{
-		{"a", 5, false},
-		{"a", 5, false}, // a holder writes more than once
-		{"a", 4, true},
-		{"b", 4, false}, // resources do not know each other
-		{"a", 7, false},
-		{"a", 6, true},
-		{"a", 7, false},
-	} {
-		err := seen.Do(row.resource, row.token, func() error {
-			wrote = append(wrote, fmt.Sprint(row.resource, row.token))
+	r := fencetest.Trial{T: t, Use: func(resource string, token uint64) error {
+		return seen.Do(resource, token, func() error {
+			wrote = append(wrote, fmt.Sprint(resource, token))
 			return nil
 		})
-		if errors.Is(err, fence.ErrStale) != row.stale || !row.stale && err != nil {
-			t.Errorf("token %d for %q: %v", row.token, row.resource, err)
-		}
-	}
+	}}
+	r.Admits("a", 5)
+	r.Admits("a", 5) // a holder writes more than once
+	r.Refuses("a", 4)
+	r.Admits("b", 4) // resources do not know each other
+	r.Admits("a", 7)
+	r.Refuses("a", 6)
+	r.Admits("a", 7)
 	if want := []string{"a5", "a5", "b4", "a7", "a7"}; !slices.Equal(wrote, want) {
 		t.Errorf("written: %v, want %v", wrote, want)
 	}

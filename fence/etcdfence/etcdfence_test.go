@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/fence"
 	"github.com/holdfast-go/holdfast/fence/etcdfence"
+	"github.com/holdfast-go/holdfast/internal/fencetest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -39,38 +40,32 @@ func value(t *testing.T, client *clientv3.Client, key string) string {
 
 func TestDo(t *testing.T) {
 	client := connect(t)
-	for _, row := range []struct {
-		resource string
-		token    uint64
-		stale    bool
-	}{
-		{"a", 9, false},
-		{"a", 9, false},
-		{"a", 10, false}, // which is less than 9 as text
-		{"a", 9, true},
-		{"a/b", 5, false}, // another resource
-		{"", 5, false},
-		{"a", 1<<53 + 1, false},
-		{"a", 1 << 53, true},
-		{"a", fence.MaxToken, false},
-		{"a", fence.MaxToken - 1, true},
-	} {
-		want := fence.Format(row.token)
-		if row.stale {
-			want = value(t, client, "data")
-		}
-		answer, err := etcdfence.Do(t.Context(), client, row.resource, row.token,
-			clientv3.OpPut("data", fence.Format(row.token)), clientv3.OpGet("data"))
-		if errors.Is(err, fence.ErrStale) != row.stale || !row.stale && err != nil {
-			t.Errorf("token %d for %q: %v", row.token, row.resource, err)
+	r := fencetest.Trial{T: t, Use: func(resource string, token uint64) error {
+		want := fence.Format(token)
+		before := value(t, client, "data")
+		answer, err := etcdfence.Do(t.Context(), client, resource, token,
+			clientv3.OpPut("data", want), clientv3.OpGet("data"))
+		if err != nil {
+			want = before
 		}
 		if got := value(t, client, "data"); got != want {
-			t.Errorf("after token %d for %q the data is %q, want %q", row.token, row.resource, got, want)
+			t.Errorf("after token %d for %q the data is %q, want %q", token, resource, got, want)
 		}
 		if err == nil && string(answer.Responses[1].GetResponseRange().Kvs[0].Value) != want {
 			t.Errorf("the second answer is not that to the second operation: %v", answer.Responses)
 		}
-	}
+		return err
+	}}
+	r.Admits("a", 9)
+	r.Admits("a", 9)
+	r.Admits("a", 10) // which is less than 9 as text
+	r.Refuses("a", 9)
+	r.Admits("a/b", 5) // another resource
+	r.Admits("", 5)
+	r.Admits("a", 1<<53+1)
+	r.Refuses("a", 1<<53)
+	r.Admits("a", fence.MaxToken)
+	r.Refuses("a", fence.MaxToken-1)
 	for _, wrong := range []uint64{0, fence.MaxToken + 1} {
 		if _, err := etcdfence.Do(t.Context(), client, "a", wrong); err == nil || errors.Is(err, fence.ErrStale) {
 			t.Errorf("token %d: %v", wrong, err)

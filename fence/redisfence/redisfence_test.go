@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/fence"
 	"github.com/holdfast-go/holdfast/fence/redisfence"
+	"github.com/holdfast-go/holdfast/internal/fencetest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -26,35 +27,28 @@ func connect(t *testing.T, addrs ...string) rueidis.Client {
 func TestDo(t *testing.T) {
 	s := servers.Redis(t)
 	guard := &redisfence.Guard{Client: connect(t, s.Addr)}
-	for _, row := range []struct {
-		resource string
-		token    uint64
-		stale    bool
-	}{
-		{"a", 9, false},
-		{"a", 9, false},
-		{"a", 10, false}, // which is less than 9 as text
-		{"a", 9, true},
-		{"a", 1<<53 + 1, false},
-		{"a", 1 << 53, true}, // which is the same number for Lua
-		{"b", 5, false},
-		{"{b}'s", 4, false}, // another resource with the same tag
-		{"a", fence.MaxToken, false},
-		{"a", fence.MaxToken - 1, true},
-	} {
+	r := fencetest.Trial{T: t, Use: func(resource string, token uint64) error {
+		want := fence.Format(token)
 		before := s.RedisCommand(t, "GET", "data")
-		err := guard.Do(t.Context(), row.resource, row.token, "SET", []string{"data"}, fence.Format(row.token)).Error()
-		if errors.Is(err, fence.ErrStale) != row.stale || !row.stale && err != nil {
-			t.Errorf("token %d for %q: %v", row.token, row.resource, err)
-		}
-		want := fence.Format(row.token)
-		if row.stale {
+		err := guard.Do(t.Context(), resource, token, "SET", []string{"data"}, want).Error()
+		if err != nil {
 			want = before
 		}
 		if got := s.RedisCommand(t, "GET", "data"); got != want {
-			t.Errorf("after token %d for %q the data is %s, want %s", row.token, row.resource, got, want)
+			t.Errorf("after token %d for %q the data is %s, want %s", token, resource, got, want)
 		}
-	}
+		return err
+	}}
+	r.Admits("a", 9)
+	r.Admits("a", 9)
+	r.Admits("a", 10) // which is less than 9 as text
+	r.Refuses("a", 9)
+	r.Admits("a", 1<<53+1)
+	r.Refuses("a", 1<<53) // which is the same number for Lua
+	r.Admits("b", 5)
+	r.Admits("{b}'s", 4) // another resource with the same tag
+	r.Admits("a", fence.MaxToken)
+	r.Refuses("a", fence.MaxToken-1)
 }
 
 func TestDoAnswersLikeTheCommand(t *testing.T) {

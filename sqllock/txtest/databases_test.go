@@ -104,6 +104,16 @@ func (d database) open(t testing.TB) *sql.DB {
 	return db
 }
 
+// with opens the database once its tables were made.
+func (d database) with(t testing.TB, migrate func(context.Context, *sql.DB) error) *sql.DB {
+	t.Helper()
+	db := d.open(t)
+	if err := migrate(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
 // through is the database behind another address of its server.
 func (d database) through(addr string) database {
 	return database{d.driver, strings.Replace(d.dsn, d.addr, addr, 1), addr}

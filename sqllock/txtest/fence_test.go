@@ -9,16 +9,13 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/fence"
+	"github.com/holdfast-go/holdfast/internal/fencetest"
 )
 
 // fenced is a database in which fence.SQL works.
 func fenced(t testing.TB, d database) *sql.DB {
 	t.Helper()
-	db := d.open(t)
-	if err := fence.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-	return db
+	return d.with(t, fence.Migrate)
 }
 
 // write writes a token in a fenced transaction.
@@ -49,28 +46,20 @@ func fenceRefuses(t *testing.T, d database) {
 		execute(t, db,
 			"DROP TABLE IF EXISTS writes", "CREATE TABLE writes (id INTEGER, token BIGINT)",
 			"DELETE FROM holdfast_resources")
-		for _, row := range []struct {
-			resource string
-			token    uint64
-			stale    bool
-		}{
-			{"a", 1<<53 + 1, false},
-			{"a", 1<<53 + 1, false},
-			{"a", 1 << 53, true},
-			{"A", 5, false}, // names are bytes
-			{"a ", 5, false},
-			{"😀'--", 5, false},
-			{strings.Repeat("n", 1024), 5, false},
-			{"a", 1<<53 + 2, false},
-			{"a", 1<<53 + 1, true},
-			{"a", fence.MaxToken, false},
-			{"a", fence.MaxToken - 1, true},
-		} {
-			err := write(t.Context(), db, row.resource, row.token)
-			if errors.Is(err, fence.ErrStale) != row.stale || !row.stale && err != nil {
-				t.Errorf("%stoken %d for %.20q: %v", parameters, row.token, row.resource, err)
-			}
-		}
+		r := fencetest.Trial{T: t, Use: func(resource string, token uint64) error {
+			return write(t.Context(), db, resource, token)
+		}}
+		r.Admits("a", 1<<53+1)
+		r.Admits("a", 1<<53+1)
+		r.Refuses("a", 1<<53)
+		r.Admits("A", 5) // names are bytes
+		r.Admits("a ", 5)
+		r.Admits("😀'--", 5)
+		r.Admits(strings.Repeat("n", 1024), 5)
+		r.Admits("a", 1<<53+2)
+		r.Refuses("a", 1<<53+1)
+		r.Admits("a", fence.MaxToken)
+		r.Refuses("a", fence.MaxToken-1)
 		mustEqual(t, "writes", number(t, db, "SELECT count(*) FROM writes"), 8)
 		for _, wrong := range []uint64{0, fence.MaxToken + 1} {
 			if err := write(t.Context(), db, "a", wrong); err == nil || errors.Is(err, fence.ErrStale) {

@@ -19,11 +19,7 @@ import (
 // migrated is a database in which InTx works.
 func migrated(t testing.TB, d database) *sql.DB {
 	t.Helper()
-	db := d.open(t)
-	if err := sqllock.MigrateInTx(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-	return db
+	return d.with(t, sqllock.MigrateInTx)
 }
 
 func nothing(context.Context, *sql.Tx) error { return nil }
