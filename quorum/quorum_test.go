@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/quorum"
 )
 
@@ -137,11 +138,7 @@ func TestRenewedWhileAcquiring(t *testing.T) {
 			p.lag.Store(int64(100 * time.Millisecond))
 		}
 		d, c := ps.client(t), claim("jobs")
-		asked := make(chan error, 1)
-		go func() {
-			_, err := d.Request(context.Background(), c)
-			asked <- err
-		}()
+		asked := claimed.InBackground(d, c)
 		var renewals sync.WaitGroup
 		for range 20 {
 			renewals.Go(func() {
@@ -173,11 +170,7 @@ func TestLateRequestStaysOutOfLine(t *testing.T) {
 		}
 		line := ps[slices.IndexFunc(ps, func(p *part) bool { return parts{p}.having(t, "~turn/jobs") > 0 })]
 		line.hang()
-		late := make(chan error, 1)
-		go func() {
-			_, err := d.Request(context.Background(), c)
-			late <- err
-		}()
+		late := claimed.InBackground(d, c)
 		synctest.Wait()
 		release(t, d, c)
 		pass(2 * time.Second) // the node is given up, and the next would keep the line
@@ -223,11 +216,7 @@ func TestReleaseBetweenRounds(t *testing.T) {
 		d := quorumOf(t, nodes, &quorum.Options{MaxTTL: ttl})
 		lose.Store(3) // the first round fails
 		c := claim("jobs")
-		answer := make(chan error, 1)
-		go func() {
-			_, err := d.Request(context.Background(), c)
-			answer <- err
-		}()
+		answer := claimed.InBackground(d, c)
 		pass(time.Millisecond)
 		d.Release(context.Background(), c) // which finds nothing yet
 		if err := <-answer; !errors.Is(err, driver.ErrGone) {

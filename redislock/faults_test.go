@@ -11,7 +11,6 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/pace"
-	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -158,9 +157,7 @@ func TestEviction(t *testing.T) {
 // A request that was applied, but whose answer was lost, is repeated by us with the same ID, and is our claim then.
 func TestReplyLost(t *testing.T) {
 	srv := servers.Redis(t)
-	p := proxy.New(t, srv.Addr)
-	d := openAt(t, p.Addr, "")
-	release(t, d, acquire(t, d, claim("jobs", long))) // the scripts are known, the subscription is there
+	p, d := throughProxy(t, srv)
 	c := claim("jobs", long)
 
 	p.DropNextReplyAfter([]byte(c.ID))
@@ -184,9 +181,7 @@ func TestReplyLost(t *testing.T) {
 // nothing.
 func TestGivenUp(t *testing.T) {
 	srv := servers.Redis(t)
-	p := proxy.New(t, srv.Addr)
-	d := openAt(t, p.Addr, "")
-	release(t, d, acquire(t, d, claim("jobs", long)))
+	p, d := throughProxy(t, srv)
 	c := claim("jobs", long)
 	p.DropNextReplyAfter([]byte(c.ID))
 	if _, err := d.Request(t.Context(), c); err == nil {

@@ -14,9 +14,7 @@ import (
 // Acquiring a free lock is one request, and so is releasing it.
 func TestTwoRequests(t *testing.T) {
 	srv := servers.Redis(t)
-	p := proxy.New(t, srv.Addr)
-	d := openAt(t, p.Addr, "")
-	release(t, d, acquire(t, d, claim("jobs", long))) // the scripts are known, the subscription is there
+	p, d := throughProxy(t, srv)
 	p.Count(proxy.RESP)
 	for range 100 {
 		release(t, d, acquire(t, d, claim("jobs", long)))

@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/opened"
+	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
 )
@@ -25,6 +26,15 @@ func openAt(t testing.TB, addr, params string) *redislock.QueueDriver {
 func openURL(t testing.TB, url string) *redislock.QueueDriver {
 	t.Helper()
 	return redislock.QueueOf(openAny(t, url))
+}
+
+// throughProxy opens a driver behind a proxy, which knows the scripts and has its subscription.
+func throughProxy(t testing.TB, srv *servers.Server) (*proxy.Proxy, *redislock.QueueDriver) {
+	t.Helper()
+	p := proxy.New(t, srv.Addr)
+	d := openAt(t, p.Addr, "")
+	release(t, d, acquire(t, d, claim("jobs", long)))
+	return p, d
 }
 
 // openAny opens a driver for any layout.

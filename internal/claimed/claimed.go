@@ -41,6 +41,16 @@ func Request(t testing.TB, d driver.Driver, c driver.Claim) (driver.Claim, drive
 	return c, st
 }
 
+// InBackground requests c in a goroutine of its own, and sends how that ended.
+func InBackground(d driver.Driver, c driver.Claim) <-chan error {
+	ended := make(chan error, 1)
+	go func() {
+		_, err := d.Request(context.Background(), c)
+		ended <- err
+	}()
+	return ended
+}
+
 // Ask requests c, which must end up granted or waiting as wanted.
 func Ask(t testing.TB, d driver.Driver, c driver.Claim, granted bool) driver.Status {
 	t.Helper()

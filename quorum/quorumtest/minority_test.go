@@ -32,8 +32,7 @@ func TestMinorityAway(t *testing.T) {
 			t.Run(fmt.Sprintf("%d servers, %s", n, name), func(t *testing.T) {
 				t.Parallel()
 				c := startFresh(t, n, ttl)
-				d := open(t, c.url())
-				cycle(t, d, "warm")
+				d := warm(t, c.url())
 				for _, s := range c.minority() {
 					fault(t, s)
 				}
@@ -49,8 +48,7 @@ func TestMinoritySlow(t *testing.T) {
 	t.Parallel()
 	c := startFresh(t, 5, ttl)
 	url, proxies := c.behind(t)
-	d := open(t, url)
-	cycle(t, d, "warm")
+	d := warm(t, url)
 	for _, p := range proxies[:2] {
 		p.Delay(slowNode / 4)
 	}
@@ -91,8 +89,7 @@ func TestTopUp(t *testing.T) {
 func TestMajorityAway(t *testing.T) {
 	t.Parallel()
 	c := startFresh(t, 3, ttl)
-	d := open(t, c.url())
-	cycle(t, d, "warm")
+	d := warm(t, c.url())
 	for _, s := range c.servers[:2] {
 		s.Pause(t)
 	}
@@ -114,8 +111,7 @@ func TestUnansweredIsUndone(t *testing.T) {
 	t.Parallel()
 	c := startFresh(t, 3, ttl)
 	url, proxies := c.behind(t)
-	d := open(t, url)
-	cycle(t, d, "warm")
+	d := warm(t, url)
 	each(proxies, (*proxy.Proxy).BlackHoleAnswers)
 	ctx, cancel := context.WithTimeout(t.Context(), slowNode/2)
 	defer cancel()
@@ -144,6 +140,14 @@ func (c *cluster) having(t testing.TB, name string) int {
 		}
 	}
 	return n
+}
+
+// warm opens a client that has reached the servers.
+func warm(t testing.TB, url string) driver.Driver {
+	t.Helper()
+	d := open(t, url)
+	cycle(t, d, "warm")
+	return d
 }
 
 func cycle(t testing.TB, d driver.Driver, name string) uint64 {

@@ -10,15 +10,19 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 )
+
+// occupations are what keeps requests waiting.
+var occupations = map[string]func(t *testing.T, path string) (free func()){
+	"a transaction that writes": occupyDatabase,
+	"the turn of another":       occupyTurn,
+}
 
 // While another is in the middle of a transaction a request waits, but no longer than its context; and what gave up
 // leaves nothing that others would have to wait for.
 func TestBusyDatabase(t *testing.T) {
-	for name, occupy := range map[string]func(t *testing.T, path string) (free func()){
-		"a transaction that writes": occupyDatabase,
-		"the turn of another":       occupyTurn,
-	} {
+	for name, occupy := range occupations {
 		t.Run(name, func(t *testing.T) {
 			path := newFile(t)
 			d, other := open(t, path), open(t, path)
@@ -31,11 +35,7 @@ func TestBusyDatabase(t *testing.T) {
 				}
 				cancel()
 			}
-			waited := make(chan error)
-			go func() {
-				_, err := d.Request(context.Background(), mutex("m"))
-				waited <- err
-			}()
+			waited := claimed.InBackground(d, mutex("m"))
 			free()
 			if err := <-waited; err != nil {
 				t.Errorf("a patient request: %v", err)
@@ -84,19 +84,12 @@ func occupyTurn(t *testing.T, path string) (free func()) {
 
 // A request that waits for others does not keep the driver from being closed.
 func TestCloseWhileBusy(t *testing.T) {
-	for name, occupy := range map[string]func(t *testing.T, path string) (free func()){
-		"a transaction that writes": occupyDatabase,
-		"the turn of another":       occupyTurn,
-	} {
+	for name, occupy := range occupations {
 		t.Run(name, func(t *testing.T) {
 			path := newFile(t)
 			d := open(t, path)
 			defer occupy(t, path)()
-			requested := make(chan error, 1)
-			go func() {
-				_, err := d.Request(context.Background(), mutex("m"))
-				requested <- err
-			}()
+			requested := claimed.InBackground(d, mutex("m"))
 			if err := d.Close(); err != nil {
 				t.Error(err)
 			}

@@ -37,11 +37,18 @@ func grantedAtOnce(t *testing.T, d driver.Driver, c driver.Claim, happens func()
 	}
 }
 
+// startHold starts a process that requests the lock m, and says whether it holds it or is queued.
+func startHold(t testing.TB, path, kind, says string) *process {
+	t.Helper()
+	p := start(t, "hold", path, "m", kind)
+	p.says(t, says)
+	return p
+}
+
 // A process that is killed holds nothing any more, and the next in line is granted the lock at that instant.
 func TestKilledHolder(t *testing.T) {
 	path := newFile(t)
-	holder := start(t, "hold", path, "m", "mutex")
-	holder.says(t, "held")
+	holder := startHold(t, path, "mutex", "held")
 	d, next := open(t, path), mutex("m")
 	request(t, d, next, false)
 	grantedAtOnce(t, d, next, func() { holder.kill(t) })
@@ -76,8 +83,7 @@ func TestStoppedWriter(t *testing.T) {
 // Nobody has to have waited: whoever asks next is granted the lock.
 func TestKilledHolderWithoutWaiters(t *testing.T) {
 	path := newFile(t)
-	holder := start(t, "hold", path, "m", "mutex")
-	holder.says(t, "held")
+	holder := startHold(t, path, "mutex", "held")
 	d := open(t, path)
 	holder.kill(t)
 	holder.cmd.Wait()
@@ -95,8 +101,7 @@ func TestKilledSecondHolder(t *testing.T) {
 	d := open(t, path)
 	first, third := mutex("m"), mutex("m")
 	request(t, d, first, true)
-	second := start(t, "hold", path, "m", "mutex")
-	second.says(t, "queued")
+	second := startHold(t, path, "mutex", "queued")
 	request(t, d, third, false)
 	grantedAtOnce(t, d, third, func() {
 		if err := d.Release(t.Context(), first); err != nil {
@@ -115,8 +120,7 @@ func TestKilledWaiter(t *testing.T) {
 	d := open(t, path)
 	first, last := reader("m"), reader("m")
 	request(t, d, first, true)
-	waiter := start(t, "hold", path, "m", "writer")
-	waiter.says(t, "queued")
+	waiter := startHold(t, path, "writer", "queued")
 	request(t, d, last, false)
 	grantedAtOnce(t, d, last, func() { waiter.kill(t) })
 }
@@ -125,8 +129,7 @@ func TestKilledWaiter(t *testing.T) {
 func TestKilledHolderAmongMany(t *testing.T) {
 	path := newFile(t)
 	d := open(t, path)
-	holder := start(t, "hold", path, "m", "reader")
-	holder.says(t, "held")
+	holder := startHold(t, path, "reader", "held")
 	released, next := reader("m"), writer("m")
 	request(t, d, released, true)
 	request(t, d, next, false)
@@ -183,8 +186,7 @@ func TestDetachedOutlivesKill(t *testing.T) {
 // The files of a process that was killed are removed by those who come later.
 func TestFilesOfTheDeadAreRemoved(t *testing.T) {
 	path := newFile(t)
-	holder := start(t, "hold", path, "m", "mutex")
-	holder.says(t, "held")
+	holder := startHold(t, path, "mutex", "held")
 	holder.kill(t)
 	holder.cmd.Wait()
 	open(t, path)
@@ -216,8 +218,7 @@ func TestFilesAfterClose(t *testing.T) {
 // Who only watches learns of the death of a holder, too, though nobody waits for its lock.
 func TestWatchSeesDeath(t *testing.T) {
 	path := newFile(t)
-	holder := start(t, "hold", path, "m", "mutex")
-	holder.says(t, "held")
+	holder := startHold(t, path, "mutex", "held")
 	d := open(t, path)
 	changed := make(chan error, 1)
 	go func() { changed <- driver.Watch(context.Background(), d, "m") }()
