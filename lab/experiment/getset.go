@@ -37,9 +37,7 @@ func skewedClocks(s *Trial) {
 	s.Must(err)
 	if ours {
 		s.Mark("B", recording.Noted, "by its clock A's lock ended long ago")
-		endB := s.Hold("B")
-		time.Sleep(50 * time.Millisecond) // both work
-		endB()
+		s.WorkFor("B", 50*time.Millisecond) // beside A
 	}
 	endA()
 	s.Exclusive()

@@ -74,9 +74,7 @@ func reapLiving(s *Trial) {
 	})
 	s.Mark("reaper", recording.Noted, "A's row is old; it deletes it")
 	s.mustLock(b.TryLock)
-	endB := s.Hold("B")
-	time.Sleep(50 * time.Millisecond) // both work
-	endB()
+	s.WorkFor("B", 50*time.Millisecond) // beside A
 	endA()
 	s.Exclusive()
 }

@@ -85,9 +85,12 @@ func (s *Trial) Hold(who string) (end func()) {
 }
 
 // Work is Hold for a moment, in which somebody works.
-func (s *Trial) Work(who string) {
+func (s *Trial) Work(who string) { s.WorkFor(who, 20*time.Millisecond) }
+
+// WorkFor is Work for as long as it says.
+func (s *Trial) WorkFor(who string, d time.Duration) {
 	defer s.Hold(who)()
-	time.Sleep(20 * time.Millisecond)
+	time.Sleep(d)
 }
 
 // Share is Hold of a lock that others may share.

@@ -41,9 +41,7 @@ func unlockByDel(s *Trial) {
 	ours, err := l.TryLock(s.Context())
 	s.Must(err)
 	if ours {
-		endC := s.Hold("C")
-		time.Sleep(100 * time.Millisecond) // C works
-		endC()
+		s.WorkFor("C", 100*time.Millisecond)
 	}
 	endB()
 	s.Must(l.Unlock(s.Context()))

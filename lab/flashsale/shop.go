@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	_ "modernc.org/sqlite"             // sqlite
 
 	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/lab/testbed"
 )
 
 // A Database is where the stock is.
@@ -41,14 +41,7 @@ func sqliteSource(t testing.TB) string {
 
 // InDatabase returns the database of that name, whatever its case.
 func InDatabase(name string) (Database, error) {
-	var names []string
-	for _, d := range Databases {
-		if strings.EqualFold(d.Name, name) {
-			return d, nil
-		}
-		names = append(names, d.Name)
-	}
-	return Database{}, fmt.Errorf("nobody knows the database %q; there are %s", name, strings.Join(names, ", "))
+	return testbed.Find("database", name, Databases, func(d Database) string { return d.Name })
 }
 
 // A Shop has one article, how many of it are left, and a receipt for each that was sold.

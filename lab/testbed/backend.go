@@ -40,14 +40,19 @@ var Backends = []Backend{
 
 // Named returns the backend of that name, whatever its case.
 func Named(name string) (Backend, error) {
+	return Find("backend", name, Backends, func(b Backend) string { return b.Name })
+}
+
+// Find returns the one of a name, whatever its case, or an error that names all there are.
+func Find[T any](what, name string, all []T, nameOf func(T) string) (found T, err error) {
 	var names []string
-	for _, b := range Backends {
-		if strings.EqualFold(b.Name, name) {
-			return b, nil
+	for _, one := range all {
+		if strings.EqualFold(nameOf(one), name) {
+			return one, nil
 		}
-		names = append(names, b.Name)
+		names = append(names, nameOf(one))
 	}
-	return Backend{}, fmt.Errorf("nobody knows the backend %q; there are %s", name, strings.Join(names, ", "))
+	return found, fmt.Errorf("nobody knows the %s %q; there are %s", what, name, strings.Join(names, ", "))
 }
 
 // At is a backend that runs already, at a URL.
