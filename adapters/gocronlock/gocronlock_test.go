@@ -55,22 +55,23 @@ func TestElector(t *testing.T) {
 		synctest.Wait()
 		second := gocronlock.NewElector(newClient(t, store), "cron", "two")
 		synctest.Wait()
-		if err := first.IsLeader(t.Context()); err != nil {
-			t.Errorf("who came first does not lead: %v", err)
-		}
-		if second.IsLeader(t.Context()) == nil {
-			t.Error("two lead")
-		}
+		leadsAlone(t, first, second)
 		first.Close()
 		synctest.Wait()
-		if err := second.IsLeader(t.Context()); err != nil {
-			t.Errorf("nobody took over: %v", err)
-		}
-		if first.IsLeader(t.Context()) == nil {
-			t.Error("who has resigned leads")
-		}
+		leadsAlone(t, second, first)
 		second.Close()
 	})
+}
+
+// leadsAlone fails unless one of two leads, and the other does not.
+func leadsAlone(t *testing.T, leader, other *gocronlock.Elector) {
+	t.Helper()
+	if err := leader.IsLeader(t.Context()); err != nil {
+		t.Errorf("who came first, or is left, does not lead: %v", err)
+	}
+	if other.IsLeader(t.Context()) == nil {
+		t.Error("who came second, or has resigned, leads")
+	}
 }
 
 // An absent is a backend that does not answer at first.
