@@ -102,16 +102,8 @@ func (d *Driver) learnTraits() driver.Traits {
 
 func traits(minTTL time.Duration) driver.Traits {
 	return driver.Traits{
-		Backend:     "etcd",
-		MinTTL:      minTTL,
-		MaxTTL:      maxTTL,
-		MaxName:     maxName,
-		Fenced:      true,
-		FIFO:        true,
-		ServerClock: true,
-		Weighted:    true,
-		Listed:      true,
-		Detach:      true,
+		Backend: "etcd", MinTTL: minTTL, MaxTTL: maxTTL, MaxName: maxName,
+		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
 	}
 }
 

@@ -30,14 +30,8 @@ func (d *Driver) Client() *Driver {
 // Traits implements [driver.Driver].
 func (d *Driver) Traits() driver.Traits {
 	return driver.Traits{
-		Backend:     "mem",
-		MinTTL:      time.Millisecond,
-		Fenced:      true,
-		FIFO:        true,
-		ServerClock: true,
-		Weighted:    true,
-		Listed:      true,
-		Detach:      true,
+		Backend: "mem", MinTTL: time.Millisecond,
+		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
 	}
 }
 

@@ -58,16 +58,8 @@ func newNative(conn Conn, opts Options) *native {
 // Traits returns facts about the driver.
 func (d *native) Traits() driver.Traits {
 	return driver.Traits{
-		Backend:     "redis",
-		MinTTL:      minTTL,
-		MaxTTL:      maxTTL,
-		MaxName:     maxName,
-		Fenced:      true,
-		FIFO:        true,
-		ServerClock: true,
-		Weighted:    true,
-		Listed:      true,
-		Detach:      true,
+		Backend: "redis", MinTTL: minTTL, MaxTTL: maxTTL, MaxName: maxName,
+		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
 	}
 }
 

@@ -113,15 +113,8 @@ func (d *Driver) learnTraits() driver.Traits {
 // traits are facts, and like those of etcdlock where both engines are alike.
 func traits(longest time.Duration) driver.Traits {
 	return driver.Traits{
-		Backend:     "zookeeper",
-		MinTTL:      minTTL,
-		MaxTTL:      longest,
-		MaxName:     maxName,
-		Fenced:      true,
-		FIFO:        true,
-		ServerClock: true,
-		Weighted:    true,
-		Listed:      true,
+		Backend: "zookeeper", MinTTL: minTTL, MaxTTL: longest, MaxName: maxName,
+		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true,
 	}
 }
 
