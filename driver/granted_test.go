@@ -2,6 +2,7 @@ package driver_test
 
 import (
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -63,6 +64,17 @@ func TestGrantedUnknown(t *testing.T) {
 	}
 }
 
+// randomQueues draws so many queues.
+func randomQueues(r *rand.Rand, n int) iter.Seq[[]driver.Claim] {
+	return func(yield func([]driver.Claim) bool) {
+		for range n {
+			if !yield(randomQueue(r)) {
+				return
+			}
+		}
+	}
+}
+
 // randomQueue draws limits and weights that often fit together, and some that are as large as can be.
 func randomQueue(r *rand.Rand) []driver.Claim {
 	asks := make([]ask, 1+r.IntN(12))
@@ -82,8 +94,7 @@ func randomQueue(r *rand.Rand) []driver.Claim {
 // Properties that hold on every queue, whatever it asks for.
 func TestGrantedProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 5000 {
-		claims := randomQueue(r)
+	for claims := range randomQueues(r, 5000) {
 		granted := 0
 		for i, c := range claims {
 			if driver.Granted(claims, c.ID) {
@@ -182,8 +193,7 @@ func TestStatusOf(t *testing.T) {
 // StatusOf follows the same rule as Granted.
 func TestStatusOfAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 2000 {
-		claims := randomQueue(r)
+	for claims := range randomQueues(r, 2000) {
 		waiting := 0
 		for i, c := range claims {
 			st, ok := driver.StatusOf(entries(claims), c.ID)
