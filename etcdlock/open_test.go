@@ -20,6 +20,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
+	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -52,11 +53,11 @@ func TestOpen(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	addr := server(t).Addr
-	leasedtest.RefusedURLs(t, "etcd://", map[string]string{
+	opened.Refused(t, "etcd://", map[string]string{
 		"/prefix":                  "no server",
 		"no.such.invalid?srv=true": "look up the etcd servers of no.such.invalid",
 	})
-	leasedtest.RefusedURLs(t, "etcd://"+addr, map[string]string{
+	opened.Refused(t, "etcd://"+addr, map[string]string{
 		"?tsl=true":           "unknown parameter",
 		"/a?prefix=/b":        "give one",
 		"?layout=nested":      "unknown layout",

@@ -226,6 +226,14 @@ func (ps parts) having(t testing.TB, name string) int {
 	return n
 }
 
+// have fails unless so many claims on a lock are on the nodes.
+func (ps parts) have(t testing.TB, name string, want int) {
+	t.Helper()
+	if n := ps.having(t, name); n != want {
+		t.Errorf("%d claims on %s are on the nodes, want %d", n, name, want)
+	}
+}
+
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()

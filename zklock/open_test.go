@@ -11,7 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/leasedtest"
+	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
@@ -40,8 +40,8 @@ func TestOpen(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	addr := zklock.Server(t).Addr
-	leasedtest.RefusedURLs(t, "zk://", map[string]string{"/chroot": "no server"})
-	leasedtest.RefusedURLs(t, "zk://"+addr, map[string]string{
+	opened.Refused(t, "zk://", map[string]string{"/chroot": "no server"})
+	opened.Refused(t, "zk://"+addr, map[string]string{
 		"?chroot=/a":                   "unknown parameter",
 		"?layout=nested":               "unknown layout",
 		"/a/../b":                      "chroot and prefix",

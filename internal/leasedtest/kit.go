@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"os"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -87,16 +86,6 @@ func MustOpen(t testing.TB, url string) driver.Driver {
 		t.Fatal(err)
 	}
 	return d
-}
-
-// RefusedURLs opens URLs that begin alike and end differently, each of which must fail with an error that has a text.
-func RefusedURLs(t testing.TB, begin string, ends map[string]string) {
-	t.Helper()
-	for end, want := range ends {
-		if _, err := OpenURL(t, begin+end); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want an error with %q", begin+end, err, want)
-		}
-	}
 }
 
 // Addrs are the addresses of these servers.

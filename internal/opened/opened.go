@@ -4,6 +4,7 @@ package opened
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +48,21 @@ func open(t testing.TB, url string) driver.Driver {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// Refused opens URLs that begin alike and end differently. Each must fail with an error that has a text, and no password
+// that has the word secret in it.
+func Refused(t testing.TB, begin string, ends map[string]string) {
+	t.Helper()
+	for end, want := range ends {
+		d, err := driver.Open(t.Context(), begin+end)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: got %v, want an error with %q and without the password", begin+end, err, want)
+		}
+		if d != nil {
+			d.Close()
+		}
+	}
 }
 
 // closeTime bounds how long a client may take to be closed.
