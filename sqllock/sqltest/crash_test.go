@@ -20,11 +20,7 @@ const atOnce = 5 * time.Second
 // grantedAtOnce fails unless c is granted at once after something happens, though nobody tells its client.
 func grantedAtOnce(t *testing.T, d driver.Driver, c driver.Claim, happens func()) {
 	t.Helper()
-	granted := make(chan error, 1)
-	go func() {
-		_, err := await(d, c)
-		granted <- err
-	}()
+	granted := awaiting(d, c)
 	began := time.Now()
 	happens()
 	if err := <-granted; err != nil {

@@ -114,6 +114,16 @@ func awaitGrant(t testing.TB, d driver.Driver, c driver.Claim) (took time.Durati
 	return time.Since(began)
 }
 
+// awaiting is await in a goroutine of its own, and sends how that ended.
+func awaiting(d driver.Driver, c driver.Claim) <-chan error {
+	granted := make(chan error, 1)
+	go func() {
+		_, err := await(d, c)
+		granted <- err
+	}()
+	return granted
+}
+
 // await waits until c is granted, as a caller does: by Wait, and by asking again when Wait says so.
 func await(d driver.Driver, c driver.Claim) (driver.Status, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

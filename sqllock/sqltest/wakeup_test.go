@@ -19,11 +19,7 @@ func TestHandoffWakesTheNext(t *testing.T) {
 		began := time.Now()
 		next := mutex("m")
 		request(t, two, next, false)
-		granted := make(chan error, 1)
-		go func() {
-			_, err := await(two, next)
-			granted <- err
-		}()
+		granted := awaiting(two, next)
 		if err := one.Release(t.Context(), held); err != nil {
 			t.Fatal(err)
 		}
