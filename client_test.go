@@ -58,8 +58,7 @@ func TestClose(t *testing.T) {
 // Close waits for a release that is under way.
 func TestCloseDuringRelease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, a, b := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		l, a, b, lease := firstHolds(t)
 		l.set(faults{late: time.Second})
 		go lease.Release(t.Context())
 		synctest.Wait()
@@ -73,8 +72,7 @@ func TestCloseDuringRelease(t *testing.T) {
 // Whoever finds out that a lock was lost, its owner is told: also when Close gave it back.
 func TestReleaseAfterClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, a, b := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		_, a, b, lease := firstHolds(t)
 		b.Break(t.Context(), "m", queued(t, b, "m")[0].ID)
 		must(b.Mutex("m").Lock(t.Context()))(t)
 		wantErr(t, a.Close(t.Context()), holdfast.ErrLost)

@@ -130,8 +130,7 @@ func TestCloseTellsAllHoldersFirst(t *testing.T) {
 // Release returns by its own context, though Close is giving the lock back and has more time.
 func TestReleaseDuringClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, a, _ := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		l, a, _, lease := firstHolds(t)
 		l.set(faults{cut: true})
 		go a.Close(t.Context())
 		synctest.Wait()

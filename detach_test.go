@@ -79,8 +79,7 @@ func TestDetachedLockGoesOnElsewhere(t *testing.T) {
 // not tell which was sent first.
 func TestDetachWaitsForCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cable, a, b := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		cable, _, b, lease := firstHolds(t)
 		cable.set(faults{cut: true})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
@@ -101,8 +100,7 @@ func TestDetachWaitsForCheck(t *testing.T) {
 
 func TestDetachedLockLivesForItsTTL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, a, b := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		_, a, b, lease := firstHolds(t)
 		time.Sleep(ttl / 2)
 		handle := must(lease.Detach(t.Context()))(t)
 		time.Sleep(ttl - 2*time.Millisecond)
@@ -125,8 +123,7 @@ func TestDetachedLockLivesForItsTTL(t *testing.T) {
 // A lease that could not be detached goes on.
 func TestDetachThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cable, a, _ := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		cable, a, _, lease := firstHolds(t)
 		cable.set(faults{cut: true})
 		ctx, cancel := context.WithTimeout(t.Context(), ttl/4)
 		defer cancel()
@@ -162,8 +159,7 @@ func TestDetachThatFails(t *testing.T) {
 
 func TestDetachPassesTheGateOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, a, _ := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		_, a, _, lease := firstHolds(t)
 		got := make(chan *holdfast.Lease)
 		go func() { got <- must(a.Mutex("m").Lock(t.Context()))(t) }()
 		synctest.Wait()
@@ -210,8 +206,7 @@ func TestResumeWhatIsNoHandle(t *testing.T) {
 // Close gives back what could not be detached while it ran.
 func TestCloseDuringDetach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, a, b := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		l, a, b, lease := firstHolds(t)
 		lease.Context() // whose end somebody listens for
 		synctest.Wait()
 		l.set(faults{cut: true})
@@ -377,8 +372,7 @@ func TestDetachThatFailsWithinTheMinimumHold(t *testing.T) {
 // request under way may leave it to its TTL, whoever has it by then.
 func TestDetachingIsNotHandedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, a, _ := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		l, a, _, lease := firstHolds(t)
 		next := make(chan *holdfast.Lease)
 		go func() { next <- must(a.Mutex("m").Lock(t.Context()))(t) }()
 		synctest.Wait()

@@ -234,8 +234,7 @@ func TestRevoke(t *testing.T) {
 // A holder that does not listen learns it from the next renewal; one that asks later finds the channel closed.
 func TestRevokedBeforeAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, a, b := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		_, _, b, lease := firstHolds(t)
 		b.Revoke(t.Context(), "m")
 		time.Sleep(ttl)
 		<-lease.Revoked()

@@ -15,8 +15,7 @@ import (
 func TestGateSharesOneClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const goroutines = 1500
-		l, a, _ := twoClients(t)
-		first := must(a.Mutex("m").Lock(t.Context()))(t)
+		l, a, _, first := firstHolds(t)
 		last := first.Token()
 		var wg sync.WaitGroup
 		for range goroutines {
@@ -185,8 +184,7 @@ func TestGateOutlivesItsFirstVisitor(t *testing.T) {
 // A lost lock is sought anew for those who wait at the gate.
 func TestGateSurvivesLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, a, b := twoClients(t)
-		lost := must(a.Mutex("m").Lock(t.Context()))(t)
+		_, a, b, lost := firstHolds(t)
 		lost.Done()
 		done := make(chan error)
 		go func() {
@@ -205,8 +203,7 @@ func TestGateSurvivesLoss(t *testing.T) {
 // A hold is not handed on when little is left of it.
 func TestNoHandoffNearTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, a, _ := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		l, a, _, lease := firstHolds(t)
 		done := make(chan time.Time)
 		go func() {
 			next := must(a.Mutex("m").Lock(t.Context()))(t)

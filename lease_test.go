@@ -16,8 +16,7 @@ const ttl = holdfast.DefaultTTL
 
 func TestLeaseIsRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, a, b := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		_, _, b, lease := firstHolds(t)
 		for range 100 {
 			time.Sleep(ttl / 2)
 			if err := lease.Err(); err != nil {
@@ -120,8 +119,7 @@ func TestLossSaysWhy(t *testing.T) {
 // A holder that asked for its lease's context learns at once that its lock was broken; one that did not, on release.
 func TestBrokenHolderLearns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, a, b := twoClients(t)
-		listening := must(a.Mutex("m").Lock(t.Context()))(t)
+		_, a, b, listening := firstHolds(t)
 		ctx := listening.Context()
 		deaf := must(a.Mutex("n").Lock(t.Context()))(t)
 		start := time.Now()
@@ -141,8 +139,7 @@ func TestBrokenHolderLearns(t *testing.T) {
 
 func TestRelease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, a, b := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		_, _, b, lease := firstHolds(t)
 		dead, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := lease.Release(dead); err != nil {
@@ -159,8 +156,7 @@ func TestRelease(t *testing.T) {
 
 func TestReleaseWhoseAnswerIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, a, b := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		l, _, b, lease := firstHolds(t)
 		l.set(faults{mute: true})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -177,8 +173,7 @@ func TestReleaseWhoseAnswerIsLost(t *testing.T) {
 
 func TestReleaseIsRepeatedUntilAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, a, _ := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		l, _, _, lease := firstHolds(t)
 		l.set(faults{mute: true})
 		time.AfterFunc(ttl/2, func() { l.set(faults{}) })
 		if err := lease.Release(t.Context()); err != nil {
@@ -189,8 +184,7 @@ func TestReleaseIsRepeatedUntilAnswered(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, a, b := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		l, _, b, lease := firstHolds(t)
 		time.Sleep(ttl / 4)
 		if err := lease.Check(t.Context()); err != nil {
 			t.Errorf("check of a held lease: %v", err)

@@ -169,3 +169,10 @@ func twoClients(t testing.TB, opts ...holdfast.Option) (*line, *holdfast.Client,
 	l := overLine(store)
 	return l, newClient(t, l, opts...), newClient(t, store.Client(), opts...)
 }
+
+// firstHolds is twoClients of which the first holds the lock m.
+func firstHolds(t testing.TB) (l *line, a, b *holdfast.Client, lease *holdfast.Lease) {
+	t.Helper()
+	l, a, b = twoClients(t)
+	return l, a, b, must(a.Mutex("m").Lock(t.Context()))(t)
+}

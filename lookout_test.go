@@ -219,8 +219,7 @@ func TestDetachKnowsFirst(t *testing.T) {
 	for look, lost := range detachLooks {
 		t.Run(look, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l, a, b := twoClients(t)
-				lease := must(a.Mutex("m").Lock(t.Context()))(t)
+				l, _, b, lease := firstHolds(t)
 				ctx := lease.Context()
 				time.Sleep(ttl/3 - time.Second)
 				l.set(faults{cut: true})
@@ -286,8 +285,7 @@ func TestDetachRacesWithItsEnd(t *testing.T) {
 // A wish to let go that comes while a renewal is under way, which was answered before, is asked for once more.
 func TestRevokedDuringRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, a, b := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		l, _, b, lease := firstHolds(t)
 		revoked := lease.Revoked()
 		time.Sleep(ttl/3 - time.Second)
 		l.set(faults{slow: 2 * time.Second})

@@ -71,8 +71,7 @@ func checkNotes(t *testing.T, which string, notes []holdfast.Note, id string, wa
 // Nobody is said to have done what was not done, because the claim had ended, waits, or cannot be broken.
 func TestNoNoteOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		line, a, b := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		line, a, b, lease := firstHolds(t)
 		id := queued(t, a, "m")[0].ID
 		lease.Release(t.Context())
 		wantErr(t, b.Break(t.Context(), "m", id), driver.ErrGone)

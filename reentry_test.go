@@ -109,8 +109,7 @@ func TestLossEndsAllLevels(t *testing.T) {
 
 func TestWhatDoesNotCountAsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, a, b := twoClients(t)
-		ended := must(a.Mutex("m").Lock(t.Context()))(t)
+		_, a, b, ended := firstHolds(t)
 		ended.Release(t.Context())
 		lease := must(a.Mutex("m").Lock(context.WithoutCancel(ended.Context())))(t)
 		must(a.Mutex("other").Lock(lease.Context()))(t)
@@ -122,8 +121,7 @@ func TestWhatDoesNotCountAsHeld(t *testing.T) {
 
 func TestReentrancyReachesThroughOtherLocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, a, _ := twoClients(t)
-		m := must(a.Mutex("m").Lock(t.Context()))(t)
+		_, a, _, m := firstHolds(t)
 		n := must(a.Mutex("n").Lock(m.Context()))(t)
 		_, err := a.Mutex("m").Lock(n.Context())
 		wantErr(t, err, holdfast.ErrDeadlock)

@@ -38,8 +38,7 @@ func TestValue(t *testing.T) {
 // Values that are set in one instant, and by goroutines that hand the lock on among them, stay in their order.
 func TestValuesInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, a, b := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		_, a, b, lease := firstHolds(t)
 		handed := make(chan *holdfast.Lease)
 		go func() { handed <- must(a.Mutex("m").Lock(t.Context()))(t) }()
 		synctest.Wait()
@@ -99,8 +98,7 @@ func TestValueOverABadLine(t *testing.T) {
 	for name, f := range map[string]faults{"applied": {mute: true}, "not applied": {cut: true}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l, a, b := twoClients(t)
-				lease := must(a.Mutex("m").Lock(t.Context()))(t)
+				l, a, b, lease := firstHolds(t)
 				l.set(f)
 				time.AfterFunc(ttl/3, func() { l.set(faults{}) })
 				setValue(t, lease, "late")
@@ -129,8 +127,7 @@ func TestValueOverABadLine(t *testing.T) {
 // Who learns that the claim is gone while another goroutine is about to tell of it does not take that for success.
 func TestGoneIsNoSuccessWhileItIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, a, b := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		_, _, b, lease := firstHolds(t)
 		if err := b.Break(t.Context(), "m", queued(t, b, "m")[0].ID); err != nil {
 			t.Fatal(err)
 		}
@@ -142,8 +139,7 @@ func TestGoneIsNoSuccessWhileItIsTold(t *testing.T) {
 // A value of which an attempt was applied without an answer is not said to be unset when the next finds the claim gone.
 func TestValueThatWasSetBeforeTheLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, a, b := twoClients(t)
-		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		l, _, b, lease := firstHolds(t)
 		l.set(faults{mute: true})
 		time.AfterFunc(time.Second, func() {
 			b.Break(t.Context(), "m", queued(t, b, "m")[0].ID)
