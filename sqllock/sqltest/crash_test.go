@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/played"
 )
 
 // The claims of these tests live for long, so what frees a lock is that the client is gone.
@@ -34,10 +35,10 @@ func grantedAtOnce(t *testing.T, d driver.Driver, c driver.Claim, happens func()
 }
 
 // startHold starts a process that requests the lock m, and says whether it holds it or is queued.
-func startHold(t testing.TB, path, kind, says string) *process {
+func startHold(t testing.TB, path, kind, says string) *played.Process {
 	t.Helper()
-	p := start(t, "hold", path, "m", kind)
-	p.says(t, says)
+	p := played.Start(t, "hold", path, "m", kind)
+	p.Says(t, says)
 	return p
 }
 
@@ -47,7 +48,7 @@ func TestKilledHolder(t *testing.T) {
 	holder := startHold(t, path, "mutex", "held")
 	d, next := open(t, path), mutex("m")
 	request(t, d, next, false)
-	grantedAtOnce(t, d, next, func() { holder.kill(t) })
+	grantedAtOnce(t, d, next, func() { holder.Kill(t) })
 }
 
 // A process that is stopped in the middle of a write holds up everybody, but no request waits for longer than its
@@ -56,11 +57,9 @@ func TestStoppedWriter(t *testing.T) {
 	path := newFile(t)
 	d, held := open(t, path), mutex("m")
 	token := request(t, d, held, true).Token
-	writer := start(t, "write", path)
-	writer.says(t, "writes")
-	if err := writer.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	writer := played.Start(t, "write", path)
+	writer.Says(t, "writes")
+	writer.Signal(t, syscall.SIGSTOP)
 	held.Token = token
 	for what, c := range map[string]driver.Claim{"a renewal": held, "a request": mutex("another")} {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -70,7 +69,7 @@ func TestStoppedWriter(t *testing.T) {
 		}
 		cancel()
 	}
-	writer.kill(t)
+	writer.Kill(t)
 	if st := request(t, d, held, true); st.Token != token {
 		t.Errorf("the claim has token %d, had %d", st.Token, token)
 	}
@@ -81,8 +80,8 @@ func TestKilledHolderWithoutWaiters(t *testing.T) {
 	path := newFile(t)
 	holder := startHold(t, path, "mutex", "held")
 	d := open(t, path)
-	holder.kill(t)
-	holder.cmd.Wait()
+	holder.Kill(t)
+	holder.Wait()
 	c := mutex("m")
 	c.Queue = false
 	request(t, d, c, true)
@@ -106,7 +105,7 @@ func TestKilledSecondHolder(t *testing.T) {
 		if queue, err := d.Queue(t.Context(), "m"); err != nil || len(queue) != 2 || !queue[0].Granted {
 			t.Fatalf("the queue is %+v, %v", queue, err)
 		}
-		second.kill(t)
+		second.Kill(t)
 	})
 }
 
@@ -118,7 +117,7 @@ func TestKilledWaiter(t *testing.T) {
 	request(t, d, first, true)
 	waiter := startHold(t, path, "writer", "queued")
 	request(t, d, last, false)
-	grantedAtOnce(t, d, last, func() { waiter.kill(t) })
+	grantedAtOnce(t, d, last, func() { waiter.Kill(t) })
 }
 
 // The next in line watches all holders, not only the one just ahead of it.
@@ -132,22 +131,22 @@ func TestKilledHolderAmongMany(t *testing.T) {
 	if err := d.Release(t.Context(), released); err != nil {
 		t.Fatal(err)
 	}
-	grantedAtOnce(t, d, next, func() { holder.kill(t) })
+	grantedAtOnce(t, d, next, func() { holder.Kill(t) })
 }
 
 // A child that inherited the files keeps the claims of a process that was killed; with the child they end.
 func TestChildKeepsClaims(t *testing.T) {
 	path := newFile(t)
-	parent := start(t, "parent", path, "m", "mutex")
-	parent.says(t, "held")
+	parent := played.Start(t, "parent", path, "m", "mutex")
+	parent.Says(t, "held")
 	d, next := open(t, path), mutex("m")
 	request(t, d, next, false)
-	parent.kill(t)
-	parent.cmd.Process.Wait()
+	parent.Kill(t)
+	parent.Process.Wait()
 	for range 20 {
 		request(t, d, next, false)
 	}
-	grantedAtOnce(t, d, next, func() { parent.in.Close() })
+	grantedAtOnce(t, d, next, func() { parent.Cue() })
 }
 
 // A child may do to the files that it inherited what it likes, such as to unlock them: the claims live as long as the
@@ -170,10 +169,10 @@ func TestChildCannotDropClaims(t *testing.T) {
 // A detached claim lives by its TTL alone.
 func TestDetachedOutlivesKill(t *testing.T) {
 	path := newFile(t)
-	holder := start(t, "hold", path, "m", "mutex", "detached")
-	holder.says(t, "held")
-	holder.kill(t)
-	holder.cmd.Wait()
+	holder := played.Start(t, "hold", path, "m", "mutex", "detached")
+	holder.Says(t, "held")
+	holder.Kill(t)
+	holder.Wait()
 	for range 3 {
 		request(t, open(t, path), mutex("m"), false)
 	}
@@ -183,8 +182,8 @@ func TestDetachedOutlivesKill(t *testing.T) {
 func TestFilesOfTheDeadAreRemoved(t *testing.T) {
 	path := newFile(t)
 	holder := startHold(t, path, "mutex", "held")
-	holder.kill(t)
-	holder.cmd.Wait()
+	holder.Kill(t)
+	holder.Wait()
 	open(t, path)
 	if left := filesOf(t, path); left != 1 {
 		t.Errorf("there are files of %d clients, want those of the living one", left)
@@ -223,8 +222,8 @@ func TestWatchSeesDeath(t *testing.T) {
 			t.Fatalf("the queue is %+v, %v", queue, err)
 		}
 	}
-	holder.kill(t)
-	holder.cmd.Wait()
+	holder.Kill(t)
+	holder.Wait()
 	if err := <-changed; err != nil {
 		t.Error(err)
 	}

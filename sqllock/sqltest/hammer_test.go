@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/played"
 )
 
 const (
@@ -28,15 +29,8 @@ func TestHammer(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	for range hammers {
-		p := start(t, "hammer", path, ledger)
-		wg.Go(func() {
-			for p.lines.Scan() {
-				t.Error(p.lines.Text())
-			}
-			if err := p.cmd.Wait(); err != nil {
-				t.Error(err)
-			}
-		})
+		p := played.Start(t, "hammer", path, ledger)
+		wg.Go(func() { p.Ends(t) })
 	}
 	wg.Wait()
 	times, _, err := readLedger(ledger)

@@ -1,7 +1,6 @@
 package sqltest
 
 import (
-	"bufio"
 	"context"
 	"database/sql"
 	"errors"
@@ -14,10 +13,8 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/played"
 )
-
-// The test binary is also the other processes: with this variable set it plays a part and then exits.
-const partVariable = "HOLDFAST_TEST_PART"
 
 // parts are what another process can do, given its arguments. What it prints are its results.
 var parts = map[string]func(args []string) error{
@@ -29,70 +26,7 @@ var parts = map[string]func(args []string) error{
 	"write":  writePart,
 }
 
-func TestMain(m *testing.M) {
-	part, args, _ := strings.Cut(os.Getenv(partVariable), "\n")
-	if part == "" {
-		os.Exit(m.Run())
-	}
-	if err := parts[part](strings.Split(args, "\n")); err != nil {
-		fmt.Println("error:", err)
-		os.Exit(1)
-	}
-}
-
-// A process plays a part.
-type process struct {
-	cmd   *exec.Cmd
-	in    io.Closer // the process ends, or goes on, when it is closed
-	lines *bufio.Scanner
-}
-
-func start(t testing.TB, part string, args ...string) *process {
-	t.Helper()
-	return startWith(t, func(*process) {}, part, args...)
-}
-
-// startWith is start for a process that is not as usual.
-func startWith(t testing.TB, change func(*process), part string, args ...string) *process {
-	t.Helper()
-	p := &process{cmd: exec.Command(os.Args[0])}
-	change(p)
-	p.cmd.Env = append(os.Environ(), partVariable+"="+part+"\n"+strings.Join(args, "\n"))
-	p.cmd.Stderr = os.Stderr
-	in, err := p.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.in, p.lines = in, bufio.NewScanner(out)
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		p.cmd.Process.Kill()
-		p.cmd.Wait()
-	})
-	return p
-}
-
-// says fails unless the next line that the process prints is what it should be.
-func (p *process) says(t testing.TB, want string) {
-	t.Helper()
-	if !p.lines.Scan() || p.lines.Text() != want {
-		t.Fatalf("the process says %q, want %q", p.lines.Text(), want)
-	}
-}
-
-// kill ends the process without warning.
-func (p *process) kill(t testing.TB) {
-	t.Helper()
-	if err := p.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-}
+func TestMain(m *testing.M) { played.Main(m, parts) }
 
 // holdPart queues a claim and keeps it until its input ends. Its arguments are the file, the lock, the weight ("1" for
 // a mutex, "reader" or "writer") and, if the claim should outlive the process, "detached".

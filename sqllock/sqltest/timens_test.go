@@ -5,13 +5,15 @@ package sqltest
 import (
 	"os/exec"
 	"testing"
+
+	"github.com/holdfast-go/holdfast/internal/played"
 )
 
 // otherwise is a time namespace in which the machine booted a day before it did, as a container may have.
 var otherwise = []string{"unshare", "--time", "--boottime", "86400", "--fork", "--kill-child"}
 
 // inOtherTime has a process run in that namespace.
-func inOtherTime(t *testing.T) func(*process) {
+func inOtherTime(t *testing.T) func(*exec.Cmd) {
 	t.Helper()
 	unshare, err := exec.LookPath(otherwise[0])
 	if err != nil {
@@ -20,9 +22,9 @@ func inOtherTime(t *testing.T) func(*process) {
 	if out, err := exec.Command(unshare, append(otherwise[1:], "true")...).CombinedOutput(); err != nil {
 		t.Skipf("no time namespace can be made here: %s", out)
 	}
-	return func(p *process) {
-		p.cmd.Args = append(append([]string{}, otherwise...), p.cmd.Path)
-		p.cmd.Path = unshare
+	return func(cmd *exec.Cmd) {
+		cmd.Args = append(append([]string{}, otherwise...), cmd.Path)
+		cmd.Path = unshare
 	}
 }
 
@@ -30,13 +32,13 @@ func inOtherTime(t *testing.T) func(*process) {
 func TestHeldBesideOtherTime(t *testing.T) {
 	inOther, path := inOtherTime(t), newFile(t)
 	request(t, open(t, path), mutex("m"), true)
-	startWith(t, inOther, "hold", path, "m", "mutex").says(t, "queued")
+	played.StartWith(t, inOther, "hold", path, "m", "mutex").Says(t, "queued")
 }
 
 // What is held there is held here, and free when its time is over, though its client left it alone.
 func TestHeldInOtherTime(t *testing.T) {
 	inOther, path := inOtherTime(t), newFile(t)
-	startWith(t, inOther, "hold", path, "m", "mutex", "detached").says(t, "held")
+	played.StartWith(t, inOther, "hold", path, "m", "mutex", "detached").Says(t, "held")
 	d := open(t, path)
 	request(t, d, mutex("m"), false)
 	queue, err := d.Queue(t.Context(), "m")

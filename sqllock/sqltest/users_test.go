@@ -3,30 +3,32 @@ package sqltest
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/played"
 )
 
 // nobody is a user that every system has, and that may nothing.
 const nobody = 65534
 
 // asNobody is start for a process of another user.
-func asNobody(t *testing.T, part string, args ...string) *process {
+func asNobody(t *testing.T, part string, args ...string) *played.Process {
 	t.Helper()
 	return asUser(t, nobody, part, args...)
 }
 
 // asUser is start for a process of any user, in the group of nobody.
-func asUser(t *testing.T, uid uint32, part string, args ...string) *process {
+func asUser(t *testing.T, uid uint32, part string, args ...string) *played.Process {
 	t.Helper()
 	needRoot(t)
-	return startWith(t, func(p *process) {
-		p.cmd.Path = "/proc/self/exe" // others cannot enter the folder in which the test is
-		p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: nobody}}
+	return played.StartWith(t, func(cmd *exec.Cmd) {
+		cmd.Path = "/proc/self/exe" // others cannot enter the folder in which the test is
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: nobody}}
 	}, part, args...)
 }
 
@@ -51,17 +53,17 @@ func TestUsersShare(t *testing.T) {
 					open(t, path)
 				}
 				holder := asNobody(t, "hold", path, "m", "mutex")
-				holder.says(t, "held")
+				holder.Says(t, "held")
 				d, next := open(t, path), mutex("m")
 				request(t, d, next, false)
-				grantedAtOnce(t, d, next, func() { holder.kill(t) })
+				grantedAtOnce(t, d, next, func() { holder.Kill(t) })
 
 				waiter := asNobody(t, "wait", path, "m")
-				waiter.says(t, "queued")
+				waiter.Says(t, "queued")
 				if err := d.Release(t.Context(), next); err != nil {
 					t.Fatal(err)
 				}
-				waiter.says(t, "held")
+				waiter.Says(t, "held")
 			})
 		}
 	}
@@ -72,11 +74,11 @@ func TestUsersOfOneGroup(t *testing.T) {
 	path := sharedFile(t, 0o666)
 	const other = 12345
 	holder := asUser(t, other, "hold", path, "m", "mutex")
-	holder.says(t, "held")
+	holder.Says(t, "held")
 	waiter := asNobody(t, "wait", path, "m")
-	waiter.says(t, "queued")
-	holder.kill(t)
-	waiter.says(t, "held")
+	waiter.Says(t, "queued")
+	holder.Kill(t)
+	waiter.Says(t, "held")
 }
 
 // What root does in the file of a user leaves that user able to use it.
@@ -92,11 +94,11 @@ func TestRootOpensUsersFile(t *testing.T) {
 	held := mutex("m")
 	request(t, d, held, true)
 	waiter := asNobody(t, "wait", path, "m")
-	waiter.says(t, "queued")
+	waiter.Says(t, "queued")
 	if err := d.Release(t.Context(), held); err != nil {
 		t.Fatal(err)
 	}
-	waiter.says(t, "held")
+	waiter.Says(t, "held")
 }
 
 // A folder of clients is used only where nobody who may not write the database could have made it, or can write it.
@@ -194,7 +196,7 @@ func TestFolderFromBeforeSharing(t *testing.T) {
 	if err := os.Mkdir(path+".clients", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	asNobody(t, "open", path).says(t, "refused: "+path+".clients: remove the folder while no program uses the locks")
+	asNobody(t, "open", path).Says(t, "refused: "+path+".clients: remove the folder while no program uses the locks")
 }
 
 func isRefused(err error, why string) bool {

@@ -29,13 +29,13 @@ func fencePausedHolder(t *testing.T, d database) {
 		t.Fatal(err)
 	}
 	late := start(t, "holder", d)
-	late.signal(t, syscall.SIGSTOP)
+	late.Signal(t, syscall.SIGSTOP)
 	if err := write(t.Context(), db, "report", lock(t, d).Token()); err != nil {
 		t.Fatal(err)
 	}
-	late.signal(t, syscall.SIGCONT)
-	late.cue()
-	late.ends(t)
+	late.Signal(t, syscall.SIGCONT)
+	late.Cue()
+	late.Ends(t)
 	mustEqual(t, "writes", number(t, db, "SELECT count(*) FROM writes"), 1)
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/holdfast-go/holdfast/internal/played"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
@@ -22,15 +23,15 @@ func purchases(t *testing.T, d database) {
 	db := migrated(t, d)
 	stocked := fmt.Sprintf("INSERT INTO stock VALUES (%d)", items)
 	execute(t, db, "CREATE TABLE stock (n INT)", stocked, "CREATE TABLE sales (till INT)")
-	var open []*process
+	var open []*played.Process
 	for range shops {
 		open = append(open, start(t, "shop", d))
 	}
 	for _, one := range open {
-		one.cue()
+		one.Cue()
 	}
 	for _, one := range open {
-		one.ends(t)
+		one.Ends(t)
 	}
 	mustEqual(t, "items left", number(t, db, "SELECT n FROM stock"), 0)
 	mustEqual(t, "sales", number(t, db, "SELECT count(*) FROM sales"), items)
