@@ -20,7 +20,7 @@ import (
 func TestLostAnswerOfARequestThatIsUndone(t *testing.T) {
 	t.Parallel()
 	l := newLossy(t)
-	leasedtest.UndoneRequest(t, l, l.other, l.requested(t))
+	leasedtest.UndoneRequest(t, l.Driver, l.Other, l.requested(t))
 }
 
 // While the history is compacted, watches break off, and resume where there is no history any more.
@@ -92,32 +92,17 @@ func TestRevokedLease(t *testing.T) {
 	}
 }
 
-// A lossy client speaks through a proxy that swallows answers; the other one sees what was applied.
-type lossy struct {
-	*etcdlock.Driver
-	proxy *proxy.Proxy
-	other *etcdlock.Driver
-}
+// A lossy client is one whose connection may break before the server applied what was asked.
+type lossy struct{ leasedtest.Lossy }
 
-func newLossy(t *testing.T) lossy {
-	t.Helper()
-	addr := server(t).Addr
-	p := proxy.New(t, addr)
-	l := lossy{open(t, nil, p.Addr), p, open(t, nil, addr)}
-	release(t, l, acquire(t, l, claim("warm up", long)))
-	return l
-}
+func newLossy(t *testing.T) lossy { return lossy{leasedtest.NewLossy(t, engine)} }
 
-// loses makes a call about c whose answer is swallowed. The connection may break before the server applied it, so
-// that is tried until it did, which applied tells.
-func (l lossy) loses(t *testing.T, c driver.Claim, call func() error, applied func([]driver.Entry) bool) bool {
+// applies makes a call about c whose answer is swallowed, and reports whether the server applied it, as applied tells.
+func (l lossy) applies(t *testing.T, c driver.Claim, call func() error, applied func([]driver.Entry) bool) bool {
 	t.Helper()
-	l.proxy.DropNextReplyAfter([]byte(c.ID))
-	if err := call(); err == nil {
-		t.Fatal("the answer arrived")
-	}
+	l.Loses(t, c, call)
 	for range 50 {
-		if queue, err := l.other.Queue(limit(t), c.Name); err == nil && applied(queue) {
+		if queue, err := l.Other.Queue(limit(t), c.Name); err == nil && applied(queue) {
 			return true
 		}
 		driver.Sleep(t.Context(), 5*time.Millisecond)
@@ -131,7 +116,7 @@ func (l lossy) requested(t *testing.T) driver.Claim {
 	for {
 		c := claim("job", long)
 		call := func() error { _, err := l.Request(limit(t), c); return err }
-		if l.loses(t, c, call, func(queue []driver.Entry) bool { return len(queue) == 1 }) {
+		if l.applies(t, c, call, func(queue []driver.Entry) bool { return len(queue) == 1 }) {
 			return c
 		}
 		l.Release(limit(t), c)
@@ -141,23 +126,23 @@ func (l lossy) requested(t *testing.T) driver.Claim {
 func TestLostAnswerOfARequest(t *testing.T) {
 	t.Parallel()
 	l := newLossy(t)
-	leasedtest.RepeatedRequest(t, l, l.other, l.requested(t))
+	leasedtest.RepeatedRequest(t, l.Driver, l.Other, l.requested(t))
 }
 
 func TestLostAnswerOfARelease(t *testing.T) {
 	t.Parallel()
 	l := newLossy(t)
 	for applied := false; !applied; {
-		c := acquire(t, l, claim("job", long))
+		c := acquire(t, l.Driver, claim("job", long))
 		isEmpty := func(queue []driver.Entry) bool { return len(queue) == 0 }
-		applied = l.loses(t, c, func() error { return l.Release(limit(t), c) }, isEmpty)
+		applied = l.applies(t, c, func() error { return l.Release(limit(t), c) }, isEmpty)
 		next := claim("job", long)
 		if applied {
-			next = acquire(t, l.other, next)
+			next = acquire(t, l.Other, next)
 		}
-		release(t, l, c)
+		release(t, l.Driver, c)
 		if applied {
-			acquire(t, l.other, next) // the repeated release did not touch it
+			acquire(t, l.Other, next) // the repeated release did not touch it
 		}
 	}
 }

@@ -479,13 +479,7 @@ func TestWaitersDoNotPoll(t *testing.T) {
 		const waiters, holds = 8, ttl - 2*time.Second
 		d := ps.client(t)
 		held := acquire(t, d, claim("jobs"))
-		var all sync.WaitGroup
-		for range waiters {
-			all.Go(func() {
-				d := ps.client(t)
-				release(t, d, await(t, d, claim("jobs")))
-			})
-		}
+		all := ps.crowd(t, waiters, 0)
 		pass(time.Second)
 		before := ps.votes()
 		pass(holds - time.Second)
@@ -501,6 +495,20 @@ func TestWaitersDoNotPoll(t *testing.T) {
 	})
 }
 
+// crowd has so many clients wait for a lock, which each of them holds for a while. It returns what waits for their end.
+func (ps parts) crowd(t *testing.T, clients int, hold time.Duration) *sync.WaitGroup {
+	all := new(sync.WaitGroup)
+	for range clients {
+		all.Go(func() {
+			d := ps.client(t)
+			c := await(t, d, claim("jobs"))
+			time.Sleep(hold)
+			release(t, d, c)
+		})
+	}
+	return all
+}
+
 func (ps parts) votes() (n int64) {
 	for _, p := range ps {
 		n += p.votes.Load()
@@ -514,15 +522,7 @@ func TestHandOffCost(t *testing.T) {
 		const waiters = 8
 		d := ps.client(t)
 		held := acquire(t, d, claim("jobs"))
-		var all sync.WaitGroup
-		for range waiters {
-			all.Go(func() {
-				d := ps.client(t)
-				c := await(t, d, claim("jobs"))
-				time.Sleep(time.Millisecond)
-				release(t, d, c)
-			})
-		}
+		all := ps.crowd(t, waiters, time.Millisecond)
 		pass(time.Second)
 		before := ps.votes()
 		release(t, d, held)

@@ -19,8 +19,8 @@ import (
 
 func TestLostAnswerOfARequestThatIsUndone(t *testing.T) {
 	t.Parallel()
-	l := newLossy(t)
-	leasedtest.UndoneRequest(t, l, l.other, l.requested(t))
+	l := leasedtest.NewLossy(t, engine)
+	leasedtest.UndoneRequest(t, l.Driver, l.Other, requested(t, l))
 }
 
 func TestBrokenConnections(t *testing.T) {
@@ -99,40 +99,13 @@ func TestClosedSession(t *testing.T) {
 	}
 }
 
-// A lossy client speaks through a proxy that swallows answers; the other one sees what was applied.
-type lossy struct {
-	*zklock.Driver
-	proxy *proxy.Proxy
-	other *zklock.Driver
-}
-
-func newLossy(t *testing.T) lossy {
-	t.Helper()
-	addr := zklock.Server(t).Addr
-	p := proxy.New(t, addr)
-	l := lossy{open(t, nil, p.Addr), p, open(t, nil, addr)}
-	for _, d := range []driver.Driver{l, l.other} {
-		release(t, d, acquire(t, d, claim("job", long)))
-	}
-	return l
-}
-
-// loses makes a call whose answer is swallowed: the first that names c, because it asks for the change itself.
-func (l lossy) loses(t *testing.T, c driver.Claim, call func() error) {
-	t.Helper()
-	l.proxy.DropNextReplyAfter([]byte(c.ID))
-	if err := call(); err == nil {
-		t.Fatal("the answer arrived")
-	}
-}
-
 // requested returns a claim that is queued, though the answer to its request was lost.
-func (l lossy) requested(t *testing.T) driver.Claim {
+func requested(t *testing.T, l leasedtest.Lossy) driver.Claim {
 	t.Helper()
 	c := claim("job", long)
-	l.loses(t, c, func() error { _, err := l.Request(limit(t), c); return err })
+	l.Loses(t, c, func() error { _, err := l.Request(limit(t), c); return err })
 	until(t, "the request is applied", func() bool {
-		queue, err := l.other.Queue(limit(t), "job")
+		queue, err := l.Other.Queue(limit(t), "job")
 		return err == nil && len(queue) == 1
 	})
 	return c
@@ -140,28 +113,28 @@ func (l lossy) requested(t *testing.T) driver.Claim {
 
 func TestLostAnswerOfARequest(t *testing.T) {
 	t.Parallel()
-	l := newLossy(t)
-	leasedtest.RepeatedRequest(t, l, l.other, l.requested(t))
+	l := leasedtest.NewLossy(t, engine)
+	leasedtest.RepeatedRequest(t, l.Driver, l.Other, requested(t, l))
 }
 
 // Nobody undoes the request, and the client lives on: the claim ends all the same.
 func TestLostAnswerOfARequestThatIsForgotten(t *testing.T) {
 	t.Parallel()
-	l := newLossy(t)
+	l := leasedtest.NewLossy(t, engine)
 	c := claim("job", short)
-	l.loses(t, c, func() error { _, err := l.Request(limit(t), c); return err })
-	acquire(t, l, claim("another", long))
-	take(t, l.other, claim("job", long))
+	l.Loses(t, c, func() error { _, err := l.Request(limit(t), c); return err })
+	acquire(t, l.Driver, claim("another", long))
+	take(t, l.Other, claim("job", long))
 }
 
 func TestLostAnswerOfARelease(t *testing.T) {
 	t.Parallel()
-	l := newLossy(t)
-	c := acquire(t, l, claim("job", long))
-	l.loses(t, c, func() error { return l.Release(limit(t), c) })
-	next := take(t, l.other, claim("job", long))
-	release(t, l, c)
-	acquire(t, l.other, next) // the repeated release did not touch it
+	l := leasedtest.NewLossy(t, engine)
+	c := acquire(t, l.Driver, claim("job", long))
+	l.Loses(t, c, func() error { return l.Release(limit(t), c) })
+	next := take(t, l.Other, claim("job", long))
+	release(t, l.Driver, c)
+	acquire(t, l.Other, next) // the repeated release did not touch it
 }
 
 // What changes while the connection is away is told when it is back.
