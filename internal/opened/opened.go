@@ -50,8 +50,8 @@ func open(t testing.TB, url string) driver.Driver {
 	return d
 }
 
-// Refused opens URLs that begin alike and end differently. Each must fail with an error that has a text, and no password
-// that has the word secret in it.
+// Refused opens URLs that begin alike and end differently. Each must fail with an error that has a text, and does not
+// have the password, if that has the word secret in it.
 func Refused(t testing.TB, begin string, ends map[string]string) {
 	t.Helper()
 	for end, want := range ends {
