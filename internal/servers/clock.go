@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -50,6 +51,22 @@ func (c *Clock) Set(t testing.TB, ahead time.Duration) {
 	if _, err := f.WriteAt(seconds, 0); err != nil { // in place: the server has the file in its memory
 		t.Fatal(err)
 	}
+}
+
+// onClock returns the kind of server that runs as this one does, with a wall clock of its own.
+func onClock(t testing.TB, k kind, clock *Clock) kind {
+	t.Helper()
+	path, err := exec.LookPath(k.program)
+	Require(t, err == nil, k.program, k.install)
+	if k.user != "" {
+		if err := openTo(k.user, filepath.Dir(clock.file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	usual := k.args
+	k.program = "env"
+	k.args = func(s *Server) []string { return slices.Concat(clock.env(), []string{path}, usual(s)) }
+	return k
 }
 
 // env are the first arguments of env(1) for the server.

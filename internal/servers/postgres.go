@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -24,51 +23,53 @@ func Postgres(t testing.TB, args ...string) *Server {
 // PostgresAt is [Postgres] with a wall clock of its own.
 func PostgresAt(t testing.TB, clock *Clock, args ...string) *Server {
 	t.Helper()
-	k := postgres(args)
-	path, err := exec.LookPath(k.program)
-	Require(t, err == nil, k.program, k.install)
-	if k.user != "" {
-		if err := openTo(k.user, filepath.Dir(clock.file)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	usual := k.args
-	k.program = "env"
-	k.args = func(s *Server) []string { return slices.Concat(clock.env(), []string{path}, usual(s)) }
-	return start(t, k)
+	return start(t, onClock(t, postgres(args), clock))
 }
 
 // PostgresTLS is [Postgres] with a certificate. It asks the user "certified" for one of this authority under that
 // name, and lets the user "encrypted" in by TLS alone.
 func PostgresTLS(t testing.TB, own Certificate, clients *Authority) *Server {
 	t.Helper()
-	k := postgres(nil)
+	return start(t, withTLS(t, postgres(nil), own, clients))
+}
+
+// withTLS returns the kind of PostgreSQL server that runs as this one does, with TLS as [PostgresTLS] has it.
+func withTLS(t testing.TB, k kind, own Certificate, clients *Authority) kind {
 	usual := k.args
 	k.args = func(s *Server) []string {
-		file := func(name string, content []byte) string {
-			path := filepath.Join(s.Dir, name)
-			if err := os.WriteFile(path, content, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if k.user != "" {
-				if err := giveTo(k.user, path); err != nil {
-					t.Fatal(err)
-				}
-			}
-			return path
+		args := usual(s)
+		for setting, content := range map[string][]byte{
+			"ssl_cert_file": content(t, own.Cert), "ssl_key_file": content(t, own.Key),
+			"ssl_ca_file": content(t, clients.File), "hba_file": []byte(tlsHBA),
+		} {
+			args = append(args, "-c", setting+"="+s.give(t, setting, content))
 		}
-		copied := func(name, from string) string {
-			content, err := os.ReadFile(from)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return file(name, content)
-		}
-		return append(usual(s), "-c", "ssl=on", "-c", "ssl_cert_file="+copied("cert.pem", own.Cert),
-			"-c", "ssl_key_file="+copied("key.pem", own.Key), "-c", "ssl_ca_file="+copied("ca.pem", clients.File),
-			"-c", "hba_file="+file("hba.conf", []byte(tlsHBA)))
+		return append(args, "-c", "ssl=on")
 	}
-	return start(t, k)
+	return k
+}
+
+// give writes a file into the server's folder that nobody else can read, and returns its path.
+func (s *Server) give(t testing.TB, name string, content []byte) (path string) {
+	t.Helper()
+	path = filepath.Join(s.Dir, name)
+	err := os.WriteFile(path, content, 0o600)
+	if err == nil && s.kind.user != "" {
+		err = giveTo(s.kind.user, path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func content(t testing.TB, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
 }
 
 const tlsHBA = `hostssl all certified 127.0.0.1/32 cert

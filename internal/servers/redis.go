@@ -17,14 +17,18 @@ import (
 // clusters.
 func Redis(t testing.TB, args ...string) *Server {
 	t.Helper()
+	return start(t, redisKind(args))
+}
+
+func redisKind(args []string) kind {
 	program, install := redisProgram()
-	return start(t, kind{
+	return kind{
 		name:    "redis",
 		program: program,
 		install: install,
 		args:    func(s *Server) []string { return slices.Concat(redisArgs(s), args) },
 		ready:   redisReady,
-	})
+	}
 }
 
 func redisArgs(s *Server) []string {
