@@ -15,11 +15,14 @@ import (
 	"time"
 )
 
-// An Authority signs certificates that nobody believes who has not its own, which is in File.
+// An Authority signs certificates that nobody believes who has not its own, which is in File. Those that it has revoked
+// are listed in Revoked.
 type Authority struct {
-	File string
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
+	File    string // PEM
+	Revoked string // DER
+	cert    *x509.Certificate
+	key     *ecdsa.PrivateKey
+	revoked []x509.RevocationListEntry
 }
 
 // A Certificate is one with its key, as a file for each and one for both.
@@ -37,9 +40,11 @@ type Identity struct {
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	a := &Authority{key: newKey(t), cert: template(Identity{Name: "an authority"})}
-	a.cert.IsCA, a.cert.KeyUsage = true, x509.KeyUsageCertSign
-	a.File = filepath.Join(t.TempDir(), "ca.pem")
+	a.cert.IsCA, a.cert.KeyUsage, a.cert.SubjectKeyId = true, x509.KeyUsageCertSign|x509.KeyUsageCRLSign, []byte("key")
+	dir := t.TempDir()
+	a.File, a.Revoked = filepath.Join(dir, "ca.pem"), filepath.Join(dir, "revoked.der")
 	writePEM(t, a.File, "CERTIFICATE", a.sign(t, a.cert, a.key))
+	a.Revoke(t)
 	return a
 }
 
