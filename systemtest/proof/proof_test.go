@@ -13,14 +13,14 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/go-sql-driver/mysql"
+	"github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite"
 
 	_ "github.com/holdfast-go/holdfast/etcdlock"
 	_ "github.com/holdfast-go/holdfast/quorum"
 	_ "github.com/holdfast-go/holdfast/redislock"
-	_ "github.com/holdfast-go/holdfast/sqllock"
+	"github.com/holdfast-go/holdfast/sqllock"
 	"github.com/holdfast-go/holdfast/systemtest/history"
 	"github.com/holdfast-go/holdfast/systemtest/nemesis"
 	_ "github.com/holdfast-go/holdfast/zklock"
@@ -34,6 +34,8 @@ var (
 	proofReplay = flag.String("proof.replay", "", "the file of a schedule that TestReplay follows")
 	proofSmall  = flag.Bool("proof.smaller", false, "TestReplay makes the schedule as small as it can be")
 )
+
+func init() { sqllock.RegisterTLS(mysql.RegisterTLSConfig) }
 
 func TestMain(m *testing.M) {
 	if !Visitor() {
@@ -138,19 +140,19 @@ func prove(t *testing.T, store *nemesis.Store, seed uint64, size Size) int {
 		seed = 1 + rand.Uint64N(999_999)
 	}
 	r := Run(t, store, Draw(seed, store, size))
+	report(t, r)
+	return r.Acquired()
+}
+
+// report tells how much there is in a record, and what is wrong with it, and keeps one in which something is.
+func report(t *testing.T, r Record) (wrong bool) {
+	t.Helper()
 	got := r.Acquired()
-	t.Logf("%s, seed %d: %d visits, %d got in, %d blows; the machine stood still for %v", store.Name, seed,
-		len(r.Visits), got, len(r.Struck), r.StoodStill().Round(time.Millisecond))
+	t.Logf("%s, seed %d: %d visits, %d got in, %d blows; the machine stood still for %v", r.Schedule.Store,
+		r.Schedule.Seed, len(r.Visits), got, len(r.Struck), r.StoodStill().Round(time.Millisecond))
 	if got == 0 {
 		t.Error("nobody got in")
 	}
-	report(t, r)
-	return got
-}
-
-// report tells what is wrong with a record, and keeps it.
-func report(t *testing.T, r Record) (wrong bool) {
-	t.Helper()
 	wrongs := r.Judge()
 	if *proofFor == 0 && *proofReplay == "" {
 		wrongs = slices.DeleteFunc(wrongs, func(w Wrong) bool {
