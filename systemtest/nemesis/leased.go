@@ -33,12 +33,16 @@ func ofEither() map[string]string {
 
 // etcd is one server.
 func etcd(t testing.TB) *Store {
-	s := servers.Etcd(t)
+	s := newPrivate(t, servers.SecureEtcd(t))
 	return &Store{
-		Name: "etcd", TTL: 3 * time.Second, Addrs: addrs(s), URL: etcdURL, Absent: ofOne(),
-		Faults: []Fault{
-			kill(Kill, Outage, always(s)), pause(Pause, Outage, always(s)), anew(empty(Amnesia, s)),
+		Name: "etcd", TTL: 3 * time.Second, Addrs: []string{s.line.Addr}, Absent: ofOne(),
+		URL: func(addrs []string) string {
+			return etcdURL(addrs) + "?ca=" + s.Authority.File + "&cert=" + s.own.Both + "&key=" + s.own.Both
 		},
+		Faults: append(s.certificates(),
+			kill(Kill, Outage, always(s.Server)), pause(Pause, Outage, always(s.Server)),
+			anew(empty(Amnesia, s.Server)),
+		),
 	}
 }
 
@@ -55,6 +59,7 @@ func etcdOf3(t testing.TB) *Store {
 func ofThree() map[string]string {
 	why := absent("one that lost its disk is another member, which an operator adds", Empty)
 	maps.Copy(why, absent("who leads is what clients need not know: see "+KillLeader, Failover))
+	maps.Copy(why, absent("it is as with one server", Renewed, Expired))
 	maps.Copy(why, ofEither())
 	return why
 }
@@ -62,8 +67,10 @@ func ofThree() map[string]string {
 // zooKeeper is one server.
 func zooKeeper(t testing.TB) *Store {
 	s := servers.ZooKeeper(t)
+	why := ofOne()
+	maps.Copy(why, absent("it reads its own when it starts; zklock: TestCertificatesAreReadAnew", Renewed, Expired))
 	return &Store{
-		Name: "zookeeper", TTL: 4 * time.Second, Addrs: addrs(s), URL: zooKeeperURL, Absent: ofOne(),
+		Name: "zookeeper", TTL: 4 * time.Second, Addrs: addrs(s), URL: zooKeeperURL, Absent: why,
 		Faults: []Fault{
 			kill(Kill, Outage, always(s)), pause(Pause, Outage, always(s)), anew(empty(Amnesia, s)),
 		},

@@ -58,12 +58,15 @@ const (
 	Pooler       = "pooler"         // the pooler before the server crashes, and starts again
 	Sessions     = "sessions end"   // an operator ends all sessions of clients
 	SlotsMove    = "slots move"     // a part of the keys moves to another server, key by key
+
+	Renewed = "certificates renewed" // of servers, and of clients that need one; all must connect again
+	Expired = "certificate expires"  // that of the server, while all must connect again; it is renewed in the end
 )
 
 // Names are all faults that a store may know.
 var Names = []string{
 	Kill, KillLeader, Pause, PauseLeader, Empty, Cut, CutLeader, Deaf, Mute, SlowDisk, FullDisk, FullMemory,
-	ClockForward, ClockBack, Failover, Pooler, Sessions, SlotsMove,
+	ClockForward, ClockBack, Failover, Pooler, Sessions, SlotsMove, Renewed, Expired,
 }
 
 // A Store is servers that run until the test ends.

@@ -30,19 +30,19 @@ func ofRedis() map[string]string {
 // redis is one server that writes everything down.
 func redis(t testing.TB) *Store {
 	clock := newClock(t)
-	s := servers.RedisAt(t, clock.Clock, durable...)
+	s := newPrivate(t, servers.SecureRedis(t, clock.Clock, durable...))
 	why := absent("it is one server", together...)
 	maps.Copy(why, absent("it has no replica", Failover))
 	maps.Copy(why, ofRedis())
 	maps.Copy(why, absent(unspread, SlotsMove))
 	return &Store{
-		Name: "redis", TTL: 2 * time.Second, Addrs: addrs(s), Absent: why,
-		URL: func(addrs []string) string { return "redis://" + addrs[0] },
-		Faults: []Fault{
-			kill(Kill, Outage, always(s)), pause(Pause, Outage, always(s)), clock.righted(empty(Amnesia, s)),
-			fullMemory(s),
+		Name: "redis", TTL: 2 * time.Second, Addrs: []string{s.line.Addr}, Absent: why,
+		URL: func(addrs []string) string { return "rediss://" + addrs[0] + "?ca=" + s.Authority.File },
+		Faults: append(s.certificates(),
+			kill(Kill, Outage, always(s.Server)), pause(Pause, Outage, always(s.Server)),
+			clock.righted(empty(Amnesia, s.Server)), fullMemory(s.Server),
 			clock.forward(Amnesia), clock.back(Outage),
-		},
+		),
 	}
 }
 
@@ -65,7 +65,7 @@ func sentinel(t testing.TB) *Store {
 	master := func(t testing.TB) *servers.Server { return g.Master(t, nil) }
 	const alike = "it is as with one server, which has it"
 	why := absent("sentinels are told of on the machine itself", Cut, CutLeader, Deaf, Mute)
-	maps.Copy(why, absent(alike, Empty, FullMemory, ClockForward, ClockBack))
+	maps.Copy(why, absent(alike, Empty, FullMemory, ClockForward, ClockBack, Renewed, Expired))
 	maps.Copy(why, absent("its end is a failover", KillLeader, PauseLeader, Kill))
 	maps.Copy(why, ofRedis())
 	maps.Copy(why, absent(unspread, SlotsMove))
@@ -106,6 +106,7 @@ func redlock(t testing.TB, name string, n int) *Store {
 	why := absent("none of the servers leads, or talks to the others", append([]string{Failover}, together...)...)
 	maps.Copy(why, ofRedis())
 	maps.Copy(why, absent(unspread, SlotsMove))
+	maps.Copy(why, absent("each server is as one that is alone, which has it", Renewed, Expired))
 	each := func(fault func(*servers.Server) Fault) Fault {
 		var faults []Fault
 		for _, s := range failing {

@@ -55,6 +55,7 @@ func ofSessions(t testing.TB, name string, d dialect, s *servers.Server) *Store 
 	why := ofDatabases()
 	maps.Copy(why, absent("at most it lengthens the timeout of a session: docs/sessions.md", ClockBack))
 	maps.Copy(why, absent("a timeout that has begun ends no sooner", ClockForward))
+	maps.Copy(why, absent("it is as with an end of all sessions, which it has", Renewed, Expired))
 	return migrated(t, &Store{
 		Name: name, TTL: 4 * time.Second, Addrs: addrs(s), Absent: why, Mutexes: true, Session: true,
 		URL: func(addrs []string) string { return d.database.URL(addrs[0]) + "?mode=session" },

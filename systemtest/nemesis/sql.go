@@ -44,29 +44,31 @@ func ofDatabases() map[string]string {
 }
 
 func mariaDB(t testing.TB) *Store {
-	s := servers.MariaDB(t)
+	s := newPrivate(t, servers.SecureMariaDB(t))
 	why := ofDatabases()
 	maps.Copy(why, absent("it is as with PostgreSQL, which has it", ClockForward, ClockBack))
 	return migrated(t, &Store{
-		Name: "mariadb", TTL: 4 * time.Second, Addrs: addrs(s), Absent: why,
-		URL:    func(addrs []string) string { return "mysql://root@" + addrs[0] + "/test" },
-		Faults: []Fault{kill(Kill, Outage, always(s)), pause(Pause, Outage, always(s)), endSessions(Nothing, mySQL, s)},
+		Name: "mariadb", TTL: 4 * time.Second, Addrs: []string{s.line.Addr}, Absent: why,
+		URL: func(addrs []string) string { return "mysql://root@" + addrs[0] + "/test?ca=" + s.Authority.File },
+		Faults: append(s.certificates(),
+			kill(Kill, Outage, always(s.Server)), pause(Pause, Outage, always(s.Server)),
+			endSessions(Nothing, mySQL, s.Server),
+		),
 	})
-}
-
-func postgresURL(addrs []string) string {
-	return "postgres://postgres@" + addrs[0] + "/postgres?sslmode=disable"
 }
 
 func postgres(t testing.TB) *Store {
 	clock := newClock(t)
-	s := servers.PostgresAt(t, clock.Clock)
+	s := newPrivate(t, servers.SecurePostgres(t, clock.Clock))
 	return migrated(t, &Store{
-		Name: "postgres", TTL: 4 * time.Second, Addrs: addrs(s), URL: postgresURL, Absent: ofDatabases(),
-		Faults: []Fault{
-			kill(Kill, Outage, always(s)), pause(Pause, Outage, always(s)),
-			clock.forward(Amnesia), clock.back(Outage), endSessions(Nothing, postgreSQL, s),
+		Name: "postgres", TTL: 4 * time.Second, Addrs: []string{s.line.Addr}, Absent: ofDatabases(),
+		URL: func(addrs []string) string {
+			return "postgres://postgres@" + addrs[0] + "/postgres?sslmode=verify-full&sslrootcert=" + s.Authority.File
 		},
+		Faults: append(s.certificates(),
+			kill(Kill, Outage, always(s.Server)), pause(Pause, Outage, always(s.Server)),
+			clock.forward(Amnesia), clock.back(Outage), endSessions(Nothing, postgreSQL, s.Server),
+		),
 	})
 }
 
@@ -76,9 +78,11 @@ func pgBouncer(t testing.TB) *Store {
 	pooler := servers.PgBouncer(t, s, "transaction")
 	why := ofDatabases()
 	delete(why, Pooler)
-	maps.Copy(why, absent("it is as with PostgreSQL alone, which has it", ClockForward, ClockBack))
+	maps.Copy(why, absent("it is as with PostgreSQL alone, which has it", ClockForward, ClockBack, Renewed,
+		Expired))
 	return migrated(t, &Store{
-		Name: "pgbouncer", TTL: 4 * time.Second, Addrs: addrs(pooler), URL: postgresURL, Absent: why,
+		Name: "pgbouncer", TTL: 4 * time.Second, Addrs: addrs(pooler), Absent: why,
+		URL: func(addrs []string) string { return "postgres://postgres@" + addrs[0] + "/postgres?sslmode=disable" },
 		Faults: []Fault{
 			kill(Kill, Outage, always(s)), pause(Pause, Outage, always(s)), kill(Pooler, Outage, always(pooler)),
 			endSessions(Nothing, postgreSQL, s),
