@@ -80,6 +80,10 @@ type Store struct {
 	// servers tell clients the addresses of others.
 	Addrs []string
 
+	// Database is the database behind these addresses, for who locks in transactions of it. It is nil where there is
+	// none, or no other than elsewhere.
+	Database func(addrs []string) Database
+
 	// Files are those that clients on this machine lock while they write. As long as one of the clients is stopped
 	// then, no other can write. There are none where locks are on a server.
 	Files []string
@@ -91,6 +95,9 @@ type Store struct {
 	Faults []Fault
 	Absent map[string]string // why each of the other faults is not here
 }
+
+// A Database is what package sql opens.
+type Database struct{ Driver, Source string }
 
 // Fault returns the fault of that name.
 func (s *Store) Fault(name string) (f Fault, ok bool) {

@@ -50,6 +50,9 @@ func mariaDB(t testing.TB) *Store {
 	return migrated(t, &Store{
 		Name: "mariadb", TTL: 4 * time.Second, Addrs: []string{s.line.Addr}, Absent: why,
 		URL: func(addrs []string) string { return "mysql://root@" + addrs[0] + "/test?ca=" + s.Authority.File },
+		Database: func(addrs []string) Database {
+			return Database{mySQL.database.Driver, mySQL.database.Source(addrs[0])}
+		},
 		Faults: append(s.certificates(),
 			kill(Kill, Outage, always(s.Server)), pause(Pause, Outage, always(s.Server)),
 			endSessions(Nothing, mySQL, s.Server),
@@ -62,14 +65,20 @@ func postgres(t testing.TB) *Store {
 	s := newPrivate(t, servers.SecurePostgres(t, clock.Clock))
 	return migrated(t, &Store{
 		Name: "postgres", TTL: 4 * time.Second, Addrs: []string{s.line.Addr}, Absent: ofDatabases(),
-		URL: func(addrs []string) string {
-			return "postgres://postgres@" + addrs[0] + "/postgres?sslmode=verify-full&sslrootcert=" + s.Authority.File
+		URL: func(addrs []string) string { return verified(addrs, s) },
+		Database: func(addrs []string) Database {
+			return Database{postgreSQL.database.Driver, verified(addrs, s)}
 		},
 		Faults: append(s.certificates(),
 			kill(Kill, Outage, always(s.Server)), pause(Pause, Outage, always(s.Server)),
 			clock.forward(Amnesia), clock.back(Outage), endSessions(Nothing, postgreSQL, s.Server),
 		),
 	})
+}
+
+// verified is for clients who know the authority of a server.
+func verified(addrs []string, s private) string {
+	return "postgres://postgres@" + addrs[0] + "/postgres?sslmode=verify-full&sslrootcert=" + s.Authority.File
 }
 
 // pgBouncer is PostgreSQL behind a pooler that gives each transaction another session.
@@ -82,12 +91,19 @@ func pgBouncer(t testing.TB) *Store {
 		Expired))
 	return migrated(t, &Store{
 		Name: "pgbouncer", TTL: 4 * time.Second, Addrs: addrs(pooler), Absent: why,
-		URL: func(addrs []string) string { return "postgres://postgres@" + addrs[0] + "/postgres?sslmode=disable" },
+		URL: pooled,
+		Database: func(addrs []string) Database { // the pooler would give a prepared statement to another session
+			return Database{postgreSQL.database.Driver, pooled(addrs) + "&default_query_exec_mode=exec"}
+		},
 		Faults: []Fault{
 			kill(Kill, Outage, always(s)), pause(Pause, Outage, always(s)), kill(Pooler, Outage, always(pooler)),
 			endSessions(Nothing, postgreSQL, s),
 		},
 	})
+}
+
+func pooled(addrs []string) string {
+	return "postgres://postgres@" + addrs[0] + "/postgres?sslmode=disable"
 }
 
 // migrated makes the tables of a database.

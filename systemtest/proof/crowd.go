@@ -37,6 +37,7 @@ type member struct {
 	life    int
 	stopped bool
 	asks    []*Visit // under way; of the crowd's mutex
+	counts  *Count   // the same
 }
 
 // gather makes a visitor for each program of the schedule, with lines of its own.
@@ -53,6 +54,9 @@ func gather(t testing.TB, store *nemesis.Store, s Schedule, resources string, r 
 		m.order = order{
 			Visitor: i, URL: store.URL(ends), TTL: s.TTL, Steps: steps, Resource: resources,
 			Careless: s.Careless, Program: program,
+		}
+		if store.Database != nil {
+			m.Database = store.Database(ends)
 		}
 		c.members = append(c.members, m)
 	}
@@ -141,6 +145,11 @@ func (c *crowd) hear(m *member, line []byte) {
 		r.Breaks = append(r.Breaks, *said.Broke)
 	case said.Revoked != nil:
 		r.Revoked = append(r.Revoked, *said.Revoked)
+	case said.Counts != nil:
+		m.counts = said.Counts
+	case said.Counted != nil:
+		m.counts = nil
+		r.Counts = append(r.Counts, *said.Counted)
 	case said.Stalled != nil:
 		r.Stalls = append(r.Stalls, *said.Stalled)
 	case said.End != nil:
@@ -155,8 +164,8 @@ func (c *crowd) note(s Stall) {
 	c.record.Stalls = append(c.record.Stalls, s)
 }
 
-// cutShort takes down the visits during which a process ended. Nobody knows how they went on, but that the visitor was
-// inside when it said so last, if it was.
+// cutShort takes down the visits, or the transaction, during which a process ended. Nobody knows how they went on, but
+// that the visitor was inside when it said so last, if it was.
 func (c *crowd) cutShort(m *member) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,6 +177,11 @@ func (c *crowd) cutShort(m *member) {
 		c.record.Visits = append(c.record.Visits, *v)
 	}
 	m.asks = nil
+	if m.counts != nil {
+		m.counts.Return = now()
+		c.record.Counts = append(c.record.Counts, *m.counts)
+		m.counts = nil
+	}
 }
 
 // strike lets a blow befall a visitor or its lines, and returns what ends it; nil if the visitor is struck already.

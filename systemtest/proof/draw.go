@@ -82,6 +82,8 @@ func (d drawer) step(size Size) Step {
 		}
 	}
 	switch {
+	case s.Verb == Lock && d.store.Database != nil && d.oneIn(transacts):
+		return d.transaction(size)
 	case s.Verb == Lock && d.oneIn(busily):
 		return d.crowd()
 	case s.Verb.hasOptions():
@@ -92,6 +94,17 @@ func (d drawer) step(size Size) Step {
 
 // One of so many steps goes through a busy lock that nobody keeps.
 const busily = 12
+
+// One of so many steps is a transaction, where there are any.
+const transacts = 8
+
+// transaction counts a number on, some times.
+func (d drawer) transaction(size Size) Step {
+	return Step{
+		Verb: Transact, Lock: fmt.Sprintf("t%d", d.IntN(size.Locks)), Units: 1, Within: d.upTo(3 * d.store.TTL),
+		Stays: d.upTo(3 * time.Millisecond), Times: 1 + d.IntN(10),
+	}
+}
 
 // busy is that lock: among the others most visits wait behind somebody who stays for long.
 const busy = "m9"

@@ -22,17 +22,18 @@ func (w Wrong) String() string { return fmt.Sprintf("%s: %s: %s", w.Judge, w.Loc
 
 // judges look at a record. Each sees what others cannot.
 var judges = map[string]func(Record) []Wrong{
-	"exclusion":    Record.exclusion,   // nobody was inside together with whom the lock excludes
-	"resource":     Record.resource,    // nothing was lost of what holders wrote
-	"tokens":       Record.tokens,      // they are unique, and grow in the order of grants
-	"answers":      Record.answers,     // they have an order in which a lock could have given them
-	"own lock":     Record.ownLock,     // nobody was refused what it holds
-	"maximum hold": Record.maximumHold, // nobody was inside for longer
-	"kept":         Record.kept,        // nobody lost a lock without a reason
-	"handed on":    Record.handedOn,    // a lock that ended was granted to who waited, within the bound
-	"order":        Record.order,       // who came first was served first
-	"nothing left": Record.nothingLeft, // of any lock, after all
-	"bounds":       Record.bounds,      // on what a client keeps
+	"exclusion":    Record.exclusion,    // nobody was inside together with whom the lock excludes
+	"resource":     Record.resource,     // nothing was lost of what holders wrote
+	"tokens":       Record.tokens,       // they are unique, and grow in the order of grants
+	"answers":      Record.answers,      // they have an order in which a lock could have given them
+	"own lock":     Record.ownLock,      // nobody was refused what it holds
+	"maximum hold": Record.maximumHold,  // nobody was inside for longer
+	"kept":         Record.kept,         // nobody lost a lock without a reason
+	"handed on":    Record.handedOn,     // a lock that ended was granted to who waited, within the bound
+	"order":        Record.order,        // who came first was served first
+	"transactions": Record.transactions, // one that was committed saw all that were before it
+	"nothing left": Record.nothingLeft,  // of any lock, after all
+	"bounds":       Record.bounds,       // on what a client keeps
 }
 
 // Judge returns all that must not have been.

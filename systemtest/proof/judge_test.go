@@ -35,7 +35,14 @@ func quiet() Record {
 			{Lock: "m0", Token: 1}, {Lock: "m0", Token: 1, Write: true, Value: 1},
 			{Lock: "m0", Token: 2, Value: 1}, {Lock: "m0", Token: 2, Write: true, Value: 2},
 		},
-		Ends: []End{{Goroutines: 3, Heap: 1 << 20, Descriptors: 8}},
+		Counts: []Count{
+			{Lock: "t0", Call: 1 * sec, Return: 2 * sec, Value: 1, Fate: Committed},
+			{Lock: "t0", Call: 1 * sec, Return: 4 * sec, Value: 2, Fate: Unknown},
+			{Lock: "t0", Call: 3 * sec, Return: 4 * sec, Value: 2, Fate: Undone},
+			{Lock: "t0", Call: 3 * sec, Return: 4 * sec, Value: 3, Fate: Committed},
+		},
+		Counted: map[string]int64{"t0": 3},
+		Ends:    []End{{Goroutines: 3, Heap: 1 << 20, Descriptors: 8}},
 	}
 }
 
@@ -54,6 +61,7 @@ func TestJudges(t *testing.T) {
 		"kept":         func(r *Record) { r.Visits[0].Ended = history.Lost },
 		"handed on":    func(r *Record) { move(&r.Visits[2], 9*sec) },
 		"order":        func(r *Record) { r.Visits[1].Call, r.Visits[2].Call = 2*sec, 1*sec },
+		"transactions": func(r *Record) { r.Counts[3].Value = 1 },
 		"nothing left": func(r *Record) { r.Left = map[string]string{"m0": "a claim"} },
 		"bounds":       func(r *Record) { r.Ends[0].Goroutines = 1000 },
 	}
@@ -70,6 +78,23 @@ func TestJudges(t *testing.T) {
 				t.Errorf("it did not find what was planted; found is %v", found)
 			}
 		})
+	}
+}
+
+// Transactions that were committed are in the number, each of them once, in their order, and nothing else is.
+func TestTransactions(t *testing.T) {
+	for what, plant := range map[string]func(*Record){
+		"nobody wrote it":     func(r *Record) { r.Counted["t0"] = 4 },
+		"it was undone":       func(r *Record) { r.Counts[1].Fate = Undone },
+		"it is forgotten":     func(r *Record) { r.Counted["t0"] = 2 },
+		"two wrote the same":  func(r *Record) { r.Counts[2].Fate, r.Counts[2].Value = Committed, 3 },
+		"the first is second": func(r *Record) { r.Counts[0].Value, r.Counts[3].Value = 3, 1 },
+	} {
+		r := quiet()
+		plant(&r)
+		if wrongs := r.transactions(); len(wrongs) != 1 {
+			t.Errorf("%s: found is %v", what, wrongs)
+		}
 	}
 }
 

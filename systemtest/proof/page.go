@@ -90,6 +90,12 @@ func (r Record) events(lock string) (all []event) {
 			all = append(all, event{Who: "somebody", Kind: "noted", Text: text, From: milliseconds(b.Call)})
 		}
 	}
+	for _, c := range r.Counts {
+		if c.Lock == lock {
+			text := fmt.Sprintf("counts to %d: %s", c.Value, c.Fate)
+			all = append(all, event{Who: name(c.Visitor), Kind: "noted", Text: text, From: milliseconds(c.Return)})
+		}
+	}
 	for _, s := range r.Struck {
 		who := string(OnStore)
 		if s.Target != OnStore {

@@ -21,7 +21,9 @@ type Record struct {
 	Breaks  []Breaking
 	Revoked []Breaking // requests to let go, which have no token
 	Struck  []Struck
-	Touches []Touch // of the resources, one behind each lock, in the order in which these saw them
+	Counts  []Count
+	Counted map[string]int64 // what was counted in transactions, by their lock, after all
+	Touches []Touch          // of the resources, one behind each lock, in the order in which these saw them
 	Stalls  []Stall
 	Ends    []End
 	Left    map[string]string // what is left of locks long after the end

@@ -33,6 +33,7 @@ func Run(t testing.TB, store *nemesis.Store, s Schedule) Record {
 			}
 		})
 	}
+	numbers := newNumbers(t, store, s)
 	began := now()
 	c.until = began + s.Lasts
 	for _, m := range c.members {
@@ -41,6 +42,7 @@ func Run(t testing.TB, store *nemesis.Store, s Schedule) Record {
 	record.Struck = (&executor{t: t, store: store, crowd: c, began: began}).follow(s)
 	c.reading.Wait()
 	record.Left = left(t, watcher, s, setBack(record.Struck))
+	record.Counted = numbers.read(t, s, record.Left)
 	cancel()
 	watching.Wait()
 	record.Touches = res.all()
@@ -154,6 +156,9 @@ func left(t testing.TB, watcher *holdfast.Client, s Schedule, asks bool) map[str
 	rest := make(map[string]string)
 	deadline := now() + 2*s.TTL + restTime
 	for _, lock := range s.Locks() {
+		if lock[0] == 't' {
+			continue // it is no claim: see numbers
+		}
 		for {
 			ctx, cancel := context.WithTimeout(t.Context(), s.TTL)
 			queue, err := watcher.Queue(ctx, lock)
@@ -207,6 +212,10 @@ func (r *Record) since(began time.Duration) {
 		r.Struck[i].Fell -= began
 		r.Struck[i].From -= began
 		r.Struck[i].To -= began
+	}
+	for i := range r.Counts {
+		r.Counts[i].Call -= began
+		r.Counts[i].Return -= began
 	}
 	for i := range r.Ends {
 		r.Ends[i].At -= began

@@ -44,6 +44,8 @@ const (
 	Command Verb = "run"    // wait for the lock with the command, whose child is inside
 	Break   Verb = "break"  // end the oldest claim on the lock, whosever it is
 	Revoke  Verb = "revoke" // ask its holder to let go
+
+	Transact Verb = "transact" // count a number in the database on, in a transaction that is the lock
 )
 
 // A Blow is what happens to one of the things that a run consists of.
@@ -69,15 +71,15 @@ const (
 	Death = "kill"
 )
 
-// limits are the units of locks, by the letter that the name of a lock begins with: mutexes, readers and writers, and
-// permits.
-var limits = map[byte]int64{'m': 1, 'r': 1000, 'p': 3}
+// limits are the units of locks, by the letter that the name of a lock begins with: mutexes, readers and writers,
+// permits, and transactions.
+var limits = map[byte]int64{'m': 1, 'r': 1000, 'p': 3, 't': 1}
 
 // limit returns how many units a lock has.
 func limit(lock string) int64 { return limits[lock[0]] }
 
 // verbs are all that is known.
-var verbs = []Verb{Lock, Try, Lead, All, Command, Break, Revoke}
+var verbs = []Verb{Lock, Try, Lead, All, Command, Break, Revoke, Transact}
 
 // hasOptions reports whether a step with this verb may have options.
 func (v Verb) hasOptions() bool { return v == Lock || v == Try || v == Lead }
@@ -97,6 +99,11 @@ func (s Schedule) Locks() (names []string) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// transacted are the names of the locks that are transactions.
+func (s Schedule) transacted() []string {
+	return slices.DeleteFunc(s.Locks(), func(lock string) bool { return lock[0] != 't' })
 }
 
 // Smaller yields schedules that lack one thing each, greater things first, until yield is false.

@@ -13,6 +13,7 @@ import (
 // example is a store that nobody starts, with a fault.
 var example = &nemesis.Store{
 	Name: "redis", TTL: 2 * time.Second, Addrs: []string{"nowhere:1"}, Faults: []nemesis.Fault{{Name: nemesis.Kill}},
+	Database: func([]string) nemesis.Database { return nemesis.Database{} },
 }
 
 // A schedule is the same after it was written and read.
@@ -51,6 +52,8 @@ func TestParseErrors(t *testing.T) {
 		head + "lock m0": "a step looks like",
 		head + "lead r0 units 1 within 1s stays 1ms":               "mutexes alone",
 		head + "lock m0+m1 units 1 within 1s stays 1ms":            "several locks",
+		head + "lock t0 units 1 within 1s stays 1ms":               "begin with t",
+		head + "transact m0 units 1 within 1s stays 1ms":           "begin with t",
 		head + "all m0+ units 1 within 1s stays 1ms":               "nobody knows how to all",
 		head + "lock m0 units 1 within 1s stays 1ms loudly":        `"loudly" is no option`,
 		head + "lock m0 units 1 within 1s stays 1ms times":         "lacks its",

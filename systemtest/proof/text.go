@@ -151,6 +151,9 @@ func (s Step) check() error {
 		if !slices.Contains(verbs, s.Verb) || lock == "" || limit(lock) == 0 {
 			return fmt.Errorf("nobody knows how to %s %s", s.Verb, s.Lock)
 		}
+		if (s.Verb == Transact) != (lock[0] == 't') {
+			return fmt.Errorf("names of transactions, and no others, begin with t: %s is none to %s", lock, s.Verb)
+		}
 		if s.Verb.onMutexes() && limit(lock) != 1 {
 			return fmt.Errorf("mutexes alone are there to %s: %s is none", s.Verb, lock)
 		}

@@ -4,12 +4,14 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/boottime"
+	"github.com/holdfast-go/holdfast/systemtest/nemesis"
 )
 
 // An order is what a visitor's process is told when it starts, as JSON in the environment.
 type order struct {
 	Visitor  int
 	URL      string
+	Database nemesis.Database // none if a step needs none
 	TTL      time.Duration
 	Steps    []Step
 	Next     int           // the step to begin with
@@ -36,6 +38,8 @@ type told struct {
 	Out     []*Visit  `json:",omitempty"` // are over, in any way
 	Broke   *Breaking `json:",omitempty"`
 	Revoked *Breaking `json:",omitempty"`
+	Counts  *Count    `json:",omitempty"` // begins
+	Counted *Count    `json:",omitempty"` // is over
 	Stalled *Stall    `json:",omitempty"`
 	End     *End      `json:",omitempty"`
 }

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -49,6 +50,7 @@ type visitor struct {
 	mu       sync.Mutex // of out
 	out      *json.Encoder
 	client   *holdfast.Client
+	database *sql.DB       // opened for the first transaction
 	ask      *json.Encoder // of the resources
 	answered *json.Decoder
 }
@@ -79,6 +81,9 @@ func (v *visitor) live() {
 	ctx, cancel := context.WithTimeout(context.Background(), v.TTL)
 	defer cancel()
 	_ = v.client.Close(ctx) // a store that does not answer is not this visitor's fault
+	if v.database != nil {
+		v.database.Close()
+	}
 	stop()
 	v.tell(told{End: v.end()})
 }
@@ -124,6 +129,8 @@ func (v *visitor) step(s Step) {
 		v.revoke(s)
 	case Command:
 		v.command(s)
+	case Transact:
+		v.transact(s)
 	default:
 		v.visit(s)
 	}
