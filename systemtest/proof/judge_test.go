@@ -198,6 +198,7 @@ func TestExcuses(t *testing.T) {
 		"idle, a minimum hold":                  {idle, func(r *Record) { r.Visits[0].Least = 7500 * ms }, true},
 		"refused in a minimum hold":             {refused, func(r *Record) { r.Visits[2].Least = 1100 * ms }, true},
 		"refused without one":                   {refused, nothing, false},
+		"refused, released just before its end": {refused, func(r *Record) { r.Visits[2].Least = 980*ms + ms/2 }, true},
 		"idle, the waiter asked for others":     {idle, func(r *Record) { r.Visits[1].Together = true }, true},
 		"idle, the claim before had a long TTL": {idle, unclear(2 * sec), true},
 		"told late, the store forgot before":    {late, on(OnStore, nemesis.Empty, nemesis.Amnesia), false},

@@ -21,17 +21,18 @@ func (r Record) promised(v Visit) history.Visit {
 	return v.Visit
 }
 
-// lasting is a visit as others may see it: after a release its lock stays taken for its minimum hold, unless something
-// happened to its visitor, and is free some time after that.
+// lasting is a visit as others may see it: after a release that was asked for before its minimum hold was over, its
+// lock stays taken for that, unless something happened to its visitor, and is free some time later. The rest of the
+// hold counts from when the release arrived, which may be after its end.
 func (r Record) lasting(v Visit) history.Visit {
-	if v.Outcome != history.Got || v.Ended != history.Released || v.Left >= v.Return+v.Least {
+	if v.Outcome != history.Got || v.Ended != history.Released || v.Leave >= v.Return+v.Least {
 		return v.Visit
 	}
 	if !r.disturbed(v.Visit, Span{v.Return, v.Return + v.Least}, nemesis.Outage) {
 		granted := max(v.Call, v.Return-v.TTL/4) // or later: the client counts from when it knew
 		v.Seen = max(v.Seen, granted+v.Least)
 	}
-	v.Left, v.Ended = v.Return+v.Least, history.Unclear
+	v.Left, v.Ended = max(v.Left, v.Return+v.Least), history.Unclear
 	return v.Visit
 }
 
