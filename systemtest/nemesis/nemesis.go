@@ -80,8 +80,8 @@ type Store struct {
 	// servers tell clients the addresses of others.
 	Addrs []string
 
-	// Database is the database behind these addresses, for who locks in transactions of it. It is nil where there is
-	// none, or no other than elsewhere.
+	// Database is that behind these addresses, or beside the files, for who locks in transactions of it. It is nil
+	// where there is none, or none but another store's.
 	Database func(addrs []string) Database
 
 	// Files are those that clients on this machine lock while they write. As long as one of the clients is stopped

@@ -26,7 +26,10 @@ func file(t testing.TB) *Store {
 	path := filepath.Join(disk, "locks.db")
 	return &Store{
 		Name: "file", TTL: time.Second,
-		URL:    func([]string) string { return "file:" + path },
+		URL: func([]string) string { return "file:" + path },
+		Database: func([]string) Database {
+			return Database{"sqlite", filepath.Join(disk, "numbers.db") + "?_pragma=journal_mode(WAL)"}
+		},
 		Files:  []string{path + ".clients", path + "-shm"}, // the turns of writers, and the locks of SQLite
 		Absent: why, Faults: faults,
 	}
