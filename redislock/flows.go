@@ -43,7 +43,8 @@ func (f *flows) add(c net.Conn, err error) (net.Conn, error) {
 	b.closeAfterSilence(silent + f.blocks)
 	time.AfterFunc(f.connect, func() {
 		if b.pulse.neverHeard() {
-			b.giveUp(fmt.Errorf("nothing came within %v of connecting; connecttimeout in the URL gives it longer", f.connect))
+			b.giveUp(fmt.Errorf("nothing came within %v of connecting; connecttimeout in the URL gives it longer",
+				f.connect))
 		}
 	})
 	return b, nil

@@ -167,7 +167,7 @@ func often(t testing.TB, d driver.Driver, cycle func(testing.TB, driver.Driver),
 	return took[n/2]
 }
 
-// entriesRead counts what sessions have read of the indexes of claims. They tell that at their end, so it waits for that.
+// entriesRead counts what sessions have read of indexes. They tell that at their end, so it waits for that.
 func entriesRead(t testing.TB, db *sql.DB) (n int64) {
 	t.Helper()
 	const clients = "SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%holdfast1%'"
@@ -180,7 +180,8 @@ func entriesRead(t testing.TB, db *sql.DB) (n int64) {
 			break
 		}
 	}
-	const reads = "SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname IN ('holdfast_claims', 'holdfast_ends')"
+	const reads = "SELECT sum(idx_tup_read) FROM pg_stat_user_indexes" +
+		" WHERE relname IN ('holdfast_claims', 'holdfast_ends')"
 	err := db.QueryRow(reads).Scan(&n)
 	if err != nil {
 		t.Fatal(err)
