@@ -177,12 +177,5 @@ func encryption(f pemfile.Files, encrypt bool) (*tls.Config, error) {
 		}
 		config.RootCAs = authorities
 	}
-	if f.Cert != "" {
-		pair, err := pemfile.Pair(f.Cert, f.Key)
-		if err != nil {
-			return nil, err
-		}
-		config.Certificates = []tls.Certificate{*pair}
-	}
-	return config, nil
+	return config, pemfile.Present(config, f.Cert, f.Key)
 }

@@ -102,6 +102,35 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+// Certificates are renewed while a program runs, which needs them when it connects again.
+func TestCertificateIsReadAnew(t *testing.T) {
+	t.Parallel()
+	ours, next := servers.NewAuthority(t), servers.NewAuthority(t)
+	own := ours.Certify(t, servers.Identity{Name: "a test"})
+	server := ours.Certify(t, servers.Identity{Hosts: []string{"127.0.0.1"}})
+	_, port, _ := net.SplitHostPort(servers.FreeAddr(t))
+	srv := servers.Redis(t, "--tls-port", port,
+		"--tls-cert-file", server.Cert, "--tls-key-file", server.Key, "--tls-ca-cert-file", ours.File)
+	d, err := driver.Open(t.Context(),
+		"rediss://127.0.0.1:"+port+"?ca="+ours.File+"&cert="+own.Cert+"&key="+own.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	held := acquire(t, d, claim("job", long))
+	srv.RedisCommand(t, "CONFIG", "SET", "tls-ca-cert-file", next.File) // what ours has certified is refused now
+	next.Renew(t, own, servers.Identity{Name: "a test"})
+	srv.RedisCommand(t, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for err = driver.ErrUnknown; err != nil && ctx.Err() == nil; { // the first may still go over the dead connection
+		_, err = d.Request(ctx, held)
+	}
+	if err != nil {
+		t.Errorf("with the new certificate: %v", err)
+	}
+}
+
 // What is remembered of a lock that nobody uses is kept for as long as the URL says.
 func TestKeepInURL(t *testing.T) {
 	srv := servers.Redis(t)

@@ -90,13 +90,6 @@ func (m mysqlTLS) config() (config *tls.Config, text []byte, err error) {
 	if err := pemfile.Together(m.cert, m.key); err != nil {
 		return nil, nil, err
 	}
-	if m.cert != "" {
-		pair, err := pemfile.Pair(m.cert, m.key)
-		if err != nil {
-			return nil, nil, err
-		}
-		config.Certificates = []tls.Certificate{*pair}
-		text = append(append(text, 0), pair.Leaf.Raw...)
-	}
-	return config, text, nil
+	text = append(text, "\x00"+m.cert+"\x00"+m.key...) // which are read again for each connection
+	return config, text, pemfile.Present(config, m.cert, m.key)
 }

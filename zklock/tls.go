@@ -56,11 +56,8 @@ func (f pemFiles) config(encrypt bool) (*tls.Config, error) {
 	if config == nil {
 		return nil, err
 	}
-	if f.Cert != "" {
-		if _, err := f.pair(nil); err != nil {
-			return nil, err
-		}
-		config.GetClientCertificate = f.pair
+	if err := pemfile.Present(config, f.Cert, f.Key); err != nil {
+		return nil, err
 	}
 	if f.CA != "" {
 		if _, _, err := pemfile.Authorities(f.CA); err != nil {
@@ -70,10 +67,6 @@ func (f pemFiles) config(encrypt bool) (*tls.Config, error) {
 		config.VerifyConnection = f.verify
 	}
 	return config, nil
-}
-
-func (f pemFiles) pair(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-	return pemfile.Pair(f.Cert, f.Key)
 }
 
 // verify does what the standard library does, with the authorities that the file has now.

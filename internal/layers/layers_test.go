@@ -78,6 +78,8 @@ var layers = []layer{
 		"it has tests run on other servers than the usual ones"},
 	{`internal/(docs|style)`, ``, `internal/files`,
 		"they are about the same files"},
+	{`internal/pemfile`, ``, `internal/servers`,
+		"it reads certificates, which the kit of servers makes"},
 	{`internal/[^/]*`, ``, ``,
 		"helpers know nothing of locks, nor of each other"},
 	{`cmd/[^/]*(/.*)?`, `.*`, `.*`,

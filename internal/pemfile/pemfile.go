@@ -47,8 +47,21 @@ func Authorities(ca string) (*x509.CertPool, []byte, error) {
 	return pool, text, nil
 }
 
-// Pair returns a client's certificate with its key.
-func Pair(cert, key string) (*tls.Certificate, error) {
+// Present makes config show a client's certificate where its files are named. They are read now, so that mistakes are
+// told, and again for each connection: certificates are renewed while programs run.
+func Present(config *tls.Config, cert, key string) error {
+	if cert == "" && key == "" {
+		return nil
+	}
+	if _, err := pair(cert, key); err != nil {
+		return err
+	}
+	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return pair(cert, key) }
+	return nil
+}
+
+// pair returns a client's certificate with its key.
+func pair(cert, key string) (*tls.Certificate, error) {
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
 		return nil, fmt.Errorf("parameters cert and key: %w", err)
