@@ -3,7 +3,9 @@ package redislock
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
+	"os"
 	"sync/atomic"
 
 	"github.com/redis/rueidis"
@@ -75,6 +77,9 @@ func dial(ctx context.Context, opt rueidis.ClientOption) (rueidis.Client, error)
 	client, err := rueidis.NewClient(opt)
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, errNotConnected(opt.Dialer.Timeout)
 	}
 	return client, explain(rueidisError(err))
 }

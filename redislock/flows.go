@@ -43,8 +43,7 @@ func (f *flows) add(c net.Conn, err error) (net.Conn, error) {
 	b.closeAfterSilence(silent + f.blocks)
 	time.AfterFunc(f.connect, func() {
 		if b.pulse.neverHeard() {
-			b.giveUp(fmt.Errorf("nothing came within %v of connecting; connecttimeout in the URL gives it longer",
-				f.connect))
+			b.giveUp(errNotConnected(f.connect))
 		}
 	})
 	return b, nil
@@ -83,6 +82,11 @@ func (f *flows) suspect(since time.Duration) {
 	for _, b := range dead {
 		b.giveUp(errSilent(b.pulse.silence()))
 	}
+}
+
+// errNotConnected is why a new connection is given up.
+func errNotConnected(patience time.Duration) error {
+	return fmt.Errorf("nothing came within %v of connecting; connecttimeout in the URL gives it longer", patience)
 }
 
 // errSilent is why a connection is given up that seems to be dead.
