@@ -41,7 +41,7 @@ local function next_claim()
     return release_alone(KEY, CLAIMS, call('HGET', CLAIMS, '~'), id, token)
       or release({KEY, CLAIMS, ORDER, EXPIRY}, {id, token})
   end
-  return grant_alone(KEY, CLAIMS, call('HGET', CLAIMS, '~'), micros, id, kind, ttl, about)
+  return grant_alone(KEY, CLAIMS, call('HGET', CLAIMS, '~'), micros, micros, id, kind, ttl, about)
     or request({KEY, CLAIMS, ORDER, EXPIRY}, {id, kind, ttl, about})
 end
 

@@ -6,10 +6,11 @@ local call = redis.call
 local state = call('HGET', KEYS[2], '~')
 
 local clock, keep
---include claims.lua
+--include whole.lua
 
 if not state then return 'gone' end
 return whole(function()
+  --include claims.lua
   load()
   settle()
   local c = find(ARGV[1])

@@ -1,11 +1,4 @@
--- The queue of one lock, for the slow half of every script. A script that includes this file has set before:
---   call    redis.call
---   clock   the answer of TIME, or nil
---   state   field '~' of the claims hash, or false
---   keep    how long, in ms, the claims must outlive their last use, where that is longer than KEEP; or nil
---   budget  how many claims it may end, grant or correct, because the server does nothing else meanwhile. The rest is
---           left to the next script
--- It does its work in a function that it gives to whole(), which repairs keys that contradict each other.
+-- The queue of one lock, for the slow half of every script: what its work, as whole.lua has it, begins with.
 --
 -- KEYS  1 the lock: while a claim is granted its ID, or '~shared' where several may be; the form other clients know
 --       2 the claims, a hash: '~' is the state; every other field is a claim, named by its ID, or one that ended, see
@@ -26,24 +19,11 @@
 -- Times are ms, which '..' prints exactly. LAST, TOKEN and REFRESH (when the keys' expiry is to be set again, half of
 -- KEEP before they expire) are µs, which it does not: digits() prints them, always with 16 digits. RENEWED has 13. So
 -- the places of a state are always the same, and the fast halves of scripts need not search.
-local match, floor = string.match, math.floor
-local KEY, CLAIMS, ORDER, EXPIRY = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local SHARED = '~shared'
-clock = clock or call('TIME')
-local now = clock[1] * 1000 + floor(clock[2] / 1000)
-local micros = clock[1] * 1000000 + clock[2]
-local value = call('GET', KEY) -- before anything is written: it fails when KEY is not a string
-local foreign                  -- the value, when it is another client's
-local q                        -- the state
-local mail = {}                -- what is told when all is written: address and message of each
-local last_lost = 0            -- the greatest token in what was thrown away
 
-local function digits(n) return string.format('%016.0f', n) end
-
--- broken ends work on keys that contradict each other; see whole.
-local function broken(what) error('broken: ' .. what, 0) end
+local function digits(n) return string.format('%016d', n) end
 
 local function check_format(record)
+  if string.sub(record, 1, KIND_AT - 1) == 'FORMAT ' then return end -- as most are
   local format = tonumber(match(record, '^(%d+) ')) or broken('a record without a format')
   if format > FORMAT or format < PREVIOUS then
     error(redis.error_reply('HOLDFASTVERSION ' .. format))
@@ -54,8 +34,8 @@ end
 
 -- is_complete looks at the end of a claim, 'FLAGS LENGTH:OWNER VALUE'.
 local function is_complete(rest)
-  local length, text = match(rest or '', '^%d+ (%d+):(.*)$')
-  return length and #text >= length + 0
+  local _, colon, length = string.find(rest or '', '^%d+ (%d+):')
+  return length and #rest - colon >= length + 0
 end
 
 local function decode(record)
@@ -73,15 +53,18 @@ local function about(c)
 end
 
 local function write(id, c)
-  call('HSET', CLAIMS, id,
-    'FORMAT ' .. c.mark .. ' ' .. c.token .. ' ' .. c.deadline .. ' ' .. c.since .. ' ' .. about(c))
-  call('ZADD', EXPIRY, c.mark == 'w' and -c.deadline or c.deadline, id)
+  local deadline = string.format('%d', c.deadline) -- once, and not as '..' does: numbers print slowly
+  call('HSET', CLAIMS, id, 'FORMAT ' .. c.mark .. ' ' .. c.token .. ' ' .. deadline .. ' ' .. c.since .. ' ' .. about(c))
+  call('ZADD', EXPIRY, c.mark == 'w' and '-' .. deadline or deadline, id)
+  known[id], c.stored = c, true
   q.next, q.latest = math.min(q.next, c.deadline), math.max(q.latest, c.deadline)
 end
 
 local function read(id)
-  local record = id and call('HGET', CLAIMS, id)
-  return record and decode(record)
+  if not id or known[id] then return known[id] end
+  local record = call('HGET', CLAIMS, id)
+  known[id] = record and decode(record) or nil
+  return known[id]
 end
 
 -- member is a claim of the order, or of the expiry.
@@ -91,6 +74,7 @@ local function member(id) return read(id) or broken('a claim without a record') 
 
 -- is_member tells a claim from the record of one that is gone from the order and the expiry.
 local function is_member(id, c)
+  if c.stored then return true end -- by this script
   local score = c.mark == 'w' and -c.deadline or c.deadline
   for _, other in ipairs(call('ZRANGEBYSCORE', EXPIRY, score, score)) do
     if other == id then return true end
@@ -127,14 +111,6 @@ local function empty(last, refresh)
   }
 end
 
--- clear empties the order and the expiry, which mean nothing unless the state is a queue, and returns the greatest
--- token in them. They hold something then if the claims were deleted without them.
-local function clear()
-  local last = call('ZRANGE', ORDER, -1, -1, 'WITHSCORES')[2]
-  if last or call('ZRANGE', EXPIRY, 0, 0)[1] then call('DEL', ORDER, EXPIRY) end
-  return tonumber(last or 0)
-end
-
 -- within returns a deadline that is not too far ahead. One is too far ahead if the clock was set back after it was
 -- stored.
 local function within(deadline, ttl) return math.min(deadline, now + ttl) end
@@ -146,7 +122,7 @@ local function spread(kind)
   local c = {mark = 'g', token = token, since = string.sub(token, 1, MS_END)}
   c.weight, c.limit, c.ttl, c.channel, c.rest = match(rest, '^(%d+) (%d+) (%d+) (%S+) (.*)$')
   if not is_complete(c.rest) then broken('a claim that is not complete') end
-  c.weight, c.limit = c.weight + 0, c.limit + 0
+  c.weight, c.limit, c.ttl = c.weight + 0, c.limit + 0, c.ttl + 0
   local deadline = (renewed + 0 == 0 and c.since or renewed) + c.ttl
   c.deadline = within(deadline, c.ttl)
   clear()
@@ -244,13 +220,12 @@ local function save()
   if q.changed then notify() end
   local due = is_due()
   if due then q.refresh = micros + KEEP * 500 end
-  local head = ' ' .. digits(q.last) .. ' ' .. digits(q.refresh)
   if q.count == 0 and next(q.watchers) == nil then
-    call('HSET', CLAIMS, '~', 'FORMAT i' .. head)
+    call('HSET', CLAIMS, '~', 'FORMAT i ' .. digits(q.last) .. ' ' .. digits(q.refresh))
   else
-    call('HSET', CLAIMS, '~', 'FORMAT q' .. head .. ' ' ..
-      q.count .. ' ' .. q.granted .. ' ' .. q.sum .. ' ' .. q.next .. ' ' .. q.till .. ' ' .. q.held .. ' ' ..
-      pairs_of(q.limits, '%d:%d') .. ' ' .. pairs_of(q.watchers, '%s=%.0f'))
+    call('HSET', CLAIMS, '~', string.format('FORMAT q %016d %016d %d %d %d %d %d %s %s %s',
+      q.last, q.refresh, q.count, q.granted, q.sum, q.next, q.till, q.held,
+      pairs_of(q.limits, '%d:%d'), pairs_of(q.watchers, '%s=%d')))
   end
   outlive(due)
   for _, m in ipairs(mail) do publish(m[1], m[2]) end
@@ -260,6 +235,8 @@ end
 
 -- drop takes a claim out of the queue.
 local function drop(id, c, mark)
+  known[id] = nil
+  if head == id then head = nil end
   call('ZREM', ORDER, id)
   call('ZREM', EXPIRY, id)
   q.count = q.count - 1
@@ -324,11 +301,13 @@ end
 
 -- Grants.
 
-local function fits(c)
-  local least = c.limit
-  for limit in pairs(q.limits) do least = math.min(least, limit) end
-  return not foreign and q.sum + c.weight <= least
+-- room is how many units are left for claims with this limit.
+local function room(limit)
+  for other in pairs(q.limits) do limit = math.min(limit, other) end
+  return foreign and 0 or limit - q.sum
 end
+
+local function fits(c) return c.weight <= room(c.limit) end
 
 -- count adds a claim to those granted and makes KEY say so.
 local function count(id, c)
@@ -337,13 +316,20 @@ local function count(id, c)
   q.held = c.weight == c.limit and id or SHARED
   q.till = math.max(q.till, c.deadline)
   q.taken = true
+  head = nil
+end
+
+-- first_in_line is the ID of the claim that is granted next, if one waits.
+local function first_in_line()
+  head = head or call('ZRANGE', ORDER, q.granted, q.granted)[1]
+  return head
 end
 
 -- grant gives the lock to the next claims in line, as far as there is room, and tells their clients. The one that
 -- asks is told by the answer.
 local function grant(asking)
-  while q.granted < q.count and budget > 0 and not q.lost do
-    local id = call('ZRANGE', ORDER, q.granted, q.granted)[1]
+  while q.granted < q.count and budget > 0 and not q.lost and room(math.huge) > 0 do
+    local id = first_in_line()
     local c = member(id)
     if c.mark ~= 'w' then broken('a claim that is granted and in line') end
     if c.deadline < now then
@@ -401,7 +387,8 @@ local function add(id, c, token)
   q.count = q.count + 1
   q.changed = true
   write(id, c)
-  call('ZADD', ORDER, digits(q.last), id)
+  call('ZADD', ORDER, c.token, id)
+  newest = id
 end
 
 -- renew has a claim live for a TTL from now. If that is shorter than before, a copy of a request with the longer TTL
@@ -435,39 +422,19 @@ end
 -- left is what the answer to such a request ends with.
 local function left(c) return ' left ' .. math.max(c.deadline - now, 1) end
 
+-- is_last reports whether no claim came after this one.
+local function is_last(id) return q.count == 1 or newest == id or call('ZRANGE', ORDER, -1, -1)[1] == id end
+
+-- is_next reports whether a claim that waits is the first in line.
+local function is_next(id) return (newest ~= id or q.count == q.granted + 1) and first_in_line() == id end
+
 -- answer is the status of a claim: 'MARK TOKEN RETRY CONTENDED', and perhaps more; older is what left says, or nil.
 local function answer(id, c, older)
-  local last = q.count == 1 or call('ZRANGE', ORDER, -1, -1)[1] == id
-  local retry = 0
-  if c.mark == 'w' and (budget <= 0 or call('ZRANGE', ORDER, q.granted, q.granted)[1] == id) then retry = blocked() end
-  return c.mark .. ' ' .. c.token .. ' ' .. retry .. ' ' .. (last and 0 or 1) .. (older or '') .. more()
+  local retry = c.mark == 'w' and (budget <= 0 or is_next(id)) and blocked() or 0
+  return c.mark .. ' ' .. c.token .. ' ' .. retry .. ' ' .. (is_last(id) and 0 or 1) .. (older or '') .. more()
 end
 
 -- refusal is the answer to a claim that is not granted and does not wait. It tells a token, or 0.
 local function refusal(token)
   return 'w ' .. token .. ' ' .. (q.granted == q.count and blocked() or 0) .. ' 0' .. more()
-end
-
--- Repair.
-
--- throw_away ends all claims. KEY stays: whoever holds the lock by it is safe until it expires, because it counts as
--- another client's.
-local function throw_away()
-  local last = tonumber(match(state or '', '^%d+ %a (%d+)') or 0)
-  last_lost = math.max(last <= 9007199254740991 and last or 0, clear())
-  call('DEL', CLAIMS)
-  state, value, foreign, mail = false, call('GET', KEY), nil, {}
-end
-
--- whole does the work of a script. Keys contradict each other if some of them expired, were deleted or were restored
--- without the others. The work would then fail for ever, so the keys are thrown away and the work is done again. An
--- error of the server, of which pcall returns the text, is an answer, and nothing is thrown away.
-local function whole(work)
-  local done, result = pcall(work)
-  if done then return result end
-  local text = type(result) == 'table' and result.err or result
-  if not match(text, '^broken: ') and not match(text, '^user_script:%d+: ') then error(redis.error_reply(text)) end
-  redis.log(redis.LOG_WARNING, 'holdfast makes ' .. CLAIMS .. ' anew: ' .. text)
-  throw_away()
-  return work()
 end

@@ -1,11 +1,12 @@
 -- grant_alone grants a new claim a lock that nobody else wants, and returns what request.lua does, or nil. It is what
 -- most requests come to, so it makes few calls and reads the state at the places that state.go gives names to: field
 -- '~' of the claims, the state, is the whole queue then, and is not there yet or says which claim was released last.
--- Who includes this file has set call. micros is the time as_text.
-local function grant_alone(KEY, CLAIMS, state, micros, id, kind, ttl, about)
+-- Who includes this file has set call. micros is the time as_text, and the token too, unless the caller chose another
+-- time for that.
+local function grant_alone(KEY, CLAIMS, state, micros, token, id, kind, ttl, about)
   local free, refresh = not state, ''
   if state and string.sub(state, 1, TOKEN_AT - 1) == 'FORMAT i '
-    and string.sub(state, TOKEN_AT, TOKEN_END) < micros then -- else the clock was set back
+    and string.sub(state, TOKEN_AT, TOKEN_END) < token then -- else the clock was set back, or the choice is a bad one
     local before = string.sub(state, ID_AT, ID_AT + #id) -- with the space behind it, if it is as long as the new one
     refresh = string.sub(state, REFRESH_AT, REFRESH_END)
     -- What the state says of the claim released last may be forgotten if the new one comes after it in the same
@@ -22,8 +23,9 @@ local function grant_alone(KEY, CLAIMS, state, micros, id, kind, ttl, about)
   if not free or not call('SET', KEY, kind == 'h' and id or '~shared', 'NX', 'PX', ttl) then return nil end
   local due = (tonumber(refresh) or 0) <= micros + ttl * 1000 -- whoever set it may have another KEEP
   if due then refresh = string.format('%016.0f', micros + KEEP * 500) end
+  local renewed = token == micros and '0000000000000' or string.sub(micros, 1, MS_END)
   call('HSET', CLAIMS, '~',
-    'FORMAT ' .. kind .. ' ' .. micros .. ' ' .. refresh .. ' 0000000000000 ' .. id .. ' ' .. about)
+    'FORMAT ' .. kind .. ' ' .. token .. ' ' .. refresh .. ' ' .. renewed .. ' ' .. id .. ' ' .. about)
   if not state then call('PEXPIRE', CLAIMS, KEEP) elseif due then call('PEXPIRE', CLAIMS, KEEP, 'GT') end
-  return 'g ' .. micros .. ' 0 0'
+  return 'g ' .. token .. ' 0 0'
 end

@@ -11,6 +11,7 @@ local id, token, keep = ARGV[1], ARGV[2], ARGV[8]
 local state = call('HGET', CLAIMS, '~')
 local clock = call('TIME')
 --include as_text.lua
+--include grant_alone.lua
 local micros = as_text(clock)
 
 -- reply answers, in the same step as the grant, in which of its lives the server is.
@@ -22,30 +23,15 @@ end
 
 if tonumber(token) > micros + ARGV[6] then return reply('future') end
 
---include ended.lua
-
--- Nobody else is there: the whole queue is one field. In that form the token tells since when, so it must be a time.
+-- The token tells since when the claim has the lock, so it must be a time.
 if not keep and #token == #micros then
-  local free, refresh = not state, ''
-  if state and string.sub(state, 1, TOKEN_AT - 1) == 'FORMAT i ' and string.sub(state, TOKEN_AT, TOKEN_END) < token then
-    refresh = string.sub(state, REFRESH_AT, REFRESH_END)
-    local last, before, ttl = string.match(state, '^%d+ i (%d+) %d+ %d+ (%S+) %d+ %d+ (%d+)')
-    if before then bury(before, 'r', last, ttl, string.sub(micros, 1, MS_END) + 0) end
-    free = not ended(id)
-  end
-  if free and call('SET', KEY, ARGV[5] == 'h' and id or '~shared', 'NX', 'PX', ARGV[4]) then
-    local due = (tonumber(refresh) or 0) <= micros + ARGV[4] * 1000
-    if due then refresh = string.format('%016.0f', micros + KEEP * 500) end
-    local renewed = string.sub(micros, 1, MS_END)
-    call('HSET', CLAIMS, '~',
-      'FORMAT ' .. ARGV[5] .. ' ' .. token .. ' ' .. refresh .. ' ' .. renewed .. ' ' .. id .. ' ' .. ARGV[3])
-    if not state then call('PEXPIRE', CLAIMS, KEEP) elseif due then call('PEXPIRE', CLAIMS, KEEP, 'GT') end
-    return reply('g ' .. token .. ' 0 0')
-  end
+  local granted = grant_alone(KEY, CLAIMS, state, micros, token, id, ARGV[5], ARGV[4], ARGV[3])
+  if granted then return reply(granted) end
 end
 
 -- One claim has the lock to itself: the answer changes nothing.
 if state then
+  --include ended.lua
   local has, holder, lives = string.match(state, '^FORMAT h (%d+) %d+ %S+ (%S+) %d+ %d+ (%d+) ')
   if holder and place(holder) ~= place(id) and not ended(id) and call('GET', KEY) == holder then
     local left = call('PTTL', KEY)
@@ -55,9 +41,10 @@ if state then
   end
 end
 
---include claims.lua
+--include whole.lua
 
 return whole(function()
+  --include claims.lua
   load()
   settle(ARGV[4] + 0)
   local c, mark = find(id)
@@ -95,7 +82,6 @@ return whole(function()
   write(id, c)
   take()
   save()
-  local last = q.count == 1 or call('ZRANGE', ORDER, -1, -1)[1] == id
   local known = c.token == token and token or digits(q.last)
-  return reply(c.mark .. ' ' .. known .. ' 0 ' .. (last and 0 or 1) .. (older or ''))
+  return reply(c.mark .. ' ' .. known .. ' 0 ' .. (is_last(id) and 0 or 1) .. (older or ''))
 end)

@@ -6,24 +6,26 @@ local call = redis.call
 local state = call('HGET', KEYS[2], '~')
 
 local clock, keep
---include claims.lua
-
-local function left() return digits(math.max(call('PTTL', KEY), 0)) end
-
--- look returns what there is to see when there is no claim, or a single one: looking changes nothing then.
-local function look()
-  if not state then return nil end
-  check_format(state)
-  if match(state, '^%d+ i') then return {digits(now), value or '', value and left() or '0', ''} end
-  local kind, token, renewed, id, rest = match(state, '^%d+ ([hs]) (%d+) %d+ (%S+) (%S+) (.*)$')
-  if not kind or value ~= (kind == 'h' and id or SHARED) then return nil end
-  local since, ttl, about = string.sub(token, 1, MS_END), match(rest, '^%d+ %d+ (%d+) %S+ (.*)$')
-  if not is_complete(about) then return nil end
-  local deadline = within((renewed + 0 == 0 and since or renewed) + ttl, ttl)
-  return {digits(now), '', '0', '', id, 'FORMAT g ' .. token .. ' ' .. deadline .. ' ' .. since .. ' ' .. rest}
-end
+--include whole.lua
 
 return whole(function()
+  --include claims.lua
+
+  local function left() return digits(math.max(call('PTTL', KEY), 0)) end
+
+  -- look returns what there is to see when there is no claim, or a single one: looking changes nothing then.
+  local function look()
+    if not state then return nil end
+    check_format(state)
+    if match(state, '^%d+ i') then return {digits(now), value or '', value and left() or '0', ''} end
+    local kind, token, renewed, id, rest = match(state, '^%d+ ([hs]) (%d+) %d+ (%S+) (%S+) (.*)$')
+    if not kind or value ~= (kind == 'h' and id or SHARED) then return nil end
+    local since, ttl, about = string.sub(token, 1, MS_END), match(rest, '^%d+ %d+ (%d+) %S+ (.*)$')
+    if not is_complete(about) then return nil end
+    local deadline = within((renewed + 0 == 0 and since or renewed) + ttl, ttl)
+    return {digits(now), '', '0', '', id, 'FORMAT g ' .. token .. ' ' .. deadline .. ' ' .. since .. ' ' .. rest}
+  end
+
   local seen = look()
   if seen then return seen end
   load()

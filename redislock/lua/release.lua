@@ -9,9 +9,10 @@ local state = call('HGET', KEYS[2], '~')
 if release_alone(KEYS[1], KEYS[2], state, id, token) then return 'ok' end
 
 local clock, keep
---include claims.lua
+--include whole.lua
 
 return whole(function()
+  --include claims.lua
   load()
   settle()
   local c, mark, had = find(id)

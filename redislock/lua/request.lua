@@ -16,7 +16,7 @@ local clock = call('TIME')
 local micros = as_text(clock)
 
 if first and not keep then
-  local granted = grant_alone(KEY, CLAIMS, state, micros, id, token, ARGV[3], ARGV[4])
+  local granted = grant_alone(KEY, CLAIMS, state, micros, micros, id, token, ARGV[3], ARGV[4])
   if granted then return granted end
 end
 
@@ -46,9 +46,10 @@ if first and state and string.match(ARGV[4], '^%d+ %d+ %d+ %S+ (%d)') % 2 == 0 t
   end
 end
 
---include claims.lua
+--include whole.lua
 
 return whole(function()
+  --include claims.lua
   load()
   settle(ARGV[3] + 0)
   local c, mark = find(id)

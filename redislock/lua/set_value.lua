@@ -27,10 +27,11 @@ if state and string.sub(state, 1, TOKEN_END) == 'FORMAT h ' .. token
 end
 
 local clock, keep
---include claims.lua
+--include whole.lua
 
 if not state then return 'gone' end
 return whole(function()
+  --include claims.lua
   load()
   settle()
   local c = find(id)

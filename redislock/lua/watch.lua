@@ -5,9 +5,10 @@ local call = redis.call
 local state = call('HGET', KEYS[2], '~')
 
 local clock, keep
---include claims.lua
+--include whole.lua
 
 return whole(function()
+  --include claims.lua
   load()
   settle()
   for channel, till in pairs(q.watchers) do
