@@ -18,7 +18,7 @@ func RawZooKeeper() Contender {
 		Name:     "raw",
 		Module:   zkModule,
 		Note:     "create an ephemeral node, then delete it; on the client that Holdfast uses",
-		Open:     func(_ context.Context, addr string) (Client, error) { return openRawZooKeeper(addr) },
+		Open:     openRawZooKeeper,
 		Protocol: wire.ZooKeeper(nil),
 	}
 }
@@ -30,17 +30,36 @@ func ZooKeeperLock() Contender {
 		Module:   zkModule,
 		Note:     "a session of 60 s for each client",
 		Waits:    true,
-		Open:     func(_ context.Context, addr string) (Client, error) { return openZooKeeperLock(addr) },
+		Open:     openZooKeeperLock,
 		Protocol: wire.ZooKeeper(nil),
 	}
 }
 
 var everybody = zk.WorldACL(zk.PermAll)
 
-func dialZooKeeper(addr string) (*zk.Conn, error) {
+// dialZooKeeper returns once there is a session. Requests that are made before fail when the first attempt to connect
+// does, as it may where many connect at once.
+func dialZooKeeper(ctx context.Context, addr string) (*zk.Conn, error) {
+	session := make(chan struct{}, 1)
 	conn, _, err := zk.Connect([]string{addr}, SessionTTL, zk.WithLogger(silent{}), zk.WithLogInfo(false),
-		zk.WithEventCallback(func(zk.Event) {}))
-	return conn, err
+		zk.WithEventCallback(func(e zk.Event) {
+			if e.State == zk.StateHasSession {
+				select {
+				case session <- struct{}{}:
+				default:
+				}
+			}
+		}))
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-session:
+		return conn, nil
+	case <-ctx.Done():
+		conn.Close()
+		return nil, ctx.Err()
+	}
 }
 
 type silent struct{}
@@ -49,8 +68,8 @@ func (silent) Printf(string, ...any) {}
 
 type rawZooKeeper struct{ conn *zk.Conn }
 
-func openRawZooKeeper(addr string) (Client, error) {
-	conn, err := dialZooKeeper(addr)
+func openRawZooKeeper(ctx context.Context, addr string) (Client, error) {
+	conn, err := dialZooKeeper(ctx, addr)
 	return rawZooKeeper{conn}, err
 }
 
@@ -76,8 +95,8 @@ func (h rawZooKeeperHeld) Unlock(context.Context) error { return h.conn.Delete(h
 
 type zooKeeperLock struct{ conn *zk.Conn }
 
-func openZooKeeperLock(addr string) (Client, error) {
-	conn, err := dialZooKeeper(addr)
+func openZooKeeperLock(ctx context.Context, addr string) (Client, error) {
+	conn, err := dialZooKeeper(ctx, addr)
 	return zooKeeperLock{conn}, err
 }
 
