@@ -244,6 +244,8 @@ func TestRevokedBeforeAsked(t *testing.T) {
 func TestLockAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memlock.New()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // ends what waits for each other
+		defer cancel()
 		var wg sync.WaitGroup
 		for i := range 20 {
 			c := newClient(t, store.Client())
@@ -253,7 +255,7 @@ func TestLockAll(t *testing.T) {
 				slices.Reverse(locks)
 			}
 			wg.Go(func() {
-				leases := must(holdfast.LockAll(t.Context(), locks...))(t)
+				leases := must(holdfast.LockAll(ctx, locks...))(t)
 				if i%2 == 1 && leases[0].Name() != "d" {
 					t.Errorf("leases are not in the order given: %q first", leases[0].Name())
 				}

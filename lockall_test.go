@@ -106,11 +106,13 @@ func TestLockAllInOneOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const one, two = "lockall://one?store=1", "lockall://two?store=2"
 		cs := openAll(t, one, two, two, one)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // ends what waits for each other
+		defer cancel()
 		var wg sync.WaitGroup
 		for i := range 40 {
 			locks := []holdfast.Locker{cs[i%4].Mutex("m"), cs[(i%4)^1].Mutex("m")}
 			wg.Go(func() {
-				leases := must(holdfast.LockAll(t.Context(), locks...))(t)
+				leases := must(holdfast.LockAll(ctx, locks...))(t)
 				time.Sleep(time.Second)
 				if err := errors.Join(leases.Err(), leases.Release(t.Context())); err != nil {
 					t.Error(err)
