@@ -8,6 +8,7 @@
 -- State 'FORMAT i LAST REFRESH'                       no claims
 --       'FORMAT i TOKEN REFRESH RENEWED ID ABOUT'    no claims; this one was released, and no field says so yet
 --       'FORMAT h TOKEN REFRESH RENEWED ID ABOUT'    one claim, which has the lock to itself; RENEWED is zero at first
+--                                              (of a token that was chosen, the time of the grant)
 --       'FORMAT s ...'                               the same, but it would share the lock
 --       'FORMAT q LAST REFRESH COUNT GRANTED SUM NEXT TILL HELD LIMITS WATCHERS'   the claims are in keys 2 to 4
 -- Claim 'FORMAT w|g|v TOKEN DEADLINE SINCE ABOUT'    waiting, granted, revoked
@@ -17,10 +18,11 @@
 -- places of state.go: KIND_AT, TOKEN_AT, TOKEN_END, REFRESH_AT, REFRESH_END, ID_AT, SERIES_END, NUMBER_AT and MS_END.
 --
 -- Times are ms, which '..' prints exactly. LAST, TOKEN and REFRESH (when the keys' expiry is to be set again, half of
--- KEEP before they expire) are µs, which it does not: digits() prints them, always with 16 digits. RENEWED has 13. So
--- the places of a state are always the same, and the fast halves of scripts need not search.
+-- KEEP before they expire) are µs, which it does not: they are printed with 16 digits, always. RENEWED has 13. So the
+-- places of a state are always the same, and the fast halves of scripts need not search. Neither is printed with %d,
+-- which has 32 bits where the server has.
 
-local function digits(n) return string.format('%016d', n) end
+local function digits(n) return string.format('%016.0f', n) end
 
 local function check_format(record)
   if string.sub(record, 1, KIND_AT - 1) == 'FORMAT ' then return end -- as most are
@@ -53,7 +55,7 @@ local function about(c)
 end
 
 local function write(id, c)
-  local deadline = string.format('%d', c.deadline) -- once, and not as '..' does: numbers print slowly
+  local deadline = string.format('%.0f', c.deadline) -- once: numbers print slowly
   call('HSET', CLAIMS, id, 'FORMAT ' .. c.mark .. ' ' .. c.token .. ' ' .. deadline .. ' ' .. c.since .. ' ' .. about(c))
   call('ZADD', EXPIRY, c.mark == 'w' and '-' .. deadline or deadline, id)
   known[id], c.stored = c, true
@@ -223,9 +225,9 @@ local function save()
   if q.count == 0 and next(q.watchers) == nil then
     call('HSET', CLAIMS, '~', 'FORMAT i ' .. digits(q.last) .. ' ' .. digits(q.refresh))
   else
-    call('HSET', CLAIMS, '~', string.format('FORMAT q %016d %016d %d %d %d %d %d %s %s %s',
+    call('HSET', CLAIMS, '~', string.format('FORMAT q %016.0f %016.0f %d %d %d %.0f %.0f %s %s %s',
       q.last, q.refresh, q.count, q.granted, q.sum, q.next, q.till, q.held,
-      pairs_of(q.limits, '%d:%d'), pairs_of(q.watchers, '%s=%d')))
+      pairs_of(q.limits, '%d:%d'), pairs_of(q.watchers, '%s=%.0f')))
   end
   outlive(due)
   for _, m in ipairs(mail) do publish(m[1], m[2]) end
