@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
+	"io/fs"
 	"strconv"
+	"sync"
 )
 
 // A script runs on the server by its hash, so that its text travels once.
@@ -39,12 +41,39 @@ type scripts struct {
 // meanwhile, which is about a millisecond.
 const budget = 100
 
-// loadScripts puts the constants of a driver into the scripts. Only those that add a claim are refused when the
-// server's memory is full: to renew and to give back must always work.
+// wording is what the texts of scripts depend on.
+type wording struct {
+	sources  fs.FS
+	format   int
+	keep     int64 // ms
+	channels string
+}
+
+// recent has the scripts that were made last. Drivers with the same options, like those of a quorum, share them: to
+// make them takes milliseconds.
+var recent struct {
+	mu      sync.Mutex
+	of      wording
+	scripts scripts
+}
+
+// loadScripts makes the scripts of a driver, or takes those that were made last.
 func loadScripts(opts Options) scripts {
-	words := constants(opts)
+	of := wording{opts.sources, opts.format, opts.Keep.Milliseconds(), opts.channelPrefix()}
+	recent.mu.Lock()
+	defer recent.mu.Unlock()
+	if recent.of != of {
+		recent.of, recent.scripts = of, makeScripts(of)
+	}
+	return recent.scripts
+}
+
+// makeScripts puts the constants of a driver into the scripts. Only those that add a claim are refused when the
+// server's memory is full: to renew and to give back must always work.
+func makeScripts(of wording) scripts {
+	words := of.constants()
 	load := func(name, flags string) script {
-		text := words.Replace(source(opts.sources, name))
+		text := words.Replace(source(of.sources, name))
 		return newScript("#!lua" + flags + "\nlocal budget = " + strconv.Itoa(budget) + "\n" + text)
 	}
 	const always = " flags=allow-oom"

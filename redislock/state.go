@@ -56,11 +56,11 @@ func words(numbers map[string]int) []string {
 }
 
 // constants puts what is the same for all requests of a driver into its scripts.
-func constants(opts Options) *strings.Replacer {
-	return strings.NewReplacer(append(places(opts.format),
-		"PREVIOUS", strconv.Itoa(opts.format-1),
-		"FORMAT", strconv.Itoa(opts.format),
-		"KEEP", strconv.FormatInt(opts.Keep.Milliseconds(), 10),
-		"CHANNELS", quote(opts.channelPrefix()),
+func (w wording) constants() *strings.Replacer {
+	return strings.NewReplacer(append(places(w.format),
+		"PREVIOUS", strconv.Itoa(w.format-1),
+		"FORMAT", strconv.Itoa(w.format),
+		"KEEP", strconv.FormatInt(w.keep, 10),
+		"CHANNELS", quote(w.channels),
 	)...)
 }
