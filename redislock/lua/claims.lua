@@ -22,7 +22,17 @@
 -- places of a state are always the same, and the fast halves of scripts need not search. Neither is printed with %d,
 -- which has 32 bits where the server has.
 
-local function digits(n) return string.format('%016.0f', n) end
+local function digits(n)
+  printed[n] = printed[n] or string.format('%016.0f', n)
+  return printed[n]
+end
+
+-- number reads what digits printed.
+local function number(text)
+  local n = text + 0
+  if #text == 16 then printed[n] = text end
+  return n
+end
 
 local function check_format(record)
   if string.sub(record, 1, KIND_AT - 1) == 'FORMAT ' then return end -- as most are
@@ -76,7 +86,7 @@ local function member(id) return read(id) or broken('a claim without a record') 
 
 -- is_member tells a claim from the record of one that is gone from the order and the expiry.
 local function is_member(id, c)
-  if c.stored then return true end -- by this script
+  if c.stored or q.held == id then return true end -- by this script, or as the state says
   local score = c.mark == 'w' and -c.deadline or c.deadline
   for _, other in ipairs(call('ZRANGEBYSCORE', EXPIRY, score, score)) do
     if other == id then return true end
@@ -128,7 +138,7 @@ local function spread(kind)
   local deadline = (renewed + 0 == 0 and c.since or renewed) + c.ttl
   c.deadline = within(deadline, c.ttl)
   clear()
-  q = empty(token + 0, refresh + 0)
+  q = empty(number(token), number(refresh))
   q.count, q.granted, q.sum, q.limits[c.limit] = 1, 1, c.weight, 1
   q.held, q.till, q.next = kind == 'h' and id or SHARED, c.deadline, c.deadline
   q.taken = c.deadline < deadline
@@ -148,7 +158,7 @@ local function load_idle()
     last, refresh = match(state, '^%d+ i (%d+) (%d+)$')
   end
   clear()
-  q = empty(last + 0, refresh + 0)
+  q = empty(number(last), number(refresh))
 end
 
 -- has_members reports whether a sorted set has so many.
@@ -159,7 +169,7 @@ end
 local function load_queue()
   local last, refresh, count, granted, sum, next_, till, held, limits, watchers =
     match(state, '^%d+ q (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (%S+) (%S+)$')
-  q = empty(last + 0, refresh + 0)
+  q = empty(number(last), number(refresh))
   q.count, q.granted, q.sum, q.next, q.till, q.held = count + 0, granted + 0, sum + 0, next_ + 0, till + 0, held
   for limit, n in string.gmatch(limits, '(%d+):(%d+)') do q.limits[limit + 0] = n + 0 end
   for channel, till_ in string.gmatch(watchers, '([^;=]+)=(%d+)') do q.watchers[channel] = till_ + 0 end
@@ -225,8 +235,8 @@ local function save()
   if q.count == 0 and next(q.watchers) == nil then
     call('HSET', CLAIMS, '~', 'FORMAT i ' .. digits(q.last) .. ' ' .. digits(q.refresh))
   else
-    call('HSET', CLAIMS, '~', string.format('FORMAT q %016.0f %016.0f %d %d %d %.0f %.0f %s %s %s',
-      q.last, q.refresh, q.count, q.granted, q.sum, q.next, q.till, q.held,
+    call('HSET', CLAIMS, '~', string.format('FORMAT q %s %s %d %d %d %.0f %.0f %s %s %s',
+      digits(q.last), digits(q.refresh), q.count, q.granted, q.sum, q.next, q.till, q.held,
       pairs_of(q.limits, '%d:%d'), pairs_of(q.watchers, '%s=%.0f')))
   end
   outlive(due)

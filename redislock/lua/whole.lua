@@ -24,6 +24,7 @@ local last_lost = 0            -- the greatest token in what was thrown away
 -- What this script knows already, since each call of the server costs as much as many lines of Lua.
 local known = {}               -- the claims that it has read or written, by ID
 local head                     -- the ID of the first claim that waits; nil when that is to be looked up
+local printed = {}             -- the texts of tokens and the like that it has read or printed: numbers print slowly
 local newest                   -- the ID of the claim that it has added; nil when it has added none
 
 -- broken ends work on keys that contradict each other; see whole.
