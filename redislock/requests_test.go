@@ -41,8 +41,8 @@ func scriptCalls(t *testing.T, srv *servers.Server) (commands, scripts int) {
 	return commands, scripts
 }
 
-// A lock that nobody else wants costs a server of a quorum as few commands as one alone, also where the release was sent
-// before its answer had come, and so without a token.
+// A lock that nobody else wants costs a server of a quorum as few commands as one alone, also where the release was
+// sent before its answer had come, and so without a token.
 func TestVoteAloneCost(t *testing.T) {
 	srv := servers.Redis(t)
 	d := openAt(t, srv.Addr, "")
@@ -102,7 +102,8 @@ func TestHandOffCost(t *testing.T) {
 		cost[waiting] = commands
 		t.Logf("%d waiting: a hand-off takes %d commands within its script", waiting, commands)
 	}
-	// Of a release with somebody behind it: 5 to read the queue, 6 to end the claim, 5 to grant the next, 2 to store it.
+	// Of a release with somebody behind it: 5 to read the queue, 6 to end the claim, 5 to grant the next, 2 to store
+	// all.
 	if most := 18; cost[2] > most {
 		t.Errorf("a hand-off takes %d commands, want %d", cost[2], most)
 	}
