@@ -120,7 +120,7 @@ func testBusyRowsAmongMany(t *testing.T, s Store) {
 		eventually(t, "requests wait for rows", func() bool { return number(t, db, s.Rival.Blocked) > 0 })
 	}
 	if beside := cyclesOf(t, d, claims); beside > 20*alone+20*time.Second {
-		t.Errorf("cycles of %d locks took %v alone, and %v beside rows that are locked", free, alone, beside)
+		t.Fatalf("cycles of %d locks took %v alone, and %v beside rows that are locked", free, alone, beside)
 	}
 	for _, answer := range answers {
 		if len(answer) > 0 {
