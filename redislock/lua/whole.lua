@@ -6,9 +6,9 @@
 --   keep    how long, in ms, the claims must outlive their last use, where that is longer than KEEP; or nil
 --   budget  how many claims it may end, grant or correct, because the server does nothing else meanwhile. The rest is
 --           left to the next script
--- It gives its work to whole(), as a function that begins with claims.lua. The functions in there would take twice as
--- long to make beside these variables: for each that it uses, a function searches all others of the function that it
--- is made in, and only that one's; see luaF_findupval of Lua 5.1.
+-- It gives its work to whole(), as a function that begins with claims.lua. Beside the variables below, the functions of
+-- claims.lua would take twice as long to make. Lua 5.1 looks for each variable that a new function uses among all of
+-- the function around it (luaF_findupval), and takes those from further out as they are.
 local match, floor = string.match, math.floor
 local KEY, CLAIMS, ORDER, EXPIRY = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local SHARED = '~shared'
