@@ -15,7 +15,9 @@ const markEvery = 16
 // says that none are left out. ok is false when more of them must be read.
 func judge(me seat, ahead []seat, complete bool) (v leased.Verdict, ok bool) {
 	if complete {
-		return judgeAll(me, ahead), true
+		v = judgeAll(me, ahead)
+		v.Few = len(ahead) <= lookAheadShared
+		return v, true
 	}
 	if bounds, ok := addUp(me, ahead); ok && bounds.Fit() {
 		return leased.Verdict{Granted: true, Bounds: bounds}, true

@@ -18,7 +18,7 @@ type scope int
 const (
 	allAhead  scope = iota // the claim, those ahead of it, and who came last
 	justHeld               // the claim, and who came last: nothing can come ahead of it any more
-	justAhead              // the claim, and what it waits for: while that is as it was, so is the claim
+	justAhead              // the claim, and what it waits for: see tellsOfAll
 )
 
 // An inquiry is what one transaction reads about one claim.
@@ -74,10 +74,24 @@ func (e *claim) inquiry(brief bool) inquiry {
 	switch {
 	case q.verdict.Granted && (e.alone || e.Bounds() != leased.Bounds{}):
 		q.scope = justHeld
-	case brief && !q.verdict.Granted && q.verdict.Watch != "" && q.verdict.Until != leased.AnyEnd:
+	case brief && tellsOfAll(q.verdict):
 		q.scope = justAhead
 	}
 	return q
+}
+
+// tellsOfAll reports whether a claim waits while what it waits for is as it was. So it is where that is the end of a
+// claim. That the claim just ahead is granted is written down by the client of that one, which may hang. Whoever waits
+// for it and has few ahead reads them all; behind many, thousands may wait, and each believes the one just ahead.
+func tellsOfAll(v leased.Verdict) bool {
+	switch {
+	case v.Granted, v.Watch == "", v.Until == leased.AnyEnd:
+		return false
+	case v.Until == leased.ItsTurn:
+		return !v.Few
+	default:
+		return true
+	}
 }
 
 // read is what an inquiry found. [driver.ErrGone] when the claim is not there.

@@ -50,6 +50,24 @@ var renewRows = []row{
 		exact: true,
 	},
 	{
+		name: "a turn of which nobody tells",
+		why:  "the client of the claim just ahead may hang, and who shares with it is not held up by that",
+		run: func(e *env) {
+			first, second, third := e.units(1, 3), e.units(1, 3), e.units(1, 3)
+			heldFirst, heldSecond := e.acquire(e.d, first), e.acquire(e.d, second)
+			e.acquire(e.d, third)
+			hangs, waits := e.units(1, 3), e.units(1, 3)
+			e.enqueue(e.other, hangs)
+			waiting := e.enqueue(e.d, waits)
+			e.sameAnswer("while it waits", e.renew(renewal(waits, waiting))[0], waiting)
+			e.release(e.d, first, heldFirst)
+			e.release(e.d, second, heldSecond)
+			waiting.Granted = true
+			e.sameAnswer("when two have left", e.renew(renewal(waits, waiting))[0], waiting)
+		},
+		needs: all(weighted, fifo),
+	},
+	{
 		name: "empty batch",
 		why:  "nothing to renew is no error",
 		run: func(e *env) {
