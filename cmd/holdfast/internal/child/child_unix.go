@@ -175,7 +175,7 @@ func (c *Child) follow() {
 		default:
 			c.exited(status)
 		}
-		if c.mark != "" && guard == 0 && c.hasExited() && !c.family().Lives() && !c.group.Lives() {
+		if c.mark != "" && guard == 0 && c.hasExited() && descend.Over(c.group.Lives, c.family().Lives) {
 			return // the children that are left are others'
 		}
 	}

@@ -61,3 +61,25 @@ func TestOnlyTheFamilyIsKilled(t *testing.T) {
 		t.Error("a child without the mark was killed")
 	}
 }
+
+// What has left the group becomes a child of who adopts it when the last of the group ends, which may be at any time.
+func TestGroupEndsWhileItIsLookedAt(t *testing.T) {
+	groupLives, adopted := true, false
+	end := func() { groupLives, adopted = false, true }
+	group := func() bool { return groupLives }
+	left := func() bool {
+		found := adopted
+		end() // just after the look
+		return found
+	}
+	if Over(group, left) {
+		t.Error("over, while what has left the group lives")
+	}
+	if Over(group, left) {
+		t.Error("over, and what has left the group was found")
+	}
+	adopted = false
+	if !Over(group, func() bool { return adopted }) {
+		t.Error("not over, with nothing left")
+	}
+}

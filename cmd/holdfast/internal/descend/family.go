@@ -12,3 +12,11 @@ type Family struct {
 	// than those may be among the children of the parent. Empty, all children are of the family.
 	Mark string
 }
+
+// Over reports whether nothing of a command lives: nothing of its group, and nothing that has left that. The group is
+// looked at first. What has left it is found only when its parent, which may be of the group, has ended: looked for
+// before, it would be missed, and then the group might be gone, too.
+func Over(groupLives, leftLives func() bool) bool {
+	group := groupLives()
+	return !leftLives() && !group
+}

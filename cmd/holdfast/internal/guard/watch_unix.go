@@ -144,7 +144,7 @@ const (
 func (w *watch) kill() {
 	for begin := clock(); clock()-begin < killLimit; time.Sleep(killPace) {
 		_ = w.group.Signal(unix.SIGKILL) // it may be gone by now
-		if found := w.killOrphans(); !found && !w.group.Lives() {
+		if descend.Over(w.group.Lives, w.killOrphans) {
 			return
 		}
 	}
