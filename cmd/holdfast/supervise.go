@@ -23,7 +23,10 @@ func (j *job) supervise() {
 		j.child.Until(j.limit)
 		select {
 		case <-j.ended():
-			return
+			if j.lost != nil || j.lease.Err() == nil {
+				return
+			}
+			// We are late: it may be the guard that has ended the command, and it ends with that, whatever is left.
 		case s := <-j.inbox.signals:
 			j.told = j.told || ends(s)
 			j.noteUnheard(j.child.Signal(s))
