@@ -151,9 +151,10 @@ func sessions(t *testing.T, backend string, files []string, choose func(*testscr
 	})
 }
 
-// prepare sets the environment of a script.
+// prepare sets the environment of a script, and has what it starts end with it.
 func prepare(env *testscript.Env, url string) {
 	heedSignals()
+	endWithScript(env)
 	env.Setenv("HOLDFAST_BACKEND", url)
 	env.Setenv("GORACE", "atexit_sleep_ms=0") // or each program takes a second to end
 	env.Setenv("HOST", hostname())
