@@ -17,7 +17,7 @@ func cluster(t testing.TB) *Store {
 	const alike = "it is as with one server, which has it"
 	why := ofRedis()
 	maps.Copy(why, absent("nodes are told of on the machine itself", Cut, CutLeader, Deaf, Mute))
-	maps.Copy(why, absent(alike, Empty, FullMemory, ClockForward, ClockBack, Renewed, Expired))
+	maps.Copy(why, absent(alike, Empty, FullMemory, Evicts, ClockForward, ClockBack, Renewed, Expired))
 	maps.Copy(why, absent("its end is a failover", KillLeader, PauseLeader, Kill, Pause))
 	return &Store{
 		Name: "cluster", TTL: 4 * time.Second, Absent: why,

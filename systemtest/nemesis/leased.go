@@ -25,6 +25,7 @@ func ofOne() map[string]string {
 func ofEither() map[string]string {
 	why := absent("nothing stands before it", Pooler)
 	maps.Copy(why, absent("etcdlock: TestEndsInAFullStore, zklock: TestQuota", FullMemory))
+	maps.Copy(why, absent("it throws nothing away", Evicts))
 	maps.Copy(why, absent("it goes by a clock that nobody sets", ClockForward, ClockBack))
 	maps.Copy(why, absent("etcdlock: TestRevokedLease, zklock: TestClosedSession", Sessions))
 	maps.Copy(why, absent(unspread, SlotsMove))

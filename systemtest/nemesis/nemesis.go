@@ -51,7 +51,8 @@ const (
 	Mute         = "is not heard"   // the others hear nothing from a server, which hears them
 	SlowDisk     = "disk stalls"    // what the leader writes to its disk waits
 	FullDisk     = "disk is full"   // so that nothing can be added to files
-	FullMemory   = "memory is full" //
+	FullMemory   = "memory is full" // so that nothing can be added
+	Evicts       = "memory evicts"  // so that what was there is thrown away, as a cache would
 	ClockForward = "clock forward"  // one server's clock is set forward by an hour, and stays so
 	ClockBack    = "clock back"     // the same, back
 	Failover     = "failover"       // the server dies, and a replica takes its place
@@ -65,7 +66,7 @@ const (
 
 // Names are all faults that a store may know.
 var Names = []string{
-	Kill, KillLeader, Pause, PauseLeader, Empty, Cut, CutLeader, Deaf, Mute, SlowDisk, FullDisk, FullMemory,
+	Kill, KillLeader, Pause, PauseLeader, Empty, Cut, CutLeader, Deaf, Mute, SlowDisk, FullDisk, FullMemory, Evicts,
 	ClockForward, ClockBack, Failover, Pooler, Sessions, SlotsMove, Renewed, Expired,
 }
 

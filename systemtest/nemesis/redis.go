@@ -40,7 +40,7 @@ func redis(t testing.TB) *Store {
 		URL: func(addrs []string) string { return "rediss://" + addrs[0] + "?ca=" + s.Authority.File },
 		Faults: append(s.certificates(),
 			kill(Kill, Outage, always(s.Server)), pause(Pause, Outage, always(s.Server)),
-			clock.righted(empty(Amnesia, s.Server)), fullMemory(s.Server),
+			clock.righted(empty(Amnesia, s.Server)), fullMemory(s.Server), clock.righted(evicts(s.Server)),
 			clock.forward(Amnesia), clock.back(Outage),
 		),
 	}
@@ -51,6 +51,18 @@ func fullMemory(s *servers.Server) Fault {
 	return Fault{Name: FullMemory, Harm: Outage, Begin: func(t testing.TB) func() {
 		s.RedisCommand(t, "CONFIG", "SET", "maxmemory", "1")
 		return func() { s.RedisCommand(t, "CONFIG", "SET", "maxmemory", "0") }
+	}}
+}
+
+// evicts has a Redis server throw away all keys, as it does with a policy for caches when its memory is full.
+func evicts(s *servers.Server) Fault {
+	return Fault{Name: Evicts, Harm: Amnesia, Begin: func(t testing.TB) func() {
+		s.RedisCommand(t, "CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+		s.RedisCommand(t, "CONFIG", "SET", "maxmemory", "1")
+		return func() {
+			s.RedisCommand(t, "CONFIG", "SET", "maxmemory", "0")
+			s.RedisCommand(t, "CONFIG", "SET", "maxmemory-policy", "noeviction")
+		}
 	}}
 }
 
@@ -65,7 +77,7 @@ func sentinel(t testing.TB) *Store {
 	master := func(t testing.TB) *servers.Server { return g.Master(t, nil) }
 	const alike = "it is as with one server, which has it"
 	why := absent("sentinels are told of on the machine itself", Cut, CutLeader, Deaf, Mute)
-	maps.Copy(why, absent(alike, Empty, FullMemory, ClockForward, ClockBack, Renewed, Expired))
+	maps.Copy(why, absent(alike, Empty, FullMemory, Evicts, ClockForward, ClockBack, Renewed, Expired))
 	maps.Copy(why, absent("its end is a failover", KillLeader, PauseLeader, Kill))
 	maps.Copy(why, ofRedis())
 	maps.Copy(why, absent(unspread, SlotsMove))
@@ -107,6 +119,7 @@ func redlock(t testing.TB, name string, n int) *Store {
 	maps.Copy(why, ofRedis())
 	maps.Copy(why, absent(unspread, SlotsMove))
 	maps.Copy(why, absent("each server is as one that is alone, which has it", Renewed, Expired))
+	maps.Copy(why, absent("docs/redlock.md: it is not noticed, and may cost any lock", Evicts))
 	each := func(fault func(*servers.Server) Fault) Fault {
 		var faults []Fault
 		for _, s := range failing {

@@ -43,6 +43,7 @@ func ofDatabases() map[string]string {
 		FullMemory))
 	maps.Copy(why, absent("nothing stands before it", Pooler))
 	maps.Copy(why, absent(unspread, SlotsMove))
+	maps.Copy(why, absent("it throws nothing away", Evicts))
 	return why
 }
 
