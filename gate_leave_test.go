@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/holdfast-go/holdfast"
 )
@@ -34,5 +35,39 @@ func TestLockOfWhoHasLeftGoesOn(t *testing.T) {
 				lease.Release(t.Context())
 			}
 		}
+	})
+}
+
+// A lock that nobody has, because it is not known yet whether the next may have it, is given back at once when
+// the client closes.
+func TestLockKeptForAnAnswerIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const slow = time.Second
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		l, a, b := twoClients(t, holdfast.WithLocalHandoff(1), holdfast.WithTTL(10*time.Minute))
+		first := must(a.Mutex("m").Lock(ctx))(t)
+		second := make(chan *holdfast.Lease)
+		go func() { second <- must(a.Mutex("m").Lock(ctx))(t) }()
+		synctest.Wait()
+		third := make(chan error)
+		go func() {
+			_, err := a.Mutex("m").Lock(ctx)
+			third <- err
+		}()
+		synctest.Wait()
+		l.set(faults{slow: slow})
+		first.Release(ctx)
+		(<-second).Release(ctx) // and who waits elsewhere is asked for
+		synctest.Wait()
+		began := time.Now()
+		if err := a.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took > slow {
+			t.Errorf("Close took %v, want %v: it need not know the answer", took, slow)
+		}
+		wantErr(t, <-third, holdfast.ErrClosed)
+		must(b.Mutex("m").TryLock(ctx))(t).Release(ctx)
 	})
 }
