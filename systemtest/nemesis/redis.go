@@ -37,7 +37,7 @@ func redis(t testing.TB) *Store {
 	maps.Copy(why, absent(unspread, SlotsMove))
 	return &Store{
 		Name: "redis", TTL: 2 * time.Second, Addrs: []string{s.line.Addr}, Absent: why,
-		URL: func(addrs []string) string { return "rediss://" + addrs[0] + "?ca=" + s.Authority.File },
+		URL: func(addrs []string) string { return "rediss://" + addrs[0] + "?keep=1m&ca=" + s.Authority.File },
 		Faults: append(s.certificates(),
 			kill(Kill, Outage, always(s.Server)), pause(Pause, Outage, always(s.Server)),
 			clock.righted(empty(Amnesia, s.Server)), fullMemory(s.Server), clock.righted(evicts(s.Server)),

@@ -24,7 +24,8 @@ const steps = 24
 
 // Draw makes the schedule of a seed for a store.
 func Draw(seed uint64, store *nemesis.Store, size Size) Schedule {
-	d := drawer{rand.New(rand.NewPCG(seed, 0)), store}
+	d := drawer{Rand: rand.New(rand.NewPCG(seed, 0)), store: store}
+	d.rests = among(d, resting...)
 	s := Schedule{Store: store.Name, Seed: seed, TTL: store.TTL, Lasts: size.Lasts}
 	for range size.Visitors {
 		var program []Step
@@ -41,6 +42,7 @@ func Draw(seed uint64, store *nemesis.Store, size Size) Schedule {
 type drawer struct {
 	*rand.Rand
 	store *nemesis.Store
+	rests string // one of resting
 }
 
 func (d drawer) upTo(most time.Duration) time.Duration {
@@ -86,6 +88,8 @@ func (d drawer) step(size Size) Step {
 		return d.transaction(size)
 	case s.Verb == Lock && d.oneIn(busily):
 		return d.crowd()
+	case s.Verb == Lock && d.oneIn(seldom):
+		return d.rare()
 	case s.Verb.hasOptions():
 		d.options(&s)
 	}
@@ -114,6 +118,18 @@ func (d drawer) crowd() Step {
 	return Step{
 		Verb: Lock, Lock: busy, Units: 1, Within: d.store.TTL, Stays: d.upTo(time.Millisecond), Times: 20 + d.IntN(100),
 	}
+}
+
+// One of so many steps goes to a lock that rests between runs.
+const seldom = 24
+
+// resting are those locks. A run visits one of them, so a store forgets about the others what it forgets with time.
+var resting = []string{"m6", "m7", "m8"}
+
+// rare leaves a claim that ends by itself: nobody comes after it until the lock has rested.
+func (d drawer) rare() Step {
+	ttl := d.store.TTL
+	return Step{Verb: Lock, Lock: d.rests, Units: 1, Within: 3 * ttl, Stays: d.upTo(time.Millisecond), Least: d.upTo(ttl)}
 }
 
 // several draws some mutexes, in any order.
