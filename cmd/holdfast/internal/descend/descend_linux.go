@@ -11,15 +11,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kill kills the children that are of the family, among them orphans that left their group, and reports whether there
-// were any. Their children become those of the parent, and are found the next time.
+// Kill kills the children that are of the family, among them orphans that left their group, with all that descends from
+// them, and reports whether there were any. Who is missed, because its parent ended meanwhile, is found the next time.
 func (f Family) Kill() (found bool) {
-	for p := range processes {
-		if f.has(p) && f.kill(p.pid) {
+	for _, p := range f.tree() {
+		if f.kill(p) {
 			found = true
 		}
 	}
 	return found
+}
+
+// tree returns the children that are of the family, and what descends from them.
+func (f Family) tree() (tree []process) {
+	children := make(map[int][]process) // by parent
+	for p := range processes {
+		if p.lives && p.pid != f.Parent && p.pid != f.Spare {
+			children[p.parent] = append(children[p.parent], p)
+		}
+	}
+	for _, p := range children[f.Parent] {
+		if f.has(p) {
+			tree = append(tree, p)
+		}
+	}
+	delete(children, f.Parent)
+	for i := 0; i < len(tree); i++ {
+		tree = append(tree, children[tree[i].pid]...)
+		delete(children, tree[i].pid) // an ID may have been given again while we read
+	}
+	return tree
 }
 
 // Lives reports whether a child that is of the family runs.
@@ -39,19 +60,20 @@ func (f Family) has(p process) bool {
 
 // kill kills a process that is of the family still: another one may have got its ID since that was read. A process is
 // looked at while it is held, so that what was seen is what is killed.
-func (f Family) kill(pid int) (found bool) {
-	fd, err := unix.PidfdOpen(pid, 0)
+func (f Family) kill(p process) (found bool) {
+	fd, err := unix.PidfdOpen(p.pid, 0)
 	if err == unix.ESRCH {
 		return false
 	}
 	if err == nil {
 		defer unix.Close(fd)
 	}
-	if !f.has(readStat("/proc/" + strconv.Itoa(pid) + "/stat")) {
+	now := readStat("/proc/" + strconv.Itoa(p.pid) + "/stat")
+	if !f.has(now) && (!now.lives || now.parent != p.parent || p.parent == f.Parent) {
 		return false
 	}
 	if err != nil || unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == unix.ENOSYS {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may be gone by now
+		_ = syscall.Kill(p.pid, syscall.SIGKILL) // it may be gone by now
 	}
 	return true
 }
@@ -138,6 +160,12 @@ func readStat(path string) (p process) {
 	p.pid, _ = strconv.Atoi(filepath.Base(filepath.Dir(path)))
 	p.parent, _ = strconv.Atoi(fields[1])
 	p.group, _ = strconv.Atoi(fields[2])
-	p.lives = fields[0] != "Z" && fields[0] != "X"
+	p.lives = fields[0] != "Z" && fields[0] != "X" || hasThreads(fields)
 	return p
+}
+
+// hasThreads reports whether threads go on of a process whose first one has ended, which is shown as if all had.
+func hasThreads(fields []string) bool {
+	const threads = 17 // the place of their number, from the state on
+	return len(fields) > threads && fields[threads] != "0" && fields[threads] != "1"
 }

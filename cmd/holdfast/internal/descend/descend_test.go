@@ -3,11 +3,15 @@
 package descend
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 )
 
 const inNamespace = "HOLDFAST_TEST_IN_NAMESPACE"
@@ -44,7 +48,7 @@ func TestOnlyTheFamilyIsKilled(t *testing.T) {
 	}
 	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
 	f := Family{Parent: os.Getpid(), Group: 1 << 30, Mark: inNamespace + "=us"}
-	if f.kill(other.Process.Pid) || f.Kill() || f.Lives() {
+	if f.kill(process{pid: other.Process.Pid, parent: f.Parent}) || f.Kill() || f.Lives() {
 		t.Error("a child without the mark was taken for one of the family")
 	}
 	marked := exec.Command("sleep", "300")
@@ -62,6 +66,37 @@ func TestOnlyTheFamilyIsKilled(t *testing.T) {
 	}
 }
 
+// One call kills who has left the group beside its parent, which is about to end, too.
+func TestKillsTheWholeTree(t *testing.T) {
+	parent := exec.Command("sh", "-c", "setsid sh -c 'echo $$; exec sleep 300' & wait")
+	out, err := parent.StdoutPipe()
+	if err == nil {
+		err = parent.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var child int
+	if _, err := fmt.Fscan(out, &child); err != nil {
+		t.Fatal(err)
+	}
+	held, err := os.FindProcess(child)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Kill()
+	if !(Family{Parent: os.Getpid()}).Kill() {
+		t.Error("nobody was found")
+	}
+	_ = parent.Wait()
+	for deadline := time.Now().Add(10 * time.Second); readStat(fmt.Sprintf("/proc/%d/stat", child)).lives; {
+		if time.Now().After(deadline) {
+			t.Fatal("who has left the group lives on")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // What has left the group becomes a child of who adopts it when the last of the group ends, which may be at any time.
 func TestGroupEndsWhileItIsLookedAt(t *testing.T) {
 	groupLives, adopted := true, false
@@ -75,11 +110,27 @@ func TestGroupEndsWhileItIsLookedAt(t *testing.T) {
 	if Over(group, left) {
 		t.Error("over, while what has left the group lives")
 	}
+	adopted = false
 	if Over(group, left) {
-		t.Error("over, and what has left the group was found")
+		t.Error("over, while what has left it has become ours only just now")
 	}
 	adopted = false
 	if !Over(group, func() bool { return adopted }) {
 		t.Error("not over, with nothing left")
+	}
+}
+
+// A process goes on when its first thread has ended, until the last has.
+func TestThreadsGoOn(t *testing.T) {
+	for threads, want := range map[string]bool{"1": false, "2": true} {
+		folder := filepath.Join(t.TempDir(), "123")
+		stat := "123 (a b) Z 1 7 7 0 -1 4227084 0 0 0 0 0 0 0 0 20 0 " + threads + " 0 100 0 0"
+		err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "stat"), []byte(stat), 0o600))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := readStat(filepath.Join(folder, "stat")); p.lives != want || p.pid != 123 || p.group != 7 {
+			t.Errorf("with %s threads: %+v; want that it lives: %v", threads, p, want)
+		}
 	}
 }

@@ -13,10 +13,12 @@ type Family struct {
 	Mark string
 }
 
-// Over reports whether nothing of a command lives: nothing of its group, and nothing that has left that. The group is
-// looked at first. What has left it is found only when its parent, which may be of the group, has ended: looked for
-// before, it would be missed, and then the group might be gone, too.
+// Over reports whether nothing of a command lives: nothing of its group, and nothing that has left that. What has left
+// it is found only when its parent has ended. That parent may be of the group, so the group is looked at first: else it
+// might end between the two looks, and neither would be found. Or it has left the group, too, and ends while processes
+// are read one after the other, so they are read twice.
 func Over(groupLives, leftLives func() bool) bool {
 	group := groupLives()
-	return !leftLives() && !group
+	left := leftLives()
+	return !group && !left && !leftLives()
 }
