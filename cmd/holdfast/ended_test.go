@@ -15,14 +15,17 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// endWithScript has all that runs in the folder of a script killed when the script ends. What ignores other signals
-// would live on after a script that failed, and as it may write to where testscript reads, that would wait for it.
+// endWithScript has all that runs in the folder of a script killed when the script fails. What ignores other signals
+// would live on, and as it may write to where testscript reads, that would wait for it.
 func endWithScript(env *testscript.Env) {
 	env.Defer(func() {
-		for killed := true; killed; {
-			killed = false
-			for _, pid := range inFolder(env.WorkDir) {
-				killed = syscall.Kill(pid, syscall.SIGKILL) == nil || killed
+		for limit := time.Now().Add(5 * time.Second); time.Now().Before(limit); time.Sleep(5 * time.Millisecond) {
+			left := inFolder(env.WorkDir)
+			for _, pid := range left {
+				_ = syscall.Kill(pid, syscall.SIGKILL) // it may be gone by now
+			}
+			if len(left) == 0 {
+				return
 			}
 		}
 	})

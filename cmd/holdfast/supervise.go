@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -23,10 +24,13 @@ func (j *job) supervise() {
 		j.child.Until(j.limit)
 		select {
 		case <-j.ended():
-			if j.lost != nil || j.lease.Err() == nil {
+			if j.lost != nil || !j.isEndedByGuard() {
 				return
 			}
-			// We are late: it may be the guard that has ended the command, and it ends with that, whatever is left.
+			j.noteLost(j.lateness())
+			if j.kill() { // the guard ends with the command, though it may not have found yet what had left the group
+				return
+			}
 		case s := <-j.inbox.signals:
 			j.told = j.told || ends(s)
 			j.noteUnheard(j.child.Signal(s))
@@ -52,6 +56,22 @@ func (j *job) ended() <-chan struct{} {
 		return j.child.Gone()
 	}
 	return j.child.Done()
+}
+
+// isEndedByGuard reports whether the guard has ended the command, because we were late.
+func (j *job) isEndedByGuard() bool {
+	const killed = 128 + int(syscall.SIGKILL)
+	return j.child.Code() == killed && j.child.WasLate()
+}
+
+// lateness is why the lock counts as lost when the guard has ended the command. The lease may have been renewed, and
+// the guard not told.
+func (j *job) lateness() error {
+	if err := j.lease.Err(); err != nil {
+		return err
+	}
+	return fmt.Errorf("lock %q counts as lost: its guard ended the command, for it did not hear in time that the lock "+
+		"was renewed", j.plan.name)
 }
 
 // limit is until when the command may run: for as long as the lock is ours or, once the command was asked to end, to

@@ -15,42 +15,86 @@ import (
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
-// A command that was killed when its lease was over, as its guard does when we are late, counts as one that lost its
-// lock: what it left behind is ended, too. The guard may not have come to that, for it ends when the command does.
+// leaves starts what leaves its group, and is killed when the file "go" is there.
+const leaves = `setsid sh -c 'echo $$ > leaver; exec sleep 300' &
+until test -s leaver -a -e go; do sleep 0.01; done
+kill -KILL $$`
+
+// A command that is killed when its time is over, as far as its guard was told, counts as one that lost its lock: what
+// it left behind is ended, too. The guard may not have come to that, for it ends when the command does. Here it is
+// stopped.
 func TestWhatTheGuardLeavesIsEnded(t *testing.T) {
-	for range 8 { // what is noticed first is left to chance
-		backend := memlock.New()
-		s := &store{Client: holdfast.New(backend), driver: backend}
-		leaver := filepath.Join(t.TempDir(), "leaver")
-		p := &plan{name: "job", command: []string{"sh", "-c",
-			"setsid sh -c 'echo $$ > " + leaver + "; exec sleep 300' & until test -s " + leaver +
-				"; do sleep 0.01; done; kill -KILL $$"}}
-		p.runFlags = runFlags{ttl: time.Minute, onLost: lostTerm, onRevoke: revokeTerm, noGuard: true}
-		lease, err := s.Mutex(p.name, holdfast.WithMaxHold(time.Nanosecond)).Lock(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		<-lease.Done()
-		j, program := jobOf(t, p, s, lease)
-		if err := j.start(program); err != nil {
-			t.Fatal(err)
-		}
-		<-j.child.Done()
-		j.supervise()
-		text, err := os.ReadFile(leaver)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pid := strings.TrimSpace(string(text))
-		if isAlive(pid) {
-			t.Error("what the command has left behind lives on")
-			id, _ := strconv.Atoi(pid)
-			_ = syscall.Kill(id, syscall.SIGKILL)
-			<-j.child.Gone()
-		}
-		if j.lost == nil {
-			t.Error("the lock does not count as lost")
-		}
-		_ = s.Client.Close(t.Context())
+	for name, opts := range map[string][]holdfast.Option{
+		"the lease is over":                         {holdfast.WithMaxHold(200 * time.Millisecond)},
+		"it was renewed, and the guard is not told": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			s := &store{driver: memlock.New()}
+			s.Client = holdfast.New(s.driver)
+			defer s.Client.Close(t.Context())
+			p := &plan{name: "job", command: []string{"sh", "-c", leaves}}
+			p.runFlags = runFlags{ttl: time.Minute, onLost: lostTerm, onRevoke: revokeTerm}
+			lease, err := s.Mutex(p.name, append(opts, holdfast.WithTTL(500*time.Millisecond))...).Lock(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			j, program := jobOf(t, p, s, lease)
+			if err := j.start(program); err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Kill(guardOf(t, os.Getpid()), syscall.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+			for !j.child.WasLate() {
+				time.Sleep(10 * time.Millisecond)
+			}
+			if err := os.WriteFile("go", nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			<-j.child.Done()
+			select {
+			case <-j.child.Deserted():
+				t.Error("the guard, which was stopped, is taken for one that has ended")
+			default:
+			}
+			j.supervise()
+			if j.lost == nil {
+				t.Error("the lock does not count as lost")
+			}
+			if pid := leaver(t); isAlive(strconv.Itoa(pid)) {
+				t.Error("what the command has left behind lives on")
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+				<-j.child.Gone()
+			}
+		})
 	}
+}
+
+// leaver is the process that leaves.
+func leaver(t *testing.T) (pid int) {
+	t.Helper()
+	text, err := os.ReadFile("leaver")
+	if err == nil {
+		pid, err = strconv.Atoi(strings.TrimSpace(string(text)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+// guardOf is the guard that a process has started.
+func guardOf(t *testing.T, supervisor int) (pid int) {
+	t.Helper()
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is one
+	for _, path := range all {
+		line, _ := os.ReadFile(path) // it may be gone by now
+		if strings.Contains(string(line), "\x00--guard\x00"+strconv.Itoa(supervisor)+"\x00") {
+			pid, _ = strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			return pid
+		}
+	}
+	t.Fatal("there is no guard")
+	return 0
 }

@@ -114,6 +114,9 @@ func (c *Child) Deserted() <-chan struct{} { return c.deserted }
 // Until says until when the command may run, unless a later call says more. It is called by one goroutine.
 func (c *Child) Until(when func() time.Time) { c.guard.Until(when) }
 
+// WasLate reports whether the guard may have ended the command just now. Who calls Until calls it.
+func (c *Child) WasLate() bool { return c.guard.WasLate() }
+
 // leaveLimit bounds Leave: a process that was killed ends, unless it sleeps in the kernel.
 const leaveLimit = time.Second
 
@@ -162,6 +165,7 @@ func (c *Child) follow() {
 		case err != nil: // no child is left
 			c.awaitGroup()
 			return
+		case pid == guard && status.Stopped(): // it is there still
 		case pid == guard:
 			guard = 0 // another process may get its ID
 			c.guard.Forget()

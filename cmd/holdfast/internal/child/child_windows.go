@@ -50,6 +50,9 @@ func (c *Child) killAll() error { return c.process.Kill() }
 // Until has nobody to tell: there are no guards on Windows.
 func (c *Child) Until(func() time.Time) {}
 
+// WasLate is false for the same reason.
+func (c *Child) WasLate() bool { return false }
+
 // Deserted is never closed, for the same reason.
 func (c *Child) Deserted() <-chan struct{} { return nil }
 

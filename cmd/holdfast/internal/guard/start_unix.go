@@ -16,12 +16,13 @@ import (
 )
 
 // A Guard is a guard that was started. It is a child of this process, to be waited for like any other. Its methods are
-// safe for concurrent use, but for Until, which one goroutine calls.
+// safe for concurrent use, but for Until and WasLate, which one goroutine calls.
 type Guard struct {
 	process *os.Process
-	words   *os.File // our end of the pipe on which it is told
-	desk    *os.File // where the command introduces itself to it
-	told    time.Duration
+	words   *os.File      // our end of the pipe on which it is told
+	desk    *os.File      // where the command introduces itself to it
+	told    time.Duration // the deadline that it was told last, by clock
+	late    time.Duration // when it was told one, the one before being over; zero: never
 
 	mu        sync.Mutex
 	forgotten bool // it was waited for, and another process may have its ID
@@ -112,13 +113,26 @@ func (g *Guard) Until(when func() time.Time) {
 }
 
 func (g *Guard) tell(when func() time.Time) error {
-	at := clock()
-	at = max(at+time.Until(when()), time.Millisecond) // what ended before the clock began is over, too
+	before := clock()
+	if g.told > 0 && before >= g.told {
+		g.late = before
+	}
+	at := max(before+time.Until(when()), time.Millisecond) // what ended before the clock began is over, too
 	if (at - g.told).Abs() < time.Millisecond {
 		return nil
 	}
 	g.told = at
 	return g.write(word(int64(at)))
+}
+
+// WasLate reports whether the guard may have ended the command just now, because it was told too late that there is
+// more time, or has not been told yet.
+func (g *Guard) WasLate() bool {
+	if g == nil {
+		return false
+	}
+	now := clock()
+	return now >= g.told || g.late > 0 && now-g.late < killLimit
 }
 
 // word is what is told: a deadline or, at the desk, a process group.
