@@ -15,8 +15,8 @@ type Renewer interface {
 	//
 	// If the engine renews by session, Renew also reads the claims that wait. Their Contended and Retry may be those of
 	// an earlier answer: thousands may wait in one queue, and reading the whole queue for each of them would cost the
-	// square of that. For the same reason a claim that shares, and has many ahead, may learn of its grant only when the
-	// client of the one just ahead has learned of that one's, or that one has ended.
+	// square of that. For the same reason a claim that shares, and had many ahead when those were read last, may learn
+	// of its grant only when the client of the one just ahead has learned of that one's, or that one has ended.
 	Renew(ctx context.Context, claims []Claim) ([]Result, error)
 }
 

@@ -82,7 +82,8 @@ func (e *claim) inquiry(brief bool) inquiry {
 
 // tellsOfAll reports whether a claim waits while what it waits for is as it was. So it is where that is the end of a
 // claim. That the claim just ahead is granted is written down by the client of that one, which may hang. Whoever waits
-// for it and has few ahead reads them all; behind many, thousands may wait, and each believes the one just ahead.
+// for it and has few ahead reads them all; behind many, thousands may wait, and each believes the one just ahead, since
+// to read some of a queue costs the server as much as to read all of it.
 func tellsOfAll(v leased.Verdict) bool {
 	switch {
 	case v.Granted, v.Watch == "", v.Until == leased.AnyEnd:

@@ -15,7 +15,7 @@ type Verdict struct {
 	Watch   string        // when not granted: what the driver watches; empty for the whole queue
 	Until   Event         // for this to happen there
 	Sure    bool          // then the claim is granted, and need not be read again
-	Few     bool          // it costs little to judge the claim anew; noted by drivers for which that differs
+	Few     bool          // few are ahead, so few claims of a queue have this; noted by drivers to which it matters
 }
 
 // An Event is what a waiting claim waits for.

@@ -54,7 +54,7 @@ func fullMemory(s *servers.Server) Fault {
 	}}
 }
 
-// evicts has a Redis server throw away all keys, as it does with a policy for caches when its memory is full.
+// evicts has a Redis server throw away keys, as it does with a policy for caches when its memory is full.
 func evicts(s *servers.Server) Fault {
 	return Fault{Name: Evicts, Harm: Amnesia, Begin: func(t testing.TB) func() {
 		s.RedisCommand(t, "CONFIG", "SET", "maxmemory-policy", "allkeys-lru")

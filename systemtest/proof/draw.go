@@ -126,10 +126,12 @@ const seldom = 24
 // resting are those locks. A run visits one of them, so a store forgets about the others what it forgets with time.
 var resting = []string{"m6", "m7", "m8"}
 
-// rare leaves a claim that ends by itself: nobody comes after it until the lock has rested.
+// rare leaves a claim that may end by itself: the last of a run does, unless the lock is looked at then, and rests.
 func (d drawer) rare() Step {
 	ttl := d.store.TTL
-	return Step{Verb: Lock, Lock: d.rests, Units: 1, Within: 3 * ttl, Stays: d.upTo(time.Millisecond), Least: d.upTo(ttl)}
+	return Step{
+		Verb: Lock, Lock: d.rests, Units: 1, Within: 3 * ttl, Stays: d.upTo(time.Millisecond), Least: d.upTo(ttl),
+	}
 }
 
 // several draws some mutexes, in any order.
