@@ -44,7 +44,7 @@ func (l *lock) pursue(ctx context.Context, a ask, w *waiter) (*hold, error) {
 // rejoin goes on for a claim that ended while it waited. One that expired, as when this process was paused, is
 // followed by a new one at the back of the queue.
 func (l *lock) rejoin(ctx context.Context, a ask, w *waiter) outcome {
-	if w.goneEarly && l.client.traits.FIFO {
+	if w.endedEarly() && l.client.traits.FIFO {
 		return l.returns(ctx, a, w.claim)
 	}
 	return l.enqueue(ctx, a, true, l.settings.patienceFor(true))

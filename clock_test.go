@@ -130,3 +130,18 @@ func TestLateGrantIsInDoubt(t *testing.T) {
 		t.Error("a late grant is believed")
 	}
 }
+
+// Whether a waiting claim that is gone had expired is judged when that is first found out: a renewal that was under way
+// finds it out once more.
+func TestEndIsJudgedOnce(t *testing.T) {
+	c := New(silentDriver{})
+	l := c.lock("m", nil)
+	w := l.wait(alone, l.claim(alone, true), driver.Status{TTL: time.Hour}, now())
+	c.keeper.remove(&w.tracked)
+	w.gone(driver.ErrGone)
+	w.until.Store(int64(now()))
+	w.gone(driver.ErrGone)
+	if !w.endedEarly() {
+		t.Error("a claim that had ended before is taken for expired")
+	}
+}

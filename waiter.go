@@ -212,9 +212,21 @@ func (w *waiter) renewed(st driver.Status, _ instant) {
 	}
 }
 
+// gone counts once: await may have learned it already, while a renewal was under way.
 func (w *waiter) gone(err error) {
 	early := w.validUntil() > now()
-	w.wake(func() { w.err, w.goneEarly = err, early })
+	w.wake(func() {
+		if w.err == nil {
+			w.err, w.goneEarly = err, early
+		}
+	})
+}
+
+// endedEarly reports whether the claim ended before it can have expired.
+func (w *waiter) endedEarly() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.goneEarly
 }
 
 // expired says that no renewal was answered in time. The claim may still be there, so await asks.
