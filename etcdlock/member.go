@@ -28,7 +28,7 @@ type member struct {
 
 	// Guarded by members.mu.
 	trust    context.Context // ends when others are preferred, because this one does not answer; nil: it never ends
-	distrust context.CancelFunc
+	distrust context.CancelFunc // ends trust
 }
 
 // whole stands for all members by the client itself: where there is one server only, and for a client whose parts
@@ -36,7 +36,7 @@ type member struct {
 func whole(client *clientv3.Client) *member {
 	m := &member{
 		kv: client.KV, lease: client.Lease, watcher: client.Watcher,
-		cluster: client.Cluster, maintenance: client.Maintenance,
+		cluster: client.Cluster, maintenance: client.Maintenance, distrust: func() {},
 		keepAlive: func(ctx context.Context, id clientv3.LeaseID) (int64, error) {
 			answer, err := client.KeepAliveOnce(ctx, id)
 			if err != nil {
@@ -90,7 +90,6 @@ func (m *member) close() {
 	if m.conn == nil {
 		return
 	}
-	m.distrust()
 	m.watcher.Close()
 	m.lease.Close()
 	m.conn.Close()

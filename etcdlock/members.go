@@ -30,18 +30,17 @@ func newMembers(client *clientv3.Client) (*members, error) {
 	ms.endpoints = client.Endpoints()
 	if len(ms.endpoints) < 2 || !ms.plain {
 		ms.list = slices.Repeat([]*member{whole(client)}, max(len(ms.endpoints), 1))
-	} else if err := ms.dial(); err != nil {
-		ms.close()
+	} else if _, err := ms.dial(); err != nil {
 		return nil, err
 	}
 	ms.current = ms.list[rand.N(len(ms.list))]
 	return ms, nil
 }
 
-// dial makes the list anew for the endpoints, keeping connections that are still of use. It returns an error when the
-// client cannot be used.
-func (ms *members) dial() error {
-	var list []*member
+// dial makes the list anew for the endpoints, keeping connections that are still of use, and returns the members that
+// are not. The error says that the client cannot be used; then the list is what it was.
+func (ms *members) dial() (gone []*member, err error) {
+	var list, made []*member
 	for _, endpoint := range ms.endpoints {
 		at := slices.IndexFunc(ms.list, func(m *member) bool { return m.endpoint == endpoint })
 		if at >= 0 {
@@ -50,49 +49,62 @@ func (ms *members) dial() error {
 		}
 		m, err := newMember(ms.client, endpoint, ms.avoid)
 		if err != nil {
-			return err
+			closeAll(made)
+			return nil, err
 		}
-		list = append(list, m)
+		list, made = append(list, m), append(made, m)
 	}
 	for _, m := range ms.list {
 		if !slices.Contains(list, m) {
-			m.close()
+			m.distrust()
+			gone = append(gone, m)
 		}
 	}
 	ms.list = list
-	return nil
+	return gone, nil
 }
 
 // refreshTime is how often to look whether the client has other endpoints, because it or its owner looked them up
 // anew.
 const refreshTime = time.Second
 
-// refresh makes up for that. ms.mu is held.
-func (ms *members) refresh() {
+// refresh makes up for that, and returns the members that are not of use any more. ms.mu is held.
+func (ms *members) refresh() (gone []*member) {
 	if !ms.plain || time.Since(ms.looked) < refreshTime {
-		return
+		return nil
 	}
 	ms.looked = time.Now()
 	endpoints := ms.client.Endpoints()
 	if len(endpoints) == 0 || slices.Equal(endpoints, ms.endpoints) {
-		return
+		return nil
 	}
 	before := ms.endpoints
-	if ms.endpoints = endpoints; ms.dial() != nil {
+	ms.endpoints = endpoints
+	gone, err := ms.dial()
+	if err != nil {
 		ms.endpoints = before // it is tried again
-		return
+		return nil
 	}
 	if !slices.Contains(ms.list, ms.current) {
 		ms.current = ms.list[rand.N(len(ms.list))]
 	}
+	return gone
 }
 
 // first is the member to ask. several says that there are others.
 func (ms *members) first() (m *member, several bool) {
+	m, several, _ = ms.look()
+	return m, several
+}
+
+// look returns the member to ask, whether there are others, and how long that one is trusted.
+func (ms *members) look() (m *member, several bool, trust context.Context) {
 	ms.mu.Lock()
-	defer ms.mu.Unlock()
-	ms.refresh()
-	return ms.current, len(ms.list) > 1
+	gone := ms.refresh()
+	m, several, trust = ms.current, len(ms.list) > 1, ms.current.trust
+	ms.mu.Unlock()
+	closeAll(gone)
+	return m, several, trust
 }
 
 // after is whom to ask when m does not answer: the others, then m.
@@ -136,15 +148,12 @@ func (ms *members) avoid(m *member) {
 // listener returns the member to listen to, and a context that ends with ctx, or when that member is not to be
 // trusted.
 func (ms *members) listener(ctx context.Context) (*member, context.Context, context.CancelFunc) {
-	ms.mu.Lock()
-	defer ms.mu.Unlock()
-	ms.refresh()
-	m := ms.current
+	m, _, trust := ms.look()
 	ctx, cancel := context.WithCancel(ctx)
-	if m.trust == nil {
+	if trust == nil {
 		return m, ctx, cancel
 	}
-	stop := context.AfterFunc(m.trust, cancel)
+	stop := context.AfterFunc(trust, cancel)
 	return m, ctx, func() {
 		stop()
 		cancel()
@@ -153,8 +162,18 @@ func (ms *members) listener(ctx context.Context) (*member, context.Context, cont
 
 func (ms *members) close() {
 	ms.mu.Lock()
-	defer ms.mu.Unlock()
-	for _, m := range ms.list {
+	list := ms.list
+	for _, m := range list {
+		m.distrust()
+	}
+	ms.mu.Unlock()
+	closeAll(list)
+}
+
+// closeAll closes members. It waits for the ends of their streams, each of which may be about to say that its member
+// is to be avoided: members.mu is not held.
+func closeAll(list []*member) {
+	for _, m := range list {
 		m.close()
 	}
 }
