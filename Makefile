@@ -31,7 +31,7 @@ test: servers ## install what is missing, test everything on real servers with t
 	@go build -o bin/runtests ./internal/runtests
 	@echo "testing on real servers, with the race detector, $(ATONCE) packages at once: about ten minutes on two quiet cores,"
 	@echo "after a few more for compiling the first time"
-	@$(REAL) bin/runtests -race -vet=off -ldflags=-w -p $(ATONCE) -timeout 60m -- $(PACKAGES)
+	@$(REAL) bin/runtests -race -vet=off -ldflags=-w -p $(ATONCE) -timeout 30m -- $(PACKAGES)
 
 VERSIONS ?=
 
