@@ -27,7 +27,7 @@ type member struct {
 	conn        *grpc.ClientConn // nil when the client's own is used
 
 	// Guarded by members.mu.
-	trust    context.Context // ends when others are preferred, because this one does not answer; nil: it never ends
+	trust    context.Context    // ends when others are preferred, because this one does not answer; nil: it never ends
 	distrust context.CancelFunc // ends trust
 }
 

@@ -150,6 +150,8 @@ func (c *crowd) hear(m *member, line []byte) {
 	case said.Counted != nil:
 		m.counts = nil
 		r.Counts = append(r.Counts, *said.Counted)
+	case said.Many != nil:
+		r.Many = append(r.Many, *said.Many)
 	case said.Stalled != nil:
 		r.Stalls = append(r.Stalls, *said.Stalled)
 	case said.End != nil:

@@ -17,6 +17,8 @@ type Size struct {
 	Locks    int // of each kind
 	Lasts    time.Duration
 	Commands bool // visitors run the command, too
+	Crowds   int  // so often at most a step goes through the busy lock
+	Many     int  // so many locks at most a process renews in a second; zero: it has few
 }
 
 // steps is how many steps a visitor knows, which it does again and again.
@@ -86,8 +88,10 @@ func (d drawer) step(size Size) Step {
 	switch {
 	case s.Verb == Lock && d.store.Database != nil && d.oneIn(transacts):
 		return d.transaction(size)
+	case size.Many > 0 && !d.costly() && d.oneIn(massively):
+		return d.many(size)
 	case s.Verb == Lock && d.oneIn(busily):
-		return d.crowd()
+		return d.crowd(size)
 	case s.Verb == Lock && d.oneIn(seldom):
 		return d.rare()
 	case s.Verb.hasOptions():
@@ -113,11 +117,36 @@ func (d drawer) transaction(size Size) Step {
 // busy is that lock: among the others most visits wait behind somebody who stays for long.
 const busy = "m9"
 
-// crowd goes through the busy lock again and again.
-func (d drawer) crowd() Step {
-	return Step{
-		Verb: Lock, Lock: busy, Units: 1, Within: d.store.TTL, Stays: d.upTo(time.Millisecond), Times: 20 + d.IntN(100),
+// crowd goes through the busy lock again and again, and mostly does nothing there but to read and write.
+func (d drawer) crowd(size Size) Step {
+	s := Step{Verb: Lock, Lock: busy, Units: 1, Within: d.store.TTL, Times: 1 + d.IntN(size.Crowds)}
+	if d.oneIn(4) {
+		s.Stays = d.upTo(time.Millisecond)
 	}
+	return s
+}
+
+// One of so many steps has many claims at once.
+const massively = 48
+
+// queues is how many times fewer claims wait for a lock than a process may hold.
+const queues = 16
+
+// costly reports whether a lock takes a connection of its own, or requests to several servers: two processors cannot
+// keep many of them, and nobody could tell that from a loss.
+func (d drawer) costly() bool { return d.store.Session || d.store.Voted }
+
+// many is a hoard of locks, or a queue of claims, of which one process can keep as many as two processors can renew.
+func (d drawer) many(size Size) Step {
+	const soon = 10 * time.Second
+	within, stays := min(4*d.store.TTL, soon), d.upTo(min(2*d.store.TTL, soon))
+	s := Step{Verb: Hoard, Lock: "h0", Units: 1, Within: within, Stays: stays, Dies: d.oneIn(2)}
+	most := int(time.Duration(size.Many) * d.store.TTL / time.Second)
+	s.Many = most/10 + d.IntN(most)
+	if d.oneIn(2) && !d.store.Mutexes {
+		s.Verb, s.Lock, s.Many = Queue, "q0", s.Many/queues
+	}
+	return s
 }
 
 // One of so many steps goes to a lock that rests between runs.

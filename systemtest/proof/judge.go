@@ -61,7 +61,8 @@ func (r Record) eachLock(ask func(lock string, h history.History) error) (wrongs
 }
 
 func (r Record) exclusion() []Wrong {
-	return r.eachLock(func(_ string, h history.History) error { return h.Overlap() })
+	wrongs := r.eachLock(func(_ string, h history.History) error { return h.Overlap() })
+	return append(wrongs, r.besides()...)
 }
 
 func (r Record) tokens() []Wrong {

@@ -42,6 +42,7 @@ func quiet() Record {
 			{Lock: "t0", Call: 3 * sec, Return: 4 * sec, Value: 3, Fate: Committed},
 		},
 		Counted: map[string]int64{"t0": 3},
+		Many:    []Many{{Lock: "h0", Held: 1000, TTL: sec, Span: Span{1 * sec, 2 * sec}}},
 		Ends:    []End{{Goroutines: 3, Heap: 1 << 20, Descriptors: 8}},
 	}
 }
@@ -94,6 +95,25 @@ func TestTransactions(t *testing.T) {
 		plant(&r)
 		if wrongs := r.transactions(); len(wrongs) != 1 {
 			t.Errorf("%s: found is %v", what, wrongs)
+		}
+	}
+}
+
+// Of many claims of one process, none is lost without a reason, and none is granted beside another.
+func TestMany(t *testing.T) {
+	struck := []Struck{{Blow: Blow{Target: OnStore}, Harm: nemesis.Amnesia, Span: Span{1 * sec, 2 * sec}}}
+	for judge, plant := range map[string]func(*Many){
+		"kept":      func(m *Many) { m.Lost = 1 },
+		"exclusion": func(m *Many) { m.Beside = 1 },
+	} {
+		r := quiet()
+		plant(&r.Many[0])
+		if wrongs := judges[judge](r); len(wrongs) != 1 {
+			t.Errorf("%s: found is %v", judge, wrongs)
+		}
+		r.Struck = struck
+		if wrongs := judges[judge](r); len(wrongs) != 0 {
+			t.Errorf("%s, while the store forgot: %v", judge, wrongs)
 		}
 	}
 }

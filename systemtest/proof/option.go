@@ -25,6 +25,8 @@ var stepOptions = []option{
 	timed("most", func(s *Step) *time.Duration { return &s.Most }),
 	plain("again", func(s *Step) *bool { return &s.Again }),
 	plain("pass", func(s *Step) *bool { return &s.Pass }),
+	numeric("many", func(s *Step) *int { return &s.Many }),
+	plain("dies", func(s *Step) *bool { return &s.Dies }),
 }
 
 func numeric(word string, field func(*Step) *int) option {

@@ -20,22 +20,23 @@ func (v *visitor) passOn(lease *holdfast.Lease, visit *Visit, rest Step) bool {
 	if err != nil { // the store cannot, or did not answer
 		return false
 	}
-	if !v.another(Passed{handle, visit, rest}) {
+	if !v.fork(order{Passed: &Passed{handle, visit, rest}}) {
 		visit.Leave, visit.Left, visit.Ended = now(), now(), history.Unclear
 		v.tell(told{Out: []*Visit{visit}})
 	}
 	return true
 }
 
-// another starts a process that goes on, tells what that tells, and reports whether it told how the visit ended.
-func (v *visitor) another(p Passed) (out bool) {
-	successor := v.order
-	successor.Passed = &p
-	text, err := json.Marshal(successor)
+// fork has another process do something else for this visitor, tells what that tells, and reports whether it told how
+// a visit ended. It is in the group of this process, so that it is stopped and killed with it.
+func (v *visitor) fork(what order) (out bool) {
+	other := v.order
+	other.Passed, other.Many = what.Passed, what.Many
+	text, err := json.Marshal(other)
 	if err != nil {
 		panic(err) // it was read from JSON
 	}
-	cmd := exec.Command(os.Args[0]) // in the group of this process, so that it is stopped and killed with it
+	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), orderVariable+"="+string(text))
 	cmd.Stderr = os.Stderr
 	lines, err := cmd.StdoutPipe()

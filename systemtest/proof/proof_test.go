@@ -45,8 +45,8 @@ func TestMain(m *testing.M) {
 
 // usual is a run of `make test`, and long one of `make proof`.
 var (
-	usual = Size{Visitors: 5, Locks: 2, Lasts: 8 * time.Second}
-	long  = Size{Visitors: 8, Locks: 3, Lasts: 40 * time.Second, Commands: true}
+	usual = Size{Visitors: 5, Locks: 2, Lasts: 8 * time.Second, Crowds: 150}
+	long  = Size{Visitors: 8, Locks: 3, Lasts: 40 * time.Second, Commands: true, Crowds: 4000, Many: 1300}
 )
 
 // Processes visit locks on each store while it is broken, and nothing is wrong with what was seen.

@@ -23,7 +23,8 @@ type Record struct {
 	Struck  []Struck
 	Counts  []Count
 	Counted map[string]int64 // what was counted in transactions, by their lock, after all
-	Touches []Touch          // of the resources, one behind each lock, in the order in which these saw them
+	Many    []Many
+	Touches []Touch // of the resources, one behind each lock, in the order in which these saw them
 	Stalls  []Stall
 	Ends    []End
 	Left    map[string]string // what is left of locks long after the end

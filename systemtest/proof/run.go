@@ -156,8 +156,14 @@ func left(t testing.TB, watcher *holdfast.Client, s Schedule, asks bool) map[str
 	rest := make(map[string]string)
 	deadline := now() + 2*s.TTL + restTime
 	for _, lock := range s.Locks() {
-		if lock[0] == 't' {
+		if lock[0] == ownNames[Transact] {
 			continue // it is no claim: see numbers
+		}
+		if lock[0] == ownNames[Hoard] || lock[0] == ownNames[Queue] {
+			if names := leftOfMany(t, watcher, lock, deadline); len(names) > 0 {
+				rest[lock] = fmt.Sprintf("%d locks, such as %s", len(names), some(names))
+			}
+			continue
 		}
 		for {
 			ctx, cancel := context.WithTimeout(t.Context(), s.TTL)
@@ -216,6 +222,10 @@ func (r *Record) since(began time.Duration) {
 	for i := range r.Counts {
 		r.Counts[i].Call -= began
 		r.Counts[i].Return -= began
+	}
+	for i := range r.Many {
+		r.Many[i].From -= began
+		r.Many[i].To -= began
 	}
 	for i := range r.Ends {
 		r.Ends[i].At -= began

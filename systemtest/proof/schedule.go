@@ -31,6 +31,9 @@ type Step struct {
 	Most  time.Duration // the maximum hold, if not zero
 	Again bool          // its holder acquires it once more, and releases that, before it stays
 	Pass  bool          // halfway through the stay it is detached, and another process goes on
+
+	Many int  // locks of a hoard, or claims of a queue
+	Dies bool // the process that has them is killed in the end, and releases nothing
 }
 
 // A Verb says what is done in a step.
@@ -46,6 +49,9 @@ const (
 	Revoke  Verb = "revoke" // ask its holder to let go
 
 	Transact Verb = "transact" // count a number in the database on, in a transaction that is the lock
+
+	Hoard Verb = "hoard" // acquire many mutexes that nobody else wants, in a process of their own
+	Queue Verb = "queue" // hold a lock for which many others in the same process wait, in vain
 )
 
 // A Blow is what happens to one of the things that a run consists of.
@@ -72,14 +78,20 @@ const (
 )
 
 // limits are the units of locks, by the letter that the name of a lock begins with: mutexes, readers and writers,
-// permits, and transactions.
-var limits = map[byte]int64{'m': 1, 'r': 1000, 'p': 3, 't': 1}
+// permits, transactions, mutexes of a hoard, and permits for which a queue waits.
+var limits = map[byte]int64{'m': 1, 'r': 1000, 'p': 3, 't': 1, 'h': 1, 'q': 3}
 
 // limit returns how many units a lock has.
 func limit(lock string) int64 { return limits[lock[0]] }
 
 // verbs are all that is known.
-var verbs = []Verb{Lock, Try, Lead, All, Command, Break, Revoke, Transact}
+var verbs = []Verb{Lock, Try, Lead, All, Command, Break, Revoke, Transact, Hoard, Queue}
+
+// ownNames are the letters that the names of locks begin with which are for one verb alone.
+var ownNames = map[Verb]byte{Transact: 't', Hoard: 'h', Queue: 'q'}
+
+// isMany reports whether the verb is for many claims at once.
+func (v Verb) isMany() bool { return v == Hoard || v == Queue }
 
 // hasOptions reports whether a step with this verb may have options.
 func (v Verb) hasOptions() bool { return v == Lock || v == Try || v == Lead }

@@ -151,8 +151,8 @@ func (s Step) check() error {
 		if !slices.Contains(verbs, s.Verb) || lock == "" || limit(lock) == 0 {
 			return fmt.Errorf("nobody knows how to %s %s", s.Verb, s.Lock)
 		}
-		if (s.Verb == Transact) != (lock[0] == 't') {
-			return fmt.Errorf("names of transactions, and no others, begin with t: %s is none to %s", lock, s.Verb)
+		if err := s.Verb.checkName(lock); err != nil {
+			return err
 		}
 		if s.Verb.onMutexes() && limit(lock) != 1 {
 			return fmt.Errorf("mutexes alone are there to %s: %s is none", s.Verb, lock)
@@ -166,10 +166,22 @@ func (s Step) check() error {
 		return fmt.Errorf("several locks are there to %s, not to %s", All, s.Verb)
 	case s.Times < 0:
 		return fmt.Errorf("%d is how often nothing can be done", s.Times)
+	case s.Many < 0, s.Many > 0 != s.Verb.isMany(), s.Dies && !s.Verb.isMany():
+		return fmt.Errorf("many, with a number, and dies are there to %s and to %s", Hoard, Queue)
 	case s.options() != nil && !s.Verb.hasOptions(), s.Pass && !s.Verb.hasOptions():
 		return fmt.Errorf("%s takes no options", s.Verb)
 	case s.options() != nil && s.Pass:
 		return errors.New("who goes on with a lock has none of its other options: pass must be alone")
+	}
+	return nil
+}
+
+// checkName says what is wrong with the name of a lock of this verb.
+func (v Verb) checkName(lock string) error {
+	for verb, letter := range ownNames {
+		if (v == verb) != (lock[0] == letter) {
+			return fmt.Errorf("names to %s, and no others, begin with %c: %s is none to %s", verb, letter, lock, v)
+		}
 	}
 	return nil
 }

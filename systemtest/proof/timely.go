@@ -26,7 +26,7 @@ func (r Record) kept() (wrongs []Wrong) {
 			wrongs = append(wrongs, Wrong{Lock: v.Lock, Text: fmt.Sprintf("%v, lost it without a reason", v.Visit)})
 		}
 	}
-	return wrongs
+	return append(wrongs, r.keptMany()...)
 }
 
 // maximumHold finds holders who were inside for longer, though they looked at their leases. Their clients end these by
@@ -49,6 +49,7 @@ func (v Visit) overMost() bool { return v.Most > 0 && v.Left-v.Call >= v.Most }
 // handedOn finds mutexes that stood idle although somebody waited.
 func (r Record) handedOn() (wrongs []Wrong) {
 	for lock, visits := range r.mutexes() {
+		lasted := newLasted(visits)
 		for i, v := range visits {
 			if !v.waited() {
 				continue
@@ -57,12 +58,7 @@ func (r Record) handedOn() (wrongs []Wrong) {
 			if r.Voted {
 				bound += v.TTL
 			}
-			idle := Span{v.Call, v.Return}
-			for j, other := range visits {
-				if i != j && other.Call <= v.Return {
-					idle.From = max(idle.From, min(other.Over(), v.Return))
-				}
-			}
+			idle := Span{max(v.Call, min(lasted.besides(i), v.Return)), v.Return}
 			if idle.To-idle.From > bound && !r.disturbed(v.Visit, idle, nemesis.Nothing) {
 				text := fmt.Sprintf("%v, waited, and the lock stood idle for %v", v.Visit, idle.To-idle.From)
 				wrongs = append(wrongs, Wrong{Lock: lock, Text: text})
@@ -70,6 +66,41 @@ func (r Record) handedOn() (wrongs []Wrong) {
 		}
 	}
 	return wrongs
+}
+
+// lasted tells until when visits of a lock, which are sorted by their calls, were in the way of others.
+type lasted struct {
+	visits []Visit
+	latest [][2]int // of each visit and those before it, the two that were in the way for longest; -1: there is none
+}
+
+func newLasted(visits []Visit) lasted {
+	l, latest := lasted{visits: visits}, [2]int{-1, -1}
+	for i := range visits {
+		switch {
+		case latest[0] < 0 || visits[i].Over() > visits[latest[0]].Over():
+			latest = [2]int{i, latest[0]}
+		case latest[1] < 0 || visits[i].Over() > visits[latest[1]].Over():
+			latest[1] = i
+		}
+		l.latest = append(l.latest, latest)
+	}
+	return l
+}
+
+// besides is until when others were in the way that came before the ith visit was let in.
+func (l lasted) besides(i int) time.Duration {
+	came, _ := slices.BinarySearchFunc(l.visits, l.visits[i].Return+1, func(v Visit, at time.Duration) int {
+		return cmp.Compare(v.Call, at)
+	})
+	latest := l.latest[came-1]
+	if latest[0] == i {
+		latest[0] = latest[1]
+	}
+	if latest[0] < 0 {
+		return 0
+	}
+	return l.visits[latest[0]].Over()
 }
 
 // waited reports whether a visitor got in that waited for this lock since its call.
@@ -102,6 +133,9 @@ func (r Record) order() (wrongs []Wrong) {
 				continue
 			}
 			for _, v := range visits[i+1:] {
+				if v.Call >= first.Return {
+					break
+				}
 				overtook := v.Outcome == history.Got && v.Call > first.Call+settled && v.Return < first.Return
 				if overtook && !r.disturbed(first.Visit, Span{first.Call, v.Return}, nemesis.Nothing) {
 					text := fmt.Sprintf("%v, came at %v, after %v, who came at %v", v.Visit, v.Call, first.Visit,

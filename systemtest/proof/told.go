@@ -19,8 +19,9 @@ type order struct {
 	Resource string        // the socket of the resources
 	Careless bool          // see [Schedule]
 	Program  string        // the command, if a step runs it
-	Section  *Step         // the process is the child of the command in this step; nil: it is the visitor
-	Passed   *Passed       // the process goes on with this; nil: it is the visitor, or the child of the command
+	Section  *Step         // the process is the child of the command in this step; nil: it is another's
+	Passed   *Passed       // the process goes on with this; nil: it is another's
+	Many     *Step         // the process has the many claims of this step; nil: it is another's
 }
 
 // Passed is a lease that was detached in the middle of a visit.
@@ -40,6 +41,7 @@ type told struct {
 	Revoked *Breaking `json:",omitempty"`
 	Counts  *Count    `json:",omitempty"` // begins
 	Counted *Count    `json:",omitempty"` // is over
+	Many    *Many     `json:",omitempty"`
 	Stalled *Stall    `json:",omitempty"`
 	End     *End      `json:",omitempty"`
 }

@@ -34,6 +34,8 @@ func Visitor() bool {
 		err = v.child(*v.Section)
 	case v.Passed != nil:
 		v.goOn(v.Passed.Visit)
+	case v.Many != nil:
+		v.many(*v.Many)
 	default:
 		v.live()
 	}
@@ -131,6 +133,8 @@ func (v *visitor) step(s Step) {
 		v.command(s)
 	case Transact:
 		v.transact(s)
+	case Hoard, Queue:
+		v.fork(order{Many: &s})
 	default:
 		v.visit(s)
 	}
