@@ -29,7 +29,7 @@ type Many struct {
 	Span    // from before the first was asked for until it looked
 }
 
-// atOnce is how many requests of one process are under way while it acquires or releases many locks.
+// atOnce is how many requests of one process are under way while it acquires many locks.
 const atOnce = 64
 
 // many does a step with many claims, in the process that is there for it. One that dies releases nothing.
