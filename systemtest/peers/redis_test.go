@@ -100,13 +100,19 @@ func theirs(t *testing.T, addr, name string, peer contender.Contender) interop.G
 	}
 	t.Cleanup(func() { c.Close() })
 	return func(ctx context.Context, f func()) error {
-		held, err := c.Lock(ctx, name)
-		for ; err != nil; held, err = c.Lock(ctx, name) { // it gave up
+		// rueidislock gives a lock back when the context that it was asked with ends, which here is in the middle of f.
+		wait, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+		defer giveUp()
+		keep := context.AfterFunc(ctx, giveUp)
+		held, err := c.Lock(wait, name)
+		for ; err != nil; held, err = c.Lock(wait, name) { // it gave up
 			if ctx.Err() != nil {
 				return err
 			}
 		}
-		f()
+		if keep() {
+			f()
+		}
 		return held.Unlock(context.Background())
 	}
 }
