@@ -26,6 +26,7 @@ type node struct {
 	record  record    // of its lives
 	met     time.Time // when it told its life last
 	late    crowd     // those who keep trying to give something back
+	topUps  crowd     // those who ask for what a majority has
 }
 
 // Pauses for a node that does not answer.
@@ -167,5 +168,5 @@ func mayVote(d driver.Driver) error {
 }
 
 func newNode(at int, what string) *node {
-	return &node{at: at, what: what, late: make(crowd, backTries)}
+	return &node{at: at, what: what, late: make(crowd, backTries), topUps: make(crowd, topUpTries)}
 }

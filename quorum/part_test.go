@@ -19,6 +19,7 @@ import (
 type part struct {
 	votes atomic.Int64 // that it was asked for
 	lag   atomic.Int64 // for how long its answers are on their way, in ns
+	hung  atomic.Int64 // requests that it does not answer
 
 	mu    sync.Mutex
 	store *memlock.Driver
@@ -69,6 +70,8 @@ func (p *part) reach(ctx context.Context) (*memlock.Driver, error) {
 	back := p.back
 	p.mu.Unlock()
 	if back != nil {
+		p.hung.Add(1)
+		defer p.hung.Add(-1)
 		select {
 		case <-back:
 		case <-ctx.Done():

@@ -105,6 +105,7 @@ func (d *Driver) renew(ctx context.Context, cls []request) []driver.Result {
 	n := len(cls)
 	r := &renewal{d: d, cls: cls, results: make([]driver.Result, n), counts: make([]renewalCount, n), open: n}
 	answers := make(chan nodeRenewal, len(d.nodes))
+	within := d.renewsWithin(ctx, cls[0].ttl())
 	for i, n := range d.nodes {
 		which, claims := r.on(i)
 		if len(claims) == 0 {
@@ -115,7 +116,7 @@ func (d *Driver) renew(ctx context.Context, cls []request) []driver.Result {
 			renew := func(ctx context.Context, nd driver.Driver) ([]driver.Result, error) {
 				return r.renewOn(ctx, nd, which, claims)
 			}
-			results, err := identified(ctx, n, d.patience(claims[0].TTL), renew)
+			results, err := identified(ctx, n, within, renew)
 			answers <- r.noted(nodeRenewal{at: i, which: which, results: results, err: err}, claims)
 		})
 	}
@@ -135,6 +136,16 @@ func (d *Driver) renew(ctx context.Context, cls []request) []driver.Result {
 	case <-time.After(d.patience(cls[0].ttl()) / linePatience): // it matters too little
 	}
 	return r.conclude(nil)
+}
+
+// renewsWithin is how long a node may take to renew claims: as long as the caller waits, who waits for no node once a
+// majority has answered. A node that is slow because it has thousands of claims would be slower for being asked again.
+func (d *Driver) renewsWithin(ctx context.Context, ttl time.Duration) time.Duration {
+	within := d.patience(ttl)
+	if end, ok := ctx.Deadline(); ok {
+		within = max(within, time.Until(end))
+	}
+	return within
 }
 
 // on returns the claims that a node has, as it knows them.
@@ -319,8 +330,11 @@ func (r *renewal) askLines(ctx context.Context) <-chan struct{} {
 	return done
 }
 
-// topUpAfter is how long after the majority the other nodes are asked again, in parts of the TTL.
-const topUpAfter = 20
+// Bounds of topping up.
+const (
+	topUpAfter = 20 // part of the TTL after which the other nodes are asked again
+	topUpTries = 16 // at once on a node: one that is back has thousands of claims to take, and others to renew
+)
 
 // topUpLater asks the nodes that do not have a claim for it, a moment later: what held them back is over soon, and the
 // more have it, the more may fail. The caller holds cl.mu.
@@ -333,7 +347,7 @@ func (d *Driver) topUpLater(cl *claim) {
 		waiting, stop := d.whileAlive(ctx, cl)
 		defer stop()
 		if driver.Sleep(waiting, jittered(cl.ttl()/topUpAfter)) == nil {
-			d.topUp(ctx, cl)
+			d.topUp(cl)
 		}
 		cl.mu.Lock()
 		defer cl.mu.Unlock()
@@ -341,31 +355,45 @@ func (d *Driver) topUpLater(cl *claim) {
 	})
 }
 
-// topUp asks the nodes that do not have a claim for it.
-func (d *Driver) topUp(ctx context.Context, cl *claim) {
+// topUp begins to ask the nodes that do not have a claim for it, if they are not being asked already.
+func (d *Driver) topUp(cl *claim) {
 	cl.mu.Lock()
-	c, token, state := cl.onNode(), cl.token, cl.state
-	var missing []*node
+	defer cl.mu.Unlock()
+	if cl.topUps == nil {
+		cl.topUps = make([]bool, len(d.nodes))
+	}
 	for i, n := range d.nodes {
-		if cl.held[i] == 0 {
-			missing = append(missing, n)
+		if cl.held[i] == 0 && !cl.topUps[i] {
+			cl.topUps[i] = true
+			d.spawn(func(ctx context.Context) { d.topUpOn(ctx, n, cl) })
 		}
 	}
-	cl.mu.Unlock()
-	if state != held {
+}
+
+// topUpOn asks a node for a claim when it is its turn: others may be asking the node for theirs.
+func (d *Driver) topUpOn(ctx context.Context, n *node, cl *claim) {
+	defer func() {
+		cl.mu.Lock()
+		defer cl.mu.Unlock()
+		cl.topUps[n.at] = false
+	}()
+	alive, stop := d.whileAlive(ctx, cl)
+	defer stop()
+	if n.topUps.await(alive) != nil {
 		return
 	}
-	var all sync.WaitGroup
-	for _, n := range missing {
-		all.Go(func() {
-			propose := func(ctx context.Context, nd driver.Driver) (driver.Status, error) {
-				return driver.Propose(ctx, nd, c, token)
-			}
-			st, err := call(ctx, n, d.patience(c.TTL), propose)
-			if err == nil && st.Granted {
-				cl.holds(c.ID, n.at, st.Token)
-			}
-		})
+	defer n.topUps.leave()
+	cl.mu.Lock()
+	c, token, lacks := cl.onNode(), cl.token, cl.state == held && cl.held[n.at] == 0
+	cl.mu.Unlock()
+	if !lacks {
+		return
 	}
-	all.Wait()
+	propose := func(ctx context.Context, nd driver.Driver) (driver.Status, error) {
+		return driver.Propose(ctx, nd, c, token)
+	}
+	st, err := call(ctx, n, d.patience(c.TTL), propose)
+	if err == nil && st.Granted {
+		cl.holds(c.ID, n.at, st.Token)
+	}
 }

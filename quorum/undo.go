@@ -88,4 +88,14 @@ func (c crowd) enter() bool {
 	}
 }
 
+// await enters once there is room. The error is that of ctx.
+func (c crowd) await(ctx context.Context) error {
+	select {
+	case c <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 func (c crowd) leave() { <-c }

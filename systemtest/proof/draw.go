@@ -88,7 +88,7 @@ func (d drawer) step(size Size) Step {
 	switch {
 	case s.Verb == Lock && d.store.Database != nil && d.oneIn(transacts):
 		return d.transaction(size)
-	case size.Many > 0 && !d.costly() && d.oneIn(massively):
+	case size.Many > 0 && !d.store.Session && d.oneIn(massively):
 		return d.many(size)
 	case s.Verb == Lock && d.oneIn(busily):
 		return d.crowd(size)
@@ -129,19 +129,22 @@ func (d drawer) crowd(size Size) Step {
 // One of so many steps has many claims at once.
 const massively = 48
 
-// queues is how many times fewer claims wait for a lock than a process may hold.
-const queues = 16
+// How many times fewer claims a process has than it may hold of locks of one server.
+const (
+	queues = 16 // that wait for one lock
+	voters = 5  // each of which is on so many servers
+)
 
-// costly reports whether a lock takes a connection of its own, or requests to several servers: two processors cannot
-// keep many of them, and nobody could tell that from a loss.
-func (d drawer) costly() bool { return d.store.Session || d.store.Voted }
-
-// many is a hoard of locks, or a queue of claims, of which one process can keep as many as two processors can renew.
+// many is a hoard of locks, or a queue of claims, of which one process can keep as many as two processors can renew:
+// fewer where each is renewed on several servers, and none where each takes a connection of its own.
 func (d drawer) many(size Size) Step {
 	const soon = 10 * time.Second
 	within, stays := min(4*d.store.TTL, soon), d.upTo(min(2*d.store.TTL, soon))
 	s := Step{Verb: Hoard, Lock: "h0", Units: 1, Within: within, Stays: stays, Dies: d.oneIn(2)}
 	most := int(time.Duration(size.Many) * d.store.TTL / time.Second)
+	if d.store.Voted {
+		most /= voters
+	}
 	s.Many = most/10 + d.IntN(most)
 	if d.oneIn(2) && !d.store.Mutexes {
 		s.Verb, s.Lock, s.Many = Queue, "q0", s.Many/queues
