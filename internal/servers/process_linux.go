@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -52,22 +53,28 @@ func (p *process) resume() error {
 	return each(append(children, p.cmd.Process), syscall.SIGCONT, "RSDZ")
 }
 
-// children are those of a process, which some servers have for each connection.
+// children are those of a process that stands still, which some servers have for each connection.
 func (p *process) children() (found []*os.Process, err error) {
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if _, err := os.Stat("/proc/thread-self/children"); err != nil {
+		return nil, fmt.Errorf("the kernel does not tell children: %w", err) // CONFIG_PROC_CHILDREN
+	}
+	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.pid))
 	if err != nil {
 		return nil, err
 	}
-	for _, stat := range stats {
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(stat)))
-		if _, parent := look(pid); parent != p.pid {
-			continue
+	for _, list := range lists {
+		text, _ := os.ReadFile(list) // of a thread that has ended, or a process that is gone
+		for pid := range strings.FieldsSeq(string(text)) {
+			id, err := strconv.Atoi(pid)
+			if err != nil {
+				return nil, err
+			}
+			child, err := os.FindProcess(id)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, child)
 		}
-		child, err := os.FindProcess(pid)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, child)
 	}
 	return found, nil
 }
@@ -90,7 +97,7 @@ func each(processes []*os.Process, signal os.Signal, states string) error {
 // reaches waits until a process is in one of the states or is no more.
 func reaches(pid int, states string) error {
 	for limit := time.Now().Add(stopTime); time.Now().Before(limit); time.Sleep(time.Millisecond) {
-		if state, _ := look(pid); state == gone || bytes.IndexByte([]byte(states), state) >= 0 {
+		if state := look(pid); state == gone || bytes.IndexByte([]byte(states), state) >= 0 {
 			return nil
 		}
 	}
@@ -100,15 +107,15 @@ func reaches(pid int, states string) error {
 // gone is the state of a process that is no more.
 const gone = 0
 
-// look returns the letter that proc_pid_stat(5) gives a process, and its parent.
-func look(pid int) (state byte, parent int) {
+// look returns the letter that proc_pid_stat(5) gives a process.
+func look(pid int) (state byte) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return gone, 0
+		return gone
 	}
 	name := bytes.LastIndexByte(stat, ')') // which may contain anything
-	if _, err := fmt.Sscanf(string(stat[name+1:]), " %c %d", &state, &parent); err != nil {
-		return gone, 0
+	if _, err := fmt.Sscanf(string(stat[name+1:]), " %c", &state); err != nil {
+		return gone
 	}
-	return state, parent
+	return state
 }
