@@ -15,10 +15,14 @@ const (
 	version = "v0.1.0" // of the release that the tests pretend
 )
 
-func TestMain(m *testing.M) { servers.Main(m, func(t testing.TB) { proxy = publish(t) }) }
+func TestMain(m *testing.M) {
+	servers.Main(m, func(t testing.TB) { proxy, modules = publish(t), t.TempDir() })
+}
 
-// proxy is the folder of a module proxy that has our modules as a release of this tree would publish them.
-var proxy string
+var (
+	proxy   string // the folder of a module proxy that has our modules as a release of this tree would publish them
+	modules string // the module cache of all newcomers, empty when the first arrives
+)
 
 func publish(t testing.TB) string {
 	folder := t.TempDir()
@@ -31,7 +35,7 @@ func publish(t testing.TB) string {
 	return folder
 }
 
-// A newcomer has an empty folder and an empty module cache, and gets modules from proxies alone.
+// A newcomer has an empty folder, and gets modules from proxies alone.
 type newcomer struct {
 	folder string
 	env    []string
@@ -42,7 +46,7 @@ func arrive(t *testing.T) newcomer {
 	folder := t.TempDir()
 	download := filepath.Join(goEnv(t, "GOMODCACHE"), "cache", "download")
 	return newcomer{folder, append(os.Environ(),
-		"GOMODCACHE="+filepath.Join(folder, "modules"), "GOBIN="+filepath.Join(folder, "bin"),
+		"GOMODCACHE="+modules, "GOBIN="+filepath.Join(folder, "bin"),
 		"GOPROXY=file://"+proxy+",file://"+download+","+goEnv(t, "GOPROXY"),
 		"GOPRIVATE=", "GONOPROXY=", "GOSUMDB=off", // nobody has sums of what is not released
 		"GOWORK=", "GOFLAGS=-modcacherw -trimpath", "CGO_ENABLED=0",
