@@ -41,7 +41,7 @@ func Run(t testing.TB, store *nemesis.Store, s Schedule) Record {
 	}
 	record.Struck = (&executor{t: t, store: store, crowd: c, began: began}).follow(s)
 	c.reading.Wait()
-	record.Left = left(t, watcher, s, setBack(record.Struck))
+	record.Left = left(t, watcher, record)
 	record.Counted = numbers.read(t, s, record.Left)
 	cancel()
 	watching.Wait()
@@ -150,9 +150,10 @@ func setBack(all []Struck) bool {
 }
 
 // left waits until nothing is left of any lock, for as long as claims that nobody renews may live, and returns what is
-// left then. Where nothing can be listed, a lock that can be had is free. If it asks, it tries to get locks that are
-// not free: after a clock was set back, that is what brings the deadlines of the dead back, as the docs say.
-func left(t testing.TB, watcher *holdfast.Client, s Schedule, asks bool) map[string]string {
+// left then. Where nothing can be listed, a lock that can be had is free. After a clock was set back it tries to get
+// locks that are not free: that is what brings the deadlines of the dead back, as the docs say.
+func left(t testing.TB, watcher *holdfast.Client, r Record) map[string]string {
+	s, asks := r.Schedule, setBack(r.Struck)
 	rest := make(map[string]string)
 	deadline := now() + 2*s.TTL + restTime
 	for _, lock := range s.Locks() {
@@ -169,6 +170,9 @@ func left(t testing.TB, watcher *holdfast.Client, s Schedule, asks bool) map[str
 			ctx, cancel := context.WithTimeout(t.Context(), s.TTL)
 			queue, err := watcher.Queue(ctx, lock)
 			cancel()
+			if asks && r.Voted { // a place of the dead in a line is put right by who stands there next
+				queue = slices.DeleteFunc(queue, func(e holdfast.Entry) bool { return !e.Granted })
+			}
 			if err == nil && len(queue) == 0 {
 				break
 			}
