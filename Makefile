@@ -26,12 +26,12 @@ servers: ## install the servers that the tests need (Debian, as root or with sud
 servers-extra: ## unpack other versions of servers beside the system (Debian), for test-extra: VERSIONS, or all
 	@sh scripts/servers-extra.sh $(VERSIONS)
 
-# Programs of tests are linked in each run; without what debuggers read that takes three quarters of the time.
+# Programs of tests are linked in each run; without what debuggers read that takes two thirds of the time.
 test: servers ## install what is missing, test everything on real servers with the race detector, and say how far it is
 	@go build -o bin/runtests ./internal/runtests
 	@echo "testing on real servers, with the race detector, $(ATONCE) packages at once: about ten minutes on two quiet cores,"
 	@echo "after a few more for compiling the first time"
-	@$(REAL) bin/runtests -race -vet=off -ldflags=-w -p $(ATONCE) -timeout 30m -- $(PACKAGES)
+	@$(REAL) bin/runtests -race -vet=off -ldflags=-s -p $(ATONCE) -timeout 30m -- $(PACKAGES)
 
 VERSIONS ?=
 
