@@ -12,14 +12,19 @@ import (
 )
 
 // Kill kills the children that are of the family, among them orphans that left their group, with all that descends from
-// them, and reports whether there were any. Who is missed, because its parent ended meanwhile, is found the next time.
+// them, and reports whether there were any. Parents end first, so that none goes on with what comes after a child. Who
+// is missed, because its parent ended while we looked, is found the next time.
 func (f Family) Kill() (found bool) {
-	for _, p := range f.tree() {
-		if f.kill(p) {
-			found = true
+	var all []held
+	for _, p := range f.tree() { // all are held before the first is killed, whose children have another parent then
+		if h, ok := f.hold(p); ok {
+			all = append(all, h)
 		}
 	}
-	return found
+	for _, h := range all {
+		h.kill()
+	}
+	return len(all) > 0
 }
 
 // tree returns the children that are of the family, and what descends from them.
@@ -58,24 +63,41 @@ func (f Family) has(p process) bool {
 		(f.Mark == "" || p.group == f.Group || isMarked(p.pid, f.Mark))
 }
 
-// kill kills a process that is of the family still: another one may have got its ID since that was read. A process is
-// looked at while it is held, so that what was seen is what is killed.
-func (f Family) kill(p process) (found bool) {
+// A held process is killed, or none: another one may get its ID, but not what it is held by.
+type held struct {
+	pid, fd int // no fd where the kernel has none to give
+}
+
+// hold holds a process that is of the family still: another one may have got its ID since that was read. It is looked
+// at while it is held, so that what was seen is what is killed.
+func (f Family) hold(p process) (h held, ok bool) {
 	fd, err := unix.PidfdOpen(p.pid, 0)
 	if err == unix.ESRCH {
-		return false
+		return held{}, false
 	}
-	if err == nil {
-		defer unix.Close(fd)
+	if err != nil {
+		fd = -1
 	}
+	h = held{p.pid, fd}
 	now := readStat("/proc/" + strconv.Itoa(p.pid) + "/stat")
 	if !f.has(now) && (!now.lives || now.parent != p.parent || p.parent == f.Parent) {
-		return false
+		h.letGo()
+		return held{}, false
 	}
-	if err != nil || unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == unix.ENOSYS {
-		_ = syscall.Kill(p.pid, syscall.SIGKILL) // it may be gone by now
+	return h, true
+}
+
+func (h held) kill() {
+	defer h.letGo()
+	if h.fd < 0 || unix.PidfdSendSignal(h.fd, unix.SIGKILL, nil, 0) == unix.ENOSYS {
+		_ = syscall.Kill(h.pid, syscall.SIGKILL) // it may be gone by now
 	}
-	return true
+}
+
+func (h held) letGo() {
+	if h.fd >= 0 {
+		_ = unix.Close(h.fd)
+	}
 }
 
 // isMarked reports whether a process was started with a variable, or with one that adds words to it.

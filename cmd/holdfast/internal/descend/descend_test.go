@@ -48,7 +48,7 @@ func TestOnlyTheFamilyIsKilled(t *testing.T) {
 	}
 	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
 	f := Family{Parent: os.Getpid(), Group: 1 << 30, Mark: inNamespace + "=us"}
-	if f.kill(process{pid: other.Process.Pid, parent: f.Parent}) || f.Kill() || f.Lives() {
+	if _, ok := f.hold(process{pid: other.Process.Pid, parent: f.Parent}); ok || f.Kill() || f.Lives() {
 		t.Error("a child without the mark was taken for one of the family")
 	}
 	marked := exec.Command("sleep", "300")
