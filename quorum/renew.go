@@ -139,11 +139,12 @@ func (d *Driver) renew(ctx context.Context, cls []request) []driver.Result {
 }
 
 // renewsWithin is how long a node may take to renew claims: as long as the caller waits, who waits for no node once a
-// majority has answered. A node that is slow because it has thousands of claims would be slower for being asked again.
+// majority has answered, but not for most of the TTL. A node that is slow because it has thousands of claims would be
+// slower for being asked again.
 func (d *Driver) renewsWithin(ctx context.Context, ttl time.Duration) time.Duration {
 	within := d.patience(ttl)
 	if end, ok := ctx.Deadline(); ok {
-		within = max(within, time.Until(end))
+		within = max(within, min(time.Until(end), ttl/2))
 	}
 	return within
 }
