@@ -2,8 +2,6 @@ package zklock_test
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -25,26 +23,11 @@ var (
 	oursAsKazoo   = interop.Self("ours", string(zklock.Kazoo))
 )
 
-// jars are what Curator needs.
-var jars = []string{
-	"curator-recipes", "curator-framework", "curator-client",
-	"zookeeper", "zookeeper-jute", "guava", "slf4j-api", "slf4j-nop",
-}
-
-func classPath(more ...string) string {
-	for _, jar := range jars {
-		more = append(more, "/usr/share/java/"+jar+".jar")
-	}
-	return strings.Join(more, string(os.PathListSeparator))
-}
-
-const installCurator = "default-jdk-headless libcurator-recipes-java libcurator-framework-java libcurator-client-java"
-
 // curator is Curator's program.
 var curator = interop.Program{Name: "Curator", Command: func(t *testing.T) *exec.Cmd {
-	needCurator(t)
-	return exec.Command("java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-		"-cp", classPath(compiled.classes(t)), "Peer")
+	interop.NeedCurator(t)
+	line := interop.CuratorCommand(compiled.classes(t), "Peer")
+	return exec.Command(line[0], line[1:]...)
 }}
 
 // compiled is what the first test that needs it compiles, for all of them.
@@ -60,10 +43,7 @@ func (p *peerProgram) classes(t *testing.T) (dir string) {
 	t.Helper()
 	p.once.Do(func() {
 		p.dir = leasedtest.Lasting(t).TempDir()
-		out, err := exec.Command("javac", "-d", p.dir, "-cp", classPath(), "testdata/Peer.java").CombinedOutput()
-		if err != nil {
-			p.err = fmt.Errorf("javac: %w: %s", err, out)
-		}
+		p.err = interop.CompileForCurator(t, "testdata/Peer.java", p.dir)
 	})
 	if p.err != nil {
 		t.Fatal(p.err)
@@ -71,36 +51,9 @@ func (p *peerProgram) classes(t *testing.T) (dir string) {
 	return p.dir
 }
 
-func needCurator(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("javac"); err != nil {
-		missing(t, "javac", installCurator)
-	}
-	for jar := range strings.SplitSeq(classPath(), string(os.PathListSeparator)) {
-		if _, err := os.Stat(jar); err != nil {
-			missing(t, jar, installCurator)
-		}
-	}
-}
-
 // pythonPeer uses the system's Python, because Debian's kazoo is not for another.
 func pythonPeer(t *testing.T) *exec.Cmd {
-	const python = "/usr/bin/python3"
-	if err := exec.Command(python, "-c", "import kazoo").Run(); err != nil {
-		missing(t, "kazoo for "+python, "python3-kazoo")
-	}
-	return exec.Command(python, "-B", filepath.Join("testdata", "peer.py"))
-}
-
-// missing skips the test, or fails it where nothing may be skipped.
-func missing(t *testing.T, what, packages string) {
-	t.Helper()
-	reason := fmt.Sprintf("%s is not installed; "+
-		"install it with: apt-get install -y --no-install-recommends %s (or: make servers)", what, packages)
-	if os.Getenv("HOLDFAST_NO_SKIP") != "" {
-		t.Fatal(reason)
-	}
-	t.Skip(reason)
+	return exec.Command(interop.Python(t, "kazoo"), "-B", filepath.Join("testdata", "peer.py"))
 }
 
 // TestPeer is a process that the tests of others start.
