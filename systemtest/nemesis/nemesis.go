@@ -5,6 +5,8 @@ package nemesis
 import (
 	"testing"
 	"time"
+
+	"github.com/holdfast-go/holdfast/systemtest/foreign"
 )
 
 // A Harm is the most that a fault may cost clients, by what the docs promise. Greater is worse.
@@ -92,6 +94,10 @@ type Store struct {
 	Mutexes bool // one holder at a time is all that it knows: no readers, no permits
 	Voted   bool // a lock is a majority of votes: nobody may get it for a moment, and no order is promised
 	Session bool // a lock is its holder's connection: it is free as soon as that ends, and no order is promised
+	Unruly  bool // whoever asks first when a lock is free gets it: no order is promised
+
+	// Peers are programs of others that keep mutexes as the store does, and respect ours.
+	Peers []foreign.Program
 
 	Faults []Fault
 	Absent map[string]string // why each of the other faults is not here
@@ -114,25 +120,32 @@ func (s *Store) Fault(name string) (f Fault, ok bool) {
 type Kind struct {
 	Name  string
 	Start func(t testing.TB) *Store
+	Long  bool // it is so much like others, or takes so much, that it is for long runs alone
 }
 
 // Kinds are all stores.
 var Kinds = []Kind{
-	{"file", file},
-	{"redis", redis},
-	{"sentinel", sentinel},
-	{"cluster", cluster},
-	{"redlock", func(t testing.TB) *Store { return redlock(t, "redlock", 3) }},
-	{"redlock of 5", func(t testing.TB) *Store { return redlock(t, "redlock of 5", 5) }},
-	{"etcd", etcd},
-	{"etcd of 3", etcdOf3},
-	{"zookeeper", zooKeeper},
-	{"zookeeper of 3", zooKeeperOf3},
-	{"mariadb", mariaDB},
-	{"mariadb sessions", mariaDBSessions},
-	{"postgres", postgres},
-	{"postgres sessions", postgresSessions},
-	{"pgbouncer", pgBouncer},
+	{Name: "file", Start: file},
+	{Name: "redis", Start: redis},
+	{Name: "sentinel", Start: sentinel},
+	{Name: "cluster", Start: cluster},
+	{Name: "redlock", Start: func(t testing.TB) *Store { return redlock(t, "redlock", 3) }},
+	{Name: "redlock of 5", Start: func(t testing.TB) *Store { return redlock(t, "redlock of 5", 5) }},
+	{Name: "etcd", Start: etcd},
+	{Name: "etcd of 3", Start: etcdOf3},
+	{Name: "zookeeper", Start: zooKeeper},
+	{Name: "zookeeper of 3", Start: zooKeeperOf3},
+	{Name: "mariadb", Start: mariaDB},
+	{Name: "mariadb sessions", Start: mariaDBSessions},
+	{Name: "postgres", Start: postgres},
+	{Name: "postgres sessions", Start: postgresSessions},
+	{Name: "pgbouncer", Start: pgBouncer},
+	{Name: "etcd concurrency", Start: etcdConcurrency, Long: true},
+	{Name: "zookeeper curator", Start: zooKeeperCurator, Long: true},
+	{Name: "zookeeper kazoo", Start: zooKeeperKazoo, Long: true},
+	{Name: "redis redsync", Start: redisRedsync},
+	{Name: "redis python-redis-lock", Start: redisPython, Long: true},
+	{Name: "redis redisson", Start: redisRedisson, Long: true},
 }
 
 // Named returns the kind of that name.

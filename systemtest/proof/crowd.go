@@ -58,6 +58,9 @@ func gather(t testing.TB, store *nemesis.Store, s Schedule, resources string, r 
 		if store.Database != nil {
 			m.Database = store.Database(ends)
 		}
+		if p, wanted := peerOf(t, store, i, steps); wanted {
+			m.Peer, m.PeerRenews = p.Command(t, ends, s.TTL), p.Renews
+		}
 		c.members = append(c.members, m)
 	}
 	t.Cleanup(func() {

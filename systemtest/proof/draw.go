@@ -86,6 +86,8 @@ func (d drawer) step(size Size) Step {
 		}
 	}
 	switch {
+	case s.Verb == Lock && len(d.store.Peers) > 0 && d.oneIn(foreigns):
+		return d.foreign(size)
 	case s.Verb == Lock && d.store.Database != nil && d.oneIn(transacts):
 		return d.transaction(size)
 	case size.Many > 0 && !d.store.Session && d.oneIn(massively):
@@ -112,6 +114,24 @@ func (d drawer) transaction(size Size) Step {
 		Verb: Transact, Lock: fmt.Sprintf("t%d", d.IntN(size.Locks)), Units: 1, Within: d.upTo(3 * d.store.TTL),
 		Stays: d.upTo(3 * time.Millisecond), Times: 1 + d.IntN(10),
 	}
+}
+
+// One of so many steps is for a program of others, where there are any.
+const foreigns = 3
+
+// foreign goes through a mutex with such a program some times, or stays there for as long as it takes to lose it.
+func (d drawer) foreign(size Size) Step {
+	s := Step{
+		Verb: Foreign, Lock: fmt.Sprintf("m%d", d.IntN(size.Locks)), Units: 1, Within: d.upTo(2 * d.store.TTL),
+		Stays: d.upTo(3 * time.Millisecond), Times: 1 + d.IntN(10),
+	}
+	switch d.IntN(8) {
+	case 0, 1, 2:
+		s.Lock = busy
+	case 3:
+		s.Stays, s.Times = d.upTo(2*d.store.TTL), 1
+	}
+	return s
 }
 
 // busy is that lock: among the others most visits wait behind somebody who stays for long.

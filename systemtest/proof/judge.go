@@ -50,9 +50,9 @@ func (r Record) Judge() (wrongs []Wrong) {
 	return wrongs
 }
 
-// eachLock asks a question about the history of each lock.
-func (r Record) eachLock(ask func(lock string, h history.History) error) (wrongs []Wrong) {
-	for lock, h := range r.histories() {
+// eachLock asks a question about the history of each lock, as far as these visits are that.
+func (r Record) eachLock(visits []Visit, ask func(lock string, h history.History) error) (wrongs []Wrong) {
+	for lock, h := range r.histories(visits) {
 		if err := ask(lock, h); err != nil {
 			wrongs = append(wrongs, Wrong{Lock: lock, Text: err.Error()})
 		}
@@ -61,7 +61,7 @@ func (r Record) eachLock(ask func(lock string, h history.History) error) (wrongs
 }
 
 func (r Record) exclusion() []Wrong {
-	wrongs := r.eachLock(func(_ string, h history.History) error { return h.Overlap() })
+	wrongs := r.eachLock(r.Visits, func(_ string, h history.History) error { return h.Overlap() })
 	return append(wrongs, r.besides()...)
 }
 
@@ -69,7 +69,7 @@ func (r Record) tokens() []Wrong {
 	if slices.ContainsFunc(r.Struck, func(s Struck) bool { return s.Anew }) {
 		return nil // as the docs say
 	}
-	return r.eachLock(func(lock string, h history.History) error {
+	return r.eachLock(r.ours(), func(lock string, h history.History) error {
 		if limit(lock) != 1 {
 			return h.Unique()
 		}
@@ -101,7 +101,7 @@ func (r Record) answers() []Wrong {
 	if slices.ContainsFunc(r.Struck, func(s Struck) bool { return s.Harm == nemesis.Amnesia }) {
 		return nil // a store that forgets is no lock
 	}
-	return r.eachLock(func(lock string, h history.History) error {
+	return r.eachLock(r.explained(), func(lock string, h history.History) error {
 		for i := range h.Visits {
 			v := &h.Visits[i]
 			v.TTL += r.longer(Span{v.Call, max(v.Return, v.Left) + v.TTL})

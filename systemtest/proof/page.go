@@ -121,6 +121,9 @@ func (v Visit) events() []event {
 		kind = "shares"
 	}
 	text := fmt.Sprintf("token %d", v.Token)
+	if v.Foreign {
+		text = "with a program of others"
+	}
 	return []event{waits, {name(v.Visitor), kind, text, milliseconds(v.Return), milliseconds(max(v.Seen, v.Return))}}
 }
 

@@ -10,6 +10,9 @@ import (
 // promised is a visit as far as the docs promise that it excludes others: a holder whose claim was broken, or forgotten
 // by the store, is told when it renews, so it counts as inside until then at most.
 func (r Record) promised(v Visit) history.Visit {
+	if v.Foreign {
+		return r.beside(v)
+	}
 	v.Visit = r.lasting(v)
 	switch end, ok := r.ended(v); {
 	case !ok || v.Outcome != history.Got || v.Seen <= end:

@@ -21,6 +21,7 @@ import (
 	_ "github.com/holdfast-go/holdfast/quorum"
 	_ "github.com/holdfast-go/holdfast/redislock"
 	"github.com/holdfast-go/holdfast/sqllock"
+	"github.com/holdfast-go/holdfast/systemtest/foreign"
 	"github.com/holdfast-go/holdfast/systemtest/history"
 	"github.com/holdfast-go/holdfast/systemtest/nemesis"
 	_ "github.com/holdfast-go/holdfast/zklock"
@@ -38,7 +39,7 @@ var (
 func init() { sqllock.RegisterTLS(mysql.RegisterTLSConfig) }
 
 func TestMain(m *testing.M) {
-	if !Visitor() {
+	if !foreign.Main() && !Visitor() { // the former is started by a visitor, in its environment
 		os.Exit(m.Run())
 	}
 }
@@ -53,6 +54,9 @@ var (
 func TestProof(t *testing.T) {
 	for _, k := range nemesis.Kinds {
 		if *proofStore != "" && !strings.Contains(","+*proofStore+",", ","+k.Name+",") {
+			continue
+		}
+		if k.Long && *proofFor == 0 && *proofStore == "" {
 			continue
 		}
 		t.Run(k.Name, func(t *testing.T) {
@@ -151,6 +155,12 @@ func report(t *testing.T, r Record) (wrong bool) {
 	t.Logf("%s, seed %d: %d visits, %d got in, %d transactions, %d blows; the machine stood still for %v",
 		r.Schedule.Store, r.Schedule.Seed, len(r.Visits), got, len(r.Counts), len(r.Struck),
 		r.StoodStill().Round(time.Millisecond))
+	if beside, inside := r.Beside(); beside > 0 {
+		t.Logf("%d of these visits were with programs of others, which got in %d times", beside, inside)
+		if inside == 0 {
+			t.Error("no program of others got in")
+		}
+	}
 	if got == 0 && len(r.Counts) == 0 {
 		t.Error("nobody got in")
 	}

@@ -16,6 +16,7 @@ type Record struct {
 	Schedule Schedule
 	Voted    bool // see [nemesis.Store]
 	Session  bool // the same
+	Unruly   bool // the same
 
 	Visits  []Visit
 	Breaks  []Breaking
@@ -43,6 +44,9 @@ type Visit struct {
 	Least    time.Duration // the minimum hold
 	Most     time.Duration // the maximum hold
 	Odd      string        // what the visitor was answered, and never may be
+
+	Foreign bool   // a program of others was inside, and its visitor told what that did
+	Said    string // its last words, if they were not those that were wanted
 }
 
 // A Breaking is the end of a claim by somebody else.
@@ -99,10 +103,10 @@ func (r Record) Write(w io.Writer) error {
 	return json.NewEncoder(w).Encode(r)
 }
 
-// histories are the visits of each lock, as far as the docs promise what comes of them.
-func (r Record) histories() map[string]history.History {
+// histories are visits by their locks, as far as the docs promise what comes of them.
+func (r Record) histories(visits []Visit) map[string]history.History {
 	all := make(map[string]history.History)
-	for _, v := range r.Visits {
+	for _, v := range visits {
 		h, ok := all[v.Lock]
 		if !ok {
 			h = history.History{Limit: limit(v.Lock), Voted: r.Voted}

@@ -18,7 +18,7 @@ import (
 func Run(t testing.TB, store *nemesis.Store, s Schedule) Record {
 	t.Helper()
 	watcher := open(t, store, s.TTL)
-	record := Record{Schedule: s, Voted: store.Voted, Session: store.Session}
+	record := Record{Schedule: s, Voted: store.Voted, Session: store.Session, Unruly: store.Unruly}
 	res := newResources(t)
 	c := gather(t, store, s, res.socket, &record)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -49,6 +49,7 @@ const (
 	Revoke  Verb = "revoke" // ask its holder to let go
 
 	Transact Verb = "transact" // count a number in the database on, in a transaction that is the lock
+	Foreign  Verb = "foreign"  // wait for the lock with a program of others, which is inside, and have it release that
 
 	Hoard Verb = "hoard" // acquire many mutexes that nobody else wants, in a process of their own
 	Queue Verb = "queue" // hold a lock for which many others in the same process wait, in vain
@@ -85,7 +86,7 @@ var limits = map[byte]int64{'m': 1, 'r': 1000, 'p': 3, 't': 1, 'h': 1, 'q': 3}
 func limit(lock string) int64 { return limits[lock[0]] }
 
 // verbs are all that is known.
-var verbs = []Verb{Lock, Try, Lead, All, Command, Break, Revoke, Transact, Hoard, Queue}
+var verbs = []Verb{Lock, Try, Lead, All, Command, Break, Revoke, Transact, Foreign, Hoard, Queue}
 
 // ownNames are the letters that the names of locks begin with which are for one verb alone.
 var ownNames = map[Verb]byte{Transact: 't', Hoard: 'h', Queue: 'q'}
@@ -97,7 +98,7 @@ func (v Verb) isMany() bool { return v == Hoard || v == Queue }
 func (v Verb) hasOptions() bool { return v == Lock || v == Try || v == Lead }
 
 // onMutexes reports whether the verb is for mutexes alone.
-func (v Verb) onMutexes() bool { return v == Lead || v == All || v == Command }
+func (v Verb) onMutexes() bool { return v == Lead || v == All || v == Command || v == Foreign }
 
 // locks are the names of the locks that a step visits.
 func (s Step) locks() []string { return strings.Split(s.Lock, "+") }

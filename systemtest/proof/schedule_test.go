@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast/systemtest/foreign"
 	"github.com/holdfast-go/holdfast/systemtest/nemesis"
 )
 
@@ -14,6 +15,7 @@ import (
 var example = &nemesis.Store{
 	Name: "redis", TTL: 2 * time.Second, Addrs: []string{"nowhere:1"}, Faults: []nemesis.Fault{{Name: nemesis.Kill}},
 	Database: func([]string) nemesis.Database { return nemesis.Database{} },
+	Peers:    []foreign.Program{{Name: "somebody"}},
 }
 
 // A schedule is the same after it was written and read.
@@ -50,6 +52,8 @@ func TestParseErrors(t *testing.T) {
 		head + "lock x0 units 1 within 1s stays 1ms": "nobody knows how to lock x0",
 		head + "lock p0 units 9 within 1s stays 1ms": "p0 has 3 units",
 		head + "lock m0": "a step looks like",
+		head + "foreign r0 units 1 within 1s stays 1ms":            "mutexes alone",
+		head + "foreign m0 units 1 within 1s stays 1ms again":      "takes no options",
 		head + "lead r0 units 1 within 1s stays 1ms":               "mutexes alone",
 		head + "lock m0+m1 units 1 within 1s stays 1ms":            "several locks",
 		head + "lock t0 units 1 within 1s stays 1ms":               "begin with t",

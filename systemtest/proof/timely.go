@@ -49,7 +49,7 @@ func (v Visit) overMost() bool { return v.Most > 0 && v.Left-v.Call >= v.Most }
 // handedOn finds mutexes that stood idle although somebody waited.
 func (r Record) handedOn() (wrongs []Wrong) {
 	for lock, visits := range r.mutexes() {
-		lasted := newLasted(visits)
+		lasted := newLasted(visits, r.over)
 		for i, v := range visits {
 			if !v.waited() {
 				continue
@@ -71,16 +71,18 @@ func (r Record) handedOn() (wrongs []Wrong) {
 // lasted tells until when visits of a lock, which are sorted by their calls, were in the way of others.
 type lasted struct {
 	visits []Visit
+	over   []time.Duration
 	latest [][2]int // of each visit and those before it, the two that were in the way for longest; -1: there is none
 }
 
-func newLasted(visits []Visit) lasted {
+func newLasted(visits []Visit, over func(Visit) time.Duration) lasted {
 	l, latest := lasted{visits: visits}, [2]int{-1, -1}
-	for i := range visits {
+	for i, v := range visits {
+		l.over = append(l.over, over(v))
 		switch {
-		case latest[0] < 0 || visits[i].Over() > visits[latest[0]].Over():
+		case latest[0] < 0 || l.over[i] > l.over[latest[0]]:
 			latest = [2]int{i, latest[0]}
-		case latest[1] < 0 || visits[i].Over() > visits[latest[1]].Over():
+		case latest[1] < 0 || l.over[i] > l.over[latest[1]]:
 			latest[1] = i
 		}
 		l.latest = append(l.latest, latest)
@@ -100,11 +102,12 @@ func (l lasted) besides(i int) time.Duration {
 	if latest[0] < 0 {
 		return 0
 	}
-	return l.visits[latest[0]].Over()
+	return l.over[latest[0]]
 }
 
-// waited reports whether a visitor got in that waited for this lock since its call.
-func (v Visit) waited() bool { return v.Outcome == history.Got && !v.Try && !v.Together }
+// waited reports whether a visitor got in that waited for this lock since its call, with the library: of a program of
+// others nobody knows since when it waits, and how soon it looks.
+func (v Visit) waited() bool { return v.Outcome == history.Got && !v.Try && !v.Together && !v.Foreign }
 
 // mutexes are the visits of each mutex, by their calls.
 func (r Record) mutexes() map[string][]Visit {
@@ -123,7 +126,7 @@ func (r Record) mutexes() map[string][]Visit {
 
 // order finds visitors of mutexes that were let in although others had waited for longer.
 func (r Record) order() (wrongs []Wrong) {
-	if r.Voted || r.Session {
+	if r.Voted || r.Session || r.Unruly {
 		return nil
 	}
 	settled := r.Schedule.TTL / 4 // after which a request surely is in the queue
@@ -136,7 +139,8 @@ func (r Record) order() (wrongs []Wrong) {
 				if v.Call >= first.Return {
 					break
 				}
-				overtook := v.Outcome == history.Got && v.Call > first.Call+settled && v.Return < first.Return
+				late := !v.Foreign && v.Call > first.Call+settled
+				overtook := late && v.Outcome == history.Got && v.Return < first.Return
 				if overtook && !r.disturbed(first.Visit, Span{first.Call, v.Return}, nemesis.Nothing) {
 					text := fmt.Sprintf("%v, came at %v, after %v, who came at %v", v.Visit, v.Call, first.Visit,
 						first.Call)

@@ -9,19 +9,21 @@ import (
 
 // An order is what a visitor's process is told when it starts, as JSON in the environment.
 type order struct {
-	Visitor  int
-	URL      string
-	Database nemesis.Database // none if a step needs none
-	TTL      time.Duration
-	Steps    []Step
-	Next     int           // the step to begin with
-	Until    time.Duration // when it ends, by now
-	Resource string        // the socket of the resources
-	Careless bool          // see [Schedule]
-	Program  string        // the command, if a step runs it
-	Section  *Step         // the process is the child of the command in this step; nil: it is another's
-	Passed   *Passed       // the process goes on with this; nil: it is another's
-	Many     *Step         // the process has the many claims of this step; nil: it is another's
+	Visitor    int
+	URL        string
+	Database   nemesis.Database // none if a step needs none
+	TTL        time.Duration
+	Steps      []Step
+	Next       int           // the step to begin with
+	Until      time.Duration // when it ends, by now
+	Resource   string        // the socket of the resources
+	Careless   bool          // see [Schedule]
+	Program    string        // the command, if a step runs it
+	Peer       []string      // the command line of the program of others, if a step is for one
+	PeerRenews bool          // it keeps a lock for longer than a TTL
+	Section    *Step         // the process is the child of the command in this step; nil: it is another's
+	Passed     *Passed       // the process goes on with this; nil: it is another's
+	Many       *Step         // the process has the many claims of this step; nil: it is another's
 }
 
 // Passed is a lease that was detached in the middle of a visit.

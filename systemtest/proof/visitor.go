@@ -55,6 +55,7 @@ type visitor struct {
 	database *sql.DB       // opened for the first transaction
 	ask      *json.Encoder // of the resources
 	answered *json.Decoder
+	beside   *peer // runs since it was asked first, or since the one before ended
 }
 
 // connect connects to the resources.
@@ -80,6 +81,7 @@ func (v *visitor) live() {
 			v.step(s)
 		}
 	}
+	v.endPeer()
 	ctx, cancel := context.WithTimeout(context.Background(), v.TTL)
 	defer cancel()
 	_ = v.client.Close(ctx) // a store that does not answer is not this visitor's fault
@@ -133,6 +135,8 @@ func (v *visitor) step(s Step) {
 		v.command(s)
 	case Transact:
 		v.transact(s)
+	case Foreign:
+		v.foreign(s)
 	case Hoard, Queue:
 		v.fork(order{Many: &s})
 	default:
