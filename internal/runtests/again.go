@@ -54,10 +54,7 @@ func (o *outcome) fails(test string) {
 
 // ends notes that the package failed, and how busy the machine was meanwhile.
 func (o *outcome) ends(l *load) {
-	o.failed = true
-	if l != nil {
-		o.slow = l.since(o.began)
-	}
+	o.failed, o.slow = true, l.since(o.began)
 }
 
 // excusable reports whether the machine may be why the package failed.

@@ -26,9 +26,9 @@ const (
 	sampleEvery = 3 * time.Second
 
 	// busy is how slow a machine is, on the average, that may fail tests which are right. Packages are tested at once
-	// of which there is one more than processors, and they wait for most of their time, so that by themselves they make
-	// work take less than twice as long.
-	busy = 3
+	// of which there are two more than processors, and they wait for much of their time, so that by themselves they make
+	// work take two to three times as long.
+	busy = 4
 )
 
 // burnWord makes this program the piece of work itself: how much of a processor it got is known of a process alone.
@@ -77,8 +77,11 @@ func (l *load) add(s sample) {
 	l.samples = append(l.samples, s)
 }
 
-// since returns how slow the machine has been on the average since an instant. Zero: nothing is known.
+// since returns how slow the machine has been on the average since an instant. Zero: nothing is known, as of no load.
 func (l *load) since(instant time.Time) float64 {
+	if l == nil {
+		return 0
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var sum float64

@@ -170,7 +170,11 @@ func shortName(name string) string {
 
 // close shows all failures again, and which packages they are in.
 func (r *report) close() {
-	fmt.Fprintf(r.talk, "%d packages in %v\n", r.ended, time.Since(r.began).Round(time.Second))
+	fmt.Fprintf(r.talk, "%d packages in %v", r.ended, time.Since(r.began).Round(time.Second))
+	if slow := r.load.since(r.began); slow > 0 {
+		fmt.Fprintf(r.talk, ", while work took %.1f times as long as alone on a processor", slow)
+	}
+	fmt.Fprintln(r.talk)
 	if len(r.failures) > 0 {
 		fmt.Fprintf(r.out, "\nAll failures again:\n\n%s\n%sFAIL\n", texts(r.failures, "\n"), texts(r.failed, ""))
 	}
