@@ -29,7 +29,7 @@ servers-extra: ## unpack other versions of servers beside the system (Debian), f
 # Programs of tests are linked in each run; without what debuggers read that takes two thirds of the time.
 test: servers ## install what is missing, test everything on real servers with the race detector, and say how far it is
 	@go build -o bin/runtests ./internal/runtests
-	@echo "testing on real servers, with the race detector, $(ATONCE) packages at once: about ten minutes on two quiet cores,"
+	@echo "testing on real servers, with the race detector, $(ATONCE) packages at once: about twelve minutes on two quiet cores,"
 	@echo "after a few more for compiling the first time"
 	@$(REAL) bin/runtests -race -vet=off -ldflags=-s -p $(ATONCE) -timeout 30m -- $(PACKAGES)
 

@@ -25,9 +25,8 @@ const (
 	// sampleEvery is small beside what a test may wait for, and large beside a sample.
 	sampleEvery = 3 * time.Second
 
-	// busy is how slow a machine is, on the average, that may fail tests which are right. Packages are tested at once
-	// of which there are two more than processors, and they wait for much of their time, so that by themselves they make
-	// work take two to three times as long.
+	// busy is how slow a machine is, on the average, that may fail tests which are right. Two more packages are tested
+	// at once than there are processors: together they make it as slow by themselves at times.
 	busy = 4
 )
 

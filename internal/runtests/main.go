@@ -6,9 +6,9 @@
 // line is printed as go test prints it, on stdout, and on stderr how many are done and how long that took. A failure is
 // shown in full when it happens, and again at the end, before the lines of the packages that failed.
 //
-// Tests that failed while something else kept the machine busy run again when all else is done, each package by itself,
-// and have failed if they do so again. On a machine that was not busy, what fails has failed; and a data race, a panic,
-// or a package that did not end has failed on any. The exit code is that of go test otherwise.
+// Tests that failed while the machine was busy, with other packages too, run again when all else is done, each package
+// by itself, and have failed if they do so again. On a machine that was not busy, what fails has failed; and a data
+// race, a panic, or a package that did not end has failed on any. The exit code is that of go test otherwise.
 package main
 
 import (
