@@ -34,8 +34,9 @@ func zooKeeperCurator(t testing.TB) *Store {
 	return zooKeeperLayout(t, "curator", foreign.Curator(t), foreign.ZKLock)
 }
 
+// zooKeeperKazoo is for kazoo alone, which takes no notice of zk.Lock.
 func zooKeeperKazoo(t testing.TB) *Store {
-	return zooKeeperLayout(t, "kazoo", foreign.Kazoo, foreign.ZKLock)
+	return zooKeeperLayout(t, "kazoo", foreign.Kazoo)
 }
 
 // zooKeeperLayout is one server with nodes that are named as these programs name theirs.
