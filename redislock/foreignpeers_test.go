@@ -19,9 +19,6 @@ import (
 	"github.com/holdfast-go/holdfast/redislock"
 )
 
-// python is Debian's, whose modules are Debian's packages.
-const python = "/usr/bin/python3"
-
 // shared is the lock that both have.
 const shared = "jobs"
 
@@ -31,18 +28,16 @@ const fewest = 10
 // Two clients of ours and two processes that speak as the other library does share a lock: never are two inside, and
 // all have their turns.
 func TestForeignBesidePeers(t *testing.T) {
-	err := exec.Command(python, "-c", "import redis").Run()
-	servers.Require(t, err == nil, "the module redis of "+python,
-		"apt-get install -y --no-install-recommends python3-redis")
+	python := servers.Python(t, "redis")
 	for _, layout := range foreignLayouts {
 		t.Run(string(layout), func(t *testing.T) {
 			t.Parallel()
-			share(t, servers.Redis(t), layout)
+			share(t, python, servers.Redis(t), layout)
 		})
 	}
 }
 
-func share(t *testing.T, srv *servers.Server, layout redislock.Layout) {
+func share(t *testing.T, python string, srv *servers.Server, layout redislock.Layout) {
 	together := 3 * time.Second
 	if os.Getenv("HOLDFAST_SOAK") != "" {
 		together = time.Minute
@@ -51,13 +46,13 @@ func share(t *testing.T, srv *servers.Server, layout redislock.Layout) {
 	defer cancel()
 	var all sync.WaitGroup
 	for range 2 {
-		all.Go(func() { visitAsPeer(t, srv.Addr, layout, together) })
+		all.Go(func() { visitAsPeer(t, python, srv.Addr, layout, together) })
 		all.Go(func() { visitAsOurs(ctx, t, srv, layout) })
 	}
 	all.Wait()
 }
 
-func visitAsPeer(t *testing.T, addr string, layout redislock.Layout, together time.Duration) {
+func visitAsPeer(t *testing.T, python, addr string, layout redislock.Layout, together time.Duration) {
 	host, port, _ := net.SplitHostPort(addr)
 	var said bytes.Buffer
 	peer := exec.Command(python, "testdata/peer.py", string(layout), host, port, shared, fmt.Sprint(together.Seconds()))

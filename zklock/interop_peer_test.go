@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/interop"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
+	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
 )
 
@@ -25,8 +26,8 @@ var (
 
 // curator is Curator's program.
 var curator = interop.Program{Name: "Curator", Command: func(t *testing.T) *exec.Cmd {
-	interop.NeedCurator(t)
-	line := interop.CuratorCommand(compiled.classes(t), "Peer")
+	servers.NeedCurator(t)
+	line := servers.CuratorCommand(compiled.classes(t), "Peer")
 	return exec.Command(line[0], line[1:]...)
 }}
 
@@ -43,7 +44,7 @@ func (p *peerProgram) classes(t *testing.T) (dir string) {
 	t.Helper()
 	p.once.Do(func() {
 		p.dir = leasedtest.Lasting(t).TempDir()
-		p.err = interop.CompileForCurator(t, "testdata/Peer.java", p.dir)
+		p.err = servers.CompileForCurator(t, "testdata/Peer.java", p.dir)
 	})
 	if p.err != nil {
 		t.Fatal(p.err)
@@ -53,7 +54,7 @@ func (p *peerProgram) classes(t *testing.T) (dir string) {
 
 // pythonPeer uses the system's Python, because Debian's kazoo is not for another.
 func pythonPeer(t *testing.T) *exec.Cmd {
-	return exec.Command(interop.Python(t, "kazoo"), "-B", filepath.Join("testdata", "peer.py"))
+	return exec.Command(servers.Python(t, "kazoo"), "-B", filepath.Join("testdata", "peer.py"))
 }
 
 // TestPeer is a process that the tests of others start.

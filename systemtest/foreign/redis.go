@@ -12,7 +12,7 @@ import (
 	redsyncgoredis "github.com/go-redsync/redsync/v4/redis/goredis/v9"
 	"github.com/redis/go-redis/v9"
 
-	"github.com/holdfast-go/holdfast/internal/interop"
+	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
 // Redsync is redsync on go-redis. The other two are a program in Python that sends the commands of these libraries.
@@ -59,6 +59,6 @@ func sender(layout string) func(t testing.TB) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return []string{interop.Python(t, "redis"), "-B", script, layout, "serve"}
+		return []string{servers.Python(t, "redis"), "-B", script, layout, "serve"}
 	}
 }

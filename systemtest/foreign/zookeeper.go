@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/holdfast-go/holdfast/internal/interop"
+	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
 // Kazoo is kazoo's Lock, and ZKLock go-zookeeper's. Their sessions have the TTL as their timeout.
@@ -26,7 +26,7 @@ var kazoo string
 
 func startKazoo(t testing.TB) []string {
 	t.Helper()
-	return []string{interop.Python(t, "kazoo"), "-B", "-c", kazoo}
+	return []string{servers.Python(t, "kazoo"), "-B", "-c", kazoo}
 }
 
 //go:embed testdata/Visits.java
@@ -40,7 +40,7 @@ func Curator(t testing.TB) Program {
 		if err := os.WriteFile(source, visits, 0o600); err != nil {
 			return "", err
 		}
-		return dir, interop.CompileForCurator(t, source, dir)
+		return dir, servers.CompileForCurator(t, source, dir)
 	})
 	return Program{Name: "Curator", Renews: true, start: func(t testing.TB) []string {
 		t.Helper()
@@ -48,7 +48,7 @@ func Curator(t testing.TB) Program {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return interop.CuratorCommand(dir, "Visits")
+		return servers.CuratorCommand(dir, "Visits")
 	}}
 }
 
