@@ -78,10 +78,11 @@ func newClock(t testing.TB) *clock { return &clock{Clock: servers.NewClock(t)} }
 func (c *clock) forward(harm Harm) Fault { return c.step(ClockForward, harm, time.Hour) }
 func (c *clock) back(harm Harm) Fault    { return c.step(ClockBack, harm, -time.Hour) }
 
-// righted is a fault before which the clock is set to the latest that it ever showed: tokens come from it where all
-// else is forgotten, and the docs ask for a clock that is not behind then.
+// righted is a fault that makes a server forget its tokens, before which the clock is set to the latest that it ever
+// showed: the docs ask for a clock that is not behind then.
 func (c *clock) righted(f Fault) Fault {
 	begin := f.Begin
+	f.Forgets = true
 	f.Begin = func(t testing.TB) func() {
 		c.ahead = c.most
 		c.Set(t, c.ahead)

@@ -230,9 +230,12 @@ func (d drawer) lock(size Size) (name string, units int64) {
 
 // blows befall the store one after the other, with rests between, and lines and visitors meanwhile.
 func (d drawer) blows(size Size) (blows []Blow) {
-	ttl := d.store.TTL
-	for at := d.upTo(ttl); len(d.store.Faults) > 0 && at < size.Lasts; {
-		f := d.store.Faults[d.IntN(len(d.store.Faults))]
+	ttl, faults := d.store.TTL, d.store.Faults
+	for at := d.upTo(ttl); len(faults) > 0 && at < size.Lasts; {
+		f := among(d, faults...)
+		if f.Forgets {
+			faults = slices.DeleteFunc(slices.Clone(faults), setsBack)
+		}
 		b := Blow{At: at, For: d.howLong(), Target: OnStore, What: f.Name}
 		blows = append(blows, b)
 		at += b.For + ttl/2 + d.upTo(ttl)
@@ -249,6 +252,8 @@ func (d drawer) blows(size Size) (blows []Blow) {
 	slices.SortStableFunc(blows, func(a, b Blow) int { return int(a.At - b.At) })
 	return blows
 }
+
+func setsBack(f nemesis.Fault) bool { return f.Name == nemesis.ClockBack }
 
 // howLong draws how long something lasts: mostly for a moment, at times for longer than the TTL.
 func (d drawer) howLong() time.Duration {

@@ -39,6 +39,30 @@ func TestDrawnAgain(t *testing.T) {
 	}
 }
 
+// Once a store has forgotten its tokens, its clock is not set back: of those that come then nobody promises that they
+// grow. Until then it is.
+func TestClockAfterForgetting(t *testing.T) {
+	store := *example
+	store.Faults = []nemesis.Fault{{Name: nemesis.Empty, Forgets: true}, {Name: nemesis.ClockBack}}
+	before := 0
+	for seed := range uint64(200) {
+		forgot := false
+		for _, b := range Draw(seed, &store, long).Blows {
+			switch {
+			case b.What == nemesis.Empty:
+				forgot = true
+			case b.What == nemesis.ClockBack && forgot:
+				t.Fatalf("seed %d: set back at %v, after it forgot", seed, b.At)
+			case b.What == nemesis.ClockBack:
+				before++
+			}
+		}
+	}
+	if before == 0 {
+		t.Error("the clock was never set back")
+	}
+}
+
 // What nobody could follow is refused, with its line.
 func TestParseErrors(t *testing.T) {
 	const head = heading + "\nstore redis\nttl 2s\nlasts 1s\nvisitor 0\n"
