@@ -35,8 +35,8 @@ type Fault struct {
 	// Anew says that tokens begin anew, as the docs of the backend tell those who restore it.
 	Anew bool
 
-	// Forgets says that tokens are forgotten with all else, and come from the server's clock then. From now on that must
-	// not go back, say the docs of the backend: no fault that is drawn after this one sets it back.
+	// Forgets says that tokens are forgotten with all else, and come from the server's clock then. From now on that
+	// must not go back, say the docs of the backend: no fault that is drawn after this one sets it back.
 	Forgets bool
 
 	// Begin lets it happen, and returns what ends it. Both may take as long as servers need. It may happen again after
