@@ -7,24 +7,49 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/analysistest"
+	"golang.org/x/tools/go/analysis/passes/ctrlflow"
+	"golang.org/x/tools/go/analysis/passes/inspect"
 
 	"github.com/holdfast-go/holdfast/holdfastvet"
 )
 
-func TestLockCtx(t *testing.T) {
-	analysistest.RunWithSuggestedFixes(t, analysistest.TestData(), holdfastvet.LockCtx, "lockctx")
+// samples are the packages in testdata, each with the check that is tried on it.
+var samples = map[string]*analysis.Analyzer{
+	"lockctx":           holdfastvet.LockCtx,
+	"lostrelease":       holdfastvet.LostRelease,
+	"lostreleasetests":  holdfastvet.LostRelease,
+	"releaseerr":        holdfastvet.ReleaseErr,
+	"releaseerrdefer":   holdfastvet.ReleaseErr,
+	"writewithouttoken": holdfastvet.WriteWithoutToken,
 }
 
-func TestLostRelease(t *testing.T) {
-	analysistest.Run(t, analysistest.TestData(), holdfastvet.LostRelease, "lostrelease")
+// trial tries on each sample what it is a sample of. Several at once cost little more than one: what takes time is the
+// standard library, which is looked at for each trial.
+var trial = &analysis.Analyzer{
+	Name:     "trial",
+	Doc:      "try each check on its sample",
+	Requires: []*analysis.Analyzer{inspect.Analyzer, ctrlflow.Analyzer}, // what any of them requires
+	Run:      try,
+}
+
+func try(pass *analysis.Pass) (any, error) {
+	if check, ok := samples[pass.Pkg.Path()]; ok {
+		return check.Run(pass)
+	}
+	return nil, nil // it is the program that runs the tests of one
+}
+
+func TestChecks(t *testing.T) {
+	set(t, holdfastvet.WriteWithoutToken, "funcs", "writewithouttoken.put, (*writewithouttoken.store).put")
+	analysistest.RunWithSuggestedFixes(t, analysistest.TestData(), trial,
+		"lockctx", "lostrelease", "releaseerr", "writewithouttoken")
+}
+
+// What a check looks at only when it is asked to is found then.
+func TestWhatIsOptional(t *testing.T) {
 	set(t, holdfastvet.LostRelease, "tests", "true")
-	analysistest.Run(t, analysistest.TestData(), holdfastvet.LostRelease, "lostreleasetests")
-}
-
-func TestReleaseErr(t *testing.T) {
-	analysistest.Run(t, analysistest.TestData(), holdfastvet.ReleaseErr, "releaseerr")
 	set(t, holdfastvet.ReleaseErr, "defer", "true")
-	analysistest.Run(t, analysistest.TestData(), holdfastvet.ReleaseErr, "releaseerrdefer")
+	analysistest.Run(t, analysistest.TestData(), trial, "lostreleasetests", "releaseerrdefer")
 }
 
 // set sets a flag of a check for the time of a test.
@@ -35,11 +60,6 @@ func set(t *testing.T, check *analysis.Analyzer, name, value string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { check.Flags.Set(name, before) })
-}
-
-func TestWriteWithoutToken(t *testing.T) {
-	set(t, holdfastvet.WriteWithoutToken, "funcs", "writewithouttoken.put, (*writewithouttoken.store).put")
-	analysistest.Run(t, analysistest.TestData(), holdfastvet.WriteWithoutToken, "writewithouttoken")
 }
 
 // Gofmt takes out brackets without results, so they cannot be in testdata; programs have them all the same.
