@@ -99,8 +99,11 @@ func exclusionWrong(s exclusionState) string {
 	return ""
 }
 
-// sorted returns the state with the two nodes that are alike in an order of their own.
+// sorted returns the state with the clients, and the two nodes that are alike, in an order of their own.
 func (s exclusionState) sorted() exclusionState {
+	if s.clients[1].rank() < s.clients[0].rank() {
+		s.swapClients()
+	}
 	if s.rank(2) < s.rank(1) {
 		s.owner[1], s.owner[2] = s.owner[2], s.owner[1]
 		s.left[1], s.left[2] = s.left[2], s.left[1]
@@ -113,6 +116,29 @@ func (s exclusionState) sorted() exclusionState {
 	return s
 }
 
+// rank is what is known of a client but for what it has heard of the nodes that are alike, as one number.
+func (cl exclusionClient) rank() int {
+	rank := int(cl.phase)<<8 | int(cl.age)<<6 | int(cl.votes[forgetter])<<2
+	if cl.second {
+		rank |= 2
+	}
+	if cl.waited {
+		rank |= 1
+	}
+	return rank
+}
+
+func (s *exclusionState) swapClients() {
+	s.clients[0], s.clients[1] = s.clients[1], s.clients[0]
+	for n, owner := range s.owner {
+		s.back[n][0], s.back[n][1] = s.back[n][1], s.back[n][0]
+		if owner != 0 {
+			s.owner[n] = 1 + owner%modelClients
+		}
+	}
+}
+
+// rank is all that is known of a node, as one number.
 func (s *exclusionState) rank(n int) int {
 	rank := int(s.owner[n])<<2 | int(s.left[n])
 	for c, back := range s.back[n] {

@@ -1,7 +1,9 @@
 package quorum
 
 import (
+	"math/bits"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/holdfast-go/holdfast/internal/model"
@@ -19,7 +21,7 @@ func TestTokensInEveryState(t *testing.T) {
 		broken bool // a token is given out twice, or after a greater one
 	}{
 		{name: "no node forgets", rules: rules{givesUp: true}},
-		// With crashes that are given up it takes a minute.
+		// With rounds that are given up, and the race detector, it takes a minute.
 		{name: "a node forgets, waits and learns", rules: rules{crash: true, givesUp: soaks}},
 
 		{name: "no second phase", rules: rules{skipWrite: true}, broken: true},
@@ -35,7 +37,7 @@ func TestTokensInEveryState(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			m := model.Model[modelState]{Next: row.rules.successors, Wrong: wrongToken, Most: mostStates}
-			m.Alike = func(s modelState) modelState { return s.sorted(row.rules.crash) }
+			m.Alike = func(s modelState) modelState { return row.rules.relevant(s).sorted(row.rules.crash) }
 			if row.broken {
 				model.Breaks(t, m, tokenRepeats)
 			} else {
@@ -63,6 +65,9 @@ func wrongToken(s modelState) string {
 	return ""
 }
 
+// nobody owns the token of a node if the round has ended that brought it.
+const nobody = 0
+
 // rules are how the protocol differs from the right one.
 type rules struct {
 	skipWrite  bool // a greater token is used without being written
@@ -87,11 +92,12 @@ const (
 // A modelState is a state of everything. Its fields are small so that many can be looked at.
 type modelState struct {
 	counter [modelNodes]uint8 // the greatest token
-	owner   [modelNodes]uint8 // who has it: client and round, from 1
+	owner   [modelNodes]uint8 // the client that has it with the round under way, from 1
 	clients [modelClients]modelClient
-	sent    [modelClients][modelRounds][modelProposals]uint8 // what may still arrive, once more
-	given   uint32                                           // the tokens that were returned
-	most    uint8                                            // of those
+	sent    [modelClients][modelProposals]uint8 // by rounds under way: what may still arrive, once more
+	strays  uint32                              // tokens that were sent by rounds that have ended: the same
+	given   uint32                              // tokens that were returned
+	most    uint8                               // of those
 	crashed bool
 	waited  bool // all rounds have ended that began before the crash
 	healed  bool // naively
@@ -111,6 +117,36 @@ type modelClient struct {
 	late     bool              // the round began when the forgetter had waited
 	filled   bool              // the forgetter has learnt from a round of this client
 }
+
+// relevant returns the state without what makes no difference any more: messages without a vote whose token no node
+// takes again, what a client knows that begins no more rounds, and tokens that nobody may be given anyway.
+func (r rules) relevant(s modelState) modelState {
+	taken := slices.Min(s.counter[:]) // by all nodes, for good
+	if r.takesEqual || r.crash && !s.crashed {
+		taken = 0
+	}
+	s.strays = above(s.strays, taken)
+	floor := s.most
+	for c := range s.clients {
+		cl := &s.clients[c]
+		switch {
+		case cl.proposal != 0:
+			floor = min(floor, cl.floor)
+		case cl.round == modelRounds:
+			cl.heard, cl.filled = 0, false
+		}
+		for i := range s.sent[c] {
+			if i+1 < int(cl.proposal) && s.sent[c][i] <= taken {
+				s.sent[c][i] = 0
+			}
+		}
+	}
+	s.given = above(s.given, floor)
+	return s
+}
+
+// above are the tokens of a set that are greater than one.
+func above(set uint32, token uint8) uint32 { return set >> (token + 1) << (token + 1) }
 
 // sorted returns the state with the clients, and the nodes that are alike, in an order of their own: states that differ
 // in it alone are one.
@@ -148,8 +184,8 @@ func (s *modelState) swapClients() {
 	s.clients[0], s.clients[1] = s.clients[1], s.clients[0]
 	s.sent[0], s.sent[1] = s.sent[1], s.sent[0]
 	for n, owner := range s.owner {
-		if owner != 0 {
-			s.owner[n] = 1 + (owner-1+modelRounds)%(modelClients*modelRounds)
+		if owner != nobody {
+			s.owner[n] = 1 + owner%modelClients
 		}
 	}
 }
@@ -174,6 +210,7 @@ func (s *modelState) swap(i, j int) {
 // successors tells which states may follow.
 func (r rules) successors(s modelState, step func(modelState, string)) {
 	r.faults(s, step)
+	r.stray(s, step)
 	for c := range s.clients {
 		r.deliver(s, c, step)
 		cl := s.clients[c]
@@ -227,30 +264,42 @@ func (r rules) propose(s *modelState, c int) {
 	cl := &s.clients[c]
 	cl.proposal++
 	cl.votes, cl.reborn = [modelNodes]uint8{}, false
-	s.sent[c][cl.round][cl.proposal-1] = cl.token
+	s.sent[c][cl.proposal-1] = cl.token
 }
 
-// deliver tells what happens when anything that a client ever sent arrives at any node, and its answer arrives or not.
+// deliver tells what happens when anything that a round under way has sent arrives at any node, and its answer arrives or
+// not.
 func (r rules) deliver(s modelState, c int, step func(modelState, string)) {
-	for round := range s.sent[c] {
-		for proposal, token := range s.sent[c][round] {
-			if token == 0 {
-				continue
+	for i, token := range s.sent[c] {
+		if token == 0 {
+			continue
+		}
+		for n := range modelNodes {
+			next := s
+			told := r.apply(&next, n, token, uint8(c+1))
+			if next != s {
+				step(next, "a node takes a token")
 			}
-			for n := range modelNodes {
-				next := s
-				told := r.apply(&next, n, token, uint8(1+c*modelRounds+round))
-				if next != s {
-					step(next, "a node takes a token")
-				}
-				cl := &next.clients[c]
-				if int(cl.round) == round && int(cl.proposal) == proposal+1 && cl.votes[n] == 0 {
-					cl.votes[n] = told
-					cl.heard = max(cl.heard, told)
-					cl.reborn = cl.reborn || n == forgetter && s.crashed
-					r.decide(&next, c)
-					step(next, "a node's answer arrives")
-				}
+			cl := &next.clients[c]
+			if int(cl.proposal) == i+1 && cl.votes[n] == 0 {
+				cl.votes[n] = told
+				cl.heard = max(cl.heard, told)
+				cl.reborn = cl.reborn || n == forgetter && s.crashed
+				r.decide(&next, c)
+				step(next, "a node's answer arrives")
+			}
+		}
+	}
+}
+
+// stray tells what happens when something arrives at any node that a round has sent which has ended.
+func (r rules) stray(s modelState, step func(modelState, string)) {
+	for rest := s.strays; rest != 0; rest &= rest - 1 {
+		token := uint8(bits.TrailingZeros32(rest))
+		for n := range modelNodes {
+			if next := s; token > next.counter[n] || r.takesEqual {
+				r.apply(&next, n, token, nobody)
+				step(next, "a node takes a token of a round that has ended")
 			}
 		}
 	}
@@ -327,7 +376,19 @@ func (r rules) give(s *modelState, c int, token uint8, votes []vote) {
 	*s = endRound(*s, c)
 }
 
+// endRound ends a client's round. What it has sent may arrive later, when it does not matter any more who had sent it.
 func endRound(s modelState, c int) modelState {
+	for i, token := range s.sent[c] {
+		if token != 0 {
+			s.strays |= 1 << token
+		}
+		s.sent[c][i] = 0
+	}
+	for n, owner := range s.owner {
+		if owner == uint8(c+1) {
+			s.owner[n] = nobody
+		}
+	}
 	cl := &s.clients[c]
 	cl.round++
 	cl.proposal, cl.token, cl.floor = 0, 0, 0
