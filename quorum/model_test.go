@@ -267,8 +267,8 @@ func (r rules) propose(s *modelState, c int) {
 	s.sent[c][cl.proposal-1] = cl.token
 }
 
-// deliver tells what happens when anything that a round under way has sent arrives at any node, and its answer arrives or
-// not.
+// deliver tells what happens when anything that a round under way has sent arrives at any node, and its answer arrives
+// or not.
 func (r rules) deliver(s modelState, c int, step func(modelState, string)) {
 	for i, token := range s.sent[c] {
 		if token == 0 {
