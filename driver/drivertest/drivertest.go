@@ -28,7 +28,8 @@ import (
 // A Harness lets the suite reach a driver.
 type Harness struct {
 	// Open returns a new client, with its own connection, of the same store each time. It registers with t.Cleanup what
-	// closes the client. The suite uses fresh lock names and needs no empty store, but shares it with nobody.
+	// closes the client, which may be closed before. The suite uses fresh lock names and needs no empty store, but shares
+	// it with nobody.
 	Open func(t testing.TB) driver.Driver
 
 	// Virtual is for engines in memory, in place of Open: it makes a store and returns what opens clients of it. Each
@@ -54,6 +55,8 @@ type Harness struct {
 	// Elects says that the servers elect a leader or vote, and that a request has no answer while they have none or too
 	// few of them do. On a busy machine that may be at any time; requests without an answer are repeated then.
 	Elects bool
+
+	lend func(t testing.TB) driver.Driver // returns a client that no other test uses until this one ends
 }
 
 // shortTTL is for claims that a test lets expire.
@@ -100,6 +103,8 @@ func contract() []row {
 func Run(t *testing.T, h Harness) {
 	if h.Virtual != nil {
 		defer bubble.Alone()()
+	} else {
+		h.lend = (&clients{suite: t, open: h.Open}).lend
 	}
 	t.Run("contract", func(t *testing.T) { runRows(t, h, setting{}) })
 	if !h.Again || os.Getenv("HOLDFAST_SOAK") != "" {

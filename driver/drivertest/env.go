@@ -45,6 +45,7 @@ type env struct {
 func newEnv(t *pace.T, h Harness, s setting) *env {
 	if h.Virtual != nil {
 		h.Open = h.Virtual()
+		h.lend = h.Open
 	}
 	e := &env{T: t, h: h, s: s, name: freshName()}
 	e.d, e.other = e.open(), e.open()
@@ -58,7 +59,7 @@ func newEnv(t *pace.T, h Harness, s setting) *env {
 // open returns another client of the store, over the connection that the row runs on.
 func (e *env) open() driver.Driver {
 	end := e.Step()
-	d := e.h.Open(e.T)
+	d := e.h.lend(e.T)
 	end()
 	if e.s.wrap == nil {
 		return d
