@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// clients are lent to one test after the other: to open one costs some servers more than all that a test asks of it, and
-// what a client keeps of other locks must make no difference.
+// clients are lent to one test after the other: to open one costs some servers more than all that a test asks of it,
+// and what a client keeps of other locks must make no difference.
 type clients struct {
 	suite testing.TB // they are closed at its end
 	open  func(testing.TB) driver.Driver

@@ -28,8 +28,8 @@ import (
 // A Harness lets the suite reach a driver.
 type Harness struct {
 	// Open returns a new client, with its own connection, of the same store each time. It registers with t.Cleanup what
-	// closes the client, which may be closed before. The suite uses fresh lock names and needs no empty store, but shares
-	// it with nobody.
+	// closes the client, which may be closed before. The suite uses fresh lock names and needs no empty store, but
+	// shares it with nobody.
 	Open func(t testing.TB) driver.Driver
 
 	// Virtual is for engines in memory, in place of Open: it makes a store and returns what opens clients of it. Each
