@@ -220,6 +220,30 @@ func TestReleaseBetweenRounds(t *testing.T) {
 	})
 }
 
+// Whoever waits and was granted by one node leaves as soon as a majority has answered, though another node hangs.
+func TestReleaseOfAWaiterThatOneNodeGranted(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		var lose atomic.Int32
+		lose.Store(1) // of the holder
+		nodes := []driver.Driver{ps[0], ps[1], shaky{part: ps[2], lose: &lose}}
+		d := quorumOf(t, nodes, &quorum.Options{MaxTTL: ttl})
+		acquire(t, d, claim("jobs"))
+		c := claim("jobs")
+		claimed.Ask(t, d, c, false)
+		hung := ps[0]
+		if (parts{hung}).having(t, "~turn/jobs") > 0 { // the release may wait a little for the line
+			hung = ps[1]
+		}
+		hung.hang()
+		defer hung.goOn()
+		began := time.Now()
+		release(t, d, c)
+		if took := time.Since(began); took > 0 {
+			t.Errorf("the release took %v", took)
+		}
+	})
+}
+
 // A deaf node answers no request about some locks.
 type deaf struct {
 	*part

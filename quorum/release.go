@@ -52,7 +52,7 @@ func (d *Driver) release(ctx context.Context, cl *claim, token uint64) error {
 	case before == over, wrong && before != asked:
 		return driver.ErrGone
 	}
-	counts, err := d.giveBackAll(ctx, cl)
+	counts, err := d.giveBackAll(ctx, cl, before)
 	if err != nil {
 		return err
 	}
@@ -73,10 +73,19 @@ type release struct {
 	err  error
 }
 
-// released ends a claim that was given back, and says whether it was there until then. One that waited was: the line is
-// not on the nodes that were asked. It returns the claim's place in the line, to be given up.
+// wasThere reports whether the answers show that a claim was there until it was given back. One that waited was: the
+// line is not on the nodes that were asked.
+func (d *Driver) wasThere(before state, got releases) bool {
+	return engines(got.done) >= majority(len(d.nodes)) ||
+		before == waiting && engines(slices.Concat(got.done, got.gone)) > d.spare()
+}
+
+// wasGone reports whether the answers show that it had ended before.
+func (d *Driver) wasGone(got releases) bool { return engines(got.gone) > d.spare() }
+
+// released ends a claim that was given back, and says whether it was there until then. It returns the claim's place in
+// the line, to be given up.
 func (d *Driver) released(cl *claim, before state, got releases) (*turn, error) {
-	enough := majority(len(d.nodes))
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
 	switch {
@@ -85,12 +94,12 @@ func (d *Driver) released(cl *claim, before state, got releases) (*turn, error) 
 			return nil, nil
 		}
 		return nil, driver.ErrGone
-	case engines(got.done) >= enough, before == waiting && engines(slices.Concat(got.done, got.gone)) > d.spare():
+	case d.wasThere(before, got):
 		if before == held {
 			d.memory.released(cl.name, cl.contended || cl.turn != nil)
 		}
 		return cl.finish(true), nil
-	case engines(got.gone) > d.spare():
+	case d.wasGone(got):
 		return cl.finish(false), driver.ErrGone
 	}
 	errs := append(got.errs, twins(slices.Concat(got.done, got.gone))...)
@@ -98,8 +107,9 @@ func (d *Driver) released(cl *claim, before state, got releases) (*turn, error) 
 }
 
 // giveBackAll releases the claim on all nodes, whatever is known of them, and returns when enough have answered. The
-// ID of the first round is barred too: by that one the claim is known to all clients.
-func (d *Driver) giveBackAll(ctx context.Context, cl *claim) (releases, error) {
+// ID of the first round is barred too: by that one the claim is known to all clients. The answers of how many are
+// enough depends on the state of the claim before.
+func (d *Driver) giveBackAll(ctx context.Context, cl *claim, before state) (releases, error) {
 	cl.mu.Lock()
 	cl.round, cl.leaving = max(cl.round, 1), true
 	c, first := cl.onNode(), cl.onNode()
@@ -119,7 +129,7 @@ func (d *Driver) giveBackAll(ctx context.Context, cl *claim) (releases, error) {
 			d.spawn(func(ctx context.Context) { d.giveBack(ctx, n, first) })
 		}
 	}
-	return d.countReleases(ctx, answers)
+	return d.countReleases(ctx, before, answers)
 }
 
 // giveBackOnce releases a claim on a node under the token that it probably has there, which is quicker, or else under
@@ -146,8 +156,9 @@ func (d *Driver) giveBackOnce(ctx context.Context, n *node, c driver.Claim, toke
 // short a time is given back without that.
 const knownFor = time.Second
 
-func (d *Driver) countReleases(ctx context.Context, answers <-chan release) (got releases, err error) {
-	enough := majority(len(d.nodes))
+func (d *Driver) countReleases(
+	ctx context.Context, before state, answers <-chan release,
+) (got releases, err error) {
 	for range d.nodes {
 		select {
 		case a := <-answers:
@@ -164,7 +175,7 @@ func (d *Driver) countReleases(ctx context.Context, answers <-chan release) (got
 		case <-d.lifetime.Done():
 			return got, driver.ErrClosed
 		}
-		if engines(got.done) >= enough || engines(got.gone) > d.spare() || len(got.errs) > d.spare() {
+		if d.wasThere(before, got) || d.wasGone(got) || len(got.errs) > d.spare() {
 			break
 		}
 	}
