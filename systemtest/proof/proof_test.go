@@ -161,6 +161,9 @@ func report(t *testing.T, r Record) (wrong bool) {
 			t.Error("no program of others got in")
 		}
 	}
+	for _, m := range r.Many {
+		t.Logf("visitor %d: %d of %s held, %d waited, from %v to %v", m.Visitor, m.Held, m.Lock, m.Waited, m.From, m.To)
+	}
 	if got == 0 && len(r.Counts) == 0 {
 		t.Error("nobody got in")
 	}
