@@ -158,7 +158,7 @@ const (
 // many is a hoard of locks, or a queue of claims, of which one process can keep as many as two processors can renew:
 // fewer where each is renewed on several servers, and none where each takes a connection of its own.
 func (d drawer) many(size Size) Step {
-	const soon = 10 * time.Second
+	const soon = 20 * time.Second
 	within, stays := min(4*d.store.TTL, soon), d.upTo(min(2*d.store.TTL, soon))
 	s := Step{Verb: Hoard, Lock: "h0", Units: 1, Within: within, Stays: stays, Dies: d.oneIn(2)}
 	most := int(time.Duration(size.Many) * d.store.TTL / time.Second)

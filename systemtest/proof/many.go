@@ -53,6 +53,9 @@ func (v *visitor) many(s Step) {
 	_ = v.client.Close(ending) // which releases all
 }
 
+// lengthening is part of the names of a hoard: it is by their bytes that a server may have too much of them.
+var lengthening = strings.Repeat("long", 30)
+
 // hoard acquires as many locks as it can, and keeps them for a while.
 func (v *visitor) hoard(ctx context.Context, s Step) {
 	m := Many{Visitor: v.Visitor, Lock: s.Lock, TTL: v.TTL, Span: Span{From: now()}}
@@ -72,7 +75,7 @@ func (v *visitor) hoard(ctx context.Context, s Step) {
 		})
 	}
 	for i := 0; i < s.Many && ctx.Err() == nil; i++ {
-		names <- fmt.Sprintf("%s.%d.%d", s.Lock, v.Visitor, i)
+		names <- fmt.Sprintf("%s.%d.%d.%s", s.Lock, v.Visitor, i, lengthening)
 	}
 	close(names)
 	acquiring.Wait()
