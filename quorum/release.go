@@ -107,8 +107,8 @@ func (d *Driver) released(cl *claim, before state, got releases) (*turn, error) 
 }
 
 // giveBackAll releases the claim on all nodes, whatever is known of them, and returns when enough have answered. The
-// ID of the first round is barred too: by that one the claim is known to all clients. The answers of how many are
-// enough depends on the state of the claim before.
+// ID of the first round is barred too: by that one the claim is known to all clients. How many answers are enough
+// depends on the state of the claim before.
 func (d *Driver) giveBackAll(ctx context.Context, cl *claim, before state) (releases, error) {
 	cl.mu.Lock()
 	cl.round, cl.leaving = max(cl.round, 1), true
@@ -156,9 +156,7 @@ func (d *Driver) giveBackOnce(ctx context.Context, n *node, c driver.Claim, toke
 // short a time is given back without that.
 const knownFor = time.Second
 
-func (d *Driver) countReleases(
-	ctx context.Context, before state, answers <-chan release,
-) (got releases, err error) {
+func (d *Driver) countReleases(ctx context.Context, before state, answers <-chan release) (got releases, err error) {
 	for range d.nodes {
 		select {
 		case a := <-answers:
