@@ -66,7 +66,8 @@ proof: servers ## break the servers of each store for FOR (5m), or of STORE alon
 	@mkdir -p bin/proof
 	@go test -c -o bin/proof.test ./systemtest/proof
 	@cd systemtest/proof && $(REAL) ../../bin/proof.test -test.v -test.timeout 48h -test.run TestProof -proof.for $(FOR) \
-		-proof.store "$(STORE)" -proof.out $(CURDIR)/bin/proof
+		-proof.store "$(STORE)" -proof.out $(CURDIR)/bin/proof -proof.runs $(CURDIR)/bin/proof/runs.tsv \
+		-proof.commit "$$(git describe --always --dirty --exclude '*')"
 
 soak: servers ## age each store by a million names, results in bin/soak.json; and test with the long counts: takes hours
 	@mkdir -p bin

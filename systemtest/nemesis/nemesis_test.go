@@ -2,14 +2,14 @@ package nemesis
 
 import (
 	"flag"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	_ "github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/holdfast-go/holdfast/internal/files"
 )
 
 var write = flag.Bool("nemesis.write", false, "write the table of faults into docs/proof.md")
@@ -30,7 +30,8 @@ func TestEveryFaultHasAnAnswer(t *testing.T) {
 		}
 	})
 	if !t.Failed() {
-		documented(t, table(stores))
+		files.HasTable(t, "docs/proof.md", "| |", table(stores), *write,
+			"go test ./systemtest/nemesis -nemesis.write")
 	}
 }
 
@@ -71,27 +72,4 @@ func table(stores []*Store) string {
 		rows = append(rows, row)
 	}
 	return strings.Join(rows, "\n") + "\n"
-}
-
-// documented fails the test unless the docs have the table, or writes it there.
-func documented(t *testing.T, table string) {
-	page := filepath.Join("..", "..", "docs", "proof.md")
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(text), "| |")
-	_, after, ended := strings.Cut(rest, "\n\n")
-	if !found || !ended {
-		t.Fatalf("there is no table in %s", page)
-	}
-	want := before + table + "\n" + after
-	switch {
-	case *write:
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	case want != string(text):
-		t.Errorf("%s has another table; write it with: go test ./systemtest/nemesis -nemesis.write\n%s", page, table)
-	}
 }

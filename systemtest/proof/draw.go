@@ -14,6 +14,7 @@ import (
 // A Size says how much happens in a run.
 type Size struct {
 	Visitors int
+	Runners  int // so many of the visitors go through the busy lock, and do nothing else
 	Locks    int // of each kind
 	Lasts    time.Duration
 	Commands bool // visitors run the command, too
@@ -29,10 +30,14 @@ func Draw(seed uint64, store *nemesis.Store, size Size) Schedule {
 	d := drawer{Rand: rand.New(rand.NewPCG(seed, 0)), store: store}
 	d.rests = among(d, resting...)
 	s := Schedule{Store: store.Name, Seed: seed, TTL: store.TTL, Lasts: size.Lasts}
-	for range size.Visitors {
+	for i := range size.Visitors {
+		step := d.step
+		if i < size.Runners {
+			step = d.crowd
+		}
 		var program []Step
 		for range steps {
-			program = append(program, d.step(size))
+			program = append(program, step(size))
 		}
 		s.Visitors = append(s.Visitors, program)
 	}
@@ -151,8 +156,8 @@ const massively = 48
 
 // How many times fewer claims a process has than it may hold of locks of one server.
 const (
-	queues = 16 // that wait for one lock
-	voters = 5  // each of which is on so many servers
+	queues = 5 // that wait for one lock
+	voters = 5 // each of which is on so many servers
 )
 
 // many is a hoard of locks, or a queue of claims, of which one process can keep as many as two processors can renew:

@@ -31,6 +31,8 @@ var (
 	proofFor    = flag.Duration("proof.for", 0, "go on with new seeds for so long on each store")
 	proofStore  = flag.String("proof.store", "", "the stores to try, with commas between; all if empty")
 	proofOut    = flag.String("proof.out", "", "the folder for runs in which something was wrong")
+	proofRuns   = flag.String("proof.runs", "", "a file to which each run of proof.for adds a line")
+	proofCommit = flag.String("proof.commit", "", "what the runs are of, for proof.runs")
 	proofSeed   = flag.Uint64("proof.seed", 0, "the seed of the first schedule of each store; drawn if zero")
 	proofReplay = flag.String("proof.replay", "", "the file of a schedule that TestReplay follows")
 	proofSmall  = flag.Bool("proof.smaller", false, "TestReplay makes the schedule as small as it can be")
@@ -47,7 +49,9 @@ func TestMain(m *testing.M) {
 // usual is a run of `make test`, and long one of `make proof`.
 var (
 	usual = Size{Visitors: 5, Locks: 2, Lasts: 8 * time.Second, Crowds: 150}
-	long  = Size{Visitors: 8, Locks: 3, Lasts: 40 * time.Second, Commands: true, Crowds: 4000, Many: 1300}
+	long  = Size{
+		Visitors: 10, Runners: 2, Locks: 3, Lasts: 40 * time.Second, Commands: true, Crowds: 4000, Many: 1300,
+	}
 )
 
 // Processes visit locks on each store while it is broken, and nothing is wrong with what was seen.
@@ -144,12 +148,27 @@ func prove(t *testing.T, store *nemesis.Store, seed uint64, size Size) int {
 		seed = 1 + rand.Uint64N(999_999)
 	}
 	r := Run(t, store, Draw(seed, store, size))
-	report(t, r)
-	return r.Acquired()
+	sum := r.tally(*proofCommit, report(t, r))
+	if *proofRuns != "" {
+		if err := addLine(*proofRuns, sum.String()); err != nil {
+			t.Error(err)
+		}
+	}
+	return sum.Got
 }
 
-// report tells how much there is in a record, and what is wrong with it, and keeps one in which something is.
-func report(t *testing.T, r Record) (wrong bool) {
+// addLine adds a line to a file.
+func addLine(name, line string) error {
+	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(file, line)
+	return errors.Join(err, file.Close())
+}
+
+// report tells how much there is in a record, returns what is wrong with it, and keeps one in which something is.
+func report(t *testing.T, r Record) (wrongs []Wrong) {
 	t.Helper()
 	got := r.Acquired()
 	t.Logf("%s, seed %d: %d visits, %d got in, %d transactions, %d blows; the machine stood still for %v",
@@ -167,7 +186,7 @@ func report(t *testing.T, r Record) (wrong bool) {
 	if got == 0 && len(r.Counts) == 0 {
 		t.Error("nobody got in")
 	}
-	wrongs := r.Judge()
+	wrongs = r.Judge()
 	if *proofFor == 0 && *proofReplay == "" {
 		wrongs = slices.DeleteFunc(wrongs, func(w Wrong) bool {
 			late := slices.Contains(timely, w.Judge)
@@ -180,12 +199,18 @@ func report(t *testing.T, r Record) (wrong bool) {
 	for _, w := range wrongs {
 		t.Error(w)
 	}
-	if len(wrongs) == 0 {
-		return false
+	if len(wrongs) > 0 {
+		keep(t, r, wrongs)
 	}
+	return wrongs
+}
+
+// keep prints the schedule of a record, or writes it to a folder with all that was seen.
+func keep(t *testing.T, r Record, wrongs []Wrong) {
+	t.Helper()
 	if *proofOut == "" {
 		t.Logf("The schedule, for -proof.replay:\n%v", r.Schedule)
-		return true
+		return
 	}
 	store := strings.ReplaceAll(r.Schedule.Store, " ", "-")
 	base := filepath.Join(*proofOut, fmt.Sprintf("%s-%d", store, r.Schedule.Seed))
@@ -199,7 +224,6 @@ func report(t *testing.T, r Record) (wrong bool) {
 	}
 	t.Logf("Follow it again with -proof.replay %s.schedule", base)
 	t.Logf("Draw it with: go run ./lab replay %s.page.json --out DIR", base)
-	return true
 }
 
 var golden = flag.Bool("proof.golden", false, "TestPage writes the file that the test of the lab draws")
