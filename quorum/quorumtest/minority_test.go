@@ -12,16 +12,16 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// slowNode is the timeout of a node, as in the URLs of these tests.
-const slowNode = time.Second
+// slowNode is the timeout of a node in the URLs of these tests, or half of the longest TTL where that is less.
+const slowNode = 4 * time.Second
 
 const (
 	cycles = 20
-	ttl    = 4 * time.Second // the longest that the servers of these tests know
+	ttl    = 4 * time.Second // the longest that the servers of most tests know
 )
 
-// Whatever a minority of the servers does, nobody waits for it: no acquisition and no release takes as long as one node
-// may take, and twenty of both take less than waiting five times for one node would.
+// Whatever a minority of the servers does, nobody waits for it. TestMinorityIsNotWaitedFor of package quorum says so of
+// each single request, in virtual time.
 func TestMinorityAway(t *testing.T) {
 	faults := map[string]func(testing.TB, *servers.Server){
 		"stopped": func(t testing.TB, s *servers.Server) { s.Pause(t) },
@@ -31,13 +31,14 @@ func TestMinorityAway(t *testing.T) {
 		for name, fault := range faults {
 			t.Run(fmt.Sprintf("%d servers, %s", n, name), func(t *testing.T) {
 				t.Parallel()
-				c := startFresh(t, n, ttl)
+				c := startFresh(t, n, 2*slowNode)
 				d := warm(t, c.url())
 				for _, s := range c.minority() {
 					fault(t, s)
 				}
-				timeCycles(t, d, 5*slowNode)
-				timeCycles(t, open(t, c.url()), 5*slowNode) // which never reached them
+				const givingUp = ttl / 4 // at the earliest, of requests to who does not answer
+				timeCycles(t, d, givingUp)
+				timeCycles(t, open(t, c.url()), givingUp) // which never reached them
 			})
 		}
 	}
@@ -46,13 +47,13 @@ func TestMinorityAway(t *testing.T) {
 // Slow servers answer in time, but too late to be waited for. A claim that is held comes to be on them too.
 func TestMinoritySlow(t *testing.T) {
 	t.Parallel()
-	c := startFresh(t, 5, ttl)
+	c := startFresh(t, 5, 2*slowNode)
 	url, proxies := c.behind(t)
 	d := warm(t, url)
 	for _, p := range proxies[:2] {
-		p.Delay(slowNode / 4)
+		p.Delay(slowNode / 10)
 	}
-	timeCycles(t, d, cycles*slowNode/8) // in both directions, acquire and release, it would be 8 times that
+	timeCycles(t, d, 2*slowNode/10) // in both directions
 	held := claim("held", ttl)
 	held = acquire(t, d, held)
 	renewed := time.Now()
@@ -117,7 +118,7 @@ func TestUnansweredIsUndone(t *testing.T) {
 	url, proxies := c.behind(t)
 	d := warm(t, url)
 	each(proxies, (*proxy.Proxy).BlackHoleAnswers)
-	ctx, cancel := context.WithTimeout(t.Context(), slowNode/2)
+	ctx, cancel := context.WithTimeout(t.Context(), ttl/8)
 	defer cancel()
 	lost := claim("lost", ttl)
 	if st, err := d.Request(ctx, lost); err == nil {
@@ -161,24 +162,24 @@ func cycle(t testing.TB, d driver.Driver, name string) uint64 {
 	return held.Token
 }
 
-func timeCycles(t testing.TB, d driver.Driver, limit time.Duration) {
+// timeCycles has most acquisitions, and most releases, take less than those that wait for the minority take at least. A
+// few may take as long on a busy machine.
+func timeCycles(t testing.TB, d driver.Driver, waiting time.Duration) {
 	t.Helper()
-	began := time.Now()
+	slow := make(map[string]int)
+	count := func(what string, do func()) {
+		began := time.Now()
+		do()
+		if time.Since(began) < waiting {
+			return
+		}
+		if slow[what]++; slow[what] > cycles/2 {
+			t.Fatalf("most %s took %v at least: servers are waited for that nobody needs", what, waiting)
+		}
+	}
 	for range cycles {
 		c := claim("minority", ttl)
-		timeOne(t, "an acquisition", func() { acquire(t, d, c) })
-		timeOne(t, "a release", func() { release(t, d, c) })
-	}
-	if took := time.Since(began); took > limit {
-		t.Errorf("%d acquisitions and releases took %v: servers are waited for that nobody needs", cycles, took)
-	}
-}
-
-func timeOne(t testing.TB, what string, do func()) {
-	t.Helper()
-	began := time.Now()
-	do()
-	if took := time.Since(began); took > slowNode {
-		t.Errorf("%s took %v, longer than one node may take", what, took)
+		count("acquisitions", func() { acquire(t, d, c) })
+		count("releases", func() { release(t, d, c) })
 	}
 }
