@@ -8,10 +8,15 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/locked"
 )
 
 // These are programs that scripts use to tell what happened, and to wait until something has happened.
@@ -84,14 +89,46 @@ func dead() {
 	}
 }
 
+// freeze stops a process until it gets SIGCONT: freeze PIDFILE. It does not do so in the middle of a write to locks in
+// a file: that would hold up everybody, as docs/file.md says.
+func freeze() {
+	text, err := os.ReadFile(os.Args[1])
+	check(err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	check(err)
+	store, _ := strings.CutPrefix(os.Getenv("HOLDFAST_BACKEND"), "file:")
+	eventually("moment without a write of "+os.Args[1], func() bool {
+		check(syscall.Kill(pid, syscall.SIGSTOP))
+		eventually("stop of "+os.Args[1], func() bool { return isStopped(pid) })
+		if !locked.By(func(holder int) bool { return holder == pid }, store+".clients", store+"-shm") {
+			return true
+		}
+		check(syscall.Kill(pid, syscall.SIGCONT))
+		return false
+	})
+}
+
+// isStopped reports whether no thread of a process runs any more.
+func isStopped(pid int) bool {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	check(err)
+	return len(threads) > 0 && !slices.ContainsFunc(threads, func(stat string) bool { return state(stat) != 'T' })
+}
+
+// state is what a process or a thread does, by its stat in /proc: X if it is gone.
+func state(stat string) byte {
+	text, err := os.ReadFile(stat)
+	if err != nil {
+		return 'X'
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	return rest[0]
+}
+
 // isAlive reports whether a process runs. One that nobody has waited for is dead.
 func isAlive(pid string) bool {
-	stat, err := os.ReadFile("/proc/" + pid + "/stat")
-	if err != nil {
-		return false
-	}
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	return rest[0] != 'Z' && rest[0] != 'X'
+	s := state("/proc/" + pid + "/stat")
+	return s != 'Z' && s != 'X'
 }
 
 // eventually asks again and again, less often as time goes by: to ask may start a program.

@@ -36,6 +36,7 @@ func programs() map[string]func() {
 		"await":      await,
 		"queued":     queued,
 		"dead":       dead,
+		"freeze":     freeze,
 		"onterminal": onTerminal,
 		"asroot":     asRoot,
 	}
