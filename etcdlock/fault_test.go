@@ -2,6 +2,7 @@ package etcdlock_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"slices"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/etcdlock"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
+	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -205,24 +207,27 @@ func TestNestedNames(t *testing.T) {
 func TestRenewalReachesTheServer(t *testing.T) {
 	t.Parallel()
 	addr := server(t).Addr
-	d, client := open(t, nil, addr), dial(t, addr)
-	const ttl = 4 * time.Second
-	first, later := acquire(t, d, claim("first", ttl)), claim("later", ttl)
-	driver.Sleep(t.Context(), ttl*3/8) // the lease has aged, and is not due to be kept alive
-	acquire(t, d, later)
-	if left := leaseLeft(t, client, "/holdfast/later/"); left < ttl {
-		t.Errorf("after a request for %v the lease of the claim lives for %v", ttl, left)
-	}
-	driver.Sleep(t.Context(), ttl*3/8)
-	acquire(t, d, first)
-	if left := leaseLeft(t, client, "/holdfast/first/"); left < ttl {
-		t.Errorf("after a renewal for %v the lease of the claim lives for %v", ttl, left)
-	}
+	pace.Run(t, "in time", func(t *pace.T) {
+		d, client := open(t, nil, addr), dial(t, addr)
+		ttl, attempt := t.TTL(4*time.Second), rand.Text()
+		first, later := acquire(t, d, claim("first"+attempt, ttl)), claim("later"+attempt, ttl)
+		driver.Sleep(t.Context(), ttl*3/8) // the lease has aged, and is not due to be kept alive
+		acquire(t, d, later)
+		if left := leaseLeft(t, client, "/holdfast/"+later.Name+"/"); left < ttl {
+			t.Errorf("after a request for %v the lease of the claim lives for %v", ttl, left)
+		}
+		driver.Sleep(t.Context(), ttl*3/8)
+		acquire(t, d, first)
+		if left := leaseLeft(t, client, "/holdfast/"+first.Name+"/"); left < ttl {
+			t.Errorf("after a renewal for %v the lease of the claim lives for %v", ttl, left)
+		}
+	})
 }
 
 // leaseLeft is how long the lease of the key that begins so lives, in whole seconds.
-func leaseLeft(t *testing.T, client *clientv3.Client, prefix string) time.Duration {
+func leaseLeft(t testing.TB, client *clientv3.Client, prefix string) time.Duration {
 	t.Helper()
+	defer pace.Time(t)()
 	answer, err := client.Get(limit(t), prefix, clientv3.WithPrefix())
 	if err != nil || len(answer.Kvs) != 1 {
 		t.Fatalf("%s: %v, %v; want one key", prefix, answer, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/leasedtest"
 )
 
 // A late client is a driver of whose transactions one can be held up.
@@ -152,8 +153,7 @@ func TestAnswerAfterTheEnd(t *testing.T) {
 			queue, err := other.Queue(limit(t), name)
 			return err == nil && len(queue) == 1
 		})
-		next, _ := request(t, other, claim(name, long))
-		mustBeGranted(t, other, next)
+		leasedtest.Take(t, other, claim(name, long))
 		close(deliver)
 		if err := <-answer; !errors.Is(err, driver.ErrGone) {
 			t.Errorf("%s: the answer is %v, want ErrGone: the next holds the lock", name, err)

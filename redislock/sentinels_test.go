@@ -18,7 +18,7 @@ func through(t *testing.T, g *servers.SentinelGroup, sentinels []*servers.Server
 	for _, s := range sentinels {
 		hosts = append(hosts, s.Addr)
 	}
-	u, err := url.Parse("redis-sentinel://" + strings.Join(hosts, ",") + "/" + g.Name)
+	u, err := url.Parse("redis-sentinel://" + strings.Join(hosts, ",") + "/" + g.Name + "?connecttimeout=1m")
 	if err != nil {
 		t.Fatal(err)
 	}
