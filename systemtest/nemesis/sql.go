@@ -88,7 +88,7 @@ func verified(addrs []string, s private) string {
 // pgBouncer is PostgreSQL behind a pooler that gives each transaction another session.
 func pgBouncer(t testing.TB) *Store {
 	s := servers.Postgres(t)
-	pooler := servers.PgBouncer(t, s, "transaction")
+	pooler := servers.PgBouncer(t, s, "transaction", "server_login_retry = 1") // see docs/sql.md
 	why := ofDatabases()
 	delete(why, Pooler)
 	maps.Copy(why, absent("it is as with PostgreSQL alone, which has it", ClockForward, ClockBack, Renewed,

@@ -79,66 +79,93 @@ func TestProof(t *testing.T) {
 	}
 }
 
+// slowest is how long it may take until a visitor is inside, on a machine that is busy.
+const slowest = 16 * time.Second
+
 // blindly is a schedule in which a visitor who does not look at its lease stays inside after the lock was granted to
-// another.
-const blindly = heading + `
+// another, if it is there at this time.
+func blindly(at time.Duration) string {
+	return heading + fmt.Sprintf(`
 store redis
 ttl 2s
-lasts 4s
+lasts %v
 careless
 visitor 0
-  lock m0 units 1 within 1s stays 6s
+  lock m0 units 1 within 1s stays %v
 visitor 1
-  lock m1 units 1 within 1m stays 800ms
+  lock m1 units 1 within 1m stays %v
   lock m0 units 1 within 1m stays 1s
-at 1s for 9s line 0: black hole
-`
+at %v for 9s line 0: black hole
+`, 4*at, 6*at, at-at/5, at)
+}
 
 // The judges find fault with visitors who do not look at their leases: so they would find fault with a lock that does
 // not tell them.
 func TestCareless(t *testing.T) {
 	t.Parallel()
-	s, err := Parse(strings.NewReader(blindly))
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, _ := nemesis.Named(s.Store)
-	wrongs := Run(t, k.Start(t), s).Judge()
-	if !slices.ContainsFunc(wrongs, func(w Wrong) bool { return w.Judge == "exclusion" }) {
-		t.Errorf("found is only %v", wrongs)
+	store := redis(t)
+	for at := time.Second; ; at *= 2 {
+		wrongs := Run(t, store, parsed(t, blindly(at))).Judge()
+		if slices.ContainsFunc(wrongs, func(w Wrong) bool { return w.Judge == "exclusion" }) {
+			return
+		}
+		if at >= slowest {
+			t.Fatalf("found is only %v", wrongs)
+		}
 	}
 }
 
-// stopped is a schedule in which the command is stopped while its child is inside.
-const stopped = heading + `
+// stopped is a schedule in which the command is stopped at this time while its child is inside, if it is there.
+func stopped(at time.Duration) string {
+	return heading + fmt.Sprintf(`
 store redis
 ttl 2s
-lasts 6s
+lasts %v
 visitor 0
   run m0 units 1 within 1m stays 20s
 visitor 1
-  lock m1 units 1 within 1m stays 1s
+  lock m1 units 1 within 1m stays %v
   lock m0 units 1 within 1m stays 10ms
-at 1s for 9s visitor 0: stop
-`
+at %v for 9s visitor 0: stop
+`, at+5*time.Second, at-at/5, at)
+}
 
 // What the command runs ends before somebody else is inside, also when the command is stopped.
 func TestStoppedCommand(t *testing.T) {
 	t.Parallel()
-	s, err := Parse(strings.NewReader(stopped))
+	store := redis(t)
+	for at := time.Second; ; at *= 2 {
+		r := Run(t, store, parsed(t, stopped(at)))
+		report(t, r)
+		both := gotIn(r, 0) && gotIn(r, 1)
+		if both || t.Failed() {
+			return
+		}
+		if at >= slowest {
+			t.Fatalf("after %v the visitors have not been inside: %v, %v", at, gotIn(r, 0), gotIn(r, 1))
+		}
+	}
+}
+
+func redis(t *testing.T) *nemesis.Store {
+	k, _ := nemesis.Named("redis")
+	return k.Start(t)
+}
+
+func parsed(t *testing.T, text string) Schedule {
+	t.Helper()
+	s, err := Parse(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, _ := nemesis.Named(s.Store)
-	r := Run(t, k.Start(t), s)
-	report(t, r)
-	for visitor := range s.Visitors {
-		if !slices.ContainsFunc(r.Visits, func(v Visit) bool {
-			return v.Visitor == visitor && v.Lock == "m0" && v.Outcome == history.Got
-		}) {
-			t.Errorf("visitor %d never got in", visitor)
-		}
-	}
+	return s
+}
+
+// gotIn reports whether a visitor was inside m0.
+func gotIn(r Record, visitor int) bool {
+	return slices.ContainsFunc(r.Visits, func(v Visit) bool {
+		return v.Visitor == visitor && v.Lock == "m0" && v.Outcome == history.Got
+	})
 }
 
 // prove lets a seed's schedule happen to a store, and returns how often somebody got in. Seed 0 stands for any.
