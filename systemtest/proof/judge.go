@@ -66,15 +66,25 @@ func (r Record) exclusion() []Wrong {
 }
 
 func (r Record) tokens() []Wrong {
-	if slices.ContainsFunc(r.Struck, func(s Struck) bool { return s.Anew }) {
-		return nil // as the docs say
+	if r.beginsAnew() {
+		return nil
 	}
 	return r.eachLock(r.ours(), func(lock string, h history.History) error {
+		for _, v := range h.Visits {
+			if before := r.Before[lock]; v.Outcome == history.Got && v.Token <= before {
+				return fmt.Errorf("%v, and in an earlier run somebody had token %d", v, before)
+			}
+		}
 		if limit(lock) != 1 {
 			return h.Unique()
 		}
 		return h.Tokens()
 	})
+}
+
+// beginsAnew reports whether tokens did, as the docs say.
+func (r Record) beginsAnew() bool {
+	return slices.ContainsFunc(r.Struck, func(s Struck) bool { return s.Anew })
 }
 
 // resource replays what the resource of each lock saw: each write must count one on from the write before.

@@ -66,12 +66,12 @@ func TestProof(t *testing.T) {
 		t.Run(k.Name, func(t *testing.T) {
 			if *proofFor == 0 {
 				t.Parallel()
-				prove(t, k.Start(t), *proofSeed, usual)
+				prove(t, k.Start(t), *proofSeed, usual, new(past))
 				return
 			}
-			store, total := k.Start(t), 0
+			store, before, total := k.Start(t), new(past), 0
 			for until := time.Now().Add(*proofFor); time.Now().Before(until) && !t.Failed(); {
-				total += prove(t, store, *proofSeed, long)
+				total += prove(t, store, *proofSeed, long, before)
 				t.Logf("%s: %d acquisitions so far", k.Name, total)
 				*proofSeed = 0
 			}
@@ -168,13 +168,16 @@ func gotIn(r Record, visitor int) bool {
 	})
 }
 
-// prove lets a seed's schedule happen to a store, and returns how often somebody got in. Seed 0 stands for any.
-func prove(t *testing.T, store *nemesis.Store, seed uint64, size Size) int {
+// prove lets a seed's schedule happen to a store after others, and returns how often somebody got in. Seed 0 stands for
+// any.
+func prove(t *testing.T, store *nemesis.Store, seed uint64, size Size, before *past) int {
 	t.Helper()
 	if seed == 0 {
 		seed = 1 + rand.Uint64N(999_999)
 	}
 	r := Run(t, store, Draw(seed, store, size))
+	r.Before = before.before()
+	before.add(r)
 	sum := r.tally(*proofCommit, report(t, r))
 	if *proofRuns != "" {
 		if err := addLine(*proofRuns, sum.String()); err != nil {

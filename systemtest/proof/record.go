@@ -18,6 +18,8 @@ type Record struct {
 	Session  bool // the same
 	Unruly   bool // the same
 
+	Before map[string]uint64 // the greatest token of each lock in earlier runs, as far as later ones must be greater
+
 	Visits  []Visit
 	Breaks  []Breaking
 	Revoked []Breaking // requests to let go, which have no token
