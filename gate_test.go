@@ -221,3 +221,40 @@ func TestNoHandoffNearTheDeadline(t *testing.T) {
 		}
 	})
 }
+
+// A lock that nobody has until the backend says who else waits is given back when the client closes, though the answer
+// never comes.
+func TestCloseWhileTheGateAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, b := twoClients(t, holdfast.WithLocalHandoff(1))
+		first := must(a.Mutex("m").Lock(t.Context()))(t)
+		leases := make(chan *holdfast.Lease, 2)
+		var visitors sync.WaitGroup
+		for range 2 {
+			visitors.Go(func() {
+				if lease, err := a.Mutex("m").Lock(t.Context()); err == nil {
+					leases <- lease
+				}
+			})
+		}
+		synctest.Wait()
+		l.set(faults{mute: true})
+		if err := first.Release(t.Context()); err != nil { // to the next, and the backend is asked
+			t.Fatal(err)
+		}
+		if err := (<-leases).Release(t.Context()); err != nil { // to nobody until it answers
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if len(leases) > 0 {
+			t.Fatal("handed on twice without an answer")
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), ttl/10)
+		defer cancel()
+		a.Close(ctx) // whose own question is not answered either
+		visitors.Wait()
+		if _, err := b.Mutex("m").TryLock(t.Context()); err != nil {
+			t.Errorf("the lock stays taken: %v", err)
+		}
+	})
+}
