@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -54,34 +55,40 @@ func (n *node) lives() record {
 	return n.record
 }
 
-func (r record) isKnown() bool { return r.life != "" && (r.remembers() || !r.examined.IsZero()) }
-
 // remembers reports whether the node knows all tokens that matter.
 func (r record) remembers() bool { return r.marked || time.Since(r.born) >= tokensKept }
 
-// examineAgain is how long the answer that a node has no mark is believed.
+// examineAgain is after how long at most a node without a mark is looked at again.
 const examineAgain = 5 * time.Second
 
-// examine looks whether a node that is young bears the mark, which is a claim on a lock of ours with the life as its
-// ID: a node that restarts loses it, or is in another life.
+// believed is how long a node counts as one without a mark, which another client may give it at any time. That is no
+// longer than the longest TTL, for which the votes of a node do not count that has forgotten: when they do, all that is
+// believed of the others was found out after that.
+func (d *Driver) believed() time.Duration { return min(2*examineAgain, d.traits.MaxTTL) }
+
+// examine looks whether a node that is young bears the mark, unless it was looked at not long ago.
 func (d *Driver) examine(ctx context.Context, n *node) {
 	r := n.lives()
-	if r.life == "" || r.remembers() || !r.examined.IsZero() && time.Since(r.examined) < examineAgain {
+	if r.life == "" || r.remembers() || !r.examined.IsZero() && time.Since(r.examined) < d.believed()/2 {
 		return
 	}
+	if d.lookAt(ctx, n, r.life) && d.forgetful() == engines(d.nodes) {
+		d.spawn(d.found)
+	}
+}
+
+// lookAt looks whether a node bears the mark, which is a claim on a lock of ours with the life as its ID: a node that
+// restarts loses it, or is in another life. ok is false if the node did not say.
+func (d *Driver) lookAt(ctx context.Context, n *node, life string) (ok bool) {
 	list := func(ctx context.Context, nd driver.Driver) ([]driver.Entry, error) {
 		return nd.Queue(ctx, lifeName)
 	}
 	marks, err := call(ctx, n, d.patience(d.traits.MaxTTL), list)
 	if err != nil {
-		return
+		return false
 	}
-	marked := false
-	for _, m := range marks {
-		marked = marked || m.ID == r.life
-	}
-	n.examined(r.life, marked)
-	d.found(ctx)
+	n.examined(life, slices.ContainsFunc(marks, func(m driver.Entry) bool { return m.ID == life }))
+	return true
 }
 
 func (n *node) examined(life string, marked bool) {
@@ -93,18 +100,35 @@ func (n *node) examined(life string, marked bool) {
 }
 
 // found marks the nodes when all of them are new: the quorum is, or all its nodes have forgotten everything, and
-// nothing can be learnt any more. From then on a node without a mark is one that forgot what others know.
+// nothing can be learnt any more. From then on a node without a mark is one that forgot what others know. Others may
+// have marked all since a node was looked at, and one of them forgotten that: so each is looked at after the youngest
+// began to live.
 func (d *Driver) found(ctx context.Context) {
-	if d.forgetful() < engines(d.nodes) {
-		return
+	lives := make([]string, len(d.nodes))
+	var youngest time.Time
+	for i, n := range d.nodes {
+		r := n.lives()
+		lives[i] = r.life
+		if r.born.After(youngest) {
+			youngest = r.born
+		}
 	}
-	for _, n := range d.nodes {
-		d.spawn(func(ctx context.Context) { d.mark(ctx, n) })
+	for i, n := range d.nodes {
+		if n.lives().examined.Before(youngest) && !d.lookAt(ctx, n, lives[i]) {
+			return
+		}
+	}
+	for i, n := range d.nodes {
+		if r := n.lives(); r.life != lives[i] || !d.isForgetful(r) {
+			return
+		}
+	}
+	for i, n := range d.nodes {
+		d.spawn(func(ctx context.Context) { d.mark(ctx, n, lives[i]) })
 	}
 }
 
-func (d *Driver) mark(ctx context.Context, n *node) {
-	life := n.lives().life
+func (d *Driver) mark(ctx context.Context, n *node, life string) {
 	request := func(ctx context.Context, nd driver.Driver) (driver.Status, error) {
 		return nd.Request(ctx, driver.Claim{
 			Name: lifeName, ID: life, Weight: 1, Limit: driver.All, TTL: tokensKept, Detached: nd.Traits().Detach,
@@ -117,11 +141,16 @@ func (d *Driver) mark(ctx context.Context, n *node) {
 	}
 }
 
-// forgetful is how many engines are known not to know all tokens that matter.
+// isForgetful reports whether a node is known not to know all tokens that matter.
+func (d *Driver) isForgetful(r record) bool {
+	return r.life != "" && !r.remembers() && !r.examined.IsZero() && time.Since(r.examined) < d.believed()
+}
+
+// forgetful is how many engines are.
 func (d *Driver) forgetful() int {
 	var forgot []*node
 	for _, n := range d.nodes {
-		if r := n.lives(); r.isKnown() && !r.remembers() {
+		if d.isForgetful(n.lives()) {
 			forgot = append(forgot, n)
 		}
 	}
