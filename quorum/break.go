@@ -16,15 +16,15 @@ func (d *Driver) Break(ctx context.Context, name, id string) error {
 	if err != nil {
 		return err
 	}
-	var held []*node
+	var without []*node
 	waited := false
 	for _, b := range broken {
-		if b.value.held {
-			held = append(held, b.from)
+		if !b.value.held {
+			without = append(without, b.from)
 		}
 		waited = waited || b.value.waited
 	}
-	if engines(held) <= d.spare() && !waited { // no majority can have had it
+	if engines(without) > d.spare() && !waited { // no majority can have had it
 		return driver.ErrGone
 	}
 	return nil

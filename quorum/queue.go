@@ -3,6 +3,7 @@ package quorum
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,8 @@ type view struct {
 }
 
 // Queue returns the claim that has the lock on a majority, and then the claims that stand in line on any node, in the
-// order of their arrival there. A waiting claim that has no place yet is not seen.
+// order of their arrival there. A waiting claim that has no place yet is not seen. It is an error if those nodes that
+// did not answer may make a majority with those that show a claim.
 func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
 	views, err := askAll(ctx, d, mostPatience, func(ctx context.Context, nd driver.Driver) (view, error) {
 		return look(ctx, nd, name)
@@ -26,7 +28,10 @@ func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error)
 	if err != nil {
 		return nil, err
 	}
-	queue := d.holders(name, views)
+	queue, err := d.holders(name, views)
+	if err != nil {
+		return nil, err
+	}
 	return append(queue, waiters(name, queue, views)...), nil
 }
 
@@ -41,19 +46,24 @@ func look(ctx context.Context, nd driver.Driver, name string) (v view, err error
 }
 
 // holders returns the claims that a majority has granted: one, or none.
-func (d *Driver) holders(name string, views []heard[view]) (found []driver.Entry) {
+func (d *Driver) holders(name string, views []heard[view]) (found []driver.Entry, err error) {
 	seen := make(map[string][]heard[driver.Entry]) // by the ID on the nodes
 	for _, v := range views {
 		for _, e := range v.value.granted {
 			seen[e.ID] = append(seen[e.ID], heard[driver.Entry]{from: v.from, value: e})
 		}
 	}
+	silent := len(d.nodes) - len(views)
 	for id, entries := range seen {
-		if engines(froms(entries)) >= majority(len(d.nodes)) {
-			found = append(found, d.merge(name, id, entries))
+		switch have := engines(froms(entries)); {
+		case have >= majority(len(d.nodes)):
+			return []driver.Entry{d.merge(name, id, entries)}, nil
+		case have+silent >= majority(len(d.nodes)):
+			err = fmt.Errorf("%s: %d of %d servers show a claim, and %d did not answer: it may have the lock or not",
+				d.traits.Backend, have, len(d.nodes), silent)
 		}
 	}
-	return found
+	return nil, err
 }
 
 // merge makes one entry of what nodes show of a claim. It lives until no majority has it any more.
@@ -69,7 +79,7 @@ func (d *Driver) merge(name, id string, entries []heard[driver.Entry]) driver.En
 		}
 	}
 	for token, n := range tokens {
-		if n > tokens[e.Token] || n == tokens[e.Token] && token > e.Token {
+		if n > tokens[e.Token] || n == tokens[e.Token] && token < e.Token { // a node that was late chose a greater one
 			e.Token = token
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -207,4 +208,44 @@ func TestQueueWaitsForTheLine(t *testing.T) {
 			shows(t, quorumOf(t, nodes, nil), "jobs", held.ID+"*", c.ID)
 		})
 	}
+}
+
+// Break says what it has done: a holder that has lost its majority by it was broken.
+func TestBreakWhileANodeHangs(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		d := ps.client(t)
+		ps[2].hang()
+		c := claim("jobs")
+		c.Detached = true
+		held := acquire(t, d, c)
+		synctest.Wait()
+		d.Close()
+		ps[2].goOn()
+		pass(time.Second)
+		ps[0].hang()
+		err := driver.Break(context.Background(), ps.client(t), "jobs", held.ID)
+		ps[0].goOn()
+		pass(time.Second)
+		left := ps.having(t, "jobs")
+		t.Logf("Break: %v; the claim is left on %d nodes", err, left)
+		if errors.Is(err, driver.ErrGone) && left < 2 {
+			t.Errorf("the holder has lost its majority to the break, which says %v", err)
+		}
+	})
+}
+
+// The queue does not show a lock as free while a majority has a claim on it and one node does not answer.
+func TestQueueWhileANodeHangs(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		d := ps.client(t)
+		ps[2].hang()
+		acquire(t, d, claim("jobs"))
+		synctest.Wait()
+		ps[2].goOn()
+		ps[0].hang()
+		defer ps[0].goOn()
+		if queue, err := ps.client(t).Queue(context.Background(), "jobs"); err == nil && len(queue) == 0 {
+			t.Errorf("two of three nodes have a claim, and nobody is shown")
+		}
+	})
 }
