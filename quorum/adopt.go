@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -15,8 +16,11 @@ func (d *Driver) adopt(ctx context.Context, c driver.Claim) (*claim, error) {
 	}
 	cl := newClaim(c, len(d.nodes))
 	cl.state = held
-	cl.round, cl.token = mostSeen(sightings)
-	if cl.round == 0 || c.Token != 0 && c.Token != cl.token {
+	cl.round, cl.token = mostSeen(sightings, c.Token)
+	switch {
+	case cl.round == 0 && len(sightings) > 0:
+		return nil, errOtherToken
+	case cl.round == 0:
 		return nil, driver.ErrGone
 	}
 	for _, s := range sightings {
@@ -27,13 +31,17 @@ func (d *Driver) adopt(ctx context.Context, c driver.Claim) (*claim, error) {
 	return d.claims.add(cl), nil
 }
 
+// errOtherToken says that nodes have the claim, but none under the token that was asked for.
+var errOtherToken = fmt.Errorf("it has another token: %w", driver.ErrGone)
+
 // A sighting is a claim that is granted on a node.
 type sighting struct {
 	at, round int
 	token     uint64
 }
 
-// sight looks for a claim on the nodes, until a majority has answered.
+// sight looks for a claim on the nodes, until all have answered or had their time: a claim of another client may be on
+// a bare majority.
 func (d *Driver) sight(ctx context.Context, c driver.Claim) (seen []sighting, err error) {
 	type look struct {
 		at    int
@@ -77,10 +85,14 @@ func (d *Driver) sight(ctx context.Context, c driver.Claim) (seen []sighting, er
 	return seen, nil
 }
 
-// mostSeen is the round and the token that most nodes have; nodes that were late have tokens of their own.
-func mostSeen(seen []sighting) (round int, token uint64) {
+// mostSeen is the round and the token that most nodes have; nodes that were late have tokens of their own. Where
+// the token is known, that is not zero, it is the round in which the claim has it.
+func mostSeen(seen []sighting, known uint64) (round int, token uint64) {
 	most := 0
 	for _, s := range seen {
+		if known != 0 && s.token != known {
+			continue
+		}
 		same := 0
 		for _, o := range seen {
 			if o.round == s.round && o.token == s.token {

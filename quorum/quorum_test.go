@@ -198,14 +198,19 @@ func (s shaky) Release(ctx context.Context, c driver.Claim) error {
 	return err
 }
 
+// shaky are the parts as such nodes.
+func (ps parts) shaky(lose *atomic.Int32, late time.Duration) (nodes []driver.Driver) {
+	for _, p := range ps {
+		nodes = append(nodes, shaky{part: p, lose: lose, late: late})
+	}
+	return nodes
+}
+
 // A claim that is released while it pauses between two rounds leaves nothing on the nodes, though the second one wins.
 func TestReleaseBetweenRounds(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
 		var lose atomic.Int32
-		nodes := make([]driver.Driver, len(ps))
-		for i, p := range ps {
-			nodes[i] = shaky{part: p, lose: &lose, late: 20 * time.Millisecond}
-		}
+		nodes := ps.shaky(&lose, 20*time.Millisecond)
 		d := quorumOf(t, nodes, &quorum.Options{MaxTTL: ttl})
 		lose.Store(3) // the first round fails
 		c := claim("jobs")
@@ -640,5 +645,38 @@ func TestOpen(t *testing.T) {
 		"a,b,c?maxttl=soon":       "parameter maxttl",
 		"a,b,c?maxttl=1m&timeout": "import github.com/holdfast-go/holdfast/redislock",
 		"u:secret@a,b,c":          "2 of 3 servers cannot be reached",
+	})
+}
+
+// A vague node applies a vote, and cannot say so.
+type vague struct {
+	*part
+	times *atomic.Int32
+}
+
+func (n vague) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
+	st, life, err := n.part.Vote(ctx, c, token)
+	if n.times.Add(-1) >= 0 {
+		return driver.Status{}, driver.Life{}, driver.ErrUnknown
+	}
+	return st, life, err
+}
+
+// What a node may have granted is given back when the round is lost, also if the node said that it cannot tell.
+func TestUnknownVoteIsUndone(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		var times atomic.Int32
+		nodes := make([]driver.Driver, len(ps))
+		for i, p := range ps {
+			nodes[i] = vague{p, &times}
+		}
+		d := quorumOf(t, nodes, &quorum.Options{MaxTTL: ttl})
+		times.Store(3)
+		st, err := d.Request(context.Background(), try(claim("jobs")))
+		t.Logf("%+v, %v", st, err)
+		pass(time.Second)
+		if !st.Granted {
+			ps.have(t, "jobs", 0)
+		}
 	})
 }

@@ -25,7 +25,7 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	cl := d.claims.find(c)
 	if cl == nil {
 		var err error
-		if cl, err = d.adopt(ctx, c); errors.Is(err, driver.ErrGone) {
+		if cl, err = d.adopt(ctx, c); errors.Is(err, driver.ErrGone) && !errors.Is(err, errOtherToken) {
 			cl, err = d.claims.add(newClaim(c, len(d.nodes))), nil
 		}
 		if err != nil {
@@ -57,7 +57,7 @@ func (d *Driver) release(ctx context.Context, cl *claim, token uint64) error {
 		return err
 	}
 	t, err := d.released(cl, before, counts)
-	d.passTurn(t) // after the release: the next in line finds the nodes free
+	d.passTurn(ctx, t) // after the release: the next in line finds the nodes free
 	return err
 }
 

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -149,22 +150,22 @@ func (d *Driver) renewsWithin(ctx context.Context, ttl time.Duration) time.Durat
 	return within
 }
 
-// on returns the claims that a node has, as it knows them.
+// on returns the claims as a node knows them. One that it is not known to have it may have under the token that won:
+// its answer is still under way, it did not show its claims, or another client has asked it.
 func (r *renewal) on(at int) (which []int, claims []driver.Claim) {
 	for i, cl := range r.cls {
 		cl.mu.Lock()
-		if token := cl.held[at]; token != 0 {
-			c := cl.onNode()
-			c.Token, c.Detached = token, cl.asked.Detached
-			which, claims = append(which, i), append(claims, c)
-		}
+		c := cl.onNode()
+		c.Token, c.Detached = cmp.Or(cl.held[at], cl.token), cl.asked.Detached
+		which, claims = append(which, i), append(claims, c)
 		cl.mu.Unlock()
 	}
 	return which, claims
 }
 
 // renewOn renews claims on a node under the tokens that it named, and what is gone there under the token that won: the
-// node may have accepted that, with its answer still under way.
+// node may have accepted that, with its answer still under way. A claim that is detached another client may have given
+// the node, under a token that it tells.
 func (r *renewal) renewOn(
 	ctx context.Context, nd driver.Driver, which []int, claims []driver.Claim,
 ) ([]driver.Result, error) {
@@ -175,9 +176,14 @@ func (r *renewal) renewOn(
 	var again []driver.Claim
 	var at []int
 	for k, i := range which {
+		if !errors.Is(results[k].Err, driver.ErrGone) {
+			continue
+		}
 		c := claims[k]
-		c.Token = r.cls[i].winner()
-		if errors.Is(results[k].Err, driver.ErrGone) && c.Token != claims[k].Token {
+		if c.Token = r.cls[i].winner(); c.Token == claims[k].Token && c.Detached {
+			c.Token = tokenOn(ctx, nd, c)
+		}
+		if c.Token != claims[k].Token {
 			again, at = append(again, c), append(at, k)
 		}
 	}
@@ -193,6 +199,17 @@ func (r *renewal) renewOn(
 		}
 	}
 	return results, nil
+}
+
+// tokenOn is the token that a claim has on a node; that under which it is known if it is not there.
+func tokenOn(ctx context.Context, nd driver.Driver, c driver.Claim) uint64 {
+	queue, _ := nd.Queue(ctx, c.Name) // who cannot tell has said that it is gone
+	for _, e := range queue {
+		if e.ID == c.ID && e.Granted {
+			return e.Token
+		}
+	}
+	return c.Token
 }
 
 // winner is the token of a claim that is held.

@@ -125,6 +125,8 @@ func (d *Driver) afterDefeat(
 		// What ended may be a try that left no trace elsewhere.
 		d.claims.drop(cl) // a claim that would not wait leaves no trace
 		return st, 0, nil
+	case v != short && last:
+		return st, 0, d.notEnough("too few of %d servers answered in time", r.errs)
 	case v != short:
 		return st, pause, nil // it was too late, or overtaken
 	case 0 < wait && wait <= shortWait:

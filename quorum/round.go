@@ -112,7 +112,7 @@ func (r *round) ask(ctx context.Context, n *node, proposal int, token uint64) {
 func (r *round) touch(b ballot) (undo bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if b.err == nil && b.st.Granted || !hasAnswered(b.err) {
+	if b.err == nil && b.st.Granted || !driver.IsAnswer(b.err) {
 		r.touched[b.at] = true
 		return r.lost
 	}
@@ -141,6 +141,8 @@ func (r *round) collect(ctx context.Context) (verdict, error) {
 			return undecided, ctx.Err()
 		case <-r.cl.alive.Done():
 			return ended, nil
+		case <-r.d.lifetime.Done():
+			return undecided, driver.ErrClosed
 		}
 	}
 }

@@ -146,7 +146,7 @@ func (d *Driver) giveUpTurn(t *turn) <-chan struct{} {
 
 // passTurn is giveUpTurn for a lock that was released: whoever comes now should find the line as it is. It is not worth
 // waiting for a node that is slow.
-func (d *Driver) passTurn(t *turn) {
+func (d *Driver) passTurn(ctx context.Context, t *turn) {
 	done := d.giveUpTurn(t)
 	if t == nil || d.nodes[t.at].inDoubt() {
 		return
@@ -156,6 +156,7 @@ func (d *Driver) passTurn(t *turn) {
 	select {
 	case <-done:
 	case <-limit.C:
+	case <-ctx.Done():
 	case <-d.lifetime.Done():
 	}
 }
