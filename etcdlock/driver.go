@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -26,7 +27,9 @@ type Driver struct {
 	end           context.CancelFunc
 	running       leased.Group
 	traits        func() driver.Traits
+	learnt        atomic.Bool // traits answers at once
 	subscriptions *subscriptions
+	stream        atomic.Int64 // tells streams of watches apart: an old one may have a token that has ended
 
 	claims leased.Claims[*claim]
 
@@ -93,6 +96,7 @@ func (d *Driver) Traits() driver.Traits { return d.traits() }
 func (d *Driver) learnTraits() driver.Traits {
 	ctx, cancel := context.WithTimeout(d.lifetime, learnTimeout)
 	defer cancel()
+	defer d.learnt.Store(true)
 	minTTL, err := d.shortestLease(ctx)
 	if err != nil {
 		minTTL = usualMinTTL
@@ -135,7 +139,28 @@ func (d *Driver) begin(ctx context.Context, c driver.Claim) error {
 	if err := d.open(ctx); err != nil {
 		return err
 	}
-	return driver.Validate(c, d.Traits())
+	known, err := d.traitsWithin(ctx)
+	if err != nil {
+		return err
+	}
+	return driver.Validate(c, known)
+}
+
+// traitsWithin is Traits for a caller who waits no longer than that.
+func (d *Driver) traitsWithin(ctx context.Context) (driver.Traits, error) {
+	if d.learnt.Load() {
+		return d.traits(), nil
+	}
+	answer := make(chan driver.Traits, 1)
+	d.running.Go(func() { answer <- d.traits() })
+	select {
+	case known := <-answer:
+		return known, nil
+	case <-ctx.Done():
+		return driver.Traits{}, ctx.Err()
+	case <-d.lifetime.Done():
+		return driver.Traits{}, driver.ErrClosed
+	}
 }
 
 func (d *Driver) open(ctx context.Context) error {

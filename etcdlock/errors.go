@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -62,6 +64,14 @@ func memberAnswered(err error) bool {
 	default:
 		return true
 	}
+}
+
+// tokenEnded reports whether a watch was refused because the token that its stream began with has ended: a new stream
+// gets a new one.
+func tokenEnded(reason string) bool {
+	return slices.ContainsFunc([]error{
+		rpctypes.ErrGRPCInvalidAuthToken, rpctypes.ErrGRPCAuthOldRevision, rpctypes.ErrGRPCUserEmpty,
+	}, func(err error) bool { return strings.Contains(reason, rpctypes.ErrorDesc(err)) })
 }
 
 // learner is what a member says that does not vote yet.

@@ -171,7 +171,7 @@ func (ss *subscriptions) stream() {
 	}()
 	for {
 		r, err := s.Recv()
-		if err != nil {
+		if err != nil || r.Canceled && tokenEnded(r.CancelReason) {
 			return
 		}
 		ss.deliver(r)

@@ -3,6 +3,7 @@ package etcdlock
 import (
 	"context"
 	"reflect"
+	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -115,7 +116,17 @@ func (c impatient) Invoke(ctx context.Context, method string, args, reply any, o
 func (c impatient) NewStream(
 	ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption,
 ) (grpc.ClientStream, error) {
-	s, err := c.ClientConn.NewStream(ctx, desc, method, append(opts, grpc.WaitForReady(false))...)
+	ctx, cancel := context.WithCancel(ctx)
+	impatience := time.AfterFunc(silence, cancel) // a token is asked for first, of any member
+	opts = append(opts, grpc.WaitForReady(false), grpc.OnFinish(func(error) { cancel() }))
+	s, err := c.ClientConn.NewStream(ctx, desc, method, opts...)
+	if !impatience.Stop() {
+		cancel()
+		return nil, status.Error(codes.Unavailable, "the stream did not begin in time")
+	}
+	if err != nil {
+		cancel()
+	}
 	if status.Code(err) == codes.Unavailable {
 		c.failed()
 	}

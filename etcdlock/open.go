@@ -41,7 +41,7 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := clientv3.New(config)
+	client, err := dial(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("etcd: %w%s", explain(err), secure.hint(err))
 	}
@@ -52,11 +52,38 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 	}
 	d.owned = true
 	if err := d.askFirst(ctx); err != nil {
-		err = d.whySilent(err)
+		if ctx.Err() == nil { // somebody still waits for the reason
+			err = d.whySilent(err)
+		}
 		d.Close()
 		return nil, fmt.Errorf("etcd does not answer: %w; is it running and reachable?%s", err, secure.hint(err))
 	}
 	return d, nil
+}
+
+// dial makes a client. With a password that asks the server for a token, for as long as its dial timeout, which nobody
+// is made to wait for.
+func dial(ctx context.Context, config clientv3.Config) (*clientv3.Client, error) {
+	type made struct {
+		client *clientv3.Client
+		err    error
+	}
+	answer := make(chan made, 1)
+	go func() { // ends with the dial timeout
+		client, err := clientv3.New(config)
+		answer <- made{client, err}
+	}()
+	select {
+	case m := <-answer:
+		return m.client, m.err
+	case <-ctx.Done():
+		go func() {
+			if m := <-answer; m.err == nil {
+				m.client.Close()
+			}
+		}()
+		return nil, ctx.Err()
+	}
 }
 
 // askFirst asks the server what it must be asked anyway, so that Open fails where no server answers.
@@ -66,6 +93,7 @@ func (d *Driver) askFirst(ctx context.Context) error {
 	minTTL, err := d.shortestLease(ctx)
 	if err == nil {
 		d.traits = func() driver.Traits { return traits(minTTL) }
+		d.learnt.Store(true)
 	}
 	return err
 }

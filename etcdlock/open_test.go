@@ -336,3 +336,32 @@ func TestCheckWithoutAMajority(t *testing.T) {
 		})
 	})
 }
+
+// Who opens a driver, or asks it for the first time, waits no longer than its context for a server that says nothing.
+func TestSilentServerAndContext(t *testing.T) {
+	t.Parallel()
+	p := proxy.New(t, server(t).Addr)
+	p.BlackHole()
+	asked := func(what string, ask func(context.Context) error) {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		if err := ask(ctx); err == nil {
+			t.Errorf("%s: it was answered", what)
+		}
+		if took := time.Since(began); took > 4*time.Second { // the limits of its own are 5 s
+			t.Errorf("%s took %v", what, took)
+		}
+	}
+	for _, url := range []string{"etcd://" + p.Addr, "etcd://app:pw@" + p.Addr} {
+		asked("Open", func(ctx context.Context) error {
+			_, err := driver.Open(ctx, url)
+			return err
+		})
+	}
+	d := open(t, nil, p.Addr)
+	asked("Request", func(ctx context.Context) error {
+		_, err := d.Request(ctx, claim("job", long))
+		return err
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -106,6 +107,12 @@ func (d *Driver) look(ctx context.Context, batch []renewal) {
 		inquiries[i] = all.add(r.claim.inquiry(r.brief))
 	}
 	answer, _, err := d.commit(ctx, nil, all.ops, nil)
+	if len(batch) > 1 && errors.Is(err, rpctypes.ErrPermissionDenied) { // for one of them; who knows which
+		for i := range batch {
+			d.look(ctx, batch[i:i+1])
+		}
+		return
+	}
 	if err != nil {
 		for _, r := range batch {
 			r.result.Err = explain(err)

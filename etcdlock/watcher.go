@@ -2,8 +2,10 @@ package etcdlock
 
 import (
 	"context"
+	"strconv"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/metadata"
 )
 
 // A watcher tells what happens to keys from the time at which it is created.
@@ -28,7 +30,12 @@ func (d *Driver) watch(ctx context.Context, key string, opts ...clientv3.OpOptio
 		opts := append(opts, clientv3.WithCreatedNotify())
 		member, ctx, stop := d.members.listener(ctx)
 		defer stop()
+		stream := d.stream.Load()
+		ctx = metadata.AppendToOutgoingContext(ctx, "holdfast-stream", strconv.FormatInt(stream, 10))
 		for r := range member.watcher.Watch(clientv3.WithRequireLeader(ctx), key, opts...) {
+			if r.Canceled && r.Err() != nil && tokenEnded(r.Err().Error()) {
+				d.stream.CompareAndSwap(stream, stream+1)
+			}
 			select {
 			case news <- r:
 			case <-ctx.Done():

@@ -1,0 +1,151 @@
+package etcdlock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/proxy"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+const (
+	tokensLast = 2 * time.Second
+	tokensEnd  = 4 * tokensLast // by then they have: the server looks now and then
+)
+
+// withPasswords has servers want passwords from now on. The user app may use the locks with these names.
+func withPasswords(t *testing.T, group []*servers.Server, names ...string) {
+	t.Helper()
+	etcdctl(t, group, "user", "add", "root", "--new-user-password", "s3cret-root")
+	etcdctl(t, group, "user", "grant-role", "root", "root")
+	etcdctl(t, group, "role", "add", "locks")
+	for _, name := range append(names, ".ended/") {
+		etcdctl(t, group, "role", "grant-permission", "locks", "--prefix=true", "readwrite", "/holdfast/"+name)
+	}
+	etcdctl(t, group, "user", "add", "app", "--new-user-password", "s3cret-app")
+	etcdctl(t, group, "user", "grant-role", "app", "locks")
+	etcdctl(t, group, "auth", "enable")
+}
+
+func etcdctl(t *testing.T, group []*servers.Server, args ...string) {
+	t.Helper()
+	if out, err := servers.Etcdctl(t, group, args...).CombinedOutput(); err != nil {
+		t.Fatalf("etcdctl %q: %v: %s", args, err, out)
+	}
+}
+
+// login is what URLs of these tests begin with.
+const login = "etcd://app:s3cret-app@"
+
+// shortTokens is the address of a server whose tokens last for a moment.
+func shortTokens(t *testing.T) (addr string) {
+	t.Helper()
+	one := servers.Etcd(t, "--auth-token-ttl", fmt.Sprint(int(tokensLast.Seconds())))
+	withPasswords(t, []*servers.Server{one}, "")
+	return one.Addr
+}
+
+// A driver that has listened for longer than a token lasts hears what happens to claims that it listens to afterwards.
+func TestListenAfterTheToken(t *testing.T) {
+	t.Parallel()
+	addr := shortTokens(t)
+	d, other := mustOpen(t, login+addr).(*etcdlock.Driver), mustOpen(t, login+addr).(*etcdlock.Driver)
+	for i, name := range []string{"first", "second"} {
+		c := acquire(t, d, claim(name, long))
+		heard := make(chan struct{}, 100)
+		stop, err := d.Listen(limit(t), c, func() { heard <- struct{}{} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(stop)
+		until(t, "it listens to the "+name, func() bool { return watchers(t, addr) > i })
+		for len(heard) > 0 {
+			<-heard
+		}
+		if err := other.Revoke(limit(t), name, c.ID); err != nil {
+			t.Fatal(err)
+		}
+		<-heard
+		driver.Sleep(t.Context(), tokensEnd)
+	}
+}
+
+// While a claim of this process has waited for longer than a token lasts, another one is handed its lock at once.
+func TestHandOffAfterTheToken(t *testing.T) {
+	t.Parallel()
+	addr := shortTokens(t)
+	d, other := mustOpen(t, login+addr), mustOpen(t, login+addr)
+	acquire(t, other, claim("first", long))
+	second := acquire(t, other, claim("second", long))
+	waiting := enqueue(t, d, claim("first", long))
+	ctx, cancel := context.WithCancel(limit(t))
+	defer cancel()
+	go granted(ctx, d, waiting) // ends with ctx
+	driver.Sleep(t.Context(), tokensEnd)
+	c := enqueue(t, d, claim("second", long))
+	got := make(chan error, 1)
+	go func() { got <- granted(ctx, d, c) }()
+	release(t, other, second)
+	select {
+	case err := <-got:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(long / 5):
+		t.Error("the lock is free, and the next does not know")
+	}
+}
+
+// A member that hangs holds up nobody who begins to watch at another one, though that wants a token.
+func TestHungMemberWithPasswords(t *testing.T) {
+	t.Parallel()
+	cluster := servers.EtcdCluster(t, 3)
+	withPasswords(t, cluster, "")
+	var through []string
+	var hang func()
+	for _, s := range cluster {
+		p := proxy.New(t, s.Addr)
+		through, hang = append(through, p.Addr), p.BlackHole
+	}
+	d, other := mustOpen(t, login+strings.Join(through, ",")), mustOpen(t, login+strings.Join(addrs(cluster), ","))
+	handOff := func() time.Duration {
+		held := acquire(t, other, claim("job", long))
+		c := enqueue(t, d, claim("job", long))
+		got := make(chan error, 1)
+		go func() { got <- granted(limit(t), d, c) }()
+		began := time.Now()
+		release(t, other, held)
+		if err := <-got; err != nil {
+			t.Fatal(err)
+		}
+		release(t, d, c)
+		return time.Since(began)
+	}
+	handOff()
+	hang()
+	for range 12 {
+		if took := handOff(); took > long/20 { // it was 12 s
+			t.Errorf("a hand-off took %v", took)
+		}
+	}
+}
+
+// A lock for which the permission is withdrawn costs no other lock its renewal.
+func TestPermissionForOneOfSome(t *testing.T) {
+	t.Parallel()
+	one := []*servers.Server{servers.Etcd(t)}
+	withPasswords(t, one, "a/", "b/")
+	d := mustOpen(t, login+one[0].Addr).(*etcdlock.Driver)
+	a, b := acquire(t, d, claim("a", long)), acquire(t, d, claim("b", long))
+	etcdctl(t, one, "--user", "root:s3cret-root", "role", "revoke-permission", "locks", "--prefix=true", "/holdfast/b/")
+	results, err := d.Renew(limit(t), []driver.Claim{a, b})
+	if err != nil || results[0].Err != nil || !errors.Is(results[1].Err, driver.ErrRefused) {
+		t.Errorf("want the first renewed, and the second refused: %v, %+v", err, results)
+	}
+}
