@@ -102,6 +102,9 @@ func (d *Driver) attach(ctx context.Context, e *claim, own seat, c driver.Claim)
 		return err
 	}
 	extended := l.extend(c.TTL)
+	if !l.own {
+		e.attaching(l)
+	}
 	for done := false; !done; {
 		done, err = d.attachOnce(ctx, e, &own, l, notes, c)
 		if isLeaseLost(err) {
@@ -154,11 +157,18 @@ func (d *Driver) attachOnce(ctx context.Context, e *claim, own *seat, l, notes *
 	return false, nil
 }
 
+// attaching notes that the claim may be moved to this lease.
+func (e *claim) attaching(l *lease) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.next = l
+}
+
 // attached notes the lease of the claim, and that of its tombstone if there is one.
 func (e *claim) attached(l, notes *lease) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.lease = l
+	e.lease, e.next = l, nil
 	if notes != nil {
 		e.notes = notes
 	}

@@ -21,13 +21,16 @@ type claim struct {
 	alone     bool // it shares with nobody
 
 	// Guarded by leased.Claim.Alone.
-	lifetime context.Context // of the watches; nil until there is one
-	self     *watcher        // watches the key
-	ahead    *watcher        // watches what the claim waits for
-	due      bool            // a look is due, whatever was read before
+	self  *watcher // watches the key
+	ahead *watcher // watches what the claim waits for
+	due   bool     // a look is due, whatever was read before
 
-	mu    sync.Mutex
+	mu       sync.Mutex
+	lifetime context.Context // of the watches; nil until there is one
+	stop     context.CancelFunc
+
 	lease *lease
+	next  *lease // it may be attached to this one, by a request that was not answered; nil when there is none
 	notes *lease // keeps a tombstone that was made when the TTL became shorter; nil when there is none
 }
 
@@ -43,6 +46,7 @@ func (d *Driver) enter(c driver.Claim, key string, token uint64, l *lease) *clai
 			tombstone: d.keys.tombstone(c.Name, c.ID), lease: l, alone: c.Weight == c.Limit,
 		}
 		e.Begin(leased.IDOf(c), c.TTL, e.expire)
+		e.AtEnd(e.stopWatching)
 		e.Answered(token)
 		return e
 	})

@@ -49,7 +49,18 @@ func (e *claim) rest(err error) error {
 // removeOnce deletes the claim unless another client has taken it over, and bars its ID. The comparison is with
 // the lease and not the token, which is not known while the first request is unanswered.
 func (e *claim) removeOnce() error {
-	l := e.leased()
+	e.mu.Lock()
+	l, next := e.lease, e.next
+	e.mu.Unlock()
+	if next != nil && next != l {
+		if err := e.removeFrom(next); err != nil {
+			return err
+		}
+	}
+	return e.removeFrom(l)
+}
+
+func (e *claim) removeFrom(l *lease) error {
 	ctx, cancel := context.WithTimeout(e.d.lifetime, l.ttl/attemptPart)
 	defer cancel()
 	note := tombstone{Token: e.Token()}

@@ -215,3 +215,39 @@ func noteLease(t *testing.T, client *clientv3.Client, name string) clientv3.Leas
 	}
 	return clientv3.LeaseID(answer.Kvs[0].Lease)
 }
+
+// A claim whose renewal moved it to another lease is not left there when the answer comes after its end.
+func TestAnswerToAnotherTTLAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	addr := server(t).Addr
+	d, other := newLate(t, addr), open(t, nil, addr)
+	const longer = 3 * short
+	keepRenewing(t, d, acquire(t, d, claim("beside", longer))) // so that the lease for that TTL lives on
+	c := acquire(t, d, claim("job", short))
+	deliver := make(chan struct{})
+	moves := transaction(func(ctx context.Context, send func(context.Context) error) error {
+		err := send(ctx)
+		<-deliver
+		return err
+	})
+	looks := transaction(func(ctx context.Context, send func(context.Context) error) error {
+		d.next.Store(&moves)
+		return send(ctx)
+	})
+	d.next.Store(&looks)
+	c.TTL = longer
+	answer := make(chan error, 1)
+	go func() { // ends when the answer is delivered
+		_, err := d.Request(limit(t), c)
+		answer <- err
+	}()
+	driver.Sleep(t.Context(), 3*short) // its time has come
+	close(deliver)
+	if err := <-answer; !errors.Is(err, driver.ErrGone) {
+		t.Fatalf("the answer that came after the end is %v", err)
+	}
+	until(t, "the claim has left the queue", func() bool {
+		queue, err := other.Queue(limit(t), "job")
+		return err == nil && len(queue) == 0
+	})
+}

@@ -250,8 +250,7 @@ func (l *lease) tend() time.Duration {
 	switch {
 	case l.isFull():
 		return -1
-	case l.idle():
-		l.lose() // nothing is attached to it but notes that have served
+	case l.loseIdle(): // nothing is attached to it but notes that have served
 		return -1
 	}
 	if err := l.touch(); err != nil {
@@ -273,10 +272,18 @@ func (l *lease) touch() error {
 	return f.await(l.d.lifetime)
 }
 
-func (l *lease) idle() bool {
+// loseIdle gives a lease up that was not used for long, and reports whether it did. It does so in one step with the look,
+// so that nobody begins to use it in between.
+func (l *lease) loseIdle() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return leased.Now().Sub(l.used) > idleTimes*l.ttl
+	if leased.Now().Sub(l.used) <= idleTimes*l.ttl {
+		return false
+	}
+	if !l.isLost() {
+		close(l.lost)
+	}
+	return true
 }
 
 // abandon gives up a lease that could not be kept alive. Its claims are lost by now, so it is revoked as soon as

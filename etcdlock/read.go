@@ -111,5 +111,10 @@ func (d *Driver) settle(ctx context.Context, e *claim, v view) (driver.Status, e
 
 // note notes what was read, and answers about it.
 func (e *claim) note(v view, judged leased.Verdict) driver.Status {
-	return e.Note(leased.Reading{Verdict: judged, Behind: v.behind, Revoked: v.own.Revoked, Revision: v.revision})
+	waited := !e.IsGranted()
+	st := e.Note(leased.Reading{Verdict: judged, Behind: v.behind, Revoked: v.own.Revoked, Revision: v.revision})
+	if waited && st.Granted {
+		e.stopWatching()
+	}
+	return st
 }

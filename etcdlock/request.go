@@ -65,6 +65,9 @@ func (d *Driver) create(ctx context.Context, c driver.Claim) (driver.Status, err
 func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	from := leased.Now()
 	extended := e.leased().extendFor(c)
+	if e.leased().isLost() {
+		return driver.Status{}, e.leaseLost() // nothing may be put on it any more: nobody keeps it alive
+	}
 	st, err := d.queueOrTry(ctx, e, c)
 	if waitErr := extended(ctx); err == nil && st.Token != 0 {
 		err = waitErr

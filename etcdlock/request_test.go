@@ -19,16 +19,7 @@ import (
 // still.
 func TestLeavingClaimStaysKnown(t *testing.T) {
 	t.Parallel()
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{servers.Etcd(t).Addr}, Logger: zap.NewNop()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	d, err := New(client, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
+	d := alone(t)
 	ctx := context.Background()
 	c := driver.Claim{Name: "job", ID: "c1", Weight: 1, Limit: 1, TTL: 20 * time.Second, Queue: true}
 	if _, err := d.Request(ctx, c); err != nil {
@@ -43,6 +34,42 @@ func TestLeavingClaimStaysKnown(t *testing.T) {
 	}
 	if d.claims.Known(c) != e {
 		t.Error("the claim is forgotten while it is in the queue")
+	}
+}
+
+// alone is a driver with a server of its own.
+func alone(t *testing.T) *Driver {
+	t.Helper()
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{servers.Etcd(t).Addr}, Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	d, err := New(client, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// A lease that was idle is given up while a request that wants it is on its way. Nothing is put on it any more: nobody
+// would keep it alive, and nobody would know of the claim.
+func TestRequestWhileItsLeaseIsGivenUp(t *testing.T) {
+	t.Parallel()
+	d := alone(t)
+	ctx := context.Background()
+	c := driver.Claim{Name: "job", ID: "c1", Weight: 1, Limit: 1, TTL: 20 * time.Second, Queue: true}
+	l, err := d.leaseOf(ctx, c) // as create does
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.lose()
+	if st, err := d.put(ctx, d.enter(c, "", 0, l), c); !errors.Is(err, errLeaseLost) {
+		t.Errorf("the answer is %+v, %v; want that the lease is lost", st, err)
+	}
+	if queue, err := d.Queue(ctx, "job"); err != nil || len(queue) > 0 {
+		t.Errorf("the queue is %+v, %v; want none", queue, err)
 	}
 }
 

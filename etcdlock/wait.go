@@ -41,6 +41,11 @@ func (d *Driver) waitUnknown(ctx context.Context, c driver.Claim) (driver.Status
 
 // wait follows the claim until there is something to tell. No other call goes on meanwhile.
 func (e *claim) wait(ctx context.Context) (st driver.Status, err error) {
+	defer func() {
+		if e.IsGranted() {
+			e.stopWatching()
+		}
+	}()
 	for known := e.Flags(); e.Flags() == known; {
 		e.watchBoth() // before the look, so that no change comes in between
 		if e.unread() {
@@ -57,8 +62,9 @@ func (e *claim) wait(ctx context.Context) (st driver.Status, err error) {
 
 // watchBoth makes sure that the claim's key and what it waits for are watched. The watches end with the claim.
 func (e *claim) watchBoth() {
+	life := e.life()
 	if e.self == nil {
-		e.self = e.d.watch(e.life(), e.key)
+		e.self = e.d.watch(life, e.key)
 	}
 	key, opts := e.blocker()
 	if e.ahead != nil && e.ahead.key != key {
@@ -66,18 +72,42 @@ func (e *claim) watchBoth() {
 		e.ahead = nil
 	}
 	if e.ahead == nil && key != "" {
-		e.ahead = e.d.watch(e.life(), key, opts...)
+		e.ahead = e.d.watch(life, key, opts...)
 	}
 }
 
-// life is a context that ends with the claim.
+// life is a context that ends with the claim, or when it is granted. A claim that is granted is watched while Wait is
+// asked about it.
 func (e *claim) life() context.Context {
-	if e.lifetime == nil {
-		ctx, cancel := context.WithCancel(e.d.lifetime)
-		e.lifetime = ctx
-		e.AtEnd(cancel)
+	if e.stopped() {
+		e.self, e.ahead = nil, nil
+		e.mu.Lock()
+		e.lifetime, e.stop = context.WithCancel(e.d.lifetime)
+		e.mu.Unlock()
 	}
+	if e.IsOver() {
+		e.stopWatching()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	return e.lifetime
+}
+
+// stopped reports whether the watches have ended, or there were none.
+func (e *claim) stopped() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.lifetime == nil || e.lifetime.Err() != nil
+}
+
+// stopWatching ends the watches. Nobody would take their news from a claim that is granted, and clients of etcd keep
+// all that nobody takes.
+func (e *claim) stopWatching() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stop != nil {
+		e.stop()
+	}
 }
 
 // blocker is what to watch for a claim that waits; nothing once it is granted.
@@ -122,6 +152,7 @@ func (e *claim) awaitNews(ctx context.Context) (st driver.Status, err error) {
 		return e.newsOfSelf(ctx, r, ok)
 	default:
 	}
+	l := e.leased()
 	select {
 	case r, ok := <-e.self.channel():
 		return e.newsOfSelf(ctx, r, ok)
@@ -131,7 +162,10 @@ func (e *claim) awaitNews(ctx context.Context) (st driver.Status, err error) {
 		return e.Status(), nil
 	case <-e.Over():
 		return st, driver.ErrGone
-	case <-e.leased().lost:
+	case <-l.lost:
+		if e.leased() != l {
+			return st, nil // it is attached to another one by now
+		}
 		e.rememberEnd()
 		return st, driver.ErrGone
 	case <-e.d.lifetime.Done():
@@ -144,7 +178,7 @@ func (e *claim) awaitNews(ctx context.Context) (st driver.Status, err error) {
 // newsOfSelf notes what happened to the claim's own key.
 func (e *claim) newsOfSelf(ctx context.Context, r clientv3.WatchResponse, ok bool) (st driver.Status, err error) {
 	if broken(r, ok) {
-		return st, e.restart(ctx, &e.self)
+		return e.restart(ctx, &e.self)
 	}
 	e.self.note(r)
 	for _, event := range r.Events {
@@ -162,15 +196,11 @@ func (e *claim) newsOfSelf(ctx context.Context, r clientv3.WatchResponse, ok boo
 // newsAhead notes what happened to what the claim waits for.
 func (e *claim) newsAhead(ctx context.Context, r clientv3.WatchResponse, ok bool) (st driver.Status, err error) {
 	if broken(r, ok) {
-		return st, e.restart(ctx, &e.ahead)
+		return e.restart(ctx, &e.ahead)
 	}
 	e.ahead.note(r)
 	if !slices.ContainsFunc(r.Events, e.awaited) {
 		return st, nil
-	}
-	if e.canTell() {
-		e.Grant()
-		return e.Status(), nil
 	}
 	e.due = true
 	return e.lookAgain(ctx)
@@ -188,18 +218,13 @@ func (e *claim) awaited(event *clientv3.Event) bool {
 	return !ok || err != nil || s.Fits != nil
 }
 
-// canTell reports whether the end of what was watched grants the claim, so that it need not be read: nothing else
-// was ahead of it, and it is there itself, for its watch tells nothing else and its time has not come. What was
-// watched must be what the claim waits for now: a renewal may have found meanwhile that it waits for something
-// else.
-func (e *claim) canTell() bool {
-	v := e.Verdict()
-	return v.Sure && v.Watch == e.ahead.key && e.self.created() && !e.due && e.Revision() >= e.self.since && e.Lives()
-}
-
-// restart drops a broken watch; the next round makes a new one, after a pause.
-func (e *claim) restart(ctx context.Context, f **watcher) error {
+// restart drops a broken watch; the next round makes a new one, after a pause. There is none after a watch that was
+// stopped: the claim has been granted meanwhile.
+func (e *claim) restart(ctx context.Context, f **watcher) (driver.Status, error) {
 	(*f).cancel()
 	*f = nil
-	return pause(ctx)
+	if e.stopped() {
+		return e.Status(), nil
+	}
+	return driver.Status{}, pause(ctx)
 }
