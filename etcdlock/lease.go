@@ -213,6 +213,11 @@ func (l *lease) keepAlive(sent leased.Instant) error {
 func (l *lease) lose() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.loseNow()
+}
+
+// loseNow is lose for who holds l.mu.
+func (l *lease) loseNow() {
 	if !l.isLost() {
 		close(l.lost)
 	}
@@ -272,18 +277,16 @@ func (l *lease) touch() error {
 	return f.await(l.d.lifetime)
 }
 
-// loseIdle gives a lease up that was not used for long, and reports whether it did. It does so in one step with the look,
-// so that nobody begins to use it in between.
+// loseIdle gives a lease up that was not used for long, and reports whether it did. It does so in one step with the
+// look, so that nobody begins to use it in between.
 func (l *lease) loseIdle() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if leased.Now().Sub(l.used) <= idleTimes*l.ttl {
-		return false
+	idle := leased.Now().Sub(l.used) > idleTimes*l.ttl
+	if idle {
+		l.loseNow()
 	}
-	if !l.isLost() {
-		close(l.lost)
-	}
-	return true
+	return idle
 }
 
 // abandon gives up a lease that could not be kept alive. Its claims are lost by now, so it is revoked as soon as
