@@ -52,9 +52,7 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 	}
 	d.owned = true
 	if err := d.askFirst(ctx); err != nil {
-		if ctx.Err() == nil { // somebody still waits for the reason
-			err = d.whySilent(err)
-		}
+		err = d.whySilent(err)
 		d.Close()
 		return nil, fmt.Errorf("etcd does not answer: %w; is it running and reachable?%s", err, secure.hint(err))
 	}

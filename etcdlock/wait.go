@@ -13,8 +13,9 @@ import (
 
 // Wait blocks until the claim may have moved, as [driver.Waiter] says.
 //
-// It watches the claim's own key and what the claim waits for. Both watches go on between calls. If one breaks, because
-// the history was compacted, the server has no leader, or the stream ended, Wait makes a new one and looks again.
+// It watches the claim's own key and what the claim waits for. Both watches go on between calls, until it is granted. If
+// one breaks, because the history was compacted, the server has no leader, or the stream ended, Wait makes a new one and
+// looks again.
 func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if err := d.open(ctx); err != nil {
 		return driver.Status{}, err
@@ -115,7 +116,7 @@ func (e *claim) blocker() (key string, opts []clientv3.OpOption) {
 	switch v := e.Verdict(); {
 	case v.Granted:
 		return "", nil
-	case v.Until == leased.AnyEnd:
+	case v.Until == leased.AnyEnd, v.Sure: // then it is granted unread, if its own end is not told first: see newsOfAll
 		return e.queue, []clientv3.OpOption{clientv3.WithPrefix()}
 	default:
 		return v.Watch, nil
@@ -199,12 +200,44 @@ func (e *claim) newsAhead(ctx context.Context, r clientv3.WatchResponse, ok bool
 		return e.restart(ctx, &e.ahead)
 	}
 	e.ahead.note(r)
+	if v := e.Verdict(); v.Sure && e.ahead.key == e.queue {
+		return e.newsOfAll(ctx, r, v)
+	}
 	if !slices.ContainsFunc(r.Events, e.awaited) {
 		return st, nil
 	}
 	e.due = true
 	return e.lookAgain(ctx)
 }
+
+// newsOfAll notes what happened in the queue to a claim that has one ahead. The end of that one grants it, so that it
+// need not be read, unless its own came first or with it. One watch tells both, in their order; of two watches nobody
+// knows which one is ahead.
+func (e *claim) newsOfAll(
+	ctx context.Context, r clientv3.WatchResponse, v leased.Verdict,
+) (st driver.Status, err error) {
+	ended := func(key string) bool {
+		return slices.ContainsFunc(r.Events, func(event *clientv3.Event) bool {
+			return event.Type == mvccpb.Event_DELETE && string(event.Kv.Key) == key
+		})
+	}
+	switch {
+	case ended(e.key):
+		e.rememberEnd()
+		return st, driver.ErrGone
+	case !ended(v.Watch):
+		return st, nil
+	case e.canTell():
+		e.Grant()
+		return e.Status(), nil
+	}
+	e.due = true
+	return e.lookAgain(ctx)
+}
+
+// canTell reports whether the claim was read since the queue is watched, so that it was there, and its time has not
+// come.
+func (e *claim) canTell() bool { return !e.due && e.Revision() >= e.ahead.since && e.Lives() }
 
 // awaited reports whether this is what the claim waits for.
 func (e *claim) awaited(event *clientv3.Event) bool {
