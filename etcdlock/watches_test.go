@@ -139,6 +139,9 @@ func TestHeldPermitHearsNothing(t *testing.T) {
 		t.Fatalf("%+v, want it granted", answer)
 	}
 	until(t, "nobody watches", func() bool { return watchers(t, addr) == 0 })
+	if _, err := d.Request(limit(t), c); err != nil {
+		t.Errorf("it was watched for as long as it was held: %v", err)
+	}
 }
 
 // Whoever waits for news of a claim that it holds is not told that it is gone when it has moved to another lease.
