@@ -26,12 +26,11 @@ type claim struct {
 	due   bool     // a look is due, whatever was read before
 
 	mu       sync.Mutex
-	lifetime context.Context // of the watches; nil until there is one
-	stop     context.CancelFunc
-
-	lease *lease
-	next  *lease // it may be attached to this one, by a request that was not answered; nil when there is none
-	notes *lease // keeps a tombstone that was made when the TTL became shorter; nil when there is none
+	lease    *lease
+	next     *lease             // it may be on this one, by a request that was not answered; nil when there is none
+	notes    *lease             // keeps a tombstone that was made when the TTL became shorter; nil when there is none
+	lifetime context.Context    // of the watches; nil until there is one
+	stop     context.CancelFunc // ends it
 }
 
 // enter notes a claim on this lease, or returns what is known of it already. key is where another client has put

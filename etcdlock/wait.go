@@ -13,9 +13,9 @@ import (
 
 // Wait blocks until the claim may have moved, as [driver.Waiter] says.
 //
-// It watches the claim's own key and what the claim waits for. Both watches go on between calls, until it is granted. If
-// one breaks, because the history was compacted, the server has no leader, or the stream ended, Wait makes a new one and
-// looks again.
+// It watches the claim's own key and what the claim waits for. Both watches go on between calls, until it is granted.
+// If one breaks, because the history was compacted, the server has no leader, or the stream ended, Wait makes a new one
+// and looks again.
 func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if err := d.open(ctx); err != nil {
 		return driver.Status{}, err
