@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -125,8 +126,9 @@ func (d *Driver) afterDefeat(
 		// What ended may be a try that left no trace elsewhere.
 		d.claims.drop(cl) // a claim that would not wait leaves no trace
 		return st, 0, nil
-	case v != short && last:
-		return st, 0, d.notEnough("too few of %d servers answered in time", r.errs)
+	case v == won && last:
+		return st, 0, fmt.Errorf("%s: %d times the servers answered too late for a TTL of %v", d.traits.Backend, try,
+			cl.ask.TTL)
 	case v != short:
 		return st, pause, nil // it was too late, or overtaken
 	case 0 < wait && wait <= shortWait:

@@ -156,8 +156,8 @@ const massively = 48
 
 // How many times fewer claims a process has than it may hold of locks of one server.
 const (
-	queues = 5 // that wait for one lock
-	voters = 5 // each of which is on so many servers
+	queues = 16 // that wait for one lock
+	voters = 5  // each of which is on so many servers
 )
 
 // many is a hoard of locks, or a queue of claims, of which one process can keep as many as two processors can renew:
