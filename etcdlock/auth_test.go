@@ -102,8 +102,12 @@ func TestHandOffAfterTheToken(t *testing.T) {
 	}
 }
 
-// A member that hangs holds up nobody who begins to watch at another one, though that wants a token.
+// A member that hangs holds up nobody who begins to watch at another one, though that wants a token. Members may refuse
+// for a moment a token that another one gave, so this cannot tell each time.
 func TestHungMemberWithPasswords(t *testing.T) {
+	if !soak() {
+		t.Skip("for long runs: HOLDFAST_SOAK=1")
+	}
 	t.Parallel()
 	cluster := servers.EtcdCluster(t, 3)
 	withPasswords(t, cluster, "")
