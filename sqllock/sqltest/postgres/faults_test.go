@@ -31,6 +31,9 @@ var faults = claimstest.Faults{
 		"25006",
 	},
 	Refuse: func(t *testing.T, db *sql.DB) (allow func()) {
+		// The postmaster tells one session after the other, and begins a session when it has told all. So a value that
+		// a new session shows has reached the driver's.
+		db.SetMaxIdleConns(-1)
 		set := func(value string) {
 			for _, statement := range []string{
 				"ALTER SYSTEM SET default_transaction_read_only = " + value, "SELECT pg_reload_conf()",
