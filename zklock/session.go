@@ -164,8 +164,13 @@ func (s *session) settle(ctx context.Context) error {
 			"or raise its maxSessionTimeout",
 			driver.ErrRefused, s.time, s.ttl)
 	}
+	return s.makeBeat(ctx)
+}
+
+// makeBeat makes the session's node, unless it is there: an earlier attempt, or another heartbeat, may have made it.
+func (s *session) makeBeat(ctx context.Context) error {
 	_, err := s.create(ctx, s.d.keys.beat(s.id), zk.FlagEphemeral)
-	if errors.Is(err, zk.ErrNodeExists) { // an earlier attempt has made it
+	if errors.Is(err, zk.ErrNodeExists) {
 		return nil
 	}
 	return err
@@ -277,13 +282,16 @@ func (s *session) retire() bool {
 func (s *session) heartbeat(ctx context.Context) (time.Time, error) {
 	s.use()
 	path := s.d.keys.beat(s.id)
-	stat, err := ask(ctx, s, func(c *zk.Conn) (*zk.Stat, error) { return c.Set(path, nil, -1) })
-	if errors.Is(err, zk.ErrNoNode) { // somebody has deleted it
-		_, err = s.create(ctx, path, zk.FlagEphemeral)
-		return time.Now(), err
+	for {
+		stat, err := ask(ctx, s, func(c *zk.Conn) (*zk.Stat, error) { return c.Set(path, nil, -1) })
+		if err == nil {
+			return time.UnixMilli(stat.Mtime), nil
+		}
+		if errors.Is(err, zk.ErrNoNode) { // somebody has deleted it
+			err = s.makeBeat(ctx)
+		}
+		if err != nil {
+			return time.Time{}, err
+		}
 	}
-	if err != nil {
-		return time.Time{}, err
-	}
-	return time.UnixMilli(stat.Mtime), nil
 }

@@ -2,6 +2,7 @@ package zklock
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -108,5 +109,26 @@ func TestCloseMissesNoSession(t *testing.T) {
 	}
 	if !s.isLost() {
 		t.Error("the session goes on after Close")
+	}
+}
+
+// Whoever may delete the node of a session costs no renewal, however many are under way.
+func TestHeartbeatsAfterTheNodeIsDeleted(t *testing.T) {
+	t.Parallel()
+	s, err := inside(t, Server(t).Addr).sessionFor(t.Context(), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		if err := s.conn.Delete(s.d.keys.beat(s.id), -1); err != nil {
+			t.Fatal(err)
+		}
+		beat := func() error {
+			_, err := s.heartbeat(t.Context())
+			return err
+		}
+		if err := together(slices.Repeat([]func() error{beat}, 16)...); err != nil {
+			t.Fatalf("heartbeats: %v", err)
+		}
 	}
 }
