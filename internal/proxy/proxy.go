@@ -59,14 +59,15 @@ func (p *Proxy) accept(ctx context.Context, l net.Listener) {
 // once.
 func (p *Proxy) forward(ctx context.Context, client net.Conn) {
 	var dialer net.Dialer
-	server, err := dialer.DialContext(ctx, "tcp", p.leadsTo())
+	to := p.leadsTo()
+	server, err := dialer.DialContext(ctx, "tcp", to)
 	if err != nil {
 		client.Close()
 		return
 	}
 	l := newLink(p, client, server)
 	defer l.close()
-	if p.join(l) {
+	if p.join(l, to) {
 		defer p.leave(l)
 		l.run()
 	}
@@ -78,10 +79,11 @@ func (p *Proxy) leadsTo() string {
 	return p.server
 }
 
-func (p *Proxy) join(l *link) bool {
+// join adds a link that was made to a server, unless the proxy has ended or leads elsewhere meanwhile.
+func (p *Proxy) join(l *link, to string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.shut {
+	if p.shut || p.server != to {
 		return false
 	}
 	if p.counter != nil {

@@ -169,6 +169,22 @@ func TestLead(t *testing.T) {
 	e.got(t, "one")
 }
 
+// A connection that is just being made leads to where the others lead, or nowhere.
+func TestLeadWhileConnecting(t *testing.T) {
+	e, p := between(t)
+	for range 200 {
+		other := startEcho(t)
+		c := dialOnly(t, p)
+		next(t, e.conns)
+		p.Lead(other.addr)
+		c.say("two")
+		_, _ = c.hear(long) // or its end
+		c.Close()
+		e.got(t)
+		e = other
+	}
+}
+
 func TestDropNextReplyAfter(t *testing.T) {
 	e, p, a, b := betweenTwo(t)
 	p.DropNextReplyAfter([]byte("this one"))
