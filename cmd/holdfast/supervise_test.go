@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -24,18 +25,15 @@ kill -KILL $$`
 // it left behind is ended, too. The guard may not have come to that, for it ends when the command does. Here it is
 // stopped.
 func TestWhatTheGuardLeavesIsEnded(t *testing.T) {
-	for name, opts := range map[string][]holdfast.Option{
-		"the lease is over":                         {holdfast.WithMaxHold(200 * time.Millisecond)},
-		"it was renewed, and the guard is not told": nil,
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, isLost := range []bool{true, false} { // or renewed, and the guard was not told
+		t.Run(fmt.Sprintf("the lock is lost: %t", isLost), func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			s := &store{driver: memlock.New()}
 			s.Client = holdfast.New(s.driver)
 			defer s.Client.Close(t.Context())
 			p := &plan{name: "job", command: []string{"sh", "-c", leaves}}
-			p.runFlags = runFlags{ttl: time.Minute, onLost: lostTerm, onRevoke: revokeTerm}
-			lease, err := s.Mutex(p.name, append(opts, holdfast.WithTTL(500*time.Millisecond))...).Lock(t.Context())
+			p.runFlags = runFlags{ttl: time.Hour, onLost: lostTerm, onRevoke: revokeTerm}
+			lease, err := s.Mutex(p.name, holdfast.WithTTL(p.ttl)).Lock(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,9 +44,11 @@ func TestWhatTheGuardLeavesIsEnded(t *testing.T) {
 			if err := syscall.Kill(guardOf(t, os.Getpid()), syscall.SIGSTOP); err != nil {
 				t.Fatal(err)
 			}
-			for !j.child.WasLate() {
-				time.Sleep(10 * time.Millisecond)
+			if isLost {
+				breakHolder(t, s, p.name)
+				<-lease.Done()
 			}
+			j.child.Until(time.Now) // which is over when it is told
 			if err := os.WriteFile("go", nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -68,6 +68,18 @@ func TestWhatTheGuardLeavesIsEnded(t *testing.T) {
 				<-j.child.Gone()
 			}
 		})
+	}
+}
+
+// breakHolder takes a lock away from who has it.
+func breakHolder(t *testing.T, s *store, name string) {
+	t.Helper()
+	queue, err := s.Queue(t.Context(), name)
+	if err == nil {
+		err = s.Break(t.Context(), name, queue[0].ID)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
