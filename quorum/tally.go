@@ -56,10 +56,10 @@ func judge(votes []vote, proposed uint64) verdict {
 		return won
 	case having >= enough:
 		return behind
-	case by[refused] > spare:
-		return taken
 	case by[barred] > spare:
 		return ended
+	case by[refused] > spare && by[barred]+by[none] <= spare: // of an even number of nodes, either half may say so
+		return taken
 	case having+by[none] >= enough, by[refused]+by[none] > spare && by[refused] > 0:
 		return undecided
 	case by[refused]+by[barred] > spare:
