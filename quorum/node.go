@@ -124,7 +124,7 @@ func (n *node) tryOpen(ctx context.Context, done chan struct{}) {
 		}
 	}
 	if err == nil {
-		n.identify(ctx, d)
+		_ = n.identify(ctx, d) // who asks it something asks this too
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

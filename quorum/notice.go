@@ -25,8 +25,7 @@ func (d *Driver) Notices(ctx context.Context) (told []driver.Finding) {
 	for _, n := range d.nodes {
 		all.Go(func() {
 			tell(ctx, n, d.patience(d.traits.MaxTTL), func(ctx context.Context, nd driver.Driver) error {
-				n.identify(ctx, nd)
-				return nil
+				return n.identify(ctx, nd)
 			}) // a node that is away is another matter
 		})
 	}

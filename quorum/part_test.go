@@ -2,6 +2,7 @@ package quorum_test
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"sync"
 	"sync/atomic"
@@ -20,6 +21,7 @@ type part struct {
 	votes atomic.Int64 // that it was asked for
 	lag   atomic.Int64 // for how long its answers are on their way, in ns
 	hung  atomic.Int64 // requests that it does not answer
+	lost  atomic.Int64 // questions which engine it is that are lost from now on
 
 	mu    sync.Mutex
 	store *memlock.Driver
@@ -143,6 +145,9 @@ func (p *part) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.S
 
 func (p *part) Life(ctx context.Context) (driver.Life, error) {
 	s, err := p.reach(ctx)
+	if err == nil && p.lost.Add(-1) >= 0 {
+		err = errors.New("connection reset")
+	}
 	if err != nil {
 		return driver.Life{}, err
 	}

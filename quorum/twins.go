@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -15,23 +14,34 @@ import (
 // because two majorities of names need not share an engine. The life in which a node answers tells which engine it
 // is.
 
-// identified is call for an answer that is counted. It finds out meanwhile which engine gives that answer.
+// identified is call for an answer that is counted. It finds out meanwhile which engine gives that answer. Where the
+// question failed, as on a connection that broke, it is asked once more: an answer without it may be that of another
+// engine than the node was, and is none.
 func identified[T any](
 	ctx context.Context, n *node, within time.Duration, fn func(context.Context, driver.Driver) (T, error),
 ) (T, error) {
 	return call(ctx, n, within, func(ctx context.Context, d driver.Driver) (T, error) {
-		var known sync.WaitGroup
-		known.Go(func() { n.identify(ctx, d) })
-		defer known.Wait()
-		return fn(ctx, d)
+		known := make(chan error, 1)
+		go func() { known <- n.identify(ctx, d) }()
+		v, err := fn(ctx, d)
+		unknown := <-known
+		if err == nil && unknown != nil {
+			err = n.identify(ctx, d)
+		}
+		return v, err
 	})
 }
 
-// identify notes which engine a node is. Where that is not to be learnt, votes tell it.
-func (n *node) identify(ctx context.Context, d driver.Driver) {
-	if life, err := driver.LifeOf(ctx, d); err == nil {
+// identify notes which engine a node is. Where that is not to be learnt, which is no error, votes tell it.
+func (n *node) identify(ctx context.Context, d driver.Driver) error {
+	life, err := driver.LifeOf(ctx, d)
+	if err == nil {
 		n.meet(life)
 	}
+	if driver.IsAnswer(err) {
+		return nil
+	}
+	return fmt.Errorf("which server it is: %w", err)
 }
 
 // engines is how many engines the nodes are, as far as that is known.

@@ -70,6 +70,23 @@ func TestOneEngineConfirmsOnce(t *testing.T) {
 	})
 }
 
+// A connection that breaks may take along the question which engine a name leads to now, and not the renewal.
+func TestOneEngineThatIsNotKnown(t *testing.T) {
+	for _, lost := range []int64{0, 1, 2} {
+		inTime(t, 3, func(t *testing.T, ps parts) {
+			d := ps.client(t)
+			held := acquire(t, d, claim("jobs"))
+			ps[0].become(ps[2])
+			ps[0].lost.Store(lost)
+			ps[1].hang()
+			defer ps[1].goOn()
+			if st, err := d.Request(context.Background(), held); err == nil && st.Granted {
+				t.Errorf("one server of three confirmed the claim when %d questions were lost: %+v", lost, st)
+			}
+		})
+	}
+}
+
 // A claim that is not found is lost only where a majority of engines does not have it.
 func TestOneEngineDeniesOnce(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {

@@ -49,7 +49,7 @@ func (d *native) Life(ctx context.Context) (driver.Life, error) {
 	}
 	info := parseInfo(strings.Join(values, "\n"))
 	if info["run_id"] == "" {
-		return driver.Life{}, errNotUnderstood
+		return driver.Life{}, driver.Unsupported(d.Traits(), "telling when a server without a run ID was started")
 	}
 	return life(info["run_id"], info["uptime_in_seconds"]), nil
 }
