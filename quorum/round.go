@@ -167,7 +167,9 @@ func (r *round) count(b ballot) {
 	}
 	r.votes[b.at], r.lives[b.at], r.errs[b.at] = v, b.life.ID, b.err
 	r.recount()
-	r.d.memory.heard(r.cl.name, v.token)
+	if v.token <= horizon(r.votes, r.token) {
+		r.d.memory.heard(r.cl.name, v.token)
+	}
 }
 
 // recount looks again at whose votes count: what was learnt about one node may change that of others.

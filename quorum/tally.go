@@ -1,5 +1,11 @@
 package quorum
 
+import (
+	"math"
+	"slices"
+	"time"
+)
+
 // A verdict is what the votes so far mean for a proposal.
 type verdict int
 
@@ -39,9 +45,10 @@ func majority(nodes int) int { return nodes/2 + 1 }
 func judge(votes []vote, proposed uint64) verdict {
 	var by [failed + 1]int
 	accepted, having := 0, 0
+	horizon := horizon(votes, proposed)
 	for _, v := range votes {
 		by[v.answer]++
-		if v.answer != granted || !v.counts {
+		if v.answer != granted || !v.counts || v.token > horizon {
 			continue
 		}
 		having++
@@ -68,12 +75,39 @@ func judge(votes []vote, proposed uint64) verdict {
 	return short
 }
 
-// next returns a token greater than all that were heard of.
+// next returns a token greater than all that were heard of, and that a majority may take.
 func next(votes []vote, proposed uint64) uint64 {
+	horizon := horizon(votes, proposed)
 	for _, v := range votes {
-		proposed = max(proposed, v.token)
+		if v.token <= horizon {
+			proposed = max(proposed, v.token)
+		}
 	}
 	return proposed + 1
+}
+
+// farAhead is by how much greater a token is, in µs, than those of nodes with usual clocks ever are.
+const farAhead = uint64(5 * time.Minute / time.Microsecond)
+
+// horizon is the greatest token that is worth outbidding. Some nodes may know one from the far future, of a client whose
+// clock is ahead. The others would refuse a greater one: they are a majority without those nodes, if all vote that have
+// not failed.
+func horizon(votes []vote, proposed uint64) uint64 {
+	tokens := make([]uint64, 0, len(votes)) // that those know who have the claim, or may get it
+	for _, v := range votes {
+		switch {
+		case v.answer == none:
+			tokens = append(tokens, proposed)
+		case v.answer == granted && v.counts:
+			tokens = append(tokens, v.token)
+		}
+	}
+	enough := majority(len(votes))
+	if len(tokens) < enough {
+		return math.MaxUint64
+	}
+	slices.Sort(tokens)
+	return tokens[enough-1] + farAhead
 }
 
 // A standing is what is known about a node that voted.

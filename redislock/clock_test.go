@@ -65,6 +65,23 @@ func TestVoteFromBeforeTheStart(t *testing.T) {
 	})
 }
 
+// A token that a quorum is told to outbid is no more than it must be: the other servers' clocks may be far behind.
+func TestProposalIgnoresTheClock(t *testing.T) {
+	clock := servers.NewClock(t)
+	srv := servers.RedisAt(t, clock)
+	d := openAt(t, srv.Addr, "")
+	clock.Set(t, time.Hour)
+	for _, token := range []uint64{1_000_000, 999_999, 1_000_000} {
+		c := claim("jobs", brief)
+		st, err := d.Propose(t.Context(), c, token)
+		if err != nil || !st.Granted || st.Token > 1_000_010 {
+			t.Fatalf("proposing %d: %+v, %v", token, st, err)
+		}
+		c.Token = st.Token
+		release(t, d, c)
+	}
+}
+
 // Redis tells its replicas when a claim ends, not for how long it lives. So one whose clock is ahead ends it early
 // when it becomes master, and one whose clock is behind ends it late. Tokens go on from the last one on either.
 func TestReplicaWithAnotherClock(t *testing.T) {

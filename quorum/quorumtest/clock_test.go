@@ -49,6 +49,48 @@ func TestClocksOfMinorityStep(t *testing.T) {
 	}
 }
 
+// Where a minority's clocks are far ahead, whoever wants a lock gets it, though its own clock is behind those of the last
+// holder. When the clocks are right again, the servers are good for as much as any.
+func TestClocksOfMinorityAhead(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{3, 5} {
+		c, clocks := startWithClocks(t, n)
+		url, proxies := c.behind(t)
+		for i, p := range proxies {
+			if i < len(c.minority()) {
+				clocks[i].Set(t, time.Hour)
+			} else {
+				p.Delay(20 * time.Millisecond) // so that the others answer first
+			}
+		}
+		c.hadAMinuteAhead(t, "jobs")
+		d := open(t, url)
+		for range 3 {
+			c := try(claim("jobs", ttl))
+			release(t, d, acquire(t, d, c))
+		}
+		for i := range c.minority() {
+			clocks[i].Set(t, 0)
+			c.servers[n-1-i].Pause(t)
+		}
+		await(t, d, claim("jobs", ttl), driver.Status{})
+	}
+}
+
+// hadAMinuteAhead lets all servers know a token of a client whose clock is ahead by a minute.
+func (c *cluster) hadAMinuteAhead(t testing.TB, name string) {
+	t.Helper()
+	token := uint64(time.Now().Add(time.Minute).UnixMicro())
+	for _, s := range c.servers {
+		d, had := open(t, "redis://"+s.Addr), try(claim(name, ttl))
+		if st, err := driver.Propose(t.Context(), d, had, token); err != nil || st.Token != token {
+			t.Fatalf("proposing %d: %+v, %v", token, st, err)
+		}
+		had.Token = token
+		release(t, d, had)
+	}
+}
+
 // Whatever the clocks of servers do, tokens are unique and grow: 4 clients, while the clock of one server after the
 // other is set to another time. Exclusion is lost now and then, because a claim that only just has its majority can
 // spare none; that is what tokens are for.

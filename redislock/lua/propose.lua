@@ -3,7 +3,7 @@
 --          6 by how many µs the token may be ahead of the clock  7 'life' if that is to be told, else ''
 --          8 keep, where that is longer than KEEP
 -- Returns  'MARK TOKEN RETRY CONTENDED' as request.lua does. Where TOKEN is not the chosen one, it is the greatest so
---          far, and the claim has one from the clock: a greater one may be proposed. Or 'gone', or 'future'.
+--          far, which is the claim's for now: a greater one may be proposed. Or 'gone', or 'future'.
 --          With 'life' a list: that, then the server's run ID, and for how many seconds it has run.
 local call = redis.call
 local KEY, CLAIMS = KEYS[1], KEYS[2]
@@ -63,7 +63,7 @@ return whole(function()
       save()
       return reply(refusal(digits(q.last)))
     end
-    add(id, asked, accepted and tonumber(token) or next_token())
+    add(id, asked, accepted and tonumber(token) or q.last + 1) -- the clock may be ahead of those of others
     grant(id)
     c = find(id)
   else
