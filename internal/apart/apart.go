@@ -165,7 +165,9 @@ func (h *holders) lockFree(t *testing.T, c *holdfast.Client) {
 		t.Errorf("a lock that is free: %v", err)
 		return
 	}
-	if err := l.Release(ctx); err != nil {
+	leaving, done := context.WithTimeout(t.Context(), h.election)
+	defer done()
+	if err := l.Release(leaving); err != nil {
 		t.Errorf("Release: %v", err)
 	}
 }

@@ -67,9 +67,15 @@ func TestSQLite(t *testing.T) {
 	}
 }
 
+// sqliteFile makes an empty database. Of many who open it, none may be the one to change its journal: SQLite waits for
+// nobody then.
 func sqliteFile(t testing.TB) database {
 	file := filepath.Join(t.TempDir(), "data.db")
-	return database{driver: "sqlite", dsn: file + "?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)"}
+	d := database{driver: "sqlite", dsn: file + "?_pragma=busy_timeout(10000)"}
+	if _, err := d.open(t).Exec("PRAGMA journal_mode = WAL"); err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 // A database is one that a test has for itself.
