@@ -89,9 +89,9 @@ func next(votes []vote, proposed uint64) uint64 {
 // farAhead is by how much greater a token is, in µs, than those of nodes with usual clocks ever are.
 const farAhead = uint64(5 * time.Minute / time.Microsecond)
 
-// horizon is the greatest token that is worth outbidding. Some nodes may know one from the far future, of a client whose
-// clock is ahead. The others would refuse a greater one: they are a majority without those nodes, if all vote that have
-// not failed.
+// horizon is the greatest token that is worth outbidding. Some nodes may know one from the far future, of a client
+// whose clock is ahead. The others would refuse a greater one: they are a majority without those nodes, if all vote
+// that have not failed.
 func horizon(votes []vote, proposed uint64) uint64 {
 	tokens := make([]uint64, 0, len(votes)) // that those know who have the claim, or may get it
 	for _, v := range votes {

@@ -49,8 +49,8 @@ func TestClocksOfMinorityStep(t *testing.T) {
 	}
 }
 
-// Where a minority's clocks are far ahead, whoever wants a lock gets it, though its own clock is behind those of the last
-// holder. When the clocks are right again, the servers are good for as much as any.
+// Where a minority's clocks are far ahead, whoever wants a lock gets it, though its own clock is behind that of the
+// last holder. When the clocks are right again, the servers are good for as much as any.
 func TestClocksOfMinorityAhead(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{3, 5} {
