@@ -102,12 +102,8 @@ func TestHandOffAfterTheToken(t *testing.T) {
 	}
 }
 
-// A member that hangs holds up nobody who begins to watch at another one, though that wants a token. Members may refuse
-// for a moment a token that another one gave, so this cannot tell each time.
+// A member that hangs holds up nobody who begins to watch at another one, though that wants a token.
 func TestHungMemberWithPasswords(t *testing.T) {
-	if !soak() {
-		t.Skip("for long runs: HOLDFAST_SOAK=1")
-	}
 	t.Parallel()
 	cluster := servers.EtcdCluster(t, 3)
 	withPasswords(t, cluster, "")
@@ -151,5 +147,33 @@ func TestPermissionForOneOfSome(t *testing.T) {
 	results, err := d.Renew(limit(t), []driver.Claim{a, b})
 	if err != nil || results[0].Err != nil || !errors.Is(results[1].Err, driver.ErrRefused) {
 		t.Errorf("want the first renewed, and the second refused: %v, %+v", err, results)
+	}
+}
+
+// A program that does nothing for longer than a token lasts locks again.
+func TestRequestAfterTheToken(t *testing.T) {
+	t.Parallel()
+	cluster := servers.EtcdCluster(t, 3, "--auth-token-ttl", fmt.Sprint(int(tokensLast.Seconds())))
+	withPasswords(t, cluster, "")
+	d := mustOpen(t, login+strings.Join(addrs(cluster), ","))
+	release(t, d, acquire(t, d, claim("job", long)))
+	driver.Sleep(t.Context(), tokensEnd)
+	acquire(t, d, claim("job", long))
+}
+
+// Members that take long over passwords, as they do when many ask, keep nobody from renewing or from listening.
+func TestSlowPasswords(t *testing.T) {
+	t.Parallel()
+	cluster := servers.EtcdCluster(t, 3, "--bcrypt-cost", "14") // takes a second
+	withPasswords(t, cluster, "")
+	d := mustOpen(t, login+strings.Join(addrs(cluster), ","))
+	held := acquire(t, d, claim("job", long))
+	if _, err := d.Request(limit(t), held); err != nil {
+		t.Errorf("a renewal: %v", err)
+	}
+	waiting := enqueue(t, d, claim("job", long))
+	release(t, d, held)
+	if err := granted(limit(t), d, waiting); err != nil {
+		t.Error(err)
 	}
 }

@@ -24,6 +24,7 @@ type member struct {
 	watch       pb.WatchClient // beneath watcher; nil where the client's own parts are used and were replaced
 	cluster     clientv3.Cluster
 	maintenance clientv3.Maintenance
+	auth        pb.AuthClient // nil like watch
 	keepAlive   func(context.Context, clientv3.LeaseID) (seconds int64, err error)
 	conn        *grpc.ClientConn // nil when the client's own is used
 
@@ -48,6 +49,7 @@ func whole(client *clientv3.Client) *member {
 	}
 	if isPlain(client) {
 		m.watch = pb.NewWatchClient(client.ActiveConnection())
+		m.auth = pb.NewAuthClient(client.ActiveConnection())
 	}
 	return m
 }
@@ -67,7 +69,10 @@ func newMember(client *clientv3.Client, endpoint string, failed func(*member)) (
 		return nil, err
 	}
 	m := &member{endpoint: endpoint, conn: conn}
-	c := impatient{ClientConn: conn, failed: func() { failed(m) }}
+	c := impatient{ClientConn: conn, failed: func() { failed(m) }, patience: silence}
+	if client.Username != "" { // which asks for a token first, and any member where no authenticator does
+		c.patience = dialTimeout
+	}
 	lease := pb.NewLeaseClient(c)
 	m.kv = clientv3.NewKVFromKVClient(pb.NewKVClient(c), client)
 	m.lease = clientv3.NewLeaseFromLeaseClient(lease, client, 0)
@@ -75,6 +80,7 @@ func newMember(client *clientv3.Client, endpoint string, failed func(*member)) (
 	m.watcher = clientv3.NewWatchFromWatchClient(m.watch, client)
 	m.cluster = clientv3.NewClusterFromClusterClient(pb.NewClusterClient(c), client)
 	m.maintenance = clientv3.NewMaintenanceFromMaintenanceClient(pb.NewMaintenanceClient(c), client)
+	m.auth = pb.NewAuthClient(c)
 	m.keepAlive = func(ctx context.Context, id clientv3.LeaseID) (int64, error) { return keepAliveOnce(ctx, lease, id) }
 	m.renewTrust()
 	return m, nil
@@ -106,18 +112,23 @@ func (m *member) hurryUp() {
 // An impatient connection fails calls at once while its server cannot be reached, because other members may answer.
 type impatient struct {
 	*grpc.ClientConn
-	failed func() // is told when a stream cannot begin
+	failed   func()        // is told when a stream cannot begin
+	patience time.Duration // how long that may take
 }
 
 func (c impatient) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
 	return c.ClientConn.Invoke(ctx, method, args, reply, append(opts, grpc.WaitForReady(false))...)
 }
 
+// impatienceKey is for the timer that gives up a stream that does not begin.
+type impatienceKey struct{}
+
 func (c impatient) NewStream(
 	ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption,
 ) (grpc.ClientStream, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	impatience := time.AfterFunc(silence, cancel) // a token is asked for first, of any member
+	impatience := time.AfterFunc(c.patience, cancel)
+	ctx = context.WithValue(ctx, impatienceKey{}, impatience)
 	opts = append(opts, grpc.WaitForReady(false), grpc.OnFinish(func(error) { cancel() }))
 	s, err := c.ClientConn.NewStream(ctx, desc, method, opts...)
 	if !impatience.Stop() {

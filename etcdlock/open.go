@@ -41,6 +41,8 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
+	every := config.AutoSyncInterval
+	config.AutoSyncInterval = 0 // the driver does it, once it asks for tokens itself
 	client, err := dial(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("etcd: %w%s", explain(err), secure.hint(err))
@@ -51,6 +53,10 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 		return nil, err
 	}
 	d.owned = true
+	d.authenticate()
+	if every > 0 {
+		d.running.Go(func() { d.syncEvery(every) })
+	}
 	if err := d.askFirst(ctx); err != nil {
 		err = d.whySilent(err)
 		d.Close()
