@@ -64,8 +64,11 @@ var queueRows = []row{
 		why:  "what is left of a claim shrinks, and a renewal restores it",
 		run: func(e *env) {
 			c, st := e.hold(e.claim())
-			e.eventually("time passes", func() bool { return e.queue()[0].Left < st.TTL-st.TTL/10 })
-			before := e.queue()[0]
+			var before driver.Entry
+			e.eventually("time passes", func() bool {
+				before = e.queue()[0]
+				return before.Left < st.TTL-st.TTL/10
+			})
 			e.acquire(e.d, renewal(c, st))
 			after := e.queue()[0]
 			if after.Left <= before.Left {

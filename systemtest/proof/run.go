@@ -41,7 +41,7 @@ func Run(t testing.TB, store *nemesis.Store, s Schedule) Record {
 	}
 	record.Struck = (&executor{t: t, store: store, crowd: c, began: began}).follow(s)
 	c.reading.Wait()
-	record.Left = left(t, watcher, record)
+	record.Left = left(t, watcher, &record) // others still note stalls in it
 	record.Counted = numbers.read(t, s, record.Left)
 	cancel()
 	watching.Wait()
@@ -152,7 +152,7 @@ func setBack(all []Struck) bool {
 // left waits until nothing is left of any lock, for as long as claims that nobody renews may live, and returns what is
 // left then. Where nothing can be listed, a lock that can be had is free. After a clock was set back it tries to get
 // locks that are not free: that is what brings the deadlines of the dead back, as the docs say.
-func left(t testing.TB, watcher *holdfast.Client, r Record) map[string]string {
+func left(t testing.TB, watcher *holdfast.Client, r *Record) map[string]string {
 	s, asks := r.Schedule, setBack(r.Struck)
 	rest := make(map[string]string)
 	deadline := now() + 2*s.TTL + restTime
