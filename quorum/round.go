@@ -280,11 +280,24 @@ func (r *round) shortage() (time.Duration, error) {
 		errs = append(errs, fmt.Errorf("%s; try again in %v (in development, see unsafefresh)",
 			r.d.youngText(len(waits)), left))
 	}
-	errs = append(errs, r.twins()...)
+	errs = slices.Concat(errs, r.twins(), r.astray())
 	if missing <= len(waits) && len(waits) > 0 {
 		return waits[max(missing, 1)-1], r.d.notEnough("too few of %d servers can vote", errs)
 	}
 	return 0, r.d.notEnough("too few of %d servers can vote", errs)
+}
+
+// astray returns what to tell of nodes whose tokens are left alone.
+func (r *round) astray() (found []error) {
+	horizon := horizon(r.votes, r.token)
+	for i, v := range r.votes {
+		if v.answer == granted && v.counts && v.token > horizon {
+			ahead := time.Duration(v.token-r.token) * time.Microsecond
+			found = append(found, fmt.Errorf("%s: it knows a token that is %v ahead of those of the others; "+
+				"compare the clocks", r.d.nodes[i].what, seconds(ahead)))
+		}
+	}
+	return found
 }
 
 // notEnough joins what nodes said into one error. It is an answer only if so many nodes answered that no majority is

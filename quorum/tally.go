@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"math"
 	"slices"
 	"time"
 )
@@ -44,16 +43,19 @@ func majority(nodes int) int { return nodes/2 + 1 }
 // than all for which that was said before the round began. A node that does not count may not be that node.
 func judge(votes []vote, proposed uint64) verdict {
 	var by [failed + 1]int
-	accepted, having := 0, 0
+	accepted, having, astray := 0, 0, 0
 	horizon := horizon(votes, proposed)
 	for _, v := range votes {
 		by[v.answer]++
-		if v.answer != granted || !v.counts || v.token > horizon {
-			continue
-		}
-		having++
-		if v.token == proposed {
+		switch {
+		case v.answer != granted || !v.counts:
+		case v.token > horizon:
+			astray++
+		case v.token == proposed:
 			accepted++
+			having++
+		default:
+			having++
 		}
 	}
 	enough := majority(len(votes))
@@ -67,8 +69,10 @@ func judge(votes []vote, proposed uint64) verdict {
 		return ended
 	case by[refused] > spare && by[barred]+by[none] <= spare: // of an even number of nodes, either half may say so
 		return taken
-	case having+by[none] >= enough, by[refused]+by[none] > spare && by[refused] > 0:
+	case by[none] > 0 && (having+astray+by[none] >= enough || by[refused]+by[none] > spare && by[refused] > 0):
 		return undecided
+	case by[refused] > 0 && by[refused]+astray > spare:
+		return taken
 	case by[refused]+by[barred] > spare:
 		return divided
 	}
@@ -86,28 +90,22 @@ func next(votes []vote, proposed uint64) uint64 {
 	return proposed + 1
 }
 
-// farAhead is by how much greater a token is, in µs, than those of nodes with usual clocks ever are.
+// farAhead is by how much greater a token is, in µs, than those of most nodes when it is left alone.
 const farAhead = uint64(5 * time.Minute / time.Microsecond)
 
 // horizon is the greatest token that is worth outbidding. Some nodes may know one from the far future, of a client
-// whose clock is ahead. The others would refuse a greater one: they are a majority without those nodes, if all vote
-// that have not failed.
+// whose clock is ahead. The others would refuse a greater one, and are a majority without those nodes: also those who
+// have not answered, or have not granted the claim, as they may do so yet.
 func horizon(votes []vote, proposed uint64) uint64 {
-	tokens := make([]uint64, 0, len(votes)) // that those know who have the claim, or may get it
-	for _, v := range votes {
-		switch {
-		case v.answer == none:
-			tokens = append(tokens, proposed)
-		case v.answer == granted && v.counts:
-			tokens = append(tokens, v.token)
+	tokens := make([]uint64, len(votes))
+	for i, v := range votes {
+		tokens[i] = proposed
+		if v.answer == granted && v.counts {
+			tokens[i] = v.token
 		}
 	}
-	enough := majority(len(votes))
-	if len(tokens) < enough {
-		return math.MaxUint64
-	}
 	slices.Sort(tokens)
-	return tokens[enough-1] + farAhead
+	return tokens[majority(len(votes))-1] + farAhead
 }
 
 // A standing is what is known about a node that voted.

@@ -20,7 +20,8 @@ func TestJudge(t *testing.T) {
 		{"one of a majority knows a greater token", []vote{yes, yes, greater, no, no}, behind},
 		{"two know a token of the far future, the others may not", []vote{far, far, yes, silent, silent}, undecided},
 		{"two know a token of the far future, a majority does not", []vote{far, far, yes, yes, yes}, won},
-		{"two know a token of the far future, and are needed", []vote{far, far, yes, yes, away}, behind},
+		{"two know a token of the far future, and are needed", []vote{far, far, yes, yes, away}, short},
+		{"two know a token of the far future, one is taken", []vote{far, far, yes, yes, no}, taken},
 		{"two know a token of the far future, one a greater one", []vote{far, far, yes, yes, greater}, behind},
 		{"a majority is far ahead of the client", []vote{far, far, far, silent, silent}, behind},
 		{"who forgot is not of a majority", []vote{yes, yes, forgetful, silent, silent}, undecided},
@@ -55,7 +56,9 @@ func TestNext(t *testing.T) {
 	}{
 		{"one knows a greater one", []vote{yes, yes, greater}, proposed + 4},
 		{"one of the others is ahead", []vote{greater, yes, far}, proposed + 4},
-		{"the one that is ahead is needed", []vote{away, yes, far}, future + 1},
+		{"the one that is ahead is needed", []vote{away, yes, far}, proposed + 1},
+		{"the one that is ahead is needed, as another refuses", []vote{no, yes, far}, proposed + 1},
+		{"all refuse that have answered", []vote{no, no, {}}, proposed + 1},
 		{"most are ahead", []vote{far, yes, far}, future + 1},
 		{"one that is ahead refuses", []vote{yes, greater, no}, proposed + 4},
 	} {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
 // A server whose clock is set forward expires its claims at once. With the claim on all five servers a majority has two
@@ -63,7 +64,7 @@ func TestClocksOfMinorityAhead(t *testing.T) {
 				p.Delay(20 * time.Millisecond) // so that the others answer first
 			}
 		}
-		c.hadAMinuteAhead(t, "jobs")
+		hadToken(t, c.servers, "jobs", time.Minute)
 		d := open(t, url)
 		for range 3 {
 			c := try(claim("jobs", ttl))
@@ -77,12 +78,60 @@ func TestClocksOfMinorityAhead(t *testing.T) {
 	}
 }
 
-// hadAMinuteAhead lets all servers know a token of a client whose clock is ahead by a minute.
-func (c *cluster) hadAMinuteAhead(t testing.TB, name string) {
+// One server that knows a token of the far future keeps nobody from the lock, whatever the others answer meanwhile:
+// that somebody else has it, or for a while nothing.
+func TestTokenOfTheFarFuture(t *testing.T) {
+	t.Parallel()
+	c, clocks := startWithClocks(t, 3)
+	clocks[0].Set(t, time.Hour)
+	hadToken(t, c.servers[:1], "jobs", time.Hour)
+	url, proxies := c.behind(t)
+	for i, p := range proxies {
+		p.Delay(time.Duration(1+i) * 20 * time.Millisecond)
+	}
+	d, rival := open(t, url), open(t, c.url())
+	held := acquire(t, rival, claim("jobs", ttl))
+	eventually(t, "all servers have the claim", func() bool {
+		acquire(t, rival, held)
+		return c.having(t, "jobs") == 3
+	})
+	for range 3 {
+		if st, err := d.Request(t.Context(), try(claim("jobs", ttl))); err != nil || st.Granted {
+			t.Errorf("a lock that is taken: %+v, %v", st, err)
+		}
+	}
+	release(t, rival, held)
+	acquireAndRelease(t, d)
+	c.servers[2].Pause(t)
+	if st, err := d.Request(t.Context(), try(claim("jobs", ttl))); err == nil {
+		t.Errorf("with one server of three that can be used: %+v", st)
+	}
+	c.servers[2].Resume(t)
+	acquireAndRelease(t, d)
+}
+
+// acquireAndRelease tries to get a lock until it does. No server may refuse it.
+func acquireAndRelease(t testing.TB, d driver.Driver) {
 	t.Helper()
-	token := uint64(time.Now().Add(time.Minute).UnixMicro())
-	for _, s := range c.servers {
-		d, had := open(t, "redis://"+s.Addr), try(claim(name, ttl))
+	eventually(t, "the lock is to be had", func() bool {
+		c := try(claim("jobs", ttl))
+		st, err := d.Request(t.Context(), c)
+		if errors.Is(err, driver.ErrRefused) {
+			t.Fatal(err)
+		}
+		if st.Granted {
+			_ = d.Release(t.Context(), c) // it may have been lost
+		}
+		return st.Granted
+	})
+}
+
+// hadToken lets servers know a token of a client whose clock is ahead.
+func hadToken(t testing.TB, servers []*servers.Server, name string, ahead time.Duration) {
+	t.Helper()
+	token := uint64(time.Now().Add(ahead).UnixMicro())
+	for _, s := range servers {
+		d, had := on(t, s), try(claim(name, ttl))
 		if st, err := driver.Propose(t.Context(), d, had, token); err != nil || st.Token != token {
 			t.Fatalf("proposing %d: %+v, %v", token, st, err)
 		}
