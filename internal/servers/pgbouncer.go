@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -37,7 +38,21 @@ func PgBouncer(t testing.TB, to *Server, mode string, settings ...string) *Serve
 		}
 		return []string{file}
 	}
-	return start(t, k)
+	return start(t, supervised(t, k))
+}
+
+// supervised lets a server be started again when it ends by itself, as an init system does. PgBouncer 1.18 ends when
+// requests are cancelled on a busy machine: https://github.com/pgbouncer/pgbouncer/issues/822.
+func supervised(t testing.TB, k kind) kind {
+	t.Helper()
+	program, err := exec.LookPath(k.program)
+	Require(t, err == nil, k.program, k.install)
+	const again = `trap 'kill $!; wait; exit' TERM; while :; do "$0" "$@" & wait $!; done`
+	args := k.args
+	k.program, k.args = "sh", func(s *Server) []string {
+		return append([]string{"-c", again, program}, args(s)...)
+	}
+	return k
 }
 
 // KeepsPrepared reports whether [PgBouncer] prepares statements in each session where they are needed. Those since 1.21
