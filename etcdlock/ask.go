@@ -7,6 +7,7 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -166,7 +167,7 @@ func (s *search[T]) await(m *member) (over bool) {
 
 // failed notes that a member has said that it cannot answer, or has been silent for too long.
 func (s *search[T]) failed(t try[T]) {
-	if !errors.Is(t.err, context.DeadlineExceeded) {
+	if code(t.err) != codes.DeadlineExceeded {
 		s.err = t.err
 		s.d.members.avoid(t.member)
 	}

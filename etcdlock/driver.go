@@ -29,7 +29,8 @@ type Driver struct {
 	traits        func() driver.Traits
 	learnt        atomic.Bool // traits answers at once
 	subscriptions *subscriptions
-	stream        atomic.Int64 // tells streams of watches apart: an old one may have a token that has ended
+	tokens        *authenticator // nil unless the driver asks for tokens itself
+	stream        atomic.Int64   // tells streams of watches apart: an old one may have a token that has ended
 
 	claims leased.Claims[*claim]
 

@@ -195,7 +195,11 @@ const attemptPart = 4
 func (l *lease) keepAlive(sent leased.Instant) error {
 	ctx, cancel := context.WithTimeout(l.d.lifetime, l.ttl/attemptPart)
 	defer cancel()
-	left, _, err := ask(ctx, l.d, func(ctx context.Context, m *member) (int64, error) { return m.keepAlive(ctx, l.id) })
+	extend := func(ctx context.Context, m *member) (int64, error) { return m.keepAlive(ctx, l.id) }
+	left, _, err := ask(ctx, l.d, extend)
+	if l.d.tokens.forget(err) {
+		left, _, err = ask(ctx, l.d, extend)
+	}
 	switch {
 	case errors.Is(err, rpctypes.ErrLeaseNotFound):
 		l.lose()

@@ -2,6 +2,7 @@ package etcdlock
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -171,7 +172,11 @@ func (ss *subscriptions) stream() {
 	}()
 	for {
 		r, err := s.Recv()
-		if err != nil || r.Canceled && tokenEnded(r.CancelReason) {
+		if err == nil && r.Canceled && tokenEnded(r.CancelReason) {
+			err = errors.New(r.CancelReason)
+		}
+		if err != nil {
+			ss.d.tokens.forget(err)
 			return
 		}
 		ss.deliver(r)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // members are the servers of a cluster. All calls go to one of them, another for each client, until it fails or
@@ -21,6 +23,8 @@ type members struct {
 	list      []*member
 	current   *member
 	looked    time.Time
+
+	closing leased.Group // of members that are gone
 }
 
 // newMembers makes connections to all servers of a client, or uses the client's own when there is but one, or when
@@ -103,7 +107,9 @@ func (ms *members) look() (m *member, several bool, trust context.Context) {
 	gone := ms.refresh()
 	m, several, trust = ms.current, len(ms.list) > 1, ms.current.trust
 	ms.mu.Unlock()
-	closeAll(gone)
+	if len(gone) > 0 {
+		ms.closing.Go(func() { closeAll(gone) }) // a stream of theirs may be what looks
+	}
 	return m, several, trust
 }
 
@@ -112,6 +118,14 @@ func (ms *members) after(m *member) []*member {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
 	at := slices.Index(ms.list, m) + 1
+	return slices.Concat(ms.list[at:], ms.list[:at])
+}
+
+// inOrder is whom to ask, the member to ask first before the others.
+func (ms *members) inOrder() []*member {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	at := slices.Index(ms.list, ms.current)
 	return slices.Concat(ms.list[at:], ms.list[:at])
 }
 
@@ -168,6 +182,7 @@ func (ms *members) close() {
 	}
 	ms.mu.Unlock()
 	closeAll(list)
+	ms.closing.Wait()
 }
 
 // closeAll closes members. It waits for the ends of their streams, each of which may be about to say that its member

@@ -35,6 +35,7 @@ func (d *Driver) watch(ctx context.Context, key string, opts ...clientv3.OpOptio
 		for r := range member.watcher.Watch(clientv3.WithRequireLeader(ctx), key, opts...) {
 			if r.Canceled && r.Err() != nil && tokenEnded(r.Err().Error()) {
 				d.stream.CompareAndSwap(stream, stream+1)
+				d.tokens.forget(r.Err())
 			}
 			select {
 			case news <- r:
