@@ -10,7 +10,6 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
@@ -137,17 +136,5 @@ func (d *Driver) authenticate() {
 	if d.client.Username != "" {
 		d.tokens = &authenticator{Auth: d.client.Auth, d: d}
 		d.client.Auth = d.tokens
-	}
-}
-
-// syncTime is how long the members may take to say which ones there are.
-const syncTime = 5 * time.Second
-
-// syncEvery looks now and then which members there are, until the driver ends.
-func (d *Driver) syncEvery(pause time.Duration) {
-	for driver.Sleep(d.lifetime, pause) == nil {
-		ctx, cancel := context.WithTimeout(d.lifetime, syncTime)
-		_ = d.client.Sync(ctx) // it is tried again
-		cancel()
 	}
 }

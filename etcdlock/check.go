@@ -24,9 +24,7 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	members, _, err := ask(ctx, d, func(ctx context.Context, m *member) (*clientv3.MemberListResponse, error) {
-		return m.cluster.MemberList(ctx)
-	})
+	members, err := d.memberList(ctx)
 	if err != nil {
 		err = mayNotSee(&findings, "members", err)
 		return findings, err
@@ -65,12 +63,21 @@ func mayNotSee(findings *[]driver.Finding, what string, err error) error {
 func (d *Driver) checkServer(ctx context.Context, endpoint string) []driver.Finding {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	status, err := d.client.Status(ctx, endpoint)
+	status, err := d.statusOf(ctx, endpoint)
 	if err != nil {
 		return []driver.Finding{{Level: driver.Warning, Fact: endpoint + " does not answer",
 			Advice: "start it, or take it out of the URL; a majority must answer"}}
 	}
 	return []driver.Finding{checkVersion(endpoint, status), checkStore(endpoint, status)}
+}
+
+func (d *Driver) statusOf(ctx context.Context, endpoint string) (*clientv3.StatusResponse, error) {
+	m, err := d.members.dialOnly(endpoint)
+	if err != nil {
+		return nil, err
+	}
+	defer m.close()
+	return m.maintenance.Status(ctx, endpoint)
 }
 
 // checkVersion looks whether a server has a leader, and a version that keeps its word.

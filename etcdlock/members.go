@@ -95,6 +95,20 @@ func (ms *members) refresh() (gone []*member) {
 	return gone
 }
 
+// use has the client use these endpoints. It must not make a connection meanwhile.
+func (ms *members) use(endpoints []string) {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	ms.client.SetEndpoints(endpoints...)
+}
+
+// dialOnly makes a connection to one server that is none of the members.
+func (ms *members) dialOnly(endpoint string) (*member, error) {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	return newMember(ms.client, endpoint, func(*member) {})
+}
+
 // first is the member to ask. several says that there are others.
 func (ms *members) first() (m *member, several bool) {
 	m, several, _ = ms.look()

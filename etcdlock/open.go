@@ -113,7 +113,7 @@ func (d *Driver) whySilent(err error) error {
 	}
 	ctx, cancel := context.WithTimeout(d.lifetime, reasonTime)
 	defer cancel()
-	m, dialErr := newMember(d.client, d.client.Endpoints()[0], func(*member) {})
+	m, dialErr := d.members.dialOnly(d.client.Endpoints()[0])
 	if dialErr != nil {
 		return err
 	}
