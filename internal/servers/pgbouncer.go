@@ -47,7 +47,7 @@ func supervised(t testing.TB, k kind) kind {
 	t.Helper()
 	program, err := exec.LookPath(k.program)
 	Require(t, err == nil, k.program, k.install)
-	const again = `trap 'kill $!; wait; exit' TERM; while :; do "$0" "$@" & wait $!; done`
+	const again = `trap 'kill $!; wait; exit' TERM; while :; do "$0" "$@" & wait $!; sleep 0.1; done`
 	args := k.args
 	k.program, k.args = "sh", func(s *Server) []string {
 		return append([]string{"-c", again, program}, args(s)...)
