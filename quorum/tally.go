@@ -12,7 +12,7 @@ const (
 	undecided verdict = iota // the votes that are still to come matter
 	won                      // a majority has the claim, under the token
 	behind                   // a majority has the claim, but knows greater tokens: propose a greater one
-	taken                    // others have the lock on so many nodes that no majority is left
+	taken                    // others have the lock on so many nodes that no majority is left but with those far ahead
 	ended                    // the claim has ended on so many nodes that no majority is left
 	divided                  // no majority is left: on some nodes the claim has ended, on others the lock is taken
 	short                    // too few nodes can vote
