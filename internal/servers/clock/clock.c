@@ -3,6 +3,7 @@
 // the clock.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -42,4 +43,14 @@ time_t time(time_t *now) {
   if (clock_gettime(CLOCK_REALTIME, &t)) return -1;
   if (now) *now = t.tv_sec;
   return t.tv_sec;
+}
+
+// A wait until a time of the clock that the server sees: the system has another, and were it later, the wait would end
+// at once, for ever. Which clock a condition goes by is not to be seen, but no monotonic one counts decades.
+int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
+                           const struct timespec *restrict until) {
+  struct timespec t = *until;
+  if (t.tv_sec < 1000000000) return pthread_cond_clockwait(condition, mutex, CLOCK_MONOTONIC, &t);
+  if (shift) t.tv_sec -= *shift;
+  return pthread_cond_clockwait(condition, mutex, CLOCK_REALTIME, &t);
 }
