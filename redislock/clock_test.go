@@ -1,7 +1,9 @@
 package redislock_test
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +49,38 @@ func TestServerClockSetBack(t *testing.T) {
 	release(t, d, next)
 	if last := acquire(t, d, claim("jobs", brief)); last.Token <= next.Token || next.Token <= held.Token {
 		t.Errorf("tokens %d, %d, %d", held.Token, next.Token, last.Token)
+	}
+}
+
+// Who watched a lock, and is gone, is forgotten though the clock was set back meanwhile.
+func TestWatchersBeforeTheClockWasSetBack(t *testing.T) {
+	clock := servers.NewClock(t)
+	srv := servers.RedisAt(t, clock)
+	watched := func() (by int) {
+		d := openAt(t, srv.Addr, "")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		watching := make(chan error)
+		go func() { watching <- driver.Watch(ctx, d, "jobs") }()
+		before := srv.RedisCommand(t, "HGET", "holdfast:{jobs}:claims", "~")
+		eventually(t, "it is watched", func() bool {
+			state := srv.RedisCommand(t, "HGET", "holdfast:{jobs}:claims", "~")
+			by = strings.Count(state, "=")
+			return state != before
+		})
+		cancel()
+		<-watching
+		return by
+	}
+	clock.Set(t, time.Hour)
+	watched()
+	clock.Set(t, 0)
+	if n := watched(); n != 2 {
+		t.Errorf("%d watch, not 2", n)
+	}
+	clock.Set(t, time.Minute)
+	if n := watched(); n != 1 {
+		t.Errorf("%d watch a minute later, not the last one alone", n)
 	}
 }
 

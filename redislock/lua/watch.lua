@@ -11,12 +11,13 @@ return whole(function()
   --include claims.lua
   load()
   settle()
+  local longest = now + ARGV[2] -- one that lives for longer was stored before the clock was set back
   for channel, till in pairs(q.watchers) do
-    if till < now then q.watchers[channel] = nil end
+    q.watchers[channel] = till >= now and math.min(till, longest) or nil
   end
   if q.changed then notify() end
   q.changed = false
-  q.watchers[ARGV[1]] = now + ARGV[2]
+  q.watchers[ARGV[1]] = longest
   save()
   return 'ok'
 end)
