@@ -36,7 +36,7 @@ type claim struct {
 	watched   int      // the node that was watched last, while it is held
 	watchFor  time.Duration
 	toppingUp bool      // the nodes that do not have it are about to be asked
-	topUps    []bool    // by node: it is being asked; nil until one was
+	topUps    []topUp   // by node; nil until one was asked
 	forget    time.Time // when it has long been dead
 }
 

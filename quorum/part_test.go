@@ -3,6 +3,7 @@ package quorum_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,7 @@ type part struct {
 	lag   atomic.Int64 // for how long its answers are on their way, in ns
 	hung  atomic.Int64 // requests that it does not answer
 	lost  atomic.Int64 // questions which engine it is that are lost from now on
+	wrong atomic.Bool  // its clock is wrong: it refuses what is proposed
 
 	mu    sync.Mutex
 	store *memlock.Driver
@@ -138,6 +140,9 @@ func (p *part) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.S
 	s, err := p.reach(ctx)
 	if err != nil {
 		return driver.Status{}, driver.Life{}, err
+	}
+	if p.wrong.Load() {
+		return driver.Status{}, driver.Life{}, fmt.Errorf("compare the clocks: %w", driver.ErrRefused)
 	}
 	defer func() { time.Sleep(time.Duration(p.lag.Load())) }()
 	return s.Vote(ctx, c, token)

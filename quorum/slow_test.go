@@ -1,6 +1,7 @@
 package quorum_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"testing"
@@ -48,5 +49,41 @@ func TestTopUpsTakeTurns(t *testing.T) {
 		for i := range claims {
 			ps.have(t, fmt.Sprint("job ", i), 3)
 		}
+	})
+}
+
+// A node that refuses claims is not asked for each of them after each renewal, and has them some time after it does so
+// no more.
+func TestTopUpsThatAreRefused(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		ps[0].wrong.Store(true)
+		d := ps.client(t)
+		held := []driver.Claim{acquire(t, d, claim("job 0")), acquire(t, d, claim("job 1"))}
+		renew := func() {
+			results, err := driver.Renew(t.Context(), d, held)
+			for _, result := range results {
+				err = cmp.Or(err, result.Err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			pass(ttl / 3)
+		}
+		for range 30 {
+			renew()
+		}
+		before := ps[0].votes.Load()
+		for range 120 {
+			renew()
+		}
+		if n := ps[0].votes.Load() - before; n < 2 || n > 8 {
+			t.Errorf("for two claims it is asked %d times in 40 TTLs", n)
+		}
+		ps[0].wrong.Store(false)
+		for range 50 {
+			renew()
+		}
+		ps.have(t, "job 0", 3)
+		ps.have(t, "job 1", 3)
 	})
 }
