@@ -78,12 +78,24 @@ func (j *job) lateness() error {
 // the end of its grace. The guard does not come before us.
 func (j *job) limit() time.Time {
 	if j.killAt.IsZero() {
-		return j.lease.ValidUntil().Add(guardLag)
+		return j.end().Add(guardLag)
 	}
 	return j.killAt.Add(guardLag)
 }
 
-// guardLag is by how much the guard lets us be the first. Others get the lock 50 ms after its end, or later.
+// end is when the command is killed if the lock is not renewed before: so long before the end of the lease that nothing
+// of the command lives then. What has left its group has to be found, beside all else that the machine does.
+func (j *job) end() time.Time { return j.lease.ValidUntil().Add(-j.killTakes()) }
+
+func (j *job) killTakes() time.Duration { return min(j.plan.ttl/killShare, longestKill) }
+
+// Bounds of what it takes to kill a command.
+const (
+	killShare   = 20 // part of the TTL
+	longestKill = 500 * time.Millisecond
+)
+
+// guardLag is by how much the guard lets us be the first.
 const guardLag = 20 * time.Millisecond
 
 // guardShare is the part of the TTL after which the guard is told of renewals at the latest.
@@ -106,12 +118,16 @@ func within(then time.Time) time.Duration {
 	return min(max(time.Until(then), time.Millisecond), lookEvery)
 }
 
-// margin is how long before the end of the lease the command has to be told.
+// margin is how long before the end of the lease the command has to be told, or killed.
 func (j *job) margin() time.Duration {
-	if j.plan.onLost == lostTerm {
-		return j.plan.grace
+	switch j.plan.onLost {
+	case lostTerm:
+		return j.plan.grace + j.killTakes()
+	case lostKill:
+		return j.killTakes()
+	default:
+		return 0
 	}
-	return 0
 }
 
 // look does what is due. It reports whether the command was killed.
@@ -157,26 +173,26 @@ func (j *job) noteDeserted() {
 	j.warn(errors.New("the guard has ended: nothing ends the command in time if this process is stopped"))
 }
 
-// danger returns why the lock counts as lost: it is, or it ends before the command would have had its grace. A renewal
-// that succeeds later does not matter: the command was told to end.
+// danger returns why the lock counts as lost: it is, or it ends before the command would have had its grace, and would
+// be gone. A renewal that succeeds later does not matter: the command was told to end.
 func (j *job) danger() error {
 	if err := j.lease.Err(); err != nil {
 		return err
 	}
 	left := time.Until(j.lease.ValidUntil())
-	if j.plan.onLost != lostTerm || left > j.plan.grace {
+	if left > j.margin() {
 		return nil
 	}
 	return fmt.Errorf("lock %q counts as lost: it could not be renewed and ends in %v", j.plan.name,
 		left.Round(time.Millisecond))
 }
 
-// terminate asks the command to end, and sets when it is killed: at the end of the lease or, when others may have the
-// lock already, after the grace.
+// terminate asks the command to end, and sets when it is killed: before the end of the lease or, when others may have
+// the lock already, after the grace.
 func (j *job) terminate() {
 	j.killAt = time.Now().Add(j.plan.grace)
 	if j.lease.Err() == nil {
-		j.killAt = j.lease.ValidUntil()
+		j.killAt = j.end()
 	}
 	j.noteUnheard(j.child.Terminate())
 }

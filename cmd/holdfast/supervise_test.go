@@ -71,6 +71,40 @@ func TestWhatTheGuardLeavesIsEnded(t *testing.T) {
 	}
 }
 
+// What a command has started is found and killed before the lease ends, and the guard begins before that, too.
+func TestCommandIsKilledBeforeItsLeaseEnds(t *testing.T) {
+	for _, row := range []struct {
+		onLost            string
+		ttl, grace, early time.Duration
+	}{
+		{lostKill, 8 * time.Second, 0, 400 * time.Millisecond},
+		{lostTerm, 8 * time.Second, 2 * time.Second, 400 * time.Millisecond},
+		{lostTerm, time.Hour, time.Second, 500 * time.Millisecond},
+	} {
+		s := &store{driver: memlock.New()}
+		s.Client = holdfast.New(s.driver)
+		p := &plan{name: "job"}
+		p.runFlags = runFlags{ttl: row.ttl, onLost: row.onLost, grace: row.grace}
+		lease, err := s.Mutex(p.name, holdfast.WithTTL(p.ttl)).Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := &job{plan: p, lease: lease}
+		until := lease.ValidUntil()
+		early := func(at time.Time) time.Duration { return until.Sub(at).Round(time.Millisecond) }
+		if early(j.end()) != row.early || early(j.limit()) != row.early-guardLag {
+			t.Errorf("--on-lost %s --ttl %v: killed %v before the end, by the guard %v", row.onLost, row.ttl,
+				early(j.end()), early(j.limit()))
+		}
+		if told := row.early + p.grace; j.margin() != told {
+			t.Errorf("--on-lost %s --ttl %v: told %v before the end, not %v", row.onLost, row.ttl, j.margin(), told)
+		}
+		if err := s.Client.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // breakHolder takes a lock away from who has it.
 func breakHolder(t *testing.T, s *store, name string) {
 	t.Helper()
