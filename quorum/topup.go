@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -10,16 +11,17 @@ import (
 // A topUp is the asking of one node for a claim that a majority has, and it has not.
 type topUp struct {
 	asking bool
-	pause  time.Duration // after the last refusal
+	pause  time.Duration // after the last refusal; zero after another answer
 	after  time.Time     // when it may be asked again
 }
 
 // Bounds of topping up.
 const (
-	topUpAfter   = 20 // part of the TTL after which the other nodes are asked again
-	topUpTries   = 16 // at once on a node: one that is back has thousands of claims to take, and others to renew
-	topUpPause   = 4  // part of the TTL for which a node that has refused is left alone at first
-	topUpLongest = 16 // TTLs for which it is in the end
+	topUpAfter = 20 // part of the TTL after which the other nodes are asked again
+	topUpTries = 16 // at once on a node: one that is back has thousands of claims to take, and others to renew
+	topUpPause = 4  // part of the TTL for which a node that has refused is left alone at first; then twice as long
+
+	topUpLongest = 30 * time.Second
 )
 
 // topUpLater asks the nodes that do not have a claim for it, a moment later: what held them back is over soon, and the
@@ -85,17 +87,17 @@ func (d *Driver) topUpOn(ctx context.Context, n *node, cl *claim) {
 	if err == nil && st.Granted {
 		cl.holds(c.ID, n.at, st.Token)
 	}
-	refused = err == nil && !st.Granted || driver.IsAnswer(err)
+	refused = errors.Is(err, driver.ErrRefused)
 }
 
-// end notes how the asking ended. A node may refuse a claim for as long as it lives, as one does whose clock is wrong:
-// it is asked after longer and longer pauses, or who holds thousands of locks would keep it busy for nothing.
+// end notes how the asking ended. A node may refuse all claims for as long as they live, as one does whose clock is
+// wrong: it is asked after longer and longer pauses, or who holds thousands of locks would keep it busy for nothing.
 func (u *topUp) end(refused bool, ttl time.Duration) {
 	u.asking = false
 	if !refused {
 		u.pause = 0
 		return
 	}
-	u.pause = min(max(2*u.pause, ttl/topUpPause), topUpLongest*ttl)
+	u.pause = min(max(2*u.pause, ttl/topUpPause), topUpLongest)
 	u.after = time.Now().Add(u.pause)
 }
