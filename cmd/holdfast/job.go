@@ -38,8 +38,8 @@ func (j *job) run(ctx context.Context, program string) error {
 	if err == nil {
 		j.supervise()
 		j.child.Leave()
-	} else if lost := j.lease.Err(); lost != nil && errors.Is(err, guard.ErrNotBegun) {
-		j.noteLost(lost) // its guard knew first
+	} else if errors.Is(err, guard.ErrLate) {
+		j.noteLost(j.lateness())
 		err = nil
 	}
 	j.release(ctx)

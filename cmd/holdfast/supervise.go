@@ -78,10 +78,15 @@ func (j *job) lateness() error {
 // the end of its grace. The guard does not come before us.
 func (j *job) limit() time.Time {
 	if j.killAt.IsZero() {
-		return j.end().Add(guardLag)
+		return j.end().Add(j.guardLag())
 	}
-	return j.killAt.Add(guardLag)
+	return j.killAt.Add(j.guardLag())
 }
+
+// guardLag is by how much the guard lets us be the first.
+func (j *job) guardLag() time.Duration { return min(longestLag, j.killTakes()/2) }
+
+const longestLag = 20 * time.Millisecond
 
 // end is when the command is killed if the lock is not renewed before: so long before the end of the lease that nothing
 // of the command lives then. What has left its group has to be found, beside all else that the machine does.
@@ -94,9 +99,6 @@ const (
 	killShare   = 20 // part of the TTL
 	longestKill = 500 * time.Millisecond
 )
-
-// guardLag is by how much the guard lets us be the first.
-const guardLag = 20 * time.Millisecond
 
 // guardShare is the part of the TTL after which the guard is told of renewals at the latest.
 const guardShare = 4
@@ -118,11 +120,12 @@ func within(then time.Time) time.Duration {
 	return min(max(time.Until(then), time.Millisecond), lookEvery)
 }
 
-// margin is how long before the end of the lease the command has to be told, or killed.
+// margin is how long before the end of the lease the command has to be told, or killed. A grace that takes all that
+// renewals can spare is shorter by what killing takes.
 func (j *job) margin() time.Duration {
 	switch j.plan.onLost {
 	case lostTerm:
-		return j.plan.grace + j.killTakes()
+		return min(j.plan.grace+j.killTakes(), j.plan.ttl/graceShare)
 	case lostKill:
 		return j.killTakes()
 	default:
@@ -180,7 +183,7 @@ func (j *job) danger() error {
 		return err
 	}
 	left := time.Until(j.lease.ValidUntil())
-	if left > j.margin() {
+	if j.plan.onLost == lostIgnore || left > j.margin() {
 		return nil
 	}
 	return fmt.Errorf("lock %q counts as lost: it could not be renewed and ends in %v", j.plan.name,

@@ -74,12 +74,14 @@ func TestWhatTheGuardLeavesIsEnded(t *testing.T) {
 // What a command has started is found and killed before the lease ends, and the guard begins before that, too.
 func TestCommandIsKilledBeforeItsLeaseEnds(t *testing.T) {
 	for _, row := range []struct {
-		onLost            string
-		ttl, grace, early time.Duration
+		onLost                   string
+		ttl, grace, killed, told time.Duration // killed, and told before, so long before the end
 	}{
-		{lostKill, 8 * time.Second, 0, 400 * time.Millisecond},
-		{lostTerm, 8 * time.Second, 2 * time.Second, 400 * time.Millisecond},
-		{lostTerm, time.Hour, time.Second, 500 * time.Millisecond},
+		{lostKill, 8 * time.Second, 0, 400 * time.Millisecond, 400 * time.Millisecond},
+		{lostTerm, 8 * time.Second, 2 * time.Second, 400 * time.Millisecond, 2400 * time.Millisecond},
+		{lostTerm, 9 * time.Second, 3 * time.Second, 450 * time.Millisecond, 3 * time.Second}, // no earlier
+		{lostTerm, time.Hour, time.Second, 500 * time.Millisecond, 1500 * time.Millisecond},
+		{lostIgnore, time.Hour, 0, 500 * time.Millisecond, 0},
 	} {
 		s := &store{driver: memlock.New()}
 		s.Client = holdfast.New(s.driver)
@@ -90,14 +92,15 @@ func TestCommandIsKilledBeforeItsLeaseEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		j := &job{plan: p, lease: lease}
-		until := lease.ValidUntil()
-		early := func(at time.Time) time.Duration { return until.Sub(at).Round(time.Millisecond) }
-		if early(j.end()) != row.early || early(j.limit()) != row.early-guardLag {
-			t.Errorf("--on-lost %s --ttl %v: killed %v before the end, by the guard %v", row.onLost, row.ttl,
-				early(j.end()), early(j.limit()))
+		if j.killTakes() != row.killed || j.margin() != row.told {
+			t.Errorf("--on-lost %s --ttl %v --grace %v: told %v and killed %v before the end; want %v and %v",
+				row.onLost, row.ttl, row.grace, j.margin(), j.killTakes(), row.told, row.killed)
 		}
-		if told := row.early + p.grace; j.margin() != told {
-			t.Errorf("--on-lost %s --ttl %v: told %v before the end, not %v", row.onLost, row.ttl, j.margin(), told)
+		if !j.limit().Before(lease.ValidUntil()) {
+			t.Errorf("--on-lost %s --ttl %v: the guard comes after the end", row.onLost, row.ttl)
+		}
+		if err := j.danger(); err != nil {
+			t.Errorf("--on-lost %s --ttl %v: lost at once: %v", row.onLost, row.ttl, err)
 		}
 		if err := s.Client.Close(t.Context()); err != nil {
 			t.Error(err)

@@ -104,7 +104,7 @@ func TestOverBeforeItBegins(t *testing.T) {
 	}
 	defer func() { g.Dismiss(); _, _ = g.process.Wait() }()
 	p, err := g.Begin("/bin/sleep", []string{"sleep", "300"}, attrOf(nil))
-	if errors.Is(err, ErrNotBegun) {
+	if errors.Is(err, ErrLate) {
 		return
 	}
 	if err != nil {

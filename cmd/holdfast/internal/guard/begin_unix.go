@@ -18,7 +18,7 @@ import (
 
 // Begin starts a command in a process group of its own, which the guard knows before the command begins. It returns
 // when that has begun. A guard begins one command. The error is an [fs.PathError] where the command cannot be run, and
-// [ErrNotBegun] or [ErrGone] where that is the reason.
+// [ErrNotBegun], [ErrLate] or [ErrGone] where that is the reason.
 func (g *Guard) Begin(path string, args []string, attr *os.ProcAttr) (*os.Process, error) {
 	defer g.desk.Close()
 	progress, said, err := os.Pipe()
@@ -33,6 +33,9 @@ func (g *Guard) Begin(path string, args []string, attr *os.ProcAttr) (*os.Proces
 	}
 	if err := hasBegun(progress, path); err != nil {
 		_, _ = p.Wait() // it ends with what it said
+		if err == ErrNotBegun && g.WasLate() {
+			err = ErrLate
+		}
 		return nil, err
 	}
 	return p, nil

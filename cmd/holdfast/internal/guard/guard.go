@@ -30,5 +30,8 @@ func Asked(args []string) bool {
 // ErrGone means that the guard has ended before it knew the command, which was not begun then.
 var ErrGone = errors.New("the guard has ended")
 
-// ErrNotBegun means that a command was killed before it began, as by its guard when its time is over.
+// ErrNotBegun means that a command was killed before it began.
 var ErrNotBegun = errors.New("it was killed before it began")
+
+// ErrLate means the same where the time that the guard knew of was over.
+var ErrLate = errors.New("its time was over before it began")
