@@ -28,6 +28,9 @@ func (p *Proxy) Counted() int {
 	return p.counted
 }
 
+// Answered returns how many bytes the server has sent since the proxy began, whether they arrived or not.
+func (p *Proxy) Answered() int64 { return p.answered.Load() }
+
 // Bytes counts bytes.
 func Bytes() Counter { return func(chunk []byte) int { return len(chunk) } }
 

@@ -11,10 +11,14 @@ func TestCount(t *testing.T) {
 	e, p := between(t)
 	c := dial(t, e, p)
 	p.Count(proxy.Bytes)
+	greeted := p.Answered()
 	c.call("four")
 	dialOnly(t, p).call("four")
 	if n := p.Counted(); n != 10 {
 		t.Errorf("counted %d bytes, want 10", n)
+	}
+	if n := p.Answered() - greeted; n != 10 {
+		t.Errorf("the echo is %d bytes, want 10", n)
 	}
 	p.BlackHole()
 	c.say("lost")

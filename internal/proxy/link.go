@@ -104,6 +104,9 @@ func (l *link) read(src *net.TCPConn, chunks chan<- chunk) {
 
 // arrive brings a chunk to its destination when it is due, unless a fault takes it.
 func (l *link) arrive(w way, c chunk, dst *net.TCPConn) {
+	if w == toClient {
+		l.proxy.answered.Add(int64(len(c.bytes)))
+	}
 	l.await(c.due)
 	switch l.judge(w, c.bytes) {
 	case vanish:

@@ -6,6 +6,7 @@ import (
 	"context"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -15,7 +16,8 @@ import (
 type Proxy struct {
 	Addr string // host:port; where clients connect
 
-	running sync.WaitGroup // all goroutines
+	running  sync.WaitGroup // all goroutines
+	answered atomic.Int64
 
 	mu      sync.Mutex
 	server  string

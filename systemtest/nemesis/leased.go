@@ -71,7 +71,7 @@ func zooKeeper(t testing.TB) *Store {
 	why := ofOne()
 	maps.Copy(why, absent("it reads its own when it starts; zklock: TestCertificatesAreReadAnew", Renewed, Expired))
 	return &Store{
-		Name: "zookeeper", TTL: 4 * time.Second, Addrs: addrs(s), URL: zooKeeperURL, Absent: why,
+		Name: "zookeeper", TTL: 4 * time.Second, Addrs: addrs(s), URL: zooKeeperURL, Absent: why, Lists: true,
 		Faults: []Fault{
 			kill(Kill, Outage, always(s)), pause(Pause, Outage, always(s)), anew(empty(Amnesia, s)),
 		},
@@ -83,6 +83,7 @@ func zooKeeperOf3(t testing.TB) *Store {
 	all, net := servers.ZooKeeperApart(t, 3)
 	return &Store{
 		Name: "zookeeper of 3", TTL: 15 * time.Second, Addrs: addrs(all...), URL: zooKeeperURL, Absent: ofThree(),
+		Lists:  true,
 		Faults: ensemble{all, net, servers.ZooKeeperLeader}.faults(),
 	}
 }

@@ -162,6 +162,21 @@ func (c *crowd) hear(m *member, line []byte) {
 	}
 }
 
+// answers are the bytes that servers sent to each visitor; nil where visitors have no lines.
+func (c *crowd) answers() (bytes []int64) {
+	for _, m := range c.members {
+		if len(m.lines) == 0 {
+			return nil
+		}
+		var sum int64
+		for _, line := range m.lines {
+			sum += line.Answered()
+		}
+		bytes = append(bytes, sum)
+	}
+	return bytes
+}
+
 // note takes down a stall of the test's process.
 func (c *crowd) note(s Stall) {
 	c.mu.Lock()

@@ -34,6 +34,7 @@ var judges = map[string]func(Record) []Wrong{
 	"transactions": Record.transactions, // one that was committed saw all that were before it
 	"nothing left": Record.nothingLeft,  // of any lock, after all
 	"bounds":       Record.bounds,       // on what a client keeps
+	"traffic":      Record.traffic,      // no more was sent to a visitor than its claims need
 }
 
 // Judge returns all that must not have been.

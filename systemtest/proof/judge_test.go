@@ -44,6 +44,7 @@ func quiet() Record {
 		Counted: map[string]int64{"t0": 3},
 		Many:    []Many{{Lock: "h0", Held: 1000, TTL: sec, Span: Span{1 * sec, 2 * sec}}},
 		Ends:    []End{{Goroutines: 3, Heap: 1 << 20, Descriptors: 8}},
+		Answers: []int64{1 << 12, 1 << 12, 1 << 12},
 	}
 }
 
@@ -65,6 +66,7 @@ func TestJudges(t *testing.T) {
 		"transactions": func(r *Record) { r.Counts[3].Value = 1 },
 		"nothing left": func(r *Record) { r.Left = map[string]string{"m0": "a claim"} },
 		"bounds":       func(r *Record) { r.Ends[0].Goroutines = 1000 },
+		"traffic":      func(r *Record) { r.Answers[0] = 1 << 30 },
 	}
 	for judge := range judges {
 		t.Run(judge, func(t *testing.T) {

@@ -210,6 +210,9 @@ func report(t *testing.T, r Record) (wrongs []Wrong) {
 			t.Error("no program of others got in")
 		}
 	}
+	if most := r.mostPerAnswer(); most > 0 {
+		t.Logf("answers of %d bytes on average, for the visitor with the longest", most)
+	}
 	for _, m := range r.Many {
 		t.Logf("visitor %d: %d of %s held, %d waited, from %v to %v", m.Visitor, m.Held, m.Lock, m.Waited, m.From, m.To)
 	}

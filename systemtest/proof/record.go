@@ -17,6 +17,7 @@ type Record struct {
 	Voted    bool // see [nemesis.Store]
 	Session  bool // the same
 	Unruly   bool // the same
+	Lists    bool // the same
 
 	Before map[string]uint64 // the greatest token of each lock in earlier runs, as far as later ones must be greater
 
@@ -27,6 +28,7 @@ type Record struct {
 	Counts  []Count
 	Counted map[string]int64 // what was counted in transactions, by their lock, after all
 	Many    []Many
+	Answers []int64 // bytes that servers sent to each visitor; nil where that is not known
 	Touches []Touch // of the resources, one behind each lock, in the order in which these saw them
 	Stalls  []Stall
 	Ends    []End

@@ -18,7 +18,9 @@ import (
 func Run(t testing.TB, store *nemesis.Store, s Schedule) Record {
 	t.Helper()
 	watcher := open(t, store, s.TTL)
-	record := Record{Schedule: s, Voted: store.Voted, Session: store.Session, Unruly: store.Unruly}
+	record := Record{
+		Schedule: s, Voted: store.Voted, Session: store.Session, Unruly: store.Unruly, Lists: store.Lists,
+	}
 	res := newResources(t)
 	c := gather(t, store, s, res.socket, &record)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -41,6 +43,7 @@ func Run(t testing.TB, store *nemesis.Store, s Schedule) Record {
 	}
 	record.Struck = (&executor{t: t, store: store, crowd: c, began: began}).follow(s)
 	c.reading.Wait()
+	record.Answers = c.answers()
 	record.Left = left(t, watcher, &record) // others still note stalls in it
 	record.Counted = numbers.read(t, s, record.Left)
 	cancel()
