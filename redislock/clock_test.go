@@ -60,9 +60,9 @@ func TestWatchersBeforeTheClockWasSetBack(t *testing.T) {
 		d := openAt(t, srv.Addr, "")
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
+		before := srv.RedisCommand(t, "HGET", "holdfast:{jobs}:claims", "~")
 		watching := make(chan error)
 		go func() { watching <- driver.Watch(ctx, d, "jobs") }()
-		before := srv.RedisCommand(t, "HGET", "holdfast:{jobs}:claims", "~")
 		eventually(t, "it is watched", func() bool {
 			state := srv.RedisCommand(t, "HGET", "holdfast:{jobs}:claims", "~")
 			by = strings.Count(state, "=")
