@@ -107,6 +107,9 @@ func (d *Driver) attach(ctx context.Context, e *claim, own seat, c driver.Claim)
 	}
 	for done := false; !done; {
 		done, err = d.attachOnce(ctx, e, &own, l, notes, c)
+		if l.denies(ctx, err) || notes != nil && notes.denies(ctx, err) {
+			return errNewLeaseLost
+		}
 		if isLeaseLost(err) {
 			l.lose()
 			if notes != nil {

@@ -150,6 +150,34 @@ func TestPermissionForOneOfSome(t *testing.T) {
 	}
 }
 
+// Nor does a right that was withdrawn keep others from being renewed when their lease has to be extended, or from being
+// acquired.
+func TestLeaseOfWhatIsNotPermitted(t *testing.T) {
+	t.Parallel()
+	one := []*servers.Server{servers.Etcd(t)}
+	withPasswords(t, one, "a/", "b/", "c/")
+	d := mustOpen(t, login+one[0].Addr).(*etcdlock.Driver)
+	const ttl = 4 * time.Second
+	release(t, d, acquire(t, d, claim("b", ttl))) // its tombstone stays
+	a, b, waiting := acquire(t, d, claim("a", ttl)), acquire(t, d, claim("b", ttl)), enqueue(t, d, claim("a", ttl))
+	etcdctl(t, one, "--user", "root:s3cret-root", "role", "revoke-permission", "locks", "--prefix=true", "/holdfast/b/")
+	c := acquire(t, d, claim("c", ttl))
+	for until := time.Now().Add(2 * ttl); time.Now().Before(until); { // all that is not extended has ended by then
+		results, err := d.Renew(limit(t), []driver.Claim{a, b, waiting, c})
+		if err != nil || results[0].Err != nil || results[2].Err != nil || results[3].Err != nil {
+			t.Fatalf("want all but the second renewed: %v, %+v", err, results)
+		}
+		if results[1].Err == nil {
+			t.Fatal("renewed without a right")
+		}
+	}
+	release(t, d, a)
+	if err := granted(limit(t), d, waiting); err != nil {
+		t.Error(err)
+	}
+	release(t, d, c)
+}
+
 // A program that does nothing for longer than a token lasts locks again.
 func TestRequestAfterTheToken(t *testing.T) {
 	t.Parallel()

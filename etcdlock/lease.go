@@ -23,6 +23,11 @@ func wholeSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / 
 
 var errLeaseLost = errors.New("the lease is gone")
 
+// errLeaseDenied means that the server does not extend a lease, and lets nothing be attached to it, because the user no
+// longer has the right to something that it keeps: https://etcd.io/docs/v3.6/op-guide/authentication/rbac/. What the
+// user has the right to moves to another one.
+var errLeaseDenied = errors.New("the lease keeps what the user has no right to")
+
 // A lease is what the claims of one TTL are attached to: when this process is gone, they end with it. It is
 // extended when a claim is requested or renewed, and kept alive a while longer, for the next claim. Others are for
 // notes of ends: see [Driver.noteLease].
@@ -35,6 +40,7 @@ type lease struct {
 
 	mu     sync.Mutex
 	full   bool           // it is not kept alive any more
+	denied bool           // see errLeaseDenied
 	ttl    time.Duration  // what the server granted
 	until  leased.Instant // it lives at least until then: counted from before the request that was answered last
 	used   leased.Instant
@@ -71,7 +77,7 @@ func (l *lease) serves(c driver.Claim) bool {
 	if l.own {
 		return c.Detached && l.seconds == wholeSeconds(c.TTL)
 	}
-	return !c.Detached && l.seconds == leaseTime(c.TTL)
+	return !c.Detached && l.seconds == leaseTime(c.TTL) && !l.isDenied()
 }
 
 // A slot is a place for a lease that is granted or about to be.
@@ -133,11 +139,27 @@ func (d *Driver) revokeLease(ctx context.Context, id clientv3.LeaseID) error {
 	return err
 }
 
-// IsAlive reports whether the server is known to have the lease still.
+// IsAlive reports whether the server is known to have the lease still, and extends it.
 func (l *lease) IsAlive() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return !l.isLost() && leased.Now() < l.until
+	return !l.isLost() && !l.denied && leased.Now() < l.until
+}
+
+func (l *lease) isDenied() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.denied
+}
+
+// denies reports whether err, which is about something that was to be attached to the lease, is about something else
+// that the lease keeps. It asks the server.
+func (l *lease) denies(ctx context.Context, err error) bool {
+	if !errors.Is(err, rpctypes.ErrPermissionDenied) || l.own {
+		return false
+	}
+	_ = l.touch(ctx) // notes it
+	return l.isDenied()
 }
 
 func (l *lease) isLost() bool { return leased.IsClosed(l.lost) }
@@ -152,6 +174,8 @@ func (l *lease) extend(ttl time.Duration) (await func(context.Context) error) {
 	switch {
 	case l.isLost():
 		return func(context.Context) error { return errLeaseLost }
+	case l.denied:
+		return func(context.Context) error { return errLeaseDenied }
 	case l.until.Sub(t) >= ttl:
 		return func(context.Context) error { return nil }
 	case l.flight == nil || l.flight.over() || l.flight.sent.Add(l.ttl).Sub(t) < ttl:
@@ -204,6 +228,9 @@ func (l *lease) keepAlive(sent leased.Instant) error {
 	case errors.Is(err, rpctypes.ErrLeaseNotFound):
 		l.lose()
 		return errLeaseLost
+	case errors.Is(err, rpctypes.ErrPermissionDenied) && !l.own:
+		l.deny()
+		return errLeaseDenied
 	case err != nil:
 		return explain(err)
 	}
@@ -211,6 +238,12 @@ func (l *lease) keepAlive(sent leased.Instant) error {
 	defer l.mu.Unlock()
 	l.until = max(l.until, sent.Add(time.Duration(left)*time.Second))
 	return nil
+}
+
+func (l *lease) deny() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.denied = true
 }
 
 // lose notes that the lease is gone. The claims that were attached to it are too.
@@ -259,11 +292,13 @@ func (l *lease) tend() time.Duration {
 	switch {
 	case l.isFull():
 		return -1
+	case l.isDenied(): // it ends by itself
+		return -1
 	case l.loseIdle(): // nothing is attached to it but notes that have served
 		return -1
 	}
-	if err := l.touch(); err != nil {
-		if !l.IsAlive() {
+	if err := l.touch(l.d.lifetime); err != nil {
+		if !l.isDenied() && !l.IsAlive() {
 			l.abandon()
 			return -1
 		}
@@ -273,12 +308,12 @@ func (l *lease) tend() time.Duration {
 }
 
 // touch sends a keep-alive, without counting as use.
-func (l *lease) touch() error {
+func (l *lease) touch(ctx context.Context) error {
 	l.mu.Lock()
 	l.launch(leased.Now())
 	f := l.flight
 	l.mu.Unlock()
-	return f.await(l.d.lifetime)
+	return f.await(ctx)
 }
 
 // loseIdle gives a lease up that was not used for long, and reports whether it did. It does so in one step with the

@@ -32,7 +32,7 @@ func (d *Driver) noteLease(ctx context.Context, ttl time.Duration) (*lease, erro
 		if err != nil {
 			return nil, err
 		}
-		if err = l.extend(ttl)(ctx); !isLeaseLost(err) {
+		if err = l.extend(ttl)(ctx); !isLeaseLost(err) && err != errLeaseDenied {
 			return l, err
 		}
 	}

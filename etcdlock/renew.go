@@ -66,15 +66,27 @@ func (d *Driver) renewAll(ctx context.Context, batch []renewal) {
 		leases[i] = r.claim.leased()
 		extended[i] = leases[i].extendFor(r.asked)
 	}
-	for part := range slices.Chunk(batch, maxRenewals) {
-		d.look(ctx, part)
-	}
+	d.lookAll(ctx, batch)
+	var denied []renewal
 	for i, r := range batch {
 		err := extended[i](ctx)
-		if r.result.Err == nil && r.claim.leased() == leases[i] { // else it was attached to another, which was extended
+		switch {
+		case r.result.Err != nil, r.claim.leased() != leases[i]: // it was attached to another, which was extended
+		case err == errLeaseDenied:
+			denied = append(denied, r)
+		default:
 			r.result.Err = err
 		}
+	}
+	d.lookAll(ctx, denied) // which attaches them to another
+	for _, r := range batch {
 		r.conclude(from)
+	}
+}
+
+func (d *Driver) lookAll(ctx context.Context, batch []renewal) {
+	for part := range slices.Chunk(batch, maxRenewals) {
+		d.look(ctx, part)
 	}
 }
 

@@ -45,7 +45,7 @@ func (d *Driver) repeat(ctx context.Context, e *claim, c driver.Claim) (driver.S
 }
 
 // create requests a claim for the first time. The lease may turn out to be gone, because nobody was there to
-// extend it. Then nothing was put, and a new lease takes its place.
+// extend it, or to take nothing more. Then nothing was put, and a new lease takes its place.
 func (d *Driver) create(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	for {
 		l, err := d.leaseOf(ctx, c)
@@ -54,7 +54,7 @@ func (d *Driver) create(ctx context.Context, c driver.Claim) (driver.Status, err
 		}
 		e := d.enter(c, "", 0, l)
 		st, err := d.put(ctx, e, c)
-		if !errors.Is(err, errLeaseLost) {
+		if !errors.Is(err, errLeaseLost) && !l.denies(ctx, err) {
 			return st, err
 		}
 		d.claims.Forget(e)

@@ -46,6 +46,7 @@ func (d *Driver) finish(ctx context.Context, e ending) (answer *clientv3.TxnResp
 		switch {
 		case isLeaseLost(err): // that of the note: nothing was done
 			l.lose()
+		case l.denies(ctx, err): // likewise
 		case errors.Is(err, rpctypes.ErrNoSpace):
 			answer, repeated, err := d.finishBare(ctx, e, err)
 			return answer, again || repeated, err
@@ -90,12 +91,12 @@ func (e *claim) putTombstoneAhead(l *lease) clientv3.Op {
 }
 
 // keepNote makes a tombstone that was left ahead stay for as long as one that would be left now. Where its lease is
-// gone there is none.
+// gone there is none, and where that is not extended any more it stays for as long as it can.
 func (e *claim) keepNote(ctx context.Context) error {
 	if e == nil {
 		return nil
 	}
-	if err := e.extendNote()(ctx); !isLeaseLost(err) {
+	if err := e.extendNote()(ctx); !isLeaseLost(err) && err != errLeaseDenied {
 		return err
 	}
 	return nil
