@@ -1,14 +1,16 @@
 package quorum
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Break implements [driver.Breaker]: it ends the claim on all nodes that have it, and its places in line. A holder has
-// lost the lock once a majority has ended its claim.
+// Break implements [driver.Breaker]: it ends the claim on all nodes that have it, and its places in line. Its holder
+// may be asking the others for it: there it is barred. A holder has lost the lock once no majority is left.
 func (d *Driver) Break(ctx context.Context, name, id string) error {
 	broken, err := askAll(ctx, d, mostPatience, func(ctx context.Context, nd driver.Driver) (brokenOn, error) {
 		return breakOn(ctx, nd, name, id)
@@ -16,22 +18,69 @@ func (d *Driver) Break(ctx context.Context, name, id string) error {
 	if err != nil {
 		return err
 	}
-	var without []*node
+	var ended, without []*node
+	var rounds []string
 	waited := false
 	for _, b := range broken {
-		if !b.value.held {
+		if len(b.value.held) == 0 {
 			without = append(without, b.from)
+		} else {
+			ended, rounds = append(ended, b.from), append(rounds, b.value.held...)
 		}
-		waited = waited || b.value.waited
+		waited = waited || len(b.value.waited) > 0
 	}
-	if engines(without) > d.spare() && !waited { // no majority can have had it
+	if engines(without) > d.spare() { // no majority can have had it
+		if waited {
+			return nil
+		}
 		return driver.ErrGone
+	}
+	slices.Sort(rounds)
+	barred, errs := d.barOn(ctx, without, name, slices.Compact(rounds))
+	if engines(append(ended, barred...)) <= d.spare() {
+		return d.notEnough("too few of %d servers ended the claim", errs)
 	}
 	return nil
 }
 
-// A brokenOn is what was ended on a node.
-type brokenOn struct{ held, waited bool }
+// barOn has nodes refuse the rounds of a claim, and returns those that do.
+func (d *Driver) barOn(
+	ctx context.Context, nodes []*node, name string, rounds []string,
+) (barred []*node, errs []error) {
+	answers := make(chan release, len(nodes))
+	for _, n := range nodes {
+		d.spawn(func(context.Context) {
+			err := tell(ctx, n, mostPatience, func(ctx context.Context, nd driver.Driver) (err error) {
+				for _, id := range rounds {
+					c := driver.Claim{Name: nodeName(name), ID: id, TTL: d.traits.MaxTTL}
+					if ended := nd.Release(ctx, c); !errors.Is(ended, driver.ErrGone) {
+						err = cmp.Or(err, ended)
+					}
+				}
+				return err
+			})
+			answers <- release{n, err}
+		})
+	}
+	for range nodes {
+		select {
+		case a := <-answers:
+			if a.err != nil {
+				errs = append(errs, a.err)
+			} else {
+				barred = append(barred, a.from)
+			}
+		case <-ctx.Done():
+			return barred, append(errs, ctx.Err())
+		case <-d.lifetime.Done():
+			return barred, append(errs, driver.ErrClosed)
+		}
+	}
+	return barred, errs
+}
+
+// A brokenOn is what was ended on a node: the IDs of claims that were granted, and of places in line.
+type brokenOn struct{ held, waited []string }
 
 // breakOn ends a claim on a node, whichever of its rounds and places is there.
 func breakOn(ctx context.Context, nd driver.Driver, name, id string) (b brokenOn, err error) {
@@ -46,15 +95,18 @@ func breakOn(ctx context.Context, nd driver.Driver, name, id string) (b brokenOn
 	return b, err
 }
 
-func breakAny(ctx context.Context, nd driver.Driver, name, id string, entries []driver.Entry) (any bool, err error) {
+// breakAny ends the entries that are rounds of a claim, and returns their IDs.
+func breakAny(
+	ctx context.Context, nd driver.Driver, name, id string, entries []driver.Entry,
+) (ended []string, err error) {
 	for _, e := range entries {
 		if _, ok := roundOf(id, e.ID); !ok {
 			continue
 		}
 		if err := driver.Break(ctx, nd, name, e.ID); err != nil && !errors.Is(err, driver.ErrGone) {
-			return any, err
+			return ended, err
 		}
-		any = true
+		ended = append(ended, e.ID)
 	}
-	return any, nil
+	return ended, nil
 }

@@ -48,7 +48,8 @@ type Options struct {
 	// Timeout is how long a node may take to answer: if zero, a tenth of the TTL, but at most a second.
 	Timeout time.Duration
 	// UnsafeFresh lets a node vote as soon as it has started. It is for development and tests, whose engines start
-	// empty. A node that forgets a lock when it restarts, and votes at once, lets in two holders. Tokens still grow.
+	// empty. A node that forgets a lock when it restarts, and votes at once, lets in two holders, whose tokens may not
+	// grow.
 	UnsafeFresh bool
 }
 

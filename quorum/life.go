@@ -17,6 +17,7 @@ import (
 type record struct {
 	life     string
 	born     time.Time // it began no later than this
+	since    time.Time // it began then, by the clock of the node, but not before this client was told of another life
 	examined time.Time // when the mark was last looked for; zero when that did not work yet
 	marked   bool
 }
@@ -25,20 +26,26 @@ type record struct {
 // clock.
 const tokensKept = time.Hour
 
-// meet notes in which life a node answered. The age that a node says it has is believed only of the first life that
-// this client sees, because a node's clock may have been set: of later ones it saw the beginning.
+// meet notes in which life a node answered. The age that a node says it has may be wrong, because its clock may have
+// been set. Whether claims may live that it granted before is judged by that of the first life alone which this client
+// sees. What it knows of tokens is judged by that of later ones, too: a client that asks for nothing does not see them
+// begin, and took a node for one that has forgotten others' tokens which has learnt them long since.
 func (n *node) meet(life driver.Life) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.met = time.Now()
+	before, now := n.met, time.Now()
+	n.met = now
 	if n.record.life == life.ID {
 		return
 	}
-	born := time.Now()
-	if n.record.life == "" {
-		born = born.Add(-life.Age)
+	first := n.record.life == ""
+	n.record = record{life: life.ID, born: now, since: now.Add(-life.Age)}
+	switch {
+	case first:
+		n.record.born = n.record.since
+	case n.record.since.Before(before):
+		n.record.since = before
 	}
-	n.record = record{life: life.ID, born: born}
 }
 
 // wasMet reports whether the node told its life during the last time.
@@ -56,7 +63,7 @@ func (n *node) lives() record {
 }
 
 // remembers reports whether the node knows all tokens that matter.
-func (r record) remembers() bool { return r.marked || time.Since(r.born) >= tokensKept }
+func (r record) remembers() bool { return r.marked || time.Since(r.since) >= tokensKept }
 
 // examineAgain is after how long at most a node without a mark is looked at again.
 const examineAgain = 5 * time.Second

@@ -91,3 +91,38 @@ func TestNoMarkForOneThatForgot(t *testing.T) {
 		})
 	}
 }
+
+// Who was idle while nodes restarted, one after the other, has seen none of that. It does not take those that have
+// lived for long since for nodes that have just forgotten all, and so mark one that has.
+func TestNoMarkAfterAnIdleTime(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		idle := ps.client(t)
+		settle(t, idle)
+		ps[:2].each((*part).restart)
+		pass(2 * time.Hour) // tokens are kept for one
+		ahead := uint64(time.Now().Add(time.Hour).UnixMicro())
+		for _, p := range []*part{ps[0], ps[2]} {
+			c := try(claim("jobs"))
+			if st, err := p.store.Propose(context.Background(), c, ahead); err != nil || st.Token != ahead {
+				t.Fatalf("%+v, %v", st, err)
+			}
+			release(t, p.store, c)
+		}
+		ps[2].restart()
+		idle.Request(context.Background(), try(claim("other"))) // it meets all three
+		pass(time.Second)
+		if n := ps.having(t, "~life"); n != 0 {
+			t.Errorf("%d nodes are marked", n)
+		}
+		pass(ttl)
+		if st, err := idle.Request(context.Background(), try(claim("idle"))); err != nil || !st.Granted {
+			t.Errorf("the idle client is told %+v, %v", st, err)
+		}
+		ps[0].hang()
+		defer ps[0].goOn()
+		st, err := ps.client(t).Request(context.Background(), try(claim("jobs")))
+		if err == nil && st.Granted && st.Token <= ahead {
+			t.Errorf("token %d was given after %d", st.Token, ahead)
+		}
+	})
+}

@@ -101,3 +101,29 @@ func listen(t *testing.T, d *quorum.Driver, c driver.Claim) *atomic.Int64 {
 	t.Cleanup(stop)
 	return &moved
 }
+
+// Who gives up waiting while no node answers leaves nothing that goes on to watch.
+func TestGivingUpInAnOutage(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		acquire(t, ps.client(t), claim("jobs"))
+		d := ps.client(t)
+		settle(t, d)
+		before := runtime.NumGoroutine()
+		c := claim("jobs")
+		if st, err := d.Request(t.Context(), c); err != nil || st.Granted {
+			t.Fatalf("another has the lock: %+v, %v", st, err)
+		}
+		ps.each((*part).hang)
+		for range 20 { // as the core does, for a TTL
+			ctx, cancel := context.WithTimeout(t.Context(), ttl/20)
+			_ = d.Release(ctx, c) // nobody answers
+			cancel()
+			pass(ttl / 20)
+		}
+		ps.each((*part).goOn)
+		pass(4 * ttl)
+		if more := runtime.NumGoroutine() - before; more > 0 {
+			t.Errorf("%d goroutines more than before", more)
+		}
+	})
+}

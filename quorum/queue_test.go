@@ -249,3 +249,29 @@ func TestQueueWhileANodeHangs(t *testing.T) {
 		}
 	})
 }
+
+// A lock that was broken is lost, though a node that did not have it is about to be asked for it, and another that has
+// it does not answer.
+func TestBreakBesideATopUp(t *testing.T) {
+	for _, waits := range []bool{false, true} { // who has waited has a place in line still
+		inTime(t, 3, func(t *testing.T, ps parts) {
+			d, held := ps.client(t), claim("jobs")
+			if waits {
+				before := acquire(t, d, claim("jobs"))
+				d.Request(t.Context(), held)
+				release(t, d, before)
+			}
+			ps[0].wrong.Store(true)
+			held = await(t, d, held)
+			ps[0].wrong.Store(false)
+			ps[2].hang()
+			err := driver.Break(t.Context(), ps.client(t), "jobs", held.ID)
+			pass(time.Second)
+			ps[2].goOn()
+			_, renewed := d.Request(t.Context(), held)
+			if err != nil || !errors.Is(renewed, driver.ErrGone) {
+				t.Errorf("it waits: %v; Break says %v, and the holder is told %v", waits, err, renewed)
+			}
+		})
+	}
+}

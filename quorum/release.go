@@ -108,10 +108,11 @@ func (d *Driver) released(cl *claim, before state, got releases) (*turn, error) 
 
 // giveBackAll releases the claim on all nodes, whatever is known of them, and returns when enough have answered. The
 // ID of the first round is barred too: by that one the claim is known to all clients. How many answers are enough
-// depends on the state of the claim before.
+// depends on the state of the claim before. Nobody waits for it any more.
 func (d *Driver) giveBackAll(ctx context.Context, cl *claim, before state) (releases, error) {
 	cl.mu.Lock()
 	cl.round, cl.leaving = max(cl.round, 1), true
+	cl.unhint()
 	c, first := cl.onNode(), cl.onNode()
 	first.ID = cl.id
 	tokens := slices.Clone(cl.held)

@@ -121,7 +121,7 @@ func (d *Driver) renew(ctx context.Context, cls []request) []driver.Result {
 			answers <- r.noted(nodeRenewal{at: i, which: which, results: results, err: err}, claims)
 		})
 	}
-	lines := r.askLines(ctx)
+	lines := r.askLines()
 	for heard := 0; heard < len(d.nodes) && r.open > 0; heard++ {
 		select {
 		case a := <-answers:
@@ -331,9 +331,10 @@ func (d *Driver) loseHeld(cl *claim) error {
 }
 
 // askLines looks who waits for the locks of the claims, while they are renewed. The channel is closed when it is done.
-func (r *renewal) askLines(ctx context.Context) <-chan struct{} {
+// What comes later is for the next renewal.
+func (r *renewal) askLines() <-chan struct{} {
 	done := make(chan struct{})
-	go func() {
+	r.d.spawn(func(ctx context.Context) {
 		defer close(done)
 		var all sync.WaitGroup
 		for first := range min(requestsAtOnce, len(r.cls)) {
@@ -344,6 +345,6 @@ func (r *renewal) askLines(ctx context.Context) <-chan struct{} {
 			})
 		}
 		all.Wait()
-	}()
+	})
 	return done
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/quorum"
 )
 
 // A renewal waits for slow nodes for as long as its caller does: that a majority is slow with thousands of claims
@@ -86,4 +87,39 @@ func TestTopUpsThatAreRefused(t *testing.T) {
 		ps.have(t, "job 0", 3)
 		ps.have(t, "job 1", 3)
 	})
+}
+
+// A holder learns that others wait also from a node that shows its line slowly: later than its renewal has ended, after
+// which nobody waits for the answer.
+func TestSlowLine(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		d := quorumOf(t, []driver.Driver{sleepy{ps[0]}, sleepy{ps[1]}, sleepy{ps[2]}}, &quorum.Options{MaxTTL: ttl})
+		held := acquire(t, d, claim("jobs"))
+		if st, err := ps.client(t).Request(t.Context(), claim("jobs")); err != nil || st.Granted {
+			t.Fatalf("another has the lock: %+v, %v", st, err)
+		}
+		for range 3 {
+			ctx, cancel := context.WithCancel(t.Context())
+			results, err := driver.Renew(ctx, d, []driver.Claim{held})
+			cancel()
+			if err != nil || results[0].Err != nil {
+				t.Fatalf("%v, %+v", err, results)
+			}
+			if results[0].Status.Contended {
+				return
+			}
+			pass(ttl / 3)
+		}
+		t.Error("it never hears that another waits")
+	})
+}
+
+// A sleepy node is slow to show who waits.
+type sleepy struct{ *part }
+
+func (n sleepy) Peek(ctx context.Context, name string, most int) ([]driver.Entry, error) {
+	if err := driver.Sleep(ctx, ttl/20); err != nil {
+		return nil, err
+	}
+	return driver.Peek(ctx, n.part, name, most)
 }
