@@ -80,25 +80,24 @@ func (a *authenticator) ask(request *pb.AuthenticateRequest, isStream bool) *tok
 	return q
 }
 
+// A tokenAnswer is what a member answered.
+type tokenAnswer struct {
+	token *pb.AuthenticateResponse
+	err   error
+}
+
 // askMembers asks the member that everything is asked, and the others one after the other while none answers. None is
 // avoided for taking long.
 func (a *authenticator) askMembers(request *pb.AuthenticateRequest) (*clientv3.AuthenticateResponse, error) {
-	type answer struct {
-		token *pb.AuthenticateResponse
-		err   error
-	}
 	ctx, cancel := context.WithTimeout(clientv3.WithRequireLeader(a.d.lifetime), tokenTime)
 	defer cancel()
 	order := a.d.members.inOrder()
-	answers := make(chan answer, len(order))
+	answers := make(chan tokenAnswer, 2*len(order)) // a failure, and an answer
 	var failed error
 	for asked, heard := 0, 0; heard < len(order); {
 		if asked < len(order) {
 			m := order[asked]
-			a.d.running.Go(func() {
-				token, err := m.auth.Authenticate(ctx, request)
-				answers <- answer{token, rpctypes.Error(err)}
-			})
+			a.d.running.Go(func() { m.authenticate(ctx, request, answers) })
 			asked++
 		}
 		next := time.After(silence)
@@ -116,6 +115,22 @@ func (a *authenticator) askMembers(request *pb.AuthenticateRequest) (*clientv3.A
 		}
 	}
 	return nil, failed
+}
+
+// authenticate tells a failure once, and goes on to ask until the member answers: one that knows no leader does so as
+// soon as there is one, and another may hang for much longer.
+func (m *member) authenticate(ctx context.Context, request *pb.AuthenticateRequest, answers chan<- tokenAnswer) {
+	for told := false; ctx.Err() == nil; told = true {
+		token, err := m.auth.Authenticate(ctx, request)
+		err = rpctypes.Error(err)
+		answered := memberAnswered(err)
+		if answered || !told {
+			answers <- tokenAnswer{token, err}
+		}
+		if answered || pause(ctx) != nil {
+			return
+		}
+	}
 }
 
 // forget has the next stream ask for a token, if err says that one was refused, and reports that.

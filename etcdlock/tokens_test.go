@@ -86,3 +86,39 @@ func TestTokensAreShared(t *testing.T) {
 		d.running.Wait()
 	})
 }
+
+// leaderless is a member that refuses until it knows a leader.
+type leaderless struct {
+	pb.AuthClient
+	until time.Time
+}
+
+func (l leaderless) Authenticate(
+	context.Context, *pb.AuthenticateRequest, ...grpc.CallOption,
+) (*pb.AuthenticateResponse, error) {
+	if time.Now().Before(l.until) {
+		return nil, rpctypes.ErrGRPCNoLeader
+	}
+	return &pb.AuthenticateResponse{Token: "a token"}, nil
+}
+
+// Where the leader hangs, the others refuse until they have elected another one. Nobody waits for the hung one then.
+func TestTokenDuringAnElection(t *testing.T) {
+	defer bubble.Alone()()
+	synctest.Test(t, func(t *testing.T) {
+		d, elected := &Driver{members: &members{}}, time.Now().Add(2*time.Second)
+		d.lifetime, d.end = context.WithCancel(t.Context())
+		hung := slow{takes: time.Hour, asked: new(atomic.Int64)}
+		for _, c := range []pb.AuthClient{leaderless{until: elected}, hung, leaderless{until: elected}} {
+			d.members.list = append(d.members.list, &member{auth: c})
+		}
+		d.members.current = d.members.list[0]
+		a := &authenticator{d: d}
+		_, err := a.Authenticate(t.Context(), "app", "secret")
+		if took := time.Since(elected); err != nil || took > time.Second {
+			t.Errorf("%v, %v after the election", err, took)
+		}
+		d.end()
+		d.running.Wait()
+	})
+}
