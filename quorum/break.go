@@ -52,10 +52,7 @@ func (d *Driver) barOn(
 		d.spawn(func(context.Context) {
 			err := tell(ctx, n, mostPatience, func(ctx context.Context, nd driver.Driver) (err error) {
 				for _, id := range rounds {
-					c := driver.Claim{Name: nodeName(name), ID: id, TTL: d.traits.MaxTTL}
-					if ended := nd.Release(ctx, c); !errors.Is(ended, driver.ErrGone) {
-						err = cmp.Or(err, ended)
-					}
+					err = cmp.Or(err, d.barRound(ctx, nd, driver.Claim{Name: nodeName(name), ID: id}))
 				}
 				return err
 			})
@@ -77,6 +74,19 @@ func (d *Driver) barOn(
 		}
 	}
 	return barred, errs
+}
+
+// barRound has a node refuse a claim, which it may have been given a moment ago.
+func (d *Driver) barRound(ctx context.Context, nd driver.Driver, c driver.Claim) error {
+	err := driver.Break(ctx, nd, c.Name, c.ID)
+	if errors.Is(err, driver.ErrGone) {
+		c.TTL = d.traits.MaxTTL
+		err = nd.Release(ctx, c)
+	}
+	if errors.Is(err, driver.ErrGone) {
+		return nil
+	}
+	return err
 }
 
 // A brokenOn is what was ended on a node: the IDs of claims that were granted, and of places in line.

@@ -26,7 +26,7 @@ const (
 func (d *Driver) hint(cl *claim) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	if cl.hints != nil || cl.state == over {
+	if cl.hints != nil || cl.state == over || cl.leaving {
 		return
 	}
 	ctx, stop := context.WithCancel(d.lifetime)

@@ -38,14 +38,13 @@ func (n *node) meet(life driver.Life) {
 	if n.record.life == life.ID {
 		return
 	}
-	first := n.record.life == ""
-	n.record = record{life: life.ID, born: now, since: now.Add(-life.Age)}
-	switch {
-	case first:
-		n.record.born = n.record.since
-	case n.record.since.Before(before):
-		n.record.since = before
+	if n.record.life == "" {
+		began := now.Add(-life.Age)
+		n.record = record{life: life.ID, born: began, since: began}
+		return
 	}
+	idle := max(now.Sub(before), now.Round(0).Sub(before.Round(0))) // the second counts while the machine sleeps, too
+	n.record = record{life: life.ID, born: now, since: now.Add(-min(life.Age, idle))}
 }
 
 // wasMet reports whether the node told its life during the last time.

@@ -331,11 +331,13 @@ func (d *Driver) loseHeld(cl *claim) error {
 }
 
 // askLines looks who waits for the locks of the claims, while they are renewed. The channel is closed when it is done.
-// What comes later is for the next renewal.
+// What comes after the renewal is for the next one, which begins later than this ends.
 func (r *renewal) askLines() <-chan struct{} {
 	done := make(chan struct{})
-	r.d.spawn(func(ctx context.Context) {
+	r.d.spawn(func(context.Context) {
 		defer close(done)
+		ctx, cancel := context.WithTimeout(r.d.lifetime, r.d.patience(r.cls[0].ttl()))
+		defer cancel()
 		var all sync.WaitGroup
 		for first := range min(requestsAtOnce, len(r.cls)) {
 			all.Go(func() {

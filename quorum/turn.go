@@ -170,6 +170,9 @@ func (d *Driver) look(ctx context.Context, cl *claim) {
 	go func() { found <- d.othersAt(ctx, cl, second) }()
 	atKeeper := d.othersAt(ctx, cl, keeper)
 	atSecond := <-found
+	if ctx.Err() != nil {
+		return // what they would have answered is not known
+	}
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
 	cl.contended = atKeeper || atSecond
