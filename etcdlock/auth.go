@@ -120,7 +120,7 @@ func (a *authenticator) askMembers(request *pb.AuthenticateRequest) (*clientv3.A
 // authenticate tells a failure once, and goes on to ask until the member answers: one that knows no leader does so as
 // soon as there is one, and another may hang for much longer.
 func (m *member) authenticate(ctx context.Context, request *pb.AuthenticateRequest, answers chan<- tokenAnswer) {
-	for told := false; ctx.Err() == nil; told = true {
+	for told := false; ; told = true {
 		token, err := m.auth.Authenticate(ctx, request)
 		err = rpctypes.Error(err)
 		answered := memberAnswered(err)

@@ -146,6 +146,13 @@ func (l *lease) IsAlive() bool {
 	return !l.isLost() && !l.denied && leased.Now() < l.until
 }
 
+// left is for how long the server is known to have the lease.
+func (l *lease) left() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.until.Sub(leased.Now())
+}
+
 func (l *lease) isDenied() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -293,7 +300,11 @@ func (l *lease) tend() time.Duration {
 	case l.isFull():
 		return -1
 	case l.isDenied(): // it ends by itself
-		return -1
+		left := l.left()
+		if left <= 0 {
+			l.lose()
+		}
+		return left - 1
 	case l.loseIdle(): // nothing is attached to it but notes that have served
 		return -1
 	}

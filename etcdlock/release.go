@@ -137,8 +137,11 @@ func (d *Driver) bar(ctx context.Context, c driver.Claim) error {
 	}
 	end := d.keys.tombstone(c.Name, c.ID)
 	answer, _, err := d.commit(ctx, nil, []clientv3.Op{d.barOp(end, l.id), d.findOp(c)}, nil)
-	if isLeaseLost(err) {
+	switch {
+	case isLeaseLost(err):
 		l.lose()
+	case l.denies(ctx, err):
+		return d.bar(ctx, c)
 	}
 	if err != nil {
 		return explain(err)

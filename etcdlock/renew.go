@@ -68,17 +68,21 @@ func (d *Driver) renewAll(ctx context.Context, batch []renewal) {
 	}
 	d.lookAll(ctx, batch)
 	var denied []renewal
+	var at []int // of these in the batch
 	for i, r := range batch {
 		err := extended[i](ctx)
 		switch {
 		case r.result.Err != nil, r.claim.leased() != leases[i]: // it was attached to another, which was extended
 		case err == errLeaseDenied:
-			denied = append(denied, r)
+			denied, at = append(denied, r), append(at, i)
 		default:
 			r.result.Err = err
 		}
 	}
 	d.lookAll(ctx, denied) // which attaches them to another
+	for k, r := range denied {
+		batch[at[k]] = r
+	}
 	for _, r := range batch {
 		r.conclude(from)
 	}

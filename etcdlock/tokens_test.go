@@ -87,6 +87,26 @@ func TestTokensAreShared(t *testing.T) {
 	})
 }
 
+// A question that is under way when the driver is closed ends, also where a member has not been asked yet.
+func TestCloseWhileATokenIsAskedFor(t *testing.T) {
+	defer bubble.Alone()()
+	synctest.Test(t, func(t *testing.T) {
+		for _, after := range []time.Duration{0, silence / 2, 2 * silence} {
+			d := &Driver{members: &members{}}
+			d.lifetime, d.end = context.WithCancel(t.Context())
+			for range 2 {
+				d.members.list = append(d.members.list, &member{auth: slow{takes: time.Hour, asked: new(atomic.Int64)}})
+			}
+			d.members.current = d.members.list[0]
+			time.AfterFunc(after, d.end)
+			if _, err := (&authenticator{d: d}).Authenticate(t.Context(), "app", "secret"); err == nil {
+				t.Error("a token came from nowhere")
+			}
+			d.running.Wait() // or the test is stuck
+		}
+	})
+}
+
 // leaderless is a member that refuses until it knows a leader.
 type leaderless struct {
 	pb.AuthClient
