@@ -67,18 +67,21 @@ func (e *claim) letLive(r record, from leased.Instant) bool {
 }
 
 // remove takes the claim out of the queue until that is confirmed, or its session is gone. Where the server
-// refuses, the session has to end: no lock stays taken by a claim that nobody renews.
+// refuses, the session has to end: no lock stays taken by a claim that nobody renews. But it does so with the last of
+// its other claims, and gets no more.
 func (e *claim) remove() {
 	for !e.s.isLost() {
 		err := e.removeOnce()
-		if err == nil || e.d.lifetime.Err() != nil {
+		switch {
+		case err == nil || e.d.lifetime.Err() != nil:
 			return
-		}
-		if isRefused(err) {
+		case !isRefused(err):
+			pause(e.d.lifetime) // with the lifetime this ends
+		case e.s.room.closeBehind(seatKey(e.queue, e.ID), e.d.keys.notes()):
 			e.s.end()
-			return
+		default:
+			_ = driver.Sleep(e.d.lifetime, e.s.time/keepPart) // likewise
 		}
-		pause(e.d.lifetime) // with the lifetime this ends
 	}
 }
 

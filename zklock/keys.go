@@ -53,8 +53,11 @@ const (
 // note is where a client keeps what others may want to know of a claim, and for a TTL afterwards how it ended.
 func (k keyspace) note(name, id string) string {
 	const longest = 65 // what follows a longer one's hash
-	return k.root + notesNode + "/" + id + "." + driver.EncodeName(name, longest)
+	return k.notes() + id + "." + driver.EncodeName(name, longest)
 }
+
+// notes is what the paths of all notes begin with.
+func (k keyspace) notes() string { return k.root + notesNode + "/" }
 
 // value is where a lock keeps what one holder leaves to the next.
 func (k keyspace) value(name string) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
 )
@@ -180,4 +181,43 @@ func TestWatchThatSomebodyElseBegan(t *testing.T) {
 	if err := granted(ctx, d, c); err != nil {
 		t.Errorf("waiting without a renewal: %v", err)
 	}
+}
+
+// Who waits for the note of a claim that somebody has deleted waits for another sign of its end, and asks for nothing
+// meanwhile.
+func TestNoteOfAWaiterIsDeleted(t *testing.T) {
+	t.Parallel()
+	server := zklock.Server(t).Addr
+	p, other := proxy.New(t, server), raw(t, server)
+	d := open(t, nil, server)
+	a, b := acquire(t, d, units("s", 1, 2)), acquire(t, d, units("s", 1, 2))
+	c := enqueue(t, d, units("s", 1, 2))
+	behind := open(t, nil, p.Addr)
+	last := enqueue(t, behind, units("s", 1, 2))
+	notes, _, err := other.Children("/holdfast/.claims")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, note := range notes {
+		if strings.HasPrefix(note, c.ID+".") {
+			if err := other.Delete("/holdfast/.claims/"+note, -1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	before := p.Answered()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if st, err := driver.Wait(ctx, behind, last); err == nil {
+		t.Errorf("the last is told %+v", st)
+	}
+	if n := p.Answered() - before; n > 16<<10 {
+		t.Errorf("%d bytes of answers in a second in which nothing happened", n)
+	}
+	release(t, d, a)
+	release(t, d, c)
+	if err := granted(limit(t), behind, last); err != nil {
+		t.Error(err)
+	}
+	release(t, d, b)
 }

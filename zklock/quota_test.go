@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -71,4 +72,41 @@ func TestReap(t *testing.T) {
 		t.Errorf("after its release, removed %v, %v", removed, err)
 	}
 	acquire(t, d, claim("held", long))
+}
+
+// What is not ours is not removed, wherever it stands.
+func TestReapLeavesWhatOthersHave(t *testing.T) {
+	t.Parallel()
+	addr := zklock.Server(t).Addr
+	d, other := open(t, nil, addr), raw(t, addr)
+	release(t, d, acquire(t, d, claim("ours", long)))
+	put(t, other, zk.FlagPersistent, "/holdfast/config", "theirs")
+	put(t, other, zk.FlagEphemeral, "/holdfast/alive", "")
+	removed, err := d.Reap(limit(t), 0)
+	if err != nil || len(removed) != 1 || removed[0].Name != "ours" {
+		t.Errorf("removed %v, %v", removed, err)
+	}
+}
+
+// A claim that the server does not let go of costs its client no other lock.
+func TestRefusedRemoval(t *testing.T) {
+	t.Parallel()
+	addr := zklock.Server(t).Addr
+	d, other := open(t, nil, addr), raw(t, addr)
+	held, stuck := acquire(t, d, claim("held", short)), acquire(t, d, claim("stuck", short))
+	if _, err := other.SetACL("/holdfast/stuck", zk.WorldACL(zk.PermAll&^zk.PermDelete), -1); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Release(limit(t), stuck); !errors.Is(err, driver.ErrRefused) {
+		t.Fatalf("the release ends with %v", err)
+	}
+	for began := time.Now(); time.Since(began) < 3*short; { // the other's time is over, and it is to be removed
+		acquire(t, d, held)
+	}
+	if _, err := other.SetACL("/holdfast/stuck", zk.WorldACL(zk.PermAll), -1); err != nil {
+		t.Fatal(err)
+	}
+	release(t, d, held)
+	next := open(t, nil, addr)
+	release(t, next, take(t, next, claim("stuck", long)))
 }

@@ -49,11 +49,15 @@ func (d *Driver) reapQueues(ctx context.Context, s *session, age time.Duration) 
 	return removed, errors.Join(errs...)
 }
 
-// reap deletes a node without children that is older than this by its server's clock.
+// reap deletes a node without children that is older than this by its server's clock. Our queues say nothing, and
+// outlive who made them: a node that does not is somebody else's. Peers' clients write something into theirs.
 func (s *session) reap(ctx context.Context, path string, age time.Duration) (bool, error) {
 	node, err := s.getIfThere(ctx, path)
 	if err != nil || node.stat == nil || node.stat.NumChildren > 0 {
 		return false, err
+	}
+	if node.stat.EphemeralOwner != 0 || len(node.data) > 0 && s.d.keys.layout == Native {
+		return false, nil
 	}
 	if time.Since(time.UnixMilli(node.stat.Ctime)) < age {
 		return false, err

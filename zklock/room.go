@@ -1,6 +1,7 @@
 package zklock
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -25,9 +26,10 @@ const (
 type room struct {
 	most int
 
-	mu    sync.Mutex
-	used  int
-	nodes map[string]int // bytes by key
+	mu     sync.Mutex
+	used   int
+	nodes  map[string]int // bytes by key
+	closed bool           // it takes no more claims
 }
 
 // A place is what one node takes in its session's room.
@@ -63,7 +65,7 @@ func (r *room) take(places ...place) bool {
 			more += p.bytes
 		}
 	}
-	if r.used > 0 && r.used+more > r.most {
+	if r.closed || r.used > 0 && r.used+more > r.most {
 		return false
 	}
 	if r.nodes == nil {
@@ -73,6 +75,20 @@ func (r *room) take(places ...place) bool {
 		r.nodes[p.key] = p.bytes
 	}
 	r.used += more
+	return true
+}
+
+// closeBehind lets the room take no more, and reports whether the claim with this key is the last in it. Notes, whose
+// keys begin with notes, are none.
+func (r *room) closeBehind(seat, notes string) (last bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	for key := range r.nodes {
+		if key != seat && !strings.HasPrefix(key, notes) {
+			return false
+		}
+	}
 	return true
 }
 

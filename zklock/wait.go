@@ -77,7 +77,13 @@ func (e *claim) watchAhead(ctx context.Context) (ready bool, err error) {
 	w, err := e.s.watch(ctx, at)
 	switch {
 	case isNoNode(err):
-		return false, e.lookAgain(ctx)
+		if err := e.lookAgain(ctx); err != nil {
+			return false, err
+		}
+		if still, _ := e.blocker(); still != at {
+			return false, nil
+		}
+		return e.watchQueue(ctx) // somebody has deleted the note of a claim that is there still
 	case err != nil:
 		return false, err
 	}
@@ -87,6 +93,19 @@ func (e *claim) watchAhead(ctx context.Context) (ready bool, err error) {
 		return false, e.lookAgain(ctx)
 	}
 	return true, nil
+}
+
+// watchQueue is watchAhead where every child counts.
+func (e *claim) watchQueue(ctx context.Context) (ready bool, err error) {
+	at := spot{e.queue, itsChildren}
+	if e.ahead != nil && e.ahead.spot == at {
+		return true, nil
+	}
+	if e.ahead, err = e.s.watch(ctx, at); err != nil {
+		e.ahead = nil
+		return false, err
+	}
+	return false, e.lookAgain(ctx)
 }
 
 // blocker is what to watch for a claim that waits; nothing once it is granted. any says that every child counts.
