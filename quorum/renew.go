@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -336,13 +337,15 @@ func (r *renewal) askLines() <-chan struct{} {
 	done := make(chan struct{})
 	r.d.spawn(func(context.Context) {
 		defer close(done)
-		ctx, cancel := context.WithTimeout(r.d.lifetime, r.d.patience(r.cls[0].ttl()))
+		ctx, cancel := context.WithCancel(r.d.lifetime)
 		defer cancel()
+		defer time.AfterFunc(r.d.patience(r.cls[0].ttl()), cancel).Stop() // a node that has less time is not in doubt
+		from := rand.N(len(r.cls))                                        // others come first the next time
 		var all sync.WaitGroup
 		for first := range min(requestsAtOnce, len(r.cls)) {
 			all.Go(func() {
-				for i := first; i < len(r.cls); i += requestsAtOnce {
-					r.d.look(ctx, r.cls[i].claim)
+				for i := first; i < len(r.cls) && ctx.Err() == nil; i += requestsAtOnce {
+					r.d.look(ctx, r.cls[(from+i)%len(r.cls)].claim)
 				}
 			})
 		}

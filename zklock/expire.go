@@ -68,7 +68,7 @@ func (e *claim) letLive(r record, from leased.Instant) bool {
 
 // remove takes the claim out of the queue until that is confirmed, or its session is gone. Where the server
 // refuses, the session has to end: no lock stays taken by a claim that nobody renews. But it does so with the last of
-// its other claims, and gets no more.
+// its claims on other locks, and gets no more.
 func (e *claim) remove() {
 	for !e.s.isLost() {
 		err := e.removeOnce()
@@ -77,7 +77,7 @@ func (e *claim) remove() {
 			return
 		case !isRefused(err):
 			pause(e.d.lifetime) // with the lifetime this ends
-		case e.s.room.closeBehind(seatKey(e.queue, e.ID), e.d.keys.notes()):
+		case e.s.room.closeFor(e.queue, e.d.keys.notes()):
 			e.s.end()
 		default:
 			_ = driver.Sleep(e.d.lifetime, e.s.time/keepPart) // likewise

@@ -88,25 +88,28 @@ func TestReapLeavesWhatOthersHave(t *testing.T) {
 	}
 }
 
-// A claim that the server does not let go of costs its client no other lock.
+// Claims that the server does not let go of cost their client no other lock. They go with the last of those.
 func TestRefusedRemoval(t *testing.T) {
 	t.Parallel()
 	addr := zklock.Server(t).Addr
 	d, other := open(t, nil, addr), raw(t, addr)
-	held, stuck := acquire(t, d, claim("held", short)), acquire(t, d, claim("stuck", short))
-	if _, err := other.SetACL("/holdfast/stuck", zk.WorldACL(zk.PermAll&^zk.PermDelete), -1); err != nil {
-		t.Fatal(err)
+	held := acquire(t, d, claim("held", short))
+	for _, name := range []string{"stuck", "stuck too"} {
+		stuck := acquire(t, d, claim(name, short))
+		enqueue(t, d, claim(name, short))
+		node := "/holdfast/" + driver.EncodeName(name, 0)
+		if _, err := other.SetACL(node, zk.WorldACL(zk.PermAll&^zk.PermDelete), -1); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Release(limit(t), stuck); !errors.Is(err, driver.ErrRefused) {
+			t.Fatalf("the release ends with %v", err)
+		}
 	}
-	if err := d.Release(limit(t), stuck); !errors.Is(err, driver.ErrRefused) {
-		t.Fatalf("the release ends with %v", err)
-	}
-	for began := time.Now(); time.Since(began) < 3*short; { // the other's time is over, and it is to be removed
+	for began := time.Now(); time.Since(began) < 3*short; { // the others' time is over, and they are to be removed
 		acquire(t, d, held)
-	}
-	if _, err := other.SetACL("/holdfast/stuck", zk.WorldACL(zk.PermAll), -1); err != nil {
-		t.Fatal(err)
 	}
 	release(t, d, held)
 	next := open(t, nil, addr)
-	release(t, next, take(t, next, claim("stuck", long)))
+	take(t, next, claim("stuck", long))
+	take(t, next, claim("stuck too", long))
 }

@@ -1,6 +1,8 @@
 package zklock
 
 import (
+	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -26,10 +28,10 @@ const (
 type room struct {
 	most int
 
-	mu     sync.Mutex
-	used   int
-	nodes  map[string]int // bytes by key
-	closed bool           // it takes no more claims
+	mu    sync.Mutex
+	used  int
+	nodes map[string]int // bytes by key
+	stuck []string       // queues with claims that the server does not let go of: then it takes no more
 }
 
 // A place is what one node takes in its session's room.
@@ -65,7 +67,7 @@ func (r *room) take(places ...place) bool {
 			more += p.bytes
 		}
 	}
-	if r.closed || r.used > 0 && r.used+more > r.most {
+	if len(r.stuck) > 0 || r.used > 0 && r.used+more > r.most {
 		return false
 	}
 	if r.nodes == nil {
@@ -78,14 +80,17 @@ func (r *room) take(places ...place) bool {
 	return true
 }
 
-// closeBehind lets the room take no more, and reports whether the claim with this key is the last in it. Notes, whose
-// keys begin with notes, are none.
-func (r *room) closeBehind(seat, notes string) (last bool) {
+// closeFor lets the room take no more, because a claim in this queue is stuck, and reports whether there is no claim
+// left but in queues where one is: those that are behind it wait for nothing else. Notes, whose keys begin with notes,
+// are none.
+func (r *room) closeFor(queue, notes string) (last bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.closed = true
+	if !slices.Contains(r.stuck, queue) {
+		r.stuck = append(r.stuck, queue)
+	}
 	for key := range r.nodes {
-		if key != seat && !strings.HasPrefix(key, notes) {
+		if !strings.HasPrefix(key, notes) && !slices.Contains(r.stuck, path.Dir(key)) {
 			return false
 		}
 	}
