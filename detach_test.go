@@ -396,3 +396,25 @@ func TestDetachingIsNotHandedOn(t *testing.T) {
 		}
 	})
 }
+
+// A detachment that ends while a renewal is not answered holds nothing up: other leases end in time.
+func TestDetachThatEndsBeforeTheRenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cable, a, b := twoClients(t)
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		beside := must(b.Mutex("beside").Lock(t.Context()))(t)
+		cable.set(faults{cut: true})
+		time.Sleep(ttl/3 + time.Millisecond) // a renewal is under way
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if _, err := lease.Detach(ctx); !errors.Is(err, holdfast.ErrUnknown) {
+			t.Errorf("Detach: %v", err)
+		}
+		time.Sleep(time.Millisecond) // which it never does while somebody is busy
+		cable.set(faults{})
+		time.Sleep(2 * ttl)
+		if err := errors.Join(lease.Err(), beside.Err()); err != nil {
+			t.Error(err)
+		}
+	})
+}

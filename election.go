@@ -66,7 +66,7 @@ func (e *Election) Run(ctx context.Context, value string, lead func(ctx context.
 func (e *Election) campaignAgain(ctx context.Context, value string) (*Lease, error) {
 	for pace := newPace(); ; {
 		lease, err := e.Campaign(ctx, value)
-		if !errors.Is(err, ErrUnknown) && !errors.Is(err, driver.ErrRefused) || pace.Pause(ctx) != nil {
+		if !isSilence(err) && !errors.Is(err, driver.ErrRefused) || pace.Pause(ctx) != nil {
 			return lease, err
 		}
 		e.settings.logger.Warn("holdfast: campaigning again failed",

@@ -159,6 +159,27 @@ func TestElectionRunOutlastsAnOutage(t *testing.T) {
 	})
 }
 
+// So it is where the requests do not leave this process.
+func TestElectionRunOutlastsAServerThatRefusesConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cable := overLine(memlock.New().Client())
+		a := newClient(t, cable)
+		terms := 0
+		err := a.Election("boss").Run(t.Context(), "a", func(ctx context.Context, l *holdfast.Lease) error {
+			if terms++; terms == 2 {
+				return nil
+			}
+			cable.set(faults{refuse: driver.ErrUnsent})
+			<-ctx.Done()
+			time.AfterFunc(time.Hour, func() { cable.set(faults{}) })
+			return context.Cause(ctx)
+		})
+		if err != nil || terms != 2 {
+			t.Errorf("%d terms, then %v", terms, err)
+		}
+	})
+}
+
 // Who stands in line stays a candidate through an outage.
 func TestCandidateOutlastsOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -130,9 +130,7 @@ func (k *keeper) takeUp(c *tracked) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	c.unasked = false
-	if c.index != untracked {
-		k.schedule(c, now())
-	}
+	k.hurryUp(c)
 }
 
 // confirm counts a request for the claim that is not the keeper's. It is false when none may be sent.
@@ -197,6 +195,12 @@ func (c *tracked) nextDue() instant {
 func (k *keeper) hurry(c *tracked) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.hurryUp(c)
+}
+
+// hurryUp is hurry for who holds k.mu. A claim that is being asked for is never scheduled for now: nothing would be due
+// then, and the alarm would go off again and again.
+func (k *keeper) hurryUp(c *tracked) {
 	switch {
 	case c.index == untracked, c.unasked:
 	case c.asking:

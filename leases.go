@@ -40,15 +40,29 @@ func (ls Leases) Err() error {
 	return ls.each((*Lease).Err)
 }
 
-// each calls f for each lease, from the last to the first, and joins what went wrong.
+// each calls f for each lease, from the last to the first, and joins what went wrong. When f panics, it is called for
+// the others before that goes on up.
 func (ls Leases) each(f func(*Lease) error) error {
 	var errs []error
-	for _, l := range slices.Backward(ls) {
+	for i, l := range slices.Backward(ls) {
 		if l != nil { // see present
-			errs = append(errs, f(l))
+			errs = append(errs, ls[:i].orPanic(f, l))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// orPanic calls f for a lease, and for those before it if that panics.
+func (ls Leases) orPanic(f func(*Lease) error, l *Lease) (err error) {
+	returned := false
+	defer func() {
+		if !returned {
+			_ = ls.each(f) // the panic says what is wrong
+		}
+	}()
+	err = f(l)
+	returned = true
+	return err
 }
 
 // present returns a copy without the places that are empty, as they are while LockAll is under way.
@@ -69,7 +83,8 @@ func (ls Leases) ValidUntil() (first time.Time) {
 
 // Context returns a context that carries all leases, and the values of the context under which the first was acquired.
 // It does not end with that context, but with the first lease that ends, and then has a *LostError or ErrReleased as
-// its cause. Its own methods look at the deadlines, as those of [Lease.Context] do. Each call makes a new context.
+// its cause. Its own methods look at the deadlines, as those of [Lease.Context] do. Each call makes a new context,
+// which is kept until then: call it once.
 func (ls Leases) Context() context.Context {
 	base := context.Background()
 	if ls = ls.present(); len(ls) > 0 {

@@ -210,3 +210,43 @@ func TestPanicUnderDo(t *testing.T) {
 		})
 	}
 }
+
+// A panic in the release of one of several leases leaves none of the others held.
+func TestPanicInOneOfSeveralReleases(t *testing.T) {
+	for what, release := range map[string]func(context.Context, holdfast.Leases){
+		"Release": func(ctx context.Context, ls holdfast.Leases) { ls.Release(ctx) },
+		"Do": func(ctx context.Context, ls holdfast.Leases) {
+			ls.Do(ctx, func(context.Context, holdfast.Leases) error { return nil })
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			store := memlock.New()
+			a := newClient(t, store.Client(), holdfast.WithObserver(&panickingObserver{holdfast.OpRelease}))
+			ls := must(holdfast.LockAll(t.Context(), a.Mutex("m"), a.Mutex("n"), a.Mutex("o")))(t)
+			if bug := caught(t, func() { release(t.Context(), ls) }); bug != errBug {
+				t.Errorf("%s: the panic became %v", what, bug)
+			}
+			for _, name := range []string{"m", "n", "o"} {
+				if q := queued(t, newClient(t, store.Client()), name); len(q) != 0 {
+					t.Errorf("%s: %d claims on %s are left", what, len(q), name)
+				}
+			}
+		})
+	}
+}
+
+// An observer that panics when a lock is resumed leaves it to nobody.
+func TestPanicOfTheObserverInResume(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		first := newClient(t, store.Client())
+		handle := must(must(first.Mutex("m").Lock(t.Context()))(t).Detach(t.Context()))(t)
+		a := newClient(t, store.Client(), holdfast.WithObserver(&panickingObserver{holdfast.OpAcquire}))
+		if bug := caught(t, func() { a.Resume(t.Context(), handle) }); bug != errBug {
+			t.Errorf("the panic became %v", bug)
+		}
+		if q := queued(t, first, "m"); len(q) != 0 {
+			t.Errorf("%d claims are left", len(q))
+		}
+	})
+}

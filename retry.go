@@ -14,6 +14,9 @@ func isGone(err error) bool { return errors.Is(err, driver.ErrGone) }
 // isUnsent reports whether an error says that the request has not left the client.
 func isUnsent(err error) bool { return errors.Is(err, driver.ErrUnsent) }
 
+// isSilence reports whether the backend did not answer, may it have got the request or not.
+func isSilence(err error) bool { return errors.Is(err, ErrUnknown) || errors.Is(err, ErrUnavailable) }
+
 // Bounds of a pause between two attempts.
 const (
 	firstPause = 5 * time.Millisecond

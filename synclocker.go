@@ -2,7 +2,6 @@ package holdfast
 
 import (
 	"context"
-	"errors"
 	"sync"
 )
 
@@ -37,7 +36,7 @@ func (s *syncLocker) Lock() {
 			s.leases = append(s.leases, lease)
 			s.mu.Unlock()
 			return
-		case !errors.Is(err, ErrUnknown):
+		case !isSilence(err):
 			panic(err)
 		}
 		pace.Pause(context.Background()) // which does not end

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -35,18 +36,20 @@ func TestSyncLockerExcludes(t *testing.T) {
 }
 
 func TestSyncLockerWaitsForTheBackend(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cable, a, _ := twoClients(t)
-		cable.set(faults{cut: true})
-		time.AfterFunc(time.Hour, func() { cable.set(faults{}) })
-		start := time.Now()
-		l := holdfast.SyncLocker(a.Mutex("m"), nil)
-		l.Lock()
-		if waited := time.Since(start); waited < time.Hour {
-			t.Errorf("locked after %v without a backend", waited)
-		}
-		l.Unlock()
-	})
+	for _, outage := range []faults{{cut: true}, {refuse: driver.ErrUnsent}} {
+		synctest.Test(t, func(t *testing.T) {
+			cable, a, _ := twoClients(t)
+			cable.set(outage)
+			time.AfterFunc(time.Hour, func() { cable.set(faults{}) })
+			start := time.Now()
+			l := holdfast.SyncLocker(a.Mutex("m"), nil)
+			l.Lock()
+			if waited := time.Since(start); waited < time.Hour {
+				t.Errorf("locked after %v without a backend", waited)
+			}
+			l.Unlock()
+		})
+	}
 }
 
 func TestSyncLockerTellsTheLoss(t *testing.T) {

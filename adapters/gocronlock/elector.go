@@ -43,7 +43,7 @@ func (e *Elector) campaign(ctx context.Context, election *holdfast.Election, val
 	for {
 		err := election.Run(ctx, value, e.lead)
 		e.failed.Store(&err)
-		if !errors.Is(err, holdfast.ErrUnknown) {
+		if !errors.Is(err, holdfast.ErrUnknown) && !errors.Is(err, holdfast.ErrUnavailable) {
 			return err
 		}
 		select {
