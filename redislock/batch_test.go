@@ -463,3 +463,23 @@ func TestBatchUnanswered(t *testing.T) {
 		}
 	}
 }
+
+// A server that refuses is not known to be the same as another, whichever of them is asked first.
+func TestSameServer(t *testing.T) {
+	a, b, refused := Reply{Values: []string{"a"}}, Reply{Values: []string{"b"}}, Reply{Err: ReplyError("LOADING")}
+	lost := Reply{Err: errors.New("connection reset")}
+	for _, row := range []struct {
+		replies          []Reply
+		proven, answered bool
+	}{
+		{[]Reply{a, a}, true, true},
+		{[]Reply{a, b}, false, true},
+		{[]Reply{refused, a}, false, true},
+		{[]Reply{a, refused}, false, true},
+		{[]Reply{refused, lost}, false, false},
+	} {
+		if proven, answered := sameServer(row.replies); proven != row.proven || answered != row.answered {
+			t.Errorf("%v: proven %t, answered %t", row.replies, proven, answered)
+		}
+	}
+}

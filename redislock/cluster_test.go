@@ -304,6 +304,26 @@ func TestCheckOfDeafUserInCluster(t *testing.T) {
 	}
 }
 
+// Who may not listen, and so is refused, leaves no claim that would be granted without anybody's knowledge.
+func TestRefusedListenerLeavesNothing(t *testing.T) {
+	t.Parallel()
+	c := servers.RedisCluster(t)
+	for _, s := range append(slices.Clone(c.Masters), c.Replicas...) {
+		s.RedisCommand(t, "ACL", "SETUSER", "nochan", "on", ">pw", "~*", "resetchannels", "&other", "+@all")
+	}
+	d := openCluster(t, c, "")
+	held := acquire(t, d, claim("jobs", long))
+	deaf := openURL(t, "redis-cluster://nochan:pw@"+addrs(c.Masters))
+	if st, err := deaf.Request(t.Context(), claim("jobs", long)); !errors.Is(err, driver.ErrRefused) {
+		t.Errorf("it is told %+v, %v", st, err)
+	}
+	queue, err := d.Queue(t.Context(), "jobs")
+	if err != nil || len(queue) != 1 {
+		t.Errorf("the queue is %+v, %v", queue, err)
+	}
+	release(t, d, held)
+}
+
 // A foreign layout is refused in a cluster, with the same words whether or not the URL says that it is one.
 func TestForeignLayoutInCluster(t *testing.T) {
 	c := servers.RedisCluster(t)

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -48,4 +50,34 @@ func TestListAmongLocksThatRest(t *testing.T) {
 				prefix, rest, scripts, commands, len(want), most)
 		}
 	}
+}
+
+// Who looks at no claims sees none, and changes none.
+func TestPeekAtNone(t *testing.T) {
+	d := openAt(t, servers.Redis(t).Addr, "")
+	held, next := acquire(t, d, claim("jobs", long)), enqueue(t, d, claim("jobs", long))
+	if seen, err := driver.Peek(t.Context(), d, "jobs", 0); err != nil || len(seen) != 0 {
+		t.Errorf("seen are %+v, %v", seen, err)
+	}
+	acquire(t, d, held)
+	release(t, d, held)
+	await(t, d, next)
+}
+
+// A value that another client has set is its lock, whatever it is.
+func TestAnyValueIsALock(t *testing.T) {
+	srv := servers.Redis(t)
+	d := openAt(t, srv.Addr, "")
+	for _, value := range []string{"-", "~", "~shared", "", "0"} {
+		srv.RedisCommand(t, "SET", "holdfast:{jobs}", value, "PX", "60000")
+		for _, c := range []driver.Claim{claimed.Try(claim("jobs", long)), claim("jobs", long)} {
+			if c, st := request(t, d, c); st.Granted {
+				t.Errorf("granted beside %q", value)
+			} else if c.Queue {
+				release(t, d, c)
+			}
+		}
+		srv.RedisCommand(t, "DEL", "holdfast:{jobs}")
+	}
+	release(t, d, acquire(t, d, claim("jobs", long)))
 }

@@ -72,15 +72,15 @@ func (o *oneServer) ask() {
 
 // sameServer reports whether all replies came from one server. A server that refuses is not known to be the same.
 func sameServer(replies []Reply) (proven, answered bool) {
-	proven = true
 	for _, r := range replies {
-		_, refused := errors.AsType[ReplyError](r.Err)
-		switch {
-		case r.Err != nil && !refused:
+		if _, refused := errors.AsType[ReplyError](r.Err); r.Err != nil && !refused {
 			return false, false
-		case refused, len(r.Values) != 1, r.Values[0] != replies[0].Values[0]:
-			proven = false
 		}
 	}
-	return proven, true
+	for _, r := range replies {
+		if r.Err != nil || len(r.Values) != 1 || r.Values[0] != replies[0].Values[0] {
+			return false, true
+		}
+	}
+	return true, true
 }

@@ -26,13 +26,26 @@ func (d *native) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 		return st, err
 	}
 	again, err := d.notifier.listenFor(ctx, c)
+	if err = explain(err); errors.Is(err, driver.ErrRefused) {
+		return driver.Status{}, d.leave(ctx, c, st, err)
+	}
 	if err != nil || !again {
-		return st, explain(err)
+		return st, err
 	}
 	// The record named no channel until now, so the claim may have been granted without a word. Asking again names the
 	// channel, and answers with what happened before. With its token the request is a renewal: it queues nothing anew.
 	c.Token = st.Token
 	return d.request(ctx, k, c)
+}
+
+// leave takes a claim out of the queue that nobody would be told of, and returns why; another error where it may be
+// there still.
+func (d *native) leave(ctx context.Context, c driver.Claim, st driver.Status, why error) error {
+	c.Token = st.Token
+	if err := d.Release(ctx, c); err != nil && !errors.Is(err, driver.ErrGone) {
+		return err
+	}
+	return why
 }
 
 // request sends a claim to the server, and repeats that while the server answers that the queue is not up to date.

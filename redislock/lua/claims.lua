@@ -378,7 +378,7 @@ end
 -- asks, if one does.
 local function settle(ttl)
   lose()
-  if value and value ~= q.held then foreign = value end
+  if value and (q.held == '-' or value ~= q.held) then foreign = value end
   if not q.lost then
     if ttl and q.count > 0 then rein(ttl) end
     expire()

@@ -33,7 +33,8 @@ return whole(function()
   if state then save() end
   local from, most = ARGV[1], ARGV[2] + 0
   local page = call('ZRANGEBYSCORE', ORDER, from, '+inf', 'WITHSCORES', 'LIMIT', 0, most)
-  local out = {digits(now), foreign or '', foreign and left() or '0', #page == 2 * most and '(' .. page[#page] or ''}
+  local out = {digits(now), foreign or '', foreign and left() or '0', ''}
+  if most > 0 and #page == 2 * most then out[4] = '(' .. page[#page] end
   for i = 1, #page, 2 do
     if member(page[i]).deadline >= now then
       out[#out + 1] = page[i]
