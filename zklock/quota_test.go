@@ -95,6 +95,7 @@ func TestRefusedRemoval(t *testing.T) {
 	d, other := open(t, nil, addr), raw(t, addr)
 	held := acquire(t, d, claim("held", short))
 	for _, name := range []string{"stuck", "stuck too"} {
+		acquire(t, d, held) // a renewal
 		stuck := acquire(t, d, claim(name, short))
 		enqueue(t, d, claim(name, short))
 		node := "/holdfast/" + driver.EncodeName(name, 0)
