@@ -174,7 +174,7 @@ func (c *Client) CheckHandle(ctx context.Context, handle string) (Entry, error) 
 // Resume goes on with a lock that was detached: see [Lease.Detach]. The lease has the token it had, and is renewed
 // until it is released, lost, or detached again. A *LostError says that the lock is no longer held; ErrInvalidHandle,
 // that handle is not a handle. Two clients that resume the same handle hold the lock together.
-func (c *Client) Resume(ctx context.Context, handle string) (lease *Lease, err error) {
+func (c *Client) Resume(ctx context.Context, handle string) (*Lease, error) {
 	h, err := parseHandle(handle)
 	if err != nil {
 		return nil, err
@@ -182,15 +182,7 @@ func (c *Client) Resume(ctx context.Context, handle string) (lease *Lease, err e
 	start := time.Now()
 	l := c.lock(string(h.Name), []Option{WithTTL(h.TTL), WithMinHold(0), WithMaxHold(0)})
 	resumed, err := l.resume(ctx, h, start)
-	if resumed != nil {
-		defer func() {
-			if lease == nil { // the observer panicked
-				resumed.Release(ctx)
-			}
-		}()
-	}
-	l.observe(ctx, OpAcquire, h.ask(), resumed.tokenOrZero(), start, err)
-	return resumed, err
+	return l.told(ctx, h.ask(), resumed, start, err)
 }
 
 func (l *lock) resume(ctx context.Context, h handle, start time.Time) (*Lease, error) {

@@ -50,12 +50,17 @@ func (l *lock) draft(a ask, queue bool, id string) driver.Claim {
 
 // acquire gets a lease: from the context that holds the lock already, from the gate where goroutines of this client
 // wait together, or from the backend.
-func (l *lock) acquire(ctx context.Context, a ask, wait bool) (lease *Lease, err error) {
+func (l *lock) acquire(ctx context.Context, a ask, wait bool) (*Lease, error) {
 	start := time.Now()
 	acquired, err := l.lease(ctx, a, wait, start)
+	return l.told(ctx, a, acquired, start, err)
+}
+
+// told tells the observer how an acquisition ended. If it panics, nobody has the lock.
+func (l *lock) told(ctx context.Context, a ask, acquired *Lease, start time.Time, err error) (lease *Lease, _ error) {
 	if acquired != nil {
 		defer func() {
-			if lease == nil { // the observer panicked
+			if lease == nil {
 				acquired.Release(ctx)
 			}
 		}()
