@@ -138,29 +138,16 @@ func TestRunReturnsTheErrorOfLead(t *testing.T) {
 
 // Who has led waits for a backend that is away, because it is not known for how long the lead was lost.
 func TestElectionRunOutlastsAnOutage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cable := overLine(memlock.New().Client())
-		a := newClient(t, cable)
-		terms := 0
-		err := a.Election("boss").Run(t.Context(), "a", func(ctx context.Context, l *holdfast.Lease) error {
-			if terms++; terms == 2 {
-				return nil
-			}
-			cable.set(faults{cut: true})
-			<-ctx.Done()
-			time.AfterFunc(time.Hour, func() { cable.set(faults{}) })
-			return context.Cause(ctx)
-		})
-		if err != nil || terms != 2 {
-			t.Errorf("%d terms, then %v", terms, err)
-		}
-		cable.set(faults{cut: true})
-		wantErr(t, a.Election("boss").Run(t.Context(), "a", nil), holdfast.ErrUnknown)
-	})
+	leadsAgain(t, faults{cut: true}, holdfast.ErrUnknown)
 }
 
 // So it is where the requests do not leave this process.
 func TestElectionRunOutlastsAServerThatRefusesConnections(t *testing.T) {
+	leadsAgain(t, faults{refuse: driver.ErrUnsent}, holdfast.ErrUnavailable)
+}
+
+// leadsAgain lets an outage cost a leader the lead, which it has again afterwards. Who has not led is told of it.
+func leadsAgain(t *testing.T, outage faults, told error) {
 	synctest.Test(t, func(t *testing.T) {
 		cable := overLine(memlock.New().Client())
 		a := newClient(t, cable)
@@ -169,7 +156,7 @@ func TestElectionRunOutlastsAServerThatRefusesConnections(t *testing.T) {
 			if terms++; terms == 2 {
 				return nil
 			}
-			cable.set(faults{refuse: driver.ErrUnsent})
+			cable.set(outage)
 			<-ctx.Done()
 			time.AfterFunc(time.Hour, func() { cable.set(faults{}) })
 			return context.Cause(ctx)
@@ -177,6 +164,8 @@ func TestElectionRunOutlastsAServerThatRefusesConnections(t *testing.T) {
 		if err != nil || terms != 2 {
 			t.Errorf("%d terms, then %v", terms, err)
 		}
+		cable.set(outage)
+		wantErr(t, a.Election("boss").Run(t.Context(), "a", nil), told)
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -62,22 +61,4 @@ func TestPeekAtNone(t *testing.T) {
 	acquire(t, d, held)
 	release(t, d, held)
 	await(t, d, next)
-}
-
-// A value that another client has set is its lock, whatever it is.
-func TestAnyValueIsALock(t *testing.T) {
-	srv := servers.Redis(t)
-	d := openAt(t, srv.Addr, "")
-	for _, value := range []string{"-", "~", "~shared", "", "0"} {
-		srv.RedisCommand(t, "SET", "holdfast:{jobs}", value, "PX", "60000")
-		for _, c := range []driver.Claim{claimed.Try(claim("jobs", long)), claim("jobs", long)} {
-			if c, st := request(t, d, c); st.Granted {
-				t.Errorf("granted beside %q", value)
-			} else if c.Queue {
-				release(t, d, c)
-			}
-		}
-		srv.RedisCommand(t, "DEL", "holdfast:{jobs}")
-	}
-	release(t, d, acquire(t, d, claim("jobs", long)))
 }

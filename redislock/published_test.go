@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
@@ -175,4 +176,22 @@ func TestLossIsPushed(t *testing.T) {
 	if err := <-lost; !errors.Is(err, driver.ErrGone) {
 		t.Errorf("the holder that waits learns %v, want ErrGone", err)
 	}
+}
+
+// A value that another client has set is its lock, whatever it is.
+func TestAnyValueIsALock(t *testing.T) {
+	srv := servers.Redis(t)
+	d := openAt(t, srv.Addr, "")
+	for _, value := range []string{"-", "~", "~shared", "", "0"} {
+		srv.RedisCommand(t, "SET", "holdfast:{jobs}", value, "PX", "60000")
+		for _, c := range []driver.Claim{claimed.Try(claim("jobs", long)), claim("jobs", long)} {
+			if c, st := request(t, d, c); st.Granted {
+				t.Errorf("granted beside %q", value)
+			} else if c.Queue {
+				release(t, d, c)
+			}
+		}
+		srv.RedisCommand(t, "DEL", "holdfast:{jobs}")
+	}
+	release(t, d, acquire(t, d, claim("jobs", long)))
 }
