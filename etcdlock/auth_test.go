@@ -136,6 +136,18 @@ func TestHungMemberWithPasswords(t *testing.T) {
 	}
 }
 
+// A member that is cut off from the others cannot give tokens. Whichever is asked first, Open asks others.
+func TestOpenWhereAMemberIsCutOff(t *testing.T) {
+	t.Parallel()
+	cluster, net := servers.EtcdApart(t, 3)
+	withPasswords(t, cluster, "")
+	net.CutOff(t, (leader(t, cluster)+1)%len(cluster))
+	for range 8 { // which one is asked first is drawn
+		d := mustOpen(t, login+strings.Join(addrs(cluster), ","))
+		release(t, d, acquire(t, d, claim("job", long)))
+	}
+}
+
 // A lock for which the permission is withdrawn costs no other lock its renewal.
 func TestPermissionForOneOfSome(t *testing.T) {
 	t.Parallel()

@@ -65,31 +65,6 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 	return d, nil
 }
 
-// dial makes a client. With a password that asks the server for a token, for as long as its dial timeout, which nobody
-// is made to wait for.
-func dial(ctx context.Context, config clientv3.Config) (*clientv3.Client, error) {
-	type made struct {
-		client *clientv3.Client
-		err    error
-	}
-	answer := make(chan made, 1)
-	go func() { // ends with the dial timeout
-		client, err := clientv3.New(config)
-		answer <- made{client, err}
-	}()
-	select {
-	case m := <-answer:
-		return m.client, m.err
-	case <-ctx.Done():
-		go func() {
-			if m := <-answer; m.err == nil {
-				m.client.Close()
-			}
-		}()
-		return nil, ctx.Err()
-	}
-}
-
 // askFirst asks the server what it must be asked anyway, so that Open fails where no server answers.
 func (d *Driver) askFirst(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
