@@ -34,6 +34,9 @@ func ask[T any](ctx context.Context, d *Driver, q question[T]) (answer T, again 
 	ctx = clientv3.WithRequireLeader(ctx)
 	if !several {
 		answer, err = q(ctx, m)
+		if !memberAnswered(err) && d.lifetime.Err() != nil {
+			err = driver.ErrClosed
+		}
 		return answer, false, err
 	}
 	attempt, cancel := context.WithCancel(ctx)

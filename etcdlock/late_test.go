@@ -15,6 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
+	"github.com/holdfast-go/holdfast/internal/proxy"
 )
 
 // A late client is a driver of whose transactions one can be held up.
@@ -250,4 +251,25 @@ func TestAnswerToAnotherTTLAfterTheEnd(t *testing.T) {
 		queue, err := other.Queue(limit(t), "job")
 		return err == nil && len(queue) == 0
 	})
+}
+
+// A call that is under way when the driver is closed says so, also where there is one server alone.
+func TestCloseDuringACall(t *testing.T) {
+	t.Parallel()
+	p := proxy.New(t, server(t).Addr)
+	d := mustOpen(t, "etcd://"+p.Addr)
+	p.Count(proxy.Bytes)
+	p.BlackHole()
+	failed := make(chan error, 1)
+	go func() {
+		_, err := d.Request(limit(t), claim("job", long))
+		failed <- err
+	}()
+	until(t, "the request is sent", func() bool { return p.Counted() > 0 })
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-failed; !errors.Is(err, driver.ErrClosed) {
+		t.Errorf("got %v, want ErrClosed", err)
+	}
 }
