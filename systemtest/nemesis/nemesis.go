@@ -100,6 +100,7 @@ type Store struct {
 	Session bool // a lock is its holder's connection: it is free as soon as that ends, and no order is promised
 	Unruly  bool // whoever asks first when a lock is free gets it: no order is promised
 	Lists   bool // it tells one claim of a lock only with all others
+	Swept   bool // clients ask which locks nobody uses any more, and sweep up each of them
 
 	// Peers are programs of others that keep mutexes as the store does, and respect ours and each other.
 	Peers []foreign.Program

@@ -52,7 +52,7 @@ func mariaDB(t testing.TB) *Store {
 	why := ofDatabases()
 	maps.Copy(why, absent("it is as with PostgreSQL, which has it", ClockForward, ClockBack))
 	return migrated(t, &Store{
-		Name: "mariadb", TTL: 4 * time.Second, Addrs: []string{s.line.Addr}, Absent: why,
+		Name: "mariadb", TTL: 4 * time.Second, Addrs: []string{s.line.Addr}, Absent: why, Swept: true,
 		URL: func(addrs []string) string { return "mysql://root@" + addrs[0] + "/test?ca=" + s.Authority.File },
 		Database: func(addrs []string) Database {
 			return Database{mySQL.database.Driver, mySQL.database.Source(addrs[0])}
@@ -68,7 +68,7 @@ func postgres(t testing.TB) *Store {
 	clock := newClock(t)
 	s := newPrivate(t, servers.SecurePostgres(t, clock.Clock))
 	return migrated(t, &Store{
-		Name: "postgres", TTL: 4 * time.Second, Addrs: []string{s.line.Addr}, Absent: ofDatabases(),
+		Name: "postgres", TTL: 4 * time.Second, Addrs: []string{s.line.Addr}, Absent: ofDatabases(), Swept: true,
 		URL: func(addrs []string) string { return verified(addrs, s) },
 		Database: func(addrs []string) Database {
 			return Database{postgreSQL.database.Driver, verified(addrs, s)}
@@ -94,7 +94,7 @@ func pgBouncer(t testing.TB) *Store {
 	maps.Copy(why, absent("it is as with PostgreSQL alone, which has it", ClockForward, ClockBack, Renewed,
 		Expired))
 	return migrated(t, &Store{
-		Name: "pgbouncer", TTL: 4 * time.Second, Addrs: addrs(pooler), Absent: why,
+		Name: "pgbouncer", TTL: 4 * time.Second, Addrs: addrs(pooler), Absent: why, Swept: true,
 		URL: pooled,
 		Database: func(addrs []string) Database { // the pooler would give a prepared statement to another session
 			return Database{postgreSQL.database.Driver, pooled(addrs) + "&default_query_exec_mode=exec"}

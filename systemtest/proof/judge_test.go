@@ -84,6 +84,18 @@ func TestJudges(t *testing.T) {
 	}
 }
 
+// Who is sent more because it sweeps up what others have left is excused where clients do that.
+func TestSweeping(t *testing.T) {
+	for _, swept := range []bool{true, false} {
+		r := quiet()
+		r.Swept = swept
+		r.Answers[0] = r.asked(0)*r.perAnswer() + 1000*perSwept // for the hoard of 1,000
+		if wrongs := r.traffic(); (len(wrongs) == 0) != swept {
+			t.Errorf("swept %v: found is %v", swept, wrongs)
+		}
+	}
+}
+
 // Transactions that were committed are in the number, each of them once, in their order, and nothing else is.
 func TestTransactions(t *testing.T) {
 	for what, plant := range map[string]func(*Record){

@@ -18,6 +18,7 @@ type Record struct {
 	Session  bool // the same
 	Unruly   bool // the same
 	Lists    bool // the same
+	Swept    bool // the same
 
 	Before map[string]uint64 // the greatest token of each lock in earlier runs, as far as later ones must be greater
 

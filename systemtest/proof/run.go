@@ -20,6 +20,7 @@ func Run(t testing.TB, store *nemesis.Store, s Schedule) Record {
 	watcher := open(t, store, s.TTL)
 	record := Record{
 		Schedule: s, Voted: store.Voted, Session: store.Session, Unruly: store.Unruly, Lists: store.Lists,
+		Swept: store.Swept,
 	}
 	res := newResources(t)
 	c := gather(t, store, s, res.socket, &record)

@@ -23,12 +23,27 @@ func (r Record) perAnswer() int64 {
 // traffic finds visitors to whom servers sent more than their claims can need.
 func (r Record) traffic() (wrongs []Wrong) {
 	for visitor, bytes := range r.Answers {
-		if asked := r.asked(visitor); bytes > asked*r.perAnswer() && !r.died(visitor) {
+		asked := r.asked(visitor)
+		if bytes > asked*r.perAnswer()+r.swept() && !r.died(visitor) {
 			wrongs = append(wrongs, Wrong{Lock: "all", Text: fmt.Sprintf(
 				"servers sent visitor %d %d bytes, for %d answers or so", visitor, bytes, asked)})
 		}
 	}
 	return wrongs
+}
+
+// perSwept is how many bytes it takes to sweep up one of many locks: to be told its name, which is long, and that it
+// is gone.
+const perSwept = 512
+
+// swept is how many bytes a visitor may be sent as it sweeps up what others had many of. One may have to do it all.
+func (r Record) swept() (bytes int64) {
+	if r.Swept {
+		for _, m := range r.Many {
+			bytes += int64(m.Held+m.Waited) * perSwept
+		}
+	}
+	return bytes
 }
 
 // mostPerAnswer is the most that servers sent a visitor for one answer, on average.
