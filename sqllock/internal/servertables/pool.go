@@ -133,10 +133,15 @@ func (p *pool) binding(at affinity) *binding {
 	if h.lane == nil && h.name != "" {
 		h.lane = p.laneOf(h.name)
 	}
+	h.loosen()
+	return h
+}
+
+// loosen frees a lock from a lane that may be dead, or is gone.
+func (h *binding) loosen() {
 	if h.lane != nil && (h.lane.given || h.lane.gone) {
 		h.lane = nil
 	}
-	return h
 }
 
 // laneOf is the lane that has wake locks for claims of a lock, or nil.
@@ -222,6 +227,7 @@ func (p *pool) part(h *binding) {
 func (p *pool) next(l *lane) *task {
 	for len(p.line) > 0 {
 		v := p.line[0]
+		v.binding.loosen()
 		own := v.binding.lane == nil || v.binding.lane == l
 		if own && len(l.line) > 0 && l.line[0].number < v.number {
 			break

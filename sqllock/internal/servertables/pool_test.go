@@ -207,3 +207,27 @@ func TestCrowdInLanes(t *testing.T) {
 		t.Errorf("left: %v, %v", p.bindings, p.line)
 	}
 }
+
+// Of several who ask for a lock and wait for any lane, the first one decides which lane it is. If that lane breaks, or
+// nobody waits any more for what is done there, the others have any other one.
+func TestBrokenLaneKeepsNobodyWaiting(t *testing.T) {
+	for name, lost := range map[string]func(*pool, *lane, *binding){
+		"broken": func(p *pool, l *lane, h *binding) {
+			l.conn = nil
+			p.leave(l, h)
+		},
+		"given away": func(p *pool, l *lane, _ *binding) { p.giveAway(l, l.turns) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := lanes(t, 2)
+			first, x := got(t, p, affinity{name: "x"})
+			second, y := got(t, p, affinity{name: "y"})
+			one, two := standsInLine(t, p, affinity{name: "a"}), standsInLine(t, p, affinity{name: "a"})
+			done(p, first, x)
+			hasTurn(t, one, first)
+			lost(p, first, one.binding)
+			done(p, second, y)
+			hasTurn(t, two, second)
+		})
+	}
+}
