@@ -131,7 +131,7 @@ func (d *Driver) lookAt(some []*subscription, all bool) {
 	for i, p := range some {
 		claims[i] = p.claim
 	}
-	answers, err := d.inquire(d.requests.open, d.requests, affinity{}, claims, false)
+	answers, err := d.inspect(claims)
 	if err != nil {
 		return
 	}
@@ -161,7 +161,9 @@ func (d *Driver) withNews(some []*subscription) []*subscription {
 		})
 		return news, err
 	}
-	news, err := run(d.requests.open, d.requests, affinity{}, ask)
+	ctx, cancel := d.aside()
+	defer cancel()
+	news, err := run(ctx, d.requests, affinity{}, ask)
 	if err != nil {
 		return nil
 	}

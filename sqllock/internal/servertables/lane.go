@@ -217,6 +217,8 @@ func (l *lane) hasWakeLocks() bool { return l.wakeLocks.claims() > 0 }
 
 // releaseStale releases the wake locks that an answer has shown to be stale, after that answer.
 func (l *lane) releaseStale(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, grace) // nobody is there to give the lane away
+	defer cancel()
 	for _, b := range l.wakeLocks.takeStale() {
 		if l.conn == nil {
 			return

@@ -72,7 +72,7 @@ func (d *Driver) pollSome(waiting []*subscription) {
 	for i, p := range waiting {
 		claims[i] = p.claim
 	}
-	answers, err := d.inquire(d.requests.open, d.requests, affinity{}, claims, false)
+	answers, err := d.inspect(claims)
 	if err != nil {
 		return
 	}

@@ -55,9 +55,9 @@ func (d *Driver) repairWakeLocks(claims []driver.Claim, answers []answer) {
 
 // repair does what is to be done in one lane, if that is still there.
 func (d *Driver) repair(l *lane, m *repairs) {
-	ctx, at := d.requests.open, affinity{lane: l}
+	at := affinity{lane: l}
 	if len(m.over) > 0 {
-		inTurn(ctx, d.requests, at, func(_ context.Context, used *lane) error {
+		inTurn(d.requests.open, d.requests, at, func(_ context.Context, used *lane) error {
 			for i, c := range m.over {
 				used.wakeLocks.answered(c, false, m.answers[i])
 			}
@@ -65,6 +65,8 @@ func (d *Driver) repair(l *lane, m *repairs) {
 		})
 	}
 	if len(m.bare) > 0 {
+		ctx, cancel := d.aside()
+		defer cancel()
 		d.inquire(ctx, d.requests, at, m.bare, true)
 	}
 }

@@ -69,8 +69,12 @@ func (d *Driver) queue(p *subscription) {
 	}
 }
 
-// A wait in the server is begun anew after this time, so that one whose client is gone does not stay for long.
-const longestWait = 10 * time.Second
+// A wait in the server is begun anew after this time, so that one whose client is gone does not stay for long. If it is
+// not answered some time later, its connection is dead.
+const (
+	longestWait = 10 * time.Second
+	lateWait    = 4 * time.Second
+)
 
 // follow waits in the server for the oldest claim for an awaited lock, as long as somebody wants to know, and then
 // for those of other locks, which have no sleeper. It ends with the pool, or when there is no such lock, or no
@@ -92,7 +96,9 @@ func (d *Driver) follow(l *awaited) {
 			return
 		}
 		sleeps := d.endpoint.wakeLocks() > 0
-		a, err := conn.ask(ctx, waitForClaim, []byte(l.name), p.claim.ID, micros(longestWait), sleeps)
+		limited, cancel := context.WithTimeout(ctx, longestWait+lateWait)
+		a, err := conn.ask(limited, waitForClaim, []byte(l.name), p.claim.ID, micros(longestWait), sleeps)
+		cancel()
 		if err != nil {
 			conn.close() // it broke, or nobody wants to know any more
 			conn = nil
@@ -173,7 +179,7 @@ func (d *Driver) guard() {
 		for i, p := range held {
 			claims[i] = p.claim
 		}
-		answers, err := d.inquire(d.requests.open, d.requests, affinity{}, claims, false)
+		answers, err := d.inspect(claims)
 		if err != nil {
 			continue
 		}

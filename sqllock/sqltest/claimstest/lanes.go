@@ -93,3 +93,25 @@ func testDeadFlows(t *testing.T, s Store) {
 	release(t, d, held)
 	release(t, d, request(t, d, mutex(t.Name()), true))
 }
+
+// A client that looks at what it holds, on nobody's behalf, may be the first to use a connection that is dead. It gives
+// that up soon, so that what others want of the same lock goes over a new one.
+func testDeadFlowOfALook(t *testing.T, s Store) {
+	p := proxy.New(t, s.Addr)
+	d := s.clientAt(t, p.Addr)
+	held := request(t, d, mutex(t.Name()), true)
+	p.Count(statements)
+	p.SwallowOpen()
+	l, _ := driver.As[driver.Listener](d)
+	stop, err := l.Listen(t.Context(), held, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	eventually(t, "it looks", func() bool { return p.Counted() > 0 })
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // TCP would take many times as long to notice
+	defer cancel()
+	if err := d.Release(ctx, held); err != nil {
+		t.Errorf("Release: %v", err)
+	}
+}

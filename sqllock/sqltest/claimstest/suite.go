@@ -83,6 +83,7 @@ var use = []test{
 	{"sweeping waits alone", testSweepingWaitsAlone},
 	{"sessions killed", testSessionsKilled},
 	{"dead flows", testDeadFlows},
+	{"dead flow of a look", testDeadFlowOfALook},
 	{"restart", testRestart},
 }
 
