@@ -93,7 +93,7 @@ func (p *pool) wakeLane(c driver.Claim) (l *lane, held bool) {
 }
 
 // releaseElsewhere releases the wake locks of a claim that is over, if another lane has them than the one that ended
-// it.
+// it; and those of a claim that is left alone. Who renews such a claim takes them anew.
 func (d *Driver) releaseElsewhere(c driver.Claim) {
 	if l, held := d.requests.wakeLane(c); held {
 		d.notifier.inBackground(d.requests.open, func() {

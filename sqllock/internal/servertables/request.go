@@ -20,6 +20,9 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status,
 			continue
 		}
 		d.notifier.answered(c, st, err)
+		if err == nil && c.Detached {
+			d.releaseElsewhere(c) // this client may not hear of the claim's end
+		}
 		return st, err
 	}
 }
@@ -30,7 +33,7 @@ const goesOn = time.Microsecond
 
 func (d *Driver) requestOnce(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	return atLock(ctx, d, c.Name, func(ctx context.Context, l *lane) (driver.Status, error) {
-		take := l.wakeLocks.wanted(c.ID)
+		take := !c.Detached && l.wakeLocks.wanted(c.ID)
 		a, err := l.conn.ask(ctx, requestClaim, []byte(c.Name), c.ID, int64(c.Token), c.Weight, c.Limit, asked(c),
 			c.Queue, []byte(c.Owner), []byte(c.Value), take)
 		if err != nil {

@@ -73,6 +73,7 @@ var use = []test{
 	{"bulk apart", testBulkApart},
 	{"broken is told", testBrokenIsTold},
 	{"broken waiter leaves no wake lock", testBrokenWaiterLeavesNoWakeLock},
+	{"detached leaves no wake lock", testDetachedLeavesNoWakeLock},
 	{"log stays quiet", testLogStaysQuiet},
 	{"busy row", testBusyRow},
 	{"row that is locked for a moment", testRowLockedForAMoment},

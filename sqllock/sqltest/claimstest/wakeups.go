@@ -140,3 +140,33 @@ func testBrokenWaiterLeavesNoWakeLock(t *testing.T, s Store) {
 	eventually(t, "its wake lock is released", func() bool { return !taken() })
 	release(t, holder, held)
 }
+
+// A claim that is left to its TTL leaves no wake lock with the client that left it, which will not hear of its end. Who
+// takes it up has one.
+func testDetachedLeavesNoWakeLock(t *testing.T, s Store) {
+	db := s.admin(t)
+	d, other := s.client(t), s.client(t)
+	left := request(t, d, mutex(t.Name()), true)
+	if number(t, db, s.WakeLock(left.ID)) != 1 {
+		t.Error("a claim that is held has no wake lock")
+	}
+	left.Detached = true
+	request(t, d, left, true)
+	eventually(t, "nobody has its wake lock", func() bool { return number(t, db, s.WakeLock(left.ID)) == 0 })
+	eventually(t, "who renews it has", func() bool {
+		if _, err := driver.Renew(t.Context(), other, []driver.Claim{left}); err != nil {
+			t.Error(err)
+		}
+		return number(t, db, s.WakeLock(left.ID)) == 1
+	})
+	release(t, other, left)
+	eventually(t, "nobody has it", func() bool { return number(t, db, s.WakeLock(left.ID)) == 0 })
+
+	left = mutex(t.Name())
+	left.Detached = true
+	left = request(t, d, left, true)
+	if number(t, db, s.WakeLock(left.ID)) != 0 {
+		t.Error("a claim that is left at once has a wake lock")
+	}
+	release(t, other, left)
+}
