@@ -78,6 +78,37 @@ func renewBeside(t *testing.T, most int, join func(context.Context, *Driver, dri
 	}
 }
 
+// Looks that get no answer, as over connections that are dead without a word, keep nobody from asking for long.
+func TestNobodyWaitsBehindDeadLooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, leave := context.WithCancel(t.Context())
+		db := sql.OpenDB(&slowServer{held: "'held'"})
+		defer db.Close()
+		d := unchecked(db, quoting(Postgres), Table)
+		defer d.Close()
+		left := make(chan error)
+		for range mostConns {
+			go func() {
+				_, err := d.Wait(ctx, driver.Claim{Name: "wanted", ID: "wanted", Weight: 1, Limit: 1, TTL: time.Minute})
+				left <- err
+			}()
+		}
+		time.Sleep(holdLook) // of the bubble: all have begun
+		limited, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		c := driver.Claim{Name: "held", ID: "held", Weight: 1, Limit: 1, TTL: time.Minute, Queue: true}
+		if st, err := d.Request(limited, c); err != nil || !st.Granted {
+			t.Errorf("Request: %+v, %v", st, err)
+		}
+		leave()
+		for range mostConns {
+			if err := <-left; !errors.Is(err, context.Canceled) {
+				t.Errorf("who left the crowd: %v", err)
+			}
+		}
+	})
+}
+
 // quoting is a dialect whose statements have names that can be read.
 func quoting(d *Dialect) *Dialect {
 	c := *d

@@ -14,6 +14,10 @@ const (
 	holdLook  = time.Second
 )
 
+// lookTime bounds a look. Its connection may be dead without a word, and those who ask share a few connections with
+// those who look.
+const lookTime = 3 * time.Second
+
 // Wait implements [driver.Waiter]: nobody tells a client anything, so it looks now and then. A claim that waits looks
 // whether the lock is free, and one that has it whether somebody has broken it.
 func (d *Driver) Wait(ctx context.Context, c driver.Claim) (none driver.Status, err error) {
@@ -34,7 +38,13 @@ func (d *Driver) look(ctx context.Context, c driver.Claim, question script, ever
 			return err
 		}
 		err := d.patiently(ctx, func(conn conn) error {
-			return conn.row(ctx, question, values{claim: c}, &isSo)
+			limited, cancel := context.WithTimeout(ctx, lookTime)
+			defer cancel()
+			err := conn.row(limited, question, values{claim: c}, &isSo)
+			if limited.Err() != nil && ctx.Err() == nil {
+				return nil // nothing is known, so it looks again
+			}
+			return err
 		})
 		if err != nil {
 			return err
