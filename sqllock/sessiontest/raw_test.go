@@ -120,3 +120,30 @@ func awaitRaw(t *testing.T, d driver.Driver, c driver.Claim) driver.Status {
 		}
 	}
 }
+
+// A lock of the server and one of Holdfast's own with the same name are two: who gets one takes the other from nobody.
+func TestRawBesideOurs(t *testing.T) {
+	t.Parallel()
+	for _, s := range all {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			addr := s.migrated(t).Addr
+			raw, ours := opened.Driver(t, s.url(addr)+"&layout=raw"), opened.Driver(t, s.url(addr))
+			name := rawNames[s.Name][0]
+			claims := map[driver.Driver]driver.Claim{raw: rawClaim(name), ours: rawClaim(name)}
+			for d, c := range claims {
+				if st, err := d.Request(t.Context(), c); err != nil || !st.Granted {
+					t.Errorf("Request: %+v, %v", st, err)
+				}
+			}
+			for d, c := range claims {
+				if st, err := d.Request(t.Context(), c); err != nil || !st.Granted {
+					t.Errorf("renewal: %+v, %v", st, err)
+				}
+				if err := d.Release(t.Context(), c); err != nil {
+					t.Errorf("Release: %v", err)
+				}
+			}
+		})
+	}
+}

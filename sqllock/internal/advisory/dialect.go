@@ -1,6 +1,7 @@
 package advisory
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -28,6 +29,7 @@ type Dialect struct {
 	key     func(name string) string             // the number or text that the server locks
 	held    func(name string) string             // a condition on pg_locks
 	refuse  func(name string) error              // of names that have no key; nil where all have one
+	rows    string                               // begins the names of locks in the tables
 	try     script                               // what asks for a lock without waiting
 	ready   func(ttl, wait time.Duration) string // the statement that makes a session ready
 	lease   func(ttl time.Duration) string       // the statement that makes a TTL the session's
@@ -192,6 +194,7 @@ type values struct {
 	state   string // how the claim ended
 	wait    time.Duration
 	keep    time.Duration
+	row     string // the lock's name in the tables; if empty it follows from the claim
 }
 
 // statements are those of a script.
@@ -201,7 +204,7 @@ func (d *Dialect) statements(s script, v values) []string {
 		panic(err) // the file is a part of this package
 	}
 	filled := strings.NewReplacer(
-		"{name}", d.literal(v.claim.Name), "{id}", d.literal(v.claim.ID),
+		"{name}", d.literal(cmp.Or(v.row, d.rows+v.claim.Name)), "{id}", d.literal(v.claim.ID),
 		"{key}", d.key(v.claim.Name), "{held}", d.held(v.claim.Name),
 		"{ttl}", strconv.FormatInt(v.claim.TTL.Microseconds(), 10), "{token}", strconv.FormatUint(v.token, 10),
 		"{session}", strconv.FormatInt(v.session, 10), "{state}", v.state, "{now}", d.now,

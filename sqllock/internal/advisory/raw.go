@@ -12,12 +12,17 @@ import (
 // Raw is a dialect in which names are the server's own: those of locks that other programs use, too.
 func (d *Dialect) Raw() *Dialect {
 	raw := *d
+	raw.rows = rawRows
 	raw.key, raw.refuse = rawName, refuseLong
 	if d.Name == Postgres.Name {
 		raw.key, raw.held, raw.refuse = func(name string) string { return name }, heldRaw, refuseText
 	}
 	return &raw
 }
+
+// rawRows begins the names in the tables of locks that are the server's own: one of Holdfast's own with the same name
+// is another lock.
+const rawRows = "\x00raw\x00"
 
 // mostRaw is how many characters the name of a lock has in MySQL at most.
 const mostRaw = 64

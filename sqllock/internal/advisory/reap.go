@@ -3,6 +3,7 @@ package advisory
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -31,7 +32,7 @@ func (s *session) reap(
 		found, err := s.find(ctx, find, values{keep: age})
 		dropped := false
 		for _, f := range found {
-			done, failed := s.drop(ctx, drop, values{keep: age, claim: f.claim})
+			done, failed := s.drop(ctx, drop, values{keep: age, claim: f.claim, row: f.row})
 			err = errors.Join(err, failed)
 			dropped = dropped || done
 			if done && f.told {
@@ -46,6 +47,7 @@ func (s *session) reap(
 
 // A leftover is a row that nobody needs, and whether Reap reports it.
 type leftover struct {
+	row   string // the name in it
 	claim driver.Claim
 	told  bool
 }
@@ -58,9 +60,10 @@ func (s *session) find(ctx context.Context, what script, v values) (found []left
 	defer rows.Close()
 	for rows.Next() {
 		var f leftover
-		if err := rows.Scan(&f.claim.Name, &f.claim.ID, &f.told); err != nil {
+		if err := rows.Scan(&f.row, &f.claim.ID, &f.told); err != nil {
 			return nil, err
 		}
+		f.claim.Name = strings.TrimPrefix(f.row, rawRows)
 		found = append(found, f)
 	}
 	return found, s.dialect.explain(rows.Err())
