@@ -31,12 +31,22 @@ func (d *Driver) with(ctx context.Context, f func(conn) error) error {
 	if d.life.Err() != nil {
 		return fmt.Errorf("%w: %w", driver.ErrUnsent, driver.ErrClosed)
 	}
+	defer d.doubt(ctx)
 	c, err := d.db.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("%w: %w", driver.ErrUnsent, d.explain(err))
 	}
 	defer c.Close()
 	return f(conn{c, d})
+}
+
+// doubt closes all connections that are idle when the time for a statement was over: that one's may have been dead
+// without a word, and so may they. Those of a caller's pool are the caller's.
+func (d *Driver) doubt(ctx context.Context) {
+	if d.owned != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		d.owned.SetMaxIdleConns(0) // closes them
+		d.owned.SetMaxIdleConns(mostConns)
+	}
 }
 
 // A conn runs statements, each of which commits by itself.

@@ -42,6 +42,7 @@ func (d *Driver) look(ctx context.Context, c driver.Claim, question script, ever
 			defer cancel()
 			err := conn.row(limited, question, values{claim: c}, &isSo)
 			if limited.Err() != nil && ctx.Err() == nil {
+				d.doubt(limited)
 				return nil // nothing is known, so it looks again
 			}
 			return err
