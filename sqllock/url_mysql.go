@@ -1,6 +1,7 @@
 package sqllock
 
 import (
+	"errors"
 	"net/url"
 	"strings"
 
@@ -22,6 +23,12 @@ func mysqlSource(a address, p *driver.Params) (string, error) {
 	secure, err := parseMySQLTLS(p).value()
 	q.Set("tls", secure)
 	password, _ := a.url.User.Password()
+	switch {
+	case strings.Contains(a.hosts, ","):
+		err = errors.Join(err, errors.New("name one host: the SQL driver for MySQL takes no more"))
+	case strings.Contains(a.url.User.Username(), ":"):
+		err = errors.Join(err, errors.New("the SQL driver for MySQL takes no user with a colon in the name"))
+	}
 	database := url.PathEscape(strings.Trim(a.url.Path, "/"))
 	return a.url.User.Username() + ":" + password + "@" + place + "/" + database + "?" + q.Encode(), err
 }

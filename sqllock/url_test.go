@@ -14,3 +14,19 @@ func TestMissingSQLDriver(t *testing.T) {
 		t.Errorf("Open: %v; want an error that says what to import", err)
 	}
 }
+
+// What the SQL driver for MySQL would take for something else is refused.
+func TestMySQLAddress(t *testing.T) {
+	for url, want := range map[string]string{
+		"mysql://h1,h2/app":            "one host",
+		"mysql://jobs%3Anightly@h/app": "colon",
+	} {
+		u, err := driver.ParseURL(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := connect(u); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want an error with %q", url, err, want)
+		}
+	}
+}
