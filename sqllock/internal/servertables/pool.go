@@ -33,7 +33,7 @@ type pool struct {
 	line     []*task             // who waits for any lane
 	tasks    uint64              // so far
 	opening  bool                // one more lane
-	notYet   time.Time           // before that no more lanes are opened, because that failed
+	notYet   time.Time           // before that no connection is opened, where that can wait, because it failed
 }
 
 // An affinity says where in a pool work is to be done: with a name, in turn with what else is about that lock; with a
@@ -345,18 +345,31 @@ func (p *pool) connect(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// connectFor opens the connection of a lane that has none.
+// connectFor opens the connection of a lane that has none. Where another pool will do, it is not tried again soon after
+// it has failed: each time would take as long as a whole attempt may.
 func (p *pool) connectFor(ctx context.Context) (*conn, error) {
 	if p.must {
 		return p.connect(ctx)
+	}
+	if p.hasJustFailed() {
+		return nil, errNoSpare
 	}
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
 	c, err := p.connect(ctx)
 	if err != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.notYet = time.Now().Add(pauseAfterFailure)
 		return nil, fmt.Errorf("%w: %w", errNoSpare, err)
 	}
 	return c, nil
+}
+
+func (p *pool) hasJustFailed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return time.Now().Before(p.notYet)
 }
 
 // retire closes a lane that was idle for long.

@@ -115,3 +115,29 @@ func testDeadFlowOfALook(t *testing.T, s Store) {
 		t.Errorf("Release: %v", err)
 	}
 }
+
+// Where opening a connection takes longer than a renewal may, as when the server is far away, claims are renewed over
+// the connection that there is.
+func testSlowToConnect(t *testing.T, s Store) {
+	p := proxy.New(t, s.Addr)
+	d := s.clientAt(t, p.Addr)
+	held := request(t, d, mutex(t.Name()), true)
+	p.Delay(150 * time.Millisecond)
+	renew := func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
+		defer cancel()
+		results, err := driver.Renew(ctx, d, []driver.Claim{held})
+		if err == nil {
+			err = results[0].Err
+		}
+		return err
+	}
+	for range 4 {
+		if err := renew(); err == nil {
+			return
+		} else {
+			t.Logf("Renew: %v", err)
+		}
+	}
+	t.Error("the claim is never renewed")
+}

@@ -85,6 +85,7 @@ var use = []test{
 	{"sessions killed", testSessionsKilled},
 	{"dead flows", testDeadFlows},
 	{"dead flow of a look", testDeadFlowOfALook},
+	{"slow to connect", testSlowToConnect},
 	{"restart", testRestart},
 }
 
