@@ -40,7 +40,7 @@ func TestOlderReadingIsNotedLater(t *testing.T) {
 func TestLookIsDueAfterAnOlderReading(t *testing.T) {
 	e := watching(5)
 	only := &member{kv: unanswered{}}
-	e.d = &Driver{members: &members{list: []*member{only}, current: only}}
+	e.d = &Driver{members: &members{list: []*member{only}, current: only}, lifetime: t.Context()}
 	e.ahead = &watcher{key: "Q", since: 12}
 	e.note(view{revision: 12}, leased.Verdict{Watch: "Q", Sure: true})
 	if _, err := e.lookAgain(context.Background()); err == nil {
@@ -57,7 +57,7 @@ func TestLookIsDueAfterAnOlderReading(t *testing.T) {
 func TestEndOfAnotherGrantsNothing(t *testing.T) {
 	e := watching(5)
 	only := &member{kv: unanswered{}}
-	e.d = &Driver{members: &members{list: []*member{only}, current: only}}
+	e.d = &Driver{members: &members{list: []*member{only}, current: only}, lifetime: t.Context()}
 	e.self.since, e.ahead = 5, &watcher{key: "P", since: 6}
 	e.note(view{revision: 12}, leased.Verdict{Watch: "Q", Sure: true})
 	gone := []*clientv3.Event{{Type: mvccpb.Event_DELETE, Kv: &mvccpb.KeyValue{Key: []byte("P")}}}
