@@ -161,7 +161,7 @@ func (d *Driver) withNews(some []*subscription) []*subscription {
 		})
 		return news, err
 	}
-	ctx, cancel := d.aside()
+	ctx, cancel := d.inPassing()
 	defer cancel()
 	news, err := run(ctx, d.requests, affinity{}, ask)
 	if err != nil {

@@ -65,7 +65,7 @@ func (d *Driver) repair(l *lane, m *repairs) {
 		})
 	}
 	if len(m.bare) > 0 {
-		ctx, cancel := d.aside()
+		ctx, cancel := d.inPassing()
 		defer cancel()
 		d.inquire(ctx, d.requests, at, m.bare, true)
 	}
