@@ -9,16 +9,18 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A handshake is a connection that takes care of four things that the client library leaves out, or does badly:
+// A handshake is a connection that takes care of five things that the client library leaves out, or does badly:
 //
 //   - It reads along in the server's greeting, to learn the timeout that was granted.
 //   - It tells the server who the client is before anything else is sent. The library would do so again and again,
 //     beside other requests.
+//   - It pings the server more often; see [pulse].
 //   - It gives the connection up when an answer is overdue; see [overdue].
 //   - It keeps the number of the newest change that the server told of. The library does so without a lock. When a
 //     session comes back, the library may take the number from the new connection for what its watches have seen, and a
@@ -31,6 +33,8 @@ type handshake struct {
 	before   int64  // the newest change that was known before this connection
 	answers  answers
 	overdue  overdue
+	pulse    pulse
+	writing  sync.Mutex // for there are two who write
 }
 
 func newHandshake(l *link, conn net.Conn) *handshake {
@@ -84,22 +88,34 @@ func (h *handshake) welcome() error {
 	if binary.BigEndian.Uint64(h.greeting[timeoutEnd:]) == 0 {
 		return nil // the session has ended, which the library reads by itself
 	}
-	h.link.granted.Store(int64(binary.BigEndian.Uint32(h.greeting[timeoutAt:])))
-	if h.link.user == "" {
-		return nil
+	granted := binary.BigEndian.Uint32(h.greeting[timeoutAt:])
+	h.link.granted.Store(int64(granted))
+	if h.link.user != "" {
+		err := h.identify()
+		h.link.blame(err)
+		if errors.Is(err, driver.ErrRefused) {
+			h.link.refuse(err)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	err := h.identify()
-	h.link.blame(err)
-	if errors.Is(err, driver.ErrRefused) {
-		h.link.refuse(err)
+	h.pulse.begin(time.Duration(granted)*time.Millisecond, h.ping)
+	return nil
+}
+
+func (h *handshake) ping() {
+	if _, err := h.Write(pingRequest); err != nil {
+		h.Conn.Close() // a part of it may have been sent
 	}
-	return err
 }
 
 // Numbers of ZooKeeper's protocol.
 const (
+	opPing       = 11
 	opSetAuth    = 100
 	opSetWatches = 101
+	pingXid      = -2
 	authXid      = -4
 	scheme       = "digest"
 )
@@ -156,6 +172,8 @@ const (
 
 // Write sends one request, as the library does.
 func (h *handshake) Write(b []byte) (int, error) {
+	h.writing.Lock()
+	defer h.writing.Unlock()
 	switch {
 	case !h.greeted():
 		return h.Conn.Write(withChange(b, knownAt, h.before))
@@ -169,6 +187,7 @@ func (h *handshake) Write(b []byte) (int, error) {
 // Close closes the connection.
 func (h *handshake) Close() error {
 	h.overdue.end()
+	h.pulse.end()
 	return h.Conn.Close()
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 // A session lives longer than its claims, by this part of its time, and a second at most. A server that is not the
-// leader tells the leader only twice in each tick who is alive: should it fail in between, the session ends that
-// much earlier.
+// leader tells the leader only twice in each tick whom it has heard: should it fail in between, the session ends that
+// much earlier. See [pulse].
 const (
 	slackPart = 4
 	slackMost = time.Second
@@ -276,9 +276,9 @@ func (s *session) retire() bool {
 	return true
 }
 
-// heartbeat writes to the session's node. The answer says that the leader counted the session as alive after this
-// was sent, which the library's pings do not: those, a server answers that has lost its leader. What is read in
-// the session afterwards is at least as new as this. Returned is the leader's clock.
+// heartbeat writes to the session's node. The answer says that the session had not ended when the leader read this,
+// which pings do not: those, a server answers that has lost its leader. What is read in the session afterwards is at
+// least as new as this. Returned is the leader's clock.
 func (s *session) heartbeat(ctx context.Context) (time.Time, error) {
 	s.use()
 	path := s.d.keys.beat(s.id)
