@@ -41,7 +41,7 @@ type Claim struct {
 type Status struct {
 	Token     uint64        // place and fencing token; where Traits.FIFO is false it may be 0 until granted
 	Granted   bool          //
-	TTL       time.Duration // not less than was asked for, or what is left where the request changes nothing
+	TTL       time.Duration // not less than was asked for, or what is left where it changes nothing, or no more is sure
 	Retry     time.Duration // for the next in line: when the claim that blocks it expires; otherwise zero
 	Contended bool          // others wait behind
 	Revoked   bool          // somebody asked the holder to let go

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // A handshake is a connection that takes care of five things that the client library leaves out, or does badly:
@@ -40,7 +41,8 @@ type handshake struct {
 func newHandshake(l *link, conn net.Conn) *handshake {
 	h := &handshake{Conn: conn, link: l, before: l.newest.Load()}
 	h.overdue = overdue{link: l, shut: func() { conn.Close() }}
-	h.answers.seen = h.overdue.answered
+	h.pulse.began = leased.Now()
+	h.answers.seen = h.answered
 	return h
 }
 
@@ -101,6 +103,7 @@ func (h *handshake) welcome() error {
 		}
 	}
 	h.pulse.begin(time.Duration(granted)*time.Millisecond, h.ping)
+	h.link.feel(&h.pulse)
 	return nil
 }
 
@@ -180,7 +183,11 @@ func (h *handshake) Write(b []byte) (int, error) {
 	case len(b) >= opAt+4 && binary.BigEndian.Uint32(b[opAt:]) == opSetWatches:
 		b = withChange(b, watchesAt, h.before)
 	}
-	h.overdue.sent(b)
+	if isPing(b) {
+		h.pulse.sent(leased.Now())
+	} else {
+		h.overdue.sent(b)
+	}
 	return h.Conn.Write(b)
 }
 
@@ -189,6 +196,20 @@ func (h *handshake) Close() error {
 	h.overdue.end()
 	h.pulse.end()
 	return h.Conn.Close()
+}
+
+func isPing(request []byte) bool {
+	xid := int32(pingXid)
+	return len(request) >= numberAt+4 && binary.BigEndian.Uint32(request[numberAt:]) == uint32(xid)
+}
+
+// answered notes an answer.
+func (h *handshake) answered(number int32) {
+	if number == pingXid {
+		h.pulse.answered(leased.Now())
+		return
+	}
+	h.overdue.answered(number)
 }
 
 // withChange returns the request with another number of a change.

@@ -28,11 +28,13 @@ type link struct {
 	refused  chan struct{} // closed when a server has said that it does not know the user
 
 	mu     sync.Mutex
-	at     server // that was tried last
-	failed int    // attempts after the session was up last
-	turned bool   // away by a server since then: it hung up before its greeting
-	hangs  int    // connections that were given up after the last answer
-	fault  error  // why the newest attempt has failed
+	at     server         // that was tried last
+	failed int            // attempts after the session was up last
+	turned bool           // away by a server since then: it hung up before its greeting
+	hangs  int            // connections that were given up after the last answer
+	fault  error          // why the newest attempt has failed
+	pulse  *pulse         // of the newest connection on which a server has greeted
+	counts leased.Instant // see [link.counted]
 
 	refusal error // what that server said
 }
@@ -132,6 +134,23 @@ func (l *link) tolerance() time.Duration {
 	defer l.mu.Unlock()
 	first := min(max(l.timeout/10, time.Second), 2*time.Second)
 	return min(first<<min(l.hangs, 8), l.timeout/2)
+}
+
+// feel notes the pulse of the newest connection.
+func (l *link) feel(p *pulse) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pulse = p
+}
+
+// counted returns from when on, at least, the leader counts the time that claims of the session live, once a request
+// was answered that was sent at this instant. It is that instant, unless the session's server heard nothing from it
+// shortly before.
+func (l *link) counted(sent leased.Instant) leased.Instant {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.counts = max(l.counts, l.pulse.counts(sent, leased.Now())) // what was promised before stays true
+	return min(sent, l.counts)
 }
 
 // hung notes that the server did not answer in time.

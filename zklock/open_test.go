@@ -148,13 +148,26 @@ func TestReservedName(t *testing.T) {
 	}
 }
 
+// requestFor requests a claim until it has so long a TTL: it may have less where its session took long to begin.
+func requestFor(t *testing.T, d *zklock.Driver, c driver.Claim, ttl time.Duration) (driver.Claim, driver.Status) {
+	t.Helper()
+	c, st := request(t, d, c)
+	until(t, "it has its whole TTL", func() bool {
+		if st.TTL < ttl {
+			_, st = request(t, d, c)
+		}
+		return st.TTL >= ttl
+	})
+	return c, st
+}
+
 // Claims of more than one TTL live in a session for each.
 func TestSeveralTTLs(t *testing.T) {
 	t.Parallel()
 	d := open(t, nil, zklock.Server(t).Addr)
 	for _, ttl := range []time.Duration{time.Second, 2500 * time.Millisecond, long, longest} {
-		c, st := request(t, d, claim(ttl.String(), ttl))
-		if st.TTL < ttl || st.TTL > ttl+10*time.Millisecond {
+		c, st := requestFor(t, d, claim(ttl.String(), ttl), ttl)
+		if st.TTL > ttl+10*time.Millisecond {
 			t.Errorf("TTL %v was asked for, %v granted", ttl, st.TTL)
 		}
 		c.TTL = 2 * longest
@@ -164,11 +177,43 @@ func TestSeveralTTLs(t *testing.T) {
 	}
 }
 
+// slack is what a session of some seconds lives longer than its claims.
+const slack = time.Second
+
+// As long as the server hears from the session all the time, a renewal is worth its whole TTL, however old the session
+// is. The client library pings too seldom for that.
+func TestRenewalsAreWhole(t *testing.T) {
+	t.Parallel()
+	d := open(t, nil, zklock.Server(t).Addr)
+	c, st := request(t, d, claim("job", longest))
+	for began := time.Now(); time.Since(began) < 3*slack || st.TTL < longest; driver.Sleep(t.Context(), slack/10) {
+		if time.Since(began) > longest/2 {
+			t.Fatalf("renewals for %v are for %v", longest, st.TTL)
+		}
+		c, st = request(t, d, c)
+	}
+}
+
+// Where it did not hear from the session, a renewal is worth no more than the leader is known to have heard.
+func TestRenewalAfterASilence(t *testing.T) {
+	t.Parallel()
+	d := open(t, &zklock.Options{Dial: dialQuietly}, zklock.Server(t).Addr)
+	c, st := request(t, d, claim("job", longest))
+	began, silence := time.Now(), time.Duration(0)
+	for ; silence < 2*slack; driver.Sleep(t.Context(), slack/10) {
+		silence = time.Since(began)
+		c, st = request(t, d, c)
+	}
+	if most := longest + slack - silence + 10*time.Millisecond; st.TTL > most {
+		t.Errorf("after a silence of %v a renewal is for %v, want %v at most", silence, st.TTL, most)
+	}
+}
+
 // Where the server lets sessions live longer than they should, claims do too.
 func TestLongerTTL(t *testing.T) {
 	t.Parallel()
 	d := open(t, nil, servers.ZooKeeper(t, "minSessionTimeout=10000").Addr)
-	if _, st := request(t, d, claim("job", time.Second)); st.TTL != 9*time.Second {
+	if _, st := requestFor(t, d, claim("job", time.Second), 9*time.Second); st.TTL != 9*time.Second {
 		t.Errorf("the TTL is %v, want the session's 10s without the slack of 1s", st.TTL)
 	}
 }

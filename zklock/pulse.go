@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"sync"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // A leader does not see what sessions send to other servers. These tell it, when it asks twice in each tick, of which
@@ -16,15 +18,22 @@ import (
 // pulsePart is the part of a session's slack after which the server hears from it again.
 const pulsePart = 2
 
-// A pulse pings a server from time to time.
+// A pulse pings a server for a session, and knows what the leader has heard of that by the answers.
 type pulse struct {
-	every time.Duration
-	ping  func()
+	began leased.Instant // before the session was brought to this server, which the leader has allowed
 
 	mu    sync.Mutex
+	slack time.Duration
+	keep  time.Duration // how long answers are remembered
+	ping  func()
 	timer *time.Timer
 	ended bool
+	asked []leased.Instant // when pings were sent that have no answer
+	heard []heard          // those with one, oldest first
 }
+
+// A heard is a ping that the server has heard in this time.
+type heard struct{ sent, answered leased.Instant }
 
 // begin lets it ping for a session that lives so long.
 func (p *pulse) begin(session time.Duration, ping func()) {
@@ -33,7 +42,7 @@ func (p *pulse) begin(session time.Duration, ping func()) {
 	if p.ended {
 		return
 	}
-	p.every, p.ping = max(slack(session)/pulsePart, time.Millisecond), ping
+	p.slack, p.keep, p.ping = slack(session), session, ping
 	p.timer = time.AfterFunc(0, p.beat)
 }
 
@@ -43,7 +52,7 @@ func (p *pulse) beat() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.ended {
-		p.timer.Reset(p.every - time.Since(began))
+		p.timer.Reset(max(p.slack/pulsePart, time.Millisecond) - time.Since(began))
 	}
 }
 
@@ -54,6 +63,49 @@ func (p *pulse) end() {
 	if p.timer != nil {
 		p.timer.Stop()
 	}
+}
+
+// sent notes a ping that is about to be sent at this instant.
+func (p *pulse) sent(at leased.Instant) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = append(p.asked, at)
+}
+
+// answered notes that a ping was answered, which they are in their order.
+func (p *pulse) answered(at leased.Instant) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.asked) == 0 {
+		return
+	}
+	p.heard = append(p.heard, heard{p.asked[0], at})
+	p.asked = p.asked[1:]
+	for len(p.heard) > 1 && p.heard[1].answered.Add(p.keep) < at {
+		p.heard = p.heard[1:]
+	}
+}
+
+// counts returns from when the leader counts the session's time, less the slack, at least: the instant when a request
+// was sent that the server has passed on by now, unless the server has not heard from the session all the time before.
+// This process may have been stopped, or its line been slow. Then the leader knows of the newest ping that was answered
+// the slack before that, and of the connection.
+func (p *pulse) counts(sent, now leased.Instant) leased.Instant {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	told, last, steady := p.began, p.began, false
+	for _, h := range p.heard {
+		if h.answered.Add(p.slack) <= sent {
+			told, steady = h.sent, true
+		} else if h.answered.Sub(last) > p.slack {
+			steady = false
+		}
+		last = h.sent
+	}
+	if steady && now.Sub(last) <= p.slack {
+		return sent
+	}
+	return min(sent, told.Add(p.slack))
 }
 
 // pingRequest is a ping as it is sent: its length, its number, and what it is.

@@ -88,7 +88,7 @@ func (r renewal) look(ctx context.Context, from leased.Instant) (st driver.Statu
 	if token := e.Token(); r.asked.Token != 0 && r.asked.Token != token {
 		return st, driver.ErrGone
 	}
-	if !e.Live(ttl, from) {
+	if !e.Live(e.s.sure(ttl, from), from) {
 		return st, driver.ErrGone
 	}
 	return e.Status(), nil

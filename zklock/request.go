@@ -81,7 +81,7 @@ func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 	switch {
 	case err == nil:
 		e.placed(node)
-		if !e.Live(e.s.ttl, from) {
+		if !e.Live(e.s.sure(e.s.ttl, from), from) {
 			return driver.Status{}, driver.ErrGone // its time has come, and it is being taken out of the queue
 		}
 		return d.settleOrGo(ctx, e, c)

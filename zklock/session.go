@@ -167,6 +167,11 @@ func (s *session) settle(ctx context.Context) error {
 	return s.makeBeat(ctx)
 }
 
+// sure is how much of this TTL a claim surely has whose request was sent at this instant, and was answered.
+func (s *session) sure(ttl time.Duration, sent leased.Instant) time.Duration {
+	return max(ttl-sent.Sub(s.link.counted(sent)), time.Millisecond)
+}
+
 // makeBeat makes the session's node, unless it is there: an earlier attempt, or another heartbeat, may have made it.
 func (s *session) makeBeat(ctx context.Context) error {
 	_, err := s.create(ctx, s.d.keys.beat(s.id), zk.FlagEphemeral)
