@@ -73,6 +73,24 @@ func TestLinkedPath(t *testing.T) {
 	}
 }
 
+// A link that leads to no file yet leads to one that is as private as any that is made.
+func TestLinkToNoFile(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "locks.db")
+	for _, link := range []struct{ name, to string }{{"second.db", "first.db"}, {"first.db", path}} {
+		if err := os.Symlink(link.to, filepath.Join(folder, link.name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	request(t, open(t, filepath.Join(folder, "second.db")), mutex("m"), true)
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v; want a file with mode 0600", info, err)
+	}
+	if filesOf(t, path) != 1 {
+		t.Error("the client is in no folder beside the file")
+	}
+}
+
 // What cannot be opened is refused with what to do about it.
 func TestOpenErrors(t *testing.T) {
 	folder := t.TempDir()
