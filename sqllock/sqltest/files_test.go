@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/played"
 )
 
 // filesOf counts the clients that have files beside a database.
@@ -89,6 +90,17 @@ func TestLinkToNoFile(t *testing.T) {
 	if filesOf(t, path) != 1 {
 		t.Error("the client is in no folder beside the file")
 	}
+}
+
+// A file with two names has two logs: who uses it by the second one is refused, and is not granted what is held by the
+// first.
+func TestSecondNameOfFile(t *testing.T) {
+	path, second := newFile(t), newFile(t)
+	request(t, open(t, path), mutex("m"), true)
+	if err := os.Link(path, second); err != nil {
+		t.Skip(err)
+	}
+	played.Start(t, "refuse", second).Says(t, "refused")
 }
 
 // What cannot be opened is refused with what to do about it.

@@ -4,6 +4,7 @@ package sqltest
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
@@ -45,4 +46,21 @@ func TestLinkThatIsNotFollowed(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, made, err)
 		}
 	}
+}
+
+// A file that is mounted by itself, as into a container, has another log there: who uses it so is refused, and is not
+// granted what is held where it is from.
+func TestFileMountedByItself(t *testing.T) {
+	path, place := newFile(t), filepath.Join(t.TempDir(), "my locks.db")
+	if err := os.WriteFile(place, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	request(t, open(t, path), mutex("m"), true)
+	mounted := inMounts(t, `mount --bind "$1" "$2"`, path, place)
+	played.StartWith(t, mounted, "refuse", place).Says(t, "refused")
+
+	// Its folder may be mounted.
+	folder := t.TempDir()
+	mounted = inMounts(t, `mount --bind "$1" "$2"`, filepath.Dir(path), folder)
+	played.StartWith(t, mounted, "hold", filepath.Join(folder, filepath.Base(path)), "m", "mutex").Says(t, "queued")
 }

@@ -23,6 +23,7 @@ var parts = map[string]func(args []string) error{
 	"hammer": hammerPart,
 	"wait":   waitPart,
 	"open":   openPart,
+	"refuse": refusePart,
 	"write":  writePart,
 }
 
@@ -99,6 +100,19 @@ func openPart(args []string) error {
 	}
 	fmt.Println("refused: " + args[0] + ".clients: " + advice)
 	return nil
+}
+
+// refusePart tells that a file is refused, or else what comes of asking for the lock m in it.
+func refusePart(args []string) error {
+	d, err := driver.Open(context.Background(), fileURL(args[0]))
+	if errors.Is(err, driver.ErrRefused) {
+		fmt.Println("refused")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return hold(d, []string{args[0], "m", "mutex"})
 }
 
 // writePart is in the middle of a write, as a client is, until its input ends. Its argument is the file.

@@ -40,6 +40,9 @@ func prepare(ctx context.Context, c *connection) (*database, error) {
 		return nil, fmt.Errorf("%w: %s is on a file system that is mounted read-only, but locking writes to it; "+
 			"use another folder", driver.ErrRefused, path)
 	}
+	if err := refuseSecondName(path); err != nil {
+		return nil, err
+	}
 	if err := refuseLinked(path); err != nil {
 		return nil, err
 	}
@@ -53,6 +56,28 @@ func prepare(ctx context.Context, c *connection) (*database, error) {
 		}
 	}
 	return openDatabase(path)
+}
+
+// refuseSecondName refuses a database that has another name, of which those who use it by that one would know nothing:
+// SQLite keeps its log, and we keep the clients, beside each name.
+func refuseSecondName(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !isSingle(info) {
+		return fmt.Errorf("%w: %s has a second name (a hard link), and its locks would be others by each;"+
+			" remove one while no program uses the locks, or make it a symbolic link", driver.ErrRefused, path)
+	}
+	mounted, err := isMounted(path)
+	if err != nil {
+		return fmt.Errorf("find out whether %s is mounted by itself: %w", path, err)
+	}
+	if mounted {
+		return fmt.Errorf("%w: %s is mounted by itself, and its locks would be others than those of the file where it "+
+			"is from; mount the folder that it is in", driver.ErrRefused, path)
+	}
+	return nil
 }
 
 // sideFiles are the suffixes of the files that SQLite keeps beside a database.
