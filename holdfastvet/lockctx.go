@@ -23,7 +23,7 @@ gets a context from outside instead goes on when somebody else has the lock:
 	})
 
 It does not report contexts from context.WithoutCancel, contexts that the section itself assigns, and contexts for
-deferred calls, goroutines, loggers and methods of a lease.`,
+deferred calls, goroutines, functions that AfterFunc calls, loggers and methods of a lease.`,
 	URL:      page + "#lockctx",
 	Requires: []*analysis.Analyzer{inspect.Analyzer},
 	Run:      lockCtx,
@@ -98,7 +98,7 @@ func lookAtContext(pass *analysis.Pass, call inspector.Cursor, arg *ast.Ident, o
 func sectionAround(pass *analysis.Pass, call inspector.Cursor, outer *types.Var) *ast.FuncLit {
 	for cur := range call.Enclosing((*ast.FuncLit)(nil), (*ast.GoStmt)(nil), (*ast.DeferStmt)(nil)) {
 		f, ok := cur.Node().(*ast.FuncLit)
-		if !ok || within(f, outer) {
+		if !ok || within(f, outer) || isCalledLater(pass, cur) {
 			return nil
 		}
 		if isSection(signature(pass.TypesInfo, f)) {
@@ -106,6 +106,17 @@ func sectionAround(pass *analysis.Pass, call inspector.Cursor, outer *types.Var)
 		}
 	}
 	return nil
+}
+
+// isCalledLater reports whether AfterFunc calls a function: in a goroutine of its own, mostly once the section's
+// context has ended.
+func isCalledLater(pass *analysis.Pass, function inspector.Cursor) bool {
+	call, ok := function.Parent().Node().(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	f := callee(pass.TypesInfo, call)
+	return f != nil && f.Name() == "AfterFunc" && (packageOf(f) == "context" || packageOf(f) == "time")
 }
 
 // within reports whether a variable is declared in a function, as a parameter or below.

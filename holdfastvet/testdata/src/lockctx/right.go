@@ -3,6 +3,7 @@ package lockctx
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/holdfast-go/holdfast"
 )
@@ -42,7 +43,10 @@ func afterwards(ctx context.Context, m *holdfast.Mutex) error {
 		defer func() { ship(ctx, 2) }()
 		go ship(ctx, 3)
 		go func() { ship(ctx, 4) }()
-		return ship(held, 5)
+		stop := context.AfterFunc(held, func() { ship(ctx, 5) })
+		defer stop()
+		time.AfterFunc(time.Second, func() { ship(ctx, 6) })
+		return ship(held, 7)
 	})
 }
 
