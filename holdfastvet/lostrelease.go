@@ -145,7 +145,9 @@ func useOf(mention inspector.Cursor) use {
 			return letsGo // a method value
 		}
 		switch parent.Sel.Name {
-		case "Token", "Name", "Context", "ValidUntil", "Revoked":
+		case "Context":
+			return useOfContext(cur.Parent().Parent())
+		case "Token", "Name", "ValidUntil", "Revoked":
 			return looks
 		case "Err", "Done", "Check":
 			return mayEnd
@@ -162,4 +164,13 @@ func useOf(mention inspector.Cursor) use {
 		}
 	}
 	return letsGo
+}
+
+// useOfContext says the same of a mention of the lease's context, which ends with the lease and with nothing else.
+func useOfContext(mention inspector.Cursor) use {
+	if asked, ok := mention.Parent().Node().(*ast.SelectorExpr); ok && asked.X == mention.Node() &&
+		(asked.Sel.Name == "Err" || asked.Sel.Name == "Done") {
+		return mayEnd
+	}
+	return looks
 }

@@ -46,13 +46,44 @@ func newWays(pass *analysis.Pass, call inspector.Cursor, lease *types.Var) *ways
 			return nil // a parameter, a result, or another function's
 		}
 		for id := range function.Preorder((*ast.Ident)(nil)) {
-			if name := id.Node().(*ast.Ident); pass.TypesInfo.Uses[name] == lease {
+			name := id.Node().(*ast.Ident)
+			switch v, _ := pass.TypesInfo.Uses[name].(*types.Var); {
+			case v == nil:
+			case v == lease:
 				w.uses[name] = useOf(id)
+			case w.isContext(function, v):
+				w.uses[name] = useOfContext(id)
 			}
 		}
 		return w
 	}
 	return nil
+}
+
+// isContext reports whether a variable of a function is the lease's context, and nothing else.
+func (w *ways) isContext(function inspector.Cursor, v *types.Var) bool {
+	if !isContext(v.Type()) || assigns(w.pass, function.Node(), v) {
+		return false
+	}
+	for cur := range function.Preorder((*ast.AssignStmt)(nil)) {
+		a := cur.Node().(*ast.AssignStmt)
+		for i, left := range a.Lhs {
+			if id, ok := left.(*ast.Ident); ok && w.pass.TypesInfo.Defs[id] == v && len(a.Lhs) == len(a.Rhs) {
+				return w.makesContext(a.Rhs[i])
+			}
+		}
+	}
+	return false
+}
+
+// makesContext reports whether an expression is a call of the lease's Context.
+func (w *ways) makesContext(x ast.Expr) bool {
+	call, ok := ast.Unparen(x).(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	method, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	return ok && method.Sel.Name == "Context" && w.is(method.X, w.lease)
 }
 
 // released reports whether anything in the function lets the lease go.
@@ -125,8 +156,13 @@ func (w *ways) letsGo(n ast.Node) (found bool) {
 	return found
 }
 
-// switchesOnErr reports whether a node of a block is the tag of a switch on err, whose cases are not looked into.
+// switchesOnErr reports whether a node of a block is the tag of a switch on err or its type, whose cases are not looked
+// into.
 func (w *ways) switchesOnErr(b *cfg.Block, n ast.Node) bool {
+	if s, ok := n.(*ast.ExprStmt); ok {
+		onType, ok := s.X.(*ast.TypeAssertExpr)
+		return ok && onType.Type == nil && w.mentionsErr(onType.X)
+	}
 	_, ok := n.(ast.Expr)
 	isCondition := len(b.Succs) == 2 && n == b.Nodes[len(b.Nodes)-1]
 	return ok && !isCondition && w.mentionsErr(n)

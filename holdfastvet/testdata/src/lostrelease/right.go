@@ -79,6 +79,16 @@ func byValue(ctx context.Context, m *holdfast.Mutex) error {
 	}
 }
 
+func byType(ctx context.Context, m *holdfast.Mutex) error {
+	lease, err := m.TryLock(ctx)
+	switch err.(type) {
+	case nil:
+		return lease.Release(ctx)
+	default:
+		return err
+	}
+}
+
 // What becomes of a copy of the error is not followed.
 func copied(ctx context.Context, m *holdfast.Mutex) error {
 	lease, err := m.TryLock(ctx)
@@ -148,6 +158,29 @@ func lost(ctx context.Context, m *holdfast.Mutex) error {
 	}
 	if err := lease.Check(ctx); err != nil {
 		return err
+	}
+	return lease.Release(ctx)
+}
+
+// The context of a lease ends with the lease alone, so it says the same.
+func lostByContext(ctx context.Context, m *holdfast.Mutex) error {
+	lease, err := m.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	if lease.Context().Err() != nil {
+		return context.Cause(lease.Context())
+	}
+	held := lease.Context()
+	if work(held); held.Err() != nil {
+		return context.Cause(held)
+	}
+	select {
+	case <-held.Done():
+		return context.Cause(held)
+	case <-lease.Context().Done():
+		return context.Cause(held)
+	case <-ctx.Done():
 	}
 	return lease.Release(ctx)
 }
