@@ -16,9 +16,10 @@ import (
 type ways struct {
 	pass  *analysis.Pass
 	graph *cfg.CFG
-	start ast.Node   // the statement that acquires
-	lease *types.Var // and the variables that it sets
-	err   *types.Var // nil where that is no variable
+	start ast.Node            // the statement that acquires
+	lease *types.Var          // and the variables that it sets
+	err   *types.Var          // nil where that is no variable
+	given map[*types.Var]bool // what conditions must have been for the acquisition
 	uses  map[*ast.Ident]use
 	been  map[step]bool
 }
@@ -45,6 +46,7 @@ func newWays(pass *analysis.Pass, call inspector.Cursor, lease *types.Var) *ways
 		if w.graph == nil || lease == nil || lease.Pos() < body.Pos() || body.End() <= lease.Pos() {
 			return nil // a parameter, a result, or another function's
 		}
+		w.given = givenAt(pass, call, function)
 		for id := range function.Preorder((*ast.Ident)(nil)) {
 			name := id.Node().(*ast.Ident)
 			switch v, _ := pass.TypesInfo.Uses[name].(*types.Var); {
@@ -198,7 +200,7 @@ func (w *ways) setsErr(n ast.Node) bool {
 // rulesOut reports whether the lock is not held where a condition has come out so: because the acquisition has failed.
 // A condition on its error that is not understood rules out both ways.
 func (w *ways) rulesOut(condition ast.Expr, is, tells bool) bool {
-	if w.failed(condition, is, tells) {
+	if w.failed(condition, is, tells) || w.contradicts(condition, is) {
 		return true
 	}
 	return tells && w.mentionsErr(condition) && !w.failed(condition, !is, tells)
@@ -225,6 +227,43 @@ func (w *ways) failed(condition ast.Expr, is, tells bool) bool {
 		return is && tells && w.mentionsErr(x)
 	}
 	return false
+}
+
+// givenAt returns the variables that are conditions of the statements around a call, and that nothing in the function
+// assigns to: each with its value, where the call is reached.
+func givenAt(pass *analysis.Pass, call, function inspector.Cursor) map[*types.Var]bool {
+	given := make(map[*types.Var]bool)
+	for cur := range call.Enclosing((*ast.IfStmt)(nil)) {
+		around := cur.Node().(*ast.IfStmt)
+		id, is := positive(around.Cond)
+		v, ok := pass.TypesInfo.Uses[id].(*types.Var)
+		inBody := around.Body.Pos() <= call.Node().Pos() && call.Node().Pos() < around.Body.End()
+		inElse := around.Else != nil && around.Else.Pos() <= call.Node().Pos()
+		if ok && (inBody || inElse) && function.Contains(cur) && !assigns(pass, function.Node(), v) {
+			given[v] = is == inBody
+		}
+	}
+	return given
+}
+
+// positive is the variable that a condition consists of, and what that is where the condition is true.
+func positive(condition ast.Expr) (id *ast.Ident, is bool) {
+	switch x := ast.Unparen(condition).(type) {
+	case *ast.Ident:
+		return x, true
+	case *ast.UnaryExpr:
+		id, is = positive(x.X)
+		return id, is != (x.Op == token.NOT)
+	}
+	return nil, false
+}
+
+// contradicts reports whether a condition cannot have come out so, as one around the acquisition came out otherwise.
+func (w *ways) contradicts(condition ast.Expr, is bool) bool {
+	id, when := positive(condition)
+	v, _ := w.pass.TypesInfo.Uses[id].(*types.Var)
+	given, known := w.given[v]
+	return known && is != (given == when)
 }
 
 func (w *ways) is(x ast.Expr, v *types.Var) bool {

@@ -55,6 +55,34 @@ func ifAcquired(ctx context.Context, m *holdfast.Mutex) {
 	}
 }
 
+// Where the lock was not needed it is not held.
+func ifNeeded(ctx context.Context, m *holdfast.Mutex, needed, free bool) (err error) {
+	var lease *holdfast.Lease
+	if needed {
+		if lease, err = m.Lock(ctx); err != nil {
+			return err
+		}
+	}
+	err = work(ctx)
+	if !needed {
+		return err
+	}
+	if !free {
+		lease.Release(ctx)
+	} else {
+		lease.Release(ctx)
+	}
+	if free {
+		return err
+	} else {
+		lease, err = m.Lock(ctx)
+	}
+	if err == nil && !free {
+		lease.Release(ctx)
+	}
+	return err
+}
+
 func classified(ctx context.Context, m *holdfast.Mutex, retry func(error) bool) error {
 	for {
 		lease, err := m.TryLock(ctx)

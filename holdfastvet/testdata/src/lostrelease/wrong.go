@@ -127,3 +127,36 @@ func choice(ctx context.Context, m *holdfast.Mutex) error {
 	}
 	return lease.Release(ctx)
 }
+
+// What a condition said of the acquisition is over when its variable was set.
+func noLongerNeeded(ctx context.Context, m *holdfast.Mutex, needed bool) {
+	var lease *holdfast.Lease
+	if needed {
+		lease, _ = m.Lock(ctx) // want `not released on every path`
+	}
+	if needed = work(ctx) == nil; needed {
+		lease.Release(ctx)
+	}
+}
+
+func otherCondition(ctx context.Context, m *holdfast.Mutex, needed, free bool) {
+	var lease *holdfast.Lease
+	if needed {
+		lease, _ = m.Lock(ctx) // want `not released on every path`
+	}
+	if free {
+		lease.Release(ctx)
+	}
+}
+
+func neededOnly(ctx context.Context, m *holdfast.Mutex, needed bool) {
+	var lease *holdfast.Lease
+	if !needed {
+		work(ctx)
+	} else {
+		lease, _ = m.Lock(ctx) // want `not released on every path`
+	}
+	if !needed {
+		lease.Release(ctx)
+	}
+}
