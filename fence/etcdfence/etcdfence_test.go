@@ -140,6 +140,29 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// A number that no lease of etcd has as its token, such as a revision of etcd itself, finds no lock: least of all that
+// of somebody else, whose end would then count as its being held.
+func TestFindByNoToken(t *testing.T) {
+	client := connect(t)
+	if _, err := lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, token := range []uint64{1, 255} {
+		held, err := etcdfence.Find(t.Context(), client, "/holdfast", "report", token)
+		if errors.Is(err, fence.ErrStale) {
+			continue
+		}
+		t.Errorf("find the lock by the token %d: %v", token, err)
+		// This frees the lock.
+		if _, err := client.Delete(t.Context(), "/holdfast/", clientv3.WithPrefix()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := held.Do(t.Context(), clientv3.OpPut("text", "late")); err == nil {
+			t.Error("it writes while nobody has the lock")
+		}
+	}
+}
+
 // write writes a token under the lock of the examples, in a transaction of its own.
 func write(t *testing.T, client *clientv3.Client, token uint64, want error) {
 	t.Helper()

@@ -56,6 +56,9 @@ func find(ctx context.Context, client clientv3.KV, queue, name string, token uin
 		return nil, err
 	}
 	revision := int64(token >> localBits)
+	if revision == 0 { // which etcd takes for any
+		return nil, fence.Stale(name, token, 0)
+	}
 	answer, err := client.Get(ctx, queue, clientv3.WithPrefix(), clientv3.WithKeysOnly(),
 		clientv3.WithMinCreateRev(revision), clientv3.WithMaxCreateRev(revision))
 	if err != nil {
