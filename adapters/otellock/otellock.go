@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -67,13 +68,17 @@ func end(span trace.Span, e holdfast.Event) {
 
 func attributes(e holdfast.Event) []attribute.KeyValue {
 	as := []attribute.KeyValue{
-		attribute.String("lock.name", e.Name), attribute.String("lock.kind", e.Kind), attribute.String("lock.backend",
-			e.Backend),
+		attribute.String("lock.name", text(e.Name)), attribute.String("lock.kind", e.Kind),
+		attribute.String("lock.backend", e.Backend),
 	}
 	if e.Token != 0 {
 		as = append(as, attribute.String("lock.token", strconv.FormatUint(e.Token, 10)))
 	}
 	return as
 }
+
+// text is the name of a lock, which is bytes, as an attribute takes it: exporters send no spans at all beside one that
+// has what is no UTF-8.
+func text(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
 
 var _ holdfast.Scoper = (*Observer)(nil)

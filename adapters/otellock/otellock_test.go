@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/codes"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
@@ -113,4 +114,35 @@ func TestLossEndsTheSpan(t *testing.T) {
 		}
 		t.Error("no span has ended")
 	})
+}
+
+// The names of locks are bytes, and those of attributes text: what is no UTF-8 would keep an exporter from sending any
+// of the spans that it sends together.
+func TestNamesThatAreNoText(t *testing.T) {
+	c, _, spans := traced(t)
+	lease, err := c.Mutex("order \xff").Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Mutex("order \xff").TryLock(lease.Context()); err == nil {
+		t.Fatal("held twice")
+	}
+	lease.Release(t.Context())
+	for _, span := range spans.Ended() {
+		for _, a := range span.Attributes() {
+			if !utf8.ValidString(a.Value.AsString()) {
+				t.Errorf("%s: %s is %q", span.Name(), a.Key, a.Value.AsString())
+			}
+		}
+		for _, e := range span.Events() {
+			for _, a := range e.Attributes {
+				if !utf8.ValidString(a.Value.AsString()) {
+					t.Errorf("%s of %s: %s is %q", e.Name, span.Name(), a.Key, a.Value.AsString())
+				}
+			}
+		}
+		if said := span.Status().Description; !utf8.ValidString(said) {
+			t.Errorf("the status of %s is %q", span.Name(), said)
+		}
+	}
 }
