@@ -24,14 +24,13 @@ func (d *Driver) setUp(ctx context.Context) error {
 		found, err := t.foundFormat()
 		isNew := found == 0
 		for ; err == nil && found < format; found++ {
-			script := formatScript + statement(fmt.Sprint(found+1))
-			_, err = d.conn.ExecContext(ctx, text(script))
+			err = t.run(formatScript + statement(fmt.Sprint(found+1)))
 		}
 		if err == nil {
-			err = t.exec(makeBoots)
+			err = t.run(makeBoots)
 		}
 		if err == nil {
-			err = t.exec(makeValues)
+			err = t.run(makeValues)
 		}
 		switch {
 		case err != nil:

@@ -110,6 +110,13 @@ func (t *tx) exec(s statement, args ...any) error {
 	return err
 }
 
+// run is exec for a script of several statements, without arguments. They are not prepared: most SQL drivers prepare
+// only the first, or refuse to.
+func (t *tx) run(s statement) error {
+	_, err := t.d.conn.ExecContext(t.ctx, text(s))
+	return err
+}
+
 // get reads one row into dest; found is false when there is none.
 func (t *tx) get(s statement, args []any, dest ...any) (found bool, err error) {
 	stmt, err := t.d.conn.prepared(t.ctx, s)
