@@ -43,6 +43,9 @@ func (g *Guard) Do(
 	ctx context.Context, resource string, token uint64, command string, keys []string, args ...string,
 ) rueidis.RedisResult {
 	all, err := keysOf(resource, keys)
+	if err == nil && g.Client.Mode() == rueidis.ClientModeCluster {
+		err = haveOneTag(all)
+	}
 	if err := errors.Join(err, fence.Check(token)); err != nil {
 		return rueidis.NewErrorResult(err)
 	}
@@ -62,6 +65,18 @@ func keysOf(resource string, keys []string) ([]string, error) {
 			resource)
 	}
 	return append([]string{"{" + resource + "}:fence"}, keys...), nil
+}
+
+// haveOneTag refuses keys that a cluster may have on several servers: for those the client panics.
+func haveOneTag(keys []string) error {
+	tag := tagOf(keys[0])
+	for _, key := range keys[1:] {
+		if cmp.Or(tagOf(key), key) != tag {
+			return fmt.Errorf("the key %q may be on another server of the cluster than the token; "+
+				"give it the hash tag {%s}", key, tag)
+		}
+	}
+	return nil
 }
 
 // tagOf is what a cluster chooses the slot by, where that is not the whole key:

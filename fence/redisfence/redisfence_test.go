@@ -94,4 +94,11 @@ func TestDoInACluster(t *testing.T) {
 			t.Errorf("%q with the key %q: %v", resource, key, err)
 		}
 	}
+	// Which cannot be one step with the check.
+	for _, keys := range [][]string{{"{b}:data"}, {"{a}:data", "data"}} {
+		err := guard.Do(t.Context(), "a", 5, "DEL", keys).Error()
+		if err == nil || errors.Is(err, fence.ErrStale) || !strings.Contains(err.Error(), "{a}") {
+			t.Errorf("keys %q of other slots: %v", keys, err)
+		}
+	}
 }
