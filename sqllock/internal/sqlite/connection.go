@@ -57,18 +57,14 @@ func (c *connection) take(ctx context.Context) (_ context.Context, giveBack func
 // write runs f in a transaction that may change something, again while others are in the way, until ctx ends. It takes
 // the connection first: only one goroutine of a process stands in the queue of the processes that want to write. If f
 // returns an answer as its error, the transaction is committed like after a success: f may have taken dead claims out
-// of the queue.
-func (c *connection) write(ctx context.Context, f func(context.Context) error) error {
-	ctx, giveBack, err := c.take(ctx)
-	if err != nil {
-		return err
+// of the queue. After that, committed is called: later than write returns, where ctx ends while the disk is slow.
+func (c *connection) write(ctx context.Context, f func(context.Context) error, committed func()) error {
+	w := writing{c: c, committed: committed}
+	err := w.run(ctx, f)
+	if !w.isLeft && (err == nil || errors.Is(err, driver.ErrGone)) {
+		committed()
 	}
-	defer giveBack()
-	if err := c.writers.enter(ctx); err != nil {
-		return unsent(err)
-	}
-	defer c.writers.leave()
-	return explain(c.untilFree(ctx, func() error { return c.once(ctx, beginWriting, f) }))
+	return err
 }
 
 // read runs f in a transaction that changes nothing.
@@ -78,12 +74,14 @@ func (c *connection) read(ctx context.Context, f func(context.Context) error) er
 		return err
 	}
 	defer giveBack()
-	return explain(c.untilFree(ctx, func() error { return c.once(ctx, beginReading, f) }))
+	return explain(c.untilFree(ctx, func() error { return c.once(ctx, beginReading, f, c.commit) }))
 }
 
-// once runs a transaction. After it has begun it does not end with ctx: it is quick, and breaking it off would leave
-// unknown what it did.
-func (c *connection) once(ctx context.Context, begin string, f func(context.Context) error) error {
+// once runs a transaction. After it has begun it does not end with ctx: it is quick, but for what commit waits for, and
+// breaking it off would leave unknown what it did.
+func (c *connection) once(
+	ctx context.Context, begin string, f func(context.Context) error, commit func(context.Context) error,
+) error {
 	if ctx.Err() != nil {
 		return unsent(context.Cause(ctx))
 	}
@@ -96,11 +94,82 @@ func (c *connection) once(ctx context.Context, begin string, f func(context.Cont
 		c.rollBack(ctx)
 		return answer
 	}
-	if _, err := c.ExecContext(ctx, "COMMIT"); err != nil {
-		c.rollBack(ctx)
+	if err := commit(ctx); err != nil {
 		return err
 	}
 	return answer
+}
+
+func (c *connection) commit(ctx context.Context) error {
+	_, err := c.ExecContext(ctx, "COMMIT")
+	if err != nil {
+		c.rollBack(ctx)
+	}
+	return err
+}
+
+// A writing is a call of write.
+type writing struct {
+	c         *connection
+	committed func()
+	isLeft    bool // the caller does not wait for the commit any more
+}
+
+func (w *writing) run(ctx context.Context, f func(context.Context) error) error {
+	c := w.c
+	inside, giveBack, err := c.take(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.writers.enter(inside); err != nil {
+		giveBack()
+		return unsent(err)
+	}
+	over := func() {
+		c.writers.leave()
+		giveBack()
+	}
+	defer func() {
+		if !w.isLeft {
+			over()
+		}
+	}()
+	commit := func(begun context.Context) error { return w.commit(ctx, begun, over) }
+	return explain(c.untilFree(inside, func() error { return c.once(inside, beginWriting, f, commit) }))
+}
+
+// commit ends the transaction that has begun. It waits for the disk, which may take long, and no longer than ctx. Then
+// nobody knows what comes of it, and the turn is over when the disk is done.
+func (w *writing) commit(ctx, begun context.Context, over func()) error {
+	done := make(chan commit, 1)
+	go func() { done <- w.c.tryCommit(begun) }()
+	select {
+	case made := <-done:
+		if made.panicked != nil {
+			panic(made.panicked)
+		}
+		return made.err
+	case <-ctx.Done():
+	}
+	w.isLeft = true
+	go func() { // ends when the disk is done
+		defer over()
+		if made := <-done; made.err == nil && made.panicked == nil {
+			w.committed()
+		}
+	}()
+	return fmt.Errorf("%w, while the disk was waited for", context.Cause(ctx))
+}
+
+// A commit is what came of one.
+type commit struct {
+	err      error
+	panicked any // what the SQL driver panicked with, which is the caller's
+}
+
+func (c *connection) tryCommit(ctx context.Context) (made commit) {
+	defer func() { made.panicked = recover() }()
+	return commit{err: c.commit(ctx)}
 }
 
 // rollBack ends the transaction, unless the database has done so.

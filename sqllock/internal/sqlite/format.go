@@ -42,7 +42,7 @@ func (d *Driver) setUp(ctx context.Context) error {
 			return err
 		}
 		return t.noteBegan()
-	})
+	}, func() {})
 }
 
 // foundFormat returns the format of the tables, or 0 if there are none.

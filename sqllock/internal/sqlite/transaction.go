@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"time"
-
-	"github.com/holdfast-go/holdfast/driver"
 )
 
 // A tx is a transaction.
@@ -26,7 +24,7 @@ type wakeup struct{ client, id string }
 // look and find nothing new.
 func (d *Driver) write(ctx context.Context, f func(*tx) error) error {
 	t := &tx{d: d}
-	err := d.conn.write(ctx, func(ctx context.Context) error {
+	return d.conn.write(ctx, func(ctx context.Context) error {
 		t.start(ctx)
 		if err := t.open(); err != nil {
 			return err
@@ -37,11 +35,7 @@ func (d *Driver) write(ctx context.Context, f func(*tx) error) error {
 			}
 		}
 		return f(t)
-	})
-	if err == nil || errors.Is(err, driver.ErrGone) {
-		d.deliver(t)
-	}
-	return err
+	}, func() { d.deliver(t) })
 }
 
 // read runs f in a transaction that changes nothing. If the machine has booted since the file was used, a transaction

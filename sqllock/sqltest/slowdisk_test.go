@@ -1,0 +1,104 @@
+package sqltest
+
+import (
+	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock"
+)
+
+// A slowDisk is an SQL driver of which each commit takes as long as the test says, once it is slow.
+type slowDisk struct {
+	of      sqldriver.Driver
+	path    string
+	slow    *atomic.Bool
+	commits chan chan struct{} // one for each commit, which goes on when it is closed
+}
+
+func (d slowDisk) Connect(context.Context) (sqldriver.Conn, error) {
+	conn, err := d.of.Open(d.path)
+	return slowConn{conn, d}, err
+}
+
+func (d slowDisk) Driver() sqldriver.Driver { return d.of }
+
+type slowConn struct {
+	sqldriver.Conn
+	disk slowDisk
+}
+
+func (c slowConn) ExecContext(
+	ctx context.Context, query string, args []sqldriver.NamedValue,
+) (sqldriver.Result, error) {
+	if len(args) > 0 {
+		return nil, sqldriver.ErrSkip
+	}
+	if query == "COMMIT" && c.disk.slow.Load() {
+		goOn := make(chan struct{})
+		c.disk.commits <- goOn
+		<-goOn
+	}
+	return c.Conn.(sqldriver.ExecerContext).ExecContext(ctx, query, nil)
+}
+
+// onSlowDisk opens a file on a disk that is slow from now on.
+func onSlowDisk(t *testing.T, path string) (driver.Driver, slowDisk) {
+	t.Helper()
+	disk := slowDisk{openSQL(t, path).Driver(), path, new(atomic.Bool), make(chan chan struct{})}
+	db := sql.OpenDB(disk)
+	d, err := sqllock.New(t.Context(), db, sqllock.SQLite, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(d.Close(), db.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	disk.slow.Store(true)
+	return d, disk
+}
+
+// A request ends with its context also when it is the one whose writing the disk takes long for. What was written
+// counts, and others are told of it, when the disk is done.
+func TestSlowDisk(t *testing.T) {
+	path := newFile(t)
+	d, disk := onSlowDisk(t, path)
+	other, held, next := open(t, path), mutex("m"), mutex("m")
+
+	ctx, cancel := context.WithCancelCause(t.Context())
+	answered := make(chan error)
+	go func() {
+		_, err := d.Request(ctx, held)
+		answered <- err
+	}()
+	goOn := <-disk.commits
+	gaveUp := errors.New("gave up")
+	cancel(gaveUp)
+	if err := <-answered; !errors.Is(err, gaveUp) || errors.Is(err, driver.ErrUnsent) || driver.IsAnswer(err) {
+		t.Errorf("a request: %v, want the end of its context, and no answer", err)
+	}
+	disk.slow.Store(false)
+	close(goOn)
+	request(t, other, next, false)
+	request(t, d, held, true)
+
+	disk.slow.Store(true)
+	ctx, cancel = context.WithCancelCause(t.Context())
+	go func() { answered <- d.Release(ctx, held) }()
+	goOn = <-disk.commits
+	cancel(gaveUp)
+	if err := <-answered; !errors.Is(err, gaveUp) || errors.Is(err, driver.ErrUnsent) || driver.IsAnswer(err) {
+		t.Errorf("a release: %v, want the end of its context, and no answer", err)
+	}
+	disk.slow.Store(false)
+	grantedAtOnce(t, other, next, func() { close(goOn) })
+	if err := d.Release(t.Context(), held); err != nil {
+		t.Errorf("the release again: %v", err)
+	}
+}
