@@ -29,7 +29,8 @@ import (
 //
 // In the worst case the elector takes two LeaseDurations to notice that it cannot renew its lease. Nobody else may lead
 // before that, so the TTL is twice the LeaseDuration, unless [holdfast.WithTTL] says otherwise. If a process dies, its
-// lead is free after that time.
+// lead is free after that time. client-go tells a lock the LeaseDuration in whole seconds, rounded down: if yours is
+// none, give WithTTL twice of it.
 type Lock struct {
 	client   *holdfast.Client
 	name     string

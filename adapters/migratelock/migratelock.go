@@ -20,8 +20,10 @@ import (
 
 // Timeout bounds how long a Driver waits for the lock. It is shorter than golang-migrate's own limit
 // ([migrate.DefaultLockTimeout], 15 s), after which the driver would go on waiting and then hold the lock for nobody.
+// So leave [migrate.Migrate.LockTimeout] as it is, or make it longer.
 //
 // [migrate.DefaultLockTimeout]: https://pkg.go.dev/github.com/golang-migrate/migrate/v4#DefaultLockTimeout
+// [migrate.Migrate.LockTimeout]: https://pkg.go.dev/github.com/golang-migrate/migrate/v4#Migrate
 const Timeout = 14 * time.Second
 
 // A Driver is a database whose lock is Holdfast's. It replaces the lock of the driver that it wraps, so programs that
