@@ -1,8 +1,9 @@
 // Package child runs one command as a process group that can be ended as a whole.
 //
 // On Unix the command leads a process group of its own, shares the terminal as a job of a shell would, and is stopped
-// together with this process when the user suspends it. On Linux it dies with this process, even of SIGKILL, and what
-// descends from it cannot hide: orphans become children of this process, so Kill finds them in whatever group they are.
+// together with the group of this process when the user suspends it. On Linux it dies with this process, even of
+// SIGKILL, and what descends from it cannot hide: orphans become children of this process, so Kill finds them in
+// whatever group they are.
 //
 // A program that uses it calls guard.Main when guard.Asked says so.
 //

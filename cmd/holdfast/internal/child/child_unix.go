@@ -26,6 +26,8 @@ type Child struct {
 	tty    *tty
 	resume func() bool
 
+	suspended chan os.Signal // requests to suspend this process
+
 	guard     *guard.Guard  // nil when none is wanted
 	dismissed chan struct{} // closed when the guard has ended, or at once where there is none
 	deserted  chan struct{} // closed when that was before the command
@@ -67,10 +69,10 @@ func Start(cmd Command) (*Child, error) {
 }
 
 func (c *Child) start(cmd Command) error {
-	suspend := catchSuspend()
+	c.suspended = catchSuspend()
 	p, err := c.begin(cmd)
 	if err != nil {
-		signal.Stop(suspend)
+		signal.Stop(c.suspended)
 		return err
 	}
 	c.pid, c.group = p.Pid, pgroup.Of(p.Pid)
@@ -78,7 +80,7 @@ func (c *Child) start(cmd Command) error {
 	if areTerminals(cmd.Stdin, cmd.Out, cmd.Err) {
 		c.tty.lend(c.pid)
 	}
-	go c.passOn(suspend)
+	go c.passOn(c.suspended)
 	return p.Release() // follow waits for all children, not for this one
 }
 

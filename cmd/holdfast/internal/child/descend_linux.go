@@ -3,6 +3,7 @@ package child
 import (
 	"os"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -36,8 +37,33 @@ func hasEnded(pid int) bool {
 	return unix.Waitid(unix.P_PID, pid, &ended, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) == nil && ended.Signo != 0
 }
 
-// stopSelf stops this process until somebody continues it. The signal is sent to the calling thread, which therefore
-// does not run on before it has effect.
-func stopSelf() {
-	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGSTOP) // cannot fail for oneself
+// stopSelf stops this process until somebody continues it, by a signal that it ignores until then. The signal is sent
+// to the calling thread, which therefore does not run on before it has effect. Where nobody would be told of it, the
+// kernel takes no notice of such a signal.
+func stopSelf(by syscall.Signal) {
+	if !heed(by) || !isWatched() {
+		by = unix.SIGSTOP
+	}
+	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), by) // cannot fail for oneself
+}
+
+// isWatched reports whether the parent of this process is of its session, so that it may be told of a stop.
+func isWatched() bool {
+	ours, err := unix.Getsid(0)
+	if err != nil {
+		return false
+	}
+	parents, err := unix.Getsid(os.Getppid())
+	return err == nil && parents == ours
+}
+
+// heed has the kernel do about a signal what it does by default, and reports whether it does. Package signal cannot:
+// once it has caught a signal that stops, it keeps its handler. Zero is the default in the struct sigaction of any
+// machine.
+func heed(sig syscall.Signal) bool {
+	var usual [8]uint64
+	const setSize = 8 // of a set of signals; others have machines on which this fails
+	_, _, err := unix.RawSyscall6(unix.SYS_RT_SIGACTION,
+		uintptr(sig), uintptr(unsafe.Pointer(&usual)), 0, setSize, 0, 0)
+	return err == 0
 }

@@ -23,6 +23,6 @@ func awaitChild() {}
 func hasEnded(int) bool { return false }
 
 // stopSelf stops this process until somebody continues it.
-func stopSelf() {
+func stopSelf(syscall.Signal) {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // cannot fail for oneself
 }

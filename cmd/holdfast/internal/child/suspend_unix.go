@@ -4,6 +4,7 @@ package child
 
 import (
 	"os"
+	"os/signal"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -18,18 +19,19 @@ func (c *Child) stopped(by syscall.Signal) {
 			_ = c.Signal(syscall.SIGCONT) // it may be gone by now
 			return
 		}
-		c.suspend()
+		c.suspend(syscall.SIGTTIN)
 	case syscall.SIGTSTP:
-		c.suspend()
+		c.suspend(by)
 	}
 }
 
-// suspend stops the whole group, then this process. When that is continued, the command is too, unless Resume objects.
-func (c *Child) suspend() {
+// suspend stops the whole group, then the job that this process is of. When this process is continued, the command is
+// too, unless Resume objects.
+func (c *Child) suspend(by syscall.Signal) {
 	if hasJobControl() {
 		_ = c.Signal(syscall.SIGSTOP) // also those who ignored the polite request
 		lent := c.tty.takeBack()
-		stopSelf()
+		c.stopJob(by)
 		if !c.resume() {
 			c.killAll()
 			return
@@ -39,6 +41,19 @@ func (c *Child) suspend() {
 		}
 	}
 	_ = c.Signal(syscall.SIGCONT)
+}
+
+// stopJob stops the group of this process by a signal that the terminal has sent to the command alone: a script that
+// runs this process, and what is beside it in a pipeline, are of the job that the user suspends, and a shell or another
+// holdfast that has started it understands the signal. It returns when this process is continued.
+func (c *Child) stopJob(by syscall.Signal) {
+	caught := by == syscall.SIGTSTP && !signal.Ignored(by)
+	signal.Ignore(by)
+	_ = syscall.Kill(0, by) // to all others: this process is the last
+	stopSelf(by)
+	if caught {
+		signal.Notify(c.suspended, by)
+	}
 }
 
 // hasJobControl reports whether there may be a shell that would continue this process: it runs its jobs in groups of
