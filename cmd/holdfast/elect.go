@@ -65,6 +65,9 @@ func (j *job) runsAgain() bool {
 	if !j.plan.campaign || j.lost == nil || j.told {
 		return false
 	}
+	if j.child == nil { // it did not begin
+		return true
+	}
 	select {
 	case <-j.child.Gone():
 		return true

@@ -34,11 +34,17 @@ type job struct {
 
 // run runs the command to its end, gives the lock back, and returns the end's exit code.
 func (j *job) run(ctx context.Context, program string) error {
-	err := j.start(program)
-	if err == nil {
+	err := j.lease.Err()
+	if j.noteLost(err); err == nil {
+		err = j.start(program)
+	}
+	switch {
+	case j.lost != nil: // before the command began
+		err = nil
+	case err == nil:
 		j.supervise()
 		j.child.Leave()
-	} else if errors.Is(err, guard.ErrLate) {
+	case errors.Is(err, guard.ErrLate):
 		j.noteLost(j.lateness())
 		err = nil
 	}

@@ -1,0 +1,128 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// A command that cannot write its standard error waits there with its lock. That is how these tests hold one between
+// the grant and what comes next.
+
+// Who was stopped until another had the lock does not begin its command.
+func TestLostBeforeTheCommand(t *testing.T) {
+	server := servers.Redis(t)
+	for _, flag := range []string{"--on-lost=term", "--on-lost=ignore", "--no-guard"} {
+		t.Run(flag, func(t *testing.T) {
+			t.Parallel()
+			locks, began := placeOn(server.Addr, flag), filepath.Join(t.TempDir(), "began")
+			cmd, goOn := locks.heldBack(t, "run", "--json", "--ttl", "2s", flag, "hello", "--", "touch", began)
+			locks.stopUntilFree(t, cmd)
+			said := goOn()
+			if code := cmd.ProcessState.ExitCode(); code != exitLost {
+				t.Errorf("it ended with %d and said %s; want %d", code, said, exitLost)
+			}
+			if _, err := os.Stat(began); err == nil {
+				t.Error("the command began without the lock")
+			}
+		})
+	}
+}
+
+// A candidate campaigns again then.
+func TestLostBeforeTheCommandOfALeader(t *testing.T) {
+	t.Parallel()
+	locks, terms := placeOn(servers.Redis(t).Addr, ""), filepath.Join(t.TempDir(), "terms")
+	cmd, goOn := locks.heldBack(t, "elect", "--json", "--ttl", "2s", "--no-guard", "hello", "--",
+		"sh", "-c", "echo term >> $0", terms)
+	locks.stopUntilFree(t, cmd)
+	said := goOn()
+	told, err := os.ReadFile(terms)
+	ok(t, err)
+	if code := cmd.ProcessState.ExitCode(); code != 0 || string(told) != "term\n" {
+		t.Errorf("it ended with %d, ran %q and said %s; want 0, and one term", code, told, said)
+	}
+}
+
+// A place is where the locks of a test are: by a way of the command's own, and by ours.
+type place struct{ its, ours string }
+
+// placeOn is on a Redis server, for one test of several.
+func placeOn(addr, test string) place {
+	url := "redis://" + addr + "?prefix=" + test + ":"
+	return place{its: url, ours: url}
+}
+
+// holders returns how many claims have the lock "hello".
+func (p place) holders(t *testing.T) int {
+	t.Helper()
+	s, err := (&backendFlags{url: p.ours}).open(t.Context())
+	ok(t, err)
+	defer s.abandon(t.Context())
+	queue, err := s.Queue(t.Context(), "hello")
+	ok(t, err)
+	return len(viewOf("hello", queue).Holders)
+}
+
+// heldBack starts holdfast, and returns when it has the lock "hello" and waits for its standard error. goOn lets it go
+// on, waits for its end, and returns what it said.
+func (p place) heldBack(t *testing.T, args ...string) (cmd *exec.Cmd, goOn func() string) {
+	t.Helper()
+	reader, writer, err := os.Pipe()
+	ok(t, err)
+	t.Cleanup(func() { reader.Close() })
+	filling := fill(t, writer)
+	cmd = exec.Command("/proc/self/exe", args...)
+	cmd.Args[0] = "holdfast" // see TestMain
+	cmd.Env = append(os.Environ(), backendEnv+"="+p.its)
+	cmd.Stderr = writer
+	ok(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	ok(t, writer.Close())
+	eventually("grant", func() bool { return p.holders(t) == 1 })
+	return cmd, func() string {
+		lines := bufio.NewReader(reader)
+		_, err := lines.Discard(filling)
+		ok(t, err)
+		said, err := io.ReadAll(lines)
+		ok(t, err)
+		_ = cmd.Wait() // the state tells
+		return strings.TrimSpace(string(said))
+	}
+}
+
+// stopUntilFree stops a process for longer than its lease lives.
+func (p place) stopUntilFree(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	ok(t, cmd.Process.Signal(syscall.SIGSTOP))
+	eventually("end of the lease", func() bool { return p.holders(t) == 0 })
+	ok(t, cmd.Process.Signal(syscall.SIGCONT))
+}
+
+// fill fills a pipe, and returns with how many bytes.
+func fill(t *testing.T, writer *os.File) (n int) {
+	t.Helper()
+	conn, err := writer.SyscallConn()
+	ok(t, err)
+	ok(t, conn.Write(func(fd uintptr) bool {
+		for {
+			some, err := unix.Write(int(fd), make([]byte, 4096))
+			if err != nil {
+				return true
+			}
+			n += some
+		}
+	}))
+	return n
+}
