@@ -64,17 +64,42 @@ func (a *app) acquireHandle(ctx context.Context, p *plan) error {
 	if err != nil {
 		return err
 	}
-	handle, err := lease.Detach(ctx)
+	handle, err := s.detach(ctx, lease, inbox)
 	if err != nil {
-		return s.failed(err)
+		return err
 	}
 	err = a.printHeld(held{Name: p.name, Token: decimal(lease.Token()), Handle: handle, ExpiresIn: p.ttl.Seconds()},
 		handle)
 	if err != nil { // nobody has the handle
-		_, left := s.giveBack(ctx, handle)
-		return errors.Join(err, left)
+		return errors.Join(err, s.takeBack(ctx, handle))
 	}
 	return nil
+}
+
+// detach leaves a lock taken, and returns its handle. A signal ends that, too, and the lock is given back.
+func (s *store) detach(ctx context.Context, lease *holdfast.Lease, inbox *inbox) (handle string, err error) {
+	leaving, done := inbox.until(ctx)
+	handle, err = lease.Detach(leaving)
+	done()
+	i, came := errors.AsType[*interrupt](context.Cause(leaving))
+	switch {
+	case came && err == nil:
+		_ = s.takeBack(ctx, handle) // otherwise it ends with its TTL
+		return "", ended(i.code())
+	case came: // closing the store gives it back
+		return "", ended(i.code())
+	case err != nil:
+		return "", s.failed(err)
+	}
+	return handle, nil
+}
+
+// takeBack ends the lock of a handle that nobody gets.
+func (s *store) takeBack(ctx context.Context, handle string) error {
+	ctx, cancel := context.WithTimeout(ctx, closeLimit)
+	defer cancel()
+	_, err := s.giveBack(ctx, handle)
+	return err
 }
 
 // giveBack ends the lock of a handle, and returns what is over.

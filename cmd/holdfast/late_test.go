@@ -11,9 +11,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -52,6 +54,21 @@ func TestLostBeforeTheCommandOfALeader(t *testing.T) {
 	ok(t, err)
 	if code := cmd.ProcessState.ExitCode(); code != 0 || string(told) != "term\n" {
 		t.Errorf("it ended with %d, ran %q and said %s; want 0, and one term", code, told, said)
+	}
+}
+
+// A signal ends acquire also where the backend has stopped answering after the grant.
+func TestSignalWhileAHandleIsMade(t *testing.T) {
+	server := servers.Redis(t)
+	way := proxy.New(t, server.Addr)
+	locks := place{its: "redis://" + way.Addr, ours: "redis://" + server.Addr}
+	cmd, goOn := locks.heldBack(t, "acquire", "--json", "--ttl", "1h", "hello")
+	way.BlackHole()
+	ok(t, cmd.Process.Signal(syscall.SIGTERM))
+	defer time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }).Stop()
+	said := goOn()
+	if code := cmd.ProcessState.ExitCode(); code != exitSignal+int(syscall.SIGTERM) {
+		t.Errorf("it ended with %d and said %s; want %d", code, said, exitSignal+int(syscall.SIGTERM))
 	}
 }
 
