@@ -147,13 +147,23 @@ func hasPassword(u *url.URL) bool {
 
 func (b *backendFlags) read() (string, error) {
 	text, err := os.ReadFile(b.file)
-	if err != nil {
+	switch {
+	case err != nil && isLikeURL(b.file): // which may have a password
+		return "", usage("--backend-file takes the path of a file that holds the URL; put a URL with a password into "+
+			"such a file or into %s, and one without after --backend", backendEnv)
+	case err != nil:
 		return "", usage("--backend-file: %w", err)
 	}
 	if rawURL := strings.TrimSpace(string(text)); rawURL != "" {
 		return rawURL, nil
 	}
 	return "", usage("--backend-file: %s is empty; it should hold a URL like redis://user:password@host:6379", b.file)
+}
+
+// isLikeURL reports whether a path was meant to be a URL.
+func isLikeURL(path string) bool {
+	scheme, rest, ok := strings.Cut(path, ":")
+	return ok && (strings.HasPrefix(rest, "//") || checkScheme(scheme) == nil)
 }
 
 // A store is the backend, opened.
