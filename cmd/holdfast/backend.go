@@ -26,6 +26,7 @@ import (
 type backendFlags struct {
 	url  string
 	file string
+	held string // by the file, once it was read
 
 	isOwn bool        // nothing else was named than the file of this user
 	warn  func(error) // nil where nobody is to be told
@@ -145,7 +146,11 @@ func hasPassword(u *url.URL) bool {
 	return false
 }
 
+// read reads the file once: it may be a pipe, like the <(...) of a shell.
 func (b *backendFlags) read() (string, error) {
+	if b.held != "" {
+		return b.held, nil
+	}
 	text, err := os.ReadFile(b.file)
 	switch {
 	case err != nil && isLikeURL(b.file): // which may have a password
@@ -154,8 +159,8 @@ func (b *backendFlags) read() (string, error) {
 	case err != nil:
 		return "", usage("--backend-file: %w", err)
 	}
-	if rawURL := strings.TrimSpace(string(text)); rawURL != "" {
-		return rawURL, nil
+	if b.held = strings.TrimSpace(string(text)); b.held != "" {
+		return b.held, nil
 	}
 	return "", usage("--backend-file: %s is empty; it should hold a URL like redis://user:password@host:6379", b.file)
 }
