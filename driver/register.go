@@ -74,12 +74,33 @@ func ParseURL(rawURL string) (*url.URL, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		if several, ok := parseHosts(rawURL); ok {
-			return several, nil
+			u, err = several, nil
 		}
+	}
+	if err == nil && hasCutPassword(u) {
+		err = errCutPassword
+	}
+	if err != nil {
 		return nil, fmt.Errorf("backend URL: %w; it should be one like redis://user:password@localhost:6379 "+
 			"with special characters as %%XX", withoutURL(err))
 	}
 	return u, nil
+}
+
+var errCutPassword = errors.New("an @ that comes after a /, a ? or a #")
+
+// hasCutPassword reports whether the URL seems to have a user and a password that begins with digits and has one of
+// these characters: then the user looks like a host, and the digits like its port.
+func hasCutPassword(u *url.URL) bool {
+	if u.User != nil || !strings.Contains(u.Host, ":") {
+		return false
+	}
+	for name := range u.Query() {
+		if strings.Contains(name, "@") {
+			return true
+		}
+	}
+	return strings.Contains(u.EscapedPath()+u.EscapedFragment(), "@")
 }
 
 // parseHosts parses a URL with several hosts, in whose list net/url would see one host with an odd port.
@@ -108,6 +129,8 @@ func parseHosts(rawURL string) (*url.URL, bool) {
 func withoutURL(err error) error {
 	var badEscape url.EscapeError
 	switch {
+	case err == errCutPassword:
+		return err
 	case errors.As(err, &badEscape):
 		return errors.New("an invalid %-escape")
 	default:

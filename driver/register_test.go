@@ -32,6 +32,10 @@ var hostileURLs = []string{
 	"redis://user:s3cret#more@localhost",
 	"redis://user:s3cret?more@localhost",
 	"redis://user:s3cret/more@localhost",
+	"redis://user:1234/s3cret@localhost", // that begins as a port could
+	"redis://user:1234#s3cret@localhost",
+	"redis://user:1234?s3cret@localhost",
+	"redis-cluster://user:1234,5/s3cret@host1,host2",
 	"redis://user:s3cret\x7f@localhost",
 	"redis://user:s3cret\n@localhost",
 	"redis://[user:s3cret@localhost",
@@ -85,6 +89,9 @@ func TestRedactShows(t *testing.T) {
 		"file:/var/tmp/locks.db":               "file:/var/tmp/locks.db",
 		"file:locks.db":                        "file:locks.db",
 		"file:/home/me@work/locks.db":          "file:/home/me@work/locks.db",
+		"etcd://h1/me@work":                    "etcd://h1/me@work",
+		"etcd://h1:1/me%40work":                "etcd://h1:1/me%40work",
+		"redis://h1:1?prefix=me@work":          "redis://h1:1",
 		"mem:tests":                            "mem:tests",
 	} {
 		u, err := driver.ParseURL(raw)
