@@ -2,13 +2,13 @@ package testbed
 
 import (
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast/bench/wire"
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
@@ -57,7 +57,7 @@ func Find[T any](what, name string, all []T, nameOf func(T) string) (found T, er
 
 // At is a backend that runs already, at a URL.
 func At(rawURL string) (Backend, error) {
-	u, err := url.Parse(rawURL)
+	u, err := driver.ParseURL(rawURL) // which knows of several hosts
 	if err != nil || u.Scheme == "" {
 		return Backend{}, fmt.Errorf("the backend is no URL, like redis://localhost:6379 or file:/tmp/locks.db")
 	}

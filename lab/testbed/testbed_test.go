@@ -38,3 +38,12 @@ func TestFoldersAreOurs(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A backend may have several hosts, with ports or without.
+func TestAt(t *testing.T) {
+	for _, rawURL := range []string{"redis://h1:1", "redlock://h1:1,h2,h3", "etcd://h1,h2:2,h3/prefix"} {
+		if b, err := At(rawURL); err != nil || b.Start(t) != rawURL {
+			t.Errorf("%s: %v", rawURL, err)
+		}
+	}
+}
