@@ -14,7 +14,8 @@ type inbox struct {
 }
 
 // catchSignals catches the signals that are passed on, except those that we were started to ignore (nohup, &), so that
-// the command ignores them too. A broken pipe must not end us while the command runs.
+// the command ignores them too. Of those Go tells HUP and INT: the others have its handlers from the start, whatever
+// they had before. A broken pipe must not end us while the command runs.
 func catchSignals() *inbox {
 	b := &inbox{signals: make(chan os.Signal, 16)}
 	for _, s := range forwarded {
