@@ -58,7 +58,7 @@ func isWatched() bool {
 }
 
 // heed has the kernel do about a signal what it does by default, and reports whether it does. Package signal cannot:
-// once it has caught a signal that stops, it keeps its handler. Zero is the default in the struct sigaction of any
+// once it has caught or ignored a signal that stops, that stays so. Zero is the default in the struct sigaction of any
 // machine.
 func heed(sig syscall.Signal) bool {
 	var usual [8]uint64

@@ -58,7 +58,8 @@ func (t *tty) close() {
 		return
 	}
 	signal.Reset(syscall.SIGTTOU)
-	_ = t.file.Close() // nothing was written
+	heed(syscall.SIGTTOU) // the next command would inherit that it is ignored
+	_ = t.file.Close()    // nothing was written
 }
 
 // owner returns the group that has the terminal, zero when that is unknown.
