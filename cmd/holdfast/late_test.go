@@ -4,10 +4,12 @@ package main
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -70,6 +72,48 @@ func TestSignalWhileAHandleIsMade(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != exitSignal+int(syscall.SIGTERM) {
 		t.Errorf("it ended with %d and said %s; want %d", code, said, exitSignal+int(syscall.SIGTERM))
 	}
+}
+
+// Who cannot tell that the guard has ended looks after the command all the same.
+func TestNobodyReadsOfTheGuard(t *testing.T) {
+	server := servers.Redis(t)
+	locks := placeOn(server.Addr, "")
+	cmd, goOn := locks.heldBack(t, "run", "hello", "--", "sleep", "300")
+	command, guard := childOf(t, cmd, "sleep"), childOf(t, cmd, "holdfast", "--guard")
+	ok(t, syscall.Kill(guard, syscall.SIGKILL))
+	eventually("end of the guard", func() bool { return state(fmt.Sprintf("/proc/%d/stat", guard)) == 'X' })
+	s, err := (&backendFlags{url: locks.ours}).open(t.Context())
+	ok(t, err)
+	defer s.abandon(t.Context())
+	queue, err := s.Queue(t.Context(), "hello")
+	ok(t, err)
+	_, err = s.breakAll(t.Context(), "hello", viewOf("hello", queue).Holders)
+	ok(t, err)
+	eventually("end of the command", func() bool { return !isAlive(strconv.Itoa(command)) })
+	if said := goOn(); cmd.ProcessState.ExitCode() != exitLost || !strings.Contains(said, "the guard has ended") {
+		t.Errorf("it ended with %d and said %s; want %d", cmd.ProcessState.ExitCode(), said, exitLost)
+	}
+}
+
+// childOf waits for the child of a process whose arguments begin with these, and returns its ID.
+func childOf(t *testing.T, cmd *exec.Cmd, begin ...string) (pid int) {
+	t.Helper()
+	eventually("child "+strings.Join(begin, " "), func() bool {
+		lines, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", cmd.Process.Pid))
+		ok(t, err)
+		for _, line := range lines {
+			children, _ := os.ReadFile(line) // of a thread that may have ended
+			for child := range strings.FieldsSeq(string(children)) {
+				args, _ := os.ReadFile("/proc/" + child + "/cmdline") // it may have ended, too
+				if strings.HasPrefix(string(args), strings.Join(begin, "\x00")+"\x00") {
+					pid, err = strconv.Atoi(child)
+					ok(t, err)
+				}
+			}
+		}
+		return pid != 0
+	})
+	return pid
 }
 
 // A place is where the locks of a test are: by a way of the command's own, and by ours.

@@ -120,6 +120,9 @@ func (j *job) tellWithDoer(kind string, tell func(by string)) {
 	}()
 }
 
+// warnAside is warn while the command is supervised, which must go on where nobody reads standard error.
+func (j *job) warnAside(err error) { j.tellWithDoer("", func(string) { j.warn(err) }) }
+
 // awaitTold returns when all has been told.
 func (j *job) awaitTold() {
 	if j.telling != nil {

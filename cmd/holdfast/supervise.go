@@ -159,21 +159,21 @@ func (j *job) kill() (killed bool) {
 	if j.lives = j.child.Kill(); j.lives == nil {
 		return true
 	}
-	j.warn(fmt.Errorf("%w; this ends when it does", j.lives))
+	j.warnAside(fmt.Errorf("%w; this ends when it does", j.lives))
 	return false
 }
 
 // noteUnheard tells of a signal that did not reach the command, because that runs as another user. The lock is kept.
 func (j *job) noteUnheard(err error) {
 	if errors.Is(err, fs.ErrPermission) {
-		j.warn(fmt.Errorf("the command runs as another user, and cannot be sent signals: %w; the lock is kept while "+
-			"it runs", err))
+		j.warnAside(fmt.Errorf("the command runs as another user, and cannot be sent signals: %w; the lock is kept "+
+			"while it runs", err))
 	}
 }
 
 // noteDeserted tells that from now on one pair of eyes is on the command, and not two.
 func (j *job) noteDeserted() {
-	j.warn(errors.New("the guard has ended: nothing ends the command in time if this process is stopped"))
+	j.warnAside(errors.New("the guard has ended: nothing ends the command in time if this process is stopped"))
 }
 
 // danger returns why the lock counts as lost: it is, or it ends before the command would have had its grace, and would
