@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -110,10 +111,12 @@ func (b *bench) build(ctx context.Context, p testPackage, overlay string) (binar
 	return binary, out, err
 }
 
-func (b *bench) run(ctx context.Context, p testPackage, binary string, patience time.Duration) ([]byte, error) {
+func (b *bench) run(
+	ctx context.Context, p testPackage, binary string, patience time.Duration, more ...string,
+) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience+10*time.Second) // for those that hang beside their own limit
 	defer cancel()
-	args := append([]string{"-test.failfast", "-test.timeout=" + patience.String()}, b.args...)
+	args := slices.Concat([]string{"-test.failfast", "-test.timeout=" + patience.String()}, b.args, more)
 	return in(ctx, p.Dir, binary, args...)
 }
 
@@ -153,15 +156,31 @@ func (b *bench) tryIn(ctx context.Context, p testPackage, overlay string) (verdi
 	if err != nil || sum == p.sum {
 		return equal, "", err
 	}
-	out, err := b.run(ctx, p, binary, b.patience)
-	if err == nil {
+	by := b.failing(ctx, p, binary)
+	if strings.HasPrefix(by, "Test") && b.isGreen(ctx, p, binary, "-test."+only(by)[1:]) {
+		by = b.failing(ctx, p, binary) // it may have failed because the machine was busy
+	}
+	if by == "" {
 		return survived, "", nil
 	}
-	by := noticedBy(out)
-	if by == "" { // it was ended from outside, or ended itself
+	return killed, by, nil
+}
+
+// failing runs all tests, and returns the one that fails first, or how the process ended without one.
+func (b *bench) failing(ctx context.Context, p testPackage, binary string) (by string) {
+	out, err := b.run(ctx, p, binary, b.patience)
+	if err == nil {
+		return ""
+	}
+	if by = noticedBy(out); by == "" {
 		by = lastLine(out, err)
 	}
-	return killed, by, nil
+	return by
+}
+
+func (b *bench) isGreen(ctx context.Context, p testPackage, binary, only string) bool {
+	_, err := b.run(ctx, p, binary, b.patience, only)
+	return err == nil
 }
 
 // overlay writes a mutant, and returns the file that says whose place it takes.

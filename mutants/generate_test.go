@@ -109,6 +109,35 @@ func TestBench(t *testing.T) {
 	}
 }
 
+// A test that fails now and then kills nothing, unless it fails again.
+func TestFlakyTestKillsNothing(t *testing.T) {
+	t.Setenv("GOWORK", "off")
+	const flaky = `package bounded
+
+import (
+	"os"
+	"testing"
+)
+
+func TestSecondRun(t *testing.T) {
+	runs, err := os.ReadFile("runs")
+	if err := os.WriteFile("runs", append(runs, '.'), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if len(runs) == 1 {
+		t.Error("now and then", err)
+	}
+}
+`
+	tree := layBounded(t, map[string]string{"bounded/flaky_test.go": flaky})
+	b := must(newBench(t.Context(), tree, "./bounded", 10*time.Second))(t)
+	defer os.RemoveAll(b.dir)
+	m := mutantWith(t, must(mutantsOf(tree, []string{"bounded"}))(t), "n < 10", "n <= 10")
+	if o, err := b.try(t.Context(), m); err != nil || o.Verdict != survived {
+		t.Errorf("%+v, %v, want it to survive", o, err)
+	}
+}
+
 // mutantWith finds the mutant that replaces one text by another.
 func mutantWith(t *testing.T, found []mutant, old, new string) mutant {
 	t.Helper()
