@@ -2,8 +2,10 @@ package zklock
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/bubble"
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
@@ -32,6 +34,8 @@ func TestPulseCounts(t *testing.T) {
 		{"stopped a while ago", pings{{10, 20}, {500, 510}, {5000, 5010}, {5500, 5510}}, 5900, 5910, 1500},
 		{"stopped long ago", pings{{10, 20}, {500, 510}, {5000, 5010}, {5500, 5510}, {6000, 6010}}, 6010, 6020, 6010},
 		{"the line is slow", pings{{10, 620}, {500, 1120}, {1000, 1620}, {1500, 2120}, {2000, 2620}}, 3000, 3600, 2000},
+		{"the first ping is answered just now", pings{{900, 950}}, 1800, 1810, 1000},
+		{"just in time", pings{{10, 20}, {500, 1010}, {1000, 1010}}, 1900, 2000, 1900},
 		{"a request before the connection", nil, -500, 100, -500},
 	} {
 		p := &pulse{slack: time.Second, keep: time.Minute}
@@ -63,4 +67,29 @@ func TestPulseRemembers(t *testing.T) {
 	if l.counted(at(69_000)) != at(69_000) || l.counted(at(71_000)) != at(70_000) {
 		t.Error("the leader has counted from later on, and that is taken back")
 	}
+}
+
+// A session is pinged twice in its slack. A connection that is closed is pinged no more, also if that happens during a
+// ping, or before the server has greeted.
+func TestPulseBeats(t *testing.T) {
+	defer bubble.Alone()()
+	synctest.Test(t, func(t *testing.T) {
+		const session, before = 4 * time.Second, 3
+		p, sent, began := new(pulse), 0, time.Now()
+		p.begin(session, func() {
+			if sent++; sent < before {
+				return
+			}
+			if took := time.Since(began); took != slack(session) {
+				t.Errorf("two more pings took %v", took)
+			}
+			p.end()
+		})
+		time.Sleep(time.Minute) // of the bubble
+		p.begin(session, func() { t.Error("it was begun anew") })
+		time.Sleep(time.Minute)
+		if sent != before {
+			t.Errorf("%d pings, want %d", sent, before)
+		}
+	})
 }
