@@ -102,3 +102,27 @@ func TestSlowDisk(t *testing.T) {
 		t.Errorf("the release again: %v", err)
 	}
 }
+
+// Whatever ends a request whose commit is under way: nobody takes that for an answer to it, nor for its not having been
+// sent. Else a claim that is written after that would not be undone. A lease's context ends with errors like these.
+func TestSlowDiskAndCauses(t *testing.T) {
+	path := newFile(t)
+	d, disk := onSlowDisk(t, path)
+	for _, cause := range []error{
+		driver.ErrGone, driver.ErrRefused, driver.ErrUnsent, errors.New("database is locked"),
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		answered, c := make(chan error), mutex(cause.Error())
+		go func() {
+			_, err := d.Request(ctx, c)
+			answered <- err
+		}()
+		goOn := <-disk.commits
+		cancel(cause)
+		if err := <-answered; driver.IsAnswer(err) || errors.Is(err, driver.ErrUnsent) {
+			t.Errorf("ended by %q, a request fails with %q, which says that it has done nothing", cause, err)
+		}
+		close(goOn)
+	}
+	disk.slow.Store(false)
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/gaveup"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
@@ -101,10 +102,10 @@ func attempt[T any](ctx context.Context, p *pool, at affinity, f func(context.Co
 		return r.value, p.endpoint.dialect.explain(r.err)
 	case <-ctx.Done():
 		if sent.giveUp() {
-			return none, unsent(context.Cause(ctx))
+			return none, unsent(gaveup.Cause(ctx))
 		}
 		p.giveAway(l, turn)
-		return none, context.Cause(ctx)
+		return none, gaveup.Cause(ctx)
 	}
 }
 
@@ -118,7 +119,7 @@ func inTurn(ctx context.Context, p *pool, at affinity, f func(context.Context, *
 func (p *pool) patient(ctx context.Context) (context.Context, context.CancelFunc) {
 	patient, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	late := context.AfterFunc(ctx, func() {
-		time.AfterFunc(grace, func() { cancel(context.Cause(ctx)) })
+		time.AfterFunc(grace, func() { cancel(gaveup.Cause(ctx)) })
 	})
 	closed := context.AfterFunc(p.open, func() { cancel(driver.ErrClosed) })
 	return patient, func() {
@@ -150,7 +151,7 @@ func (l *lane) untilFree(ctx, patient context.Context, sent *sending, f func() e
 		}
 		fresh = fresh || opened
 		if ctx.Err() != nil || !sent.begin() {
-			return unsent(context.Cause(ctx))
+			return unsent(gaveup.Cause(ctx))
 		}
 		err = f()
 		switch {
@@ -162,7 +163,7 @@ func (l *lane) untilFree(ctx, patient context.Context, sent *sending, f func() e
 		case dialect.isBusy(err) || dialect.isMissing(err) && time.Since(began) < remaking:
 			sent.undone()
 			if pace.Pause(ctx) != nil {
-				return unsent(fmt.Errorf("%w: %w", context.Cause(ctx), err))
+				return unsent(fmt.Errorf("%w: %w", gaveup.Cause(ctx), err))
 			}
 		case health.Stray(err) && !l.conn.shared:
 			sent.undone() // another session got it, which had it not

@@ -231,3 +231,26 @@ func TestBrokenLaneKeepsNobodyWaiting(t *testing.T) {
 		})
 	}
 }
+
+// Whatever ends a request that was sent: nobody takes that for an answer, nor for its not having been sent.
+func TestCauseIsNoAnswer(t *testing.T) {
+	p := lanes(t, 1)
+	p.lanes[0].conn = &conn{}
+	for _, cause := range []error{driver.ErrGone, driver.ErrRefused, driver.ErrUnsent} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		sent, goOn, answered := make(chan struct{}), make(chan struct{}), make(chan error)
+		go func() {
+			answered <- inTurn(ctx, p, affinity{}, func(context.Context, *lane) error {
+				close(sent)
+				<-goOn
+				return nil
+			})
+		}()
+		<-sent
+		cancel(cause)
+		if err := <-answered; driver.IsAnswer(err) || errors.Is(err, driver.ErrUnsent) {
+			t.Errorf("ended by %q, a request fails with %q, which says that it has done nothing", cause, err)
+		}
+		close(goOn)
+	}
+}

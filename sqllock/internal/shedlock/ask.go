@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
+	"github.com/holdfast-go/holdfast/sqllock/internal/gaveup"
 )
 
 // patiently runs f on a connection, of which it leaves enough for holders.
@@ -18,7 +19,7 @@ func (d *Driver) patiently(ctx context.Context, f func(conn) error) error {
 	select {
 	case d.patient <- struct{}{}:
 	case <-ctx.Done():
-		return fmt.Errorf("%w: %w", driver.ErrUnsent, context.Cause(ctx))
+		return fmt.Errorf("%w: %w", driver.ErrUnsent, gaveup.Cause(ctx))
 	case <-d.life.Done():
 		return fmt.Errorf("%w: %w", driver.ErrUnsent, driver.ErrClosed)
 	}

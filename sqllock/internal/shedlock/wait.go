@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/gaveup"
 )
 
 // Pauses between two looks at a lock that is taken. A holder, who has its renewals, looks less often.
@@ -60,7 +61,7 @@ func (d *Driver) pause(ctx context.Context, pace *driver.Backoff) error {
 	defer cancel(nil)
 	defer context.AfterFunc(d.life, func() { cancel(driver.ErrClosed) })()
 	if pace.Pause(ctx) != nil {
-		return context.Cause(ctx)
+		return gaveup.Cause(ctx)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	sqldriver "database/sql/driver"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/gaveup"
 )
 
 // A connection is the one that a driver has. Its goroutines take turns on it, so they never find the database busy
@@ -46,7 +48,7 @@ func (c *connection) take(ctx context.Context) (_ context.Context, giveBack func
 	case <-c.free:
 	case <-ctx.Done():
 		release()
-		return nil, nil, unsent(context.Cause(ctx))
+		return nil, nil, unsent(gaveup.Cause(ctx))
 	}
 	return ctx, func() {
 		c.free <- struct{}{}
@@ -61,7 +63,7 @@ func (c *connection) take(ctx context.Context) (_ context.Context, giveBack func
 func (c *connection) write(ctx context.Context, f func(context.Context) error, committed func()) error {
 	w := writing{c: c, committed: committed}
 	err := w.run(ctx, f)
-	if !w.isLeft && (err == nil || errors.Is(err, driver.ErrGone)) {
+	if w.left == nil && (err == nil || errors.Is(err, driver.ErrGone)) {
 		committed()
 	}
 	return err
@@ -83,7 +85,7 @@ func (c *connection) once(
 	ctx context.Context, begin string, f func(context.Context) error, commit func(context.Context) error,
 ) error {
 	if ctx.Err() != nil {
-		return unsent(context.Cause(ctx))
+		return unsent(gaveup.Cause(ctx))
 	}
 	ctx = context.WithoutCancel(ctx)
 	if _, err := c.ExecContext(ctx, begin); err != nil {
@@ -112,7 +114,7 @@ func (c *connection) commit(ctx context.Context) error {
 type writing struct {
 	c         *connection
 	committed func()
-	isLeft    bool // the caller does not wait for the commit any more
+	left      error // says that the caller does not wait for the commit any more
 }
 
 func (w *writing) run(ctx context.Context, f func(context.Context) error) error {
@@ -130,12 +132,18 @@ func (w *writing) run(ctx context.Context, f func(context.Context) error) error 
 		giveBack()
 	}
 	defer func() {
-		if !w.isLeft {
+		if w.left == nil {
 			over()
 		}
 	}()
 	commit := func(begun context.Context) error { return w.commit(ctx, begun, over) }
-	return explain(c.untilFree(inside, func() error { return c.once(inside, beginWriting, f, commit) }))
+	err = explain(c.untilFree(inside, func() error {
+		if err := c.once(inside, beginWriting, f, commit); w.left == nil {
+			return err
+		}
+		return nil // there is nothing to repeat, whatever is in that error
+	}))
+	return cmp.Or(w.left, err)
 }
 
 // commit ends the transaction that has begun. It waits for the disk, which may take long, and no longer than ctx. Then
@@ -151,14 +159,14 @@ func (w *writing) commit(ctx, begun context.Context, over func()) error {
 		return made.err
 	case <-ctx.Done():
 	}
-	w.isLeft = true
+	w.left = fmt.Errorf("%w, while the disk was waited for", gaveup.Cause(ctx))
 	go func() { // ends when the disk is done
 		defer over()
 		if made := <-done; made.err == nil && made.panicked == nil {
 			w.committed()
 		}
 	}()
-	return fmt.Errorf("%w, while the disk was waited for", context.Cause(ctx))
+	return w.left
 }
 
 // A commit is what came of one.
@@ -196,7 +204,7 @@ func (c *connection) untilFree(ctx context.Context, f func() error) error {
 			return err
 		}
 		if pace.Pause(ctx) != nil {
-			return unsent(fmt.Errorf("%w: %w", context.Cause(ctx), err))
+			return unsent(fmt.Errorf("%w: %w", gaveup.Cause(ctx), err))
 		}
 	}
 }

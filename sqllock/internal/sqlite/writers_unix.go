@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"syscall"
+
+	"github.com/holdfast-go/holdfast/sqllock/internal/gaveup"
 )
 
 // A writerQueue lets the processes that write a database go one after the other. SQLite alone would let them try
@@ -41,7 +43,7 @@ func (q *writerQueue) enter(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 		q.giveUp(answer)
-		return context.Cause(ctx)
+		return gaveup.Cause(ctx)
 	}
 }
 
