@@ -161,8 +161,8 @@ func (d *Driver) withNews(some []*subscription) []*subscription {
 		})
 		return news, err
 	}
-	ctx, cancel := d.inPassing()
-	defer cancel()
+	ctx, done := d.inPassing()
+	defer done()
 	news, err := run(ctx, d.requests, affinity{}, ask)
 	if err != nil {
 		return nil

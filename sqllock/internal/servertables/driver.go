@@ -15,22 +15,23 @@ import (
 // A Driver is a client of the locks in a database. It implements all abilities of package driver but [driver.Proposer]
 // and [driver.Inheriter].
 type Driver struct {
-	dialect    *Dialect
-	endpoint   *endpoint
-	keep       time.Duration
-	owned      *sql.DB // to be closed with the driver, or nil
-	requests   *pool   // its connections have the wake locks
-	renewals   *pool   // where it has no connection, renewals go with the requests
-	bulk       *pool   // for long work, which requests should not wait for
-	delayed    *pool   // for requests that others should not wait for
-	lockedRows lockedRows
-	repairing  atomic.Bool // wake locks, after renewals
-	sleepers   int         // for waiting
-	idle       idleConns   // on which nobody waits just now
-	notifier   notifier
-	sweeper    sweeper
-	others     Others
-	closing    sync.Once
+	dialect     *Dialect
+	endpoint    *endpoint
+	keep        time.Duration
+	owned       *sql.DB // to be closed with the driver, or nil
+	requests    *pool   // its connections have the wake locks
+	renewals    *pool   // where it has no connection, renewals go with the requests
+	bulk        *pool   // for long work, which requests should not wait for
+	delayed     *pool   // for requests that others should not wait for
+	lockedRows  lockedRows
+	repairing   atomic.Bool  // wake locks, after renewals
+	inspectTime atomic.Int64 // see there; less than that at first
+	sleepers    int          // for waiting
+	idle        idleConns    // on which nobody waits just now
+	notifier    notifier
+	sweeper     sweeper
+	others      Others
+	closing     sync.Once
 }
 
 // Settings adjust a driver.

@@ -65,8 +65,8 @@ func (d *Driver) repair(l *lane, m *repairs) {
 		})
 	}
 	if len(m.bare) > 0 {
-		ctx, cancel := d.inPassing()
-		defer cancel()
+		ctx, done := d.inPassing()
+		defer done()
 		d.inquire(ctx, d.requests, at, m.bare, true)
 	}
 }

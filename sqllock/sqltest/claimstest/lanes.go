@@ -141,3 +141,29 @@ func testSlowToConnect(t *testing.T, s Store) {
 	}
 	t.Error("the claim is never renewed")
 }
+
+// A server that is slow, and not gone, is asked with more patience about what a client holds: the client learns that
+// its claim was revoked.
+func testSlowLook(t *testing.T, s Store) {
+	p := proxy.New(t, s.Addr)
+	d, other := s.clientAt(t, p.Addr), s.client(t)
+	held := request(t, d, mutex(t.Name()), true)
+	p.Count(statements)
+	l, _ := driver.As[driver.Listener](d)
+	told := make(chan struct{})
+	stop, err := l.Listen(t.Context(), held, sync.OnceFunc(func() { close(told) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	eventually(t, "it looks", func() bool { return p.Counted() > 0 })
+	p.Delay(1100 * time.Millisecond) // each way
+	if err := driver.Revoke(t.Context(), other, held.Name, held.ID); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-told:
+	case <-time.After(patience / 2):
+		t.Error("the holder is never told")
+	}
+}

@@ -86,6 +86,7 @@ var use = []test{
 	{"dead flows", testDeadFlows},
 	{"dead flow of a look", testDeadFlowOfALook},
 	{"slow to connect", testSlowToConnect},
+	{"slow look", testSlowLook},
 	{"restart", testRestart},
 }
 
