@@ -16,8 +16,11 @@ const (
 )
 
 // lookTime bounds a look. Its connection may be dead without a word, and those who ask share a few connections with
-// those who look.
-const lookTime = 3 * time.Second
+// those who look. But the server may be slow instead: who has learned nothing gives the next looks twice the time.
+const (
+	lookTime = 3 * time.Second
+	lookMost = 2 * lookTime
+)
 
 // Wait implements [driver.Waiter]: nobody tells a client anything, so it looks now and then. A claim that waits looks
 // whether the lock is free, and one that has it whether somebody has broken it.
@@ -33,17 +36,18 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (none driver.Status, 
 
 // look returns when a question is no longer answered by yes.
 func (d *Driver) look(ctx context.Context, c driver.Claim, question script, every time.Duration) error {
-	pace := driver.Backoff{First: firstLook, Most: every}
+	pace, most := driver.Backoff{First: firstLook, Most: every}, lookTime
 	for isSo := true; isSo; {
 		if err := d.pause(ctx, &pace); err != nil {
 			return err
 		}
 		err := d.patiently(ctx, func(conn conn) error {
-			limited, cancel := context.WithTimeout(ctx, lookTime)
+			limited, cancel := context.WithTimeout(ctx, most)
 			defer cancel()
 			err := conn.row(limited, question, values{claim: c}, &isSo)
 			if limited.Err() != nil && ctx.Err() == nil {
 				d.doubt(limited)
+				most = lookMost
 				return nil // nothing is known, so it looks again
 			}
 			return err
