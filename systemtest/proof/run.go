@@ -165,7 +165,7 @@ func left(t testing.TB, watcher *holdfast.Client, r *Record) map[string]string {
 			continue // it is no claim: see numbers
 		}
 		if lock[0] == ownNames[Hoard] || lock[0] == ownNames[Queue] {
-			if names := leftOfMany(t, watcher, lock, deadline); len(names) > 0 {
+			if names := leftOfMany(t, watcher, lock, s.TTL, deadline, asks); len(names) > 0 {
 				rest[lock] = fmt.Sprintf("%d locks, such as %s", len(names), some(names))
 			}
 			continue
