@@ -2,6 +2,7 @@ package zklock
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync"
 	"time"
 
@@ -93,19 +94,19 @@ func (p *pulse) answered(at leased.Instant) {
 func (p *pulse) counts(sent, now leased.Instant) leased.Instant {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	told, last, steady := p.began, p.began, false
-	for _, h := range p.heard {
-		if h.answered.Add(p.slack) <= sent {
-			told, steady = h.sent, true
-		} else if h.answered.Sub(last) > p.slack {
-			steady = false
+	steady, next := true, now
+	for _, h := range slices.Backward(p.heard) {
+		steady = steady && next.Sub(h.sent) <= p.slack
+		switch {
+		case h.answered.Add(p.slack) > sent:
+			next = h.answered
+		case steady:
+			return sent
+		default:
+			return min(sent, h.sent.Add(p.slack))
 		}
-		last = h.sent
 	}
-	if steady && now.Sub(last) <= p.slack {
-		return sent
-	}
-	return min(sent, told.Add(p.slack))
+	return min(sent, p.began.Add(p.slack))
 }
 
 // pingRequest is a ping as it is sent: its length, its number, and what it is.
