@@ -2,6 +2,7 @@ package holdfastvet
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 
 	"golang.org/x/tools/go/analysis"
@@ -141,14 +142,23 @@ func passes(pass *analysis.Pass, call *ast.CallExpr, v *types.Var) bool {
 	return false
 }
 
-// assigns reports whether something in a function assigns to a variable.
+// assigns reports whether something in a function assigns to a variable, or takes its address, so that others may.
 func assigns(pass *analysis.Pass, f ast.Node, v *types.Var) (found bool) {
 	ast.Inspect(f, func(n ast.Node) bool {
-		if a, ok := n.(*ast.AssignStmt); ok {
-			for _, left := range a.Lhs {
-				id, ok := ast.Unparen(left).(*ast.Ident)
-				found = found || ok && pass.TypesInfo.Uses[id] == v
+		var set []ast.Expr
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			set = n.Lhs
+		case *ast.RangeStmt:
+			set = []ast.Expr{n.Key, n.Value}
+		case *ast.UnaryExpr:
+			if n.Op == token.AND {
+				set = []ast.Expr{n.X}
 			}
+		}
+		for _, x := range set {
+			id, ok := ast.Unparen(x).(*ast.Ident)
+			found = found || ok && pass.TypesInfo.Uses[id] == v
 		}
 		return !found
 	})

@@ -46,7 +46,7 @@ func newWays(pass *analysis.Pass, call inspector.Cursor, lease *types.Var) *ways
 		if w.graph == nil || lease == nil || lease.Pos() < body.Pos() || body.End() <= lease.Pos() {
 			return nil // a parameter, a result, or another function's
 		}
-		w.given = givenAt(pass, call, function)
+		w.given = w.givenAt(call, function)
 		for id := range function.Preorder((*ast.Ident)(nil)) {
 			name := id.Node().(*ast.Ident)
 			switch v, _ := pass.TypesInfo.Uses[name].(*types.Var); {
@@ -229,21 +229,32 @@ func (w *ways) failed(condition ast.Expr, is, tells bool) bool {
 	return false
 }
 
-// givenAt returns the variables that are conditions of the statements around a call, and that nothing in the function
-// assigns to: each with its value, where the call is reached.
-func givenAt(pass *analysis.Pass, call, function inspector.Cursor) map[*types.Var]bool {
+// givenAt returns the variables that are conditions of the statements around a call, and that stay as they are: each
+// with its value, where the call is reached.
+func (w *ways) givenAt(call, function inspector.Cursor) map[*types.Var]bool {
 	given := make(map[*types.Var]bool)
 	for cur := range call.Enclosing((*ast.IfStmt)(nil)) {
 		around := cur.Node().(*ast.IfStmt)
 		id, is := positive(around.Cond)
-		v, ok := pass.TypesInfo.Uses[id].(*types.Var)
+		v, ok := w.pass.TypesInfo.Uses[id].(*types.Var)
 		inBody := around.Body.Pos() <= call.Node().Pos() && call.Node().Pos() < around.Body.End()
 		inElse := around.Else != nil && around.Else.Pos() <= call.Node().Pos()
-		if ok && (inBody || inElse) && function.Contains(cur) && !assigns(pass, function.Node(), v) {
+		if ok && (inBody || inElse) && function.Contains(cur) && w.stays(call, function, v) {
 			given[v] = is == inBody
 		}
 	}
 	return given
+}
+
+// stays reports whether a variable of a function has one value for as long as the lease is held after a call: nothing
+// assigns to it, and it is not another one in the next turn of a loop, into which the lease goes.
+func (w *ways) stays(call, function inspector.Cursor, v *types.Var) bool {
+	for loop := range call.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil)) {
+		if within(loop.Node(), v) && !within(loop.Node(), w.lease) {
+			return false
+		}
+	}
+	return !assigns(w.pass, function.Node(), v)
 }
 
 // positive is the variable that a condition consists of, and what that is where the condition is true.

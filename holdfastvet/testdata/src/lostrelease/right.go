@@ -83,6 +83,22 @@ func ifNeeded(ctx context.Context, m *holdfast.Mutex, needed, free bool) (err er
 	return err
 }
 
+func ifNeededInThisTurn(ctx context.Context, m *holdfast.Mutex, turns []bool) (err error) {
+	for _, needed := range turns {
+		var lease *holdfast.Lease
+		if needed {
+			if lease, err = m.Lock(ctx); err != nil {
+				return err
+			}
+		}
+		err = work(ctx)
+		if needed {
+			lease.Release(ctx)
+		}
+	}
+	return err
+}
+
 func classified(ctx context.Context, m *holdfast.Mutex, retry func(error) bool) error {
 	for {
 		lease, err := m.TryLock(ctx)

@@ -160,3 +160,45 @@ func neededOnly(ctx context.Context, m *holdfast.Mutex, needed bool) {
 		lease.Release(ctx)
 	}
 }
+
+func setElsewhere(ctx context.Context, m *holdfast.Mutex, set func(*bool)) {
+	var lease *holdfast.Lease
+	var needed bool
+	set(&needed)
+	if needed {
+		lease, _ = m.Lock(ctx) // want `not released on every path`
+	}
+	set(&needed)
+	if needed {
+		lease.Release(ctx)
+	}
+}
+
+func ranged(ctx context.Context, m *holdfast.Mutex, turns []bool, needed bool) {
+	var lease *holdfast.Lease
+	if needed {
+		lease, _ = m.Lock(ctx) // want `not released on every path`
+	}
+	for _, needed = range turns {
+	}
+	if needed {
+		lease.Release(ctx)
+	}
+}
+
+// Each turn of a loop has a condition of its own.
+func neededInThatTurn(ctx context.Context, m *holdfast.Mutex) {
+	var lease *holdfast.Lease
+	for {
+		needed := work(ctx) == nil
+		if needed {
+			lease, _ = m.Lock(ctx) // want `not released on every path`
+		}
+		if !needed {
+			return
+		}
+		if work(ctx) == nil {
+			lease.Release(ctx)
+		}
+	}
+}
