@@ -47,14 +47,20 @@ func stopSelf(by syscall.Signal) {
 	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), by) // cannot fail for oneself
 }
 
-// isWatched reports whether the parent of this process is of its session, so that it may be told of a stop.
+// isWatched reports whether the parent of this process is told of a stop: it is of our session and of another group, as
+// a shell is that has jobs. With one of our own group nobody else may be there to be told.
 func isWatched() bool {
-	ours, err := unix.Getsid(0)
+	session, err := unix.Getsid(0)
 	if err != nil {
 		return false
 	}
-	parents, err := unix.Getsid(os.Getppid())
-	return err == nil && parents == ours
+	parent := os.Getppid()
+	parents, err := unix.Getsid(parent)
+	if err != nil || parents != session {
+		return false
+	}
+	group, err := unix.Getpgid(parent)
+	return err == nil && group != unix.Getpgrp()
 }
 
 // heed has the kernel do about a signal what it does by default, and reports whether it does. Package signal cannot:
