@@ -31,7 +31,7 @@ func (c *Child) suspend(by syscall.Signal) {
 	if hasJobControl() {
 		_ = c.Signal(syscall.SIGSTOP) // also those who ignored the polite request
 		lent := c.tty.takeBack()
-		c.stopJob(by)
+		c.stopJob(by, lent)
 		if !c.resume() {
 			c.killAll()
 			return
@@ -45,11 +45,15 @@ func (c *Child) suspend(by syscall.Signal) {
 
 // stopJob stops the group of this process by a signal that the terminal has sent to the command alone: a script that
 // runs this process, and what is beside it in a pipeline, are of the job that the user suspends, and a shell or another
-// holdfast that has started it understands the signal. It returns when this process is continued.
-func (c *Child) stopJob(by syscall.Signal) {
+// holdfast that has started it understands the signal. Where the command did not have the terminal, Ctrl-Z was for all
+// of the job already, or it was somebody else who suspends the command or this process, and nobody beside them. It
+// returns when this process is continued.
+func (c *Child) stopJob(by syscall.Signal, lent bool) {
 	caught := by == syscall.SIGTSTP && !signal.Ignored(by)
 	signal.Ignore(by)
-	_ = syscall.Kill(0, by) // to all others: this process is the last
+	if lent || by != syscall.SIGTSTP {
+		_ = syscall.Kill(0, by) // to all others: this process is the last
+	}
 	stopSelf(by)
 	if caught {
 		signal.Notify(c.suspended, by)
