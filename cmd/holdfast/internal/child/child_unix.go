@@ -26,7 +26,7 @@ type Child struct {
 	tty    *tty
 	resume func() bool
 
-	suspended chan os.Signal // requests to suspend this process
+	suspended chan os.Signal // requests to suspend this process; nil when they are ignored
 
 	guard     *guard.Guard  // nil when none is wanted
 	dismissed chan struct{} // closed when the guard has ended, or at once where there is none
@@ -72,7 +72,7 @@ func (c *Child) start(cmd Command) error {
 	c.suspended = catchSuspend()
 	p, err := c.begin(cmd)
 	if err != nil {
-		signal.Stop(c.suspended)
+		c.letSuspend()
 		return err
 	}
 	c.pid, c.group = p.Pid, pgroup.Of(p.Pid)
@@ -153,6 +153,7 @@ func keepOpen(files []*os.File) error {
 func (c *Child) follow() {
 	defer close(c.gone)
 	defer c.tty.close()
+	defer c.letSuspend()
 	defer c.group.Close()
 	guard := c.guard.ID()
 	for {
@@ -252,18 +253,27 @@ func (c *Child) killAll() error {
 }
 
 // catchSuspend catches the request to suspend this process, from before the command starts: if this process stopped
-// alone, the command would run on while nobody renews its lock.
+// alone, the command would run on while nobody renews its lock. Where such requests are ignored they stay so, for the
+// command too, and it returns nil.
 func catchSuspend() chan os.Signal {
-	requests := make(chan os.Signal, 1)
-	if !signal.Ignored(syscall.SIGTSTP) {
-		signal.Notify(requests, syscall.SIGTSTP)
+	if isIgnored(syscall.SIGTSTP) {
+		return nil
 	}
+	requests := make(chan os.Signal, 1)
+	signal.Notify(requests, syscall.SIGTSTP)
 	return requests
+}
+
+// letSuspend has such a request suspend this process again, once there is no command.
+func (c *Child) letSuspend() {
+	if c.suspended != nil {
+		signal.Stop(c.suspended)
+		heed(syscall.SIGTSTP)
+	}
 }
 
 // passOn hands signals to the command until nothing of it lives.
 func (c *Child) passOn(signals chan os.Signal) {
-	defer signal.Stop(signals)
 	for {
 		select {
 		case s := <-signals:

@@ -2,6 +2,7 @@ package child
 
 import (
 	"os"
+	"os/signal"
 	"syscall"
 	"unsafe"
 
@@ -67,9 +68,30 @@ func isWatched() bool {
 // once it has caught or ignored a signal that stops, that stays so. Zero is the default in the struct sigaction of any
 // machine.
 func heed(sig syscall.Signal) bool {
-	var usual [8]uint64
-	const setSize = 8 // of a set of signals; others have machines on which this fails
+	signal.Ignore(sig) // or it would think that its handler is there still, when it is to catch the signal again
+	var usual sigaction
+	return sigactionOf(sig, &usual, nil)
+}
+
+// isIgnored reports whether the kernel ignores a signal. Package signal does not know which ones that stop it did
+// before this process began.
+func isIgnored(sig syscall.Signal) bool {
+	var now sigaction
+	return sigactionOf(sig, nil, &now) && *(*uintptr)(unsafe.Pointer(&now)) == ignore
+}
+
+// A sigaction has room for the struct sigaction of any machine. It begins with what is done, on those that have sets of
+// signals of setSize.
+type sigaction [8]uint64
+
+const (
+	setSize = 8 // of a set of signals; others have machines on which sigactionOf fails
+	ignore  = 1 // SIG_IGN
+)
+
+// sigactionOf sets what is done about a signal, or asks for it, and reports whether it could.
+func sigactionOf(sig syscall.Signal, set, get *sigaction) bool {
 	_, _, err := unix.RawSyscall6(unix.SYS_RT_SIGACTION,
-		uintptr(sig), uintptr(unsafe.Pointer(&usual)), 0, setSize, 0, 0)
+		uintptr(sig), uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(get)), setSize, 0, 0)
 	return err == 0
 }

@@ -29,3 +29,6 @@ func stopSelf(syscall.Signal) {
 
 // heed cannot be done here.
 func heed(syscall.Signal) bool { return false }
+
+// isIgnored is not known here.
+func isIgnored(syscall.Signal) bool { return false }

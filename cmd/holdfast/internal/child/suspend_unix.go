@@ -49,13 +49,16 @@ func (c *Child) suspend(by syscall.Signal) {
 // of the job already, or it was somebody else who suspends the command or this process, and nobody beside them. It
 // returns when this process is continued.
 func (c *Child) stopJob(by syscall.Signal, lent bool) {
-	caught := by == syscall.SIGTSTP && !signal.Ignored(by)
 	signal.Ignore(by)
 	if lent || by != syscall.SIGTSTP {
 		_ = syscall.Kill(0, by) // to all others: this process is the last
 	}
 	stopSelf(by)
-	if caught {
+	switch {
+	case by != syscall.SIGTSTP:
+	case c.suspended == nil:
+		signal.Ignore(by)
+	default:
 		signal.Notify(c.suspended, by)
 	}
 }
