@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -84,6 +85,17 @@ func TestOursAfterEarlierVersion(t *testing.T) {
 		t.Errorf("who still has the earlier file open gets %v; want a refusal", err)
 	}
 	excludes(t, opened(t, m.file), earlier(t, m))
+}
+
+// A process that had our number may have died between the two steps of the replacement.
+func TestLinkOfTheDead(t *testing.T) {
+	m := newMove(t)
+	old := earlier(t, m)
+	lease, err := old.Mutex("m").Lock(t.Context())
+	ok(t, err)
+	ok(t, lease.Release(t.Context()))
+	ok(t, os.Symlink(m.file, m.former+".link-"+strconv.Itoa(os.Getpid())))
+	m.uses(t, m.file)
 }
 
 // Where an earlier version made its file although ours is there, as after the link was removed, nothing is locked in

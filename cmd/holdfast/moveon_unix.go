@@ -143,6 +143,7 @@ func (m move) replace() error {
 		return err
 	}
 	link := m.former + ".link-" + strconv.Itoa(os.Getpid())
+	_ = os.Remove(link) // of one that had our number, and died before the next step; mostly there is none
 	if err := os.Symlink(m.file, link); err != nil {
 		return err
 	}
