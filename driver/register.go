@@ -92,7 +92,8 @@ var errCutPassword = errors.New("an @ that comes after a /, a ? or a #")
 // hasCutPassword reports whether the URL seems to have a user and a password that begins with digits and has one of
 // these characters: then the user looks like a host, and the digits like its port.
 func hasCutPassword(u *url.URL) bool {
-	if u.User != nil || !strings.Contains(u.Host, ":") {
+	hasPort := strings.LastIndex(u.Host, ":") > strings.LastIndex(u.Host, "]") // and not the colons of IPv6 alone
+	if u.User != nil || !hasPort {
 		return false
 	}
 	for name := range u.Query() {

@@ -91,6 +91,7 @@ func TestRedactShows(t *testing.T) {
 		"file:/home/me@work/locks.db":          "file:/home/me@work/locks.db",
 		"etcd://h1/me@work":                    "etcd://h1/me@work",
 		"etcd://h1:1/me%40work":                "etcd://h1:1/me%40work",
+		"etcd://[::1]/me@work":                 "etcd://[::1]/me@work",
 		"redis://h1:1?prefix=me@work":          "redis://h1:1",
 		"mem:tests":                            "mem:tests",
 	} {
