@@ -111,12 +111,14 @@ func (a *app) outlast(ctx context.Context, failed error, inbox *inbox) error {
 	return nil
 }
 
-// ends reports whether a signal asks a command to end.
-func ends(s os.Signal) bool {
+// noteAsked notes whether a signal asks the command to end. Of HUP that is not known: many programs read their
+// configuration anew. Those that live on for the grace do.
+func (j *job) noteAsked(s os.Signal) {
 	switch s {
-	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
-		return true
-	default:
-		return false
+	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT:
+		j.told = true
+	case syscall.SIGHUP:
+		j.hungUp = time.Now()
+		j.told = j.told || j.lost != nil
 	}
 }

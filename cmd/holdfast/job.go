@@ -26,7 +26,8 @@ type job struct {
 	lost   error     // why the lock counts as lost, once it does
 	lives  error     // why the command runs on without the lock, if it could not be stopped
 	again  bool      // the command is to be started anew; decided when the backend is closed or not
-	told   bool      // a signal asked the command to end
+	told   bool      // somebody asked the command to end
+	hungUp time.Time // when HUP may have, last
 	killAt time.Time // when the command is killed, once it was asked to end
 
 	telling <-chan struct{} // closed when all has been told that somebody did to the lock; nil if nothing was

@@ -32,7 +32,7 @@ func (j *job) supervise() {
 				return
 			}
 		case s := <-j.inbox.signals:
-			j.told = j.told || ends(s)
+			j.noteAsked(s)
 			j.noteUnheard(j.child.Signal(s))
 		case <-asked:
 			asked = nil
@@ -229,6 +229,7 @@ func (j *job) noteLost(err error) {
 		return
 	}
 	j.lost = err
+	j.told = j.told || time.Since(j.hungUp) < j.plan.grace
 	kind := "" // of a lease that ran out there is no note, and often no backend that answers
 	if lost, ok := errors.AsType[*holdfast.LostError](err); ok && lost.Reason == holdfast.LostGone {
 		kind = driver.NoteBreak
