@@ -272,12 +272,17 @@ func (c *Child) letSuspend() {
 	}
 }
 
-// passOn hands signals to the command until nothing of it lives.
+// passOn hands signals to the command until nothing of it lives, and notices when this process was stopped.
 func (c *Child) passOn(signals chan os.Signal) {
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
 	for {
 		select {
 		case s := <-signals:
 			_ = c.Signal(s) // it may be gone by now
+		case <-continued:
+			c.tty.isContinued(c.pid)
 		case <-c.gone:
 			return
 		}

@@ -5,6 +5,7 @@ package child
 import (
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -14,6 +15,8 @@ import (
 // A tty is the terminal that controls this process. The nil tty is that of a process without one.
 type tty struct {
 	file *os.File
+
+	mu   sync.Mutex
 	lent bool // to the command
 }
 
@@ -35,6 +38,8 @@ func (t *tty) lend(pid int) bool {
 	if t == nil {
 		return false
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	owner := t.owner()
 	if owner == unix.Getpgrp() && t.giveTo(pid) == nil {
 		owner = pid
@@ -45,11 +50,27 @@ func (t *tty) lend(pid int) bool {
 
 // takeBack makes this process the foreground job again, if the command was, and reports that.
 func (t *tty) takeBack() bool {
-	if t == nil || !t.lent {
+	if t == nil {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.lent {
 		return false
 	}
 	t.lent = false
 	return t.giveTo(unix.Getpgrp()) == nil
+}
+
+// isContinued looks whether the command still has the terminal, when this process was let go on: a shell that saw it
+// stop has taken that, and keeps it if this job is to go on in the background.
+func (t *tty) isContinued(pid int) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lent = t.lent && t.owner() == pid
 }
 
 // close gives the file back.
