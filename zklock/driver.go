@@ -170,6 +170,20 @@ func (d *Driver) asking(ctx context.Context) (*session, error) {
 	return d.sessionFor(ctx, min(askTTL, d.Traits().MaxTTL))
 }
 
+// inquire puts a question in a session, and again in another one when that has ended meanwhile, as one of a short TTL
+// may whose claims are gone.
+func inquire[T any](ctx context.Context, d *Driver, q func(*session) (T, error)) (answer T, err error) {
+	for {
+		s, err := d.asking(ctx)
+		if err == nil {
+			answer, err = q(s)
+		}
+		if !errors.Is(err, errSessionLost) || ctx.Err() != nil || d.lifetime.Err() != nil {
+			return answer, err
+		}
+	}
+}
+
 // begin checks a claim before anything is sent about it.
 func (d *Driver) begin(ctx context.Context, c driver.Claim) error {
 	if err := d.open(ctx, c.Name); err != nil {

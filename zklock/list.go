@@ -15,13 +15,20 @@ func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 			yield("", driver.ErrClosed)
 			return
 		}
-		s, err := d.asking(ctx)
-		if err == nil {
-			err = s.sync(ctx)
+		told := make(map[string]bool)
+		once := func(name string, err error) bool {
+			if told[name] {
+				return true
+			}
+			told[name] = true
+			return yield(name, err)
 		}
-		if err == nil {
-			err = d.list(ctx, s, prefix, yield)
-		}
+		_, err := inquire(ctx, d, func(s *session) (none struct{}, err error) {
+			if err := s.sync(ctx); err != nil {
+				return none, err
+			}
+			return none, d.list(ctx, s, prefix, once)
+		})
 		if err != nil {
 			yield("", err)
 		}

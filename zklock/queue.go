@@ -16,20 +16,18 @@ func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error)
 	if err := d.open(ctx, name); err != nil {
 		return nil, err
 	}
-	s, err := d.asking(ctx)
-	if err != nil {
-		return nil, err
-	}
-	clock, err := s.heartbeat(ctx) // what follows is at least as new
-	if err != nil {
-		return nil, err
-	}
-	seats, err := d.seatsOf(ctx, s, d.keys.queue(name))
-	if err != nil {
-		return nil, err
-	}
-	r := reading{d: d, s: s, name: name, clock: clock, beats: make(map[int64]*beat)}
-	return r.entries(ctx, seats)
+	return inquire(ctx, d, func(s *session) ([]driver.Entry, error) {
+		clock, err := s.heartbeat(ctx) // what follows is at least as new
+		if err != nil {
+			return nil, err
+		}
+		seats, err := d.seatsOf(ctx, s, d.keys.queue(name))
+		if err != nil {
+			return nil, err
+		}
+		r := reading{d: d, s: s, name: name, clock: clock, beats: make(map[int64]*beat)}
+		return r.entries(ctx, seats)
+	})
 }
 
 // A reading collects what the server has of the claims on one lock.

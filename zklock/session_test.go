@@ -2,6 +2,7 @@ package zklock
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -129,6 +130,43 @@ func TestHeartbeatsAfterTheNodeIsDeleted(t *testing.T) {
 		}
 		if err := together(slices.Repeat([]func() error{beat}, 16)...); err != nil {
 			t.Fatalf("heartbeats: %v", err)
+		}
+	}
+}
+
+// A session that ends while it is asked about others' claims, as one of a short TTL may on a busy machine, is no reason
+// to answer with an error: there are others.
+func TestQuestionsOutliveTheirSession(t *testing.T) {
+	t.Parallel()
+	p := proxy.New(t, Server(t).Addr)
+	d := inside(t, p.Addr)
+	for what, ask := range map[string]func(ctx context.Context) error{
+		"Queue": func(ctx context.Context) error {
+			_, err := d.Queue(ctx, "job")
+			return err
+		},
+		"Value": func(ctx context.Context) error {
+			_, err := d.Value(ctx, "job")
+			return err
+		},
+		"List": func(ctx context.Context) (failed error) {
+			for _, err := range d.List(ctx, "") {
+				failed = errors.Join(failed, err)
+			}
+			return failed
+		},
+	} {
+		s, err := d.asking(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		held := p.HoldNext([]byte(d.keys.root))
+		answered := make(chan error)
+		go func() { answered <- ask(t.Context()) }()
+		<-held.Caught()
+		s.lose()
+		if err := <-answered; err != nil {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 }

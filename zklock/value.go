@@ -23,14 +23,12 @@ func (d *Driver) Value(ctx context.Context, name string) (driver.Value, error) {
 	if err := d.open(ctx, name); err != nil {
 		return driver.Value{}, err
 	}
-	s, err := d.asking(ctx)
-	if err == nil {
-		err = s.sync(ctx)
-	}
-	if err != nil {
-		return driver.Value{}, err
-	}
-	kept, err := d.keptValue(ctx, s, d.keys.value(name))
+	kept, err := inquire(ctx, d, func(s *session) (keptValue, error) {
+		if err := s.sync(ctx); err != nil {
+			return keptValue{}, err
+		}
+		return d.keptValue(ctx, s, d.keys.value(name))
+	})
 	if err != nil || kept.Text == "" {
 		return driver.Value{}, err
 	}
