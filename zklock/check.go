@@ -95,7 +95,8 @@ func checkTick(host, conf string) []driver.Finding {
 // usualTTL is what most locks ask for.
 const usualTTL = 15 * time.Second
 
-// checkShortest looks at how long the locks of a client that died stay taken at least.
+// checkShortest looks at how long the locks of a client that died stay taken at least, and at whether the slack of the
+// shortest sessions covers the half tick in which a leader may not have heard of them.
 func checkShortest(host, conf string) []driver.Finding {
 	shortest, ok := millisecondsOf(conf, "minSessionTimeout=")
 	if !ok {
@@ -105,6 +106,11 @@ func checkShortest(host, conf string) []driver.Finding {
 	if shortest > usualTTL {
 		f.Level, f.Advice = driver.Warning, "lower minSessionTimeout: "+
 			"the locks of a client that died stay taken for so long, whatever TTL it asked for"
+	}
+	if tick, ok := millisecondsOf(conf, "tickTime="); ok && slack(shortest) < min(tick/2, slackMost) {
+		f.Level, f.Advice = driver.Warning, "set minSessionTimeout to two ticks or more, or ask for no shorter TTL: "+
+			"when a server and a holder's connection fail in the same tick, "+
+			"the lock could be free before the holder knows"
 	}
 	return []driver.Finding{f}
 }

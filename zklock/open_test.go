@@ -234,9 +234,9 @@ func TestCheck(t *testing.T) {
 
 func TestCheckOfAWeakServer(t *testing.T) {
 	t.Parallel()
-	s := servers.ZooKeeper(t, "tickTime=6000", "maxSessionTimeout=12000")
+	s := servers.ZooKeeper(t, "tickTime=6000", "minSessionTimeout=3000", "maxSessionTimeout=12000")
 	findings := check(t, open(t, nil, s.Addr))
-	for _, fact := range []string{"ticks of 6s", "1 members", "up to 1"} {
+	for _, fact := range []string{"ticks of 6s", "keeps sessions for 3s", "1 members", "up to 1"} {
 		if f := find(findings, fact); f.Level != driver.Warning || f.Advice == "" {
 			t.Errorf("%s: %+v", fact, f)
 		}
