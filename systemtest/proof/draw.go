@@ -14,11 +14,11 @@ import (
 // A Size says how much happens in a run.
 type Size struct {
 	Visitors int
-	Runners  int // so many of the visitors go through the busy lock, and do nothing else
+	Runners  int // so many of the visitors go through busy locks, and do nothing else
 	Locks    int // of each kind
 	Lasts    time.Duration
 	Commands bool // visitors run the command, too
-	Crowds   int  // so often at most a step goes through the busy lock
+	Crowds   int  // so often at most a step goes through a busy lock
 	Many     int  // so many locks at most a process renews in a second; zero: it has few
 }
 
@@ -33,7 +33,7 @@ func Draw(seed uint64, store *nemesis.Store, size Size) Schedule {
 	for i := range size.Visitors {
 		step := d.step
 		if i < size.Runners {
-			step = d.crowd
+			step = d.runner(i)
 		}
 		var program []Step
 		for range steps {
@@ -142,13 +142,31 @@ func (d drawer) foreign(size Size) Step {
 // busy is that lock: among the others most visits wait behind somebody who stays for long.
 const busy = "m9"
 
-// crowd goes through the busy lock again and again, and mostly does nothing there but to read and write.
+// crowd goes through that lock again and again, and mostly does nothing there but to read and write.
 func (d drawer) crowd(size Size) Step {
 	s := Step{Verb: Lock, Lock: busy, Units: 1, Within: d.store.TTL, Times: 1 + d.IntN(size.Crowds)}
 	if d.oneIn(4) {
 		s.Stays = d.upTo(time.Millisecond)
 	}
 	return s
+}
+
+// pair is how many runners each busy lock has: with one alone nobody would wait, and more than two wait for longer.
+const pair = 2
+
+// runner returns what a runner does: the first pair goes through the lock that others pass, too, and the others through
+// two of their own, of other kinds where there are any.
+func (d drawer) runner(i int) func(Size) Step {
+	locks := []string{busy, "r9", "p9"}
+	if d.store.Mutexes {
+		locks = []string{busy, "m10", "m11"}
+	}
+	lock := locks[i/pair%len(locks)]
+	return func(size Size) Step {
+		s := d.crowd(size)
+		s.Lock, s.Units = lock, d.units(lock[0])
+		return s
+	}
 }
 
 // One of so many steps has many claims at once.
@@ -222,14 +240,18 @@ func (d drawer) lock(size Size) (name string, units int64) {
 	if !d.store.Mutexes {
 		kind = among(d, 'm', 'm', 'r', byte('p'))
 	}
-	name = string(kind) + string(rune('0'+d.IntN(size.Locks)))
+	return string(kind) + string(rune('0'+d.IntN(size.Locks))), d.units(kind)
+}
+
+// units draws how much of a lock of a kind is wanted.
+func (d drawer) units(kind byte) int64 {
 	switch kind {
 	case 'r':
-		return name, among(d, 1, 1, 1, limits['r'])
+		return among(d, 1, 1, 1, limits['r'])
 	case 'p':
-		return name, among(d, 1, 1, int64(2))
+		return among(d, 1, 1, int64(2))
 	default:
-		return name, 1
+		return 1
 	}
 }
 
