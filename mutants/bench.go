@@ -28,6 +28,19 @@ type testPackage struct {
 	ImportPath string
 	Dir        string
 	sum        [sha256.Size]byte // of its tests without a mutant
+	killers    []string          // its tests that killed a mutant, those that did so last first
+}
+
+// asked is how many killers are asked before all tests.
+const asked = 8
+
+// note remembers the test that killed a mutant, if it is one: a panic tells no name.
+func (p *testPackage) note(test string) {
+	if strings.HasPrefix(test, "Test") {
+		others := slices.DeleteFunc(p.killers, func(other string) bool { return other == test })
+		p.killers = append([]string{test}, others...)
+		p.killers = p.killers[:min(asked, len(p.killers))]
+	}
 }
 
 // newBench makes one for a target as the table of tests has it, whose tests have shown that they are green.
@@ -86,14 +99,14 @@ func (b *bench) list(ctx context.Context, pattern string) error {
 func (b *bench) baseline(ctx context.Context) ([]byte, error) {
 	for i := range b.packages {
 		p := &b.packages[i]
-		binary, out, err := b.build(ctx, *p, "")
+		binary, out, err := b.build(ctx, p, "")
 		if err != nil {
 			return out, err
 		}
 		if p.sum, err = sumOf(binary); err != nil {
 			return nil, err
 		}
-		if out, err := b.run(ctx, *p, binary, 10*time.Minute); err != nil {
+		if out, err := b.run(ctx, p, binary, 10*time.Minute); err != nil {
 			return out, err
 		}
 	}
@@ -101,7 +114,7 @@ func (b *bench) baseline(ctx context.Context) ([]byte, error) {
 }
 
 // build builds the tests of a package, with an overlay if one is named. Two that are built of equal code are equal.
-func (b *bench) build(ctx context.Context, p testPackage, overlay string) (binary string, out []byte, err error) {
+func (b *bench) build(ctx context.Context, p *testPackage, overlay string) (binary string, out []byte, err error) {
 	binary = filepath.Join(b.dir, "tests")
 	args := []string{"test", "-c", "-trimpath", "-vet=off", "-ldflags=-s -w -buildid=", "-o", binary}
 	if overlay != "" {
@@ -112,7 +125,7 @@ func (b *bench) build(ctx context.Context, p testPackage, overlay string) (binar
 }
 
 func (b *bench) run(
-	ctx context.Context, p testPackage, binary string, patience time.Duration, more ...string,
+	ctx context.Context, p *testPackage, binary string, patience time.Duration, more ...string,
 ) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience+10*time.Second) // for those that hang beside their own limit
 	defer cancel()
@@ -128,8 +141,8 @@ func (b *bench) try(ctx context.Context, m mutant) (outcome, error) {
 	if err != nil {
 		return o, err
 	}
-	for _, p := range b.packages {
-		verdict, by, err := b.tryIn(ctx, p, overlay)
+	for i := range b.packages {
+		verdict, by, err := b.tryIn(ctx, &b.packages[i], overlay)
 		if ctx.Err() != nil {
 			return o, ctx.Err()
 		}
@@ -147,7 +160,7 @@ func (b *bench) try(ctx context.Context, m mutant) (outcome, error) {
 	return o, nil
 }
 
-func (b *bench) tryIn(ctx context.Context, p testPackage, overlay string) (verdict, string, error) {
+func (b *bench) tryIn(ctx context.Context, p *testPackage, overlay string) (verdict, string, error) {
 	binary, _, err := b.build(ctx, p, overlay)
 	if err != nil {
 		return unbuilt, "", nil
@@ -156,19 +169,27 @@ func (b *bench) tryIn(ctx context.Context, p testPackage, overlay string) (verdi
 	if err != nil || sum == p.sum {
 		return equal, "", err
 	}
-	by := b.failing(ctx, p, binary)
+	by := ""
+	if len(p.killers) > 0 {
+		by = b.failing(ctx, p, binary, "-test."+only(p.killers...)[1:])
+	}
+	if by == "" {
+		by = b.failing(ctx, p, binary)
+	}
 	if strings.HasPrefix(by, "Test") && b.isGreen(ctx, p, binary, "-test."+only(by)[1:]) {
 		by = b.failing(ctx, p, binary) // it may have failed because the machine was busy
 	}
 	if by == "" {
 		return survived, "", nil
 	}
+	p.note(by)
 	return killed, by, nil
 }
 
-// failing runs all tests, and returns the one that fails first, or how the process ended without one.
-func (b *bench) failing(ctx context.Context, p testPackage, binary string) (by string) {
-	out, err := b.run(ctx, p, binary, b.patience)
+// failing runs all tests, or those that flags choose, and returns the one that fails first, or how the process ended
+// without one.
+func (b *bench) failing(ctx context.Context, p *testPackage, binary string, flags ...string) (by string) {
+	out, err := b.run(ctx, p, binary, b.patience, flags...)
 	if err == nil {
 		return ""
 	}
@@ -178,7 +199,7 @@ func (b *bench) failing(ctx context.Context, p testPackage, binary string) (by s
 	return by
 }
 
-func (b *bench) isGreen(ctx context.Context, p testPackage, binary, only string) bool {
+func (b *bench) isGreen(ctx context.Context, p *testPackage, binary, only string) bool {
 	_, err := b.run(ctx, p, binary, b.patience, only)
 	return err == nil
 }

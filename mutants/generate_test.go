@@ -138,6 +138,44 @@ func TestSecondRun(t *testing.T) {
 	}
 }
 
+// The test that killed a mutant is asked first when the next is tried, and the others only if it stays green.
+func TestKillersAreAskedFirst(t *testing.T) {
+	t.Setenv("GOWORK", "off")
+	const counting = `package bounded
+
+import (
+	"os"
+	"testing"
+)
+
+func TestAll(t *testing.T) {
+	runs, _ := os.ReadFile("runs")
+	if err := os.WriteFile("runs", append(runs, '.'), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+`
+	tree := layBounded(t, map[string]string{"bounded/all_test.go": counting})
+	b := must(newBench(t.Context(), tree, "./bounded", 10*time.Second))(t)
+	defer os.RemoveAll(b.dir)
+	found := must(mutantsOf(tree, []string{"bounded"}))(t)
+	for _, row := range []struct {
+		old, new string
+		verdict  verdict
+		runs     string
+	}{
+		{"n < 20", "n <= 20", killed, ".."}, // one without a mutant
+		{"n < 20", "n < 21", killed, ".."},
+		{"n < 10", "n <= 10", survived, "..."},
+	} {
+		o, err := b.try(t.Context(), mutantWith(t, found, row.old, row.new))
+		runs := must(os.ReadFile(filepath.Join(tree, "bounded", "runs")))(t)
+		if err != nil || o.Verdict != row.verdict || string(runs) != row.runs {
+			t.Errorf("%s: %+v, %v, and all tests have run %q, want %q", row.new, o, err, runs, row.runs)
+		}
+	}
+}
+
 // mutantWith finds the mutant that replaces one text by another.
 func mutantWith(t *testing.T, found []mutant, old, new string) mutant {
 	t.Helper()

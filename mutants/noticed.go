@@ -70,11 +70,15 @@ func (m *memory) save(tree string) error {
 	return os.WriteFile(filepath.Join(tree, memoryFile), []byte(text.String()), 0o644)
 }
 
-// only is the flag of go test that chooses one test, or one that stands in others.
-func only(test string) string {
-	parts := strings.Split(test, "/")
-	for i, part := range parts {
-		parts[i] = "^" + regexp.QuoteMeta(part) + "$"
+// only is the flag of go test that chooses some tests, or some that stand in others.
+func only(tests ...string) string {
+	var chosen []string
+	for _, test := range tests {
+		parts := strings.Split(test, "/")
+		for i, part := range parts {
+			parts[i] = "^" + regexp.QuoteMeta(part) + "$"
+		}
+		chosen = append(chosen, strings.Join(parts, "/"))
 	}
-	return "-run=" + strings.Join(parts, "/")
+	return "-run=" + strings.Join(chosen, "|")
 }
