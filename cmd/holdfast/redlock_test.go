@@ -41,7 +41,7 @@ func TestOnRedlock(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/redlock",
 		Setup: func(env *testscript.Env) error {
-			prepare(env, "redlock://"+strings.Join(addrs, ",")+"?maxttl=2s")
+			prepare(env, "redlock://"+strings.Join(addrs, ",")+"?maxttl=10s")
 			env.Setenv("ONE", addrs[0])
 			return nil
 		},
