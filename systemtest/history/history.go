@@ -26,6 +26,7 @@ type Visit struct {
 	Leave, Left time.Duration // call and return of Release
 	Ended       Ending
 	TTL         time.Duration // how long the lock may stay taken by a visitor that is cut off
+	Unheard     bool          // before it got in it may have been granted the lock, and have lost it, unheard
 }
 
 // An Outcome is how an attempt to get in ended.

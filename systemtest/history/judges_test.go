@@ -23,6 +23,7 @@ func with(v Visit, change func(*Visit)) Visit {
 func lost(v *Visit)    { v.Ended = Lost }
 func taken(v *Visit)   { v.Outcome, v.Try = Taken, true }
 func unknown(v *Visit) { v.Outcome = Unknown }
+func unheard(v *Visit) { v.Unheard = true }
 
 // Where votes are counted, a try may be refused because of a rival that is refused too, but not because of nobody.
 func TestSplitVotes(t *testing.T) {
@@ -73,6 +74,12 @@ func TestJudges(t *testing.T) {
 		{"refused long after who was not answered", 1,
 			[]Visit{with(inside(1, 0, 0, 10, 0, 0), unknown),
 				with(inside(2, 0, 270, 280, 0, 0), taken)}, true, true, false},
+		{"refused because of who waited, and may have had it unheard", 1,
+			[]Visit{with(inside(1, 10, 0, 270, 280, 290), unheard), with(inside(2, 0, 150, 160, 0, 0), taken)},
+			true, true, true},
+		{"refused before who may have had it unheard came", 1,
+			[]Visit{with(inside(1, 10, 20, 270, 280, 290), unheard), with(inside(2, 0, 0, 10, 0, 0), taken)},
+			true, true, false},
 		{"lost, then another", 1, []Visit{with(first, lost), inside(2, 11, 5, 55, 70, 80)}, true, true, true},
 		{"another before the loss was seen", 1, []Visit{with(first, lost), inside(2, 11, 5, 45, 70, 80)}, false, true,
 			false},

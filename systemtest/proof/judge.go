@@ -115,6 +115,7 @@ func (r Record) answers() []Wrong {
 	return r.eachLock(r.explained(), func(lock string, h history.History) error {
 		for i := range h.Visits {
 			v := &h.Visits[i]
+			v.Unheard = v.Outcome == history.Got && v.Return-v.Call > v.TTL
 			v.TTL += r.longer(Span{v.Call, max(v.Return, v.Left) + v.TTL})
 		}
 		err := h.Legal(patience)
