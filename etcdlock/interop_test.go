@@ -8,11 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/etcdlock"
 	"github.com/holdfast-go/holdfast/internal/interop"
+	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -135,6 +137,61 @@ func TestNestedNamesOfPeers(t *testing.T) {
 	tried := claim("a/c", long)
 	tried.Queue = false
 	acquire(t, d, tried)
+}
+
+// A peer locks again with the key that it had before. Where the server that is listened to lags, and so tells of the
+// end of the earlier lock only now, ours goes on waiting.
+func TestPeerLocksAgain(t *testing.T) {
+	t.Parallel()
+	addr := server(t).Addr
+	peer := concurrency.NewMutex(peerSession(t, addr), "job")
+	if err := peer.Lock(limit(t)); err != nil {
+		t.Fatal(err)
+	}
+	client := dial(t, addr)
+	client.Watcher = lagging{client.Watcher, peer.Header().Revision}
+	if err := errors.Join(peer.Unlock(limit(t)), peer.Lock(limit(t))); err != nil {
+		t.Fatal(err)
+	}
+	d, err := etcdlock.New(client, foreign)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leasedtest.CloseLater(t, d)
+	ours := enqueue(t, d, claim("job", long))
+	ctx, cancel := context.WithTimeout(limit(t), short)
+	defer cancel()
+	if answer := <-inBackground(ctx, d, ours); !errors.Is(answer.Err, context.DeadlineExceeded) {
+		t.Fatalf("while the peer has the lock, ours is told %+v", answer)
+	}
+	if err := peer.Unlock(limit(t)); err != nil {
+		t.Fatal(err)
+	}
+	mustBeGranted(t, d, ours)
+}
+
+// lagging listens to a server that has got no further than this revision when a watch begins.
+type lagging struct {
+	clientv3.Watcher
+	at int64
+}
+
+func (l lagging) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
+	late := make(chan clientv3.WatchResponse)
+	go func() {
+		defer close(late)
+		for r := range l.Watcher.Watch(ctx, key, append(opts, clientv3.WithRev(l.at+1))...) {
+			if r.Created {
+				r.Header.Revision = l.at
+			}
+			select {
+			case late <- r:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return late
 }
 
 func TestBreakAPeer(t *testing.T) {

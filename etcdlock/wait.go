@@ -212,20 +212,21 @@ func (e *claim) newsAhead(ctx context.Context, r clientv3.WatchResponse, ok bool
 
 // newsOfAll notes what happened in the queue to a claim that has one ahead. The end of that one grants it, so that it
 // need not be read, unless its own came first or with it. One watch tells both, in their order; of two watches nobody
-// knows which one is ahead.
+// knows which one is ahead. A peer that locks again has the key that it had before. What ended before the last reading,
+// as a server that lags tells late, is not what was ahead then.
 func (e *claim) newsOfAll(
 	ctx context.Context, r clientv3.WatchResponse, v leased.Verdict,
 ) (st driver.Status, err error) {
-	ended := func(key string) bool {
+	ended := func(key string, after int64) bool {
 		return slices.ContainsFunc(r.Events, func(event *clientv3.Event) bool {
-			return event.Type == mvccpb.Event_DELETE && string(event.Kv.Key) == key
+			return event.Type == mvccpb.Event_DELETE && string(event.Kv.Key) == key && event.Kv.ModRevision > after
 		})
 	}
 	switch {
-	case ended(e.key):
+	case ended(e.key, 0):
 		e.rememberEnd()
 		return st, driver.ErrGone
-	case !ended(v.Watch):
+	case !ended(v.Watch, e.Revision()):
 		return st, nil
 	case e.canTell():
 		e.Grant()
