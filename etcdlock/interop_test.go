@@ -139,6 +139,22 @@ func TestNestedNamesOfPeers(t *testing.T) {
 	acquire(t, d, tried)
 }
 
+// Candidates of an election below the name of a lock are no claims on it, whatever they propose.
+func TestElectionBelowALock(t *testing.T) {
+	t.Parallel()
+	addr := server(t).Addr
+	d := open(t, foreign, addr)
+	for name, proposal := range map[string]string{
+		"none": "", "text": "host:1", "number": "7", "object": `{"host":"h","port":1}`, "version": `{"v":1,"host":"h"}`,
+	} {
+		election := concurrency.NewElection(peerSession(t, addr), name+"/leader")
+		if err := election.Campaign(limit(t), proposal); err != nil {
+			t.Fatal(err)
+		}
+		acquire(t, d, claim(name, long))
+	}
+}
+
 // A peer locks again with the key that it had before. Where the server that is listened to lags, and so tells of the
 // end of the earlier lock only now, ours goes on waiting.
 func TestPeerLocksAgain(t *testing.T) {

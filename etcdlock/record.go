@@ -98,16 +98,9 @@ func (d *Driver) seat(queue string, kv *mvccpb.KeyValue) (s seat, ok bool, err e
 		return s, false, nil
 	}
 	s.id = id
-	if err := d.decode(kv, &s.Format, &s.record); err != nil {
-		return s, false, unlessForeign(err, foreign && s.Format == 0)
+	err = d.decode(kv, &s.Format, &s.record)
+	if foreign && (s.Format == 0 || err == nil && s.Weight == 0) {
+		return s, false, nil // another program's, such as a candidate's in an election
 	}
-	return s, true, nil
-}
-
-// unlessForeign drops the error about a key that another program made.
-func unlessForeign(err error, foreign bool) error {
-	if foreign {
-		return nil
-	}
-	return err
+	return s, err == nil, err
 }
