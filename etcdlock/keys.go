@@ -86,9 +86,14 @@ func claimKey(key string) (queue, id string, ok bool) {
 	}
 	idAt := strings.LastIndexByte(key[:cut], '/') + 1
 	id = key[idAt:cut]
-	lease, err := strconv.ParseInt(key[cut+1:], 16, 64)
-	ok = idAt > 1 && id != "" && err == nil && hexLease(clientv3.LeaseID(lease)) == key[cut+1:]
-	return key[:idAt], id, ok
+	return key[:idAt], id, idAt > 1 && id != "" && endsInLease(key)
+}
+
+// endsInLease reports whether what follows the last slash of a key can be a lease.
+func endsInLease(key string) bool {
+	last := key[strings.LastIndexByte(key, '/')+1:]
+	lease, err := strconv.ParseInt(last, 16, 64)
+	return err == nil && hexLease(clientv3.LeaseID(lease)) == last
 }
 
 // name decodes the name of the lock whose queue this is. Keys that others made are in none, whatever they look like.

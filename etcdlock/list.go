@@ -65,14 +65,42 @@ func (d *Driver) lockOf(kv *mvccpb.KeyValue) (queue, name string, ok bool) {
 		return "", "", false
 	}
 	queue, _, ok = claimKey(string(kv.Key))
-	if !ok && d.keys.layout == Concurrency {
-		queue, _, ok = peerKey(kv)
+	if d.keys.layout == Concurrency {
+		if _, ours, err := d.seat(queue, kv); !ours && err == nil {
+			queue, _, ok = peerKey(kv)
+		}
 	}
 	if !ok {
 		return "", "", false
 	}
 	name, ok = d.keys.name(queue)
 	return queue, name, ok
+}
+
+// complete reads what lockOf needs in the layout [Concurrency], and keys alone do not tell: the lease of a peer's key,
+// and the value, as that key may as well be ours on a lock with a shorter name. What is gone by now has neither.
+func (d *Driver) complete(ctx context.Context, kvs []*mvccpb.KeyValue) error {
+	if d.keys.layout != Concurrency {
+		return nil
+	}
+	isOther := func(kv *mvccpb.KeyValue) bool { return !endsInLease(string(kv.Key)) }
+	maybe := slices.DeleteFunc(slices.Clone(kvs), isOther)
+	for part := range slices.Chunk(maybe, maxOps) {
+		ops := make([]clientv3.Op, len(part))
+		for i, kv := range part {
+			ops[i] = clientv3.OpGet(string(kv.Key))
+		}
+		answer, _, err := d.commit(ctx, nil, ops, nil)
+		if err != nil {
+			return explain(err)
+		}
+		for i, kv := range part {
+			for _, now := range rangeOf(answer, i).Kvs {
+				kv.Value, kv.Lease = now.Value, now.Lease
+			}
+		}
+	}
+	return nil
 }
 
 // pageSize is how many keys are read at once.
@@ -87,6 +115,10 @@ func (d *Driver) keysFrom(ctx context.Context, prefix string) iter.Seq2[*mvccpb.
 				clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(pageSize))
 			if err != nil {
 				yield(nil, explain(err))
+				return
+			}
+			if err := d.complete(ctx, page.Kvs); err != nil {
+				yield(nil, err)
 				return
 			}
 			for _, kv := range page.Kvs {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"go.etcd.io/etcd/client/v3/concurrency"
+
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -45,5 +47,30 @@ func TestListOfNamesWithinNames(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A peer's lock is listed under its name, also where that has a slash and a claim of ours could have its key.
+func TestListOfPeers(t *testing.T) {
+	t.Parallel()
+	addr := server(t).Addr
+	d := open(t, foreign, addr)
+	names := []string{"a/b", "a/b/c", "z"}
+	for _, name := range names {
+		if err := concurrency.NewMutex(peerSession(t, addr), name).Lock(limit(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names = append(names, "z/ours")
+	request(t, d, claim("z/ours", long))
+	var found []string
+	for name, err := range driver.List(t.Context(), d, "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, name)
+	}
+	if slices.Sort(found); !slices.Equal(found, names) {
+		t.Errorf("listed %q, want %q", found, names)
 	}
 }
