@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
@@ -115,7 +116,10 @@ func TestPeersBlockReaders(t *testing.T) {
 	reader := enqueue(t, d, units("shared", 1, 5))
 	queue, err := d.Queue(limit(t), "shared")
 	if err != nil || len(queue) != 2 || !queue[0].Granted || queue[1].Granted {
-		t.Errorf("the queue is %+v, %v; want the peer and then ours", queue, err)
+		t.Fatalf("the queue is %+v, %v; want the peer and then ours", queue, err)
+	}
+	if !queue[0].Since.IsZero() || time.Since(queue[1].Since) > time.Hour {
+		t.Errorf("the peer's is since %v, ours since %v; want that of ours alone", queue[0].Since, queue[1].Since)
 	}
 	if err := peer.Unlock(limit(t)); err != nil {
 		t.Fatal(err)

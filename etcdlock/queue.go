@@ -13,7 +13,7 @@ import (
 )
 
 // Queue returns the live claims on a lock, as [driver.Driver] says. Since is by the clock of the client that made the
-// claim, because etcd records no time.
+// claim, because etcd records no time; of a peer's it is not known.
 func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
 	if err := d.open(ctx); err != nil {
 		return nil, err
@@ -50,11 +50,19 @@ func entries(name string, seats []seat, left map[clientv3.LeaseID]time.Duration)
 				Owner: string(s.Owner), Value: string(s.Value), Token: s.token,
 			},
 			Granted: b.Fit(), // once it is not, it never is again
-			Since:   time.UnixMilli(s.Since),
+			Since:   s.since(),
 			Left:    s.left(left[s.lease]),
 		}
 	}
 	return list
+}
+
+// since is when the claim was queued; zero where its client has not written that down.
+func (s seat) since() time.Time {
+	if s.peer {
+		return time.Time{}
+	}
+	return time.UnixMilli(s.Since)
 }
 
 // left is what is left of a claim on a lease that lives for so long. The lease lives a little longer.
