@@ -13,6 +13,7 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
 	"github.com/holdfast-go/holdfast/internal/interop"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
@@ -212,6 +213,29 @@ func (l lagging) Watch(ctx context.Context, key string, opts ...clientv3.OpOptio
 		}
 	}()
 	return late
+}
+
+// A note of who has broken a lock keeps no peer from a lock with the beginning of its name.
+func TestNoteBelowAPeersLock(t *testing.T) {
+	t.Parallel()
+	addr := server(t).Addr
+	d := open(t, foreign, addr)
+	broken := acquire(t, d, claim("a/b", long))
+	note := driver.Note{ID: driver.NewID(), Kind: driver.NoteBreak, Claim: broken.ID, By: "somebody"}
+	if err := errors.Join(d.Break(limit(t), "a/b", broken.ID), driver.AddNote(limit(t), d, "a/b", note)); err != nil {
+		t.Fatal(err)
+	}
+	if err := concurrency.NewMutex(peerSession(t, addr), "a").TryLock(limit(t)); err != nil {
+		t.Errorf("nobody has a lock, and the peer is told: %v", err)
+	}
+	if notes, err := driver.Notes(limit(t), d, "a/b"); err != nil || len(notes) != 1 || notes[0].By != note.By {
+		t.Errorf("the notes are %+v, %v", notes, err)
+	}
+	for name, err := range driver.List(limit(t), d, "") {
+		if name != "a" || err != nil {
+			t.Errorf("%q is listed, %v", name, err)
+		}
+	}
 }
 
 func TestBreakAPeer(t *testing.T) {

@@ -38,6 +38,9 @@ func (k keyspace) names() string {
 
 // queue is what the keys of all claims on a lock begin with.
 func (k keyspace) queue(name string) string {
+	if k.layout == Concurrency && driver.HoldsNotes(name) {
+		return k.notes() + driver.EncodeName(name, 0) + "/"
+	}
 	if k.layout == Concurrency {
 		return k.root + name + "/"
 	}
@@ -60,6 +63,10 @@ func (k keyspace) ended() string {
 	}
 	return k.root + "/.ended/"
 }
+
+// notes is what the keys of notes begin with in the layout [Concurrency]. Beside those of their lock `a/b`, they would
+// be below `a`, and peers that want that one would wait for them.
+func (k keyspace) notes() string { return k.root + ".holdfast.notes/" }
 
 // value is where a lock keeps what one holder leaves to the next.
 func (k keyspace) value(name string) string {

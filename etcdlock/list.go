@@ -61,11 +61,13 @@ func (d *Driver) namesFrom(prefix string) string {
 
 // lockOf is the lock on which a key is a claim: what the keys of its queue begin with, and its name.
 func (d *Driver) lockOf(kv *mvccpb.KeyValue) (queue, name string, ok bool) {
-	if strings.HasPrefix(string(kv.Key), d.keys.ended()) {
+	key := string(kv.Key)
+	foreign := d.keys.layout == Concurrency
+	if strings.HasPrefix(key, d.keys.ended()) || foreign && strings.HasPrefix(key, d.keys.notes()) {
 		return "", "", false
 	}
-	queue, _, ok = claimKey(string(kv.Key))
-	if d.keys.layout == Concurrency {
+	queue, _, ok = claimKey(key)
+	if foreign {
 		if _, ours, err := d.seat(queue, kv); !ours && err == nil {
 			queue, _, ok = peerKey(kv)
 		}
