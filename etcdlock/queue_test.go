@@ -3,6 +3,7 @@ package etcdlock_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -33,6 +36,62 @@ func TestTurnOfTwo(t *testing.T) {
 			t.Errorf("waiting without a renewal: %v", err)
 		}
 	}
+}
+
+// A permit that would not wait has an answer, however often others come and go between two of its questions, and leaves
+// nothing where that is no.
+func TestTryAmongOthers(t *testing.T) {
+	t.Parallel()
+	addr := server(t).Addr
+	other := open(t, nil, addr)
+	const enough = 50 // questions
+	for _, full := range []bool{false, true} {
+		name := fmt.Sprint("full-", full)
+		ctx, cancel := context.WithCancel(limit(t))
+		defer cancel()
+		asked, last := 0, acquire(t, other, units(name, 1, 3))
+		client := dial(t, addr)
+		client.KV = crowded{client.KV, func() {
+			next := units(name, 1, 3)
+			switch asked++; {
+			case asked == 5 && full: // not before, so that it would fit
+				next.Weight = 2
+			case asked > 5 && full:
+				return
+			case asked > enough:
+				cancel()
+			}
+			next = acquire(t, other, next)
+			release(t, other, last)
+			last = next
+		}}
+		d, err := etcdlock.New(client, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leasedtest.CloseLater(t, d)
+		c := units(name, 2, 3)
+		c.Queue = false
+		if st, err := d.Request(ctx, c); err != nil || st.Granted == full {
+			t.Errorf("%s: after %d questions: %+v, %v", name, asked, st, err)
+		}
+		queue, err := other.Queue(limit(t), name)
+		ours := func(e driver.Entry) bool { return e.ID == c.ID }
+		if err != nil || slices.ContainsFunc(queue, ours) == full {
+			t.Errorf("%s: the queue is %+v, %v", name, queue, err)
+		}
+	}
+}
+
+// crowded is a server to which others come before each question.
+type crowded struct {
+	clientv3.KV
+	come func()
+}
+
+func (c crowded) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
+	c.come()
+	return c.KV.Do(ctx, op)
 }
 
 // However many readers hold a lock, the next one reads few of them, because some note what those before them add up to.

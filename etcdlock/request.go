@@ -40,7 +40,8 @@ func (d *Driver) repeat(ctx context.Context, e *claim, c driver.Claim) (driver.S
 	case c.Token != 0 && c.Token != token:
 		return driver.Status{}, driver.ErrGone
 	default:
-		return d.renew(ctx, e, c)
+		st, err := d.renew(ctx, e, c)
+		return d.unlessWaiting(ctx, e, c, st, err)
 	}
 }
 
@@ -100,7 +101,8 @@ func (d *Driver) queueOrTry(ctx context.Context, e *claim, c driver.Claim) (driv
 	if c.Queue {
 		return d.enqueue(ctx, e, c)
 	}
-	return d.try(ctx, e, c)
+	st, err := d.try(ctx, e, c)
+	return d.unlessWaiting(ctx, e, c, st, err)
 }
 
 // maybeQueued reports whether a request was sent that may have put the claim into the queue.

@@ -11,11 +11,12 @@ import (
 
 // try puts the claim into the queue only if it is granted there; otherwise nobody sees it. One transaction does
 // that when the queue is empty. When it is not, those ahead are read, and the claim is put if none came after
-// them.
+// them. Where others keep coming, it is put behind them: see unlessWaiting.
 func (d *Driver) try(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	r := d.newRecord(c)
 	bounds := leased.NoBounds().Add(r.seat())
-	for none := absent(e.queue).WithPrefix(); ; {
+	none := absent(e.queue).WithPrefix()
+	for range tries {
 		answer, err := e.commit(ctx,
 			[]clientv3.Cmp{none, absent(e.tombstone)},
 			[]clientv3.Op{e.putOp(r)},
@@ -39,10 +40,24 @@ func (d *Driver) try(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 		bounds = judged.Bounds
 		none = clientv3.Compare(clientv3.CreateRevision(e.queue).WithPrefix(), "<", answer.Header.Revision+1)
 	}
+	return d.enqueue(ctx, e, c)
 }
 
-// leaveOut drops a claim that would not wait. Where an earlier attempt may still arrive, the ID is barred: that
-// attempt would put the claim into the queue, where nobody knows of it any more.
+// tries is how often a claim that would not wait is put where nobody has come meanwhile.
+const tries = 4
+
+// unlessWaiting answers about a claim that is in the queue. One that would not wait does not stay there.
+func (d *Driver) unlessWaiting(
+	ctx context.Context, e *claim, c driver.Claim, st driver.Status, err error,
+) (driver.Status, error) {
+	if c.Queue || err != nil || st.Granted || st.Token == 0 {
+		return st, err
+	}
+	return driver.Status{}, d.leaveOut(ctx, e, c)
+}
+
+// leaveOut drops a claim that would not wait, and takes it out of the queue. Where an earlier attempt may still arrive,
+// the ID is barred: that attempt would put the claim into the queue, where nobody knows of it any more.
 func (d *Driver) leaveOut(ctx context.Context, e *claim, c driver.Claim) error {
 	if !e.maybeQueued() {
 		d.claims.Forget(e)
