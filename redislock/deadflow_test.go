@@ -85,3 +85,33 @@ func TestDeadSubscription(t *testing.T) {
 	// A request may be the attempt that the dead connection for requests costs.
 	awaitRenewing(t, waiter, next, time.Second)
 }
+
+// Who gives up sooner than this server answers, again and again, costs nobody else the connection that all share.
+func TestImpatienceBesideALease(t *testing.T) {
+	const answers = 200 * time.Millisecond
+	srv := servers.Redis(t)
+	p := proxy.New(t, srv.Addr)
+	d := openAt(t, p.Addr, "")
+	held := acquire(t, d, claim("held", long))
+	p.Delay(answers / 2) // each way
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	var impatient sync.WaitGroup
+	defer impatient.Wait()
+	defer cancel()
+	impatient.Go(func() {
+		for ctx.Err() == nil {
+			soon, stop := context.WithTimeout(ctx, answers*3/4)
+			d.Request(soon, claim("wanted", long))
+			stop()
+		}
+	})
+	for renewed := 0; renewed < 5; {
+		renewed++
+		if _, err := d.Request(ctx, held); err != nil {
+			renewed = 0
+		}
+		if ctx.Err() != nil {
+			t.Fatal("a lease was not renewed five times in a row, beside attempts that gave up")
+		}
+	}
+}

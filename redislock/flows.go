@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,15 +17,22 @@ type flows struct {
 	blocks  time.Duration // how long a command may take by itself
 	connect time.Duration // until when the first answer must have come on a new connection
 
+	patience atomic.Int64 // how long an answer may be missing before it is suspicious
+
 	mu   sync.Mutex
 	open map[*coalescingConn]struct{}
 }
 
-func newFlows() *flows { return &flows{open: make(map[*coalescingConn]struct{})} }
+func newFlows() *flows {
+	f := &flows{open: make(map[*coalescingConn]struct{})}
+	f.patience.Store(int64(suspicious))
+	return f
+}
 
 // Bounds of how long a connection may be silent while an answer is missing. Where an attempt gave up, silence is
-// suspicious early. The other bound is for where nobody waits: a client sends a ping every second on connections on
-// which nothing comes, subscriptions among them, and nobody gives up on the answers to these.
+// suspicious early, but not before answers usually come: others may wait for theirs on the same connection. The other
+// bound is for where nobody waits: a client sends a ping every second on connections on which nothing comes,
+// subscriptions among them, and nobody gives up on the answers to these.
 const (
 	suspicious = 100 * time.Millisecond
 	silent     = 3 * time.Second
@@ -57,26 +65,43 @@ func (f *flows) remove(b *coalescingConn) {
 
 // watch begins an attempt. What it returns is called at the end of the attempt. If that was given up, the connections
 // that have been silent for all of it are closed.
-func (f *flows) watch(ctx context.Context) (end func()) {
+func (f *flows) watch(ctx context.Context) (end func(answered bool)) {
 	if f == nil {
-		return func() {}
+		return func(bool) {}
 	}
 	began := time.Since(started)
-	return func() {
-		if ctx.Err() != nil {
+	return func(answered bool) {
+		switch {
+		case answered:
+			f.learn(time.Since(started) - began)
+		case ctx.Err() != nil:
 			f.suspect(began)
 		}
 	}
 }
 
-// suspect closes the connections on which an answer is missing and nothing has come after an instant.
+// learn notes how long an answer took. It takes many that were quicker to make one forgotten that was slow.
+func (f *flows) learn(took time.Duration) {
+	before := time.Duration(f.patience.Load())
+	if now := min(max(2*took, before-before/8, suspicious), silent); now != before {
+		f.patience.Store(int64(now))
+	}
+}
+
+// suspect closes the connections on which an answer is missing and nothing has come after an instant. The next ones
+// have longer: perhaps those were well, and answers take that long now.
 func (f *flows) suspect(since time.Duration) {
 	var dead []*coalescingConn
 	f.mu.Lock()
+	patience := time.Duration(f.patience.Load())
 	for b := range f.open {
-		if b.pulse.silence() >= suspicious+f.blocks && !b.pulse.heardSince(since) {
+		if b.pulse.silence() >= patience+f.blocks && !b.pulse.heardSince(since) {
 			dead = append(dead, b)
+			delete(f.open, b)
 		}
+	}
+	if len(dead) > 0 {
+		f.patience.Store(int64(min(2*patience, silent)))
 	}
 	f.mu.Unlock()
 	for _, b := range dead {

@@ -3,6 +3,7 @@ package redislock
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/redis/rueidis"
@@ -29,13 +30,28 @@ func (c rueidisConn) command(cmd Command) rueidis.Completed {
 }
 
 func (c rueidisConn) Do(ctx context.Context, cmd Command) ([]string, error) {
-	defer c.flows.watch(ctx)()
-	return rueidisValues(c.client.Do(ctx, c.command(cmd)))
+	end := c.flows.watch(ctx)
+	values, err := rueidisValues(c.client.Do(ctx, c.command(cmd)))
+	end(isReply(err))
+	return values, err
 }
 
 func (c rueidisConn) DoMany(ctx context.Context, cmds []Command) []Reply {
-	defer c.flows.watch(ctx)()
-	return rueidisReplies(c.client.DoMulti(ctx, c.commands(cmds)...))
+	end := c.flows.watch(ctx)
+	replies := rueidisReplies(c.client.DoMulti(ctx, c.commands(cmds)...))
+	end(areReplies(replies))
+	return replies
+}
+
+// isReply reports whether the server answered, perhaps with an error.
+func isReply(err error) bool {
+	_, refused := errors.AsType[ReplyError](err)
+	return err == nil || refused
+}
+
+// areReplies reports whether the server answered to all commands.
+func areReplies(replies []Reply) bool {
+	return !slices.ContainsFunc(replies, func(r Reply) bool { return !isReply(r.Err) })
 }
 
 func (c rueidisConn) commands(cmds []Command) []rueidis.Completed {
@@ -50,11 +66,8 @@ func (c rueidisConn) DoTogether(ctx context.Context, cmds []Command) []Reply {
 	conn, release := c.client.Dedicate()
 	defer release()
 	replies := rueidisReplies(conn.DoMulti(ctx, c.commands(cmds)...))
-	for _, r := range replies {
-		if _, answered := errors.AsType[ReplyError](r.Err); r.Err != nil && !answered {
-			conn.Close() // and not back into the pool, with answers under way
-			break
-		}
+	if !areReplies(replies) {
+		conn.Close() // and not back into the pool, with answers under way
 	}
 	return replies
 }
