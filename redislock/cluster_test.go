@@ -291,6 +291,33 @@ func TestCheckCluster(t *testing.T) {
 	}
 }
 
+// A replica that is gone hides no lock, and keeps nobody from examining the servers.
+func TestListWithoutAReplica(t *testing.T) {
+	t.Parallel()
+	c := servers.RedisCluster(t)
+	eventually(t, "all servers are known to be well", func() bool {
+		return strings.Count(c.Masters[0].RedisCommand(t, "CLUSTER", "SHARDS"), "online") == len(c.All())
+	})
+	d := openURL(t, "redis-cluster://"+c.Masters[0].Addr)
+	for i := range 10 {
+		acquire(t, d, claim(fmt.Sprint("held ", i), long))
+	}
+	c.Replicas[0].Kill(t)
+	listed := 0
+	for _, err := range d.List(t.Context(), "held ") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		listed++
+	}
+	if listed != 10 {
+		t.Errorf("%d locks are listed of 10", listed)
+	}
+	if _, err := d.Check(t.Context()); err != nil {
+		t.Errorf("Check: %v", err)
+	}
+}
+
 // In a cluster those who wait listen in the slot of the lock.
 func TestCheckOfDeafUserInCluster(t *testing.T) {
 	t.Parallel()

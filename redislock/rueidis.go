@@ -3,8 +3,11 @@ package redislock
 import (
 	"context"
 	"errors"
+	"maps"
+	"net"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/redis/rueidis"
 )
@@ -72,21 +75,52 @@ func (c rueidisConn) DoTogether(ctx context.Context, cmds []Command) []Reply {
 	return replies
 }
 
+// Primaries asks each server what it is. One that does not answer may be left out if a primary calls it a replica.
 func (c rueidisConn) Primaries(ctx context.Context) ([]Conn, error) {
 	if !c.Cluster() {
 		return []Conn{c}, nil
 	}
 	var primaries []Conn
+	silent := make(map[string]error)
 	for name, node := range c.client.Nodes() {
 		role, err := node.Do(ctx, node.B().Role().Build()).ToArray()
 		if err != nil {
-			return nil, rueidisError(err)
+			silent[name] = rueidisError(err)
+			continue
 		}
 		if is, _ := role[0].ToString(); is == primaryRole {
 			primaries = append(primaries, rueidisConn{client: node, flows: c.flows, name: name})
 		}
 	}
-	return primaries, nil
+	if len(silent) > 0 && len(primaries) > 0 {
+		replicas := primaries[0].(rueidisConn).replicas(ctx)
+		maps.DeleteFunc(silent, func(name string, _ error) bool { return slices.Contains(replicas, name) })
+	}
+	return primaries, errors.Join(slices.Collect(maps.Values(silent))...)
+}
+
+// replicas returns the addresses of the cluster's replicas, as far as this server tells them.
+func (c rueidisConn) replicas(ctx context.Context) (addrs []string) {
+	shards, _ := c.client.Do(ctx, c.client.B().ClusterShards().Build()).ToArray()
+	for _, shard := range shards {
+		fields, _ := shard.AsMap()
+		nodes := fields["nodes"]
+		members, _ := nodes.ToArray()
+		for _, m := range members {
+			about, _ := m.AsMap()
+			text := func(field string) string {
+				values, _ := messageValues(about[field])
+				return strings.Join(values, "")
+			}
+			if text("role") != "replica" {
+				continue
+			}
+			for _, port := range []string{text("port"), text("tls-port")} {
+				addrs = append(addrs, net.JoinHostPort(text("endpoint"), port))
+			}
+		}
+	}
+	return addrs
 }
 
 // primaryRole is what ROLE says of a server that takes writes.
@@ -151,6 +185,10 @@ func rueidisValues(r rueidis.RedisResult) ([]string, error) {
 	if err != nil {
 		return nil, rueidisError(err)
 	}
+	return messageValues(m)
+}
+
+func messageValues(m rueidis.RedisMessage) ([]string, error) {
 	if m.IsArray() {
 		return m.AsStrSlice()
 	}
