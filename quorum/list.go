@@ -12,7 +12,8 @@ import (
 // listFor bounds how long one node may take to list its locks.
 const listFor = time.Minute
 
-// List implements [driver.Lister]: it yields the locks that a majority lists, which are those that are held.
+// List implements [driver.Lister]: it yields the locks that a majority lists, which are those that are held, and those
+// that it may list with the nodes that did not answer: of these Queue says what is not known.
 func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		lists, err := askAll(ctx, d, listFor, func(ctx context.Context, nd driver.Driver) ([]string, error) {
@@ -22,8 +23,9 @@ func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 			yield("", err)
 			return
 		}
+		silent := len(d.nodes) - len(lists)
 		for name, nodes := range listed(lists) {
-			if engines(nodes) >= majority(len(d.nodes)) && !yield(name, nil) {
+			if engines(nodes)+silent >= majority(len(d.nodes)) && !yield(name, nil) {
 				return
 			}
 		}

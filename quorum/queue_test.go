@@ -184,6 +184,29 @@ func TestListIsWhatMajorityLists(t *testing.T) {
 	})
 }
 
+// A lock that a majority has is listed, though one of its nodes does not answer.
+func TestListWhileANodeHangs(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		d := ps.client(t)
+		ps[2].hang()
+		acquire(t, d, claim("jobs"))
+		synctest.Wait()
+		ps[2].goOn()
+		ps[0].hang()
+		defer ps[0].goOn()
+		var got []string
+		for name, err := range ps.client(t).List(context.Background(), "") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, name)
+		}
+		if !slices.Equal(got, []string{"jobs"}) {
+			t.Errorf("two of three nodes have a claim, and listed are %q", got)
+		}
+	})
+}
+
 // A dawdler is slow to show its lines.
 type dawdler struct{ *part }
 
