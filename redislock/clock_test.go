@@ -204,3 +204,27 @@ func TestVoteWhenTheClockIsSetBack(t *testing.T) {
 		}
 	}
 }
+
+// A value that was removed stays so for a TTL, though a copy of the request comes late that had set it, and locks that
+// nobody uses are remembered for less.
+func TestRemovedValueStaysRemoved(t *testing.T) {
+	clock := servers.NewClock(t)
+	srv := servers.RedisAt(t, clock)
+	d := openAt(t, srv.Addr, "?keep=1m")
+	held := acquire(t, d, claim("jobs", 10*time.Minute))
+	value := driver.Value{Text: "old", Token: held.Token, Set: time.Now()}
+	removed := value
+	removed.Text, removed.Set = "", value.Set.Add(time.Second)
+	for _, v := range []driver.Value{value, removed} {
+		if err := d.SetValue(t.Context(), held, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clock.Set(t, 2*time.Minute)
+	if err := d.SetValue(t.Context(), held, value); !errors.Is(err, driver.ErrOlderValue) {
+		t.Errorf("the late copy is told %v, want ErrOlderValue", err)
+	}
+	if v, err := d.Value(t.Context(), "jobs"); err != nil || v.Text != "" {
+		t.Errorf("the value that was removed is %q again, %v", v.Text, err)
+	}
+}

@@ -39,7 +39,8 @@ func (d *native) SetValue(ctx context.Context, c driver.Claim, v driver.Value) e
 	}
 	k.list = append(k.all()[:keysOfLock:keysOfLock], k.value)
 	values, short, err := d.runConfirmed(ctx, &d.scripts.setValue, k,
-		c.ID, tokenText(c.Token), wide(v.Token), wide(uint64(max(v.Set.UnixMicro(), 0))), v.Text)
+		c.ID, tokenText(c.Token), wide(v.Token), wide(uint64(max(v.Set.UnixMicro(), 0))), v.Text,
+		msText(max(d.opts.Keep, keepTTLs*c.TTL)))
 	switch {
 	case err != nil:
 		return explain(err)

@@ -1,6 +1,6 @@
 -- Sets the value that a lock keeps between its holders.
 -- KEYS     5 the value: 'FORMAT TOKEN SET TEXT', of which TOKEN and SET always have the same number of digits
--- ARGV     1 ID  2 token of the claim  3 TOKEN  4 SET  5 TEXT
+-- ARGV     1 ID  2 token of the claim  3 TOKEN  4 SET  5 TEXT  6 for how many ms a removal is remembered
 -- Returns  'ok', 'gone' when no such claim is granted, or 'old' when the value was set after this one already
 local call = redis.call
 local id, token, text = ARGV[1], ARGV[2], ARGV[5]
@@ -13,7 +13,7 @@ local function set()
   if before and before > order then return 'old' end -- one that is the same is written again, for replicas to confirm
   local value = 'FORMAT ' .. order .. ' ' .. text
   if text == '' then
-    call('SET', KEYS[5], value, 'PX', KEEP) -- until no copy of an earlier request is under way any more
+    call('SET', KEYS[5], value, 'PX', ARGV[6]) -- until no copy of an earlier request is under way any more
   else
     call('SET', KEYS[5], value)
   end
