@@ -65,7 +65,7 @@ func (d *native) releasing(t testing.TB, c driver.Claim) operation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, ok := d.combinable(&d.scripts.release, k, releaseArgs(c))
+	o, ok := d.combinable(&d.scripts.release, k, d.releaseArgs(c))
 	if !ok {
 		t.Fatalf("the release of %+v cannot go with others", c)
 	}

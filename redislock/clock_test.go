@@ -228,3 +228,20 @@ func TestRemovedValueStaysRemoved(t *testing.T) {
 		t.Errorf("the value that was removed is %q again, %v", v.Text, err)
 	}
 }
+
+// A claim that was released before its request arrived stays barred for a TTL, though locks that nobody uses are
+// remembered for less.
+func TestReleasedBeforeItsRequestWithAShortKeep(t *testing.T) {
+	clock := servers.NewClock(t)
+	srv := servers.RedisAt(t, clock)
+	d := openAt(t, srv.Addr, "?keep=1m")
+	c := claim("jobs", 10*time.Minute)
+	if err := d.Release(t.Context(), c); !errors.Is(err, driver.ErrGone) {
+		t.Fatalf("Release: %v, want ErrGone", err)
+	}
+	clock.Set(t, 9*time.Minute)
+	if st, err := d.Request(t.Context(), c); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("the late request is told %+v, %v; want ErrGone", st, err)
+	}
+	mustBeFree(t, d, "jobs")
+}

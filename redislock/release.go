@@ -21,7 +21,7 @@ func (d *native) Release(ctx context.Context, c driver.Claim) error {
 	if err != nil {
 		return err
 	}
-	values, err := d.runToEnd(ctx, &d.scripts.release, k, releaseArgs(c)...)
+	values, err := d.runToEnd(ctx, &d.scripts.release, k, d.releaseArgs(c)...)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (d *native) Release(ctx context.Context, c driver.Claim) error {
 	return done(values)
 }
 
-func releaseArgs(c driver.Claim) []string {
+func (d *native) releaseArgs(c driver.Claim) []string {
 	if c.Token != 0 {
 		return []string{c.ID, tokenText(c.Token)}
 	}
@@ -39,7 +39,8 @@ func releaseArgs(c driver.Claim) []string {
 	if ttl <= 0 {
 		ttl = barred
 	}
-	return []string{c.ID, tokenText(0), strconv.FormatInt(driver.Milliseconds(ttl), 10)}
+	lives := driver.Milliseconds(ttl)
+	return d.appendKeep([]string{c.ID, tokenText(0), strconv.FormatInt(lives, 10)}, lives)
 }
 
 // Break ends a claim by force, as [driver.Breaker] says.

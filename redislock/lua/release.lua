@@ -1,5 +1,5 @@
 -- Takes a claim out of the queue and grants what that makes grantable.
--- ARGV     1 ID  2 token, or 0 for any  3 with 0, the TTL in ms
+-- ARGV     1 ID  2 token, or 0 for any  3 with 0, the TTL in ms  4 keep, where that is longer than KEEP
 -- Returns  'ok', also when it was released before, or 'gone'; with ' more' behind it where claims that may be granted
 --          now are not granted yet: the caller repeats the script
 local call = redis.call
@@ -8,7 +8,7 @@ local state = call('HGET', KEYS[2], '~')
 --include release_alone.lua
 if release_alone(KEYS[1], KEYS[2], state, id, token) then return 'ok' end
 
-local clock, keep
+local clock, keep = nil, ARGV[4]
 --include whole.lua
 
 return whole(function()
