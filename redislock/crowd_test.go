@@ -224,3 +224,31 @@ func TestQueueInPages(t *testing.T) {
 		t.Errorf("a page of 10 has %d values: %v", len(page.claims), err)
 	}
 }
+
+// A script that has worked off just as much as it may queues no claim that would not wait: it asks to be run again.
+func TestCrowdOfJustTheBudget(t *testing.T) {
+	clock := servers.NewClock(t)
+	srv := servers.RedisAt(t, clock)
+	d := version(t, srv.Addr, format)
+	for _, name := range []string{"tried", "proposed"} {
+		clock.Set(t, 0)
+		for i := range budget {
+			claimed.Request(t, d, waiters(name)(i))
+		}
+		clock.Set(t, time.Minute)
+		next := mutex(name, "next")
+		next.Queue = false
+		if name == "proposed" {
+			st, err := d.Propose(t.Context(), next, uint64(time.Now().Add(time.Minute).UnixMicro()))
+			if err != nil || !st.Granted {
+				t.Errorf("who proposes next is told %+v, %v, with %d in line", st, err, inLine(t, srv, name))
+			}
+			continue
+		}
+		k, _ := d.keys.of(name)
+		answer, err := d.run(t.Context(), &d.scripts.request, k, d.requestArgs(next)...)
+		if _, more := cutMore(answer); err != nil || !more || inLine(t, srv, name) > 0 {
+			t.Errorf("one script says %q, %v, with %d in line", answer, err, inLine(t, srv, name))
+		}
+	}
+}

@@ -59,7 +59,7 @@ return whole(function()
   local accepted, older = tonumber(token) > q.last, nil
 
   if not c then
-    if q.granted < q.count or not fits(asked) then
+    if budget <= 0 or q.granted < q.count or not fits(asked) then -- without a budget nothing would grant it
       save()
       return reply(refusal(digits(q.last)))
     end

@@ -76,7 +76,7 @@ return whole(function()
       q.till = q.held == SHARED and math.max(q.till, c.deadline) or c.deadline
       q.taken = true
     end
-  elseif waits or q.granted == q.count and fits(asked) then
+  elseif waits or budget > 0 and q.granted == q.count and fits(asked) then -- without a budget nothing would grant it
     add(id, asked, next_token())
     grant(id)
     c = find(id)
