@@ -245,3 +245,28 @@ func TestReleasedBeforeItsRequestWithAShortKeep(t *testing.T) {
 	}
 	mustBeFree(t, d, "jobs")
 }
+
+// A key that somebody restored without its end keeps nobody out when its holder is dead, also who would not wait.
+func TestKeyWithoutAnEnd(t *testing.T) {
+	clock := servers.NewClock(t)
+	srv := servers.RedisAt(t, clock)
+	d := openAt(t, srv.Addr, "")
+	for name, ask := range map[string]func(driver.Claim) (driver.Status, error){
+		"tried":    func(c driver.Claim) (driver.Status, error) { return d.Request(t.Context(), c) },
+		"proposed": func(c driver.Claim) (driver.Status, error) { return d.Propose(t.Context(), c, 1) },
+	} {
+		clock.Set(t, 0)
+		acquire(t, d, claim(name, brief))
+		srv.RedisCommand(t, "PERSIST", "holdfast:{"+name+"}")
+		next := claim(name, brief)
+		next.Queue = false
+		if st, err := ask(next); err != nil || st.Granted || st.Retry <= 0 || st.Retry > brief {
+			t.Errorf("%s: beside the holder: %+v, %v; want to ask again within its TTL", name, st, err)
+		}
+		clock.Set(t, time.Minute)
+		next.ID = claim(name, brief).ID
+		if st, err := ask(next); err != nil || !st.Granted {
+			t.Errorf("%s: when the holder is dead: %+v, %v; want a grant", name, st, err)
+		}
+	}
+}

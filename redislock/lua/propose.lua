@@ -35,7 +35,7 @@ if state then
   local has, holder, lives = string.match(state, '^FORMAT h (%d+) %d+ %S+ (%S+) %d+ %d+ (%d+) ')
   if holder and place(holder) ~= place(id) and not ended(id) and call('GET', KEY) == holder then
     local left = call('PTTL', KEY)
-    if left <= lives + 0 then -- else the clock was set back
+    if left >= 0 and left <= lives + 0 then -- else the clock was set back, or the key has no end
       return reply('w ' .. has .. ' ' .. math.max(left, 1) .. ' 0')
     end
   end

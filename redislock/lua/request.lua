@@ -42,7 +42,9 @@ if first and state and string.match(ARGV[4], '^%d+ %d+ %d+ %S+ (%d)') % 2 == 0 t
   local holder, lives = string.match(state, '^FORMAT h %d+ %d+ %S+ (%S+) %d+ %d+ (%d+) ')
   if holder and place(holder) ~= place(id) and not ended(id) and call('GET', KEY) == holder then
     local left = call('PTTL', KEY)
-    if left <= lives + 0 then return 'w 0 ' .. left .. ' 0' end -- else the clock was set back
+    if left >= 0 and left <= lives + 0 then -- else the clock was set back, or the key has no end
+      return 'w 0 ' .. left .. ' 0'
+    end
   end
 end
 
