@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -141,6 +142,36 @@ func TestManyLeases(t *testing.T) {
 		}
 		if names != leases {
 			t.Errorf("%d names are listed, want %d", names, leases)
+		}
+	})
+}
+
+// A weighty driver takes a millisecond for each claim that it renews.
+type weighty struct{ *memlock.Driver }
+
+func (d weighty) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
+	if err := driver.Sleep(ctx, time.Duration(len(claims))*time.Millisecond); err != nil {
+		return nil, err
+	}
+	return d.Driver.Renew(ctx, claims)
+}
+
+// Claims whose renewal must be answered soon, of which some are always due, leave the others their time.
+func TestShortLeasesAmongMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClient(t, weighty{memlock.New()})
+		var all holdfast.Leases
+		for i := range 20 {
+			short := c.Mutex("short"+strconv.Itoa(i), holdfast.WithTTL(600*time.Millisecond))
+			all = append(all, must(short.Lock(t.Context()))(t))
+			time.Sleep(10 * time.Millisecond)
+		}
+		for i := range 300 {
+			all = append(all, must(c.Mutex(strconv.Itoa(i)).Lock(t.Context()))(t))
+		}
+		time.Sleep(3 * ttl)
+		if err := all.Err(); err != nil {
+			t.Error(err)
 		}
 	})
 }

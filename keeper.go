@@ -1,9 +1,11 @@
 package holdfast
 
 import (
+	"cmp"
 	"container/heap"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -63,6 +65,9 @@ func (c *tracked) extend(sent instant, ttl time.Duration) {
 }
 
 func (c *tracked) grantedTTL() time.Duration { return time.Duration(c.ttl.Load()) }
+
+// attempt is how long a renewal may take.
+func (c *tracked) attempt() time.Duration { return attemptLimit(c.claim.TTL) }
 
 // A keeper renews all claims of a client, in batches, and notices when one could not be renewed in time. One goroutine
 // looks after the time while there is anything to keep; a few more do the asking. The former waits for nothing but its
@@ -313,10 +318,16 @@ func (k *keeper) sleep(t instant) bool {
 	return true
 }
 
-// dispatch gives what is due to the workers. k.mu is held.
+// dispatch gives what is due to the workers. A batch has the time of the claim that has the least, so claims share one
+// only if that is half of what each would have alone. k.mu is held.
 func (k *keeper) dispatch(due []*tracked) {
+	slices.SortStableFunc(due, func(c, d *tracked) int { return cmp.Compare(c.attempt(), d.attempt()) })
 	for len(due) > 0 {
+		most := 2 * due[0].attempt()
 		n := min(batchSize, len(due))
+		for due[n-1].attempt() > most {
+			n--
+		}
 		k.batches = append(k.batches, due[:n])
 		due = due[n:]
 		if k.workers < maxWorkers {
@@ -346,12 +357,11 @@ func (k *keeper) take() (batch []*tracked) {
 
 // renew sends one batch, and tells each claim's owner what came of it.
 func (k *keeper) renew(batch []*tracked) {
-	claims, limit := make([]driver.Claim, len(batch)), attemptLimit(batch[0].claim.TTL)
+	claims := make([]driver.Claim, len(batch))
 	for i, c := range batch {
 		claims[i] = c.owner.renewal()
-		limit = min(limit, attemptLimit(c.claim.TTL))
 	}
-	ctx, cancel := context.WithTimeout(k.client.lifetime, limit)
+	ctx, cancel := context.WithTimeout(k.client.lifetime, batch[0].attempt()) // see dispatch
 	defer cancel()
 	sent := now()
 	results, err := rescued(k.client, func() ([]driver.Result, error) {
