@@ -134,6 +134,39 @@ func TestRenewIsBounded(t *testing.T) {
 	})
 }
 
+// A hanging driver does not answer about some claims.
+type hanging struct{ plain }
+
+func (d hanging) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if c.ID == "hangs" {
+		<-ctx.Done()
+		return driver.Status{}, ctx.Err()
+	}
+	st, _ := d.plain.Request(ctx, c)
+	return st, ctx.Err()
+}
+
+// Without a Renewer, a request that hangs holds up no other one while a few may be under way.
+func TestRenewBesideWhatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		claims := make([]driver.Claim, 100)
+		for i := range 7 {
+			claims[i].ID = "hangs"
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		results, err := driver.Renew(ctx, hanging{}, claims)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range results {
+			if hangs := i < 7; hangs != errors.Is(r.Err, context.DeadlineExceeded) {
+				t.Errorf("claim %d: error %v", i, r.Err)
+			}
+		}
+	})
+}
+
 // Without a Waiter, Wait pauses for far less than the TTL and then says "ask again".
 func TestWaitPauses(t *testing.T) {
 	for _, ttl := range []time.Duration{time.Millisecond, time.Second, 15 * time.Second, time.Hour} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime/debug"
 	"sync"
 )
@@ -29,22 +30,28 @@ type Result struct {
 // renewAtOnce bounds the requests that Renew has under way for a driver that cannot batch.
 const renewAtOnce = 8
 
-// Renew renews the claims as [Renewer] says. If d is no Renewer, it sends one request for each.
+// Renew renews the claims as [Renewer] says. If d is no Renewer, it sends one request for each, in no particular order:
+// where many hang until ctx ends, those that wait behind them are not the same each time.
 func Renew(ctx context.Context, d Driver, claims []Claim) ([]Result, error) {
 	if r, ok := As[Renewer](d); ok {
 		return r.Renew(ctx, claims)
 	}
 	results := make([]Result, len(claims))
 	panics := make([]error, min(renewAtOnce, len(claims)))
+	order := make(chan int, len(claims))
+	for _, i := range rand.Perm(len(claims)) {
+		order <- i
+	}
+	close(order)
 	var wg sync.WaitGroup
-	for first := range panics {
+	for worker := range panics {
 		wg.Go(func() {
 			defer func() {
 				if p := recover(); p != nil {
-					panics[first] = fmt.Errorf("%v\n\n%s", p, debug.Stack())
+					panics[worker] = fmt.Errorf("%v\n\n%s", p, debug.Stack())
 				}
 			}()
-			for i := first; i < len(claims); i += renewAtOnce {
+			for i := range order {
 				results[i].Status, results[i].Err = d.Request(ctx, claims[i])
 			}
 		})
