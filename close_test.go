@@ -144,3 +144,35 @@ func TestReleaseDuringClose(t *testing.T) {
 		l.set(faults{})
 	})
 }
+
+// A release that the backend does not answer ends soon after Close has, and who waits for the lock does with Close.
+func TestUnansweredReleaseEndsWithTheClient(t *testing.T) {
+	for how, opts := range map[string][]holdfast.Option{
+		"given back":           nil,
+		"kept for its minimum": {holdfast.WithMinHold(time.Hour)},
+	} {
+		t.Run(how, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const within = time.Second
+				l := overLine(memlock.New())
+				c := holdfast.New(l, append(opts, holdfast.WithTTL(10*time.Minute))...)
+				lease := must(c.Mutex("m").Lock(t.Context()))(t)
+				l.set(faults{cut: true})
+				began := time.Now()
+				released, waited := make(chan error, 1), make(chan error, 1)
+				go func() { released <- lease.Release(t.Context()) }()
+				synctest.Wait()
+				go func() { waited <- second(c.Mutex("m").Lock(t.Context())) }()
+				synctest.Wait()
+				ctx, cancel := context.WithTimeout(t.Context(), within)
+				defer cancel()
+				wantErr(t, c.Close(ctx), context.DeadlineExceeded)
+				wantErr(t, <-waited, holdfast.ErrClosed)
+				wantErr(t, <-released, holdfast.ErrUnknown)
+				if took := time.Since(began); took > within+2*attempt {
+					t.Errorf("it took %v", took)
+				}
+			})
+		})
+	}
+}

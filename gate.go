@@ -180,6 +180,9 @@ func (g *gate) await(ctx context.Context, l *lock, v *visitor) (*grant, error) {
 		silent := g.asked.silence(ctx)
 		g.leave(v)
 		return nil, l.notAcquired(ctx, silent)
+	case <-l.client.closing.Done(): // whatever the hold's release still waits for
+		g.leave(v)
+		return nil, l.failure("lock", ErrClosed)
 	}
 }
 

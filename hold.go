@@ -164,13 +164,19 @@ func (h *hold) outcome(g *grant, err error) error {
 	}
 }
 
-// untilGivenBack bounds what follows a release: by the caller's context, unless that was over before, and by the
-// deadline.
+// untilGivenBack bounds what follows a release: by the caller's context, unless that was over before, by the deadline,
+// and by the end of the client.
 func (h *hold) untilGivenBack(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := h.grantedTTL()
 	if ctx.Err() != nil {
-		return context.WithTimeout(context.WithoutCancel(ctx), attemptLimit(h.grantedTTL()))
+		ctx, limit = context.WithoutCancel(ctx), attemptLimit(limit)
 	}
-	return context.WithTimeout(ctx, h.grantedTTL())
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	stop := context.AfterFunc(h.lock.client.lifetime, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
 }
 
 // surrender ends the grant although its owner did not ask, because the client closes, and gives the claim back in the

@@ -139,8 +139,8 @@ func isFinal(err error) bool {
 	return driver.IsAnswer(err) && !errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrUnknown)
 }
 
-// giveBack releases a claim, again and again until the backend answers, patience is at its end, or ctx is. An answer is
-// nil, or matches driver.ErrGone, driver.ErrRefused or driver.ErrUnknown.
+// giveBack releases a claim, again and again until the backend answers, or until patience, ctx or the client ends. An
+// answer is nil, or matches driver.ErrGone, driver.ErrRefused or driver.ErrUnknown.
 func (c *Client) giveBack(ctx context.Context, claim driver.Claim, patience time.Duration) error {
 	began, pace := now(), newPace()
 	for attempts := 1; ; attempts++ {
@@ -148,7 +148,8 @@ func (c *Client) giveBack(ctx context.Context, claim driver.Claim, patience time
 		if driver.IsAnswer(err) || errors.Is(err, driver.ErrUnknown) {
 			return err
 		}
-		if ctx.Err() != nil || now().sub(began) > patience || pace.Pause(ctx) != nil {
+		isOver := ctx.Err() != nil || c.lifetime.Err() != nil || now().sub(began) > patience
+		if isOver || pace.Pause(ctx) != nil {
 			return silence(ctx, attempts, began, err)
 		}
 	}
