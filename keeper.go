@@ -26,7 +26,7 @@ type tracked struct {
 	due      instant // when the keeper has to do something about it: renew it, or call it expired
 	asking   bool    // a renewal is under way
 	confirms int     // so many requests of others for it are under way
-	hurried  bool    // somebody wants to know more than the renewal under way can tell
+	hurried  bool    // somebody wants to know more than any request under way can tell
 	unasked  bool    // it is not renewed: what its owner sends now must be the last that arrives
 	index    int     // in the heap; untracked when not there
 	err      error   // why the last renewal failed
@@ -189,14 +189,18 @@ func (k *keeper) succeed(heir, waited *tracked) {
 
 // nextDue is when to look at a claim that was just extended.
 func (c *tracked) nextDue() instant {
-	if c.asking || c.unasked {
+	switch {
+	case c.asking || c.unasked:
 		return c.validUntil()
+	case c.hurried:
+		return now()
+	default:
+		return c.due
 	}
-	return c.due
 }
 
-// hurry renews a claim now, or once more when a renewal is under way: that one may have been answered before whatever
-// there is to learn.
+// hurry renews a claim now, or once more when a renewal is under way: that one, like a request of others, may have been
+// answered before whatever there is to learn.
 func (k *keeper) hurry(c *tracked) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -206,11 +210,10 @@ func (k *keeper) hurry(c *tracked) {
 // hurryUp is hurry for who holds k.mu. A claim that is being asked for is never scheduled for now: nothing would be due
 // then, and the alarm would go off again and again.
 func (k *keeper) hurryUp(c *tracked) {
-	switch {
-	case c.index == untracked, c.unasked:
-	case c.asking:
-		c.hurried = true
-	default:
+	if c.index == untracked || c.unasked {
+		return
+	}
+	if c.hurried = true; !c.asking {
 		k.schedule(c, now())
 	}
 }
@@ -408,10 +411,7 @@ func (k *keeper) note(c *tracked, sent instant, r driver.Result) bool {
 	switch {
 	case r.Err == nil:
 		c.extend(sent, r.Status.TTL)
-		if c.hurried {
-			c.due = now()
-		}
-		k.schedule(c, c.due)
+		k.schedule(c, c.nextDue())
 	case isGone(r.Err):
 		k.drop(c)
 	default:

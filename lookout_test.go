@@ -6,12 +6,15 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/boottime"
+	"github.com/holdfast-go/holdfast/memlock"
 )
 
 // A stuck handler takes a log record or an event, and does not return before it is let go.
@@ -296,6 +299,38 @@ func TestRevokedDuringRenewal(t *testing.T) {
 		}
 		if <-revoked; time.Since(start) > ttl/4 {
 			t.Errorf("told after %v", time.Since(start))
+		}
+	})
+}
+
+// A late driver has a claim revoked just before the answer to a request comes back, which does not tell of it.
+type late struct {
+	*memlock.Driver
+	armed atomic.Bool
+}
+
+func (d *late) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	st, err := d.Driver.Request(ctx, c)
+	if d.armed.CompareAndSwap(true, false) {
+		err = d.Revoke(ctx, c.Name, c.ID)
+	}
+	return st, err
+}
+
+// The same while Check asks.
+func TestRevokedDuringCheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &late{Driver: memlock.New()}
+		lease := must(newClient(t, d).Mutex("m").Lock(t.Context()))(t)
+		revoked := lease.Revoked()
+		synctest.Wait() // until the client listens
+		d.armed.Store(true)
+		if err := lease.Check(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if !isClosed(revoked) {
+			t.Error("the holder has not learned of it")
 		}
 	})
 }
