@@ -240,7 +240,7 @@ func parseHandle(s string) (h handle, err error) {
 	if err == nil {
 		err = json.Unmarshal(raw, &h)
 	}
-	if err != nil || h.ID == "" || h.Token == 0 {
+	if err != nil || h.ID == "" || h.claim().Token == 0 { // without one it would ask for a new claim
 		return h, fmt.Errorf("%w: it is damaged; pass all that Detach, or holdfast acquire, returned", ErrInvalidHandle)
 	}
 	return h, nil

@@ -2,6 +2,7 @@ package holdfast_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -201,6 +202,17 @@ func TestResumeWhatIsNoHandle(t *testing.T) {
 		_, err := a.Resume(t.Context(), bad)
 		wantErr(t, err, holdfast.ErrInvalidHandle)
 	}
+}
+
+// A handle with a number that no token is, as where its token was confused with another one, acquires nothing.
+func TestResumeWithNoToken(t *testing.T) {
+	_, a, b := twoClients(t)
+	for _, token := range []string{"0", "1", "255"} {
+		text := `{"name":"bQ==","claim":"c","token":"` + token + `","weight":1,"limit":1,"ttl":15000000000}`
+		_, err := a.Resume(t.Context(), "hf1."+base64.RawURLEncoding.EncodeToString([]byte(text)))
+		wantErr(t, err, holdfast.ErrInvalidHandle)
+	}
+	noneQueued(t, b, "m")
 }
 
 // Close gives back what could not be detached while it ran.
