@@ -95,21 +95,37 @@ var errNotGivenBack = fmt.Errorf("%w: the client was closed before the lock was 
 
 // An ending is what the backend says when Close gives a lock back in place of its owner.
 type ending struct {
-	lock   *lock
-	leases []*Lease // that ended
-	once   sync.Once
-	known  chan struct{} // closed when result is set
+	lock  *lock
+	known chan struct{} // closed when result is set
+
+	mu     sync.Mutex
+	leases []*Lease // that ended, of which the observer is to be told
+	told   bool
 	result error
 }
 
 // tell sets the result, unless it is known already, and tells the observer.
 func (e *ending) tell(result error) (first bool) {
-	e.once.Do(func() {
-		first, e.result = true, result
-		close(e.known)
-		for _, l := range e.leases {
-			l.tell(OpRelease, result)
-		}
-	})
-	return first
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.told {
+		return false
+	}
+	e.told, e.result = true, result
+	close(e.known)
+	for _, l := range e.leases {
+		l.tell(OpRelease, result)
+	}
+	return true
+}
+
+// join adds a lease that was made when its grant had ended.
+func (e *ending) join(l *Lease) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.told {
+		l.tell(OpRelease, e.result)
+	} else {
+		e.leases = append(e.leases, l)
+	}
 }

@@ -101,6 +101,51 @@ func TestEventsPair(t *testing.T) {
 	}
 }
 
+// A driver's panic in a release is an end, too.
+func TestEventsPairAfterAPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r recorder
+		d := &buggy{Driver: memlock.New()}
+		lease := must(newClient(t, d, holdfast.WithObserver(&r)).Mutex("m").Lock(t.Context()))(t)
+		d.arm("release")
+		caught(t, func() { lease.Release(t.Context()) })
+		synctest.Wait()
+		if n := r.held(); n != 0 || r.events[1].Outcome() != "unknown" {
+			t.Errorf("%d are held in the end, want none: %+v", n, r.events)
+		}
+	})
+}
+
+// A closing scope has its client closed while a lock is being handed to its owner.
+type closingScope struct {
+	recorder
+	client *holdfast.Client
+}
+
+func (s *closingScope) Enter(ctx context.Context, _ holdfast.Event) (context.Context, func(holdfast.Event)) {
+	go s.client.Close(context.Background())
+	synctest.Wait()
+	return ctx, nil
+}
+
+// What Close gives back before its owner has it was not lost.
+func TestCloseBeforeTheLeaseIsThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(closingScope)
+		s.client = newClient(t, memlock.New(), holdfast.WithObserver(s))
+		wantErr(t, must(s.client.Mutex("m").Lock(t.Context()))(t).Err(), holdfast.ErrReleased)
+		synctest.Wait()
+		if n := len(s.events); n != 2 || s.held() != 0 {
+			t.Fatalf("want two events, got %+v", s.events)
+		}
+		for _, e := range s.events {
+			if e.Op == holdfast.OpLose || e.Err != nil {
+				t.Errorf("the observer was told of %+v", e)
+			}
+		}
+	})
+}
+
 // What a slow observer misses is counted, and takes no memory.
 func TestMissedEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -63,11 +63,14 @@ func (g *grant) leaseLocked(ctx context.Context, leave func(Event)) *Lease {
 		l = new(Lease)
 	}
 	l.grant, l.from, l.leave, l.start = g, ctx, leave, time.Now()
-	if g.err != nil {
+	switch {
+	case g.ending != nil:
+		g.ending.join(l)
+	case g.err != nil:
 		l.tell(OpLose, g.err)
-		return l
+	default:
+		g.leases = append(g.leases, l)
 	}
-	g.leases = append(g.leases, l)
 	return l
 }
 
@@ -145,9 +148,17 @@ func (l *Lease) release(ctx context.Context) error {
 		return g.surrendered(ctx)
 	case err != nil:
 		return err
-	case last:
+	}
+	finished := false
+	defer func() {
+		if !finished { // the driver panicked
+			l.tell(OpRelease, errPanicked)
+		}
+	}()
+	if last {
 		err = g.hold.finish(ctx, g)
 	}
+	finished = true
 	l.observe(ctx, OpRelease, err)
 	return err
 }
