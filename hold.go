@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -15,9 +16,10 @@ type hold struct {
 	tracked
 	lock    *lock
 	ask     ask
-	since   instant // when we knew of the grant
-	resumed bool    // others may have its claim too
-	gate    *gate   // where goroutines of this client wait for it, if they do; guarded by gates.mu
+	since   instant     // when we knew of the grant
+	resumed bool        // others may have its claim too
+	inVain  atomic.Bool // nobody gets the lock, so there is no minimum hold
+	gate    *gate       // where goroutines of this client wait for it, if they do; guarded by gates.mu
 
 	mu        sync.Mutex
 	current   *grant
@@ -126,7 +128,12 @@ func (h *hold) finish(ctx context.Context, g *grant) error {
 }
 
 // leastTimeLeft is how much of its WithMinHold is left, if anything.
-func (h *hold) leastTimeLeft() time.Duration { return h.lock.settings.minHold - now().sub(h.since) }
+func (h *hold) leastTimeLeft() time.Duration {
+	if h.inVain.Load() {
+		return 0
+	}
+	return h.lock.settings.minHold - now().sub(h.since)
+}
 
 // giveBack releases the claim. nil says that the lock was ours until then.
 func (h *hold) giveBack(ctx context.Context, g *grant) error {

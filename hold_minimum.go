@@ -8,6 +8,14 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
+// inVain says that nobody gets the lease. Then the lock need not stay taken for its minimum hold, unless the lease is
+// counted within one that somebody has.
+func (l *Lease) inVain() {
+	if l.outer == nil {
+		l.grant.hold.inVain.Store(true)
+	}
+}
+
 // keepForMinimum keeps a lock taken that its owner has released before its minimum hold was over. Where the backend
 // can, the claim gets the rest as its TTL and is left alone, so that this process may end; elsewhere it is kept alive
 // until then.

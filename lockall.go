@@ -40,8 +40,8 @@ func (m *Mutex) part() *part   { return &part{m.lock, alone} }
 func (m *RWMutex) part() *part { return &part{m.lock, writer} }
 
 // LockAll acquires several locks, or none. If one fails, or is lost while LockAll waits for the others, it releases
-// those that it has; it does so in the background if ctx has ended and the backend does not answer. The leases are in
-// the order of the arguments, and all of them were held when it returned.
+// those that it has, also before a minimum hold is over; it does so in the background if ctx has ended and the backend
+// does not answer. The leases are in the order of the arguments, and all of them were held when it returned.
 //
 // It acquires the locks in the order of their names, and locks of the same name in the order of their stores, whatever
 // the order of the arguments. So callers who want the same locks never wait for each other in a circle, in this process
@@ -82,6 +82,9 @@ const giveBackTime = 100 * time.Millisecond
 
 // giveBack releases what was got in vain. Where ctx has ended that goes on in the background, unless it is soon done.
 func (ls Leases) giveBack(ctx context.Context) error {
+	for _, l := range ls.present() {
+		l.inVain()
+	}
 	if ctx.Err() == nil {
 		return ls.Release(ctx)
 	}

@@ -266,3 +266,33 @@ func TestLockAllEndsWithItsContext(t *testing.T) {
 		}
 	})
 }
+
+// What is got in vain, before or after its context ends, is not kept for its minimum hold.
+func TestLockAllInVainHasNoMinimumHold(t *testing.T) {
+	for why, end := range map[string]func(t *testing.T, b *holdfast.Client, cancel func()){
+		"its context ends": func(_ *testing.T, _ *holdfast.Client, cancel func()) { cancel() },
+		"it is broken": func(t *testing.T, b *holdfast.Client, _ func()) {
+			b.Break(t.Context(), "n", queued(t, b, "n")[1].ID)
+		},
+	} {
+		t.Run(why, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, a, b := twoClients(t)
+				must(b.Mutex("n").Lock(t.Context()))(t)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				failed := make(chan error, 1)
+				go func() {
+					job := a.Mutex("m", holdfast.WithMinHold(time.Hour))
+					failed <- second(holdfast.LockAll(ctx, job, a.Mutex("n")))
+				}()
+				synctest.Wait()
+				end(t, b, cancel)
+				wantErr(t, <-failed, holdfast.ErrNotAcquired)
+				if !isFree(t, b.Mutex("m")) {
+					t.Error("the lock that it had is taken")
+				}
+			})
+		})
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
@@ -76,6 +77,9 @@ var ways = map[string]func(context.Context, *holdfast.Client) error{
 	},
 	"in strict order": func(ctx context.Context, c *holdfast.Client) error {
 		return second(c.Mutex("m", holdfast.WithLocalHandoff(0)).Lock(ctx))
+	},
+	"for a minimum hold": func(ctx context.Context, c *holdfast.Client) error {
+		return second(c.Mutex("m", holdfast.WithMinHold(time.Hour)).Lock(ctx))
 	},
 	"as a writer": func(ctx context.Context, c *holdfast.Client) error { return second(c.RWMutex("m").Lock(ctx)) },
 	"by Do": func(ctx context.Context, c *holdfast.Client) error {
