@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 var (
 	usual = Size{Visitors: 5, Locks: 2, Lasts: 8 * time.Second, Crowds: 150}
 	long  = Size{
-		Visitors: 14, Runners: 6, Locks: 3, Lasts: 40 * time.Second, Commands: true, Crowds: 4000, Many: 1300,
+		Visitors: 14, Runners: 6, Locks: 3, Lasts: 40 * time.Second, Commands: true, Crowds: 4000, Many: 800,
 	}
 )
 

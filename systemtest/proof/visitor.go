@@ -181,7 +181,11 @@ func (v *visitor) touch(t Touch) (answer Touch) {
 	return answer
 }
 
+// end tells what the process has after its client was closed. What that has ended is gone after a moment.
 func (v *visitor) end() *End {
+	for until := now() + v.TTL; runtime.NumGoroutine() > most.Goroutines && now() < until; {
+		time.Sleep(time.Millisecond)
+	}
 	var m runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&m)
