@@ -218,6 +218,29 @@ func TestResumeWithNoToken(t *testing.T) {
 	noneQueued(t, b, "m")
 }
 
+// A claim that is left alone is not renewed, whatever there is to learn of it, and nobody looks at it all the time.
+func TestRevokedWhileDetaching(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, _, b, lease := firstHolds(t)
+		lease.Revoked() // so that it listens
+		synctest.Wait()
+		l.set(faults{slow: time.Second})
+		detached := make(chan error)
+		go func() {
+			_, err := lease.Detach(t.Context())
+			detached <- err
+		}()
+		synctest.Wait()
+		renewals := l.count("renew")
+		if err := b.Revoke(t.Context(), "m"); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-detached; err != nil || l.count("renew") != renewals {
+			t.Errorf("%v, and %d renewals beside that", err, l.count("renew")-renewals)
+		}
+	})
+}
+
 // Close gives back what could not be detached while it ran.
 func TestCloseDuringDetach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -97,3 +97,23 @@ func TestLeastTimeIsNotStretched(t *testing.T) {
 		}
 	})
 }
+
+// What is left of a minimum hold may be less than the least TTL of the backend, which a claim is asked for then.
+func TestMinHoldBelowTheLeastTTL(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const least, lowest = time.Minute, 10 * time.Second
+		store := memlock.New()
+		a := newClient(t, withTraits{store, func(tr *driver.Traits) { tr.MinTTL = lowest }})
+		b := newClient(t, store.Client())
+		lease := must(a.Mutex("tick", holdfast.WithMinHold(least)).Lock(t.Context()))(t)
+		time.Sleep(least - time.Second)
+		if err := lease.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		released := time.Now()
+		must(b.Mutex("tick").Lock(t.Context()))(t)
+		if taken := time.Since(released); taken != lowest {
+			t.Errorf("it stayed taken for %v, want %v", taken, lowest)
+		}
+	})
+}

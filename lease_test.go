@@ -199,6 +199,9 @@ func TestCheck(t *testing.T) {
 		l.set(faults{})
 		b.Break(t.Context(), "m", queued(t, b, "m")[0].ID)
 		wantErr(t, lease.Check(t.Context()), holdfast.ErrLost)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		wantErr(t, lease.Check(ended), holdfast.ErrLost)
 	})
 }
 
