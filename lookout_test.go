@@ -317,6 +317,40 @@ func (d *late) Request(ctx context.Context, c driver.Claim) (driver.Status, erro
 	return st, err
 }
 
+// A teller says that something happened to a claim, and not what.
+type teller struct {
+	driver.Driver
+	moved chan struct{}
+}
+
+func (d teller) Wait(ctx context.Context, _ driver.Claim) (driver.Status, error) {
+	select {
+	case <-d.moved:
+		return driver.Status{}, nil
+	case <-ctx.Done():
+		return driver.Status{}, ctx.Err()
+	}
+}
+
+// Where the backend says no more than that, the next renewal is due, which tells the rest.
+func TestRevokedWithoutAWord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		d := teller{store, make(chan struct{})}
+		a, b := newClient(t, d), newClient(t, store.Client())
+		revoked := must(a.Mutex("m").Lock(t.Context()))(t).Revoked()
+		if err := b.Revoke(t.Context(), "m"); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		d.moved <- struct{}{}
+		<-revoked
+		if took := time.Since(start); took != 0 {
+			t.Errorf("its holder was told after %v", took)
+		}
+	})
+}
+
 // The same while Check asks.
 func TestRevokedDuringCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
