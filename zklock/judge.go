@@ -17,6 +17,7 @@ func (k keyspace) judge(name string, all []seat) leased.Verdict {
 		return v
 	}
 	ahead := all[len(all)-2-watch]
+	v.Sure = v.Sure && !ahead.peer // a writer of Curator may have begun to read in the same place
 	if v.Watch = k.queue(name) + "/" + ahead.node; v.Until == leased.ItsTurn {
 		v.Watch = k.note(name, ahead.id)
 	}

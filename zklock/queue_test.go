@@ -96,6 +96,38 @@ func TestReadersOfBothKinds(t *testing.T) {
 	enqueue(t, d, units("doc", 1, driver.All))
 }
 
+// A writer of Curator that goes on as a reader has a second node with the number of its first. The end of the first
+// grants nothing to who waits for it.
+func TestWriterOfCuratorGoesOnReading(t *testing.T) {
+	t.Parallel()
+	addr := zklock.Server(t).Addr
+	d, other := open(t, &zklock.Options{Layout: zklock.Curator}, addr), raw(t, addr)
+	writer := put(t, other, zk.FlagEphemeralSequential, "/doc/_c_01234567-89ab-cdef-0123-456789abcdef-__WRIT__", "")
+	waiting := enqueue(t, d, units("doc", driver.All, driver.All))
+	ctx, cancel := context.WithTimeout(t.Context(), long/4) // before a renewal is due
+	defer cancel()
+	got := make(chan error, 1)
+	go func() { got <- granted(ctx, d, waiting) }() // ends when it is granted
+	driver.Sleep(ctx, 300*time.Millisecond)         // it waits
+	number := writer[len(writer)-len("0000000000"):]
+	reader := put(t, other, zk.FlagEphemeral, "/doc/_c_89abcdef-89ab-cdef-0123-456789abcdef-__READ__"+number, "")
+	if err := other.Delete(writer, -1); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-got:
+		t.Fatalf("we may write while Curator reads, error %v", err)
+	case <-time.After(300 * time.Millisecond): // it would know by now
+	}
+	if err := other.Delete(reader, -1); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-got; err != nil {
+		t.Errorf("waiting for the reader: %v", err)
+	}
+	release(t, d, waiting)
+}
+
 // Who asks a holder of ours to let go as Curator's Revoker does is seen, and ours ask in that way.
 func TestRevocationOfCurator(t *testing.T) {
 	t.Parallel()
