@@ -11,6 +11,9 @@ import (
 
 // call makes a request and waits for its answer, or until ctx ends: then the request may still be applied.
 func call[T any](ctx context.Context, s *session, request func(*zk.Conn) (T, error)) (v T, err error) {
+	if err := s.connected(ctx); err != nil {
+		return v, err
+	}
 	type answer struct {
 		v   T
 		err error
@@ -27,6 +30,24 @@ func call[T any](ctx context.Context, s *session, request func(*zk.Conn) (T, err
 		return v, errSessionLost
 	case <-ctx.Done():
 		return v, ctx.Err()
+	}
+}
+
+// connected waits until the session has a connection. The library would keep whatever is asked before, a goroutine for
+// each attempt, and send all of it then.
+func (s *session) connected(ctx context.Context) error {
+	for {
+		back := s.nextConnection() // before the look
+		if !s.isAway() {
+			return nil
+		}
+		select {
+		case <-back:
+		case <-s.lost:
+			return errSessionLost
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }
 

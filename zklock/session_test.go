@@ -1,9 +1,13 @@
 package zklock
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"runtime/pprof"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -168,5 +172,35 @@ func TestQuestionsOutliveTheirSession(t *testing.T) {
 		if err := <-answered; err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// In an outage claims expire, which their client tries again and again to take out of their queues, while somebody
+// waits for another lock in their session. No attempt stays when its time is over.
+func TestAttemptsInAnOutage(t *testing.T) {
+	t.Parallel()
+	p := proxy.New(t, Server(t).Addr)
+	d := inside(t, p.Addr)
+	const claims, attempts = 20, 10
+	c := mutexClaim("job", time.Second)
+	for i := range claims {
+		c.ID = fmt.Sprint("c", i)
+		if _, err := d.Request(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := d.claims.Known(c).s
+	p.BlackHole()
+	c.ID = "waits"
+	for range attempts {
+		ctx, cancel := context.WithTimeout(t.Context(), s.time/attemptPart+100*time.Millisecond)
+		d.Request(ctx, c) // in vain
+		<-ctx.Done()
+		cancel()
+	}
+	var stacks bytes.Buffer
+	pprof.Lookup("goroutine").WriteTo(&stacks, 2)
+	if n := strings.Count(stacks.String(), "zk.(*Conn).request("); n > claims*attempts/4 {
+		t.Errorf("%d requests of %d claims are under way", n, claims)
 	}
 }
