@@ -28,12 +28,15 @@ func (d *Driver) find(ctx context.Context, s *session, c driver.Claim) (f findin
 	path := d.keys.note(c.Name, c.ID)
 	err = together(
 		func() (err error) { f.note, err = s.getIfThere(ctx, path); return err },
-		func() (err error) { f.seats, err = d.seatsOf(ctx, s, d.keys.queue(c.Name)); return err })
+		func() (err error) { f.seats, err = s.seats(ctx, d.keys.queue(c.Name)); return err })
 	if err != nil {
 		return f, err
 	}
 	if i := slices.IndexFunc(f.seats, func(s seat) bool { return s.id == c.ID }); i >= 0 {
 		f.seat = &f.seats[i]
+		if err := d.checkFormats(f.seats[:i+1]); err != nil {
+			return f, err
+		}
 	}
 	if f.note.stat == nil {
 		return f, d.findPeer(ctx, s, c, &f)

@@ -65,7 +65,7 @@ type children struct {
 
 func (d *Driver) below(ctx context.Context, s *session, path string) (in children) {
 	if d.keys.layout == Native && path != "" {
-		seats, err := d.seatsOf(ctx, s, d.keys.root+"/"+path)
+		seats, err := s.seats(ctx, d.keys.root+"/"+path)
 		if isRefused(err) { // listed, so that it hides no other: its queue says what is wrong
 			return children{claims: true}
 		}

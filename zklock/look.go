@@ -12,7 +12,7 @@ import (
 
 // look reads the queue, and answers about the claim in it. [driver.ErrGone] when it is not there.
 func (e *claim) look(ctx context.Context) (driver.Status, error) {
-	seats, err := e.d.seatsOf(ctx, e.s, e.queue)
+	seats, err := e.s.seats(ctx, e.queue)
 	if err != nil {
 		return driver.Status{}, err
 	}
@@ -21,6 +21,9 @@ func (e *claim) look(ctx context.Context) (driver.Status, error) {
 	if at < 0 {
 		e.rememberEnd()
 		return driver.Status{}, driver.ErrGone
+	}
+	if err := e.d.checkFormats(seats[:at]); err != nil {
+		return driver.Status{}, err
 	}
 	return e.settle(seats[:at+1], at < len(seats)-1), nil
 }

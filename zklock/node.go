@@ -169,23 +169,29 @@ func (s seat) compare(other seat) int {
 	return strings.Compare(other.node, s.node)
 }
 
-// seats are the claims among the children of a queue, oldest first.
-func (d *Driver) seats(children []string) ([]seat, error) {
+// seatsAmong are the claims among the children of a queue, oldest first.
+func seatsAmong(children []string) []seat {
 	seats := make([]seat, 0, len(children))
 	for _, node := range children {
-		s, ok := parse(node)
-		if !ok {
-			continue
+		if s, ok := parse(node); ok {
+			seats = append(seats, s)
 		}
-		if !s.peer {
-			if err := d.checkFormat(node, s.format); err != nil {
-				return nil, err
-			}
-		}
-		seats = append(seats, s)
 	}
 	slices.SortFunc(seats, seat.compare)
-	return seats, nil
+	return seats
+}
+
+// checkFormats reports a claim of a release whose claims this one cannot judge.
+func (d *Driver) checkFormats(seats []seat) error {
+	for _, s := range seats {
+		if s.peer {
+			continue
+		}
+		if err := d.checkFormat(s.node, s.format); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s seat) exclusive() bool { return s.weight == s.limit }

@@ -21,8 +21,11 @@ func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error)
 		if err != nil {
 			return nil, err
 		}
-		seats, err := d.seatsOf(ctx, s, d.keys.queue(name))
+		seats, err := s.seats(ctx, d.keys.queue(name))
 		if err != nil {
+			return nil, err
+		}
+		if err := d.checkFormats(seats); err != nil {
 			return nil, err
 		}
 		r := reading{d: d, s: s, name: name, clock: clock, beats: make(map[int64]*beat)}

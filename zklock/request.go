@@ -186,8 +186,11 @@ func (d *Driver) isTaken(ctx context.Context, s *session, c driver.Claim) (bool,
 	var ahead []seat
 	err := together(
 		func() (err error) { known, err = s.exists(ctx, d.keys.note(c.Name, c.ID)); return err },
-		func() (err error) { ahead, err = d.seatsOf(ctx, s, d.keys.queue(c.Name)); return err })
+		func() (err error) { ahead, err = s.seats(ctx, d.keys.queue(c.Name)); return err })
 	if err != nil || known {
+		return false, err
+	}
+	if err := d.checkFormats(ahead); err != nil {
 		return false, err
 	}
 	return !boundsOf(ahead).Add(leased.Seat{Weight: c.Weight, Limit: c.Limit}).Fit(), nil
@@ -200,11 +203,12 @@ func (s *session) exists(ctx context.Context, path string) (bool, error) {
 	})
 }
 
-// seatsOf reads a queue, oldest first.
-func (d *Driver) seatsOf(ctx context.Context, s *session, queue string) ([]seat, error) {
+// seats reads a queue, oldest first. Who judges a claim in it checks the formats of that and of those ahead: what is
+// behind does not matter.
+func (s *session) seats(ctx context.Context, queue string) ([]seat, error) {
 	children, err := s.children(ctx, queue)
 	if err != nil {
 		return nil, err
 	}
-	return d.seats(children)
+	return seatsAmong(children), nil
 }
