@@ -102,20 +102,39 @@ func (s *session) IsAlive() bool { return !s.isLost() }
 // startTimeout bounds the start of a session.
 const startTimeout = 10 * time.Second
 
-// fill starts the session.
+// fill starts the session, and looks after it until it has ended.
 func (d *Driver) fill(slot *slot, ttl time.Duration) {
+	s, err := d.startIn(&slot.room, ttl)
+	slot.Fill(s, err)
+	if err == nil {
+		s.keep()
+	}
+	d.drop(slot, ttl)
+}
+
+// startIn starts a session for claims of this TTL.
+func (d *Driver) startIn(room *room, ttl time.Duration) (*session, error) {
 	ctx, cancel := context.WithTimeout(d.lifetime, max(startTimeout, ttl))
 	defer cancel()
 	s, err := d.start(ctx, sessionTime(ttl))
-	if err == nil {
-		s.asked, s.room = ttl, &slot.room
-		if err = s.settle(ctx); err != nil {
-			s.end()
-		}
+	if err != nil {
+		return nil, err
 	}
-	slot.Fill(s, err)
-	if err == nil {
-		d.running.Go(s.keep)
+	s.asked, s.room = ttl, room
+	if err := s.settle(ctx); err != nil {
+		s.end()
+		return nil, err
+	}
+	return s, nil
+}
+
+// drop forgets a slot whose session has ended or has not begun: nobody may ask for this TTL again.
+func (d *Driver) drop(over *slot, ttl time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	left := slices.DeleteFunc(d.slots[ttl], func(s *slot) bool { return s == over })
+	if d.slots[ttl] = left; len(left) == 0 {
+		delete(d.slots, ttl)
 	}
 }
 

@@ -68,6 +68,28 @@ func TestRequestAfterASessionRetires(t *testing.T) {
 	}
 }
 
+// Each TTL has sessions of its own. Of those that have ended, and of one that did not begin, nothing stays, though
+// nobody asks for these TTLs again.
+func TestNothingStaysOfSessions(t *testing.T) {
+	t.Parallel()
+	d := inside(t, Server(t).Addr)
+	for ttl := 50 * time.Second; ttl < 50*time.Second+3; ttl++ {
+		s, err := d.sessionFor(t.Context(), ttl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.end()
+	}
+	if _, err := d.sessionFor(t.Context(), time.Hour); err == nil {
+		t.Error("a session begins for a TTL that the server does not grant")
+	}
+	eventually(t, "the sessions are forgotten", func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return len(d.slots) == 0
+	})
+}
+
 // A session ends, and the server cannot be told.
 func TestEndIsNotedFirst(t *testing.T) {
 	t.Parallel()
