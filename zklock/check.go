@@ -33,7 +33,10 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	if err == nil {
 		findings = append(findings, checkSize(members))
 	}
-	return append(findings, checkLongest(d.Traits().MaxTTL)), nil
+	if longest := d.Traits().MaxTTL; longest > 0 {
+		findings = append(findings, checkLongest(longest))
+	}
+	return findings, nil
 }
 
 // checkServer looks at one server's version and configuration.

@@ -1,6 +1,7 @@
 package zklock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,16 +88,12 @@ const (
 	minTTL  = 100 * time.Millisecond
 	maxName = 1024
 
-	// usualMaxTTL is the longest TTL of a server with default settings. It is assumed when the server cannot be
-	// asked.
-	usualMaxTTL = 40*time.Second - slackMost
-
-	// longestTime is what to ask for in order to learn the longest.
+	// longestTime is what to ask for in order to learn the longest. No session is asked to live for longer.
 	longestTime = 20 * 24 * time.Hour
 )
 
 // Traits returns facts about the driver. The first call may take a moment: it asks the server how long it lets
-// sessions live.
+// sessions live. If that does not answer, MaxTTL is zero, and a request says whether its TTL is too long.
 func (d *Driver) Traits() driver.Traits { return d.traits() }
 
 func (d *Driver) learnTraits() driver.Traits {
@@ -104,7 +101,7 @@ func (d *Driver) learnTraits() driver.Traits {
 	defer cancel()
 	s, err := d.start(ctx, longestTime)
 	if err != nil {
-		return traits(usualMaxTTL)
+		return traits(0)
 	}
 	defer s.end()
 	return traits(s.longestTTL())
@@ -167,7 +164,7 @@ func (d *Driver) asking(ctx context.Context) (*session, error) {
 			return s, nil
 		}
 	}
-	return d.sessionFor(ctx, min(askTTL, d.Traits().MaxTTL))
+	return d.sessionFor(ctx, min(askTTL, cmp.Or(d.Traits().MaxTTL, askTTL)))
 }
 
 // inquire puts a question in a session, and again in another one when that has ended meanwhile, as one of a short TTL

@@ -1,10 +1,13 @@
 package zklock_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
 )
@@ -34,4 +37,18 @@ func TestDriverOnAnEnsemble(t *testing.T) {
 	t.Parallel()
 	addresses := addrs(servers.ZooKeeperEnsemble(t, 3))
 	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addresses...), TTL: shortTTL, Elects: true, Again: true})
+}
+
+// A program that began while no server answered may ask for all that the server grants later, and for no more.
+func TestTraitsWithoutAServer(t *testing.T) {
+	t.Parallel()
+	p := proxy.New(t, zklock.Server(t).Addr)
+	p.BlackHole()
+	d := open(t, nil, p.Addr)
+	d.Traits()
+	p.Heal()
+	acquire(t, d, claim("job", long))
+	if _, err := d.Request(limit(t), claim("another", 100*365*24*time.Hour)); !errors.Is(err, driver.ErrRefused) {
+		t.Errorf("a TTL of a hundred years: %v", err)
+	}
 }

@@ -26,7 +26,7 @@ func slack(session time.Duration) time.Duration { return min(session/slackPart, 
 
 // sessionTime is how long the session for claims of this TTL should live.
 func sessionTime(ttl time.Duration) time.Duration {
-	ttl = time.Duration(driver.Milliseconds(ttl)) * time.Millisecond
+	ttl = time.Duration(driver.Milliseconds(min(ttl, longestTime))) * time.Millisecond
 	return min(ttl*slackPart/(slackPart-1), ttl+slackMost) + time.Millisecond
 }
 
