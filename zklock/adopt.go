@@ -73,16 +73,15 @@ func (d *Driver) adopt(ctx context.Context, c driver.Claim) (driver.Status, erro
 	return d.keep(ctx, s, c, f)
 }
 
-// seek finds a claim of another client as it is now.
-func (d *Driver) seek(ctx context.Context, c driver.Claim) (*session, finding, error) {
-	s, err := d.asking(ctx)
-	if err != nil {
-		return nil, finding{}, err
-	}
-	if err := s.sync(ctx); err != nil {
-		return nil, finding{}, err
-	}
-	f, err := d.find(ctx, s, c)
+// seek finds a claim of another client as it is now, and the session to go on in.
+func (d *Driver) seek(ctx context.Context, c driver.Claim) (s *session, f finding, err error) {
+	f, err = inquire(ctx, d, func(asking *session) (finding, error) {
+		s = asking
+		if err := s.sync(ctx); err != nil {
+			return finding{}, err
+		}
+		return d.find(ctx, s, c)
+	})
 	return s, f, err
 }
 

@@ -71,11 +71,7 @@ func (d *Driver) askingFor(ctx context.Context, name string) (*session, error) {
 	if err := d.open(ctx, name); err != nil {
 		return nil, err
 	}
-	s, err := d.asking(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s, s.sync(ctx)
+	return inquire(ctx, d, func(s *session) (*session, error) { return s, s.sync(ctx) })
 }
 
 // keptNotes reads the notes that are not too old, and the node that has them; its stat is nil if there is none.

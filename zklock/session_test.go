@@ -2,6 +2,7 @@ package zklock
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
@@ -164,6 +166,14 @@ func TestHeartbeatsAfterTheNodeIsDeleted(t *testing.T) {
 // to answer with an error: there are others.
 func TestQuestionsOutliveTheirSession(t *testing.T) {
 	t.Parallel()
+	another := mutexClaim("job", time.Minute)
+	another.Token = 1
+	expected := func(err error) error { // nobody has that claim
+		if errors.Is(err, driver.ErrGone) {
+			return nil
+		}
+		return cmp.Or(err, errors.New("it is there"))
+	}
 	p := proxy.New(t, Server(t).Addr)
 	d := inside(t, p.Addr)
 	for what, ask := range map[string]func(ctx context.Context) error{
@@ -180,6 +190,16 @@ func TestQuestionsOutliveTheirSession(t *testing.T) {
 				failed = errors.Join(failed, err)
 			}
 			return failed
+		},
+		"Notes": func(ctx context.Context) error {
+			_, err := d.Notes(ctx, "job")
+			return err
+		},
+		"Break":   func(ctx context.Context) error { return expected(d.Break(ctx, "job", "c1")) },
+		"Revoke":  func(ctx context.Context) error { return expected(d.Revoke(ctx, "job", "c1")) },
+		"Release": func(ctx context.Context) error { return expected(d.Release(ctx, another)) },
+		"SetValue": func(ctx context.Context) error {
+			return expected(d.SetValue(ctx, another, driver.Value{Text: "text", Token: another.Token}))
 		},
 	} {
 		s, err := d.asking(t.Context())

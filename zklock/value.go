@@ -56,7 +56,7 @@ func (d *Driver) SetValue(ctx context.Context, c driver.Claim, v driver.Value) e
 		}
 		if write, err := v.Supersede(kept.Value()); !write {
 			if err == nil && v.Text == "" { // the answer to the first was lost
-				d.forgetLater(s, at, kept.stat.Version, c.TTL)
+				d.forgetLater(at, kept.stat.Version, c.TTL)
 			}
 			return err
 		}
@@ -65,7 +65,7 @@ func (d *Driver) SetValue(ctx context.Context, c driver.Claim, v driver.Value) e
 		case err != nil:
 			return err
 		case stat != nil && v.Text == "":
-			d.forgetLater(s, at, stat.Version, c.TTL)
+			d.forgetLater(at, stat.Version, c.TTL)
 			return nil
 		case stat != nil:
 			return nil
@@ -113,12 +113,13 @@ func (d *Driver) keptValue(ctx context.Context, s *session, at string) (kept kep
 
 // forgetLater deletes the node of a value that was removed when no copy of an earlier request can come any more, if it
 // is still as it was. Where this process ends before that, Reap does.
-func (d *Driver) forgetLater(s *session, at string, version int32, ttl time.Duration) {
+func (d *Driver) forgetLater(at string, version int32, ttl time.Duration) {
 	time.AfterFunc(ttl+leased.TombstoneGrace, func() {
 		d.running.Go(func() {
-			ctx, cancel := context.WithTimeout(d.lifetime, s.time)
+			ctx, cancel := context.WithTimeout(d.lifetime, startTimeout)
 			defer cancel()
-			s.deleteAsItWas(ctx, at, version) // what is left is for Reap
+			inquire(ctx, d, func(s *session) (bool, error) { return s.deleteAsItWas(ctx, at, version) })
+			// What is left is for Reap.
 		})
 	})
 }

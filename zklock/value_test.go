@@ -10,10 +10,11 @@ import (
 )
 
 // What says that a value was removed goes by itself when no copy of an earlier request can come any more, or by Reap
-// where the process ended before that. A value stays.
+// where the process ended before that; the end of a session is no reason. A value stays.
 func TestRemovedValuesGo(t *testing.T) {
 	t.Parallel()
-	addr := zklock.Server(t).Addr
+	server := zklock.Server(t)
+	addr, seen := server.Addr, new(tap)
 	d, other := open(t, nil, addr), raw(t, addr)
 	set := func(d *zklock.Driver, name, text string, ttl time.Duration) {
 		t.Helper()
@@ -36,7 +37,9 @@ func TestRemovedValuesGo(t *testing.T) {
 	}
 	set(d, "kept", "text", long)
 	set(d, "removed", "", time.Second)
-	until(t, "the node of a removed value goes", func() bool { return !exists("removed") })
+	set(open(t, seen.options(), addr), "outlives", "", time.Second)
+	seen.closeSessions(t, server)
+	until(t, "the nodes of removed values go", func() bool { return !exists("removed") && !exists("outlives") })
 
 	dying := open(t, nil, addr)
 	set(dying, "left", "", long)
