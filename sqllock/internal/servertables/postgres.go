@@ -39,8 +39,8 @@ var Postgres = &Dialect{
 		"SET LOCAL client_min_messages = warning;\n\n",
 	ended: endedBySemicolon,
 	helpers: []routine{
-		"now", "bell", "shorten", "finish", "bury", "rewind", "grant", "settle", "pass", "enter", "withdraw", "place",
-		"hang",
+		"now", "bell", "shorten", "finish", "bury", "rewind", "grant", "settle", "pass", "enter", "carry", "withdraw",
+		"place", "hang",
 	},
 	busy:      []string{"40001", "40P01", "57014"},
 	rowLocked: []string{"55P03"},

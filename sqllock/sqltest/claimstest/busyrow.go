@@ -55,6 +55,48 @@ func testBusyRow(t *testing.T, s Store) {
 	release(t, d, next)
 }
 
+// The same where a release was only noted in the row of that lock, which the next renewal of who waits would carry out.
+func testBusyRowsOfANote(t *testing.T, s Store) {
+	db, d, other := s.admin(t), s.client(t), s.client(t)
+	released := request(t, other, mutex(t.Name()+" busy"), true)
+	busy, free := request(t, d, mutex(released.Name), false), request(t, d, mutex(t.Name()+" free"), true)
+	release(t, other, released)
+	s.wantNoted(t, released)
+	changeAll(t, db, s.Rival.Prepare)
+	for _, taken := range []driver.Claim{released, busy} {
+		tx := s.rival(t, db)
+		defer tx.Rollback()
+		execute(t, tx, fmt.Sprintf("SELECT token FROM holdfast_claims WHERE name = '%s' AND id = '%s' FOR UPDATE",
+			taken.Name, taken.ID))
+		ctx, cancel := context.WithTimeout(t.Context(), patience/4)
+		defer cancel()
+		results, err := driver.Renew(ctx, d, []driver.Claim{busy, free})
+		if err != nil {
+			t.Fatalf("Renew beside the row of %d: %v", taken.Token, err)
+		}
+		if r := results[0]; r.Err == nil || errors.Is(r.Err, driver.ErrGone) || errors.Is(r.Err, driver.ErrRefused) {
+			t.Errorf("the claim that waits: %+v, want an error that is no answer", r)
+		}
+		if r := results[1]; r.Err != nil || !r.Status.Granted {
+			t.Errorf("the other claim: %+v", r)
+		}
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	results, err := driver.Renew(t.Context(), d, []driver.Claim{busy, free})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range results {
+		if r.Err != nil || !r.Status.Granted {
+			t.Errorf("claim %d afterwards: %+v", i, r)
+		}
+	}
+	release(t, d, free)
+	release(t, d, busy)
+}
+
 // A renewal that finds its row locked is answered if that is over in a moment. A moment is a part of the TTL.
 func testRowLockedForAMoment(t *testing.T, s Store) {
 	db, d := s.admin(t), s.client(t)

@@ -76,6 +76,7 @@ var use = []test{
 	{"detached leaves no wake lock", testDetachedLeavesNoWakeLock},
 	{"log stays quiet", testLogStaysQuiet},
 	{"busy row", testBusyRow},
+	{"busy rows of a note", testBusyRowsOfANote},
 	{"row that is locked for a moment", testRowLockedForAMoment},
 	{"undone by server", testUndoneByServer},
 	{"read only", testReadOnly},

@@ -1,11 +1,12 @@
 -- Carries out releases that were only noted in the rows of any of these locks, each in a transaction of its own. Takes a JSON
--- array of arrays that begin with a name in hexadecimal. Returns the names of locks whose rows somebody else has locked, with
--- commas between them: it does not wait for these.
+-- array of arrays that begin with a name in hexadecimal. Returns the names of locks that somebody else has rows of locked, their
+-- own or those of claims, with commas between them: it does not wait for these. Which claims have to be changed shows only when
+-- that is done, so it looks at those up to the next in line first; a wait for any other lasts for as long as the session allows.
 CREATE PROCEDURE holdfast1_passany(p_claims LONGTEXT CHARACTER SET utf8mb4, OUT o_busy LONGTEXT CHARACTER SET ascii)
 SQL SECURITY INVOKER
 BEGIN
 	DECLARE v_name VARBINARY(1024);
-	DECLARE v_free BIGINT;
+	DECLARE v_released, v_next, v_rows, v_free BIGINT;
 	DECLARE v_end TINYINT DEFAULT 0;
 	DECLARE noted CURSOR FOR
 		SELECT DISTINCT l.name FROM JSON_TABLE(p_claims, '$[*]' COLUMNS (name VARCHAR(2048) PATH '$[0]')) t
@@ -19,14 +20,29 @@ BEGIN
 		IF v_end THEN
 			LEAVE each_lock;
 		END IF;
-		SET v_free = NULL;
-		SELECT token INTO v_free FROM holdfast_locks WHERE name = v_name FOR UPDATE SKIP LOCKED;
+		SET v_released = NULL, v_rows = 0, v_free = 0;
+		SELECT released INTO v_released FROM holdfast_locks WHERE name = v_name FOR UPDATE SKIP LOCKED;
 		SET v_end = 0;
-		IF v_free IS NULL THEN
+		IF v_released IS NOT NULL THEN
+			SELECT COALESCE(MIN(token), v_released) INTO v_next FROM holdfast_claims
+			WHERE name = v_name AND granted = 0 AND token > v_released;
+			SELECT COUNT(*) INTO v_rows FROM holdfast_claims
+			WHERE name = v_name AND granted IN (0, 1) AND token <= v_next;
+			SELECT COUNT(*) INTO v_free FROM holdfast_claims
+			WHERE name = v_name AND granted IN (0, 1) AND token <= v_next FOR UPDATE SKIP LOCKED;
+		END IF;
+		IF v_released IS NULL OR v_free < v_rows THEN
 			SET o_busy = CONCAT(o_busy, LOWER(HEX(v_name)), ',');
 		ELSE
-			CALL holdfast1_enter(v_name);
-			COMMIT;
+			BEGIN
+				DECLARE EXIT HANDLER FOR 1205 -- ER_LOCK_WAIT_TIMEOUT
+				BEGIN
+					ROLLBACK;
+					SET o_busy = CONCAT(o_busy, LOWER(HEX(v_name)), ',');
+				END;
+				CALL holdfast1_enter(v_name);
+				COMMIT;
+			END;
 		END IF;
 	END LOOP;
 	CLOSE noted;

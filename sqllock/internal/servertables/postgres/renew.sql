@@ -26,12 +26,10 @@ BEGIN
 		v_alone := v_ttl < 0;
 		v_ttl := abs(v_ttl);
 		IF v_name IS DISTINCT FROM v_last AND EXISTS (SELECT FROM holdfast_locks WHERE name = v_name AND released > 0) THEN
-			PERFORM FROM holdfast_locks WHERE name = v_name FOR UPDATE SKIP LOCKED;
-			IF NOT FOUND THEN
+			IF NOT holdfast1_carry(v_name) THEN -- before claims of this lock are locked: that comes second, for all
 				RETURN QUERY SELECT 3, 0::bigint, false, 0::bigint, 0::bigint, false, false;
 				CONTINUE;
 			END IF;
-			PERFORM holdfast1_enter(v_name); -- before claims of this lock are locked: that comes second, for all
 		END IF;
 		v_last := v_name;
 		v_now := holdfast1_now();

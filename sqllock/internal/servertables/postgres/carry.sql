@@ -1,0 +1,15 @@
+-- Carries out releases that were only noted in the row of a lock, on behalf of those who renew many claims. It waits for no row
+-- that somebody has locked, since the other claims have nothing to do with that: not for the lock's, and hardly for those of
+-- claims. Takes the name. Returns whether that was done.
+CREATE FUNCTION holdfast1_carry(p_name bytea) RETURNS boolean LANGUAGE plpgsql SET lock_timeout = '20ms' AS $$
+BEGIN
+	PERFORM FROM holdfast_locks WHERE name = p_name FOR UPDATE SKIP LOCKED;
+	IF NOT FOUND THEN
+		RETURN false;
+	END IF;
+	PERFORM holdfast1_enter(p_name);
+	RETURN true;
+EXCEPTION WHEN lock_not_available THEN
+	RETURN false;
+END
+$$;
