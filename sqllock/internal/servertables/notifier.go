@@ -117,12 +117,13 @@ func (n *notifier) sweep(now time.Time) {
 	n.sweepAt = max(firstSweep, 2*len(n.byID))
 }
 
-// forget drops a claim that is given back, and wakes whoever waits for it.
-func (n *notifier) forget(id string) {
+// forget drops a claim that was given back, under its token or 0. Whoever waits for news of it here, or holds it
+// together with who gave it back, learns that it is gone.
+func (n *notifier) forget(c driver.Claim) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if p := n.byID[id]; p != nil {
-		n.removeLocked(p)
+	if p := n.byID[c.ID]; p != nil && (c.Token == 0 || c.Token == p.claim.Token) {
+		n.tellLocked(p, notice{err: driver.ErrGone})
 	}
 }
 

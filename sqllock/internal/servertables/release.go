@@ -9,7 +9,6 @@ import (
 
 // Release implements [driver.Driver].
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
-	d.notifier.forget(c.ID) // first: that this client ends the claim is no news to those who listen here
 	err := d.change(ctx, c.Name, func(ctx context.Context, l *lane) error {
 		wakeLock := l.wakeLocks.held(c.ID)
 		err := l.conn.done(ctx, releaseClaim, []byte(c.Name), c.ID, int64(c.Token), micros(c.TTL), wakeLock)
@@ -18,7 +17,8 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 		}
 		return err
 	})
-	if err == nil || errors.Is(err, driver.ErrGone) {
+	if err == nil || errors.Is(err, driver.ErrGone) { // only now: while that is unknown, others must hear of the claim
+		d.notifier.forget(c)
 		d.releaseElsewhere(c)
 	}
 	return err

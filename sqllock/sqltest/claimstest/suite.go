@@ -72,6 +72,7 @@ var use = []test{
 	{"granted between looks", testGrantedBetweenLooks},
 	{"bulk apart", testBulkApart},
 	{"broken is told", testBrokenIsTold},
+	{"release is told", testReleaseIsTold},
 	{"broken waiter leaves no wake lock", testBrokenWaiterLeavesNoWakeLock},
 	{"detached leaves no wake lock", testDetachedLeavesNoWakeLock},
 	{"log stays quiet", testLogStaysQuiet},

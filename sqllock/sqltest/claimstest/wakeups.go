@@ -88,6 +88,45 @@ func testBrokenIsTold(t *testing.T, s Store) {
 	await(t, other, next)
 }
 
+// Two go on with one claim over one client. That one of them could not release it ends no news for the other, who hears
+// at once of a release that is answered.
+func testReleaseIsTold(t *testing.T, s Store) {
+	d, other := s.client(t), s.client(t)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for what, end := range map[string]func(driver.Claim) error{
+		"broken": func(c driver.Claim) error {
+			if err := d.Release(over, c); err == nil {
+				t.Error("a release whose context is over succeeds")
+			}
+			return driver.Break(t.Context(), other, c.Name, c.ID)
+		},
+		"released": func(c driver.Claim) error { return d.Release(t.Context(), c) },
+	} {
+		held := request(t, d, mutex(t.Name()), true)
+		moved := make(chan struct{}, 1)
+		l, _ := driver.As[driver.Listener](d)
+		stop, err := l.Listen(t.Context(), held, func() {
+			select {
+			case moved <- struct{}{}:
+			default: // there is word already
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := end(held); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		select {
+		case <-moved:
+		case <-time.After(soon):
+			t.Errorf("who holds a claim is not told that it was %s", what)
+		}
+		stop()
+	}
+}
+
 // Of two claims of one client the younger is waited for first. The older one, whose Wait comes later, is granted first,
 // and learns it as soon.
 func testOlderWaitsLater(t *testing.T, s Store) {
