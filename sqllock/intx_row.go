@@ -111,17 +111,27 @@ func (l *txLock) args() []any {
 }
 
 // makeRow makes the row unless there is one, and tells whether to try to lock it again. With SkipLocked the row may
-// be there, and was skipped because it is taken. makeRow looks without locking first, because an INSERT of a row that
-// is taken would wait for it.
+// be there, and was skipped because it is taken. makeRow looks first, because an INSERT of a row that is taken would
+// wait for it, and so would one of a row that somebody else is making.
 func (l *txLock) makeRow(ctx context.Context, conn *sql.Conn) (again bool, err error) {
 	tx, err := conn.BeginTx(ctx, l.isolation())
 	if err != nil {
 		return false, l.failed(ctx, err)
 	}
-	defer tx.Rollback() // nothing, once it was committed
+	defer tx.Rollback()                       // nothing, once it was committed
+	look, isTaken := l.find(), !l.how.waits() // if there is a row
+	switch {
+	case l.how.waits():
+	case l.kind == dbms.Postgres:
+		if _, err := tx.ExecContext(ctx, limitMaking); err != nil {
+			return l.repeats(err), l.failed(ctx, err)
+		}
+	default: // InnoDB shows what is being made to those who lock
+		look, isTaken = look+" "+(l.how&^SkipLocked|NoWait).on(l.kind), false
+	}
 	var one int
-	switch err := tx.QueryRowContext(ctx, l.find(), l.args()...).Scan(&one); {
-	case err == nil && !l.how.waits():
+	switch err := tx.QueryRowContext(ctx, look, l.args()...).Scan(&one); {
+	case err == nil && isTaken:
 		return false, l.notAcquired(errTaken)
 	case err == nil:
 		return true, l.notAcquired(errNoRow) // somebody else has made it
@@ -136,6 +146,10 @@ func (l *txLock) makeRow(ctx context.Context, conn *sql.Conn) (again bool, err e
 	}
 	return true, l.notAcquired(errNoRow)
 }
+
+// limitMaking is for how long those who do not wait for a lock wait for somebody who makes its row on PostgreSQL.
+// Nobody sees that row meanwhile.
+const limitMaking = "SET LOCAL lock_timeout = '100ms'"
 
 func (l *txLock) insert() string {
 	into := "INTO " + rowTable + " (name) VALUES (" + l.value() + ")"

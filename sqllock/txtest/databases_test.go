@@ -26,6 +26,7 @@ var tests = []struct {
 	test   func(t *testing.T, d database)
 }{
 	{"InTx/taken", false, inTxTaken},
+	{"InTx/a row is being made", false, inTxRowIsBeingMade},
 	{"InTx/shared", false, inTxShared},
 	{"InTx/sees what was committed", true, inTxSeesWhatWasCommitted},
 	{"InTx/rolls back", true, inTxRollsBack},

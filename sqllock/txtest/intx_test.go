@@ -81,6 +81,32 @@ func inTxTaken(t *testing.T, d database) {
 	}
 }
 
+// A client stands still while it makes the row of a name. Who does not wait for a lock does not wait for that one,
+// either.
+func inTxRowIsBeingMade(t *testing.T, d database) {
+	db := migrated(t, d)
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, tx, "INSERT INTO holdfast_rows (name) VALUES ('a')")
+	for _, how := range []sqllock.RowLock{sqllock.NoWait, sqllock.SkipLocked, sqllock.Share | sqllock.SkipLocked} {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		err := sqllock.InTx(ctx, db, "a", nothing, how)
+		mustNotAcquire(t, err)
+		if ctx.Err() != nil {
+			t.Errorf("%d waits: %v", how, err)
+		}
+		cancel()
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := sqllock.InTx(patiently(t), db, "a", nothing, sqllock.SkipLocked); err != nil {
+		t.Error(err)
+	}
+}
+
 func inTxShared(t *testing.T, d database) {
 	db := migrated(t, d)
 	defer hold(t, db, "a", sqllock.Share)()
