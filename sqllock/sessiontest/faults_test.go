@@ -28,6 +28,7 @@ var tests = []struct {
 	{"cut off without a word", cutOff},
 	{"a renewal is answered with an error", answeredError},
 	{"a release breaks off in the middle", halfReleased},
+	{"broken while it waits", brokenWhileItWaits},
 	{"a limit for statements", statementLimit},
 	{"only mutexes", onlyMutexes},
 	{"connections", connections},
@@ -313,6 +314,28 @@ func halfReleased(t *testing.T, s server, running *servers.Server) {
 	}
 	if !request(t, other, next).Granted {
 		t.Error("that ended the next holder's claim")
+	}
+}
+
+// A claim whose connection broke while it waited, and that gets the lock over another one, has nobody waiting behind
+// it.
+func brokenWhileItWaits(t *testing.T, s server, running *servers.Server) {
+	network := proxy.New(t, running.Addr)
+	d, other := s.open(t, network.Addr), s.open(t, running.Addr)
+	holder, next := claim(t, time.Minute), claim(t, time.Minute)
+	holder.Token = acquire(t, other, holder).Token
+	request(t, d, next)
+	network.Reset()
+	if err := other.Release(t.Context(), holder); err != nil {
+		t.Fatal(err)
+	}
+	st := acquire(t, d, next)
+	next.Token = st.Token
+	if st.Contended || request(t, d, next).Contended {
+		t.Error("nobody waits but the claim that has the lock")
+	}
+	if err := d.Release(t.Context(), next); err != nil {
+		t.Error(err)
 	}
 }
 

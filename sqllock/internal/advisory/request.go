@@ -79,7 +79,7 @@ func (d *Driver) ask(ctx context.Context, c driver.Claim, cl *claim, blocks bool
 func (d *Driver) grant(ctx context.Context, c driver.Claim, cl *claim) (st driver.Status, err error) {
 	var token uint64
 	var ended, contended bool
-	if cl.phase == waiting { // first: grantLock counts those that wait, and this one does not any more
+	if cl.phase == waiting { // it does not any more, for whoever asks
 		err = cl.session.ask(ctx, dropWait, d.values(c))
 	}
 	if err == nil {

@@ -6,5 +6,5 @@ INSERT INTO holdfast_sessions (name, token, id, ttl, session) VALUES ({name}, {n
 	ON DUPLICATE KEY UPDATE token = GREATEST(token + 1, VALUES(token)), id = VALUES(id), ttl = VALUES(ttl), session = VALUES(session);
 SELECT token,
 	EXISTS(SELECT 1 FROM holdfast_session_claims WHERE name = {name} AND id = {id} AND state <> 'waiting' AND until > {now}),
-	EXISTS(SELECT 1 FROM holdfast_session_claims WHERE name = {name} AND state = 'waiting' AND until > {now})
+	EXISTS(SELECT 1 FROM holdfast_session_claims WHERE name = {name} AND id <> {id} AND state = 'waiting' AND until > {now})
 	FROM holdfast_sessions WHERE name = {name};

@@ -2,4 +2,4 @@
 -- others wait.
 SELECT CONNECTION_ID(), COALESCE(IS_USED_LOCK({key}) = CONNECTION_ID(), 0),
 	EXISTS(SELECT 1 FROM holdfast_session_claims WHERE name = {name} AND id = {id} AND state <> 'waiting' AND until > {now}),
-	EXISTS(SELECT 1 FROM holdfast_session_claims WHERE name = {name} AND state = 'waiting' AND until > {now});
+	EXISTS(SELECT 1 FROM holdfast_session_claims WHERE name = {name} AND id <> {id} AND state = 'waiting' AND until > {now});

@@ -7,5 +7,5 @@ INSERT INTO holdfast_sessions AS s (name, token, id, ttl, session) VALUES ({name
 	ON CONFLICT (name) DO UPDATE SET token = GREATEST(s.token + 1, excluded.token), id = excluded.id, ttl = excluded.ttl, session = excluded.session;
 SELECT token,
 	EXISTS(SELECT 1 FROM holdfast_session_claims WHERE name = {name} AND id = {id} AND state <> 'waiting' AND until > {now}),
-	EXISTS(SELECT 1 FROM holdfast_session_claims WHERE name = {name} AND state = 'waiting' AND until > {now})
+	EXISTS(SELECT 1 FROM holdfast_session_claims WHERE name = {name} AND id <> {id} AND state = 'waiting' AND until > {now})
 	FROM holdfast_sessions WHERE name = {name};

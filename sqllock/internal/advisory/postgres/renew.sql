@@ -2,4 +2,4 @@
 -- client has ended the claim; and whether others wait.
 SELECT pg_backend_pid(), TRUE,
 	EXISTS(SELECT 1 FROM holdfast_session_claims WHERE name = {name} AND id = {id} AND state <> 'waiting' AND until > {now}),
-	EXISTS(SELECT 1 FROM holdfast_session_claims WHERE name = {name} AND state = 'waiting' AND until > {now});
+	EXISTS(SELECT 1 FROM holdfast_session_claims WHERE name = {name} AND id <> {id} AND state = 'waiting' AND until > {now});
