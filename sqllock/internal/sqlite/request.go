@@ -71,6 +71,9 @@ func (t *tx) renew(r row, c driver.Claim) (driver.Status, error) {
 	if err := t.exec(renewClaim, ttl, deadline, r.Detached, []byte(r.Name), int64(r.Token)); err != nil {
 		return driver.Status{}, err
 	}
+	if st, ok, err := t.heldOn(r); ok || err != nil {
+		return st, err
+	}
 	f, err := t.settle(r.Name, nil)
 	if err != nil {
 		return driver.Status{}, err
@@ -122,7 +125,7 @@ func (t *tx) enqueue(c driver.Claim) (driver.Status, error) {
 	}
 	switch {
 	case r.granted:
-		f.granted = append(f.granted, r)
+		f.hold(r)
 	case f.next == nil:
 		f.next = &r
 	default:
