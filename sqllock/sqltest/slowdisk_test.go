@@ -7,8 +7,10 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
@@ -125,4 +127,53 @@ func TestSlowDiskAndCauses(t *testing.T) {
 		close(goOn)
 	}
 	disk.slow.Store(false)
+}
+
+// A renewal does not wait for all requests that came before it: where much is asked for, and the disk is slow, that
+// could be longer than the lease lasts.
+func TestRenewalPassesRequests(t *testing.T) {
+	d, disk := onSlowDisk(t, newFile(t))
+	disk.slow.Store(false)
+	held := claimed.Acquire(t, d, mutex("held"))
+	disk.slow.Store(true)
+	const many = 40
+	var requested []<-chan error
+	for range many {
+		requested = append(requested, claimed.InBackground(d, mutex(driver.NewID())))
+	}
+	time.Sleep(100 * time.Millisecond) // they are in line by then, and so is the renewal
+	renewed := make(chan error, 1)
+	go func() {
+		_, err := driver.Renew(context.Background(), d, []driver.Claim{held})
+		renewed <- err
+	}()
+	time.Sleep(100 * time.Millisecond)
+	commits := 0
+	for done := false; !done; {
+		select {
+		case goOn := <-disk.commits:
+			commits++
+			close(goOn)
+		case err := <-renewed:
+			if err != nil {
+				t.Error(err)
+			}
+			done = true
+		}
+	}
+	disk.slow.Store(false)
+	go func() { // those that had begun before
+		for goOn := range disk.commits {
+			close(goOn)
+		}
+	}()
+	for _, r := range requested {
+		if err := <-r; err != nil {
+			t.Error(err)
+		}
+	}
+	close(disk.commits)
+	if commits > many/2 {
+		t.Errorf("the renewal took %d commits, where %d requests were in line", commits, many)
+	}
 }

@@ -18,6 +18,7 @@ import (
 type connection struct {
 	*sql.Conn
 	free       chan struct{} // holds a token while nobody uses the connection
+	line       chan struct{} // holds a token while nobody but renewals waits for free
 	writers    *writerQueue  // of all processes
 	life       context.Context
 	end        context.CancelCauseFunc // of life
@@ -29,26 +30,34 @@ func openConnection(ctx context.Context, db *sql.DB) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &connection{Conn: conn, statements: make(map[statement]*sql.Stmt), free: make(chan struct{}, 1)}
+	c := &connection{Conn: conn, statements: make(map[statement]*sql.Stmt), free: make(chan struct{}, 1),
+		line: make(chan struct{}, 1)}
 	c.life, c.end = context.WithCancelCause(context.Background())
 	c.free <- struct{}{}
+	c.line <- struct{}{}
 	return c, nil
 }
 
+// A rank says who gets the connection next.
+type rank bool
+
+const (
+	inLine rank = false // after those who came before
+	ahead  rank = true  // of all in line but the first, for renewals: a lease must not end because much is asked for
+)
+
 // take waits until nobody else uses the connection. The caller gives it back. The context that take returns ends with
 // the connection, too.
-func (c *connection) take(ctx context.Context) (_ context.Context, giveBack func(), err error) {
+func (c *connection) take(ctx context.Context, r rank) (_ context.Context, giveBack func(), err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(c.life, func() { cancel(driver.ErrClosed) })
 	release := func() {
 		stop()
 		cancel(nil)
 	}
-	select {
-	case <-c.free:
-	case <-ctx.Done():
+	if err := c.await(ctx, r); err != nil {
 		release()
-		return nil, nil, unsent(gaveup.Cause(ctx))
+		return nil, nil, err
 	}
 	return ctx, func() {
 		c.free <- struct{}{}
@@ -56,12 +65,29 @@ func (c *connection) take(ctx context.Context) (_ context.Context, giveBack func
 	}, nil
 }
 
+func (c *connection) await(ctx context.Context, r rank) error {
+	if r == inLine {
+		select {
+		case <-c.line:
+			defer func() { c.line <- struct{}{} }()
+		case <-ctx.Done():
+			return unsent(gaveup.Cause(ctx))
+		}
+	}
+	select {
+	case <-c.free:
+		return nil
+	case <-ctx.Done():
+		return unsent(gaveup.Cause(ctx))
+	}
+}
+
 // write runs f in a transaction that may change something, again while others are in the way, until ctx ends. It takes
 // the connection first: only one goroutine of a process stands in the queue of the processes that want to write. If f
 // returns an answer as its error, the transaction is committed like after a success: f may have taken dead claims out
 // of the queue. After that, committed is called: later than write returns, where ctx ends while the disk is slow.
-func (c *connection) write(ctx context.Context, f func(context.Context) error, committed func()) error {
-	w := writing{c: c, committed: committed}
+func (c *connection) write(ctx context.Context, r rank, f func(context.Context) error, committed func()) error {
+	w := writing{c: c, rank: r, committed: committed}
 	err := w.run(ctx, f)
 	if w.left == nil && (err == nil || errors.Is(err, driver.ErrGone)) {
 		committed()
@@ -71,7 +97,7 @@ func (c *connection) write(ctx context.Context, f func(context.Context) error, c
 
 // read runs f in a transaction that changes nothing.
 func (c *connection) read(ctx context.Context, f func(context.Context) error) error {
-	ctx, giveBack, err := c.take(ctx)
+	ctx, giveBack, err := c.take(ctx, inLine)
 	if err != nil {
 		return err
 	}
@@ -113,13 +139,14 @@ func (c *connection) commit(ctx context.Context) error {
 // A writing is a call of write.
 type writing struct {
 	c         *connection
+	rank      rank
 	committed func()
 	left      error // says that the caller does not wait for the commit any more
 }
 
 func (w *writing) run(ctx context.Context, f func(context.Context) error) error {
 	c := w.c
-	inside, giveBack, err := c.take(ctx)
+	inside, giveBack, err := c.take(ctx, w.rank)
 	if err != nil {
 		return err
 	}

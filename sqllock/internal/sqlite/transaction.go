@@ -23,8 +23,12 @@ type wakeup struct{ client, id string }
 // write runs f in a transaction that may change something. It wakes others after the commit: before it, they would
 // look and find nothing new.
 func (d *Driver) write(ctx context.Context, f func(*tx) error) error {
+	return d.writeAs(ctx, inLine, f)
+}
+
+func (d *Driver) writeAs(ctx context.Context, r rank, f func(*tx) error) error {
 	t := &tx{d: d}
-	return d.conn.write(ctx, func(ctx context.Context) error {
+	return d.conn.write(ctx, r, func(ctx context.Context) error {
 		t.start(ctx)
 		if err := t.open(); err != nil {
 			return err
