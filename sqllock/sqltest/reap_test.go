@@ -2,6 +2,7 @@ package sqltest
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -51,6 +52,20 @@ func TestReap(t *testing.T) {
 	request(t, d, mutex("used"), false)
 	if left := count(t, path, "SELECT count(*) FROM holdfast_fences"); left != 1 {
 		t.Errorf("%d fences are left, want that of the lock in use", left)
+	}
+}
+
+// Reap removes a client that died with thousands of claims completely, though not at once.
+func TestReapOfAHoard(t *testing.T) {
+	path := filepath.Join(memoryFolder(t), "locks.db")
+	d := open(t, path)
+	hoard(t, path, 600)
+	want := []driver.Leftover{{Kind: "file of a client that is gone"}}
+	if removed, err := driver.Reap(t.Context(), d, time.Hour); err != nil || !slices.Equal(removed, want) {
+		t.Errorf("removed %v, %v; want %v", removed, err, want)
+	}
+	if left := count(t, path, "SELECT count(*) FROM holdfast_claims"); left != 0 {
+		t.Errorf("%d claims are left", left)
 	}
 }
 

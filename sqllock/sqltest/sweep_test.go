@@ -2,6 +2,7 @@ package sqltest
 
 import (
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -50,6 +51,44 @@ func TestNothingStays(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d rows are left", left)
 		}
+	}
+}
+
+// hoard leaves behind a client that is dead, and had this many claims.
+func hoard(t *testing.T, path string, many int) {
+	t.Helper()
+	d, err := driver.Open(t.Context(), fileURL(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var claims []driver.Claim
+	for i := range many {
+		claims = append(claims, mutex(fmt.Sprint(i)))
+	}
+	if _, err := driver.Renew(t.Context(), d, claims); err != nil { // in one transaction, though they are new
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What died with thousands of claims is swept bit by bit: in one piece, that would keep everybody from renewing.
+func TestSweepOfAHoard(t *testing.T) {
+	path := filepath.Join(memoryFolder(t), "locks.db")
+	const many = 1000
+	hoard(t, path, many)
+	left := func() int { return int(count(t, path, "SELECT count(*) FROM holdfast_claims")) }
+	d := open(t, path)
+	if ended := many - left(); ended > many/2 {
+		t.Errorf("one sweep ended %d claims of a dead client", ended)
+	}
+	request(t, d, mutex("999"), true)
+	for deadline := time.Now().Add(patience); left() > 1 && time.Now().Before(deadline); {
+		use(t, d)
+	}
+	if left() > 1 || filesOf(t, path) != 1 {
+		t.Errorf("%d claims and the files of %d clients are left, want one of each", left(), filesOf(t, path))
 	}
 }
 

@@ -100,7 +100,7 @@ func (d *Driver) hasClaims() bool {
 	defer cancel()
 	var found *row
 	err := d.read(ctx, func(t *tx) (err error) {
-		found, err = t.first(claimsOf, d.client.id)
+		found, err = t.first(claimsOf, d.client.id, 1)
 		return err
 	})
 	return err != nil || found != nil

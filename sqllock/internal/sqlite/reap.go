@@ -13,8 +13,10 @@ import (
 func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.Leftover, err error) {
 	r := reaping{d: d, age: age}
 	for clients := range slices.Chunk(d.client.others(), sweepPeers) {
-		if err := r.write(ctx, func(t *tx) error { return r.clients(t, clients) }); err != nil {
-			return r.removed, err
+		for r.more = true; r.more; {
+			if err := r.write(ctx, func(t *tx) error { return r.clients(t, clients) }); err != nil {
+				return r.removed, err
+			}
 		}
 	}
 	for r.more = true; r.more; {
@@ -31,7 +33,7 @@ type reaping struct {
 	age     time.Duration
 	removed []driver.Leftover
 	last    fence // the last one that was looked at
-	more    bool  // rows may be left
+	more    bool  // something may be left
 }
 
 // write runs a step in a transaction. When that has to be begun again, the step forgets what it noted.
@@ -48,8 +50,8 @@ func (r *reaping) note(kind, name string) {
 }
 
 // clients removes what is left of clients that died.
-func (r *reaping) clients(t *tx, clients []string) error {
-	err := t.sweepClients(clients)
+func (r *reaping) clients(t *tx, clients []string) (err error) {
+	r.more, err = t.sweepClients(clients)
 	for range t.departed {
 		r.note("file of a client that is gone", "")
 	}
@@ -63,7 +65,7 @@ func (r *reaping) rows(t *tx) error {
 	if err := t.rows(expired, old, func(c row) bool { r.note("expired claim", c.Name); return true }); err != nil {
 		return err
 	}
-	if err := t.sweepClaims(expired, old...); err != nil {
+	if _, err := t.sweepClaims(expired, old...); err != nil {
 		return err
 	}
 	if err := t.exec(sweepEnds, int64(t.now), sweepMost); err != nil {

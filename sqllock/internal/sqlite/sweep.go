@@ -28,10 +28,10 @@ func (d *Driver) sweepIsDue() bool {
 // sweep removes what nobody will ask for: dead claims in queues that nobody uses, ends that were remembered for long
 // enough, tokens that the clock passed long ago, and files of dead clients.
 func (t *tx) sweep() error {
-	if err := t.sweepClaims(expired, int64(t.now), sweepMost); err != nil {
+	if _, err := t.sweepClaims(expired, int64(t.now), sweepMost); err != nil {
 		return err
 	}
-	if err := t.sweepClients(drawn(t.d.client.others())); err != nil {
+	if _, err := t.sweepClients(drawn(t.d.client.others())); err != nil {
 		return err
 	}
 	if err := t.exec(sweepEnds, int64(t.now), sweepMost); err != nil {
@@ -88,15 +88,16 @@ func (t *tx) fencesAfter(last fence, least int64) (found []fence, err error) {
 	return found, err
 }
 
-// sweepClaims ends the claims that a statement finds, and grants what that makes grantable.
-func (t *tx) sweepClaims(s statement, args ...any) error {
+// sweepClaims ends the claims that a statement finds, and grants what that makes grantable. It returns how many these
+// were.
+func (t *tx) sweepClaims(s statement, args ...any) (ended int, err error) {
 	var dead []row
 	if err := t.rows(s, args, func(r row) bool { dead = append(dead, r); return true }); err != nil {
-		return err
+		return 0, err
 	}
 	for _, r := range dead {
 		if err := t.end(r, false); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	for i, r := range dead {
@@ -104,25 +105,29 @@ func (t *tx) sweepClaims(s statement, args ...any) error {
 			continue
 		}
 		if _, err := t.settle(r.Name, nil); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return len(dead), nil
 }
 
 // sweepClients ends the claims of those clients that died and left files. The files are removed after the commit: as
-// long as claims refer to a client, its files have to tell that it is dead.
-func (t *tx) sweepClients(clients []string) error {
+// long as claims refer to a client, its files have to tell that it is dead. more is true when claims may be left: a
+// client may have died with thousands.
+func (t *tx) sweepClients(clients []string) (more bool, err error) {
+	most := sweepMost
 	for _, id := range clients {
 		if t.clientIsAlive(id) {
 			continue
 		}
-		if err := t.sweepClaims(claimsOf, id); err != nil {
-			return err
+		ended, err := t.sweepClaims(claimsOf, id, most)
+		if err != nil || ended == most {
+			return true, err
 		}
+		most -= ended
 		t.departed = append(t.departed, id)
 	}
-	return nil
+	return false, nil
 }
 
 // drawn returns as many clients as one transaction looks at, beginning with one that is drawn at random: files of
