@@ -1,11 +1,15 @@
 package sqltest
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 )
 
 // A client is told of a grant, so that it need not poll: that takes a quarter of a second or more each time.
@@ -55,5 +59,34 @@ func TestLostWakeUps(t *testing.T) {
 	}
 	if took := awaitGrant(t, b, next); took > atOnce {
 		t.Errorf("granted after %v", took)
+	}
+}
+
+// Who has taken up a claim of another process, and listens, is told at once when somebody asks for it, or ends it.
+func TestToldOfWhatWasTakenUp(t *testing.T) {
+	path := newFile(t)
+	first, d, other := open(t, path), open(t, path), open(t, path)
+	for what, do := range map[string]func(context.Context, driver.Driver, string, string) error{
+		"revoked": driver.Revoke, "broken": driver.Break,
+	} {
+		c := mutex(what)
+		c.Detached = true
+		c = claimed.Acquire(t, first, c)
+		request(t, d, c, true)
+		l, _ := driver.As[driver.Listener](d)
+		moved := make(chan struct{}, 16)
+		stop, err := l.Listen(t.Context(), c, func() { moved <- struct{}{} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := do(t.Context(), other, c.Name, c.ID); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-moved:
+		case <-time.After(atOnce):
+			t.Errorf("a claim was %s, and who has taken it up was not told", what)
+		}
+		stop()
 	}
 }

@@ -54,8 +54,9 @@ func (t *tx) request(c driver.Claim) (driver.Status, error) {
 	return t.enqueue(c)
 }
 
-// renew lets a claim live for its TTL from now on, unless the claim was detached after c was sent. It remains the
-// claim of the client that queued it.
+// renew lets a claim live for its TTL from now on, unless the claim was detached after c was sent. It remains the claim
+// of the client that queued it, whose end is its own. One that is detached is the claim of who renews it, who is told
+// what happens to it.
 func (t *tx) renew(r row, c driver.Claim) (driver.Status, error) {
 	if c.Token != 0 && c.Token != r.Token {
 		return driver.Status{}, driver.ErrGone
@@ -67,8 +68,11 @@ func (t *tx) renew(r row, c driver.Claim) (driver.Status, error) {
 		return driver.Status{}, err
 	}
 	r.TTL, r.Detached, r.deadline = c.TTL, c.Detached, t.now+c.TTL
+	if r.Detached {
+		r.client = t.d.client.id
+	}
 	ttl, deadline := int64(r.TTL), int64(r.deadline)
-	if err := t.exec(renewClaim, ttl, deadline, r.Detached, []byte(r.Name), int64(r.Token)); err != nil {
+	if err := t.exec(renewClaim, ttl, deadline, r.Detached, r.client, []byte(r.Name), int64(r.Token)); err != nil {
 		return driver.Status{}, err
 	}
 	if st, ok, err := t.heldOn(r); ok || err != nil {
