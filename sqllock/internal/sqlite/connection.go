@@ -106,7 +106,8 @@ func (c *connection) read(ctx context.Context, f func(context.Context) error) er
 }
 
 // once runs a transaction. After it has begun it does not end with ctx: it is quick, but for what commit waits for, and
-// breaking it off would leave unknown what it did.
+// breaking it off would leave unknown what it did. A panic of the SQL driver ends it: left open, it would hold up
+// everybody until this process ends.
 func (c *connection) once(
 	ctx context.Context, begin string, f func(context.Context) error, commit func(context.Context) error,
 ) error {
@@ -117,7 +118,14 @@ func (c *connection) once(
 	if _, err := c.ExecContext(ctx, begin); err != nil {
 		return err
 	}
+	ran := false
+	defer func() {
+		if !ran {
+			c.rollBack(ctx)
+		}
+	}()
 	answer := f(ctx)
+	ran = true
 	if answer != nil && !errors.Is(answer, driver.ErrGone) {
 		c.rollBack(ctx)
 		return answer
@@ -203,12 +211,17 @@ type commit struct {
 }
 
 func (c *connection) tryCommit(ctx context.Context) (made commit) {
-	defer func() { made.panicked = recover() }()
+	defer func() {
+		if made.panicked = recover(); made.panicked != nil {
+			c.rollBack(ctx)
+		}
+	}()
 	return commit{err: c.commit(ctx)}
 }
 
-// rollBack ends the transaction, unless the database has done so.
+// rollBack ends the transaction, unless the database has done so. After a panic another one says nothing new.
 func (c *connection) rollBack(ctx context.Context) {
+	defer func() { _ = recover() }()
 	c.ExecContext(ctx, "ROLLBACK") // it fails when there is none
 }
 
