@@ -24,8 +24,10 @@ func heldMark(name, token string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(name)) + ":" + token
 }
 
-// isNested reports whether the plan would wait for a lock that a holdfast around this one holds for as long as this one
-// runs: for ever. The environment may be that of a command that outlived its lock, so the queue must say so too.
+// isNested reports whether the plan would wait for a lock that those around this one hold for as long as this one runs:
+// for ever. That is so where it has no room beside them, however many others hold the lock, or if somebody has none who
+// waits already, and is not overtaken. The environment may be that of a command that outlived its lock, so the queue
+// must say so too.
 func (p *plan) isNested(ctx context.Context, s *store) bool {
 	marks := strings.Fields(os.Getenv(heldEnv))
 	if !hasName(marks, p.name) {
@@ -35,12 +37,18 @@ func (p *plan) isNested(ctx context.Context, s *store) bool {
 	if err != nil {
 		return false // who cannot tell the queue, or does not answer, is waited for like any other
 	}
+	var around, ahead []driver.Claim
 	for _, e := range queue {
-		if e.Granted && slices.Contains(marks, heldMark(p.name, decimal(e.Token))) && p.excludes(e.Claim) {
-			return true
+		switch {
+		case !e.Granted:
+			ahead = append(ahead, e.Claim)
+		case slices.Contains(marks, heldMark(p.name, decimal(e.Token))):
+			around = append(around, e.Claim)
 		}
 	}
-	return false
+	return len(around) > 0 && slices.ContainsFunc(append(ahead, p.claim()), func(c driver.Claim) bool {
+		return !driver.Granted(append(slices.Clip(around), c), c.ID)
+	})
 }
 
 func hasName(marks []string, name string) bool {
@@ -52,9 +60,4 @@ func (p *plan) nested() error {
 	return &exit{code: p.conflict, err: fmt.Errorf(
 		"%s is held by the holdfast that runs this command, which waits for it to end; leave out one of the two, or "+
 			"give it another name", printable(p.name))}
-}
-
-// excludes reports whether the lock cannot be had beside a claim, however many others have it.
-func (p *plan) excludes(held driver.Claim) bool {
-	return held.Weight == held.Limit || p.limit() == 1
 }

@@ -236,11 +236,15 @@ func (p *plan) kind(c *holdfast.Client) (lock, try func(context.Context) (*holdf
 
 // suits reports what the backend cannot do of the plan.
 func (p *plan) suits(t driver.Traits) error {
-	claim := driver.Claim{Name: p.name, ID: "any", Weight: 1, Limit: p.limit(), TTL: p.ttl}
-	if err := driver.Validate(claim, t); err != nil {
+	if err := driver.Validate(p.claim(), t); err != nil {
 		return usage("%w", err)
 	}
 	return nil
+}
+
+// claim is what the plan asks for.
+func (p *plan) claim() driver.Claim {
+	return driver.Claim{Name: p.name, ID: "any", Weight: 1, Limit: p.limit(), TTL: p.ttl}
 }
 
 // limit is how many may hold the lock at a time.
