@@ -26,12 +26,32 @@ func (a *app) acquire(ctx context.Context, s *store, p *plan, inbox *inbox) (*ho
 	switch {
 	case err != nil:
 		return nil, a.notAcquired(ctx, cause, s, p, err)
-	case isInterrupt(cause): // the lock came with the signal; closing the store gives it back
+	case isInterrupt(cause): // the lock came with the signal
+		_ = s.giveUp(ctx, p, lease) // otherwise closing the store gives it back
 		return nil, a.notAcquired(ctx, cause, s, p, holdfast.ErrNotAcquired)
 	}
 	waited := time.Since(begin).Seconds()
 	a.emit(event{Event: "acquired", Name: p.name, Token: decimal(lease.Token()), Owner: p.owner(), Waited: &waited})
 	return lease, nil
+}
+
+// giveUp gives back a lock under which nothing was done, before --at-least is over, too: somebody else may do it. Who
+// resumes a lock has no minimum hold, and where none can be resumed it ends with our connection, or its TTL.
+func (s *store) giveUp(ctx context.Context, p *plan, lease *holdfast.Lease) error {
+	ctx, cancel := context.WithTimeout(ctx, closeLimit)
+	defer cancel()
+	switch {
+	case p.atLeast == 0:
+		return lease.Release(ctx)
+	case !s.driver.Traits().Detach:
+		s.leaves = true
+		return nil
+	}
+	handle, err := lease.Detach(ctx)
+	if err == nil {
+		_, err = s.giveBack(ctx, handle)
+	}
+	return err
 }
 
 // notAcquired tells why there is no lock: a signal came, others have it, or the backend does not serve us. cause is

@@ -176,7 +176,7 @@ type store struct {
 	*holdfast.Client
 	driver driver.Driver
 	shown  string // the URL without its password
-	leaves bool   // it has a lock that stays taken when it is closed
+	leaves bool   // what it has taken is not given back when it is closed
 }
 
 // Queue returns who holds a lock and who waits for it. A name that no lock can have is an error.
@@ -357,6 +357,9 @@ const closeLimit = 2 * time.Second
 
 // close gives back what is held or waited for, while ctx lasts, and disconnects.
 func (s *store) close(ctx context.Context) error {
+	if s.leaves {
+		return s.disconnect()
+	}
 	return errors.Join(s.Client.Close(ctx), s.disconnect())
 }
 
@@ -377,10 +380,6 @@ func (s *store) disconnect() error {
 
 // abandon is close where nothing is expected of it any more.
 func (s *store) abandon(ctx context.Context) {
-	if s.leaves {
-		_ = s.disconnect()
-		return
-	}
 	ctx, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
 	_ = s.close(ctx) // what is left ends with its TTL

@@ -23,6 +23,7 @@ type job struct {
 	inbox *inbox
 	child *child.Child
 
+	began  bool      // the command did
 	lost   error     // why the lock counts as lost, once it does
 	lives  error     // why the command runs on without the lock, if it could not be stopped
 	again  bool      // the command is to be started anew; decided when the backend is closed or not
@@ -38,6 +39,7 @@ func (j *job) run(ctx context.Context, program string) error {
 	err := j.lease.Err()
 	if j.noteLost(err); err == nil {
 		err = j.start(program)
+		j.began = err == nil
 	}
 	switch {
 	case j.lost != nil: // before the command began
@@ -121,7 +123,7 @@ func (j *job) release(ctx context.Context) {
 	defer done()
 	limit, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
-	released := j.lease.Release(limit)
+	released := j.giveBack(limit)
 	j.again = j.runsAgain()
 	if j.lost == nil && errors.Is(released, holdfast.ErrLost) {
 		j.noteLost(released)
@@ -138,6 +140,13 @@ func (j *job) release(ctx context.Context) {
 	case closed != nil:
 		j.warn(closed)
 	}
+}
+
+func (j *job) giveBack(ctx context.Context) error {
+	if j.began {
+		return j.lease.Release(ctx)
+	}
+	return j.store.giveUp(ctx, j.plan, j.lease)
 }
 
 // lostLimit bounds the end where the lock is lost: there is little to give back, and maybe nobody to take it.
