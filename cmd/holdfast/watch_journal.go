@@ -51,7 +51,7 @@ func (j *journal) tell(v view) error {
 	if len(v.goneSince(before)) > 0 && v.Broken == nil {
 		v = j.noted(v, j.notesBy)
 	}
-	j.known[v.Name] = v
+	j.known[v.Name] = v.orAs(before)
 	changes := v.changesFrom(before)
 	if known && len(changes) == 0 {
 		return nil
@@ -69,6 +69,14 @@ func (j *journal) tell(v view) error {
 		}
 	}
 	return nil
+}
+
+// orAs is the queue or, where it cannot be read, what it was before: what has changed meanwhile is told when it can be.
+func (v view) orAs(before view) view {
+	if v.Error != "" {
+		v.Holders, v.Waiters = before.Holders, before.Waiters
+	}
+	return v
 }
 
 // changesFrom says what has changed since the queue was as before. That claims are renewed is no change.

@@ -60,6 +60,38 @@ func TestChangesFrom(t *testing.T) {
 	}
 }
 
+// Once a lock can be read again, what has changed meanwhile is told, and nothing else.
+func TestUnreadableForAWhile(t *testing.T) {
+	told, err := os.Create(filepath.Join(t.TempDir(), "told"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer told.Close()
+	a := &app{streams: streams{out: told, err: told}}
+	show := a.display(func(v view, _ time.Time) view { return v }, nil)
+	one, two := claim{ID: "a", Owner: "a"}, claim{ID: "b", Owner: "b"}
+	bad := view{Name: "n", Error: "bad"}
+	for _, v := range []view{{Name: "n", Holders: []claim{one}, Waiters: []claim{two}}, bad, bad,
+		{Name: "n", Holders: []claim{one}, Waiters: []claim{two}}, bad, {Name: "n", Holders: []claim{two}}} {
+		if err := show.update([]view{v}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(told.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(text)) {
+		_, change, _ := strings.Cut(strings.TrimSpace(line), "  n  ")
+		lines = append(lines, change)
+	}
+	want := []string{"holds  a", "waits  b", "cannot be read: bad", "cannot be read: bad", "ended  a", "holds  b"}
+	if !slices.Equal(lines, want) {
+		t.Errorf("told %q, want %q", lines, want)
+	}
+}
+
 // A display of tests notes what it shows.
 type notes []string
 
