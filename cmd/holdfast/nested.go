@@ -33,6 +33,8 @@ func (p *plan) isNested(ctx context.Context, s *store) bool {
 	if !hasName(marks, p.name) {
 		return false
 	}
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
 	queue, err := s.Queue(ctx, p.name)
 	if err != nil {
 		return false // who cannot tell the queue, or does not answer, is waited for like any other

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/bubble"
+	"github.com/holdfast-go/holdfast/memlock"
+)
+
+// A mute driver never tells a queue.
+type mute struct{ driver.Driver }
+
+func (mute) Queue(ctx context.Context, _ string) ([]driver.Entry, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A backend that stops answering when a run within another one asks who has the lock is given up like any other.
+func TestNestedWhereNobodyAnswers(t *testing.T) {
+	t.Setenv(heldEnv, heldMark("job", "1"))
+	defer bubble.Alone()()
+	synctest.Test(t, func(t *testing.T) {
+		s := &store{driver: mute{memlock.New()}}
+		s.Client = holdfast.New(s.driver)
+		defer s.Client.Close(t.Context())
+		if (&plan{name: "job", runFlags: runFlags{slots: 1}}).isNested(t.Context(), s) {
+			t.Error("it is nested, though nobody says so")
+		}
+	})
+}
