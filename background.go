@@ -44,11 +44,25 @@ func (b *background) leave() {
 
 // wait returns when nothing is under way, or the context's cause when that ends first.
 func (b *background) wait(ctx context.Context) error {
-	select {
-	case <-b.done():
+	if closesWithin(ctx, b.done()) {
 		return nil
+	}
+	return context.Cause(ctx)
+}
+
+// closesWithin reports whether c is closed, and waits for that while ctx lasts. Where both have happened it is: a
+// select would draw lots.
+func closesWithin(ctx context.Context, c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
 	case <-ctx.Done():
-		return context.Cause(ctx)
+	}
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -47,17 +47,16 @@ func (c *Client) disconnect(ctx context.Context) error {
 	}
 	ctx, cancel := outlive(ctx, disconnectGrace)
 	defer cancel()
-	closed := make(chan error, 1)
+	closed := make(chan struct{})
+	var err error
 	go func() {
-		_, err := rescued(c, func() (struct{}, error) { return struct{}{}, c.driver.Close() })
-		closed <- err
+		_, err = rescued(c, func() (struct{}, error) { return struct{}{}, c.driver.Close() })
+		close(closed)
 	}()
-	select {
-	case err := <-closed:
+	if closesWithin(ctx, closed) {
 		return err
-	case <-ctx.Done():
-		return fmt.Errorf("close: the connections are still being closed: %w", context.Cause(ctx))
 	}
+	return fmt.Errorf("close: the connections are still being closed: %w", context.Cause(ctx))
 }
 
 // A farewell is what becomes of the holds of a client that closes.

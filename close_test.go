@@ -145,6 +145,39 @@ func TestReleaseDuringClose(t *testing.T) {
 	})
 }
 
+// Close and Release say what came of the locks where that is known, also when their context ends just then.
+func TestEndIsKnownAtTheEnd(t *testing.T) {
+	for range 30 {
+		c := newClient(t, memlock.New())
+		lease := must(c.Mutex("m").Lock(t.Context()))(t)
+		if err := c.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Close(endingContext(t)); err != nil {
+			t.Fatal(err)
+		}
+		if err := lease.Release(endingContext(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An ending context ends as soon as somebody is about to wait for that.
+type ending struct {
+	context.Context
+	end context.CancelFunc
+}
+
+func endingContext(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	return ending{ctx, cancel}
+}
+
+func (c ending) Done() <-chan struct{} {
+	c.end()
+	return c.Context.Done()
+}
+
 // A release that the backend does not answer ends soon after Close has, and who waits for the lock does with Close.
 func TestUnansweredReleaseEndsWithTheClient(t *testing.T) {
 	for how, opts := range map[string][]holdfast.Option{

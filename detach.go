@@ -101,15 +101,7 @@ func (h *hold) notLeaving(ctx context.Context) bool {
 	h.mu.Lock()
 	leaving := h.leaving
 	h.mu.Unlock()
-	if leaving == nil {
-		return true
-	}
-	select {
-	case <-leaving:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return leaving == nil || closesWithin(ctx, leaving)
 }
 
 // leaveAlone asks the backend to let the claim live for its time whatever becomes of this client.

@@ -224,13 +224,11 @@ func (g *grant) surrendered(ctx context.Context) error {
 	}
 	ctx, cancel := g.hold.untilGivenBack(ctx)
 	defer cancel()
-	select {
-	case <-e.known:
+	if closesWithin(ctx, e.known) {
 		return e.result
-	case <-ctx.Done():
-		return g.lock.failure("release", ErrUnknown, context.Cause(ctx),
-			errors.New("the client is being closed, and releases it"))
 	}
+	return g.lock.failure("release", ErrUnknown, context.Cause(ctx),
+		errors.New("the client is being closed, and releases it"))
 }
 
 // conclude releases the lease at the end of what was done under it. An error that matches ErrClosed says that Close had
