@@ -18,7 +18,7 @@ type hold struct {
 	ask     ask
 	since   instant     // when we knew of the grant
 	resumed bool        // others may have its claim too
-	inVain  atomic.Bool // nobody gets the lock, so there is no minimum hold
+	inVain  atomic.Bool // nobody gets the lock, or has it yet, so there is no minimum hold
 	gate    *gate       // where goroutines of this client wait for it, if they do; guarded by gates.mu
 
 	mu        sync.Mutex

@@ -8,11 +8,11 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// inVain says that nobody gets the lease. Then the lock need not stay taken for its minimum hold, unless the lease is
-// counted within one that somebody has.
-func (l *Lease) inVain() {
+// inVain says whether nobody gets the lease, or has it yet. Then the lock need not stay taken for its minimum hold,
+// unless the lease is counted within one that somebody has.
+func (l *Lease) inVain(is bool) {
 	if l.outer == nil {
-		l.grant.hold.inVain.Store(true)
+		l.grant.hold.inVain.Store(is)
 	}
 }
 

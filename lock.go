@@ -61,7 +61,7 @@ func (l *lock) told(ctx context.Context, a ask, acquired *Lease, start time.Time
 	if acquired != nil {
 		defer func() {
 			if lease == nil {
-				acquired.inVain()
+				acquired.inVain(true)
 				acquired.Release(ctx)
 			}
 		}()

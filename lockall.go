@@ -69,6 +69,7 @@ func LockAll(ctx context.Context, locks ...Locker) (all Leases, err error) {
 		}
 	}()
 	if err = ps.lock(ctx, order, got); err == nil {
+		got.inVain(false) // before the look: Close may end them, and asks whether there is a minimum hold after that
 		err = got.Err()
 	}
 	if err != nil {
@@ -80,11 +81,16 @@ func LockAll(ctx context.Context, locks ...Locker) (all Leases, err error) {
 // giveBackTime is how long LockAll waits after its context has ended for what it had got to be given back.
 const giveBackTime = 100 * time.Millisecond
 
+// inVain says whether nobody gets them, or has them yet.
+func (ls Leases) inVain(are bool) {
+	for _, l := range ls.present() {
+		l.inVain(are)
+	}
+}
+
 // giveBack releases what was got in vain. Where ctx has ended that goes on in the background, unless it is soon done.
 func (ls Leases) giveBack(ctx context.Context) error {
-	for _, l := range ls.present() {
-		l.inVain()
-	}
+	ls.inVain(true)
 	if ctx.Err() == nil {
 		return ls.Release(ctx)
 	}
@@ -151,6 +157,7 @@ func (ps parts) lock(ctx context.Context, order []int, got Leases) error {
 			return err
 		}
 		got[i] = lease
+		lease.inVain(true) // until all are there
 		if k < len(order)-1 {
 			held := lease.Context()
 			defer context.AfterFunc(held, func() { cancel(context.Cause(held)) })()

@@ -267,12 +267,22 @@ func TestLockAllEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// What is got in vain, before or after its context ends, is not kept for its minimum hold.
+// What is got in vain, whatever ends that, is not kept for its minimum hold.
 func TestLockAllInVainHasNoMinimumHold(t *testing.T) {
-	for why, end := range map[string]func(t *testing.T, b *holdfast.Client, cancel func()){
-		"its context ends": func(_ *testing.T, _ *holdfast.Client, cancel func()) { cancel() },
-		"it is broken": func(t *testing.T, b *holdfast.Client, _ func()) {
+	for why, end := range map[string]func(t *testing.T, a, b *holdfast.Client, cancel func()) (told error){
+		"its context ends": func(_ *testing.T, _, _ *holdfast.Client, cancel func()) error {
+			cancel()
+			return holdfast.ErrNotAcquired
+		},
+		"it is broken": func(t *testing.T, _, b *holdfast.Client, _ func()) error {
 			b.Break(t.Context(), "n", queued(t, b, "n")[1].ID)
+			return holdfast.ErrNotAcquired
+		},
+		"its client is closed": func(t *testing.T, a, _ *holdfast.Client, _ func()) error {
+			if err := a.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			return holdfast.ErrClosed
 		},
 	} {
 		t.Run(why, func(t *testing.T) {
@@ -287,12 +297,24 @@ func TestLockAllInVainHasNoMinimumHold(t *testing.T) {
 					failed <- second(holdfast.LockAll(ctx, job, a.Mutex("n")))
 				}()
 				synctest.Wait()
-				end(t, b, cancel)
-				wantErr(t, <-failed, holdfast.ErrNotAcquired)
+				told := end(t, a, b, cancel)
+				wantErr(t, <-failed, told)
 				if !isFree(t, b.Mutex("m")) {
 					t.Error("the lock that it had is taken")
 				}
 			})
 		})
 	}
+}
+
+// What LockAll returns is kept for its minimum hold, also by Close.
+func TestLockAllHasMinimumHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		must(holdfast.LockAll(t.Context(), a.Mutex("m", holdfast.WithMinHold(time.Hour)), a.Mutex("n")))(t)
+		a.Close(t.Context())
+		if isFree(t, b.Mutex("m")) || !isFree(t, b.Mutex("n")) {
+			t.Error("want one that is kept for its minimum hold, and one that is free")
+		}
+	})
 }
