@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
 )
@@ -289,6 +290,37 @@ func TestCheckCluster(t *testing.T) {
 		!strings.Contains(unsafe[0], "volatile-ttl") {
 		t.Errorf("unsafe is %q, want the eviction of %s", unsafe, c.Masters[1].Addr)
 	}
+}
+
+// Who gives up sooner than one server answers costs nobody the connection to it, though the others answer at once.
+func TestImpatienceAtASlowServer(t *testing.T) {
+	t.Parallel()
+	c := servers.RedisCluster(t)
+	quick, slow := c.Masters[0], c.Masters[1]
+	p := proxy.New(t, slow.Addr)
+	_, port, _ := strings.Cut(p.Addr, ":")
+	slow.RedisCommand(t, "CONFIG", "SET", "cluster-announce-port", port)
+	eventually(t, "clients are sent to the proxy", func() bool {
+		return strings.Contains(quick.RedisCommand(t, "CLUSTER", "NODES"), ":"+port+"@")
+	})
+	nameAt := func(s *servers.Server, name string) string {
+		for c.Owner(t, c.SlotOf(t, "holdfast:{"+name+"}")) != s {
+			name += "x"
+		}
+		return name
+	}
+	d := openURL(t, "redis-cluster://"+quick.Addr)
+	busy := acquire(t, d, claim(nameAt(quick, "busy"), long))
+	ctx, cancel := context.WithCancel(t.Context())
+	var renewing sync.WaitGroup
+	defer renewing.Wait()
+	defer cancel()
+	renewing.Go(func() {
+		for driver.Sleep(ctx, time.Millisecond) == nil {
+			d.Request(ctx, busy)
+		}
+	})
+	renewBesideTheImpatient(t, p, d, nameAt(slow, "held"), nameAt(slow, "wanted"))
 }
 
 // A replica that is gone hides no lock, and keeps nobody from examining the servers.

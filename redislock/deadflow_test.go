@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/redislock"
 )
 
 // attempt requests c once, as clients do: with patience.
@@ -88,11 +89,15 @@ func TestDeadSubscription(t *testing.T) {
 
 // Who gives up sooner than this server answers, again and again, costs nobody else the connection that all share.
 func TestImpatienceBesideALease(t *testing.T) {
-	const answers = 200 * time.Millisecond
 	srv := servers.Redis(t)
 	p := proxy.New(t, srv.Addr)
-	d := openAt(t, p.Addr, "")
-	held := acquire(t, d, claim("held", long))
+	renewBesideTheImpatient(t, p, openAt(t, p.Addr, ""), "held", "wanted")
+}
+
+// renewBesideTheImpatient renews a lease at a server that answers late, beside somebody who gives up sooner.
+func renewBesideTheImpatient(t *testing.T, p *proxy.Proxy, d *redislock.QueueDriver, lease, wanted string) {
+	const answers = 200 * time.Millisecond
+	held := acquire(t, d, claim(lease, long))
 	p.Delay(answers / 2) // each way
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	var impatient sync.WaitGroup
@@ -101,7 +106,7 @@ func TestImpatienceBesideALease(t *testing.T) {
 	impatient.Go(func() {
 		for ctx.Err() == nil {
 			soon, stop := context.WithTimeout(ctx, answers*3/4)
-			d.Request(soon, claim("wanted", long))
+			d.Request(soon, claim(wanted, long))
 			stop()
 		}
 	})

@@ -17,17 +17,13 @@ type flows struct {
 	blocks  time.Duration // how long a command may take by itself
 	connect time.Duration // until when the first answer must have come on a new connection
 
-	patience atomic.Int64 // how long an answer may be missing before it is suspicious
+	calm atomic.Int64 // when the patience is at its least again: see patience
 
 	mu   sync.Mutex
 	open map[*coalescingConn]struct{}
 }
 
-func newFlows() *flows {
-	f := &flows{open: make(map[*coalescingConn]struct{})}
-	f.patience.Store(int64(suspicious))
-	return f
-}
+func newFlows() *flows { return &flows{open: make(map[*coalescingConn]struct{})} }
 
 // Bounds of how long a connection may be silent while an answer is missing. Where an attempt gave up, silence is
 // suspicious early, but not before answers usually come: others may wait for theirs on the same connection. The other
@@ -80,11 +76,28 @@ func (f *flows) watch(ctx context.Context) (end func(answered bool)) {
 	}
 }
 
-// learn notes how long an answer took. It takes many that were quicker to make one forgotten that was slow.
+// forgets is by how much longer than an answer may be missing it takes until that is forgotten. What is forgotten with
+// time, and not with answers that are quicker, lasts beside a server of a cluster that gives many of these.
+const forgets = 10
+
+// patience is how long an answer may be missing before it is suspicious.
+func (f *flows) patience() time.Duration {
+	left := time.Duration(f.calm.Load()) - time.Since(started)
+	return min(max(left/forgets, suspicious), silent)
+}
+
+// learn notes how long an answer took.
 func (f *flows) learn(took time.Duration) {
-	before := time.Duration(f.patience.Load())
-	if now := min(max(2*took, before-before/8, suspicious), silent); now != before {
-		f.patience.Store(int64(now))
+	if d := 2 * took; d > suspicious { // as few are
+		f.bear(d)
+	}
+}
+
+// bear has the patience last for so long at least.
+func (f *flows) bear(d time.Duration) {
+	calm := int64(time.Since(started) + forgets*min(d, silent))
+	for before := f.calm.Load(); before < calm && !f.calm.CompareAndSwap(before, calm); {
+		before = f.calm.Load()
 	}
 }
 
@@ -93,7 +106,7 @@ func (f *flows) learn(took time.Duration) {
 func (f *flows) suspect(since time.Duration) {
 	var dead []*coalescingConn
 	f.mu.Lock()
-	patience := time.Duration(f.patience.Load())
+	patience := f.patience()
 	for b := range f.open {
 		if b.pulse.silence() >= patience+f.blocks && !b.pulse.heardSince(since) {
 			dead = append(dead, b)
@@ -101,7 +114,7 @@ func (f *flows) suspect(since time.Duration) {
 		}
 	}
 	if len(dead) > 0 {
-		f.patience.Store(int64(min(2*patience, silent)))
+		f.bear(2 * patience)
 	}
 	f.mu.Unlock()
 	for _, b := range dead {
