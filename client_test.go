@@ -176,6 +176,26 @@ func TestShortLeasesAmongMany(t *testing.T) {
 	})
 }
 
+// Renewals that may take long, and hang, keep none from being sent that must be answered sooner.
+func TestShortLeaseBesideWhatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := overLine(memlock.New())
+		c := newClient(t, l)
+		for i := range 200 {
+			must(c.Mutex(strconv.Itoa(i), holdfast.WithTTL(30*time.Second)).Lock(t.Context()))(t)
+			time.Sleep(50 * time.Millisecond) // so that they are not renewed together
+		}
+		short := must(c.Mutex("short", holdfast.WithTTL(2*time.Second)).Lock(t.Context()))(t)
+		l.set(faults{cut: true})
+		time.Sleep(time.Second)
+		l.set(faults{})
+		time.Sleep(10 * time.Second)
+		if err := short.Err(); err != nil {
+			t.Errorf("after an outage of half its TTL: %v", err)
+		}
+	})
+}
+
 func TestQueueShowsWhoAndWhat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, a, b := twoClients(t, holdfast.WithOwner("nightly"))

@@ -1,10 +1,10 @@
 package holdfast
 
 import (
-	"cmp"
 	"container/heap"
 	"context"
 	"fmt"
+	"math/bits"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -76,23 +76,35 @@ func (c *tracked) attempt() time.Duration { return attemptLimit(c.claim.TTL) }
 type keeper struct {
 	client *Client
 
-	mu      sync.Mutex
-	claims  dueHeap
-	alarm   boottime.Alarm // of run; nil while that does not run
-	next    instant        // when run looks again
-	batches [][]*tracked   // due, and not yet taken by a worker
-	workers int
-	failed  uint64 // renewals that were not answered
+	mu     sync.Mutex
+	claims dueHeap
+	alarm  boottime.Alarm // of run; nil while that does not run
+	next   instant        // when run looks again
+	lanes  []lane         // see laneOf
+	failed uint64         // renewals that were not answered
 }
+
+// A lane is where those claims are renewed whose renewals may take about as long. A batch has the time of the claim
+// that has the least, and may keep a worker for that. So no claim has less than half of the time that it would have
+// alone, and none waits behind requests that may hang for more than twice as long.
+type lane struct {
+	batches [][]*tracked // due, and not yet taken by a worker
+	workers int
+}
+
+// laneOf is the place of the lane for renewals that may take so long.
+func laneOf(attempt time.Duration) int { return bits.Len64(uint64(attempt/leastAttempt)) - 1 }
 
 // Bounds of the keeper's work.
 const (
 	batchWindow = 25 * time.Millisecond // claims due within this time go together
 	batchSize   = 512
-	maxWorkers  = 8
+	maxWorkers  = 8 // of a lane
 )
 
-func newKeeper(c *Client) *keeper { return &keeper{client: c} }
+func newKeeper(c *Client) *keeper {
+	return &keeper{client: c, lanes: make([]lane, laneOf(mostAttempt)+1)}
+}
 
 // add begins to keep a claim alive.
 func (k *keeper) add(c *tracked) {
@@ -321,50 +333,51 @@ func (k *keeper) sleep(t instant) bool {
 	return true
 }
 
-// dispatch gives what is due to the workers. A batch has the time of the claim that has the least, so claims share one
-// only if that is half of what each would have alone. k.mu is held.
+// dispatch gives what is due to the workers. k.mu is held.
 func (k *keeper) dispatch(due []*tracked) {
-	slices.SortStableFunc(due, func(c, d *tracked) int { return cmp.Compare(c.attempt(), d.attempt()) })
-	for len(due) > 0 {
-		most := 2 * due[0].attempt()
-		n := min(batchSize, len(due))
-		for due[n-1].attempt() > most {
-			n--
-		}
-		k.batches = append(k.batches, due[:n])
-		due = due[n:]
-		if k.workers < maxWorkers {
-			k.workers++
-			go k.work()
+	sorted := make([][]*tracked, len(k.lanes))
+	for _, c := range due {
+		at := laneOf(c.attempt())
+		sorted[at] = append(sorted[at], c)
+	}
+	for at := range k.lanes {
+		l := &k.lanes[at]
+		for batch := range slices.Chunk(sorted[at], batchSize) {
+			l.batches = append(l.batches, batch)
+			if l.workers < maxWorkers {
+				l.workers++
+				go k.work(l)
+			}
 		}
 	}
 }
 
-// work renews batches until none is left.
-func (k *keeper) work() {
-	for batch := k.take(); batch != nil; batch = k.take() {
+// work renews batches of a lane until none is left.
+func (k *keeper) work(l *lane) {
+	for batch := k.take(l); batch != nil; batch = k.take(l) {
 		k.renew(batch)
 	}
 }
 
-func (k *keeper) take() (batch []*tracked) {
+func (k *keeper) take(l *lane) (batch []*tracked) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(k.batches) == 0 {
-		k.workers--
+	if len(l.batches) == 0 {
+		l.workers--
 		return nil
 	}
-	batch, k.batches = k.batches[0], k.batches[1:]
+	batch, l.batches = l.batches[0], l.batches[1:]
 	return batch
 }
 
 // renew sends one batch, and tells each claim's owner what came of it.
 func (k *keeper) renew(batch []*tracked) {
-	claims := make([]driver.Claim, len(batch))
+	claims, limit := make([]driver.Claim, len(batch)), mostAttempt
 	for i, c := range batch {
 		claims[i] = c.owner.renewal()
+		limit = min(limit, c.attempt())
 	}
-	ctx, cancel := context.WithTimeout(k.client.lifetime, batch[0].attempt()) // see dispatch
+	ctx, cancel := context.WithTimeout(k.client.lifetime, limit)
 	defer cancel()
 	sent := now()
 	results, err := rescued(k.client, func() ([]driver.Result, error) {
