@@ -159,8 +159,8 @@ func (ps parts) lock(ctx context.Context, order []int, got Leases) error {
 		got[i] = lease
 		lease.inVain(true) // until all are there
 		if k < len(order)-1 {
-			held := lease.Context()
-			defer context.AfterFunc(held, func() { cancel(context.Cause(held)) })()
+			held, client := lease.Context(), ps[i].client
+			defer context.AfterFunc(held, func() { cancel(cmp.Or(client.closed(), context.Cause(held))) })()
 		}
 	}
 	return nil

@@ -307,6 +307,27 @@ func TestLockAllInVainHasNoMinimumHold(t *testing.T) {
 	}
 }
 
+// Whoever waits in LockAll learns that a client is closed, also one that waits at another client.
+func TestLockAllDuringClose(t *testing.T) {
+	for name, last := range map[string]func(a, b *holdfast.Client) holdfast.Locker{
+		"through a gate":    func(a, _ *holdfast.Client) holdfast.Locker { return a.Mutex("n") },
+		"by its own claim":  func(a, _ *holdfast.Client) holdfast.Locker { return a.RWMutex("n").Reader() },
+		"at another client": func(_, b *holdfast.Client) holdfast.Locker { return b.RWMutex("n").Reader() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, a, b := twoClients(t)
+				must(b.Mutex("n").Lock(t.Context()))(t)
+				failed := make(chan error, 1)
+				go func() { failed <- second(holdfast.LockAll(t.Context(), a.Mutex("m"), last(a, b))) }()
+				synctest.Wait()
+				a.Close(t.Context())
+				wantErr(t, <-failed, holdfast.ErrClosed)
+			})
+		})
+	}
+}
+
 // What LockAll returns is kept for its minimum hold, also by Close.
 func TestLockAllHasMinimumHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
