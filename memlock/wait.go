@@ -19,7 +19,7 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 		select {
 		case <-news:
 			alarm.Stop()
-			return d.look(ctx, c)
+			return d.look(context.WithoutCancel(ctx), c) // what has been collected must be told
 		case <-alarm.C: // the next look drops what has expired
 		case <-ctx.Done():
 			alarm.Stop()

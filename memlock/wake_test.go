@@ -1,6 +1,7 @@
 package memlock_test
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -44,6 +45,36 @@ func endsAfter(t *testing.T, began time.Time, want time.Duration) {
 	if took := time.Since(began); took != want {
 		t.Errorf("that took %v, want %v", took, want)
 	}
+}
+
+// News are not lost where the context of who waits ends just as they come.
+func TestNewsAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, holder := taken(t)
+		next := mutex("next")
+		request(t, d, next, false)
+		release(t, d, holder)
+		st, err := d.Wait(&lookedAt{Context: t.Context()}, next)
+		if err != nil {
+			st, err = d.Wait(t.Context(), next)
+		}
+		if err != nil || !st.Granted {
+			t.Errorf("%+v, %v; want the grant", st, err)
+		}
+	})
+}
+
+// A lookedAt context has ended when it is looked at again.
+type lookedAt struct {
+	context.Context
+	once atomic.Bool
+}
+
+func (c *lookedAt) Err() error {
+	if c.once.Swap(true) {
+		return context.Canceled
+	}
+	return nil
 }
 
 // The end of a claim wakes exactly the claims that it makes grantable, however many wait.
