@@ -114,6 +114,23 @@ func TestCloseUnderAContextThatHasEnded(t *testing.T) {
 	})
 }
 
+// Close with a context that has ended gives back what is held for as long as its doc says, if the backend is silent.
+func TestGraceOfClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, _, _ := firstHolds(t)
+		l.set(faults{cut: true})
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		start := time.Now()
+		if err := a.Close(ended); err == nil {
+			t.Error("it says that all was given back")
+		}
+		if took := time.Since(start); took > 2100*time.Millisecond {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
 // All holders learn at once that the client is closed, not one after the other as their locks are given back.
 func TestCloseTellsAllHoldersFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

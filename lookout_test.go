@@ -343,7 +343,11 @@ func TestRevokedWithoutAWord(t *testing.T) {
 			t.Fatal(err)
 		}
 		start := time.Now()
-		d.moved <- struct{}{}
+		select {
+		case d.moved <- struct{}{}:
+		case <-time.After(ttl):
+			t.Fatal("nobody listens")
+		}
 		<-revoked
 		if took := time.Since(start); took != 0 {
 			t.Errorf("its holder was told after %v", took)
@@ -366,5 +370,30 @@ func TestRevokedDuringCheck(t *testing.T) {
 		if !isClosed(revoked) {
 			t.Error("the holder has not learned of it")
 		}
+	})
+}
+
+// A mumbler can tell nothing of what happens to a claim.
+type mumbler struct{ driver.Driver }
+
+func (mumbler) Wait(context.Context, driver.Claim) (driver.Status, error) {
+	return driver.Status{}, errors.New("the way by which news come is broken")
+}
+
+// Who waits where nothing can be told asks now and then.
+func TestNothingIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		l := overLine(mumbler{store})
+		a, b := newClient(t, l), newClient(t, store.Client())
+		lease := must(b.Mutex("m").Lock(t.Context()))(t)
+		ctx, cancel := context.WithTimeout(t.Context(), ttl)
+		defer cancel()
+		_, err := a.Mutex("m").Lock(ctx)
+		wantErr(t, err, holdfast.ErrNotAcquired)
+		if asked := l.count("request"); asked < 5 || asked > 100 {
+			t.Errorf("it asked %d times in %v", asked, ttl)
+		}
+		lease.Release(t.Context())
 	})
 }
