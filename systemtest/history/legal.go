@@ -30,8 +30,8 @@ var ErrTooMany = fmt.Errorf("there are more than %d visits", mostVisits)
 func (h History) Legal(within time.Duration) error {
 	var tooMany error
 	end := time.Now().Add(within)
-	for _, part := range h.withUnheard().parts() {
-		if len(part.Visits) > mostVisits {
+	for _, part := range h.parts() {
+		if len(part.withUnheard().Visits) > mostVisits {
 			tooMany = fmt.Errorf("%d visits: %w", len(part.Visits), ErrTooMany)
 			continue
 		}
@@ -75,10 +75,11 @@ func (h History) parts() (all []History) {
 // legal judges a part.
 func (h History) legal(within time.Duration) error {
 	var ops []porcupine.Operation
-	for i, v := range h.Visits {
-		ops = append(ops, h.operations(i, v)...)
+	all := h.withUnheard()
+	for i, v := range all.Visits {
+		ops = append(ops, all.operations(i, v)...)
 	}
-	switch porcupine.CheckOperationsTimeout(h.model(), ops, max(within, time.Millisecond)) {
+	switch porcupine.CheckOperationsTimeout(all.model(), ops, max(within, time.Millisecond)) {
 	case porcupine.Ok:
 		return nil
 	case porcupine.Unknown:
