@@ -184,16 +184,21 @@ func TestListIsWhatMajorityLists(t *testing.T) {
 	})
 }
 
+// heldWhereOneHangs has two of three nodes hold a lock, of which one hangs until the caller lets it go on.
+func (ps parts) heldWhereOneHangs(t *testing.T) (goOn func()) {
+	d := ps.client(t)
+	ps[2].hang()
+	acquire(t, d, claim("jobs"))
+	synctest.Wait()
+	ps[2].goOn()
+	ps[0].hang()
+	return ps[0].goOn
+}
+
 // A lock that a majority has is listed, though one of its nodes does not answer.
 func TestListWhileANodeHangs(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
-		d := ps.client(t)
-		ps[2].hang()
-		acquire(t, d, claim("jobs"))
-		synctest.Wait()
-		ps[2].goOn()
-		ps[0].hang()
-		defer ps[0].goOn()
+		defer ps.heldWhereOneHangs(t)()
 		var got []string
 		for name, err := range ps.client(t).List(context.Background(), "") {
 			if err != nil {
@@ -260,13 +265,7 @@ func TestBreakWhileANodeHangs(t *testing.T) {
 // The queue does not show a lock as free while a majority has a claim on it and one node does not answer.
 func TestQueueWhileANodeHangs(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
-		d := ps.client(t)
-		ps[2].hang()
-		acquire(t, d, claim("jobs"))
-		synctest.Wait()
-		ps[2].goOn()
-		ps[0].hang()
-		defer ps[0].goOn()
+		defer ps.heldWhereOneHangs(t)()
 		if queue, err := ps.client(t).Queue(context.Background(), "jobs"); err == nil && len(queue) == 0 {
 			t.Errorf("two of three nodes have a claim, and nobody is shown")
 		}
