@@ -140,12 +140,24 @@ func TestHungMemberWithPasswords(t *testing.T) {
 func TestOpenWhereAMemberIsCutOff(t *testing.T) {
 	t.Parallel()
 	cluster, net := servers.EtcdApart(t, 3)
+	follower := (leader(t, cluster) + 1) % len(cluster)
 	withPasswords(t, cluster, "")
-	net.CutOff(t, (leader(t, cluster)+1)%len(cluster))
+	net.CutOff(t, follower)
 	for range 8 { // which one is asked first is drawn
 		d := mustOpen(t, login+strings.Join(addrs(cluster), ","))
 		release(t, d, acquire(t, d, claim("job", long)))
 	}
+}
+
+// While the members elect a leader, none of them gives tokens. Open asks them again.
+func TestOpenWhileALeaderIsElected(t *testing.T) {
+	t.Parallel()
+	cluster, net := servers.EtcdApart(t, 3)
+	first := leader(t, cluster)
+	withPasswords(t, cluster, "")
+	net.CutOff(t, first) // the others find out in a second
+	d := mustOpen(t, login+strings.Join(addrs(cluster), ","))
+	release(t, d, acquire(t, d, claim("job", long)))
 }
 
 // A lock for which the permission is withdrawn costs no other lock its renewal.

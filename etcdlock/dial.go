@@ -7,6 +7,8 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // dial makes a client. With a password that means asking a server for a token, for as long as the dial timeout: while
@@ -15,6 +17,8 @@ func dial(ctx context.Context, config clientv3.Config) (*clientv3.Client, error)
 	if config.Username == "" {
 		return clientv3.New(config)
 	}
+	ctx, enough := context.WithCancel(ctx)
+	defer enough()
 	answers := make(chan dialled, len(config.Endpoints))
 	order, open := rand.Perm(len(config.Endpoints)), 0
 	defer func() { go closeLate(answers, open) }() // nobody is made to wait for them
@@ -24,7 +28,7 @@ func dial(ctx context.Context, config clientv3.Config) (*clientv3.Client, error)
 		if asked < len(order) {
 			one := config
 			one.Endpoints = []string{config.Endpoints[order[asked]]}
-			go func() { answers <- newClient(one) }()
+			go func() { answers <- newClient(ctx, one) }()
 			asked, open, next = asked+1, open+1, time.After(silence)
 		}
 		select {
@@ -51,9 +55,14 @@ type dialled struct {
 	err    error
 }
 
-func newClient(config clientv3.Config) (d dialled) {
-	d.client, d.err = clientv3.New(config)
-	return d
+// newClient makes one for a member, which is asked again while it says that a leader is being elected.
+func newClient(ctx context.Context, config clientv3.Config) (d dialled) {
+	for until := time.Now().Add(config.DialTimeout); ; {
+		d.client, d.err = clientv3.New(config)
+		if !electing(d.err) || time.Now().After(until) || driver.Pause(ctx, silence) != nil {
+			return d
+		}
+	}
 }
 
 // closeLate closes so many clients that are still being made.

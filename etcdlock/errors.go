@@ -66,6 +66,12 @@ func memberAnswered(err error) bool {
 	}
 }
 
+// electing reports whether a member could not answer for want of a leader, which the members elect within seconds.
+func electing(err error) bool {
+	return errors.Is(err, rpctypes.ErrNoLeader) || errors.Is(err, rpctypes.ErrLeaderChanged) ||
+		errors.Is(err, rpctypes.ErrTimeoutDueToLeaderFail) || errors.Is(err, rpctypes.ErrTimeoutDueToConnectionLost)
+}
+
 // tokenEnded reports whether a watch was refused because the token that its stream began with has ended: a new stream
 // gets a new one.
 func tokenEnded(reason string) bool {

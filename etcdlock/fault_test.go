@@ -42,10 +42,14 @@ func TestServerForgets(t *testing.T) {
 func leader(t *testing.T, cluster []*servers.Server) int {
 	t.Helper()
 	client := dial(t, addrs(cluster)...)
-	return slices.IndexFunc(cluster, func(s *servers.Server) bool {
+	leads := slices.IndexFunc(cluster, func(s *servers.Server) bool {
 		status, err := client.Status(limit(t), s.Addr)
 		return err == nil && status.Leader == status.Header.MemberId
 	})
+	if leads < 0 {
+		t.Fatal("no member says that it leads") // nor does one that wants a password
+	}
+	return leads
 }
 
 // revokeAll revokes all leases, as an operator who cleans up might.
