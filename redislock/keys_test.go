@@ -29,12 +29,13 @@ func TestHostileNames(t *testing.T) {
 			d := openAt(t, srv.Addr, "?prefix="+strings.NewReplacer("%", "%25", " ", "%20").Replace(prefix))
 			var held []string
 			for _, name := range hostile {
-				_, err := d.Queue(t.Context(), name)
 				refused := prefix == "" && strings.Contains(name, "}")
-				if refused != errors.Is(err, driver.ErrInvalidName) {
-					t.Errorf("%q: got %v; names that would split their keys are invalid, others are not", name, err)
+				for range 2 { // the driver may remember the name
+					if _, err := d.Queue(t.Context(), name); refused != errors.Is(err, driver.ErrInvalidName) {
+						t.Errorf("%q: got %v; names that would split their keys are invalid, others are not", name, err)
+					}
 				}
-				if err == nil {
+				if !refused {
 					acquire(t, d, claim(name, long)) // nobody else has it
 					held = append(held, name)
 				}

@@ -77,23 +77,16 @@ var releaseRows = []row{
 		},
 	},
 	{
-		name: "release under another token",
-		why:  "release compares ID and token, so that a stale holder never releases another's grant",
-		run: func(e *env) {
-			c, st := e.hold(e.claim())
-			for _, wrong := range []uint64{st.Token - 1, st.Token + 1, 1} {
-				if wrong == 0 || wrong == st.Token {
-					continue
-				}
-				err := e.dropErr(e.d, c, driver.Status{Token: wrong})
-				e.isGone(err, "releasing under a token that the claim does not have")
-			}
-			e.queued(c)
-			e.acquire(e.d, renewal(c, st))
-			e.release(e.d, c, st)
-			e.isGone(e.dropErr(e.d, c, driver.Status{Token: st.Token + 1}), "repeating a release under another token")
-		},
+		name:  "release under another token",
+		why:   "release compares ID and token, so that a stale holder never releases another's grant",
+		run:   func(e *env) { releaseUnderAnotherToken(e, e.claim()) },
 		needs: fenced,
+	},
+	{
+		name:  "release of a reader under another token",
+		why:   "one who reads alone has as much to lose",
+		run:   func(e *env) { releaseUnderAnotherToken(e, e.reader()) },
+		needs: all(weighted, fenced),
 	},
 	{
 		name: "release of another's claim",
@@ -151,4 +144,19 @@ var releaseRows = []row{
 			e.acquire(e.d, renewal(holder, held))
 		},
 	},
+}
+
+func releaseUnderAnotherToken(e *env, c driver.Claim) {
+	c, st := e.hold(c)
+	for _, wrong := range []uint64{st.Token - 1, st.Token + 1, 1} {
+		if wrong == 0 || wrong == st.Token {
+			continue
+		}
+		err := e.dropErr(e.d, c, driver.Status{Token: wrong})
+		e.isGone(err, "releasing under a token that the claim does not have")
+	}
+	e.queued(c)
+	e.acquire(e.d, renewal(c, st))
+	e.release(e.d, c, st)
+	e.isGone(e.dropErr(e.d, c, driver.Status{Token: st.Token + 1}), "repeating a release under another token")
 }
