@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// What is learned of slow answers is forgotten after as long as is said, however late one was: a machine may have slept.
+// What is learned of slow answers is forgotten in the time that is said, however late one was: a machine may have
+// slept.
 func TestSlowAnswersAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, took := range []time.Duration{suspicious, silent / 4, silent, time.Hour} {
