@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,6 +35,25 @@ func TestKeysExpireApart(t *testing.T) {
 			t.Fatalf("%s: Release: %v", name, err)
 		}
 		claimed.Acquire(t, d, next)
+	}
+}
+
+// The log of the server says of which lock the keys were thrown away.
+func TestDamageIsLogged(t *testing.T) {
+	srv := servers.Redis(t)
+	d := version(t, srv.Addr, format)
+	claimed.Acquire(t, d, mutex("job", "one"))
+	next := waiting(t, d, mutex("job", "two"))
+	k, err := d.keys.of("job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.RedisCommand(t, "DEL", k.order)
+	if _, err := d.Request(t.Context(), next); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("Request: %v", err)
+	}
+	if want := "holdfast makes " + k.claims + " anew"; !strings.Contains(srv.Log(t), want) {
+		t.Errorf("the server does not say %q", want)
 	}
 }
 
