@@ -11,22 +11,28 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
 
 // sources are the folders whose files are changed, for each driver: those without a slash at the end, without what is
-// below them.
+// below them; and files that are left out, after a !.
 var sources = map[string][]string{
-	"holdfast":  {"."},
-	"memlock":   {"memlock"},
-	"leased":    {"internal/leased"},
-	"quorum":    {"quorum"},
-	"redislock": {"redislock", "redislock/lua/"},
-	"sqllock":   {"sqllock", "sqllock/internal/sqlite/"},
-	"etcdlock":  {"etcdlock"},
-	"zklock":    {"zklock"},
+	"holdfast":    {"."},
+	"memlock":     {"memlock"},
+	"leased":      {"internal/leased"},
+	"quorum":      {"quorum"},
+	"redislock":   {"redislock", "redislock/lua/"},
+	"sqllock":     {"sqllock", "sqllock/internal/sqlite/"},
+	"sqlmysql":    {tables, tables + "/mysql/", "!" + tables + "/postgres.go"},
+	"sqlpostgres": {tables, tables + "/postgres/", "!" + tables + "/mysql.go"},
+	"etcdlock":    {"etcdlock"},
+	"zklock":      {"zklock"},
 }
+
+// tables is the driver for both of two servers.
+const tables = "sqllock/internal/servertables"
 
 // explainedFile says of mutants that survive why that is right.
 const explainedFile = faultsDir + "/explained.txt"
@@ -153,6 +159,9 @@ func (g generation) sample(found []mutant) []mutant {
 func mutantsOf(tree string, folders []string) ([]mutant, error) {
 	var all []mutant
 	for _, folder := range folders {
+		if strings.HasPrefix(folder, "!") {
+			continue
+		}
 		err := filepath.WalkDir(filepath.Join(tree, folder), func(path string, e fs.DirEntry, err error) error {
 			name, _ := filepath.Rel(tree, path)
 			switch {
@@ -160,7 +169,7 @@ func mutantsOf(tree string, folders []string) ([]mutant, error) {
 				return err
 			case e.IsDir() && name != filepath.Clean(folder) && !strings.HasSuffix(folder, "/"):
 				return fs.SkipDir
-			case e.IsDir():
+			case e.IsDir(), slices.Contains(folders, "!"+filepath.ToSlash(name)):
 				return nil
 			}
 			found, err := mutantsIn(path, filepath.ToSlash(name))

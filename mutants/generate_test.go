@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -243,6 +244,17 @@ func TestSample(t *testing.T) {
 	}
 	if first, again := names(1), names(1); first != again || first == names(2) {
 		t.Error("the seed does not decide")
+	}
+}
+
+// A file may be left out.
+func TestFileLeftOut(t *testing.T) {
+	const out = "bounded/bounded.go"
+	tree := layBounded(t, nil)
+	all, some := must(mutantsOf(tree, []string{"bounded"}))(t), must(mutantsOf(tree, []string{"bounded", "!" + out}))(t)
+	all = slices.DeleteFunc(all, func(m mutant) bool { return strings.HasPrefix(m.name(), out+":") })
+	if len(some) == 0 || len(some) != len(all) {
+		t.Errorf("%d mutants of the other files, want %d", len(some), len(all))
 	}
 }
 
