@@ -1,6 +1,8 @@
 package memlock
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -21,7 +23,7 @@ func (s *store) records() int {
 	defer s.mu.Unlock()
 	n := 0
 	for _, l := range s.locks {
-		n += 1 + len(l.queue) + len(l.records) + len(l.ended) + l.watch.watchers
+		n += 1 + len(l.queue) + len(l.records) + len(l.ended) + max(l.watch.watchers, 0)
 	}
 	return n
 }
@@ -48,6 +50,13 @@ func TestNothingLeaks(t *testing.T) {
 				t.Error(err)
 			}
 		},
+		"watched too late": func(t *testing.T, d *Driver, c driver.Claim) {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := d.Watch(ctx, c.Name); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -70,6 +79,19 @@ func TestNothingLeaks(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// To release under a token what is not queued bars nothing: who knows the token has no request under way.
+func TestTokenBarsNothing(t *testing.T) {
+	d := New()
+	c := claimOn("m", "holder")
+	c.Token = 5
+	if err := d.Release(t.Context(), c); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("Release: %v", err)
+	}
+	if n := d.store.records(); n > 0 {
+		t.Errorf("%d records are left", n)
 	}
 }
 
