@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -27,8 +28,9 @@ type bench struct {
 type testPackage struct {
 	ImportPath string
 	Dir        string
-	sum        [sha256.Size]byte // of its tests without a mutant
-	killers    []string          // its tests that killed a mutant, those that did so last first
+	sum        [sha256.Size]byte        // of its tests without a mutant
+	took       map[string]time.Duration // how long each of these took
+	killers    []string                 // its tests that killed a mutant, those that did so last first
 }
 
 // asked is how many killers are asked before all tests.
@@ -106,11 +108,33 @@ func (b *bench) baseline(ctx context.Context) ([]byte, error) {
 		if p.sum, err = sumOf(binary); err != nil {
 			return nil, err
 		}
-		if out, err := b.run(ctx, p, binary, 10*time.Minute); err != nil {
+		if out, err = b.run(ctx, p, binary, 10*time.Minute, "-test.v"); err != nil {
 			return out, err
 		}
+		p.took = timesOf(out)
 	}
 	return nil, nil
+}
+
+var passed = regexp.MustCompile(`(?m)^--- PASS: (\S+) \(([0-9.]+)s\)$`)
+
+// timesOf returns how long each test took, subtests included, of which a run tells with -test.v.
+func timesOf(out []byte) map[string]time.Duration {
+	took := make(map[string]time.Duration)
+	for _, m := range passed.FindAllSubmatch(out, -1) {
+		took[string(m[1])], _ = time.ParseDuration(string(m[2]) + "s") // it has that form
+	}
+	return took
+}
+
+// patienceWith is how long the killers may take: they hang sooner than all tests would.
+func (b *bench) patienceWith(p *testPackage) time.Duration {
+	patience := 30 * time.Second
+	for _, name := range p.killers {
+		test, _, _ := strings.Cut(name, "/")
+		patience += 3 * p.took[test]
+	}
+	return min(patience, b.patience)
 }
 
 // build builds the tests of a package, with an overlay if one is named. Two that are built of equal code are equal.
@@ -171,13 +195,13 @@ func (b *bench) tryIn(ctx context.Context, p *testPackage, overlay string) (verd
 	}
 	by := ""
 	if len(p.killers) > 0 {
-		by = b.failing(ctx, p, binary, "-test."+only(p.killers...)[1:])
+		by = b.failing(ctx, p, binary, b.patienceWith(p), "-test."+only(p.killers...)[1:])
 	}
 	if by == "" {
-		by = b.failing(ctx, p, binary)
+		by = b.failing(ctx, p, binary, b.patience)
 	}
 	if strings.HasPrefix(by, "Test") && b.isGreen(ctx, p, binary, "-test."+only(by)[1:]) {
-		by = b.failing(ctx, p, binary) // it may have failed because the machine was busy
+		by = b.failing(ctx, p, binary, b.patience) // it may have failed because the machine was busy
 	}
 	if by == "" {
 		return survived, "", nil
@@ -188,8 +212,10 @@ func (b *bench) tryIn(ctx context.Context, p *testPackage, overlay string) (verd
 
 // failing runs all tests, or those that flags choose, and returns the one that fails first, or how the process ended
 // without one.
-func (b *bench) failing(ctx context.Context, p *testPackage, binary string, flags ...string) (by string) {
-	out, err := b.run(ctx, p, binary, b.patience, flags...)
+func (b *bench) failing(
+	ctx context.Context, p *testPackage, binary string, patience time.Duration, flags ...string,
+) (by string) {
+	out, err := b.run(ctx, p, binary, patience, flags...)
 	if err == nil {
 		return ""
 	}

@@ -190,6 +190,28 @@ func mutantWith(t *testing.T, found []mutant, old, new string) mutant {
 	return mutant{}
 }
 
+// Killers that hang are given up sooner than all tests would be.
+func TestPatienceWithKillers(t *testing.T) {
+	took := timesOf([]byte("=== RUN   TestA\n    --- PASS: TestA/part (1.00s)\n--- PASS: TestA (2.50s)\n" +
+		"--- SKIP: TestB (9.00s)\n--- PASS: TestC (0.50s)\nPASS\n"))
+	for _, row := range []struct {
+		killers []string
+		want    time.Duration
+	}{
+		{[]string{"TestA/part"}, 37500 * time.Millisecond},
+		{[]string{"TestA", "TestC", "TestB"}, 39 * time.Second},
+	} {
+		b := bench{patience: time.Minute}
+		if got := b.patienceWith(&testPackage{took: took, killers: row.killers}); got != row.want {
+			t.Errorf("%q: %v, want %v", row.killers, got, row.want)
+		}
+		b.patience = time.Second
+		if got := b.patienceWith(&testPackage{took: took, killers: row.killers}); got != time.Second {
+			t.Errorf("%q: %v, want no more than for all", row.killers, got)
+		}
+	}
+}
+
 func TestBenchRefusesRedTests(t *testing.T) {
 	t.Setenv("GOWORK", "off")
 	tree := layBounded(t, map[string]string{"bounded/small.lua": "return 2"})
