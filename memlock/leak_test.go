@@ -138,3 +138,38 @@ func TestTokensGrowAfterForgetting(t *testing.T) {
 		}
 	})
 }
+
+// A token of a lock that was forgotten is not given again either to who proposes it.
+func TestTokenProposedAfterForgetting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := New()
+		c := claimOn("m", "holder")
+		first, err := d.Request(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Release(t.Context(), c)
+		time.Sleep(testTTL + 1)
+		visitOthers(t, d)
+		if n := d.store.records(); n > 0 {
+			t.Fatalf("%d records are left", n)
+		}
+		st, err := d.Propose(t.Context(), claimOn("m", "next"), first.Token)
+		if err != nil || !st.Granted || st.Token <= first.Token {
+			t.Errorf("after the token %d: %+v, %v", first.Token, st, err)
+		}
+	})
+}
+
+// A request whose context has ended changes nothing.
+func TestRequestTooLate(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	d := New()
+	if _, err := d.Request(ctx, claimOn("m", "late")); !errors.Is(err, context.Canceled) {
+		t.Errorf("Request: %v", err)
+	}
+	if n := d.store.records(); n > 0 {
+		t.Errorf("%d records are left", n)
+	}
+}

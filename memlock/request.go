@@ -20,7 +20,7 @@ func (l *lock) request(c driver.Claim) (driver.Status, error) {
 	switch {
 	case ok:
 		return l.renew(place, c), nil
-	case place >= 0, c.Token != 0, l.barred(c.ID):
+	case c.Token != 0, l.barred(c.ID):
 		return driver.Status{}, driver.ErrGone
 	case !c.Queue && !driver.Granted(append(l.queue, c), c.ID):
 		return driver.Status{}, nil
