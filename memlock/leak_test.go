@@ -173,3 +173,42 @@ func TestRequestTooLate(t *testing.T) {
 		t.Errorf("%d records are left", n)
 	}
 }
+
+// A lock is kept while the clock has not passed its last token: it would be given again.
+func TestTokenAtTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const later = testTTL + time.Second
+		d := New()
+		c := claimOn("m", "holder")
+		last := newLock(d.store.began, time.Now().Add(later)).clock()
+		if st, err := d.Propose(t.Context(), c, last); err != nil || st.Token != last {
+			t.Fatal(st, err)
+		}
+		d.Release(t.Context(), c)
+		time.Sleep(later)
+		visitOthers(t, d)
+		if st, err := d.Request(t.Context(), claimOn("m", "next")); err != nil || st.Token <= last {
+			t.Errorf("token %d after %d, %v", st.Token, last, err)
+		}
+	})
+}
+
+// A sweep counts what it leaves, because so many uses pay for the next one.
+func TestSweepsArePaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const locks = 3 * leastUses
+		d := New()
+		for i := range locks {
+			gone := claimOn(fmt.Sprint(i), "gone")
+			d.Request(t.Context(), gone)
+			d.Release(t.Context(), gone)
+			d.Request(t.Context(), claimOn(gone.Name, "holder"))
+		}
+		for range 2 {
+			visitOthers(t, d)
+			if want := 3 * locks; d.store.kept != want { // of each the lock, its holder, and how the other ended
+				t.Errorf("%d records are counted, want %d", d.store.kept, want)
+			}
+		}
+	})
+}

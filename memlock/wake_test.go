@@ -151,6 +151,21 @@ func TestWaitNoticesOwnExpiry(t *testing.T) {
 	})
 }
 
+// One who waits learns at once that the claim was broken.
+func TestWaitNoticesItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, _ := taken(t)
+		waiter := mutex("waiter")
+		request(t, d, waiter, false)
+		began := time.Now()
+		time.AfterFunc(time.Second, func() { d.Break(t.Context(), waiter.Name, waiter.ID) })
+		if _, err := d.Wait(t.Context(), waiter); err != driver.ErrGone {
+			t.Errorf("Wait: %v, want ErrGone", err)
+		}
+		endsAfter(t, began, time.Second)
+	})
+}
+
 // A claim lives until the instant at which its TTL has passed, and not a nanosecond longer.
 func TestExpiryIsExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -40,6 +40,26 @@ var listenRows = []row{
 		needs: all(has[driver.Listener], has[driver.Revoker]),
 		exact: true,
 	},
+	{
+		name: "a listener hears that it comes too late",
+		why:  "a claim that ended before Listen moves no more: who listens for it would wait for ever",
+		run: func(e *env) {
+			for _, by := range []driver.Driver{e.d, e.other} { // one that knows the claim, and one that does not
+				gone, held := e.hold(e.claim())
+				e.release(e.d, gone, held)
+				moved, err := e.listenErr(by, renewal(gone, held))
+				if err != nil {
+					e.isGone(err, "listening for a claim that ended")
+					continue
+				}
+				e.hearsFrom(moved, renewal(gone, held), func(_ driver.Status, err error) bool {
+					return errors.Is(err, driver.ErrGone)
+				})
+			}
+		},
+		needs: has[driver.Listener],
+		exact: true,
+	},
 }
 
 // hears has something done to a granted claim that a client listens for, and asks about the claim whenever that is told
@@ -72,19 +92,22 @@ func (e *env) hearsFrom(moved <-chan struct{}, c driver.Claim, knows func(driver
 // listen returns where word arrives that a claim may have moved.
 func (e *env) listen(d driver.Driver, c driver.Claim) <-chan struct{} {
 	e.Helper()
-	moved := make(chan struct{}, 1)
-	l, _ := driver.As[driver.Listener](d)
-	stop, _, err := persist(e, func(ctx context.Context) (func(), error) {
-		return l.Listen(ctx, c, func() {
-			select {
-			case moved <- struct{}{}:
-			default: // there is word already
-			}
-		})
-	})
+	moved, err := e.listenErr(d, c)
 	if err != nil {
 		e.Fatalf("Listen: %v", err)
 	}
-	e.Cleanup(stop)
 	return moved
+}
+
+func (e *env) listenErr(d driver.Driver, c driver.Claim) (moved <-chan struct{}, err error) {
+	e.Helper()
+	m := driver.NewMailbox[struct{}]()
+	l, _ := driver.As[driver.Listener](d)
+	stop, _, err := persist(e, func(ctx context.Context) (func(), error) {
+		return l.Listen(ctx, c, func() { m.Put(struct{}{}) })
+	})
+	if err == nil {
+		e.Cleanup(stop)
+	}
+	return m.Word(), err
 }

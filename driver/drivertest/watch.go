@@ -34,6 +34,30 @@ var watchRows = []row{
 		},
 	},
 	{
+		name: "watch sees who comes",
+		why:  "who lists those that wait is told of a new one, as of one that has gone",
+		run: func(e *env) {
+			e.hold(e.claim())
+			changed := make(chan error, 1)
+			ctx, cancel := context.WithTimeout(context.Background(), e.patience())
+			defer cancel()
+			go func() { changed <- driver.Watch(ctx, e.other, e.name) }()
+			for {
+				e.request(e.d, e.claim())
+				select {
+				case err := <-changed:
+					if err != nil && !e.s.lossy {
+						e.Errorf("Watch: %v", err)
+					}
+					return
+				default: // Watch may not have begun, or polls
+					e.pass(10 * time.Millisecond)
+				}
+			}
+		},
+		needs: fifo, // elsewhere those that wait need not be known to the backend
+	},
+	{
 		name: "watch ends with its context",
 		why:  "who gives up must not hang",
 		run: func(e *env) {
