@@ -2,6 +2,8 @@ package etcdlock
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -15,15 +17,7 @@ import (
 func TestCloseWhileAMemberIsAvoided(t *testing.T) {
 	t.Parallel()
 	nobody := []string{"127.0.0.1:1", "127.0.0.1:2"}
-	client, err := clientv3.New(clientv3.Config{Endpoints: nobody, Logger: zap.NewNop()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	ms, err := newMembers(client)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client, ms := membersAt(t, nobody...)
 	defer closeAll(ms.list)
 	failing, closing := make(chan struct{}), make(chan struct{})
 	fails := sync.OnceFunc(func() { close(failing) })
@@ -50,6 +44,48 @@ func TestCloseWhileAMemberIsAvoided(t *testing.T) {
 	case <-closed:
 	case <-time.After(time.Minute):
 		t.Fatal("it does not end")
+	}
+}
+
+// membersAt returns a client of some servers, and those as its members.
+func membersAt(t *testing.T, endpoints ...string) (*clientv3.Client, *members) {
+	t.Helper()
+	client, err := clientv3.New(clientv3.Config{Endpoints: endpoints, Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	ms, err := newMembers(client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, ms
+}
+
+// The member that is asked is one of those that the client has now, and stays the same while it is one of them.
+func TestMembersThatChange(t *testing.T) {
+	t.Parallel()
+	client, ms := membersAt(t, "127.0.0.1:1", "127.0.0.1:2")
+	defer ms.close()
+	now := func(endpoints ...string) string {
+		client.SetEndpoints(endpoints...)
+		ms.mu.Lock()
+		ms.looked = time.Time{} // long ago
+		ms.mu.Unlock()
+		m, several := ms.first()
+		if !several || !slices.Contains(endpoints, m.endpoint) {
+			t.Errorf("of %q %s is asked", endpoints, m.endpoint)
+		}
+		if order := ms.inOrder(); len(order) != len(endpoints) || order[0] != m {
+			t.Errorf("of %q %d are asked in turn, and not that one first", endpoints, len(order))
+		}
+		return m.endpoint
+	}
+	kept := now("127.0.0.1:3", "127.0.0.1:4", "127.0.0.1:5")
+	for i := range 8 { // another might be drawn
+		if again := now(kept, "127.0.0.1:6", fmt.Sprint("127.0.0.1:", 10+i)); again != kept {
+			t.Errorf("%s is asked, where %s was and still is one of them", again, kept)
+		}
 	}
 }
 

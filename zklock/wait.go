@@ -88,7 +88,7 @@ func (e *claim) watchAhead(ctx context.Context) (ready bool, err error) {
 		return false, err
 	}
 	e.ahead = w
-	if any || at.what == itsData && e.hasTurned(w) {
+	if any || e.hasTurned(w) {
 		// It may have happened after the last look, and before the watch began, whoever began it.
 		return false, e.lookAgain(ctx)
 	}
