@@ -55,7 +55,7 @@ func ask[T any](ctx context.Context, d *Driver, q question[T]) (answer T, again 
 		return answer, false, err
 	case inTime && ctx.Err() != nil:
 		s.stop()
-		return answer, true, err
+		return answer, false, err
 	case inTime:
 		s.failed(try[T]{member: m, err: err})
 		s.run()

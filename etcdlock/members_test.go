@@ -10,6 +10,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc/connectivity"
 )
 
 // A stream that cannot begin has its member avoided, and closing waits for the end of the stream: neither waits for
@@ -66,11 +67,12 @@ func membersAt(t *testing.T, endpoints ...string) (*clientv3.Client, *members) {
 func TestMembersThatChange(t *testing.T) {
 	t.Parallel()
 	client, ms := membersAt(t, "127.0.0.1:1", "127.0.0.1:2")
-	defer ms.close()
+	var all []*member
 	now := func(endpoints ...string) string {
 		client.SetEndpoints(endpoints...)
 		ms.mu.Lock()
 		ms.looked = time.Time{} // long ago
+		all = append(all, ms.list...)
 		ms.mu.Unlock()
 		m, several := ms.first()
 		if !several || !slices.Contains(endpoints, m.endpoint) {
@@ -85,6 +87,12 @@ func TestMembersThatChange(t *testing.T) {
 	for i := range 8 { // another might be drawn
 		if again := now(kept, "127.0.0.1:6", fmt.Sprint("127.0.0.1:", 10+i)); again != kept {
 			t.Errorf("%s is asked, where %s was and still is one of them", again, kept)
+		}
+	}
+	ms.close()
+	for _, m := range all {
+		if m.conn.GetState() != connectivity.Shutdown {
+			t.Errorf("the connection to %s stays open", m.endpoint)
 		}
 	}
 }

@@ -73,6 +73,38 @@ func TestRequestWhileItsLeaseIsGivenUp(t *testing.T) {
 	}
 }
 
+// A claim that has ended, or whose key another has now, since it was looked at is not moved to another lease.
+func TestMoveOfWhatHasEnded(t *testing.T) {
+	t.Parallel()
+	d := alone(t)
+	ctx := context.Background()
+	c := driver.Claim{Name: "job", ID: "c1", Weight: 1, Limit: 1, TTL: 20 * time.Second, Queue: true}
+	if st, err := d.Request(ctx, c); err != nil || !st.Granted {
+		t.Fatal(st, err)
+	}
+	own, err := d.find(ctx, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := d.claims.Known(c)
+	l, err := d.leaseOf(ctx, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	another := own
+	another.token++
+	another.mod++
+	if done, err := d.attachOnce(ctx, e, &another, l, nil, c); done || !errors.Is(err, driver.ErrGone) {
+		t.Errorf("under another token: %v, %v", done, err)
+	}
+	if err := d.Release(ctx, c); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := d.attachOnce(ctx, e, &own, l, nil, c); done || !errors.Is(err, driver.ErrGone) {
+		t.Errorf("after its release: %v, %v", done, err)
+	}
+}
+
 // leavingTwin puts a claim in the place of e whose first answer was lost, and whose time comes at once. It never
 // leaves.
 func leavingTwin(d *Driver, e *claim) *claim {
