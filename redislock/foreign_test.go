@@ -69,6 +69,46 @@ func TestForeignSignalIsPassedOn(t *testing.T) {
 	}
 }
 
+// The holder is told that others wait for as long as one does: not when that one has left, has died or has the lock.
+func TestForeignContention(t *testing.T) {
+	for _, layout := range foreignLayouts {
+		clock := servers.NewClock(t)
+		d := openForeign(t, servers.RedisAt(t, clock).Addr, layout)
+		wants := func(id string, ttl time.Duration) driver.Claim {
+			return driver.Claim{Name: shared, ID: id, Weight: 1, Limit: 1, TTL: ttl, Queue: true}
+		}
+		holder := wants("holder", time.Hour)
+		contended := func(want bool) {
+			t.Helper()
+			if st, err := d.Request(t.Context(), holder); err != nil || !st.Granted || st.Contended != want {
+				t.Errorf("%s: %+v, %v; want it contended: %v", layout, st, err, want)
+			}
+		}
+		contended(false)
+		first, second := wants("first", time.Minute), wants("second", time.Minute)
+		for _, c := range []driver.Claim{first, second} { // the last one is noted
+			if st, err := d.Request(t.Context(), c); err != nil || st.Granted {
+				t.Fatal(st, err)
+			}
+			contended(true)
+		}
+		release(t, d, first)
+		contended(true)
+		release(t, d, second)
+		contended(false)
+		dead, next := wants("dead", time.Minute), wants("next", time.Hour)
+		d.Request(t.Context(), dead)
+		contended(true)
+		clock.Set(t, 2*time.Minute)
+		contended(false)
+		d.Request(t.Context(), next)
+		contended(true)
+		release(t, d, holder)
+		holder = next
+		contended(false)
+	}
+}
+
 // Our record of their lock may lose fields, or what they hold: the lock can be had all the same, and is given back.
 func TestForeignDamagedRecord(t *testing.T) {
 	for _, layout := range foreignLayouts {

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/bubble"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -46,6 +48,26 @@ func until(t *testing.T, what string, ok func() bool) {
 			t.Fatalf("it did not happen: %s", what)
 		}
 	}
+}
+
+// A first answer is none of the majority's: as long as there is time, the others are waited for.
+func TestAnswersAreWaitedFor(t *testing.T) {
+	defer bubble.Alone()()
+	synctest.Test(t, func(t *testing.T) {
+		members := map[string]string{"a": "h1", "b": "h2", "c": "h3"}
+		p := &poll{members: members, heard: make(map[string]sentinelAnswer)}
+		replies := make(chan sentinelReply, len(members))
+		for id, at := range map[string]time.Duration{"a": 0, "b": time.Second, "c": time.Hour} {
+			r := sentinelReply{addr: members[id], sentinelAnswer: sentinelAnswer{addr: "master", epoch: 7, id: id}}
+			time.AfterFunc(at, func() { replies <- r })
+		}
+		began := time.Now()
+		p.count(t.Context(), replies, 7) // the error tells of c
+		if took := time.Since(began); !p.decides(7) || took != time.Second+stragglers {
+			t.Errorf("after %v these have answered: %v", took, p.heard)
+		}
+		time.Sleep(2 * time.Hour) // c
+	})
 }
 
 // A sentinel that takes connections and never answers holds nothing up: the others are a majority.

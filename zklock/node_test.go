@@ -25,6 +25,21 @@ func TestOwnNodes(t *testing.T) {
 	}
 }
 
+// Of a format that is not known the names tell at least that, so that nobody is let in beside such a claim.
+func TestNodesOfLaterFormats(t *testing.T) {
+	for _, rest := range []string{".h9", ".h9.x", ".h9.1.2.3.4"} {
+		s, ok := parse("_c_an-ID" + rest + "-lock-0000000042")
+		if !ok || s.peer || s.id != "an-ID" || s.format != 9 || s.weight != driver.All || s.limit != driver.All {
+			t.Errorf("%s: %+v, %v", rest, s, ok)
+		}
+	}
+	for _, name := range []string{"an-ID.h1.1.1.1000", "_c_an-ID", "_c_an-ID.h", "_c_an-ID.g1.1.1.1000"} {
+		if s, ok := parse(name + "-lock-0000000042"); ok && !s.peer {
+			t.Errorf("%s is taken for one of this package: %+v", name, s)
+		}
+	}
+}
+
 // The server counts in 32 bits, and goes on below zero.
 func TestSequenceWrapsAround(t *testing.T) {
 	const head = "_c_0123456789abcdef0123456789abcdef-lock-"
