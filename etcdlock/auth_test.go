@@ -149,6 +149,25 @@ func TestOpenWhereAMemberIsCutOff(t *testing.T) {
 	}
 }
 
+// Whichever member gave the first token, the others are asked when it hangs.
+func TestOpenKnowsAllMembers(t *testing.T) {
+	t.Parallel()
+	cluster := servers.EtcdCluster(t, 3)
+	withPasswords(t, cluster, "")
+	var proxies []*proxy.Proxy
+	var through []string
+	for _, s := range cluster {
+		p := proxy.New(t, s.Addr)
+		proxies, through = append(proxies, p), append(through, p.Addr)
+	}
+	d := mustOpen(t, login+strings.Join(through, ","))
+	for _, p := range proxies {
+		p.BlackHole()
+		release(t, d, acquire(t, d, claim("job", long)))
+		p.Heal()
+	}
+}
+
 // While the members elect a leader, none of them gives tokens. Open asks them again.
 func TestOpenWhileALeaderIsElected(t *testing.T) {
 	t.Parallel()

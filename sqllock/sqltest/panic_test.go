@@ -8,35 +8,41 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
-// A panicking is an SQL driver that panics once, at the next statement that begins with a text.
+// A panicking is an SQL driver that panics once, at the next statement that begins with a text, or fails to run it.
 type panicking struct {
 	of   sqldriver.Driver
 	path string
 	at   *atomic.Pointer[string]
+	fail error // instead of a panic
 }
 
 func (d panicking) Connect(context.Context) (sqldriver.Conn, error) {
 	conn, err := d.of.Open(d.path)
-	return panickingConn{conn, d.at}, err
+	return panickingConn{conn, d}, err
 }
 
 func (d panicking) Driver() sqldriver.Driver { return d.of }
 
 type panickingConn struct {
 	sqldriver.Conn
-	at *atomic.Pointer[string]
+	panicking
 }
 
-func (c panickingConn) panicAt(query string) {
+func (c panickingConn) panicAt(query string) error {
 	if at := c.at.Load(); at != nil && strings.HasPrefix(query, *at) {
 		c.at.Store(nil)
-		panic(*at)
+		if c.fail == nil {
+			panic(*at)
+		}
+		return c.fail
 	}
+	return nil
 }
 
 func (c panickingConn) ExecContext(
@@ -45,12 +51,16 @@ func (c panickingConn) ExecContext(
 	if len(args) > 0 {
 		return nil, sqldriver.ErrSkip
 	}
-	c.panicAt(query)
+	if err := c.panicAt(query); err != nil {
+		return nil, err
+	}
 	return c.Conn.(sqldriver.ExecerContext).ExecContext(ctx, query, nil)
 }
 
 func (c panickingConn) Prepare(query string) (sqldriver.Stmt, error) {
-	c.panicAt(query)
+	if err := c.panicAt(query); err != nil {
+		return nil, err
+	}
 	return c.Conn.Prepare(query)
 }
 
@@ -58,7 +68,7 @@ func (c panickingConn) Prepare(query string) (sqldriver.Stmt, error) {
 func TestPanicOfTheSQLDriver(t *testing.T) {
 	for _, at := range []string{"-- Queues a claim", "COMMIT"} {
 		path := newFile(t)
-		p := panicking{openSQL(t, path).Driver(), path, new(atomic.Pointer[string])}
+		p := panicking{of: openSQL(t, path).Driver(), path: path, at: new(atomic.Pointer[string])}
 		db := sql.OpenDB(p)
 		d, err := sqllock.New(t.Context(), db, sqllock.SQLite, nil)
 		if err != nil {
@@ -79,6 +89,73 @@ func TestPanicOfTheSQLDriver(t *testing.T) {
 		if err := errors.Join(d.Close(), db.Close()); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A transaction whose commit fails is not left open, and what a sweep could not end is told.
+func TestErrorOfTheSQLDriver(t *testing.T) {
+	errPlanned := errors.New("planned")
+	for at, do := range map[string]func(d driver.Driver) error{
+		"COMMIT": func(d driver.Driver) error {
+			_, err := d.Request(t.Context(), mutex("m"))
+			return err
+		},
+		"-- Takes a claim out of its queue.": func(d driver.Driver) (err error) {
+			for end := time.Now().Add(patience); err == nil && time.Now().Before(end); time.Sleep(time.Millisecond) {
+				_, err = driver.Reap(t.Context(), d, 0) // there is nothing to do until the claim expires
+			}
+			return err
+		},
+	} {
+		path := newFile(t)
+		p := panicking{of: openSQL(t, path).Driver(), path: path, at: new(atomic.Pointer[string]), fail: errPlanned}
+		db := sql.OpenDB(p)
+		d, err := sqllock.New(t.Context(), db, sqllock.SQLite, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dead := mutex("dead")
+		dead.TTL, dead.Detached = d.Traits().MinTTL, true
+		request(t, d, dead, true)
+		p.at.Store(&at)
+		if err := do(d); !errors.Is(err, errPlanned) {
+			t.Errorf("after an error at %q: %v", at, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), atOnce)
+		if _, err := d.Request(ctx, mutex("next")); err != nil {
+			t.Errorf("a request after an error at %q: %v", at, err)
+		}
+		cancel()
+		if err := errors.Join(d.Close(), db.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Who waits behind one who lives reads, and does not write.
+func TestWaitWritesNothing(t *testing.T) {
+	errPlanned := errors.New("planned")
+	path := newFile(t)
+	holder := open(t, path)
+	request(t, holder, mutex("m"), true)
+	p := panicking{of: openSQL(t, path).Driver(), path: path, at: new(atomic.Pointer[string]), fail: errPlanned}
+	db := sql.OpenDB(p)
+	d, err := sqllock.New(t.Context(), db, sqllock.SQLite, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiter := mutex("m")
+	request(t, d, waiter, false)
+	begin := "BEGIN IMMEDIATE"
+	p.at.Store(&begin)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := driver.Wait(ctx, d, waiter); !errors.Is(err, context.DeadlineExceeded) || p.at.Load() == nil {
+		t.Errorf("Wait: %v", err)
+	}
+	p.at.Store(nil)
+	if err := errors.Join(d.Close(), db.Close()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -2,6 +2,7 @@ package sqltest
 
 import (
 	"cmp"
+	"errors"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -48,6 +49,9 @@ func TestReap(t *testing.T) {
 	slices.SortFunc(all, byKindAndName)
 	if !slices.Equal(all, want) {
 		t.Errorf("removed %v, want %v", all, want)
+	}
+	if err := d.Release(t.Context(), brief); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("the release of what expired: %v", err)
 	}
 	request(t, d, mutex("used"), false)
 	if left := count(t, path, "SELECT count(*) FROM holdfast_fences"); left != 1 {
