@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,11 +103,12 @@ func (d *Driver) attach(ctx context.Context, e *claim, own seat, c driver.Claim)
 		return err
 	}
 	extended := l.extend(c.TTL)
-	if !l.own {
-		e.attaching(l)
-	}
+	isNew := !l.own && e.attaching(l)
 	for done := false; !done; {
 		done, err = d.attachOnce(ctx, e, &own, l, notes, c)
+		if isNew && isRefusal(err) {
+			e.notAttaching(l)
+		}
 		if l.denies(ctx, err) || notes != nil && notes.denies(ctx, err) {
 			return errNewLeaseLost
 		}
@@ -160,18 +162,34 @@ func (d *Driver) attachOnce(ctx context.Context, e *claim, own *seat, l, notes *
 	return false, nil
 }
 
-// attaching notes that the claim may be moved to this lease.
-func (e *claim) attaching(l *lease) {
+// isRefusal reports whether an error of attachOnce says that the claim was not moved.
+func isRefusal(err error) bool {
+	return err != nil && (driver.IsAnswer(err) || isLeaseLost(err) || err == errLeftAlone)
+}
+
+// attaching notes that the claim may be moved to this lease, and reports whether that was not so before.
+func (e *claim) attaching(l *lease) (isNew bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.next = l
+	isNew = l != e.lease && !slices.Contains(e.others, l)
+	if isNew {
+		e.others = append(e.others, l)
+	}
+	return isNew
+}
+
+// notAttaching notes that it was not.
+func (e *claim) notAttaching(l *lease) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.others = slices.DeleteFunc(e.others, func(o *lease) bool { return o == l })
 }
 
 // attached notes the lease of the claim, and that of its tombstone if there is one.
 func (e *claim) attached(l, notes *lease) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.lease, e.next = l, nil
+	e.lease, e.others = l, nil
 	if notes != nil {
 		e.notes = notes
 	}

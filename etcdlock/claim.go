@@ -2,6 +2,7 @@ package etcdlock
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -27,7 +28,7 @@ type claim struct {
 
 	mu       sync.Mutex
 	lease    *lease
-	next     *lease             // it may be on this one, by a request that was not answered; nil when there is none
+	others   []*lease           // it may be on one of these, by a request that was not answered
 	notes    *lease             // keeps a tombstone that was made when the TTL became shorter; nil when there is none
 	lifetime context.Context    // of the watches; nil until there is one
 	stop     context.CancelFunc // ends it
@@ -67,11 +68,23 @@ func (e *claim) isGone() bool {
 	if e.IsOver() {
 		return true
 	}
-	if !e.leased().isLost() {
+	if e.hasLease() {
 		return false
 	}
 	e.rememberEnd()
 	return true
+}
+
+// hasLease reports whether one of the leases that the claim may be on is not gone.
+func (e *claim) hasLease() bool {
+	return slices.ContainsFunc(e.leases(), func(l *lease) bool { return !l.isLost() })
+}
+
+// leases are those that the claim may be on.
+func (e *claim) leases() []*lease {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append(slices.Clone(e.others), e.lease)
 }
 
 func (e *claim) leased() *lease {

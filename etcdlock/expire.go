@@ -24,10 +24,10 @@ func (e *claim) expire() {
 	})
 }
 
-// remove deletes a claim until that is confirmed, or its lease is gone. It goes on after a refusal, too: the
-// refusal may be withdrawn, and as long as the lease lives for other claims, this one is in the way.
+// remove deletes a claim until that is confirmed, or the leases that it may be on are gone. It goes on after a refusal,
+// too: the refusal may be withdrawn, and as long as a lease lives for other claims, this one is in the way.
 func (e *claim) remove() {
-	for !e.leased().isLost() {
+	for e.hasLease() {
 		err := e.removeOnce()
 		if err == nil || e.rest(err) != nil {
 			return
@@ -49,15 +49,12 @@ func (e *claim) rest(err error) error {
 // removeOnce deletes the claim unless another client has taken it over, and bars its ID. The comparison is with
 // the lease and not the token, which is not known while the first request is unanswered.
 func (e *claim) removeOnce() error {
-	e.mu.Lock()
-	l, next := e.lease, e.next
-	e.mu.Unlock()
-	if next != nil && next != l {
-		if err := e.removeFrom(next); err != nil {
+	for _, l := range e.leases() {
+		if err := e.removeFrom(l); err != nil {
 			return err
 		}
 	}
-	return e.removeFrom(l)
+	return nil
 }
 
 func (e *claim) removeFrom(l *lease) error {

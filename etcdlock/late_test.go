@@ -253,6 +253,54 @@ func TestAnswerToAnotherTTLAfterTheEnd(t *testing.T) {
 	})
 }
 
+// A claim may have moved to another lease, by a request whose answer is lost, when the one that it was on ends. It does
+// not stay there when nobody renews it.
+func TestMoveWhoseAnswerIsLost(t *testing.T) {
+	t.Parallel()
+	addr := server(t).Addr
+	d, other, client := newLate(t, addr), open(t, nil, addr), dial(t, addr)
+	const longer = 3 * short
+	keepRenewing(t, d, acquire(t, d, claim("beside", longer))) // so that the lease for that TTL lives on
+	c := acquire(t, d, claim("job", short))
+	before := leaseOf(t, client, "job")
+	moves := transaction(func(ctx context.Context, send func(context.Context) error) error {
+		return errors.Join(send(ctx), context.DeadlineExceeded)
+	})
+	looks := transaction(func(ctx context.Context, send func(context.Context) error) error {
+		d.next.Store(&moves)
+		return send(ctx)
+	})
+	d.next.Store(&looks)
+	c.TTL = longer
+	if st, err := d.Request(limit(t), c); driver.IsAnswer(err) || leaseOf(t, client, "job") == before {
+		t.Fatalf("the claim was to move without an answer: %+v, %v", st, err)
+	}
+	if _, err := client.Revoke(limit(t), before); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(limit(t), 10*longer)
+	defer cancel()
+	for queue := []driver.Entry{{}}; len(queue) > 0; driver.Sleep(ctx, 20*time.Millisecond) {
+		var err error
+		if queue, err = other.Queue(limit(t), "job"); err != nil {
+			t.Fatal(err)
+		}
+		if ctx.Err() != nil {
+			t.Fatal("nobody renews the claim, and it is still in the queue")
+		}
+	}
+}
+
+// leaseOf is the lease of the only claim on a lock.
+func leaseOf(t *testing.T, client *clientv3.Client, name string) clientv3.LeaseID {
+	t.Helper()
+	answer, err := client.Get(limit(t), "/holdfast/"+name+"/", clientv3.WithPrefix())
+	if err != nil || len(answer.Kvs) != 1 {
+		t.Fatalf("%+v, %v; want one claim on %s", answer, err, name)
+	}
+	return clientv3.LeaseID(answer.Kvs[0].Lease)
+}
+
 // A call that is under way when the driver is closed says so, also where there is one server alone.
 func TestCloseDuringACall(t *testing.T) {
 	t.Parallel()

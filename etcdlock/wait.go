@@ -164,11 +164,10 @@ func (e *claim) awaitNews(ctx context.Context) (st driver.Status, err error) {
 	case <-e.Over():
 		return st, driver.ErrGone
 	case <-l.lost:
-		if e.leased() != l {
-			return st, nil // it is attached to another one by now
+		if e.isGone() {
+			return st, driver.ErrGone
 		}
-		e.rememberEnd()
-		return st, driver.ErrGone
+		return st, pause(ctx) // it is attached to another one by now, or may be
 	case <-e.d.lifetime.Done():
 		return st, driver.ErrClosed
 	case <-ctx.Done():
