@@ -113,10 +113,8 @@ func (d *Driver) attach(ctx context.Context, e *claim, own seat, c driver.Claim)
 			return errNewLeaseLost
 		}
 		if isLeaseLost(err) {
-			l.lose()
-			if notes != nil {
-				notes.lose()
-			}
+			l.check(ctx)
+			notes.check(ctx)
 			return errNewLeaseLost
 		}
 		if err != nil {

@@ -301,6 +301,34 @@ func leaseOf(t *testing.T, client *clientv3.Client, name string) clientv3.LeaseI
 	return clientv3.LeaseID(answer.Kvs[0].Lease)
 }
 
+// A claim whose TTL becomes shorter needs two leases, of which one turns out to be gone. The claims on the other one
+// wait on.
+func TestMoveWhereTheLeaseOfTheNoteIsGone(t *testing.T) {
+	t.Parallel()
+	addr := server(t).Addr
+	d, other, client := open(t, nil, addr), open(t, nil, addr), dial(t, addr)
+	const longer = 2 * long
+	acquire(t, other, claim("busy", longer))
+	ctx, cancel := context.WithCancel(limit(t))
+	defer cancel()
+	told := inBackground(ctx, d, enqueue(t, d, claim("busy", long)))
+	until(t, "it waits", func() bool { return watchers(t, addr) == 2 })
+	release(t, d, acquire(t, d, claim("before", longer)))
+	c := acquire(t, d, claim("job", longer))
+	if _, err := client.Revoke(limit(t), noteLease(t, client, "before")); err != nil {
+		t.Fatal(err)
+	}
+	c.TTL = long
+	if err := renewed(limit(t), d, c); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case answer := <-told:
+		t.Errorf("a claim that waits is told %+v", answer)
+	case <-time.After(short):
+	}
+}
+
 // A call that is under way when the driver is closed says so, also where there is one server alone.
 func TestCloseDuringACall(t *testing.T) {
 	t.Parallel()

@@ -327,6 +327,13 @@ func (l *lease) touch(ctx context.Context) error {
 	return f.await(ctx)
 }
 
+// check notes whether the lease is gone. It asks the server.
+func (l *lease) check(ctx context.Context) {
+	if l != nil {
+		_ = l.touch(ctx) // which notes it
+	}
+}
+
 // loseIdle gives a lease up that was not used for long, and reports whether it did. It does so in one step with the
 // look, so that nobody begins to use it in between.
 func (l *lease) loseIdle() bool {
