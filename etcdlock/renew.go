@@ -22,14 +22,18 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 	}
 	results := make([]driver.Result, len(claims))
 	var batch []renewal
+	var others []int
 	for i, c := range claims {
 		if e := d.claims.Known(c); e != nil && d.plain(e, c) {
 			batch = append(batch, renewal{claim: e, asked: c, result: &results[i], brief: true})
 		} else {
-			results[i].Status, results[i].Err = d.Request(ctx, c)
+			others = append(others, i)
 		}
 	}
 	d.renewAll(ctx, batch)
+	for _, i := range others { // last, since each takes a question of its own
+		results[i].Status, results[i].Err = d.Request(ctx, claims[i])
+	}
 	return results, nil
 }
 

@@ -3,7 +3,9 @@ package etcdlock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -119,4 +121,48 @@ func leavingTwin(d *Driver, e *claim) *claim {
 		return twin
 	})
 	return twin
+}
+
+// What is asked for one by one, such as what became of claims whose lease is gone, keeps no claim waiting whose renewal
+// goes together with that of others.
+func TestRenewalBesideClaimsThatAreGone(t *testing.T) {
+	t.Parallel()
+	d := alone(t)
+	far := &distant{KV: d.client.KV}
+	d.client.KV, d.members.current.kv = far, far
+	const gone, takes = 40, 400 * time.Millisecond
+	var batch []driver.Claim
+	enter := func(name string, ttl time.Duration) {
+		c := driver.Claim{Name: name, ID: "c1", Weight: 1, Limit: 1, TTL: ttl, Queue: true}
+		st, err := d.Request(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Token = st.Token
+		batch = append(batch, c)
+	}
+	for i := range gone {
+		enter(fmt.Sprint("gone", i), 200*time.Second)
+	}
+	d.claims.Known(batch[0]).leased().lose()
+	enter("held", 300*time.Second)
+	far.takes.Store(int64(takes))
+	ctx, cancel := context.WithTimeout(t.Context(), gone*takes/2)
+	defer cancel()
+	if results, err := d.Renew(ctx, batch); err != nil || results[gone].Err != nil {
+		t.Errorf("the claim that is held is not renewed: %v, %v", err, results[gone].Err)
+	}
+}
+
+// distant is a server from which answers take a while.
+type distant struct {
+	clientv3.KV
+	takes atomic.Int64
+}
+
+func (s *distant) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
+	if err := driver.Sleep(ctx, time.Duration(s.takes.Load())); err != nil {
+		return clientv3.OpResponse{}, err
+	}
+	return s.KV.Do(ctx, op)
 }
