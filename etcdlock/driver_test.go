@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/etcdlock"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -13,7 +14,14 @@ import (
 const shortTTL = 2 * time.Second
 
 func TestDriver(t *testing.T) {
-	drivertest.Run(t, drivertest.Harness{Open: opener(nil, server(t).Addr), TTL: shortTTL})
+	addr := server(t).Addr
+	spoil := func(t testing.TB, name string) {
+		key := etcdlock.DefaultPrefix + "/" + driver.EncodeName(name, 0) + "/spoiled/1f"
+		if _, err := dial(t, addr).Put(limit(t), key, "{}"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addr), TTL: shortTTL, Spoil: spoil})
 }
 
 func TestDriverInTheOtherLayout(t *testing.T) {

@@ -1,6 +1,9 @@
 package etcdlock_test
 
 import (
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -21,5 +24,29 @@ func TestNewerRecordFarAhead(t *testing.T) {
 	refused(t, "behind a newer record far ahead", err)
 	if queue, err := next.Queue(limit(t), "rw"); err != nil || len(queue) != 2 {
 		t.Errorf("the queue is %+v, %v; the refused claim should be gone", queue, err)
+	}
+}
+
+// A key that looks like a claim and holds none is named to whoever meets it, and nobody waits for it.
+func TestRecordOfNoClaim(t *testing.T) {
+	t.Parallel()
+	addr := server(t).Addr
+	d, client := open(t, nil, addr), dial(t, addr)
+	for i, record := range []string{
+		``, `{}`, `{"v":1}`, `{"v":1,"weight":1,"limit":0}`, `{"v":1,"weight":2,"limit":1}`,
+		`{"v":1,"weight":-1,"limit":1}`, `{"v":1,"weight":1,"limit":2147483648}`,
+	} {
+		name := fmt.Sprint("job", i)
+		key := "/holdfast/" + name + "/id/1f"
+		if _, err := client.Put(limit(t), key, record); err != nil {
+			t.Fatal(err)
+		}
+		_, err := d.Request(limit(t), claim(name, long))
+		_, queueErr := d.Queue(limit(t), name)
+		for _, err := range []error{err, queueErr} {
+			if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), key) {
+				t.Errorf("%s: got %v, want a refusal that names the key", record, err)
+			}
+		}
 	}
 }

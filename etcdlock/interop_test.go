@@ -151,6 +151,7 @@ func TestElectionBelowALock(t *testing.T) {
 	d := open(t, foreign, addr)
 	for name, proposal := range map[string]string{
 		"none": "", "text": "host:1", "number": "7", "object": `{"host":"h","port":1}`, "version": `{"v":1,"host":"h"}`,
+		"later": `{"v":2,"host":"h"}`, "other": `{"v":2,"weight":"heavy"}`,
 	} {
 		election := concurrency.NewElection(peerSession(t, addr), name+"/leader")
 		if err := election.Campaign(limit(t), proposal); err != nil {

@@ -61,12 +61,13 @@ func encode(record any) string { return string(leased.Encode(record)) }
 
 // decode reads a record or a tombstone of a version that this driver knows.
 func (d *Driver) decode(kv *mvccpb.KeyValue, format *int, into any) error {
-	place := fmt.Sprintf("the key %q", kv.Key)
-	if err := leased.Decode(place, kv.Value, into); err != nil {
+	if err := leased.Decode(placeOf(kv), kv.Value, into); err != nil {
 		return err
 	}
-	return leased.CheckFormat(place, *format, d.format)
+	return leased.CheckFormat(placeOf(kv), *format, d.format)
 }
+
+func placeOf(kv *mvccpb.KeyValue) string { return fmt.Sprintf("the key %q", kv.Key) }
 
 // seats reads the claims among the keys of a queue. Keys that are no claims, such as those of a lock whose name
 // goes on after a slash, are left out.
@@ -99,8 +100,15 @@ func (d *Driver) seat(queue string, kv *mvccpb.KeyValue) (s seat, ok bool, err e
 	}
 	s.id = id
 	err = d.decode(kv, &s.Format, &s.record)
-	if foreign && (s.Format == 0 || err == nil && s.Weight == 0) {
+	switch {
+	case foreign && (s.Format == 0 || !s.isClaim()):
 		return s, false, nil // another program's, such as a candidate's in an election
+	case err == nil && !s.isClaim():
+		err = leased.NoRecord(placeOf(kv))
 	}
 	return s, err == nil, err
 }
+
+// isClaim reports whether a record asks for what a claim may: anything else is none of ours. So weight and limit must
+// be there in every format to come.
+func (r record) isClaim() bool { return 1 <= r.Weight && r.Weight <= r.Limit && r.Limit <= driver.All }

@@ -21,9 +21,14 @@ func Encode(record any) []byte {
 // [driver.ErrRefused]: asking again would find the same.
 func Decode(place string, data []byte, record any) error {
 	if err := json.Unmarshal(data, record); err != nil {
-		return fmt.Errorf("%w: %s holds no record of a claim; delete it if nothing needs it", driver.ErrRefused, place)
+		return NoRecord(place)
 	}
 	return nil
+}
+
+// NoRecord is the error about a place where what is stored is no record.
+func NoRecord(place string) error {
+	return fmt.Errorf("%w: %s holds no record of a claim; delete it if nothing needs it", driver.ErrRefused, place)
 }
 
 // CheckFormat refuses a record of a format that a program does not read: it reads the one that it writes and the one
