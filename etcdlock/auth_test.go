@@ -226,6 +226,41 @@ func TestLeaseOfWhatIsNotPermitted(t *testing.T) {
 	release(t, d, c)
 }
 
+// Who begins to listen while the right to its lock is withdrawn hears of it when that is granted again.
+func TestListenWithoutPermission(t *testing.T) {
+	t.Parallel()
+	one := []*servers.Server{servers.Etcd(t)}
+	withPasswords(t, one, "a/", "b/")
+	d, root := mustOpen(t, login+one[0].Addr).(*etcdlock.Driver), mustOpen(t, "etcd://root:s3cret-root@"+one[0].Addr)
+	a, b := acquire(t, d, claim("a", long)), acquire(t, d, claim("b", long))
+	permission := func(do string, access ...string) {
+		args := append([]string{"--user", "root:s3cret-root", "role", do, "locks", "--prefix=true"}, access...)
+		etcdctl(t, one, append(args, "/holdfast/b/")...)
+	}
+	permission("revoke-permission")
+	heard := make(chan string, 100)
+	for _, c := range []driver.Claim{b, a} {
+		stop, err := d.Listen(limit(t), c, func() { heard <- c.Name })
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(stop)
+	}
+	until(t, "it listens to the second", func() bool { return watchers(t, one[0].Addr) == 1 }) // the first was refused
+	permission("grant-permission", "readwrite")
+	if err := driver.Revoke(limit(t), root, "b", b.ID); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case name := <-heard:
+		if name != "b" {
+			t.Errorf("it heard of %s", name)
+		}
+	case <-time.After(long / 5):
+		t.Error("it hears nothing, though it may again")
+	}
+}
+
 // A program that does nothing for longer than a token lasts locks again.
 func TestRequestAfterTheToken(t *testing.T) {
 	t.Parallel()

@@ -35,7 +35,7 @@ func (e *claim) remove() {
 	}
 }
 
-// refusedPause is between two attempts to remove a claim when the first was refused: what was refused seldom changes.
+// refusedPause is between two attempts at what was refused, such as to remove a claim: that seldom changes.
 const refusedPause = time.Second
 
 // rest pauses between two attempts to remove a claim.

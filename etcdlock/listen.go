@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -65,8 +66,9 @@ type subscriptions struct {
 	byID   map[int64]*subscription
 	lastID int64
 	unsent []*pb.WatchRequest
-	wake   chan struct{} // has room for one: something is unsent
-	open   bool          // the stream, or it is about to be
+	asked  []*subscription // for which the server has not said yet whether it listens, which it does in this order
+	wake   chan struct{}   // has room for one: something is unsent
+	open   bool            // the stream, or it is about to be
 }
 
 // A subscription is to what happens to one key.
@@ -109,7 +111,17 @@ func (ss *subscriptions) subscribe(e *subscription) {
 	ss.lastID++
 	e.id = ss.lastID
 	ss.byID[e.id] = e
+	ss.asked = append(ss.asked, e)
 	ss.send(e.create())
+}
+
+// subscribeAgain has the server listen for a key for which it would not, unless that was asked for since.
+func (ss *subscriptions) subscribeAgain(e *subscription, id int64) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if ss.byID[id] == e {
+		ss.subscribe(e)
+	}
 }
 
 func (e *subscription) create() *pb.WatchRequest {
@@ -187,7 +199,7 @@ func (ss *subscriptions) stream() {
 func (ss *subscriptions) startAnew() {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	ss.unsent = nil // it was for the last stream; what is still wanted is in byKey
+	ss.unsent, ss.asked = nil, nil // that was for the last stream; what is still wanted is in byKey
 	for _, e := range slices.Collect(maps.Values(ss.byKey)) {
 		ss.subscribe(e)
 	}
@@ -214,22 +226,28 @@ func (ss *subscriptions) sendAll(s pb.Watch_WatchClient) {
 }
 
 // deliver tells those who listen. Where the server has compacted a history in which there may have been news, they
-// are told.
+// are told. Where it refuses to listen, it is asked again: the right to a lock may be granted later.
 func (ss *subscriptions) deliver(r *pb.WatchResponse) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	e := ss.byID[r.WatchId]
-	if e == nil {
+	if r.Created && len(ss.asked) > 0 { // a refusal does not say what is refused
+		e, ss.asked = ss.asked[0], ss.asked[1:]
+	}
+	if e == nil || ss.byID[e.id] != e {
 		return
 	}
 	switch {
 	case r.Canceled && r.CompactRevision > 0:
 		e.since = 0
 		ss.subscribe(e)
+	case r.Canceled:
+		id := e.id
+		time.AfterFunc(refusedPause, func() { ss.subscribeAgain(e, id) })
 	case len(r.Events) > 0:
 		e.since = r.Header.Revision + 1
 		e.listeners.Call()
-	case r.Canceled, r.Created && e.since == 0: // a refusal is found out by the next renewal
+	case r.Created && e.since == 0:
 		e.listeners.Call()
 	}
 }
