@@ -169,6 +169,16 @@ func (l *lease) denies(ctx context.Context, err error) bool {
 	return l.isDenied()
 }
 
+// refuses reports whether err, which is about something that was to be attached to this lease alone, says that the
+// lease takes nothing any more, and notes that. Then nothing was done, and another lease has to be used.
+func (l *lease) refuses(ctx context.Context, err error) bool {
+	if isLeaseLost(err) {
+		l.lose()
+		return true
+	}
+	return l.denies(ctx, err)
+}
+
 func (l *lease) isLost() bool { return leased.IsClosed(l.lost) }
 
 // extend begins to make the lease live for ttl from now on, unless it does. The function that it returns waits for

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // largestLease is how many keys end with one lease at most.
@@ -49,6 +51,30 @@ func TestNotesEndInSmallParts(t *testing.T) {
 	if n := notes(t, client); n != workers*cycles {
 		t.Errorf("%d ends are noted, want %d", n, workers*cycles)
 	}
+	if most := largestLease(t, client); most > 256 {
+		t.Errorf("%d keys end with one lease", most)
+	}
+}
+
+// That values were removed is noted likewise, also while the claims under which that was done live on.
+func TestRemovedValuesEndInSmallParts(t *testing.T) {
+	t.Parallel()
+	addr := server(t).Addr
+	d, client := open(t, nil, addr), dial(t, addr)
+	const workers, locks = 8, 50
+	each(workers, func(i int) {
+		for j := range locks {
+			c := acquire(t, d, claim(fmt.Sprint("job ", i, " ", j), long))
+			for at, text := range []string{"set", ""} {
+				v := driver.Value{Text: text, Token: c.Token << 8, Set: time.UnixMicro(int64(at + 1))}
+				if err := d.SetValue(limit(t), c, v); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+			release(t, d, c)
+		}
+	})
 	if most := largestLease(t, client); most > 256 {
 		t.Errorf("%d keys end with one lease", most)
 	}

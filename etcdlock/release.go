@@ -138,12 +138,9 @@ func (d *Driver) bar(ctx context.Context, c driver.Claim) error {
 	end := d.keys.tombstone(c.Name, c.ID)
 	answer, _, err := d.commit(ctx, nil, []clientv3.Op{d.barOp(end, l.id), d.findOp(c)}, nil)
 	switch {
-	case isLeaseLost(err):
-		l.lose()
-	case l.denies(ctx, err):
+	case l.refuses(ctx, err):
 		return d.bar(ctx, c)
-	}
-	if err != nil {
+	case err != nil:
 		return explain(err)
 	}
 	if s, ok := d.pick(answer.Responses[1].GetResponseRange().Kvs, c); ok {

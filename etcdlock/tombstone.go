@@ -44,9 +44,7 @@ func (d *Driver) finish(ctx context.Context, e ending) (answer *clientv3.TxnResp
 		answer, repeated, err := d.commit(ctx, []clientv3.Cmp{e.there}, changes, e.otherwise(l.id))
 		again = again || repeated
 		switch {
-		case isLeaseLost(err): // that of the note: nothing was done
-			l.lose()
-		case l.denies(ctx, err): // likewise
+		case l.refuses(ctx, err):
 		case errors.Is(err, rpctypes.ErrNoSpace):
 			answer, repeated, err := d.finishBare(ctx, e, err)
 			return answer, again || repeated, err

@@ -63,13 +63,21 @@ func (d *Driver) replaceValue(ctx context.Context, s seat, name string, kept kep
 		clientv3.Compare(clientv3.CreateRevision(s.key), "=", int64(s.token)),
 		clientv3.Compare(clientv3.ModRevision(key), "=", kept.mod),
 	}
-	var lease []clientv3.OpOption
-	if v.Text == "" { // that it was removed need not be known for longer than the claim lives
-		lease = append(lease, clientv3.WithLease(s.lease))
+	var l *lease
+	var attached []clientv3.OpOption
+	if v.Text == "" { // that it was removed need not be known for longer than a late request may come
+		var err error
+		if l, err = d.noteLease(ctx, s.ttl()); err != nil {
+			return false, err
+		}
+		attached = append(attached, clientv3.WithLease(l.id))
 	}
 	text := encode(leased.NewValueRecord(d.format, v))
-	answer, _, err := d.commit(ctx, unchanged, []clientv3.Op{clientv3.OpPut(key, text, lease...)}, nil)
-	if err != nil {
+	answer, _, err := d.commit(ctx, unchanged, []clientv3.Op{clientv3.OpPut(key, text, attached...)}, nil)
+	switch {
+	case l != nil && l.refuses(ctx, err):
+		return false, nil
+	case err != nil:
 		return false, explain(err)
 	}
 	return answer.Succeeded, nil

@@ -8,8 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// A value outlives whoever has set it. That one was removed is known for as long as the claim lives, and then goes by
-// itself.
+// A value outlives whoever has set it. That one was removed is known for a TTL at least, and then goes by itself.
 func TestRemovedValuesGo(t *testing.T) {
 	t.Parallel()
 	addr := servers.Etcd(t).Addr
