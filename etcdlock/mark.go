@@ -38,9 +38,9 @@ func (d *Driver) mark(e *claim, own seat, bounds leased.Bounds) {
 	d.rewrite(ctx, own) // an error is no loss, as above
 }
 
-// rewrite changes the record of a claim that is as it was read, and reports whether it was.
+// rewrite changes the record of a claim that is as it was read, and reports whether it was. The format stays: the
+// client that keeps the claim may be of an earlier release, and know no later one.
 func (d *Driver) rewrite(ctx context.Context, s seat) (bool, error) {
-	s.Format = d.format
 	unchanged := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(s.key), "=", s.mod)}
 	change := clientv3.OpPut(s.key, encode(s.record), clientv3.WithIgnoreLease())
 	answer, _, err := d.commit(ctx, unchanged, []clientv3.Op{change}, nil)

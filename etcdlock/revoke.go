@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -39,7 +40,11 @@ func (d *Driver) granted(ctx context.Context, name, id string) (s seat, err erro
 	if err != nil {
 		return s, explain(err)
 	}
-	seats, err := d.seats(queue, answer.Kvs)
+	place := slices.IndexFunc(answer.Kvs, func(kv *mvccpb.KeyValue) bool {
+		_, isIt := d.pick([]*mvccpb.KeyValue{kv}, driver.Claim{Name: name, ID: id})
+		return isIt
+	})
+	seats, err := d.seats(queue, answer.Kvs[:place+1]) // who waits behind may be of a later release
 	if err != nil {
 		return s, err
 	}
