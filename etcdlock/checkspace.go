@@ -44,7 +44,7 @@ func checkStore(endpoint string, status *clientv3.StatusResponse) driver.Finding
 func (d *Driver) checkHistory(ctx context.Context) (findings []driver.Finding, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	answer, err := d.get(ctx, d.keys.names(), clientv3.WithRev(1), clientv3.WithCountOnly())
+	answer, err := d.get(ctx, start(d.keys.names()), clientv3.WithRev(1), clientv3.WithCountOnly())
 	switch {
 	case errors.Is(err, rpctypes.ErrCompacted):
 		return []driver.Finding{{Fact: "the history is compacted"}}, nil

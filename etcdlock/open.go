@@ -93,7 +93,7 @@ func (d *Driver) whySilent(err error) error {
 		return err
 	}
 	defer m.close()
-	_, reason := m.kv.Get(ctx, d.keys.names(), clientv3.WithKeysOnly(), clientv3.WithLimit(1))
+	_, reason := m.kv.Get(ctx, start(d.keys.names()), clientv3.WithKeysOnly(), clientv3.WithLimit(1))
 	if code(reason) == codes.Unavailable {
 		return fmt.Errorf("%w: %w", err, reason)
 	}

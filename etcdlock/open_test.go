@@ -267,7 +267,13 @@ func connect(client net.Conn, addr string) {
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	d := open(t, nil, server(t).Addr)
+	for _, opts := range []*etcdlock.Options{nil, foreign} {
+		check(t, open(t, opts, server(t).Addr))
+	}
+}
+
+func check(t *testing.T, d *etcdlock.Driver) {
+	t.Helper()
 	findings, err := d.Check(limit(t))
 	if err != nil {
 		t.Fatal(err)
@@ -279,7 +285,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%+v: what is not well needs advice", f)
 		}
 	}
-	for _, want := range []string{"runs etcd 3.", "1 members"} {
+	for _, want := range []string{"runs etcd 3.", "1 members", "the store is young"} {
 		if !strings.Contains(facts.String(), want) {
 			t.Errorf("the findings do not say %q:\n%s", want, &facts)
 		}
