@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -185,6 +186,34 @@ func (s *search[T]) conclude(t try[T]) {
 		}
 	}
 	s.d.members.prefer(t.member)
+}
+
+// questionsAtOnce bounds the questions of one call that are under way.
+const questionsAtOnce = 16
+
+// each calls f with each number below n, for some at the same time: it asks the server. A panic of f, as where a client
+// of others panics, goes up to the caller.
+func each(n int, f func(i int)) {
+	var all sync.WaitGroup
+	panics := make(chan any, questionsAtOnce)
+	for first := range min(questionsAtOnce, n) {
+		all.Go(func() {
+			defer func() {
+				if caught := recover(); caught != nil {
+					panics <- caught
+				}
+			}()
+			for i := first; i < n; i += questionsAtOnce {
+				f(i)
+			}
+		})
+	}
+	all.Wait()
+	select {
+	case caught := <-panics:
+		panic(caught)
+	default:
+	}
 }
 
 // do does an operation, which may be a transaction.

@@ -73,33 +73,24 @@ func (s seat) left(lease time.Duration) time.Duration {
 	return max(min(lease, s.ttl()), 1)
 }
 
-// leasesAtOnce bounds the questions for leases under way.
-const leasesAtOnce = 16
-
 // timesLeft asks how long the leases of these claims live. etcd answers in whole seconds.
 func (d *Driver) timesLeft(ctx context.Context, seats []seat) (map[clientv3.LeaseID]time.Duration, error) {
 	var (
 		mu    sync.Mutex
 		left  = make(map[clientv3.LeaseID]time.Duration)
 		fault error
-		wg    sync.WaitGroup
 	)
 	leases := leasesOf(seats)
-	for first := range min(leasesAtOnce, len(leases)) {
-		wg.Go(func() {
-			for i := first; i < len(leases); i += leasesAtOnce {
-				answer, err := d.timeToLive(ctx, leases[i])
-				mu.Lock()
-				if err != nil {
-					fault = explain(err)
-				} else {
-					left[leases[i]] = time.Duration(answer.TTL) * time.Second
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
+	each(len(leases), func(i int) {
+		answer, err := d.timeToLive(ctx, leases[i])
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			fault = explain(err)
+		} else {
+			left[leases[i]] = time.Duration(answer.TTL) * time.Second
+		}
+	})
 	return left, fault
 }
 

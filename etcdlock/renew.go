@@ -31,9 +31,10 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 		}
 	}
 	d.renewAll(ctx, batch)
-	for _, i := range others { // last, since each takes a question of its own
-		results[i].Status, results[i].Err = d.Request(ctx, claims[i])
-	}
+	each(len(others), func(k int) { // last, since each takes a question of its own
+		r := &results[others[k]]
+		r.Status, r.Err = d.Request(ctx, claims[others[k]])
+	})
 	return results, nil
 }
 
@@ -128,9 +129,7 @@ func (d *Driver) look(ctx context.Context, batch []renewal) {
 	}
 	answer, _, err := d.commit(ctx, nil, all.ops, nil)
 	if len(batch) > 1 && errors.Is(err, rpctypes.ErrPermissionDenied) { // for one of them; who knows which
-		for i := range batch {
-			d.look(ctx, batch[i:i+1])
-		}
+		each(len(batch), func(i int) { d.look(ctx, batch[i:i+1]) })
 		return
 	}
 	if err != nil {
@@ -139,9 +138,9 @@ func (d *Driver) look(ctx context.Context, batch []renewal) {
 		}
 		return
 	}
-	for i := range batch {
+	each(len(batch), func(i int) { // a claim that moves, or is no longer blocked, takes more questions
 		*batch[i].result = d.answer(ctx, &batch[i], inquiries[i], answer)
-	}
+	})
 }
 
 // answer answers about one claim that was looked at.

@@ -127,31 +127,72 @@ func leavingTwin(d *Driver, e *claim) *claim {
 // goes together with that of others.
 func TestRenewalBesideClaimsThatAreGone(t *testing.T) {
 	t.Parallel()
-	d := alone(t)
-	far := &distant{KV: d.client.KV}
-	d.client.KV, d.members.current.kv = far, far
-	const gone, takes = 40, 400 * time.Millisecond
-	var batch []driver.Claim
-	enter := func(name string, ttl time.Duration) {
-		c := driver.Claim{Name: name, ID: "c1", Weight: 1, Limit: 1, TTL: ttl, Queue: true}
+	d, far := farAway(t)
+	const gone = 40
+	batch := append(hold(t, d, gone, 200*time.Second), hold(t, d, 1, 300*time.Second)...)
+	d.claims.Known(batch[0]).leased().lose()
+	far.takes.Store(int64(400 * time.Millisecond))
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+	defer cancel()
+	if results, err := d.Renew(ctx, batch); err != nil || results[gone].Err != nil {
+		t.Errorf("the claim that is held is not renewed: %v, %v", err, results[gone].Err)
+	}
+}
+
+// Claims that move to another lease together do not wait for each other.
+func TestRenewalOfManyThatMove(t *testing.T) {
+	t.Parallel()
+	d, far := farAway(t)
+	batch := hold(t, d, 40, 200*time.Second)
+	d.claims.Known(batch[0]).leased().deny()
+	far.takes.Store(int64(400 * time.Millisecond))
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+	defer cancel()
+	results, err := d.Renew(ctx, batch)
+	for i, r := range results {
+		if err != nil || r.Err != nil {
+			t.Fatalf("claim %d is not renewed: %v, %v", i, err, r.Err)
+		}
+	}
+}
+
+// What panics while several questions are under way does so for the caller, who may outlive it.
+func TestPanicOfOneOfManyQuestions(t *testing.T) {
+	defer func() {
+		if caught := recover(); caught != "one" {
+			t.Errorf("caught %v", caught)
+		}
+	}()
+	each(2*questionsAtOnce, func(i int) {
+		if i == questionsAtOnce+1 {
+			panic("one")
+		}
+	})
+	t.Error("it goes on")
+}
+
+// hold acquires so many locks.
+func hold(t *testing.T, d *Driver, n int, ttl time.Duration) (held []driver.Claim) {
+	t.Helper()
+	for i := range n {
+		c := driver.Claim{Name: fmt.Sprint(ttl, i), ID: "c1", Weight: 1, Limit: 1, TTL: ttl, Queue: true}
 		st, err := d.Request(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.Token = st.Token
-		batch = append(batch, c)
+		held = append(held, c)
 	}
-	for i := range gone {
-		enter(fmt.Sprint("gone", i), 200*time.Second)
-	}
-	d.claims.Known(batch[0]).leased().lose()
-	enter("held", 300*time.Second)
-	far.takes.Store(int64(takes))
-	ctx, cancel := context.WithTimeout(t.Context(), gone*takes/2)
-	defer cancel()
-	if results, err := d.Renew(ctx, batch); err != nil || results[gone].Err != nil {
-		t.Errorf("the claim that is held is not renewed: %v, %v", err, results[gone].Err)
-	}
+	return held
+}
+
+// farAway is a driver whose server answers at once until told otherwise.
+func farAway(t *testing.T) (*Driver, *distant) {
+	t.Helper()
+	d := alone(t)
+	far := &distant{KV: d.client.KV}
+	d.members.current.kv = far
+	return d, far
 }
 
 // distant is a server from which answers take a while.
