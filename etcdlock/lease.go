@@ -100,15 +100,30 @@ func (d *Driver) newSlot(seconds int64) *slot {
 	return s
 }
 
-// fill grants the lease and begins to keep it.
+// fill grants the lease and begins to keep it. When it has ended, nothing stays of it.
 func (d *Driver) fill(s *slot, seconds int64) {
 	ctx, cancel := context.WithTimeout(d.lifetime, time.Duration(seconds)*time.Second)
 	defer cancel()
 	l, err := d.grant(ctx, seconds)
-	if err == nil {
-		d.running.Go(l.keep)
-	}
 	s.Fill(l, err)
+	d.running.Go(func() {
+		if err == nil {
+			l.keep()
+		}
+		d.drop(s, seconds)
+	})
+}
+
+// drop forgets a slot whose lease has ended, or was not granted.
+func (d *Driver) drop(s *slot, seconds int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.slots[seconds] == s {
+		delete(d.slots, seconds)
+	}
+	if shelf := d.shelves[seconds]; shelf != nil && !shelf.isUsable() {
+		delete(d.shelves, seconds)
+	}
 }
 
 func (d *Driver) grant(ctx context.Context, seconds int64) (*lease, error) {

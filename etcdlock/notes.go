@@ -17,6 +17,9 @@ type shelf struct {
 	next    *slot // granted in time; nil until half of the places are taken
 }
 
+// isUsable reports whether one of its leases takes tombstones, or is on its way.
+func (s *shelf) isUsable() bool { return s.current.IsUsable() || s.next != nil && s.next.IsUsable() }
+
 // noteTime is the TTL of the lease for tombstones that stay this long, in seconds. It is kept alive after each third of
 // that, so that it nearly always lives for long enough, and a tombstone need not wait until it has been extended.
 func noteTime(ttl time.Duration) int64 {

@@ -123,6 +123,26 @@ func leavingTwin(d *Driver, e *claim) *claim {
 	return twin
 }
 
+// Nothing stays of a lease that has ended, in a program that has ever other TTLs.
+func TestLeasesThatEndedAreForgotten(t *testing.T) {
+	t.Parallel()
+	d := alone(t)
+	c := hold(t, d, 1, 2*time.Second)[0]
+	if err := d.Release(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	known := func() int {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return len(d.slots) + len(d.shelves)
+	}
+	for end := time.Now().Add(time.Minute); known() > 0; driver.Sleep(t.Context(), 20*time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d leases are known that nobody uses", known())
+		}
+	}
+}
+
 // What is asked for one by one, such as what became of claims whose lease is gone, keeps no claim waiting whose renewal
 // goes together with that of others.
 func TestRenewalBesideClaimsThatAreGone(t *testing.T) {
