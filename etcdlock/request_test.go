@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
@@ -174,6 +175,33 @@ func TestRenewalOfManyThatMove(t *testing.T) {
 			t.Fatalf("claim %d is not renewed: %v, %v", i, err, r.Err)
 		}
 	}
+}
+
+// A claim that was refused to move is not looked for where it was to go: that lease may live much longer.
+func TestClaimThatMayNotMove(t *testing.T) {
+	t.Parallel()
+	d := alone(t)
+	c := hold(t, d, 1, 200*time.Second)[0]
+	e := d.claims.Known(c)
+	before := e.leased()
+	before.deny()
+	d.members.current.kv = unpermitted{d.client.KV}
+	if _, err := d.Request(t.Context(), c); !errors.Is(err, driver.ErrRefused) {
+		t.Errorf("got %v, want a refusal", err)
+	}
+	if leases := e.leases(); len(leases) != 1 || leases[0] != before {
+		t.Errorf("it may be on %d leases, want the one that it had", len(leases))
+	}
+}
+
+// unpermitted is a server that permits nothing but to read.
+type unpermitted struct{ clientv3.KV }
+
+func (s unpermitted) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
+	if ifs, _, _ := op.Txn(); len(ifs) > 0 {
+		return clientv3.OpResponse{}, rpctypes.ErrPermissionDenied
+	}
+	return s.KV.Do(ctx, op)
 }
 
 // What panics while several questions are under way does so for the caller, who may outlive it.
