@@ -43,6 +43,9 @@ func (e *claim) rest(err error) error {
 	if !errors.Is(err, driver.ErrRefused) {
 		return pause(e.d.lifetime)
 	}
+	if l := e.leased(); l.own {
+		l.lose() // it ends by itself, since nobody extends it
+	}
 	return driver.Sleep(e.d.lifetime, refusedPause)
 }
 

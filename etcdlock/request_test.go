@@ -194,6 +194,26 @@ func TestClaimThatMayNotMove(t *testing.T) {
 	}
 }
 
+// A claim that was left alone is not removed again and again for want of a right: its lease ends by itself.
+func TestLeftAloneAndNotPermitted(t *testing.T) {
+	t.Parallel()
+	d := alone(t)
+	c := driver.Claim{
+		Name: "job", ID: "c1", Weight: 1, Limit: 1, TTL: 2 * time.Second, Queue: true, Detached: true,
+	}
+	if _, err := d.Request(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	e := d.claims.Known(c)
+	d.members.current.kv = unpermitted{d.client.KV}
+	<-e.Over()
+	for end := time.Now().Add(time.Minute); e.IsLeaving(); driver.Sleep(t.Context(), 20*time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it is still being removed")
+		}
+	}
+}
+
 // unpermitted is a server that permits nothing but to read.
 type unpermitted struct{ clientv3.KV }
 
