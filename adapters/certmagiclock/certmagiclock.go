@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -66,19 +67,56 @@ func (s *Storage) Unlock(ctx context.Context, name string) error {
 	return lease.Release(ctx)
 }
 
-// RenewLockLease reports whether the lock is still held, as the backend says. Locks are renewed anyway, so the duration
-// does not matter.
+// RenewLockLease reports whether the lock is still held, as the backend says. If it was lost and nobody has it, it is
+// taken again: CertMagic begins anew with each attempt, by looking whether another has done the work. Then Unlock tells
+// about the time since. Locks are renewed anyway, so the duration does not matter.
 func (s *Storage) RenewLockLease(ctx context.Context, name string, _ time.Duration) error {
-	s.mu.Lock()
-	leases := s.leases[name]
-	s.mu.Unlock()
-	if len(leases) == 0 {
+	lease := s.first(name)
+	if lease == nil {
 		return notHeld(name)
 	}
-	return leases[0].Check(ctx)
+	err := lease.Check(ctx)
+	if errors.Is(err, holdfast.ErrLost) {
+		return s.lockAgain(ctx, name, lease, err)
+	}
+	return err
 }
 
-// oldest takes out the lease that has been there for longest, or returns nil.
+// lockAgain takes a lock that was lost, if it can be had.
+func (s *Storage) lockAgain(ctx context.Context, name string, lost *holdfast.Lease, why error) error {
+	lease, err := s.client.Mutex(name, s.options...).TryLock(ctx)
+	if err != nil {
+		return errors.Join(why, err)
+	}
+	if !s.replace(name, lost, lease) { // it was unlocked meanwhile
+		return errors.Join(why, lease.Release(ctx))
+	}
+	return nil
+}
+
+// replace puts a lease in the place of another one, and reports whether that was there.
+func (s *Storage) replace(name string, old, lease *holdfast.Lease) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.Index(s.leases[name], old)
+	if i < 0 {
+		return false
+	}
+	s.leases[name][i] = lease
+	return true
+}
+
+// first returns the lease that has been there for longest, or nil.
+func (s *Storage) first(name string) *holdfast.Lease {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if leases := s.leases[name]; len(leases) > 0 {
+		return leases[0]
+	}
+	return nil
+}
+
+// oldest is first, and takes the lease out.
 func (s *Storage) oldest(name string) *holdfast.Lease {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,6 +2,7 @@ package certmagiclock_test
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -90,6 +91,87 @@ func TestUnlockAfterLoss(t *testing.T) {
 		}
 		if len(held()) != 1 {
 			t.Error("the lock of the other was given back")
+		}
+		if err := s.Unlock(t.Context(), "issue"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// lose takes the lock away from whoever holds it.
+func lose(t *testing.T, client *holdfast.Client, name string) {
+	t.Helper()
+	queue, err := client.Queue(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range queue {
+		if err := client.Break(t.Context(), name, e.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A certificate whose lock is lost between two attempts is obtained all the same: CertMagic goes on with that job for a
+// month, and begins no other for the name.
+func TestLossBetweenAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, asked := holdfast.New(memlock.New()), 0
+		defer client.Close(context.Background())
+		cache := certmagic.NewCache(certmagic.CacheOptions{
+			GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return nil, nil },
+		})
+		defer cache.Stop()
+		config := certmagic.New(cache, certmagic.Config{
+			Storage: certmagiclock.Wrap(&certmagic.FileStorage{Path: t.TempDir()}, client),
+			Issuers: []certmagic.Issuer{busy(func() {
+				asked++
+				lose(t, client, "issue_cert_example.com")
+			})},
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
+		defer cancel()
+		if err := config.ObtainCertAsync(ctx, "example.com"); err == nil || asked < 2 {
+			t.Errorf("the issuer was asked %d times in a day: %v", asked, err)
+		}
+	})
+}
+
+// A busy issuer issues nothing.
+type busy func()
+
+func (b busy) Issue(context.Context, *x509.CertificateRequest) (*certmagic.IssuedCertificate, error) {
+	b()
+	return nil, errors.New("try again later")
+}
+
+func (busy) IssuerKey() string { return "busy" }
+
+// A lock that another has got since it was lost stays lost, until that one has given it back.
+func TestRenewalOfWhatAnotherHas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		client, other := holdfast.New(store.Client()), holdfast.New(store.Client())
+		defer client.Close(context.Background())
+		defer other.Close(context.Background())
+		s := certmagiclock.Wrap(&certmagic.FileStorage{Path: t.TempDir()}, client)
+		if err := s.Lock(t.Context(), "issue"); err != nil {
+			t.Fatal(err)
+		}
+		lose(t, other, "issue")
+		lease, err := other.Mutex("issue").TryLock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.RenewLockLease(t.Context(), "issue", time.Hour); !errors.Is(err, holdfast.ErrLost) {
+			t.Errorf("what another has was renewed: %v", err)
+		}
+		err = errors.Join(lease.Release(t.Context()), s.RenewLockLease(t.Context(), "issue", time.Hour))
+		if err != nil {
+			t.Error(err)
+		}
+		if _, err := other.Mutex("issue").TryLock(t.Context()); !errors.Is(err, holdfast.ErrNotAcquired) {
+			t.Errorf("beside the lock that was taken again: %v", err)
 		}
 		if err := s.Unlock(t.Context(), "issue"); err != nil {
 			t.Error(err)
