@@ -40,6 +40,7 @@ type Lock struct {
 	mu     sync.Mutex
 	lease  *holdfast.Lease // nil while we do not lead
 	record resourcelock.LeaderElectionRecord
+	silent bool // the last renewal failed
 }
 
 // New returns the lock of a candidate with this identity, in the election with this name. Others see the identity as
@@ -106,7 +107,8 @@ func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRec
 }
 
 // Update renews the lead, or releases it if the record names no holder. It does not take a lost lead again for the same
-// elector, which would believe that it led all the time.
+// elector, which would believe that it led all the time. Nor does it release a lead that could not be renewed: the
+// elector gives up for that reason, and tells its work only afterwards. Such a lead ends with its TTL.
 func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	lease, leads := l.Lease()
 	switch {
@@ -114,11 +116,14 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 		return nil
 	case !leads:
 		return l.Create(ctx, record)
+	case record.HolderIdentity == "" && l.isSilent():
+		return errors.New("kubelock: the lead could not be renewed; it ends with its TTL")
 	case record.HolderIdentity == "":
 		l.set(nil, record)
 		return lease.Release(ctx)
 	}
 	if err := lease.Check(ctx); err != nil {
+		l.fail(ctx)
 		return err
 	}
 	l.set(lease, record)
@@ -162,7 +167,20 @@ func (l *Lock) election(seconds int) *holdfast.Election {
 func (l *Lock) set(lease *holdfast.Lease, record resourcelock.LeaderElectionRecord) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lease, l.record = lease, record
+	l.lease, l.record, l.silent = lease, record, false
+}
+
+// fail notes that a renewal failed, unless the elector was told to stop meanwhile: its work has ended then.
+func (l *Lock) fail(ctx context.Context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.silent = !errors.Is(ctx.Err(), context.Canceled)
+}
+
+func (l *Lock) isSilent() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.silent
 }
 
 func (l *Lock) current() resourcelock.LeaderElectionRecord {

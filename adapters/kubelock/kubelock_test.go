@@ -122,39 +122,61 @@ func (a attached) Traits() driver.Traits {
 	return t
 }
 
-// An away is a backend that can be cut off.
+// An away is a backend that can be cut off: from what is asked, or only from whoever waits for the answer.
 type away struct {
 	driver.Driver
-	cut atomic.Bool
+	cut, mute atomic.Bool
 }
 
-func (a *away) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if a.cut.Load() {
-		<-ctx.Done()
-		return driver.Status{}, ctx.Err()
-	}
-	return a.Driver.Request(ctx, c)
-}
-
-// A leader that is cut off has stopped before another leads.
-func TestLeaderIsCutOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := memlock.New()
-		line := &away{Driver: store.Client()}
-		first := campaign(t, line, "one", true)
-		time.Sleep(time.Second)
-		second := campaign(t, store.Client(), "two", true)
-		line.cut.Store(true)
-		for began := time.Now(); !second.leads.Load(); time.Sleep(100 * time.Millisecond) {
-			if time.Since(began) > time.Minute {
-				t.Fatal("nobody took over")
-			}
-		}
-		if first.leads.Load() {
-			t.Error("two lead")
-		}
-		line.cut.Store(false)
+func (a *away) Request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
+	err = a.over(ctx, func(ctx context.Context) error {
+		st, err = a.Driver.Request(ctx, c)
+		return err
 	})
+	return st, err
+}
+
+func (a *away) Release(ctx context.Context, c driver.Claim) error {
+	return a.over(ctx, func(ctx context.Context) error { return a.Driver.Release(ctx, c) })
+}
+
+func (a *away) over(ctx context.Context, send func(context.Context) error) error {
+	if a.mute.Load() {
+		_ = send(context.WithoutCancel(ctx))
+	}
+	if a.mute.Load() || a.cut.Load() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return send(ctx)
+}
+
+// A leader that is cut off has stopped before another leads, also where what it asks still arrives.
+func TestLeaderIsCutOff(t *testing.T) {
+	for name, which := range map[string]func(*away) *atomic.Bool{
+		"both ways": func(line *away) *atomic.Bool { return &line.cut },
+		"one way":   func(line *away) *atomic.Bool { return &line.mute },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memlock.New()
+				line := &away{Driver: store.Client()}
+				first := campaign(t, line, "one", true)
+				time.Sleep(time.Second)
+				second := campaign(t, store.Client(), "two", true)
+				which(line).Store(true)
+				for began := time.Now(); !second.leads.Load(); time.Sleep(100 * time.Millisecond) {
+					if time.Since(began) > time.Minute {
+						t.Fatal("nobody took over")
+					}
+				}
+				if first.leads.Load() {
+					t.Error("two lead")
+				}
+				which(line).Store(false)
+			})
+		})
+	}
 }
 
 // A lead that is taken away is known to its lease at once, and to the elector within its RenewDeadline; until then the
