@@ -75,12 +75,18 @@ func (s *Storage) RenewLockLease(ctx context.Context, name string, _ time.Durati
 	if lease == nil {
 		return notHeld(name)
 	}
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
 	err := lease.Check(ctx)
 	if errors.Is(err, holdfast.ErrLost) {
 		return s.lockAgain(ctx, name, lease, err)
 	}
 	return err
 }
+
+// answerTime bounds how long a renewal waits for the backend. The contexts of CertMagic's jobs have no end, and one
+// answer that is lost would hold such a job up for ever.
+const answerTime = 5 * time.Second
 
 // lockAgain takes a lock that was lost, if it can be had.
 func (s *Storage) lockAgain(ctx context.Context, name string, lost *holdfast.Lease, why error) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/adapters/certmagiclock"
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -175,6 +177,39 @@ func TestRenewalOfWhatAnotherHas(t *testing.T) {
 		}
 		if err := s.Unlock(t.Context(), "issue"); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A hung backend answers no question.
+type hung struct {
+	driver.Driver
+	is atomic.Bool
+}
+
+func (h *hung) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if h.is.Load() {
+		<-ctx.Done()
+		return driver.Status{}, ctx.Err()
+	}
+	return h.Driver.Request(ctx, c)
+}
+
+// A renewal that the backend does not answer ends, though its context does not.
+func TestRenewalWithoutAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		backend := &hung{Driver: memlock.New()}
+		client := holdfast.New(backend)
+		defer client.Close(context.Background())
+		s := certmagiclock.Wrap(&certmagic.FileStorage{Path: t.TempDir()}, client)
+		if err := s.Lock(t.Context(), "issue"); err != nil {
+			t.Fatal(err)
+		}
+		backend.is.Store(true)
+		began := time.Now()
+		err := s.RenewLockLease(context.Background(), "issue", time.Hour)
+		if took := time.Since(began); err == nil || took > time.Minute {
+			t.Errorf("after %v it returned %v", took, err)
 		}
 	})
 }

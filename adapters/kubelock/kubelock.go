@@ -66,6 +66,8 @@ func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 		}
 		return marshal(l.current())
 	}
+	ctx, cancel := context.WithTimeout(ctx, answerTime) // that of a candidate has no end
+	defer cancel()
 	leader, err := l.election(0).Leader(ctx)
 	switch {
 	case errors.Is(err, holdfast.ErrNoLeader):
@@ -122,7 +124,9 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 		l.set(nil, record)
 		return lease.Release(ctx)
 	}
-	if err := lease.Check(ctx); err != nil {
+	asking, cancel := context.WithTimeout(ctx, attemptTime(record))
+	defer cancel()
+	if err := lease.Check(asking); err != nil {
 		l.fail(ctx)
 		return err
 	}
@@ -138,7 +142,7 @@ func (l *Lock) RecordEvent(event string) {
 		return
 	}
 	l.set(nil, resourcelock.LeaderElectionRecord{})
-	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
 	defer cancel()
 	left := time.Until(lease.ValidUntil())
 	if _, err := lease.Detach(ctx); err != nil { // also where the backend cannot
@@ -146,8 +150,15 @@ func (l *Lock) RecordEvent(event string) {
 	}
 }
 
-// leaveTime bounds how long the end of an elector waits for the backend.
-const leaveTime = 5 * time.Second
+// answerTime bounds how long a candidate, and the end of an elector, wait for an answer of the backend.
+const answerTime = 5 * time.Second
+
+// attemptTime bounds how long a renewal waits for an answer, so that one that is lost does not cost the lead: an
+// elector asks again until its RenewDeadline, which is shorter than its LeaseDuration.
+func attemptTime(record resourcelock.LeaderElectionRecord) time.Duration {
+	const attempts = 3
+	return min(answerTime, time.Duration(max(1, record.LeaseDurationSeconds))*time.Second/attempts)
+}
 
 // Identity implements [resourcelock.Interface].
 func (l *Lock) Identity() string { return l.identity }

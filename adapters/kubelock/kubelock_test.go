@@ -126,6 +126,7 @@ func (a attached) Traits() driver.Traits {
 type away struct {
 	driver.Driver
 	cut, mute atomic.Bool
+	swallow   atomic.Bool // the next question
 }
 
 func (a *away) Request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
@@ -140,11 +141,19 @@ func (a *away) Release(ctx context.Context, c driver.Claim) error {
 	return a.over(ctx, func(ctx context.Context) error { return a.Driver.Release(ctx, c) })
 }
 
+func (a *away) Queue(ctx context.Context, name string) (queue []driver.Entry, err error) {
+	err = a.over(ctx, func(ctx context.Context) error {
+		queue, err = a.Driver.Queue(ctx, name)
+		return err
+	})
+	return queue, err
+}
+
 func (a *away) over(ctx context.Context, send func(context.Context) error) error {
 	if a.mute.Load() {
 		_ = send(context.WithoutCancel(ctx))
 	}
-	if a.mute.Load() || a.cut.Load() {
+	if a.mute.Load() || a.cut.Load() || a.swallow.Swap(false) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
@@ -177,6 +186,41 @@ func TestLeaderIsCutOff(t *testing.T) {
 			})
 		})
 	}
+}
+
+// One answer that is lost costs no lead.
+func TestOneAnswerIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		line := &away{Driver: memlock.New().Client()}
+		first := campaign(t, line, "one", true)
+		time.Sleep(time.Minute)
+		for range 100 {
+			line.swallow.Store(true)
+			time.Sleep(time.Minute + 100*time.Millisecond)
+		}
+		if !first.leads.Load() {
+			t.Error("it leads no more")
+		}
+	})
+}
+
+// A candidate that was cut off as it looked who leads is one again afterwards.
+func TestCandidateIsCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		first := campaign(t, store.Client(), "one", true)
+		time.Sleep(time.Second)
+		line := &away{Driver: store.Client()}
+		second := campaign(t, line, "two", true)
+		line.cut.Store(true)
+		time.Sleep(time.Minute)
+		line.cut.Store(false)
+		first.stop()
+		time.Sleep(time.Minute)
+		if !second.leads.Load() {
+			t.Error("nobody leads")
+		}
+	})
 }
 
 // A lead that is taken away is known to its lease at once, and to the elector within its RenewDeadline; until then the
