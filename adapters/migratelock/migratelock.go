@@ -19,8 +19,8 @@ import (
 )
 
 // Timeout bounds how long a Driver waits for the lock. It is shorter than golang-migrate's own limit
-// ([migrate.DefaultLockTimeout], 15 s), after which the driver would go on waiting and then hold the lock for nobody.
-// So leave [migrate.Migrate.LockTimeout] as it is, or make it longer.
+// ([migrate.DefaultLockTimeout], 15 s), after which the driver would go on waiting, and hold the lock for nobody until
+// Close. So leave [migrate.Migrate.LockTimeout] as it is, or make it longer.
 //
 // [migrate.DefaultLockTimeout]: https://pkg.go.dev/github.com/golang-migrate/migrate/v4#DefaultLockTimeout
 // [migrate.Migrate.LockTimeout]: https://pkg.go.dev/github.com/golang-migrate/migrate/v4#Migrate
@@ -34,6 +34,8 @@ const Timeout = 14 * time.Second
 type Driver struct {
 	database.Driver
 	mutex *holdfast.Mutex
+	open  context.Context // ends with Close
+	end   context.CancelFunc
 
 	mu    sync.Mutex
 	lease *holdfast.Lease // nil while it is not locked
@@ -41,7 +43,12 @@ type Driver struct {
 
 // Wrap returns the driver with a lock of the client. Give each database a name of its own.
 func Wrap(d database.Driver, client *holdfast.Client, name string, opts ...holdfast.Option) *Driver {
-	return &Driver{Driver: d, mutex: client.Mutex(name, opts...)}
+	return wrap(d, client.Mutex(name, opts...))
+}
+
+func wrap(d database.Driver, m *holdfast.Mutex) *Driver {
+	open, end := context.WithCancel(context.Background())
+	return &Driver{Driver: d, mutex: m, open: open, end: end}
 }
 
 // Open opens another database with the driver that is wrapped, under the same lock.
@@ -50,7 +57,19 @@ func (d *Driver) Open(url string) (database.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Driver{Driver: opened, mutex: d.mutex}, nil
+	return wrap(opened, d.mutex), nil
+}
+
+// Close closes the database. Nobody unlocks after that, so the lock is given back if it is still held, as it is by a
+// database whose session ends.
+func (d *Driver) Close() (err error) {
+	d.end()
+	defer func() {
+		if lease := d.held(); lease != nil {
+			err = errors.Join(err, lease.Release(context.Background()))
+		}
+	}()
+	return d.Driver.Close()
 }
 
 // Lock waits for the lock, but not longer than [Timeout]; then the error matches [database.ErrLocked] and
@@ -59,17 +78,25 @@ func (d *Driver) Lock() error {
 	if d.held() != nil {
 		return fmt.Errorf("migratelock: this driver has locked it: %w", database.ErrLocked)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
-	defer cancel()
-	lease, err := d.mutex.Lock(ctx)
+	lease, err := d.await()
 	switch {
 	case errors.Is(err, holdfast.ErrNotAcquired):
 		return fmt.Errorf("migratelock: %w: %w", database.ErrLocked, err)
 	case err != nil:
 		return fmt.Errorf("migratelock: %w", err)
+	case d.open.Err() != nil: // Close may have come before there was anything to give back
+		lease.Release(context.Background())
+		return fmt.Errorf("migratelock: this driver is closed: %w", database.ErrLocked)
 	}
-	d.set(lease)
 	return nil
+}
+
+// await waits for the lock, and notes what came of that.
+func (d *Driver) await() (lease *holdfast.Lease, err error) {
+	defer func() { d.set(lease) }()
+	ctx, cancel := context.WithTimeout(d.open, Timeout)
+	defer cancel()
+	return d.mutex.Lock(ctx)
 }
 
 // Unlock releases the lock. Its error matches holdfast.ErrLost if the lock was lost before.

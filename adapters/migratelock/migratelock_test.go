@@ -88,6 +88,51 @@ func TestLoss(t *testing.T) {
 	})
 }
 
+// A database that is closed leaves its lock to others: who held it has panicked, or given up waiting.
+func TestClose(t *testing.T) {
+	for name, before := range map[string]func(t *testing.T, d *migratelock.Driver, release func()){
+		"while it is locked": func(t *testing.T, d *migratelock.Driver, release func()) {
+			release()
+			if err := d.Lock(); err != nil {
+				t.Error(err)
+			}
+		},
+		"while somebody waits": func(t *testing.T, d *migratelock.Driver, release func()) {
+			go d.Lock()
+			synctest.Wait()
+		},
+		"as the lock is got": func(t *testing.T, d *migratelock.Driver, release func()) {
+			go d.Lock()
+			synctest.Wait()
+			go release()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := newClient(t, memlock.New())
+				d := migratelock.Wrap(newDatabase(t), client, "shop")
+				first, err := client.Mutex("shop").Lock(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				release := func() { first.Release(context.Background()) }
+				before(t, d, release)
+				if err := d.Close(); err != nil {
+					t.Error(err)
+				}
+				release()
+				synctest.Wait()
+				if queue, err := client.Queue(t.Context(), "shop"); len(queue) > 0 || err != nil {
+					t.Errorf("the lock is taken: %v, %v", queue, err)
+				}
+				if err := d.Lock(); !errors.Is(err, database.ErrLocked) {
+					t.Errorf("a closed one is locked: %v", err)
+				}
+			})
+		})
+	}
+}
+
 func TestOpen(t *testing.T) {
 	d, err := migratelock.Wrap(&stub.Stub{}, newClient(t, memlock.New()), "shop").Open("stub://")
 	if err != nil {
