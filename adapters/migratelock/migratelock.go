@@ -38,6 +38,7 @@ type Driver struct {
 	end   context.CancelFunc
 
 	mu    sync.Mutex
+	busy  bool            // it is locked, or Lock waits
 	lease *holdfast.Lease // nil while it is not locked
 }
 
@@ -73,10 +74,10 @@ func (d *Driver) Close() (err error) {
 }
 
 // Lock waits for the lock, but not longer than [Timeout]; then the error matches [database.ErrLocked] and
-// [holdfast.ErrNotAcquired].
+// [holdfast.ErrNotAcquired]. A driver that is locked, or waits for the lock, is not locked once more.
 func (d *Driver) Lock() error {
-	if d.held() != nil {
-		return fmt.Errorf("migratelock: this driver has locked it: %w", database.ErrLocked)
+	if !d.begin() {
+		return fmt.Errorf("migratelock: this driver has locked it, or waits for that: %w", database.ErrLocked)
 	}
 	lease, err := d.await()
 	switch {
@@ -91,9 +92,18 @@ func (d *Driver) Lock() error {
 	return nil
 }
 
+// begin reports whether nobody has locked the driver yet, nor waits.
+func (d *Driver) begin() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	was := d.busy
+	d.busy = true
+	return !was
+}
+
 // await waits for the lock, and notes what came of that.
 func (d *Driver) await() (lease *holdfast.Lease, err error) {
-	defer func() { d.set(lease) }()
+	defer func() { d.set(lease) }() // also after a panic
 	ctx, cancel := context.WithTimeout(d.open, Timeout)
 	defer cancel()
 	return d.mutex.Lock(ctx)
@@ -151,7 +161,7 @@ func (d *Driver) held() *holdfast.Lease {
 func (d *Driver) set(l *holdfast.Lease) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.lease = l
+	d.lease, d.busy = l, l != nil
 }
 
 var _ database.Driver = (*Driver)(nil)

@@ -88,6 +88,42 @@ func TestLoss(t *testing.T) {
 	})
 }
 
+// Of two who share a driver, only one locks it: what one of them writes when its lock is lost would count as the
+// other's.
+func TestOneLocksADriver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := newClient(t, memlock.New())
+		d := migratelock.Wrap(newDatabase(t), client, "shop")
+		first, err := client.Mutex("shop").Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		locked := make(chan error, 2)
+		for range cap(locked) {
+			go func() { locked <- d.Lock() }()
+		}
+		synctest.Wait()
+		if err := first.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		queue, err := client.Queue(t.Context(), "shop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := client.Break(t.Context(), "shop", queue[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute) // and whoever waits has the lock, or has given up
+		if err := d.Run(strings.NewReader("late")); !errors.Is(err, holdfast.ErrLost) {
+			t.Errorf("who lost the lock wrote: %v", err)
+		}
+		if a, b := <-locked, <-locked; (a == nil) == (b == nil) || !errors.Is(errors.Join(a, b), database.ErrLocked) {
+			t.Errorf("two locked it: %v, %v", a, b)
+		}
+	})
+}
+
 // A database that is closed leaves its lock to others: who held it has panicked, or given up waiting.
 func TestClose(t *testing.T) {
 	for name, before := range map[string]func(t *testing.T, d *migratelock.Driver, release func()){
