@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -60,8 +61,9 @@ func (o *Observer) start(
 
 func end(span trace.Span, e holdfast.Event) {
 	if e.Err != nil && !errors.Is(e.Err, holdfast.ErrNotAcquired) {
-		span.RecordError(e.Err)
-		span.SetStatus(codes.Error, e.Err.Error())
+		err := readable(e.Err)
+		span.RecordError(err)
+		span.SetStatus(codes.Error, err.Error())
 	}
 	span.End(trace.WithTimestamp(e.Start.Add(e.Took)))
 }
@@ -80,5 +82,13 @@ func attributes(e holdfast.Event) []attribute.KeyValue {
 // text is the name of a lock, which is bytes, as an attribute takes it: exporters send no spans at all beside one that
 // has what is no UTF-8.
 func text(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
+
+// readable is the same for an error, which may have the words of a server in it.
+func readable(err error) error {
+	if said := err.Error(); !utf8.ValidString(said) {
+		return errors.New(text(said))
+	}
+	return err
+}
 
 var _ holdfast.Scoper = (*Observer)(nil)

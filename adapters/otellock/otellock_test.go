@@ -15,6 +15,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/adapters/otellock"
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -128,6 +129,34 @@ func TestNamesThatAreNoText(t *testing.T) {
 		t.Fatal("held twice")
 	}
 	lease.Release(t.Context())
+	isText(t, spans)
+}
+
+// So may be what a server says: PostgreSQL does so in its own language before it knows that of the client.
+func TestErrorsThatAreNoText(t *testing.T) {
+	spans := tracetest.NewSpanRecorder()
+	provider := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans))
+	c := holdfast.New(foreign{memlock.New().Client()}, holdfast.WithObserver(otellock.New(provider)))
+	defer c.Close(t.Context())
+	if _, err := c.Mutex("m", holdfast.WithPatience(0)).Lock(t.Context()); err == nil {
+		t.Fatal("it is acquired")
+	}
+	isText(t, spans)
+}
+
+// A foreign server says what is wrong in Latin-1.
+type foreign struct{ driver.Driver }
+
+func (foreign) Request(context.Context, driver.Claim) (driver.Status, error) {
+	return driver.Status{}, errors.New("zu viele Verbindungen f\xfcr diese Rolle")
+}
+
+// isText fails the test if there are no spans, or an exporter could not send them.
+func isText(t *testing.T, spans *tracetest.SpanRecorder) {
+	t.Helper()
+	if len(spans.Ended()) == 0 {
+		t.Error("there are no spans")
+	}
 	for _, span := range spans.Ended() {
 		for _, a := range span.Attributes() {
 			if !utf8.ValidString(a.Value.AsString()) {
