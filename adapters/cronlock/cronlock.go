@@ -23,7 +23,7 @@ type Job struct {
 
 	// Splay is how long the lock stays taken from the start of a run, even if the run ends before. So a machine whose
 	// clock is late does not run a short job once more. It should be longer than the clocks differ, and shorter than
-	// the time between two runs.
+	// the time between two runs. Where it is zero, a WithMinHold among the options of the lock or the client counts.
 	Splay time.Duration
 
 	// Do is the work. Its context carries the lease, and ends if the lock is lost.
@@ -55,7 +55,10 @@ func (j *Job) run(ctx context.Context) error {
 	if j.Client == nil || j.Do == nil || j.Name == "" {
 		return errors.New("cronlock: a Job needs a Client, a Name and a function Do")
 	}
-	options := append(slices.Clone(j.Options), holdfast.WithMinHold(j.Splay))
+	options := slices.Clone(j.Options)
+	if j.Splay != 0 {
+		options = append(options, holdfast.WithMinHold(j.Splay))
+	}
 	lease, err := j.Client.Mutex(j.Name, options...).TryLock(ctx)
 	switch {
 	case errors.Is(err, holdfast.ErrNotAcquired) && ctx.Err() == nil:

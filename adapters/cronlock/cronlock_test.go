@@ -41,6 +41,32 @@ func TestOnceForEachTick(t *testing.T) {
 	})
 }
 
+// Without a splay the minimum hold counts that the options of the job or of its client have.
+func TestMinimumHoldAmongTheOptions(t *testing.T) {
+	least := holdfast.WithMinHold(30 * time.Second)
+	for name, options := range map[string]struct{ client, job []holdfast.Option }{
+		"of the client": {client: []holdfast.Option{least}},
+		"of the job":    {job: []holdfast.Option{least}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, runs := holdfast.New(memlock.New(), options.client...), 0
+				defer client.Close(t.Context())
+				job := &cronlock.Job{Client: client, Name: "report", Options: options.job,
+					Do:     func(context.Context, *holdfast.Lease) error { runs++; return nil },
+					Failed: func(err error) { t.Error(err) },
+				}
+				job.Run()
+				time.Sleep(29 * time.Second)
+				job.Run()
+				if runs != 1 {
+					t.Errorf("%d runs", runs)
+				}
+			})
+		})
+	}
+}
+
 // A job whose lock is lost while it runs is told by its context, and fails.
 func TestLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -32,9 +32,13 @@ type Locker struct {
 
 // NewLocker returns a locker. The lock of a run stays taken for splay from its start, even if the job ends before. So a
 // scheduler whose clock is late does not run a short job once more. splay should be longer than the clocks differ, and
-// shorter than the time between two runs.
+// shorter than the time between two runs. Where it is zero, a WithMinHold among the options of the lock or the client
+// counts.
 func NewLocker(client *holdfast.Client, splay time.Duration, opts ...holdfast.Option) *Locker {
-	options := append(slices.Clone(opts), holdfast.WithMinHold(splay))
+	options := slices.Clone(opts)
+	if splay != 0 {
+		options = append(options, holdfast.WithMinHold(splay))
+	}
 	return &Locker{client: client, options: options, taken: &taken{leases: make(map[context.Context][]*holdfast.Lease)}}
 }
 

@@ -48,6 +48,24 @@ func TestLockerOutlastsTheJob(t *testing.T) {
 	})
 }
 
+// Without a splay the minimum hold counts that the options have.
+func TestMinimumHoldAmongTheOptions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		locker := gocronlock.NewLocker(newClient(t, memlock.New()), 0, holdfast.WithMinHold(30*time.Second))
+		run, err := locker.Lock(t.Context(), "job")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := run.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(29 * time.Second)
+		if _, err := locker.Lock(t.Context(), "job"); !errors.Is(err, holdfast.ErrNotAcquired) {
+			t.Errorf("a late run got %v", err)
+		}
+	})
+}
+
 func TestElector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memlock.New()
