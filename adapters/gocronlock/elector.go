@@ -79,8 +79,9 @@ func (e *Elector) IsLeader(context.Context) error {
 }
 
 // Task makes a task of a function that gets the lease of the lead. Its context ends with the job's or with the lead,
-// and carries the lease. If this elector no longer leads, the job fails and fn is not called. If the lead is lost
-// before fn returns, the job fails with an error that matches [holdfast.ErrLost].
+// and carries the lease. If this elector no longer leads, the job fails and fn is not called. If the lead ends before
+// fn returns, the job fails with an error that matches [holdfast.ErrLost], or [holdfast.ErrReleased] if it was given
+// up.
 func (e *Elector) Task(fn func(context.Context, *holdfast.Lease) error) gocron.Task {
 	return gocron.NewTask(func(ctx context.Context) error {
 		if err := e.IsLeader(ctx); err != nil {
@@ -88,6 +89,18 @@ func (e *Elector) Task(fn func(context.Context, *holdfast.Lease) error) gocron.T
 		}
 		return under(ctx, e.lease.Load(), fn)
 	})
+}
+
+// under calls fn in a context that ends with ctx or the lease, and reports if the lease has ended meanwhile.
+func under(ctx context.Context, lease *holdfast.Lease, fn func(context.Context, *holdfast.Lease) error) error {
+	inside, cancel := context.WithCancelCause(lease.Context())
+	defer cancel(nil)
+	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
+	err := fn(inside, lease)
+	if end := lease.Err(); end != nil && !errors.Is(err, end) {
+		err = errors.Join(err, end)
+	}
+	return err
 }
 
 // Close resigns, and returns when the lead is released.

@@ -75,31 +75,22 @@ func (l *lock) Unlock(ctx context.Context) error {
 
 // Task makes a task of a function that gets the lease of its run. Its context ends with the job's or with the lease,
 // and carries the lease. If the lock is lost before fn returns, the job fails with an error that matches
-// [holdfast.ErrLost]. The scheduler must use this locker, or one made from it by WithPrefix.
+// [holdfast.ErrLost], and if the client is closed before, with one that matches [holdfast.ErrClosed]. The scheduler
+// must use this locker, or one made from it by WithPrefix.
 func (l *Locker) Task(fn func(context.Context, *holdfast.Lease) error) gocron.Task {
 	return gocron.NewTask(func(ctx context.Context) error {
 		lease := l.taken.take(ctx)
 		if lease == nil {
 			return errNoLease
 		}
-		return under(ctx, lease, fn)
+		return holdfast.Leases{lease}.Do(ctx, func(ctx context.Context, _ holdfast.Leases) error {
+			return fn(ctx, lease)
+		})
 	})
 }
 
 var errNoLease = errors.New("gocronlock: the job runs without its lock; " +
 	"create its scheduler with gocron.WithDistributedLocker and the Locker that made the Task")
-
-// under calls fn in a context that ends with ctx or the lease, and reports a loss.
-func under(ctx context.Context, lease *holdfast.Lease, fn func(context.Context, *holdfast.Lease) error) error {
-	inside, cancel := context.WithCancelCause(lease.Context())
-	defer cancel(nil)
-	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
-	err := fn(inside, lease)
-	if lost := lease.Err(); errors.Is(lost, holdfast.ErrLost) && !errors.Is(err, holdfast.ErrLost) {
-		err = errors.Join(err, lost)
-	}
-	return err
-}
 
 // taken has the leases that runs have not asked for yet, by the context of their job: all that gocron gives to the
 // locker and to the run alike. Each goes to one run. Several are there when a lock was lost before its run began.

@@ -76,6 +76,24 @@ func TestTaskLosesItsLock(t *testing.T) {
 	}
 }
 
+// A job whose lock ends because the client closes, or the elector, has failed, too: others may have run beside it.
+func TestTaskWhoseLockIsGivenBack(t *testing.T) {
+	client := newClient(t, memlock.New())
+	locker := gocronlock.NewLocker(client, 0)
+	task := locker.Task(func(context.Context, *holdfast.Lease) error { return client.Close(context.Background()) })
+	if err := <-start(t, task, gocron.WithDistributedLocker(locker)); !errors.Is(err, holdfast.ErrClosed) {
+		t.Errorf("whose client closed ended with %v", err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		elector := gocronlock.NewElector(newClient(t, memlock.New()), "cron", "one")
+		synctest.Wait()
+		task := elector.Task(func(context.Context, *holdfast.Lease) error { elector.Close(); return nil })
+		if err := <-start(t, task, gocron.WithDistributedElector(elector)); !errors.Is(err, holdfast.ErrReleased) {
+			t.Errorf("whose elector closed ended with %v", err)
+		}
+	})
+}
+
 // A job of a scheduler without the locker does not run.
 func TestTaskWithoutLock(t *testing.T) {
 	locker := gocronlock.NewLocker(newClient(t, memlock.New()), 0)
