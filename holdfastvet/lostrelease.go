@@ -30,8 +30,8 @@ it on, the lock stays taken for as long as the process lives:
 	return lease.Release(ctx)
 
 It does not report functions that close a client, which releases all that it holds; leases that are passed on; and paths
-after a look at Err, Done or Check, which may have said that the lock is lost. Test files are checked only with
--lostrelease.tests, because there the client is mostly closed elsewhere.`,
+after a look at Err, Done, Check or SetValue, which may have said that the lock is lost. Test files are checked only
+with -lostrelease.tests, because there the client is mostly closed elsewhere.`,
 	URL:      page + "#lostrelease",
 	Requires: []*analysis.Analyzer{inspect.Analyzer, ctrlflow.Analyzer},
 	Run:      lostRelease,
@@ -147,9 +147,9 @@ func useOf(mention inspector.Cursor) use {
 		switch parent.Sel.Name {
 		case "Context":
 			return useOfContext(cur.Parent().Parent())
-		case "Token", "Name", "ValidUntil", "Revoked":
+		case "Token", "Name", "ValidUntil", "Revoked", "Value", "Notes":
 			return looks
-		case "Err", "Done", "Check":
+		case "Err", "Done", "Check", "SetValue":
 			return mayEnd
 		}
 	case *ast.BinaryExpr:

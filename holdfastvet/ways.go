@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/ctrlflow"
@@ -223,10 +224,16 @@ func (w *ways) failed(condition ast.Expr, is, tells bool) bool {
 			equal := is == (x.Op == token.EQL)
 			return w.isNil(x.Y) && (w.is(x.X, w.lease) && equal || tells && w.is(x.X, w.err) && !equal)
 		}
-	case *ast.CallExpr: // errors.Is, or something like it
-		return is && tells && w.mentionsErr(x)
+	case *ast.CallExpr:
+		return is && tells && tellsErrors(callee(w.pass.TypesInfo, x)) && w.mentionsErr(x)
 	}
 	return false
+}
+
+// tellsErrors reports whether a function is true only of what is an error: errors.Is, or one that is named like it. Of
+// others that is not known, such as of one that reports an error to somebody, and is true if there was none.
+func tellsErrors(f *types.Func) bool {
+	return packageOf(f) == "errors" || f != nil && strings.HasPrefix(strings.ToLower(f.Name()), "is")
 }
 
 // givenAt returns the variables that are conditions of the statements around a call, and that stay as they are: each

@@ -143,6 +143,20 @@ func copied(ctx context.Context, m *holdfast.Mutex) error {
 	return lease.Release(ctx)
 }
 
+// Functions of others may be true of an error, or of none.
+func reported(ctx context.Context, m *holdfast.Mutex, isFine func(error) bool) error {
+	lease, err := m.TryLock(ctx)
+	if !went(err) {
+		return nil
+	}
+	if isFine(err) {
+		return lease.Release(ctx)
+	}
+	return nil
+}
+
+func went(err error) bool { return err == nil }
+
 func returned(ctx context.Context, m *holdfast.Mutex) (*holdfast.Lease, error) {
 	lease, err := m.Lock(ctx)
 	if err != nil {
@@ -201,6 +215,9 @@ func lost(ctx context.Context, m *holdfast.Mutex) error {
 	case <-time.After(time.Second):
 	}
 	if err := lease.Check(ctx); err != nil {
+		return err
+	}
+	if err := lease.SetValue(ctx, "page 7"); err != nil {
 		return err
 	}
 	return lease.Release(ctx)

@@ -202,3 +202,23 @@ func neededInThatTurn(ctx context.Context, m *holdfast.Mutex) {
 		}
 	}
 }
+
+// A value is for the next holders, who wait as long as the lock is held.
+func leavesValue(ctx context.Context, m *holdfast.Mutex) error {
+	lease, err := m.Lock(ctx) // want `never released`
+	if err != nil {
+		return err
+	}
+	return lease.SetValue(ctx, "page 7")
+}
+
+func readsValue(ctx context.Context, m *holdfast.Mutex) error {
+	lease, err := m.Lock(ctx) // want `not released on every path`
+	if err != nil {
+		return err
+	}
+	if v, err := lease.Value(ctx); err != nil || v.Text == "" {
+		return err
+	}
+	return lease.Release(ctx)
+}

@@ -40,18 +40,25 @@ func LeaseFrom(ctx context.Context) (*Lease, bool) { return nil, false }
 
 func WithoutLease(ctx context.Context) context.Context { return ctx }
 
+type Value struct{ Text string }
+
+type Note struct{}
+
 type Lease struct{}
 
-func (*Lease) Check(ctx context.Context) error            { return nil }
-func (*Lease) Context() context.Context                   { return nil }
-func (*Lease) Detach(ctx context.Context) (string, error) { return "", nil }
-func (*Lease) Done() <-chan struct{}                      { return nil }
-func (*Lease) Err() error                                 { return nil }
-func (*Lease) Name() string                               { return "" }
-func (*Lease) Release(ctx context.Context) error          { return nil }
-func (*Lease) Revoked() <-chan struct{}                   { return nil }
-func (*Lease) Token() uint64                              { return 0 }
-func (*Lease) ValidUntil() time.Time                      { return time.Time{} }
+func (*Lease) Check(ctx context.Context) error              { return nil }
+func (*Lease) Context() context.Context                     { return nil }
+func (*Lease) Detach(ctx context.Context) (string, error)   { return "", nil }
+func (*Lease) Done() <-chan struct{}                        { return nil }
+func (*Lease) Err() error                                   { return nil }
+func (*Lease) Name() string                                 { return "" }
+func (*Lease) Notes(ctx context.Context) ([]Note, error)    { return nil, nil }
+func (*Lease) Release(ctx context.Context) error            { return nil }
+func (*Lease) Revoked() <-chan struct{}                     { return nil }
+func (*Lease) SetValue(ctx context.Context, s string) error { return nil }
+func (*Lease) Token() uint64                                { return 0 }
+func (*Lease) ValidUntil() time.Time                        { return time.Time{} }
+func (*Lease) Value(ctx context.Context) (Value, error)     { return Value{}, nil }
 
 type Leases []*Lease
 
