@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/inspect"
@@ -24,7 +25,8 @@ gets a context from outside instead goes on when somebody else has the lock:
 	})
 
 It does not report contexts from context.WithoutCancel, contexts that the section itself assigns, and contexts for
-deferred calls, goroutines, functions that AfterFunc calls, loggers and methods of a lease.`,
+deferred calls, goroutines, functions that AfterFunc calls, loggers, methods of a lease, and functions that take a value
+out of them.`,
 	URL:      page + "#lockctx",
 	Requires: []*analysis.Analyzer{inspect.Analyzer},
 	Run:      lockCtx,
@@ -39,7 +41,7 @@ func lockCtx(pass *analysis.Pass) (any, error) {
 		}
 		for _, arg := range call.Args {
 			if outer := contextVariable(pass, arg); outer != nil {
-				lookAtContext(pass, cur, ast.Unparen(arg).(*ast.Ident), outer)
+				lookAtContext(pass, cur, ast.Unparen(arg), outer)
 			}
 		}
 	}
@@ -55,24 +57,49 @@ func mayOutlive(f *types.Func) bool {
 	case "context":
 		return f.Name() == "WithoutCancel" || f.Name() == "Cause" || f.Name() == "AfterFunc"
 	}
-	return isMethodOfLease(f)
+	return isMethodOfLease(f) || takesFrom(f)
 }
 
-// contextVariable is the variable of a function that an argument consists of, if it is a context.
+// takesFrom reports whether a function is named like one that takes a value out of a context, such as SpanFromContext.
+func takesFrom(f *types.Func) bool {
+	return f != nil && f.Signature().Params().Len() == 1 && strings.Contains(f.Name(), "From")
+}
+
+// contextVariable is the variable of a function that an argument consists of, if it is a context, or if it is a request
+// to a server whose context the argument is.
 func contextVariable(pass *analysis.Pass, arg ast.Expr) *types.Var {
-	id, ok := ast.Unparen(arg).(*ast.Ident)
+	isWanted := isContext
+	x := ast.Unparen(arg)
+	if request := requestOf(pass, x); request != nil {
+		x, isWanted = request, func(types.Type) bool { return true }
+	}
+	id, ok := x.(*ast.Ident)
 	if !ok {
 		return nil
 	}
 	v, ok := pass.TypesInfo.Uses[id].(*types.Var)
-	if !ok || !isContext(v.Type()) || v.Parent() == pass.Pkg.Scope() || v.Pkg() != pass.Pkg {
+	if !ok || !isWanted(v.Type()) || v.Parent() == pass.Pkg.Scope() || v.Pkg() != pass.Pkg {
 		return nil
 	}
 	return v
 }
 
+// requestOf is the request of net/http whose context an expression is; nil where it is something else.
+func requestOf(pass *analysis.Pass, x ast.Expr) ast.Expr {
+	call, ok := x.(*ast.CallExpr)
+	if !ok {
+		return nil
+	}
+	f := callee(pass.TypesInfo, call)
+	method, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok || packageOf(f) != "net/http" || f.Name() != "Context" {
+		return nil
+	}
+	return ast.Unparen(method.X)
+}
+
 // lookAtContext reports an argument of a call in a section if it comes from outside of the innermost one.
-func lookAtContext(pass *analysis.Pass, call inspector.Cursor, arg *ast.Ident, outer *types.Var) {
+func lookAtContext(pass *analysis.Pass, call inspector.Cursor, arg ast.Expr, outer *types.Var) {
 	section := sectionAround(pass, call, outer)
 	if section == nil {
 		return
@@ -81,13 +108,13 @@ func lookAtContext(pass *analysis.Pass, call inspector.Cursor, arg *ast.Ident, o
 	if own != nil && passes(pass, call.Node().(*ast.CallExpr), own) || assigns(pass, section, outer) {
 		return
 	}
-	d := analysis.Diagnostic{Pos: arg.Pos(), End: arg.End()}
+	d, name := analysis.Diagnostic{Pos: arg.Pos(), End: arg.End()}, types.ExprString(arg)
 	switch {
 	case own == nil:
-		d.Message = arg.Name + " is from outside of the section and does not end when the lock is lost; " +
+		d.Message = name + " is from outside of the section and does not end when the lock is lost; " +
 			"name the context that the section gets, and use that"
 	default:
-		d.Message = arg.Name + " is from outside of the section and does not end when the lock is lost; use " +
+		d.Message = name + " is from outside of the section and does not end when the lock is lost; use " +
 			own.Name()
 		d.SuggestedFixes = replaced(pass, arg, own)
 	}
@@ -166,7 +193,7 @@ func assigns(pass *analysis.Pass, f ast.Node, v *types.Var) (found bool) {
 }
 
 // replaced is the mend of an argument, where the name of the section's own context means that.
-func replaced(pass *analysis.Pass, arg *ast.Ident, own *types.Var) []analysis.SuggestedFix {
+func replaced(pass *analysis.Pass, arg ast.Expr, own *types.Var) []analysis.SuggestedFix {
 	if _, found := pass.Pkg.Scope().Innermost(arg.Pos()).LookupParent(own.Name(), arg.Pos()); found != own {
 		return nil
 	}

@@ -2,7 +2,9 @@ package lockctx
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -29,6 +31,9 @@ func onPurpose(ctx context.Context, m, other *holdfast.Mutex, s server) error {
 		ship(s.ctx, 1)
 		both(held, ctx)
 		slog.InfoContext(ctx, "shipping")
+		if outer, ok := holdfast.LeaseFrom(ctx); ok && userFromContext(ctx) != "" {
+			ship(outer.Context(), 1)
+		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -47,6 +52,19 @@ func afterwards(ctx context.Context, m *holdfast.Mutex) error {
 		defer stop()
 		time.AfterFunc(time.Second, func() { ship(ctx, 6) })
 		return ship(held, 7)
+	})
+}
+
+func userFromContext(context.Context) string { return "" }
+
+func requested(r *http.Request, m *holdfast.Mutex) {
+	m.Do(r.Context(), func(held context.Context, lease *holdfast.Lease) error {
+		r = r.WithContext(held)
+		own, err := http.NewRequest("PUT", "http://a", nil)
+		if err != nil {
+			return err
+		}
+		return errors.Join(ship(r.Context(), 1), ship(own.Context(), 1))
 	})
 }
 

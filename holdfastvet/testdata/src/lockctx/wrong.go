@@ -2,6 +2,7 @@ package lockctx
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -79,4 +80,12 @@ func named(ctx context.Context, m *holdfast.Mutex) error {
 		return ship(ctx, 1) // want `use held`
 	}
 	return m.Do(ctx, section)
+}
+
+func handler(m *holdfast.Mutex) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		m.Do(r.Context(), func(held context.Context, lease *holdfast.Lease) error {
+			return ship(r.Context(), 1) // want `^r.Context\(\) is from outside .*; use held$`
+		})
+	}
 }
