@@ -3,6 +3,7 @@ package holdfastvet
 import (
 	"go/ast"
 	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ast/inspector"
@@ -55,19 +56,36 @@ func (m *marks) assigned(left, right []ast.Expr) {
 	}
 }
 
-// called marks what a function may put the token into: its receiver and its other arguments, but for contexts.
+// called marks what a function may put the token into: its receiver and its other arguments, but for contexts, and for
+// texts and numbers, which stay as they are.
 func (m *marks) called(call *ast.CallExpr) {
-	if !m.any(call.Args) {
+	if onlySays(callee(m.info, call)) || !m.any(call.Args) {
 		return
 	}
 	for _, arg := range call.Args {
-		if t := m.info.TypeOf(arg); t != nil && !isContext(t) {
+		if t := m.info.TypeOf(arg); t != nil && !isContext(t) && !isPlain(t) {
 			m.mark(arg)
 		}
 	}
 	if method, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
 		m.mark(method.X)
 	}
+}
+
+func isPlain(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Basic)
+	return ok
+}
+
+// onlySays reports whether a function prints what it is given, and keeps nothing.
+func onlySays(f *types.Func) bool {
+	switch packageOf(f) {
+	case "log", "log/slog":
+		return true
+	case "fmt":
+		return strings.HasPrefix(f.Name(), "Print")
+	}
+	return false
 }
 
 // mark marks the variable that an expression is, is a part of, or points to; not if it is used for other writes, too.
@@ -98,7 +116,7 @@ func (m *marks) mark(x ast.Expr) {
 // isShared reports whether what has once carried a token goes on to carry other things.
 func isShared(t types.Type) bool {
 	switch pkg, name := named(t); {
-	case pkg == "database/sql", pgx.MatchString(pkg):
+	case isDatabase(pkg):
 		return name == "DB" || name == "Conn" || name == "Pool"
 	case pkg == "net/http":
 		return name == "Client"
@@ -137,11 +155,14 @@ func (m *marks) mentions(x ast.Node) (found bool) {
 }
 
 // has reports whether a write carries the token: among its arguments, by the transaction or statement that it is of, or
-// because what it makes gets it later.
+// because what it makes gets it later. To a database nothing comes of what is in a context.
 func (m *marks) has(write inspector.Cursor) bool {
 	call := write.Node().(*ast.CallExpr)
-	if m.any(call.Args) {
-		return true
+	toDatabase := isDatabase(packageOf(callee(m.info, call)))
+	for _, arg := range call.Args {
+		if t := m.info.TypeOf(arg); !(toDatabase && t != nil && isContext(t)) && m.mentions(arg) {
+			return true
+		}
 	}
 	if method, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
 		if t := m.info.TypeOf(method.X); t != nil && !isShared(t) && m.mentions(method.X) {

@@ -39,13 +39,16 @@ func isWrite(pass *analysis.Pass, cur inspector.Cursor) bool {
 	switch pkg := packageOf(f); {
 	case slices.Contains(moreWrites, f.FullName()):
 		return true
-	case pkg == "database/sql", pgx.MatchString(pkg):
+	case isDatabase(pkg):
 		return f.Signature().Recv() != nil && isStatement(pass, f, call)
 	case pkg == "net/http":
 		return isRequest(pass, f, call)
 	}
 	return false
 }
+
+// isDatabase reports whether statements are sent by the types of a package.
+func isDatabase(pkg string) bool { return pkg == "database/sql" || pgx.MatchString(pkg) }
 
 var (
 	pgx     = regexp.MustCompile(`^github\.com/jackc/pgx/v\d+(/pgxpool)?$`)

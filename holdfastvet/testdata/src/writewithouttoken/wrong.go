@@ -3,6 +3,9 @@ package writewithouttoken
 import (
 	"context"
 	"database/sql"
+	"fmt"
+	"log"
+	"log/slog"
 	"net/http"
 
 	"github.com/holdfast-go/holdfast"
@@ -78,3 +81,32 @@ type store struct{}
 func put(any)          {}
 func (*store) put(any) {}
 func (*store) get(any) {}
+
+// What is said beside the token does not get it.
+func logged(lease *holdfast.Lease, db *sql.DB, order string, say func(...any)) {
+	log.Println("shipping", order, lease.Token())
+	say("shipping", order, lease.Token())
+	db.Exec("UPDATE a SET b = 1 WHERE c = $1", order) // want `this write`
+}
+
+func printed(lease *holdfast.Lease, db *sql.DB, order *[]byte) {
+	fmt.Println("shipping", order, lease.Token())
+	db.Exec("UPDATE a SET b = 1 WHERE c = $1", order) // want `this write`
+}
+
+type shelf struct {
+	log  *slog.Logger
+	tx   *sql.Tx
+	name string
+}
+
+func (s *shelf) fill(lease *holdfast.Lease) {
+	s.log.Info("filling", "token", lease.Token())
+	s.tx.Exec("UPDATE a SET b = 1 WHERE c = $1", s.name) // want `this write`
+}
+
+// No database looks into a context.
+func inContextOnly(ctx context.Context, lease *holdfast.Lease, db *sql.DB) {
+	ctx = newContext(ctx, lease.Token())
+	db.ExecContext(ctx, "UPDATE a SET b = 1") // want `this write`
+}
