@@ -80,6 +80,18 @@ func (s *Storage) Provision(ctx caddy.Context) error {
 	return nil
 }
 
+// Validate refuses a TTL that no lock can have on this backend: the configuration would be taken, and no certificate
+// ever renewed.
+func (s *Storage) Validate() error {
+	over, end := context.WithCancel(context.Background())
+	end() // so nothing is sent
+	_, err := s.client.Mutex("any").TryLock(over)
+	if errors.Is(err, holdfast.ErrNotAcquired) {
+		return nil
+	}
+	return fmt.Errorf("caddylock: ttl: %w", err)
+}
+
 func (s *Storage) load(ctx caddy.Context) (certmagic.Storage, error) {
 	if s.URL == "" || s.StorageRaw == nil {
 		return nil, errors.New("caddylock: storage holdfast needs the url of a backend for the locks, " +
@@ -172,6 +184,7 @@ func (s *Storage) inner(d *caddyfile.Dispenser) error {
 
 var _ interface {
 	caddy.Provisioner
+	caddy.Validator
 	caddy.CleanerUpper
 	caddy.StorageConverter
 	caddyfile.Unmarshaler

@@ -101,6 +101,14 @@ func TestLoss(t *testing.T) {
 	}
 }
 
+// A TTL with which no lock can be had is found when the configuration is read, and not when a certificate ends.
+func TestTTLThatNoLockCanHave(t *testing.T) {
+	block := strings.Replace(caddyfileFor(t, "mem:caddy-ttl", t.TempDir()), "ttl 20s", "ttl 50ms", 1)
+	if _, err := provision(t, block); err == nil || !strings.Contains(err.Error(), "ttl: ") {
+		t.Errorf("50ms: %v", err)
+	}
+}
+
 func TestBadConfiguration(t *testing.T) {
 	folder := t.TempDir()
 	for block, want := range map[string]string{
