@@ -53,7 +53,7 @@ func (m *maker) archive(t target) error {
 	if t.system == "windows" {
 		ending, write = ".zip", m.writeZip
 	}
-	file, err := os.Create(filepath.Join(m.out, m.stem(t)+ending))
+	file, err := m.create(m.stem(t) + ending)
 	if err != nil {
 		return err
 	}
@@ -62,6 +62,12 @@ func (m *maker) archive(t target) error {
 		return err
 	}
 	return file.Close()
+}
+
+// create makes the file of an archive or a package.
+func (m *maker) create(name string) (*os.File, error) {
+	m.made = append(m.made, name)
+	return os.Create(filepath.Join(m.out, name))
 }
 
 func (m *maker) writeTar(w io.Writer, stem string, entries []entry) error {

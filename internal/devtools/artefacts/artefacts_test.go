@@ -10,9 +10,11 @@ import (
 )
 
 // makeAll makes the artefacts of binaries that are only text.
-func makeAll(t *testing.T) (folder string) {
+func makeAll(t *testing.T) (folder string) { return makeVersion(t, "v0.1.0") }
+
+func makeVersion(t *testing.T, version string) (folder string) {
 	t.Helper()
-	m := &maker{top: t.TempDir(), version: "v0.1.0", date: time.Unix(1e9, 0).UTC(), out: t.TempDir(), work: t.TempDir()}
+	m := &maker{top: t.TempDir(), version: version, date: time.Unix(1e9, 0).UTC(), out: t.TempDir(), work: t.TempDir()}
 	files := []string{filepath.Join(m.top, "LICENSE"), filepath.Join(m.top, "README.md"), m.at("man", "holdfast.1")}
 	for _, name := range completions {
 		files = append(files, m.at("completions", name))
@@ -56,6 +58,23 @@ func TestArtefactsAreTheSame(t *testing.T) {
 		for _, e := range entries {
 			if read(t, once, e.Name()) != read(t, again, e.Name()) {
 				t.Errorf("%s differs when it is made again", e.Name())
+			}
+		}
+	}
+}
+
+// Each archive and package has a checksum, also of a version that is a preview, which packages write in another way.
+func TestChecksums(t *testing.T) {
+	for _, version := range []string{"v0.1.0", "v0.2.0-rc.1"} {
+		folder := makeVersion(t, version)
+		sums := read(t, folder, sumsFile)
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if e.Name() != sumsFile && e.Name() != "holdfast.rb" && !strings.Contains(sums, "  "+e.Name()+"\n") {
+				t.Errorf("%s has no checksum in\n%s", e.Name(), sums)
 			}
 		}
 	}

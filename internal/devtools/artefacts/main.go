@@ -78,6 +78,7 @@ type maker struct {
 	date    time.Time // of the commit: that of every file, so that they are the same tomorrow
 	out     string    // the folder for the artefacts
 	work    string    // a folder for what goes into them
+	made    []string  // the names of the archives and packages
 }
 
 func newMaker(version, folder string) (*maker, error) {

@@ -31,7 +31,7 @@ func (m *maker) packages(t target) error {
 }
 
 func (m *maker) pack(packager nfpm.Packager, info *nfpm.Info) error {
-	file, err := os.Create(filepath.Join(m.out, packager.ConventionalFileName(info)))
+	file, err := m.create(packager.ConventionalFileName(info))
 	if err != nil {
 		return err
 	}

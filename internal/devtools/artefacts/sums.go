@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 )
@@ -14,22 +15,18 @@ import (
 // sumsFile is the name of the list of checksums, as sha256sum --check reads it.
 const sumsFile = "SHA256SUMS"
 
-// checksums writes those of the archives and packages that are in the folder, and returns them by name.
+// checksums writes those of the archives and packages that were made, and returns them by name. A package writes the
+// version of a preview in its own way.
 func (m *maker) checksums() (map[string]string, error) {
-	made, err := filepath.Glob(filepath.Join(m.out, "*"+m.plain()+"*"))
-	if err != nil {
-		return nil, err
-	}
 	sums := make(map[string]string)
 	var lines strings.Builder
-	for _, name := range made {
-		text, err := os.ReadFile(name)
+	for _, name := range slices.Sorted(slices.Values(m.made)) {
+		text, err := os.ReadFile(filepath.Join(m.out, name))
 		if err != nil {
 			return nil, err
 		}
-		sum := fmt.Sprintf("%x", sha256.Sum256(text))
-		sums[filepath.Base(name)] = sum
-		fmt.Fprintf(&lines, "%s  %s\n", sum, filepath.Base(name))
+		sums[name] = fmt.Sprintf("%x", sha256.Sum256(text))
+		fmt.Fprintf(&lines, "%s  %s\n", sums[name], name)
 	}
 	return sums, os.WriteFile(filepath.Join(m.out, sumsFile), []byte(lines.String()), 0o644)
 }
