@@ -34,16 +34,16 @@ func NewElector(client *holdfast.Client, name, value string, opts ...holdfast.Op
 	return e
 }
 
-// pause is how long to wait before campaigning again where the backend does not answer the first time. Later
-// [holdfast.Election.Run] outlasts that by itself. A backend that refuses at first ends it: asking again would not
-// help.
+// pause is how long to wait before campaigning again where the backend does not answer the first time, which
+// [holdfast.Election.Run] outlasts by itself later, and where the claim that waits is removed, as a backend that has
+// lost its data may do, too. A backend that refuses at first ends it: asking again would not help.
 const pause = time.Second
 
 func (e *Elector) campaign(ctx context.Context, election *holdfast.Election, value string) error {
 	for {
 		err := election.Run(ctx, value, e.lead)
 		e.failed.Store(&err)
-		if !errors.Is(err, holdfast.ErrUnknown) && !errors.Is(err, holdfast.ErrUnavailable) {
+		if !mayPass(err) {
 			return err
 		}
 		select {
@@ -52,6 +52,12 @@ func (e *Elector) campaign(ctx context.Context, election *holdfast.Election, val
 			return err
 		}
 	}
+}
+
+// mayPass reports whether campaigning again helps against an error.
+func mayPass(err error) bool {
+	return errors.Is(err, holdfast.ErrUnknown) || errors.Is(err, holdfast.ErrUnavailable) ||
+		errors.Is(err, holdfast.ErrBroken)
 }
 
 // lead holds the lead until it ends.

@@ -125,6 +125,30 @@ func TestElectorBeforeItsBackend(t *testing.T) {
 	})
 }
 
+// An elector whose claim somebody removes while it waits is a candidate again: it campaigns until Close.
+func TestElectorWhoseClaimIsBroken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		client := newClient(t, store)
+		first := gocronlock.NewElector(client, "cron", "one")
+		synctest.Wait()
+		second := gocronlock.NewElector(newClient(t, store), "cron", "two")
+		defer second.Close()
+		synctest.Wait()
+		queue, err := client.Queue(t.Context(), "cron")
+		if err != nil || len(queue) != 2 {
+			t.Fatalf("%v, %v", queue, err)
+		}
+		if err := client.Break(t.Context(), "cron", queue[1].ID); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		first.Close()
+		time.Sleep(time.Minute)
+		leadsAlone(t, second, first)
+	})
+}
+
 // Two real schedulers with one job run it once.
 func TestSchedulers(t *testing.T) {
 	store := memlock.New()
