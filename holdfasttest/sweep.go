@@ -37,8 +37,8 @@ const mostSteps = 1000
 func sweep(t testing.TB, section Section, at int) *Run {
 	t.Helper()
 	store := NewStore()
-	p := store.Process(t)
-	r := &Run{t: t, store: store, at: at}
+	r := &Run{t: t, store: store, at: at, loss: make(loss)}
+	p := store.Process(t, holdfast.WithObserver(r.loss))
 	err := p.Mutex(lockName).Do(t.Context(), func(ctx context.Context, l *holdfast.Lease) error {
 		r.Lease = l
 		r.loseAt(0)
@@ -65,6 +65,18 @@ type Run struct {
 	steps int // that were made
 	lost  bool
 	next  uint64 // the token of the next holder, once there is one
+	loss  loss
+}
+
+// A loss is an observer, and closed when a lease was lost and all contexts have ended that end with it: those that a
+// section has made of its own end a moment after the lease's.
+type loss chan struct{}
+
+// Observe implements [holdfast.Observer].
+func (l loss) Observe(_ context.Context, e holdfast.Event) {
+	if e.Op == holdfast.OpLose {
+		close(l)
+	}
 }
 
 // Step marks a point of the section, such as a call to another service, after which the lock may be lost.
@@ -95,13 +107,16 @@ func (r *Run) step() {
 	r.loseAt(r.steps)
 }
 
-// loseAt gives the lock to another holder if this is the step, and waits until the lease knows.
+// loseAt gives the lock to another holder if this is the step, and waits until the section can know.
 func (r *Run) loseAt(step int) {
 	if step != r.at {
 		return
 	}
 	r.lost, r.next = true, r.store.Steal(r.t, lockName).Token()
 	<-r.Lease.Done()
+	if errors.Is(r.Lease.Err(), holdfast.ErrLost) {
+		<-r.loss
+	}
 }
 
 // when says at which point the lock was lost.

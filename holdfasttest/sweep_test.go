@@ -67,6 +67,29 @@ func TestSweepPasses(t *testing.T) {
 	}
 }
 
+// So do those that look at a context that they have made of theirs, as with a timeout: all of these have ended when a
+// step is over after which the lock is lost. With many of them that takes a while.
+func TestSweepWithContextsOfContexts(t *testing.T) {
+	said := verdict(t, func(ctx context.Context, r *holdfasttest.Run) error {
+		var own context.Context
+		for range 10000 {
+			made, cancel := context.WithCancel(ctx)
+			defer cancel()
+			own = made
+		}
+		for _, what := range []string{"stock", "bill"} {
+			if own.Err() != nil {
+				return own.Err()
+			}
+			r.Write(what, 0)
+		}
+		return own.Err()
+	})
+	if len(said) > 0 {
+		t.Errorf("%q", said)
+	}
+}
+
 // Those that are not, fail, and are told at which step.
 func TestSweepFails(t *testing.T) {
 	for _, row := range []struct {
