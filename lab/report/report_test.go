@@ -56,6 +56,20 @@ var example = experiment.Report{
 
 var missing = experiment.Report{Name: "absent", Question: "Why?", Missing: "redis-server is not installed"}
 
+// A report comes from a file, too, which anybody may have written: its name leads to no other folder, and to no page of
+// another name.
+func TestNamesThatArePaths(t *testing.T) {
+	for _, name := range []string{"../outside", "/outside", "a/b", `a\b`, "..", "", "index"} {
+		folder := filepath.Join(t.TempDir(), "pages")
+		if err := Write(folder, []experiment.Report{{Name: name, Missing: "all"}}); err == nil {
+			t.Errorf("%q is written", name)
+		}
+		if found, _ := filepath.Glob(filepath.Join(folder, "..", "*.html")); len(found) > 0 {
+			t.Errorf("%q is outside: %q", name, found)
+		}
+	}
+}
+
 // harm is a measurement with the limit 100.
 func harm(value float64) experiment.Number {
 	limit := 100.0

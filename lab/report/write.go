@@ -3,9 +3,11 @@ package report
 
 import (
 	"embed"
+	"fmt"
 	"html/template"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/holdfast-go/holdfast/lab/experiment"
 )
@@ -35,8 +37,19 @@ func script() (template.JS, error) {
 	return template.JS(text), err
 }
 
+// isName matches names of experiments, which are those of their pages, too. A report may come from a file that anybody
+// has written.
+var isName = regexp.MustCompile("^[a-z0-9-]+$").MatchString
+
+const indexName = "index"
+
 // Write writes a page for each report and an index into a folder, which it makes if it is not there.
 func Write(dir string, reports []experiment.Report) error {
+	for _, r := range reports {
+		if !isName(r.Name) || r.Name == indexName {
+			return fmt.Errorf("no experiment has the name %q", r.Name)
+		}
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -45,7 +58,7 @@ func Write(dir string, reports []experiment.Report) error {
 			return err
 		}
 	}
-	return write(filepath.Join(dir, "index.html"), "index.html", newIndex(reports))
+	return write(filepath.Join(dir, indexName+".html"), "index.html", newIndex(reports))
 }
 
 func write(name, page string, data any) error {
