@@ -178,6 +178,25 @@ func TestAcceptWhereNothingIsServed(t *testing.T) {
 	}
 }
 
+// A request that writes to two resources, each with a Handler of its own, is accepted for both.
+func TestAcceptForTwoResources(t *testing.T) {
+	seen := new(fence.Register)
+	named := func(name string) func(*http.Request) string { return func(*http.Request) string { return name } }
+	handler := fence.Handler(seen, named("folder"), fence.Handler(seen, named("file"), http.HandlerFunc(
+		func(w http.ResponseWriter, r *http.Request) {
+			if err := fence.Accept(r.Context()); err != nil {
+				t.Error(err)
+			}
+			w.WriteHeader(http.StatusInsufficientStorage) // after some of it was written
+		})))
+	r := httptest.NewRequest(http.MethodPut, "/", nil)
+	r.Header.Set(fence.Header, "9")
+	handler.ServeHTTP(httptest.NewRecorder(), r)
+	if folder, file := seen.Seen("folder"), seen.Seen("file"); folder != 9 || file != 9 {
+		t.Errorf("seen for the folder: %d, for the file: %d", folder, file)
+	}
+}
+
 // Service A was called with a token, and calls service B: that token is of a lock that A's client
 // holds, and none of B's.
 func TestReceivedTokenIsNotSentOnwards(t *testing.T) {

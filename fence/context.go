@@ -28,6 +28,9 @@ func NewContext(ctx context.Context, token uint64) context.Context {
 // receive returns a context that carries the token of the request that is served.
 func (v *visit) receive(ctx context.Context) context.Context {
 	c := carriedBy(ctx)
+	if c.received != nil && c.received.token == v.token {
+		v.around = c.received
+	}
 	c.last, c.received = v.token, v
 	return context.WithValue(ctx, contextKey{}, c)
 }

@@ -70,13 +70,20 @@ func refuse(w http.ResponseWriter, err error, seen uint64) {
 }
 
 // Accept says that the application has accepted the request that [Handler] lets through: from now on smaller tokens are
-// stale, even if this request fails. Call it before the write, once the client is known to be allowed to write. ctx is
-// the request's. If it returns an error, write nothing: Handler does not serve this request, or no longer does.
+// stale, even if this request fails, for each resource that has a Handler around the application. Call it before the
+// write, once the client is known to be allowed to write. ctx is the request's. If it returns an error, write nothing:
+// Handler does not serve this request, or no longer does.
 func Accept(ctx context.Context) error {
-	if v := carriedBy(ctx).received; v != nil {
-		return v.accept()
+	v := carriedBy(ctx).received
+	if v == nil {
+		return errors.New("no fencing token was received: " +
+			"this is not the context of a request that fence.Handler serves")
 	}
-	return errors.New("no fencing token was received: this is not the context of a request that fence.Handler serves")
+	var errs []error
+	for ; v != nil; v = v.around {
+		errs = append(errs, v.accept())
+	}
+	return errors.Join(errs...)
 }
 
 // Refuse answers a request whose token was refused by a resource behind the service, so that [Transport] recognises the

@@ -51,7 +51,8 @@ type visit struct {
 	resource string
 	mark     *mark
 	token    uint64
-	over     bool // guarded by the register's mutex
+	over     bool   // guarded by the register's mutex
+	around   *visit // of a Handler around this one's, for the same request
 }
 
 // Do calls write. If a greater token was seen, it does not, and its error matches [ErrStale]; if there are too many
