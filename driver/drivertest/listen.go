@@ -60,6 +60,27 @@ var listenRows = []row{
 		needs: has[driver.Listener],
 		exact: true,
 	},
+	{
+		name: "a listener hears of what it has taken up",
+		why:  "who goes on with a claim of another client lets go as early as who made it",
+		run: func(e *env) {
+			_, c, st := e.detach()
+			c = renewal(c, st)
+			e.acquire(e.d, c)
+			moved := e.listen(e.d, c)
+			e.acquire(e.d, c) // as who is told to ask, where nobody could tell before
+			select {
+			case <-moved:
+			default:
+			}
+			e.revokes(c)
+			e.hearsFrom(moved, c, func(st driver.Status, err error) bool { return err == nil && st.Revoked })
+			e.breaks(c)
+			e.hearsFrom(moved, c, func(_ driver.Status, err error) bool { return errors.Is(err, driver.ErrGone) })
+		},
+		needs: all(has[driver.Listener], has[driver.Revoker], has[driver.Breaker], detaches),
+		exact: true,
+	},
 }
 
 // hears has something done to a granted claim that a client listens for, and asks about the claim whenever that is told

@@ -425,11 +425,11 @@ local function blocked()
   return soonest and math.max(soonest - now, 1) or 1
 end
 
+local function is_detached(c) return string.sub(c.rest, 1, 1) >= '2' end
+
 -- is_older reports whether a request was sent before its claim was detached: a detached claim is renewed only by
 -- requests that say so.
-local function is_older(asked, c)
-  return string.sub(c.rest, 1, 1) >= '2' and string.sub(asked.rest, 1, 1) < '2'
-end
+local function is_older(asked, c) return is_detached(c) and not is_detached(asked) end
 
 -- left is what the answer to such a request ends with.
 local function left(c) return ' left ' .. math.max(c.deadline - now, 1) end

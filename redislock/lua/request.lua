@@ -72,7 +72,8 @@ return whole(function()
   elseif c then
     renew(id, c, asked.ttl)
     c.rest = asked.rest
-    if c.channel == '-' then c.channel = asked.channel end -- else who queued it is told
+    -- Who queued it is told, or who goes on with one that is left alone.
+    if c.channel == '-' or is_detached(asked) and asked.channel ~= '-' then c.channel = asked.channel end
     write(id, c)
     if c.mark ~= 'w' then
       q.till = q.held == SHARED and math.max(q.till, c.deadline) or c.deadline
