@@ -97,6 +97,36 @@ func testBusyRowsOfANote(t *testing.T, s Store) {
 	release(t, d, busy)
 }
 
+// It takes no longer where many wait for that lock over one client.
+func testBusyRowsOfANoteForMany(t *testing.T, s Store) {
+	const many = 400
+	db, d, other := s.admin(t), s.client(t), s.client(t)
+	released := request(t, other, mutex(t.Name()), true)
+	waiting := make([]driver.Claim, many)
+	for i := range waiting {
+		waiting[i] = request(t, d, mutex(released.Name), false)
+	}
+	release(t, other, released)
+	s.wantNoted(t, released)
+	changeAll(t, db, s.Rival.Prepare)
+	tx := s.rival(t, db)
+	defer tx.Rollback()
+	execute(t, tx, fmt.Sprintf("SELECT token FROM holdfast_claims WHERE name = '%s' AND id = '%s' FOR UPDATE",
+		released.Name, released.ID))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	began := time.Now()
+	if _, err := driver.Renew(ctx, d, waiting); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > 10*time.Second { // as it does with a moment's wait for each of them, twice
+		t.Errorf("a renewal of %d took %v", many, took)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A renewal that finds its row locked is answered if that is over in a moment. A moment is a part of the TTL.
 func testRowLockedForAMoment(t *testing.T, s Store) {
 	db, d := s.admin(t), s.client(t)

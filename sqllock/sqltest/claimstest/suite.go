@@ -78,6 +78,7 @@ var use = []test{
 	{"log stays quiet", testLogStaysQuiet},
 	{"busy row", testBusyRow},
 	{"busy rows of a note", testBusyRowsOfANote},
+	{"busy rows of a note for many", testBusyRowsOfANoteForMany},
 	{"row that is locked for a moment", testRowLockedForAMoment},
 	{"undone by server", testUndoneByServer},
 	{"read only", testReadOnly},

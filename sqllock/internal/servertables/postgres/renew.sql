@@ -10,6 +10,7 @@ DECLARE
 	v_part  text[];
 	v_name  bytea;
 	v_last  bytea;
+	v_busy  bytea; -- the latest lock of which nothing is known
 	v_id    text;
 	v_token bigint;
 	v_ttl   bigint;
@@ -27,11 +28,14 @@ BEGIN
 		v_ttl := abs(v_ttl);
 		IF v_name IS DISTINCT FROM v_last AND EXISTS (SELECT FROM holdfast_locks WHERE name = v_name AND released > 0) THEN
 			IF NOT holdfast1_carry(v_name) THEN -- before claims of this lock are locked: that comes second, for all
-				RETURN QUERY SELECT 3, 0::bigint, false, 0::bigint, 0::bigint, false, false;
-				CONTINUE;
+				v_busy := v_name;
 			END IF;
 		END IF;
 		v_last := v_name;
+		IF v_name = v_busy THEN
+			RETURN QUERY SELECT 3, 0::bigint, false, 0::bigint, 0::bigint, false, false;
+			CONTINUE;
+		END IF;
 		v_now := holdfast1_now();
 		IF p_extend THEN
 			SELECT ttl INTO v_had FROM holdfast_claims WHERE name = v_name AND id = v_id FOR NO KEY UPDATE SKIP LOCKED;
