@@ -43,7 +43,9 @@ func (l *lock) hold(a ask, claim driver.Claim, st driver.Status, sent instant) *
 
 // emptyHold makes a hold without a claim.
 func (l *lock) emptyHold(a ask, st driver.Status) *hold {
-	return &hold{lock: l, ask: a, since: now(), contended: st.Contended, revoked: st.Revoked}
+	h := &hold{lock: l, ask: a, since: now(), contended: st.Contended, revoked: st.Revoked}
+	h.inVain.Store(true) // until its owner has it: see told
+	return h
 }
 
 // promote makes a hold of a waiting claim that was granted. It is valid for as long as the waiting claim was: a grant

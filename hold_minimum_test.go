@@ -1,6 +1,7 @@
 package holdfast_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,6 +62,38 @@ func TestCloseBeforeTheLeastTime(t *testing.T) {
 		})
 	}
 }
+
+// What Close gives back before its owner has it is not kept for its minimum hold: nothing was done under it.
+func TestCloseBeforeTheLeaseIsThereKeepsNothing(t *testing.T) {
+	for name, observer := range map[string]func(*closingScope) holdfast.Observer{
+		"while it enters the scope": func(s *closingScope) holdfast.Observer { return s },
+		"while it is told of": func(s *closingScope) holdfast.Observer {
+			return observeFunc(func(ctx context.Context, e holdfast.Event) {
+				if e.Op == holdfast.OpAcquire {
+					s.Enter(ctx, e)
+				}
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memlock.New()
+				s := new(closingScope)
+				s.client = newClient(t, store, holdfast.WithObserver(observer(s)))
+				job := s.client.Mutex("tick", holdfast.WithMinHold(time.Hour))
+				wantErr(t, must(job.Lock(t.Context()))(t).Err(), holdfast.ErrReleased)
+				if !isFree(t, newClient(t, store.Client()).Mutex("tick")) {
+					t.Error("the lock is taken")
+				}
+			})
+		})
+	}
+}
+
+// An observeFunc is an observer.
+type observeFunc func(context.Context, holdfast.Event)
+
+func (f observeFunc) Observe(ctx context.Context, e holdfast.Event) { f(ctx, e) }
 
 // A release that is applied, and whose answer comes after the minimum hold, is no loss: the lock was held until it was
 // released, and then for its minimum hold.

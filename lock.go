@@ -56,13 +56,14 @@ func (l *lock) acquire(ctx context.Context, a ask, wait bool) (*Lease, error) {
 	return l.told(ctx, a, acquired, start, err)
 }
 
-// told tells the observer how an acquisition ended. If it panics, nobody has the lock.
+// told tells the observer how an acquisition ended. If it panics, nobody has the lock; otherwise its owner has it now.
 func (l *lock) told(ctx context.Context, a ask, acquired *Lease, start time.Time, err error) (lease *Lease, _ error) {
 	if acquired != nil {
 		defer func() {
 			if lease == nil {
-				acquired.inVain(true)
 				acquired.Release(ctx)
+			} else {
+				lease.inVain(false)
 			}
 		}()
 	}
