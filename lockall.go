@@ -70,7 +70,7 @@ func LockAll(ctx context.Context, locks ...Locker) (all Leases, err error) {
 	}()
 	if err = ps.lock(ctx, order, got); err == nil {
 		got.inVain(false) // before the look: Close may end them, and asks whether there is a minimum hold after that
-		err = got.Err()
+		err = got.each((*Lease).whyOver)
 	}
 	if err != nil {
 		return nil, err
@@ -159,9 +159,16 @@ func (ps parts) lock(ctx context.Context, order []int, got Leases) error {
 		got[i] = lease
 		lease.inVain(true) // until all are there
 		if k < len(order)-1 {
-			held, client := lease.Context(), ps[i].client
-			defer context.AfterFunc(held, func() { cancel(cmp.Or(client.closed(), context.Cause(held))) })()
+			defer context.AfterFunc(lease.Context(), func() { cancel(lease.whyOver()) })()
 		}
+	}
+	return nil
+}
+
+// whyOver is Err, or says that the client was closed: who waits for more locks has released none.
+func (l *Lease) whyOver() error {
+	if err := l.Err(); err != nil {
+		return cmp.Or(l.grant.lock.client.closed(), err)
 	}
 	return nil
 }

@@ -328,6 +328,19 @@ func TestLockAllDuringClose(t *testing.T) {
 	}
 }
 
+// So it is where a client is closed just as the last lock is there.
+func TestLockAllWhenClosedAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &closingScope{client: newClient(t, memlock.New())}
+		last := newClient(t, memlock.New(), holdfast.WithObserver(s)).Mutex("n")
+		err := second(holdfast.LockAll(t.Context(), s.client.Mutex("m"), last))
+		wantErr(t, err, holdfast.ErrClosed)
+		if !isFree(t, last) {
+			t.Error("the last one is taken")
+		}
+	})
+}
+
 // What LockAll returns is kept for its minimum hold, also by Close.
 func TestLockAllHasMinimumHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
