@@ -131,34 +131,62 @@ func TestSlowDiskAndCauses(t *testing.T) {
 
 // A renewal does not wait for all requests that came before it: where much is asked for, and the disk is slow, that
 // could be longer than the lease lasts.
-func TestRenewalPassesRequests(t *testing.T) {
+func TestRenewalPassesRequests(t *testing.T) { passes(t, renewIt, askForAnother) }
+
+// Nor does it wait for all releases.
+func TestRenewalPassesReleases(t *testing.T) {
+	passes(t, renewIt, func(d driver.Driver) <-chan error {
+		over := make(chan error, 1)
+		go func() {
+			if err := releaseIt(d, mutex(driver.NewID())); !errors.Is(err, driver.ErrGone) {
+				over <- err
+			}
+			close(over)
+		}()
+		return over
+	})
+}
+
+// A release does not wait for all requests either: others wait for the lock, and the lease ends meanwhile.
+func TestReleasePassesRequests(t *testing.T) { passes(t, releaseIt, askForAnother) }
+
+func renewIt(d driver.Driver, c driver.Claim) error {
+	_, err := driver.Renew(context.Background(), d, []driver.Claim{c})
+	return err
+}
+
+func releaseIt(d driver.Driver, c driver.Claim) error { return d.Release(context.Background(), c) }
+
+func askForAnother(d driver.Driver) <-chan error {
+	return claimed.InBackground(d, mutex(driver.NewID()))
+}
+
+// passes fails unless what is done to a claim is done long before all that came before it.
+func passes(t *testing.T, do func(driver.Driver, driver.Claim) error, before func(driver.Driver) <-chan error) {
 	d, disk := onSlowDisk(t, newFile(t))
 	disk.slow.Store(false)
 	held := claimed.Acquire(t, d, mutex("held"))
 	disk.slow.Store(true)
 	const many = 40
-	var requested []<-chan error
+	var begun []<-chan error
 	for range many {
-		requested = append(requested, claimed.InBackground(d, mutex(driver.NewID())))
+		begun = append(begun, before(d))
 	}
-	time.Sleep(100 * time.Millisecond) // they are in line by then, and so is the renewal
-	renewed := make(chan error, 1)
-	go func() {
-		_, err := driver.Renew(context.Background(), d, []driver.Claim{held})
-		renewed <- err
-	}()
+	time.Sleep(100 * time.Millisecond) // they are in line by then, and so is what passes them
+	done := make(chan error, 1)
+	go func() { done <- do(d, held) }()
 	time.Sleep(100 * time.Millisecond)
 	commits := 0
-	for done := false; !done; {
+	for over := false; !over; {
 		select {
 		case goOn := <-disk.commits:
 			commits++
 			close(goOn)
-		case err := <-renewed:
+		case err := <-done:
 			if err != nil {
 				t.Error(err)
 			}
-			done = true
+			over = true
 		}
 	}
 	disk.slow.Store(false)
@@ -167,13 +195,13 @@ func TestRenewalPassesRequests(t *testing.T) {
 			close(goOn)
 		}
 	}()
-	for _, r := range requested {
-		if err := <-r; err != nil {
+	for _, b := range begun {
+		if err := <-b; err != nil {
 			t.Error(err)
 		}
 	}
 	close(disk.commits)
 	if commits > many/2 {
-		t.Errorf("the renewal took %d commits, where %d requests were in line", commits, many)
+		t.Errorf("it took %d commits, where %d were in line", commits, many)
 	}
 }

@@ -17,9 +17,9 @@ import (
 // with each other.
 type connection struct {
 	*sql.Conn
-	free       chan struct{} // holds a token while nobody uses the connection
-	line       chan struct{} // holds a token while nobody but renewals waits for free
-	writers    *writerQueue  // of all processes
+	free       chan struct{}    // holds a token while nobody uses the connection
+	lines      [2]chan struct{} // who waits for free takes these first, from that of its rank on: see rank
+	writers    *writerQueue     // of all processes
 	life       context.Context
 	end        context.CancelCauseFunc // of life
 	statements map[statement]*sql.Stmt
@@ -30,20 +30,24 @@ func openConnection(ctx context.Context, db *sql.DB) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &connection{Conn: conn, statements: make(map[statement]*sql.Stmt), free: make(chan struct{}, 1),
-		line: make(chan struct{}, 1)}
+	c := &connection{Conn: conn, statements: make(map[statement]*sql.Stmt), free: make(chan struct{}, 1)}
 	c.life, c.end = context.WithCancelCause(context.Background())
 	c.free <- struct{}{}
-	c.line <- struct{}{}
+	for i := range c.lines {
+		c.lines[i] = make(chan struct{}, 1)
+		c.lines[i] <- struct{}{}
+	}
 	return c, nil
 }
 
-// A rank says who gets the connection next.
-type rank bool
+// A rank says who gets the connection next. Those of one rank get it in the order in which they came, and before all of
+// lower ranks but the first.
+type rank int
 
 const (
-	inLine rank = false // after those who came before
-	ahead  rank = true  // of all in line but the first, for renewals: a lease must not end because much is asked for
+	asking  rank = iota // for something
+	leaving             // or giving something back: others may be waiting for it, whatever else is asked for here
+	staying             // renewing: a lease must not end because much is asked for, or given back
 )
 
 // take waits until nobody else uses the connection. The caller gives it back. The context that take returns ends with
@@ -66,16 +70,18 @@ func (c *connection) take(ctx context.Context, r rank) (_ context.Context, giveB
 }
 
 func (c *connection) await(ctx context.Context, r rank) error {
-	if r == inLine {
-		select {
-		case <-c.line:
-			defer func() { c.line <- struct{}{} }()
-		case <-ctx.Done():
-			return unsent(gaveup.Cause(ctx))
+	for _, line := range c.lines[r:] {
+		if err := takeFrom(ctx, line); err != nil {
+			return err
 		}
+		defer func() { line <- struct{}{} }()
 	}
+	return takeFrom(ctx, c.free)
+}
+
+func takeFrom(ctx context.Context, tokens <-chan struct{}) error {
 	select {
-	case <-c.free:
+	case <-tokens:
 		return nil
 	case <-ctx.Done():
 		return unsent(gaveup.Cause(ctx))
@@ -97,7 +103,7 @@ func (c *connection) write(ctx context.Context, r rank, f func(context.Context) 
 
 // read runs f in a transaction that changes nothing.
 func (c *connection) read(ctx context.Context, f func(context.Context) error) error {
-	ctx, giveBack, err := c.take(ctx, inLine)
+	ctx, giveBack, err := c.take(ctx, asking)
 	if err != nil {
 		return err
 	}

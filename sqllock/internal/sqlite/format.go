@@ -18,7 +18,7 @@ const (
 // setUp makes the tables, or brings them to this format and to this boot. The client has not joined yet: otherwise
 // clients that come together after a boot would take each other for those of another boot, and refuse to work.
 func (d *Driver) setUp(ctx context.Context) error {
-	return d.conn.write(ctx, inLine, func(ctx context.Context) error {
+	return d.conn.write(ctx, asking, func(ctx context.Context) error {
 		t := &tx{d: d}
 		t.start(ctx)
 		found, err := t.foundFormat()

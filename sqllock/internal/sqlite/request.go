@@ -21,9 +21,9 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status,
 	return st, err
 }
 
-// Renew implements [driver.Renewer]. It renews all claims in one transaction, ahead of the requests that wait.
+// Renew implements [driver.Renewer]. It renews all claims in one transaction, and passes all that waits.
 func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) (results []driver.Result, err error) {
-	err = d.writeAs(ctx, ahead, func(t *tx) error {
+	err = d.writeAs(ctx, staying, func(t *tx) error {
 		results = make([]driver.Result, len(claims))
 		for i, c := range claims {
 			st, err := t.request(c)
