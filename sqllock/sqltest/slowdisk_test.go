@@ -150,6 +150,25 @@ func TestRenewalPassesReleases(t *testing.T) {
 // A release does not wait for all requests either: others wait for the lock, and the lease ends meanwhile.
 func TestReleasePassesRequests(t *testing.T) { passes(t, releaseIt, askForAnother) }
 
+// Nor does who waits, and is granted a lock by another client.
+func TestGrantPassesRequests(t *testing.T) {
+	path := newFile(t)
+	d, disk := onSlowDisk(t, path)
+	disk.slow.Store(false)
+	other := open(t, path)
+	held, next := claimed.Acquire(t, other, mutex("m")), claimed.Enqueue(t, d, mutex("m"))
+	disk.passes(t, d, func() error {
+		if err := releaseIt(other, held); err != nil {
+			return err
+		}
+		st, err := driver.Wait(context.Background(), d, next)
+		if err == nil && !st.Granted {
+			t.Errorf("the one who waits is told %+v", st)
+		}
+		return err
+	}, askForAnother)
+}
+
 func renewIt(d driver.Driver, c driver.Claim) error {
 	_, err := driver.Renew(context.Background(), d, []driver.Claim{c})
 	return err
@@ -166,6 +185,14 @@ func passes(t *testing.T, do func(driver.Driver, driver.Claim) error, before fun
 	d, disk := onSlowDisk(t, newFile(t))
 	disk.slow.Store(false)
 	held := claimed.Acquire(t, d, mutex("held"))
+	disk.passes(t, d, func() error { return do(d, held) }, before)
+}
+
+// passes fails unless do is done long before all that a client was asked for before.
+func (disk slowDisk) passes(
+	t *testing.T, d driver.Driver, do func() error, before func(driver.Driver) <-chan error,
+) {
+	t.Helper()
 	disk.slow.Store(true)
 	const many = 40
 	var begun []<-chan error
@@ -174,7 +201,7 @@ func passes(t *testing.T, do func(driver.Driver, driver.Claim) error, before fun
 	}
 	time.Sleep(100 * time.Millisecond) // they are in line by then, and so is what passes them
 	done := make(chan error, 1)
-	go func() { done <- do(d, held) }()
+	go func() { done <- do() }()
 	time.Sleep(100 * time.Millisecond)
 	commits := 0
 	for over := false; !over; {

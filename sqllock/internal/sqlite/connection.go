@@ -46,7 +46,7 @@ type rank int
 
 const (
 	asking  rank = iota // for something
-	leaving             // or giving something back: others may be waiting for it, whatever else is asked for here
+	passing             // those who ask: giving a lock back, or looking whether it is there, so that none lies idle
 	staying             // renewing: a lease must not end because much is asked for, or given back
 )
 
@@ -103,7 +103,7 @@ func (c *connection) write(ctx context.Context, r rank, f func(context.Context) 
 
 // read runs f in a transaction that changes nothing.
 func (c *connection) read(ctx context.Context, f func(context.Context) error) error {
-	ctx, giveBack, err := c.take(ctx, asking)
+	ctx, giveBack, err := c.take(ctx, passing)
 	if err != nil {
 		return err
 	}
