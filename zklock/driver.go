@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -157,10 +158,14 @@ func (d *Driver) stopTimers() {
 // askTTL is the TTL of the session for questions, where there is no other.
 const askTTL = 10 * time.Second
 
-// asking returns a session for questions about claims of others. One that servers turn away may have long to wait.
+// asking returns a session for questions about claims of others, which is not given up for a while: an answer may take
+// several steps in it. It is the one that was used last, so that others end. One that servers turn away may have long
+// to wait.
 func (d *Driver) asking(ctx context.Context) (*session, error) {
-	for _, s := range d.sessions() {
-		if !s.isLost() && !s.link.isTurnedAway() {
+	sessions := slices.DeleteFunc(d.sessions(), func(s *session) bool { return s.link.isTurnedAway() })
+	slices.SortFunc(sessions, func(s, t *session) int { return cmp.Compare(t.usedAt(), s.usedAt()) })
+	for _, s := range sessions {
+		if s.use() {
 			return s, nil
 		}
 	}

@@ -260,6 +260,12 @@ func (s *session) use() bool {
 	return !s.isLost()
 }
 
+func (s *session) usedAt() leased.Instant {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.used
+}
+
 // Parts of a session's time.
 const (
 	keepPart  = 3 // between two looks at what is due

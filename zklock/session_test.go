@@ -70,6 +70,35 @@ func TestRequestAfterASessionRetires(t *testing.T) {
 	}
 }
 
+// So is this one, but somebody is asked in it just then, in several steps: a holder to let go of its lock.
+func TestQuestionBeforeASessionRetires(t *testing.T) {
+	t.Parallel()
+	p := proxy.New(t, Server(t).Addr)
+	d, other := inside(t, p.Addr), inside(t, p.Addr)
+	held := mutexClaim("job", time.Minute)
+	if _, err := other.Request(t.Context(), held); err != nil {
+		t.Fatal(err)
+	}
+	s, err := d.sessionFor(t.Context(), time.Minute) // which looks seldom whether to retire
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	s.used = s.used.Add(-2 * idleTimes * s.time)
+	s.mu.Unlock()
+	asked := p.HoldNext([]byte(revokeWord))
+	answered := make(chan error)
+	go func() { answered <- d.Revoke(t.Context(), held.Name, held.ID) }()
+	<-asked.Caught()
+	if s.retire() {
+		t.Error("it retires")
+	}
+	asked.Deliver(t)
+	if err := <-answered; err != nil {
+		t.Errorf("Revoke: %v", err)
+	}
+}
+
 // Each TTL has sessions of its own. Of those that have ended, and of one that did not begin, nothing stays, though
 // nobody asks for these TTLs again.
 func TestNothingStaysOfSessions(t *testing.T) {
