@@ -150,6 +150,15 @@ func TestRenewalPassesReleases(t *testing.T) {
 // A release does not wait for all requests either: others wait for the lock, and the lease ends meanwhile.
 func TestReleasePassesRequests(t *testing.T) { passes(t, releaseIt, askForAnother) }
 
+// Nor does a request for a claim that is there, as one that leaves it alone for the rest of its minimum hold.
+func TestLeavingAlonePassesRequests(t *testing.T) {
+	passes(t, func(d driver.Driver, c driver.Claim) error {
+		c.Detached = true
+		_, err := d.Request(context.Background(), c)
+		return err
+	}, askForAnother)
+}
+
 // Nor does who waits, and is granted a lock by another client.
 func TestGrantPassesRequests(t *testing.T) {
 	path := newFile(t)

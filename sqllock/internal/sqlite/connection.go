@@ -45,8 +45,8 @@ func openConnection(ctx context.Context, db *sql.DB) (*connection, error) {
 type rank int
 
 const (
-	asking  rank = iota // for something
-	passing             // those who ask: giving a lock back, or looking whether it is there, so that none lies idle
+	asking  rank = iota // for something new
+	passing             // those who ask: giving a lock back, looking whether it is there, or leaving it alone
 	staying             // renewing: a lease must not end because much is asked for, or given back
 )
 

@@ -8,9 +8,13 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Request implements [driver.Driver].
+// Request implements [driver.Driver]. One for a claim that is there passes those for others.
 func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
-	err = d.write(ctx, func(t *tx) error {
+	r := asking
+	if c.Token != 0 {
+		r = passing
+	}
+	err = d.writeAs(ctx, r, func(t *tx) error {
 		st, err = t.request(c)
 		return err
 	})
