@@ -127,6 +127,39 @@ func testBusyRowsOfANoteForMany(t *testing.T, s Store) {
 	}
 }
 
+// So it is where several share the lock next, and it is the last of them whose row is locked.
+func testBusyRowsOfANoteForReaders(t *testing.T, s Store) {
+	db, d, other := s.admin(t), s.client(t), s.client(t)
+	shares := func(weight int64) driver.Claim {
+		c := mutex(t.Name())
+		c.Weight, c.Limit, c.TTL = weight, driver.All, 20*time.Second // a part of which locked rows are asked for again
+		return c
+	}
+	released := request(t, other, shares(driver.All), true)
+	readers := []driver.Claim{request(t, d, shares(1), false), request(t, d, shares(1), false)}
+	release(t, other, released)
+	s.wantNoted(t, released)
+	changeAll(t, db, s.Rival.Prepare)
+	tx := s.rival(t, db)
+	defer tx.Rollback()
+	execute(t, tx, fmt.Sprintf("SELECT token FROM holdfast_claims WHERE name = '%s' AND id = '%s' FOR UPDATE",
+		released.Name, readers[1].ID))
+	quickest := patience
+	for range 3 { // a busy machine may be slow
+		began := time.Now()
+		if _, err := driver.Renew(t.Context(), d, readers); err != nil {
+			t.Fatal(err)
+		}
+		quickest = min(quickest, time.Since(began))
+	}
+	if quickest > time.Second { // for so long a session waits at least, if it does
+		t.Errorf("a renewal took %v", quickest)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A renewal that finds its row locked is answered if that is over in a moment. A moment is a part of the TTL.
 func testRowLockedForAMoment(t *testing.T, s Store) {
 	db, d := s.admin(t), s.client(t)

@@ -79,6 +79,7 @@ var use = []test{
 	{"busy row", testBusyRow},
 	{"busy rows of a note", testBusyRowsOfANote},
 	{"busy rows of a note for many", testBusyRowsOfANoteForMany},
+	{"busy rows of a note for readers", testBusyRowsOfANoteForReaders},
 	{"row that is locked for a moment", testRowLockedForAMoment},
 	{"undone by server", testUndoneByServer},
 	{"read only", testReadOnly},
