@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -82,4 +84,35 @@ func TestConfirmedInOnePipeline(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// A renewal that may take long, over a connection that is dead without a word, keeps none waiting that must be answered
+// sooner.
+func TestShortRenewalBesideOneThatHangs(t *testing.T) {
+	t.Parallel()
+	master, replica := servers.Redis(t, "--repl-diskless-sync-delay", "0"), servers.Redis(t)
+	replica.Follow(t, master)
+	p := proxy.New(t, master.Addr)
+	d := openAt(t, p.Addr, "?replicas=1&replicaswithin=3s")
+	renew := func(c driver.Claim, within time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), within)
+		defer cancel()
+		_, err := d.Request(ctx, c)
+		return err
+	}
+	slow, quick := acquire(t, d, claim("slow", time.Hour)), acquire(t, d, claim("quick", time.Hour))
+	if err := errors.Join(renew(slow, patience), renew(quick, patience)); err != nil {
+		t.Fatal(err)
+	}
+	p.SwallowOpen()
+	hangs := make(chan error, 1)
+	go func() { hangs <- renew(slow, patience) }()
+	driver.Sleep(t.Context(), 50*time.Millisecond)
+	for renew(quick, 300*time.Millisecond) != nil {
+		driver.Sleep(t.Context(), 100*time.Millisecond)
+	}
+	if len(hangs) > 0 { // that ended with its connection, seconds later
+		t.Error("the quick one was renewed no sooner than the slow one was given up")
+	}
+	<-hangs
 }

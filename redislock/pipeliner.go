@@ -8,9 +8,9 @@ import (
 
 // A pipeliner sends commands on connections where a WAIT follows them. While the server waits for replicas, such a
 // connection serves nobody else. Commands that come meanwhile are collected, and go afterwards as one pipeline with one
-// WAIT behind it, so a pipeliner needs one connection, however many callers there are. Requests and renewals have one
-// each, so that many requests keep no lease from being renewed. In a cluster, commands for different locks cannot share
-// a connection; there a pipeliner has a few connections.
+// WAIT behind it, so a pipeliner needs one connection, however many callers there are, unless that may be dead.
+// Requests and renewals have one each, so that many requests keep no lease from being renewed. In a cluster, commands
+// for different locks cannot share a connection; there a pipeliner has a few connections.
 type pipeliner struct {
 	conn  Conn
 	wait  Command
@@ -18,8 +18,14 @@ type pipeliner struct {
 
 	mu      sync.Mutex
 	next    *pipeline // the one that still takes calls, or nil
-	sending bool      // there is a goroutine that sends pipelines
+	current *pipeline // the one for whose answers next waits, or nil
+	sender  int       // tells the goroutine that sends pipelines from those before it
+	sending bool      // there is one
+	flying  int       // pipelines that were sent and are not answered
 }
+
+// mostFlying bounds how many connections a pipeliner takes while one of them may be dead.
+const mostFlying = 3
 
 // clusterConns is how many connections a pipeliner has in a cluster. Both together have fewer than the pool of a node,
 // which subscriptions need as well.
@@ -56,6 +62,7 @@ func (l *pipeliner) send(ctx context.Context, cmds []Command) (replies []Reply, 
 			return c.replies, p.reply
 		}
 	case <-ctx.Done():
+		l.goOn(p)
 	}
 	return failed(cmds, ctx.Err()), Reply{Err: ctx.Err()}
 }
@@ -90,26 +97,60 @@ func (l *pipeliner) join(c *call) *pipeline {
 	}
 	l.next.calls = append(l.next.calls, c)
 	if !l.sending {
-		l.sending = true
-		go l.sendAll()
+		l.begin()
 	}
 	return l.next
 }
 
-// sendAll sends pipelines until nobody waits for one.
-func (l *pipeliner) sendAll() {
-	for p := l.take(); p != nil; p = l.take() {
+// begin starts a goroutine that sends, in the place of the one before. mu is held.
+func (l *pipeliner) begin() {
+	l.sending = true
+	l.sender++
+	go l.sendAll(l.sender)
+}
+
+// sendAll sends pipelines until nobody waits for one, or another goroutine does.
+func (l *pipeliner) sendAll(sender int) {
+	for p := l.take(sender); p != nil; p = l.take(sender) {
 		p.send(l.conn, l.wait)
+		l.landed()
 	}
 }
 
 // take returns the next pipeline. If there is none, the goroutine that sends ends.
-func (l *pipeliner) take() *pipeline {
+func (l *pipeliner) take(sender int) *pipeline {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if sender != l.sender {
+		return nil
+	}
 	p := l.next
-	l.next, l.sending = nil, p != nil
+	l.next, l.current, l.sending = nil, p, p != nil
+	if p != nil {
+		l.flying++
+	}
 	return p
+}
+
+func (l *pipeliner) landed() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.flying--
+}
+
+// goOn is for a call that was given up. The pipeline that is under way may be on a dead connection, and who is in it
+// may wait for longer than those who come next, so these go over another one.
+func (l *pipeliner) goOn(p *pipeline) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case p != l.current && p != l.next, l.flying == mostFlying:
+	case l.next != nil:
+		l.begin()
+	default: // the next call does
+		l.sending = false
+		l.sender++
+	}
 }
 
 // send sends the calls that have not given up, for as long as one of them waits for an answer.
