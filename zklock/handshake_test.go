@@ -3,8 +3,12 @@ package zklock
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"io"
 	"math/rand/v2"
+	"net"
 	"testing"
+	"time"
 )
 
 // However the stream of answers is cut into pieces, the changes are taken out of it, the newest is learned, and
@@ -41,4 +45,23 @@ func answer(change int64, body []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, 7)
 	b = binary.BigEndian.AppendUint64(b, uint64(change))
 	return append(b, body...)
+}
+
+// Why a server did not take the user is known when it hung up instead of an answer, too.
+func TestHungUpOnWhileIdentifying(t *testing.T) {
+	ours, theirs := net.Pipe()
+	l := &link{timeout: time.Minute, user: "app", password: "s3cret", refused: make(chan struct{})}
+	h := newHandshake(l, ours)
+	h.greeting = make([]byte, sessionEnd+16)
+	binary.BigEndian.PutUint32(h.greeting[timeoutAt:], 4000)
+	binary.BigEndian.PutUint64(h.greeting[timeoutEnd:], 1)
+	go func() {
+		var length [lengthEnd]byte
+		io.ReadFull(theirs, length[:])
+		io.ReadFull(theirs, make([]byte, binary.BigEndian.Uint32(length[:])))
+		theirs.Close()
+	}()
+	if err := h.welcome(); !errors.Is(err, io.EOF) || !errors.Is(l.problem(), io.EOF) {
+		t.Errorf("it is taken for %v, and remembered as %v", err, l.problem())
+	}
 }
