@@ -85,11 +85,15 @@ func (s *Storage) Provision(ctx caddy.Context) error {
 func (s *Storage) Validate() error {
 	over, end := context.WithCancel(context.Background())
 	end() // so nothing is sent
-	_, err := s.client.Mutex("any").TryLock(over)
-	if errors.Is(err, holdfast.ErrNotAcquired) {
+	lease, err := s.client.Mutex("any").TryLock(over)
+	switch {
+	case err == nil:
+		return lease.Release(context.Background())
+	case errors.Is(err, holdfast.ErrNotAcquired):
 		return nil
+	default:
+		return fmt.Errorf("caddylock: ttl: %w", err)
 	}
-	return fmt.Errorf("caddylock: ttl: %w", err)
 }
 
 func (s *Storage) load(ctx caddy.Context) (certmagic.Storage, error) {
