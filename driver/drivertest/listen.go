@@ -57,7 +57,7 @@ var listenRows = []row{
 				})
 			}
 		},
-		needs: has[driver.Listener],
+		needs: all(has[driver.Listener], has[driver.Breaker]), // others may have nobody who tells
 		exact: true,
 	},
 	{
