@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -85,8 +86,38 @@ func (h History) legal(within time.Duration) error {
 	case porcupine.Unknown:
 		return ErrUndecided
 	default:
-		return fmt.Errorf("%d visits, and no order that explains them", len(h.Visits))
+		return fmt.Errorf("%d visits, and no order that explains them:%s", len(h.Visits), h.list())
 	}
+}
+
+// list tells what there is to explain, a line for each visit.
+func (h History) list() string {
+	var b strings.Builder
+	for _, v := range h.Visits {
+		fmt.Fprintf(&b, "\n  visitor %d: %d units, asked %v to %v, ", v.Visitor, v.Units, v.Call, v.Return)
+		switch v.Outcome {
+		case Got:
+			fmt.Fprintf(&b, "token %d, inside until %v", v.Token, v.Seen)
+			switch v.Ended {
+			case Released:
+				fmt.Fprintf(&b, ", released %v to %v", v.Leave, v.Left)
+			case Lost:
+				b.WriteString(", lost")
+			default:
+				fmt.Fprintf(&b, ", its release at %v unanswered", v.Leave)
+			}
+			if v.Unheard {
+				b.WriteString(", perhaps not for the first time")
+			}
+		case Taken:
+			b.WriteString("taken")
+		case GaveUp:
+			b.WriteString("gave up")
+		default:
+			b.WriteString("unanswered")
+		}
+	}
+	return b.String()
 }
 
 // A step is what happens to the lock.

@@ -111,7 +111,7 @@ func outcome(err error, waiting context.Context) history.Outcome {
 		return history.Got
 	case !errors.Is(err, holdfast.ErrNotAcquired):
 		return history.Unknown
-	case waiting.Err() != nil:
+	case waiting.Err() != nil, errors.Is(err, holdfast.ErrBroken): // before that the claim may have been granted
 		return history.GaveUp
 	default:
 		return history.Taken
