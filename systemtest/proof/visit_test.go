@@ -11,7 +11,7 @@ import (
 // Who waited until its claim was broken may have been granted the lock by then, other than who was refused at once.
 func TestBrokenWaiterWasNotRefused(t *testing.T) {
 	store := memlock.New()
-	client, other := holdfast.New(store), holdfast.New(store.Client()) // two of one client would wait for each other there
+	client, other := holdfast.New(store), holdfast.New(store.Client()) // those of one client wait for each other there
 	if _, err := other.Mutex("m").Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
