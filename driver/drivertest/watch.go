@@ -13,24 +13,11 @@ var watchRows = []row{
 		name: "watch",
 		why:  "a change of the queue ends Watch, so that elections and dashboards need not poll",
 		run: func(e *env) {
-			changed := make(chan error, 1)
-			ctx, cancel := context.WithTimeout(context.Background(), e.patience())
-			defer cancel()
-			go func() { changed <- driver.Watch(ctx, e.other, e.name) }()
-			for {
+			e.watches(time.Millisecond, func() {
 				c := e.claim()
 				st := e.await(e.d, c, e.request(e.d, c)) // it may wait: a release need not have reached all servers
 				e.release(e.d, c, st)
-				select {
-				case err := <-changed:
-					if err != nil && !e.s.lossy {
-						e.Errorf("Watch: %v", err)
-					}
-					return
-				default: // Watch may not have begun, or polls
-					e.pass(time.Millisecond)
-				}
-			}
+			})
 		},
 	},
 	{
@@ -38,22 +25,7 @@ var watchRows = []row{
 		why:  "who lists those that wait is told of a new one, as of one that has gone",
 		run: func(e *env) {
 			e.hold(e.claim())
-			changed := make(chan error, 1)
-			ctx, cancel := context.WithTimeout(context.Background(), e.patience())
-			defer cancel()
-			go func() { changed <- driver.Watch(ctx, e.other, e.name) }()
-			for {
-				e.request(e.d, e.claim())
-				select {
-				case err := <-changed:
-					if err != nil && !e.s.lossy {
-						e.Errorf("Watch: %v", err)
-					}
-					return
-				default: // Watch may not have begun, or polls
-					e.pass(10 * time.Millisecond)
-				}
-			}
+			e.watches(10*time.Millisecond, func() { e.request(e.d, e.claim()) })
 		},
 		needs: fifo, // elsewhere those that wait need not be known to the backend
 	},
@@ -76,4 +48,26 @@ var watchRows = []row{
 			}
 		},
 	},
+}
+
+// watches changes the queue until Watch, which has to notice, has ended, with a pause after each change: Watch may not
+// have begun, or polls.
+func (e *env) watches(pause time.Duration, change func()) {
+	e.Helper()
+	changed := make(chan error, 1)
+	ctx, cancel := context.WithTimeout(context.Background(), e.patience())
+	defer cancel()
+	go func() { changed <- driver.Watch(ctx, e.other, e.name) }()
+	for {
+		change()
+		select {
+		case err := <-changed:
+			if err != nil && !e.s.lossy {
+				e.Errorf("Watch: %v", err)
+			}
+			return
+		default:
+			e.pass(pause)
+		}
+	}
 }

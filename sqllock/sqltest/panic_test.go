@@ -64,16 +64,23 @@ func (c panickingConn) Prepare(query string) (sqldriver.Stmt, error) {
 	return c.Conn.Prepare(query)
 }
 
+// openPanicking opens a file through such a driver.
+func openPanicking(t *testing.T, path string, fail error) (p panicking, d driver.Driver, closeBoth func() error) {
+	t.Helper()
+	p = panicking{of: openSQL(t, path).Driver(), path: path, at: new(atomic.Pointer[string]), fail: fail}
+	db := sql.OpenDB(p)
+	d, err := sqllock.New(t.Context(), db, sqllock.SQLite, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, d, func() error { return errors.Join(d.Close(), db.Close()) }
+}
+
 // A panic of the SQL driver leaves no transaction open, in which nobody else could write.
 func TestPanicOfTheSQLDriver(t *testing.T) {
 	for _, at := range []string{"-- Queues a claim", "COMMIT"} {
 		path := newFile(t)
-		p := panicking{of: openSQL(t, path).Driver(), path: path, at: new(atomic.Pointer[string])}
-		db := sql.OpenDB(p)
-		d, err := sqllock.New(t.Context(), db, sqllock.SQLite, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p, d, closeBoth := openPanicking(t, path, nil)
 		other := open(t, path)
 		p.at.Store(&at)
 		if caught := panicOf(func() { d.Request(t.Context(), mutex("m")) }); caught != any(at) {
@@ -86,7 +93,7 @@ func TestPanicOfTheSQLDriver(t *testing.T) {
 			}
 			cancel()
 		}
-		if err := errors.Join(d.Close(), db.Close()); err != nil {
+		if err := closeBoth(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -101,19 +108,14 @@ func TestErrorOfTheSQLDriver(t *testing.T) {
 			return err
 		},
 		"-- Takes a claim out of its queue.": func(d driver.Driver) (err error) {
-			for end := time.Now().Add(patience); err == nil && time.Now().Before(end); time.Sleep(time.Millisecond) {
-				_, err = driver.Reap(t.Context(), d, 0) // there is nothing to do until the claim expires
+			for end := time.Now().Add(patience); err == nil && time.Now().Before(end); {
+				time.Sleep(10 * time.Millisecond) // there is nothing to do until the claim expires
+				_, err = driver.Reap(t.Context(), d, 0)
 			}
 			return err
 		},
 	} {
-		path := newFile(t)
-		p := panicking{of: openSQL(t, path).Driver(), path: path, at: new(atomic.Pointer[string]), fail: errPlanned}
-		db := sql.OpenDB(p)
-		d, err := sqllock.New(t.Context(), db, sqllock.SQLite, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p, d, closeBoth := openPanicking(t, newFile(t), errPlanned)
 		dead := mutex("dead")
 		dead.TTL, dead.Detached = d.Traits().MinTTL, true
 		request(t, d, dead, true)
@@ -126,7 +128,7 @@ func TestErrorOfTheSQLDriver(t *testing.T) {
 			t.Errorf("a request after an error at %q: %v", at, err)
 		}
 		cancel()
-		if err := errors.Join(d.Close(), db.Close()); err != nil {
+		if err := closeBoth(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -138,12 +140,7 @@ func TestWaitWritesNothing(t *testing.T) {
 	path := newFile(t)
 	holder := open(t, path)
 	request(t, holder, mutex("m"), true)
-	p := panicking{of: openSQL(t, path).Driver(), path: path, at: new(atomic.Pointer[string]), fail: errPlanned}
-	db := sql.OpenDB(p)
-	d, err := sqllock.New(t.Context(), db, sqllock.SQLite, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, d, closeBoth := openPanicking(t, path, errPlanned)
 	waiter := mutex("m")
 	request(t, d, waiter, false)
 	begin := "BEGIN IMMEDIATE"
@@ -154,7 +151,7 @@ func TestWaitWritesNothing(t *testing.T) {
 		t.Errorf("Wait: %v", err)
 	}
 	p.at.Store(nil)
-	if err := errors.Join(d.Close(), db.Close()); err != nil {
+	if err := closeBoth(); err != nil {
 		t.Error(err)
 	}
 }
