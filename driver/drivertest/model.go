@@ -216,6 +216,12 @@ func (m *model) lapse() {
 		}
 	}
 	m.pass(longest + longest/10)
+	for end := time.Now().Add(m.patience()); time.Now().Before(end); {
+		if got, want := m.queues(); got == want {
+			return
+		}
+		m.pass(10 * time.Millisecond) // a busy machine takes longer to remove them
+	}
 }
 
 func (m *model) named(id string) *modelled {
@@ -281,12 +287,18 @@ func (m *model) compareErrors(do func(side int) error) {
 // sameQueue fails unless both queues hold the same claims in the same order and state.
 func (m *model) sameQueue() {
 	m.Helper()
-	if !m.traits.Listed {
-		return
-	}
-	if got, want := show(m.queueOf(0)), show(m.queueOf(1)); got != want {
+	if got, want := m.queues(); got != want {
 		m.Errorf("%s has the queue\n%s, memlock\n%s", m.sides[0].what, got, want)
 	}
+}
+
+// queues are what both sides say of the queue, if it can be asked for.
+func (m *model) queues() (got, want string) {
+	m.Helper()
+	if !m.traits.Listed {
+		return "", ""
+	}
+	return show(m.queueOf(0)), show(m.queueOf(1))
 }
 
 func (m *model) queueOf(side int) []driver.Entry {
