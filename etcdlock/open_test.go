@@ -268,7 +268,7 @@ func connect(client net.Conn, addr string) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for _, opts := range []*etcdlock.Options{nil, foreign} {
-		check(t, open(t, opts, server(t).Addr))
+		check(t, open(t, opts, servers.Etcd(t).Addr)) // of which nobody else compacts the history
 	}
 }
 

@@ -181,11 +181,12 @@ func TestRenewalOfManyThatMove(t *testing.T) {
 func TestClaimThatMayNotMove(t *testing.T) {
 	t.Parallel()
 	d := alone(t)
+	permits := forbidding(d)
 	c := hold(t, d, 1, 200*time.Second)[0]
 	e := d.claims.Known(c)
 	before := e.leased()
 	before.deny()
-	d.members.current.kv = unpermitted{d.client.KV}
+	permits.Store(false)
 	if _, err := d.Request(t.Context(), c); !errors.Is(err, driver.ErrRefused) {
 		t.Errorf("got %v, want a refusal", err)
 	}
@@ -201,11 +202,12 @@ func TestLeftAloneAndNotPermitted(t *testing.T) {
 	c := driver.Claim{
 		Name: "job", ID: "c1", Weight: 1, Limit: 1, TTL: 2 * time.Second, Queue: true, Detached: true,
 	}
+	permits := forbidding(d)
 	if _, err := d.Request(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	e := d.claims.Known(c)
-	d.members.current.kv = unpermitted{d.client.KV}
+	permits.Store(false)
 	<-e.Over()
 	for end := time.Now().Add(time.Minute); e.IsLeaving(); driver.Sleep(t.Context(), 20*time.Millisecond) {
 		if time.Now().After(end) {
@@ -214,11 +216,22 @@ func TestLeftAloneAndNotPermitted(t *testing.T) {
 	}
 }
 
-// unpermitted is a server that permits nothing but to read.
-type unpermitted struct{ clientv3.KV }
+// unpermitted is a server that permits nothing but to read, while it is told so.
+type unpermitted struct {
+	clientv3.KV
+	permits *atomic.Bool
+}
+
+// forbidding puts one before the server of a driver that nobody uses yet.
+func forbidding(d *Driver) (permits *atomic.Bool) {
+	permits = new(atomic.Bool)
+	permits.Store(true)
+	d.members.current.kv = unpermitted{d.client.KV, permits}
+	return permits
+}
 
 func (s unpermitted) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
-	if ifs, _, _ := op.Txn(); len(ifs) > 0 {
+	if ifs, _, _ := op.Txn(); len(ifs) > 0 && !s.permits.Load() {
 		return clientv3.OpResponse{}, rpctypes.ErrPermissionDenied
 	}
 	return s.KV.Do(ctx, op)
