@@ -38,9 +38,9 @@ func (e *Election) campaign(ctx context.Context, value string, wait bool) (*Leas
 	return l.acquire(ctx, candidate, wait)
 }
 
-// Run campaigns and calls lead while it leads; When the lead is lost, it waits until lead has returned and campaigns
-// again. Once it has led, or its claim was queued, it stays a candidate even if the backend does not answer or refuses.
-// The context of lead ends with ctx or with the lease.
+// Run campaigns and calls lead while it leads. When the lead is lost, it waits until lead has returned and campaigns
+// again. Once it has led, or its claim was queued, it stays a candidate even if the backend does not answer or refuses,
+// or somebody breaks its claim. The context of lead ends with ctx or with the lease.
 //
 // Run returns when ctx ends, when the backend cannot be reached at first, and when lead returns for another reason than
 // the loss. That is nil while it leads, or an error of its own: one that matches neither [context.Canceled] nor
@@ -49,7 +49,7 @@ func (e *Election) campaign(ctx context.Context, value string, wait bool) (*Leas
 func (e *Election) Run(ctx context.Context, value string, lead func(ctx context.Context, l *Lease) error) error {
 	for campaign := e.Campaign; ; campaign = e.campaignAgain {
 		lease, err := campaign(ctx, value)
-		if errors.Is(err, errOutOfLine) && ctx.Err() == nil {
+		if (errors.Is(err, errOutOfLine) || errors.Is(err, ErrBroken)) && ctx.Err() == nil {
 			continue
 		}
 		if err != nil {

@@ -169,6 +169,32 @@ func leadsAgain(t *testing.T, outage faults, told error) {
 	})
 }
 
+// Who breaks the claim of a candidate that waits frees its place in the line, and ends no candidacy: that of a leader
+// whose claim is broken goes on, too.
+func TestBrokenCandidateStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		leader := must(a.Election("boss").Campaign(t.Context(), "a"))(t)
+		retired := errors.New("retired")
+		ended := make(chan error, 1)
+		lead := func(context.Context, *holdfast.Lease) error { return retired }
+		go func() { ended <- b.Election("boss").Run(t.Context(), "b", lead) }()
+		synctest.Wait()
+		waiting := queued(t, a, "boss")[1].ID
+		if err := a.Break(t.Context(), "boss", waiting); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(ttl)
+		if q := queued(t, a, "boss"); len(q) != 2 || q[1].ID == waiting {
+			t.Fatalf("the line is %+v; want the candidate in it again", q)
+		}
+		if err := leader.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		wantErr(t, <-ended, retired)
+	})
+}
+
 // Who stands in line stays a candidate through an outage.
 func TestCandidateOutlastsOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

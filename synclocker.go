@@ -2,16 +2,18 @@ package holdfast
 
 import (
 	"context"
+	"errors"
 	"sync"
 )
 
 // SyncLocker makes a [sync.Locker] of a lock, for code that takes nothing else. New code is better off with Lock and a
 // lease: a sync.Locker can say neither that the lock was not acquired nor that it was lost.
 //
-// Its Lock waits for as long as it takes, even while the backend does not answer. It panics if waiting is useless, for
-// example because the client is closed. Its Unlock calls lost with the error if the lock was lost, or could not be
-// released. If lost is nil, Unlock panics instead, so that no caller goes on as if the section had been exclusive. As
-// with a [sync.Mutex], any goroutine may unlock, and unlocking a lock that is not locked panics.
+// Its Lock waits for as long as it takes, even while the backend does not answer, and begins again at the end of the
+// line if somebody breaks its claim. It panics if waiting is useless, for example because the client is closed. Its
+// Unlock calls lost with the error if the lock was lost, or could not be released. If lost is nil, Unlock panics
+// instead, so that no caller goes on as if the section had been exclusive. As with a [sync.Mutex], any goroutine may
+// unlock, and unlocking a lock that is not locked panics.
 func SyncLocker(l Locker, lost func(error)) sync.Locker {
 	if lost == nil {
 		lost = func(err error) { panic(err) }
@@ -36,7 +38,7 @@ func (s *syncLocker) Lock() {
 			s.leases = append(s.leases, lease)
 			s.mu.Unlock()
 			return
-		case !isSilence(err):
+		case !isSilence(err) && !errors.Is(err, ErrBroken):
 			panic(err)
 		}
 		pace.Pause(context.Background()) // which does not end

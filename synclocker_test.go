@@ -52,6 +52,30 @@ func TestSyncLockerWaitsForTheBackend(t *testing.T) {
 	}
 }
 
+// To break a claim that waits does not make waiting useless: it begins again at the end of the line.
+func TestSyncLockerWaitsAgainWhereItIsBroken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, b := twoClients(t)
+		holder := must(b.Mutex("m").Lock(t.Context()))(t)
+		l := holdfast.SyncLocker(a.Mutex("m"), nil)
+		locked := make(chan struct{})
+		go func() {
+			defer close(locked)
+			l.Lock()
+		}()
+		synctest.Wait()
+		if err := b.Break(t.Context(), "m", queued(t, b, "m")[1].ID); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(ttl)
+		if err := holder.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		<-locked
+		l.Unlock()
+	})
+}
+
 func TestSyncLockerTellsTheLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, a, b := twoClients(t)
