@@ -10,7 +10,8 @@ import (
 )
 
 // Check asks the backend whether the lock is still held, in one round trip that also renews it. It returns nil if it is
-// held, a *LostError if it is lost, and another error if the backend did not answer, which leaves the lease as it was.
+// held, a *LostError if it is lost, also while the backend does not answer, and another error if there was no answer
+// before ctx ended, which leaves the lease as it was.
 func (l *Lease) Check(ctx context.Context) error {
 	if err := l.Err(); err != nil {
 		return err
@@ -22,7 +23,7 @@ func (l *Lease) Check(ctx context.Context) error {
 	if !h.lock.client.keeper.confirm(&h.tracked) {
 		return cmp.Or(l.Err(), h.lock.failure("check", errors.New("the lease is about to be detached")))
 	}
-	if err := h.confirm(ctx); err != nil {
+	if err := h.confirm(ctx, l.Done()); err != nil {
 		return err
 	}
 	return l.Err()
@@ -35,8 +36,11 @@ type question struct {
 	caught *crash // a panic, to go on with
 }
 
-// confirm asks one that the keeper has counted. The error is about anything but the end of the claim.
-func (h *hold) confirm(ctx context.Context) error {
+// confirm asks one that the keeper has counted, until the lease of who asks is over. The error is about anything but
+// the end of the claim.
+func (h *hold) confirm(ctx context.Context, over <-chan struct{}) error {
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
 	answer, left := make(chan question), make(chan struct{})
 	defer close(left)
 	go func() {
@@ -59,6 +63,8 @@ func (h *hold) confirm(ctx context.Context) error {
 			return h.lock.failure("check", errPanicked)
 		}
 		return q.err
+	case <-over:
+		return nil
 	case <-ctx.Done():
 		return h.lock.unserved(ctx, "check", ctx.Err())
 	}

@@ -205,6 +205,19 @@ func TestCheck(t *testing.T) {
 	})
 }
 
+// A backend that says nothing keeps nobody who checks for longer than the lease lives.
+func TestCheckEndsWithTheLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cable, _, _, lease := firstHolds(t)
+		cable.set(faults{cut: true})
+		start := time.Now()
+		wantErr(t, lease.Check(t.Context()), holdfast.ErrLost)
+		if waited := time.Since(start); waited > ttl {
+			t.Errorf("the loss was told after %v", waited)
+		}
+	})
+}
+
 type ctxKey struct{}
 
 func TestLeaseContextCarriesValuesNotTheEnd(t *testing.T) {
