@@ -24,10 +24,12 @@ var refusals = []struct {
 	{rpctypes.ErrAuthFailed, "check the user and the password"},
 	{rpctypes.ErrUserEmpty, "authentication is on; give a user and a password"},
 	{rpctypes.ErrNoSpace, "compact and defragment the store, then disarm its alarm: etcdctl alarm disarm"},
-	{rpctypes.ErrRequestTooLarge, "give the claim a shorter owner and value"},
+	{rpctypes.ErrRequestTooLarge, shorten},
 	{rpctypes.ErrLeaseTTLTooLarge, "use a shorter TTL"},
 	{rpctypes.ErrTooManyOps, "start etcd with --max-txn-ops 128, its default, or more"},
 }
+
+const shorten = "give the claim a shorter owner and value"
 
 // explain tells refusals from errors after which the outcome is unknown.
 func explain(err error) error {
@@ -39,8 +41,14 @@ func explain(err error) error {
 			return fmt.Errorf("%w: %w; %s", driver.ErrRefused, err, r.advice)
 		}
 	}
+	if code(err) == codes.ResourceExhausted && strings.Contains(err.Error(), unsendable) {
+		return fmt.Errorf("%w: %w; %s", driver.ErrRefused, err, shorten)
+	}
 	return err
 }
+
+// unsendable is what gRPC says of a request that is longer than a client sends: 2 MiB, unless it was set up otherwise.
+const unsendable = "trying to send message larger than max"
 
 func answersGone(err error) bool { return errors.Is(err, driver.ErrGone) }
 

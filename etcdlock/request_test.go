@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -287,4 +288,19 @@ func (s *distant) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, 
 		return clientv3.OpResponse{}, err
 	}
 	return s.KV.Do(ctx, op)
+}
+
+// More than a server takes, or than may be sent to one at all, is refused: to ask again would not help.
+func TestClaimThatIsTooLarge(t *testing.T) {
+	t.Parallel()
+	d := alone(t)
+	for _, size := range []int{1_800_000, 3_000_000} {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		c := driver.Claim{Name: "job", ID: driver.NewID(), Weight: 1, Limit: 1, TTL: 20 * time.Second, Queue: true}
+		c.Value = strings.Repeat("x", size)
+		if st, err := d.Request(ctx, c); !errors.Is(err, driver.ErrRefused) {
+			t.Errorf("%d bytes: %+v, %v; want ErrRefused", size, st, err)
+		}
+	}
 }
