@@ -8,7 +8,7 @@ import (
 
 // A language is what is to be known of one whose scripts are changed token by token and line by line.
 type language struct {
-	skip      *regexp.Regexp // comments and strings
+	skip      *regexp.Regexp // comments, strings, and how long text may be
 	instead   map[string]change
 	statement *regexp.Regexp // a line that is a statement of its own, and declares nothing
 }
@@ -28,7 +28,8 @@ var languages = map[string]language{
 		statement: regexp.MustCompile(`^\s*(?:[\w.]+\(.*\)|[\w.\[\]#+ ]+ = [^{(]*|[\w.\[\]#+ ]+ = .*[)}])\s*$`),
 	},
 	".sql": {
-		skip: regexp.MustCompile(`^(?:--[^\n]*|/\*(?s:.*?)\*/|'(?:''|[^'])*'|"[^"\n]*"|` + "`[^`\n]*`)"),
+		skip: regexp.MustCompile(`^(?:--[^\n]*|/\*(?s:.*?)\*/|'(?:''|[^'])*'|"[^"\n]*"|VAR(?:CHAR|BINARY)\(\d+\)|` +
+			"`[^`\n]*`)"),
 		instead: map[string]change{
 			"<": {comparison, "<="}, "<=": {comparison, "<"}, ">": {comparison, ">="}, ">=": {comparison, ">"},
 			"<>": {comparison, "="}, "AND": {logic, "OR"}, "OR": {logic, "AND"}, "NOT": {condition, ""},

@@ -83,6 +83,7 @@ func TestMutateScripts(t *testing.T) {
 		{"a condition of SQL is left out", ".sql", "AND a > b", []string{
 			"logic: AND a > b -> OR a > b", "drop: AND a > b -> ", "compare: AND a > b -> AND a >= b",
 		}},
+		{"room for one byte more changes nothing", ".sql", "name VARBINARY(1024), id VARCHAR(64)", nil},
 		{"what SQL quotes stays, and parameters", ".sql", "SELECT 'it''s < 1', \"a>b\", $1 -- 2 < 3", nil},
 	} {
 		found := mutateScript("s"+row.ending, row.script, languages[row.ending])
