@@ -30,19 +30,19 @@ type testPackage struct {
 	Dir        string
 	sum        [sha256.Size]byte        // of its tests without a mutant
 	took       map[string]time.Duration // how long each of these took
+	unbroken   string                   // the binary of these
+	alone      map[string]bool          // whether a test is green there when it runs alone, where that was tried
 	killers    []string                 // its tests that killed a mutant, those that did so last first
 }
 
 // asked is how many killers are asked before all tests.
 const asked = 8
 
-// note remembers the test that killed a mutant, if it is one: a panic tells no name.
+// note remembers the test that killed a mutant.
 func (p *testPackage) note(test string) {
-	if strings.HasPrefix(test, "Test") {
-		others := slices.DeleteFunc(p.killers, func(other string) bool { return other == test })
-		p.killers = append([]string{test}, others...)
-		p.killers = p.killers[:min(asked, len(p.killers))]
-	}
+	others := slices.DeleteFunc(p.killers, func(other string) bool { return other == test })
+	p.killers = append([]string{test}, others...)
+	p.killers = p.killers[:min(asked, len(p.killers))]
 }
 
 // newBench makes one for a target as the table of tests has it, whose tests have shown that they are green.
@@ -51,14 +51,14 @@ func newBench(ctx context.Context, tree, target string, patience time.Duration) 
 	if b.tree, err = filepath.EvalSymlinks(tree); err != nil {
 		return nil, err
 	}
-	pattern, flags, _ := strings.Cut(target, " ")
-	for arg := range strings.FieldsSeq(flags) {
-		b.args = append(b.args, strings.Replace(arg, "-", "-test.", 1))
+	packages, flags := split(target)
+	for _, flag := range flags {
+		b.args = append(b.args, strings.Replace(flag, "-", "-test.", 1))
 	}
 	if b.dir, err = os.MkdirTemp("", "bench"); err != nil {
 		return nil, err
 	}
-	if err := b.prepare(ctx, pattern); err != nil {
+	if err := b.prepare(ctx, packages); err != nil {
 		os.RemoveAll(b.dir)
 		return nil, fmt.Errorf("%s, without any mutant: %w", target, err)
 	}
@@ -66,8 +66,8 @@ func newBench(ctx context.Context, tree, target string, patience time.Duration) 
 }
 
 // prepare finds the tests, and has them show that they are green and how long that takes.
-func (b *bench) prepare(ctx context.Context, pattern string) error {
-	if err := b.list(ctx, pattern); err != nil {
+func (b *bench) prepare(ctx context.Context, packages []string) error {
+	if err := b.list(ctx, packages); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -81,9 +81,9 @@ func (b *bench) prepare(ctx context.Context, pattern string) error {
 }
 
 // list finds the packages that have tests.
-func (b *bench) list(ctx context.Context, pattern string) error {
+func (b *bench) list(ctx context.Context, packages []string) error {
 	format := `{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}`
-	out, err := in(ctx, b.tree, "go", "list", "-f", format, pattern)
+	out, err := in(ctx, b.tree, "go", slices.Concat([]string{"list", "-f", format}, packages)...)
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
@@ -93,7 +93,7 @@ func (b *bench) list(ctx context.Context, pattern string) error {
 		}
 	}
 	if len(b.packages) == 0 {
-		return fmt.Errorf("%s has no tests", pattern)
+		return fmt.Errorf("%q have no tests", packages)
 	}
 	return nil
 }
@@ -108,7 +108,11 @@ func (b *bench) baseline(ctx context.Context) ([]byte, error) {
 		if p.sum, err = sumOf(binary); err != nil {
 			return nil, err
 		}
-		if out, err = b.run(ctx, p, binary, 10*time.Minute, "-test.v"); err != nil {
+		p.unbroken, p.alone = filepath.Join(b.dir, fmt.Sprint("unbroken", i)), make(map[string]bool)
+		if err := os.Rename(binary, p.unbroken); err != nil {
+			return nil, err
+		}
+		if out, err = b.run(ctx, p, p.unbroken, 10*time.Minute, "-test.v"); err != nil {
 			return out, err
 		}
 		p.took = timesOf(out)
@@ -200,14 +204,33 @@ func (b *bench) tryIn(ctx context.Context, p *testPackage, overlay string) (verd
 	if by == "" {
 		by = b.failing(ctx, p, binary, b.patience)
 	}
-	if strings.HasPrefix(by, "Test") && b.isGreen(ctx, p, binary, "-test."+only(by)[1:]) {
+	if strings.HasPrefix(by, "Test") && !b.proves(ctx, p, binary, by) {
 		by = b.failing(ctx, p, binary, b.patience) // it may have failed because the machine was busy
 	}
 	if by == "" {
 		return survived, "", nil
 	}
-	p.note(by)
+	if b.standsAlone(ctx, p, by) {
+		p.note(by)
+	}
 	return killed, by, nil
+}
+
+// proves reports whether a test that runs alone fails with a mutant, and only then.
+func (b *bench) proves(ctx context.Context, p *testPackage, binary, test string) bool {
+	return b.standsAlone(ctx, p, test) && !b.isGreen(ctx, p, binary, test)
+}
+
+// standsAlone reports whether a test is green without a mutant when it runs alone. One that needs what others left
+// behind fails then whatever it is asked about. Where a process ended without a test that failed, none stands.
+func (b *bench) standsAlone(ctx context.Context, p *testPackage, test string) bool {
+	if !strings.HasPrefix(test, "Test") {
+		return false
+	}
+	if _, tried := p.alone[test]; !tried {
+		p.alone[test] = b.isGreen(ctx, p, p.unbroken, test)
+	}
+	return p.alone[test]
 }
 
 // failing runs all tests, or those that flags choose, and returns the one that fails first, or how the process ended
@@ -225,8 +248,9 @@ func (b *bench) failing(
 	return by
 }
 
-func (b *bench) isGreen(ctx context.Context, p *testPackage, binary, only string) bool {
-	_, err := b.run(ctx, p, binary, b.patience, only)
+// isGreen reports whether a test that runs alone passes.
+func (b *bench) isGreen(ctx context.Context, p *testPackage, binary, test string) bool {
+	_, err := b.run(ctx, p, binary, b.patience, "-test."+only(test)[1:])
 	return err == nil
 }
 

@@ -139,6 +139,36 @@ func TestSecondRun(t *testing.T) {
 	}
 }
 
+// A test that needs what another left behind fails alone also without a mutant, and kills none by that.
+func TestDependentTestKillsNothingAlone(t *testing.T) {
+	t.Setenv("GOWORK", "off")
+	const dependent = `package bounded
+
+import "testing"
+
+var prepared bool
+
+func TestBefore(t *testing.T) { prepared = true }
+
+func TestDependent(t *testing.T) {
+	if !prepared || small(9+one) {
+		t.Error("wrong")
+	}
+}
+`
+	tree := layBounded(t, map[string]string{"bounded/a_test.go": dependent})
+	b := must(newBench(t.Context(), tree, "./bounded", 10*time.Second))(t)
+	defer os.RemoveAll(b.dir)
+	found := must(mutantsOf(tree, []string{"bounded"}))(t)
+	o := must(b.try(t.Context(), mutantWith(t, found, "n < 10", "n <= 10")))(t)
+	if o.Verdict != killed || o.By != "TestDependent" {
+		t.Errorf("%+v, want it killed by TestDependent", o)
+	}
+	if o := must(b.try(t.Context(), mutantWith(t, found, "n > 0", "n >= 0")))(t); o.Verdict != survived {
+		t.Errorf("%+v, want it to survive", o)
+	}
+}
+
 // The test that killed a mutant is asked first when the next is tried, and the others only if it stays green.
 func TestKillersAreAskedFirst(t *testing.T) {
 	t.Setenv("GOWORK", "off")

@@ -95,6 +95,31 @@ func TestTry(t *testing.T) {
 	}
 }
 
+// The test that is said to have noticed a fault proves nothing if it fails without it, too, when it runs alone.
+func TestDependentTestNoticesNothing(t *testing.T) {
+	t.Setenv("GOWORK", "off")
+	tree := lay(t, map[string]string{"adder/b_test.go": `package adder
+
+import "testing"
+
+var prepared bool
+
+func TestBefore(t *testing.T) { prepared = true }
+
+func TestDependent(t *testing.T) {
+	if !prepared {
+		t.Error("alone")
+	}
+}
+`})
+	d := driver{name: "adder", target: "./adder", noticed: &memory{}}
+	d.noticed.note("adder/survives", "TestDependent")
+	err := d.try(t.Context(), tree, "survives.patch", 10*time.Second)
+	if err == nil || !strings.Contains(err.Error(), "the tests stay green") {
+		t.Errorf("%v, want a complaint that the tests stay green", err)
+	}
+}
+
 func TestRedWithoutFaultsProvesNothing(t *testing.T) {
 	t.Setenv("GOWORK", "off")
 	tree := lay(t, map[string]string{"adder/add.go": "package adder\n\nfunc Add(a, b int) int { return 0 }\n"})

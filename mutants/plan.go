@@ -23,6 +23,16 @@ type driver struct {
 	noticed *memory
 }
 
+// split takes a target apart: packages, and the flags after them.
+func split(target string) (packages, flags []string) {
+	all := strings.Fields(target)
+	isFlag := func(word string) bool { return strings.HasPrefix(word, "-") }
+	if i := slices.IndexFunc(all, isFlag); i >= 0 {
+		return all[:i], all[i:]
+	}
+	return all, nil
+}
+
 // plan finds the faults that are wanted; all of them if nothing is said.
 func plan(tree string, wanted []string) ([]driver, error) {
 	folders, err := driverFolders(tree)

@@ -26,7 +26,7 @@ func (d driver) try(ctx context.Context, tree, fault string, patience time.Durat
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	id := d.name + "/" + strings.TrimSuffix(fault, ".patch")
-	out, err := d.ask(ctx, broken, d.noticed.of(id), patience)
+	out, err := d.ask(ctx, tree, broken, d.noticed.of(id), patience)
 	by := noticedBy(out)
 	switch {
 	case ctx.Err() != nil:
@@ -42,14 +42,17 @@ func (d driver) try(ctx context.Context, tree, fault string, patience time.Durat
 	return nil
 }
 
-// ask runs the test that noticed the fault last, if that is known, and all tests if it stays green.
-func (d driver) ask(ctx context.Context, dir, last string, patience time.Duration) ([]byte, error) {
+// ask runs the test that noticed the fault last, if that is known, and all tests if it stays green, or is not green in
+// the tree without the fault: one that needs what others left behind fails alone whatever it is asked about.
+func (d driver) ask(ctx context.Context, tree, broken, last string, patience time.Duration) ([]byte, error) {
 	if last != "" {
-		if out, err := d.test(ctx, dir, patience, only(last)); noticedBy(out) != "" {
-			return out, err
+		if out, err := d.test(ctx, broken, patience, only(last)); noticedBy(out) != "" {
+			if _, alone := d.test(ctx, tree, patience, only(last)); alone == nil {
+				return out, err
+			}
 		}
 	}
-	return d.test(ctx, dir, patience)
+	return d.test(ctx, broken, patience)
 }
 
 // breakCopy returns the folder of a copy of the tree with a fault in it.
@@ -72,12 +75,12 @@ var errNotBuilt = errors.New("it does not build, which proves nothing")
 
 // test runs the driver's tests, or those that flags choose, up to the first that fails.
 func (d driver) test(ctx context.Context, dir string, patience time.Duration, flags ...string) ([]byte, error) {
-	target := strings.Fields(d.target)
-	if out, err := in(ctx, dir, "go", "vet", "-trimpath", target[0]); err != nil {
+	packages, usual := split(d.target)
+	if out, err := in(ctx, dir, "go", slices.Concat([]string{"vet", "-trimpath"}, packages)...); err != nil {
 		return nil, fmt.Errorf("%w: %s", errNotBuilt, out)
 	}
 	test := []string{"test", "-trimpath", "-failfast", "-count=1", "-timeout", patience.String()}
-	return in(ctx, dir, "go", slices.Concat(test, target, flags)...)
+	return in(ctx, dir, "go", slices.Concat(test, packages, usual, flags)...)
 }
 
 var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)|^(panic: .*)$`)
