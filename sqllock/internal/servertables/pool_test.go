@@ -10,22 +10,25 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
 
 // nowhere is a database that nobody can connect to.
-type nowhere struct{}
+type nowhere struct{ tried atomic.Int32 }
 
-func (nowhere) Connect(context.Context) (sqldriver.Conn, error) {
+func (n *nowhere) Connect(context.Context) (sqldriver.Conn, error) {
+	n.tried.Add(1)
 	return nil, errors.New("nobody is there")
 }
-func (nowhere) Driver() sqldriver.Driver { return nil }
+func (*nowhere) Driver() sqldriver.Driver { return nil }
 
 // lanes makes a pool with lanes whose connections are not open.
 func lanes(t *testing.T, n int) *pool {
 	t.Helper()
-	db := sql.OpenDB(nowhere{})
+	db := sql.OpenDB(&nowhere{})
 	t.Cleanup(func() { db.Close() })
 	p := newPool(&endpoint{db: db, dialect: Postgres}, &quota{db: db}, n)
 	p.must, p.stay = true, n
@@ -253,4 +256,36 @@ func TestCauseIsNoAnswer(t *testing.T) {
 		}
 		close(goOn)
 	}
+}
+
+// A connection that could not be opened does not count as one of those that a client may have.
+func TestFailedConnectionIsGivenBack(t *testing.T) {
+	p := lanes(t, 1)
+	p.most = 2
+	got(t, p, affinity{name: "a"})
+	standsInLine(t, p, affinity{name: "b"})
+	p.ended.Done() // of the lane that has its turn
+	p.ended.Wait()
+	if p.quota.taken != 1 {
+		t.Errorf("%d connections count, want the one of the lane", p.quota.taken)
+	}
+}
+
+// Where another pool will do, a server that takes no more connections is left alone for a while.
+func TestFailedConnectionIsNotTriedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &nowhere{}
+		db := sql.OpenDB(server)
+		defer db.Close()
+		p := newPool(&endpoint{db: db, dialect: Postgres}, &quota{db: db}, 1)
+		for _, tries := range []int32{1, 1, 2} {
+			if _, err := p.connectFor(t.Context()); !errors.Is(err, errNoSpare) {
+				t.Errorf("%v, want that there is no connection to spare", err)
+			}
+			if n := server.tried.Load(); n != tries {
+				t.Errorf("%d connections were tried, want %d", n, tries)
+			}
+			time.Sleep(pauseAfterFailure * 2 / 3)
+		}
+	})
 }

@@ -68,6 +68,18 @@ func testSweepSpares(t *testing.T, s Store) {
 	}
 }
 
+// Reap forgets all ends that nobody needs any more, however many they are.
+func testReapedEnds(t *testing.T, s Store) {
+	db := s.admin(t)
+	s.pileEnds(t, db, 1000)
+	if _, err := driver.Reap(t.Context(), s.client(t), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if n := endsLeft(t, db); n > 0 {
+		t.Errorf("%d ends are left", n)
+	}
+}
+
 // Ends are forgotten as fast as a busy server notes them: each client that sweeps takes thousands of them.
 func testManyEnds(t *testing.T, s Store) {
 	db := s.admin(t)

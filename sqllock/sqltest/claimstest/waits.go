@@ -83,6 +83,36 @@ func waitFor(t *testing.T, holder, d driver.Driver, locks int) *waits {
 	return w
 }
 
+// A claim that is deleted by hand is no news for anybody: who waits for its place learns of it all the same, also among
+// more locks than the server is slept in for.
+func testDeletedByHand(t *testing.T, s Store) {
+	const locks = 8
+	db := s.admin(t)
+	holder, d := s.client(t), s.client(t)
+	w := waitFor(t, holder, d, locks)
+	eventually(t, "the sleepers are taken", func() bool { return number(t, db, s.Sleeping) >= locks })
+	slot := func() driver.Claim {
+		c := mutex(t.Name() + " slots")
+		c.Limit = 2
+		return c
+	}
+	gone, left := request(t, holder, slot(), true), request(t, holder, slot(), true)
+	next := request(t, d, slot(), false)
+	granted := make(chan struct{})
+	go func() {
+		defer close(granted)
+		await(t, d, next)
+	}()
+	change(t, db, "DELETE FROM holdfast_claims WHERE id = '"+gone.ID+"'")
+	<-granted
+	release(t, d, next)
+	release(t, holder, left)
+	for _, c := range w.held {
+		release(t, holder, c)
+	}
+	w.all.Wait()
+}
+
 // However many locks are waited for on a pool of the caller's that is bounded, half of it is left to the caller.
 func testRoomInThePool(t *testing.T, s Store) {
 	for _, most := range []int{1, 2, 5, 10} {
