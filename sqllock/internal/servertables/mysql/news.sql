@@ -1,6 +1,6 @@
 -- Tells of which claims that wait there may be news: one that was granted or has ended, whose lock was released, or whose
--- holder has expired, or was renewed before the clock was set back. It reads a few rows for each, and changes nothing. Takes a JSON array of pairs of name in hexadecimal and
--- ID. Returns the places of those in the array, from 1 on.
+-- holder has expired, or was renewed before the clock was set back. It reads a few rows for each, and changes nothing. Takes a
+-- JSON array of pairs of name in hexadecimal and ID. Returns the places of those in the array, from 1 on.
 CREATE PROCEDURE holdfast1_news(p_claims LONGTEXT CHARACTER SET utf8mb4) SQL SECURITY INVOKER
 BEGIN
 	DECLARE v_now BIGINT DEFAULT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));

@@ -1,6 +1,6 @@
 -- Tells of which claims that wait there may be news: one that was granted or has ended, whose lock was released, or whose
--- holder has expired, or was renewed before the clock was set back. It reads a few rows for each, and changes nothing. Takes a JSON array of pairs of name in hexadecimal and
--- ID. Returns the places of those in the array, from 1 on.
+-- holder has expired, or was renewed before the clock was set back. It reads a few rows for each, and changes nothing. Takes a
+-- JSON array of pairs of name in hexadecimal and ID. Returns the places of those in the array, from 1 on.
 CREATE FUNCTION holdfast1_news(p_claims text) RETURNS TABLE (place bigint)
 LANGUAGE sql SET search_path FROM CURRENT SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 	SELECT t.place
