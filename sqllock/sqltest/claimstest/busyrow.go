@@ -196,6 +196,35 @@ func testRowLockedForAMoment(t *testing.T, s Store) {
 	release(t, d, busy)
 }
 
+// A request that waits for its row looks at the clock when it has that: a holder that expired meanwhile is in nobody's
+// way.
+func testRowLockedWhileAHolderExpires(t *testing.T, s Store) {
+	db, d := s.admin(t), s.client(t)
+	holder := request(t, s.client(t), mutex(t.Name()), true)
+	changeAll(t, db, s.Rival.Prepare)
+	tx := s.rival(t, db)
+	defer tx.Rollback()
+	execute(t, tx, fmt.Sprintf("SELECT token FROM holdfast_locks WHERE name = '%s' FOR UPDATE", holder.Name))
+	next := mutex(t.Name())
+	answer := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		st, err := d.Request(ctx, next)
+		answer <- orTaken(st, err)
+	}()
+	eventually(t, "the request waits for the row", func() bool { return number(t, db, s.Rival.Blocked) > 0 })
+	const expires = "UPDATE holdfast_claims SET deadline = %d WHERE name = '%s' AND id = '%s'"
+	execute(t, tx, fmt.Sprintf(expires, time.Now().UnixMicro(), holder.Name, holder.ID))
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-answer; err != nil {
+		t.Error(err)
+	}
+	release(t, d, next)
+}
+
 // Rows of a few locks that somebody else has locked for long, more of them than a client has connections, keep no
 // request for another lock waiting, also for those whose wake locks are where the blocked ones were asked for: they
 // take longer than alone for some seconds at most, until it is known which rows are locked.

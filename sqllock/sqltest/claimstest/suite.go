@@ -87,6 +87,7 @@ var use = []test{
 	{"busy rows of a note for many", testBusyRowsOfANoteForMany},
 	{"busy rows of a note for readers", testBusyRowsOfANoteForReaders},
 	{"row that is locked for a moment", testRowLockedForAMoment},
+	{"row that is locked while a holder expires", testRowLockedWhileAHolderExpires},
 	{"undone by server", testUndoneByServer},
 	{"read only", testReadOnly},
 	{"busy rows among many", testBusyRowsAmongMany},
