@@ -39,7 +39,8 @@ func (l *lane) join(v *task) {
 // How long lanes that are idle stay open: while others wait it is better to keep one, but each costs the server memory.
 const (
 	idleTime = 2 * time.Second
-	openTime = time.Second // how long opening one more connection may take
+	openTime = time.Second     // how long opening one more connection may take, where others wait for that
+	laneTime = 5 * time.Second // the same where they go on meanwhile
 )
 
 // retireLater lets a lane that is free be closed after a while.

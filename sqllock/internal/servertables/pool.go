@@ -313,7 +313,7 @@ func (p *pool) grow() {
 const pauseAfterFailure = time.Second
 
 func (p *pool) openLane() {
-	ctx, cancel := context.WithTimeout(p.open, openTime)
+	ctx, cancel := context.WithTimeout(p.open, laneTime)
 	defer cancel()
 	c, err := p.connect(ctx)
 	p.mu.Lock()
@@ -373,13 +373,14 @@ func (p *pool) hasJustFailed() bool {
 	return time.Now().Before(p.notYet)
 }
 
-// retire closes a lane that was idle for long.
+// retire closes a lane that was idle for long. While another one is being opened, which may fail, it stays: whoever
+// comes meanwhile stands in line.
 func (p *pool) retire(l *lane) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case p.closed || l.busy || l.gone || len(p.lanes) <= p.stay:
-	case l.hasWakeLocks():
+	case l.hasWakeLocks(), p.opening:
 		l.timer.Reset(idleTime)
 	default:
 		p.remove(l)

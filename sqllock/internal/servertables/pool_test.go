@@ -17,10 +17,17 @@ import (
 )
 
 // nowhere is a database that nobody can connect to.
-type nowhere struct{ tried atomic.Int32 }
+type nowhere struct {
+	takes   time.Duration // to find that out
+	tried   atomic.Int32
+	givenUp atomic.Int32 // before it was found out
+}
 
-func (n *nowhere) Connect(context.Context) (sqldriver.Conn, error) {
+func (n *nowhere) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	n.tried.Add(1)
+	if driver.Sleep(ctx, n.takes) != nil {
+		n.givenUp.Add(1)
+	}
 	return nil, errors.New("nobody is there")
 }
 func (*nowhere) Driver() sqldriver.Driver { return nil }
@@ -28,7 +35,12 @@ func (*nowhere) Driver() sqldriver.Driver { return nil }
 // lanes makes a pool with lanes whose connections are not open.
 func lanes(t *testing.T, n int) *pool {
 	t.Helper()
-	db := sql.OpenDB(&nowhere{})
+	return lanesTo(t, &nowhere{}, n)
+}
+
+func lanesTo(t *testing.T, server *nowhere, n int) *pool {
+	t.Helper()
+	db := sql.OpenDB(server)
 	t.Cleanup(func() { db.Close() })
 	p := newPool(&endpoint{db: db, dialect: Postgres}, &quota{db: db}, n)
 	p.must, p.stay = true, n
@@ -286,6 +298,27 @@ func TestFailedConnectionIsNotTriedAtOnce(t *testing.T) {
 				t.Errorf("%d connections were tried, want %d", n, tries)
 			}
 			time.Sleep(pauseAfterFailure * 2 / 3)
+		}
+	})
+}
+
+// A server so far away that a connection takes seconds to open has several lanes, too: nobody waits for that alone.
+func TestLaneToAFarServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &nowhere{takes: 4 * time.Second}
+		p := lanesTo(t, server, 1)
+		p.most, p.stay = 2, 0
+		l, h := got(t, p, affinity{name: "a"})
+		next := standsInLine(t, p, affinity{name: "b"})
+		done(p, l, h)
+		hasTurn(t, next, l)
+		done(p, l, next.binding)
+		time.Sleep(idleTime + time.Second)
+		l, h = got(t, p, affinity{name: "c"}) // also while it is being opened
+		p.leave(l, h)
+		p.ended.Wait()
+		if tried, givenUp := server.tried.Load(), server.givenUp.Load(); tried != 1 || givenUp != 0 {
+			t.Errorf("of %d connections %d were given up, want one that is not", tried, givenUp)
 		}
 	})
 }
