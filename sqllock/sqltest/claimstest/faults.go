@@ -50,7 +50,7 @@ func testAnswerLost(t *testing.T, s Store) {
 		request(t, other, tryOnly(mutex(t.Name())), false) // it was applied
 		// As long as the session that has ended keeps the wake lock, another one that asks for the claim takes none.
 		// When it releases the claim, PostgreSQL says so before the release is committed, which is no answer.
-		eventually(t, "the session has ended", func() bool { return number(t, db, s.WakeLock(c.ID)) == 0 })
+		eventually(t, "the session has ended", func() bool { return number(t, db, s.WakeLock(c.ID, "end")) == 0 })
 		held := request(t, d, c, true)
 
 		p.DropNextReplyAfter([]byte(c.ID))

@@ -36,10 +36,10 @@ type Store struct {
 	Client    func(addr string) []string        // a command that reads a script
 	Stranger  []string                          // makes a user "stranger", password "secret", without rights on tables
 	Settings  []Setting
-	Sessions  string                    // a query for the number of sessions, but for the one that asks
-	Sleeping  string                    // a query for the number of those that wait for a wake lock, or by the clock
-	WakeLock  func(id string) string    // a query for whether somebody holds the wake lock of a claim's end, 1 or 0
-	KillAll   func(testing.TB, *sql.DB) // ends those sessions, in the server
+	Sessions  string                     // a query for the number of sessions, but for the one that asks
+	Sleeping  string                     // a query for the number of those that wait for a wake lock, or by the clock
+	WakeLock  func(id, of string) string // a query for whether somebody has that wake lock of a claim: 1 or 0
+	KillAll   func(testing.TB, *sql.DB)  // ends those sessions, in the server
 	Gate      Gate
 	Rival     Rival
 	Faults    Faults

@@ -80,6 +80,7 @@ var use = []test{
 	{"broken is told", testBrokenIsTold},
 	{"release is told", testReleaseIsTold},
 	{"broken waiter leaves no wake lock", testBrokenWaiterLeavesNoWakeLock},
+	{"wake lock of a grant", testWakeLockOfAGrant},
 	{"detached leaves no wake lock", testDetachedLeavesNoWakeLock},
 	{"log stays quiet", testLogStaysQuiet},
 	{"busy row", testBusyRow},

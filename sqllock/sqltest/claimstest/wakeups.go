@@ -160,7 +160,7 @@ func testBrokenWaiterLeavesNoWakeLock(t *testing.T, s Store) {
 	holder, d := s.client(t), s.client(t)
 	held, waiting := request(t, holder, mutex(t.Name()), true), request(t, d, mutex(t.Name()), false)
 	db := s.admin(t)
-	taken := func() bool { return number(t, db, s.WakeLock(waiting.ID)) == 1 }
+	taken := func() bool { return number(t, db, s.WakeLock(waiting.ID, "end")) == 1 }
 	if !taken() {
 		t.Error("a claim that waits has no wake lock")
 	}
@@ -180,31 +180,54 @@ func testBrokenWaiterLeavesNoWakeLock(t *testing.T, s Store) {
 	release(t, holder, held)
 }
 
+// Others wait for the grant of a claim that may share its lock, and for that of no other. It wakes them however often
+// the claim was renewed before.
+func testWakeLockOfAGrant(t *testing.T, s Store) {
+	holder, d := s.client(t), s.client(t)
+	db := s.admin(t)
+	taken := func(c driver.Claim) bool { return number(t, db, s.WakeLock(c.ID, "wait")) == 1 }
+	held := request(t, holder, mutex(t.Name()), true)
+	reader := mutex(t.Name())
+	reader.Limit = 2
+	for range 3 {
+		reader = request(t, d, reader, false)
+	}
+	writer := request(t, d, mutex(t.Name()), false)
+	if !taken(reader) || taken(writer) {
+		t.Errorf("a reader that waits has a wake lock: %t, a writer: %t", taken(reader), taken(writer))
+	}
+	release(t, holder, held)
+	request(t, d, reader, true)
+	eventually(t, "the reader's is released", func() bool { return !taken(reader) })
+	release(t, d, reader)
+	release(t, d, writer)
+}
+
 // A claim that is left to its TTL leaves no wake lock with the client that left it, which will not hear of its end. Who
 // takes it up has one.
 func testDetachedLeavesNoWakeLock(t *testing.T, s Store) {
 	db := s.admin(t)
 	d, other := s.client(t), s.client(t)
 	left := request(t, d, mutex(t.Name()), true)
-	if number(t, db, s.WakeLock(left.ID)) != 1 {
+	if number(t, db, s.WakeLock(left.ID, "end")) != 1 {
 		t.Error("a claim that is held has no wake lock")
 	}
 	left.Detached = true
 	request(t, d, left, true)
-	eventually(t, "nobody has its wake lock", func() bool { return number(t, db, s.WakeLock(left.ID)) == 0 })
+	eventually(t, "nobody has its wake lock", func() bool { return number(t, db, s.WakeLock(left.ID, "end")) == 0 })
 	eventually(t, "who renews it has", func() bool {
 		if _, err := driver.Renew(t.Context(), other, []driver.Claim{left}); err != nil {
 			t.Error(err)
 		}
-		return number(t, db, s.WakeLock(left.ID)) == 1
+		return number(t, db, s.WakeLock(left.ID, "end")) == 1
 	})
 	release(t, other, left)
-	eventually(t, "nobody has it", func() bool { return number(t, db, s.WakeLock(left.ID)) == 0 })
+	eventually(t, "nobody has it", func() bool { return number(t, db, s.WakeLock(left.ID, "end")) == 0 })
 
 	left = mutex(t.Name())
 	left.Detached = true
 	left = request(t, d, left, true)
-	if number(t, db, s.WakeLock(left.ID)) != 0 {
+	if number(t, db, s.WakeLock(left.ID, "end")) != 0 {
 		t.Error("a claim that is left at once has a wake lock")
 	}
 	release(t, other, left)

@@ -64,9 +64,9 @@ func store(t testing.TB) claimstest.Store {
 		},
 		Sessions: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'root' AND ID <> CONNECTION_ID()",
 		Sleeping: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE IN ('User lock', 'User sleep')",
-		WakeLock: func(id string) string {
+		WakeLock: func(id, of string) string {
 			hash := "SHA2(CONCAT(DATABASE(), ':', '" + id + "'), 256)"
-			return "SELECT IS_USED_LOCK(CONCAT('holdfast:', LEFT(" + hash + ", 40), ':end')) IS NOT NULL"
+			return "SELECT IS_USED_LOCK(CONCAT('holdfast:', LEFT(" + hash + ", 40), ':" + of + "')) IS NOT NULL"
 		},
 		KillAll:   killAll,
 		Gate:      gate,

@@ -55,9 +55,9 @@ func store(t testing.TB) claimstest.Store {
 		Sessions: "SELECT count(*)" + others,
 		Sleeping: "SELECT count(*)" + others +
 			" AND state = 'active' AND query LIKE '%holdfast1_wait%' AND wait_event IS NOT NULL",
-		WakeLock: func(id string) string {
+		WakeLock: func(id, of string) string {
 			return "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted" +
-				" AND (classid::bigint << 32 | objid::bigint) = holdfast1_bell('" + id + "', 'end')"
+				" AND (classid::bigint << 32 | objid::bigint) = holdfast1_bell('" + id + "', '" + of + "')"
 		},
 		KillAll: func(t testing.TB, db *sql.DB) {
 			t.Helper()
