@@ -29,6 +29,7 @@ var begin = []test{
 	{"reaped ends", testReapedEnds},
 	{"many ends", testManyEnds},
 	{"names keep pace", testNamesKeepPace},
+	{"sweeping goes on", testSweepingGoesOn},
 	{"forgotten in use", testForgottenInUse},
 	{"names", testNames},
 	{"newer tables", testNewerTables},

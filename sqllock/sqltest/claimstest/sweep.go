@@ -123,6 +123,22 @@ func testNamesKeepPace(t *testing.T, s Store) {
 	}
 }
 
+// Each turn goes on where the last one stopped, whichever client had it: also behind thousands of names that stay.
+func testSweepingGoesOn(t *testing.T, s Store) {
+	db := s.admin(t)
+	changeAll(t, db, []string{s.Names("kept ", 1200), s.Names("unused ", 1),
+		"UPDATE holdfast_locks SET token = 1 WHERE name = 'unused 0'",
+		"UPDATE holdfast_sweep SET locks = '', claims = ''"})
+	defer change(t, db, "DELETE FROM holdfast_locks WHERE name LIKE 'kept %'")
+	eventually(t, "the name behind them is forgotten", func() bool {
+		s.sweepTurn(t, db, time.Hour)
+		return number(t, db, "SELECT COUNT(*) FROM holdfast_locks WHERE name = 'unused 0'") == 0
+	})
+	if n := number(t, db, "SELECT COUNT(*) FROM holdfast_locks WHERE name LIKE 'kept %'"); n != 1200 {
+		t.Errorf("%d of 1200 names that were used within the hour are left", n)
+	}
+}
+
 // Names that are forgotten while others begin to use them, by several at once, who give up at any moment: one holds at
 // a time, and tokens grow.
 func testForgottenInUse(t *testing.T, s Store) {
@@ -176,7 +192,13 @@ func testForgottenInUse(t *testing.T, s Store) {
 // sweepNow lets a client sweep for a turn, for which every name is old.
 func (s Store) sweepNow(t *testing.T, db *sql.DB) {
 	t.Helper()
-	d := s.opened(t, time.Microsecond)
+	s.sweepTurn(t, db, time.Microsecond)
+}
+
+// sweepTurn lets a client sweep for a turn, for which a name is old that was not used for so long.
+func (s Store) sweepTurn(t *testing.T, db *sql.DB, keep time.Duration) {
+	t.Helper()
+	d := s.opened(t, keep)
 	release(t, d, request(t, d, mutex(t.Name()), true))
 	change(t, db, "UPDATE holdfast_sweep SET next = 0")
 	d.Close() // which sweeps
