@@ -31,7 +31,7 @@ var tests = map[string]string{
 	"redisforeign": "./redislock -run=Foreign",
 	"shedlock":     "./sqllock/sqltest/shedlock",
 	"redislock":    "./redislock/...",
-	"quorum":       "./quorum",
+	"quorum":       "./quorum ./quorum/quorumtest",
 	"redisgroups":  "./redislock -run=Test(FailoverLoses|Re(plicasAre|sharding|newWhile|placed)|Stale|SentinelPoll)",
 	"leased":       "./internal/leased",
 	"etcdlock":     "./etcdlock/...",
