@@ -1,0 +1,32 @@
+package servertables
+
+import (
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// Nothing stays of a claim that has ended. What is told of its end late is not about a claim that was queued anew.
+func TestNotifierForgets(t *testing.T) {
+	var n notifier
+	c := driver.Claim{Name: "jobs", ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Minute, Queue: true}
+	waits := func() *subscription {
+		n.answered(c, driver.Status{Token: 1, TTL: c.TTL}, nil)
+		return n.byID[c.ID]
+	}
+	first := waits()
+	n.answered(c, driver.Status{}, driver.ErrGone)
+	if len(n.byID) > 0 {
+		t.Errorf("it remembers %v", n.byID)
+	}
+	second := waits()
+	n.tell(first, notice{err: driver.ErrGone})
+	if n.byID[c.ID] != second || second == first {
+		t.Errorf("it remembers %v, want the claim that waits", n.byID)
+	}
+	n.tell(second, notice{err: driver.ErrGone})
+	if len(n.byID) > 0 {
+		t.Errorf("it remembers %v", n.byID)
+	}
+}
