@@ -152,6 +152,37 @@ func TestValueThatWasSetBeforeTheLoss(t *testing.T) {
 	})
 }
 
+// A setter calls a function after it has asked its driver to set a value, before it answers.
+type setter struct {
+	*memlock.Driver
+	refusal error // if the driver is not to be asked
+	then    func()
+}
+
+func (s *setter) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
+	defer s.then()
+	if s.refusal != nil {
+		return s.refusal
+	}
+	return s.Driver.SetValue(ctx, c, v)
+}
+
+// Where the lease ends while a value is being set, the error says whether the value may be there.
+func TestValueAsTheLeaseEnds(t *testing.T) {
+	for refusal, unknown := range map[error]bool{nil: true, driver.ErrRefused: false} {
+		synctest.Test(t, func(t *testing.T) {
+			store := &setter{Driver: memlock.New(), refusal: refusal}
+			c := newClient(t, store)
+			lease := must(c.Mutex("m").Lock(t.Context()))(t)
+			store.then = func() { holdfast.EndHold(lease); lease.Release(t.Context()) }
+			err := lease.SetValue(t.Context(), "late")
+			if err == nil || errors.Is(err, holdfast.ErrUnknown) != unknown {
+				t.Errorf("refused with %v: %v", refusal, err)
+			}
+		})
+	}
+}
+
 // A value that is under way when its lease ends is not set beside the next holder of the same process.
 func TestValueUnderWayIsNotHandedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
