@@ -30,3 +30,27 @@ func TestNotifierForgets(t *testing.T) {
 		t.Errorf("it remembers %v", n.byID)
 	}
 }
+
+// A grant is news once, and when that was heard nothing is remembered of the claim.
+func TestNotifierForgetsWhatIsGranted(t *testing.T) {
+	var n notifier
+	c := driver.Claim{Name: "jobs", ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Minute, Queue: true}
+	st := driver.Status{Token: 1, TTL: c.TTL}
+	n.answered(c, st, nil)
+	p := n.byID[c.ID]
+	st.Granted = true
+	for range 2 {
+		n.answered(c, st, nil)
+	}
+	if news := <-p.news.Word(); !news.status.Granted {
+		t.Errorf("the news is %+v; want that it is granted", news)
+	}
+	n.answered(c, st, nil)
+	if !p.news.IsEmpty() {
+		t.Error("it is told of the grant again")
+	}
+	n.tidy(p)
+	if len(n.byID) > 0 {
+		t.Errorf("it remembers %v", n.byID)
+	}
+}

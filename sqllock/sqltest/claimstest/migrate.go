@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
@@ -37,6 +39,62 @@ func (s Store) works(t testing.TB) {
 	t.Helper()
 	d := s.client(t)
 	release(t, d, request(t, d, mutex(t.Name()), true))
+}
+
+// called returns the first column of what a routine returns for a name.
+func (s Store) called(t *testing.T, routine, name string) (all []string) {
+	t.Helper()
+	statement := "SELECT * FROM holdfast1_%s('%s')"
+	if s.scheme() == "mysql" {
+		statement = "CALL holdfast1_%s('%s')"
+	}
+	rows, err := s.admin(t).Query(fmt.Sprintf(statement, routine, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		var first string
+		row := []any{&first}
+		for range columns[1:] {
+			row = append(row, new(any))
+		}
+		if err := rows.Scan(row...); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, first)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Routines that this program does not call answer those that do: programs of earlier revisions, beside it.
+func testEarlierPrograms(t *testing.T, s Store) {
+	d, db := s.client(t), s.admin(t)
+	names, queue := t.Name()+" names ", t.Name()+" queue"
+	dead := request(t, d, mutex(names+"dead"), true)
+	live := request(t, d, mutex(names+"live"), true)
+	gone, over := request(t, d, mutex(queue), true), request(t, d, mutex(queue), false)
+	next, last := request(t, d, mutex(queue), false), request(t, d, mutex(queue), false)
+	release(t, d, gone) // only noted
+	for _, c := range []driver.Claim{dead, over} {
+		change(t, db, "UPDATE holdfast_claims SET deadline = 1 WHERE id = '"+c.ID+"'")
+	}
+	if got := s.called(t, "names", names); !slices.Equal(got, []string{live.Name}) {
+		t.Errorf("the names are %q, want %q", got, live.Name)
+	}
+	if got := s.called(t, "queue", queue); !slices.Equal(got, []string{next.ID, last.ID}) {
+		t.Errorf("the queue is %q, want %q", got, []string{next.ID, last.ID})
+	}
+	for _, c := range []driver.Claim{live, next, last} {
+		release(t, d, c)
+	}
 }
 
 // What an earlier program has made is refused, with what to do, and brought forward with the claims that are in it.

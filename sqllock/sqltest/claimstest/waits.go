@@ -3,6 +3,7 @@ package claimstest
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -111,6 +112,35 @@ func testDeletedByHand(t *testing.T, s Store) {
 		release(t, holder, c)
 	}
 	w.all.Wait()
+}
+
+// Where no single claim decides when another is granted, the server looks now and then, and sleeps in between.
+func testWaitSleeps(t *testing.T, s Store) {
+	const looksPerSecond, rowsPerLook = 50, 20
+	db, holder, d := s.admin(t), s.client(t), s.client(t)
+	slot := func() driver.Claim {
+		c := mutex(t.Name())
+		c.Limit = 2
+		return c
+	}
+	held := []driver.Claim{request(t, holder, slot(), true), request(t, holder, slot(), true)}
+	next := request(t, d, slot(), false)
+	before, began := s.RowsRead(t, db), time.Now()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if st, err := driver.Wait(ctx, d, next); st.Granted || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Wait: %+v, %v", st, err)
+	}
+	for _, c := range append(held, next) { // whose wait in the server ends with it
+		release(t, holder, c)
+	}
+	d.Close() // the server counts what a session has read when that is over
+	holder.Close()
+	eventually(t, "the sessions have ended", func() bool { return number(t, db, s.Sessions) == 0 })
+	most := int64((time.Since(began).Seconds() + 1) * looksPerSecond * rowsPerLook)
+	if read := s.RowsRead(t, db) - before; read > most {
+		t.Errorf("it read %d rows in %v, want at most %d", read, time.Since(began), most)
+	}
 }
 
 // However many locks are waited for on a pool of the caller's that is bounded, half of it is left to the caller.
