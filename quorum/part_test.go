@@ -19,11 +19,12 @@ import (
 
 // A part is a node in memory that can hang, as a stopped process does, and come back empty.
 type part struct {
-	votes atomic.Int64 // that it was asked for
-	lag   atomic.Int64 // for how long its answers are on their way, in ns
-	hung  atomic.Int64 // requests that it does not answer
-	lost  atomic.Int64 // questions which engine it is that are lost from now on
-	wrong atomic.Bool  // its clock is wrong: it refuses what is proposed
+	votes   atomic.Int64 // that it was asked for
+	lag     atomic.Int64 // for how long its answers are on their way, in ns
+	hung    atomic.Int64 // requests that it does not answer
+	watched atomic.Int64 // how many watch one of its queues
+	lost    atomic.Int64 // questions which engine it is that are lost from now on
+	wrong   atomic.Bool  // its clock is wrong: it refuses what is proposed
 
 	mu    sync.Mutex
 	store *memlock.Driver
@@ -180,6 +181,8 @@ func (p *part) Watch(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	p.watched.Add(1)
+	defer p.watched.Add(-1)
 	return s.Watch(ctx, name)
 }
 

@@ -502,6 +502,37 @@ func TestAllNodesNew(t *testing.T) {
 	})
 }
 
+// The first in line is told by the nodes that they are free, however long it has waited, and not once it has the lock.
+func TestNodesTellTheFirstInLine(t *testing.T) {
+	inTime(t, 5, func(t *testing.T, ps parts) {
+		holder, d := ps.client(t), ps.client(t)
+		held := acquire(t, holder, claim("jobs"))
+		next := claim("jobs")
+		granted := make(chan time.Time)
+		go func() {
+			await(t, d, next)
+			granted <- time.Now()
+		}()
+		pass(ttl * 2 / 3)
+		watched := func() (n int64) {
+			ps.each(func(p *part) { n += p.watched.Load() })
+			return n
+		}
+		if n := watched(); n != 5 {
+			t.Errorf("%d nodes are watched, want 5", n)
+		}
+		began := time.Now()
+		release(t, holder, held)
+		if took := (<-granted).Sub(began); took > 20*time.Millisecond {
+			t.Errorf("the next had it after %v", took)
+		}
+		synctest.Wait()
+		if n := watched(); n > 0 {
+			t.Errorf("%d nodes are watched on behalf of who has the lock", n)
+		}
+	})
+}
+
 // Those who wait do not ask: the first in line is told of the release, and the others of their turn.
 func TestWaitersDoNotPoll(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {

@@ -25,6 +25,28 @@ func TestRoundIsInTime(t *testing.T) {
 	})
 }
 
+// It is tried again when as many claims have expired as keep it from a majority.
+func TestRetryOfARound(t *testing.T) {
+	yes, no := vote{answer: granted}, vote{answer: refused}
+	for _, row := range []struct {
+		why   string
+		votes []vote
+		waits []time.Duration
+		want  time.Duration
+	}{
+		{"one is missing", []vote{yes, yes, no, no, no}, []time.Duration{0, 0, 9, 5, 7}, 5},
+		{"two are missing", []vote{yes, no, no, no, no}, []time.Duration{0, 9, 5, 8, 7}, 7},
+		{"all are", []vote{no, no, no, no, no}, []time.Duration{9, 5, 8, 7, 6}, 7},
+		{"it is not known of enough", []vote{yes, no, no, no, no}, []time.Duration{0, 9, 0, 0, 0}, 0},
+		{"none is", []vote{yes, yes, yes, no, no}, []time.Duration{0, 0, 0, 9, 9}, 0},
+	} {
+		r := &round{votes: row.votes, waits: row.waits}
+		if got := r.retry(); got != row.want {
+			t.Errorf("%s: after %d, want %d", row.why, got, row.want)
+		}
+	}
+}
+
 // An ID on a node is that of a claim, with the number of its round from the second on; whatever else looks like that is
 // somebody's name.
 func TestBaseOf(t *testing.T) {
