@@ -223,6 +223,21 @@ func TestLockAllBesideWhatTheContextHolds(t *testing.T) {
 	}
 }
 
+// What the context holds through another client of the same store makes a circle as well.
+func TestLockAllBesideWhatAnotherClientHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cs := openAll(t, "lockall://host?store=a", "lockall://host?store=a")
+		held := must(cs[0].Mutex("b").Lock(t.Context()))(t)
+		ctx, cancel := context.WithTimeout(held.Context(), time.Hour) // ends a wait for oneself
+		defer cancel()
+		leases, err := holdfast.LockAll(ctx, cs[1].Mutex("a"), cs[1].Mutex("b"))
+		wantErr(t, err, holdfast.ErrDeadlock)
+		if err := errors.Join(leases.Release(t.Context()), held.Release(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // A panic gives back what was got before it.
 func TestLockAllAfterPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
