@@ -456,3 +456,32 @@ func TestDetachThatEndsBeforeTheRenewal(t *testing.T) {
 		}
 	})
 }
+
+// A leaving driver calls a function once it has let a claim live on by itself, before it answers.
+type leaving struct {
+	driver.Driver
+	then func()
+}
+
+func (d *leaving) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	st, err := d.Driver.Request(ctx, c)
+	if c.Detached {
+		d.then()
+	}
+	return st, err
+}
+
+// A lease that ends as it is being detached is lost, and no handle of it is worth anything.
+func TestDetachAsTheHoldEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &leaving{Driver: memlock.New()}
+		c := newClient(t, d)
+		lease := must(c.Mutex("m").Lock(t.Context()))(t)
+		d.then = func() { holdfast.EndHold(lease) }
+		handle, err := lease.Detach(t.Context())
+		wantErr(t, err, holdfast.ErrLost)
+		if handle != "" {
+			t.Errorf("the handle is %q", handle)
+		}
+	})
+}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/memlock"
 )
 
 func TestDo(t *testing.T) {
@@ -102,6 +104,37 @@ func TestDoContextEndsBeforeTheNextHolds(t *testing.T) {
 				t.Fatal("two contexts are alive at once")
 			}
 			next.Release(t.Context())
+		}
+	})
+}
+
+// A driver whose tokens come with the grant, as those of a quorum do.
+type tokenWithTheGrant struct{ driver.Driver }
+
+func (d tokenWithTheGrant) Unwrap() driver.Driver { return d.Driver }
+
+func (d tokenWithTheGrant) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	st, err := d.Driver.Request(ctx, c)
+	if !st.Granted {
+		st.Token = 0
+	}
+	return st, err
+}
+
+// The token of a lease is that of the grant, whatever was known of it while the claim waited.
+func TestTokenThatComesWithTheGrant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		a, b := newClient(t, store), newClient(t, tokenWithTheGrant{store.Client()})
+		first := must(a.Mutex("m").Lock(t.Context()))(t)
+		time.AfterFunc(time.Second, func() { first.Release(t.Context()) })
+		lease := must(b.Mutex("m").Lock(t.Context()))(t)
+		if want := queued(t, a, "m")[0].Token; lease.Token() != want || want <= first.Token() {
+			t.Errorf("the token is %d, that of the claim %d, and that of the lease before %d", lease.Token(), want,
+				first.Token())
+		}
+		if err := lease.Release(t.Context()); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -31,6 +31,35 @@ func TestRenewalWaitsForSlowNodes(t *testing.T) {
 	})
 }
 
+// A node that does not answer is asked to give back a claim until that must have expired there, and no longer.
+func TestGivingBackEnds(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		d := ps.client(t)
+		held := acquire(t, d, claim("jobs"))
+		synctest.Wait()
+		ps[0].hang()
+		defer ps[0].goOn()
+		release(t, d, held)
+		asked := func() bool {
+			for range 40 { // a pause is a second at most, and so is an attempt
+				if ps[0].hung.Load() > 0 {
+					return true
+				}
+				pass(50 * time.Millisecond)
+			}
+			return false
+		}
+		pass(ttl / 2)
+		if !asked() {
+			t.Error("the node is asked no more, and the claim may be there")
+		}
+		pass(ttl/2 + 2*time.Second)
+		if asked() {
+			t.Error("the node is still asked")
+		}
+	})
+}
+
 // A node that does not answer is not asked for thousands of claims at once that it lacks, and has all of them soon
 // after it is back.
 func TestTopUpsTakeTurns(t *testing.T) {
