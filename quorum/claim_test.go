@@ -22,6 +22,10 @@ func TestDeadClaimsAreForgotten(t *testing.T) {
 		for i := range firstSweep {
 			add(strconv.Itoa(i), time.Minute)
 		}
+		for _, cl := range []*claim{dead, alive} {
+			cl.mu.Lock()
+			defer cl.mu.Unlock()
+		}
 		known := func(cl *claim) bool { return cs.known[cl.key()] == cl }
 		if known(dead) || dead.state != over || dead.released || dead.alive.Err() == nil {
 			t.Errorf("the dead: known %t, state %v, released %t", known(dead), dead.state, dead.released)
