@@ -80,11 +80,12 @@ func (e *claim) hasLease() bool {
 	return slices.ContainsFunc(e.leases(), func(l *lease) bool { return !l.isLost() })
 }
 
-// leases are those that the claim may be on.
+// leases are those that the claim may be on, in the order in which it moves from one to the other: who looks at them in
+// this order finds it, also if it moves meanwhile.
 func (e *claim) leases() []*lease {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return append(slices.Clone(e.others), e.lease)
+	return append([]*lease{e.lease}, e.others...)
 }
 
 func (e *claim) leased() *lease {

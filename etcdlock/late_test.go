@@ -291,6 +291,47 @@ func TestMoveWhoseAnswerIsLost(t *testing.T) {
 	}
 }
 
+// The request that moves a claim may also arrive while the claim is removed, between looks at two of the leases that it
+// may be on.
+func TestMoveThatArrivesDuringTheRemoval(t *testing.T) {
+	t.Parallel()
+	addr := server(t).Addr
+	d, other := newLate(t, addr), open(t, nil, addr)
+	acquire(t, d, claim("beside", long)) // its lease lives on
+	c := acquire(t, d, claim("job", short))
+	var arrive func()
+	looks := transaction(func(ctx context.Context, send func(context.Context) error) error {
+		arrive = d.arriveLate()
+		return send(ctx)
+	})
+	d.next.Store(&looks)
+	longer := c
+	longer.TTL = long
+	if st, err := d.Request(limit(t), longer); driver.IsAnswer(err) {
+		t.Fatalf("the claim was to move without an answer: %+v, %v", st, err)
+	}
+	removed := make(chan struct{})
+	removes := transaction(func(ctx context.Context, send func(context.Context) error) error {
+		defer close(removed)
+		err := send(ctx)
+		arrive()
+		return err
+	})
+	d.next.Store(&removes)
+	<-removed
+	ctx, cancel := context.WithTimeout(limit(t), long/2)
+	defer cancel()
+	for queue := []driver.Entry{{}}; len(queue) > 0; driver.Sleep(ctx, 20*time.Millisecond) {
+		var err error
+		if queue, err = other.Queue(limit(t), "job"); err != nil {
+			t.Fatal(err)
+		}
+		if ctx.Err() != nil {
+			t.Fatal("nobody renews the claim, and it is still in the queue")
+		}
+	}
+}
+
 // leaseOf is the lease of the only claim on a lock.
 func leaseOf(t *testing.T, client *clientv3.Client, name string) clientv3.LeaseID {
 	t.Helper()
