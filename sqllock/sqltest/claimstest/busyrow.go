@@ -160,6 +160,43 @@ func testBusyRowsOfANoteForReaders(t *testing.T, s Store) {
 	}
 }
 
+// The row of one that waits for more than that release is in the way of nobody else, whether two may have the lock next
+// or one alone.
+func testBusyRowsBehindANote(t *testing.T, s Store) {
+	db, d, other := s.admin(t), s.client(t), s.client(t)
+	changeAll(t, db, s.Rival.Prepare)
+	for next := range 2 {
+		permits := func(n int) driver.Claim {
+			c := mutex(fmt.Sprint(t.Name(), next))
+			c.Weight, c.Limit, c.TTL = int64(n), int64(next+1), time.Minute // see above
+			return c
+		}
+		released := request(t, other, permits(next+1), true)
+		var waiting []driver.Claim
+		for range next + 2 {
+			waiting = append(waiting, request(t, d, permits(1), false))
+		}
+		release(t, other, released)
+		s.wantNoted(t, released)
+		tx := s.rival(t, db)
+		defer tx.Rollback()
+		execute(t, tx, fmt.Sprintf("SELECT token FROM holdfast_claims WHERE name = '%s' AND id = '%s' FOR UPDATE",
+			released.Name, waiting[next+1].ID))
+		results, err := driver.Renew(t.Context(), d, waiting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range results[:next+1] {
+			if r.Err != nil || !r.Status.Granted {
+				t.Errorf("claim %d, which is one of the next %d: %+v", i, next+1, r)
+			}
+		}
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A renewal that finds its row locked is answered if that is over in a moment. A moment is a part of the TTL.
 func testRowLockedForAMoment(t *testing.T, s Store) {
 	db, d := s.admin(t), s.client(t)

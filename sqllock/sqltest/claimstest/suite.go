@@ -90,6 +90,7 @@ var use = []test{
 	{"busy rows of a note", testBusyRowsOfANote},
 	{"busy rows of a note for many", testBusyRowsOfANoteForMany},
 	{"busy rows of a note for readers", testBusyRowsOfANoteForReaders},
+	{"busy rows behind a note", testBusyRowsBehindANote},
 	{"row that is locked for a moment", testRowLockedForAMoment},
 	{"row that is locked while a holder expires", testRowLockedWhileAHolderExpires},
 	{"undone by server", testUndoneByServer},

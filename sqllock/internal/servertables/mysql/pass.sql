@@ -11,7 +11,8 @@ BEGIN
 	ON DUPLICATE KEY UPDATE
 		token = VALUES(token), released = VALUES(released),
 		deadline = GREATEST(holdfast_ends.deadline, VALUES(deadline));
-	DELETE FROM holdfast_claims WHERE name = p_name AND granted IN (0, 1) AND token <= p_released;
+	DELETE c FROM holdfast_claims c FORCE INDEX (holdfast_claims_queue)
+	WHERE c.name = p_name AND c.granted IN (0, 1) AND c.token <= p_released;
 	UPDATE holdfast_locks SET released = 0, noted = 0 WHERE name = p_name;
 	CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
 END

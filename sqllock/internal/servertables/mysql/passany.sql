@@ -1,8 +1,8 @@
 -- Carries out releases that were only noted in the rows of any of these locks, each in a transaction of its own. Takes a JSON
 -- array of arrays that begin with a name in hexadecimal. Returns the names of locks that somebody else has rows of locked, their
 -- own or those of claims, with commas between them: it does not wait for these. Which claims have to be changed shows only when
--- that is done, so it looks first at those up to the next in line, or to the last of those next that share; a wait for any other
--- lasts for as long as the session allows.
+-- that is done, so it looks first at those up to the last that is granted if all live, of 200 at most; a wait for any other lasts
+-- for as long as the session allows.
 CREATE PROCEDURE holdfast1_passany(p_claims LONGTEXT CHARACTER SET utf8mb4, OUT o_busy LONGTEXT CHARACTER SET ascii)
 SQL SECURITY INVOKER
 BEGIN
@@ -25,14 +25,13 @@ BEGIN
 		SELECT released INTO v_released FROM holdfast_locks WHERE name = v_name FOR UPDATE SKIP LOCKED;
 		SET v_end = 0;
 		IF v_released IS NOT NULL THEN
-			SELECT COALESCE(MIN(token), v_released) INTO v_next FROM holdfast_claims
-			WHERE name = v_name AND granted = 0 AND token > v_released;
 			WITH front AS (
-				SELECT token, weight = units AS alone FROM holdfast_claims
+				SELECT token, weight, units FROM holdfast_claims
 				WHERE name = v_name AND granted = 0 AND token > v_released ORDER BY token LIMIT 200
+			), filled AS (
+				SELECT token, SUM(weight) OVER (ORDER BY token) AS taken, MIN(units) OVER (ORDER BY token) AS most FROM front
 			)
-			SELECT COALESCE(MAX(token), v_next) INTO v_next FROM front
-			WHERE NOT alone AND token < COALESCE((SELECT MIN(token) FROM front WHERE alone), 9223372036854775807);
+			SELECT COALESCE(MAX(token), v_released) INTO v_next FROM filled WHERE taken <= most;
 			SELECT COUNT(*) INTO v_rows FROM holdfast_claims
 			WHERE name = v_name AND granted IN (0, 1) AND token <= v_next;
 			SELECT COUNT(*) INTO v_free FROM holdfast_claims
