@@ -14,7 +14,15 @@ import (
 
 // A clusterConn is a Conn to a cluster on a rueidis client. The client follows MOVED and ASK by itself, which is
 // safe: both say that nothing was done.
-type clusterConn struct{ rueidisConn }
+type clusterConn struct {
+	rueidisConn
+	slots *slotMap
+}
+
+func newClusterConn(c rueidisConn) clusterConn { return clusterConn{c, &slotMap{client: c.client}} }
+
+// Node implements [Router].
+func (c clusterConn) Node(key string) string { return c.slots.nodeOf(key) }
 
 // ListenShard shares the connection on which requests go to a node. It ends with the node, and when the slot moves.
 func (c clusterConn) ListenShard(ctx context.Context, channel string, listening func(), heard func(string)) error {
@@ -82,6 +90,17 @@ func (s steady) DoTogether(ctx context.Context, cmds []Command) (replies []Reply
 	})
 	replies[0] = first
 	return replies
+}
+
+// Node implements [Router].
+func (s steady) Node(key string) string { return nodeOf(s.Conn, key) }
+
+// nodeOf names the node that has a key; nothing where that is not known.
+func nodeOf(c Conn, key string) string {
+	if r, ok := c.(Router); ok {
+		return r.Node(key)
+	}
+	return ""
 }
 
 // untilSettled sends a command until a node runs it.

@@ -417,3 +417,53 @@ func TestClusterFailover(t *testing.T) {
 	release(t, lax, held)
 	grantedBy(t, lax, claim("jobs", long))
 }
+
+// While a server of a cluster hangs, the locks that the others keep are renewed, and can be had, also where replicas
+// must confirm that.
+func TestLocksBesideAHungNode(t *testing.T) {
+	t.Parallel()
+	c := servers.RedisCluster(t, "--cluster-node-timeout", "60000") // until then no replica takes over
+	d := openCluster(t, c, "?replicas=1")
+	var there, elsewhere []driver.Claim // on the server that hangs, and on others
+	for i := 0; len(there) < 20 || len(elsewhere) < 20; i++ {
+		held := acquire(t, d, claim(fmt.Sprint("lock ", i), time.Hour))
+		slot := c.SlotOf(t, "holdfast:{"+driver.EncodeName(held.Name, 0)+"}")
+		if c.Owner(t, slot) == c.Masters[0] {
+			there = append(there, held)
+		} else {
+			elsewhere = append(elsewhere, held)
+		}
+	}
+	all := slices.Concat(there, elsewhere)
+	renewAll(t, d, all)
+	c.Masters[0].Pause(t)
+	defer c.Masters[0].Resume(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second) // more than an attempt has
+	defer cancel()
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	defer cancel()
+	try := func(lock string) error {
+		c := claim(lock, time.Hour)
+		c.Queue = false
+		_, err := d.Request(ctx, c)
+		return err
+	}
+	for _, held := range there {
+		asking.Go(func() { try(held.Name) })
+	}
+	for _, held := range elsewhere {
+		if err := try(held.Name); err != nil {
+			t.Errorf("%s: %v, want that it is taken", held.Name, err)
+		}
+	}
+	results, err := d.Renew(ctx, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range results[len(there):] {
+		if r.Err != nil || !r.Status.Granted {
+			t.Errorf("the renewal of lock %d of the others: %+v", i, r)
+		}
+	}
+}

@@ -44,6 +44,14 @@ type ShardListener interface {
 	ListenShard(ctx context.Context, channel string, listening func(), heard func(message string)) error
 }
 
+// A Router is a Conn to a cluster that knows where keys are kept. Without it, locks of a node that hangs keep those of
+// others waiting where replicas must confirm.
+type Router interface {
+	// Node names the node that is thought to have a key, the same one for all keys that it has. It is empty where that
+	// is not known without waiting.
+	Node(key string) string
+}
+
 // A Command is one command for the server, divided at its keys: in a cluster they say to which node the command goes.
 type Command struct {
 	Head []string // its name and what comes before the keys

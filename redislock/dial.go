@@ -59,7 +59,7 @@ func (t target) connectCluster(ctx context.Context) (Conn, error) {
 		client.Close()
 		return nil, errNoCluster
 	}
-	return clusterConn{rueidisConn{client: client, flows: t.flows, owned: true}}, nil
+	return newClusterConn(rueidisConn{client: client, flows: t.flows, owned: true}), nil
 }
 
 // dial connects with these options while ctx allows. The client goes on with connections of its own later, which no

@@ -44,7 +44,7 @@ func New(client rueidis.Client, opts *Options) (*Driver, error) {
 	}
 	conn := rueidisConn{client: client}
 	if conn.Cluster() {
-		return NewOn(clusterConn{conn}, opts)
+		return NewOn(newClusterConn(conn), opts)
 	}
 	return NewOn(conn, opts)
 }

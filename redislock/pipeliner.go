@@ -10,11 +10,10 @@ import (
 // connection serves nobody else. Commands that come meanwhile are collected, and go afterwards as one pipeline with one
 // WAIT behind it, so a pipeliner needs one connection, however many callers there are, unless that may be dead.
 // Requests and renewals have one each, so that many requests keep no lease from being renewed. In a cluster, commands
-// for different locks cannot share a connection; there a pipeliner has a few connections.
+// for different locks cannot share a connection; there a pipeliner has a few connections to each node.
 type pipeliner struct {
-	conn  Conn
-	wait  Command
-	slots chan struct{} // in a cluster: one for each call under way
+	conn Conn
+	wait Command
 
 	mu      sync.Mutex
 	next    *pipeline // the one that still takes calls, or nil
@@ -22,17 +21,19 @@ type pipeliner struct {
 	sender  int       // tells the goroutine that sends pipelines from those before it
 	sending bool      // there is one
 	flying  int       // pipelines that were sent and are not answered
+
+	places map[string]chan struct{} // in a cluster: for the calls under way at each node
 }
 
 // mostFlying bounds how many connections a pipeliner takes while one of them may be dead.
 const mostFlying = 3
 
-// clusterConns is how many connections a pipeliner has in a cluster. Both together have fewer than the pool of a node,
-// which subscriptions need as well.
+// clusterConns is how many connections a pipeliner has to a node of a cluster. Both together have fewer than the pool
+// of a node, which subscriptions need as well.
 const clusterConns = poolSize/2 - 1
 
 func newPipeliner(conn Conn, wait Command) *pipeliner {
-	return &pipeliner{conn: conn, wait: wait, slots: make(chan struct{}, clusterConns)}
+	return &pipeliner{conn: conn, wait: wait, places: make(map[string]chan struct{})}
 }
 
 // A pipeline is the commands of several calls on one connection.
@@ -67,16 +68,29 @@ func (l *pipeliner) send(ctx context.Context, cmds []Command) (replies []Reply, 
 	return failed(cmds, ctx.Err()), Reply{Err: ctx.Err()}
 }
 
-// sendAlone sends commands with a WAIT of their own, when a slot is free.
+// sendAlone sends commands with a WAIT of their own, when there is a place at their node.
 func (l *pipeliner) sendAlone(ctx context.Context, cmds []Command) (replies []Reply, wait Reply) {
+	places := l.placesAt(nodeOf(l.conn, cmds[0].Keys[0]))
 	select {
-	case l.slots <- struct{}{}:
-		defer func() { <-l.slots }()
+	case places <- struct{}{}:
+		defer func() { <-places }()
 	case <-ctx.Done():
 		return failed(cmds, ctx.Err()), Reply{Err: ctx.Err()}
 	}
 	all := l.conn.DoTogether(ctx, append(slices.Clip(cmds), l.wait))
 	return all[:len(cmds)], all[len(cmds)]
+}
+
+// placesAt takes an element for each call under way at a node. Those of nodes that are gone stay: they are few.
+func (l *pipeliner) placesAt(node string) chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	places := l.places[node]
+	if places == nil {
+		places = make(chan struct{}, clusterConns)
+		l.places[node] = places
+	}
+	return places
 }
 
 // failed returns the same error for each of some commands.

@@ -2,6 +2,7 @@ package redislock
 
 import (
 	"context"
+	"sync"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -42,10 +43,10 @@ func (d *native) renew(ctx context.Context, send sender, claims []driver.Claim) 
 }
 
 // renewConfirmed is Renew where replicas must have the claims. Each server counts its own replicas, so in a cluster
-// each claim goes by itself.
+// each claim goes by itself, and those of a node that hangs keep no others waiting.
 func (d *native) renewConfirmed(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
 	if d.conn.Cluster() {
-		return driver.Renew(ctx, bare{d}, claims)
+		return d.renewByNode(ctx, claims), nil
 	}
 	confirm := newConfirmation(d.renewals, d.opts.Replicas)
 	results, err := d.renew(ctx, confirm.send, claims)
@@ -57,6 +58,45 @@ func (d *native) renewConfirmed(ctx context.Context, claims []driver.Claim) ([]d
 		}
 	}
 	return results, err
+}
+
+// renewByNode renews the claims of each node for themselves. A panic goes up to the caller.
+func (d *native) renewByNode(ctx context.Context, claims []driver.Claim) []driver.Result {
+	byNode := make(map[string][]int)
+	for i, c := range claims {
+		node := ""
+		if k, err := d.keys.of(c.Name); err == nil { // else the request says what is wrong
+			node = nodeOf(d.conn, k.lock)
+		}
+		byNode[node] = append(byNode[node], i)
+	}
+	results := make([]driver.Result, len(claims))
+	panics := make(chan any, len(byNode))
+	var all sync.WaitGroup
+	for _, at := range byNode {
+		all.Go(func() {
+			defer func() {
+				if caught := recover(); caught != nil {
+					panics <- caught
+				}
+			}()
+			some := make([]driver.Claim, len(at))
+			for k, i := range at {
+				some[k] = claims[i]
+			}
+			answers, _ := driver.Renew(ctx, bare{d}, some) // each has its own error
+			for k, i := range at {
+				results[i] = answers[k]
+			}
+		})
+	}
+	all.Wait()
+	select {
+	case caught := <-panics:
+		panic(caught)
+	default:
+		return results
+	}
 }
 
 // bare is the driver without its abilities.

@@ -39,6 +39,17 @@ func (c clusterConn) doTogether(ctx context.Context, cmds []redislock.Command) [
 	return replies
 }
 
+// Node implements [redislock.Router]. Where nothing is known yet of the cluster, the context keeps it from asking.
+func (c clusterConn) Node(key string) string {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	node, err := c.cluster.MasterForKey(ctx, key)
+	if err != nil {
+		return ""
+	}
+	return node.Options().Addr
+}
+
 func (c clusterConn) Primaries(ctx context.Context) ([]redislock.Conn, error) {
 	var mu sync.Mutex
 	var primaries []redislock.Conn

@@ -1,7 +1,9 @@
 package goredis_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +93,40 @@ func TestSlotsMove(t *testing.T) {
 			if err := d.Release(t.Context(), claim); err != nil {
 				t.Fatalf("Release: %v", err)
 			}
+		}
+	}
+}
+
+// While a server hangs, the locks that the others keep are renewed, where replicas must confirm that.
+func TestRenewalsBesideAHungNode(t *testing.T) {
+	t.Parallel()
+	c := servers.RedisCluster(t)
+	d := openCluster(t, c, &redislock.Options{Replicas: 1})
+	var there, elsewhere []driver.Claim
+	for i := 0; len(there) < 20 || len(elsewhere) < 20; i++ {
+		claim := driver.Claim{Name: fmt.Sprint("job-", i), ID: "c", Weight: 1, Limit: 1, TTL: time.Hour}
+		st, err := d.Request(t.Context(), claim)
+		if err != nil || !st.Granted {
+			t.Fatalf("Request: %+v, %v", st, err)
+		}
+		claim.Token = st.Token
+		if c.Owner(t, c.SlotOf(t, "holdfast:{"+claim.Name+"}")) == c.Masters[0] {
+			there = append(there, claim)
+		} else {
+			elsewhere = append(elsewhere, claim)
+		}
+	}
+	c.Masters[0].Pause(t)
+	defer c.Masters[0].Resume(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	results, err := driver.Renew(ctx, d, slices.Concat(there, elsewhere))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range results[len(there):] {
+		if r.Err != nil || !r.Status.Granted {
+			t.Errorf("lock %d of the others: %+v", i, r)
 		}
 	}
 }
