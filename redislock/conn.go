@@ -44,8 +44,8 @@ type ShardListener interface {
 	ListenShard(ctx context.Context, channel string, listening func(), heard func(message string)) error
 }
 
-// A Router is a Conn to a cluster that knows where keys are kept. Without it, locks of a node that hangs keep those of
-// others waiting where replicas must confirm.
+// A Router is a Conn to a cluster that knows where keys are kept. Without it, locks of a node that hangs may keep those
+// of others waiting.
 type Router interface {
 	// Node names the node that is thought to have a key, the same one for all keys that it has. It is empty where that
 	// is not known without waiting.

@@ -9,10 +9,14 @@ import (
 
 // Renew requests many claims in one round trip, as [driver.Renewer] says.
 func (d *native) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	if d.opts.Replicas > 0 {
+	switch {
+	case d.conn.Cluster():
+		return d.renewByNode(ctx, claims), nil
+	case d.opts.Replicas > 0:
 		return d.renewConfirmed(ctx, claims)
+	default:
+		return d.renew(ctx, d.conn.DoMany, claims)
 	}
-	return d.renew(ctx, d.conn.DoMany, claims)
 }
 
 func (d *native) renew(ctx context.Context, send sender, claims []driver.Claim) ([]driver.Result, error) {
@@ -42,12 +46,8 @@ func (d *native) renew(ctx context.Context, send sender, claims []driver.Claim) 
 	return results, nil
 }
 
-// renewConfirmed is Renew where replicas must have the claims. Each server counts its own replicas, so in a cluster
-// each claim goes by itself, and those of a node that hangs keep no others waiting.
+// renewConfirmed is Renew where replicas must have the claims.
 func (d *native) renewConfirmed(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	if d.conn.Cluster() {
-		return d.renewByNode(ctx, claims), nil
-	}
 	confirm := newConfirmation(d.renewals, d.opts.Replicas)
 	results, err := d.renew(ctx, confirm.send, claims)
 	if short := confirm.short(); short != nil {
@@ -60,7 +60,8 @@ func (d *native) renewConfirmed(ctx context.Context, claims []driver.Claim) ([]d
 	return results, err
 }
 
-// renewByNode renews the claims of each node for themselves. A panic goes up to the caller.
+// renewByNode is Renew in a cluster: the claims of each node are renewed by themselves, so that none waits for a node
+// that hangs. A panic goes up to the caller.
 func (d *native) renewByNode(ctx context.Context, claims []driver.Claim) []driver.Result {
 	byNode := make(map[string][]int)
 	for i, c := range claims {
@@ -84,9 +85,8 @@ func (d *native) renewByNode(ctx context.Context, claims []driver.Claim) []drive
 			for k, i := range at {
 				some[k] = claims[i]
 			}
-			answers, _ := driver.Renew(ctx, bare{d}, some) // each has its own error
-			for k, i := range at {
-				results[i] = answers[k]
+			for k, r := range d.renewOn(ctx, some) {
+				results[at[k]] = r
 			}
 		})
 	}
@@ -97,6 +97,17 @@ func (d *native) renewByNode(ctx context.Context, claims []driver.Claim) []drive
 	default:
 		return results
 	}
+}
+
+// renewOn renews claims of one node of a cluster, as far as is known. Each server counts its own replicas, so where
+// these must have the claims, each goes alone.
+func (d *native) renewOn(ctx context.Context, claims []driver.Claim) []driver.Result {
+	if d.opts.Replicas == 0 {
+		results, _ := d.renew(ctx, d.conn.DoMany, claims) // each has its own error
+		return results
+	}
+	results, _ := driver.Renew(ctx, bare{d}, claims) // likewise
+	return results
 }
 
 // bare is the driver without its abilities.
