@@ -188,7 +188,7 @@ func (s *search[T]) conclude(t try[T]) {
 	s.d.members.prefer(t.member)
 }
 
-// questionsAtOnce bounds the questions of one call that are under way.
+// questionsAtOnce bounds the questions that one call of each has under way.
 const questionsAtOnce = 16
 
 // each calls f with each number below n, for some at the same time: it asks the server. A panic of f, as where a client

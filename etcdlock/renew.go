@@ -94,9 +94,8 @@ func (d *Driver) renewAll(ctx context.Context, batch []renewal) {
 }
 
 func (d *Driver) lookAll(ctx context.Context, batch []renewal) {
-	for part := range slices.Chunk(batch, maxRenewals) {
-		d.look(ctx, part)
-	}
+	parts := slices.Collect(slices.Chunk(batch, maxRenewals))
+	each(len(parts), func(i int) { d.look(ctx, parts[i]) })
 }
 
 // conclude notes what came of a renewal. A claim whose time has come meanwhile is being taken out of the queue,

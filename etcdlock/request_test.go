@@ -238,6 +238,22 @@ func (s unpermitted) Do(ctx context.Context, op clientv3.Op) (clientv3.OpRespons
 	return s.KV.Do(ctx, op)
 }
 
+// The questions for hundreds of claims do not wait for each other, either.
+func TestRenewalOfManyFarAway(t *testing.T) {
+	t.Parallel()
+	d, far := farAway(t)
+	batch := hold(t, d, 10*maxRenewals, 200*time.Second)
+	far.takes.Store(int64(400 * time.Millisecond))
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // which a renewal has
+	defer cancel()
+	results, err := d.Renew(ctx, batch)
+	for i, r := range results {
+		if err != nil || r.Err != nil {
+			t.Fatalf("claim %d is not renewed: %v, %v", i, err, r.Err)
+		}
+	}
+}
+
 // What panics while several questions are under way does so for the caller, who may outlive it.
 func TestPanicOfOneOfManyQuestions(t *testing.T) {
 	defer func() {
