@@ -178,12 +178,17 @@ func inquire[T any](ctx context.Context, d *Driver, q func(*session) (T, error))
 	for {
 		s, err := d.asking(ctx)
 		if err == nil {
-			answer, err = q(s)
+			answer, err = inquireIn(s, q)
 		}
 		if !errors.Is(err, errSessionLost) || ctx.Err() != nil || d.lifetime.Err() != nil {
 			return answer, err
 		}
 	}
+}
+
+func inquireIn[T any](s *session, q func(*session) (T, error)) (T, error) {
+	defer s.engage()()
+	return q(s)
 }
 
 // begin checks a claim before anything is sent about it.

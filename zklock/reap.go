@@ -19,6 +19,7 @@ func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.
 	if err != nil {
 		return nil, err
 	}
+	defer s.engage()()
 	removed, err = d.reapValues(ctx, s, age)
 	notes, errNotes := d.reapNotes(ctx, s, age)
 	removed, err = append(removed, notes...), errors.Join(err, errNotes)

@@ -49,6 +49,7 @@ type session struct {
 
 	mu      sync.Mutex
 	used    leased.Instant
+	engaged int            // questions under way that may take long
 	away    leased.Instant // since when it has no connection; zero while it has one
 	back    chan struct{}  // closed at the next reconnection
 	watches map[spot]*watch
@@ -260,6 +261,19 @@ func (s *session) use() bool {
 	return !s.isLost()
 }
 
+// engage keeps the session from being given up until the caller is done, however long that takes.
+func (s *session) engage() (done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.engaged++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.engaged--
+		s.used = leased.Now()
+	}
+}
+
 func (s *session) usedAt() leased.Instant {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -299,7 +313,7 @@ func (s *session) keep() {
 func (s *session) retire() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.watches) > 0 || leased.Now().Sub(s.used) <= idleTimes*s.time {
+	if s.engaged > 0 || len(s.watches) > 0 || leased.Now().Sub(s.used) <= idleTimes*s.time {
 		return false
 	}
 	s.loseLocked()

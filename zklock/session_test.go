@@ -99,6 +99,47 @@ func TestQuestionBeforeASessionRetires(t *testing.T) {
 	}
 }
 
+// A question may take longer than a session lives without use, such as one about a million locks.
+func TestLongQuestionInASession(t *testing.T) {
+	t.Parallel()
+	for name, ask := range map[string]func(ctx context.Context, d *Driver) error{
+		"list": func(ctx context.Context, d *Driver) (err error) {
+			for _, failed := range d.List(ctx, "") {
+				err = errors.Join(err, failed)
+			}
+			return err
+		},
+		"reap": func(ctx context.Context, d *Driver) error {
+			_, err := d.Reap(ctx, 0)
+			return err
+		},
+	} {
+		p := proxy.New(t, Server(t).Addr)
+		d, other := inside(t, p.Addr), inside(t, p.Addr)
+		if _, err := other.Request(t.Context(), mutexClaim("the-job", time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := d.sessionFor(t.Context(), time.Minute) // which looks seldom whether to retire
+		if err != nil {
+			t.Fatal(err)
+		}
+		about := p.HoldNext([]byte("the-job"))
+		answered := make(chan error)
+		go func() { answered <- ask(t.Context(), d) }()
+		<-about.Caught()
+		s.mu.Lock()
+		s.used = s.used.Add(-2 * idleTimes * s.time)
+		s.mu.Unlock()
+		if s.retire() {
+			t.Errorf("%s: it retires", name)
+		}
+		about.Deliver(t)
+		if err := <-answered; err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // Each TTL has sessions of its own. Of those that have ended, and of one that did not begin, nothing stays, though
 // nobody asks for these TTLs again.
 func TestNothingStaysOfSessions(t *testing.T) {
