@@ -2,9 +2,12 @@ package goredis
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -16,6 +19,11 @@ import (
 type clusterConn struct {
 	conn
 	cluster *redis.ClusterClient
+	last    *atomic.Pointer[redis.Client] // the server on which it listened last
+}
+
+func newClusterConn(client *redis.ClusterClient) clusterConn {
+	return clusterConn{conn{client}, client, new(atomic.Pointer[redis.Client])}
 }
 
 func (c clusterConn) Cluster() bool { return true }
@@ -48,6 +56,36 @@ func (c clusterConn) Node(key string) string {
 		return ""
 	}
 	return node.Options().Addr
+}
+
+// Listen subscribes on any server, since messages go to all of them: on another one each time, as one may hang. It has
+// no longer to confirm that than to say that it is there still.
+func (c clusterConn) Listen(ctx context.Context, channel string, listening func(), heard func(string)) error {
+	node, err := c.another(ctx)
+	if err != nil {
+		return serverError(err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	enough := time.AfterFunc(quiet, cancel)
+	confirmed := func() {
+		if enough.Stop() {
+			listening()
+		}
+	}
+	return conn{node}.Listen(ctx, channel, confirmed, heard)
+}
+
+// another returns a server, and nearly always another one than the last time.
+func (c clusterConn) another(ctx context.Context) (node *redis.Client, err error) {
+	for range 10 {
+		node, err = c.cluster.MasterForKey(ctx, rand.Text())
+		if err != nil || node != c.last.Load() {
+			break
+		}
+	}
+	c.last.Store(node)
+	return node, err
 }
 
 func (c clusterConn) Primaries(ctx context.Context) ([]redislock.Conn, error) {

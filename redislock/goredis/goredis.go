@@ -33,7 +33,7 @@ func New(client redis.UniversalClient, opts *redislock.Options) (*redislock.Driv
 		if c.Options().ClusterSlots != nil {
 			return nil, errNoCluster
 		}
-		return redislock.NewOn(clusterConn{conn{client}, c}, opts)
+		return redislock.NewOn(newClusterConn(c), opts)
 	}
 	return redislock.NewOn(conn{client}, opts)
 }

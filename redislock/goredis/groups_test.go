@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -132,6 +133,44 @@ func TestRenewalsBesideAHungNode(t *testing.T) {
 				t.Errorf("driver %d, lock %d: %+v", i, j, r)
 			}
 		}
+	}
+}
+
+// Who begins to wait while a server hangs does so on the others, whichever would have the channel of the client.
+func TestListenBesideAHungNode(t *testing.T) {
+	t.Parallel()
+	c := servers.RedisCluster(t, "--cluster-node-timeout", "60000") // until then no replica takes over
+	var lock string
+	for i := 0; lock == ""; i++ {
+		if name := fmt.Sprint("job-", i); c.Owner(t, c.SlotOf(t, "holdfast:{"+name+"}")) != c.Masters[0] {
+			lock = name
+		}
+	}
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: addrs(c.Masters)})
+	if _, err := openOn(t, client, nil).Queue(t.Context(), lock); err != nil { // so that it knows the cluster
+		t.Fatal(err)
+	}
+	c.Masters[0].Pause(t)
+	defer c.Masters[0].Resume(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+	defer cancel()
+	var all sync.WaitGroup
+	defer all.Wait()
+	for i := range 12 { // with as many channels
+		d := openOn(t, client, nil)
+		all.Go(func() {
+			claim := driver.Claim{Name: lock, ID: fmt.Sprint("c", i), Weight: 1, Limit: 1, TTL: time.Hour, Queue: true}
+			for {
+				_, err := d.Request(ctx, claim)
+				if err == nil {
+					return
+				}
+				if driver.Pause(ctx, 100*time.Millisecond) != nil {
+					t.Errorf("claim %d cannot wait: %v", i, err)
+					return
+				}
+			}
+		})
 	}
 }
 
