@@ -3,6 +3,7 @@ package etcdlock_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -202,6 +203,36 @@ func TestCopyAfterALeaseThatIsNotExtended(t *testing.T) {
 	if time.Since(released) < ttl && (err != nil || len(queue) > 0) {
 		t.Errorf("the queue is %+v, %v; want none: nobody knows of this claim", queue, err)
 	}
+}
+
+// Where the extension of one lease is not answered, claims on another one are renewed together with those on it.
+func TestRenewalBesideALeaseThatIsNotExtended(t *testing.T) {
+	t.Parallel()
+	addr := server(t).Addr
+	d, client := newLate(t, addr), dial(t, addr)
+	batch := []driver.Claim{acquire(t, d, claim("stuck", long))}
+	for i := range 20 {
+		batch = append(batch, acquire(t, d, claim(fmt.Sprint("job-", i), 2*long)))
+	}
+	d.stuck.Store(int64(leaseOf(t, client, "stuck")))
+	unanswered := 0
+	until(t, "both leases have to be extended", func() bool {
+		ctx, cancel := context.WithTimeout(limit(t), time.Second)
+		defer cancel()
+		results, err := d.Renew(ctx, batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range results[1:] {
+			if r.Err != nil {
+				t.Fatalf("claim %d: %v", i, r.Err)
+			}
+		}
+		if results[0].Err != nil {
+			unanswered++
+		}
+		return unanswered == 3
+	})
 }
 
 // noteLease is the lease of the note of a lock's claim that has ended, if there is one.

@@ -236,7 +236,11 @@ func (l *lease) launch(sent leased.Instant) {
 
 func (f *flight) over() bool { return leased.IsClosed(f.landed) }
 
+// await returns how the keep-alive ended, also where ctx has ended by now: one after the other is waited for.
 func (f *flight) await(ctx context.Context) error {
+	if f.over() {
+		return f.err
+	}
 	select {
 	case <-f.landed:
 		return f.err
