@@ -205,6 +205,27 @@ func TestCheck(t *testing.T) {
 	})
 }
 
+// What the answer to a check says of the claim beside that it is there is told as the answer to a renewal is.
+func TestCheckTells(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memlock.New()
+		a, b := newClient(t, struct{ driver.Driver }{store}), newClient(t, store.Client())
+		lease := must(a.Mutex("m").Lock(t.Context()))(t)
+		revoked := lease.Revoked()
+		synctest.Wait()
+		if err := b.Revoke(t.Context(), "m"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if isClosed(revoked) {
+			t.Fatal("the holder knew before it asked")
+		}
+		if err := lease.Check(t.Context()); err != nil || !isClosed(revoked) {
+			t.Errorf("%v; the holder has learned of it: %t", err, isClosed(revoked))
+		}
+	})
+}
+
 // A backend that says nothing keeps nobody who checks for longer than the lease lives.
 func TestCheckEndsWithTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

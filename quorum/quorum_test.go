@@ -56,6 +56,30 @@ func TestAllNodesFollow(t *testing.T) {
 	})
 }
 
+// Of several releases of a claim at once none is told that it was gone before.
+func TestReleasesAtOnce(t *testing.T) {
+	inTime(t, 5, func(t *testing.T, ps parts) {
+		d := ps.client(t)
+		held := acquire(t, d, claim("jobs"))
+		synctest.Wait()
+		ps.each(func(p *part) { p.hang() })
+		errs := make(chan error)
+		for range 3 {
+			go func() { errs <- d.Release(context.Background(), held) }()
+		}
+		synctest.Wait()
+		ps.each(func(p *part) { p.goOn() })
+		for range 3 {
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
+		if err := d.Release(context.Background(), held); err != nil {
+			t.Errorf("once more: %v", err)
+		}
+	})
+}
+
 // Who gets no majority gives back what it got.
 func TestLosersLeaveNothing(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {

@@ -49,6 +49,7 @@ var begin = []test{
 var use = []test{
 	{"crowd", testCrowd},
 	{"expired", testExpired},
+	{"shorter and shorter", testShorterAndShorter},
 	{"crowd of dead", testCrowdOfDead},
 	{"crowd of readers", testCrowdOfReaders},
 	{"deadlock", testDeadlock},
