@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -39,6 +40,7 @@ func askAll[T any](
 func collect[T any](ctx context.Context, d *Driver, answers <-chan heard[T]) (got []heard[T], err error) {
 	var from []*node
 	var errs []error
+	var sufficed time.Time // when a majority had answered
 	var late <-chan time.Time
 	enough := majority(len(d.nodes))
 	for range d.nodes {
@@ -56,8 +58,9 @@ func collect[T any](ctx context.Context, d *Driver, answers <-chan heard[T]) (go
 		case <-d.lifetime.Done():
 			return nil, driver.ErrClosed
 		}
-		if engines(from) >= enough && late == nil {
-			late = time.After(d.grace(from))
+		if engines(from) >= enough {
+			sufficed = cmp.Or(sufficed, time.Now())
+			late = time.After(time.Until(sufficed.Add(d.grace(from))))
 		}
 	}
 	if engines(from) < enough {

@@ -297,3 +297,32 @@ func TestBreakBesideATopUp(t *testing.T) {
 		})
 	}
 }
+
+// Who looks at a queue waits for a node that is silent once, and then hardly, until it has answered.
+func TestQueueBesideASilentNode(t *testing.T) {
+	inTime(t, 5, func(t *testing.T, ps parts) {
+		held := acquire(t, ps.client(t), claim("jobs"))
+		synctest.Wait()
+		var nodes []driver.Driver
+		for _, p := range ps {
+			nodes = append(nodes, dawdler{p})
+		}
+		d := quorumOf(t, nodes, nil)
+		look := func() time.Duration {
+			began := time.Now()
+			shows(t, d, "jobs", held.ID+"*")
+			return time.Since(began)
+		}
+		usual := look()
+		ps[0].hang()
+		defer ps[0].goOn()
+		if took := look(); took > time.Second {
+			t.Errorf("the first look took %v", took)
+		}
+		for range 3 {
+			if took := look(); took > usual+50*time.Millisecond {
+				t.Errorf("a look took %v, without the silent node %v", took, usual)
+			}
+		}
+	})
+}
