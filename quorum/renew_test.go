@@ -5,6 +5,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/memlock"
 )
 
 // A node may take as long as the caller waits, but not most of the TTL, and never less than any node gets.
@@ -25,4 +28,28 @@ func TestRenewsWithin(t *testing.T) {
 			cancel()
 		}
 	})
+}
+
+// A claim is renewed under the token that it has on the node itself, whoever has one there besides.
+func TestTokenOnANode(t *testing.T) {
+	store := memlock.New()
+	claims := make([]driver.Claim, 3)
+	for i := range claims {
+		claims[i] = driver.Claim{Name: "jobs", ID: driver.NewID(), Weight: 1, Limit: 2, TTL: time.Minute, Queue: true}
+		st, err := store.Request(t.Context(), claims[i])
+		if err != nil || st.Granted != (i < 2) {
+			t.Fatal(st, err)
+		}
+		want, known := st.Token, claims[i]
+		if known.Token = 1; !st.Granted { // who waits has none yet
+			want = 1
+		}
+		if got := tokenOn(t.Context(), store, known); got != want {
+			t.Errorf("claim %d: %d, want %d", i, got, want)
+		}
+	}
+	gone := driver.Claim{Name: "jobs", ID: driver.NewID(), Token: 7}
+	if got := tokenOn(t.Context(), store, gone); got != 7 {
+		t.Errorf("a claim that is not there: %d, want that under which it is known", got)
+	}
 }

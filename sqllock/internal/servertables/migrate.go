@@ -50,17 +50,20 @@ func Migrate(ctx context.Context, db *sql.DB, d *Dialect) error {
 // routine is wrong.
 func refuseOldMariaDB(ctx context.Context, q dbms.Querier) error {
 	var version string
-	if err := q.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+	err := q.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version)
+	if err != nil || !isOldMariaDB(version) {
 		return err
-	}
-	number := strings.TrimPrefix(version, "5.5.5-") // some proxies put that before it
-	var major, minor int
-	_, err := fmt.Sscanf(number, "%d.%d", &major, &minor)
-	if err != nil || major > 10 || major == 10 && minor >= 6 {
-		return nil
 	}
 	return fmt.Errorf("%w: the server is %s; upgrade to MariaDB 10.6 or newer: locks in tables do not work on older "+
 		"versions", driver.ErrRefused, version)
+}
+
+// isOldMariaDB reports whether a version of MariaDB comes before 10.6; one that cannot be read is not known to.
+func isOldMariaDB(version string) bool {
+	number := strings.TrimPrefix(version, "5.5.5-") // some proxies put that before it
+	var major, minor int
+	_, err := fmt.Sscanf(number, "%d.%d", &major, &minor)
+	return err == nil && (major < 10 || major == 10 && minor < 6)
 }
 
 // noSchema is what PostgreSQL says where no schema of the search path is there.

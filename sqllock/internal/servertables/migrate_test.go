@@ -14,3 +14,15 @@ func TestTitle(t *testing.T) {
 		}
 	}
 }
+
+func TestIsOldMariaDB(t *testing.T) {
+	for version, old := range map[string]bool{
+		"5.5.68-MariaDB": true, "9.9.9-MariaDB": true, "10.0.1-MariaDB": true, "10.5.29-MariaDB": true,
+		"10.6.0-MariaDB": false, "10.11.19-MariaDB-0+deb12u1": false, "11.4.2-MariaDB": false,
+		"5.5.5-10.5.29-MariaDB": true, "5.5.5-10.6.1-MariaDB": false, "MariaDB": false,
+	} {
+		if isOldMariaDB(version) != old {
+			t.Errorf("%s: want %t", version, old)
+		}
+	}
+}
