@@ -155,8 +155,12 @@ func (d *Driver) stopTimers() {
 	}
 }
 
-// askTTL is the TTL of the session for questions, where there is no other.
-const askTTL = 10 * time.Second
+// TTLs of the session for questions, where there is no other. The shorter one is for servers of which it is not known
+// for how long they let sessions live.
+const (
+	askTTL     = 10 * time.Second
+	askBlindly = 2 * time.Second
+)
 
 // asking returns a session for questions about claims of others, which is not given up for a while: an answer may take
 // several steps in it. It is the one that was used last, so that others end. One that servers turn away may have long
@@ -169,7 +173,7 @@ func (d *Driver) asking(ctx context.Context) (*session, error) {
 			return s, nil
 		}
 	}
-	return d.sessionFor(ctx, min(askTTL, cmp.Or(d.Traits().MaxTTL, askTTL)))
+	return d.sessionFor(ctx, min(askTTL, cmp.Or(d.Traits().MaxTTL, askBlindly)))
 }
 
 // inquire puts a question in a session, and again in another one when that has ended meanwhile, as one of a short TTL

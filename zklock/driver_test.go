@@ -52,3 +52,16 @@ func TestTraitsWithoutAServer(t *testing.T) {
 		t.Errorf("a TTL of a hundred years: %v", err)
 	}
 }
+
+// Such a program can ask about locks, too, where sessions live for less than is usual.
+func TestQuestionsWithoutTraits(t *testing.T) {
+	t.Parallel()
+	p := proxy.New(t, servers.ZooKeeper(t, "maxSessionTimeout=4000").Addr)
+	p.BlackHole()
+	d := open(t, nil, p.Addr)
+	d.Traits()
+	p.Heal()
+	if queue, err := d.Queue(limit(t), "job"); err != nil || len(queue) > 0 {
+		t.Errorf("the queue of a lock that nobody has: %+v, %v", queue, err)
+	}
+}
