@@ -69,7 +69,7 @@ func (e *Election) campaignAgain(ctx context.Context, value string) (*Lease, err
 		if !isSilence(err) && !errors.Is(err, driver.ErrRefused) || pace.Pause(ctx) != nil {
 			return lease, err
 		}
-		e.settings.logger.Warn("holdfast: campaigning again failed",
+		e.client.warn(e.settings.logger, "holdfast: campaigning again failed",
 			"lock", e.name, "backend", e.client.label, "error", err)
 	}
 }

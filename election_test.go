@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -192,6 +193,31 @@ func TestBrokenCandidateStays(t *testing.T) {
 			t.Error(err)
 		}
 		wantErr(t, <-ended, retired)
+	})
+}
+
+// A logger that hangs does not keep who has led from leading again.
+func TestStuckLoggerWhileCampaigningAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStuck()
+		defer close(s.free)
+		cable := overLine(memlock.New().Client())
+		a := newClient(t, cable, holdfast.WithLogger(slog.New(s)))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		terms := 0
+		err := a.Election("boss").Run(ctx, "a", func(ctx context.Context, _ *holdfast.Lease) error {
+			if terms++; terms == 2 {
+				return nil
+			}
+			cable.set(faults{refuse: driver.ErrUnsent})
+			<-ctx.Done()
+			time.AfterFunc(5*ttl, func() { cable.set(faults{}) })
+			return context.Cause(ctx)
+		})
+		if err != nil || terms != 2 {
+			t.Errorf("%d terms, then %v", terms, err)
+		}
 	})
 }
 
