@@ -1,6 +1,9 @@
 package main
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // An event is something that happened to run, or why a verb failed, as --json tells it: one object on a line of
 // standard error, because standard output belongs to the command.
@@ -22,9 +25,12 @@ type event struct {
 	Took    *float64 `json:"took,omitempty"`    // trace: seconds
 }
 
+// emit tells an event of now, unless it has a time of its own.
 func (a *app) emit(e event) {
 	if a.json {
-		e.Time = time.Now().Format(time.RFC3339Nano)
+		e.Time = cmp.Or(e.Time, timeOf(time.Now()))
 		_ = printJSON(a.err, e) // the command runs on although nobody listens
 	}
 }
+
+func timeOf(at time.Time) string { return at.Format(time.RFC3339Nano) }

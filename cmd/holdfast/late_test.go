@@ -95,6 +95,52 @@ func TestNobodyReadsOfTheGuard(t *testing.T) {
 	}
 }
 
+// With --trace locks are renewed also where nobody reads what is told.
+func TestNobodyReadsTheTrace(t *testing.T) {
+	t.Parallel()
+	const ttl = 6 * time.Second
+	locks := placeOn(servers.Redis(t).Addr, "")
+	reader, writer, err := os.Pipe()
+	ok(t, err)
+	defer reader.Close()
+	cmd := locks.command("run", "--trace", "--ttl", ttl.String(), "hello", "--", "sh", "-c", "exec cat /dev/zero >&2")
+	cmd.Stderr = writer
+	ok(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	ok(t, writer.Close())
+	eventually("full pipe", func() bool { return isFull(t, reader) })
+	for full := time.Now(); time.Since(full) < 2*ttl; time.Sleep(ttl / 10) {
+		if locks.holders(t) != 1 {
+			t.Fatalf("the lock was lost after %v", time.Since(full))
+		}
+	}
+	ok(t, cmd.Process.Signal(syscall.SIGTERM))
+	said, err := io.ReadAll(reader)
+	ok(t, err)
+	_ = cmd.Wait() // the state tells
+	if code := cmd.ProcessState.ExitCode(); code != exitSignal+int(syscall.SIGTERM) {
+		t.Errorf("it ended with %d, want %d", code, exitSignal+int(syscall.SIGTERM))
+	}
+	if !strings.Contains(string(said), ": renew hello ") || !strings.Contains(string(said), ": close: ") {
+		t.Errorf("it did not tell all: %s", strings.Trim(string(said), "\x00"))
+	}
+}
+
+// isFull reports whether a pipe takes no more.
+func isFull(t *testing.T, reader *os.File) (full bool) {
+	t.Helper()
+	conn, err := reader.SyscallConn()
+	ok(t, err)
+	ok(t, conn.Control(func(fd uintptr) {
+		room, err := unix.FcntlInt(fd, unix.F_GETPIPE_SZ, 0)
+		ok(t, err)
+		taken, err := unix.IoctlGetInt(int(fd), unix.TIOCINQ)
+		ok(t, err)
+		full = taken > room-4096 // what is written in pieces may leave a part of the last page
+	}))
+	return full
+}
+
 // childOf waits for the child of a process whose arguments begin with these, and returns its ID.
 func childOf(t *testing.T, cmd *exec.Cmd, begin ...string) (pid int) {
 	t.Helper()
@@ -144,9 +190,7 @@ func (p place) heldBack(t *testing.T, args ...string) (cmd *exec.Cmd, goOn func(
 	ok(t, err)
 	t.Cleanup(func() { reader.Close() })
 	filling := fill(t, writer)
-	cmd = exec.Command("/proc/self/exe", args...)
-	cmd.Args[0] = "holdfast" // see TestMain
-	cmd.Env = append(os.Environ(), backendEnv+"="+p.its)
+	cmd = p.command(args...)
 	cmd.Stderr = writer
 	ok(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
@@ -161,6 +205,14 @@ func (p place) heldBack(t *testing.T, args ...string) (cmd *exec.Cmd, goOn func(
 		_ = cmd.Wait() // the state tells
 		return strings.TrimSpace(string(said))
 	}
+}
+
+// command is holdfast with these arguments.
+func (p place) command(args ...string) *exec.Cmd {
+	cmd := exec.Command("/proc/self/exe", args...)
+	cmd.Args[0] = "holdfast" // see TestMain
+	cmd.Env = append(os.Environ(), backendEnv+"="+p.its)
+	return cmd
 }
 
 // stopUntilFree stops a process for longer than its lease lives.

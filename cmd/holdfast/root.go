@@ -12,16 +12,19 @@ import (
 type app struct {
 	streams
 	backend backendFlags
+	trace   trace
 	json    bool
 }
 
 // run is the whole command. It returns the exit code.
 func run(ctx context.Context, args []string, s streams) int {
 	a := &app{streams: s}
-	a.backend.warn, a.backend.tell = a.warn, a.trace
+	a.trace.print = a.printAnswer
+	a.backend.warn, a.backend.tell = a.warn, a.trace.add
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	a.trace.await()
 	if err == nil {
 		return 0
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -11,6 +12,7 @@ import (
 
 // An answer is what the backend said to one question.
 type answer struct {
+	at     time.Time
 	op     string // what was asked for: open, request, renew, wait, ...
 	name   string // of the lock; of open the backend, of list the prefix
 	claim  string // its ID, where one is meant
@@ -18,11 +20,72 @@ type answer struct {
 	took   time.Duration
 }
 
-// trace prints an answer, for --trace.
-func (a *app) trace(x answer) {
+// A trace prints answers, for --trace, one after the other in a goroutine that is there while there are some. Whoever
+// has an answer goes on at once: locks have to be renewed also where nobody reads standard error.
+type trace struct {
+	print func(answer)
+
+	mu     sync.Mutex
+	queue  []answer
+	missed int           // dropped since the last one that was queued
+	idle   chan struct{} // closed when all is printed; nil while there is nothing to print
+}
+
+// mostTraced bounds how many answers wait to be printed.
+const mostTraced = 4096
+
+func (t *trace) add(x answer) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.queue) == mostTraced {
+		t.missed++
+		return
+	}
+	if t.missed > 0 {
+		x.result += fmt.Sprintf(", after %s that nobody read", count(t.missed, "answer"))
+		t.missed = 0
+	}
+	t.queue = append(t.queue, x)
+	if t.idle == nil {
+		t.idle = make(chan struct{})
+		go t.printAll()
+	}
+}
+
+func (t *trace) printAll() {
+	for x, ok := t.next(); ok; x, ok = t.next() {
+		t.print(x)
+	}
+}
+
+func (t *trace) next() (x answer, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.queue) == 0 {
+		close(t.idle)
+		t.idle, t.queue = nil, nil
+		return x, false
+	}
+	x, t.queue = t.queue[0], t.queue[1:]
+	return x, true
+}
+
+// await returns when all is printed.
+func (t *trace) await() {
+	t.mu.Lock()
+	idle := t.idle
+	t.mu.Unlock()
+	if idle != nil {
+		<-idle
+	}
+}
+
+// printAnswer prints one answer.
+func (a *app) printAnswer(x answer) {
 	if a.json {
 		took := x.took.Seconds()
-		a.emit(event{Event: "trace", Op: x.op, Name: x.name, Claim: x.claim, Result: x.result, Took: &took})
+		a.emit(event{Event: "trace", Time: timeOf(x.at), Op: x.op, Name: x.name, Claim: x.claim, Result: x.result,
+			Took: &took})
 		return
 	}
 	what := x.op
@@ -60,7 +123,8 @@ func (t *tracer) told(begin time.Time, op, name, claim, good string, err error) 
 	if err != nil {
 		good = err.Error()
 	}
-	t.tell(answer{op: op, name: name, claim: claim, result: good, took: time.Since(begin)})
+	now := time.Now()
+	t.tell(answer{at: now, op: op, name: name, claim: claim, result: good, took: now.Sub(begin)})
 }
 
 func (t *tracer) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
