@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -123,6 +124,65 @@ func TestNobodyReadsTheTrace(t *testing.T) {
 	}
 	if !strings.Contains(string(said), ": renew hello ") || !strings.Contains(string(said), ": close: ") {
 		t.Errorf("it did not tell all: %s", strings.Trim(string(said), "\x00"))
+	}
+}
+
+// A signal ends also who cannot write what it sees, because nobody reads.
+func TestSignalWhileNobodyReads(t *testing.T) {
+	locks := placeOn(servers.Redis(t).Addr, "")
+	s, err := (&backendFlags{url: locks.ours}).open(t.Context())
+	ok(t, err)
+	t.Cleanup(func() { s.abandon(context.Background()) })
+	_, err = s.Election("hello").Campaign(t.Context(), "")
+	ok(t, err)
+	for _, args := range [][]string{{"ls", "--watch"}, {"show", "--watch", "hello"}, {"leader", "--follow", "hello"}} {
+		t.Run(args[0], func(t *testing.T) {
+			t.Parallel()
+			reader, writer, err := os.Pipe()
+			ok(t, err)
+			defer reader.Close()
+			fill(t, writer)
+			cmd := locks.command(append(args, "--trace")...)
+			cmd.Stdout = writer
+			said, err := cmd.StderrPipe()
+			ok(t, err)
+			ok(t, cmd.Start())
+			ok(t, writer.Close())
+			lines := bufio.NewScanner(said)
+			for lines.Scan() && !strings.Contains(lines.Text(), ": queue hello: ") {
+			}
+			endedBy(t, cmd, syscall.SIGTERM)
+		})
+	}
+}
+
+// It ends who waits for a URL from a pipe, too.
+func TestSignalWhileNobodyWrites(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"run", "hello", "--", "true"}, {"acquire", "hello"}} {
+		pipe := filepath.Join(t.TempDir(), "url")
+		ok(t, unix.Mkfifo(pipe, 0o600))
+		cmd := place{}.command(append(args[:1:1], append([]string{"--backend-file", pipe}, args[1:]...)...)...)
+		ok(t, cmd.Start())
+		var writer *os.File
+		eventually("reader", func() (is bool) {
+			f, err := os.OpenFile(pipe, os.O_WRONLY|unix.O_NONBLOCK, 0)
+			writer = f
+			return err == nil
+		})
+		defer writer.Close()
+		endedBy(t, cmd, syscall.SIGTERM)
+	}
+}
+
+// endedBy sends a signal to a command, which has to end by that.
+func endedBy(t *testing.T, cmd *exec.Cmd, sig syscall.Signal) {
+	t.Helper()
+	ok(t, cmd.Process.Signal(sig))
+	defer time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }).Stop()
+	_ = cmd.Wait() // the state tells
+	if code := cmd.ProcessState.ExitCode(); code != exitSignal+int(sig) {
+		t.Errorf("%q ended with %d, want %d", cmd.Args[1:], code, exitSignal+int(sig))
 	}
 }
 

@@ -55,29 +55,26 @@ func (a *app) showLeader(ctx context.Context, s *store, name string) error {
 }
 
 func (a *app) followLeader(ctx context.Context, s *store, name string) error {
-	watching, done := catchSignals().until(ctx)
-	defer done()
-	served := false
-	for leader, err := range s.Election(name).Observe(watching) {
-		shown := &leader
-		switch {
-		case errors.Is(err, holdfast.ErrNoLeader):
-			shown = nil
-		case err != nil && (!served || errors.Is(err, driver.ErrRefused)):
-			return err
-		case err != nil: // an outage; the next line says who leads after it
-			a.warn(err)
-			continue
+	return untilSignal(ctx, func(watching context.Context) error {
+		served := false
+		for leader, err := range s.Election(name).Observe(watching) {
+			shown := &leader
+			switch {
+			case errors.Is(err, holdfast.ErrNoLeader):
+				shown = nil
+			case err != nil && (!served || errors.Is(err, driver.ErrRefused)):
+				return err
+			case err != nil: // an outage; the next line says who leads after it
+				a.warn(err)
+				continue
+			}
+			served = true
+			if err := a.printLeader(name, shown); err != nil {
+				return err
+			}
 		}
-		served = true
-		if err := a.printLeader(name, shown); err != nil {
-			return err
-		}
-	}
-	if i, ok := errors.AsType[*interrupt](context.Cause(watching)); ok {
-		return ended(i.code())
-	}
-	return nil
+		return nil
+	})
 }
 
 // printLeader prints who leads; nil is nobody.

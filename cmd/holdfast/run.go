@@ -79,8 +79,10 @@ func (a *app) runPlan(ctx context.Context, p *plan) error {
 // openFor connects to the backend with what the plan wants of all claims. A signal ends the attempt.
 func (a *app) openFor(ctx context.Context, p *plan, inbox *inbox) (*store, error) {
 	opening, done := inbox.until(ctx)
-	s, err := a.backend.open(opening, holdfast.WithTTL(p.ttl), holdfast.WithOwner(p.label()),
-		holdfast.WithMinHold(p.atLeast))
+	s, err := aside(opening, func() (*store, error) {
+		return a.backend.open(opening, holdfast.WithTTL(p.ttl), holdfast.WithOwner(p.label()),
+			holdfast.WithMinHold(p.atLeast))
+	})
 	done()
 	cause := context.Cause(opening)
 	if i, ok := errors.AsType[*interrupt](cause); ok {

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 // An inbox receives the signals that are for the command, or end the wait for the lock.
@@ -68,5 +70,40 @@ func (b *inbox) until(ctx context.Context) (interruptible context.Context, stop 
 	return ctx, func() {
 		cancel(nil)
 		<-over
+	}
+}
+
+// untilSignal calls what goes on until its context ends, and returns how it ended, or that a signal came.
+func untilSignal(ctx context.Context, call func(context.Context) error) error {
+	ctx, done := catchSignals().until(ctx)
+	defer done()
+	_, err := aside(ctx, func() (struct{}, error) { return struct{}{}, call(ctx) })
+	if i, ok := errors.AsType[*interrupt](context.Cause(ctx)); ok && (err == nil || isInterrupt(err)) {
+		return ended(i.code())
+	}
+	return err
+}
+
+// endLimit is how long a call may take to notice that its context has ended.
+const endLimit = time.Second
+
+// aside returns what a call does, or else why its context has ended: who writes what nobody reads, or reads what nobody
+// writes, notices nothing, and ends with this process.
+func aside[T any](ctx context.Context, call func() (T, error)) (v T, err error) {
+	type answer struct {
+		v   T
+		err error
+	}
+	answered, late := make(chan answer, 1), make(chan struct{})
+	go func() {
+		v, err := call()
+		answered <- answer{v, err}
+	}()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(endLimit, func() { close(late) }) })()
+	select {
+	case a := <-answered:
+		return a.v, a.err
+	case <-late:
+		return v, context.Cause(ctx)
 	}
 }

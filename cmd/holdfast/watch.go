@@ -26,30 +26,27 @@ type looker func(ctx context.Context) iter.Seq2[[]view, error]
 // watch shows what a looker sees, until it is interrupted: drawn anew on a terminal, as a line for each change
 // elsewhere.
 func (a *app) watch(ctx context.Context, looks looker, show display) error {
-	watching, done := catchSignals().until(ctx)
-	defer done()
-	served := false
-	for views, err := range looks(watching) {
-		if watching.Err() != nil {
-			break
+	return untilSignal(ctx, func(watching context.Context) error {
+		served := false
+		for views, err := range looks(watching) {
+			if watching.Err() != nil {
+				break
+			}
+			switch {
+			case errors.Is(err, errLate):
+				err = show.outage(err)
+			case err == nil:
+				served = true
+				err = show.update(views)
+			case served && !errors.Is(err, driver.ErrRefused): // what is shown next tells that the outage is over
+				err = show.outage(err)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		switch {
-		case errors.Is(err, errLate):
-			err = show.outage(err)
-		case err == nil:
-			served = true
-			err = show.update(views)
-		case served && !errors.Is(err, driver.ErrRefused): // what is shown next tells that the outage is over
-			err = show.outage(err)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if i, ok := errors.AsType[*interrupt](context.Cause(watching)); ok {
-		return ended(i.code())
-	}
-	return nil
+		return nil
+	})
 }
 
 // A display shows queues.
