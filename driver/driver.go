@@ -51,7 +51,7 @@ type Status struct {
 type Entry struct {
 	Claim
 	Granted bool          // it is held, and does not wait
-	Since   time.Time     // when it was queued, by the server's clock; zero if nobody knows
+	Since   time.Time     // when it was queued, by the server's clock if it has one; zero if nobody knows
 	Left    time.Duration // how long it lives unless it is renewed
 }
 

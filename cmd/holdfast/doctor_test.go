@@ -180,6 +180,14 @@ func TestDoctorOnEtcd(t *testing.T) {
 	})
 }
 
+// Etcd tells no time, so nothing is known of its clocks.
+func TestDoctorKnowsNoClockOfEtcd(t *testing.T) {
+	t.Parallel()
+	if _, d := examine(t, "etcd://"+servers.Etcd(t).Addr); !d.says("a lock was taken") || d.says("clock") {
+		t.Errorf("%+v", d)
+	}
+}
+
 func list(all []*servers.Server) string {
 	var addrs []string
 	for _, s := range all {
