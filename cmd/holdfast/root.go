@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 
 	"github.com/spf13/cobra"
 )
@@ -28,12 +29,21 @@ func run(ctx context.Context, args []string, s streams) int {
 	if err == nil {
 		return 0
 	}
+	a.json = a.json || wantsJSON(args)
 	e := &exit{code: exitFailure, err: err}
 	errors.As(err, &e)
 	if e.err != nil {
 		a.complain(e)
 	}
 	return e.code
+}
+
+// wantsJSON reports whether a command line asks for JSON, perhaps behind a flag that ended the look at all flags.
+func wantsJSON(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end] // what follows is another command's
+	}
+	return slices.Contains(args, "--json")
 }
 
 // extraVerbs are those that only some builds have.
