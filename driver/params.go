@@ -17,6 +17,8 @@ type Params struct {
 	values url.Values
 	known  []string
 	err    error
+
+	mayBeCut bool // they may be the rest of a password
 }
 
 // NewParams returns the parameters of u.
@@ -25,7 +27,7 @@ func NewParams(u *url.URL) *Params {
 	if err != nil {
 		err = fmt.Errorf("the URL's parameters cannot be parsed")
 	}
-	return &Params{values: values, err: err}
+	return &Params{values: values, err: err, mayBeCut: mayHaveUser(u) && strings.Contains(u.RawQuery, "@")}
 }
 
 // String returns a parameter, or def if it is not given.
@@ -60,7 +62,11 @@ func (p *Params) Bool(name string, def bool) bool {
 // Err returns the first thing that was wrong, or an error for a parameter that nobody asked for.
 func (p *Params) Err() error {
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
-		if !slices.Contains(p.known, name) {
+		switch {
+		case slices.Contains(p.known, name):
+		case p.mayBeCut:
+			p.fail("%w", errCutPassword)
+		default:
 			p.fail("unknown parameter %q; this backend takes: %s", name, cmp.Or(strings.Join(p.known, ", "), "none"))
 		}
 	}

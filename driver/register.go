@@ -53,7 +53,10 @@ func Open(ctx context.Context, rawURL string) (Driver, error) {
 		return nil, unknownScheme(u.Scheme)
 	}
 	d, err := open(ctx, u)
-	if err != nil {
+	switch {
+	case errors.Is(err, errCutPassword): // so the rest of the URL may be a part of it, too
+		return nil, malformed(err)
+	case err != nil:
 		return nil, fmt.Errorf("open %s: %w", strings.TrimSuffix(Redact(u), ":"), err) // redis: alone ends in one
 	}
 	return d, nil
@@ -81,10 +84,14 @@ func ParseURL(rawURL string) (*url.URL, error) {
 		err = errCutPassword
 	}
 	if err != nil {
-		return nil, fmt.Errorf("backend URL: %w; it should be one like redis://user:password@localhost:6379 "+
-			"with special characters as %%XX", withoutURL(err))
+		return nil, malformed(withoutURL(err))
 	}
 	return u, nil
+}
+
+func malformed(err error) error {
+	return fmt.Errorf("backend URL: %w; it should be one like redis://user:password@localhost:6379 "+
+		"with special characters as %%XX", err)
 }
 
 var errCutPassword = errors.New("an @ that comes after a /, a ? or a #")
@@ -92,8 +99,7 @@ var errCutPassword = errors.New("an @ that comes after a /, a ? or a #")
 // hasCutPassword reports whether the URL seems to have a user and a password that begins with digits and has one of
 // these characters: then the user looks like a host, and the digits like its port.
 func hasCutPassword(u *url.URL) bool {
-	hasPort := strings.LastIndex(u.Host, ":") > strings.LastIndex(u.Host, "]") // and not the colons of IPv6 alone
-	if u.User != nil || !hasPort {
+	if !mayHaveUser(u) {
 		return false
 	}
 	for name := range u.Query() {
@@ -102,6 +108,12 @@ func hasCutPassword(u *url.URL) bool {
 		}
 	}
 	return strings.Contains(u.EscapedPath()+u.EscapedFragment(), "@")
+}
+
+// mayHaveUser reports whether the host and the port of a URL may be meant as a user and a password.
+func mayHaveUser(u *url.URL) bool {
+	hasPort := strings.LastIndex(u.Host, ":") > strings.LastIndex(u.Host, "]") // and not the colons of IPv6 alone
+	return u.User == nil && hasPort
 }
 
 // parseHosts parses a URL with several hosts, in whose list net/url would see one host with an odd port.

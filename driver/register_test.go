@@ -1,6 +1,7 @@
 package driver_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -35,6 +36,7 @@ var hostileURLs = []string{
 	"redis://user:1234/s3cret@localhost", // that begins as a port could
 	"redis://user:1234#s3cret@localhost",
 	"redis://user:1234?s3cret@localhost",
+	"redis://user:1234?s3cret=more@localhost",
 	"redis-cluster://user:1234,5/s3cret@host1,host2",
 	"redis://user:s3cret\x7f@localhost",
 	"redis://user:s3cret\n@localhost",
@@ -55,7 +57,11 @@ const knownScheme = "redis"
 var errClosed = errors.New("connection refused")
 
 func init() {
-	driver.Register(knownScheme, func(context.Context, *url.URL) (driver.Driver, error) { return nil, errClosed })
+	driver.Register(knownScheme, func(_ context.Context, u *url.URL) (driver.Driver, error) {
+		p := driver.NewParams(u)
+		p.String("password", "")
+		return nil, cmp.Or(p.Err(), errClosed)
+	})
 }
 
 // Whatever is wrong with a URL, no error shows its password.
