@@ -268,10 +268,8 @@ func (b *backendFlags) open(ctx context.Context, opts ...holdfast.Option) (*stor
 	case err == nil:
 	case b.isOwn:
 		return nil, noOwnFile(err)
-	case isUnreachable(err):
-		return nil, unavailable(err)
-	default: // the URL asks for something that there is not
-		return nil, usage("%w", err)
+	default:
+		return nil, notServed(rawURL, err)
 	}
 	b.notice(ctx, d)
 	return &store{Client: holdfast.New(d, append(ownPatience(), opts...)...), driver: d, shown: shown}, nil
@@ -329,7 +327,32 @@ func ownPatience() []holdfast.Option {
 	return []holdfast.Option{holdfast.WithFirstAnswer(startLimit), holdfast.WithPatience(holdfast.Endless)}
 }
 
-// isUnreachable reports whether a backend could not be opened because of its state, not because of its URL.
+// notServed gives an error of opening a backend its exit code. What is wrong with the URL, and what it asks for that
+// there is not, is a matter of usage.
+func notServed(rawURL string, err error) error {
+	switch {
+	case isUnreachable(err):
+		return unavailable(err)
+	case errors.Is(err, errors.ErrUnsupported), isWrong(rawURL):
+		return usage("%w", err)
+	default:
+		return unavailable(err)
+	}
+}
+
+// isWrong reports whether a URL is refused before anybody is asked. Errors alone do not tell that: what a server says
+// has as many types as there are engines.
+func isWrong(rawURL string) bool {
+	over, end := context.WithCancel(context.Background())
+	end()
+	d, err := driver.Open(over, rawURL)
+	if err == nil {
+		_ = (&store{driver: d}).disconnect() // nothing is expected of it
+	}
+	return err != nil && !isUnreachable(err)
+}
+
+// isUnreachable reports whether an error is of the state of a backend, or of the way to it, as far as errors tell.
 func isUnreachable(err error) bool {
 	var (
 		network     net.Error
@@ -339,11 +362,8 @@ func isUnreachable(err error) bool {
 	return errors.Is(err, errNotOpened) ||
 		errors.Is(err, driver.ErrRefused) || errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) ||
 		errors.As(err, &network) || errors.As(err, &system) || errors.As(err, &certificate) ||
-		isForeign(err) || slices.ContainsFunc(couldNotConnect, func(says func(error) bool) bool { return says(err) })
+		isForeign(err)
 }
-
-// couldNotConnect are what engines add that have errors of their own for that.
-var couldNotConnect []func(error) bool
 
 // isForeign reports whether what answered speaks another protocol. Rueidis has only a text for that.
 func isForeign(err error) bool {

@@ -3,9 +3,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -310,4 +312,69 @@ func TestDoctorOnFile(t *testing.T) {
 		{"nowhere", nil, "file:" + filepath.Join(folder, "missing", "locks.db"), unsafe,
 			[]string{"unsafe: the backend cannot be used"}},
 	})
+}
+
+// A server that cuts us off, or refuses us by a word of its own, is no fault of the command line, and doctor finds it.
+func TestServerThatTakesNobody(t *testing.T) {
+	t.Parallel()
+	full, closing := listenAndSay(t, "-ERR max number of clients reached\r\n"), listenAndSay(t, "")
+	for url, want := range map[string]int{
+		"redis://" + full:                   exitUnavailable,
+		"redis://" + full + "?bogus=1":      exitUsage,
+		"redis-sentinel://" + full + "/m":   exitUnavailable,
+		"redis-sentinel://" + full:          exitUsage,
+		"mysql://root@" + closing + "/db":   exitUnavailable,
+		"mysql://root@" + closing:           exitUsage,
+		"postgres://us@" + closing + "/db":  exitUnavailable,
+		"postgres://us@" + closing + "/?a=": exitUsage,
+	} {
+		null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+		ok(t, err)
+		defer null.Close()
+		ended := func(verb string) int {
+			return run(t.Context(), []string{verb, "--backend", url}, streams{out: null, err: null})
+		}
+		if code := ended("ls"); code != want {
+			t.Errorf("ls %s ended with %d, want %d", url, code, want)
+		}
+		if code := ended("migrate"); code != want && !strings.HasPrefix(url, "redis") { // which needs none
+			t.Errorf("migrate %s ended with %d, want %d", url, code, want)
+		}
+		if code := ended("doctor"); code != map[int]int{exitUnavailable: unsafe, exitUsage: exitUsage}[want] {
+			t.Errorf("doctor %s ended with %d", url, code)
+		}
+	}
+}
+
+// listenAndSay is a server that answers whatever it is asked first. One that has nothing to say closes connections at
+// once, as a proxy does that has no server behind it.
+func listenAndSay(t *testing.T, words string) (addr string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	ok(t, err)
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go answerAll(conn, words)
+		}
+	}()
+	return listener.Addr().String()
+}
+
+func answerAll(conn net.Conn, words string) {
+	defer conn.Close()
+	asked := make([]byte, 4096)
+	for words != "" {
+		n, err := conn.Read(asked)
+		if err != nil {
+			return
+		}
+		for range bytes.Count(asked[:n], []byte("*")) {
+			io.WriteString(conn, words)
+		}
+	}
 }

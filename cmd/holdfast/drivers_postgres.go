@@ -2,17 +2,6 @@
 
 package main
 
-import (
-	"errors"
+import _ "github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/jackc/pgx/v5/pgconn"
-	_ "github.com/jackc/pgx/v5/stdlib"
-)
-
-func init() {
-	inBuild["no_postgres"] = true
-	couldNotConnect = append(couldNotConnect, func(err error) bool {
-		_, ok := errors.AsType[*pgconn.ConnectError](err)
-		return ok
-	})
-}
+func init() { inBuild["no_postgres"] = true }

@@ -53,11 +53,8 @@ func (a *app) migrate(ctx context.Context) error {
 	scheme, _, _ := strings.Cut(shown, ":")
 	m := migrated{Backend: shown, Needed: hasTables(scheme)}
 	if m.Needed {
-		switch err := sqllock.MigrateURL(ctx, rawURL); {
-		case err != nil && isUnreachable(err):
-			return unavailable(err)
-		case err != nil:
-			return usage("%w", err)
+		if err := sqllock.MigrateURL(ctx, rawURL); err != nil {
+			return notServed(rawURL, err)
 		}
 	}
 	if a.json {

@@ -19,6 +19,18 @@ func init() {
 		<-ctx.Done()
 		return nil, errors.New("somebody is writing")
 	})
+	driver.Register("moody", func(ctx context.Context, u *url.URL) (driver.Driver, error) {
+		switch {
+		case u.RawQuery == "bogus":
+			return nil, errors.New("unknown parameter")
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case u.RawQuery == "lacks":
+			return nil, errors.ErrUnsupported
+		default:
+			return nil, errors.New("come back later")
+		}
+	})
 	driver.Register("opens", func(ctx context.Context, _ *url.URL) (driver.Driver, error) {
 		openedWith = ctx
 		return nil, nil
@@ -34,6 +46,20 @@ func TestBackendThatDoesNotOpen(t *testing.T) {
 			t.Errorf("after %v: %v; want it unreachable after %v", took, err, openLimit)
 		}
 	})
+}
+
+// What is said after the server was asked is no fault of the URL, unless it is that this cannot be had there.
+func TestWhoseFaultItIs(t *testing.T) {
+	for url, want := range map[string]int{
+		"moody://host":       exitUnavailable,
+		"moody://host?lacks": exitUsage,
+		"moody://host?bogus": exitUsage,
+	} {
+		_, err := openInTime(t.Context(), url)
+		if e := notServed(url, err).(*exit); e.code != want {
+			t.Errorf("%s: %v ends with %d, want %d", url, err, e.code, want)
+		}
+	}
 }
 
 // What a driver goes on with is not ended by the bound.
