@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -117,7 +118,19 @@ func (f *runFlags) plan(c *cobra.Command, args []string) (*plan, error) {
 	if !given("grace") {
 		p.grace = min(defaultGrace, p.ttl/graceShare)
 	}
-	return p, f.check(given)
+	return p, cmp.Or(f.check(given), f.checkTTL())
+}
+
+// leastTTL leaves renewals their chances before TERM is sent. Of a short TTL much is the margin of the lease.
+const leastTTL = 300 * time.Millisecond
+
+// checkTTL refuses a TTL of which a command would be ended before the lock could be renewed.
+func (f *runFlags) checkTTL() error {
+	if f.ttl < leastTTL {
+		return usage("--ttl %v is too short to renew the lock before the command would have to be ended; use %v or "+
+			"more", f.ttl, leastTTL)
+	}
+	return nil
 }
 
 // check refuses flags that make no sense, alone or together.

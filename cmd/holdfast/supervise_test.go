@@ -108,6 +108,20 @@ func TestCommandIsKilledBeforeItsLeaseEnds(t *testing.T) {
 	}
 }
 
+// Where the TTL is the shortest that run takes, the command is told to end after a renewal was due, and not before.
+func TestShortestTTL(t *testing.T) {
+	c := holdfast.New(memlock.New())
+	defer c.Close(t.Context())
+	begin := time.Now()
+	lease, err := c.Mutex("job", holdfast.WithTTL(leastTTL)).Lock(t.Context())
+	ok(t, err)
+	p := &plan{runFlags: runFlags{ttl: leastTTL, onLost: lostTerm, grace: leastTTL / graceShare}}
+	j := &job{plan: p, lease: lease}
+	if told := lease.ValidUntil().Add(-j.margin()).Sub(begin); told < leastTTL*4/10 {
+		t.Errorf("told to end after %v of %v", told, leastTTL)
+	}
+}
+
 // breakHolder takes a lock away from who has it.
 func breakHolder(t *testing.T, s *store, name string) {
 	t.Helper()
