@@ -31,13 +31,19 @@ func (a *app) showWait(ctx context.Context, s *store, p *plan) (stop func()) {
 	go func() {
 		defer close(over)
 		line.follow(ctx)
+		line.clear()
 	}()
 	return func() {
 		cancel()
-		<-over
-		line.clear()
+		select {
+		case <-over:
+		case <-time.After(clearLimit): // whoever has stopped the terminal does not keep the lock from those who wait
+		}
 	}
 }
+
+// clearLimit is how long a terminal may take to show no more of the wait.
+const clearLimit = 300 * time.Millisecond
 
 // A waitLine is the line of a terminal that shows the wait.
 type waitLine struct {
