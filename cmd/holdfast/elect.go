@@ -98,7 +98,9 @@ func (a *app) outlast(ctx context.Context, failed error, inbox *inbox) error {
 	if e, ok := errors.AsType[*exit](failed); !ok || e.code != exitUnavailable {
 		return failed
 	}
-	a.warn(failed)
+	if a.hasTold() { // else nobody reads, and the next would wait for ever, too
+		a.warnAside(failed)
+	}
 	pausing, done := inbox.until(ctx)
 	err := driver.Sleep(pausing, campaignPause)
 	done()

@@ -30,8 +30,6 @@ type job struct {
 	told   bool      // somebody asked the command to end
 	hungUp time.Time // when HUP may have, last
 	killAt time.Time // when the command is killed, once it was asked to end
-
-	telling <-chan struct{} // closed when all has been told that somebody did to the lock; nil if nothing was
 }
 
 // run runs the command to its end, gives the lock back, and returns the end's exit code.
@@ -128,7 +126,7 @@ func (j *job) release(ctx context.Context) {
 	if j.lost == nil && errors.Is(released, holdfast.ErrLost) {
 		j.noteLost(released)
 	}
-	j.awaitTold() // the lock is free, and there is a connection to ask over
+	j.awaitTold(j.again) // the lock is free, and there is a connection to ask over
 	var closed error
 	if !j.again {
 		closed = j.store.close(ctx)

@@ -96,6 +96,37 @@ func TestNobodyReadsOfTheGuard(t *testing.T) {
 	}
 }
 
+// A candidate that lost the lead campaigns again though it cannot tell of that, nor of an outage.
+func TestNobodyReadsOfALostLead(t *testing.T) {
+	t.Parallel()
+	server := servers.Redis(t)
+	way, terms := proxy.New(t, server.Addr), filepath.Join(t.TempDir(), "terms")
+	locks := place{its: "redis://" + way.Addr, ours: "redis://" + server.Addr}
+	cmd, goOn := locks.heldBack(t, "elect", "--ttl", "4s", "hello", "--",
+		"sh", "-c", "echo term >> $0; exec sleep 300", terms)
+	lasts := func(want string) func() bool {
+		return func() bool {
+			told, _ := os.ReadFile(terms) // it may not be there yet
+			return string(told) == want
+		}
+	}
+	eventually("first term", lasts("term\n"))
+	s, err := (&backendFlags{url: locks.ours}).open(t.Context())
+	ok(t, err)
+	defer s.abandon(t.Context())
+	breakHolder(t, s, "hello")
+	eventually("second term", lasts("term\nterm\n"))
+	way.BlackHole()
+	eventually("end of the lease", func() bool { return locks.holders(t) == 0 })
+	time.AfterFunc(2*startLimit, way.Heal)
+	eventually("third term", lasts("term\nterm\nterm\n"))
+	ok(t, cmd.Process.Signal(syscall.SIGTERM))
+	said := goOn()
+	if code := cmd.ProcessState.ExitCode(); code != exitSignal+int(syscall.SIGTERM) || !strings.Contains(said, "lost") {
+		t.Errorf("it ended with %d and said %s", code, said)
+	}
+}
+
 // With --trace locks are renewed also where nobody reads what is told.
 func TestNobodyReadsTheTrace(t *testing.T) {
 	t.Parallel()

@@ -105,31 +105,58 @@ func userName() string {
 	return name
 }
 
-// tellWithDoer tells something as soon as it is known who did it, or in a moment without that. What is told later waits
-// for it; the work goes on.
+// tellWithDoer tells something as soon as it is known who did it, or in a moment without that.
 func (j *job) tellWithDoer(kind string, tell func(by string)) {
-	before, told := j.telling, make(chan struct{})
-	j.telling = told
+	j.tellAside(func() string { return j.doer(kind) }, tell)
+}
+
+// tellAside tells something with what find returns, in a goroutine that ends then. What is told so later waits for it;
+// the work goes on, though nobody may read standard error.
+func (a *app) tellAside(find func() string, tell func(found string)) {
+	before, told := a.telling, make(chan struct{})
+	a.telling = told
 	go func() {
 		defer close(told)
-		by := j.doer(kind)
+		found := find()
 		if before != nil {
 			<-before
 		}
-		tell(by)
+		tell(found)
 	}()
 }
 
-// warnAside is warn while the command is supervised, which must go on where nobody reads standard error.
-func (j *job) warnAside(err error) { j.tellWithDoer("", func(string) { j.warn(err) }) }
+// warnAside is warn for who must go on.
+func (a *app) warnAside(err error) {
+	a.tellAside(func() string { return "" }, func(string) { a.warn(err) })
+}
 
-// awaitTold returns when all has been told.
-func (j *job) awaitTold() {
-	if j.telling != nil {
-		<-j.telling
-		j.telling = nil
+// hasTold reports whether all has been told.
+func (a *app) hasTold() bool {
+	select {
+	case <-a.telling:
+		return true
+	default:
+		return a.telling == nil
 	}
 }
+
+// awaitTold returns when all has been told. Who goes on waits for a moment only.
+func (a *app) awaitTold(goesOn bool) {
+	var late <-chan time.Time
+	if goesOn {
+		late = time.After(toldLimit)
+	}
+	if a.telling == nil {
+		return
+	}
+	select {
+	case <-a.telling:
+	case <-late:
+	}
+}
+
+// toldLimit leaves time to learn who did something.
+const toldLimit = 2 * doerLimit
 
 // doerLimit bounds how long run waits for the name of who did something to its lock.
 const doerLimit = 500 * time.Millisecond

@@ -15,6 +15,8 @@ type app struct {
 	backend backendFlags
 	trace   trace
 	json    bool
+
+	telling <-chan struct{} // closed when all is told that is told aside; nil if nothing is
 }
 
 // run is the whole command. It returns the exit code.
