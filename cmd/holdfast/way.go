@@ -46,11 +46,15 @@ func examineLogin(u *url.URL) []driver.Finding {
 		Advice: "set a user and a password: whoever reaches the backend can take and break all locks"}}
 }
 
-// farHosts are those hosts of a URL that are not this machine.
+// farHosts are those hosts of a URL that are not this machine. PostgreSQL has a parameter that takes their place, and
+// may be the folder of a socket.
 func farHosts(u *url.URL) (far []string) {
+	if instead := u.Query().Get("host"); instead != "" {
+		u = &url.URL{Host: instead}
+	}
 	for _, host := range driver.Hosts(u, "0") {
 		name, _, err := net.SplitHostPort(host)
-		if err == nil && !isLoopback(name) && !slices.Contains(far, name) {
+		if err == nil && !isLoopback(name) && !strings.HasPrefix(name, "/") && !slices.Contains(far, name) {
 			far = append(far, name)
 		}
 	}
@@ -102,7 +106,7 @@ func (b *backendFlags) examineFiles(u *url.URL) (findings []driver.Finding) {
 	if b.file != "" && hasPassword(u) {
 		secret = append(secret, b.file)
 	}
-	for _, name := range []string{"key", "sslkey"} {
+	for _, name := range []string{"key", "sslkey", "passfile"} {
 		if path := u.Query().Get(name); path != "" {
 			secret = append(secret, path)
 		}

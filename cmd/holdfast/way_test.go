@@ -39,6 +39,9 @@ func TestExamineWay(t *testing.T) {
 		"postgres://u:p@db/jobs?sslmode=verify-full&sslrootcert=x": nil,
 		"postgres://u:p@db/jobs?sslmode=require&sslrootcert=x":     nil,
 		"postgres://u:p@localhost/jobs?sslmode=disable":            nil,
+		"postgres://u:p@localhost/jobs?host=far.example":           {plain},
+		"postgres://u:p@/jobs?host=far.example,127.0.0.1":          {plain},
+		"postgres://u:p@far.example/jobs?host=/run/postgresql":     nil,
 	} {
 		u, err := driver.ParseURL(rawURL)
 		if err != nil {
@@ -74,5 +77,17 @@ func TestDoctorFindsOpenFiles(t *testing.T) {
 			strings.Contains(out+said, "geheim") {
 			t.Errorf("mode %04o: doctor prints %q, says %q", mode, out, said)
 		}
+	}
+}
+
+// So it does of one that a parameter of the URL names.
+func TestDoctorFindsOpenPassfile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pgpass")
+	if err := os.WriteFile(path, []byte("*:*:*:*:geheim"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, _, _ := whole(t, "doctor", "--backend", "postgres://user@127.0.0.1:1/jobs?passfile="+path)
+	if !strings.Contains(out, path+" holds a secret, and every user of this machine can read it") {
+		t.Errorf("doctor prints %q", out)
 	}
 }
