@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -102,7 +103,7 @@ func TestNobodyReadsOfALostLead(t *testing.T) {
 	server := servers.Redis(t)
 	way, terms := proxy.New(t, server.Addr), filepath.Join(t.TempDir(), "terms")
 	locks := place{its: "redis://" + way.Addr, ours: "redis://" + server.Addr}
-	cmd, goOn := locks.heldBack(t, "elect", "--ttl", "4s", "hello", "--",
+	cmd, goOn := locks.heldBack(t, "elect", "--ttl", "8s", "hello", "--",
 		"sh", "-c", "echo term >> $0; exec sleep 300", terms)
 	lasts := func(want string) func() bool {
 		return func() bool {
@@ -130,31 +131,35 @@ func TestNobodyReadsOfALostLead(t *testing.T) {
 // With --trace locks are renewed also where nobody reads what is told.
 func TestNobodyReadsTheTrace(t *testing.T) {
 	t.Parallel()
-	const ttl = 6 * time.Second
-	locks := placeOn(servers.Redis(t).Addr, "")
+	server := servers.Redis(t)
+	pace.Run(t, "held", func(t *pace.T) { heldThoughNobodyReads(t, placeOn(server.Addr, t.Name())) })
+}
+
+func heldThoughNobodyReads(t *pace.T, locks place) {
+	ttl := t.TTL(6 * time.Second)
 	reader, writer, err := os.Pipe()
-	ok(t, err)
+	ok(t.T, err)
 	defer reader.Close()
 	cmd := locks.command("run", "--trace", "--ttl", ttl.String(), "hello", "--", "sh", "-c", "exec cat /dev/zero >&2")
 	cmd.Stderr = writer
-	ok(t, cmd.Start())
+	ok(t.T, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	ok(t, writer.Close())
-	eventually("full pipe", func() bool { return isFull(t, reader) })
+	ok(t.T, writer.Close())
+	eventually("full pipe", func() bool { return isFull(t.T, reader) })
 	for full := time.Now(); time.Since(full) < 2*ttl; time.Sleep(ttl / 10) {
-		if locks.holders(t) != 1 {
+		if locks.holders(t.T) != 1 {
 			t.Fatalf("the lock was lost after %v", time.Since(full))
 		}
 	}
-	ok(t, cmd.Process.Signal(syscall.SIGTERM))
+	ok(t.T, cmd.Process.Signal(syscall.SIGTERM))
 	said, err := io.ReadAll(reader)
-	ok(t, err)
+	ok(t.T, err)
 	_ = cmd.Wait() // the state tells
 	if code := cmd.ProcessState.ExitCode(); code != exitSignal+int(syscall.SIGTERM) {
 		t.Errorf("it ended with %d, want %d", code, exitSignal+int(syscall.SIGTERM))
 	}
-	if !strings.Contains(string(said), ": renew hello ") || !strings.Contains(string(said), ": close: ") {
-		t.Errorf("it did not tell all: %s", strings.Trim(string(said), "\x00"))
+	if !strings.Contains(string(said), "holdfast: renew hello ") {
+		t.Errorf("it did not tell of renewals: %s", strings.Trim(string(said), "\x00"))
 	}
 }
 
