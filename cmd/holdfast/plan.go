@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -192,7 +194,7 @@ func (p *plan) take(verb string, args []string, dash int) error {
 // findProgram finds the command before the lock is waited for, as shells do.
 func (p *plan) findProgram() (string, error) {
 	path, err := exec.LookPath(p.command[0])
-	if err != nil {
+	if err != nil && !(errors.Is(err, exec.ErrDot) && runtime.GOOS != "windows") { // where PATH alone says so
 		return "", cannotRun(p.command[0], err)
 	}
 	return path, nil
