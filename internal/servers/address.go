@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -69,10 +70,19 @@ func folder(t testing.TB, name string) string {
 
 // openTo gives a folder that [folder] made to a user, who gets through to it but sees nothing else.
 func openTo(user, dir string) error {
-	for parent, levels := filepath.Dir(dir), 2; levels > 0; parent, levels = filepath.Dir(parent), levels-1 {
+	if err := openWay(dir); err != nil {
+		return err
+	}
+	return giveTo(user, dir)
+}
+
+// openWay lets everybody through to a folder. That of all temporary files, which is not ours alone, stays as it is.
+func openWay(dir string) error {
+	all := filepath.Clean(os.TempDir()) + string(filepath.Separator)
+	for parent := filepath.Dir(dir); strings.HasPrefix(parent, all); parent = filepath.Dir(parent) {
 		if err := os.Chmod(parent, 0o711); err != nil {
 			return err
 		}
 	}
-	return giveTo(user, dir)
+	return nil
 }

@@ -2,6 +2,8 @@ package servers
 
 import (
 	"net"
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 )
@@ -42,4 +44,35 @@ func TestAddressThatIsInUseForAMoment(t *testing.T) {
 		t.Fatalf("after %d tries: %v", tries, err)
 	}
 	l.Close()
+}
+
+// The user of a server gets through to its folder. The folder of all temporary files belongs to others, too, however
+// few levels there are below it.
+func TestWayToAFolder(t *testing.T) {
+	for _, below := range [][]string{{"data"}, {"test", "data"}, {"test", "001", "data"}} {
+		all := t.TempDir()
+		if err := os.Chmod(all, 0o777|os.ModeSticky); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("TMPDIR", all)
+		dir := filepath.Join(all, filepath.Join(below...))
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := openWay(dir); err != nil {
+			t.Fatal(err)
+		}
+		for parent, want := filepath.Dir(dir), os.FileMode(0o711); ; parent = filepath.Dir(parent) {
+			if parent == all {
+				want = 0o777 | os.ModeSticky
+			}
+			info, err := os.Stat(parent)
+			if err != nil || info.Mode()&^os.ModeDir != want {
+				t.Errorf("%s of %s has the mode %v, %v; want %v", parent, dir, info.Mode(), err, want)
+			}
+			if parent == all {
+				break
+			}
+		}
+	}
 }
