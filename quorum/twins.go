@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -66,10 +67,16 @@ func oneServer(a, b *node) error {
 // refuseTwins refuses nodes of which several are one engine.
 func refuseTwins(nodes []*node) error {
 	if found := twins(nodes); len(found) > 0 {
-		return fmt.Errorf("%w; name each server once, and at least %d independent ones", found[0], fewest)
+		return twinsError{fmt.Errorf("%w; name each server once, and at least %d independent ones", found[0], fewest)}
 	}
 	return nil
 }
+
+// A twinsError matches [errors.ErrUnsupported]: of these servers no quorum can be made, whenever it is tried.
+type twinsError struct{ error }
+
+func (e twinsError) Unwrap() error        { return e.error }
+func (e twinsError) Is(target error) bool { return target == errors.ErrUnsupported }
 
 // voted returns a node before i that voted as the same engine, and whose vote meets the condition, or nil.
 func (r *round) voted(i int, condition func(vote) bool) (same *node) {
