@@ -485,3 +485,20 @@ func TestDetachAsTheHoldEnds(t *testing.T) {
 		}
 	})
 }
+
+// Who takes up a lease is as patient with a backend that is away as who waits for a lock.
+func TestResumeOutlastsAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cable, a, b := twoClients(t)
+		handle := must(must(b.Mutex("m", holdfast.WithTTL(time.Hour)).Lock(t.Context()))(t).Detach(t.Context()))(t)
+		cable.set(faults{refuse: driver.ErrUnsent})
+		time.AfterFunc(ttl, func() { cable.set(faults{}) })
+		lease, err := a.Resume(t.Context(), handle)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := lease.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -80,6 +80,22 @@ func TestReleasesAtOnce(t *testing.T) {
 	})
 }
 
+// A release that comes before its request bars the claim for a while, also where it does not say for how long.
+func TestReleaseBeforeTheRequest(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		c := claim("jobs")
+		early := c
+		early.TTL = 0
+		if err := ps.client(t).Release(context.Background(), early); !errors.Is(err, driver.ErrGone) {
+			t.Errorf("the release: %v", err)
+		}
+		pass(ttl * 2 / 3)
+		if st, err := ps.client(t).Request(context.Background(), c); !errors.Is(err, driver.ErrGone) {
+			t.Errorf("the request that was late: %+v, %v", st, err)
+		}
+	})
+}
+
 // Who gets no majority gives back what it got.
 func TestLosersLeaveNothing(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
