@@ -161,21 +161,23 @@ func TestLeavingAlonePassesRequests(t *testing.T) {
 
 // Nor does who waits, and is granted a lock by another client.
 func TestGrantPassesRequests(t *testing.T) {
-	path := newFile(t)
-	d, disk := onSlowDisk(t, path)
-	disk.slow.Store(false)
-	other := open(t, path)
-	held, next := claimed.Acquire(t, other, mutex("m")), claimed.Enqueue(t, d, mutex("m"))
-	disk.passes(t, d, func() error {
-		if err := releaseIt(other, held); err != nil {
+	passesInTime(t, func() int {
+		path := newFile(t)
+		d, disk := onSlowDisk(t, path)
+		disk.slow.Store(false)
+		other := open(t, path)
+		held, next := claimed.Acquire(t, other, mutex("m")), claimed.Enqueue(t, d, mutex("m"))
+		return disk.commitsBefore(t, d, func() error {
+			if err := releaseIt(other, held); err != nil {
+				return err
+			}
+			st, err := driver.Wait(context.Background(), d, next)
+			if err == nil && !st.Granted {
+				t.Errorf("the one who waits is told %+v", st)
+			}
 			return err
-		}
-		st, err := driver.Wait(context.Background(), d, next)
-		if err == nil && !st.Granted {
-			t.Errorf("the one who waits is told %+v", st)
-		}
-		return err
-	}, askForAnother)
+		}, askForAnother)
+	})
 }
 
 func renewIt(d driver.Driver, c driver.Claim) error {
@@ -191,28 +193,47 @@ func askForAnother(d driver.Driver) <-chan error {
 
 // passes fails unless what is done to a claim is done long before all that came before it.
 func passes(t *testing.T, do func(driver.Driver, driver.Claim) error, before func(driver.Driver) <-chan error) {
-	d, disk := onSlowDisk(t, newFile(t))
-	disk.slow.Store(false)
-	held := claimed.Acquire(t, d, mutex("held"))
-	disk.passes(t, d, func() error { return do(d, held) }, before)
+	t.Helper()
+	passesInTime(t, func() int {
+		d, disk := onSlowDisk(t, newFile(t))
+		disk.slow.Store(false)
+		held := claimed.Acquire(t, d, mutex("held"))
+		return disk.commitsBefore(t, d, func() error { return do(d, held) }, before)
+	})
 }
 
-// passes fails unless do is done long before all that a client was asked for before.
-func (disk slowDisk) passes(
+// inLine is how many stand in line before what passes them.
+const inLine = 40
+
+// passesInTime fails unless there are few commits before something is done. Where a machine is busy that may come into
+// the line late: then it is tried again.
+func passesInTime(t *testing.T, commitsBefore func() int) {
+	t.Helper()
+	var all []int
+	for range 5 {
+		commits := commitsBefore()
+		if commits <= inLine/2 {
+			return
+		}
+		all = append(all, commits)
+	}
+	t.Errorf("it took %d commits, where %d were in line", all, inLine)
+}
+
+// commitsBefore counts the commits before do is done, where a client was asked for much before.
+func (disk slowDisk) commitsBefore(
 	t *testing.T, d driver.Driver, do func() error, before func(driver.Driver) <-chan error,
-) {
+) (commits int) {
 	t.Helper()
 	disk.slow.Store(true)
-	const many = 40
 	var begun []<-chan error
-	for range many {
+	for range inLine {
 		begun = append(begun, before(d))
 	}
 	time.Sleep(100 * time.Millisecond) // they are in line by then, and so is what passes them
 	done := make(chan error, 1)
 	go func() { done <- do() }()
 	time.Sleep(100 * time.Millisecond)
-	commits := 0
 	for over := false; !over; {
 		select {
 		case goOn := <-disk.commits:
@@ -237,7 +258,5 @@ func (disk slowDisk) passes(
 		}
 	}
 	close(disk.commits)
-	if commits > many/2 {
-		t.Errorf("it took %d commits, where %d were in line", commits, many)
-	}
+	return commits
 }
