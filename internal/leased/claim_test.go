@@ -155,8 +155,8 @@ func TestEnterAfterTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var cs Claims[*entry]
 		first := begin(&cs)
-		if begin(&cs) != first {
-			t.Error("a claim is there twice")
+		if again, known := cs.Enter(job, nil); again != first || !known {
+			t.Errorf("a claim is there twice, or counts as new: %t", !known)
 		}
 		cs.Remember(first)
 		second := begin(&cs)
@@ -176,6 +176,24 @@ func TestEnterAfterTheEnd(t *testing.T) {
 	})
 }
 
+// A claim lives for its TTL from its beginning on, whether anybody answers about it or not.
+func TestLifeBeginsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cs Claims[*entry]
+		e := begin(&cs)
+		time.Sleep(ttl - 1)
+		if !e.Lives() || e.Remaining() != 1 {
+			t.Errorf("it lives: %t, for another %v", e.Lives(), e.Remaining())
+		}
+		time.Sleep(1)
+		synctest.Wait()
+		if e.Lives() || e.expirations != 1 {
+			t.Errorf("it lives: %t, and has expired %d times", e.Lives(), e.expirations)
+		}
+		cs.Forget(e)
+	})
+}
+
 // After the end of the driver nothing is done any more.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -186,6 +204,9 @@ func TestStop(t *testing.T) {
 		synctest.Wait()
 		if e.expirations > 0 {
 			t.Error("the claim is taken out of the queue after Close")
+		}
+		if cs.Known(job) != e || e.IsOver() {
+			t.Error("a claim ends with its driver")
 		}
 	})
 }

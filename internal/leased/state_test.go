@@ -15,9 +15,13 @@ func TestReadingFromBeforeTheGrant(t *testing.T) {
 			t.Fatalf("a claim that waits is answered with %+v", st)
 		}
 		e.Grant()
+		granted := Verdict{Granted: true}
+		if v := e.Verdict(); v != granted {
+			t.Errorf("a grant was told of, and the verdict is %+v", v)
+		}
 		st := e.Note(Reading{Verdict: waits, Behind: true})
-		if !st.Granted || st.Retry != 0 || !st.Contended {
-			t.Errorf("a grant was told of, and then the answer is %+v", st)
+		if !st.Granted || st.Retry != 0 || !st.Contended || e.Verdict() != granted {
+			t.Errorf("a grant was told of, and then the answer is %+v, and the verdict %+v", st, e.Verdict())
 		}
 		cs.Forget(e)
 	})

@@ -46,6 +46,8 @@ func TestJudge(t *testing.T) {
 }
 
 func compare(me Seat, ahead []Seat, got Verdict, watch int, want driver.Status) string {
+	rulesOut := func(s Seat) bool { return s.Weight+me.Weight > min(s.Limit, me.Limit) }
+	nearest := slices.IndexFunc(ahead, rulesOut)
 	switch {
 	case got.Granted != want.Granted:
 		return "the rule says otherwise"
@@ -55,6 +57,10 @@ func compare(me Seat, ahead []Seat, got Verdict, watch int, want driver.Status) 
 		return ""
 	case got.Retry != want.Retry:
 		return "the next in line asks again, and nobody else, when the first of those ahead expires"
+	case nearest >= 0 && (got.Until != ItsEnd || watch != nearest):
+		return "it does not wait for the end of the nearest claim that rules it out"
+	case got.Until == AnyEnd && !AllGranted(ahead) && !ahead[0].Silent:
+		return "it watches the whole queue, though the claim just ahead tells when it is granted"
 	case got.Until == AnyEnd && watch < 0:
 		return ""
 	case watch < 0 || got.Until == AnyEnd:
