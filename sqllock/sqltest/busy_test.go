@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -120,5 +121,37 @@ func TestCloseEndsWaits(t *testing.T) {
 	}
 	if _, err := d.Request(t.Context(), next); err == nil {
 		t.Error("a driver that is closed answers")
+	}
+}
+
+// Whatever is granted while the driver is closed is free then, like all that it had.
+func TestCloseBesideRequests(t *testing.T) {
+	path := filepath.Join(memoryFolder(t), "locks.db")
+	other := open(t, path)
+	for range 10 {
+		d, held := open(t, path), make(chan []driver.Claim)
+		const askers = 8
+		for range askers {
+			go func() { held <- askUntilClosed(d) }()
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for range askers {
+			for _, c := range <-held {
+				request(t, other, mutex(c.Name), true)
+			}
+		}
+	}
+}
+
+// askUntilClosed requests locks until the driver is closed, and returns those that it was granted.
+func askUntilClosed(d driver.Driver) (held []driver.Claim) {
+	for {
+		c := mutex(driver.NewID())
+		if st, err := d.Request(context.Background(), c); err != nil || !st.Granted {
+			return held
+		}
+		held = append(held, c)
 	}
 }

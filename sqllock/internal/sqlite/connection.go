@@ -108,6 +108,11 @@ func (c *connection) read(ctx context.Context, f func(context.Context) error) er
 		return err
 	}
 	defer giveBack()
+	return c.look(ctx, f)
+}
+
+// look is read for who has the connection.
+func (c *connection) look(ctx context.Context, f func(context.Context) error) error {
 	return explain(c.untilFree(ctx, func() error { return c.once(ctx, beginReading, f, c.commit) }))
 }
 
@@ -267,11 +272,15 @@ func (c *connection) prepared(ctx context.Context, name statement) (*sql.Stmt, e
 	return stmt, err
 }
 
-// close waits until nobody uses the connection and drops it. It does not go back to the caller's pool, because our
-// pragmas are set on it.
-func (c *connection) close() error {
+// retire waits until nobody uses the connection, and takes it for close: nobody gets it any more.
+func (c *connection) retire() {
 	c.end(driver.ErrClosed)
 	<-c.free
+}
+
+// close drops a connection that has retired. It does not go back to the caller's pool, because our pragmas are set on
+// it.
+func (c *connection) close() error {
 	var errs []error
 	for _, stmt := range c.statements {
 		errs = append(errs, stmt.Close())

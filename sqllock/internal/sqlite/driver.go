@@ -80,6 +80,7 @@ func (d *Driver) Close() error {
 }
 
 func (d *Driver) close() error {
+	d.conn.retire() // before it asks: what is requested meanwhile would be a claim of a client without files
 	forget := d.client != nil && !d.hasClaims()
 	err := d.conn.close()
 	if d.client != nil {
@@ -94,15 +95,15 @@ func (d *Driver) close() error {
 	return err
 }
 
-// hasClaims reports whether something in the database refers to this client.
+// hasClaims reports whether something in the database refers to this client, whose connection has retired.
 func (d *Driver) hasClaims() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	var found *row
-	err := d.read(ctx, func(t *tx) (err error) {
+	err := d.conn.look(ctx, d.looking(func(t *tx) (err error) {
 		found, err = t.first(claimsOf, d.client.id, 1)
 		return err
-	})
+	}))
 	return err != nil || found != nil
 }
 
