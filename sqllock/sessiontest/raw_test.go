@@ -147,3 +147,48 @@ func TestRawBesideOurs(t *testing.T) {
 		})
 	}
 }
+
+// Whoever removes what is left, in whichever layout, spares what is held in either, and takes the rest.
+func TestReapBesideRaw(t *testing.T) {
+	t.Parallel()
+	for _, s := range all {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			addr := s.migrated(t).Addr
+			raw, ours := s.url(addr)+"&layout=raw", s.url(addr)
+			held := map[string]driver.Claim{raw: rawClaim(rawNames[s.Name][0]), ours: rawClaim("held")}
+			used := map[string]driver.Claim{raw: rawClaim("77"), ours: rawClaim("used")}
+			for url, c := range held {
+				d := opened.Driver(t, url)
+				c.Token = request(t, d, c).Token
+				held[url] = c
+				request(t, d, used[url])
+				if err := d.Release(t.Context(), used[url]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			reaped := make(map[driver.Leftover]bool)
+			for url := range held {
+				driver.Sleep(t.Context(), 10*time.Millisecond) // nothing is younger than what is reaped
+				removed, err := driver.Reap(t.Context(), opened.Driver(t, url), time.Millisecond)
+				if err != nil {
+					t.Error(err)
+				}
+				for _, l := range removed {
+					reaped[l] = true
+				}
+			}
+			for url, c := range held {
+				if reaped[driver.Leftover{Kind: "last token", Name: c.Name}] {
+					t.Errorf("%q: the token of a lock that is held was removed", c.Name)
+				}
+				if !reaped[driver.Leftover{Kind: "last token", Name: used[url].Name}] {
+					t.Errorf("%q: the token of a lock that is free was not removed", used[url].Name)
+				}
+				if err := opened.Driver(t, url).Release(t.Context(), c); err != nil {
+					t.Errorf("%q: a release by another client: %v", c.Name, err)
+				}
+			}
+		})
+	}
+}

@@ -34,6 +34,7 @@ type Dialect struct {
 	ready   func(ttl, wait time.Duration) string // the statement that makes a session ready
 	lease   func(ttl time.Duration) string       // the statement that makes a TTL the session's
 	now     string                               // the server's clock, in microseconds since 1970
+	free    string                               // whether nobody has the lock of a row, of whatever layout
 
 	facts  []health.Fact // what Check looks at
 	number string        // a query for the number of the session
@@ -62,6 +63,7 @@ var MySQL = &Dialect{
 	},
 	lease:   mysqlLease,
 	now:     "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))",
+	free:    mysqlFree,
 	facts:   mysqlFacts,
 	number:  "SELECT CONNECTION_ID() + 0", // without the sum, ProxySQL answers by itself
 	busy:    []string{"1205", "1213", "1020", "3101"},
@@ -96,6 +98,7 @@ var Postgres = &Dialect{
 	},
 	lease:   postgresLease,
 	now:     "(EXTRACT(epoch FROM clock_timestamp()) * 1000000)::bigint",
+	free:    postgresFree,
 	facts:   postgresFacts,
 	number:  "SELECT pg_backend_pid()",
 	busy:    []string{"40001", "40P01", "55P03"},
@@ -208,6 +211,7 @@ func (d *Dialect) statements(s script, v values) []string {
 		"{key}", d.key(v.claim.Name), "{held}", d.held(v.claim.Name),
 		"{ttl}", strconv.FormatInt(v.claim.TTL.Microseconds(), 10), "{token}", strconv.FormatUint(v.token, 10),
 		"{session}", strconv.FormatInt(v.session, 10), "{state}", v.state, "{now}", d.now,
+		"{free}", d.free,
 		"{wait}", strconv.FormatFloat(v.wait.Seconds(), 'f', -1, 64),
 		"{keep}", strconv.FormatInt(v.keep.Microseconds(), 10),
 	).Replace(string(text))

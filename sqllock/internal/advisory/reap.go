@@ -45,6 +45,20 @@ func (s *session) reap(
 	}
 }
 
+// Whether nobody has the lock of a row of holdfast_sessions: it was released, or the server says so. A row's name tells
+// of which layout the lock is, because who sweeps in one layout meets the rows of both.
+const (
+	mysqlFree = "(id = '' OR IS_FREE_LOCK(IF(LEFT(name, 5) = x'0072617700'," +
+		" CONVERT(SUBSTRING(name, 6) USING utf8mb4)," +
+		" CONCAT('hf:', LEFT(SHA2(CONCAT(DATABASE(), '/', SHA2(name, 256)), 256), 60)))))"
+	postgresFree = "(id = '' OR NOT EXISTS(SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.objsubid = 1" +
+		" AND l.granted AND " + ofThisDatabase + " AND (l.classid::bigint << 32) | l.objid::bigint =" +
+		" CASE WHEN substring(name FOR 5) = '\\x0072617700' AND " + postgresText + " ~ '^-?[0-9]+$'" +
+		" THEN " + postgresText + "::numeric" +
+		" ELSE ('x' || encode(substring(sha256('holdfast\\000'::bytea || name) FOR 8), 'hex'))::bit(64)::bigint END))"
+	postgresText = "encode(substring(name FROM 6), 'escape')" // of a lock that is the server's own
+)
+
 // A leftover is a row that nobody needs, and whether Reap reports it.
 type leftover struct {
 	row   string // the name in it

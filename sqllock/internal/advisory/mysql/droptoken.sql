@@ -1,2 +1,2 @@
 -- Deletes a token that oldtokens found, unless it has changed since.
-DELETE FROM holdfast_sessions WHERE name = {name} AND token < {now} - {keep} AND (id = '' OR IS_FREE_LOCK({key}));
+DELETE FROM holdfast_sessions WHERE name = {name} AND token < {now} - {keep} AND {free};
