@@ -71,10 +71,10 @@ func (l *txLock) once(ctx context.Context, fn func(context.Context, *sql.Tx) err
 	if err != nil {
 		return l.repeats(err), l.failed(ctx, err)
 	}
-	defer tx.Rollback() // nothing, once it was committed
+	defer l.rollBack(ctx, conn, tx) // nothing, once it was committed
 	switch err := l.take(ctx, tx); {
 	case errors.Is(err, errNoRow):
-		tx.Rollback() // how it ends does not matter: it did nothing
+		l.rollBack(ctx, conn, tx)
 		return l.makeRow(ctx, conn)
 	case err != nil:
 		return l.repeats(err), l.failed(ctx, err)
@@ -83,6 +83,16 @@ func (l *txLock) once(ctx context.Context, fn func(context.Context, *sql.Tx) err
 		return dbms.Undone(err), err
 	}
 	return l.commit(ctx, conn, tx)
+}
+
+// rollBack undoes a transaction, unless it has ended. SQLite cannot refuse that, and a database in memory would be gone
+// with its connection.
+func (l *txLock) rollBack(ctx context.Context, conn *sql.Conn, tx *sql.Tx) {
+	if l.kind == dbms.SQLite {
+		tx.Rollback()
+		return
+	}
+	dbms.RollBack(ctx, conn, tx)
 }
 
 // repeats reports whether to begin a transaction again after an error, before it has done anything.
@@ -134,6 +144,7 @@ func (l *txLock) commit(ctx context.Context, conn *sql.Conn, tx *sql.Tx) (again 
 	case dbms.NotCommitted(err):
 		return false, fmt.Errorf("lock %q: nothing was committed: %w", l.name, err)
 	}
+	_ = dbms.Discard(conn) // the transaction may go on, if the server has refused to end it
 	return false, fmt.Errorf("lock %q: %w, so look whether the transaction was committed: %w",
 		l.name, driver.ErrUnknown, err)
 }

@@ -57,7 +57,7 @@ func reapRows(
 	if err != nil {
 		return nil, "", err
 	}
-	defer tx.Rollback() // nothing, once it was committed
+	defer dbms.RollBack(ctx, conn, tx) // nothing, once it was committed
 	s := rowScripts[kind == dbms.Postgres]
 	last, next, err := s.page(ctx, tx, from)
 	if dbms.NoTable(err) || last == "" {
@@ -71,7 +71,7 @@ func reapRows(
 			return nil, "", err
 		}
 	}
-	return names, next, tx.Commit()
+	return names, next, dbms.Commit(conn, tx)
 }
 
 func ignoreNoTable(err error) error {

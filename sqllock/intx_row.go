@@ -118,7 +118,7 @@ func (l *txLock) makeRow(ctx context.Context, conn *sql.Conn) (again bool, err e
 	if err != nil {
 		return false, l.failed(ctx, err)
 	}
-	defer tx.Rollback()                       // nothing, once it was committed
+	defer dbms.RollBack(ctx, conn, tx)        // nothing, once it was committed
 	look, isTaken := l.find(), !l.how.waits() // if there is a row
 	switch {
 	case l.how.waits():
@@ -141,7 +141,7 @@ func (l *txLock) makeRow(ctx context.Context, conn *sql.Conn) (again bool, err e
 	if _, err := tx.ExecContext(ctx, l.insert(), l.args()...); err != nil {
 		return l.repeats(err), l.failed(ctx, err)
 	}
-	if err := tx.Commit(); err != nil {
+	if err := dbms.Commit(conn, tx); err != nil {
 		return l.repeats(err), l.failed(ctx, err)
 	}
 	return true, l.notAcquired(errNoRow)

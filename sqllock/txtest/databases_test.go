@@ -33,6 +33,7 @@ var tests = []struct {
 	{"InTx/runs again after a deadlock", false, inTxRunsAgain},
 	{"InTx/a holder that was cut off", false, inTxCutOff},
 	{"InTx/the answer to COMMIT is lost", false, inTxCommitUnknown},
+	{"InTx/the server refuses its end", false, inTxEndRefused},
 	{"InTx/refuses", true, inTxRefuses},
 	{"InTx/first use", true, inTxFirstUse},
 	{"InTx/a row is deleted", false, inTxRowDeleted},

@@ -280,6 +280,38 @@ func inTxCommitUnknown(t *testing.T, d database) {
 	mustEqual(t, "rows", number(t, direct, "SELECT count(*) FROM data"), 1)
 }
 
+// The server executes neither COMMIT nor ROLLBACK, as MySQL does for a user who has asked for enough in this hour. The
+// lock is free nevertheless, and what was done under it is undone, whoever gets the connection next.
+func inTxEndRefused(t *testing.T, d database) {
+	if d.driver == "pgx" {
+		t.Skip("PostgreSQL ends each transaction that it is told to end")
+	}
+	direct := migrated(t, d)
+	execute(t, direct, "CREATE TABLE data (n INT)", "CREATE USER busy WITH MAX_QUERIES_PER_HOUR 1000",
+		"GRANT ALL ON *.* TO busy")
+	defer execute(t, direct, "DROP USER busy")
+	db := database{driver: d.driver, dsn: strings.Replace(d.dsn, "root@", "busy@", 1)}.open(t)
+	failure := errors.New("a failure")
+	for name, result := range map[string]error{"COMMIT": nil, "ROLLBACK": failure} {
+		err := sqllock.InTx(patiently(t), db, "a", func(ctx context.Context, tx *sql.Tx) error {
+			execute(t, direct, "GRANT USAGE ON *.* TO busy WITH MAX_QUERIES_PER_HOUR 1")
+			execute(t, tx, "INSERT INTO data VALUES (1)") // which is the one
+			return result
+		})
+		if err == nil || result != nil && err != result {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := sqllock.InTx(patiently(t), direct, "a", nothing); err != nil {
+			t.Errorf("%s: the lock is not free: %v", name, err)
+		}
+		execute(t, direct, "GRANT USAGE ON *.* TO busy WITH MAX_QUERIES_PER_HOUR 1000")
+		if err := sqllock.InTx(patiently(t), db, "b", nothing); err != nil {
+			t.Errorf("%s: afterwards: %v", name, err)
+		}
+		mustEqual(t, name+": rows", number(t, direct, "SELECT count(*) FROM data"), 0)
+	}
+}
+
 func TestInTxOnSQLite(t *testing.T) {
 	d := sqliteFile(t)
 	db := migrated(t, d)
