@@ -2,14 +2,17 @@ package sqltest
 
 import (
 	"errors"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/boottime"
+	"github.com/holdfast-go/holdfast/internal/bubble"
 )
 
 // Deadlines are on the clock that nobody sets.
@@ -46,6 +49,29 @@ func TestWallClockSetBack(t *testing.T) {
 	}
 	if took := awaitGrant(t, d, next); took > atOnce {
 		t.Errorf("the claim took %v to expire", took)
+	}
+}
+
+// A client that lives when the wall clock is set notes anew when the machine booted: after the next boot that decides
+// how long detached claims are held. In the bubble it is the year 2000.
+func TestWallClockSetWhileAClientLives(t *testing.T) {
+	if _, ok := boottime.Now(); !ok {
+		t.Skip("this system has no such clock")
+	}
+	defer bubble.Alone()()
+	path := filepath.Join(memoryFolder(t), "locks.db")
+	d := open(t, path)
+	before := time.UnixMicro(count(t, path, "SELECT began FROM holdfast_boots"))
+	now, back := time.Now().Round(0), time.Duration(0) // by the wall clock
+	synctest.Test(t, func(t *testing.T) {
+		back = now.Sub(time.Now())
+		for range 100 {
+			request(t, d, mutex(driver.NewID()), true)
+		}
+	})
+	after := time.UnixMicro(count(t, path, "SELECT began FROM holdfast_boots"))
+	if noted := before.Sub(after); (noted - back).Abs() > patience {
+		t.Errorf("the clock was set back by %v, and the boot is noted %v earlier", back, noted)
 	}
 }
 

@@ -53,7 +53,7 @@ func (t *tx) carryOver() error {
 		return err
 	}
 	if known {
-		ahead = began.Sub(t.d.machine.booted)
+		ahead = began.Sub(t.d.machine.booted())
 	}
 	return t.exec(carryClaims, int64(ahead), int64(t.now))
 }
@@ -78,13 +78,13 @@ const clockSlack = time.Second
 
 // noteBegan notes when our boot began. By the wall clock that changes: a board without a battery learns the time late.
 func (t *tx) noteBegan() error {
-	m := t.d.machine
+	m, booted := t.d.machine, t.d.machine.booted()
 	at, known, err := t.began(m.boot)
-	if err != nil || known && at.Sub(m.booted).Abs() < clockSlack {
+	if err != nil || known && at.Sub(booted).Abs() < clockSlack {
 		return err
 	}
 	if err := t.exec(forgetBoots); err != nil {
 		return err
 	}
-	return t.exec(setBegan, m.boot, m.booted.UnixMicro())
+	return t.exec(setBegan, m.boot, booted.UnixMicro())
 }

@@ -15,15 +15,13 @@ import (
 
 // A machine is what all processes on one machine have to agree on, whatever containers they are in.
 type machine struct {
-	boot   string        // the ID of this boot; empty on systems that do not tell the time since they booted
-	ahead  time.Duration // how far our time namespace is ahead of the machine's own
-	booted time.Time     // by the wall clock
+	boot  string        // the ID of this boot; empty on systems that do not tell the time since they booted
+	ahead time.Duration // how far our time namespace is ahead of the machine's own
 }
 
 // thisMachine is the one that this process is on.
 var thisMachine = sync.OnceValues(func() (machine, error) {
-	sinceBoot, ok := boottime.Now()
-	if !ok {
+	if _, ok := boottime.Now(); !ok {
 		return machine{}, nil
 	}
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
@@ -31,11 +29,7 @@ var thisMachine = sync.OnceValues(func() (machine, error) {
 		return machine{}, err
 	}
 	ahead, err := aheadOfMachine()
-	return machine{
-		boot:   strings.TrimSpace(string(id)),
-		ahead:  ahead,
-		booted: time.Now().Add(ahead - sinceBoot),
-	}, err
+	return machine{boot: strings.TrimSpace(string(id)), ahead: ahead}, err
 })
 
 // now reads the clock of deadlines, which all processes on the machine share: the time since it booted, or the wall
@@ -46,6 +40,9 @@ func (m machine) now() time.Duration {
 	}
 	return time.Duration(time.Now().UnixNano())
 }
+
+// booted is when the machine booted, by what the wall clock shows now.
+func (m machine) booted() time.Time { return time.Now().Add(-m.now()) }
 
 // errChildrenOnly means that this process has made a time namespace for its children. The kernel does not tell then in
 // which one the process itself is.

@@ -26,8 +26,12 @@ func (d *Driver) sweepIsDue() bool {
 }
 
 // sweep removes what nobody will ask for: dead claims in queues that nobody uses, ends that were remembered for long
-// enough, tokens that the clock passed long ago, and files of dead clients.
+// enough, tokens that the clock passed long ago, and files of dead clients. And it corrects what is noted of our boot,
+// since the wall clock may have been set.
 func (t *tx) sweep() error {
+	if err := t.noteBegan(); err != nil {
+		return err
+	}
 	if _, err := t.sweepClaims(expired, int64(t.now), sweepMost); err != nil {
 		return err
 	}
