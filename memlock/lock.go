@@ -112,16 +112,25 @@ func (l *lock) find(c driver.Claim) (place int, ok bool) {
 	return place, place >= 0 && (c.Token == 0 || c.Token == l.queue[place].Token)
 }
 
-// status answers about the claim at this place. All behind the next in line wait, so that nothing ahead of them needs
-// to be looked at.
+// status answers about the claim at this place. Only for the next in line others are looked at: where thousands share a
+// lock, each of them asks time and again.
 func (l *lock) status(place int) driver.Status {
 	c := l.queue[place]
-	st := driver.Status{Token: c.Token, TTL: c.TTL, Contended: place < len(l.queue)-1}
-	if place <= l.granted {
-		st, _ = driver.StatusOf(l.entries(min(place+2, len(l.queue))), c.ID)
+	st := driver.Status{Token: c.Token, Granted: place < l.granted, TTL: c.TTL, Contended: place < len(l.queue)-1}
+	if place == l.granted {
+		st.Retry = max(l.soonestAhead(place), 1)
 	}
 	st.Revoked = l.records[c.ID].revoked
 	return st
+}
+
+// soonestAhead is when the first of the claims ahead of a place expires.
+func (l *lock) soonestAhead(place int) time.Duration {
+	soonest := l.records[l.queue[0].ID].expires
+	for _, c := range l.queue[:place] {
+		soonest = earlier(soonest, l.records[c.ID].expires)
+	}
+	return soonest.Sub(l.now)
 }
 
 // entries returns the first n claims as others see them.

@@ -1,0 +1,49 @@
+package memlock_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
+	"github.com/holdfast-go/holdfast/memlock"
+)
+
+// To renew many that share a lock takes not much longer than to renew many that have a lock each. If each of them were
+// to copy all others, nobody could use the store for seconds.
+func TestManyShare(t *testing.T) {
+	d := memlock.New()
+	var apart, sharing []driver.Claim
+	for i := range 2000 {
+		reader := claimed.Mutex("m", time.Hour)
+		reader.Limit = driver.All
+		apart = append(apart, claimed.Acquire(t, d, claimed.Mutex(fmt.Sprint(i), time.Hour)))
+		sharing = append(sharing, claimed.Acquire(t, d, reader))
+	}
+	usual, took := renewing(t, d, apart), renewing(t, d, sharing)
+	t.Logf("%v, and %v where they share a lock", usual, took)
+	if took > 50*usual {
+		t.Errorf("a batch of renewals took %v, and %v where all share a lock", usual, took)
+	}
+}
+
+// renewing returns how long it takes to renew claims together, at best.
+func renewing(t *testing.T, d driver.Driver, claims []driver.Claim) time.Duration {
+	t.Helper()
+	best := time.Hour
+	for range 3 {
+		begin := time.Now()
+		results, err := driver.Renew(t.Context(), d, claims)
+		best = min(best, time.Since(begin))
+		for _, r := range results {
+			if r.Err != nil || !r.Status.Granted {
+				t.Fatalf("a renewal: %+v", r)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return best
+}
