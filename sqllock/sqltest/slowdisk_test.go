@@ -159,6 +159,28 @@ func TestLeavingAlonePassesRequests(t *testing.T) {
 	}, askForAnother)
 }
 
+// Nor does whatever else is about a claim that is there.
+func TestDeedsPassRequests(t *testing.T) {
+	ctx := context.Background()
+	for name, do := range map[string]func(driver.Driver, driver.Claim) error{
+		"set a value": func(d driver.Driver, c driver.Claim) error {
+			return driver.SetValue(ctx, d, c, driver.Value{Text: "left", Token: c.Token, Set: time.Now()})
+		},
+		"revoke": func(d driver.Driver, c driver.Claim) error {
+			return driver.Revoke(ctx, d, c.Name, c.ID)
+		},
+		"break": func(d driver.Driver, c driver.Claim) error {
+			return driver.Break(ctx, d, c.Name, c.ID)
+		},
+		"look at the queue": func(d driver.Driver, c driver.Claim) error {
+			_, err := d.Queue(ctx, c.Name)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) { passes(t, do, askForAnother) })
+	}
+}
+
 // Nor does who waits, and is granted a lock by another client.
 func TestGrantPassesRequests(t *testing.T) {
 	passesInTime(t, func() int {

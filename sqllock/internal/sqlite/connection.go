@@ -46,7 +46,7 @@ type rank int
 
 const (
 	asking  rank = iota // for something new
-	passing             // those who ask: giving a lock back, looking whether it is there, or leaving it alone
+	passing             // those who ask: for what is about a claim that is there, or a queue as it is
 	staying             // renewing: a lease must not end because much is asked for, or given back
 )
 

@@ -9,7 +9,7 @@ import (
 
 // Release implements [driver.Driver]. It passes the requests that wait.
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
-	err := d.writeAs(ctx, passing, func(t *tx) error { return t.release(c) })
+	err := d.write(ctx, func(t *tx) error { return t.release(c) })
 	if err == nil || errors.Is(err, driver.ErrGone) {
 		d.notifier.forget(c.ID)
 	}

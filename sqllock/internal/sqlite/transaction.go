@@ -21,9 +21,9 @@ type tx struct {
 type wakeup struct{ client, id string }
 
 // write runs f in a transaction that may change something. It wakes others after the commit: before it, they would
-// look and find nothing new.
+// look and find nothing new. It passes requests for something new.
 func (d *Driver) write(ctx context.Context, f func(*tx) error) error {
-	return d.writeAs(ctx, asking, f)
+	return d.writeAs(ctx, passing, f)
 }
 
 func (d *Driver) writeAs(ctx context.Context, r rank, f func(*tx) error) error {

@@ -44,7 +44,7 @@ func (d *Driver) view(ctx context.Context, c driver.Claim) (v view, err error) {
 			return err
 		})
 		if err == nil && dead {
-			err = d.writeAs(ctx, passing, func(t *tx) error { return t.clear(c, v.ahead) })
+			err = d.write(ctx, func(t *tx) error { return t.clear(c, v.ahead) })
 		}
 		if err != nil || !dead {
 			return v, err
