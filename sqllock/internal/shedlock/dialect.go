@@ -33,6 +33,7 @@ type Dialect struct {
 	refused []string          // asking again does not help
 	unfit   []string          // a column cannot have these characters
 	narrow  []string          // a column cannot have a text of this length
+	commits string            // whether sessions commit each statement by itself; empty where they all do
 	digits  string            // how many digits the times of ShedLock's columns have after the second, unless rows tell
 }
 
@@ -61,6 +62,7 @@ var MySQL = &Dialect{
 	refused: []string{"1044", "1045", "1049", "1142"},
 	unfit:   []string{"1267", "1366", "3854"},
 	narrow:  []string{"1406"},
+	commits: "SELECT @@SESSION.autocommit",
 }
 
 // Postgres is the dialect of PostgreSQL 12 or newer. Its ShedLock writes the time of UTC into columns without a zone.

@@ -47,6 +47,9 @@ func New(ctx context.Context, db *sql.DB, dialect *Dialect, table string) (*Driv
 	if err := d.checkFormat(ctx, conn); err != nil {
 		return nil, err
 	}
+	if err := d.checkCommits(ctx, conn); err != nil {
+		return nil, err
+	}
 	d.time, err = d.timeOfColumns(ctx, conn)
 	return d, err
 }
@@ -131,6 +134,23 @@ func (d *Driver) checkFormat(ctx context.Context, conn *sql.Conn) error {
 		return health.NotMigrated(errors.New("a migration was not completed"))
 	case found > format:
 		return health.OtherFormat(found, format)
+	}
+	return nil
+}
+
+// checkCommits refuses sessions that leave the end of a transaction to their client: others would wait for a grant that
+// they do not see, and it would be gone with its connection.
+func (d *Driver) checkCommits(ctx context.Context, conn *sql.Conn) error {
+	if d.dialect.commits == "" {
+		return nil
+	}
+	var does bool
+	if err := conn.QueryRowContext(ctx, d.dialect.commits).Scan(&does); err != nil {
+		return d.explain(err)
+	}
+	if !does {
+		return fmt.Errorf("%w: autocommit is off, so nobody else would see who has a lock; set it to 1 in the server's"+
+			" configuration, or in the data source name of a pool of yours", driver.ErrRefused)
 	}
 	return nil
 }

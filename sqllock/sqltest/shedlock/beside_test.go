@@ -310,6 +310,12 @@ func TestRefused(t *testing.T) {
 				exec(strings.NewReplacer("shedlock", "zoned", "TIMESTAMP", "TIMESTAMPTZ").Replace(s.table))
 				refused(t, url+"&table=zoned", "AT TIME ZONE 'UTC'")
 			}
+			if s.Name == "mariadb" {
+				exec(strings.Replace(s.table, "shedlock", "unseen", 1))
+				exec("SET GLOBAL autocommit = 0")
+				refused(t, url+"&table=unseen", "autocommit")
+				exec("SET GLOBAL autocommit = 1")
+			}
 			exec(strings.NewReplacer("shedlock", "narrow", "255", "32").Replace(s.table))
 			_, err := s.open(t, addr, "table=narrow").Request(t.Context(), claimOf("job"))
 			if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "VARCHAR(255)") {
