@@ -24,7 +24,8 @@ import (
 //     if fn returns the errors of tx.
 //   - InTx waits for a lock that is taken until ctx ends; with [NoWait] or [SkipLocked] it does not wait. The error
 //     matches [holdfast.ErrNotAcquired], and the cause of ctx if that ended the wait.
-//   - When the answer to the COMMIT is lost, the error matches [holdfast.ErrUnknown].
+//   - When the answer to the COMMIT is lost, or is not there a second after ctx has ended, the error matches
+//     [holdfast.ErrUnknown].
 //   - InTx within InTx for the same name waits for itself. Each takes one connection of db.
 //
 // [Share] is for readers, which keep writers out but not each other; where several servers write, as those of Galera,
@@ -66,7 +67,7 @@ func (l *txLock) once(ctx context.Context, fn func(context.Context, *sql.Tx) err
 	if err != nil {
 		return false, l.failed(ctx, err)
 	}
-	defer conn.Close()
+	defer dbms.Within(ctx, func() { conn.Close() })
 	tx, err := conn.BeginTx(ctx, l.isolation())
 	if err != nil {
 		return l.repeats(err), l.failed(ctx, err)
@@ -74,7 +75,9 @@ func (l *txLock) once(ctx context.Context, fn func(context.Context, *sql.Tx) err
 	defer l.rollBack(ctx, conn, tx) // nothing, once it was committed
 	switch err := l.take(ctx, tx); {
 	case errors.Is(err, errNoRow):
-		l.rollBack(ctx, conn, tx)
+		if l.rollBack(ctx, conn, tx); ctx.Err() != nil {
+			return false, l.failed(ctx, err)
+		}
 		return l.makeRow(ctx, conn)
 	case err != nil:
 		return l.repeats(err), l.failed(ctx, err)
@@ -126,8 +129,11 @@ func (l *txLock) notAcquired(reasons ...error) error {
 
 // commit ends the transaction. If the database answers, it was certainly not committed; if no answer comes, that is
 // unknown.
-func (l *txLock) commit(ctx context.Context, conn *sql.Conn, tx *sql.Tx) (again bool, err error) {
-	err = tx.Commit()
+func (l *txLock) commit(ctx context.Context, conn *sql.Conn, tx *sql.Tx) (again bool, _ error) {
+	var err error
+	if !dbms.Within(ctx, func() { err = tx.Commit() }) {
+		return false, l.unknown(context.Cause(ctx))
+	}
 	switch {
 	case err == nil:
 		return false, nil
@@ -145,6 +151,11 @@ func (l *txLock) commit(ctx context.Context, conn *sql.Conn, tx *sql.Tx) (again 
 		return false, fmt.Errorf("lock %q: nothing was committed: %w", l.name, err)
 	}
 	_ = dbms.Discard(conn) // the transaction may go on, if the server has refused to end it
-	return false, fmt.Errorf("lock %q: %w, so look whether the transaction was committed: %w",
-		l.name, driver.ErrUnknown, err)
+	return false, l.unknown(err)
+}
+
+// unknown is the error of a COMMIT to which the database has not answered what came of it.
+func (l *txLock) unknown(reason error) error {
+	return fmt.Errorf("lock %q: %w, so look whether the transaction was committed: %w",
+		l.name, driver.ErrUnknown, reason)
 }

@@ -26,7 +26,7 @@ func ReapInTx(ctx context.Context, db *sql.DB, age time.Duration) (removed int, 
 	if err != nil {
 		return 0, err
 	}
-	defer conn.Close()
+	defer dbms.Within(ctx, func() { conn.Close() })
 	for after := firstRow; after != ""; {
 		var names []string
 		names, after, err = reapRows(ctx, conn, after, age)
@@ -71,7 +71,7 @@ func reapRows(
 			return nil, "", err
 		}
 	}
-	return names, next, dbms.Commit(conn, tx)
+	return names, next, dbms.Commit(ctx, conn, tx)
 }
 
 func ignoreNoTable(err error) error {

@@ -141,7 +141,7 @@ func (l *txLock) makeRow(ctx context.Context, conn *sql.Conn) (again bool, err e
 	if _, err := tx.ExecContext(ctx, l.insert(), l.args()...); err != nil {
 		return l.repeats(err), l.failed(ctx, err)
 	}
-	if err := dbms.Commit(conn, tx); err != nil {
+	if err := dbms.Commit(ctx, conn, tx); err != nil {
 		return l.repeats(err), l.failed(ctx, err)
 	}
 	return true, l.notAcquired(errNoRow)

@@ -22,26 +22,6 @@ func Discard(c *sql.Conn) error {
 	return err
 }
 
-// RollBack undoes a transaction of a connection, unless it has ended. If nobody can say that it has, because the server
-// refuses or package sql has undone it when ctx ended, the session ends with it: whoever gets the connection next would
-// be in that transaction, and what it has locked would stay so.
-func RollBack(ctx context.Context, c *sql.Conn, tx *sql.Tx) {
-	err := tx.Rollback()
-	if err == nil || errors.Is(err, sql.ErrTxDone) && ctx.Err() == nil {
-		return
-	}
-	_ = Discard(c) // what it cannot say any more, the server finds out
-}
-
-// Commit commits a transaction of a connection. After an error the session ends, as in RollBack.
-func Commit(c *sql.Conn, tx *sql.Tx) error {
-	err := tx.Commit()
-	if err != nil {
-		_ = Discard(c)
-	}
-	return err
-}
-
 // hangUpTime is how long the server may take to hear that a session ends. The connection is closed without, then.
 const hangUpTime = time.Second
 

@@ -34,6 +34,7 @@ var tests = []struct {
 	{"InTx/a holder that was cut off", false, inTxCutOff},
 	{"InTx/the answer to COMMIT is lost", false, inTxCommitUnknown},
 	{"InTx/the server refuses its end", false, inTxEndRefused},
+	{"InTx/no answer comes to its end", false, inTxEndUnanswered},
 	{"InTx/refuses", true, inTxRefuses},
 	{"InTx/first use", true, inTxFirstUse},
 	{"InTx/a row is deleted", false, inTxRowDeleted},

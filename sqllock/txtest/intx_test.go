@@ -312,6 +312,39 @@ func inTxEndRefused(t *testing.T, d database) {
 	}
 }
 
+// The server has stopped, or the line is cut without a word, just when the transaction is to end. InTx does not wait
+// much longer than its context lasts.
+func inTxEndUnanswered(t *testing.T, d database) {
+	migrated(t, d)
+	failure := errors.New("a failure")
+	for name, result := range map[string]error{"COMMIT": nil, "ROLLBACK": failure} {
+		network := proxy.New(t, d.addr)
+		db := d.through(network.Addr).open(t)
+		if err := sqllock.InTx(patiently(t), db, name, nothing); err != nil { // which makes the row
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		ended := make(chan error, 1)
+		go func() {
+			ended <- sqllock.InTx(ctx, db, name, func(context.Context, *sql.Tx) error {
+				network.BlackHole()
+				return result
+			})
+		}()
+		select {
+		case err := <-ended:
+			if result == nil && !errors.Is(err, holdfast.ErrUnknown) || result != nil && err != result {
+				t.Errorf("%s: %v", name, err)
+			}
+		case <-time.After(patience / 4):
+			t.Errorf("%s: it waits long after its context has ended", name)
+		}
+		network.Heal()
+		network.Reset()
+	}
+}
+
 func TestInTxOnSQLite(t *testing.T) {
 	d := sqliteFile(t)
 	db := migrated(t, d)
