@@ -17,3 +17,12 @@ func TestPooled(t *testing.T) {
 	p := peer{s.Pool(t, server.Addr), dbTime[s.Name], "java-host", time.Now}
 	excludeEachOther(t, s, s.open(t, addr, "sslmode=disable"), p, "job")
 }
+
+// Where sessions get the text of a column as long as it may be, filled up with spaces, locks are the same.
+func TestPaddedText(t *testing.T) {
+	t.Parallel()
+	s := all[0]
+	addr := s.begin(t, "--sql-mode=PAD_CHAR_TO_FULL_LENGTH").Addr
+	p := peer{s.Pool(t, addr), dbTime[s.Name], "java-host", time.Now}
+	excludeEachOther(t, s, s.open(t, addr), p, "job")
+}
