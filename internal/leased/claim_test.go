@@ -185,7 +185,7 @@ func TestLifeBeginsAtOnce(t *testing.T) {
 		if !e.Lives() || e.Remaining() != 1 {
 			t.Errorf("it lives: %t, for another %v", e.Lives(), e.Remaining())
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if e.Lives() || e.expirations != 1 {
 			t.Errorf("it lives: %t, and has expired %d times", e.Lives(), e.expirations)
