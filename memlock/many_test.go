@@ -47,3 +47,20 @@ func renewing(t *testing.T, d driver.Driver, claims []driver.Claim) time.Duratio
 	}
 	return best
 }
+
+// The next in line asks again when the first of those ahead expires, however soon it would expire itself.
+func TestRetryOfTheNext(t *testing.T) {
+	d := memlock.New()
+	for _, holders := range [][]time.Duration{{time.Hour}, {time.Hour, 2 * time.Hour}, {2 * time.Hour, time.Hour}} {
+		c := driver.Claim{Name: fmt.Sprint(holders), Weight: 1, Limit: int64(len(holders)), Queue: true}
+		for _, c.TTL = range holders {
+			c.ID = driver.NewID()
+			claimed.Acquire(t, d, c)
+		}
+		c.ID, c.TTL = driver.NewID(), time.Minute
+		st, err := d.Request(t.Context(), c)
+		if err != nil || st.Granted || st.Retry > time.Hour || st.Retry < 30*time.Minute {
+			t.Errorf("behind %v: %+v, %v", holders, st, err)
+		}
+	}
+}

@@ -159,8 +159,12 @@ func TestEnterAfterTheEnd(t *testing.T) {
 			t.Errorf("a claim is there twice, or counts as new: %t", !known)
 		}
 		cs.Remember(first)
-		second := begin(&cs)
-		if second == first {
+		second, known := cs.Enter(job, func() *entry {
+			e := &entry{}
+			e.Begin(IDOf(job), ttl, func() {})
+			return e
+		})
+		if second == first || known {
 			t.Fatal("a claim that is over is entered again")
 		}
 		for second.Live(ttl, Now()) && second.Longest()+TombstoneGrace > Now().Sub(second.renewed) {
@@ -205,8 +209,8 @@ func TestStop(t *testing.T) {
 		if e.expirations > 0 {
 			t.Error("the claim is taken out of the queue after Close")
 		}
-		if cs.Known(job) != e || e.IsOver() {
-			t.Error("a claim ends with its driver")
+		if cs.Known(job) != e || e.IsOver() || e.Lives() {
+			t.Error("a claim ends with its driver, or lives longer")
 		}
 	})
 }

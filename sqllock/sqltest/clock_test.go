@@ -64,7 +64,7 @@ func TestWallClockSetWhileAClientLives(t *testing.T) {
 	before := time.UnixMicro(count(t, path, "SELECT began FROM holdfast_boots"))
 	now, back := time.Now().Round(0), time.Duration(0) // by the wall clock
 	synctest.Test(t, func(t *testing.T) {
-		back = now.Sub(time.Now())
+		back = time.Until(now)
 		for range 100 {
 			request(t, d, mutex(driver.NewID()), true)
 		}
