@@ -198,6 +198,42 @@ func TestLifeBeginsAtOnce(t *testing.T) {
 	})
 }
 
+// An older answer that adds to the life of a claim does not make it live for ever.
+func TestLifeThatAnOlderAnswerAddsTo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cs Claims[*entry]
+		e, older := begin(&cs), Now()
+		time.Sleep(time.Second)
+		e.Live(ttl/2, Now())
+		e.Live(ttl, older)
+		time.Sleep(ttl - time.Second - time.Nanosecond)
+		synctest.Wait()
+		if !e.Lives() || e.expirations > 0 {
+			t.Error("it has expired early")
+		}
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		if e.expirations != 1 {
+			t.Errorf("it has expired %d times", e.expirations)
+		}
+		cs.Forget(e)
+	})
+}
+
+// What is to be done at the end of a claim is done then, and at once where that is over.
+func TestAtEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cs Claims[*entry]
+		e, done := begin(&cs), 0
+		for _, want := range []int{0, 2, 3} { // the first at the end
+			if e.AtEnd(func() { done++ }); done != want {
+				t.Errorf("done %d times, want %d", done, want)
+			}
+			e.End()
+		}
+	})
+}
+
 // After the end of the driver nothing is done any more.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -62,3 +62,18 @@ func TestOlderReadingHidesNoRevocation(t *testing.T) {
 		cs.Forget(e)
 	})
 }
+
+// A request to let go is for who holds the lock, and is kept for who waits until then.
+func TestRevocationIsForTheHolder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cs Claims[*entry]
+		e := begin(&cs)
+		if st := e.Note(Reading{Verdict: Verdict{Watch: "P"}, Revoked: true, Revision: 10}); st.Revoked {
+			t.Errorf("who waits is to let go: %+v", st)
+		}
+		if st := e.Note(Reading{Verdict: Verdict{Granted: true}, Revision: 11}); !st.Revoked {
+			t.Errorf("the holder is not told: %+v", st)
+		}
+		cs.Forget(e)
+	})
+}

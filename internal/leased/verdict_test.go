@@ -71,9 +71,9 @@ func compare(me Seat, ahead []Seat, got Verdict, watch int, want driver.Status) 
 		return "what it waits for is granted, or would never tell"
 	case got.Sure && len(ahead) != 1:
 		return "not sure: others are ahead"
-	case !got.Sure && got.Until == ItsEnd && len(ahead) == 1 && me.IsExclusive():
+	case !got.Sure && got.Until == ItsEnd && len(ahead) == 1 && me.Weight == me.Limit:
 		return "it would be read again, though nobody else is ahead"
-	case got.Sure && !me.IsExclusive():
+	case got.Sure && me.Weight != me.Limit:
 		return "it would not note its bounds for those who wait until it is granted"
 	}
 	return ""
