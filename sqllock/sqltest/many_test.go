@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/claimed"
@@ -19,29 +18,9 @@ func TestManyShare(t *testing.T) {
 		apart = append(apart, claimed.Acquire(t, d, mutex(fmt.Sprint(i))))
 		sharing = append(sharing, claimed.Acquire(t, d, reader("m")))
 	}
-	usual, took := renewing(t, d, apart), renewing(t, d, sharing)
+	usual, took := claimed.Renewing(t, d, apart), claimed.Renewing(t, d, sharing)
 	t.Logf("%v, and %v where they share a lock", usual, took)
 	if took > 5*usual {
 		t.Errorf("a batch of renewals took %v, and %v where all share a lock", usual, took)
 	}
-}
-
-// renewing returns how long it takes to renew claims together, at best.
-func renewing(t *testing.T, d driver.Driver, claims []driver.Claim) time.Duration {
-	t.Helper()
-	best := patience
-	for range 3 {
-		begin := time.Now()
-		results, err := driver.Renew(t.Context(), d, claims)
-		best = min(best, time.Since(begin))
-		for _, r := range results {
-			if r.Err != nil || !r.Status.Granted {
-				t.Fatalf("a renewal: %+v", r)
-			}
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return best
 }
