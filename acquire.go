@@ -198,7 +198,7 @@ func (l *lock) unsent(ctx context.Context, err error) error {
 	case closed != nil:
 		return l.failure("lock", closed, err)
 	default:
-		return l.failure("lock", err, errReachable)
+		return l.failure("lock", withAdvice(err))
 	}
 }
 
@@ -210,7 +210,7 @@ func (l *lock) unknown(ctx context.Context, err error) error {
 	case closed != nil:
 		return l.failure("lock", ErrUnknown, closed, err)
 	default:
-		return l.failure("lock", ErrUnknown, err, errReachable)
+		return l.failure("lock", ErrUnknown, withAdvice(err))
 	}
 }
 

@@ -98,13 +98,18 @@ func (p *patience) limit(at instant) time.Duration {
 // isOver reports whether to give up.
 func (p *patience) isOver() bool { return now() >= p.giveUp }
 
-// silence is the error of a backend that has not answered since an instant: err is what came instead.
+// silence is the error of a backend that has not done what it was asked for since an instant. err is the error of the
+// last attempt. A server that answered with an error was not silent, and the text says so.
 func silence(ctx context.Context, attempts int, since instant, err error) error {
 	if attempts <= 1 && errors.Is(ctx.Err(), context.Canceled) { // nobody has waited for it
 		return err
 	}
 	took := now().sub(since).Round(time.Millisecond)
-	return fmt.Errorf("%w: no answer since %s (%v): %w", ErrUnavailable, since.time().Format(time.TimeOnly), took, err)
+	what := "no answer since"
+	if isServerError(err) {
+		what = "only errors since"
+	}
+	return fmt.Errorf("%w: %s %s (%v): %w", ErrUnavailable, what, since.time().Format(time.TimeOnly), took, err)
 }
 
 // An inquiry is a question that is not answered yet, for those to look at who wait for what it is about.
@@ -145,3 +150,17 @@ func (l *lock) unserved(ctx context.Context, op string, err error) error {
 
 // errReachable is what to ask when a backend was silent.
 var errReachable = errors.New("is the backend running and reachable?")
+
+// withAdvice appends what to ask about a backend, unless it has said itself what is wrong.
+func withAdvice(err error) error {
+	if isServerError(err) {
+		return err
+	}
+	return joined{err, errReachable}
+}
+
+// isServerError reports whether the server itself sent this error.
+func isServerError(err error) bool {
+	var server *driver.ServerError
+	return errors.As(err, &server)
+}

@@ -8,9 +8,9 @@ var (
 	ErrGone = errors.New("claim is gone")
 	// ErrUnknown says that the outcome cannot be known.
 	ErrUnknown = errors.New("outcome unknown")
-	// ErrUnsent says that the request has not left the client, for example because there was no connection in time.
-	// Nothing was changed, and the request will never arrive. Asking again may help. A driver returns it only if it is
-	// sure.
+	// ErrUnsent says that the request has had no effect and never will: it has not left the client, for example because
+	// there was no connection in time, or the server answered that it cannot do it now (see [NotNow]). Asking again may
+	// help. A driver returns it only if it is sure.
 	ErrUnsent = errors.New("request not sent")
 	// ErrRefused says that the server answered no: nothing was changed and asking again will not help. Examples: a
 	// wrong password, a key of another type, a record in a newer format.
