@@ -128,7 +128,7 @@ func (h *hold) leaveAlone(ctx context.Context) error {
 // left ends a hold whose claim is left alone and whose grant has ended.
 func (h *hold) left(ctx context.Context, g *grant, leases []*Lease) (err error) {
 	if _, ended := h.end(); !ended { // its deadline passed just now, so the claim is given back
-		err = g.lost(LostExpired, nil)
+		err = h.lostBefore(g)
 	}
 	h.lock.client.gates.left(h)
 	for _, l := range leases {

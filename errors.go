@@ -45,7 +45,7 @@ type LostError struct {
 	Name   string     // of the lock
 	Token  uint64     // of the lease
 	Reason LostReason // how it ended
-	Err    error      // the last error of the backend, if one led to this
+	Err    error      // why: the error of the last renewal, or what else is known; nil if nothing is
 }
 
 func (e *LostError) Error() string {

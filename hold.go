@@ -24,6 +24,7 @@ type hold struct {
 	mu        sync.Mutex
 	current   *grant
 	over      bool          // lost or given back: it grants no more
+	loss      *loss         // why it was lost; nil if it was not
 	contended bool          // others wait behind at the backend
 	revoked   bool          // somebody asked us to let go
 	asked     chan struct{} // closed then; made when first asked for
@@ -66,7 +67,7 @@ func (h *hold) grant(l *lock, count int) *grant {
 	over := h.over
 	h.mu.Unlock()
 	if over {
-		g.end(g.lost(LostExpired, nil))
+		g.end(h.lostBefore(g))
 	}
 	g.limitTo(l.settings.maxHold)
 	return g
@@ -88,7 +89,7 @@ const tokenShift = 8
 func (h *hold) lose(reason LostReason, err error) { h.loseUnder(h.claim.Token, reason, err) }
 
 func (h *hold) loseUnder(token uint64, reason LostReason, err error) {
-	g, ended := h.end()
+	g, ended := h.endAs(&loss{reason, err})
 	if g != nil { // also where another goroutine has just ended the hold, and is about to tell
 		g.lose(reason, err)
 	}
@@ -102,15 +103,41 @@ func (h *hold) loseUnder(token uint64, reason LostReason, err error) {
 	h.lock.client.gates.left(h)
 }
 
+// A loss is why a hold was lost.
+type loss struct {
+	reason LostReason
+	err    error
+}
+
+// lostBefore is the error of a grant whose hold somebody else has ended: the reason why it was lost, if it was.
+func (h *hold) lostBefore(g *grant) error {
+	h.mu.Lock()
+	l := h.loss
+	h.mu.Unlock()
+	if l != nil {
+		return g.lost(l.reason, l.err)
+	}
+	return g.lost(LostExpired, h.whyExpired())
+}
+
+// whyExpired is why the claim was not renewed before its deadline.
+func (h *hold) whyExpired() error { return h.lock.client.keeper.whyExpired(&h.tracked) }
+
+// whyGone is the answer that the claim is gone, with what may be the reason.
+func (h *hold) whyGone(answer error) error { return h.lock.client.keeper.whyGone(&h.tracked, answer) }
+
 // end makes the hold grant no more. It returns the grant that it has had last, and false when it was over before.
-func (h *hold) end() (*grant, bool) {
+func (h *hold) end() (*grant, bool) { return h.endAs(nil) }
+
+// endAs is end for a hold that was lost.
+func (h *hold) endAs(l *loss) (*grant, bool) {
 	h.lock.client.keeper.remove(&h.tracked)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.over {
 		return h.current, false
 	}
-	h.over = true
+	h.over, h.loss = true, l
 	if h.unwatch != nil {
 		h.unwatch()
 	}
@@ -140,7 +167,7 @@ func (h *hold) leastTimeLeft() time.Duration {
 // giveBack releases the claim. nil says that the lock was ours until then.
 func (h *hold) giveBack(ctx context.Context, g *grant) error {
 	if _, ended := h.end(); !ended {
-		return g.lost(LostExpired, nil)
+		return h.lostBefore(g)
 	}
 	defer h.lock.client.gates.left(h)
 	patience := h.grantedTTL()
@@ -167,7 +194,7 @@ func (h *hold) outcome(g *grant, err error) error {
 		h.lock.client.ids.over(h.claim)
 		return nil
 	case isGone(err):
-		return g.lost(LostGone, nil)
+		return g.lost(LostGone, h.whyGone(err))
 	default:
 		return h.lock.failure("release", ErrUnknown, err, errors.New("it ends with its TTL at the latest"))
 	}
@@ -213,7 +240,7 @@ func (h *hold) surrender() *ending {
 		return e
 	}
 	if _, ended := h.end(); !ended {
-		e.tell(g.lost(LostExpired, nil))
+		e.tell(h.lostBefore(g))
 		return e
 	}
 	h.lock.client.undoAndTell(h.claim, func(err error) { e.tell(h.outcome(g, err)) })
@@ -264,7 +291,7 @@ func (h *hold) renewed(st driver.Status, sent instant) {
 	h.lock.client.gates.answered(h, sent, st.Contended)
 }
 
-func (h *hold) expired(err error) { h.lose(LostExpired, err) }
+func (h *hold) expired() { h.lose(LostExpired, h.whyExpired()) }
 
 // gone comes after the deadline too, when this process was paused: then the claim is gone because it expired.
 func (h *hold) gone(err error) {

@@ -34,7 +34,7 @@ func (h *hold) keepForMinimum(ctx context.Context, g *grant, left time.Duration)
 	case err == nil:
 		return nil
 	case isGone(err) && !unanswered:
-		return g.lost(LostGone, nil)
+		return g.lost(LostGone, h.whyGone(err))
 	default: // a claim that is gone now may have been left alone for its minimum hold, and have ended after that
 		return h.lock.failure("release", ErrUnknown, err,
 			errors.New("it was held until now, and may be free before its minimum hold is over"))
@@ -99,7 +99,7 @@ func (h *hold) stayIfOurs(ctx context.Context, g *grant, left time.Duration) err
 	_, _, err := h.lock.request(ctx, h.renewal(), h.grantedTTL())
 	if gone = isGone(err); gone {
 		h.end()
-		return g.lost(LostGone, nil)
+		return g.lost(LostGone, h.whyGone(err))
 	}
 	if err != nil {
 		return h.lock.failure("release", ErrUnknown, err, errors.New("it is kept for the rest of its minimum hold"))
@@ -110,7 +110,7 @@ func (h *hold) stayIfOurs(ctx context.Context, g *grant, left time.Duration) err
 // stayUnsettled is stay where a renewal is under way that nobody has answered.
 func (h *hold) stayUnsettled(g *grant, left time.Duration) error {
 	if !h.alive() || !h.valid() {
-		return g.lost(LostGone, nil)
+		return h.lostBefore(g)
 	}
 	h.stay(left)
 	return h.lock.failure("release", ErrUnknown,

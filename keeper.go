@@ -3,6 +3,7 @@ package holdfast
 import (
 	"container/heap"
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -29,7 +30,8 @@ type tracked struct {
 	hurried  bool    // somebody wants to know more than any request under way can tell
 	unasked  bool    // it is not renewed: what its owner sends now must be the last that arrives
 	index    int     // in the heap; untracked when not there
-	err      error   // why the last renewal failed
+	asked    instant // when the last renewal was given to a worker; zero: there was none
+	err      error   // why the last renewal failed; nil if it succeeded
 }
 
 // claimOwner is who says how a claim is renewed, and learns what became of it. What learns is called by one goroutine
@@ -39,7 +41,7 @@ type claimOwner interface {
 	renewal() driver.Claim                  // the claim as it is requested from now on; by any goroutine
 	renewed(st driver.Status, sent instant) // a renewal that was sent then was answered
 	gone(error)                             // the backend no longer has the claim; the keeper has let go of it
-	expired(error)                          // the deadline passed, after this error if any; the keeper has let go of it
+	expired()                               // the deadline passed; the keeper has let go of it
 }
 
 const untracked = -1
@@ -167,6 +169,7 @@ func (k *keeper) confirmed(c *tracked, sent instant, st driver.Status, err error
 	defer k.mu.Unlock()
 	c.confirms--
 	if err == nil && c.index != untracked {
+		c.err = nil
 		c.extend(sent, st.TTL)
 		k.schedule(c, c.nextDue())
 	}
@@ -177,6 +180,7 @@ func (k *keeper) confirmed(c *tracked, sent instant, st driver.Status, err error
 func (k *keeper) keep(c *tracked, sent instant, ttl time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	c.err = nil
 	c.extend(sent, ttl)
 	if c.index == untracked {
 		heap.Push(&k.claims, c)
@@ -279,24 +283,18 @@ func (k *keeper) look(at instant) {
 // are held briefly, and would make it begin and end each time.
 func (k *keeper) run(alarm boottime.Alarm) {
 	defer alarm.Close()
-	for over, ok := []expiry(nil), true; ok; {
+	for over, ok := []*tracked(nil), true; ok; {
 		alarm.Wait()
 		over, ok = k.collect()
-		for _, e := range over {
-			e.claim.owner.expired(e.err)
+		for _, c := range over {
+			c.owner.expired()
 		}
 	}
 }
 
-// An expiry is a claim whose deadline has passed, and why its last renewal failed, if it did.
-type expiry struct {
-	claim *tracked
-	err   error
-}
-
 // collect starts the renewals that are due. It returns the claims whose deadline has passed, and whether there is
 // anything more to look after.
-func (k *keeper) collect() (over []expiry, more bool) {
+func (k *keeper) collect() (over []*tracked, more bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	t := now()
@@ -305,17 +303,43 @@ func (k *keeper) collect() (over []expiry, more bool) {
 		c := k.claims[0]
 		if c.validUntil() <= t {
 			heap.Pop(&k.claims)
-			over = append(over, expiry{c, c.err})
+			over = append(over, c)
 			continue
 		}
 		batch = append(batch, c)
-		c.asking, c.hurried = true, false
+		c.asking, c.hurried, c.asked = true, false, t
 		c.due = c.nextDue()
 		heap.Fix(&k.claims, 0)
 	}
 	k.dispatch(batch)
 	return over, k.sleep(t)
 }
+
+// renewalError is why the last renewal failed; nil if it succeeded, or is under way after one that did.
+func (k *keeper) renewalError(c *tracked) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return c.err
+}
+
+// whyExpired is why a claim was not renewed before its deadline, as far as this process knows.
+func (k *keeper) whyExpired(c *tracked) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case c.err != nil:
+		return c.err
+	case c.unasked:
+		return nil
+	case c.asking:
+		return fmt.Errorf("the renewal begun at %s was not answered", c.asked.time().Format(time.TimeOnly))
+	default:
+		return errPaused
+	}
+}
+
+// errPaused is why a claim expires of which no renewal failed.
+var errPaused = errors.New("no renewal was sent in time: this process, or its machine, was paused")
 
 // isDue reports whether a claim has to be renewed about now, or its deadline has passed.
 func (c *tracked) isDue(t instant) bool {
@@ -387,17 +411,27 @@ func (k *keeper) renew(batch []*tracked) {
 		err = fmt.Errorf("the driver returned %d answers for %d claims", len(results), len(claims))
 	}
 	for i, c := range batch {
-		if err != nil {
-			k.settle(c, sent, driver.Result{Err: err})
-		} else {
-			k.settle(c, sent, results[i])
+		r := driver.Result{Err: err}
+		if err == nil {
+			r = results[i]
 		}
+		r.Err = unansweredWithin(ctx, limit, r.Err)
+		k.settle(c, sent, r)
 	}
+}
+
+// unansweredWithin says so of an error that is there because the limit of ctx has passed.
+func unansweredWithin(ctx context.Context, limit time.Duration, err error) error {
+	timedOut := errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil
+	if timedOut && !isServerError(err) && !isUnsent(err) {
+		return fmt.Errorf("no answer within %v: %w", limit, err)
+	}
+	return err
 }
 
 // settle notes the answer for one claim.
 func (k *keeper) settle(c *tracked, sent instant, r driver.Result) {
-	if !k.note(c, sent, r) {
+	if !k.note(c, sent, &r) {
 		return
 	}
 	switch {
@@ -407,18 +441,22 @@ func (k *keeper) settle(c *tracked, sent instant, r driver.Result) {
 		c.owner.gone(r.Err)
 	default:
 		k.client.warn(k.client.settings.logger, "holdfast: renewing a claim failed",
-			"lock", c.claim.Name, "backend", k.client.label, "error", r.Err)
+			"lock", c.claim.Name, "backend", k.client.label, "error", r.Err,
+			"ends_in", c.validUntil().sub(now()).Round(time.Millisecond))
 	}
 }
 
 // note does so under the lock; it is false when the claim is no longer kept. A failed renewal changes nothing until the
-// deadline but the time of the next.
-func (k *keeper) note(c *tracked, sent instant, r driver.Result) bool {
+// deadline but the time of the next. An answer that the claim is gone gets the reason added: see goneFor.
+func (k *keeper) note(c *tracked, sent instant, r *driver.Result) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	c.asking = false // also of one that is not kept: it may be once more
 	if c.index == untracked {
 		return false
+	}
+	if isGone(r.Err) {
+		r.Err = c.goneFor(r.Err)
 	}
 	c.err = r.Err
 	switch {
@@ -432,6 +470,22 @@ func (k *keeper) note(c *tracked, sent instant, r driver.Result) bool {
 		k.schedule(c, min(now().add(c.grantedTTL()/retryAfter), c.validUntil()))
 	}
 	return true
+}
+
+// whyGone is goneFor for callers without k.mu.
+func (k *keeper) whyGone(c *tracked, answer error) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return c.goneFor(answer)
+}
+
+// goneFor is the answer that a claim is gone, with the error of the last renewal if that failed. What made it fail,
+// such as a server that was restarted without its data, is then the likely reason. The keeper's lock is held.
+func (c *tracked) goneFor(answer error) error {
+	if c.err == nil || isGone(c.err) {
+		return answer
+	}
+	return fmt.Errorf("%w, after a renewal had failed: %w", answer, c.err)
 }
 
 // A dueHeap has the claim that is due first on top.

@@ -98,9 +98,20 @@ func (l *Lease) Err() error {
 	if l.grant.hold.valid() {
 		return nil
 	}
-	l.grant.lose(LostExpired, nil)
-	l.grant.hold.lose(LostExpired, nil)
+	h := l.grant.hold
+	why := h.whyExpired()
+	l.grant.lose(LostExpired, why)
+	h.lose(LostExpired, why)
 	return l.ended()
+}
+
+// RenewalErr returns why the last renewal of the lease failed, in the words of the backend if it has answered, and nil
+// once a renewal has succeeded. A lease outlasts failures: it is renewed again and again, and ends at
+// [Lease.ValidUntil] if none succeeds before; then this error is the Err of its *LostError. It is for messages that say
+// why a lease is about to end.
+func (l *Lease) RenewalErr() error {
+	h := l.grant.hold
+	return h.lock.client.keeper.renewalError(&h.tracked)
 }
 
 func (l *Lease) ended() error {

@@ -230,7 +230,7 @@ func (w *waiter) endedEarly() bool {
 }
 
 // expired says that no renewal was answered in time. The claim may still be there, so await asks.
-func (w *waiter) expired(error) { w.wake(func() { w.doubt = true }) }
+func (w *waiter) expired() { w.wake(func() { w.doubt = true }) }
 
 // untilClosed returns a context that also ends, with ErrClosed as its cause, when the client is closed.
 func (c *Client) untilClosed(ctx context.Context) (context.Context, func()) {
