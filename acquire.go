@@ -73,8 +73,14 @@ func (l *lock) begin(ctx context.Context, a ask, wait bool) outcome {
 // enqueue requests a new claim. A claim of which nothing was known until it had expired is followed by another.
 func (l *lock) enqueue(ctx context.Context, a ask, wait bool, patience time.Duration) outcome {
 	for {
+		if !wait || !l.client.traits.FIFO { // there is no place in a queue to be lost meanwhile
+			l.client.undoer.makeWay(ctx, l.name)
+		}
 		if err := l.client.closed(); err != nil {
 			return outcome{err: l.failure("lock", err)}
+		}
+		if ctx.Err() != nil {
+			return outcome{err: l.notAcquired(ctx)}
 		}
 		claim := l.claim(a, wait)
 		r := l.requestNew(ctx, claim, patience)

@@ -42,6 +42,7 @@ type gate struct {
 	turns    turns              // how often it may be
 	visitors []*visitor         // who waits, in order
 	stop     context.CancelFunc // ends the search; nil when none is under way that could be ended
+	stopped  func()             // must be called when a search has ended that nobody wants any more; see leave
 }
 
 // A visitor is a goroutine that waits at a gate.
@@ -74,7 +75,7 @@ func (l *lock) passGate(ctx context.Context, a ask, wait bool) (*grant, error) {
 		gs.mu.Unlock()
 		return g.await(ctx, l, v)
 	}
-	held := g.hold != nil && g.hold.valid()
+	held := g.hold != nil && g.hold.valid() && g.hold.alive()
 	gs.mu.Unlock()
 	if held {
 		return nil, l.taken()
@@ -186,13 +187,15 @@ func (g *gate) await(ctx context.Context, l *lock, v *visitor) (*grant, error) {
 	}
 }
 
-// leave takes a visitor away whose context ended. A grant that it got meanwhile goes to the next.
+// leave takes a visitor away whose context ended. A grant that it got meanwhile goes to the next. If nobody is left the
+// search ends, and its claim is taken back; the next request of this client for the lock waits for that.
 func (g *gate) leave(v *visitor) {
 	g.gates.mu.Lock()
 	i := slices.Index(g.visitors, v)
 	if i >= 0 {
 		g.visitors = slices.Delete(g.visitors, i, i+1)
-		if len(g.visitors) == 0 && g.stop != nil {
+		if len(g.visitors) == 0 && g.stop != nil && g.stopped == nil {
+			g.stopped = g.lock.client.undoer.expect(g.key.name, g.key.ttl)
 			g.stop()
 		}
 	}
@@ -241,7 +244,7 @@ func (g *gate) search(w *waiter) {
 // failed passes a panic of the search on to the first visitor. The others have the lock sought anew.
 func (g *gate) failed(caught *crash) {
 	g.gates.mu.Lock()
-	g.stop = nil
+	g.searched()
 	if len(g.visitors) > 0 {
 		g.visitors[0].ready <- passed{caught: caught}
 		g.visitors = g.visitors[1:]
@@ -256,17 +259,28 @@ func (g *gate) failed(caught *crash) {
 func (g *gate) found(ctx context.Context, h *hold, err error) {
 	g.gates.mu.Lock()
 	defer g.gates.mu.Unlock()
-	g.stop = nil
+	if h != nil && len(g.visitors) == 0 {
+		h.discard()
+	}
+	g.searched()
 	switch {
 	case h != nil && len(g.visitors) > 0:
 		g.opened(h)
 	case h != nil:
 		g.close()
-		h.lock.client.run(h.unwanted)
 	case ctx.Err() != nil && len(g.visitors) > 0: // they came after the search was ended for want of visitors
 		g.search(nil)
 	default:
 		g.dismiss(err)
+	}
+}
+
+// searched notes that a search has ended. If nobody wanted it any more, its claim is on its way back. gates.mu is held.
+func (g *gate) searched() {
+	g.stop = nil
+	if g.stopped != nil {
+		g.stopped()
+		g.stopped = nil
 	}
 }
 

@@ -90,6 +90,9 @@ func (h *hold) lose(reason LostReason, err error) { h.loseUnder(h.claim.Token, r
 
 func (h *hold) loseUnder(token uint64, reason LostReason, err error) {
 	g, ended := h.endAs(&loss{reason, err})
+	if ended && !h.resumed {
+		defer h.lock.client.undoer.expect(h.claim.Name, h.claim.TTL)()
+	}
 	if g != nil { // also where another goroutine has just ended the hold, and is about to tell
 		g.lose(reason, err)
 	}
@@ -257,10 +260,18 @@ func (h *hold) passOn() {
 
 // unwanted gives the lock back in the background.
 func (h *hold) unwanted() {
-	if _, ended := h.end(); ended {
-		h.lock.client.undo(h.claim)
+	if h.discard() {
 		h.lock.client.gates.left(h)
 	}
+}
+
+// discard is unwanted for a hold that no gate has. It may be called under gates.mu.
+func (h *hold) discard() bool {
+	_, ended := h.end()
+	if ended {
+		h.lock.client.undo(h.claim)
+	}
+	return ended
 }
 
 // returnUnused gives back what nobody has, and learns from the answer only that it is done.

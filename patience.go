@@ -19,7 +19,8 @@ const Endless time.Duration = math.MaxInt64
 // a lock that others have may take as long as the context allows. The default is the TTL and two attempts more, so an
 // outage of a whole TTL passes unnoticed. 0 gives up after one attempt, and [Endless] only when the context ends. An
 // attempt is given up after a sixth of the TTL, but at most three seconds. Acquisitions that do not wait, such as
-// TryLock, keep asking for the time of two attempts at most.
+// TryLock, keep asking for the time of two attempts at most, after one attempt at most for what the same client has to
+// take back before, such as the claim of a Lock that timed out.
 func WithPatience(d time.Duration) Option { return func(s *settings) { s.patience = d } }
 
 // WithFirstAnswer is WithPatience for the first request of an acquisition. With a short one, a program that is started

@@ -19,7 +19,7 @@ func (c *Client) undo(claim driver.Claim) { c.undoAndTell(claim, func(error) {})
 // known. told must not block.
 func (c *Client) undoAndTell(claim driver.Claim, told func(error)) {
 	c.background.enter() // Close waits for it
-	c.undoer.add(undo{claim, now().add(claim.TTL), told})
+	c.undoer.add(undo{claim: claim, until: now().add(claim.TTL), told: told})
 }
 
 // An undo is a claim to be taken back. That is of no use any more after until: the claim has expired by then.
@@ -27,6 +27,7 @@ type undo struct {
 	claim driver.Claim
 	until instant
 	told  func(error)
+	tried bool // an attempt has ended, whatever came of it
 }
 
 // An undoer takes back what a client no longer wants: at full width while the backend answers, and with one request
@@ -38,6 +39,7 @@ type undoer struct {
 	queue   []undo // not in anybody's hands
 	workers int
 	width   int // so many workers may be there
+	ahead   ahead
 }
 
 // undoesAtOnce bounds how many releases an undoer has under way.
@@ -49,6 +51,7 @@ func (u *undoer) add(next undo) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.queue = append(u.queue, next)
+	u.ahead.add(next.claim.Name, next.claim.TTL)
 	u.staff()
 }
 
@@ -97,6 +100,7 @@ func (u *undoer) settled(x undo, answer error) {
 	u.over(x, answer)
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.noteTried(&x)
 	u.width = min(2*u.width, undoesAtOnce)
 	u.staff()
 }
@@ -105,9 +109,18 @@ func (u *undoer) settled(x undo, answer error) {
 func (u *undoer) failed(x undo, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.noteTried(&x)
 	u.width = 1
 	u.queue = append(u.queue, x)
 	u.dropLate(err)
+}
+
+// noteTried notes that an attempt to take a claim back has ended. u.mu is held.
+func (u *undoer) noteTried(x *undo) {
+	if !x.tried {
+		x.tried = true
+		u.ahead.done(x.claim.Name)
+	}
 }
 
 // dropLate gives up what has expired, and everything once the client is gone: the TTL ends what is left. u.mu is held.
@@ -115,6 +128,7 @@ func (u *undoer) dropLate(err error) {
 	u.queue = slices.DeleteFunc(u.queue, func(x undo) bool {
 		late := x.until < now() || u.client.lifetime.Err() != nil
 		if late {
+			u.noteTried(&x)
 			u.over(x, err)
 		}
 		return late
