@@ -173,7 +173,7 @@ func TestCompactedWatch(t *testing.T) {
 	holder, waiter := open(t, nil, addr), open(t, nil, p.Addr)
 	held := acquire(t, holder, claim("job", long))
 	waiting := enqueue(t, waiter, claim("job", long))
-	ctx, cancel := context.WithTimeout(limit(t), long/2) // no renewal helps
+	ctx, cancel := context.WithTimeout(limit(t), long*3/4) // no renewal helps
 	defer cancel()
 	got := make(chan error, 1)
 	go func() { got <- granted(ctx, waiter, waiting) }() // ends when it is granted

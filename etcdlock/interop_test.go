@@ -259,7 +259,7 @@ func TestBreakAPeer(t *testing.T) {
 }
 
 // peerSession is a session of the peers' library, which ends with the test.
-func peerSession(t *testing.T, addr string) *concurrency.Session {
+func peerSession(t testing.TB, addr string) *concurrency.Session {
 	t.Helper()
 	session, err := concurrency.NewSession(dial(t, addr))
 	if err != nil {

@@ -216,19 +216,22 @@ func TestRenewalBesideALeaseThatIsNotExtended(t *testing.T) {
 	}
 	d.stuck.Store(int64(leaseOf(t, client, "stuck")))
 	unanswered := 0
-	until(t, "both leases have to be extended", func() bool {
+	until(t, "the others are renewed where the first is not", func() bool {
 		ctx, cancel := context.WithTimeout(limit(t), time.Second)
 		defer cancel()
 		results, err := d.Renew(ctx, batch)
 		if err != nil {
 			t.Fatal(err)
 		}
+		renewed := 0
 		for i, r := range results[1:] {
-			if r.Err != nil {
+			if r.Err == nil {
+				renewed++
+			} else if driver.IsAnswer(r.Err) {
 				t.Fatalf("claim %d: %v", i, r.Err)
 			}
 		}
-		if results[0].Err != nil {
+		if results[0].Err != nil && renewed == len(results)-1 {
 			unanswered++
 		}
 		return unanswered == 3
@@ -309,7 +312,7 @@ func TestMoveWhoseAnswerIsLost(t *testing.T) {
 	if _, err := client.Revoke(limit(t), before); err != nil {
 		t.Fatal(err)
 	}
-	leavesWithin(t, other, 10*longer)
+	leaves(t, other)
 }
 
 // The request that moves a claim may also arrive while the claim is removed, between looks at two of the leases that it
@@ -340,13 +343,13 @@ func TestMoveThatArrivesDuringTheRemoval(t *testing.T) {
 	})
 	d.next.Store(&removes)
 	<-removed
-	leavesWithin(t, other, long/2)
+	leaves(t, other)
 }
 
-// leavesWithin fails unless the claim on job leaves the queue in time.
-func leavesWithin(t *testing.T, d driver.Driver, patience time.Duration) {
+// leaves fails unless the claim on job leaves the queue, before the lease ends on which it may stay.
+func leaves(t *testing.T, d driver.Driver) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(limit(t), patience)
+	ctx, cancel := context.WithTimeout(limit(t), time.Minute)
 	defer cancel()
 	for queue := []driver.Entry{{}}; len(queue) > 0; driver.Sleep(ctx, 20*time.Millisecond) {
 		var err error

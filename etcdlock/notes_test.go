@@ -110,12 +110,13 @@ func TestLeftAloneForNoLonger(t *testing.T) {
 	c := acquire(t, d, claim("left", short))
 	left := c
 	left.TTL, left.Detached = ttl, true
-	began := time.Now()
 	request(t, d, left)
+	began := time.Now()
 	keepRenewing(t, d, beside)
 	until(t, "the lease beside is extended", func() bool { return time.Since(began) > ttl/2 })
 	for range 2 {
-		if left, most := leaseLeft(t, client, "/holdfast/left/"), ttl-time.Since(began)+time.Second; left > most {
+		most := ttl - time.Since(began) + time.Second
+		if left := leaseLeft(t, client, "/holdfast/left/"); left > most {
 			t.Errorf("the claim lives for %v, want at most %v", left, most)
 		}
 		request(t, d, c) // sent before the claim was left alone

@@ -21,6 +21,7 @@ import (
 	"github.com/holdfast-go/holdfast/etcdlock"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/opened"
+	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -203,14 +204,17 @@ func TestSync(t *testing.T) {
 	until(t, "the client knows all members", func() bool { return len(client.Endpoints()) == 3 })
 	driver.Sleep(t.Context(), time.Second) // it is looked up that often
 	cluster[1].Pause(t)
-	for range 2 * len(cluster) { // one after the other, in turn, if it went round
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // a connection that hangs is closed after 8 s
-		_, err := d.Queue(ctx, "job")
-		cancel()
-		if err != nil {
-			t.Errorf("a member that hangs was asked, and no other: %v", err)
+	pace.Run(t, "beside a member that hangs", func(t *pace.T) {
+		for range 2 * len(cluster) { // one after the other, in turn, if it went round
+			limit := t.Scaled(5 * time.Second) // a connection that hangs is closed after 8 s
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			_, err := d.Queue(ctx, "job")
+			cancel()
+			if err != nil {
+				t.Errorf("a member that hangs was asked, and no other: %v", err)
+			}
 		}
-	}
+	})
 }
 
 // speakTLS listens for clients with a certificate of the authority, and passes on what they say to the server.
@@ -349,15 +353,17 @@ func TestSilentServerAndContext(t *testing.T) {
 	p := proxy.New(t, server(t).Addr)
 	p.BlackHole()
 	asked := func(what string, ask func(context.Context) error) {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		began := time.Now()
-		if err := ask(ctx); err == nil {
-			t.Errorf("%s: it was answered", what)
-		}
-		if took := time.Since(began); took > 4*time.Second { // the limits of its own are 5 s
-			t.Errorf("%s took %v", what, took)
-		}
+		pace.Run(t, what, func(t *pace.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			began := time.Now()
+			if err := ask(ctx); err == nil {
+				t.Errorf("it was answered")
+			}
+			if took := time.Since(began); took > t.Scaled(4*time.Second) { // the limits of its own are 5 s
+				t.Errorf("it took %v", took)
+			}
+		})
 	}
 	for _, url := range []string{"etcd://" + p.Addr, "etcd://app:pw@" + p.Addr} {
 		asked("Open", func(ctx context.Context) error {

@@ -24,7 +24,7 @@ func TestTurnOfTwo(t *testing.T) {
 	held := acquire(t, holder, units("pool", 2, 3))
 	a := enqueue(t, first, units("pool", 2, 3))
 	b := enqueue(t, second, units("pool", 1, 3))
-	ctx, cancel := context.WithTimeout(t.Context(), long/2) // before a renewal is due
+	ctx, cancel := context.WithTimeout(t.Context(), long*3/4) // nothing is renewed
 	defer cancel()
 	got := make(chan error, 2)
 	go func() { got <- granted(ctx, first, a) }()  // ends with ctx

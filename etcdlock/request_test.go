@@ -153,9 +153,8 @@ func TestRenewalBesideClaimsThatAreGone(t *testing.T) {
 	const gone = 40
 	batch := append(hold(t, d, gone, 200*time.Second), hold(t, d, 1, 300*time.Second)...)
 	d.claims.Known(batch[0]).leased().lose()
-	far.takes.Store(int64(400 * time.Millisecond))
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
-	defer cancel()
+	ctx, cancel := context.WithCancel(t.Context())
+	far.answersOnlyOne(cancel)
 	if results, err := d.Renew(ctx, batch); err != nil || results[gone].Err != nil {
 		t.Errorf("the claim that is held is not renewed: %v, %v", err, results[gone].Err)
 	}
@@ -167,10 +166,8 @@ func TestRenewalOfManyThatMove(t *testing.T) {
 	d, far := farAway(t)
 	batch := hold(t, d, 40, 200*time.Second)
 	d.claims.Known(batch[0]).leased().deny()
-	far.takes.Store(int64(400 * time.Millisecond))
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
-	defer cancel()
-	results, err := d.Renew(ctx, batch)
+	far.answersTogether(questionsAtOnce, isAboutOne)
+	results, err := d.Renew(limitOf(t), batch)
 	for i, r := range results {
 		if err != nil || r.Err != nil {
 			t.Fatalf("claim %d is not renewed: %v, %v", i, err, r.Err)
@@ -243,10 +240,8 @@ func TestRenewalOfManyFarAway(t *testing.T) {
 	t.Parallel()
 	d, far := farAway(t)
 	batch := hold(t, d, 10*maxRenewals, 200*time.Second)
-	far.takes.Store(int64(400 * time.Millisecond))
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // which a renewal has
-	defer cancel()
-	results, err := d.Renew(ctx, batch)
+	far.answersTogether(10, func(clientv3.Op) bool { return true })
+	results, err := d.Renew(limitOf(t), batch)
 	for i, r := range results {
 		if err != nil || r.Err != nil {
 			t.Fatalf("claim %d is not renewed: %v, %v", i, err, r.Err)
@@ -293,17 +288,58 @@ func farAway(t *testing.T) (*Driver, *distant) {
 	return d, far
 }
 
-// distant is a server from which answers take a while.
+// A distant server does not answer until a number of requests have reached it.
 type distant struct {
 	clientv3.KV
-	takes atomic.Int64
+	waits   func(clientv3.Op) bool // the requests that this is about
+	missing atomic.Int64           // those that have yet to come
+	enough  chan struct{}
+}
+
+// answersTogether has the server answer none of these requests until n of them have come. Requests that are sent one
+// after the other are never answered.
+func (s *distant) answersTogether(n int, these func(clientv3.Op) bool) {
+	s.waits, s.enough = these, make(chan struct{})
+	s.missing.Store(int64(n))
+}
+
+// answersOnlyOne has the server answer one request, and do something when another comes.
+func (s *distant) answersOnlyOne(then func()) {
+	var asked atomic.Int64
+	s.answersTogether(0, func(clientv3.Op) bool {
+		if asked.Add(1) == 1 {
+			return false
+		}
+		then()
+		return true
+	})
+}
+
+// isAboutOne reports whether a request is about one claim, and not about a part of a batch.
+func isAboutOne(op clientv3.Op) bool {
+	_, asks, _ := op.Txn()
+	return len(asks) <= 3
 }
 
 func (s *distant) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
-	if err := driver.Sleep(ctx, time.Duration(s.takes.Load())); err != nil {
-		return clientv3.OpResponse{}, err
+	if s.waits != nil && s.waits(op) {
+		if s.missing.Add(-1) == 0 {
+			close(s.enough)
+		}
+		select {
+		case <-s.enough:
+		case <-ctx.Done():
+			return clientv3.OpResponse{}, ctx.Err()
+		}
 	}
 	return s.KV.Do(ctx, op)
+}
+
+// limitOf returns a context that ends what hangs.
+func limitOf(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
 }
 
 // More than a server takes, or than may be sent to one at all, is refused: to ask again would not help.
@@ -311,8 +347,7 @@ func TestClaimThatIsTooLarge(t *testing.T) {
 	t.Parallel()
 	d := alone(t)
 	for _, size := range []int{1_800_000, 3_000_000} {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		defer cancel()
+		ctx := limitOf(t)
 		c := driver.Claim{Name: "job", ID: driver.NewID(), Weight: 1, Limit: 1, TTL: 20 * time.Second, Queue: true}
 		c.Value = strings.Repeat("x", size)
 		if st, err := d.Request(ctx, c); !errors.Is(err, driver.ErrRefused) {

@@ -2,6 +2,7 @@ package etcdlock_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pace"
 )
 
 // inBackground waits for a claim until there is something to tell of it, and sends that.
@@ -148,9 +150,14 @@ func TestHeldPermitHearsNothing(t *testing.T) {
 func TestWaitWhileLeftAlone(t *testing.T) {
 	t.Parallel()
 	addr := server(t).Addr
+	pace.Run(t, "in time", func(t *pace.T) { waitWhileLeftAlone(t, addr) })
+}
+
+func waitWhileLeftAlone(t *pace.T, addr string) {
+	ttl := t.TTL(short)
 	d, other := open(t, nil, addr), open(t, nil, addr)
-	c := acquire(t, d, claim("job", short))
-	ctx, cancel := context.WithTimeout(limit(t), 12*short) // by then the first lease has been given up
+	c := acquire(t, d, claim("job"+rand.Text(), ttl))
+	ctx, cancel := context.WithTimeout(limit(t), 12*ttl) // by then the first lease has been given up
 	defer cancel()
 	got := make(chan error, 1)
 	go func() {
@@ -162,14 +169,14 @@ func TestWaitWhileLeftAlone(t *testing.T) {
 		}
 	}()
 	left := c
-	left.TTL, left.Detached = long, true
+	left.TTL, left.Detached = long+12*ttl, true
 	if st, err := d.Request(ctx, left); err != nil || !st.Granted {
 		t.Fatal(st, err)
 	}
 	if err := <-got; !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Wait says %v of a claim that is held", err)
 	}
-	if queue, err := other.Queue(limit(t), "job"); err != nil || len(queue) != 1 {
+	if queue, err := other.Queue(limit(t), c.Name); err != nil || len(queue) != 1 {
 		t.Errorf("%v, %v; want the claim", queue, err)
 	}
 }
