@@ -39,7 +39,8 @@ func TestRenewalsOfManyWaiters(t *testing.T) {
 				t.Errorf("%d renewals took %d calls, and the server looked at %d keys; want %d and %d at most",
 					waiters, calls, keys, waiters/20, 2*waiters)
 			}
-			if queue, err := d.Queue(limit(t), name); err != nil || len(queue) != len(line)+1 || queue[0].ID != held.ID {
+			queue, err := d.Queue(limit(t), name)
+			if err != nil || len(queue) != len(line)+1 || queue[0].ID != held.ID {
 				t.Errorf("%d are in the queue, %v", len(queue), err)
 			}
 		})
