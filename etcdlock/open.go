@@ -10,7 +10,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
-	"google.golang.org/grpc/codes"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -41,11 +40,12 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	every := config.AutoSyncInterval
+	every, speaksTLS := config.AutoSyncInterval, config.TLS != nil
 	config.AutoSyncInterval = 0 // the driver does it, once it asks for tokens itself
+	new(dialLog).attach(&config)
 	client, err := dial(ctx, config)
 	if err != nil {
-		return nil, fmt.Errorf("etcd: %w%s", explain(err), secure.hint(err))
+		return nil, notOpened(err, speaksTLS, secure)
 	}
 	d, err := New(client, opts)
 	if err != nil {
@@ -58,9 +58,8 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 		d.running.Go(func() { d.syncEvery(every) })
 	}
 	if err := d.askFirst(ctx); err != nil {
-		err = d.whySilent(err)
 		d.Close()
-		return nil, fmt.Errorf("etcd does not answer: %w; is it running and reachable?%s", err, secure.hint(err))
+		return nil, notOpened(err, speaksTLS, secure)
 	}
 	return d, nil
 }
@@ -73,29 +72,6 @@ func (d *Driver) askFirst(ctx context.Context) error {
 	if err == nil {
 		d.traits = func() driver.Traits { return traits(minTTL) }
 		d.learnt.Store(true)
-	}
-	return err
-}
-
-// reasonTime is for finding out why a server does not answer.
-const reasonTime = time.Second
-
-// whySilent adds to the error of a call that waited in vain for a connection why there was none. With several
-// servers there may be several reasons, and none is added.
-func (d *Driver) whySilent(err error) error {
-	if !errors.Is(err, context.DeadlineExceeded) || len(d.client.Endpoints()) != 1 {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(d.lifetime, reasonTime)
-	defer cancel()
-	m, dialErr := d.members.dialOnly(d.client.Endpoints()[0])
-	if dialErr != nil {
-		return err
-	}
-	defer m.close()
-	_, reason := m.kv.Get(ctx, start(d.keys.names()), clientv3.WithKeysOnly(), clientv3.WithLimit(1))
-	if code(reason) == codes.Unavailable {
-		return fmt.Errorf("%w: %w", err, reason)
 	}
 	return err
 }
