@@ -27,7 +27,7 @@ func call[T any](ctx context.Context, s *session, request func(*zk.Conn) (T, err
 	case a := <-answers:
 		return a.v, s.explain(a.err)
 	case <-s.lost:
-		return v, errSessionLost
+		return v, s.lossError()
 	case <-ctx.Done():
 		return v, ctx.Err()
 	}
@@ -44,7 +44,7 @@ func (s *session) connected(ctx context.Context) error {
 		select {
 		case <-back:
 		case <-s.lost:
-			return errSessionLost
+			return s.lossError()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -62,7 +62,7 @@ func ask[T any](ctx context.Context, s *session, request func(*zk.Conn) (T, erro
 		select {
 		case <-back:
 		case <-s.lost:
-			return v, errSessionLost
+			return v, s.lossError()
 		case <-ctx.Done():
 			return v, err
 		}

@@ -1,6 +1,7 @@
 package zklock
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/go-zookeeper/zk"
@@ -23,7 +24,8 @@ type claim struct {
 	record    record // what was written to the note
 	node      string // name of the claim's node; empty until that is known
 	self      <-chan zk.Event
-	disturbed bool // the node has changed: others may have renewed the claim
+	disturbed bool  // the node has changed: others may have renewed the claim
+	cause     error // what ended it with its session; nil when something else did, or nothing has
 }
 
 // enter notes a claim in this session, or returns what is known of it already.
@@ -53,11 +55,32 @@ func (d *Driver) forgetAll(e *claim) {
 // rememberEnd ends a claim for which the server may have no tombstone. The end is remembered here, for as long as
 // a late request may come. The node is gone; the note may be there, and is swept later.
 func (e *claim) rememberEnd() {
+	e.noteCause()
 	e.End() // before its listeners look
 	e.s.subscriptions.notify(e.place())
 	e.s.room.give(e.seatKey())
 	e.s.tombstones.add(e.note, e.Longest())
 	e.d.claims.Remember(e)
+}
+
+// noteCause notes what ended the claim, where that is the end of its session.
+func (e *claim) noteCause() {
+	if e.IsOver() || !e.s.isLost() {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.cause = e.s.lossError()
+}
+
+// goneError is [driver.ErrGone] for a claim that has ended, with the cause if that is known.
+func (e *claim) goneError() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.cause == nil {
+		return driver.ErrGone
+	}
+	return fmt.Errorf("%w: %w", driver.ErrGone, e.cause)
 }
 
 // isGone reports whether the claim has ended. A claim whose session is gone has, and that is noted.

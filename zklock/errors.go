@@ -46,8 +46,8 @@ func (s *session) explain(err error) error {
 		err = named
 	}
 	if errors.Is(err, zk.ErrSessionExpired) {
-		s.lose()
-		return errSessionLost
+		s.lose(errExpired)
+		return s.lossError()
 	}
 	for _, r := range refusals {
 		if errors.Is(err, r.err) {

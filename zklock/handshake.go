@@ -16,9 +16,11 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// A handshake is a connection that takes care of five things that the client library leaves out, or does badly:
+// A handshake is a connection that takes care of six things that the client library leaves out, or does badly:
 //
 //   - It reads along in the server's greeting, to learn the timeout that was granted.
+//   - It compares the session in the greeting with the one that was asked for. ClickHouse Keeper and some proxies
+//     answer a reconnection with a new session, without a word, and the library takes any.
 //   - It tells the server who the client is before anything else is sent. The library would do so again and again,
 //     beside other requests.
 //   - It pings the server more often; see [pulse].
@@ -30,6 +32,7 @@ import (
 type handshake struct {
 	net.Conn
 	link     *link
+	wanted   uint64 // the session that was asked for; zero for a new one
 	greeting []byte // as much of it as has come
 	before   int64  // the newest change that was known before this connection
 	answers  answers
@@ -53,6 +56,9 @@ const (
 	timeoutAt, timeoutEnd = 8, 12
 	sessionEnd            = 20
 )
+
+// Where the request that opens a connection holds the session that is asked for.
+const wantedAt, wantedEnd = 20, 28
 
 // greeted reports whether the greeting has been read.
 func (h *handshake) greeted() bool {
@@ -87,8 +93,13 @@ func (h *handshake) Read(b []byte) (int, error) {
 
 // welcome answers the greeting.
 func (h *handshake) welcome() error {
-	if binary.BigEndian.Uint64(h.greeting[timeoutEnd:]) == 0 {
+	switch given := binary.BigEndian.Uint64(h.greeting[timeoutEnd:]); {
+	case given == 0:
 		return nil // the session has ended, which the library reads by itself
+	case h.wanted != 0 && given != h.wanted:
+		h.link.replaced()
+		h.Conn.Write(closeRequest) // so that nothing stays of the new session
+		return errReplaced
 	}
 	granted := binary.BigEndian.Uint32(h.greeting[timeoutAt:])
 	h.link.granted.Store(int64(granted))
@@ -118,10 +129,21 @@ const (
 	opPing       = 11
 	opSetAuth    = 100
 	opSetWatches = 101
+	opClose      = -11
 	pingXid      = -2
 	authXid      = -4
 	scheme       = "digest"
 )
+
+// closeRequest ends a session in which nothing was asked before.
+var closeRequest = bare(1, opClose)
+
+// bare is a request that is no more than its length, its number, and what it asks for.
+func bare(xid, op int32) []byte {
+	b := binary.BigEndian.AppendUint32(nil, 4+4)
+	b = binary.BigEndian.AppendUint32(b, uint32(xid))
+	return binary.BigEndian.AppendUint32(b, uint32(op))
+}
 
 // identify tells the server who the client is.
 func (h *handshake) identify() error {
@@ -179,6 +201,9 @@ func (h *handshake) Write(b []byte) (int, error) {
 	defer h.writing.Unlock()
 	switch {
 	case !h.greeted():
+		if len(b) >= wantedEnd {
+			h.wanted = binary.BigEndian.Uint64(b[wantedAt:])
+		}
 		return h.Conn.Write(withChange(b, knownAt, h.before))
 	case len(b) >= opAt+4 && binary.BigEndian.Uint32(b[opAt:]) == opSetWatches:
 		b = withChange(b, watchesAt, h.before)

@@ -24,6 +24,7 @@ type link struct {
 	password string
 	granted  atomic.Int64 // by the server, in milliseconds; zero until it answered
 	newest   atomic.Int64 // change that the servers told of
+	replaced func()       // called when a server has given the client another session than it asked for
 	closed   chan struct{}
 	refused  chan struct{} // closed when a server has said that it does not know the user
 

@@ -118,7 +118,7 @@ func (e *claim) keepWatch(ctx context.Context) error {
 func (e *claim) newsOfSelf(event zk.Event) error {
 	if event.Type == zk.EventNodeDeleted || e.s.isLost() {
 		e.rememberEnd()
-		return driver.ErrGone
+		return e.goneError()
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -1,7 +1,6 @@
 package zklock
 
 import (
-	"encoding/binary"
 	"slices"
 	"sync"
 	"time"
@@ -109,10 +108,4 @@ func (p *pulse) counts(sent, now leased.Instant) leased.Instant {
 	return min(sent, p.began.Add(p.slack))
 }
 
-// pingRequest is a ping as it is sent: its length, its number, and what it is.
-var pingRequest = func() []byte {
-	xid := int32(pingXid)
-	b := binary.BigEndian.AppendUint32(nil, 4+4)
-	b = binary.BigEndian.AppendUint32(b, uint32(xid))
-	return binary.BigEndian.AppendUint32(b, opPing)
-}()
+var pingRequest = bare(pingXid, opPing)

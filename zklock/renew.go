@@ -98,7 +98,7 @@ func (r renewal) look(ctx context.Context, from leased.Instant) (st driver.Statu
 func (r renewal) conclude() {
 	if errors.Is(r.result.Err, errSessionLost) {
 		r.claim.rememberEnd()
-		r.result.Err = driver.ErrGone
+		r.result.Err = r.claim.goneError()
 	}
 	if r.result.Err != nil {
 		r.result.Status = driver.Status{}

@@ -31,7 +31,9 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 func (d *Driver) repeat(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	token := e.Token()
 	switch {
-	case e.isGone(), c.Token != 0 && token != 0 && c.Token != token:
+	case e.isGone():
+		return driver.Status{}, e.goneError()
+	case c.Token != 0 && token != 0 && c.Token != token:
 		return driver.Status{}, driver.ErrGone
 	case e.place() == "":
 		return d.put(ctx, e, c)
@@ -89,7 +91,7 @@ func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 		return d.found(ctx, e, c)
 	case errors.Is(err, errSessionLost) && asked:
 		e.rememberEnd() // it may have been queued, and ended with the session
-		return driver.Status{}, driver.ErrGone
+		return driver.Status{}, e.goneError()
 	case errors.Is(err, errSessionLost):
 		return driver.Status{}, err
 	case isRefused(err):

@@ -60,7 +60,7 @@ func (s *session) findForgotten() {
 	seen := s.link.newest.Load()
 	now, err := s.d.newestChange(ctx)
 	if err == nil && now < seen && s.isShutOut() {
-		s.lose()
+		s.lose(errForgotten)
 	}
 }
 

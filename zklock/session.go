@@ -32,6 +32,15 @@ func sessionTime(ttl time.Duration) time.Duration {
 
 var errSessionLost = errors.New("the session has ended")
 
+// What ends a session that neither this client nor an idle time has ended.
+var (
+	errExpired  = fmt.Errorf("the server has expired it: %w", zk.ErrSessionExpired)
+	errReplaced = errors.New("the server answered a reconnection with another session, " +
+		"as ClickHouse Keeper and some proxies do")
+	errForgotten = errors.New("the servers have forgotten changes that it has seen, " +
+		"as after a restore from a backup")
+)
+
 // A session is what the claims of one TTL live by: when this process is gone, they end with it. The client library
 // keeps it alive, also a while longer than there are claims, for the notes of ends.
 type session struct {
@@ -43,6 +52,7 @@ type session struct {
 	ttl           time.Duration // what that became: the server may make sessions live longer
 	time          time.Duration // what the server granted
 	lost          chan struct{} // closed when the server has dropped the session, or was told to
+	cause         error         // why it did; valid once lost is closed; nil when it was told to
 	room          *room
 	subscriptions subscriptions
 	tombstones    tombstones
@@ -150,6 +160,7 @@ func (d *Driver) startAt(ctx context.Context, hosts []string, timeout time.Durat
 		d: d, link: d.newLink(hosts, timeout), lost: make(chan struct{}),
 		back: make(chan struct{}), watches: make(map[spot]*watch), used: leased.Now(),
 	}
+	s.link.replaced = func() { s.lose(errReplaced) }
 	up := s.nextConnection() // before it connects, which it does in the background
 	conn, _, err := zk.Connect(hosts, timeout, zk.WithDialer(s.link.dial), zk.WithHostProvider(s.link),
 		zk.WithEventCallback(s.onEvent), zk.WithLogger(silent{}), zk.WithLogInfo(false))
@@ -217,7 +228,7 @@ func (s *session) onEvent(e zk.Event) {
 		s.mu.Unlock()
 		s.subscriptions.notifyAll() // what happened meanwhile is told if the library could ask for it
 	case e.State == zk.StateExpired:
-		s.lose()
+		s.lose(errExpired)
 		s.d.running.Go(s.conn.Close) // before it begins another session
 	}
 }
@@ -231,25 +242,35 @@ func (s *session) nextConnection() <-chan struct{} {
 
 func (s *session) isLost() bool { return leased.IsClosed(s.lost) }
 
-// lose notes that the session is gone. The claims of this session are too.
-func (s *session) lose() {
+// lose notes that the session is gone, and why if that is not by this client's wish. The claims of this session are
+// gone too.
+func (s *session) lose(cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.loseLocked()
+	s.loseLocked(cause)
 }
 
-func (s *session) loseLocked() {
+func (s *session) loseLocked(cause error) {
 	s.link.close()
 	if !s.isLost() {
+		s.cause = cause
 		close(s.lost)
 		s.subscriptions.notifyAll()
 	}
 }
 
+// lossError is errSessionLost with the cause, for a session that is lost.
+func (s *session) lossError() error {
+	if s.cause == nil {
+		return errSessionLost
+	}
+	return fmt.Errorf("%w: %w", errSessionLost, s.cause)
+}
+
 // end ends the session, and the claims that are left with it. Where the server cannot be told, it notices after the
 // session's time. That it is gone is noted first: nobody should begin what ends at once.
 func (s *session) end() {
-	s.lose()
+	s.lose(nil)
 	s.conn.Close()
 }
 
@@ -316,7 +337,7 @@ func (s *session) retire() bool {
 	if s.engaged > 0 || len(s.watches) > 0 || leased.Now().Sub(s.used) <= idleTimes*s.time {
 		return false
 	}
-	s.loseLocked()
+	s.loseLocked(nil)
 	return true
 }
 

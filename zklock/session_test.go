@@ -280,7 +280,7 @@ func TestQuestionsOutliveTheirSession(t *testing.T) {
 		answered := make(chan error)
 		go func() { answered <- ask(t.Context()) }()
 		<-held.Caught()
-		s.lose()
+		s.lose(nil)
 		if err := <-answered; err != nil {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -23,7 +23,9 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	switch {
 	case e == nil:
 		return d.waitUnknown(ctx, c)
-	case e.isGone(), c.Token != 0 && e.Token() != 0 && c.Token != e.Token():
+	case e.isGone():
+		return driver.Status{}, e.goneError()
+	case c.Token != 0 && e.Token() != 0 && c.Token != e.Token():
 		return driver.Status{}, driver.ErrGone
 	case e.place() == "" || e.Token() == 0:
 		return driver.Status{}, pause(ctx) // its request was not answered yet
@@ -157,10 +159,10 @@ func (e *claim) awaitNews(ctx context.Context) error {
 	case <-e.News():
 		return nil
 	case <-e.Over():
-		return driver.ErrGone
+		return e.goneError()
 	case <-e.s.lost:
 		e.rememberEnd()
-		return driver.ErrGone
+		return e.goneError()
 	case <-e.d.lifetime.Done():
 		return driver.ErrClosed
 	case <-ctx.Done():

@@ -48,6 +48,23 @@ func (p *Proxy) dig(ways ...way) {
 	}
 }
 
+// Rewrite passes all that clients send through f from now on, chunk by chunk, and sends on what f returns: so a proxy
+// passes for a server that understands a request in another way. nil ends it.
+func (p *Proxy) Rewrite(f func(chunk []byte) []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rewrite = f
+}
+
+func (p *Proxy) rewritten(chunk []byte) []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.rewrite == nil {
+		return chunk
+	}
+	return p.rewrite(chunk)
+}
+
 // Delay makes each chunk of bytes arrive so much later, each way, in order. More chunks may be on their way meanwhile.
 func (p *Proxy) Delay(d time.Duration) {
 	p.mu.Lock()

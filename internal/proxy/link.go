@@ -120,6 +120,9 @@ func (l *link) arrive(w way, c chunk, dst *net.TCPConn) {
 	case hold:
 		l.awaitDelivery()
 	}
+	if w == toServer {
+		c.bytes = l.proxy.rewritten(c.bytes)
+	}
 	if _, err := dst.Write(c.bytes); err != nil && w == toServer { // a client that left may have a request on its way
 		l.close()
 	}

@@ -24,6 +24,7 @@ type Proxy struct {
 	shut    bool
 	links   map[*link]struct{}
 	faults  faults
+	rewrite func(request []byte) []byte
 	counter func() Counter // of a new connection
 	counted int
 }
