@@ -21,7 +21,7 @@ import (
 // ErrUnknown says that the backend did not answer: then the lease goes on, but its claim may live for that time from
 // now on, even if this process ends. A lease that its context holds more than once cannot be detached.
 func (l *Lease) Detach(ctx context.Context) (string, error) {
-	if err := l.Err(); err != nil {
+	if err := l.over(); err != nil {
 		return "", err
 	}
 	g := l.grant
@@ -31,7 +31,7 @@ func (l *Lease) Detach(ctx context.Context) (string, error) {
 		return "", g.lock.failure("detach", err)
 	}
 	if err := g.hold.detach(ctx, g); err != nil {
-		return "", errors.Join(l.Err(), err)
+		return "", errors.Join(l.over(), err)
 	}
 	return g.hold.handle(g).String(), nil
 }

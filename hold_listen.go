@@ -10,6 +10,9 @@ import (
 // watch has the backend tell of the claim's end, so that a holder who cares, because it asked for the context of its
 // lease, learns at once that its lock was broken. Others learn it from the next renewal.
 func (h *hold) watch() {
+	if h.hear() {
+		return
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.over || h.watched {
@@ -17,13 +20,27 @@ func (h *hold) watch() {
 	}
 	h.watched = true
 	c := h.lock.client
-	if l, ok := driver.As[driver.Listener](c.driver); ok {
-		c.listening.add(c, l, h)
-	} else if w, ok := driver.As[driver.Waiter](c.driver); ok {
+	if w, ok := driver.As[driver.Waiter](c.driver); ok {
 		ctx, cancel := context.WithCancel(c.lifetime)
 		h.unwatch = cancel
 		c.run(func() { h.wait(ctx, w) }) // ends with the hold
 	}
+}
+
+// hear is watch where the backend needs no goroutine for each claim. It is false where it would.
+func (h *hold) hear() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.over || h.watched {
+		return true
+	}
+	c := h.lock.client
+	l, ok := driver.As[driver.Listener](c.driver)
+	if ok {
+		h.watched = true
+		c.listening.add(c, l, h)
+	}
+	return ok
 }
 
 // wait passes on what a backend pushes that needs a goroutine for each claim.

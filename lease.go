@@ -90,8 +90,18 @@ func (l *Lease) tokenOrZero() uint64 {
 }
 
 // Err returns nil while the lock is held, then ErrReleased or a *LostError. It looks at the deadline itself, so it is
-// right even in the first instruction after a pause.
+// right even in the first instruction after a pause. From the first call on, a backend that can tell of a loss at once
+// does so, as it does for Done and Context.
 func (l *Lease) Err() error {
+	err := l.over()
+	if err == nil {
+		l.grant.hold.hear()
+	}
+	return err
+}
+
+// over is Err for callers that do not want to be told of a loss at once.
+func (l *Lease) over() error {
 	if err := l.ended(); err != nil {
 		return err
 	}
@@ -149,7 +159,7 @@ func (l *Lease) release(ctx context.Context) error {
 	g := l.grant
 	g.lock.client.background.enter() // Close waits for it
 	defer g.lock.client.background.leave()
-	if err := l.Err(); err != nil && !errors.Is(err, ErrReleased) {
+	if err := l.over(); err != nil && !errors.Is(err, ErrReleased) {
 		return err
 	}
 	last, err := g.giveUp(l)

@@ -13,7 +13,7 @@ import (
 // held, a *LostError if it is lost, also while the backend does not answer, and another error if there was no answer
 // before ctx ended, which leaves the lease as it was.
 func (l *Lease) Check(ctx context.Context) error {
-	if err := l.Err(); err != nil {
+	if err := l.over(); err != nil {
 		return err
 	}
 	h := l.grant.hold
@@ -21,12 +21,12 @@ func (l *Lease) Check(ctx context.Context) error {
 		return h.lock.unserved(ctx, "check", ctx.Err())
 	}
 	if !h.lock.client.keeper.confirm(&h.tracked) {
-		return cmp.Or(l.Err(), h.lock.failure("check", errors.New("the lease is about to be detached")))
+		return cmp.Or(l.over(), h.lock.failure("check", errors.New("the lease is about to be detached")))
 	}
 	if err := h.confirm(ctx, l.Done()); err != nil {
 		return err
 	}
-	return l.Err()
+	return l.over()
 }
 
 // A question is a request about a hold that is not the keeper's. It goes on for a while after nobody waits for it any

@@ -27,7 +27,7 @@ func (c *leaseContext) Err() error {
 }
 
 func (c *leaseContext) look() {
-	if err := c.lease.Err(); err != nil {
+	if err := c.lease.over(); err != nil {
 		c.end(err)
 	}
 }

@@ -138,7 +138,7 @@ func (c *leasesContext) Err() error {
 
 func (c *leasesContext) look() {
 	for _, l := range c.leases {
-		if err := l.Err(); err != nil {
+		if err := l.over(); err != nil {
 			c.end(err)
 			return
 		}

@@ -167,7 +167,7 @@ func (ps parts) lock(ctx context.Context, order []int, got Leases) error {
 
 // whyOver is Err, or says that the client was closed: who waits for more locks has released none.
 func (l *Lease) whyOver() error {
-	if err := l.Err(); err != nil {
+	if err := l.over(); err != nil {
 		return cmp.Or(l.grant.lock.client.closed(), err)
 	}
 	return nil
@@ -206,7 +206,7 @@ func (p *part) twice() error {
 // isHeldIn reports whether the context holds the lock, in whatever way.
 func (p *part) isHeldIn(ctx context.Context) bool {
 	for l := range leasesIn(ctx) {
-		if l.Name() == p.name && l.grant.lock.client.sameStore(p.client) && l.Err() == nil {
+		if l.Name() == p.name && l.grant.lock.client.sameStore(p.client) && l.over() == nil {
 			return true
 		}
 	}

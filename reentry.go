@@ -48,7 +48,7 @@ func heldThrough(ctx context.Context, l *lock, a ask) *Lease {
 	}
 	for lease := range leasesIn(ctx) {
 		g := lease.grant
-		if g.lock.client == l.client && g.lock.name == l.name && g.ask.mode != permits && lease.Err() == nil {
+		if g.lock.client == l.client && g.lock.name == l.name && g.ask.mode != permits && lease.over() == nil {
 			return lease
 		}
 	}

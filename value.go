@@ -41,7 +41,7 @@ func (l *Lease) Value(ctx context.Context) (Value, error) {
 // it was not. ErrUnknown says that the value may be set, or still be while the claim lives: the backend did not answer
 // before ctx or the lease ended. Of several calls at once one may fail because another, which began later, was quicker.
 func (l *Lease) SetValue(ctx context.Context, text string) error {
-	if err := l.Err(); err != nil {
+	if err := l.over(); err != nil {
 		return err
 	}
 	g := l.grant
@@ -83,7 +83,7 @@ func (l *Lease) setValue(ctx context.Context, v Value) error {
 		h.gone(r.err)
 		r.err = nil
 	}
-	switch ended := l.Err(); {
+	switch ended := l.over(); {
 	case ended != nil && r.maybe:
 		return h.lock.failure("set the value of", ErrUnknown, cmp.Or(r.err, ended))
 	case r.err != nil:
@@ -113,8 +113,8 @@ func (l *Lease) setUntilAnswered(ctx context.Context, v Value) (r setting) {
 		if r.answered {
 			return r
 		}
-		if ctx.Err() != nil || l.Err() != nil || pace.Pause(ctx) != nil || l.Err() != nil {
-			r.err = joined{cmp.Or(l.Err(), context.Cause(ctx)), silence(ctx, attempts, start, r.err)}
+		if ctx.Err() != nil || l.over() != nil || pace.Pause(ctx) != nil || l.over() != nil {
+			r.err = joined{cmp.Or(l.over(), context.Cause(ctx)), silence(ctx, attempts, start, r.err)}
 			if r.maybe {
 				r.err = joined{ErrUnknown, r.err}
 			}
