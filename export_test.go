@@ -1,6 +1,7 @@
 package holdfast
 
 import (
+	"runtime"
 	"testing"
 	"time"
 )
@@ -14,3 +15,18 @@ func Suspend(t testing.TB, d time.Duration) {
 
 // EndHold does the first half of losing a lease: its hold grants no more, and nobody is told yet.
 func EndHold(l *Lease) { l.grant.hold.end() }
+
+// LoseAtGate has the next hold of the client lost before it comes to its gate. It is to be called while a driver is
+// asked, and the test must have called nothing else of the client.
+func LoseAtGate(c *Client) {
+	c.gates.mu.Lock()
+	go func() {
+		defer c.gates.mu.Unlock()
+		for len(c.keeper.holds()) == 0 {
+			runtime.Gosched()
+		}
+		for _, h := range c.keeper.holds() {
+			h.discard()
+		}
+	}()
+}

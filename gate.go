@@ -111,23 +111,39 @@ func (g *gate) admit(l *lock) *visitor {
 }
 
 // enter makes the first request for a gate that was just made. If that queues, the caller waits in front of those who
-// have come since, and the search goes on for whoever is first when it ends.
+// have come since, and the search goes on for whoever is first when it ends. A hold that was lost before it came here,
+// as when this process was paused, is sought anew; a caller that does not wait asks again, and does not queue.
 func (g *gate) enter(ctx context.Context, l *lock, wait bool) (*grant, error) {
 	o := g.begin(ctx, l, wait)
+	for o.hold != nil {
+		if grant := g.takeAlive(l, o.hold); grant != nil {
+			return grant, nil
+		}
+		if wait {
+			break
+		}
+		o = g.begin(ctx, l, wait)
+	}
 	if o.err != nil {
 		return nil, o.err
 	}
 	g.gates.mu.Lock()
-	if o.hold != nil && o.hold.alive() {
-		defer g.gates.mu.Unlock()
-		g.take(o.hold)
-		return o.hold.grant(l, 0), nil
-	}
 	v := &visitor{lock: l, ready: make(chan passed, 1)}
 	g.visitors = slices.Insert(g.visitors, 0, v)
 	g.search(o.waiter)
 	g.gates.mu.Unlock()
 	return g.await(ctx, l, v)
+}
+
+// takeAlive makes the hold the gate's and grants it, unless it was lost already: then it returns nil.
+func (g *gate) takeAlive(l *lock, h *hold) *grant {
+	g.gates.mu.Lock()
+	defer g.gates.mu.Unlock()
+	if !h.alive() {
+		return nil
+	}
+	g.take(h)
+	return h.grant(l, 0)
 }
 
 // begin makes that request. When it fails, or the driver panics, those who wait go on without the caller.

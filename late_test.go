@@ -111,6 +111,53 @@ func TestTryLockAnsweredTooLate(t *testing.T) {
 	}
 }
 
+// A try whose lock is lost before it comes to its gate, as when its process is paused there, asks once more and waits
+// for nobody.
+func TestTryLockThatIsLostAtTheGate(t *testing.T) {
+	for name, taken := range map[string]bool{"free again": false, "taken meanwhile": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memlock.New()
+				b := newClient(t, store.Client())
+				d := &losing{Driver: store.Client()}
+				if taken {
+					d.again = func() { must(b.Mutex("m").TryLock(t.Context()))(t) }
+				}
+				d.client = newClient(t, d)
+				began := time.Now()
+				lease, err := d.client.Mutex("m").TryLock(t.Context())
+				switch {
+				case taken:
+					wantErr(t, err, holdfast.ErrNotAcquired)
+				case err != nil || lease.Err() != nil:
+					t.Errorf("the lock is free, and not acquired: %v", err)
+				}
+				if took := time.Since(began); took > 0 {
+					t.Errorf("TryLock waited for %v", took)
+				}
+			})
+		})
+	}
+}
+
+// A losing driver has the lock of its first request lost at the gate, and calls again before it passes on the second.
+type losing struct {
+	driver.Driver
+	client *holdfast.Client
+	asked  int
+	again  func()
+}
+
+func (d *losing) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	switch d.asked++; {
+	case d.asked == 1:
+		holdfast.LoseAtGate(d.client)
+	case d.asked == 2 && d.again != nil:
+		d.again()
+	}
+	return d.Driver.Request(ctx, c)
+}
+
 // A pausing driver answers its first request as to a process that was paused.
 type pausing struct {
 	driver.Driver

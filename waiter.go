@@ -60,7 +60,10 @@ func (w *waiter) await(ctx context.Context) (h *hold, err error) {
 			err = w.pause(ctx, st, &pace)
 		}
 		if err != nil && ctx.Err() == nil {
-			return nil, w.abandon(fmt.Errorf("%w: %w", err, errOutOfLine))
+			if w.claim.Queue {
+				err = fmt.Errorf("%w: %w", err, errOutOfLine)
+			}
+			return nil, w.abandon(err)
 		}
 		silent = err
 	}
