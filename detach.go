@@ -164,8 +164,9 @@ func (c *Client) CheckHandle(ctx context.Context, handle string) (Entry, error) 
 }
 
 // Resume goes on with a lock that was detached: see [Lease.Detach]. The lease has the token it had, and is renewed
-// until it is released, lost, or detached again. A *LostError says that the lock is no longer held; ErrInvalidHandle,
-// that handle is not a handle. Two clients that resume the same handle hold the lock together.
+// until it is released, lost, or detached again. Others go on to see the owner and the value that it was acquired with,
+// so followers still find a leader that was restarted and resumes. A *LostError says that the lock is no longer held;
+// ErrInvalidHandle, that handle is not a handle. Two clients that resume the same handle hold the lock together.
 func (c *Client) Resume(ctx context.Context, handle string) (*Lease, error) {
 	h, err := parseHandle(handle)
 	if err != nil {

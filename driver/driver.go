@@ -62,9 +62,12 @@ type Entry struct {
 // wraps [ErrRefused] is an answer: nothing was changed, and asking again will not help.
 type Driver interface {
 	// Request queues the claim or, when a claim with its ID is queued, renews it: from then on it lives for c.TTL. It
-	// is atomic, and ignores expired claims. Token, place, weight and limit of a queued claim never change. A claim
-	// that is Detached is renewed only by requests that are Detached; the answer to any other says what is left of its
-	// TTL.
+	// is atomic, and ignores expired claims. A claim that is Detached is renewed only by requests that are Detached;
+	// the answer to any other says what is left of its TTL.
+	//
+	// A renewal changes nothing but how long the claim lives, and whether it is Detached. Token, place, weight, limit,
+	// owner and value stay those of the request that queued the claim. A renewal may come without an Owner and a Value:
+	// a process that resumes a claim does not know them, and others must go on to see them.
 	//
 	// Once a claim was released, broken or expired, a request with its ID is answered with [ErrGone] for at least its
 	// longest TTL: a late duplicate must not queue an orphan. A claim that does not want to wait (Queue is false) and

@@ -3,6 +3,7 @@ package quorum
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -14,21 +15,32 @@ func (d *Driver) adopt(ctx context.Context, c driver.Claim) (*claim, error) {
 	if err != nil {
 		return nil, err
 	}
-	cl := newClaim(c, len(d.nodes))
-	cl.state = held
-	cl.round, cl.token = mostSeen(sightings, c.Token)
+	round, token := mostSeen(sightings, c.Token)
 	switch {
-	case cl.round == 0 && len(sightings) > 0:
+	case round == 0 && len(sightings) > 0:
 		return nil, errOtherToken
-	case cl.round == 0:
+	case round == 0:
 		return nil, driver.ErrGone
 	}
+	c.Owner, c.Value = described(sightings, round)
+	cl := newClaim(c, len(d.nodes))
+	cl.state, cl.round, cl.token = held, round, token
 	for _, s := range sightings {
-		if s.round == cl.round {
+		if s.round == round {
 			cl.held[s.at] = s.token
 		}
 	}
 	return d.claims.add(cl), nil
+}
+
+// described returns owner and value of a claim as a node shows them, for the nodes that get the claim later: a client
+// that adopts it does not know them.
+func described(seen []sighting, round int) (owner, value string) {
+	at := slices.IndexFunc(seen, func(s sighting) bool { return s.round == round && s.owner+s.value != "" })
+	if at < 0 {
+		return "", ""
+	}
+	return seen[at].owner, seen[at].value
 }
 
 // errOtherToken says that nodes have the claim, but none under the token that was asked for.
@@ -36,8 +48,9 @@ var errOtherToken = fmt.Errorf("it has another token: %w", driver.ErrGone)
 
 // A sighting is a claim that is granted on a node.
 type sighting struct {
-	at, round int
-	token     uint64
+	at, round    int
+	token        uint64
+	owner, value string
 }
 
 // sight looks for a claim on the nodes, until all have answered or had their time: a claim of another client may be on
@@ -70,7 +83,7 @@ func (d *Driver) sight(ctx context.Context, c driver.Claim) (seen []sighting, er
 			answered = append(answered, d.nodes[l.at])
 			for _, e := range l.queue {
 				if round, ok := roundOf(c.ID, e.ID); ok && e.Granted {
-					seen = append(seen, sighting{l.at, round, e.Token})
+					seen = append(seen, sighting{l.at, round, e.Token, e.Owner, e.Value})
 				}
 			}
 		case <-ctx.Done():

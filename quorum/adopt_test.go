@@ -94,6 +94,34 @@ func TestResumeAfterAnother(t *testing.T) {
 	})
 }
 
+// A node that gets a claim only after another client has resumed it shows the claim's owner and value, which that
+// client does not know.
+func TestResumedClaimKeepsOwnerOnLateNodes(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		d := ps.client(t)
+		ps[2].hang()
+		c := claim("jobs")
+		c.Detached, c.Owner, c.Value = true, "web-1", "10.0.0.1:80"
+		held := acquire(t, d, c)
+		synctest.Wait()
+		d.Close()
+		held.Owner, held.Value = "", ""
+		other := ps.client(t)
+		if _, err := other.Request(context.Background(), held); err != nil { // Resume
+			t.Fatal(err)
+		}
+		ps[2].goOn()
+		pass(time.Second)
+		ps.have(t, "jobs", 3)
+		for i, p := range ps {
+			queue, err := p.store.Queue(context.Background(), "jobs")
+			if err != nil || len(queue) != 1 || queue[0].Owner != c.Owner || queue[0].Value != c.Value {
+				t.Errorf("node %d shows %+v, %v; want owner %q and value %q", i, queue, err, c.Owner, c.Value)
+			}
+		}
+	})
+}
+
 // A release under another token releases nothing, whichever client sends it.
 func TestReleaseUnderAnotherTokenByAnother(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {

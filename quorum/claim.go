@@ -85,8 +85,12 @@ func newClaim(c driver.Claim, nodes int) *claim {
 	return cl
 }
 
-// extend notes that the claim was requested like this.
+// extend notes that the claim was requested like this. Owner and value stay those of the first request, as on the
+// nodes: a node that gets the claim later must show the same as the others.
 func (cl *claim) extend(c driver.Claim) {
+	if cl.ask.ID != "" {
+		c.Owner, c.Value = cl.ask.Owner, cl.ask.Value
+	}
 	cl.ask = c
 	cl.forget = time.Now().Add(claimTTLs * c.TTL)
 }

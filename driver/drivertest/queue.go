@@ -60,6 +60,46 @@ var queueRows = []row{
 		needs: listed,
 	},
 	{
+		name: "a renewal keeps owner and value",
+		why: "a process that goes on with a claim knows its ID and token, and not what others see of it: " +
+			"a leader that resumes must stay reachable for its followers",
+		run: func(e *env) {
+			held := e.described("holder")
+			st := e.acquire(e.d, held)
+			e.keepsDescription(held, st)
+			waiting := e.described("waiter")
+			second := e.enqueue(e.d, waiting)
+			e.keepsDescription(waiting, second)
+			e.keepsDescription(held, st)
+			e.release(e.d, held, st)
+			e.eventually("the waiter has the lock", func() bool {
+				return e.request(e.d, renewal(waiting, second)).Granted
+			})
+			e.keepsDescription(waiting, second)
+		},
+		needs: all(listed, fifo),
+	},
+	{
+		name: "who resumes a claim keeps owner and value",
+		why:  "followers of a leader that was restarted must still find it",
+		run: func(e *env) {
+			held := e.described("holder")
+			st := e.acquire(e.d, held)
+			alone := renewal(held, st)
+			alone.Detached = true
+			e.acquire(e.d, alone)
+			resumed := alone
+			resumed.Owner, resumed.Value = "", ""
+			for range 2 { // the first adopts the claim, the second renews what was adopted
+				e.acquire(e.other, resumed)
+				e.describes(held)
+				e.renewWith(e.other, resumed)
+				e.describes(held)
+			}
+		},
+		needs: all(listed, detaches),
+	},
+	{
 		name: "time left",
 		why:  "what is left of a claim shrinks, and a renewal restores it",
 		run: func(e *env) {
@@ -115,6 +155,42 @@ func (e *env) showsAll(cs ...driver.Claim) {
 	if entries[len(cs)-1].Granted {
 		e.Error("the last claim should wait")
 	}
+}
+
+// described returns a claim that says whose it is, and has a value.
+func (e *env) described(whose string) driver.Claim {
+	c := e.claim()
+	c.Owner, c.Value = "the "+whose, "address of the "+whose
+	return c
+}
+
+// keepsDescription renews a claim without owner and value and with others, alone and in a batch, and fails unless the
+// queue goes on to show those that it was queued with.
+func (e *env) keepsDescription(c driver.Claim, st driver.Status) {
+	e.Helper()
+	for _, other := range []string{"", "another"} {
+		again := renewal(c, st)
+		again.Owner, again.Value = other, other
+		e.request(e.d, again)
+		e.describes(c)
+		e.renew(again)
+		e.describes(c)
+	}
+}
+
+// describes fails unless the queue shows the claim with its owner and value.
+func (e *env) describes(c driver.Claim) {
+	e.Helper()
+	for _, got := range e.queue() {
+		if got.ID == c.ID {
+			if got.Owner != c.Owner || got.Value != c.Value {
+				e.Errorf("after a renewal the queue shows owner %q and value %q, want %q and %q",
+					got.Owner, got.Value, c.Owner, c.Value)
+			}
+			return
+		}
+	}
+	e.Errorf("after a renewal the queue does not show claim %s", c.ID)
 }
 
 // shows fails unless the entry is what c asked for and st answered.

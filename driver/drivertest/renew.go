@@ -105,8 +105,14 @@ var renewRows = []row{
 // renew renews a batch, again while an answer is missing if the connection is bad.
 func (e *env) renew(batch ...driver.Claim) []driver.Result {
 	e.Helper()
+	return e.renewWith(e.d, batch...)
+}
+
+// renewWith is renew by one of the clients.
+func (e *env) renewWith(d driver.Driver, batch ...driver.Claim) []driver.Result {
+	e.Helper()
 	results, _, err := persist(e, func(ctx context.Context) ([]driver.Result, error) {
-		results, err := driver.Renew(ctx, e.d, batch)
+		results, err := driver.Renew(ctx, d, batch)
 		for _, r := range results {
 			if err == nil && !answered(r.Err) {
 				err = r.Err

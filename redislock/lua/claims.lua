@@ -403,11 +403,13 @@ local function add(id, c, token)
   newest = id
 end
 
--- renew has a claim live for a TTL from now. If that is shorter than before, a copy of a request with the longer TTL
--- may still be under way, so the ID stays barred for that long.
-local function renew(id, c, ttl)
-  if ttl < c.ttl then bar(id, c.ttl, now) end
-  c.ttl, c.deadline = ttl, now + ttl
+-- renew has a claim live for the TTL that is asked for, from now on. If that is shorter than before, a copy of a request
+-- with the longer TTL may still be under way, so the ID stays barred for that long. Owner and value stay as they are: a
+-- process that resumes the claim does not know them.
+local function renew(id, c, asked)
+  if asked.ttl < c.ttl then bar(id, c.ttl, now) end
+  c.ttl, c.deadline = asked.ttl, now + asked.ttl
+  c.rest = string.sub(asked.rest, 1, 1) .. string.sub(c.rest, 2)
 end
 
 -- next_token is greater than all before it, even when the clock was set back.

@@ -69,8 +69,7 @@ return whole(function()
   else
     older = is_older(asked, c) and left(c)
     if not older then
-      renew(id, c, asked.ttl)
-      c.rest = asked.rest
+      renew(id, c, asked)
       q.till = math.max(q.till, c.deadline)
       q.taken = true
     end

@@ -22,8 +22,8 @@ end
 
 -- It is the only claim, and is renewed for no less than it had: nothing changes but when it ends.
 if not first and state and not keep then
-  local kind, has, refresh, holder, units, lives, channel, had = string.match(state,
-    '^FORMAT ([hs]) (%d+) (%d+) %S+ (%S+) (%d+ %d+) (%d+) (%S+) (%d)')
+  local kind, has, refresh, holder, units, lives, channel, had, described = string.match(state,
+    '^FORMAT ([hs]) (%d+) (%d+) %S+ (%S+) (%d+ %d+) (%d+) (%S+) (%d)(.*)$')
   local same, address, flags = string.match(ARGV[4], '^(%d+ %d+) %d+ (%S+) (%d)')
   if holder == id and has == token and ARGV[3] + 0 >= lives + 0 and micros + ARGV[3] * 1000 < refresh + 0
     and units == same and (channel == address or channel == '-') and (had < '2' or flags >= '2')
@@ -31,7 +31,8 @@ if not first and state and not keep then
     call('PEXPIRE', KEY, ARGV[3])
     local renewed = string.sub(micros, 1, MS_END)
     call('HSET', CLAIMS, '~',
-      'FORMAT ' .. kind .. ' ' .. has .. ' ' .. refresh .. ' ' .. renewed .. ' ' .. id .. ' ' .. ARGV[4])
+      'FORMAT ' .. kind .. ' ' .. has .. ' ' .. refresh .. ' ' .. renewed .. ' ' .. id .. ' '
+        .. units .. ' ' .. ARGV[3] .. ' ' .. address .. ' ' .. flags .. described)
     return 'g ' .. has .. ' 0 0'
   end
 end
@@ -70,8 +71,7 @@ return whole(function()
     save()
     return answer(id, c, left(c))
   elseif c then
-    renew(id, c, asked.ttl)
-    c.rest = asked.rest
+    renew(id, c, asked)
     -- Who queued it is told, or who goes on with one that is left alone.
     if c.channel == '-' or is_detached(asked) and asked.channel ~= '-' then c.channel = asked.channel end
     write(id, c)
