@@ -84,7 +84,8 @@ func TestOpenLeavesNothing(t *testing.T) {
 			t.Errorf("%q: got %v, want that the time was up", user, err)
 		}
 		for _, g := range goroutines() {
-			if strings.Contains(g, "clientv3.New(") || strings.Contains(g, "holdfast/etcdlock.") {
+			isTest := strings.Contains(g, "testing.(*T).Parallel(") // which waits for its turn
+			if !isTest && (strings.Contains(g, "clientv3.New(") || strings.Contains(g, "holdfast/etcdlock.")) {
 				t.Errorf("%q: after Open, there is still\n%s", user, g)
 			}
 		}
