@@ -162,7 +162,7 @@ func (d *Driver) attachOnce(ctx context.Context, e *claim, own *seat, l, notes *
 
 // isRefusal reports whether an error of attachOnce says that the claim was not moved.
 func isRefusal(err error) bool {
-	return err != nil && (driver.IsAnswer(err) || isLeaseLost(err) || err == errLeftAlone)
+	return err != nil && !isDone(err) && (driver.IsAnswer(err) || isLeaseLost(err) || err == errLeftAlone)
 }
 
 // attaching notes that the claim may be moved to this lease, and reports whether that was not so before.

@@ -29,8 +29,17 @@ const (
 type question[T any] func(context.Context, *member) (T, error)
 
 // ask puts a question until a member answers or ctx ends. again says that it was put more than once, and may have
-// arrived before, or may still.
+// arrived before, or may still. Errors of the server are explained.
 func ask[T any](ctx context.Context, d *Driver, q question[T]) (answer T, again bool, err error) {
+	answer, again, err = askAny(ctx, d, q)
+	if err = explain(err); again {
+		err = repeatedly(err)
+	}
+	return answer, again, err
+}
+
+// askAny is ask without explanations.
+func askAny[T any](ctx context.Context, d *Driver, q question[T]) (answer T, again bool, err error) {
 	m, several := d.members.first()
 	ctx = clientv3.WithRequireLeader(ctx)
 	if !several {
@@ -126,7 +135,7 @@ func (s *search[T]) failure() error {
 	case s.err == nil || errors.Is(s.err, s.ctx.Err()):
 		return s.ctx.Err()
 	default:
-		return fmt.Errorf("%w; before that: %w", s.ctx.Err(), s.err)
+		return fmt.Errorf("%w; before that: %w", s.ctx.Err(), repeatedly(explain(s.err)))
 	}
 }
 

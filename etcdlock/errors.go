@@ -15,34 +15,17 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// refusals are errors of the server after which nothing was changed and asking again does not help, with what to do.
-var refusals = []struct {
-	err    error
-	advice string
-}{
-	{rpctypes.ErrPermissionDenied, "grant the user's role read and write permission on the prefix"},
-	{rpctypes.ErrAuthFailed, "check the user and the password"},
-	{rpctypes.ErrUserEmpty, "authentication is on; give a user and a password"},
-	{rpctypes.ErrNoSpace, "compact and defragment the store, then disarm its alarm: etcdctl alarm disarm"},
-	{rpctypes.ErrRequestTooLarge, shorten},
-	{rpctypes.ErrLeaseTTLTooLarge, "use a shorter TTL"},
-	{rpctypes.ErrTooManyOps, "start etcd with --max-txn-ops 128, its default, or more"},
-}
-
-const shorten = "give the claim a shorter owner and value"
-
-// explain tells refusals from errors after which the outcome is unknown.
+// explain says what the server answered and what that means: see [driver.ServerError].
 func explain(err error) error {
-	if errors.Is(err, driver.ErrRefused) {
+	var known *driver.ServerError
+	if err == nil || errors.As(err, &known) || errors.Is(err, driver.ErrRefused) {
 		return err
-	}
-	for _, r := range refusals {
-		if errors.Is(err, r.err) {
-			return fmt.Errorf("%w: %w; %s", driver.ErrRefused, err, r.advice)
-		}
 	}
 	if code(err) == codes.ResourceExhausted && strings.Contains(err.Error(), unsendable) {
 		return fmt.Errorf("%w: %w; %s", driver.ErrRefused, err, shorten)
+	}
+	if server := serverError(err); server != nil {
+		return server
 	}
 	return err
 }
@@ -58,11 +41,11 @@ func pause(ctx context.Context) error { return driver.Pause(ctx, 100*time.Millis
 // memberAnswered reports whether a member has answered, if only with a refusal: any other would answer the same.
 func memberAnswered(err error) bool {
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, rpctypes.ErrCorrupt):
 		return true
 	case errors.Is(err, rpctypes.ErrNotLeader), errors.Is(err, rpctypes.ErrNotCapable),
 		errors.Is(err, rpctypes.ErrTooManyRequests),
-		status.Convert(err).Message() == learner:
+		saidBy(err) == learner:
 		return false
 	}
 	switch code(err) {

@@ -20,7 +20,8 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 		return d.repeat(ctx, e, c)
 	}
 	if c.Token != 0 {
-		return d.adopt(ctx, c)
+		st, err := d.adopt(ctx, c)
+		return st, repeatedly(err)
 	}
 	return d.create(ctx, c)
 }
@@ -30,18 +31,21 @@ func (d *Driver) repeat(ctx context.Context, e *claim, c driver.Claim) (driver.S
 	token := e.Token()
 	switch {
 	case e.isGone() && c.Token != 0 && !e.IsLeaving():
-		return d.adopt(ctx, c) // another client may have taken it over
+		st, err := d.adopt(ctx, c) // another client may have taken it over
+		return st, repeatedly(err)
 	case e.isGone():
 		return driver.Status{}, driver.ErrGone
 	case token == 0 && c.Token != 0:
-		return d.adopt(ctx, c)
+		st, err := d.adopt(ctx, c)
+		return st, repeatedly(err)
 	case token == 0:
 		return d.put(ctx, e, c)
 	case c.Token != 0 && c.Token != token:
 		return driver.Status{}, driver.ErrGone
 	default:
 		st, err := d.renew(ctx, e, c)
-		return d.unlessWaiting(ctx, e, c, st, err)
+		st, err = d.unlessWaiting(ctx, e, c, st, err)
+		return st, repeatedly(err) // the claim is in the queue, whatever was not done now
 	}
 }
 
@@ -87,9 +91,12 @@ func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 		return driver.Status{}, d.refuse(e, err)
 	case isLeaseLost(err):
 		return driver.Status{}, e.leaseLost()
+	case errors.Is(err, driver.ErrUnsent) && !e.maybeQueued():
+		d.claims.Forget(e) // it is not in the queue
+		return driver.Status{}, err
 	default:
 		e.Doubt()
-		return driver.Status{}, err
+		return driver.Status{}, repeatedly(err)
 	}
 }
 
@@ -122,12 +129,13 @@ func isLeaseLost(err error) bool {
 	return errors.Is(err, errLeaseLost) || errors.Is(err, rpctypes.ErrLeaseNotFound)
 }
 
-// commit does a transaction about a claim, and notes when an attempt may have done so that was not answered.
+// commit does a transaction about a claim, and notes when an attempt may have done so that was not answered, or was
+// refused afterwards.
 func (e *claim) commit(
 	ctx context.Context, ifs []clientv3.Cmp, then, otherwise []clientv3.Op,
 ) (*clientv3.TxnResponse, error) {
 	answer, again, err := e.d.commit(ctx, ifs, then, otherwise)
-	if again {
+	if again || isDone(err) {
 		e.Doubt()
 	}
 	return answer, err

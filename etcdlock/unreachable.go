@@ -2,6 +2,7 @@ package etcdlock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -15,6 +16,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/status"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // An unreachable error is that of a call that found no connection to send its request over. It says why, where etcd's
@@ -169,9 +172,9 @@ func (t loggedTLS) Clone() credentials.TransportCredentials {
 
 // notOpened is the error of opening a driver. It ends with what to do.
 func notOpened(err error, speaksTLS bool, secure TLS) error {
-	err = explain(err)
-	switch {
-	case memberAnswered(err):
+	var answer *driver.ServerError
+	switch err = explain(err); {
+	case errors.As(err, &answer):
 		return fmt.Errorf("etcd: %w", err)
 	case says(err, endedHandshake):
 		return fmt.Errorf("etcd: %w; it may not speak TLS: leave tls=true, ca= and cert= out of the URL", err)
