@@ -1,6 +1,7 @@
 package holdfast
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 	"sync"
@@ -133,10 +134,10 @@ func (l *lock) notBegun(ctx context.Context, claim driver.Claim, r reply) error 
 	case driver.IsAnswer(r.err) && r.lost == 0:
 		return l.failure("lock", r.err)
 	case isUnsent(r.err) && r.lost == 0:
-		return l.unsent(ctx, r.err)
+		return l.unsent(ctx, "lock", r.err)
 	default:
 		l.client.undo(claim)
-		return l.unknown(ctx, r.err)
+		return l.unknown(ctx, "lock", r.err)
 	}
 }
 
@@ -165,8 +166,9 @@ func (l *lock) requestOften(
 	p, pace := patient(patience, claim.TTL), newPace()
 	r.sent = p.began
 	defer l.inquiry.over()
+	var said error // by the server
 	for attempts := 1; ; attempts++ {
-		l.inquiry.begun(attempts, since)
+		l.inquiry.begun(attempts, since, cmp.Or(said, r.err))
 		r.Status, r.err = l.client.request(ctx, claim, p.limit(r.sent), r.sent)
 		if driver.IsAnswer(r.err) {
 			return r
@@ -177,9 +179,10 @@ func (l *lock) requestOften(
 			ctx = open
 		}
 		if ctx.Err() != nil || p.isOver() || pace.Pause(ctx) != nil || p.isOver() {
-			r.err = silence(ctx, attempts, since, r.err)
+			r.err = silence(ctx, attempts, since, after(said, r.err))
 			return r
 		}
+		said = serverError(said, r.err)
 		if !isUnsent(r.err) {
 			r.lost++
 		}
@@ -197,26 +200,26 @@ func (c *Client) request(
 }
 
 // unsent is the error for a request that has not left the client, so that there is nothing to undo.
-func (l *lock) unsent(ctx context.Context, err error) error {
+func (l *lock) unsent(ctx context.Context, op string, err error) error {
 	switch closed := l.client.closed(); {
 	case ctx.Err() != nil:
-		return l.failure("lock", ErrNotAcquired, context.Cause(ctx), err)
+		return l.failure(op, ErrNotAcquired, context.Cause(ctx), err)
 	case closed != nil:
-		return l.failure("lock", closed, err)
+		return l.failure(op, closed, err)
 	default:
-		return l.failure("lock", withAdvice(err))
+		return l.failure(op, withAdvice(err))
 	}
 }
 
 // unknown is the error for a request that was not answered.
-func (l *lock) unknown(ctx context.Context, err error) error {
+func (l *lock) unknown(ctx context.Context, op string, err error) error {
 	switch closed := l.client.closed(); {
 	case ctx.Err() != nil:
-		return l.failure("lock", ErrUnknown, context.Cause(ctx), err)
+		return l.failure(op, ErrUnknown, context.Cause(ctx), err)
 	case closed != nil:
-		return l.failure("lock", ErrUnknown, closed, err)
+		return l.failure(op, ErrUnknown, closed, err)
 	default:
-		return l.failure("lock", ErrUnknown, withAdvice(err))
+		return l.failure(op, ErrUnknown, withAdvice(err))
 	}
 }
 

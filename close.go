@@ -23,7 +23,7 @@ func (c *Client) Close(ctx context.Context) error {
 	waited := c.background.wait(ctx)
 	c.end()
 	c.keeper.stop()
-	return errors.Join(f.result(waited), c.disconnect(ctx))
+	return errors.Join(f.result(waited, c.undoer.lastFailure()), c.disconnect(ctx))
 }
 
 // Grace for a context that has ended.
@@ -70,8 +70,9 @@ func (f *farewell) surrender(h *hold) {
 	}
 }
 
-// result says what went wrong. What is not known yet, never will be: waited is why nobody waits for it any more.
-func (f *farewell) result(waited error) error {
+// result says what went wrong. What is not known yet, never will be: waited is why nobody waits for it any more, and
+// failed why the last attempt to release something failed, if it did.
+func (f *farewell) result(waited, failed error) error {
 	var errs []error
 	left := 0
 	for _, e := range f.endings {
@@ -82,10 +83,21 @@ func (f *farewell) result(waited error) error {
 		}
 	}
 	if waited != nil {
-		errs = append(errs, fmt.Errorf("close: %w: %d locks were not released in time, and end with their TTL: %w",
-			ErrUnknown, left, waited))
+		errs = append(errs, fmt.Errorf("close: %w: %s: %w", ErrUnknown, unreleased(left), after(failed, waited)))
 	}
 	return errors.Join(errs...)
+}
+
+// unreleased says what Close has left.
+func unreleased(locks int) string {
+	switch locks {
+	case 0:
+		return "not everything was given back in time, and what is left ends with its TTL"
+	case 1:
+		return "a lock was not released in time, and ends with its TTL"
+	default:
+		return fmt.Sprintf("%d locks were not released in time, and end with their TTL", locks)
+	}
 }
 
 // errNotGivenBack is the error of what Close has not given back.

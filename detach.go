@@ -31,7 +31,10 @@ func (l *Lease) Detach(ctx context.Context) (string, error) {
 		return "", g.lock.failure("detach", err)
 	}
 	if err := g.hold.detach(ctx, g); err != nil {
-		return "", errors.Join(l.over(), err)
+		if lost := l.over(); lost != nil {
+			err = joined{lost, err}
+		}
+		return "", err
 	}
 	return g.hold.handle(g).String(), nil
 }
@@ -108,7 +111,7 @@ func (h *hold) notLeaving(ctx context.Context) bool {
 func (h *hold) leaveAlone(ctx context.Context) error {
 	if !h.settle(ctx) {
 		return h.lock.failure("detach", ErrUnknown,
-			errors.New("the backend does not answer; the lease goes on until its deadline"))
+			errors.New("a renewal was not answered yet"), goesOn)
 	}
 	left := h.validUntil().sub(now())
 	ctx, cancel := context.WithTimeout(ctx, left)
@@ -120,10 +123,13 @@ func (h *hold) leaveAlone(ctx context.Context) error {
 		h.gone(err)
 		return h.lock.failure("detach", err)
 	case err != nil:
-		return h.lock.failure("detach", ErrUnknown, err, errors.New("the lease goes on until its deadline"))
+		return h.lock.failure("detach", ErrUnknown, err, goesOn)
 	}
 	return nil
 }
+
+// goesOn is what follows from a Detach that failed.
+const goesOn = advice("the lease goes on until its deadline")
 
 // left ends a hold whose claim is left alone and whose grant has ended.
 func (h *hold) left(ctx context.Context, g *grant, leases []*Lease) (err error) {
@@ -185,18 +191,21 @@ func (l *lock) resume(ctx context.Context, h handle, start time.Time) (*Lease, e
 	}
 	c.background.enter()
 	defer c.background.leave()
-	st, sent, err := l.request(ctx, claim, l.settings.patienceAtFirst(true))
+	r := l.requestOften(ctx, claim, l.settings.patienceAtFirst(true), now())
 	switch {
-	case isGone(err), err == nil && !st.Granted:
-		return nil, &LostError{Name: l.name, Token: h.Token, Reason: LostGone, Err: err}
-	case err != nil && driver.IsAnswer(err):
-		return nil, l.failure("resume", err)
-	case err != nil:
-		return nil, l.unknown(ctx, err)
+	case isGone(r.err), r.err == nil && !r.Granted:
+		return nil, &LostError{Name: l.name, Token: h.Token, Reason: LostGone, Err: r.err}
+	case r.err == nil:
+	case driver.IsAnswer(r.err):
+		return nil, l.failure("resume", r.err)
+	case isUnsent(r.err) && r.lost == 0:
+		return nil, l.unsent(ctx, "resume", r.err)
+	default:
+		return nil, l.unknown(ctx, "resume", r.err)
 	}
-	hold := l.emptyHold(h.ask(), st)
+	hold := l.emptyHold(h.ask(), r.Status)
 	hold.resumed = true
-	hold.tracked.init(hold, claim, st, sent)
+	hold.tracked.init(hold, claim, r.Status, r.sent)
 	c.keeper.add(&hold.tracked)
 	return c.hand(ctx, hold.grant(l, int(h.Token&maxHandoff)), start)
 }

@@ -25,8 +25,9 @@ var (
 	// ErrUnknown says that the request may or may not have been applied, mostly because the backend did not answer. An
 	// acquisition that ends with this error is undone in the background; what cannot be undone ends with its TTL.
 	ErrUnknown = driver.ErrUnknown
-	// ErrUnavailable says that the backend could not be reached, or did not answer, for as long as the call waited; the
-	// text says since when. If the outcome of a request is unknown for that reason, the error matches ErrUnknown, too.
+	// ErrUnavailable says that the backend could not be reached, did not answer, or answered with nothing but errors
+	// that may pass, for as long as the call waited; the text says since when. If the outcome of a request is unknown
+	// for that reason, the error matches ErrUnknown, too.
 	ErrUnavailable = errors.New("backend unavailable")
 	// ErrBroken says that somebody removed the claim from the queue while it waited: see [Client.Break]. The error
 	// has a *BrokenError in it, and matches ErrNotAcquired, too. If a lock is broken while it is held, its holder gets
@@ -107,19 +108,37 @@ func (l *lock) failure(op string, errs ...error) error {
 	return fmt.Errorf("%s %q on %s: %w", op, l.name, l.client.label, joined(errs))
 }
 
-// joined makes one error of several, on one line.
+// joined makes one error of several, on one line. What two of them say in the same words is said once.
 type joined []error
 
 func (j joined) Error() string {
+	var said []string
 	s := ""
-	for i, err := range j {
-		if i > 0 {
-			s += ": "
+	for _, err := range j {
+		text := err.Error()
+		if slices.Contains(said, text) {
+			continue
 		}
-		s += err.Error()
+		if said = append(said, text); len(said) > 1 {
+			s += separator(err)
+		}
+		s += text
 	}
 	return s
 }
+
+// separator is what comes before an error that is not the first: advice follows what it is about, and is no reason.
+func separator(err error) string {
+	if _, ok := err.(advice); ok {
+		return "; "
+	}
+	return ": "
+}
+
+// advice is the part of an error that says what follows from it.
+type advice string
+
+func (a advice) Error() string { return string(a) }
 
 func (j joined) Unwrap() []error { return j }
 

@@ -62,14 +62,17 @@ func (l *lock) follow(ctx context.Context) iter.Seq2[[]Entry, error] {
 
 // look reads the queue, and does not wait for ever for a backend that does not answer.
 func (l *lock) look(ctx context.Context) ([]Entry, error) {
-	late := fmt.Errorf("the backend has not answered for %v", lookTime)
+	late := fmt.Errorf("no answer within %v", lookTime)
 	ctx, cancel := context.WithTimeoutCause(ctx, lookTime, late)
 	defer cancel()
 	queue, err := l.client.Queue(ctx, l.name)
-	if err != nil && errors.Is(context.Cause(ctx), late) {
-		return nil, l.failure("queue of", late, err)
+	if err == nil || isServerError(err) || !errors.Is(context.Cause(ctx), late) {
+		return queue, err
 	}
-	return queue, err
+	if unserved := errors.Unwrap(err); unserved != nil { // without the name of the lock, which comes once
+		err = unserved
+	}
+	return nil, l.failure("queue of", err, late)
 }
 
 // changed returns a channel that gets one value: nil when the queue may have changed since, or when it is time to look

@@ -199,7 +199,7 @@ func (h *hold) outcome(g *grant, err error) error {
 	case isGone(err):
 		return g.lost(LostGone, h.whyGone(err))
 	default:
-		return h.lock.failure("release", ErrUnknown, err, errors.New("it ends with its TTL at the latest"))
+		return h.lock.failure("release", ErrUnknown, err, advice("it ends with its TTL at the latest"))
 	}
 }
 

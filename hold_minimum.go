@@ -37,7 +37,7 @@ func (h *hold) keepForMinimum(ctx context.Context, g *grant, left time.Duration)
 		return g.lost(LostGone, h.whyGone(err))
 	default: // a claim that is gone now may have been left alone for its minimum hold, and have ended after that
 		return h.lock.failure("release", ErrUnknown, err,
-			errors.New("it was held until now, and may be free before its minimum hold is over"))
+			advice("it was held until now, and may be free before its minimum hold is over"))
 	}
 }
 
@@ -102,7 +102,7 @@ func (h *hold) stayIfOurs(ctx context.Context, g *grant, left time.Duration) err
 		return g.lost(LostGone, h.whyGone(err))
 	}
 	if err != nil {
-		return h.lock.failure("release", ErrUnknown, err, errors.New("it is kept for the rest of its minimum hold"))
+		return h.lock.failure("release", ErrUnknown, err, advice("it is kept for the rest of its minimum hold"))
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func (h *hold) stayUnsettled(g *grant, left time.Duration) error {
 	}
 	h.stay(left)
 	return h.lock.failure("release", ErrUnknown,
-		errors.New("the backend does not answer; it is kept for the rest of its minimum hold"))
+		errors.New("a renewal was not answered yet"), advice("it is kept for the rest of its minimum hold"))
 }
 
 // stay keeps the claim alive for so long, then gives it back. Close waits for it.

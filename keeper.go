@@ -333,8 +333,10 @@ func (k *keeper) whyExpired(c *tracked) error {
 		return nil
 	case c.asking:
 		return fmt.Errorf("the renewal begun at %s was not answered", c.asked.time().Format(time.TimeOnly))
-	default:
+	case c.due < c.validUntil():
 		return errPaused
+	default:
+		return nil
 	}
 }
 

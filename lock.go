@@ -115,6 +115,9 @@ func (l *lock) check(ctx context.Context, a ask) error {
 	if err := l.settings.check(); err != nil {
 		return l.failure("lock", err)
 	}
+	if err := a.check(); err != nil {
+		return l.failure("lock", err)
+	}
 	if err := driver.Validate(l.draft(a, false, "draft"), l.client.traits); err != nil {
 		return l.failure("lock", err)
 	}

@@ -233,11 +233,15 @@ func TestBadInput(t *testing.T) {
 		{"negative hand-offs", lock(a, "m", holdfast.WithLocalHandoff(-1)), "from 0 to 255", nil},
 		{"max below min", lock(a, "m", holdfast.WithMinHold(2), holdfast.WithMaxHold(1)), "shorter", nil},
 		{"negative hold", lock(a, "m", holdfast.WithMinHold(-1)), "negative", nil},
-		{"no permits", func() error { return second(a.Semaphore("s", 0).Acquire(t.Context(), 1)) }, "limit 0", nil},
+		{"no permits", func() error {
+			return second(a.Semaphore("s", 0).Acquire(t.Context(), 1))
+		}, "a semaphore of 0 permits", nil},
 		{"too many permits", func() error {
 			return second(a.Semaphore("s", 2).Acquire(t.Context(), 3))
-		}, "weight 3", nil},
-		{"no weight", func() error { return second(a.Semaphore("s", 2).TryAcquire(t.Context(), 0)) }, "weight 0", nil},
+		}, "3 permits of 2", nil},
+		{"no weight", func() error {
+			return second(a.Semaphore("s", 2).TryAcquire(t.Context(), 0))
+		}, "0 permits of 2", nil},
 		{"readers where there are none", func() error {
 			return second(weak.RWMutex("rw").RLock(t.Context()))
 		}, "readers", errors.ErrUnsupported},

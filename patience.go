@@ -105,12 +105,62 @@ func silence(ctx context.Context, attempts int, since instant, err error) error 
 	if attempts <= 1 && errors.Is(ctx.Err(), context.Canceled) { // nobody has waited for it
 		return err
 	}
-	took := now().sub(since).Round(time.Millisecond)
-	what := "no answer since"
-	if isServerError(err) {
-		what = "only errors since"
+	return &unanswered{since.time(), now().sub(since), err}
+}
+
+// unanswered is what silence returns.
+type unanswered struct {
+	since time.Time
+	took  time.Duration
+	err   error
+}
+
+func (e *unanswered) Error() string {
+	what := "no answer"
+	if isServerError(e.err) {
+		what = "only errors"
 	}
-	return fmt.Errorf("%w: %s %s (%v): %w", ErrUnavailable, what, since.time().Format(time.TimeOnly), took, err)
+	s := fmt.Sprintf("%v: %s since %s (%v)",
+		ErrUnavailable, what, e.since.Format(time.TimeOnly), e.took.Round(time.Millisecond))
+	if !isBare(e.err) {
+		s += ": " + e.err.Error()
+	}
+	return s
+}
+
+func (e *unanswered) Unwrap() []error { return []error{ErrUnavailable, e.err} }
+
+// isBare reports whether an error says no more than that the time was over.
+func isBare(err error) bool { return err == context.DeadlineExceeded || err == context.Canceled }
+
+// A reason is the error of an attempt, with what is known from those before it.
+type reason struct {
+	before, last error
+}
+
+// after is the reason for a failure, where the attempts before the last one had an error, or none.
+func after(before, last error) error {
+	if before == nil || isServerError(last) {
+		return last
+	}
+	return &reason{before, last}
+}
+
+func (r *reason) Error() string {
+	if isBare(r.last) || r.last.Error() == r.before.Error() {
+		return r.before.Error()
+	}
+	return r.before.Error() + ", then " + r.last.Error()
+}
+
+func (r *reason) Unwrap() []error { return []error{r.before, r.last} }
+
+// serverError returns err if the server sent it, and otherwise the one before.
+func serverError(before, err error) error {
+	if isServerError(err) {
+		return err
+	}
+	return before
 }
 
 // An inquiry is a question that is not answered yet, for those to look at who wait for what it is about.
@@ -118,18 +168,19 @@ type inquiry struct {
 	mu       sync.Mutex
 	attempts int // zero: there is none
 	since    instant
+	err      error // of the attempt before; nil if there was none
 }
 
-func (q *inquiry) begun(attempts int, since instant) {
+func (q *inquiry) begun(attempts int, since instant, err error) {
 	if q == nil {
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.attempts, q.since = attempts, since
+	q.attempts, q.since, q.err = attempts, since, err
 }
 
-func (q *inquiry) over() { q.begun(0, 0) }
+func (q *inquiry) over() { q.begun(0, 0, nil) }
 
 // silence is that of a backend that does not answer when ctx ends; nil when nothing is asked.
 func (q *inquiry) silence(ctx context.Context) error {
@@ -138,7 +189,7 @@ func (q *inquiry) silence(ctx context.Context) error {
 	if q.attempts == 0 {
 		return nil
 	}
-	return silence(ctx, q.attempts, q.since, ctx.Err())
+	return silence(ctx, q.attempts, q.since, after(q.err, ctx.Err()))
 }
 
 // unserved is failure for what is asked once.
@@ -149,15 +200,15 @@ func (l *lock) unserved(ctx context.Context, op string, err error) error {
 	return l.failure(op, ErrUnavailable, err)
 }
 
-// errReachable is what to ask when a backend was silent.
-var errReachable = errors.New("is the backend running and reachable?")
+// askReachable is what to ask when a backend was silent.
+const askReachable = advice("is the backend running and reachable?")
 
 // withAdvice appends what to ask about a backend, unless it has said itself what is wrong.
 func withAdvice(err error) error {
 	if isServerError(err) {
 		return err
 	}
-	return joined{err, errReachable}
+	return joined{err, askReachable}
 }
 
 // isServerError reports whether the server itself sent this error.

@@ -1,6 +1,11 @@
 package holdfast
 
-import "context"
+import (
+	"context"
+	"fmt"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
 
 // A Semaphore has a number of permits, of which each holder has some. Each lease has an identity and a TTL of its own,
 // so a crash leaks no permit, and a second Release adds none.
@@ -28,6 +33,20 @@ func (s *Semaphore) TryAcquire(ctx context.Context, n int64) (*Lease, error) {
 // Do calls fn while holding n permits: see [Mutex.Do].
 func (s *Semaphore) Do(ctx context.Context, n int64, fn func(ctx context.Context, l *Lease) error) error {
 	return s.do(ctx, s.permit(n), fn)
+}
+
+// check reports what is wrong with the permits of a semaphore.
+func (a ask) check() error {
+	switch {
+	case a.mode != permits:
+		return nil
+	case a.limit < 1 || a.limit > driver.All:
+		return fmt.Errorf("a semaphore of %d permits: it must have from 1 to %d", a.limit, driver.All)
+	case a.weight < 1 || a.weight > a.limit:
+		return fmt.Errorf("%d permits of %d: ask for 1 to %d", a.weight, a.limit, a.limit)
+	default:
+		return nil
+	}
 }
 
 func (s *Semaphore) permit(n int64) ask {

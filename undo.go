@@ -38,7 +38,8 @@ type undoer struct {
 	mu      sync.Mutex
 	queue   []undo // not in anybody's hands
 	workers int
-	width   int // so many workers may be there
+	width   int   // so many workers may be there
+	failure error // of the last attempt; nil if that was answered
 	ahead   ahead
 }
 
@@ -101,6 +102,7 @@ func (u *undoer) settled(x undo, answer error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.noteTried(&x)
+	u.failure = nil
 	u.width = min(2*u.width, undoesAtOnce)
 	u.staff()
 }
@@ -110,9 +112,17 @@ func (u *undoer) failed(x undo, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.noteTried(&x)
+	u.failure = err
 	u.width = 1
 	u.queue = append(u.queue, x)
 	u.dropLate(err)
+}
+
+// lastFailure is why the last attempt to take something back failed; nil if it was answered.
+func (u *undoer) lastFailure() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.failure
 }
 
 // noteTried notes that an attempt to take a claim back has ended. u.mu is held.
@@ -157,6 +167,7 @@ func isFinal(err error) bool {
 // answer is nil, or matches driver.ErrGone, driver.ErrRefused or driver.ErrUnknown.
 func (c *Client) giveBack(ctx context.Context, claim driver.Claim, patience time.Duration) error {
 	began, pace := now(), newPace()
+	var said error // by the server
 	for attempts := 1; ; attempts++ {
 		err := c.release(ctx, claim)
 		if driver.IsAnswer(err) || errors.Is(err, driver.ErrUnknown) {
@@ -164,7 +175,8 @@ func (c *Client) giveBack(ctx context.Context, claim driver.Claim, patience time
 		}
 		isOver := ctx.Err() != nil || c.lifetime.Err() != nil || now().sub(began) > patience
 		if isOver || pace.Pause(ctx) != nil {
-			return silence(ctx, attempts, began, err)
+			return silence(ctx, attempts, began, after(said, err))
 		}
+		said = serverError(said, err)
 	}
 }

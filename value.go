@@ -106,6 +106,7 @@ func (l *Lease) setUntilAnswered(ctx context.Context, v Value) (r setting) {
 	h, start := l.grant.hold, now()
 	ctx, stop := h.lock.client.untilClosed(ctx)
 	defer stop()
+	var said error // by the server
 	for attempts, pace := 1, newPace(); ; attempts++ {
 		r.err = h.setOnce(ctx, v)
 		r.answered = driver.IsAnswer(r.err)
@@ -114,12 +115,13 @@ func (l *Lease) setUntilAnswered(ctx context.Context, v Value) (r setting) {
 			return r
 		}
 		if ctx.Err() != nil || l.over() != nil || pace.Pause(ctx) != nil || l.over() != nil {
-			r.err = joined{cmp.Or(l.over(), context.Cause(ctx)), silence(ctx, attempts, start, r.err)}
+			r.err = joined{cmp.Or(l.over(), context.Cause(ctx)), silence(ctx, attempts, start, after(said, r.err))}
 			if r.maybe {
 				r.err = joined{ErrUnknown, r.err}
 			}
 			return r
 		}
+		said = serverError(said, r.err)
 	}
 }
 

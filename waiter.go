@@ -132,7 +132,7 @@ func (w *waiter) again(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return r.err
 	default:
-		return w.lock.unknown(ctx, r.err)
+		return w.lock.unknown(ctx, "lock", r.err)
 	}
 }
 
