@@ -169,6 +169,16 @@ func (e *env) acquire(d driver.Driver, c driver.Claim) driver.Status {
 	return st
 }
 
+// acquireAll is acquire for all of a claim's TTL. After a stall a driver may be sure of less, so it is asked again.
+func (e *env) acquireAll(c driver.Claim) (st driver.Status) {
+	e.Helper()
+	e.eventually("all of the TTL is granted", func() bool {
+		st = e.acquire(e.d, c)
+		return st.TTL >= c.TTL
+	})
+	return st
+}
+
 // enqueue requests c, which must wait.
 func (e *env) enqueue(d driver.Driver, c driver.Claim) driver.Status {
 	e.Helper()

@@ -170,8 +170,8 @@ var expiryRows = []row{
 		run: func(e *env) {
 			holder, next, behind := e.claim(), e.claim(), e.claim()
 			held, waitNext, waitBehind := e.inLine(holder, next, behind)
-			if waitNext.Retry <= 0 || waitNext.Retry > held.TTL {
-				e.Errorf("the next in line got Retry %v, the holder has %v", waitNext.Retry, held.TTL)
+			if ttl := max(holder.TTL, held.TTL); waitNext.Retry <= 0 || waitNext.Retry > ttl {
+				e.Errorf("the next in line got Retry %v, the holder has %v", waitNext.Retry, ttl)
 			}
 			if waitBehind.Retry != 0 {
 				e.Errorf("a claim further back got Retry %v", waitBehind.Retry)
@@ -191,12 +191,13 @@ var expiryRows = []row{
 		why:  "any of the claims ahead may make room, so the one that ends first counts",
 		run: func(e *env) {
 			e.acquire(e.d, e.reader())
-			brief := e.acquire(e.d, e.short(e.reader()))
+			brief := e.short(e.reader())
+			ttl := max(brief.TTL, e.acquire(e.d, brief).TTL)
 			e.acquire(e.d, e.reader())
 			st := e.enqueue(e.other, e.writer())
-			if st.Retry <= 0 || st.Retry > brief.TTL {
+			if st.Retry <= 0 || st.Retry > ttl {
 				e.Excuse(e.lapses)
-				e.Errorf("got Retry %v, want at most the %v of the claim ahead that ends first", st.Retry, brief.TTL)
+				e.Errorf("got Retry %v, want at most the %v of the claim ahead that ends first", st.Retry, ttl)
 			}
 		},
 		needs: weighted,

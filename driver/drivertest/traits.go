@@ -57,16 +57,23 @@ var traitsRows = []row{
 		name: "shortest TTL",
 		why:  "a TTL of Traits.MinTTL works",
 		run: func(e *env) {
-			ttl := max(e.traits.MinTTL, 1)
-			for range 5 {
+			ttl, unsure := max(e.traits.MinTTL, 1), 0
+			for range shortTries {
 				st, took, err := e.shortest(ttl)
 				if err == nil && st.Granted && st.TTL >= ttl {
 					return
+				}
+				if err == nil && st.Granted { // it was sure of no more
+					unsure++
+					continue
 				}
 				if took < ttl/2 || e.quick(ttl/2) {
 					e.Errorf("TTL %v was asked for: %+v, %v", ttl, st, err)
 					return
 				}
+			}
+			if unsure == shortTries {
+				e.Errorf("TTL %v was asked for; each answer was sure of less", ttl)
 			}
 			e.Skipf("here half of a life of %v is over before any request is answered", ttl)
 		},
@@ -80,10 +87,7 @@ var traitsRows = []row{
 			if c.TTL = e.traits.MaxTTL; c.TTL == 0 {
 				c.TTL = 10 * 365 * 24 * time.Hour
 			}
-			st := e.acquire(e.d, c)
-			if st.TTL < c.TTL {
-				e.Errorf("TTL %v was asked for, %v granted", c.TTL, st.TTL)
-			}
+			st := e.acquireAll(c)
 			e.enqueue(e.other, e.claim())
 			e.release(e.d, c, st)
 		},
@@ -268,6 +272,9 @@ func (e *env) staysTaken(gone driver.Driver, c driver.Claim, st driver.Status) {
 	e.enqueue(e.other, e.try())
 	e.release(e.d, c, st)
 }
+
+// shortTries is how often the shortest TTL is asked for.
+const shortTries = 5
 
 // shortest acquires a lock for so long, and says how long that took.
 func (e *env) shortest(ttl time.Duration) (driver.Status, time.Duration, error) {
