@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/claimed"
 )
 
-// To renew many that share a lock takes as much memory as to renew many that have a lock each. They are renewed together,
-// and if each of them read all others, that would take longer than a renewal may, and hold up everybody.
+// To renew many that share a lock takes about as much memory as to renew many that have a lock each. They are renewed
+// together, and if each of them read all others, that would take longer than a renewal may, and hold up everybody.
 func TestManyShare(t *testing.T) {
 	d := open(t, filepath.Join(memoryFolder(t), "locks.db"))
 	var apart, sharing []driver.Claim
