@@ -237,7 +237,7 @@ func TestOpen(t *testing.T) {
 		"mem:test?colour=red":           "unknown parameter",
 		"redis://:s3cret@localhost":     "import github.com/holdfast-go/holdfast/redislock",
 		"postgers://u:s3cret@localhost": "unknown scheme",
-		"redis://u:s3cret@host:port%":   "cannot be parsed",
+		"redis://u:s3cret@host:port%":   "a port that is not a number",
 	} {
 		_, err := holdfast.Open(t.Context(), url)
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "s3cret") {

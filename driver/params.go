@@ -75,7 +75,7 @@ func (p *Params) Err() error {
 
 func parse[T any](p *Params, name string, def T, convert func(string) (T, error), want string) T {
 	s := p.String(name, "")
-	if s == "" {
+	if !p.values.Has(name) {
 		return def
 	}
 	v, err := convert(s)

@@ -111,7 +111,7 @@ func TestRedactShows(t *testing.T) {
 }
 
 func TestRedactLeavesTheURL(t *testing.T) {
-	const raw = "redis://user:pw@localhost?x=y#z"
+	const raw = "redis://user:pw@localhost?x=y"
 	u, err := driver.ParseURL(raw)
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +157,6 @@ func TestHosts(t *testing.T) {
 		"redis://localhost:7000/0":  {"localhost:7000"},
 		"redis://h1,h2,h3/master":   {"h1:6379", "h2:6379", "h3:6379"},
 		"redis://u:p@h1:1,h2:2":     {"h1:1", "h2:2"},
-		"redis://h1,,h2:2":          {"h1:6379", "h2:2"},
 		"redis://u:p@h1:1,h2/0?x=y": {"h1:1", "h2:6379"},
 		"redis://[::1]:1,[::2]":     {"[::1]:1", "[::2]:6379"},
 		"redis://[::1]":             {"[::1]:6379"},

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -116,9 +115,10 @@ func (b *backendFlags) refusePassword() error {
 	const place = "into " + backendEnv + ", or into a file named by --backend-file"
 	u, err := driver.ParseURL(b.url)
 	switch {
+	case err != nil && strings.Contains(b.url, "@"):
+		return usage("%w; put one with a password "+place, err)
 	case err != nil:
-		return usage("the backend is not a valid URL; it should be one like redis://localhost:6379 or " +
-			"file:/path/to/locks.db; put one with a password " + place)
+		return usage("%w", err)
 	case hasPassword(u):
 		return usage("the backend must be a URL without a password here, because others can read a command line; " +
 			"put a URL with one " + place)
@@ -242,19 +242,8 @@ func checkURL(u *url.URL) error {
 		return usage("mem: is the memory of one process, and each command is a process of its own, so it would " +
 			"exclude nobody; use file:/path/to/locks.db")
 	default:
-		return cmp.Or(checkScheme(u.Scheme), checkFilled(u), checkPorts(u))
+		return cmp.Or(checkScheme(u.Scheme), checkFilled(u))
 	}
-}
-
-// checkPorts refuses ports that no server can have.
-func checkPorts(u *url.URL) error {
-	for _, host := range driver.Hosts(u, "0") {
-		_, port, _ := net.SplitHostPort(host) // of what is not host:port Open tells
-		if _, err := strconv.ParseUint(port, 10, 16); errors.Is(err, strconv.ErrRange) {
-			return usage("the backend URL has a port above 65535, the greatest possible one; correct it")
-		}
-	}
-	return nil
 }
 
 // open connects to the backend.

@@ -27,13 +27,8 @@ func refuseEmpty(c *cobra.Command, _ []string) (err error) {
 func hasEmpty(args []string) bool { return slices.Contains(args, "") }
 
 // checkFilled refuses a URL with a hole where a host or the value of a parameter should be. What drivers take for it is
-// this machine, a smaller quorum, or a connection that is not encrypted.
+// this machine, or a connection without a certificate.
 func checkFilled(u *url.URL) error {
-	for host := range strings.SplitSeq(u.Host, ",") {
-		if u.Host != "" && (&url.URL{Host: host}).Hostname() == "" {
-			return usage("a host of the backend URL is empty; %s Name it, if need be localhost", unsetHint)
-		}
-	}
 	for name, values := range u.Query() {
 		if name != mayBeEmpty && hasEmpty(values) {
 			return usage("%s of the backend URL is empty; %s Give it a value, or leave it out",
