@@ -25,13 +25,6 @@ var packages = map[string]string{
 	"redlock": "quorum", "etcd": "etcdlock", "zk": "zklock",
 }
 
-// otherNames are schemes that other programs use, with ours for the same engine.
-var otherNames = map[string]string{
-	"postgresql": "postgres", "pg": "postgres", "pgx": "postgres", "mariadb": "mysql", "zookeeper": "zk",
-	"valkey": "redis", "valkeys": "rediss", "redis+sentinel": "redis-sentinel", "redis+cluster": "redis-cluster",
-	"redis-socket": "redis+unix", "sqlite": "file", "sqlite3": "file", "memory": "mem",
-}
-
 // Register makes a driver known under a URL scheme. Drivers call it when they are imported. It panics when the scheme
 // is taken.
 func Register(scheme string, open func(context.Context, *url.URL) (Driver, error)) {
@@ -73,7 +66,7 @@ func unknownScheme(scheme string) error {
 		return fmt.Errorf("backend URL: no driver for %s: is imported; import github.com/holdfast-go/holdfast/%s",
 			scheme, pkg)
 	}
-	if form, known := forms[otherNames[scheme]]; known {
+	if form := URLForm(scheme); form != "" {
 		return fmt.Errorf("backend URL: unknown scheme %q; the form is %s", scheme, form)
 	}
 	return fmt.Errorf("backend URL: unknown scheme %q; "+

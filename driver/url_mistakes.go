@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -32,6 +33,17 @@ var forms = map[string]string{
 	"zk":             "zk://HOST1:2181,HOST2:2181/CHROOT",
 }
 
+// otherNames are schemes that other programs use, with ours for the same engine.
+var otherNames = map[string]string{
+	"postgresql": "postgres", "pg": "postgres", "pgx": "postgres", "mariadb": "mysql", "zookeeper": "zk",
+	"valkey": "redis", "valkeys": "rediss", "redis+sentinel": "redis-sentinel", "redis+cluster": "redis-cluster",
+	"redis-socket": "redis+unix", "sqlite": "file", "sqlite3": "file", "memory": "mem",
+}
+
+// URLForm returns what URLs look like that have this scheme. For a scheme that other programs use for one of our
+// engines, such as postgresql, it returns the form with our scheme, and for any other "".
+func URLForm(scheme string) string { return forms[cmp.Or(otherNames[scheme], scheme)] }
+
 // hasNoHosts tells the schemes whose URLs have a path or a name right after the colon.
 func hasNoHosts(scheme string) bool { return scheme == "mem" || scheme == "file" }
 
@@ -47,14 +59,14 @@ const (
 	hasSpace     mistake = "it has white space; write hosts with a comma alone between them, and %20 for a space"
 	schemeTwice  mistake = "it has a second scheme; write one scheme, before the first host"
 	noSlashes    mistake = "two slashes are missing after its scheme"
-	atInLogin    mistake = "it has a second @ before its hosts; write %40 for one in a password, and one user and password for all"
-	noHost       mistake = "one of its hosts is empty; is a shell variable not set? Name the host, if need be localhost"
-	noPort       mistake = "one of its hosts has a colon and no port; is a shell variable not set? Give the port, or leave the colon out"
+	atInLogin    mistake = "it has a second @ before its hosts; write %40 in a password, and one user for all hosts"
+	noHost       mistake = "one of its hosts is empty; is a shell variable not set? Name it, if need be localhost"
+	noPort       mistake = "one of its hosts has a colon and no port; is a shell variable not set?"
 	badPort      mistake = "one of its ports is not a number from 1 to 65535"
 	badHost      mistake = "one of its hosts has a character that no host has"
 	badBrackets  mistake = "one of its hosts has brackets without an IPv6 address in them"
-	bareIPv6     mistake = "one of its hosts has several colons; write an IPv6 address in brackets, like [::1]:6379"
-	pathPerHost  mistake = "its path has a comma; write all hosts and then one path for all, or %2C for a comma"
+	bareIPv6     mistake = "one of its hosts has several colons; write an IPv6 address like [::1]:6379"
+	pathPerHost  mistake = "its path has a comma; write all hosts and then one path for all, or %2C"
 	doubledSlash mistake = "its path has two slashes together, or . or .. between slashes; leave them out"
 	hasFragment  mistake = "it is cut off at a #; write that as %23"
 	secondMark   mistake = "it has a second ?; write & between its parameters, or %3F for a question mark"
@@ -195,9 +207,6 @@ func inForm(err error, rawURL string) error {
 		return malformed(err)
 	}
 	scheme, _, _ := strings.Cut(strings.TrimLeft(rawURL, quotationMarks+" \t\r\n"), ":")
-	form, ok := forms[strings.ToLower(scheme)]
-	if !ok {
-		form = forms["redis"]
-	}
-	return fmt.Errorf("backend URL: %w; the form is %s", err, form)
+	return fmt.Errorf("backend URL: %w; the form is %s", err,
+		cmp.Or(URLForm(strings.ToLower(scheme)), forms["redis"]))
 }

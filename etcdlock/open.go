@@ -90,9 +90,8 @@ func settings(ctx context.Context, u *url.URL) (config clientv3.Config, opts *Op
 		return config, nil, secure, err
 	}
 	if path := strings.TrimSuffix(u.Path, "/"); path != "" {
-		if opts.Prefix != "" {
-			return config, nil, secure, errors.New(
-				"the URL has a path and the parameter prefix; they mean the same, so give one")
+		if err := checkPrefix(u, opts); err != nil {
+			return config, nil, secure, err
 		}
 		opts.Prefix = path
 	}
@@ -107,6 +106,18 @@ func settings(ctx context.Context, u *url.URL) (config clientv3.Config, opts *Op
 		config.Endpoints, err = discover(ctx, u, on)
 	}
 	return config, opts, secure, err
+}
+
+// checkPrefix refuses a path that may mean two things.
+func checkPrefix(u *url.URL, opts *Options) error {
+	switch {
+	case opts.Prefix != "":
+		return errors.New("the URL has a path and the parameter prefix; they mean the same, so give one")
+	case opts.Layout == Concurrency && strings.HasSuffix(u.Path, "/"): // here it is a part of the keys, or is it?
+		return errors.New("with layout=concurrency a path cannot end with a slash; use the parameter prefix, " +
+			"as in etcd://host?layout=concurrency&prefix=/team/")
+	}
+	return nil
 }
 
 // leastSync keeps servers from being asked all the time.
@@ -134,6 +145,9 @@ func connection(u *url.URL) (config clientv3.Config, err error) {
 	if u.User != nil {
 		config.Username = u.User.Username()
 		config.Password, _ = u.User.Password()
+		if config.Username == "" || config.Password == "" { // the client would send neither, and not say so
+			return config, errors.New("give both a user and a password, as in etcd://user:password@host")
+		}
 	}
 	return config, nil
 }

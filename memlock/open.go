@@ -20,13 +20,21 @@ func init() {
 }
 
 func open(_ context.Context, u *url.URL) (driver.Driver, error) {
-	if err := driver.NewParams(u).Err(); err != nil {
+	name, err := nameOf(u)
+	if err != nil {
 		return nil, err
 	}
-	if u.Opaque == "" || u.Fragment != "" {
-		return nil, errors.New("give the store a name, as in mem:orders")
+	return &Driver{store: storeNamed(name)}, nil
+}
+
+func nameOf(u *url.URL) (string, error) {
+	if err := driver.NewParams(u).Err(); err != nil {
+		return "", err
 	}
-	return &Driver{store: storeNamed(u.Opaque)}, nil
+	if u.Opaque == "" || u.Fragment != "" {
+		return "", errors.New("give the store a name, as in mem:orders")
+	}
+	return u.Opaque, nil
 }
 
 func storeNamed(name string) *store {

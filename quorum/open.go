@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -31,6 +32,9 @@ const defaultPort = "6379"
 // as soon as a majority can be reached.
 func open(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	opts, nodeURLs, err := parse(u)
+	if err == nil {
+		err = refuseAlways(ctx, nodeURLs[0])
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +56,22 @@ func open(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	}
 	d.owned = true
 	return d, nil
+}
+
+// refuseAlways returns what is wrong with the URL of a node, as far as that is seen before the node is asked. It is the
+// same for all nodes, and it is not that they cannot be reached.
+func refuseAlways(ctx context.Context, u *url.URL) error {
+	ctx, end := context.WithCancel(ctx)
+	end()
+	d, err := driver.Open(ctx, u.String())
+	switch {
+	case err == nil:
+		return d.Close()
+	case errors.Is(err, context.Canceled):
+		return nil
+	default:
+		return err
+	}
 }
 
 // parse splits a URL into what is the quorum's and the URLs of the nodes.
@@ -96,7 +116,7 @@ func checkHosts(hosts []string) error {
 			"give at least %d independent ones, as in redlock://h1,h2,h3", len(hosts), fewest)
 	}
 	for i, host := range hosts {
-		if slices.Contains(hosts[:i], host) {
+		if slices.ContainsFunc(hosts[:i], func(other string) bool { return strings.EqualFold(other, host) }) {
 			return fmt.Errorf("the URL has the server %s twice; a server has one vote", host)
 		}
 	}

@@ -714,8 +714,8 @@ func TestOpen(t *testing.T) {
 		"a,b":                     "give at least 3",
 		"a,b,a":                   "a:6379 twice",
 		"a,b,c?maxttl=soon":       "parameter maxttl",
-		"a,b,c?maxttl=1m&timeout": "import github.com/holdfast-go/holdfast/redislock",
-		"u:secret@a,b,c":          "2 of 3 servers cannot be reached",
+		"a,b,c?maxttl=1m&timeout": "parameter timeout",
+		"u:secret@a,b,c":          "import github.com/holdfast-go/holdfast/redislock",
 	})
 }
 

@@ -84,6 +84,8 @@ func (t target) checkTimes(opts Options) error {
 		return fmt.Errorf("parameter keep: it should be %v or more", minKeep)
 	case t.connectTimeout <= 0:
 		return errors.New("parameter connecttimeout: it should be 1ms or more")
+	case t.db < 0:
+		return errors.New("parameter db: it should be 0 or more")
 	}
 	return nil
 }
@@ -155,12 +157,12 @@ func database(u *url.URL) (int, error) {
 	if path == "" {
 		return 0, nil
 	}
-	db, err := strconv.Atoi(path)
-	if err != nil || db < 0 {
+	db, err := strconv.ParseUint(path, 10, 31)
+	if err != nil {
 		return 0, errors.New("after the host, the URL should have nothing or the number of a database, " +
 			"like redis://localhost:6379/0")
 	}
-	return db, nil
+	return int(db), nil
 }
 
 // encryption returns nil for connections that are not encrypted. A certificate must have the name of the host that is

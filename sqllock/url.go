@@ -126,8 +126,26 @@ func connect(u *url.URL) (t target, err error) {
 	if !ok {
 		return t, fmt.Errorf("%s: is not a database server; use a URL like mysql://… or postgres://… instead", u.Scheme)
 	}
+	source, at, opts, err := s.read(u)
+	switch {
+	case err != nil:
+		return t, err
+	case !slices.Contains(sql.Drivers(), s.driver):
+		return t, fmt.Errorf("no database/sql driver is named %q; import one, as in: import _ %q", s.driver, s.module)
+	}
+	t.dialect, t.opts = s.dialect, opts
+	t.patience = time.Duration(1+strings.Count(u.Host, ","))*at.connect + openMore
+	if t.db, err = sql.Open(s.driver, source); err != nil {
+		// Its own error may show the password.
+		return t, errors.New("the SQL driver does not take the URL's address or parameters")
+	}
+	return t, nil
+}
+
+// read reads a URL: what the SQL driver is told, and what it is not.
+func (s scheme) read(u *url.URL) (source string, at address, opts Options, err error) {
 	params := driver.NewParams(u)
-	t.dialect, t.opts = s.dialect, Options{
+	opts = Options{
 		Mode:        Mode(params.String(modeParameter, "")),
 		Layout:      Layout(params.String(layoutParameter, "")),
 		Table:       params.String(tableParameter, ""),
@@ -135,27 +153,26 @@ func connect(u *url.URL) (t target, err error) {
 		Connections: params.Int(connectionsParameter, 0),
 		Waits:       params.Int(waitsParameter, 0),
 	}
-	at := address{u, strings.Join(hostsOf(u, s.port), ","), params.Duration(connectParameter, connectTime)}
-	t.patience = time.Duration(1+strings.Count(u.Host, ","))*at.connect + openMore
+	at = address{u, strings.Join(hostsOf(u, s.port), ","), params.Duration(connectParameter, connectTime)}
 	source, misuse := s.source(at, params)
 	switch {
 	case params.Err() != nil:
-		return t, params.Err()
+		err = params.Err()
 	case misuse != nil:
-		return t, misuse
+		err = misuse
 	case at.connect <= 0:
-		return t, fmt.Errorf("parameter %s: it should be 1ms or more", connectParameter)
-	case strings.Trim(u.Path, "/") == "":
-		return t, fmt.Errorf("name the database that has the tables, as in %s://user@host/app", u.Scheme)
-	case !slices.Contains(sql.Drivers(), s.driver):
-		return t, fmt.Errorf("no database/sql driver is named %q; import one, as in: import _ %q", s.driver, s.module)
+		err = fmt.Errorf("parameter %s: it should be 1ms or more", connectParameter)
+	case strings.Contains(databaseOf(u), "/"):
+		err = fmt.Errorf("after the hosts, the URL should have the name of one database, as in %s://user@host/app",
+			u.Scheme)
+	case databaseOf(u) == "":
+		err = fmt.Errorf("name the database that has the tables, as in %s://user@host/app", u.Scheme)
 	}
-	if t.db, err = sql.Open(s.driver, source); err != nil {
-		// Its own error may show the password.
-		return t, errors.New("the SQL driver does not take the URL's address or parameters")
-	}
-	return t, nil
+	return source, at, opts, err
 }
+
+// databaseOf is the name of the database that a URL names.
+func databaseOf(u *url.URL) string { return strings.Trim(u.Path, "/") }
 
 func hostsOf(u *url.URL, port string) []string {
 	if hosts := driver.Hosts(u, port); len(hosts) > 0 {

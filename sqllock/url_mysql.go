@@ -14,8 +14,8 @@ var mysqlParameters = []string{"allowCleartextPasswords", "allowNativePasswords"
 
 // mysqlSource is user:password@protocol(address)/database?parameters.
 func mysqlSource(a address, p *driver.Params) (string, error) {
-	place := "tcp(" + a.hosts + ")"
-	if socket := p.String("socket", ""); socket != "" {
+	place, socket := "tcp("+a.hosts+")", p.String("socket", "")
+	if socket != "" {
 		place = "unix(" + socket + ")"
 	}
 	q := passOn(p, mysqlParameters)
@@ -24,11 +24,13 @@ func mysqlSource(a address, p *driver.Params) (string, error) {
 	q.Set("tls", secure)
 	password, _ := a.url.User.Password()
 	switch {
+	case socket != "" && a.url.Host != "":
+		err = errors.Join(err, errors.New("the URL should have either a host or the parameter socket"))
 	case strings.Contains(a.hosts, ","):
 		err = errors.Join(err, errors.New("name one host: the SQL driver for MySQL takes no more"))
 	case strings.Contains(a.url.User.Username(), ":"):
 		err = errors.Join(err, errors.New("the SQL driver for MySQL takes no user with a colon in the name"))
 	}
-	database := url.PathEscape(strings.Trim(a.url.Path, "/"))
+	database := url.PathEscape(databaseOf(a.url))
 	return a.url.User.Username() + ":" + password + "@" + place + "/" + database + "?" + q.Encode(), err
 }

@@ -25,12 +25,25 @@ var postgresParameters = []string{
 // (default_query_exec_mode=exec), because a proxy may give the next statement to another session.
 func postgresSource(a address, p *driver.Params) (string, error) {
 	q := passOn(p, postgresParameters)
-	err := checkPostgresTLS(q)
+	err := cmp.Or(checkPostgresTLS(q), checkPostgresHost(a.url, q))
 	q.Set("connect_timeout", strconv.Itoa(int((a.connect+time.Second-1)/time.Second)))
 	q.Set("default_query_exec_mode", "exec")
-	source := *a.url
-	source.Host, source.RawQuery = a.hosts, strings.ReplaceAll(q.Encode(), "+", "%20") // to PostgreSQL, + is no space
+	source := url.URL{Scheme: a.url.Scheme, User: a.url.User, Host: a.hosts, Path: "/" + databaseOf(a.url)}
+	if a.url.Host == "" && q.Has("service") {
+		source.Host = "" // the service says where the servers are
+	}
+	source.RawQuery = strings.ReplaceAll(q.Encode(), "+", "%20") // to PostgreSQL, + is no space
 	return source.String(), err
+}
+
+// checkPostgresHost refuses two places at once, of which the SQL driver would take the second. People write localhost
+// before the folder of a socket, because other programs want a host there.
+func checkPostgresHost(u *url.URL, q url.Values) error {
+	isSocket := strings.HasPrefix(q.Get("host"), "/") && u.Hostname() == "localhost"
+	if u.Host != "" && q.Has("host") && !isSocket {
+		return errors.New("the URL should have either hosts or the parameter host")
+	}
+	return nil
 }
 
 // sslModes are those of PostgreSQL.

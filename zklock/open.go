@@ -44,11 +44,7 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	port := plainPort
-	if opts.TLS != nil {
-		port = securePort
-	}
-	hosts := driver.Hosts(u, port)
+	hosts := driver.Hosts(u, portOf(opts))
 	if len(hosts) == 0 {
 		return nil, errors.New("the URL names no server; it should be one like zk://host1:2181,host2:2181")
 	}
@@ -61,6 +57,14 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// portOf is the port of hosts that are named without one.
+func portOf(opts *Options) string {
+	if opts.TLS != nil {
+		return securePort
+	}
+	return plainPort
 }
 
 // askFirst asks the server what it must be asked anyway, so that Open fails where no server answers.
@@ -102,6 +106,8 @@ func settings(u *url.URL) (*Options, error) {
 		opts.Password, _ = u.User.Password()
 	}
 	switch {
+	case u.User != nil && opts.User == "":
+		return nil, errors.New("the URL has a password and no user; write zk://user:password@host")
 	case opts.SASL && opts.User == "":
 		return nil, errors.New("parameter sasl: the URL must name the user, as in zk://user:password@host")
 	case acl == "":

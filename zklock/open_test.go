@@ -44,7 +44,7 @@ func TestOpenRefuses(t *testing.T) {
 	opened.Refused(t, "zk://"+addr, map[string]string{
 		"?chroot=/a":                   "unknown parameter",
 		"?layout=nested":               "unknown layout",
-		"/a/../b":                      "chroot and prefix",
+		"/a/../b":                      "two slashes together, or . or ..",
 		"?prefix=/a//b":                "chroot and prefix",
 		"?acl=mine":                    "parameter acl",
 		"?acl=creator":                 "needs a user",

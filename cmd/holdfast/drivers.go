@@ -7,6 +7,8 @@ import (
 	// Memlock is not among them: its locks are for the goroutines of one process.
 	_ "github.com/holdfast-go/holdfast/quorum"
 	_ "github.com/holdfast-go/holdfast/sqllock"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // A component is what a build can leave out, by a tag of the go command: what serves one engine.
@@ -50,6 +52,9 @@ func checkScheme(scheme string) error {
 			return usage("this command was built with the tag %s, so it has no backend for %q; use one that was built "+
 				"without it, or another backend of this one: %s", e.tag, scheme+":", strings.Join(schemes(), " "))
 		}
+	}
+	if form := driver.URLForm(scheme); form != "" {
+		return usage("this command has no backend for %q; the form is %s", scheme+":", form)
 	}
 	return usage("this command has no backend for %q; it has: %s", scheme+":", strings.Join(schemes(), " "))
 }

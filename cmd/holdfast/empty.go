@@ -51,7 +51,8 @@ const mayBeEmpty = "prefix"
 
 // checkServer refuses the URL of a database that names no server, where sqllock would take this machine's.
 func checkServer(u *url.URL) error {
-	if hasTables(u.Scheme) && u.Host == "" && !u.Query().Has("socket") && !u.Query().Has("host") {
+	elsewhere := slices.ContainsFunc([]string{"socket", "host", "service"}, u.Query().Has)
+	if hasTables(u.Scheme) && u.Host == "" && !elsewhere {
 		return usage("the backend URL names no server; %s Name it, if need be localhost", unsetHint)
 	}
 	return nil

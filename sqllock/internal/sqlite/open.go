@@ -63,6 +63,9 @@ func pathOf(u *url.URL) (string, error) {
 		return "", errors.New("the path is cut off at a #; write it as %23")
 	case path == "":
 		return "", errors.New("name a file, as in file:/path/to/locks.db")
+	case path[0] == '~':
+		return "", errors.New("a ~ stands for a home only where a shell reads it; write the path from / on, " +
+			"or file:./~ for a file whose name begins so")
 	}
 	return filepath.Abs(ofSystem(path))
 }
