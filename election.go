@@ -49,7 +49,7 @@ func (e *Election) campaign(ctx context.Context, value string, wait bool) (*Leas
 func (e *Election) Run(ctx context.Context, value string, lead func(ctx context.Context, l *Lease) error) error {
 	for campaign := e.Campaign; ; campaign = e.campaignAgain {
 		lease, err := campaign(ctx, value)
-		if (errors.Is(err, errOutOfLine) || errors.Is(err, ErrBroken)) && ctx.Err() == nil {
+		if (errors.Is(err, ErrOutOfLine) || errors.Is(err, ErrBroken)) && ctx.Err() == nil {
 			continue
 		}
 		if err != nil {

@@ -33,6 +33,9 @@ var (
 	// has a *BrokenError in it, and matches ErrNotAcquired, too. If a lock is broken while it is held, its holder gets
 	// ErrLost.
 	ErrBroken = errors.New("the claim was removed from the queue")
+	// ErrOutOfLine says that a claim was queued, and gave its place up because the backend refused it, or did not
+	// answer for as long as the patience lasts. A candidate may want to campaign again, as [Election.Run] does.
+	ErrOutOfLine = errors.New("the place in the line is given up")
 	// ErrNoLeader says that nobody leads at the moment.
 	ErrNoLeader = errors.New("nobody leads")
 	// ErrClosed says that the client was closed.

@@ -2,7 +2,6 @@ package holdfast
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -61,17 +60,13 @@ func (w *waiter) await(ctx context.Context) (h *hold, err error) {
 		}
 		if err != nil && ctx.Err() == nil {
 			if w.claim.Queue {
-				err = fmt.Errorf("%w: %w", err, errOutOfLine)
+				err = fmt.Errorf("%w: %w", err, ErrOutOfLine)
 			}
 			return nil, w.abandon(err)
 		}
 		silent = err
 	}
 }
-
-// errOutOfLine is the error of a claim that stood in line and was given up because the backend did not answer, or
-// refused.
-var errOutOfLine = errors.New("the place in the line is given up")
 
 // pause blocks until there may be news, and asks for them unless they came by themselves.
 func (w *waiter) pause(ctx context.Context, st driver.Status, pace *driver.Backoff) error {

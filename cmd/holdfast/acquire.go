@@ -18,8 +18,9 @@ func (a *app) acquire(ctx context.Context, s *store, p *plan, inbox *inbox) (*ho
 		done()
 		return nil, p.nested()
 	}
-	hide := a.showWait(waiting, s, p)
+	hide, stop := a.showWait(waiting, s, p), a.tellLongWait(waiting, s, p)
 	lease, err := p.acquire(waiting, s.Client)
+	stop()
 	hide()
 	done()
 	cause := context.Cause(waiting) // that of a signal, if one came until now
@@ -63,37 +64,58 @@ func (a *app) notAcquired(ctx context.Context, cause error, s *store, p *plan, e
 	broken, isBroken := errors.AsType[*holdfast.BrokenError](err)
 	switch {
 	case isBroken:
-		return &exit{code: p.conflict, err: fmt.Errorf("%s: %s removed this command from the queue",
-			printable(p.name), cmp.Or(printable(broken.By), "somebody"))}
+		return &exit{code: p.conflict, err: &removal{p.name, broken}}
 	case errors.Is(err, holdfast.ErrNotAcquired):
 		return a.conflict(ctx, s, p)
 	}
 	return s.failed(err)
 }
 
+// A removal is why a wait ended that somebody else has ended.
+type removal struct {
+	name   string
+	broken *holdfast.BrokenError
+}
+
+func (r *removal) Error() string {
+	return fmt.Sprintf("%s: %s removed this command from the queue", printable(r.name),
+		cmp.Or(printable(r.broken.By), "somebody"))
+}
+
+func (r *removal) Unwrap() error { return r.broken }
+
 func isInterrupt(err error) bool {
 	_, ok := errors.AsType[*interrupt](err)
 	return ok
 }
 
-// conflict is the error for a lock that others have, and says who; or that the backend has stopped answering.
+// conflict is the error for a lock that others have, and says who; or that the backend has stopped answering. It is
+// silent where a lock that is taken counts as success, so that cron sends no mail about it, and with --quiet.
 func (a *app) conflict(ctx context.Context, s *store, p *plan) error {
-	ctx, cancel := context.WithTimeout(ctx, closeLimit)
-	defer cancel()
-	queue, err := s.Queue(ctx, p.name)
-	v := viewOf(p.name, queue)
-	taken := v.heldBy()
+	v, taken, err := s.whoHas(ctx, p.name)
 	switch {
 	case errors.Is(err, holdfast.ErrUnavailable) && p.wait > 0: // it may be free by now
 		return s.failed(err)
+	case !a.json && (p.quiet || p.conflict == 0):
+		return &exit{code: p.conflict} // an error also where that is zero: there is no lock
+	case p.wait > 0:
+		taken = fmt.Sprintf("%s; it did not become free within %v", taken, p.wait)
+	}
+	return &exit{code: p.conflict, err: errors.New(taken), holders: v.Holders}
+}
+
+// whoHas looks at a lock that is taken, and says by whom in a sentence. That is there with an error, too.
+func (s *store) whoHas(ctx context.Context, name string) (v view, says string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, closeLimit)
+	defer cancel()
+	queue, err := s.Queue(ctx, name)
+	v = viewOf(name, queue)
+	says = printable(name) + " " + v.heldBy()
+	switch {
 	case errors.Is(err, errors.ErrUnsupported):
-		taken = "is taken; this backend cannot tell who has it"
+		says = printable(name) + " is taken; this backend cannot tell who has it"
 	case err != nil:
-		taken = "is taken; who has it is not known: " + err.Error()
+		says = printable(name) + " is taken; who has it is not known: " + err.Error()
 	}
-	why := fmt.Errorf("%s %s", printable(p.name), taken)
-	if p.wait > 0 {
-		why = fmt.Errorf("%w; it did not become free within %v", why, p.wait)
-	}
-	return &exit{code: p.conflict, err: why, holders: v.Holders}
+	return v, says, err
 }

@@ -347,11 +347,12 @@ func isUnreachable(err error) bool {
 		network     net.Error
 		system      syscall.Errno
 		certificate *tls.CertificateVerificationError
+		answer      *driver.ServerError
 	)
 	return errors.Is(err, errNotOpened) ||
 		errors.Is(err, driver.ErrRefused) || errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) ||
 		errors.As(err, &network) || errors.As(err, &system) || errors.As(err, &certificate) ||
-		isForeign(err)
+		errors.As(err, &answer) || isForeign(err)
 }
 
 // isForeign reports whether what answered speaks another protocol. Rueidis has only a text for that.
@@ -411,7 +412,7 @@ func (a *app) use(ctx context.Context, verb func(*store) error, opts ...holdfast
 func (s *store) failed(err error) error {
 	var e *exit
 	if err = failed(err); errors.As(err, &e) && e.code == exitUnavailable {
-		return &exit{code: e.code, err: fmt.Errorf("backend %s: %w", s.shown, e.err)}
+		return &exit{code: e.code, err: fmt.Errorf("backend %s: %w", s.shown, e.err), advice: e.advice}
 	}
 	return err
 }

@@ -79,7 +79,8 @@ func (j *job) runsAgain() bool {
 // campaignPause is the time between two campaigns while the backend does not serve us.
 const campaignPause = time.Second
 
-// acquireAgain is acquire for who has led before, and therefore waits for a backend that is away.
+// acquireAgain is acquire for a candidate that has led, or stood in line, before: it stays one while the backend is
+// away or refuses, as [holdfast.Election.Run] does.
 func (a *app) acquireAgain(ctx context.Context, s *store, p *plan, inbox *inbox) (*holdfast.Lease, error) {
 	for {
 		lease, err := a.acquire(ctx, s, p, inbox)
@@ -92,10 +93,15 @@ func (a *app) acquireAgain(ctx context.Context, s *store, p *plan, inbox *inbox)
 	}
 }
 
-// outlast pauses before the next campaign where the last failed since the backend is away, and returns nil. It returns
-// why not to try again otherwise, or when a signal comes.
+// isOutOfLine reports whether a claim stood in line, and lost its place: the backend refused it, or somebody broke it.
+func isOutOfLine(err error) bool {
+	return errors.Is(err, holdfast.ErrOutOfLine) || errors.Is(err, holdfast.ErrBroken)
+}
+
+// outlast pauses before the next campaign where the last failed because the backend is away, or because somebody broke
+// its claim, and returns nil. It returns why not to try again otherwise, or when a signal comes.
 func (a *app) outlast(ctx context.Context, failed error, inbox *inbox) error {
-	if e, ok := errors.AsType[*exit](failed); !ok || e.code != exitUnavailable {
+	if e, ok := errors.AsType[*exit](failed); !ok || e.code != exitUnavailable && !isOutOfLine(e) {
 		return failed
 	}
 	if a.hasTold() { // else nobody reads, and the next would wait for ever, too

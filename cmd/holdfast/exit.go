@@ -48,17 +48,22 @@ const (
 
 // An exit is an error that knows the exit code. Without an error it is silent.
 type exit struct {
-	code int
-	err  error
+	code   int
+	err    error
+	advice string // what the user can do about it, unless err says so
 
 	holders []claim // for --json, where others have the lock
 }
 
 func (e *exit) Error() string {
-	if e.err == nil {
+	switch {
+	case e.err == nil:
 		return fmt.Sprintf("exit code %d", e.code)
+	case e.advice != "":
+		return e.err.Error() + "; " + e.advice
+	default:
+		return e.err.Error()
 	}
-	return e.err.Error()
 }
 
 func (e *exit) Unwrap() error { return e.err }
@@ -74,14 +79,15 @@ func fail(format string, args ...any) error {
 }
 
 // unavailable is the error for a backend that does not serve us.
-func unavailable(err error) error {
+func unavailable(err error) *exit {
+	e := &exit{code: exitUnavailable, err: err}
 	switch {
 	case isForeign(err):
-		err = fmt.Errorf("%w; what answers speaks another protocol; check the scheme and the port", err)
+		e.advice = "what answers speaks another protocol; check the scheme and the port"
 	case isOfNetwork(err) && !strings.HasSuffix(err.Error(), "?"): // some drivers ask by themselves
-		err = fmt.Errorf("%w; is the server running, and reachable from here?", err)
+		e.advice = "is the server running, and reachable from here?"
 	}
-	return &exit{code: exitUnavailable, err: err}
+	return e
 }
 
 // isOfNetwork reports whether an error came from a connection, or from the lack of one.

@@ -15,7 +15,7 @@ import (
 // "blackhole" cuts without either side noticing.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	for _, script := range []string{"blackhole", "gone", "follow"} {
+	for _, script := range []string{"blackhole", "gone", "follow", "starting"} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
 			server := servers.Redis(t)
@@ -29,9 +29,10 @@ func TestFaults(t *testing.T) {
 					return nil
 				},
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
-					"blackhole":  func(*testscript.TestScript, bool, []string) { way.BlackHole() },
-					"heal":       func(*testscript.TestScript, bool, []string) { way.Heal() },
-					"stopserver": func(*testscript.TestScript, bool, []string) { server.Kill(t) },
+					"blackhole":   func(*testscript.TestScript, bool, []string) { way.BlackHole() },
+					"heal":        func(*testscript.TestScript, bool, []string) { way.Heal() },
+					"stopserver":  func(*testscript.TestScript, bool, []string) { server.Kill(t) },
+					"startserver": func(*testscript.TestScript, bool, []string) { server.Restart(t) },
 				},
 			})
 		})

@@ -60,7 +60,7 @@ func (a *app) acquireHandle(ctx context.Context, p *plan) error {
 	if !s.driver.Traits().Detach {
 		return usage("%s ends a lock with the process that took it; use holdfast run", s.shown)
 	}
-	lease, err := a.acquire(ctx, s, p, inbox)
+	lease, err := a.acquireFirst(ctx, s, p, inbox)
 	if err != nil {
 		return err
 	}

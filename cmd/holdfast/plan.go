@@ -34,6 +34,7 @@ type runFlags struct {
 	conflict int
 	shell    bool
 	noGuard  bool
+	quiet    bool
 }
 
 func (f *runFlags) register(c *cobra.Command) {
@@ -52,9 +53,11 @@ func (f *runFlags) registerWait(c *cobra.Command) {
 	flags := c.Flags()
 	flags.BoolVarP(&f.noWait, "no-wait", "n", false, "do not wait for the lock")
 	durationVar(flags, &f.wait, "wait", "w", 0,
-		"wait for at most this long, like 30s or 1d, also for a backend that stops answering (default: forever)")
+		"wait for at most this long, like 30s or 1d, also for a backend that is full or away (default: forever)")
 	flags.BoolVarP(&f.shared, "shared", "s", false, "share the lock with others that use --shared")
 	flags.Int64Var(&f.slots, "slots", 1, "how many commands may run at a time; use the same number everywhere")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false,
+		"print nothing while waiting, nor about a lock that is taken: the exit code tells")
 	flags.IntVarP(&f.conflict, "conflict-exit-code", "E", exitConflict, "exit code when the lock was not acquired")
 }
 
@@ -107,6 +110,8 @@ type plan struct {
 	command  []string
 	campaign bool   // the lock is an election: who loses it campaigns again
 	value    string // what a candidate stands for
+
+	deadline time.Time // when --wait is over; zero before the wait has begun, or without --wait
 }
 
 // plan checks the command line.
@@ -140,6 +145,8 @@ func (f *runFlags) check(given func(string) bool) error {
 	switch {
 	case f.noWait && given("wait"):
 		return usage("--no-wait and --wait exclude each other; use one of them")
+	case f.quiet && given("json"):
+		return usage("--quiet and --json exclude each other; use one of them")
 	case f.shared && given("slots"):
 		return usage("--shared has no limit and --slots is one; use one of them")
 	case f.wait < 0:
@@ -211,12 +218,16 @@ func (p *plan) label() string {
 // owner is how others see this process: see holdfast.WithOwner.
 func (p *plan) owner() string { return self() + " " + p.label() }
 
-// patience bounds the wait.
+// patience bounds the wait. It begins with the first call, and later ones have what is left of --wait.
 func (p *plan) patience(ctx context.Context, stop func()) (context.Context, func()) {
 	if p.wait == 0 {
 		return ctx, stop
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, p.wait, fmt.Errorf("it did not become free within %v", p.wait))
+	if p.deadline.IsZero() {
+		p.deadline = time.Now().Add(p.wait)
+	}
+	late := fmt.Errorf("it did not become free within %v", p.wait)
+	ctx, cancel := context.WithDeadlineCause(ctx, p.deadline, late)
 	return ctx, func() { stop(); cancel() } // in this order the signal that ended it stays its cause
 }
 

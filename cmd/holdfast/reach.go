@@ -29,7 +29,7 @@ func reachOf(u *url.URL, isOwn bool) reach {
 // tellReach says on a terminal that nobody named a backend, so that the lock is only this user's on this machine. Who
 // named the same file knows; so does the holdfast around this one, which has said it.
 func (a *app) tellReach(p *plan) {
-	if !a.backend.isOwn || a.json || !isTerminal(a.err) || os.Getenv(heldEnv) != "" {
+	if !a.backend.isOwn || a.json || p.quiet || !isTerminal(a.err) || os.Getenv(heldEnv) != "" {
 		return
 	}
 	a.say("only programs of this user on this machine share %s; set %s to a server's URL to share it with others",

@@ -21,6 +21,7 @@ started get TERM, and KILL after the grace period. If the backend does not answe
 of these processes is alive when somebody else gets the lock. A guard process ensures the same when holdfast itself is
 stopped. If the guard cannot start, the command does not run, unless --no-guard is given.
 
+Run waits for a backend that is full, still starting, or does not listen yet, as for a lock that is held, and says so.
 If the backend does not answer within 3 s at the start, run exits with 69. Once run waits for the lock, an outage ends
 the wait only when --wait is over.
 
@@ -63,7 +64,7 @@ func (a *app) runPlan(ctx context.Context, p *plan) error {
 		return err
 	}
 	a.tellReach(p)
-	for acquire := a.acquire; ; acquire = a.acquireAgain {
+	for acquire := a.acquireFirst; ; acquire = a.acquireAgain {
 		lease, err := acquire(ctx, s, p, inbox)
 		if err != nil {
 			s.abandon(ctx)
@@ -76,8 +77,30 @@ func (a *app) runPlan(ctx context.Context, p *plan) error {
 	}
 }
 
-// openFor connects to the backend with what the plan wants of all claims. A signal ends the attempt.
+// acquireFirst is acquire for a command that has not run yet. It waits for a backend that is full, or just starting,
+// like openFor. A candidate that has a place in the line stays a candidate, whatever takes that place from it.
+func (a *app) acquireFirst(ctx context.Context, s *store, p *plan, inbox *inbox) (*holdfast.Lease, error) {
+	lease, err := untilServed(ctx, a, p, inbox, isPassingRequest, func() (*holdfast.Lease, error) {
+		return a.acquire(ctx, s, p, inbox)
+	})
+	if p.campaign && isOutOfLine(err) {
+		if err := a.outlast(ctx, err, inbox); err != nil {
+			return nil, err
+		}
+		return a.acquireAgain(ctx, s, p, inbox)
+	}
+	return lease, err
+}
+
+// openFor connects to the backend with what the plan wants of all claims. It waits for one that is full, or just
+// starting, unless the plan does not wait. A signal ends that.
 func (a *app) openFor(ctx context.Context, p *plan, inbox *inbox) (*store, error) {
+	return untilServed(ctx, a, p, inbox, isPassing, func() (*store, error) {
+		return a.openOnce(ctx, p, inbox)
+	})
+}
+
+func (a *app) openOnce(ctx context.Context, p *plan, inbox *inbox) (*store, error) {
 	opening, done := inbox.until(ctx)
 	s, err := aside(opening, func() (*store, error) {
 		return a.backend.open(opening, holdfast.WithTTL(p.ttl), holdfast.WithOwner(p.label()),

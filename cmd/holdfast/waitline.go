@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
 )
 
@@ -23,15 +25,46 @@ const (
 // it tells so once; elsewhere it is silent, and so it is with --trace: its questions are not those that matter then.
 func (a *app) showWait(ctx context.Context, s *store, p *plan) (stop func()) {
 	line := &waitLine{app: a, store: s, plan: p}
-	if p.noWait || a.backend.trace || !a.json && !isTerminal(a.err) {
+	if p.noWait || p.quiet || a.backend.trace || !a.json && !isTerminal(a.err) {
 		return func() {}
 	}
+	return during(ctx, func(ctx context.Context) {
+		line.follow(ctx)
+		line.clear()
+	})
+}
+
+// longWait is how long a command may wait without a word. A job that is started every day and waits for ever would
+// otherwise never be missed.
+const longWait = time.Minute
+
+// tellLongWait tells once, when a wait without an end has lasted for longWait, who has the lock, or that nobody
+// answers. On a terminal the line that shows the wait does so. A candidate waits for as long as others lead.
+func (a *app) tellLongWait(ctx context.Context, s *store, p *plan) (stop func()) {
+	if p.noWait || p.wait > 0 || p.quiet || p.campaign || !a.json && isTerminal(a.err) {
+		return func() {}
+	}
+	return during(ctx, func(ctx context.Context) {
+		if driver.Sleep(ctx, longWait) != nil {
+			return
+		}
+		_, says, err := s.whoHas(ctx, p.name)
+		if errors.Is(err, holdfast.ErrUnavailable) {
+			says = err.Error()
+		}
+		if ctx.Err() == nil {
+			a.warn(fmt.Errorf("%s; still waiting after %v", says, longWait))
+		}
+	})
+}
+
+// during calls what goes on beside a wait. stop ends that.
+func during(ctx context.Context, show func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		line.follow(ctx)
-		line.clear()
+		show(ctx)
 	}()
 	return func() {
 		cancel()
@@ -58,7 +91,8 @@ func (l *waitLine) follow(ctx context.Context) {
 	for pause := firstLook; driver.Sleep(ctx, pause) == nil; pause = nextLook {
 		queue, err := l.store.Queue(ctx, l.plan.name)
 		if err != nil {
-			continue // whoever waits for the lock will tell
+			l.drawTrouble(ctx, err)
+			continue
 		}
 		v := viewOf(l.plan.name, queue)
 		place := v.place(l.plan.owner())
@@ -70,6 +104,13 @@ func (l *waitLine) follow(ctx context.Context) {
 			return
 		}
 		l.draw(fmt.Sprintf("waiting: %s %s; %s", printable(v.Name), v.heldBy(), inLine(place)))
+	}
+}
+
+// drawTrouble shows that the queue cannot be seen, unless the backend shows it to nobody.
+func (l *waitLine) drawTrouble(ctx context.Context, err error) {
+	if !l.json && ctx.Err() == nil && !errors.Is(err, errors.ErrUnsupported) {
+		l.draw(printable(oneLine(fmt.Sprintf("waiting: %v", err))))
 	}
 }
 
