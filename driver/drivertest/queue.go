@@ -212,7 +212,8 @@ func (e *env) shows(c driver.Claim, st driver.Status, got driver.Entry) {
 	if shown != want {
 		e.Errorf("the queue shows\n\t%+v, want\n\t%+v", shown, want)
 	}
-	if ttl := max(c.TTL, st.TTL); got.Left <= 0 || got.Left > ttl { // the answer may have been sure of less than there is
+	ttl := max(c.TTL, st.TTL) // the answer may have been sure of less than there is
+	if got.Left <= 0 || got.Left > ttl {
 		e.Errorf("%v are left of a TTL of %v", got.Left, ttl)
 	}
 	if got.Since.IsZero() {

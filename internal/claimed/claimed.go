@@ -103,8 +103,8 @@ func IsGone(t testing.TB, d driver.Driver, c driver.Claim) {
 	}
 }
 
-// Renewing returns how many bytes this process allocates to renew claims together, at best. That grows with what a driver
-// in this process looks at. Nothing else may be under way.
+// Renewing returns how many bytes this process allocates to renew claims together, at best. That grows with what a
+// driver in this process looks at. Nothing else may be under way.
 func Renewing(t testing.TB, d driver.Driver, claims []driver.Claim) uint64 {
 	t.Helper()
 	best := uint64(math.MaxUint64)

@@ -9,6 +9,7 @@ package pace
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -217,8 +218,11 @@ func (t *T) giveUp(why string) {
 	t.mu.Lock()
 	t.given = true
 	t.mu.Unlock()
-	t.Skipf("this shows nothing, and runs again with longer times: %s", why)
+	t.Skipf("this shows nothing, and runs again with longer times: %s", oneLine(why))
 }
+
+// oneLine makes one line of several: internal/runtests lists it.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func (t *T) isGiven() bool {
 	t.mu.Lock()

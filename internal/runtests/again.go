@@ -39,7 +39,12 @@ type outcome struct {
 const givenUp = "this shows nothing, and runs again with longer times"
 
 // hear notes what a line of output tells of the package, whatever failed.
-func (o *outcome) hear(output string) { o.repeated = o.repeated || strings.Contains(output, givenUp) }
+func (r *report) hear(at place, output string) {
+	if _, why, ok := strings.Cut(output, givenUp+": "); ok {
+		r.of(at.Package).repeated = true
+		r.tellRepeat(shortName(at.Package) + " " + at.Test + ": " + strings.TrimSpace(why))
+	}
+}
 
 // shows notes what a failure says.
 func (o *outcome) shows(text string) {
@@ -83,14 +88,23 @@ func (r *report) repeat(flags []string) bool {
 	for _, s := range r.suspects() {
 		fmt.Fprintf(r.talk, "%s failed while work took %.1f times as long as alone on a processor; "+
 			"these run again, by themselves: %s\n", shortName(s.name), s.slow, strings.Join(s.tests, " "))
-		for n := 0; n < repeats; n++ {
-			if r.again(flags, s) {
-				r.forgive(s)
-				break
-			}
-		}
+		r.tellRepeat(s.String() + ": " + r.howOften(flags, s))
 	}
 	return len(r.failed) == 0
+}
+
+// String names what runs again.
+func (s suspect) String() string { return shortName(s.name) + " " + strings.Join(s.tests, " ") }
+
+// howOften runs a suspect again until it passes, at most so often, and says how that ended.
+func (r *report) howOften(flags []string, s suspect) string {
+	for n := range repeats {
+		if r.again(flags, s) {
+			r.forgive(s)
+			return fmt.Sprintf("failed on the busy machine, and passed by itself in run %d", n+1)
+		}
+	}
+	return "failed on the busy machine, and each time by itself"
 }
 
 // again runs the tests of one package that failed, and reports whether they pass.
@@ -109,6 +123,7 @@ func (r *report) again(flags []string, s suspect) bool {
 	for _, f := range second.failures {
 		r.fail(s.name, f.text)
 	}
+	r.repeated = append(r.repeated, second.repeated...)
 	return cmd.Wait() == nil
 }
 

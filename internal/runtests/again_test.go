@@ -66,6 +66,10 @@ func TestRepeat(t *testing.T) {
 	t.Setenv("GOWORK", "off")
 	t.Setenv("GOFLAGS", "")
 	for flags, want := range map[string]bool{"TestOnce": true, "Test": false} {
+		listed := "  once TestNever TestOnce: failed on the busy machine, and each time by itself\n"
+		if want {
+			listed = "  once TestOnce: failed on the busy machine, and passed by itself in run 1\n"
+		}
 		os.Remove("ran") // it need not be there
 		var out, talk strings.Builder
 		r := newReport(&out, &talk, 1)
@@ -84,6 +88,9 @@ func TestRepeat(t *testing.T) {
 		}
 		if !strings.Contains(talk.String(), "these run again, by themselves: ") {
 			t.Errorf("%s: told %s", flags, talk.String())
+		}
+		if !strings.HasSuffix(talk.String(), listed) {
+			t.Errorf("%s: told %s, want at the end %s", flags, talk.String(), listed)
 		}
 	}
 }

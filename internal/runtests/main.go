@@ -9,6 +9,8 @@
 // Tests that failed while the machine was busy, with other packages too, run again when all else is done, each package
 // by itself, and have failed if they do so again. On a machine that was not busy, what fails has failed; and a data
 // race, a panic, or a package that did not end has failed on any. The exit code is that of go test otherwise.
+//
+// What runs again, here or as an attempt of package pace, is told in one line, and the run ends with a list of these.
 package main
 
 import (

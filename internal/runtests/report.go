@@ -34,6 +34,7 @@ type report struct {
 	ended    int
 	failed   []failure // the lines of packages
 	failures []failure // in full
+	repeated []string  // what ran again, and why, in a line each
 }
 
 // A failure is what is shown of something that failed.
@@ -63,7 +64,7 @@ func (r *report) line(line string) {
 		r.running = append(r.running, e.Package)
 		r.of(e.Package).began = time.Now()
 	case "output":
-		r.of(e.Package).hear(e.Output)
+		r.hear(at, e.Output)
 		if !isNoise(e.Output) {
 			r.output[at] = append(r.output[at], e.Output)
 		}
@@ -168,7 +169,13 @@ func shortName(name string) string {
 	return strings.Join(parts[min(2, len(parts)-1):], "/")
 }
 
-// close shows all failures again, and which packages they are in.
+// tellRepeat tells that something runs again, and keeps that for the end.
+func (r *report) tellRepeat(what string) {
+	r.repeated = append(r.repeated, what)
+	r.say("again\t" + what)
+}
+
+// close shows all failures again, and which packages they are in, and then what ran again.
 func (r *report) close() {
 	fmt.Fprintf(r.talk, "%d packages in %v", r.ended, time.Since(r.began).Round(time.Second))
 	if slow := r.load.since(r.began); slow > 0 {
@@ -177,6 +184,10 @@ func (r *report) close() {
 	fmt.Fprintln(r.talk)
 	if len(r.failures) > 0 {
 		fmt.Fprintf(r.out, "\nAll failures again:\n\n%s\n%sFAIL\n", texts(r.failures, "\n"), texts(r.failed, ""))
+	}
+	if len(r.repeated) > 0 {
+		list := strings.Join(r.repeated, "\n  ")
+		fmt.Fprintf(r.talk, "\nThese ran again, because the machine was busy:\n  %s\n", list)
 	}
 }
 

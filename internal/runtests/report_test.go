@@ -76,6 +76,26 @@ func TestFail(t *testing.T) {
 	}
 }
 
+const givesUp = `{"Action":"start","Package":"a.org/us/all/one"}
+{"Action":"run","Package":"a.org/us/all/one","Test":"TestA/far"}
+{"Action":"output","Package":"a.org/us/all/one","Test":"TestA/far","Output":"    a_test.go:3: this shows nothing, and runs again ` +
+	`with longer times: it stalled\n"}
+{"Action":"output","Package":"a.org/us/all/one","Test":"TestA/far","Output":"--- SKIP: TestA/far (0.00s)\n"}
+{"Action":"skip","Package":"a.org/us/all/one","Test":"TestA/far"}
+`
+
+// An attempt that is repeated is told in one line when that happens, and in a list at the end.
+func TestRepeatedAttempt(t *testing.T) {
+	out, talk := shown(t, givesUp+passes)
+	if want := "again\tall/one TestA/far: it stalled\n"; !strings.HasPrefix(out, want) {
+		t.Errorf("printed\n%s, want first\n%s", out, want)
+	}
+	const list = "\nThese ran again, because the machine was busy:\n  all/one TestA/far: it stalled\n"
+	if !strings.HasSuffix(talk, list) {
+		t.Errorf("told\n%s, want at the end\n%s", talk, list)
+	}
+}
+
 // What cannot be compiled, and what is no event, is shown.
 func TestOddLines(t *testing.T) {
 	out, _ := shown(t, `{"ImportPath":"x","Action":"build-output","Output":"x.go:1: nonsense\n"}`+"\ngo: no such "+
