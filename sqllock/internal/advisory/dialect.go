@@ -58,8 +58,9 @@ var MySQL = &Dialect{
 	ready: func(ttl, _ time.Duration) string {
 		return mysqlLease(ttl) + ", autocommit = 1, innodb_lock_wait_timeout = 5" +
 			", sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'" +
-			// MariaDB's and MySQL's: to the other it is a comment.
-			" /*M! , max_statement_time = 0 */ /*!50708 , max_execution_time = 0 */"
+			// MariaDB's and MySQL's: to the other it is a comment. MySQL waits for whole seconds, which is not slow.
+			" /*M! , max_statement_time = 0 */ /*!50708 , max_execution_time = 0" +
+			", long_query_time = GREATEST(@@SESSION.long_query_time, 2) */"
 	},
 	lease:   mysqlLease,
 	now:     "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))",

@@ -21,7 +21,7 @@ import (
 // program works with the revision that it knows and with later ones.
 const (
 	format   = 1
-	revision = 20
+	revision = 21
 	prefix   = "holdfast1_"
 )
 

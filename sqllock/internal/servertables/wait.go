@@ -69,10 +69,11 @@ func (d *Driver) queue(p *subscription) {
 	}
 }
 
-// A wait in the server is begun anew after this time, so that one whose client is gone does not stay for long. If it is
-// not answered some time later, its connection is dead.
+// A wait in the server is begun anew after this time. A statement holds a snapshot for as long as it lasts, for which
+// others wait (CREATE INDEX CONCURRENTLY), and from a second on servers log it as slow. The routine waits no longer
+// than this either, whatever it is told. If a wait is not answered some time later, its connection is dead.
 const (
-	longestWait = 10 * time.Second
+	longestWait = 800 * time.Millisecond
 	lateWait    = 4 * time.Second
 )
 

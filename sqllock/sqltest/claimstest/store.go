@@ -45,7 +45,8 @@ type Store struct {
 	Faults    Faults
 	Wordy     []string // makes the server log who waits for long
 	Noise     string   // a pattern of lines that it then logs of who waits, or is cut off
-	Deadlocks string   // a query for the number of transactions that were ended since they waited for each other
+	Slow      Slow
+	Deadlocks string // a query for the number of transactions that were ended since they waited for each other
 }
 
 // patience ends what hangs: nothing takes so long, also where others keep the machine busy.

@@ -87,6 +87,7 @@ var use = []test{
 	{"wake lock of a grant", testWakeLockOfAGrant},
 	{"detached leaves no wake lock", testDetachedLeavesNoWakeLock},
 	{"log stays quiet", testLogStaysQuiet},
+	{"nothing is slow", testNothingIsSlow},
 	{"busy row", testBusyRow},
 	{"busy rows of a note", testBusyRowsOfANote},
 	{"busy rows of a note for many", testBusyRowsOfANoteForMany},

@@ -68,11 +68,21 @@ func store(t testing.TB) claimstest.Store {
 			hash := "SHA2(CONCAT(DATABASE(), ':', '" + id + "'), 256)"
 			return "SELECT IS_USED_LOCK(CONCAT('holdfast:', LEFT(" + hash + ", 40), ':" + of + "')) IS NOT NULL"
 		},
-		KillAll:   killAll,
-		Gate:      gate,
-		Rival:     rival,
-		Faults:    faults,
-		Noise:     "Aborted connection",
+		KillAll: killAll,
+		Gate:    gate,
+		Rival:   rival,
+		Faults:  faults,
+		Noise:   "Aborted connection",
+		Slow: claimstest.Slow{
+			Begin: []string{
+				"SET GLOBAL log_output = 'TABLE'", "SET GLOBAL long_query_time = 1", "SET GLOBAL slow_query_log = 1",
+			},
+			End: []string{
+				"SET GLOBAL slow_query_log = DEFAULT", "SET GLOBAL long_query_time = DEFAULT",
+				"SET GLOBAL log_output = DEFAULT",
+			},
+			Statements: slowStatements,
+		},
 		Deadlocks: metric("lock_deadlocks"),
 		Stranger: []string{
 			"CREATE USER stranger@'%' IDENTIFIED BY 'secret'",
@@ -87,6 +97,24 @@ func store(t testing.TB) claimstest.Store {
 			{Statement: "SET GLOBAL read_only = 1", Fact: "read_only is 1", Level: driver.Unsafe},
 		},
 	}
+}
+
+func slowStatements(t testing.TB, _ claimstest.Store, db *sql.DB) (all []string) {
+	t.Helper()
+	rows, err := db.Query("SELECT CONCAT(query_time, ' ', sql_text) FROM mysql.slow_log" +
+		" WHERE sql_text LIKE '%holdfast1%' ORDER BY start_time")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var one string
+		if err := rows.Scan(&one); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, one)
+	}
+	return all
 }
 
 func killAll(t testing.TB, db *sql.DB) {

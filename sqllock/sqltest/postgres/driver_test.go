@@ -3,6 +3,7 @@ package postgres
 import (
 	"database/sql"
 	"fmt"
+	"regexp"
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -71,6 +72,13 @@ func store(t testing.TB) claimstest.Store {
 		Wordy:  []string{"ALTER SYSTEM SET log_lock_waits = on", "SELECT pg_reload_conf()"},
 		Noise: "still waiting|acquired .*Lock|canceling statement|unexpected EOF|could not (send|receive)|" +
 			"unrecognized",
+		Slow: claimstest.Slow{
+			Begin: []string{"ALTER SYSTEM SET log_min_duration_statement = '1s'", "SELECT pg_reload_conf()"},
+			End:   []string{"ALTER SYSTEM RESET log_min_duration_statement", "SELECT pg_reload_conf()"},
+			Statements: func(t testing.TB, s claimstest.Store, _ *sql.DB) []string {
+				return regexp.MustCompile("duration: .*holdfast1_.*").FindAllString(s.Log(t), -1)
+			},
+		},
 		Deadlocks: "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()",
 		Stranger: []string{
 			"CREATE USER stranger PASSWORD 'secret'",

@@ -1,7 +1,11 @@
 -- Waits until a claim is granted or has ended, or until it is time to ask again. While one claim alone decides that, this
--- sleeps until that claim's bell rings, and looks nevertheless every second. Takes name, ID, how long to wait, and whether
--- there are bells. Returns an answer (0 the state follows, 1 gone, 2 ask again, 3 nothing new) and the state. Of a claim that is
--- granted it says that others wait if any was queued behind it.
+-- sleeps until that claim's bell rings. Takes name, ID, how long to wait, and whether there are bells. Returns an answer (0 the
+-- state follows, 1 gone, 2 ask again, 3 nothing new) and the state. Of a claim that is granted it says that others wait if any
+-- was queued behind it.
+--
+-- However long its caller wants to wait, this waits for at most 0.8 seconds: who makes the routine anew waits for it to end, and
+-- servers log slow statements. MySQL knows whole seconds only in GET_LOCK. There this session counts as slow what takes longer
+-- than two.
 CREATE PROCEDURE holdfast1_wait(p_name VARBINARY(1024), p_id VARBINARY(64), p_limit BIGINT, p_bells TINYINT)
 SQL SECURITY INVOKER
 whole: BEGIN
@@ -11,10 +15,14 @@ whole: BEGIN
 	DECLARE v_other VARBINARY(64);
 	DECLARE v_bell, v_rung VARCHAR(64) DEFAULT ''; -- rung is a bell that nobody holds, though the claim is there
 	DECLARE v_answer INT DEFAULT 3;
+	DECLARE v_fractions BOOLEAN DEFAULT VERSION() LIKE '%MariaDB%'; -- of seconds, in GET_LOCK
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
 
 	SET v_now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
-	SET v_end = v_now + p_limit;
+	SET v_end = v_now + LEAST(p_limit, 800000);
+	IF NOT v_fractions AND @@SESSION.long_query_time < 2 THEN
+		SET SESSION long_query_time = 2;
+	END IF;
 	waiting: LOOP
 		SET v_token = NULL;
 		SELECT c.token, c.granted OR l.released <=> v_ahead, l.token > c.token, c.weight, c.units, c.ttl, c.revoked, l.released
@@ -61,14 +69,14 @@ whole: BEGIN
 			SELECT 1 FROM holdfast_claims
 			WHERE name = p_name AND granted = 0 AND token > v_other_token AND token < v_token
 		), NULL, v_other_token);
-		SET v_pause = LEAST(1000000, v_until - v_now, v_end - v_now);
+		SET v_pause = LEAST(v_until - v_now, v_end - v_now);
 		IF v_bell <> '' THEN
 			SET v_bell = CONCAT('holdfast:', LEFT(SHA2(CONCAT(DATABASE(), ':', v_other), 256), 40), v_bell);
 		END IF;
 
 		IF p_bells AND v_bell NOT IN ('', v_rung) THEN
 			SET v_rung = '';
-			IF GET_LOCK(v_bell, CEIL(v_pause / 1000000)) AND RELEASE_LOCK(v_bell) THEN
+			IF GET_LOCK(v_bell, IF(v_fractions, v_pause / 1000000, 1)) AND RELEASE_LOCK(v_bell) THEN
 				SET v_rung = v_bell;
 			END IF;
 		ELSE
