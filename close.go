@@ -28,8 +28,8 @@ func (c *Client) Close(ctx context.Context) error {
 
 // Grace for a context that has ended.
 const (
-	closeGrace      = 2 * time.Second        // to give back what is held
-	disconnectGrace = 100 * time.Millisecond // to end the connections
+	closeGrace      = 2 * time.Second       // to give back what is held
+	disconnectGrace = 25 * time.Millisecond // to end the connections
 )
 
 // outlive returns ctx or, when that has ended, one with its values that lasts for so long.
