@@ -1,0 +1,2 @@
+// Package engines tests what all engines do alike, on a server of each.
+package engines

@@ -1,0 +1,199 @@
+package engines
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pace"
+)
+
+// Bounds on a quiet machine.
+const (
+	patience = 100 * time.Millisecond // of a caller, for a server that never answers
+	lateness = 50 * time.Millisecond  // by which a call may outlast its context
+	leftFor  = time.Second            // for which a goroutine may outlast its client
+	hang     = 2 * time.Minute        // after which a call will never return
+
+	// margin is the longest pause between two turns of a test, which asks for one each 10 ms, on a quiet machine. A
+	// call needs several turns to return, and hops is more than that.
+	margin = 15 * time.Millisecond
+	hops   = 10
+)
+
+var alsoLate = flag.Bool("late", false, "run rows of TestCallsEndWithTheirContexts that are known to fail, too")
+
+// late are the stores whose rows are known to fail.
+var late = map[string]string{
+	"redis":    "a new connection is waited for without the context",
+	"redlock":  "as redis",
+	"sentinel": "as redis",
+	"cluster":  "as redis",
+	"zk":       "opening takes a second longer",
+}
+
+// While a server accepts connections and says nothing, each call returns when its context ends, and a client that is
+// closed leaves no goroutine behind.
+func TestCallsEndWithTheirContexts(t *testing.T) {
+	onEach(t, func(t *testing.T, s store, url string) {
+		if why := late[s.name]; why != "" && !*alsoLate {
+			t.Skip(why)
+		}
+		pace.Run(t, "opening", func(t *pace.T) {
+			t.Margin(margin)
+			before := goroutines()
+			s.pause(t.T)
+			defer s.resume(t.T)
+			bounded(t, "Open", func(ctx context.Context) {
+				if c, err := holdfast.Open(ctx, url); err == nil {
+					c.Close(ctx)
+				}
+			})
+			noneLeft(t, before)
+		})
+		pace.Run(t, "open", func(t *pace.T) {
+			t.Margin(margin)
+			before := goroutines()
+			c := used(t, url)
+			s.pause(t.T)
+			defer s.resume(t.T)
+			for _, call := range calls {
+				bounded(t, call.name, func(ctx context.Context) { call.make(ctx, c) })
+			}
+			bounded(t, "Close", func(ctx context.Context) { c.Close(ctx) })
+			noneLeft(t, before)
+		})
+		pace.Run(t, "waiting", func(t *pace.T) {
+			t.Margin(margin)
+			before := goroutines()
+			c, name := used(t, url), driver.NewID()
+			lease, err := c.Mutex(name).Lock(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.resume(t.T)
+			bounded(t, "Lock of what is held", func(ctx context.Context) {
+				time.AfterFunc(patience/2, func() { s.pause(t.T) })
+				c.Mutex(name, holdfast.WithLocalHandoff(0)).Lock(ctx)
+			})
+			bounded(t, "Release", func(ctx context.Context) { lease.Release(ctx) })
+			bounded(t, "Close", func(ctx context.Context) { c.Close(ctx) })
+			noneLeft(t, before)
+		})
+	})
+}
+
+// calls are made one after the other.
+var calls = []struct {
+	name string
+	make func(context.Context, *holdfast.Client)
+}{
+	{"Queue", func(ctx context.Context, c *holdfast.Client) { c.Queue(ctx, "some") }},
+	{"Check", func(ctx context.Context, c *holdfast.Client) { c.Check(ctx) }},
+	{"Watch", func(ctx context.Context, c *holdfast.Client) {
+		for range c.Watch(ctx, "some") {
+		}
+	}},
+	{"TryLock", func(ctx context.Context, c *holdfast.Client) { c.Mutex("some").TryLock(ctx) }},
+	{"Lock", func(ctx context.Context, c *holdfast.Client) { c.Mutex("other").Lock(ctx) }},
+}
+
+// used returns a client that has taken and released a lock, and has another one.
+func used(t *pace.T, url string) *holdfast.Client {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), hang)
+	defer cancel()
+	c, err := holdfast.Open(ctx, url, holdfast.WithTTL(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Mutex(driver.NewID()).Lock(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Mutex(driver.NewID()).Do(ctx, noWork); err != nil {
+		t.Fatal(err)
+	}
+	c.Queue(ctx, "some") // not all backends have one, nor anything to check
+	c.Check(ctx)
+	return c
+}
+
+func noWork(context.Context, *holdfast.Lease) error { return nil }
+
+// bounded makes a call that must end with its context.
+func bounded(t *pace.T, name string, call func(context.Context)) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ends, _ := ctx.Deadline()
+	returned, woken := make(chan time.Time, 1), make(chan time.Time, 1)
+	go func() {
+		call(ctx)
+		returned <- time.Now()
+	}()
+	go func() { // how late whoever waits for the context gets its turn
+		<-ctx.Done()
+		woken <- time.Now()
+	}()
+	select {
+	case at := <-returned:
+		most := t.Scaled(lateness) + hops*(<-woken).Sub(ends)
+		if late := at.Sub(ends); late > most {
+			t.Errorf("%s returned %v after its context had ended, want %v at most", name, late, most)
+		}
+	case <-time.After(hang):
+		t.Fatalf("%s has not returned\n%s", name, stacks())
+	}
+}
+
+// noneLeft waits until no goroutine is there that was not there before.
+func noneLeft(t *pace.T, before map[string]bool) {
+	t.Helper()
+	var left string
+	for end := time.Now().Add(t.Scaled(leftFor)); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if left = since(before); left == "" {
+			return
+		}
+	}
+	t.Errorf("goroutines are left %v after the client is closed:\n%s", t.Scaled(leftFor), left)
+}
+
+// since returns the stacks of goroutines that were not there before.
+func since(before map[string]bool) string {
+	var left []string
+	for _, stack := range strings.Split(stacks(), "\n\n") {
+		if !before[number(stack)] && !strings.Contains(stack, "engines.since(") {
+			left = append(left, stack)
+		}
+	}
+	return strings.Join(left, "\n\n")
+}
+
+// goroutines returns the numbers of all that are there.
+func goroutines() map[string]bool {
+	there := make(map[string]bool)
+	for _, stack := range strings.Split(stacks(), "\n\n") {
+		there[number(stack)] = true
+	}
+	return there
+}
+
+// number is that of a goroutine, by the first line of its stack.
+func number(stack string) (n string) {
+	fmt.Sscanf(stack, "goroutine %s", &n)
+	return n
+}
+
+func stacks() string {
+	for buf := make([]byte, 1<<20); ; buf = make([]byte, 2*len(buf)) {
+		if n := runtime.Stack(buf, true); n < len(buf) {
+			return string(buf[:n])
+		}
+	}
+}
