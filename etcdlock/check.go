@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -11,6 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/knownfaults"
 )
 
 // Check examines the servers, as [driver.Checker] says.
@@ -19,8 +21,16 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 		return nil, err
 	}
 	var findings []driver.Finding
+	var versions []string
 	for _, endpoint := range d.client.Endpoints() {
-		findings = append(findings, d.checkServer(ctx, endpoint)...)
+		found, version := d.checkServer(ctx, endpoint)
+		findings = append(findings, found...)
+		if version != "" && !slices.Contains(versions, version) {
+			versions = append(versions, version)
+		}
+	}
+	for _, version := range versions {
+		findings = append(findings, knownfaults.Findings(knownfaults.Etcd, version)...)
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -59,16 +69,39 @@ func mayNotSee(findings *[]driver.Finding, what string, err error) error {
 	return nil
 }
 
-// checkServer looks at one server: whether it works, and how full it is.
-func (d *Driver) checkServer(ctx context.Context, endpoint string) []driver.Finding {
+// checkServer looks at one server: whether it works, and how full it is. version is what it runs, if that is etcd.
+func (d *Driver) checkServer(ctx context.Context, endpoint string) (findings []driver.Finding, version string) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	status, err := d.statusOf(ctx, endpoint)
 	if err != nil {
-		return []driver.Finding{{Level: driver.Warning, Fact: endpoint + " does not answer",
-			Advice: "start it, or take it out of the URL; a majority must answer"}}
+		return []driver.Finding{withoutStatus(endpoint, explain(err))}, ""
 	}
-	return []driver.Finding{checkVersion(endpoint, status), checkStore(endpoint, status)}
+	if status.Header.GetMemberId() == 0 {
+		return []driver.Finding{{Level: driver.Unsafe, Fact: endpoint + " is not etcd: it is no member of a cluster",
+			Advice: "name servers of etcd itself: those with a part of its API, such as kine, cannot keep locks"}}, ""
+	}
+	findings = []driver.Finding{checkMember(endpoint, status), checkStore(endpoint, status)}
+	if other, err := d.statusOf(ctx, endpoint); err == nil && other.Header.MemberId != status.Header.MemberId {
+		findings = append(findings, driver.Finding{Level: driver.Warning, Fact: endpoint + " leads to several members",
+			Advice: "name the members themselves: behind one address for all, one that hangs holds up its callers"})
+	}
+	return findings, status.Version
+}
+
+// withoutStatus is about a server that did not tell its state.
+func withoutStatus(endpoint string, err error) driver.Finding {
+	f := driver.Finding{Level: driver.Warning, Fact: endpoint + " does not answer",
+		Advice: "start it, or take it out of the URL; a majority must answer"}
+	var answer *driver.ServerError
+	var reason *unreachable
+	switch {
+	case errors.As(err, &answer):
+		f.Fact, f.Advice = endpoint+" does not tell its state: "+err.Error(), "ask it as a user who may see that"
+	case errors.As(err, &reason):
+		f.Fact += ": " + err.Error()
+	}
+	return f
 }
 
 func (d *Driver) statusOf(ctx context.Context, endpoint string) (*clientv3.StatusResponse, error) {
@@ -80,32 +113,18 @@ func (d *Driver) statusOf(ctx context.Context, endpoint string) (*clientv3.Statu
 	return m.maintenance.Status(ctx, endpoint)
 }
 
-// checkVersion looks whether a server has a leader, and a version that keeps its word.
-func checkVersion(endpoint string, status *clientv3.StatusResponse) driver.Finding {
+// checkMember looks whether a server can serve locks.
+func checkMember(endpoint string, status *clientv3.StatusResponse) driver.Finding {
 	switch {
+	case status.IsLearner:
+		return driver.Finding{Level: driver.Warning, Fact: endpoint + " is a learner", Advice: ofLearner}
 	case status.Leader == 0:
 		return driver.Finding{Level: driver.Unsafe, Fact: endpoint + " knows no leader",
 			Advice: "start the others, or let them reach each other: without a majority no lock can be taken, " +
 				"and those that are held are lost"}
-	case revokesLate(status.Version):
-		return driver.Finding{
-			Level: driver.Unsafe,
-			Fact:  endpoint + " runs etcd " + status.Version,
-			Advice: "update to 3.4.31, 3.5.13 or newer: after a pause, a leader that was replaced " +
-				"could revoke leases that were kept alive",
-		}
 	default:
-		return driver.Finding{Level: driver.Fine, Fact: endpoint + " runs etcd " + status.Version}
+		return driver.Finding{Fact: endpoint + " runs etcd " + status.Version}
 	}
-}
-
-// revokesLate reports whether a version has the fault that a leader stuck on its disk later revokes live leases.
-func revokesLate(v string) bool {
-	var major, minor, patch int
-	if n, _ := fmt.Sscanf(v, "%d.%d.%d", &major, &minor, &patch); n < 3 || major != 3 {
-		return false
-	}
-	return minor < 4 || minor == 4 && patch < 31 || minor == 5 && patch < 13
 }
 
 func checkSize(members int) driver.Finding {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/knownfaults"
 )
 
 // Check examines each server that takes writes, as [driver.Checker] says: its version, its role, what it does when
@@ -81,12 +82,31 @@ func checkServer(ctx context.Context, server Conn, opts Options) ([]driver.Findi
 			Level: driver.Unsafe, Fact: "the server is a sentinel", Advice: "use a URL like " + likeSentinel,
 		}}, nil
 	}
-	return []driver.Finding{
+	return append([]driver.Finding{
 		checkVersion(info),
 		checkRole(info, opts),
 		checkMemory(info),
 		checkPersistence(ctx, server, info),
-	}, nil
+	}, checkFaults(server, info, opts)...), nil
+}
+
+// checkFaults tells of known faults of the server's version. Valkey has its own, and tells it beside that of the Redis
+// whose commands it has.
+func checkFaults(server Conn, info map[string]string, opts Options) []driver.Finding {
+	var setups []knownfaults.Setup
+	if _, ok := server.(*sentinelConn); ok {
+		setups = append(setups, knownfaults.WithSentinels)
+	}
+	if info["cluster_enabled"] == "1" {
+		setups = append(setups, knownfaults.InCluster)
+	}
+	if opts.Layout == PythonRedisLock {
+		setups = append(setups, knownfaults.BlockingPops)
+	}
+	if own := info["valkey_version"]; own != "" {
+		return knownfaults.Findings(knownfaults.Valkey, own, setups...)
+	}
+	return knownfaults.Findings(knownfaults.Redis, info["redis_version"], setups...)
 }
 
 // isSentinel knows the field by both of its names: the second is Valkey's.

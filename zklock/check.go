@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/knownfaults"
 )
 
 // Check examines the servers, as [driver.Checker] says. It asks each server by the words srvr and conf, and says so if
@@ -20,7 +22,11 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	}
 	var findings []driver.Finding
 	for _, host := range d.hosts {
-		findings = append(findings, d.checkServer(ctx, host)...)
+		for _, f := range d.checkServer(ctx, host) {
+			if !slices.Contains(findings, f) { // servers of one version have the same faults
+				findings = append(findings, f)
+			}
+		}
 	}
 	s, err := d.asking(ctx)
 	if err != nil {
@@ -55,7 +61,8 @@ func (d *Driver) checkServer(ctx context.Context, host string) []driver.Finding 
 				"and see that it serves",
 		}}
 	}
-	findings := []driver.Finding{checkVersion(host, version)}
+	findings := append([]driver.Finding{checkVersion(host, version)},
+		knownfaults.Findings(knownfaults.ZooKeeper, version)...)
 	if conf, err := d.ask(ctx, host, "conf"); err == nil {
 		findings = append(findings, checkTick(host, conf)...)
 		findings = append(findings, checkShortest(host, conf)...)

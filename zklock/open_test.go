@@ -221,7 +221,9 @@ func TestLongerTTL(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	ensemble := servers.ZooKeeperEnsemble(t, 3)
-	findings := check(t, open(t, nil, addrs(ensemble)...))
+	findings := slices.DeleteFunc(check(t, open(t, nil, addrs(ensemble)...)), func(f driver.Finding) bool {
+		return strings.Contains(f.Fact, "has a known fault") // which depends on the version
+	})
 	if len(findings) != 17 || find(findings, "3 members").Level != driver.Fine || find(findings, "3.").Fact == "" {
 		t.Errorf("found %+v", findings)
 	}

@@ -18,7 +18,7 @@ type layer struct {
 }
 
 const (
-	helpers   = `internal/(boottime|format|dbms|pemfile)` // what is too small to be anybody's
+	helpers   = `internal/(boottime|format|dbms|pemfile|knownfaults)` // what is too small to be anybody's
 	forTests  = `internal/(servers|opened|claimed|proxy|interop|pace|apart|leasedtest)`
 	aContract = `driver|driver/drivertest`
 	inBubbles = `internal/bubble`             // those with bubbles must use it
@@ -62,6 +62,8 @@ var layers = []layer{
 		"it shows what clients see"},
 	{`internal/leasedtest`, `\.|driver|internal/(servers|claimed|proxy|pace)`, ``,
 		"it tries what users hold, and what drivers do, on several engines"},
+	{`internal/knownfaults`, `driver`, `internal/servers`,
+		"it knows servers by their names and versions alone"},
 	{`internal/claimed`, `driver|internal/pace`, ``,
 		"it requests claims of drivers, whatever the engine"},
 	{`internal/opened`, `\.|driver|internal/proxy`, ``,

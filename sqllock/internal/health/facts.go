@@ -10,7 +10,7 @@ const useThePrimary = "connect to the primary: a replica refuses to write, or is
 
 // MySQL is what matters of MySQL and MariaDB however locks are kept.
 var MySQL = []Fact{
-	{"the server's version", "SELECT VERSION()", func(v string) bool {
+	{versionName, "SELECT VERSION()", func(v string) bool {
 		return !strings.HasPrefix(v, "5.") && !strings.HasPrefix(v, "10.5.") && !strings.HasPrefix(v, "10.4.")
 	}, driver.Warning, "upgrade to MySQL 8.0, MariaDB 10.6 or newer: older ones are not tested"},
 	{"read_only", "SELECT @@GLOBAL.read_only", Is("0", "OFF"), driver.Unsafe, useThePrimary},
@@ -23,6 +23,7 @@ var MySQL = []Fact{
 
 // Postgres is what matters of PostgreSQL however locks are kept.
 var Postgres = []Fact{
+	{versionName, "SHOW server_version", func(string) bool { return true }, driver.Fine, ""},
 	{"pg_is_in_recovery", "SELECT pg_is_in_recovery()::text", Is("false"), driver.Unsafe,
 		"connect to the primary: a replica cannot write"},
 	{"transaction_read_only", "SHOW transaction_read_only", Is("off"), driver.Unsafe,

@@ -6,9 +6,11 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
+	"github.com/holdfast-go/holdfast/internal/knownfaults"
 )
 
 // A Fact is a question to the server, and what to do about answers that are not good.
@@ -25,18 +27,48 @@ type Querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// Look asks for facts. What this server or this user cannot tell is left out.
+// Look asks for facts, and tells of known faults of the server's version. What this server or this user cannot tell is
+// left out.
 func Look(ctx context.Context, q Querier, facts []Fact) (findings []driver.Finding, err error) {
+	values := make(map[string]string)
+	defer func() {
+		if err == nil {
+			findings = append(findings, faults(values)...)
+		}
+	}()
 	for _, f := range facts {
 		var value string
 		switch err := q.QueryRowContext(ctx, f.Query).Scan(&value); {
 		case err == nil:
+			values[f.Name] = value
 			findings = append(findings, f.finding(value))
 		case dbms.Code(err) == "":
 			return nil, err
 		}
 	}
 	return findings, nil
+}
+
+// Names of facts that tell what faults to look for.
+const (
+	versionName = "the server's version"
+	galeraName  = "wsrep_on"
+)
+
+// faults are those of the version of a server. MariaDB names itself in its version, and only PostgreSQL tells nothing
+// beside its number but how it was packaged.
+func faults(values map[string]string) []driver.Finding {
+	version := values[versionName]
+	switch {
+	case values["fsync"] != "":
+		return knownfaults.Findings(knownfaults.PostgreSQL, version)
+	case !strings.Contains(version, "MariaDB"):
+		return knownfaults.Findings(knownfaults.MySQL, version)
+	case Is("1", "ON")(values[galeraName]):
+		return knownfaults.Findings(knownfaults.MariaDB, version, knownfaults.WithGalera)
+	default:
+		return knownfaults.Findings(knownfaults.MariaDB, version)
+	}
 }
 
 func (f Fact) finding(value string) driver.Finding {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/knownfaults"
 )
 
 // synchronousFull is the value of PRAGMA synchronous with which each commit waits for the disk.
@@ -30,12 +31,12 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []driver.Finding{
+	return append([]driver.Finding{
 		{Fact: "SQLite is " + version},
 		{Fact: d.database.path + " is on " + where},
 		checkJournal(journal),
 		checkSynchronous(synchronous),
-	}, nil
+	}, knownfaults.Findings(knownfaults.SQLite, version)...), nil
 }
 
 func checkJournal(mode string) driver.Finding {
