@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -115,6 +117,39 @@ func TestLossEndsTheSpan(t *testing.T) {
 		}
 		t.Error("no span has ended")
 	})
+}
+
+// The span of a lock that was lost says why it was not renewed.
+func TestLossNamesItsCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		spans := tracetest.NewSpanRecorder()
+		provider := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans))
+		c := holdfast.New(&busy{Driver: memlock.New()}, holdfast.WithObserver(otellock.New(provider)))
+		defer c.Close(t.Context())
+		if _, err := c.Mutex("m").Lock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(holdfast.DefaultTTL)
+		synctest.Wait()
+		ended := spans.Ended()
+		last := ended[len(ended)-1]
+		if last.Name() != "lock.hold" || !strings.Contains(last.Status().Description, "BUSY") {
+			t.Errorf("the last span is %s, with the status %q", last.Name(), last.Status().Description)
+		}
+	})
+}
+
+// A busy driver answers one request.
+type busy struct {
+	driver.Driver
+	asked atomic.Int64
+}
+
+func (d *busy) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if d.asked.Add(1) > 1 {
+		return driver.Status{}, &driver.ServerError{Words: "BUSY a script is running"}
+	}
+	return d.Driver.Request(ctx, c)
 }
 
 // The names of locks are bytes, and those of attributes text: what is no UTF-8 would keep an exporter from sending any
