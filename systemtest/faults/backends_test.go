@@ -108,9 +108,9 @@ func untilQueued(t *testing.T, c *holdfast.Client, n int) {
 // until waits for a condition that nobody announces.
 func until(t *testing.T, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("it did not come to pass in 30 s")
+			t.Fatal("it did not come to pass in 2 minutes")
 		}
 	}
 }

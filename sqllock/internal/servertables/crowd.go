@@ -36,6 +36,23 @@ func (d *Driver) attend(l *awaited) {
 	}
 }
 
+// oneSleeperMore counts one, if there may be so many.
+func (n *notifier) oneSleeperMore(most int) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.sleepers >= most {
+		return false
+	}
+	n.sleepers++
+	return true
+}
+
+func (n *notifier) oneSleeperLess() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.sleepers--
+}
+
 // toCrowd moves an awaited lock to the crowd, because there is no connection for it.
 func (d *Driver) toCrowd(l *awaited) {
 	n := &d.notifier

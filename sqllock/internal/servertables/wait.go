@@ -54,7 +54,7 @@ func (d *Driver) leave(p *subscription) {
 }
 
 // queue adds a claim to those that are waited for. One that is older than the claim which is being waited for takes its
-// place, because it may be granted first; and so does one that comes when that claim is gone.
+// place, because it may be granted first; and so does one that comes when that claim is gone. See isLeft.
 func (d *Driver) queue(p *subscription) {
 	n, name := &d.notifier, p.claim.Name
 	l := n.awaited[name]
@@ -96,12 +96,14 @@ func (d *Driver) follow(l *awaited) {
 			d.toCrowd(l)
 			return
 		}
-		sleeps := d.endpoint.wakeLocks() > 0
-		limited, cancel := context.WithTimeout(ctx, longestWait+lateWait)
-		a, err := conn.ask(limited, waitForClaim, []byte(l.name), p.claim.ID, micros(longestWait), sleeps)
-		cancel()
+		w := d.wait(conn, p)
+		if d.isLeft(ctx, w) {
+			conn = nil
+			continue
+		}
+		a, err := w.answer, w.err
 		if err != nil {
-			conn.close() // it broke, or nobody wants to know any more
+			conn.close() // it broke, or the driver is closed
 			conn = nil
 			if !d.dialect.isBusy(err) && ctx.Err() == nil {
 				driver.Sleep(ctx, netPause)
@@ -110,6 +112,55 @@ func (d *Driver) follow(l *awaited) {
 		}
 		d.learn(ctx, p, a)
 	}
+}
+
+// A wait is one statement that waits in the server.
+type wait struct {
+	conn   *conn
+	on     *subscription
+	ended  chan struct{}
+	answer answer // once it has ended, like err
+	err    error
+}
+
+// wait begins to wait in the server for a claim.
+func (d *Driver) wait(c *conn, p *subscription) *wait {
+	w := &wait{conn: c, on: p, ended: make(chan struct{})}
+	sleeps := d.endpoint.wakeLocks() > 0
+	go func() { // ends soon after longestWait, or with the driver
+		defer close(w.ended)
+		ctx, cancel := context.WithTimeout(d.requests.open, longestWait+lateWait)
+		defer cancel()
+		w.answer, w.err = c.ask(ctx, waitForClaim, []byte(p.claim.Name), p.claim.ID, micros(longestWait), sleeps)
+	}()
+	return w
+}
+
+// isLeft waits until a wait has ended. If ctx ends first, and one sleeper more is allowed, the wait is left to end by
+// itself, with its connection: a statement that is cancelled is an error in the server's log.
+func (d *Driver) isLeft(ctx context.Context, w *wait) bool {
+	select {
+	case <-w.ended:
+		return false
+	case <-ctx.Done():
+	}
+	if !d.notifier.oneSleeperMore(d.sleepers) {
+		<-w.ended
+		return false
+	}
+	d.notifier.ended.Go(func() { d.finish(w) })
+	return true
+}
+
+// finish passes on what a wait that was left has learnt, and gives its connection back.
+func (d *Driver) finish(w *wait) {
+	defer d.notifier.oneSleeperLess()
+	if <-w.ended; w.err != nil {
+		w.conn.close()
+		return
+	}
+	d.learn(d.requests.open, w.on, w.answer)
+	d.idle.take(w.conn)
 }
 
 // oldest picks the claim to wait for. If nobody waits for the lock any more, it is nil, and the lock is not awaited.
