@@ -20,18 +20,17 @@ func Example_gocron() {
 	defer client.Close(context.Background())
 	locker := gocronlock.NewLocker(client, 30*time.Second).WithPrefix("gocron/")
 	ran := make(chan string, 2)
-	report := locker.Task(func(ctx context.Context, l *holdfast.Lease) error {
+	report := func(ctx context.Context, l *holdfast.Lease) error {
 		ran <- fmt.Sprint(l.Name(), " ", l.Token() > 0)
 		return nil
-	})
+	}
 	for range 2 {
-		scheduler, err := gocron.NewScheduler(gocron.WithDistributedLocker(locker))
+		scheduler, err := gocron.NewScheduler()
 		if err != nil {
 			log.Fatal(err)
 		}
 		defer scheduler.Shutdown()
-		_, err = scheduler.NewJob(gocron.OneTimeJob(gocron.OneTimeJobStartImmediately()), report,
-			gocron.WithName("report"))
+		_, err = locker.NewJob(scheduler, "report", gocron.OneTimeJob(gocron.OneTimeJobStartImmediately()), report)
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"time"
 
 	"github.com/hibiken/asynq"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -68,11 +69,14 @@ type Charger struct {
 	ran    chan string
 }
 
+// busy is how long a job waits for a customer who is busy. A snooze of zero would run it again at once, and again.
+const busy = 5 * time.Second
+
 // Work comes back later when the customer is busy, rather than keep a worker waiting.
 func (w *Charger) Work(ctx context.Context, job *river.Job[ChargeArgs]) error {
 	lease, err := w.client.Mutex("customer/" + job.Args.Customer).TryLock(ctx)
 	if errors.Is(err, holdfast.ErrNotAcquired) {
-		return river.JobSnooze(0)
+		return river.JobSnooze(busy)
 	}
 	if err != nil {
 		return err
