@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"sync"
 
 	"github.com/go-zookeeper/zk"
@@ -77,7 +78,19 @@ func together(requests ...func() error) error {
 		wg.Go(func() { errs[i] = request() })
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	return distinct(errs)
+}
+
+// distinct joins errors, each text once: what keeps one request from being answered often keeps all.
+func distinct(errs []error) error {
+	said := make(map[string]bool)
+	return errors.Join(slices.DeleteFunc(errs, func(err error) bool {
+		if err == nil || said[err.Error()] {
+			return true
+		}
+		said[err.Error()] = true
+		return false
+	})...)
 }
 
 // atOnce bounds the requests under way for one question about many nodes.
@@ -176,14 +189,7 @@ func (s *session) makeParent(ctx context.Context, node string) error {
 		return s.makeShared(ctx, node)
 	}
 	for {
-		_, err := call(ctx, s, func(c *zk.Conn) (string, error) {
-			return c.CreateContainer(node, nil, zk.FlagContainer, s.d.acl)
-		})
-		if errors.Is(err, errUnimplemented) {
-			_, err = call(ctx, s, func(c *zk.Conn) (string, error) {
-				return c.Create(node, nil, zk.FlagPersistent, s.d.acl)
-			})
-		}
+		err := s.makeContainer(ctx, node)
 		switch {
 		case errors.Is(err, zk.ErrNodeExists):
 			return nil

@@ -10,24 +10,26 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/knownfaults"
 )
 
 // Check examines the servers, as [driver.Checker] says. It asks each server by the words srvr and conf, and says so if
 // the administrator has not allowed them. It finds out how large a request a server takes by requests of that size,
-// which change nothing.
+// which change nothing, and whether it gives a session back after a broken connection by breaking one.
 func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	if d.lifetime.Err() != nil {
 		return nil, driver.ErrClosed
 	}
+	visits := make([]visit, len(d.hosts))
+	forEach(len(d.hosts), func(i int) { visits[i] = d.visit(ctx, d.hosts[i]) })
 	var findings []driver.Finding
-	for _, host := range d.hosts {
-		for _, f := range d.checkServer(ctx, host) {
+	for _, v := range visits {
+		for _, f := range v.findings {
 			if !slices.Contains(findings, f) { // servers of one version have the same faults
 				findings = append(findings, f)
 			}
 		}
 	}
+	findings = append(findings, checkTogether(visits)...)
 	s, err := d.asking(ctx)
 	if err != nil {
 		return findings, err
@@ -36,55 +38,13 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	if err != nil && !isRefused(err) {
 		return findings, err
 	}
-	if err == nil {
+	if err == nil && !slices.ContainsFunc(visits, visit.isForeign) {
 		findings = append(findings, checkSize(members))
 	}
 	if longest := d.Traits().MaxTTL; longest > 0 {
 		findings = append(findings, checkLongest(longest))
 	}
 	return findings, nil
-}
-
-// checkServer looks at one server's version and configuration.
-func (d *Driver) checkServer(ctx context.Context, host string) []driver.Finding {
-	srvr, err := d.ask(ctx, host, "srvr")
-	if err != nil {
-		return []driver.Finding{{Level: driver.Warning, Fact: host + " does not answer",
-			Advice: "start it, or take it out of the URL; a majority must answer"}}
-	}
-	version, ok := valueOf(srvr, "Zookeeper version: ")
-	if !ok {
-		return []driver.Finding{{
-			Level: driver.Warning,
-			Fact:  host + " does not tell its version",
-			Advice: "allow the word srvr in its 4lw.commands.whitelist for the time of a check; " +
-				"and see that it serves",
-		}}
-	}
-	findings := append([]driver.Finding{checkVersion(host, version)},
-		knownfaults.Findings(knownfaults.ZooKeeper, version)...)
-	if conf, err := d.ask(ctx, host, "conf"); err == nil {
-		findings = append(findings, checkTick(host, conf)...)
-		findings = append(findings, checkShortest(host, conf)...)
-		findings = append(findings, checkElection(host, conf)...)
-	}
-	return append(findings, d.checkBuffer(ctx, host))
-}
-
-// checkVersion knows which versions have parents that go by themselves.
-func checkVersion(host, version string) driver.Finding {
-	number, _, _ := strings.Cut(version, "-")
-	number, _, _ = strings.Cut(number, ",")
-	f := driver.Finding{Fact: host + " runs ZooKeeper " + number}
-	var major, minor, patch int
-	if n, _ := fmt.Sscanf(number, "%d.%d.%d", &major, &minor, &patch); n < 3 {
-		return f
-	}
-	if major < 3 || major == 3 && (minor < 5 || minor == 5 && patch < 3) {
-		f.Level, f.Advice = driver.Warning, "update to 3.5.3 or newer: this one knows no containers, "+
-			"so an empty node stays behind for each lock"
-	}
-	return f
 }
 
 // checkTick looks at how often the other servers tell the leader who is alive.

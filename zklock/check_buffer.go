@@ -2,6 +2,7 @@ package zklock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -47,7 +48,8 @@ func (d *Driver) smallBuffer(host string, takes int) driver.Finding {
 	return f
 }
 
-// takes reports whether a server answers a request of this size. It is a question for a node that there cannot be.
+// takes reports whether a server answers a request of this size. It is a question for a node that there cannot be. A
+// server that hangs up may have other reasons, so a small question must be answered before and after.
 func (d *Driver) takes(ctx context.Context, host string, size int) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkPatience)
 	defer cancel()
@@ -56,17 +58,28 @@ func (d *Driver) takes(ctx context.Context, host string, size int) (bool, error)
 		return false, err
 	}
 	defer s.end()
-	const header = 32 // and more
-	there, err := call(ctx, s, func(c *zk.Conn) (bool, error) {
-		there, _, err := c.Exists("/" + strings.Repeat("x", size-header))
-		return there, err
-	})
-	switch {
-	case err == nil:
-		return !there, nil
-	case ctx.Err() != nil || isRefused(err):
+	const header, small = 32, 64 // and more
+	if _, err := s.asksFor(ctx, small); err != nil {
 		return false, err
-	default:
-		return false, nil // the server has closed the connection
 	}
+	takes, err := s.asksFor(ctx, size-header)
+	if !errors.Is(err, zk.ErrConnectionClosed) {
+		return takes, err
+	}
+	_, err = ask(ctx, s, func(c *zk.Conn) (bool, error) { return exists(c, small) })
+	if errors.Is(err, errSessionLost) { // a server that gives no session back has hung up as well
+		err = nil
+	}
+	return false, err
+}
+
+// asksFor asks whether there is a node with a name of this size, and reports whether the server answers.
+func (s *session) asksFor(ctx context.Context, size int) (answered bool, err error) {
+	_, err = call(ctx, s, func(c *zk.Conn) (bool, error) { return exists(c, size) })
+	return err == nil, err
+}
+
+func exists(c *zk.Conn, size int) (bool, error) {
+	there, _, err := c.Exists("/" + strings.Repeat("x", size))
+	return there, err
 }

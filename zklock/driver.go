@@ -33,7 +33,8 @@ type Driver struct {
 	traits   func() driver.Traits
 	lookUp   func(ctx context.Context, host string) ([]string, error)
 
-	claims leased.Claims[*claim]
+	claims  leased.Claims[*claim]
+	hangUps hangUps
 
 	mu      sync.Mutex
 	slots   map[time.Duration][]*slot // sessions by the TTL they are for

@@ -11,50 +11,41 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// refusals are errors of the server after which nothing was changed and asking again does not help, with what to do.
-var refusals = []struct {
-	err    error
-	advice string
-}{
-	{zk.ErrNoAuth, "give the URL the user that the nodes belong to, or change their ACL"},
-	{zk.ErrAuthFailed, "check the user and the password"},
-	{zk.ErrInvalidACL, "check the ACL, and that a user is given if it needs one"},
-	{zk.ErrBadArguments, "report this: the server does not take the path or the data"},
-	{zk.ErrInvalidPath, "report this: the server does not take the path"},
-	{zk.ErrNoChildrenForEphemerals, "another program uses this path; use another prefix"},
-	{errQuota, "the quota of the prefix, the chroot or a node above is used up; " +
-		"raise it with setquota, or use another prefix"},
-}
-
-var (
-	errQuota         = errors.New("zk: quota exceeded")
-	errUnimplemented = errors.New("zk: the server is too old for this request")
-)
-
-// unnamed are errors of the server for which the library has no names: it gives them these texts.
-var unnamed = map[string]error{
-	"unknown error: -6":   errUnimplemented,
-	"unknown error: -125": errQuota,
-}
-
-// explain tells refusals from errors after which the outcome is unknown.
+// explain tells answers of the server from errors after which the outcome is unknown.
 func (s *session) explain(err error) error {
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
-	}
-	if named := unnamed[err.Error()]; named != nil {
-		err = named
-	}
-	if errors.Is(err, zk.ErrSessionExpired) {
+	case errors.Is(err, zk.ErrSessionExpired):
 		s.lose(errExpired)
 		return s.lossError()
-	}
-	for _, r := range refusals {
-		if errors.Is(err, r.err) {
-			return fmt.Errorf("%w: %w; %s", driver.ErrRefused, err, r.advice)
+	case errors.Is(err, zk.ErrInvalidPath): // the library's own, before anything is sent
+		return fmt.Errorf("%w: %w; report this: the path is not valid", driver.ErrRefused, err)
+	case errors.Is(err, zk.ErrConnectionClosed):
+		if refusal := s.link.refusedNow(); refusal != nil {
+			return refusal // which a server sent before it hung up
 		}
+		return err
+	}
+	if answer := answerIn(err); answer != nil {
+		return answer
 	}
 	return err
+}
+
+// isAnswer reports whether a server said this.
+func isAnswer(err error) bool {
+	_, ok := errors.AsType[*driver.ServerError](err)
+	return ok
+}
+
+// wordsOf is what a server said, without advice.
+func wordsOf(err error) string {
+	answer, ok := errors.AsType[*driver.ServerError](err)
+	if !ok {
+		return err.Error()
+	}
+	return answer.Words
 }
 
 func isNoNode(err error) bool { return errors.Is(err, zk.ErrNoNode) }

@@ -78,8 +78,10 @@ func (h *handshake) Read(b []byte) (int, error) {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		h.link.hung()
+		h.link.blame(errSilent)
 	case err != nil:
 		h.link.turnedAway()
+		h.link.blame(fmt.Errorf("%w: %w", errHungUp, err))
 	}
 	h.greeting = append(h.greeting, b[:n]...)
 	if err == nil && h.greeted() {
@@ -180,9 +182,8 @@ func (h *handshake) exchange(body []byte) ([]byte, error) {
 	if _, err := io.ReadFull(h.Conn, answer); err != nil || len(answer) < headerLength {
 		return nil, fmt.Errorf("sending the user and the password: %w", cmp.Or(err, io.ErrUnexpectedEOF))
 	}
-	if code := int32(binary.BigEndian.Uint32(answer[headerLength-4:])); code != 0 {
-		return nil, fmt.Errorf("%w: the user is not accepted, with error %d; check the user and the password",
-			driver.ErrRefused, code)
+	if said := code(binary.BigEndian.Uint32(answer[headerLength-4:])); said != 0 {
+		return nil, fmt.Errorf("the user is not accepted: %w", said.answered())
 	}
 	return answer[headerLength:], nil
 }
@@ -228,13 +229,17 @@ func isPing(request []byte) bool {
 	return len(request) >= numberAt+4 && binary.BigEndian.Uint32(request[numberAt:]) == uint32(xid)
 }
 
-// answered notes an answer.
-func (h *handshake) answered(number int32) {
-	if number == pingXid {
+// answered notes an answer. A server that serves only users that it knows says so in its answer to whatever comes
+// first, a ping too, and hangs up.
+func (h *handshake) answered(number int32, said code) {
+	switch {
+	case said == errNoSASL:
+		h.link.refuse(said.answered())
+	case number == pingXid:
 		h.pulse.answered(leased.Now())
-		return
+	default:
+		h.overdue.answered(number)
 	}
-	h.overdue.answered(number)
 }
 
 // withChange returns the request with another number of a change.
@@ -262,11 +267,12 @@ type answers struct {
 	length int   // of the answer, without these four bytes
 	number int32 // of its request; as much of it as has come
 	change int64 // as much of it as has come
+	said   code  // zero without an error; as much of it as has come
 
-	seen func(number int32) // called with each answer; nil for nobody
+	seen func(number int32, said code) // called with each answer; nil for nobody
 }
 
-const changeAt, changeEnd = 8, 16
+const changeAt, changeEnd, saidEnd = 8, 16, 20
 
 // blank takes the changes out of what has come, and returns the newest.
 func (a *answers) blank(b []byte) (newest int64) {
@@ -277,17 +283,19 @@ func (a *answers) blank(b []byte) (newest int64) {
 			a.length = a.length<<8 | int(b[0])
 		case a.at < changeAt:
 			a.number = a.number<<8 | int32(b[0])
-		case a.at >= changeEnd:
-			n = min(len(b), lengthEnd+a.length-a.at)
-		default:
+		case a.at < changeEnd:
 			a.change, b[0] = a.change<<8|int64(b[0]), 0
+		case a.at < saidEnd:
+			a.said = a.said<<8 | code(b[0])
+		default:
+			n = min(len(b), lengthEnd+a.length-a.at)
 		}
 		a.at, b = a.at+n, b[n:]
 		if a.at == changeEnd {
 			newest = max(newest, a.change)
-			if a.seen != nil {
-				a.seen(a.number)
-			}
+		}
+		if a.at == saidEnd && a.seen != nil {
+			a.seen(a.number, a.said)
 		}
 		if a.at >= lengthEnd && a.at >= lengthEnd+a.length {
 			*a = answers{seen: a.seen}

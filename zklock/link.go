@@ -2,6 +2,7 @@ package zklock
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"sync"
@@ -34,10 +35,13 @@ type link struct {
 	turned bool           // away by a server since then: it hung up before its greeting
 	hangs  int            // connections that were given up after the last answer
 	fault  error          // why the newest attempt has failed
+	faulty string         // the server with which it has
+	conn   net.Conn       // the newest connection
 	pulse  *pulse         // of the newest connection on which a server has greeted
 	counts leased.Instant // see [link.counted]
 
 	refusal error // what that server said
+	denied  error // what a server said last, if that was that it does not serve the client
 }
 
 func (d *Driver) newLink(hosts []string, timeout time.Duration) *link {
@@ -97,7 +101,24 @@ func (l *link) dial(_, _ string, timeout time.Duration) (net.Conn, error) {
 	if l.blame(err); err != nil {
 		return nil, err
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conn = conn
 	return newHandshake(l, conn), nil
+}
+
+// dialled is the newest connection.
+func (l *link) dialled() net.Conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.conn
+}
+
+// breakOff breaks the connection, as a network may.
+func (l *link) breakOff() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conn.Close()
 }
 
 func (l *link) tried() server {
@@ -166,7 +187,14 @@ func (l *link) hung() {
 func (l *link) answered() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.hangs = 0
+	l.hangs, l.denied = 0, nil
+}
+
+// refusedNow is what a server said last, if that was that it does not serve the client.
+func (l *link) refusedNow() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.denied
 }
 
 // attemptPart is the part of a session's time after which an attempt is given up.
@@ -179,14 +207,41 @@ func (l *link) problem() error {
 	return l.fault
 }
 
+// absence is the error of a session that has not begun in time: why the newest attempt has failed, if that is known.
+func (l *link) absence(late error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.fault == nil:
+		return late
+	case isAbsence(l.fault): // which names the address
+		return notBegun{l.fault, late}
+	default:
+		return notBegun{fmt.Errorf("%s: %w", l.faulty, l.fault), late}
+	}
+}
+
+// A notBegun is an error with the words of its cause, and also of the time that is over.
+type notBegun struct{ cause, late error }
+
+func (e notBegun) Error() string   { return e.cause.Error() }
+func (e notBegun) Unwrap() []error { return []error{e.cause, e.late} }
+
 func (l *link) blame(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if isAbsence(err) && l.fault != nil && !isAbsence(l.fault) {
 		return // what a server has said tells more
 	}
-	l.fault = err
+	l.fault, l.faulty = err, l.at.name
 }
+
+// What servers do that say nothing.
+var (
+	errSilent = errors.New("it accepts connections and says nothing")
+	errHungUp = errors.New("it hangs up before it says anything: it may have no leader, " +
+		"no room for more connections, want TLS, or be no ZooKeeper")
+)
 
 // isAbsence reports whether nobody was there to connect to.
 func isAbsence(err error) bool {
@@ -194,10 +249,12 @@ func isAbsence(err error) bool {
 	return ok && op.Op == "dial"
 }
 
-// refuse notes that a server does not know the user.
+// refuse notes that a server does not serve this user, or nobody without one. Others may.
 func (l *link) refuse(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.shunned.add(l.at.addr)
+	l.denied = err
 	if l.refusal == nil {
 		l.refusal = err
 		close(l.refused)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,17 +70,57 @@ func portOf(opts *Options) string {
 
 // askFirst asks the server what it must be asked anyway, so that Open fails where no server answers.
 func (d *Driver) askFirst(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, firstAnswerTimeout)
+	within, cancel := context.WithTimeout(ctx, firstAnswerTimeout)
 	defer cancel()
-	s, err := d.start(ctx, longestTime)
+	s, err := d.start(within, longestTime)
 	if err != nil {
-		return fmt.Errorf("ZooKeeper does not answer: %w; is it running and reachable?", err)
+		return d.whyNot(ctx, err)
 	}
 	defer s.end()
 	longest := s.longestTTL()
 	d.traits = func() driver.Traits { return traits(longest) }
-	return s.checkChroot(ctx)
+	if err := s.checkServed(within); err != nil {
+		return err
+	}
+	return s.checkChroot(within)
 }
+
+// checkServed reports a server that begins sessions for everybody, but serves only users that it knows.
+func (s *session) checkServed(ctx context.Context) error {
+	_, err := s.exists(ctx, "/")
+	if errors.Is(err, zk.ErrNoAuth) { // it serves the client, which may not read this node
+		return nil
+	}
+	return err
+}
+
+// whyNot says why no server began a session. An answer says it by itself. Servers without a leader hang up on sessions,
+// but answer four-letter words.
+func (d *Driver) whyNot(ctx context.Context, err error) error {
+	if isRefused(err) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, whyNotTime)
+	defer cancel()
+	leaderless := make([]bool, len(d.hosts))
+	forEach(len(d.hosts), func(i int) {
+		says, _ := d.ask(ctx, d.hosts[i], "srvr")
+		leaderless[i] = isLeaderless(says)
+	})
+	switch i := slices.Index(leaderless, true); {
+	case i >= 0:
+		return fmt.Errorf("%s has no leader: %w", d.hosts[i], &driver.ServerError{
+			Effect: driver.NotNow, Words: "it is " + notServing, Advice: startMajority, Err: err,
+		})
+	case isAbsence(err), err == context.DeadlineExceeded, err == context.Canceled:
+		return fmt.Errorf("ZooKeeper does not answer: %w; is it running and reachable?", err)
+	default:
+		return fmt.Errorf("ZooKeeper does not answer: %w", err)
+	}
+}
+
+// whyNotTime bounds how long servers are asked why they serve nobody.
+const whyNotTime = time.Second
 
 // settings reads what the URL says.
 func settings(u *url.URL) (*Options, error) {

@@ -224,7 +224,7 @@ func TestCheck(t *testing.T) {
 	findings := slices.DeleteFunc(check(t, open(t, nil, addrs(ensemble)...)), func(f driver.Finding) bool {
 		return strings.Contains(f.Fact, "has a known fault") // which depends on the version
 	})
-	if len(findings) != 17 || find(findings, "3 members").Level != driver.Fine || find(findings, "3.").Fact == "" {
+	if len(findings) != 23 || find(findings, "3 members").Level != driver.Fine || find(findings, "3.").Fact == "" {
 		t.Errorf("found %+v", findings)
 	}
 	ensemble[0].Kill(t)

@@ -47,7 +47,7 @@ func (d *Driver) reapQueues(ctx context.Context, s *session, age time.Duration) 
 			removed = append(removed, driver.Leftover{Kind: "empty queue", Name: name})
 		}
 	}
-	return removed, errors.Join(errs...)
+	return removed, distinct(errs)
 }
 
 // reap deletes a node without children that is older than this by its server's clock. Our queues say nothing, and

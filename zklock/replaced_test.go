@@ -17,7 +17,7 @@ import (
 
 // asAnew makes a proxy pass for ClickHouse Keeper: who asks for a session that was there before gets a new one, without
 // a word.
-func asAnew(chunk []byte) []byte {
+func asAnew(chunk []byte) proxy.Reaction {
 	const (
 		knownAt, wantedAt, wantedEnd = 8, 20, 28
 		passwordLength               = 16
@@ -30,7 +30,7 @@ func asAnew(chunk []byte) []byte {
 		clear(chunk[wantedAt:wantedEnd])
 		clear(chunk[passwordAt : passwordAt+passwordLength])
 	}
-	return chunk
+	return proxy.Reaction{Pass: chunk}
 }
 
 // The server answers a reconnection with another session. All ways to learn of a loss tell of it at once, long before
@@ -51,7 +51,7 @@ func TestReplacedSession(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := proxy.New(t, server.Addr)
-			p.Rewrite(asAnew)
+			p.React(asAnew)
 			held := mustLock(t, open(t, nil, p.Addr), name, ttl)
 			next := make(chan error, 1) // that the first holder knew when the next had the lock
 			go func() {                 // ends when that has it
@@ -89,7 +89,7 @@ func TestReplacedSessionOfAWaiter(t *testing.T) {
 	t.Parallel()
 	server := servers.ZooKeeper(t)
 	p := proxy.New(t, server.Addr)
-	p.Rewrite(asAnew)
+	p.React(asAnew)
 	d, other := open(t, nil, p.Addr), open(t, nil, server.Addr)
 	held := acquire(t, other, claim("job", longest))
 	waiting := enqueue(t, d, claim("job", longest))

@@ -88,13 +88,14 @@ func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 		}
 		return d.settleOrGo(ctx, e, c)
 	case errors.Is(err, zk.ErrNodeExists):
-		return d.found(ctx, e, c)
+		st, err := d.found(ctx, e, c)
+		return st, unsure(err)
 	case errors.Is(err, errSessionLost) && asked:
 		e.rememberEnd() // it may have been queued, and ended with the session
 		return driver.Status{}, e.goneError()
 	case errors.Is(err, errSessionLost):
 		return driver.Status{}, err
-	case isRefused(err):
+	case isRefused(err), errors.Is(err, driver.ErrUnsent) && !asked:
 		d.forgetAll(e)
 		return driver.Status{}, err
 	default:
@@ -139,7 +140,7 @@ func (d *Driver) settleOrGo(ctx context.Context, e *claim, c driver.Claim) (driv
 		}
 		return driver.Status{}, err
 	case err != nil:
-		return driver.Status{}, err
+		return driver.Status{}, unsure(err)
 	case !st.Granted && !c.Queue:
 		return driver.Status{}, d.withdraw(ctx, e)
 	}
@@ -172,7 +173,7 @@ func (d *Driver) found(ctx context.Context, e *claim, c driver.Claim) (driver.St
 // withdraw takes out a claim that leaves no trace.
 func (d *Driver) withdraw(ctx context.Context, e *claim) error {
 	if err := e.s.delete(ctx, e.place(), e.note); err != nil {
-		return err
+		return unsure(err)
 	}
 	d.forgetAll(e)
 	return nil

@@ -123,10 +123,19 @@ func (d *Driver) fill(slot *slot, ttl time.Duration) {
 	d.drop(slot, ttl)
 }
 
-// startIn starts a session for claims of this TTL.
-func (d *Driver) startIn(room *room, ttl time.Duration) (*session, error) {
+// startIn starts a session for claims of this TTL. One that a server replaces meanwhile is followed by another.
+func (d *Driver) startIn(room *room, ttl time.Duration) (s *session, err error) {
 	ctx, cancel := context.WithTimeout(d.lifetime, max(startTimeout, ttl))
 	defer cancel()
+	for {
+		s, err = d.startOnce(ctx, room, ttl)
+		if !errors.Is(err, errReplaced) || ctx.Err() != nil {
+			return s, err
+		}
+	}
+}
+
+func (d *Driver) startOnce(ctx context.Context, room *room, ttl time.Duration) (*session, error) {
 	s, err := d.start(ctx, sessionTime(ttl))
 	if err != nil {
 		return nil, err
@@ -175,7 +184,7 @@ func (d *Driver) startAt(ctx context.Context, hosts []string, timeout time.Durat
 		return nil, s.link.refusal
 	case <-ctx.Done():
 		s.end()
-		return nil, errors.Join(s.link.problem(), ctx.Err())
+		return nil, s.link.absence(ctx.Err())
 	}
 	s.id = conn.SessionID()
 	s.time = time.Duration(s.link.granted.Load()) * time.Millisecond

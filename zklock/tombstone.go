@@ -2,7 +2,6 @@ package zklock
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -85,5 +84,5 @@ func (s *session) delete(ctx context.Context, nodes ...string) error {
 	}
 	errs := make([]error, len(nodes))
 	forEach(len(nodes), func(i int) { errs[i] = s.delete(ctx, nodes[i]) })
-	return errors.Join(errs...)
+	return distinct(errs)
 }

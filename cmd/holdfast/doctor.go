@@ -108,7 +108,8 @@ func (a *app) diagnose(ctx context.Context) (*diagnosis, error) {
 	d.add(a.backend.examineWay(u)...)
 	if err != nil {
 		d.add(driver.Finding{Level: driver.Unsafe, Fact: "the backend cannot be used: " + err.Error(),
-			Advice: cmp.Or(trustAdvice(u, err), "start it, or correct the URL; no lock can be taken until then")})
+			Advice: cmp.Or(trustAdvice(u, err), answerAdvice(err),
+				"start it, or correct the URL; no lock can be taken until then")})
 		return d, nil
 	}
 	defer s.abandon(ctx)
@@ -123,6 +124,18 @@ func (a *app) diagnose(ctx context.Context) (*diagnosis, error) {
 			Advice: "try again as a user that may read them"})
 	}
 	return d, nil
+}
+
+// answerAdvice is for a backend that has answered, so that it need not be started; empty otherwise. What the server
+// said has its own advice.
+func answerAdvice(err error) string {
+	if errors.Is(err, driver.ErrRefused) {
+		return "mend that; no lock can be taken until then"
+	}
+	if _, ok := errors.AsType[*driver.ServerError](err); ok {
+		return "no lock can be taken until that is over"
+	}
+	return ""
 }
 
 func (a *app) printDiagnosis(d *diagnosis) error {

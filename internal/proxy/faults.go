@@ -48,21 +48,28 @@ func (p *Proxy) dig(ways ...way) {
 	}
 }
 
-// Rewrite passes all that clients send through f from now on, chunk by chunk, and sends on what f returns: so a proxy
-// passes for a server that understands a request in another way. nil ends it.
-func (p *Proxy) Rewrite(f func(chunk []byte) []byte) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.rewrite = f
+// A Reaction is what the proxy does with a chunk that a client sent.
+type Reaction struct {
+	Pass   []byte // to the server; none for nothing
+	Answer []byte // to the client, as if the server had said it
+	Cut    bool   // the connection, after that
 }
 
-func (p *Proxy) rewritten(chunk []byte) []byte {
+// React decides by f about all that clients send from now on, chunk by chunk: so a proxy passes for a server that
+// understands or answers a request in another way. nil ends it.
+func (p *Proxy) React(f func(chunk []byte) Reaction) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.rewrite == nil {
-		return chunk
+	p.react = f
+}
+
+func (p *Proxy) reaction(chunk []byte) Reaction {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.react == nil {
+		return Reaction{Pass: chunk}
 	}
-	return p.rewrite(chunk)
+	return p.react(chunk)
 }
 
 // Delay makes each chunk of bytes arrive so much later, each way, in order. More chunks may be on their way meanwhile.

@@ -120,10 +120,15 @@ func (l *link) arrive(w way, c chunk, dst *net.TCPConn) {
 	case hold:
 		l.awaitDelivery()
 	}
-	if w == toServer {
-		c.bytes = l.proxy.rewritten(c.bytes)
+	var r Reaction
+	if r.Pass = c.bytes; w == toServer {
+		r = l.proxy.reaction(c.bytes)
 	}
-	if _, err := dst.Write(c.bytes); err != nil && w == toServer { // a client that left may have a request on its way
+	l.client.Write(r.Answer)
+	if r.Cut {
+		defer l.close()
+	}
+	if _, err := dst.Write(r.Pass); err != nil && w == toServer { // a client that left may have a request on its way
 		l.close()
 	}
 }

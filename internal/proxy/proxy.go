@@ -24,7 +24,7 @@ type Proxy struct {
 	shut    bool
 	links   map[*link]struct{}
 	faults  faults
-	rewrite func(request []byte) []byte
+	react   func(chunk []byte) Reaction
 	counter func() Counter // of a new connection
 	counted int
 }
