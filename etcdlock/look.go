@@ -2,6 +2,7 @@ package etcdlock
 
 import (
 	"context"
+	"fmt"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -103,6 +104,8 @@ func (d *Driver) read(q inquiry, answer *clientv3.TxnResponse) (v view, err erro
 	switch {
 	case err != nil:
 		return v, err
+	case len(own) == 0 && v.revision < int64(e.Token()):
+		return v, e.missingInThePast()
 	case len(own) == 0 || own[0].token != e.Token():
 		return v, driver.ErrGone
 	}
@@ -117,6 +120,18 @@ func (d *Driver) read(q inquiry, answer *clientv3.TxnResponse) (v view, err erro
 		v.ahead, err = d.line(e, rangeOf(answer, q.places[1]))
 	}
 	return v, err
+}
+
+// missingInThePast is the error of a claim that a member did not know yet when it answered. A holder counts as one
+// that lost its lock, because a cluster that was restored from a backup may grant that to others, and its claim is taken
+// out of the queue, where it is otherwise. A claim that waits loses nothing by waiting on.
+func (e *claim) missingInThePast() error {
+	err := e.d.ofThePast()
+	if !e.IsGranted() {
+		return err
+	}
+	e.expire()
+	return fmt.Errorf("%w: %w", driver.ErrGone, err)
 }
 
 // isBlocked reports whether what a claim waits for is as it was.

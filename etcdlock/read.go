@@ -2,6 +2,7 @@ package etcdlock
 
 import (
 	"context"
+	"errors"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -91,10 +92,24 @@ func (d *Driver) judge(ctx context.Context, e *claim, v view) (leased.Verdict, e
 		if err != nil {
 			return leased.Verdict{}, explain(err)
 		}
+		if answer.Get().Header.Revision < int64(v.own.token)-1 { // it may lack some of those ahead
+			return leased.Verdict{}, d.ofThePast()
+		}
 		if v.ahead, err = d.line(e, (*pb.RangeResponse)(answer.Get())); err != nil {
 			return leased.Verdict{}, err
 		}
 	}
+}
+
+// errPast says that a member answered from a revision before one that the cluster has confirmed. Such members are
+// faulty (https://github.com/etcd-io/etcd/issues/20418), or the cluster was restored from a backup.
+var errPast = errors.New("the member answered from the past: from before a claim that was confirmed")
+
+// ofThePast is the error for such an answer. Another member is asked from now on.
+func (d *Driver) ofThePast() error {
+	m, _ := d.members.first()
+	d.members.avoid(m)
+	return errPast
 }
 
 // settle judges a view, notes what follows, and answers about it.

@@ -77,6 +77,8 @@ func (d *Driver) renewAll(ctx context.Context, batch []renewal) {
 	for i, r := range batch {
 		err := extended[i](ctx)
 		switch {
+		case isLeaseLost(err) && errors.Is(r.result.Err, errPast): // a cluster that was restored does not have it
+			*r.result = driver.Result{Err: err}
 		case r.result.Err != nil, r.claim.leased() != leases[i]: // it was attached to another, which was extended
 		case err == errLeaseDenied:
 			denied, at = append(denied, r), append(at, i)
