@@ -2,7 +2,7 @@ package redislock_test
 
 import (
 	"context"
-	"fmt"
+	"crypto/rand"
 	"os"
 	"sync"
 	"testing"
@@ -11,22 +11,28 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/opened"
+	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
 )
 
 // attempt requests c once, as clients do: with patience.
-func attempt(d driver.Driver, c driver.Claim) (driver.Status, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+func attempt(t *pace.T, d driver.Driver, c driver.Claim) (driver.Status, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), t.Scaled(500*time.Millisecond))
 	defer cancel()
 	return d.Request(ctx, c)
 }
 
 // The packets of open connections vanish, and new connections work: one attempt is lost, and no more.
 func TestDeadConnection(t *testing.T) {
-	const crowd = 8
 	srv := servers.Redis(t)
+	pace.Run(t, "one attempt", func(t *pace.T) { deadConnection(t, srv) })
+}
+
+func deadConnection(t *pace.T, srv *servers.Server) {
+	const crowd = 8
+	t.Margin(100 * time.Millisecond)
 	p := proxy.New(t, srv.Addr)
 	d := openAt(t, p.Addr, "")
 	claims := make([]driver.Claim, crowd)
@@ -37,17 +43,14 @@ func TestDeadConnection(t *testing.T) {
 		}
 		all.Wait()
 	}
-	together(func(i int) { claims[i] = acquire(t, d, claim(fmt.Sprint("lock ", i), long)) })
+	together(func(i int) { claims[i] = acquire(t, d, claim(rand.Text(), long)) })
 	for range 3 {
-		together(func(i int) { attempt(d, claims[i]) }) // they share a connection
+		together(func(i int) { attempt(t, d, claims[i]) }) // they share a connection
 	}
 	p.SwallowOpen()
-	together(func(i int) { attempt(d, claims[i]) })
+	together(func(i int) { attempt(t, d, claims[i]) })
 	together(func(i int) {
-		st, err := attempt(d, claims[i])
-		for n := 1; err != nil && n < 3; n++ { // a busy machine answers late
-			st, err = attempt(d, claims[i])
-		}
+		st, err := attempt(t, d, claims[i])
 		if err != nil || st.Token != claims[i].Token {
 			t.Errorf("after an attempt that was not answered: %+v, %v", st, err)
 		}
@@ -74,14 +77,17 @@ func TestDeadSubscription(t *testing.T) {
 	srv := servers.Redis(t)
 	p := proxy.New(t, srv.Addr)
 	holder, waiter := openAt(t, srv.Addr, ""), openAt(t, p.Addr, "")
-	held := acquire(t, holder, claim("jobs", time.Minute))
-	next := enqueue(t, waiter, claim("jobs", time.Minute))
-	p.SwallowOpen()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // by themselves, clients of Redis notice after 11 s
-	defer cancel()
-	if st, err := waiter.Wait(ctx, next); err != nil || st != (driver.Status{}) {
-		t.Fatalf("on a dead subscription: %+v, %v; want to ask again", st, err)
-	}
+	held := acquire(t, holder, claim("jobs", long))
+	next := enqueue(t, waiter, claim("jobs", long))
+	pace.Run(t, "noticed", func(t *pace.T) {
+		p.SwallowOpen()
+		limit := t.Scaled(10 * time.Second) // by themselves, clients of Redis notice after 11 s
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		if st, err := waiter.Wait(ctx, next); err != nil || st != (driver.Status{}) {
+			t.Fatalf("on a dead subscription: %+v, %v; want to ask again", st, err)
+		}
+	})
 	release(t, holder, held)
 	// A request may be the attempt that the dead connection for requests costs.
 	awaitRenewing(t, waiter, next, time.Second)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -148,10 +149,13 @@ func TestKeepInURL(t *testing.T) {
 func TestConnectTimeout(t *testing.T) {
 	p := proxy.New(t, servers.Redis(t).Addr)
 	p.BlackHole()
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // less than a silent connection is given otherwise
-	defer cancel()
-	_, err := driver.Open(ctx, "redis://"+p.Addr+"?connecttimeout=100ms")
-	if err == nil || !strings.Contains(err.Error(), "nothing came within 100ms of connecting") {
-		t.Errorf("got %v, and of the context %v; want an error before that ends", err, ctx.Err())
-	}
+	pace.Run(t, "in time", func(t *pace.T) {
+		limit := t.Scaled(4 * time.Second) // less than a silent connection is given otherwise
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		_, err := driver.Open(ctx, "redis://"+p.Addr+"?connecttimeout=100ms")
+		if err == nil || !strings.Contains(err.Error(), "nothing came within 100ms of connecting") {
+			t.Errorf("got %v, and of the context %v; want an error before that ends", err, ctx.Err())
+		}
+	})
 }
