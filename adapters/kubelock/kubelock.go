@@ -1,7 +1,14 @@
 // Package kubelock lets programs that elect a leader with client-go do so on any backend, without the Kubernetes API.
 //
-//	lock := kubelock.New(client, "controller", hostname)
-//	leaderelection.RunOrDie(ctx, leaderelection.LeaderElectionConfig{Lock: lock, ReleaseOnCancel: true, ...})
+//	lock := kubelock.New(client, "controller", hostname+"_"+uuid)
+//	err := kubelock.Run(ctx, leaderelection.LeaderElectionConfig{Lock: lock, ...})
+//
+// [Run] gives the lead back when the work has ended. leaderelection.RunOrDie with ReleaseOnCancel does not: it gives
+// the lead back as soon as its context ends, while OnStartedLeading has only just been told, so for as long as the work
+// takes to stop another leader works beside it. With RunOrDie leave ReleaseOnCancel out, which costs the next leader
+// the TTL, or cancel the context only once the work has stopped.
+//
+// Each candidate needs an identity of its own. A host name is not enough: containers may share one.
 //
 // client-go itself notices a lost lock once it has failed to renew it for its RenewDeadline. The lease that
 // [Lock.Lease] returns knows at once, and has the fencing token.
