@@ -19,6 +19,8 @@ need javac default-jdk-headless
 command -v chromium >/dev/null 2>&1 || need chromium-headless-shell chromium-headless-shell # for the pages of the lab
 need node nodejs
 need npm npm
+need systemd-socket-activate systemd # commands under systemd, without its being the init process
+need unshare util-linux
 need gcc "gcc libc6-dev" # for the race detector
 
 install() {

@@ -12,6 +12,7 @@ import (
 
 // acquire waits for the lock as the plan says. A signal ends the wait.
 func (a *app) acquire(ctx context.Context, s *store, p *plan, inbox *inbox) (*holdfast.Lease, error) {
+	defer actAsMain(ctx)()
 	begin := time.Now()
 	waiting, done := p.patience(inbox.until(ctx))
 	if p.isNested(waiting, s) {

@@ -68,12 +68,7 @@ func (j *job) runsAgain() bool {
 	if j.child == nil { // it did not begin
 		return true
 	}
-	select {
-	case <-j.child.Gone():
-		return true
-	default:
-		return false
-	}
+	return j.child.HasGone()
 }
 
 // campaignPause is the time between two campaigns while the backend does not serve us.

@@ -119,6 +119,9 @@ func variable(line string) string {
 func (j *job) release(ctx context.Context) {
 	ctx, done := j.farewell(ctx)
 	defer done()
+	if j.child == nil || j.child.HasGone() {
+		defer actAsMain(ctx)()
+	}
 	limit, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
 	released := j.giveBack(limit)

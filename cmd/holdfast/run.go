@@ -95,6 +95,7 @@ func (a *app) acquireFirst(ctx context.Context, s *store, p *plan, inbox *inbox)
 // openFor connects to the backend with what the plan wants of all claims. It waits for one that is full, or just
 // starting, unless the plan does not wait. A signal ends that.
 func (a *app) openFor(ctx context.Context, p *plan, inbox *inbox) (*store, error) {
+	defer actAsMain(ctx)()
 	return untilServed(ctx, a, p, inbox, isPassing, func() (*store, error) {
 		return a.openOnce(ctx, p, inbox)
 	})

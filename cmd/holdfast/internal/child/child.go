@@ -56,6 +56,16 @@ func (c *Child) Done() <-chan struct{} { return c.done }
 // Gone is closed when nothing of the command lives.
 func (c *Child) Gone() <-chan struct{} { return c.gone }
 
+// HasGone reports whether nothing of the command lives.
+func (c *Child) HasGone() bool {
+	select {
+	case <-c.gone:
+		return true
+	default:
+		return false
+	}
+}
+
 // Code is the exit code of the command as a shell tells it: its own, or 128 + n when signal n ended it. It is there
 // when Done is closed.
 func (c *Child) Code() int {

@@ -89,6 +89,9 @@ func (c *Child) begin(cmd Command) (*os.Process, error) {
 	attr := &os.ProcAttr{Env: cmd.Env, Files: []*os.File{cmd.Stdin, cmd.Out, cmd.Err}, Sys: sysProcAttr()}
 	if cmd.Until == nil {
 		close(c.dismissed)
+		if guard.IsAddressed(cmd.Env, os.Getpid()) {
+			return guard.BeginAlone(cmd.Path, cmd.Args, attr)
+		}
 		return os.StartProcess(cmd.Path, cmd.Args, attr)
 	}
 	p, err := c.beginGuarded(cmd, attr)

@@ -21,35 +21,48 @@ import (
 // [ErrNotBegun], [ErrLate] or [ErrGone] where that is the reason.
 func (g *Guard) Begin(path string, args []string, attr *os.ProcAttr) (*os.Process, error) {
 	defer g.desk.Close()
+	p, err := begun(g.desk, path, args, attr)
+	if err == ErrNotBegun && g.WasLate() {
+		err = ErrLate
+	}
+	return p, err
+}
+
+// BeginAlone starts a command without a guard, in the same way: it is for commands that IsAddressed is true of.
+func BeginAlone(path string, args []string, attr *os.ProcAttr) (*os.Process, error) {
+	return begun(nil, path, args, attr)
+}
+
+// begun starts a command, and returns when that has begun. It makes itself known at the desk, if there is one.
+func begun(desk *os.File, path string, args []string, attr *os.ProcAttr) (*os.Process, error) {
 	progress, said, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	defer progress.Close()
-	p, err := g.begin(said, path, args, attr)
+	p, err := startBeginning(desk, said, path, args, attr)
 	_ = said.Close() // now what begins has the only other one
 	if err != nil {
 		return nil, err
 	}
 	if err := hasBegun(progress, path); err != nil {
 		_, _ = p.Wait() // it ends with what it said
-		if err == ErrNotBegun && g.WasLate() {
-			err = ErrLate
-		}
 		return nil, err
 	}
 	return p, nil
 }
 
-// begin starts what becomes the command. Open files keep their numbers in it: those that the caller's shell has opened
-// for the command are not replaced.
-func (g *Guard) begin(said *os.File, path string, args []string, attr *os.ProcAttr) (*os.Process, error) {
+// startBeginning starts what becomes the command. Open files keep their numbers in it: those that the caller's shell
+// has opened for the command are not replaced.
+func startBeginning(
+	desk, said *os.File, path string, args []string, attr *os.ProcAttr,
+) (*os.Process, error) {
 	program, err := self()
 	if err != nil {
 		return nil, err
 	}
 	front := []string{name, beginning}
-	for _, f := range []*os.File{g.desk, said} {
+	for _, f := range []*os.File{desk, said} {
 		fd, err := passOn(f)
 		if err != nil {
 			return nil, err
@@ -65,8 +78,14 @@ func (g *Guard) begin(said *os.File, path string, args []string, attr *os.ProcAt
 	return p, nil
 }
 
+// noDesk is the number of a desk that is not there.
+const noDesk = -1
+
 // passOn lets children have an open file, and returns its number.
 func passOn(f *os.File) (number int, err error) {
+	if f == nil {
+		return noDesk, nil
+	}
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return 0, err
@@ -130,10 +149,12 @@ func begin(args []string) int {
 		numbers[i] = n
 	}
 	desk, said, supervisor := numbers[0], numbers[1], numbers[2]
-	if !isType(desk, unix.S_IFSOCK) || !isType(said, unix.S_IFIFO) {
+	if desk != noDesk && !isType(desk, unix.S_IFSOCK) || !isType(said, unix.S_IFIFO) {
 		return usageError
 	}
-	unix.CloseOnExec(desk)
+	if desk != noDesk {
+		unix.CloseOnExec(desk)
+	}
 	unix.CloseOnExec(said)
 	return becomeCommand(desk, said, supervisor, args[5], args[6:])
 }
@@ -144,11 +165,13 @@ func becomeCommand(desk, said, supervisor int, path string, args []string) int {
 	if os.Getppid() != supervisor { // it died before it could be a wish
 		return usageError
 	}
-	if err := introduce(desk); err != nil {
-		untold.say(said, err)
-		return usageError
+	if desk != noDesk {
+		if err := introduce(desk); err != nil {
+			untold.say(said, err)
+			return usageError
+		}
 	}
 	told.say(said, nil)
-	failed.say(said, syscall.Exec(path, args, os.Environ()))
+	failed.say(said, syscall.Exec(path, args, readdress(os.Environ(), supervisor, os.Getpid())))
 	return usageError
 }
