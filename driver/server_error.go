@@ -1,5 +1,7 @@
 package driver
 
+import "cmp"
+
 // An Effect says whether a server that answered with an error may have done what it was asked for all the same. Each
 // driver has one table from its server's codes to effects. A code that is not in the table has the zero value, which
 // is the safe one.
@@ -22,12 +24,13 @@ const (
 type ServerError struct {
 	Effect Effect // whether the server may have done what it was asked for
 	Words  string // what the server said, in its own words and with its code; never a password
+	Who    string // who said it, where that is not a server, as "SQLite"
 	Advice string // what the user can do about it; "" if the words say it
 	Err    error  // the client library's error, for errors.As; may be nil
 }
 
 func (e *ServerError) Error() string {
-	s := "the server answered: " + e.Words
+	s := cmp.Or(e.Who, "the server") + " answered: " + e.Words
 	if e.Advice != "" {
 		s += " (" + e.Advice + ")"
 	}

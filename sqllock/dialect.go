@@ -3,7 +3,6 @@ package sqllock
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"slices"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -74,14 +73,28 @@ func server(
 			return orNil(shedlock.New(ctx, db, theirs, opts.Table))
 		},
 		migrate: func(ctx context.Context, db *sql.DB) error {
-			return errors.Join(servertables.Migrate(ctx, db, tables), advisory.Migrate(ctx, db, locks),
-				shedlock.Migrate(ctx, db, theirs), MigrateInTx(ctx, db))
+			return firstError(
+				func() error { return servertables.Migrate(ctx, db, tables) },
+				func() error { return advisory.Migrate(ctx, db, locks) },
+				func() error { return shedlock.Migrate(ctx, db, theirs) },
+				func() error { return MigrateInTx(ctx, db) },
+			)
 		},
 		script: func() string {
 			return tables.Script(slices.Concat(
 				tables.Statements(), locks.Tables(), theirs.Tables(), []string{makeTable[kind]}))
 		},
 	}
+}
+
+// firstError takes steps until one fails: those after it would mostly fail for the same reason.
+func firstError(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // isServer reports whether the database is a server, which has locks of its own.

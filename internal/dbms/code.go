@@ -12,37 +12,47 @@ import (
 // for others: those that no database has sent, and those of SQLite. A deadlock is 1213, also one that a COMMIT of MySQL
 // ends in as 1180, which has the storage engine's number in its text.
 func Code(err error) string {
-	var stated interface{ SQLState() string }
-	if errors.As(err, &stated) {
-		return stated.SQLState()
-	}
-	return number(err)
+	_, code := Said(err)
+	return code
 }
 
-// number finds the number of an error of MySQL, whose driver has it in a field and in no method.
-func number(err error) string {
+// Said returns the error that a database sent, out of what was wrapped around it, and what [Code] says of it. It
+// returns nil for others.
+func Said(err error) (said error, code string) {
+	var stated interface {
+		error
+		SQLState() string
+	}
+	if errors.As(err, &stated) {
+		return stated, stated.SQLState()
+	}
+	return numbered(err)
+}
+
+// numbered finds an error of MySQL, whose driver has the number in a field and in no method.
+func numbered(err error) (said error, number string) {
 	if err == nil {
-		return ""
+		return nil, ""
 	}
 	if v := reflect.Indirect(reflect.ValueOf(err)); v.Kind() == reflect.Struct && v.Type().Name() == "MySQLError" {
 		if n := v.FieldByName("Number"); n.IsValid() && n.CanUint() {
 			if n.Uint() == errorDuringCommit && strings.Contains(err.Error(), engineDeadlock) {
-				return "1213"
+				return err, "1213"
 			}
-			return strconv.FormatUint(n.Uint(), 10)
+			return err, strconv.FormatUint(n.Uint(), 10)
 		}
 	}
 	switch err := err.(type) {
 	case interface{ Unwrap() error }:
-		return number(err.Unwrap())
+		return numbered(err.Unwrap())
 	case interface{ Unwrap() []error }:
 		for _, one := range err.Unwrap() {
-			if n := number(one); n != "" {
-				return n
+			if said, number := numbered(one); said != nil {
+				return said, number
 			}
 		}
 	}
-	return ""
+	return nil, ""
 }
 
 // How MySQL tells of a deadlock at a COMMIT. Group replication ends a transaction so that is in the way of one that

@@ -18,6 +18,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
+	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // A Dialect is how to talk to one kind of server. Arguments are literals in the text of a statement, so that it takes
@@ -40,9 +41,8 @@ type Dialect struct {
 	number string        // a query for the number of the session
 
 	busy    []string // codes of errors: nothing was done, because others were in the way
-	lost    []string // nothing was done, and another session may do better, as after a failover
-	refused []string // asking again does not help
 	missing []string // tables are not there
+	replies replies.Table
 }
 
 // MySQL is the dialect of MySQL and MariaDB.
@@ -68,9 +68,8 @@ var MySQL = &Dialect{
 	facts:   mysqlFacts,
 	number:  "SELECT CONNECTION_ID() + 0", // without the sum, ProxySQL answers by itself
 	busy:    []string{"1205", "1213", "1020", "3101"},
-	lost:    []string{"1047", "1290", "1792", "1836", "3100"},
-	refused: []string{"1044", "1045", "1049", "1142"},
 	missing: []string{"1146"},
+	replies: replies.MySQL,
 }
 
 func mysqlLease(ttl time.Duration) string {
@@ -103,9 +102,8 @@ var Postgres = &Dialect{
 	facts:   postgresFacts,
 	number:  "SELECT pg_backend_pid()",
 	busy:    []string{"40001", "40P01", "55P03"},
-	lost:    []string{"25006", "25P04"},
-	refused: []string{"28", "42501", "42704", "3D000", "3F000"},
 	missing: []string{"42P01"},
+	replies: replies.Postgres,
 }
 
 func postgresLease(ttl time.Duration) string {
@@ -226,7 +224,7 @@ func isOneOf(err error, codes []string) bool {
 	return code != "" && slices.ContainsFunc(codes, func(start string) bool { return strings.HasPrefix(code, start) })
 }
 
-// explain marks an error after which asking again will not help.
+// explain says what an error of the server means.
 func (d *Dialect) explain(err error) error {
 	switch {
 	case err == nil || errors.Is(err, driver.ErrRefused):
@@ -235,11 +233,6 @@ func (d *Dialect) explain(err error) error {
 		return health.NotMigrated(err)
 	case health.Stray(err):
 		return fmt.Errorf("%w (%w)", ErrPooled, err)
-	case isOneOf(err, d.lost):
-		return fmt.Errorf("%w; is the server the primary, and a part of its cluster?", err)
-	case isOneOf(err, d.refused):
-		return fmt.Errorf("%w: %w; check the user's rights, and that the server is PostgreSQL 14 or newer",
-			driver.ErrRefused, err)
 	}
-	return err
+	return d.replies.Explain(err)
 }

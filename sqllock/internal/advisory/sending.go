@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // A sending is a request as its caller sees it, who may give up while there is no session for it: then it is never
@@ -32,4 +32,4 @@ func (s *sending) giveUp() bool { return s.state.CompareAndSwap(waits, abandoned
 var errAbandoned = fmt.Errorf("its caller has given up")
 
 // unsent marks an error of a request of which nothing came.
-func unsent(err error) error { return fmt.Errorf("%w: %w", driver.ErrUnsent, err) }
+var unsent = replies.Unsent

@@ -22,13 +22,13 @@ type session struct {
 func (d *Driver) open(ctx context.Context, ttl time.Duration) (*session, error) {
 	conn, err := d.db.Conn(ctx)
 	if err != nil {
-		return nil, err
+		return nil, d.dialect.explain(err)
 	}
 	s := &session{conn: conn, dialect: d.dialect, ttl: ttl}
 	statement := d.dialect.ready(ttl, d.waitFor(ttl))
 	if _, err := conn.ExecContext(ctx, statement); err != nil {
 		s.close()
-		return nil, d.dialect.explain(fmt.Errorf("%s: %w", statement, err))
+		return nil, d.dialect.explain(err)
 	}
 	return s, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
+	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // A Dialect is how to talk to one kind of server.
@@ -44,8 +45,8 @@ type Dialect struct {
 	busy      []string // nothing was done, because others were in the way
 	lost      []string // nothing was done, and another connection may do better, as after a failover
 	rowLocked []string // nothing was done, because another session kept a row locked for long
-	refused   []string // asking again will not help
 	missing   []string // tables or routines are not there
+	replies   replies.Table
 
 	wakeLocks int                    // how many wake locks a connection has at most
 	limit     string                 // a query for what else limits that; older servers may not know it
@@ -128,7 +129,7 @@ func (d *Dialect) isOneOf(err error, codes []string) bool {
 	return false
 }
 
-// explain marks an error after which asking again will not help.
+// explain says what an error of the server means.
 func (d *Dialect) explain(err error) error {
 	switch {
 	case err == nil || errors.Is(err, driver.ErrRefused):
@@ -136,13 +137,9 @@ func (d *Dialect) explain(err error) error {
 	case d.isMissing(err):
 		return health.NotMigrated(err)
 	case health.Stray(err):
-		return fmt.Errorf("%w: %w; %s", driver.ErrRefused, err, prepareNothing)
-	case d.isLost(err):
-		return fmt.Errorf("%w; is the server the primary, and a part of its cluster?", err)
-	case d.isOneOf(err, d.refused):
-		return fmt.Errorf("%w: %w; check the user's rights", driver.ErrRefused, err)
+		return replies.Refuse(err, prepareNothing)
 	}
-	return err
+	return d.replies.Explain(err)
 }
 
 // prepareNothing is what to do where the SQL driver prepares statements, and a proxy gives the next

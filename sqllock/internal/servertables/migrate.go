@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
+	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // format is the version of the tables. Routines have it in their names, so that a program calls only
@@ -40,8 +41,11 @@ func Migrate(ctx context.Context, db *sql.DB, d *Dialect) error {
 		return err
 	}
 	err = d.migrate(ctx, conn, d)
-	if dbms.Code(err) == noSchema {
-		return fmt.Errorf("%w: %w; create the schema first, and let this user use it", driver.ErrRefused, err)
+	switch dbms.Code(err) {
+	case noSchema:
+		return replies.Refuse(err, "create the schema first, and let this user use it")
+	case "42501", "1044", "1142", "1227", "1370":
+		return replies.Refuse(err, "migrate as a user that may create tables and routines here")
 	}
 	return d.explain(err)
 }

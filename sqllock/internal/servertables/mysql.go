@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
+	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // MySQL is the dialect of MySQL 8.0 and MariaDB 10.6, or newer.
@@ -42,8 +43,8 @@ var MySQL = &Dialect{
 	busy:      []string{"1213", "1020", "3101"},
 	rowLocked: []string{"1205"},
 	lost:      []string{"1047", "1290", "1792", "1836", "3100", "3796", "3797"},
-	refused:   []string{"1044", "1045", "1049", "1142", "1227", "1370", "3572"},
 	missing:   []string{"1146", "1305", "1318"},
+	replies:   replies.MySQL,
 	wakeLocks: 256,
 	limit:     dbms.StrictMode,
 	within: func(mode string) int {

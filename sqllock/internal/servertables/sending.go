@@ -4,10 +4,10 @@ import (
 	"database/sql"
 	sqldriver "database/sql/driver"
 	"errors"
-	"fmt"
 	"sync/atomic"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // A sending is a request as its caller sees it, who may give up before it is sent: then it never is.
@@ -30,7 +30,7 @@ func (s *sending) undone() { s.state.CompareAndSwap(isSent, waits) }
 func (s *sending) giveUp() bool { return s.state.CompareAndSwap(waits, abandoned) }
 
 // unsent marks an error of a request of which nothing came.
-func unsent(err error) error { return fmt.Errorf("%w: %w", driver.ErrUnsent, err) }
+var unsent = replies.Unsent
 
 // isUnsent reports whether an error says that the connection had been lost before the statement was sent, or that the
 // statement could not be prepared.

@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/gaveup"
+	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // patiently runs f on a connection, of which it leaves enough for holders.
@@ -35,7 +36,7 @@ func (d *Driver) with(ctx context.Context, f func(conn) error) error {
 	defer d.doubt(ctx)
 	c, err := d.db.Conn(ctx)
 	if err != nil {
-		return fmt.Errorf("%w: %w", driver.ErrUnsent, d.explain(err))
+		return d.explain(fmt.Errorf("%w: %w", driver.ErrUnsent, err))
 	}
 	defer c.Close()
 	return f(conn{c, d})
@@ -111,19 +112,18 @@ func isOneOf(err error, codes []string) bool {
 	return code != "" && slices.ContainsFunc(codes, func(start string) bool { return strings.HasPrefix(code, start) })
 }
 
-// explain marks an error after which asking again will not help.
+// explain says what an error of the server means.
 func (d *Driver) explain(err error) error {
 	switch {
 	case err == nil || errors.Is(err, driver.ErrRefused):
 		return err
 	case dbms.NoTable(err):
-		return fmt.Errorf("%w: a table is missing that was there before (%w)", driver.ErrRefused, err)
+		return replies.Refuse(err, "a table is missing that was there before; create it with: holdfast migrate")
 	case isOneOf(err, d.dialect.narrow):
-		return fmt.Errorf("%w: %w; whoever owns the table %s should make locked_by a VARCHAR(%d)",
-			driver.ErrRefused, err, d.table, mostBy)
-	case isOneOf(err, d.dialect.refused):
-		return fmt.Errorf("%w: %w; check the user's rights on the tables %s and holdfast_guests",
-			driver.ErrRefused, err, d.table)
+		return replies.Refuse(err, fmt.Sprintf("let the owner of the table %s make locked_by a VARCHAR(%d)", d.table, mostBy))
+	case isOneOf(err, []string{"1142", "42501"}):
+		return replies.Refuse(err, fmt.Sprintf(
+			"grant the user the rights to read and write the tables %s and holdfast_guests", d.table))
 	}
-	return err
+	return d.dialect.replies.Explain(err)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
+	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // timeOfColumns looks at the types of ShedLock's columns, and returns the server's time as they have it. It fails where
@@ -16,12 +17,11 @@ import (
 func (d *Driver) timeOfColumns(ctx context.Context, conn *sql.Conn) (string, error) {
 	rows, err := conn.QueryContext(ctx, d.statement(readColumns, values{}))
 	if dbms.NoTable(err) {
-		return "", fmt.Errorf("%w: there is no table %s (%w); neither ShedLock nor Holdfast creates it;"+
-			" create it with: %s", driver.ErrRefused, d.table, err,
-			strings.ReplaceAll(d.dialect.makeIt, "{table}", d.table))
+		return "", replies.Refuse(err, fmt.Sprintf("there is no table %s; neither ShedLock nor Holdfast creates it;"+
+			" create it with: %s", d.table, strings.ReplaceAll(d.dialect.makeIt, "{table}", d.table)))
 	}
 	if err != nil {
-		return "", d.explain(fmt.Errorf("look at the table %s: %w", d.table, err))
+		return "", d.explain(err)
 	}
 	defer rows.Close()
 	types, err := rows.ColumnTypes()

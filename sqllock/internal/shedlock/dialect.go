@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
+	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // A Dialect is how to talk to one kind of server. Arguments are literals in the text of a statement, so that nothing is
@@ -30,11 +31,11 @@ type Dialect struct {
 	makeIt  string            // makes ShedLock's table
 	facts   []health.Fact     // what Check looks at
 	busy    []string          // codes of errors: nothing was done, because others were in the way
-	refused []string          // asking again does not help
-	unfit   []string          // a column cannot have these characters
-	narrow  []string          // a column cannot have a text of this length
-	commits string            // whether sessions commit each statement by itself; empty where they all do
-	digits  string            // how many digits the times of ShedLock's columns have after the second, unless rows tell
+	replies replies.Table
+	unfit   []string // a column cannot have these characters
+	narrow  []string // a column cannot have a text of this length
+	commits string   // whether sessions commit each statement by itself; empty where they all do
+	digits  string   // how many digits the times of ShedLock's columns have after the second, unless rows tell
 }
 
 // MySQL is the dialect of MySQL and MariaDB. ShedLock writes the time of UTC into columns that the server takes for
@@ -50,16 +51,15 @@ var MySQL = &Dialect{
 	begin: func(prefix string) string {
 		return fmt.Sprintf("LEFT(CAST(CONVERT(s.name USING utf8mb4) AS BINARY), %d) = x'%x'", len(prefix), prefix)
 	},
-	ms:     func(time string) string { return time },
-	free:   "{table}.lock_until <= {time} AND CAST(CONVERT({table}.name USING utf8mb4) AS BINARY) = {bytes}",
-	end:    "TIMESTAMPADD(MICROSECOND, {ttl} + 1000, {ms})",
-	now:    "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))",
-	times:  map[string]string{"TIMESTAMP": "UTC_TIMESTAMP(3)", "DATETIME": "UTC_TIMESTAMP(3)"},
-	makeIt: table("TIMESTAMP(3)"),
-	facts:  mysqlFacts,
-	busy:   []string{"1205", "1213", "1020", "3101"},
-
-	refused: []string{"1044", "1045", "1049", "1142"},
+	ms:      func(time string) string { return time },
+	free:    "{table}.lock_until <= {time} AND CAST(CONVERT({table}.name USING utf8mb4) AS BINARY) = {bytes}",
+	end:     "TIMESTAMPADD(MICROSECOND, {ttl} + 1000, {ms})",
+	now:     "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))",
+	times:   map[string]string{"TIMESTAMP": "UTC_TIMESTAMP(3)", "DATETIME": "UTC_TIMESTAMP(3)"},
+	makeIt:  table("TIMESTAMP(3)"),
+	facts:   mysqlFacts,
+	busy:    []string{"1205", "1213", "1020", "3101"},
+	replies: replies.MySQL,
 	unfit:   []string{"1267", "1366", "3854"},
 	narrow:  []string{"1406"},
 	commits: "SELECT @@SESSION.autocommit",
@@ -85,7 +85,7 @@ var Postgres = &Dialect{
 	makeIt:  table("TIMESTAMP"),
 	facts:   health.Postgres,
 	busy:    []string{"40001", "40P01", "55P03"},
-	refused: []string{"28", "42501", "42704", "3D000", "3F000"},
+	replies: replies.Postgres,
 	unfit:   []string{"22021", "22P05"},
 	narrow:  []string{"22001"},
 	digits: "SELECT min(CASE WHEN atttypmod < 0 THEN 6 ELSE atttypmod END) FROM pg_attribute" +

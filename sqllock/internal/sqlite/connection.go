@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/sqllock/internal/gaveup"
+	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // A connection is the one that a driver has. Its goroutines take turns on it, so they never find the database busy
@@ -127,7 +128,7 @@ func (c *connection) once(
 	}
 	ctx = context.WithoutCancel(ctx)
 	if _, err := c.ExecContext(ctx, begin); err != nil {
-		return err
+		return uncommitted(err)
 	}
 	ran := false
 	defer func() {
@@ -139,7 +140,7 @@ func (c *connection) once(
 	ran = true
 	if answer != nil && !errors.Is(answer, driver.ErrGone) {
 		c.rollBack(ctx)
-		return answer
+		return uncommitted(answer)
 	}
 	if err := commit(ctx); err != nil {
 		return err
@@ -237,7 +238,15 @@ func (c *connection) rollBack(ctx context.Context) {
 }
 
 // unsent marks an error of a request that changed nothing: its transaction has not begun, or was rolled back.
-func unsent(err error) error { return fmt.Errorf("%w: %w", driver.ErrUnsent, err) }
+var unsent = replies.Unsent
+
+// uncommitted is an error of a transaction that did not come to its COMMIT. If SQLite sent it, nothing has happened.
+func uncommitted(err error) error {
+	if said, _ := saidBy(err); said != nil {
+		return unsent(err)
+	}
+	return err
+}
 
 // Bounds of the pauses between two attempts. They are short at first, because most transactions take less than a
 // millisecond.

@@ -2,71 +2,123 @@ package sqlite
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
-
-// explain marks an error after which asking again does not help.
-func explain(err error) error {
-	if err == nil || errors.Is(err, driver.ErrRefused) || !isRefusal(err) {
-		return err
-	}
-	return fmt.Errorf("%w: %w; check the file, its folder and their permissions", driver.ErrRefused, err)
-}
 
 // Primary result codes of SQLite: https://sqlite.org/rescode.html.
 const (
-	codePerm     = 3
-	codeBusy     = 5 // BUSY_RECOVERY and BUSY_SNAPSHOT among them
-	codeLocked   = 6
-	codeReadOnly = 8
-	codeCorrupt  = 11
-	codeCantOpen = 14
-	codeProtocol = 15 // too many opened the write-ahead log at once
-	codeAuth     = 23
-	codeNotADB   = 26
+	codePerm       = 3
+	codeBusy       = 5 // BUSY_RECOVERY and BUSY_SNAPSHOT among them
+	codeLocked     = 6
+	codeReadOnly   = 8
+	codeIOErr      = 10
+	codeCorrupt    = 11
+	codeFull       = 13
+	codeCantOpen   = 14
+	codeProtocol   = 15 // too many opened the write-ahead log at once
+	codeTooBig     = 18
+	codeConstraint = 19
+	codeMismatch   = 20
+	codeNoLFS      = 22
+	codeAuth       = 23
+	codeNotADB     = 26
 )
 
-// IsBusy reports whether an error means that nothing was done because others were in the way, so that it can be
-// repeated. It knows the texts, too, for SQL drivers that do not tell codes.
-func IsBusy(err error) bool {
-	switch code, ok := codeOf(err); {
-	case ok:
-		return code == codeBusy || code == codeLocked || code == codeProtocol
-	default:
-		return hasText(err,
-			"database is locked", "database table is locked", "database schema is locked", "locking protocol")
+const (
+	permissions = "check the file, its folder and their permissions"
+	damaged     = "the file is damaged; while nobody uses it, restore it, or remove it with its -wal and -shm"
+	busy        = "other processes write to the file, or one was stopped while it did"
+)
+
+// meanings are the codes of SQLite. What is not among them may have happened, and so may these, where the error is that
+// of a COMMIT: see [once].
+var meanings = map[int]replies.Reply{
+	codePerm:       {Effect: driver.Refused, Advice: permissions},
+	codeBusy:       {Effect: driver.NotNow, Advice: busy},
+	codeLocked:     {Effect: driver.NotNow, Advice: busy},
+	codeReadOnly:   {Effect: driver.Refused, Advice: "let this user write to the file and its folder, on a file system that is not read-only"},
+	codeIOErr:      {Effect: driver.MayHaveHappened, Advice: "look at the disk of the file, and at the log of the system"},
+	codeCorrupt:    {Effect: driver.Refused, Advice: damaged},
+	codeFull:       {Effect: driver.MayHaveHappened, Advice: "make room on the disk of the file"},
+	codeCantOpen:   {Effect: driver.Refused, Advice: permissions},
+	codeProtocol:   {Effect: driver.NotNow, Advice: busy},
+	codeTooBig:     {Effect: driver.Refused},
+	codeConstraint: {Effect: driver.Refused},
+	codeMismatch:   {Effect: driver.Refused},
+	codeNoLFS:      {Effect: driver.Refused, Advice: "use a file system that takes large files"},
+	codeAuth:       {Effect: driver.Refused, Advice: permissions},
+	codeNotADB:     {Effect: driver.Refused, Advice: "name a file that is not there yet, or one with locks: this is another one"},
+}
+
+// texts are what SQLite says, for SQL drivers that do not tell codes.
+var texts = []struct {
+	text string
+	code int
+}{
+	{"database is locked", codeBusy}, {"database table is locked", codeLocked},
+	{"database schema is locked", codeLocked}, {"locking protocol", codeProtocol},
+	{"readonly database", codeReadOnly}, {"disk image is malformed", codeCorrupt},
+	{"unable to open database file", codeCantOpen}, {"file is not a database", codeNotADB},
+	{"disk I/O error", codeIOErr}, {"database or disk is full", codeFull},
+}
+
+// explain says what an error of SQLite means. Of a transaction that did not come to its COMMIT, as err says, nothing
+// has happened.
+func explain(err error) error {
+	said, code := saidBy(err)
+	if _, known := errors.AsType[*driver.ServerError](err); known || said == nil || errors.Is(err, driver.ErrRefused) {
+		return err
 	}
+	r := meanings[code]
+	answer := &driver.ServerError{Effect: r.Effect, Words: said.Error(), Who: "SQLite", Advice: r.Advice, Err: err}
+	if errors.Is(err, driver.ErrUnsent) {
+		return unsent(answer)
+	}
+	return answer
+}
+
+// IsBusy reports whether an error means that nothing was done because others were in the way, so that it can be
+// repeated.
+func IsBusy(err error) bool {
+	_, code := saidBy(err)
+	return slices.Contains([]int{codeBusy, codeLocked, codeProtocol}, code)
 }
 
 // isRefusal reports whether an error means that asking again does not help.
 func isRefusal(err error) bool {
-	switch code, ok := codeOf(err); {
-	case ok:
-		return slices.Contains([]int{codePerm, codeReadOnly, codeCorrupt, codeCantOpen, codeAuth, codeNotADB}, code)
-	default:
-		return hasText(err,
-			"readonly database", "disk image is malformed", "unable to open database file", "file is not a database")
-	}
+	_, code := saidBy(err)
+	return meanings[code].Effect == driver.Refused
 }
 
-// codeOf returns the primary result code of an error, if the SQL driver tells it.
-func codeOf(err error) (code int, ok bool) {
-	var coded interface{ Code() int }
-	if !errors.As(err, &coded) {
-		return 0, false
+// saidBy returns SQLite's own error, out of what was wrapped around it, and its primary result code; nil if there is
+// none.
+func saidBy(err error) (said error, code int) {
+	var coded interface {
+		error
+		Code() int
 	}
-	return coded.Code() & 0xff, true
-}
-
-func hasText(err error, texts ...string) bool {
-	for _, text := range texts {
-		if strings.Contains(err.Error(), text) {
-			return true
+	if err == nil {
+		return nil, 0
+	}
+	if errors.As(err, &coded) {
+		return coded, coded.Code() & 0xff
+	}
+	for _, t := range texts {
+		if strings.Contains(err.Error(), t.text) {
+			return innermost(err), t.code
 		}
 	}
-	return false
+	return nil, 0
+}
+
+// innermost is what was wrapped first.
+func innermost(err error) error {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return err
 }
