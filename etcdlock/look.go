@@ -123,8 +123,8 @@ func (d *Driver) read(q inquiry, answer *clientv3.TxnResponse) (v view, err erro
 }
 
 // missingInThePast is the error of a claim that a member did not know yet when it answered. A holder counts as one
-// that lost its lock, because a cluster that was restored from a backup may grant that to others, and its claim is taken
-// out of the queue, where it is otherwise. A claim that waits loses nothing by waiting on.
+// that lost its lock, because a cluster that was restored from a backup may grant that to others. Its claim is taken
+// out of the queue, in case it is there. A claim that waits loses nothing by waiting on.
 func (e *claim) missingInThePast() error {
 	err := e.d.ofThePast()
 	if !e.IsGranted() {

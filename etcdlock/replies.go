@@ -36,7 +36,7 @@ const (
 // full is an exception: where it fills up while a request is on its way, that request is done and refused; see isDone.
 var replies = []reply{
 	{rpctypes.ErrGRPCPermissionDenied, refused, "grant the user's role read and write permission on the prefix"},
-	{rpctypes.ErrGRPCAuthFailed, refused, "check the user and the password"},
+	{rpctypes.ErrGRPCAuthFailed, refused, "check the user and the password; a program keeps those it began with"},
 	{rpctypes.ErrGRPCUserEmpty, refused, "authentication is on; give a user and a password"},
 	{rpctypes.ErrGRPCAuthNotEnabled, refused, "authentication is off; leave the user out"},
 	{rpctypes.ErrGRPCNoSpace, refused, fullStore},

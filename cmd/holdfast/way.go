@@ -124,17 +124,21 @@ func (b *backendFlags) examineFiles(u *url.URL) (findings []driver.Finding) {
 // isOpen reports whether a mode is for all users. Windows has none.
 func isOpen(mode fs.FileMode) bool { return mode.Perm()&0o004 != 0 && runtime.GOOS != "windows" }
 
-// trustAdvice is what to do about a server's certificate that nobody vouches for, or "".
+// trustAdvice is what to do about a server's certificate that is not trusted, or "".
 func trustAdvice(u *url.URL, err error) string {
-	var unknown x509.UnknownAuthorityError
-	if !errors.As(err, &unknown) {
-		return ""
+	authority, name := "ca=", "name one of those as servername= in the URL"
+	if u.Scheme == "postgres" {
+		authority, name = "sslrootcert=", "set sslmode=verify-ca in the URL"
 	}
-	switch u.Scheme {
-	case "postgres":
-		return "name the file with the certificate of the server's authority as sslrootcert= in the URL, if you know " +
-			"whose it is"
+	var unknown x509.UnknownAuthorityError
+	var other x509.HostnameError
+	switch {
+	case errors.As(err, &unknown):
+		return "name the file with the certificate of the server's authority as " + authority + " in the URL, if you " +
+			"know whose it is"
+	case errors.As(err, &other):
+		return "use a host that the server's certificate is for, or " + name
 	default:
-		return "name the file with the certificate of the server's authority as ca= in the URL, if you know whose it is"
+		return ""
 	}
 }

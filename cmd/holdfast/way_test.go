@@ -1,6 +1,10 @@
 package main
 
 import (
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -89,5 +93,28 @@ func TestDoctorFindsOpenPassfile(t *testing.T) {
 	out, _, _ := whole(t, "doctor", "--backend", "postgres://user@127.0.0.1:1/jobs?passfile="+path)
 	if !strings.Contains(out, path+" holds a secret, and every user of this machine can read it") {
 		t.Errorf("doctor prints %q", out)
+	}
+}
+
+// What to do about a certificate that is not trusted depends on what is wrong with it, and on the parameters that there
+// are.
+func TestTrustAdvice(t *testing.T) {
+	t.Parallel()
+	unknown, other := x509.UnknownAuthorityError{}, x509.HostnameError{Certificate: &x509.Certificate{}, Host: "b"}
+	for _, c := range []struct {
+		scheme string
+		err    error
+		says   string
+	}{
+		{"etcd", unknown, "ca= in the URL"}, {"postgres", unknown, "sslrootcert= in the URL"},
+		{"etcd", other, "servername= in the URL"}, {"postgres", other, "sslmode=verify-ca in the URL"},
+	} {
+		got := trustAdvice(&url.URL{Scheme: c.scheme}, fmt.Errorf("open: %w", c.err))
+		if !strings.Contains(got, c.says) {
+			t.Errorf("%s, %v: %q", c.scheme, c.err, got)
+		}
+	}
+	if got := trustAdvice(&url.URL{Scheme: "etcd"}, io.EOF); got != "" {
+		t.Errorf("of another error: %q", got)
 	}
 }
