@@ -26,6 +26,7 @@ func ExampleRun() {
 		host, _  = os.Hostname()
 		identity = host + "_" + string(uuid.NewUUID()) // containers may share a host name
 	)
+	//lint:ignore SA1019 client-go has no use for it any more, and we have
 	lock := &resourcelock.MultiLock{
 		Primary: &resourcelock.LeaseLock{
 			LeaseMeta:  metav1.ObjectMeta{Namespace: "default", Name: "controller"},

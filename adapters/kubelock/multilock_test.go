@@ -27,6 +27,7 @@ func TestMultiLock(t *testing.T) {
 			}
 		}
 		both := func(identity string) resourcelock.Interface {
+			//lint:ignore SA1019 client-go has no use for it any more, and programs that move have
 			return &resourcelock.MultiLock{Primary: lease(identity), Secondary: newLock(t, store, identity)}
 		}
 		var s site
