@@ -228,7 +228,7 @@ func TestBatchRefused(t *testing.T) {
 		t.Errorf("Release: %v", err)
 	}
 	_, err := d.Request(t.Context(), mutex("new", "a"))
-	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "memory") {
+	if !errors.Is(err, driver.ErrUnsent) || !strings.Contains(err.Error(), "memory is full") {
 		t.Errorf("Request: %v", err)
 	}
 }

@@ -3,7 +3,6 @@ package redislock
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -113,8 +112,16 @@ func untilSettled(ctx context.Context, send func() Reply) Reply {
 		case !isMoving(r.Err):
 			return r
 		case time.Now().After(giveUp), pace.Pause(ctx) != nil:
-			return Reply{Err: fmt.Errorf("redis: the slot of the lock is still moving to another node: %v", r.Err)}
+			return Reply{Err: stillMoving(r.Err)}
 		}
+	}
+}
+
+// stillMoving is why a command was given up that no node would run.
+func stillMoving(err error) error {
+	reply, _ := errors.AsType[ReplyError](err)
+	return &driver.ServerError{
+		Effect: driver.NotNow, Words: wordsOf(reply), Advice: movingSlot, Err: reply,
 	}
 }
 

@@ -21,6 +21,7 @@ type coalescingConn struct {
 	reading bool
 	closed  bool
 	err     error // of a send that nobody waited for, or why the connection was given up
+	refusal refusal
 
 	sending sync.Mutex // comes before mu
 	spare   []byte     // guarded by sending: room for what is written next
@@ -78,20 +79,45 @@ func (b *coalescingConn) Read(p []byte) (int, error) {
 	// from then on is sent by the goroutine.
 	if b.begin() {
 		if err := b.flush(); err != nil {
-			return 0, err
+			b.hearOut()
+			return 0, b.why(err)
 		}
 	}
 	n, err := b.Conn.Read(p)
-	if n > 0 {
+	b.heard(p[:n])
+	if err != nil {
+		err = b.why(err)
+	}
+	return n, err
+}
+
+// heard notes what has come.
+func (b *coalescingConn) heard(p []byte) {
+	if len(p) > 0 {
 		b.pulse.hear()
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reading = false
-	if err != nil {
-		err = cmp.Or(b.err, err) // what closed it says more than that it is closed
+	b.refusal.hear(p)
+}
+
+// why is the error to tell for a connection that has ended with err: what the server said, or what closed it.
+func (b *coalescingConn) why(err error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if reply := b.refusal.reply(); reply != "" {
+		return reply
 	}
-	return n, err
+	return cmp.Or(b.err, err)
+}
+
+// hearOut reads what a server has sent before it closed the connection, so that nothing could be sent.
+func (b *coalescingConn) hearOut() {
+	b.Conn.SetReadDeadline(time.Now().Add(hearOutFor))
+	p := make([]byte, longestRefusal)
+	n, _ := b.Conn.Read(p)
+	b.heard(p[:n])
 }
 
 // begin notes that somebody reads, and reports whether there is something to send first.

@@ -2,7 +2,6 @@ package redislock
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -14,89 +13,63 @@ var errNotUnderstood = errors.New("redis: a script returned an unexpected answer
 const (
 	likeServer   = "redis://localhost:6379"
 	likeSentinel = "redis-sentinel://host1,host2,host3/mymaster"
+	likeCluster  = "redis-cluster://host1,host2"
 )
 
 // needsOneServer says why a foreign layout is refused in a cluster. A client that takes a node of a cluster for a
 // single server finds out by CROSSSLOT, with the same words.
 const needsOneServer = "locks of other libraries need one server, as their keys lie on different nodes of a cluster"
 
-// explain turns an error that the server answered into one that says what to do, and that wraps [driver.ErrRefused]
-// when asking again cannot help. Other errors stay as they are, because the outcome is unknown. No text of Redis
-// repeats a password.
+// explain turns an error that the server answered into a [driver.ServerError], which says whether the server may have
+// done what it was asked for, and what to do. Other errors stay as they are.
 func explain(err error) error {
+	if _, explained := errors.AsType[*driver.ServerError](err); explained {
+		return err
+	}
 	reply, ok := errors.AsType[ReplyError](err)
 	if !ok {
 		return err
 	}
-	text := strings.TrimPrefix(string(reply), "ERR ") // which not every client passes on
-	for _, r := range refusals {
-		if strings.HasPrefix(text, r.prefix) || r.anywhere && strings.Contains(text, r.prefix) {
-			if r.passes {
-				return fmt.Errorf("redis answered %q; %s", text, r.advice)
-			}
-			return fmt.Errorf("redis answered %q; %s: %w", text, r.advice, driver.ErrRefused)
-		}
-	}
-	return fmt.Errorf("redis answered %q", text)
+	words := wordsOf(reply)
+	k := kindOf(words)
+	return &driver.ServerError{Effect: k.effect, Words: words, Advice: k.advice, Err: reply}
 }
 
-// permit is the advice for a user who lacks a permission that a driver needs.
-const permit = "let the user run EVAL, EVALSHA, SUBSCRIBE, SCAN and the commands of the scripts, " +
-	"on the keys and channels under the prefix; docs/redis.md has the ACL"
+// longestWords is about how long an error is whose words are shown in full. A few go on with instructions.
+const longestWords = 240
 
-// refusals are the answers that need advice. Asking again after one cannot help, unless it passes by itself. A server
-// that is loading, busy, cut off from its primary or failing over will soon answer differently, so it is not listed
-// or passes. A script whose user lacks a permission may have begun: a claim that it granted before it failed is
-// nobody's, and ends by its TTL.
-var refusals = []struct {
-	prefix   string
-	anywhere bool
-	passes   bool
-	advice   string
-}{
-	{
-		prefix: "HOLDFASTVERSION",
-		advice: "the lock is stored in a format that this version does not know; " +
-			"run the same version of holdfast everywhere",
-	},
-	{prefix: "NOAUTH", advice: "give a user and a password in the URL"},
-	{prefix: "WRONGPASS", advice: "check the user and the password"},
-	{prefix: "invalid password", advice: "check the password"},
-	{prefix: "AUTH", advice: "leave the password out, or set one on the server"},
-	{prefix: "NOPERM", advice: permit},
-	{prefix: "The user executing the script can't", anywhere: true, advice: permit}, // Redis 7.0
-	{prefix: "ACL failure in script", anywhere: true, advice: permit},               // later ones, and Valkey
-	{
-		prefix: "WRONGTYPE", anywhere: true,
-		advice: "something else is stored under the lock's keys; use another name or prefix",
-	},
-	{
-		prefix: "READONLY", passes: true,
-		advice: "this server is a replica; if it does not become the primary soon, connect to the primary, " +
-			"or open a redis-sentinel: URL, which finds the primary",
-	},
-	{prefix: "MOVED ", advice: "this server is part of a cluster; use a URL like redis-cluster://host1,host2"},
-	{prefix: "CROSSSLOT", advice: needsOneServer},
-	{
-		prefix: "No such master with that name", anywhere: true,
-		advice: "the sentinels do not know the name after the hosts; SENTINEL MASTERS lists the names they know",
-	},
-	{
-		prefix: "NOREPLICAS", passes: true,
-		advice: "too few replicas follow the primary, so it takes no writes; check the replicas",
-	},
-	{
-		prefix: "MISCONF", anywhere: true, passes: true,
-		advice: "the server cannot write to its disk, so it takes no writes; check the disk",
-	},
-	{prefix: "OOM", advice: "the server's memory is full; give it more or free some"},
-	{prefix: "DB index", advice: "choose a database that exists"},
-	{prefix: "Error compiling script", anywhere: true, advice: "the server must be Redis 7.0 or newer"},
-	{prefix: "unknown command 'SENTINEL'", advice: "this server is not a sentinel; use a URL like " + likeServer},
-	{
-		prefix: "unknown command",
-		advice: "the server must be Redis 7.0 or newer and allow scripts; for sentinels use a URL like " + likeSentinel,
-	},
+// wordsOf is what the server said, without the arguments that it repeats: one of them may be a password.
+func wordsOf(reply ReplyError) string {
+	text := strings.TrimPrefix(string(reply), "ERR ") // which not every client passes on
+	text, _, _ = strings.Cut(text, ", with args beginning with")
+	if len(text) > longestWords {
+		text, _, _ = strings.Cut(text, ". ")
+	}
+	return text
+}
+
+// kindOf finds the kind of an error by its words. The zero kind, of errors that are not in the table, may have come
+// after the effect.
+func kindOf(words string) errorKind {
+	code, _, _ := strings.Cut(words, " ")
+	inScript := strings.Contains(words, "user_script")
+	for _, k := range errorKinds {
+		if k.code != "" && k.code != code || !strings.Contains(words, k.phrase) {
+			continue
+		}
+		if inScript && !k.first {
+			k.effect = driver.MayHaveHappened
+		}
+		return k
+	}
+	return errorKind{}
+}
+
+// deniedInScript reports whether a script was ended because its user may not run one of its commands. It may have
+// written before that.
+func deniedInScript(err error) bool {
+	server, ok := errors.AsType[*driver.ServerError](err)
+	return ok && server.Advice == permit && strings.Contains(server.Words, "script")
 }
 
 func isNoScript(err error) bool {

@@ -50,6 +50,33 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// A script whose user lacks a permission may have done its work before it is ended. A request that is refused like that
+// holds no lock, and a lock that was released counts as released.
+func TestDeniedInScript(t *testing.T) {
+	srv := servers.Redis(t)
+	srv.RedisCommand(t, "ACL", "SETUSER", "mute", "on", ">pw", "~*", "&*", "+@all", "-publish")
+	srv.RedisCommand(t, "ACL", "SETUSER", "timeless", "on", ">pw", "~*", "&*", "+@all", "-pexpire")
+	d := openAt(t, srv.Addr, "")
+	t.Run("request", func(t *testing.T) {
+		timeless := openURL(t, "redis://timeless:pw@"+srv.Addr)
+		if _, err := timeless.Request(t.Context(), claim("jobs", long)); !errors.Is(err, driver.ErrRefused) {
+			t.Errorf("got %v, want ErrRefused", err)
+		}
+		release(t, d, acquire(t, d, claim("jobs", long)))
+	})
+	t.Run("release", func(t *testing.T) {
+		mute := openURL(t, "redis://mute:pw@"+srv.Addr)
+		held := acquire(t, mute, claim("mails", long))
+		next := enqueue(t, d, claim("mails", long))
+		if err := mute.Release(t.Context(), held); err != nil {
+			t.Errorf("Release: %v; the lock is free", err)
+		}
+		if _, st := request(t, d, next); !st.Granted {
+			t.Error("the next in line does not have the lock")
+		}
+	})
+}
+
 // A refused request leaves nothing behind.
 func TestRefusedChangesNothing(t *testing.T) {
 	srv := servers.Redis(t)

@@ -112,8 +112,8 @@ func TestMemoryFull(t *testing.T) {
 	srv.RedisCommand(t, "CONFIG", "SET", "maxmemory", "1")
 
 	_, err := d.Request(t.Context(), claim("other", long))
-	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "memory") {
-		t.Errorf("a new claim: %v, want ErrRefused that names the reason", err)
+	if !errors.Is(err, driver.ErrUnsent) || !strings.Contains(err.Error(), "memory is full") {
+		t.Errorf("a new claim: %v, want ErrUnsent that names the reason", err)
 	}
 	for _, c := range []driver.Claim{held, next, alone} {
 		if _, err := d.Request(t.Context(), c); err != nil {

@@ -21,7 +21,12 @@ func (d *native) Release(ctx context.Context, c driver.Claim) error {
 	if err != nil {
 		return err
 	}
-	values, err := d.runToEnd(ctx, &d.scripts.release, k, d.releaseArgs(c)...)
+	args := d.releaseArgs(c)
+	values, err := d.runToEnd(ctx, &d.scripts.release, k, args...)
+	if deniedInScript(err) {
+		// The claim may have ended before the command that this user may not run, such as PUBLISH. Asking again tells.
+		values, err = d.runToEnd(ctx, &d.scripts.release, k, args...)
+	}
 	if err != nil {
 		return err
 	}

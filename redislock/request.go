@@ -62,6 +62,9 @@ func (d *native) requestOnce(ctx context.Context, k keys, c driver.Claim) (st dr
 	d.notifier.extend(c)
 	values, short, err := d.runConfirmed(ctx, d.requestScript(c), k, d.requestArgs(c)...)
 	if err != nil {
+		if deniedInScript(err) && c.Token == 0 {
+			d.giveBack(ctx, c, 0) // the script may have queued the claim, or granted it, before it was ended
+		}
 		return driver.Status{}, false, err
 	}
 	values, more = cutMore(values)
