@@ -3,7 +3,7 @@ package replies
 const (
 	migrate     = "create the tables and routines with: holdfast migrate, or sqllock.Migrate"
 	whichUser   = "check the user and the password"
-	rights      = "grant the user the rights that docs/sql.md lists, on the tables and routines whose names begin with holdfast"
+	rights      = "grant the user rights on the tables and routines that begin with holdfast, as docs/sql.md lists them"
 	primary     = "connect to the primary: a replica, and a server that was demoted, cannot write"
 	makeRoom    = "make room on the disk of the server"
 	fullServer  = "let fewer programs connect, or allow more connections: "
@@ -12,9 +12,8 @@ const (
 )
 
 // Postgres are the replies of PostgreSQL by SQLSTATE, of which two characters name a class:
-// https://www.postgresql.org/docs/current/errcodes-appendix.html. An error without a severity of FATAL ends the
-// statement, and with it the transaction, before anything is committed. What ends the session (08, 57P01) may come after
-// the commit.
+// https://www.postgresql.org/docs/current/errcodes-appendix.html. An error that is not FATAL ends the transaction
+// before anything is committed. What ends the session (08, 57P01) may come after the commit.
 var Postgres = Table{
 	"08":    {mayHaveHappened, ""}, // connection_exception
 	"08P01": {refused, "is it PostgreSQL? A proxy may not pass this on"},

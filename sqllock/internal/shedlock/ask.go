@@ -120,7 +120,8 @@ func (d *Driver) explain(err error) error {
 	case dbms.NoTable(err):
 		return replies.Refuse(err, "a table is missing that was there before; create it with: holdfast migrate")
 	case isOneOf(err, d.dialect.narrow):
-		return replies.Refuse(err, fmt.Sprintf("let the owner of the table %s make locked_by a VARCHAR(%d)", d.table, mostBy))
+		return replies.Refuse(err, fmt.Sprintf(
+			"let the owner of the table %s make locked_by a VARCHAR(%d)", d.table, mostBy))
 	case isOneOf(err, []string{"1142", "42501"}):
 		return replies.Refuse(err, fmt.Sprintf(
 			"grant the user the rights to read and write the tables %s and holdfast_guests", d.table))

@@ -31,17 +31,19 @@ const (
 const (
 	permissions = "check the file, its folder and their permissions"
 	damaged     = "the file is damaged; while nobody uses it, restore it, or remove it with its -wal and -shm"
+	readOnly    = "let this user write to the file and its folder, on a file system that is not read-only"
+	anotherFile = "name a file that is not there yet, or one with locks: this is another one"
+	brokenDisk  = "look at the disk of the file, and at the log of the system"
 	busy        = "other processes write to the file, or one was stopped while it did"
 )
 
-// meanings are the codes of SQLite. What is not among them may have happened, and so may these, where the error is that
-// of a COMMIT: see [once].
+// meanings are the codes of SQLite. What is not among them may have happened.
 var meanings = map[int]replies.Reply{
 	codePerm:       {Effect: driver.Refused, Advice: permissions},
 	codeBusy:       {Effect: driver.NotNow, Advice: busy},
 	codeLocked:     {Effect: driver.NotNow, Advice: busy},
-	codeReadOnly:   {Effect: driver.Refused, Advice: "let this user write to the file and its folder, on a file system that is not read-only"},
-	codeIOErr:      {Effect: driver.MayHaveHappened, Advice: "look at the disk of the file, and at the log of the system"},
+	codeReadOnly:   {Effect: driver.Refused, Advice: readOnly},
+	codeIOErr:      {Effect: driver.MayHaveHappened, Advice: brokenDisk},
 	codeCorrupt:    {Effect: driver.Refused, Advice: damaged},
 	codeFull:       {Effect: driver.MayHaveHappened, Advice: "make room on the disk of the file"},
 	codeCantOpen:   {Effect: driver.Refused, Advice: permissions},
@@ -51,7 +53,7 @@ var meanings = map[int]replies.Reply{
 	codeMismatch:   {Effect: driver.Refused},
 	codeNoLFS:      {Effect: driver.Refused, Advice: "use a file system that takes large files"},
 	codeAuth:       {Effect: driver.Refused, Advice: permissions},
-	codeNotADB:     {Effect: driver.Refused, Advice: "name a file that is not there yet, or one with locks: this is another one"},
+	codeNotADB:     {Effect: driver.Refused, Advice: anotherFile},
 }
 
 // texts are what SQLite says, for SQL drivers that do not tell codes.

@@ -17,8 +17,8 @@ type Answer struct {
 	Advice    string // a part of what to do
 }
 
-// TestAnswers opens URLs that servers do not serve, in all modes, and expects the server's words with what they mean: no
-// statement of ours, no password, and nothing said twice.
+// TestAnswers opens URLs that servers do not serve, in all modes, and expects the server's words with what they mean:
+// no statement of ours, no password, and nothing said twice.
 func TestAnswers(t *testing.T, answers []Answer) {
 	for _, a := range answers {
 		for _, mode := range []string{"", "mode=session", "layout=shedlock"} {
