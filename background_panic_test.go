@@ -334,12 +334,17 @@ func TestPanicOfTheLogger(t *testing.T) {
 
 // A driver that panics as it is closed is an error of Close.
 func TestPanicOfTheDriverInClose(t *testing.T) {
-	d := &buggy{Driver: memlock.New()}
-	driver.Register("panicking", func(context.Context, *url.URL) (driver.Driver, error) { return d, nil })
 	c := must(holdfast.Open(t.Context(), "panicking:x"))(t)
-	d.arm("close")
 	err := c.Close(t.Context())
 	if err == nil || !strings.Contains(err.Error(), errBug.Error()) || errors.Is(err, errBug) {
 		t.Errorf("Close: %v", err)
 	}
+}
+
+func init() {
+	driver.Register("panicking", func(context.Context, *url.URL) (driver.Driver, error) {
+		d := &buggy{Driver: memlock.New()}
+		d.arm("close")
+		return d, nil
+	})
 }
