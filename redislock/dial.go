@@ -62,17 +62,28 @@ func (t target) connectCluster(ctx context.Context) (Conn, error) {
 	return newClusterConn(rueidisConn{client: client, flows: t.flows, owned: true}), nil
 }
 
-// dial connects with these options while ctx allows. The client goes on with connections of its own later, which no
-// caller bounds.
+// dial connects with these options while ctx allows. Until it returns, the end of ctx closes the connections, because
+// rueidis greets a server without a context. The client goes on with connections of its own later, which no caller
+// bounds.
 func dial(ctx context.Context, opt rueidis.ClientOption) (rueidis.Client, error) {
 	var opened atomic.Bool
+	dialing, end := context.WithCancel(ctx)
+	defer end()
 	defer opened.Store(true)
 	connect := opt.DialCtxFn
 	opt.DialCtxFn = func(own context.Context, addr string, d *net.Dialer, t *tls.Config) (net.Conn, error) {
 		if opened.Load() {
 			return connect(own, addr, d, t)
 		}
-		return connect(ctx, addr, d, t)
+		conn, err := connect(ctx, addr, d, t)
+		if err == nil {
+			context.AfterFunc(dialing, func() {
+				if !opened.Load() {
+					conn.Close()
+				}
+			})
+		}
+		return conn, err
 	}
 	client, err := rueidis.NewClient(opt)
 	if err != nil && ctx.Err() != nil {
