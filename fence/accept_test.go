@@ -2,6 +2,7 @@ package fence_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -264,5 +265,29 @@ func TestHandlerKeepsAbilities(t *testing.T) {
 	}
 	if got := seen.Seen("r"); got != 0 {
 		t.Errorf("seen: %d, though nobody knows what was answered", got)
+	}
+}
+
+// An answer of a server that cannot flush.
+type unflushed struct{ http.ResponseWriter }
+
+// A flush that was not possible has not sent a status, so it accepts nothing, and the handler learns of it.
+func TestHandlerThatCannotFlush(t *testing.T) {
+	var told error
+	seen := new(fence.Register)
+	handler := fence.Handler(seen, func(*http.Request) string { return "r" },
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			told = http.NewResponseController(w).Flush()
+			w.(http.Flusher).Flush()
+			w.WriteHeader(http.StatusInternalServerError)
+		}))
+	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPut, "/", nil)
+	r.Header.Set(fence.Header, fence.Format(7))
+	handler.ServeHTTP(unflushed{w}, r)
+	if !errors.Is(told, http.ErrNotSupported) {
+		t.Errorf("the handler was told %v", told)
+	}
+	if got := seen.Seen("r"); w.Code != http.StatusInternalServerError || got != 0 {
+		t.Errorf("it answered %d, and %d is accepted; want 500, and nothing", w.Code, got)
 	}
 }

@@ -2,6 +2,7 @@ package fence
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -45,9 +46,16 @@ func (a *answer) ReadFrom(r io.Reader) (int64, error) {
 }
 
 // Flush implements [http.Flusher].
-func (a *answer) Flush() {
-	a.begin(http.StatusOK)
-	_ = http.NewResponseController(a.ResponseWriter).Flush() // a Flusher has no way to tell
+func (a *answer) Flush() { _ = a.FlushError() } // a Flusher has no way to tell
+
+// FlushError is for [http.ResponseController]. Where the ResponseWriter cannot flush, nothing is sent, so the status is
+// still to come; where it fails in another way, it has begun to answer with 200.
+func (a *answer) FlushError() error {
+	err := http.NewResponseController(a.ResponseWriter).Flush()
+	if !errors.Is(err, http.ErrNotSupported) {
+		a.begin(http.StatusOK)
+	}
+	return err
 }
 
 // Hijack implements [http.Hijacker]. What then is answered cannot be seen, so nothing is accepted by it.

@@ -40,6 +40,7 @@ type Driver struct {
 	mu    sync.Mutex
 	busy  bool            // it is locked, or Lock waits
 	lease *holdfast.Lease // nil while it is not locked
+	told  bool            // a write has failed because the lease had ended
 }
 
 // Wrap returns the driver with a lock of the client. Give each database a name of its own.
@@ -109,14 +110,29 @@ func (d *Driver) await() (lease *holdfast.Lease, err error) {
 	return d.mutex.Lock(ctx)
 }
 
-// Unlock releases the lock. Its error matches holdfast.ErrLost if the lock was lost before.
+// Unlock releases the lock. Its error matches holdfast.ErrLost if the lock was lost before and no write has failed for
+// that reason yet. golang-migrate takes a database for locked for ever once its Unlock has failed, so a loss that it was
+// told before is not told again: the same Migrate can then go on, for example with Force. After an error of Unlock,
+// which says that migrations may not have been alone or that the backend does not answer, make another Migrate.
 func (d *Driver) Unlock() error {
-	lease := d.held()
+	lease, told := d.leave()
 	if lease == nil {
 		return fmt.Errorf("migratelock: %w", database.ErrNotLocked)
 	}
-	d.set(nil)
-	return lease.Release(context.Background())
+	err := lease.Release(context.Background())
+	if told && errors.Is(err, holdfast.ErrLost) {
+		return nil
+	}
+	return err
+}
+
+// leave takes the lease out. told says whether a write has failed because it had ended.
+func (d *Driver) leave() (lease *holdfast.Lease, told bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	lease, told = d.lease, d.told
+	d.lease, d.busy, d.told = nil, false, false
+	return lease, told
 }
 
 // Run applies a migration, unless the lock was lost.
@@ -146,10 +162,14 @@ func (d *Driver) Drop() error {
 // lost returns why nothing may be written under the lock any more. Who did not lock is not stopped, as nobody is whose
 // driver has no locks.
 func (d *Driver) lost() error {
-	if lease := d.held(); lease != nil {
-		return lease.Err()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.lease == nil {
+		return nil
 	}
-	return nil
+	err := d.lease.Err()
+	d.told = d.told || err != nil
+	return err
 }
 
 func (d *Driver) held() *holdfast.Lease {
@@ -161,7 +181,7 @@ func (d *Driver) held() *holdfast.Lease {
 func (d *Driver) set(l *holdfast.Lease) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.lease, d.busy = l, l != nil
+	d.lease, d.busy, d.told = l, l != nil, false
 }
 
 var _ database.Driver = (*Driver)(nil)

@@ -3,13 +3,18 @@ package migratelock_test
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
+	"sync"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
+	"github.com/golang-migrate/migrate/v4"
 	"github.com/golang-migrate/migrate/v4/database"
 	"github.com/golang-migrate/migrate/v4/database/stub"
+	"github.com/golang-migrate/migrate/v4/source/iofs"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/adapters/migratelock"
@@ -73,7 +78,7 @@ func TestLoss(t *testing.T) {
 		time.Sleep(time.Hour)
 		for what, err := range map[string]error{
 			"Run": d.Run(strings.NewReader("second")), "SetVersion": d.SetVersion(1,
-				false), "Drop": d.Drop(), "Unlock": d.Unlock(),
+				false), "Drop": d.Drop(),
 		} {
 			if !errors.Is(err, holdfast.ErrLost) {
 				t.Errorf("%s: %v", what, err)
@@ -177,4 +182,68 @@ func TestOpen(t *testing.T) {
 	if err := errors.Join(d.Lock(), d.Unlock(), d.Close()); err != nil {
 		t.Error(err)
 	}
+}
+
+// A loss is told once: by the write that fails for it, or else by Unlock. golang-migrate is stuck once Unlock fails.
+func TestLossIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, writes := range []bool{true, false} {
+			d := migratelock.Wrap(newDatabase(t), newClient(t, memlock.New()), "shop", holdfast.WithMaxHold(time.Minute))
+			if err := d.Lock(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Hour)
+			if writes {
+				if err := d.SetVersion(1, false); !errors.Is(err, holdfast.ErrLost) {
+					t.Fatalf("a write under a lost lock: %v", err)
+				}
+			}
+			if err := d.Unlock(); errors.Is(err, holdfast.ErrLost) == writes || writes && err != nil {
+				t.Errorf("Unlock, after a write that failed (%v): %v", writes, err)
+			}
+			if err := errors.Join(d.Lock(), d.SetVersion(1, false), d.Unlock()); err != nil {
+				t.Errorf("the next time: %v", err)
+			}
+		}
+	})
+}
+
+// A Migrate whose lock was lost can be used again.
+func TestMigrateAfterLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := newClient(t, memlock.New())
+		db := &robbed{Driver: newDatabase(t), client: client}
+		files, err := iofs.New(fstest.MapFS{"1_a.up.sql": {Data: []byte("CREATE")}}, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := migrate.NewWithInstance("iofs", files, "stub", migratelock.Wrap(db, client, "shop"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Up(); !errors.Is(err, holdfast.ErrLost) {
+			t.Errorf("Up under a lock that was lost: %v", err)
+		}
+		if err := m.Force(1); err != nil {
+			t.Errorf("Force after that: %v", err)
+		}
+	})
+}
+
+// A database during whose first migration the lock is taken away.
+type robbed struct {
+	database.Driver
+	client *holdfast.Client
+	once   sync.Once
+}
+
+func (r *robbed) Run(migration io.Reader) (err error) {
+	r.once.Do(func() {
+		var queue []holdfast.Entry
+		if queue, err = r.client.Queue(context.Background(), "shop"); err == nil {
+			err = r.client.Break(context.Background(), "shop", queue[0].ID)
+		}
+		time.Sleep(time.Minute)
+	})
+	return errors.Join(err, r.Driver.Run(migration))
 }
