@@ -3,6 +3,7 @@ package servers
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,6 +79,26 @@ hostnossl all certified,encrypted 127.0.0.1/32 reject
 host all all 127.0.0.1/32 trust
 `
 
+// PostgresStandby starts a standby of the PostgreSQL server at an address, which may be a proxy's, and returns when it
+// serves reads. The primary does not wait for it with its commits.
+func PostgresStandby(t testing.TB, primary string) *Server {
+	t.Helper()
+	k := postgres(nil)
+	host, port, err := net.SplitHostPort(primary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(filepath.Dir(k.program), "pg_basebackup")
+	k.alike = false
+	k.prepare = func(s *Server) [][]string {
+		return [][]string{{
+			copied, "-D", data(s), "-d", "host=" + host + " port=" + port + " user=postgres", "-R", "-X", "stream",
+			"-c", "fast", "--no-sync",
+		}}
+	}
+	return start(t, k)
+}
+
 func postgres(args []string) kind {
 	k := kind{
 		name:    "postgres",
@@ -117,7 +138,7 @@ func postgresReady(_ context.Context, s *Server) error {
 		return err
 	}
 	lines := strings.Split(strings.TrimSpace(string(file)), "\n")
-	if pid, state := lines[0], strings.TrimSpace(lines[len(lines)-1]); pid != strconv.Itoa(s.Pid) || state != "ready" {
+	if pid, state := lines[0], strings.TrimSpace(lines[len(lines)-1]); pid != strconv.Itoa(s.Pid) || state != "ready" && state != "standby" {
 		return fmt.Errorf("process %s is %q", pid, state)
 	}
 	return nil
