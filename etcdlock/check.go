@@ -39,7 +39,7 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 		err = mayNotSee(&findings, "members", err)
 		return findings, err
 	}
-	findings = append(findings, checkSize(len(members.Members)))
+	findings = append(findings, checkSize(members.Members))
 	history, err := d.checkHistory(ctx)
 	findings = append(findings, history...)
 	if err != nil {
@@ -82,11 +82,25 @@ func (d *Driver) checkServer(ctx context.Context, endpoint string) (findings []d
 			Advice: "name servers of etcd itself: those with a part of its API, such as kine, cannot keep locks"}}, ""
 	}
 	findings = []driver.Finding{checkMember(endpoint, status), checkStore(endpoint, status)}
-	if other, err := d.statusOf(ctx, endpoint); err == nil && other.Header.MemberId != status.Header.MemberId {
+	if d.leadsToSeveral(ctx, endpoint, status.Header.MemberId) {
 		findings = append(findings, driver.Finding{Level: driver.Warning, Fact: endpoint + " leads to several members",
 			Advice: "name the members themselves: behind one address for all, one that hangs holds up its callers"})
 	}
 	return findings, status.Version
+}
+
+// proxyTries is how often an address is asked which member is there. A proxy may pass several questions to the same.
+const proxyTries = 4
+
+// leadsToSeveral reports whether another member answers at an address, as behind a balancer or etcd's gRPC proxy.
+func (d *Driver) leadsToSeveral(ctx context.Context, endpoint string, member uint64) bool {
+	for range proxyTries {
+		status, err := d.statusOf(ctx, endpoint)
+		if err == nil && status.Header.GetMemberId() != member {
+			return true
+		}
+	}
+	return false
 }
 
 // withoutStatus is about a server that did not tell its state.
@@ -127,9 +141,16 @@ func checkMember(endpoint string, status *clientv3.StatusResponse) driver.Findin
 	}
 }
 
-func checkSize(members int) driver.Finding {
-	f := driver.Finding{Fact: fmt.Sprintf("the cluster has %d members", members)}
-	if members < 3 {
+// checkSize counts the members. A gRPC proxy lists itself in their place, as a member without a number.
+func checkSize(members []*pb.Member) driver.Finding {
+	if slices.ContainsFunc(members, func(m *pb.Member) bool { return m.ID == 0 }) {
+		return driver.Finding{
+			Level: driver.Warning, Fact: "a proxy answers in the cluster's place, and does not list the members",
+			Advice: "name the members themselves: behind a proxy, one that hangs holds up its callers",
+		}
+	}
+	f := driver.Finding{Fact: fmt.Sprintf("the cluster has %d members", len(members))}
+	if len(members) < 3 {
 		f.Level, f.Advice = driver.Warning, "run 3 or 5: with fewer, the loss of one server stops all locks"
 	}
 	return f

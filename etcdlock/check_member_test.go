@@ -86,6 +86,22 @@ func TestCheckNamesWhatIsNoMember(t *testing.T) {
 	}
 }
 
+// Check names a proxy that lists itself as the only member.
+func TestCheckNamesAProxy(t *testing.T) {
+	t.Parallel()
+	f, d := behindFront(t)
+	f.answer(func(c *call) ([]byte, error) {
+		answer, err := c.forward()
+		if c.method == "Cluster/MemberList" && err == nil {
+			answer = encoded(t, &pb.MemberListResponse{Members: []*pb.Member{{Name: "proxy"}}})
+		}
+		return answer, err
+	})
+	if got := found(t, d, "a proxy answers"); got.Level != driver.Warning {
+		t.Errorf("got %+v", got)
+	}
+}
+
 // Check says why a member does not tell its state.
 func TestCheckSaysWhyAMemberIsSilent(t *testing.T) {
 	t.Parallel()

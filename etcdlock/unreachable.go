@@ -172,6 +172,10 @@ func (t loggedTLS) Clone() credentials.TransportCredentials {
 
 // notOpened is the error of opening a driver. It ends with what to do.
 func notOpened(err error, speaksTLS bool, secure TLS) error {
+	var reason *unreachable
+	if errors.As(err, &reason) {
+		err = reason // and not that the time was up, too
+	}
 	var answer *driver.ServerError
 	switch err = explain(err); {
 	case errors.As(err, &answer):
