@@ -138,7 +138,8 @@ func postgresReady(_ context.Context, s *Server) error {
 		return err
 	}
 	lines := strings.Split(strings.TrimSpace(string(file)), "\n")
-	if pid, state := lines[0], strings.TrimSpace(lines[len(lines)-1]); pid != strconv.Itoa(s.Pid) || state != "ready" && state != "standby" {
+	pid, state := lines[0], strings.TrimSpace(lines[len(lines)-1])
+	if pid != strconv.Itoa(s.Pid) || state != "ready" && state != "standby" {
 		return fmt.Errorf("process %s is %q", pid, state)
 	}
 	return nil
