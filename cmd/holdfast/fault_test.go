@@ -15,7 +15,7 @@ import (
 // "blackhole" cuts without either side noticing.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	for _, script := range []string{"blackhole", "gone", "follow", "starting"} {
+	for _, script := range []string{"blackhole", "gone", "follow", "starting", "cause"} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
 			server := servers.Redis(t)
@@ -29,9 +29,12 @@ func TestFaults(t *testing.T) {
 					return nil
 				},
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
-					"blackhole":   func(*testscript.TestScript, bool, []string) { way.BlackHole() },
-					"heal":        func(*testscript.TestScript, bool, []string) { way.Heal() },
-					"stopserver":  func(*testscript.TestScript, bool, []string) { server.Kill(t) },
+					"blackhole":  func(*testscript.TestScript, bool, []string) { way.BlackHole() },
+					"heal":       func(*testscript.TestScript, bool, []string) { way.Heal() },
+					"stopserver": func(*testscript.TestScript, bool, []string) { server.Kill(t) },
+					"forbid": func(*testscript.TestScript, bool, []string) {
+						server.RedisCommand(t, "ACL", "SETUSER", "default", "nocommands")
+					},
 					"startserver": func(*testscript.TestScript, bool, []string) { server.Restart(t) },
 				},
 			})

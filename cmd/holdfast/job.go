@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -21,9 +22,12 @@ type job struct {
 	store *store
 	lease *holdfast.Lease
 	inbox *inbox
+	since time.Time // when the lock was granted, or a little later
 	child *child.Child
 
-	began  bool      // the command did
+	began    bool // the command did
+	troubled bool // a renewal failed, and that was told
+
 	lost   error     // why the lock counts as lost, once it does
 	lives  error     // why the command runs on without the lock, if it could not be stopped
 	again  bool      // the command is to be started anew; decided when the backend is closed or not
@@ -138,9 +142,18 @@ func (j *job) release(ctx context.Context) {
 	case j.lost != nil:
 	case released != nil:
 		j.warn(released)
+	case closed != nil && j.plan.atLeast > 0 && isInterrupt(context.Cause(ctx)):
+		j.warn(j.cutShort())
 	case closed != nil:
 		j.warn(closed)
 	}
+}
+
+// cutShort says what becomes of a lock that this process kept for --at-least, because the backend cannot keep it alone
+// for so long, until a signal came.
+func (j *job) cutShort() error {
+	return fmt.Errorf("a signal ended --at-least: %s stays taken for at most %v more, its --ttl, and not until %s",
+		printable(j.plan.name), j.plan.ttl, j.since.Add(j.plan.atLeast).Format(time.DateTime))
 }
 
 func (j *job) giveBack(ctx context.Context) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +20,11 @@ holder. On Linux the command dies with holdfast, whatever kills holdfast.
 Run renews the lock while the command runs. If the lock is lost nevertheless, the command and all processes that it
 started get TERM, and KILL after the grace period. If the backend does not answer, this happens early enough that none
 of these processes is alive when somebody else gets the lock. A guard process ensures the same when holdfast itself is
-stopped. If the guard cannot start, the command does not run, unless --no-guard is given.
+stopped. If the guard cannot start, the command does not run, unless --no-guard is given. With the default --ttl of 15s
+and --grace of 3s, TERM comes 6 to 11 s after the backend went away.
+
+With --at-least the lock stays taken until that time is over, counted from the grant. Backends that can keep a lock for a
+process that has ended do so, and run exits at once; otherwise run exits when the time is over.
 
 Run waits for a backend that is full, still starting, or does not listen yet, as for a lock that is held, and says so.
 If the backend does not answer within 3 s at the start, run exits with 69. Once run waits for the lock, an outage ends
@@ -70,7 +75,7 @@ func (a *app) runPlan(ctx context.Context, p *plan) error {
 			s.abandon(ctx)
 			return err
 		}
-		j := &job{app: a, plan: p, store: s, lease: lease, inbox: inbox}
+		j := &job{app: a, plan: p, store: s, lease: lease, inbox: inbox, since: time.Now()}
 		if err = j.run(ctx, program); !j.again {
 			return err
 		}

@@ -135,6 +135,7 @@ func (j *job) margin() time.Duration {
 
 // look does what is due. It reports whether the command was killed.
 func (j *job) look() (killed bool) {
+	j.noteTrouble()
 	if j.lost == nil {
 		j.noteLost(j.danger())
 	}
@@ -186,8 +187,42 @@ func (j *job) danger() error {
 	if j.plan.onLost == lostIgnore || left > j.margin() {
 		return nil
 	}
-	return fmt.Errorf("lock %q counts as lost: it could not be renewed and ends in %v", j.plan.name,
-		left.Round(time.Millisecond))
+	return &dangerError{name: j.plan.name, left: left, why: j.lease.RenewalErr()}
+}
+
+// A dangerError is why a lock counts as lost that is held still.
+type dangerError struct {
+	name string
+	left time.Duration // to the end of the lease
+	why  error         // the last renewal failed; nil if nothing is known
+}
+
+func (e *dangerError) Error() string {
+	s := fmt.Sprintf("lock %q counts as lost: it could not be renewed and ends in %v", e.name,
+		e.left.Round(time.Millisecond))
+	if e.why != nil {
+		s += ": " + e.why.Error()
+	}
+	return s
+}
+
+func (e *dangerError) Unwrap() error { return e.why }
+
+// warnShare is the part of the TTL that a lease has left when a failing renewal is worth a warning. The next attempts may
+// succeed, and then the command never hears of it.
+const warnShare = 2
+
+// noteTrouble warns, once in each outage, that the lock cannot be renewed, and says why.
+func (j *job) noteTrouble() {
+	why, left := j.lease.RenewalErr(), time.Until(j.lease.ValidUntil())
+	switch {
+	case why == nil:
+		j.troubled = false
+	case !j.troubled && j.lost == nil && left <= j.plan.ttl/warnShare:
+		j.troubled = true
+		j.warnAside(fmt.Errorf("renewing %q failed: %w; the lock ends in %v unless it recovers", j.plan.name, why,
+			left.Round(time.Millisecond)))
+	}
 }
 
 // terminate asks the command to end, and sets when it is killed: before the end of the lease or, when others may have
