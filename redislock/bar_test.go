@@ -12,13 +12,13 @@ import (
 )
 
 // A claim whose TTL was made shorter stays barred for the one that it had before: whatever its ID is like, however it
-// ends, whichever version ends it, and although so many others end that what may be forgotten is.
+// ends, and although so many others end that what may be forgotten is.
 func TestBarredForTheLongestTTL(t *testing.T) {
 	clock := servers.NewClock(t)
 	b := &barring{T: t, clock: clock, srv: servers.RedisAt(t, clock)}
-	b.today = version(t, b.srv.Addr, format)
+	b.today = openNative(t, b.srv.Addr)
 	drivers := map[string]*native{
-		"today's": b.today, "batches": batching(t, b.srv.Addr), "an earlier version's": earlier(t, b.srv.Addr),
+		"today's": b.today, "batches": batching(t, b.srv.Addr),
 	}
 	for _, ids := range [][]string{
 		{"any"}, {"SERIES_00000000"}, {"SERIES_00000007"}, {"SERIES_00000006", "SERIES_00000007"},

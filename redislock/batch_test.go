@@ -76,7 +76,6 @@ func (d *native) releasing(t testing.TB, c driver.Claim) operation {
 func scenes(t *testing.T, srv *servers.Server, d *native, prefix string) map[string]operation {
 	t.Helper()
 	ctx := context.Background()
-	newer := version(t, srv.Addr, format+1)
 	name := func(s string) string { return prefix + s }
 	held := func(s string) driver.Claim { return claimed.Acquire(t, d, mutex(name(s), "holder")) }
 	all := make(map[string]operation)
@@ -110,7 +109,7 @@ func scenes(t *testing.T, srv *servers.Server, d *native, prefix string) map[str
 		}
 		srv.RedisCommand(t, "RPUSH", key(k), "x")
 	}
-	claimed.Acquire(t, newer, mutex(name("newer"), "holder"))
+	rewrite(t, srv, d, held("newer").Name, format+1)
 	all["of a newer format"] = d.requesting(t, mutex(name("newer"), "a"))
 	all["end"] = d.releasing(t, held("end"))
 	last := held("passed on")
@@ -129,7 +128,7 @@ func scenes(t *testing.T, srv *servers.Server, d *native, prefix string) map[str
 // keys hold something else spoils nothing.
 func TestBatchAsAlone(t *testing.T) {
 	srv := servers.Redis(t)
-	d := version(t, srv.Addr, format)
+	d := openNative(t, srv.Addr)
 	// Tokens, times, and where an error came from.
 	differs := regexp.MustCompile(`\d{4,}| script: \w+, on @user_script:\d+\.?`)
 	say := func(values []string, err error) string {
@@ -174,7 +173,7 @@ func TestBatchAsAlone(t *testing.T) {
 // What comes at about the same time goes together.
 func TestBatchOfManyClaims(t *testing.T) {
 	srv := servers.Redis(t)
-	d := version(t, srv.Addr, format)
+	d := openNative(t, srv.Addr)
 	d.combiner.server.learn(true, time.Hour)
 	const goroutines, cycles = 32, 20
 	srv.RedisCommand(t, "CONFIG", "RESETSTAT")
@@ -271,7 +270,7 @@ func TestBatchGivesUp(t *testing.T) {
 
 // Who gives up while it waits for others to join, and none does, is told so.
 func TestGivesUpAlone(t *testing.T) {
-	d := version(t, servers.Redis(t).Addr, format)
+	d := openNative(t, servers.Redis(t).Addr)
 	d.combiner.server.learn(true, time.Hour)
 	d.combiner.busy.Add(1) // somebody else is under way
 	gone, cancel := context.WithCancel(t.Context())

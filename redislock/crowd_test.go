@@ -73,7 +73,7 @@ func look(t *testing.T, d *native, name string) {
 func TestCrowdOfDead(t *testing.T) {
 	clock := servers.NewClock(t)
 	srv := servers.RedisAt(t, clock)
-	d := version(t, srv.Addr, format)
+	d := openNative(t, srv.Addr)
 	for i, ask := range []func(name string) (driver.Status, error){
 		func(name string) (driver.Status, error) { return d.Request(t.Context(), mutex(name, "next")) },
 		func(name string) (driver.Status, error) {
@@ -112,7 +112,7 @@ func TestCrowdOfDead(t *testing.T) {
 func TestWaiterBehindCrowdOfDead(t *testing.T) {
 	clock := servers.NewClock(t)
 	srv := servers.RedisAt(t, clock)
-	d := version(t, srv.Addr, format)
+	d := openNative(t, srv.Addr)
 	crowded(t, d, "jobs", waiters("jobs"))
 	last := mutex("jobs", "last")
 	last.TTL = time.Hour / 10
@@ -129,7 +129,7 @@ func TestWaiterBehindCrowdOfDead(t *testing.T) {
 func TestCrowdOfReaders(t *testing.T) {
 	clock := servers.NewClock(t)
 	srv := servers.RedisAt(t, clock)
-	d := version(t, srv.Addr, format)
+	d := openNative(t, srv.Addr)
 	for _, end := range []string{"release", "break", "death"} {
 		clock.Set(t, 0)
 		writer := mutex(end, "writer")
@@ -173,7 +173,7 @@ func TestCrowdOfReaders(t *testing.T) {
 // turn to be taken out has not come.
 func TestCrowdLosesKey(t *testing.T) {
 	srv := servers.Redis(t)
-	d := version(t, srv.Addr, format)
+	d := openNative(t, srv.Addr)
 	crowd := crowded(t, d, "jobs", readers("jobs"))
 	srv.RedisCommand(t, "SET", "holdfast:{jobs}", "theirs", "PX", "60000")
 	last := crowd[len(crowd)-1]
@@ -197,7 +197,7 @@ func TestCrowdLosesKey(t *testing.T) {
 // A long queue is read in pages, and whole.
 func TestQueueInPages(t *testing.T) {
 	srv := servers.Redis(t)
-	d := version(t, srv.Addr, format)
+	d := openNative(t, srv.Addr)
 	srv.RedisCommand(t, "SET", "holdfast:{jobs}", "theirs", "PX", "60000")
 	var want []string
 	for i := range 3 {
@@ -229,7 +229,7 @@ func TestQueueInPages(t *testing.T) {
 func TestCrowdOfJustTheBudget(t *testing.T) {
 	clock := servers.NewClock(t)
 	srv := servers.RedisAt(t, clock)
-	d := version(t, srv.Addr, format)
+	d := openNative(t, srv.Addr)
 	for _, name := range []string{"tried", "proposed"} {
 		clock.Set(t, 0)
 		for i := range budget {

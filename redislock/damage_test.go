@@ -21,7 +21,7 @@ import (
 func TestKeysExpireApart(t *testing.T) {
 	clock := servers.NewClock(t)
 	srv := servers.RedisAt(t, clock)
-	for name, d := range map[string]*native{"alone": version(t, srv.Addr, format), "batches": batching(t, srv.Addr)} {
+	for name, d := range map[string]*native{"alone": openNative(t, srv.Addr), "batches": batching(t, srv.Addr)} {
 		clock.Set(t, 0)
 		claimed.Acquire(t, d, mutex(name, "one")) // the claims live an hour from here
 		clock.Set(t, 20*time.Minute)
@@ -41,7 +41,7 @@ func TestKeysExpireApart(t *testing.T) {
 // The log of the server says of which lock the keys were thrown away.
 func TestDamageIsLogged(t *testing.T) {
 	srv := servers.Redis(t)
-	d := version(t, srv.Addr, format)
+	d := openNative(t, srv.Addr)
 	claimed.Acquire(t, d, mutex("job", "one"))
 	next := waiting(t, d, mutex("job", "two"))
 	k, err := d.keys.of("job")
@@ -62,7 +62,7 @@ func TestDamageIsLogged(t *testing.T) {
 func TestKeepsOfDifferentLength(t *testing.T) {
 	clock := servers.NewClock(t)
 	srv := servers.RedisAt(t, clock)
-	long, short := version(t, srv.Addr, format), version(t, srv.Addr, format)
+	long, short := openNative(t, srv.Addr), openNative(t, srv.Addr)
 	short.opts.Keep = time.Minute
 	short.scripts = loadScripts(short.opts)
 	for _, ahead := range []int{0, 1, 2} {
@@ -116,7 +116,7 @@ func TestDamagedKeys(t *testing.T) {
 			srv := servers.RedisAt(t, clock)
 			r := &damaged{
 				T: t, Rand: rand.New(rand.NewPCG(seed, 0)), srv: srv, clock: clock,
-				drivers: []*native{version(t, srv.Addr, format), batching(t, srv.Addr), earlier(t, srv.Addr)},
+				drivers: []*native{openNative(t, srv.Addr), batching(t, srv.Addr)},
 			}
 			for i := range rounds {
 				if !t.Failed() {

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,30 +13,30 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// version opens a driver that writes records of this format.
-func version(t *testing.T, addr string, format int) *native {
+// openNative opens a driver.
+func openNative(t *testing.T, addr string) *native {
 	t.Helper()
-	return openWith(t, addr, &Options{format: format})
+	return openWith(t, addr, nil)
 }
 
-// earlier opens a driver with the scripts of an earlier version, which wrote records of the same format.
-func earlier(t *testing.T, addr string) *native {
+// rewrite gives the state of a lock another format, as a program of another version would have.
+func rewrite(t *testing.T, srv *servers.Server, d *native, name string, format int) (state string) {
 	t.Helper()
-	return openWith(t, addr, &Options{sources: orToday{os.DirFS("testdata/earlier")}})
-}
-
-// orToday is the files of an earlier version, and today's for scripts that it did not have.
-type orToday struct{ fs.FS }
-
-func (o orToday) Open(name string) (fs.File, error) {
-	file, err := o.FS.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return sources.Open(name)
+	k, err := d.keys.of(name)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return file, err
+	_, rest, ok := strings.Cut(srv.RedisCommand(t, "HGET", k.claims, stateField), " ")
+	if !ok {
+		t.Fatalf("%s has no state", name)
+	}
+	state = strconv.Itoa(format) + " " + rest
+	srv.RedisCommand(t, "HSET", k.claims, stateField, state)
+	return state
 }
 
 func openWith(t *testing.T, addr string, opts *Options) *native {
@@ -62,66 +60,68 @@ func mutex(name, id string) driver.Claim {
 	return driver.Claim{Name: name, ID: id, Weight: 1, Limit: 1, TTL: 20 * time.Second, Queue: true}
 }
 
-// Two versions work side by side: the newer reads what the older wrote, the older refuses what the newer wrote, and
-// so does one that is two versions newer.
-func TestTwoFormats(t *testing.T) {
+// TestOtherFormatIsRefused: what a program of another version has stored is neither read nor changed, and the error
+// says what to do.
+func TestOtherFormatIsRefused(t *testing.T) {
 	srv := servers.Redis(t)
-	ctx := context.Background()
-	older, newer, newest := version(t, srv.Addr, format), version(t, srv.Addr, format+1), version(t, srv.Addr, format+2)
+	ctx := t.Context()
+	d := openNative(t, srv.Addr)
 	for name, prepare := range map[string]func(name string){
 		"idle": func(name string) {
-			c := mutex(name, "gone")
-			if _, err := older.Request(ctx, c); err != nil {
-				t.Fatal(err)
-			}
-			if err := older.Release(ctx, c); err != nil {
+			if err := d.Release(ctx, claimed.Acquire(t, d, mutex(name, "gone"))); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"held": func(name string) {
-			if _, err := older.Request(ctx, mutex(name, "first")); err != nil {
-				t.Fatal(err)
-			}
-		},
+		"held": func(name string) { claimed.Acquire(t, d, mutex(name, "first")) },
 		"queue": func(name string) {
-			for _, id := range []string{"first", "second"} {
-				if _, err := older.Request(ctx, mutex(name, id)); err != nil {
-					t.Fatal(err)
-				}
-			}
+			claimed.Acquire(t, d, mutex(name, "first"))
+			waiting(t, d, mutex(name, "second"))
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			prepare(name)
-			before, err := older.Queue(ctx, name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := newest.Request(ctx, mutex(name, "newest")); !errors.Is(err, driver.ErrRefused) {
-				t.Errorf("two versions newer: %v, want ErrRefused", err)
-			}
-			after, err := newer.Queue(ctx, name)
-			if err != nil || fmt.Sprint(ids(after)) != fmt.Sprint(ids(before)) {
-				t.Errorf("the newer reads %v (%v), the older wrote %v", ids(after), err, ids(before))
-			}
-			last := mutex(name, "last")
-			st, err := newer.Request(ctx, last)
-			if err != nil || st.Granted != (len(before) == 0) {
-				t.Fatalf("the newer requests: %+v, %v", st, err)
-			}
-			_, err = older.Request(ctx, mutex(name, "late"))
-			if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "same version") {
-				t.Errorf("the older meets what the newer wrote: %v, want ErrRefused that says what to do", err)
-			}
-			for _, e := range before {
-				if err := newer.Release(ctx, e.Claim); err != nil {
-					t.Errorf("the newer releases what the older wrote: %v", err)
+		for _, other := range []int{format - 1, format + 1} {
+			t.Run(fmt.Sprint(name, " of format ", other), func(t *testing.T) {
+				lock := t.Name()
+				prepare(lock)
+				state := rewrite(t, srv, d, lock, other)
+				_, errRequest := d.Request(ctx, mutex(lock, "late"))
+				_, errQueue := d.Queue(ctx, lock)
+				for verb, err := range map[string]error{
+					"request": errRequest, "queue": errQueue, "release": d.Release(ctx, mutex(lock, "first")),
+				} {
+					if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "same version") {
+						t.Errorf("%s: %v, want ErrRefused that says what to do", verb, err)
+					}
 				}
-			}
-			if st, err := newer.Request(ctx, last); err != nil || !st.Granted {
-				t.Errorf("the newer is granted: %+v, %v", st, err)
-			}
-		})
+				k, _ := d.keys.of(lock)
+				if got := srv.RedisCommand(t, "HGET", k.claims, stateField); got != state {
+					t.Errorf("the state became %q, want %q", got, state)
+				}
+			})
+		}
+	}
+}
+
+// TestOtherFormatOfAValueIsRefused is the same for the value that a lock keeps between its holders.
+func TestOtherFormatOfAValueIsRefused(t *testing.T) {
+	srv := servers.Redis(t)
+	ctx := t.Context()
+	d := openNative(t, srv.Addr)
+	c := claimed.Acquire(t, d, mutex("jobs", "first"))
+	v := driver.Value{Text: "done", Token: c.Token, Set: time.UnixMicro(1)}
+	if err := d.SetValue(ctx, c, v); err != nil {
+		t.Fatal(err)
+	}
+	k, err := d.keys.of("jobs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(srv.RedisCommand(t, "GET", k.value), " ")
+	srv.RedisCommand(t, "SET", k.value, "2 "+rest)
+	_, errGet := d.Value(ctx, "jobs")
+	for verb, err := range map[string]error{"get": errGet, "set": d.SetValue(ctx, c, v)} {
+		if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "same version") {
+			t.Errorf("%s: %v, want ErrRefused that says what to do", verb, err)
+		}
 	}
 }
 
@@ -137,7 +137,7 @@ func TestTokensAreExact(t *testing.T) {
 	srv := servers.Redis(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	d := version(t, srv.Addr, format)
+	d := openNative(t, srv.Addr)
 	for i, token := range []uint64{1, 999_999_999_999_999, 1_795_233_764_298_401, 1_795_233_764_298_499} {
 		name := "lock " + strconv.Itoa(i)
 		c := mutex(name, "a")
@@ -180,7 +180,7 @@ func TestTokensAreExact(t *testing.T) {
 func TestClockSetBack(t *testing.T) {
 	srv := servers.Redis(t)
 	ctx := context.Background()
-	d := version(t, srv.Addr, format)
+	d := openNative(t, srv.Addr)
 	ahead := uint64(time.Now().Add(5 * time.Minute).UnixMicro()) // what it said before
 	c := mutex("jobs", "a")
 	if st, err := d.Propose(ctx, c, ahead); err != nil || st.Token != ahead {

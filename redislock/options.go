@@ -35,12 +35,10 @@ type Options struct {
 	// not do: its IDs change when it restarts or is replaced.
 	Store string
 
-	format  int   // of the records; tests of two versions side by side set it
-	sources fs.FS // of the scripts; these too
+	sources fs.FS // of the scripts; a test of processors sets others
 }
 
-// format is the version of the records that the scripts write. They also read the version before it, and refuse all
-// others.
+// format is the number of the format of the records that the scripts write. They refuse records of any other.
 const format = 1
 
 const (
@@ -78,9 +76,6 @@ func (o *Options) orDefault() (Options, error) {
 	}
 	if opts.Keep == 0 {
 		opts.Keep = defaultKeep
-	}
-	if opts.format == 0 {
-		opts.format = format
 	}
 	if opts.sources == nil {
 		opts.sources = sources

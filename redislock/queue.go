@@ -168,7 +168,7 @@ func (d *native) restless(ctx context.Context, claims []string) (keys []string) 
 		cmds[i] = Command{Head: []string{"HGET"}, Keys: []string{key}, Tail: []string{stateField}}
 	}
 	for i, r := range d.conn.DoMany(ctx, cmds) {
-		if r.Err != nil || len(r.Values) > 0 && !isIdle(r.Values[0], d.opts.format) {
+		if r.Err != nil || len(r.Values) > 0 && !isIdle(r.Values[0]) {
 			keys = append(keys, claims[i])
 		}
 	}

@@ -44,7 +44,6 @@ const budget = 100
 // wording is what the texts of scripts depend on.
 type wording struct {
 	sources  fs.FS
-	format   int
 	keep     int64 // ms
 	channels string
 }
@@ -59,7 +58,7 @@ var recent struct {
 
 // loadScripts makes the scripts of a driver, or takes those that were made last.
 func loadScripts(opts Options) scripts {
-	of := wording{opts.sources, opts.format, opts.Keep.Milliseconds(), opts.channelPrefix()}
+	of := wording{opts.sources, opts.Keep.Milliseconds(), opts.channelPrefix()}
 	recent.mu.Lock()
 	defer recent.mu.Unlock()
 	if recent.of != of {

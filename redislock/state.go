@@ -17,10 +17,10 @@ const (
 // IDs of a series end in '_' and a number, see [driver.NextID].
 const numberDigits = 8
 
-// places are the words by which scripts call the places of things in a state of this format, and in an ID, in pairs
+// places are the words by which scripts call the places of things in a state, and in an ID, in pairs
 // with the numbers that they stand for. Places count from 1, and those in an ID from its end, as string.sub of Lua
 // has them.
-func places(format int) []string {
+func places() []string {
 	kind := len(strconv.Itoa(format)) + len(" ") + 1
 	token := kind + kindWidth + len(" ")
 	refresh := token + timeDigits + len(" ")
@@ -42,10 +42,8 @@ func places(format int) []string {
 // stateField is the field of the state, in the hash of the claims.
 const stateField = "~"
 
-// isIdle reports whether a state, of this format or of the one before it, says that the lock has no claims.
-func isIdle(state string, format int) bool {
-	return strings.HasPrefix(state, strconv.Itoa(format)+" i") || strings.HasPrefix(state, strconv.Itoa(format-1)+" i")
-}
+// isIdle reports whether a state says that the lock has no claims.
+func isIdle(state string) bool { return strings.HasPrefix(state, strconv.Itoa(format)+" i") }
 
 func words(numbers map[string]int) []string {
 	var pairs []string
@@ -57,9 +55,8 @@ func words(numbers map[string]int) []string {
 
 // constants puts what is the same for all requests of a driver into its scripts.
 func (w wording) constants() *strings.Replacer {
-	return strings.NewReplacer(append(places(w.format),
-		"PREVIOUS", strconv.Itoa(w.format-1),
-		"FORMAT", strconv.Itoa(w.format),
+	return strings.NewReplacer(append(places(),
+		"FORMAT", strconv.Itoa(format),
 		"KEEP", strconv.FormatInt(w.keep, 10),
 		"CHANNELS", quote(w.channels),
 	)...)

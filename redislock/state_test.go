@@ -5,41 +5,35 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// Things are where the words of the scripts say, in states of formats with one digit and with two.
+// Things are where the words of the scripts say.
 func TestPlacesInState(t *testing.T) {
 	srv := servers.Redis(t)
-	for _, format := range []int{format, 9, 10, 11} {
-		d := version(t, srv.Addr, format)
-		name := "jobs " + strconv.Itoa(format)
-		c := mutex(name, "SERIES_00000007")
-		st, err := d.Request(t.Context(), c)
-		if err != nil || !st.Granted {
-			t.Fatalf("%+v, %v", st, err)
-		}
-		k, _ := d.keys.of(name)
-		state := strings.TrimSpace(srv.RedisCommand(t, "HGET", k.claims, "~"))
-		at := make(map[string]int)
-		for pairs := places(format); len(pairs) > 0; pairs = pairs[2:] {
-			at[pairs[0]], _ = strconv.Atoi(pairs[1])
-		}
-		f := strings.Fields(state)
-		for what, place := range map[string]struct {
-			got, want string
-		}{
-			"kind":    {state[at["KIND_AT"]-1 : at["TOKEN_AT"]-2], "h"},
-			"token":   {state[at["TOKEN_AT"]-1 : at["TOKEN_END"]], tokenText(st.Token)},
-			"refresh": {state[at["REFRESH_AT"]-1 : at["REFRESH_END"]], f[3]},
-			"ID":      {state[at["ID_AT"]-1:][:len(c.ID)], c.ID},
-			"series":  {c.ID[:len(c.ID)+at["SERIES_END"]+1], "SERIES_"},
-			"number":  {c.ID[len(c.ID)+at["NUMBER_AT"]:], "00000007"},
-			"ms":      {f[2][:len(f[2])+at["MS_END"]+1], f[2][:renewedWidth]},
-		} {
-			if place.got != place.want {
-				t.Errorf("format %d: the %s of %q is %q, want %q", format, what, state, place.got, place.want)
-			}
+	d := openNative(t, srv.Addr)
+	c := claimed.Acquire(t, d, mutex("jobs", "SERIES_00000007"))
+	k, _ := d.keys.of("jobs")
+	state := strings.TrimSpace(srv.RedisCommand(t, "HGET", k.claims, "~"))
+	at := make(map[string]int)
+	for pairs := places(); len(pairs) > 0; pairs = pairs[2:] {
+		at[pairs[0]], _ = strconv.Atoi(pairs[1])
+	}
+	f := strings.Fields(state)
+	for what, place := range map[string]struct {
+		got, want string
+	}{
+		"kind":    {state[at["KIND_AT"]-1 : at["TOKEN_AT"]-2], "h"},
+		"token":   {state[at["TOKEN_AT"]-1 : at["TOKEN_END"]], tokenText(c.Token)},
+		"refresh": {state[at["REFRESH_AT"]-1 : at["REFRESH_END"]], f[3]},
+		"ID":      {state[at["ID_AT"]-1:][:len(c.ID)], c.ID},
+		"series":  {c.ID[:len(c.ID)+at["SERIES_END"]+1], "SERIES_"},
+		"number":  {c.ID[len(c.ID)+at["NUMBER_AT"]:], "00000007"},
+		"ms":      {f[2][:len(f[2])+at["MS_END"]+1], f[2][:renewedWidth]},
+	} {
+		if place.got != place.want {
+			t.Errorf("the %s of %q is %q, want %q", what, state, place.got, place.want)
 		}
 	}
 }

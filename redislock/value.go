@@ -28,7 +28,7 @@ func (d *native) Value(ctx context.Context, name string) (driver.Value, error) {
 	case values[0] == "":
 		return driver.Value{}, nil
 	}
-	return parseValue(values[0], d.opts.format)
+	return parseValue(values[0])
 }
 
 // SetValue sets it, as [driver.ValueStore] says.
@@ -59,9 +59,9 @@ const wideDigits = 20
 func wide(n uint64) string { return fmt.Sprintf("%0*d", wideDigits, n) }
 
 // parseValue reads a record of set_value.lua.
-func parseValue(record string, format int) (v driver.Value, err error) {
+func parseValue(record string) (v driver.Value, err error) {
 	version, rest, _ := strings.Cut(record, " ")
-	if n, err := strconv.Atoi(version); err != nil || n > format || n < format-1 {
+	if version != strconv.Itoa(format) {
 		return v, explain(ReplyError("HOLDFASTVERSION " + version))
 	}
 	const textAt = 2 * (wideDigits + 1)

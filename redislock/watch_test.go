@@ -15,7 +15,7 @@ import (
 // A client that watches many locks, one after the other, remembers none of them.
 func TestWatchesAreForgotten(t *testing.T) {
 	srv := servers.Redis(t)
-	d := version(t, srv.Addr, format)
+	d := openNative(t, srv.Addr)
 	for i := range 20 {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		if err := d.Watch(ctx, fmt.Sprint("lock ", i)); !errors.Is(err, context.DeadlineExceeded) {

@@ -20,11 +20,7 @@ func ownFile() (rawURL string, caution, err error) {
 	if err := makePrivate(folder); err != nil {
 		return "", nil, noOwnFile(err)
 	}
-	path, err := moveOn(folder)
-	if err != nil {
-		return "", nil, noOwnFile(err)
-	}
-	return fileURL(path), hidden(filepath.Dir(path)), nil
+	return fileURL(filepath.Join(folder, ownName)), hidden(folder), nil
 }
 
 // ownURL is the URL of that file, whether it is there or not.

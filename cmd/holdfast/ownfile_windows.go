@@ -17,7 +17,4 @@ func makeAround(string) {}
 
 func checkPrivate(string, fs.FileInfo) error { return nil }
 
-// moveOn has nothing to do: the file is where it always was.
-func moveOn(folder string) (string, error) { return filepath.Join(folder, ownName), nil }
-
 func hidden(string) error { return nil }

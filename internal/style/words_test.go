@@ -77,10 +77,9 @@ var oldWords = []oldWord{
 // skipped are the files that may have the words: what was is told there.
 var skipped = regexp.MustCompile(`^(CHANGELOG\.md|internal/style/.*|docs/design-notes/.*)$`)
 
-// kept are names that others know: files and keys that are stored, routines in databases, a deprecated type, and the
+// kept are names that others know: files and keys that are stored, routines in databases, and the
 // user of a test of access rights.
-var kept = regexp.MustCompile("\\.bell\\b|[\"`]bell[\"`]|holdfast-guest|\\b(New)?Guest(On)?\\b|checkGuest|" +
-	"redis://guest:|`guest`|\"guest\"")
+var kept = regexp.MustCompile("\\.bell\\b|[\"`]bell[\"`]|holdfast-guest|redis://guest:|`guest`|\"guest\"")
 
 func TestOldWords(t *testing.T) {
 	for _, ending := range []string{".go", ".md", ".sh", ".lua", ".sql", ".html", ".js", ".py", ".java"} {

@@ -13,7 +13,7 @@
 --       'FORMAT q LAST REFRESH COUNT GRANTED SUM NEXT TILL HELD LIMITS WATCHERS'   the claims are in keys 2 to 4
 -- Claim 'FORMAT w|g|v TOKEN DEADLINE SINCE ABOUT'    waiting, granted, revoked
 -- ABOUT 'WEIGHT LIMIT TTL CHANNEL FLAGS LENGTH:OWNER VALUE'
--- These words are replaced when the script is loaded: FORMAT (the number of the format), PREVIOUS (the one before it),
+-- These words are replaced when the script is loaded: FORMAT (the number of the format),
 -- KEEP (for how many ms the claims outlive their last use), CHANNELS (what the names of channels begin with), and the
 -- places of state.go: KIND_AT, TOKEN_AT, TOKEN_END, REFRESH_AT, REFRESH_END, ID_AT, SERIES_END, NUMBER_AT and MS_END.
 --
@@ -36,10 +36,8 @@ end
 
 local function check_format(record)
   if string.sub(record, 1, KIND_AT - 1) == 'FORMAT ' then return end -- as most are
-  local format = tonumber(match(record, '^(%d+) ')) or broken('a record without a format')
-  if format > FORMAT or format < PREVIOUS then
-    error(redis.error_reply('HOLDFASTVERSION ' .. format))
-  end
+  local format = match(record, '^(%d+) ') or broken('a record without a format')
+  error(redis.error_reply('HOLDFASTVERSION ' .. format))
 end
 
 -- Claims.

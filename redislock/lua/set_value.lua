@@ -9,7 +9,7 @@ local state = call('HGET', KEYS[2], '~')
 local function set()
   local order = ARGV[3] .. ' ' .. ARGV[4] -- texts of one length are in the order of their numbers
   local format, before = string.match(call('GET', KEYS[5]) or '', '^(%d+) (%d+ %d+) ')
-  if format and tonumber(format) > FORMAT then return redis.error_reply('HOLDFASTVERSION ' .. format) end
+  if format and format ~= 'FORMAT' then return redis.error_reply('HOLDFASTVERSION ' .. format) end
   if before and before > order then return 'old' end -- one that is the same is written again, for replicas to confirm
   local value = 'FORMAT ' .. order .. ' ' .. text
   if text == '' then
