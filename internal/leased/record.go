@@ -31,12 +31,11 @@ func NoRecord(place string) error {
 	return fmt.Errorf("%w: %s holds no record of a claim; delete it if nothing needs it", driver.ErrRefused, place)
 }
 
-// CheckFormat refuses a record of a format that a program does not read: it reads the one that it writes and the one
-// before, so that two releases can run side by side.
+// CheckFormat refuses a record of another format than the one that this program writes.
 func CheckFormat(place string, found, written int) error {
-	if found > written || found < written-1 {
-		return fmt.Errorf("%w: %s has format %d and this program reads up to %d; update this program",
-			driver.ErrRefused, place, found, written)
+	if found != written {
+		return fmt.Errorf("%w: %s has format %d and this program knows format %d; "+
+			"run the same version of holdfast everywhere", driver.ErrRefused, place, found, written)
 	}
 	return nil
 }

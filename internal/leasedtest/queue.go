@@ -37,34 +37,25 @@ func Turns(t *testing.T, e Engine) {
 	}
 }
 
-// TwoVersions has the next release work beside this one, as while a fleet is updated. This one refuses what it
-// cannot read.
-func TwoVersions(t *testing.T, e Engine) {
+// OtherVersion has a program of another version meet the records of this one: it refuses to judge them, says so, and
+// leaves nothing behind.
+func OtherVersion(t *testing.T, e Engine) {
 	addr := e.Server(t)
-	now, next := e.Open(t, addr), e.Format(t, addr, 1)
-
-	old := claimed.Acquire(t, now, claimed.Mutex("job", Long))
-	waiting := claimed.Enqueue(t, next, claimed.Mutex("job", Long))
-	claimed.Request(t, now, old) // its holder need not read who waits behind it
-	_, err := now.Request(Limit(t), claimed.Mutex("job", Long))
-	Refused(t, "behind a newer record", err)
-	_, err = now.Queue(Limit(t), "job")
-	Refused(t, "listing newer records", err)
-
-	queue, err := next.Queue(Limit(t), "job")
-	if err != nil || len(queue) != 2 {
-		t.Errorf("the new release sees %+v, %v; the refused claim should be gone", queue, err)
+	now := e.Open(t, addr)
+	held := claimed.Acquire(t, now, claimed.Mutex("job", Long))
+	for _, later := range []int{-1, 1} {
+		other := e.Format(t, addr, later)
+		_, err := other.Request(Limit(t), claimed.Mutex("job", Long))
+		Refused(t, "behind a record of another format", err)
+		_, err = other.Queue(Limit(t), "job")
+		Refused(t, "listing records of another format", err)
 	}
-	claimed.Release(t, now, old)
-	MustBeGranted(t, next, waiting)
-}
-
-// MuchNewerVersion has a later release refuse what is older than the release before it.
-func MuchNewerVersion(t *testing.T, e Engine) {
-	addr := e.Server(t)
-	claimed.Acquire(t, e.Open(t, addr), claimed.Mutex("job", Long))
-	_, err := e.Format(t, addr, 2).Request(Limit(t), claimed.Mutex("job", Long))
-	Refused(t, "behind a record two versions older", err)
+	queue, err := now.Queue(Limit(t), "job")
+	if err != nil || len(queue) != 1 {
+		t.Errorf("the queue is %+v, %v; the refused claims should be gone", queue, err)
+	}
+	claimed.Request(t, now, held)
+	claimed.Release(t, now, held)
 }
 
 // Refused fails unless this is a refusal that names the format.

@@ -10,8 +10,7 @@ func Run(t *testing.T, e Engine) {
 		"WaiterDiesInTheMiddle":  WaiterDiesInTheMiddle,
 		"UnrenewedBesideRenewed": UnrenewedBesideRenewed,
 		"Turns":                  Turns,
-		"TwoVersions":            TwoVersions,
-		"MuchNewerVersion":       MuchNewerVersion,
+		"OtherVersion":           OtherVersion,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -42,9 +42,8 @@ const farAhead = time.Duration(math.MaxInt64 / 2)
 // live on, in other systems on the same kernel, or count on them, as with WithMinHold. If it is unknown when the
 // other boot began, such a claim lives for a whole TTL from now on.
 func (t *tx) carryOver() error {
-	var found int
-	var boot string
-	if _, err := t.get(readStore, nil, &found, &boot); err != nil {
+	boot, err := t.boot()
+	if err != nil {
 		return err
 	}
 	ahead := farAhead

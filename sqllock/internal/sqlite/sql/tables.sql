@@ -1,9 +1,9 @@
--- Makes the tables of format 1. Takes and returns nothing.
+-- Makes the tables. Takes and returns nothing.
 --
 -- Names, owners and values are bytes. Deadlines are nanoseconds of the machine's clock since it booted; those of an
 -- earlier boot have passed, so holdfast_store says which boot they belong to.
 CREATE TABLE holdfast_store (
-	format INTEGER NOT NULL, -- which of these scripts were run
+	format INTEGER NOT NULL, -- a program refuses tables of another format than its own
 	boot   TEXT    NOT NULL
 );
 INSERT INTO holdfast_store (format, boot) VALUES (1, '');
@@ -20,6 +20,7 @@ CREATE TABLE holdfast_claims ( -- the queues: a row for each claim, waiting or g
 	client   TEXT    NOT NULL, -- whose end is the claim's, unless it is detached
 	detached INTEGER NOT NULL,
 	granted  INTEGER NOT NULL,
+	revoked  INTEGER NOT NULL DEFAULT 0, -- somebody asked its holder to release it
 	owner    BLOB    NOT NULL,
 	value    BLOB    NOT NULL,
 	PRIMARY KEY (name, token)
@@ -42,3 +43,16 @@ CREATE TABLE holdfast_ends ( -- claims that ended, while a late copy of their re
 	PRIMARY KEY (name, id)
 ) WITHOUT ROWID;
 CREATE INDEX holdfast_ends_deadline ON holdfast_ends (deadline);
+
+CREATE TABLE holdfast_boots ( -- when the boot in holdfast_store began
+	boot  TEXT    NOT NULL PRIMARY KEY,
+	began INTEGER NOT NULL -- microseconds of the wall clock
+) WITHOUT ROWID;
+
+CREATE TABLE holdfast_values ( -- what locks keep between their holders
+	name   BLOB    NOT NULL PRIMARY KEY,
+	token  INTEGER NOT NULL, -- of the lease that set it
+	set_at INTEGER NOT NULL, -- microseconds of the wall clock of who did
+	text   BLOB    NOT NULL  -- empty when it was removed
+) WITHOUT ROWID;
+CREATE INDEX holdfast_values_removed ON holdfast_values (name) WHERE text = x'';
