@@ -9,8 +9,8 @@ import (
 
 // Migrate makes the tables and routines that [New] and [InTx] need, with names that begin with holdfast, in the
 // database and schema that db uses. It can be run at any time and by many at once, while others use the locks. It
-// brings tables of an earlier version forward with what is in them, and makes the routines anew, which repairs what a
-// dump has left out. The user of db needs the right to make tables and routines. The users of programs need the
+// makes what is missing, and the routines anew, which repairs what a dump has left out. What a program of another
+// version has made is refused. The user of db needs the right to make tables and routines. The users of programs need the
 // rights to read and write these tables and to execute these routines.
 //
 // An [SQLite] database needs no migration, because New makes its tables. Migrate makes them, too.
@@ -22,7 +22,7 @@ func Migrate(ctx context.Context, db *sql.DB, dialect *Dialect) error {
 }
 
 // MigrateScript returns what [Migrate] does as a script for psql or the mysql client. Tools that migrate databases
-// can run it, too. The script may be run again, also after that of a later version. For [SQLite] there is none: the
+// can run it, too. The script may be run again. For [SQLite] there is none: the
 // error matches [errors.ErrUnsupported].
 func MigrateScript(dialect *Dialect) (string, error) {
 	switch {

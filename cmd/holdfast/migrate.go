@@ -17,8 +17,8 @@ func (a *app) migrateVerb() *cobra.Command {
 		Use:   "migrate",
 		Short: "Create or update the tables that locks need in a database",
 		Long: `Migrate creates the tables and routines that locks need in a MySQL, MariaDB or PostgreSQL database. Their names begin
-with holdfast. Run it for each new version and after a restore: it upgrades the tables of an earlier version without
-losing their contents, and replaces the routines. The user in the URL needs the right to create tables and routines.
+with holdfast. Run it once, and after a restore: it creates what is missing, and replaces the routines. It refuses what
+a program of another version has made. The user in the URL needs the right to create tables and routines.
 Users of the locks need the rights to read and write these tables and to execute these routines.
 
 With --print it prints the SQL for an administrator or a migration tool to run, and does not connect to a database.

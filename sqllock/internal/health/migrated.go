@@ -19,8 +19,16 @@ func NotMigrated(reason error) error {
 const lacking = "the database lacks tables or routines that this version needs; create them with: holdfast migrate, " +
 	"or sqllock.Migrate"
 
-// OtherFormat is the error where a newer program has changed the format of the tables.
+// OtherFormat is the error where a program of another version has made the tables.
 func OtherFormat(found, known int) error {
-	return fmt.Errorf("%w: the tables have format %d, but this program knows only format %d; upgrade this program",
-		driver.ErrRefused, found, known)
+	return fmt.Errorf("%w: the tables have format %d, but this program knows format %d; %s", driver.ErrRefused, found,
+		known, sameVersion)
 }
+
+// OtherRevision is the error where a program of another version has made the routines.
+func OtherRevision(found, known int) error {
+	return fmt.Errorf("%w: the routines have revision %d, but this program knows revision %d; %s", driver.ErrRefused,
+		found, known, sameVersion)
+}
+
+const sameVersion = "run the same version of holdfast everywhere, or use another database"

@@ -34,7 +34,7 @@ type Dialect struct {
 
 	// migrate makes what is missing, while nobody else does.
 	migrate func(ctx context.Context, conn *sql.Conn, d *Dialect) error
-	forward func(d *Dialect) []string                     // brings older tables forward
+	refuse  func(d *Dialect) []string                     // refuses tables of another format
 	anew    func(name routine, statement string) []string // makes a routine, whether or not there is one
 	helpers []routine                                     // that only others call, each after those that it calls
 
@@ -82,9 +82,7 @@ const (
 	breakClaim       routine = "break"
 	revokeClaim      routine = "revoke"
 	readPart         routine = "part"
-	readQueue        routine = "queue" // which programs of a revision before 16 call
 	readPage         routine = "page"
-	readNames        routine = "names" // which programs of a revision before 13 call
 	readDigest       routine = "digest"
 	readNews         routine = "news"
 	takeTurn         routine = "turn"
@@ -101,7 +99,7 @@ const (
 // callable are the routines that programs call. None but ring is called by another.
 var callable = []routine{
 	releaseWakeLocks, requestClaim, releaseClaim, renewClaims, waitForClaim, breakClaim, revokeClaim,
-	readPart, readQueue, readPage, readNames, readDigest, readNews, takeTurn, noteTurn, surveyRows, tidyQueue,
+	readPart, readPage, readDigest, readNews, takeTurn, noteTurn, surveyRows, tidyQueue,
 	forgetEnds, retireLocks, readValue, setValue,
 }
 

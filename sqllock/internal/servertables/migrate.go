@@ -15,18 +15,15 @@ import (
 	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
-// format is the version of the tables. Routines have it in their names, so that a program calls only
-// those that it knows.
-//
-// revision is the version of the routines within a format: they take and return the same as before, and do it better. A
-// program works with the revision that it knows and with later ones.
+// format is the number of the format of the tables, and revision that of the routines. A program works only with those
+// that it has itself. Routines have the format in their names, so that a program calls only those that it knows.
 const (
 	format   = 1
-	revision = 21
+	revision = 1
 	prefix   = "holdfast1_"
 )
 
-// Migrate makes the tables where they are missing, brings older ones forward, and makes all routines anew.
+// Migrate makes the tables where they are missing, and makes all routines anew.
 func Migrate(ctx context.Context, db *sql.DB, d *Dialect) error {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -73,20 +70,27 @@ func isOldMariaDB(version string) bool {
 // noSchema is what PostgreSQL says where no schema of the search path is there.
 const noSchema = "3F000"
 
-// upToDate reports whether the routines are those of a newer program, which stay. Tables of another format are refused.
-func (d *Dialect) upToDate(ctx context.Context, on execer) (bool, error) {
-	var found, made int
-	err := on.QueryRowContext(ctx, d.call(prefix+string(readVersion), 0)).Scan(&found, &made)
-	if err != nil && d.isMissing(err) {
+// refuseOthers refuses to change what a program with another format or revision has made.
+func (d *Dialect) refuseOthers(ctx context.Context, on execer) error {
+	found, made, err := d.version(ctx, on)
+	switch {
+	case err != nil:
+		return err
+	case found != 0 && found != format:
+		return health.OtherFormat(found, format)
+	case made != 0 && made != revision:
+		return health.OtherRevision(made, revision)
+	}
+	return nil
+}
+
+// version returns the format of the tables and the revision of the routines, each 0 where it is not there.
+func (d *Dialect) version(ctx context.Context, on execer) (found, made int, err error) {
+	err = on.QueryRowContext(ctx, d.call(prefix+string(readVersion), 0)).Scan(&found, &made)
+	if errors.Is(err, sql.ErrNoRows) || err != nil && d.isMissing(err) {
 		found, err = d.formatOf(ctx, on)
 	}
-	switch {
-	case errors.Is(err, sql.ErrNoRows) || err == nil && found == 0:
-		return false, nil
-	case err == nil && found != format:
-		err = health.OtherFormat(found, format)
-	}
-	return made > revision, err
+	return found, made, err
 }
 
 // An execer is a connection or a transaction.
@@ -105,10 +109,10 @@ func (d *Dialect) make(ctx context.Context, on execer, statements []string) erro
 	return nil
 }
 
-// Statements are what Migrate does, in order. They can be run at any time, also on what an earlier program has made.
+// Statements are what Migrate does, in order. They can be run at any time, also on what is there.
 // The routine that tells the version comes last, because it says that all others are there.
 func (d *Dialect) Statements() []string {
-	all := slices.Concat(d.forward(d), split(d.text("tables")))
+	all := slices.Concat(d.refuse(d), split(d.text("tables")))
 	for _, name := range slices.Concat(d.helpers, callable, []routine{readVersion}) {
 		all = append(all, d.anew(name, d.text(string(name)))...)
 	}
@@ -139,8 +143,8 @@ func (d *Dialect) formatOf(ctx context.Context, on execer) (found int, err error
 	return found, err
 }
 
-// checkVersion refuses a database that Migrate was not run on, whose routines were lost or are older than this program,
-// or that a newer program has changed.
+// checkVersion refuses a database that Migrate was not run on, whose routines were lost, or that a program with another
+// format or revision has made.
 func (d *Dialect) checkVersion(ctx context.Context, on execer) error {
 	var found, made int
 	err := on.QueryRowContext(ctx, d.call(prefix+string(readVersion), 0)).Scan(&found, &made)
@@ -151,9 +155,8 @@ func (d *Dialect) checkVersion(ctx context.Context, on execer) error {
 		return err
 	case found != format:
 		return health.OtherFormat(found, format)
-	case made < revision:
-		return health.NotMigrated(fmt.Errorf("its routines have revision %d, but this program needs %d",
-			made, revision))
+	case made != revision:
+		return health.OtherRevision(made, revision)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ var MySQL = &Dialect{
 			"@@GLOBAL.group_replication_consistency LIKE '%AFTER', @@GLOBAL.group_replication_consistency, 'BEFORE')",
 	},
 	migrate: migrateMySQL,
-	forward: mysqlForward,
+	refuse:  mysqlRefuse,
 	anew:    dropped,
 	preface: "-- Makes what Holdfast needs in this database. Run it, as in: mysql DATABASE < FILE\n\n",
 	ended:   endedByDelimiter,
@@ -113,7 +113,7 @@ func migrateMySQL(ctx context.Context, conn *sql.Conn, d *Dialect) error {
 	case got.Int64 != 1:
 		return errors.New("another program has been creating the tables for a minute; try again later")
 	}
-	if done, err := d.upToDate(ctx, conn); done || err != nil { // the turn ends with the connection
+	if err := d.refuseOthers(ctx, conn); err != nil { // the turn ends with the connection
 		return err
 	}
 	kind, err := d.recognise(ctx, conn)
@@ -137,10 +137,8 @@ func replacedOnMariaDB(_ routine, statement string) []string {
 	return []string{strings.Replace(statement, "\nCREATE PROCEDURE", "\nCREATE OR REPLACE PROCEDURE", 1)}
 }
 
-// mysqlForward is a routine, because only these have conditions. It is not left behind, and neither are those that no
-// program of this format calls any more.
-func mysqlForward(d *Dialect) []string {
-	const name = "forward"
-	return append(dropped(name, d.text(name)), "CALL "+prefix+name+"()", "DROP PROCEDURE "+prefix+name,
-		"DROP PROCEDURE IF EXISTS "+prefix+"stale")
+// mysqlRefuse is a routine, because only these have conditions. It is not left behind.
+func mysqlRefuse(d *Dialect) []string {
+	const name = "refuse"
+	return append(dropped(name, d.text(name)), "CALL "+prefix+name+"()", "DROP PROCEDURE "+prefix+name)
 }

@@ -33,7 +33,7 @@ var Postgres = &Dialect{
 	wishes: []string{"SELECT " + ifThere("idle_session_timeout", "0") + ", " +
 		ifThere("client_connection_check_interval", "1000")}, // both since version 14
 	migrate: migratePostgres,
-	forward: func(d *Dialect) []string { return []string{d.text("forward")} },
+	refuse:  func(d *Dialect) []string { return []string{d.text("refuse")} },
 	anew:    replaced,
 	preface: "-- Makes what Holdfast needs in this schema. " +
 		"Run it in one transaction: psql -1 -v ON_ERROR_STOP=1 -f FILE\n" +
@@ -124,12 +124,9 @@ func replaced(name routine, statement string) []string {
 	return []string{made, "ALTER FUNCTION " + prefix + string(name) + inRoutines}
 }
 
-// newerRoutines is the error of the script where a newer program has migrated meanwhile.
-const newerRoutines = "HF001"
-
 // migratePostgres makes everything in one transaction.
 func migratePostgres(ctx context.Context, conn *sql.Conn, d *Dialect) error {
-	if done, err := d.upToDate(ctx, conn); done || err != nil {
+	if err := d.refuseOthers(ctx, conn); err != nil {
 		return err
 	}
 	tx, err := conn.BeginTx(ctx, nil)
@@ -143,10 +140,7 @@ func migratePostgres(ctx context.Context, conn *sql.Conn, d *Dialect) error {
 		"SET LOCAL lock_timeout = 0",
 		"SELECT pg_advisory_xact_lock(hashtextextended('holdfast migrate', 0))",
 	}, d.Statements()...))
-	switch {
-	case dbms.Code(err) == newerRoutines:
-		return nil
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -31,8 +31,7 @@ type Store struct {
 	Queue     func(name string, n int) string   // a statement that queues so many mutexes, with the tokens from 1 on
 	Analyze   []string                          // makes the server look at the tables again, after great changes
 	RowsRead  func(testing.TB, *sql.DB) int64   // how many rows the server has read in our tables
-	Later     []string                          // makes the routine that tells the revision say 1000
-	Revision  string                            // a query for the revision
+	Other     []string                          // makes the routine that tells the revision say 1000
 	Client    func(addr string) []string        // a command that reads a script
 	Stranger  []string                          // makes a user "stranger", password "secret", without rights on tables
 	Settings  []Setting

@@ -17,11 +17,11 @@ func testNoTables(t *testing.T, s Store) {
 	s.refuses(t, "holdfast migrate")
 }
 
-// Tables of a newer program are refused, by who opens the database and by who migrates it.
-func testNewerTables(t *testing.T, s Store) {
+// Tables of another format are refused, both when the database is opened and when it is migrated.
+func testOtherFormat(t *testing.T, s Store) {
 	d := s.client(t)
 	change(t, s.admin(t), "UPDATE holdfast_store SET format = 1000")
-	s.refuses(t, "upgrade")
+	s.refuses(t, "same version")
 	if err := sqllock.MigrateURL(t.Context(), s.URL(s.Addr)); !errors.Is(err, driver.ErrRefused) {
 		t.Errorf("MigrateURL: %v, want ErrRefused", err)
 	}

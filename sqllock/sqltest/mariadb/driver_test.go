@@ -51,13 +51,10 @@ func store(t testing.TB) claimstest.Store {
 		},
 		Analyze:  []string{"ANALYZE TABLE holdfast_locks"},
 		RowsRead: rowsRead,
-		Later: []string{
+		Other: []string{
 			"DROP PROCEDURE holdfast1_version",
 			"CREATE PROCEDURE holdfast1_version() SQL SECURITY INVOKER SELECT format, 1000 FROM holdfast_store",
 		},
-		Revision: "SELECT CAST(REGEXP_SUBSTR(ROUTINE_DEFINITION, '[0-9]+') AS SIGNED)" +
-			" FROM information_schema.ROUTINES" +
-			" WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_NAME = 'holdfast1_version'",
 		Client: func(addr string) []string {
 			host, port, _ := net.SplitHostPort(addr)
 			return []string{"mysql", "--no-defaults", "-h", host, "-P", port, "-u", "root", "test"}

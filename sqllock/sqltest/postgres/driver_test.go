@@ -45,11 +45,10 @@ func store(t testing.TB) claimstest.Store {
 		},
 		Analyze:  []string{"VACUUM ANALYZE holdfast_locks"},
 		RowsRead: rowsRead,
-		Later: []string{
+		Other: []string{
 			"CREATE OR REPLACE FUNCTION holdfast1_version() RETURNS TABLE (format integer, revision integer)" +
 				" LANGUAGE sql AS 'SELECT format, 1000 FROM holdfast_store'",
 		},
-		Revision: "SELECT revision FROM holdfast1_version()",
 		Client: func(addr string) []string {
 			return []string{"psql", "-X", "-q", "-1", "-v", "ON_ERROR_STOP=1", url(addr)}
 		},

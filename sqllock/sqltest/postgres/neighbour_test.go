@@ -1,11 +1,8 @@
 package postgres
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
-	"os"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -117,53 +114,6 @@ func TestBesideWaiters(t *testing.T) {
 		if st, err := holder.Request(t.Context(), c); err != nil || !st.Granted {
 			t.Fatalf("a lock was lost: %+v, %v", st, err)
 		}
-	}
-}
-
-// A migration of what an earlier program has made waits for none of the statements in which programs like that wait for
-// ten seconds.
-func TestMigrateBesideEarlierWaiters(t *testing.T) {
-	t.Parallel()
-	server := servers.Postgres(t)
-	url := "postgres://postgres@" + server.Addr + "/postgres?sslmode=disable"
-	db := database(t, url)
-	script, err := os.ReadFile("../claimstest/testdata/postgres-revision0.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, statement := range strings.Split(string(script), "\n-- next\n") {
-		run(t, db, statement)
-	}
-	run(t, db, "INSERT INTO holdfast_locks (name, token, released) VALUES ('jobs', 2, 0)")
-	for i, id := range []string{"holder", "waiter"} {
-		run(t, db, fmt.Sprintf("INSERT INTO holdfast_claims"+
-			" (name, id, token, weight, units, ttl, deadline, since, granted, revoked, owner, value)"+
-			" VALUES ('jobs', '%s', %d, 1, 1, 3600000000, holdfast1_now() + 3600000000, 1, %t, false, '', '')",
-			id, i+1, i == 0))
-	}
-	hung, err := db.Conn(t.Context()) // as a holder has it
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := hung.ExecContext(t.Context(), "SELECT holdfast1_hang('holder', false)"); err != nil {
-		t.Fatal(err)
-	}
-	const hour = time.Hour
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() { // the one that is cancelled is not asked again
-			db.Exec("SELECT * FROM holdfast1_wait('jobs', 'waiter', $1, true)", hour.Microseconds())
-		})
-	}
-	untilAsleep(t, db, 8)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	err = sqllock.MigrateURL(ctx, url)
-	run(t, db, "SELECT pg_terminate_backend(pid)"+ofWaiters)
-	hung.Close()
-	all.Wait()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
