@@ -10,8 +10,8 @@ import (
 // Migrate makes the tables and routines that [New] and [InTx] need, with names that begin with holdfast, in the
 // database and schema that db uses. It can be run at any time and by many at once, while others use the locks. It
 // makes what is missing, and the routines anew, which repairs what a dump has left out. What a program of another
-// version has made is refused. The user of db needs the right to make tables and routines. The users of programs need the
-// rights to read and write these tables and to execute these routines.
+// version has made is refused. The user of db needs the right to make tables and routines. The users of programs need
+// the rights to read and write these tables and to execute these routines.
 //
 // An [SQLite] database needs no migration, because New makes its tables. Migrate makes them, too.
 func Migrate(ctx context.Context, db *sql.DB, dialect *Dialect) error {
