@@ -33,7 +33,7 @@ import (
 	"github.com/caddyserver/certmagic"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/adapters/certmagiclock"
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 func init() { caddy.RegisterModule(new(Storage)) }
@@ -48,8 +48,7 @@ type Storage struct {
 	// StorageRaw is the storage that has the data; its own locks are not used.
 	StorageRaw json.RawMessage `json:"storage,omitempty" caddy:"namespace=caddy.storage inline_key=module"`
 
-	client  *holdfast.Client
-	storage certmagic.Storage
+	storage *late
 }
 
 // CaddyModule implements [caddy.Module].
@@ -57,10 +56,9 @@ func (*Storage) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "caddy.storage.holdfast", New: func() caddy.Module { return new(Storage) }}
 }
 
-// openTime bounds how long a configuration waits for the backend of the locks.
-const openTime = 10 * time.Second
-
-// Provision loads the storage with the data, and connects to the backend of the locks.
+// Provision loads the storage with the data, and connects to the backend of the locks. A backend that is down does not
+// keep Caddy from starting: certificates that are there are served, and it is tried again when a lock is wanted. A URL
+// that can never work does, and a backend that refuses.
 func (s *Storage) Provision(ctx caddy.Context) error {
 	inner, err := s.load(ctx)
 	if err != nil {
@@ -70,22 +68,41 @@ func (s *Storage) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return fmt.Errorf("caddylock: url: %w", err)
 	}
-	opening, cancel := context.WithTimeout(ctx, openTime)
-	defer cancel()
-	s.client, err = holdfast.Open(opening, url, s.options()...)
-	if err != nil {
-		return fmt.Errorf("caddylock: %w", err)
+	s.storage = newLate(inner, func(ctx context.Context) (*holdfast.Client, error) {
+		return holdfast.Open(ctx, url, s.options()...)
+	})
+	_, err = s.storage.connect(ctx)
+	switch {
+	case err == nil:
+	case errors.Is(err, driver.ErrRefused), isWrong(url):
+		return err
+	default:
+		ctx.Slogger().Warn("the backend of the locks cannot be reached; certificates are served, "+
+			"and none is obtained or renewed until it can", "error", err)
 	}
-	s.storage = certmagiclock.Wrap(inner, s.client)
 	return nil
 }
 
+// isWrong reports whether a URL is refused before anybody is asked.
+func isWrong(url string) bool {
+	over, end := context.WithCancel(context.Background())
+	end()
+	client, err := holdfast.Open(over, url)
+	if err == nil {
+		_ = client.Close(over) // nothing is expected of it
+	}
+	return err != nil && !errors.Is(err, context.Canceled)
+}
+
 // Validate refuses a TTL that no lock can have on this backend: the configuration would be taken, and no certificate
-// ever renewed.
+// ever renewed. While the backend is down nobody knows which TTLs it takes.
 func (s *Storage) Validate() error {
+	if s.storage.client == nil {
+		return nil
+	}
 	over, end := context.WithCancel(context.Background())
 	end() // so nothing is sent
-	lease, err := s.client.Mutex("any").TryLock(over)
+	lease, err := s.storage.client.Mutex("any").TryLock(over)
 	switch {
 	case err == nil:
 		return lease.Release(context.Background())
@@ -123,12 +140,12 @@ const closeTime = 5 * time.Second
 
 // Cleanup releases all locks, and disconnects.
 func (s *Storage) Cleanup() error {
-	if s.client == nil {
+	if s.storage == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	return s.client.Close(ctx)
+	return s.storage.close(ctx)
 }
 
 // UnmarshalCaddyfile reads the options url, ttl and storage.

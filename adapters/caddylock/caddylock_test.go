@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
@@ -14,7 +16,8 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/adapters/caddylock"
-	_ "github.com/holdfast-go/holdfast/memlock"
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/memlock"
 )
 
 // provision loads the module as Caddy does, from the block of a Caddyfile.
@@ -127,6 +130,74 @@ func TestBadConfiguration(t *testing.T) {
 		_, err := provision(t, block)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", block, err)
+		}
+	}
+}
+
+// reachable is whether the backends of down: URLs can be reached.
+var reachable atomic.Bool
+
+func init() {
+	store := memlock.New()
+	driver.Register("down", func(ctx context.Context, u *url.URL) (driver.Driver, error) {
+		switch {
+		case driver.NewParams(u).Err() != nil:
+			return nil, driver.NewParams(u).Err()
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case u.Host == "refuses":
+			return nil, driver.ErrRefused
+		case !reachable.Load():
+			return nil, errors.New("connection refused")
+		}
+		return store.Client(), nil
+	})
+}
+
+// Caddy starts and serves what it has while the backend of the locks is down, and locks once that is there.
+func TestBackendIsDown(t *testing.T) {
+	folder := t.TempDir()
+	s, err := provision(t, caddyfileFor(t, "down://store", folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Store(t.Context(), "key", []byte("value")); err != nil {
+		t.Error(err)
+	}
+	if v, err := s.Load(t.Context(), "key"); string(v) != "value" || err != nil {
+		t.Errorf("loaded %q, %v", v, err)
+	}
+	if err := s.Lock(t.Context(), "issue"); err == nil || !strings.Contains(err.Error(), "connection refused") {
+		t.Errorf("a lock of a backend that is down: %v", err)
+	}
+	reachable.Store(true)
+	other, err := provision(t, caddyfileFor(t, "down://store", folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Lock(t.Context(), "issue"); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := other.(certmagic.TryLocker).TryLock(t.Context(), "issue"); ok || err != nil {
+		t.Errorf("both have the lock: %v, %v", ok, err)
+	}
+	if err := s.(certmagic.LockLeaseRenewer).RenewLockLease(t.Context(), "issue", 0); err != nil {
+		t.Error(err)
+	}
+	if err := s.Unlock(t.Context(), "issue"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A configuration that can never work is refused, and so is one that the backend refuses.
+func TestBackendThatIsNotMeant(t *testing.T) {
+	for backend, want := range map[string]string{
+		"down://store?colour=blue": "unknown parameter", "down://refuses": driver.ErrRefused.Error(),
+		"down://one,,two": "hosts is empty",
+	} {
+		_, err := provision(t, caddyfileFor(t, backend, t.TempDir()))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want an error with %q", backend, err, want)
 		}
 	}
 }

@@ -111,9 +111,11 @@ func (d *Driver) await() (lease *holdfast.Lease, err error) {
 }
 
 // Unlock releases the lock. Its error matches holdfast.ErrLost if the lock was lost before and no write has failed for
-// that reason yet. golang-migrate takes a database for locked for ever once its Unlock has failed, so a loss that it was
-// told before is not told again: the same Migrate can then go on, for example with Force. After an error of Unlock,
-// which says that migrations may not have been alone or that the backend does not answer, make another Migrate.
+// that reason yet.
+//
+// golang-migrate takes a database for locked for ever once its Unlock has failed. So a loss that it was told before is
+// not told again, and the same Migrate can go on, for example with Force. After an error of Unlock, which says that
+// migrations may not have been alone or that the backend does not answer, make another Migrate.
 func (d *Driver) Unlock() error {
 	lease, told := d.leave()
 	if lease == nil {

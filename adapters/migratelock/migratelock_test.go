@@ -188,7 +188,8 @@ func TestOpen(t *testing.T) {
 func TestLossIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, writes := range []bool{true, false} {
-			d := migratelock.Wrap(newDatabase(t), newClient(t, memlock.New()), "shop", holdfast.WithMaxHold(time.Minute))
+			client := newClient(t, memlock.New())
+			d := migratelock.Wrap(newDatabase(t), client, "shop", holdfast.WithMaxHold(time.Minute))
 			if err := d.Lock(); err != nil {
 				t.Fatal(err)
 			}

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // A mistaken URL is one with a mistake that people make, and what the command says of it.
@@ -138,6 +142,35 @@ func TestMistakenURLs(t *testing.T) {
 				t.Errorf("%s: exit code %d, said %q; want %d, with %q and no password",
 					m.url, code, said, exitUsage, m.want)
 			}
+		}
+	}
+}
+
+// rightURLs are without mistakes, and nobody answers there.
+var rightURLs = []string{
+	"redis://127.0.0.1:1/3?prefix=a:", "rediss://u:p@127.0.0.1:1", "redis-sentinel://127.0.0.1:1,127.0.0.2/a%20b?db=1",
+	"redis-cluster://127.0.0.1:1,127.0.0.2", "redis+unix:///nowhere/redis.sock?db=3",
+	"redlock://127.0.0.1:1,127.0.0.2:1,127.0.0.3:1/0?tls=true", "etcd://u:p%40%2F@127.0.0.1:1,[::1]:1/a%2Cb",
+	"zk://u:p@127.0.0.1:1,127.0.0.2/a/b/?layout=curator", "mysql://u:p@127.0.0.1:1/jobs?mode=session&layout=raw",
+	"mysql:///jobs?socket=/nowhere/my.sock", "postgres://u:p@127.0.0.1:1,127.0.0.2/jobs?layout=shedlock",
+	"postgres:///jobs?host=/nowhere", "postgres://localhost/jobs?host=/nowhere",
+}
+
+// With a context that has ended nobody is asked, and a URL without a mistake fails for that alone. So a program can
+// tell the one from the other.
+func TestOpenWithAnEndedContext(t *testing.T) {
+	if len(schemes()) < 11 {
+		t.Skip("this build leaves out engines")
+	}
+	over, end := context.WithCancel(t.Context())
+	end()
+	for _, url := range rightURLs {
+		d, err := driver.Open(over, url)
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, want that of the context", url, err)
+		}
+		if d != nil {
+			d.Close()
 		}
 	}
 }
