@@ -151,6 +151,10 @@ func FuzzParseURL(f *testing.F) {
 	f.Add("etcd://u:p@[fe80::1%25eth0]:1,h2/a%2Cb?prefix=x")
 	f.Fuzz(func(t *testing.T, raw string) {
 		u, err := driver.ParseURL(raw)
+		if scheme, _, _ := strings.Cut(raw, ":"); err != nil && strings.Contains(err.Error(), "s3cret") &&
+			!strings.Contains(scheme, "s3cret") {
+			t.Errorf("%q: the error shows the password: %v", raw, err)
+		}
 		if err != nil || u.Host == "" {
 			return
 		}
