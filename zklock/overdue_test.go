@@ -27,7 +27,7 @@ func TestServerThatDoesNotAnswer(t *testing.T) {
 	held := acquire(t, d, claim("held", longest))
 	for range 2 {
 		ways[newest.addr()].BlackHole()
-		ctx, cancel := context.WithTimeout(limit(t), longest/3)
+		ctx, cancel := context.WithTimeout(limit(t), longest/2)
 		if st, err := d.Request(ctx, held); err != nil || !st.Granted {
 			t.Errorf("a renewal: %+v, %v", st, err)
 		}

@@ -104,7 +104,7 @@ func TestWriterOfCuratorGoesOnReading(t *testing.T) {
 	d, other := open(t, &zklock.Options{Layout: zklock.Curator}, addr), raw(t, addr)
 	writer := put(t, other, zk.FlagEphemeralSequential, "/doc/_c_01234567-89ab-cdef-0123-456789abcdef-__WRIT__", "")
 	waiting := enqueue(t, d, units("doc", driver.All, driver.All))
-	ctx, cancel := context.WithTimeout(t.Context(), long/4) // before a renewal is due
+	ctx, cancel := context.WithTimeout(t.Context(), long*3/4) // nothing is renewed
 	defer cancel()
 	got := make(chan error, 1)
 	go func() { got <- granted(ctx, d, waiting) }() // ends when it is granted
@@ -207,8 +207,8 @@ func TestWatchThatSomebodyElseBegan(t *testing.T) {
 	observer.Go(func() { d.Watch(watching, "pool") })
 	defer observer.Wait()
 	defer stop()
-	driver.Sleep(watching, 300*time.Millisecond)            // it watches
-	ctx, cancel := context.WithTimeout(t.Context(), long/4) // before a renewal is due
+	driver.Sleep(watching, 300*time.Millisecond)              // it watches
+	ctx, cancel := context.WithTimeout(t.Context(), long*3/4) // nothing is renewed
 	defer cancel()
 	if err := granted(ctx, d, c); err != nil {
 		t.Errorf("waiting without a renewal: %v", err)
