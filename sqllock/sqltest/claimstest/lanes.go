@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
 
@@ -109,7 +110,7 @@ func testDeadFlowOfALook(t *testing.T, s Store) {
 	}
 	defer stop()
 	eventually(t, "it looks", func() bool { return p.Counted() > 0 })
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // TCP would take many times as long to notice
+	ctx, cancel := context.WithTimeout(t.Context(), patience) // TCP would take many times as long to notice
 	defer cancel()
 	if err := d.Release(ctx, held); err != nil {
 		t.Errorf("Release: %v", err)
@@ -119,12 +120,17 @@ func testDeadFlowOfALook(t *testing.T, s Store) {
 // Where opening a connection takes longer than a renewal may, as when the server is far away, claims are renewed over
 // the connection that there is.
 func testSlowToConnect(t *testing.T, s Store) {
+	pace.Run(t, "far away", func(t *pace.T) { slowToConnect(t, s) })
+}
+
+func slowToConnect(t *pace.T, s Store) {
+	t.Margin(100 * time.Millisecond)
 	p := proxy.New(t, s.Addr)
 	d := s.clientAt(t, p.Addr)
 	held := request(t, d, mutex(t.Name()), true)
-	p.Delay(150 * time.Millisecond)
+	p.Delay(t.Scaled(150 * time.Millisecond))
 	renew := func() error {
-		ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), t.Scaled(900*time.Millisecond))
 		defer cancel()
 		results, err := driver.Renew(ctx, d, []driver.Claim{held})
 		if err == nil {
