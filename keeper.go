@@ -31,7 +31,7 @@ type tracked struct {
 	unasked  bool    // it is not renewed: what its owner sends now must be the last that arrives
 	index    int     // in the heap; untracked when not there
 	asked    instant // when the last renewal was given to a worker; zero: there was none
-	err      error   // why the last renewal failed; nil if it succeeded
+	err      error   // why the last renewal failed, and what the server said before; nil if it succeeded
 }
 
 // claimOwner is who says how a claim is renewed, and learns what became of it. What learns is called by one goroutine
@@ -460,7 +460,7 @@ func (k *keeper) note(c *tracked, sent instant, r *driver.Result) bool {
 	if isGone(r.Err) {
 		r.Err = c.goneFor(r.Err)
 	}
-	c.err = r.Err
+	c.err = withServersWords(c.err, r.Err)
 	switch {
 	case r.Err == nil:
 		c.extend(sent, r.Status.TTL)

@@ -26,6 +26,10 @@ func TestLossNamesItsCause(t *testing.T) {
 		"found out by the keeper": {func(*testing.T, *line, *holdfast.Client, *holdfast.Lease) {
 			time.Sleep(ttl)
 		}, holdfast.LostExpired},
+		"after the server fell silent": {func(_ *testing.T, l *line, _ *holdfast.Client, _ *holdfast.Lease) {
+			l.set(faults{cut: true})
+			time.Sleep(ttl)
+		}, holdfast.LostExpired},
 		"found out by a look": {func(t *testing.T, _ *line, _ *holdfast.Client, lease *holdfast.Lease) {
 			holdfast.Suspend(t, ttl)
 		}, holdfast.LostExpired},

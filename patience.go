@@ -155,6 +155,18 @@ func (r *reason) Error() string {
 
 func (r *reason) Unwrap() []error { return []error{r.before, r.last} }
 
+// withServersWords is the error of an attempt, with what the server said in those before it if it said nothing in this
+// one: the last attempts of a lease that ends have little time.
+func withServersWords(before, last error) error {
+	if last == nil || isGone(last) || !isServerError(before) {
+		return last
+	}
+	if r, ok := before.(*reason); ok {
+		before = r.before
+	}
+	return after(before, last)
+}
+
 // serverError returns err if the server sent it, and otherwise the one before.
 func serverError(before, err error) error {
 	if isServerError(err) {

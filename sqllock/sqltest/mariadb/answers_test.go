@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/sqllock"
 	"github.com/holdfast-go/holdfast/sqllock/sqltest/claimstest"
 )
 
@@ -47,5 +48,31 @@ func TestAnswers(t *testing.T) {
 			Name: "full", URL: "mysql://root@" + server.Addr + "/test", Code: "1040", Effect: driver.NotNow,
 			Advice: "max_connections",
 		}})
+	})
+}
+
+func TestLossHasTheCause(t *testing.T) {
+	t.Parallel()
+	server := servers.MariaDB(t)
+	admin := "root@tcp(" + server.Addr + ")/test"
+	if err := sqllock.MigrateURL(t.Context(), "mysql://root@"+server.Addr+"/test"); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("mysql", admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	do := func(statement string) {
+		t.Helper()
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	do("CREATE USER app@'%'")
+	do("GRANT ALL ON test.* TO app@'%'")
+	claimstest.TestLossHasTheCause(t, "mysql://app@"+server.Addr+"/test", "4151", func() {
+		do("ALTER USER app@'%' ACCOUNT LOCK")
+		do("KILL HARD USER app")
 	})
 }

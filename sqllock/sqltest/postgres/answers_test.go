@@ -1,8 +1,12 @@
 package postgres
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -42,4 +46,51 @@ func TestAnswers(t *testing.T) {
 			Name: "full", URL: url, Code: "53300", Effect: driver.NotNow, Advice: "max_connections",
 		}})
 	})
+}
+
+func TestLossHasTheCause(t *testing.T) {
+	t.Parallel()
+	server := servers.Postgres(t)
+	_, db := migrated(t, server)
+	run(t, db, "CREATE USER app")
+	run(t, db, "GRANT ALL ON ALL TABLES IN SCHEMA public TO app")
+	url := strings.Replace(urlOf(server), "postgres@", "app@", 1)
+	claimstest.TestLossHasTheCause(t, url, "28000", func() {
+		run(t, db, "ALTER ROLE app NOLOGIN")
+		run(t, db, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'")
+	})
+}
+
+// A file with passwords is read for each connection, so that a password can be changed while programs run.
+func TestPasswordFileIsReadAgain(t *testing.T) {
+	t.Parallel()
+	server := servers.Postgres(t)
+	_, db := migrated(t, server)
+	run(t, db, "CREATE USER app PASSWORD 'first'")
+	run(t, db, "GRANT ALL ON ALL TABLES IN SCHEMA public TO app")
+	run(t, db, "COPY (SELECT unnest(ARRAY['host all app 127.0.0.1/32 scram-sha-256', 'host all all 127.0.0.1/32 trust']))"+
+		" TO '"+filepath.Join(server.Dir, "data", "pg_hba.conf")+"'")
+	run(t, db, "SELECT pg_reload_conf()")
+	file := filepath.Join(t.TempDir(), "passwords")
+	write := func(password string) {
+		if err := os.WriteFile(file, []byte("*:*:*:app:"+password+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("first")
+	url := strings.Replace(urlOf(server), "postgres@", "app@", 1) + "&passfile=" + file
+	d := open(t, url)
+	requested(t, d, "before", true)
+	run(t, db, "ALTER ROLE app PASSWORD 'second'")
+	write("second")
+	run(t, db, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'")
+	for granted := false; !granted; driver.Sleep(t.Context(), 10*time.Millisecond) { // the first answer ends a session
+		st, err := d.Request(t.Context(), driver.Claim{
+			Name: "after", ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Minute,
+		})
+		if errors.Is(err, driver.ErrRefused) {
+			t.Fatal(err)
+		}
+		granted = err == nil && st.Granted
+	}
 }

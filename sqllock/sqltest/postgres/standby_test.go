@@ -67,7 +67,9 @@ func TestPromotedStandby(t *testing.T) {
 	}
 }
 
-func urlOf(s *servers.Server) string { return "postgres://postgres@" + s.Addr + "/postgres?sslmode=disable" }
+func urlOf(s *servers.Server) string {
+	return "postgres://postgres@" + s.Addr + "/postgres?sslmode=disable"
+}
 
 // isReplica reports whether a look has found a server that cannot write because it follows another.
 func isReplica(findings []driver.Finding) bool {
