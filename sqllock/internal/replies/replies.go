@@ -34,11 +34,14 @@ func (t Table) of(code string) Reply {
 	return t[code[:min(len(code), classLength)]]
 }
 
-// Explain makes a [driver.ServerError] of what a server sent, and returns other errors as they are. Of a request that
-// was not sent, as err says, nothing can have happened.
+// Explain makes a [driver.ServerError] of what a server sent. Other errors stay what they are, and say nothing twice.
+// Of a request that was not sent, as err says, nothing can have happened.
 func (t Table) Explain(err error) error {
 	said, code := dbms.Said(err)
-	if said == nil || isExplained(err) {
+	if said == nil {
+		return concise(err)
+	}
+	if isExplained(err) {
 		return err
 	}
 	r := t.of(code)

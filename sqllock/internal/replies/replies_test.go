@@ -83,6 +83,19 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// What pgx says of several attempts to connect is one line, with each cause once.
+func TestConcise(t *testing.T) {
+	refused := errors.New("failed to connect to `user=a database=x`:" +
+		"\n\t127.0.0.1:1 (127.0.0.1): dial error: dial tcp 127.0.0.1:1: connect: connection refused" +
+		"\n\t127.0.0.1:1 (127.0.0.1): dial error: dial tcp 127.0.0.1:1: connect: connection refused" +
+		"\n\t127.0.0.1:2 (127.0.0.1): tls error: no certificate")
+	const want = "failed to connect to `user=a database=x`: dial tcp 127.0.0.1:1: connect: connection refused; " +
+		"127.0.0.1:2 (127.0.0.1): tls error: no certificate"
+	if err := Postgres.Explain(refused); err.Error() != want || !errors.Is(err, refused) {
+		t.Errorf("it says %q, want %q", err, want)
+	}
+}
+
 func TestUnsent(t *testing.T) {
 	for _, err := range []error{
 		errors.New("no connection"), driver.ErrUnsent,

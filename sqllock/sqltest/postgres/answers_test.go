@@ -68,8 +68,8 @@ func TestPasswordFileIsReadAgain(t *testing.T) {
 	_, db := migrated(t, server)
 	run(t, db, "CREATE USER app PASSWORD 'first'")
 	run(t, db, "GRANT ALL ON ALL TABLES IN SCHEMA public TO app")
-	run(t, db, "COPY (SELECT unnest(ARRAY['host all app 127.0.0.1/32 scram-sha-256', 'host all all 127.0.0.1/32 trust']))"+
-		" TO '"+filepath.Join(server.Dir, "data", "pg_hba.conf")+"'")
+	const hba = "ARRAY['host all app 127.0.0.1/32 scram-sha-256', 'host all all 127.0.0.1/32 trust']"
+	run(t, db, "COPY (SELECT unnest("+hba+")) TO '"+filepath.Join(server.Dir, "data", "pg_hba.conf")+"'")
 	run(t, db, "SELECT pg_reload_conf()")
 	file := filepath.Join(t.TempDir(), "passwords")
 	write := func(password string) {
