@@ -27,7 +27,7 @@ type undo struct {
 	claim driver.Claim
 	until instant
 	told  func(error)
-	tried bool // an attempt has ended, whatever came of it
+	ahead *claimsAhead // nil once an attempt has ended, whatever came of it
 }
 
 // An undoer takes back what a client no longer wants: at full width while the backend answers, and with one request
@@ -51,8 +51,8 @@ func newUndoer(c *Client) *undoer { return &undoer{client: c, width: undoesAtOnc
 func (u *undoer) add(next undo) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	next.ahead = u.ahead.add(next.claim.Name, next.claim.TTL)
 	u.queue = append(u.queue, next)
-	u.ahead.add(next.claim.Name, next.claim.TTL)
 	u.staff()
 }
 
@@ -127,9 +127,9 @@ func (u *undoer) lastFailure() error {
 
 // noteTried notes that an attempt to take a claim back has ended. u.mu is held.
 func (u *undoer) noteTried(x *undo) {
-	if !x.tried {
-		x.tried = true
-		u.ahead.done(x.claim.Name)
+	if x.ahead != nil {
+		u.ahead.done(x.ahead)
+		x.ahead = nil
 	}
 }
 

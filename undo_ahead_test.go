@@ -3,6 +3,7 @@ package holdfast_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -155,6 +156,39 @@ func TestNobodyWaitsLongForAnUndo(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Others whose waits time out all the time, so that there is always something to take back, keep nobody waiting.
+func TestNobodyWaitsForLaterUndoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const slow = 100 * time.Millisecond
+		l, a, b := twoClients(t, holdfast.WithLocalHandoff(0))
+		must(b.Mutex("m").Lock(t.Context()))(t)
+		l.set(faults{slow: slow})
+		ctx, stop := context.WithCancel(t.Context())
+		var impatient sync.WaitGroup
+		for i := range 8 {
+			impatient.Go(func() {
+				for time.Sleep(time.Duration(i) * slow / 4); ctx.Err() == nil; {
+					short, cancel := context.WithTimeout(ctx, 2*slow)
+					a.Mutex("m").Lock(short)
+					cancel()
+				}
+			})
+		}
+		time.Sleep(10 * slow)
+		for range 20 {
+			start := time.Now()
+			_, err := a.Mutex("m").TryLock(t.Context())
+			wantErr(t, err, holdfast.ErrNotAcquired)
+			if took := time.Since(start); took > 2*slow {
+				t.Errorf("TryLock took %v, want %v for what is there, and as much for itself", took, slow)
+			}
+			time.Sleep(slow / 3)
+		}
+		stop()
+		impatient.Wait()
+	})
 }
 
 // A deafToReleases driver answers no release.
