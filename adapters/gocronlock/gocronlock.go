@@ -11,8 +11,8 @@
 //
 // The name of a job is that of its lock, so each job needs a name of its own, the same in all programs that share it.
 // [Locker.NewJob] asks for it. gocron.Scheduler.NewJob does not: give it [gocron.WithName]. A job without a name has
-// that of its function, which other jobs may have, too, and another build may not. A Locker refuses to run such a job.
-// gocron tells that to [gocron.AfterLockError] alone.
+// that of its function, which other jobs may have, too, and another build may not. A Locker refuses to run such a job,
+// and logs that with slog: gocron tells it to [gocron.AfterLockError] alone.
 package gocronlock
 
 import (
@@ -48,7 +48,7 @@ func NewLocker(client *holdfast.Client, splay time.Duration, opts ...holdfast.Op
 	return &Locker{
 		client: client, options: options,
 		taken: &taken{leases: make(map[context.Context][]*holdfast.Lease)},
-		names: &names{jobs: make(map[string]context.Context)},
+		names: &names{jobs: make(map[string]context.Context), told: make(map[string]bool)},
 	}
 }
 

@@ -3,6 +3,7 @@ package gocronlock
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"sync"
 )
@@ -23,10 +24,28 @@ var ofAFunction = regexp.MustCompile(`^([^\s/]+/)*[^\s/]+\.\w+$`)
 type names struct {
 	mu   sync.Mutex
 	jobs map[string]context.Context // by the lock: the context of the job, which ends when the job is removed
+	told map[string]bool            // the keys that were refused
 }
 
-// check refuses a key that does not tell a job from others, as the name of a lock.
+// check refuses a key that does not tell a job from others, as the name of a lock. gocron tells errors to those alone
+// who listen for them, so the first refusal of a key is logged with slog, too.
 func (n *names) check(job context.Context, key, lock string) error {
+	err := n.judge(job, key, lock)
+	if err != nil && n.isNews(key) {
+		slog.ErrorContext(job, "gocronlock: a job does not run", "job", key, "error", err)
+	}
+	return err
+}
+
+func (n *names) isNews(key string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	was := n.told[key]
+	n.told[key] = true
+	return !was
+}
+
+func (n *names) judge(job context.Context, key, lock string) error {
 	switch {
 	case key == "" || ofManyFunctions.MatchString(key):
 		return fmt.Errorf("gocronlock: the job has no name of its own, and its function is called %q, as others are; "+

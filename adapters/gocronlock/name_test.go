@@ -1,7 +1,9 @@
 package gocronlock_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -136,5 +138,22 @@ func TestNewJob(t *testing.T) {
 	}
 	if len(names) != jobs || !names["report"] || !names["invoice"] || !names["cleanup"] {
 		t.Errorf("the jobs ran under %v", names)
+	}
+}
+
+// gocron is silent about jobs that do not run, so the log says it, once for each name.
+func TestRefusalIsLogged(t *testing.T) {
+	var said bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&said, nil)))
+	defer slog.SetDefault(before)
+	locker := gocronlock.NewLocker(newClient(t, memlock.New()), 0)
+	for range 3 {
+		if _, err := locker.Lock(t.Context(), "main.main.func1"); err == nil {
+			t.Error("a job that is called after a closure runs")
+		}
+	}
+	if n := strings.Count(said.String(), "main.main.func1"); strings.Count(said.String(), "\n") != 1 || n == 0 {
+		t.Errorf("it was logged: %q, want one line", said.String())
 	}
 }
