@@ -208,8 +208,8 @@ func (e *dangerError) Error() string {
 
 func (e *dangerError) Unwrap() error { return e.why }
 
-// warnShare is the part of the TTL that a lease has left when a failing renewal is worth a warning. The next attempts may
-// succeed, and then the command never hears of it.
+// warnShare is the part of the TTL that a lease has left when a failing renewal is worth a warning. The next attempts
+// may succeed, and then the command never hears of it.
 const warnShare = 2
 
 // noteTrouble warns, once in each outage, that the lock cannot be renewed, and says why.
