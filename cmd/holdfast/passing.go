@@ -32,9 +32,10 @@ func isPassing(err error) bool {
 const wsaRefused = syscall.Errno(10061)
 
 // isUnattended reports whether an error says that nothing listens at an address: a connection was refused, or the
-// socket of a server is not there.
+// socket of a server is not there. Of what gRPC has met there is only a text.
 func isUnattended(err error) bool {
-	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, wsaRefused) {
+	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, wsaRefused) ||
+		strings.Contains(err.Error(), ": connect: connection refused") {
 		return true
 	}
 	dial, ok := errors.AsType[*net.OpError](err)
@@ -61,20 +62,31 @@ const (
 func untilServed[T any](
 	ctx context.Context, a *app, p *plan, inbox *inbox, passes func(error) bool, attempt func() (T, error),
 ) (T, error) {
-	pace := driver.Backoff{First: firstRetry, Most: lastRetry}
-	for first := true; ; first = false {
+	pace, begin := driver.Backoff{First: firstRetry, Most: lastRetry}, time.Now()
+	for last := error(nil); ; {
 		v, err := attempt()
-		if err == nil || p.noWait || !passes(err) {
+		switch {
+		case err == nil || p.noWait:
+			return v, err
+		case passes(err):
+		case last != nil && p.isOver(): // the attempt was cut short
+			err = last
+		default:
 			return v, err
 		}
-		if first {
+		if last == nil {
+			p.waitFrom(begin)
 			a.tellNotServed(p, err)
 		}
+		last = err
 		if ended := p.pause(ctx, &pace, inbox, err); ended != nil {
 			return v, ended
 		}
 	}
 }
+
+// errOverdue is why an attempt was cut short.
+var errOverdue = errors.New("--wait is over")
 
 // pause waits for the next attempt. It returns why there is none: a signal came, or --wait is over.
 func (p *plan) pause(ctx context.Context, pace *driver.Backoff, inbox *inbox, failed error) error {
@@ -113,7 +125,7 @@ func bare(err error) error {
 	return err
 }
 
-// A remark is an error with what follows from it.
+// A remark is an error with what follows from it, in the place of the question whether the server runs.
 type remark struct {
 	error
 	says string
@@ -121,8 +133,8 @@ type remark struct {
 
 func (r *remark) Error() string {
 	s := r.error.Error()
-	if strings.HasSuffix(s, "?") {
-		return s + " " + strings.ToUpper(r.says[:1]) + r.says[1:]
+	if at := strings.LastIndex(s, "; "); at > 0 && strings.HasSuffix(s, "?") {
+		s = s[:at]
 	}
 	return s + "; " + r.says
 }

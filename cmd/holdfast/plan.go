@@ -218,14 +218,22 @@ func (p *plan) label() string {
 // owner is how others see this process: see holdfast.WithOwner.
 func (p *plan) owner() string { return self() + " " + p.label() }
 
-// patience bounds the wait. It begins with the first call, and later ones have what is left of --wait.
+// waitFrom has the wait begin, unless it has begun already.
+func (p *plan) waitFrom(begin time.Time) {
+	if p.wait > 0 && p.deadline.IsZero() {
+		p.deadline = begin.Add(p.wait)
+	}
+}
+
+// isOver reports whether --wait is over.
+func (p *plan) isOver() bool { return !p.deadline.IsZero() && !time.Now().Before(p.deadline) }
+
+// patience bounds the wait. It begins with the first call at the latest, and later ones have what is left of --wait.
 func (p *plan) patience(ctx context.Context, stop func()) (context.Context, func()) {
 	if p.wait == 0 {
 		return ctx, stop
 	}
-	if p.deadline.IsZero() {
-		p.deadline = time.Now().Add(p.wait)
-	}
+	p.waitFrom(time.Now())
 	late := fmt.Errorf("it did not become free within %v", p.wait)
 	ctx, cancel := context.WithDeadlineCause(ctx, p.deadline, late)
 	return ctx, func() { stop(); cancel() } // in this order the signal that ended it stays its cause

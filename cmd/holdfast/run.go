@@ -106,7 +106,13 @@ func (a *app) openFor(ctx context.Context, p *plan, inbox *inbox) (*store, error
 	})
 }
 
+// openOnce makes one attempt. One that follows another ends when --wait is over.
 func (a *app) openOnce(ctx context.Context, p *plan, inbox *inbox) (*store, error) {
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	if !p.deadline.IsZero() {
+		defer time.AfterFunc(time.Until(p.deadline), func() { giveUp(errOverdue) }).Stop()
+	}
 	opening, done := inbox.until(ctx)
 	s, err := aside(opening, func() (*store, error) {
 		return a.backend.open(opening, holdfast.WithTTL(p.ttl), holdfast.WithOwner(p.label()),
