@@ -33,6 +33,9 @@ func check(ctx context.Context, conn Conn, opts Options, listen listenFunc) ([]d
 	if err != nil {
 		return nil, err
 	}
+	if !conn.Cluster() {
+		findings = append(findings, checkSlots(ctx, conn, opts)...)
+	}
 	mute, err := checkListening(ctx, listen)
 	return append(findings, mute...), err
 }
@@ -107,6 +110,24 @@ func checkFaults(server Conn, info map[string]string, opts Options) []driver.Fin
 		return knownfaults.Findings(knownfaults.Valkey, own, setups...)
 	}
 	return knownfaults.Findings(knownfaults.Redis, info["redis_version"], setups...)
+}
+
+// probedSlots is for how many keys a single server is asked whether it keeps them. They are the same each time.
+const probedSlots = 32
+
+// checkSlots finds out whether a server that the URL takes for a single one is a node of a cluster, which keeps only
+// some of the keys: whether a lock can be had there depends on its name. A proxy before a cluster keeps all.
+func checkSlots(ctx context.Context, conn Conn, opts Options) []driver.Finding {
+	for i := range probedSlots {
+		_, err := conn.Do(ctx, Command{Head: []string{"GET"}, Keys: []string{fmt.Sprintf("%s{doctor %d}", opts.Prefix, i)}})
+		if reply, ok := errors.AsType[ReplyError](err); ok && strings.HasPrefix(string(reply), "MOVED ") {
+			return []driver.Finding{{
+				Level: driver.Unsafe, Fact: "the server is a node of a cluster, and keeps only some of the locks",
+				Advice: "use a URL like " + likeCluster + ": here most locks are refused, depending on their names",
+			}}
+		}
+	}
+	return nil
 }
 
 // isSentinel knows the field by both of its names: the second is Valkey's.

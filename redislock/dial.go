@@ -4,9 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"os"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/redis/rueidis"
 )
@@ -43,6 +46,7 @@ func (t target) sentinels() *sentinels {
 		dial: func(ctx context.Context, addr string) (rueidis.Client, error) {
 			opt := t.single(addr)
 			opt.Username, opt.Password, opt.SelectDB = t.sentinelUser, t.sentinelPassword, 0
+			opt.AuthCredentialsFn = nil
 			return dial(ctx, opt)
 		},
 	}
@@ -89,10 +93,27 @@ func dial(ctx context.Context, opt rueidis.ClientOption) (rueidis.Client, error)
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
-		return nil, errNotConnected(opt.Dialer.Timeout)
+	return client, whyNoConnection(explain(rueidisError(err)), opt)
+}
+
+// whyNoConnection adds what is likely to an error that says little: most often one side speaks TLS, and the other does
+// not.
+func whyNoConnection(err error, opt rueidis.ClientOption) error {
+	encrypted := opt.TLSConfig != nil
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded):
+		err = errNotConnected(opt.Dialer.Timeout)
+		if encrypted {
+			return fmt.Errorf("%w; a server without TLS is silent, too: for that use redis://, or leave tls=true out", err)
+		}
+	case encrypted && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)):
+		return fmt.Errorf("the server closed the connection during the handshake: it has too many clients, "+
+			"or does not speak TLS there: %w", err)
+	case errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET):
+		return fmt.Errorf("the server closed the connection without an answer: "+
+			"if it expects TLS, use rediss://, or tls=true: %w", err)
 	}
-	return client, explain(rueidisError(err))
+	return err
 }
 
 // oneConnection has rueidis send all requests over one connection. There they arrive in the order in which they were
@@ -113,6 +134,7 @@ func (t target) single(addr string) rueidis.ClientOption {
 // would look like the request of another client.
 func (t target) common() rueidis.ClientOption {
 	return rueidis.ClientOption{
+		AuthCredentialsFn:   t.credentials(),
 		Username:            t.user,
 		Password:            t.password,
 		SelectDB:            t.db,

@@ -26,7 +26,7 @@ const (
 	passes     = "it usually passes within seconds"
 	movingSlot = "the cluster moves the slot of this lock to another node; " + passes
 	endScript  = "a script keeps the server busy; SCRIPT KILL ends one that has written nothing"
-	credit     = "check the user and the password in the URL"
+	credit     = "check the user and the password; with passfile= a new one is read without a restart"
 )
 
 // errorKinds are the errors of Redis 7.0 to 8.x, of Valkey, of sentinels, and of proxies before them. A row comes

@@ -140,26 +140,26 @@ func keepBusy(t *testing.T, srv *servers.Server) {
 func TestErrorsByTheirWords(t *testing.T) {
 	const inScript = " script: 5f1d, on @user_script:7."
 	for answer, want := range map[string]errorWant{
-		"-NOAUTH Authentication required.":                                {driver.Refused, "NOAUTH", "in the URL"},
-		"-WRONGPASS invalid username-password pair":                       {driver.Refused, "WRONGPASS", "check"},
-		"-ERR invalid password":                                           {driver.Refused, "invalid", "check"},
-		"-ERR Client sent AUTH, but no password is set":                   {driver.Refused, "Client", "leave"},
-		"-NOPERM this user has no permissions":                            {driver.Refused, "NOPERM", "ACL"},
-		"-LOADING Redis is loading the dataset in memory":                 {driver.NotNow, "LOADING", "seconds"},
-		"-TRYAGAIN Multiple keys request":                                 {driver.NotNow, "TRYAGAIN", "slot"},
-		"-MOVED 3999 127.0.0.1:6381":                                      {driver.Refused, "MOVED", "redis-cluster"},
-		"-ASK 3999 127.0.0.1:6381":                                        {driver.NotNow, "ASK", "slot"},
-		"-CLUSTERDOWN The cluster is down":                                {driver.NotNow, "CLUSTERDOWN", "CLUSTER INFO"},
-		"-MASTERDOWN Link with MASTER is down":                            {driver.NotNow, "MASTERDOWN", "lost its primary"},
-		"-EXECABORT Transaction discarded because of: x":                  {driver.NotNow, "EXECABORT", ""},
-		"-ERR Script killed by user" + inScript:                           {driver.NotNow, "Script killed", "SCRIPT KILL"},
-		"-UNKILLABLE Sorry the script":                                    {driver.MayHaveHappened, "UNKILLABLE", ""},
-		"-ERR something new":                                              {driver.MayHaveHappened, "something new", ""},
-		"-NOREPLICAS Not enough" + inScript:                               {driver.MayHaveHappened, "NOREPLICAS", "few"},
-		"-MISCONF Errors writing to the AOF file" + inScript:              {driver.MayHaveHappened, "MISCONF", "disk"},
-		"-ERR value is not an integer" + inScript:                         {driver.MayHaveHappened, "value", ""},
-		"-BUSYGROUP Consumer Group name already exists":                   {driver.MayHaveHappened, "BUSYGROUP", ""},
-		"-ERR unknown command 'AUTH', with args beginning with: 's3cret'": {driver.Refused, "unknown", "allow scripts"},
+		"-NOAUTH Authentication required.":                             {driver.Refused, "NOAUTH", "in the URL"},
+		"-WRONGPASS invalid username-password pair":                    {driver.Refused, "WRONGPASS", "check"},
+		"-ERR invalid password":                                        {driver.Refused, "invalid", "check"},
+		"-ERR Client sent AUTH, but no password is set":                {driver.Refused, "Client", "leave"},
+		"-NOPERM this user has no permissions":                         {driver.Refused, "NOPERM", "ACL"},
+		"-LOADING Redis is loading the dataset in memory":              {driver.NotNow, "LOADING", "seconds"},
+		"-TRYAGAIN Multiple keys request":                              {driver.NotNow, "TRYAGAIN", "slot"},
+		"-MOVED 3999 127.0.0.1:6381":                                   {driver.Refused, "MOVED", "redis-cluster"},
+		"-ASK 3999 127.0.0.1:6381":                                     {driver.NotNow, "ASK", "slot"},
+		"-CLUSTERDOWN The cluster is down":                             {driver.NotNow, "CLUSTERDOWN", "CLUSTER INFO"},
+		"-MASTERDOWN Link with MASTER is down":                         {driver.NotNow, "MASTERDOWN", "lost its primary"},
+		"-EXECABORT Transaction discarded because of: x":               {driver.NotNow, "EXECABORT", ""},
+		"-ERR Script killed by user" + inScript:                        {driver.NotNow, "Script killed", "SCRIPT KILL"},
+		"-UNKILLABLE Sorry the script":                                 {driver.MayHaveHappened, "UNKILLABLE", ""},
+		"-ERR something new":                                           {driver.MayHaveHappened, "something new", ""},
+		"-NOREPLICAS Not enough" + inScript:                            {driver.MayHaveHappened, "NOREPLICAS", "few"},
+		"-MISCONF Errors writing to the AOF file" + inScript:           {driver.MayHaveHappened, "MISCONF", "disk"},
+		"-ERR value is not an integer" + inScript:                      {driver.MayHaveHappened, "value", ""},
+		"-BUSYGROUP Consumer Group name already exists":                {driver.MayHaveHappened, "BUSYGROUP", ""},
+		"-ERR unknown command 'X', with args beginning with: 's3cret'": {driver.Refused, "unknown", "allow"},
 	} {
 		t.Run(answer, func(t *testing.T) {
 			fake := newFake(t, answer)
@@ -186,22 +186,29 @@ type fake struct {
 
 func newFake(t *testing.T, answer string) *fake {
 	t.Helper()
+	f := &fake{}
+	f.addr = listen(t, func(c net.Conn) { f.serve(c, answer) })
+	return f
+}
+
+// listen has each connection to an address served.
+func listen(t *testing.T, serve func(net.Conn)) (addr string) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	f := &fake{addr: l.Addr().String()}
 	go func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
 				return
 			}
-			go f.serve(c, answer)
+			go serve(c)
 		}
 	}()
-	return f
+	return l.Addr().String()
 }
 
 func (f *fake) serve(c net.Conn, answer string) {
@@ -214,7 +221,7 @@ func (f *fake) serve(c net.Conn, answer string) {
 		line := "+OK"
 		switch strings.ToUpper(args[0]) {
 		case "HELLO":
-			line = "%2\r\n+server\r\n+redis\r\n+proto\r\n:3"
+			line = hello
 		case "EVALSHA", "EVAL":
 			f.scripts.Add(1)
 			line = answer
@@ -224,6 +231,9 @@ func (f *fake) serve(c net.Conn, answer string) {
 		}
 	}
 }
+
+// hello is how a server greets a client.
+const hello = "%2\r\n+server\r\n+redis\r\n+proto\r\n:3"
 
 // readCommand reads one request.
 func readCommand(r *bufio.Reader) (args []string, err error) {
@@ -288,25 +298,14 @@ func TestFullServer(t *testing.T) {
 
 // A server in protected mode says so to strangers, and how to change that in many lines. The first of them is enough.
 func TestProtectedMode(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			io.WriteString(c, "-DENIED Redis is running in protected mode because protected mode is enabled and no "+
-				"password is set for the default user. In this mode connections are only accepted from the loopback "+
-				"interface. If you want to connect from external computers to Redis you may adopt one of the "+
-				"following solutions: 1) ...\r\n")
-			c.Close()
-		}
-	}()
-	_, err = driver.Open(t.Context(), "redis://"+l.Addr().String())
+	addr := listen(t, func(c net.Conn) {
+		io.WriteString(c, "-DENIED Redis is running in protected mode because protected mode is enabled and no "+
+			"password is set for the default user. In this mode connections are only accepted from the loopback "+
+			"interface. If you want to connect from external computers to Redis you may adopt one of the "+
+			"following solutions: 1) ...\r\n")
+		c.Close()
+	})
+	_, err := driver.Open(t.Context(), "redis://"+addr)
 	errorWant{driver.Refused, "DENIED Redis is running in protected mode", "set a password"}.check(t, err)
 	if strings.Contains(err.Error(), "following solutions") {
 		t.Errorf("the error goes on and on: %v", err)

@@ -3,10 +3,14 @@ package redislock
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // flows are the connections that a client has open. One may be dead without a word: what is sent over it vanishes,
@@ -21,6 +25,7 @@ type flows struct {
 
 	mu   sync.Mutex
 	open map[*coalescingConn]struct{}
+	over bool // the driver is closed
 }
 
 func newFlows() *flows { return &flows{open: make(map[*coalescingConn]struct{})} }
@@ -41,8 +46,15 @@ func (f *flows) add(c net.Conn, err error) (net.Conn, error) {
 	}
 	b := newCoalescingConn(c)
 	f.mu.Lock()
-	f.open[b] = struct{}{}
+	over := f.over
+	if !over {
+		f.open[b] = struct{}{}
+	}
 	f.mu.Unlock()
+	if over {
+		b.Close()
+		return nil, driver.ErrClosed
+	}
 	b.closing = func() { f.remove(b) }
 	b.closeAfterSilence(silent + f.blocks)
 	time.AfterFunc(f.connect, func() {
@@ -51,6 +63,20 @@ func (f *flows) add(c net.Conn, err error) (net.Conn, error) {
 		}
 	})
 	return b, nil
+}
+
+// cut closes all connections, and those that are made later.
+func (f *flows) cut() {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	f.over = true
+	open := slices.Collect(maps.Keys(f.open))
+	f.mu.Unlock()
+	for _, b := range open {
+		b.giveUp(driver.ErrClosed)
+	}
 }
 
 func (f *flows) remove(b *coalescingConn) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/redis/rueidis"
 )
@@ -66,13 +67,48 @@ func (c rueidisConn) commands(cmds []Command) []rueidis.Completed {
 }
 
 func (c rueidisConn) DoTogether(ctx context.Context, cmds []Command) []Reply {
-	conn, release := c.client.Dedicate()
-	defer release()
+	conn, release, err := c.dedicate(ctx)
+	if err != nil {
+		return failed(cmds, err)
+	}
 	replies := rueidisReplies(conn.DoMulti(ctx, c.commands(cmds)...))
-	if !areReplies(replies) {
-		conn.Close() // and not back into the pool, with answers under way
+	if areReplies(replies) {
+		release()
+	} else {
+		go discard(conn, release)
 	}
 	return replies
+}
+
+// dedicate takes a connection for one caller, while ctx allows: there may be none left, or the server may not answer on
+// a new one.
+func (c rueidisConn) dedicate(ctx context.Context) (rueidis.DedicatedClient, func(), error) {
+	type dedicated struct {
+		conn    rueidis.DedicatedClient
+		release func()
+	}
+	taken := make(chan dedicated)
+	go func() {
+		conn, release := c.client.Dedicate()
+		select {
+		case taken <- dedicated{conn, release}:
+		case <-ctx.Done():
+			release()
+		}
+	}()
+	select {
+	case d := <-taken:
+		return d.conn, d.release, nil
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+}
+
+// discard closes a dedicated connection, instead of giving it back with answers under way. Callers do not wait for it:
+// the client waits for these answers first.
+func discard(conn rueidis.DedicatedClient, release func()) {
+	conn.Close()
+	release()
 }
 
 // Primaries asks each server what it is. One that does not answer may be left out if a primary calls it a replica.
@@ -140,9 +176,11 @@ func (c rueidisConn) Scan(ctx context.Context, cursor, match string, count int) 
 }
 
 func (c rueidisConn) Listen(ctx context.Context, channel string, listening func(), heard func(string)) error {
-	conn, release := c.client.Dedicate()
-	defer release()
-	defer conn.Close() // and not back into the pool, subscribed
+	conn, release, err := c.dedicate(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { go discard(conn, release) }() // it does not go back into the pool, subscribed
 	broken := conn.SetPubSubHooks(rueidis.PubSubHooks{
 		OnMessage: func(m rueidis.PubSubMessage) { heard(m.Message) },
 		OnSubscription: func(s rueidis.PubSubSubscription) {
@@ -162,12 +200,18 @@ func (c rueidisConn) Listen(ctx context.Context, channel string, listening func(
 	}
 }
 
+// Close closes the connections that the client has opened itself. The client waits for answers that are under way; it is
+// cut off if they do not come soon.
 func (c rueidisConn) Close() error {
 	if c.owned {
+		defer time.AfterFunc(closeWithin, c.flows.cut).Stop()
 		c.client.Close()
 	}
 	return nil
 }
+
+// closeWithin is how long the answers under way may take when a client is closed.
+const closeWithin = 100 * time.Millisecond
 
 func rueidisReplies(results []rueidis.RedisResult) []Reply {
 	replies := make([]Reply, len(results))

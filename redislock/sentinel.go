@@ -168,7 +168,7 @@ func (c *sentinelConn) now() *master {
 // does not answer may take long over that.
 func (m *master) retire() {
 	m.end()
-	go m.conn.Close()
+	go m.conn.client.Close() // alone: the connections of other servers go on
 }
 
 func (m *master) isReplaced() bool { return m.life.Err() != nil }
@@ -258,5 +258,7 @@ func (c *sentinelConn) Close() error {
 	c.stop()
 	<-c.finished // then no look connects to another master, which nobody would close
 	c.sentinels.close()
-	return c.now().conn.Close()
+	err := c.now().conn.Close()
+	time.AfterFunc(closeWithin, c.flows.cut) // the sentinels, and former masters, that do not answer
+	return err
 }

@@ -28,6 +28,7 @@ type target struct {
 	hosts          []string // host:port each; the sentinels where there are some
 	socket         string   // a Unix socket in place of them
 	user, password string
+	passfile       string // in place of password
 	db             int
 	tls            *tls.Config
 	connectTimeout time.Duration
@@ -49,7 +50,8 @@ func parseURL(u *url.URL) (target, Options, error) {
 	if !encrypt && u.Scheme != "redis+unix" {
 		encrypt = p.Bool("tls", false)
 	}
-	misplaced := t.parsePlace(u, p)
+	t.passfile = p.String("passfile", "")
+	misplaced := cmp.Or(t.parsePlace(u, p), t.checkPassfile())
 	if err := cmp.Or(p.Err(), misplaced, t.checkTimes(opts)); err != nil {
 		return t, opts, err
 	}

@@ -1,0 +1,137 @@
+package redislock_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A dripping is a server whose answer to the first command in a list never ends: a byte comes now and then, so that its
+// connections look alive. Other commands get an answer.
+type dripping struct {
+	addr  string
+	drips chan struct{} // has an element for each such answer that has begun
+}
+
+func newDripping(t *testing.T, commands ...string) *dripping {
+	d := &dripping{drips: make(chan struct{}, 100)}
+	d.addr = listen(t, func(c net.Conn) { d.serve(c, commands) })
+	return d
+}
+
+func (d *dripping) serve(c net.Conn, commands []string) {
+	defer c.Close()
+	for r := bufio.NewReader(c); ; {
+		args, err := readCommand(r)
+		if err != nil {
+			return
+		}
+		name, line := strings.ToUpper(args[0]), "+OK"
+		if name == "HELLO" {
+			line = hello
+		}
+		if slices.Contains(commands, name) {
+			d.drips <- struct{}{}
+			drip(c)
+			return
+		}
+		if _, err := io.WriteString(c, line+"\r\n"); err != nil {
+			return
+		}
+	}
+}
+
+// drip sends a long answer, until the connection is closed.
+func drip(c net.Conn) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for _, err := io.WriteString(c, "$1000000\r\n"); err == nil; _, err = io.WriteString(c, "x") {
+		<-tick.C
+	}
+}
+
+// returns fails unless do returns soon after its context has ended, which is when the server has begun to answer.
+func (d *dripping) returns(t *testing.T, what string, do func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- do(ctx) }()
+	select {
+	case <-d.drips:
+	case err := <-done:
+		t.Fatalf("%s returned %v before the server had begun to answer", what, err)
+	}
+	cancel()
+	select {
+	case err := <-done:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, want that the context has ended", what, err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatalf("%s goes on although its context has ended", what)
+	}
+}
+
+// Opening ends with its context, whatever the server does.
+func TestOpenEndsWithItsContext(t *testing.T) {
+	srv := newDripping(t, "HELLO")
+	for _, url := range []string{
+		"redis://" + srv.addr, "redis://:pw@" + srv.addr, "redis-cluster://" + srv.addr,
+		"redis-sentinel://" + srv.addr + "/mymaster",
+	} {
+		srv.returns(t, url, func(ctx context.Context) error {
+			_, err := driver.Open(ctx, url+"?connecttimeout=1h")
+			return err
+		})
+	}
+}
+
+// So do calls, also those that have a connection for themselves.
+func TestCallsEndWithTheirContexts(t *testing.T) {
+	srv := newDripping(t, "EVALSHA", "BLPOP", "INFO", "WAIT")
+	c := claim("jobs", long)
+	c.Queue = false // it listens to nothing
+	calls := map[string]func(context.Context, driver.Driver) error{
+		"Request": func(ctx context.Context, d driver.Driver) error {
+			_, err := d.Request(ctx, c)
+			return err
+		},
+		"Release": func(ctx context.Context, d driver.Driver) error { return d.Release(ctx, c) },
+		"Check": func(ctx context.Context, d driver.Driver) error {
+			_, err := driver.Check(ctx, d)
+			return err
+		},
+		"Queue": func(ctx context.Context, d driver.Driver) error {
+			_, err := d.Queue(ctx, "jobs")
+			return err
+		},
+		"Wait": func(ctx context.Context, d driver.Driver) error {
+			_, err := driver.Wait(ctx, d, c)
+			return err
+		},
+	}
+	for params, names := range map[string][]string{
+		"":                          {"Request", "Release", "Check", "Queue"},
+		"&replicas=1":               {"Request", "Release", "Check", "Queue"},
+		"&layout=redisson":          {"Request", "Release", "Check"},
+		"&layout=python-redis-lock": {"Request", "Release", "Check", "Wait"},
+	} {
+		for _, name := range names {
+			d, err := driver.Open(t.Context(), "redis://"+srv.addr+"?connecttimeout=1h"+params)
+			if err != nil {
+				t.Fatal(err)
+			}
+			srv.returns(t, name+" "+params, func(ctx context.Context) error { return calls[name](ctx, d) })
+			d.Close()
+		}
+	}
+}
