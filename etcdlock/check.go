@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -20,17 +21,9 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	if err := d.open(ctx); err != nil {
 		return nil, err
 	}
-	var findings []driver.Finding
-	var versions []string
-	for _, endpoint := range d.client.Endpoints() {
-		found, version := d.checkServer(ctx, endpoint)
-		findings = append(findings, found...)
-		if version != "" && !slices.Contains(versions, version) {
-			versions = append(versions, version)
-		}
-	}
-	for _, version := range versions {
-		findings = append(findings, knownfaults.Findings(knownfaults.Etcd, version)...)
+	findings, isCluster := d.checkServers(ctx)
+	if !isCluster {
+		return findings, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -69,6 +62,26 @@ func mayNotSee(findings *[]driver.Finding, what string, err error) error {
 	return nil
 }
 
+// checkServers looks at each server by itself. isCluster says that there is a cluster to ask about.
+func (d *Driver) checkServers(ctx context.Context) (findings []driver.Finding, isCluster bool) {
+	var versions []string
+	for _, endpoint := range d.client.Endpoints() {
+		found, version := d.checkServer(ctx, endpoint)
+		findings = append(findings, found...)
+		if version != "" && !slices.Contains(versions, version) {
+			versions = append(versions, version)
+		}
+	}
+	for _, version := range versions {
+		findings = append(findings, knownfaults.Findings(knownfaults.Etcd, version)...)
+	}
+	isForeign := func(f driver.Finding) bool { return strings.HasSuffix(f.Fact, notMember) }
+	return findings, len(versions) > 0 || !slices.ContainsFunc(findings, isForeign)
+}
+
+// notMember is the fact about a server that is not etcd.
+const notMember = " is not etcd: it is no member of a cluster"
+
 // checkServer looks at one server: whether it works, and how full it is. version is what it runs, if that is etcd.
 func (d *Driver) checkServer(ctx context.Context, endpoint string) (findings []driver.Finding, version string) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -78,7 +91,7 @@ func (d *Driver) checkServer(ctx context.Context, endpoint string) (findings []d
 		return []driver.Finding{withoutStatus(endpoint, explain(err))}, ""
 	}
 	if status.Header.GetMemberId() == 0 {
-		return []driver.Finding{{Level: driver.Unsafe, Fact: endpoint + " is not etcd: it is no member of a cluster",
+		return []driver.Finding{{Level: driver.Unsafe, Fact: endpoint + notMember,
 			Advice: "name servers of etcd itself: those with a part of its API, such as kine, cannot keep locks"}}, ""
 	}
 	findings = []driver.Finding{checkMember(endpoint, status), checkStore(endpoint, status)}

@@ -118,8 +118,10 @@ func revisionOf(t *testing.T, addr string) int64 {
 // cluster that was restored from a backup has granted its lock to others; and its claim leaves the queue.
 func TestMissingInThePast(t *testing.T) {
 	t.Parallel()
-	f, d := behindFront(t)
-	before := revisionOf(t, server(t).Addr)
+	addr := servers.Etcd(t).Addr
+	f := newFront(t, addr)
+	d := open(t, nil, f.addr)
+	before := revisionOf(t, addr)
 	held := acquire(t, d, claim("past", long))
 	waiting := enqueue(t, d, claim("past", long))
 	f.answerFromThePast(t, func(int64) int64 { return before })
