@@ -107,7 +107,7 @@ func (a *app) diagnose(ctx context.Context) (*diagnosis, error) {
 	}
 	d.add(a.backend.examineWay(u)...)
 	if err != nil {
-		d.add(driver.Finding{Level: driver.Unsafe, Fact: "the backend cannot be used: " + err.Error(),
+		d.add(driver.Finding{Level: driver.Unsafe, Fact: "the backend cannot be used: " + unasked(err).Error(),
 			Advice: cmp.Or(trustAdvice(u, err), answerAdvice(err),
 				"start it, or correct the URL; no lock can be taken until then")})
 		return d, nil
@@ -124,6 +124,14 @@ func (a *app) diagnose(ctx context.Context) (*diagnosis, error) {
 			Advice: "try again as a user that may read them"})
 	}
 	return d, nil
+}
+
+// unasked is an error without the question whether the server is reachable, which the advice of doctor answers.
+func unasked(err error) error {
+	if e, ok := errors.AsType[*exit](err); ok && e.advice == askReachable {
+		return e.err
+	}
+	return err
 }
 
 // answerAdvice is for a backend that has answered, so that it need not be started; empty otherwise. What the server

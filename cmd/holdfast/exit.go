@@ -85,10 +85,13 @@ func unavailable(err error) *exit {
 	case isForeign(err):
 		e.advice = "what answers speaks another protocol; check the scheme and the port"
 	case isOfNetwork(err) && !strings.HasSuffix(err.Error(), "?"): // some drivers ask by themselves
-		e.advice = "is the server running, and reachable from here?"
+		e.advice = askReachable
 	}
 	return e
 }
+
+// askReachable is what to ask about a backend that cannot be reached.
+const askReachable = "is the server running, and reachable from here?"
 
 // isOfNetwork reports whether an error came from a connection, or from the lack of one.
 func isOfNetwork(err error) bool {
