@@ -61,7 +61,7 @@ holdfast_lost_total{backend="mem",kind="mutex",reason="max_hold"} 1
 // awaitMetric waits for the observer, which is told a moment after the lease has ended.
 func awaitMetric(t *testing.T, r *prometheus.Registry, name string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if n, err := testutil.GatherAndCount(r, name); n > 0 && err == nil {
 			return
 		}

@@ -31,7 +31,7 @@ func (d *lateNotes) Queue(ctx context.Context, name string) ([]driver.Entry, err
 		select {
 		case <-d.released:
 			d.late <- false
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			d.late <- true
 		}
 	}

@@ -10,9 +10,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/bubble"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -110,16 +112,19 @@ func TestCommandIsKilledBeforeItsLeaseEnds(t *testing.T) {
 
 // Where the TTL is the shortest that run takes, the command is told to end after a renewal was due, and not before.
 func TestShortestTTL(t *testing.T) {
-	c := holdfast.New(memlock.New())
-	defer c.Close(t.Context())
-	begin := time.Now()
-	lease, err := c.Mutex("job", holdfast.WithTTL(leastTTL)).Lock(t.Context())
-	ok(t, err)
-	p := &plan{runFlags: runFlags{ttl: leastTTL, onLost: lostTerm, grace: leastTTL / graceShare}}
-	j := &job{plan: p, lease: lease}
-	if told := lease.ValidUntil().Add(-j.margin()).Sub(begin); told < leastTTL*4/10 {
-		t.Errorf("told to end after %v of %v", told, leastTTL)
-	}
+	defer bubble.Alone()()
+	synctest.Test(t, func(t *testing.T) {
+		c := holdfast.New(memlock.New())
+		defer c.Close(t.Context())
+		begin := time.Now()
+		lease, err := c.Mutex("job", holdfast.WithTTL(leastTTL)).Lock(t.Context())
+		ok(t, err)
+		p := &plan{runFlags: runFlags{ttl: leastTTL, onLost: lostTerm, grace: leastTTL / graceShare}}
+		j := &job{plan: p, lease: lease}
+		if told := lease.ValidUntil().Add(-j.margin()).Sub(begin); told < leastTTL*4/10 {
+			t.Errorf("told to end after %v of %v", told, leastTTL)
+		}
+	})
 }
 
 // breakHolder takes a lock away from who has it.

@@ -82,7 +82,7 @@ func next[T any](t *testing.T, c <-chan T) (v T) {
 }
 
 // soon is how long silence is listened to, and long how long something that must come may take.
-const soon, long = 100 * time.Millisecond, 20 * time.Second
+const soon, long = 100 * time.Millisecond, time.Minute
 
 // between starts an echo and a proxy to it.
 func between(t *testing.T) (*echo, *proxy.Proxy) {

@@ -57,7 +57,7 @@ func diesWithTheTestProcess(t *testing.T, start func(testing.TB, ...string) *ser
 	defer conn.Close()
 	child.Process.Kill()
 	child.Wait()
-	conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	conn.SetReadDeadline(time.Now().Add(time.Minute))
 	if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) { // it may say goodbye
 		t.Errorf("the server of a killed process lives: %v", err)
 	}
@@ -94,7 +94,7 @@ func inThread(f func()) (thread int) {
 
 func awaitEnd(t *testing.T, thread int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for {
 		if _, err := os.Stat(filepath.Join("/proc/self/task", strconv.Itoa(thread))); errors.Is(err, os.ErrNotExist) {
