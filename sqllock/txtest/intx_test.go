@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
@@ -91,7 +92,7 @@ func inTxRowIsBeingMade(t *testing.T, d database) {
 	}
 	execute(t, tx, "INSERT INTO holdfast_rows (name) VALUES ('a')")
 	for _, how := range []sqllock.RowLock{sqllock.NoWait, sqllock.SkipLocked, sqllock.Share | sqllock.SkipLocked} {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		err := sqllock.InTx(ctx, db, "a", nothing, how)
 		mustNotAcquire(t, err)
 		if ctx.Err() != nil {
@@ -315,6 +316,10 @@ func inTxEndRefused(t *testing.T, d database) {
 // The server has stopped, or the line is cut without a word, just when the transaction is to end. InTx does not wait
 // much longer than its context lasts.
 func inTxEndUnanswered(t *testing.T, d database) {
+	pace.Run(t, "in time", func(t *pace.T) { endUnanswered(t, d) })
+}
+
+func endUnanswered(t *pace.T, d database) {
 	migrated(t, d)
 	failure := errors.New("a failure")
 	for name, result := range map[string]error{"COMMIT": nil, "ROLLBACK": failure} {
@@ -323,7 +328,7 @@ func inTxEndUnanswered(t *testing.T, d database) {
 		if err := sqllock.InTx(patiently(t), db, name, nothing); err != nil { // which makes the row
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), t.Scaled(2*time.Second))
 		defer cancel()
 		ended := make(chan error, 1)
 		go func() {
@@ -337,7 +342,7 @@ func inTxEndUnanswered(t *testing.T, d database) {
 			if result == nil && !errors.Is(err, holdfast.ErrUnknown) || result != nil && err != result {
 				t.Errorf("%s: %v", name, err)
 			}
-		case <-time.After(patience / 4):
+		case <-time.After(patience):
 			t.Errorf("%s: it waits long after its context has ended", name)
 		}
 		network.Heal()
