@@ -166,6 +166,7 @@ func handOffs(t *testing.T, n *counter, addr string, waiters int) (calls, watche
 			}
 		}()
 	}
+	until(t, "each watches itself and what it waits for", func() bool { return watchers(t, addr) >= 2*waiters })
 	settled(t, n)
 	n.calls.Store(0)
 	n.watches.Store(0)
