@@ -34,9 +34,15 @@ func (o *Options) connector() connector {
 func encrypt(conn net.Conn, config *tls.Config, s server, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
+	config = config.Clone()
 	if config.ServerName == "" {
-		config = config.Clone()
 		config.ServerName, _, _ = net.SplitHostPort(s.name)
+	}
+	if verify := config.VerifyConnection; verify != nil {
+		config.VerifyConnection = func(state tls.ConnectionState) error {
+			state.ServerName = config.ServerName // the state has no name where that is an address
+			return verify(state)
+		}
 	}
 	encrypted := tls.Client(conn, config)
 	if err := encrypted.HandshakeContext(ctx); err != nil {

@@ -132,7 +132,10 @@ func trustAdvice(u *url.URL, err error) string {
 	}
 	var unknown x509.UnknownAuthorityError
 	var other x509.HostnameError
+	var invalid x509.CertificateInvalidError
 	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "renew the server's certificate, or set this machine's clock; no lock can be taken until then"
 	case errors.As(err, &unknown):
 		return "name the file with the certificate of the server's authority as " + authority + " in the URL, if you " +
 			"know whose it is"
