@@ -119,7 +119,8 @@ const probedSlots = 32
 // some of the keys: whether a lock can be had there depends on its name. A proxy before a cluster keeps all.
 func checkSlots(ctx context.Context, conn Conn, opts Options) []driver.Finding {
 	for i := range probedSlots {
-		_, err := conn.Do(ctx, Command{Head: []string{"GET"}, Keys: []string{fmt.Sprintf("%s{doctor %d}", opts.Prefix, i)}})
+		key := fmt.Sprintf("%s{doctor %d}", opts.Prefix, i)
+		_, err := conn.Do(ctx, Command{Head: []string{"GET"}, Keys: []string{key}})
 		if reply, ok := errors.AsType[ReplyError](err); ok && strings.HasPrefix(string(reply), "MOVED ") {
 			return []driver.Finding{{
 				Level: driver.Unsafe, Fact: "the server is a node of a cluster, and keeps only some of the locks",

@@ -150,7 +150,7 @@ func TestErrorsByTheirWords(t *testing.T) {
 		"-MOVED 3999 127.0.0.1:6381":                                   {driver.Refused, "MOVED", "redis-cluster"},
 		"-ASK 3999 127.0.0.1:6381":                                     {driver.NotNow, "ASK", "slot"},
 		"-CLUSTERDOWN The cluster is down":                             {driver.NotNow, "CLUSTERDOWN", "CLUSTER INFO"},
-		"-MASTERDOWN Link with MASTER is down":                         {driver.NotNow, "MASTERDOWN", "lost its primary"},
+		"-MASTERDOWN Link with MASTER is down":                         {driver.NotNow, "MASTERDOWN", "primary"},
 		"-EXECABORT Transaction discarded because of: x":               {driver.NotNow, "EXECABORT", ""},
 		"-ERR Script killed by user" + inScript:                        {driver.NotNow, "Script killed", "SCRIPT KILL"},
 		"-UNKILLABLE Sorry the script":                                 {driver.MayHaveHappened, "UNKILLABLE", ""},

@@ -200,8 +200,8 @@ func (c rueidisConn) Listen(ctx context.Context, channel string, listening func(
 	}
 }
 
-// Close closes the connections that the client has opened itself. The client waits for answers that are under way; it is
-// cut off if they do not come soon.
+// Close closes the connections that the client has opened itself. The client waits for answers that are under way; it
+// is cut off if they do not come soon.
 func (c rueidisConn) Close() error {
 	if c.owned {
 		defer time.AfterFunc(closeWithin, c.flows.cut).Stop()

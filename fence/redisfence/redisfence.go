@@ -37,8 +37,8 @@ const defaultKeep = 30 * 24 * time.Hour
 // resource, in which case the error matches [fence.ErrStale]. Check and command are one step of the server. A token
 // counts as seen even if the command then fails.
 //
-// The token of a resource is in the key "{resource}:fence", or "resource:fence" when the resource has a hash tag of its
-// own. In a cluster all keys must be in the same slot, so they have that tag too.
+// The token of a resource is in the key "{resource}:fence", or "resource:fence:tagged" when the resource has a hash tag
+// of its own, so "x" and "{x}" are two resources. In a cluster all keys must be in the same slot, so they have that tag too.
 func (g *Guard) Do(
 	ctx context.Context, resource string, token uint64, command string, keys []string, args ...string,
 ) rueidis.RedisResult {
@@ -59,7 +59,7 @@ func (g *Guard) Do(
 func keysOf(resource string, keys []string) ([]string, error) {
 	switch tag := tagOf(resource); {
 	case tag != "":
-		return append([]string{resource + ":fence"}, keys...), nil
+		return append([]string{resource + ":fence:tagged"}, keys...), nil
 	case resource == "" || strings.ContainsRune(resource, '}'):
 		return nil, fmt.Errorf("the resource %q cannot be a hash tag; name it without braces, or like {tag}rest",
 			resource)

@@ -47,6 +47,10 @@ func TestDo(t *testing.T) {
 	r.Refuses("a", 1<<53) // which is the same number for Lua
 	r.Admits("b", 5)
 	r.Admits("{b}'s", 4) // another resource with the same tag
+	r.Admits("{b}", 3)   // and one that is nothing but the tag
+	r.Refuses("b", 4)
+	r.Admits("{c", 5)
+	r.Admits("{{c}", 4)
 	r.Admits("a", fence.MaxToken)
 	r.Refuses("a", fence.MaxToken-1)
 }
