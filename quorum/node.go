@@ -3,11 +3,11 @@ package quorum
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/causes"
 )
 
 // A node is one of the drivers that vote. It may be away, and it may come back without what it knew.
@@ -48,7 +48,7 @@ func call[T any](
 	}
 	n.note(ctx, err)
 	if err != nil {
-		err = fmt.Errorf("%s: %w", n.what, err)
+		err = &causes.Error{Where: n.what, Err: err}
 	}
 	return v, err
 }

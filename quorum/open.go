@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/causes"
 )
 
 func init() {
@@ -134,6 +135,9 @@ func reachMajority(ctx context.Context, nodes []*node) error {
 	for _, n := range nodes {
 		go func() {
 			_, err := n.reach(ctx)
+			if err != nil {
+				err = &causes.Error{Where: n.what, Err: err}
+			}
 			reached <- err
 		}()
 	}
@@ -154,7 +158,7 @@ func reachMajority(ctx context.Context, nodes []*node) error {
 		switch {
 		case len(errs) > len(nodes)-enough:
 			return fmt.Errorf("%d of %d servers cannot be reached, which leaves no majority: %w",
-				len(errs), len(nodes), errors.Join(errs...))
+				len(errs), len(nodes), causes.Of(errs...))
 		case have == enough && late == nil:
 			late = time.After(max(time.Since(began), leastPatience))
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/boottime"
+	"github.com/holdfast-go/holdfast/internal/causes"
 )
 
 // A round proposes a claim to all nodes, under a guess at its token and, if that was too small, under greater ones.
@@ -310,12 +311,12 @@ func (d *Driver) notEnough(format string, errs []error) error {
 		}
 	}
 	what := fmt.Sprintf(format, len(d.nodes))
-	all := errors.Join(errs...)
+	all := causes.Of(errs...)
 	switch {
 	case all == nil:
 		return fmt.Errorf("%s: %s", d.traits.Backend, what)
 	case answers > d.spare():
 		return fmt.Errorf("%s: %s: %w", d.traits.Backend, what, all)
 	}
-	return fmt.Errorf("%s: %s: %v", d.traits.Backend, what, all) // those who did not answer may do so
+	return &unsure{fmt.Sprintf("%s: %s: %v", d.traits.Backend, what, all), all} // those who did not answer may do so
 }

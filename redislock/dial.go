@@ -104,7 +104,7 @@ func whyNoConnection(err error, opt rueidis.ClientOption) error {
 	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded):
 		err = errNotConnected(opt.Dialer.Timeout)
 		if encrypted {
-			return fmt.Errorf("%w; a server without TLS is silent, too: for that use redis://, or leave tls=true out", err)
+			return fmt.Errorf("%w; a server without TLS is silent, too: for that use redis://, without tls=true", err)
 		}
 	case encrypted && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)):
 		return fmt.Errorf("the server closed the connection during the handshake: it has too many clients, "+

@@ -2,10 +2,11 @@ package redislock
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/causes"
 )
 
 // A sentinelAnswer is what one sentinel says.
@@ -46,7 +47,7 @@ func (t *poll) count(ctx context.Context, replies <-chan sentinelReply, since ui
 		select {
 		case r := <-replies:
 			if r.err != nil {
-				errs = append(errs, r.err)
+				errs = append(errs, &causes.Error{Where: r.addr, Err: explain(r.err)})
 				continue
 			}
 			t.add(r.addr, r.sentinelAnswer)
@@ -56,10 +57,10 @@ func (t *poll) count(ctx context.Context, replies <-chan sentinelReply, since ui
 				enough = late
 			}
 		case <-enough.Done():
-			return errors.Join(append(errs, enough.Err())...)
+			return causes.Of(append(errs, enough.Err())...)
 		}
 	}
-	return errors.Join(errs...)
+	return causes.Of(errs...)
 }
 
 func (t *poll) add(addr string, a sentinelAnswer) {

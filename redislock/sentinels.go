@@ -59,7 +59,7 @@ func (s *sentinels) ask(ctx context.Context, since uint64) (named, error) {
 	t := s.newPoll()
 	err := t.count(ctx, replies, since)
 	if len(t.heard) == 0 {
-		return named{}, fmt.Errorf("no sentinel names a master: %w", explain(err))
+		return named{}, fmt.Errorf("no sentinel names a master: %w", err)
 	}
 	s.remember(t)
 	return t.result(), nil

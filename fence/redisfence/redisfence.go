@@ -38,7 +38,8 @@ const defaultKeep = 30 * 24 * time.Hour
 // counts as seen even if the command then fails.
 //
 // The token of a resource is in the key "{resource}:fence", or "resource:fence:tagged" when the resource has a hash tag
-// of its own, so "x" and "{x}" are two resources. In a cluster all keys must be in the same slot, so they have that tag too.
+// of its own, so "x" and "{x}" are two resources. In a cluster all keys must be in the same slot, so they have that tag
+// too.
 func (g *Guard) Do(
 	ctx context.Context, resource string, token uint64, command string, keys []string, args ...string,
 ) rueidis.RedisResult {

@@ -18,7 +18,7 @@ type layer struct {
 }
 
 const (
-	helpers   = `internal/(boottime|format|dbms|pemfile|knownfaults)` // what is too small to be anybody's
+	helpers   = `internal/(boottime|causes|format|dbms|pemfile|knownfaults)` // what is too small to be anybody's
 	forTests  = `internal/(servers|opened|claimed|proxy|interop|pace|apart|leasedtest)`
 	aContract = `driver|driver/drivertest`
 	inBubbles = `internal/bubble`             // those with bubbles must use it
@@ -80,6 +80,8 @@ var layers = []layer{
 		"it has tests run on other servers than the usual ones"},
 	{`internal/(docs|style)`, ``, `internal/files`,
 		"they are about the same files"},
+	{`internal/causes`, `driver`, ``,
+		"it tells what a server answered from other errors"},
 	{`internal/pemfile`, ``, `internal/servers`,
 		"it reads certificates, which the kit of servers makes"},
 	{`internal/[^/]*`, ``, ``,
