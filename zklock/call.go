@@ -47,7 +47,7 @@ func (s *session) connected(ctx context.Context) error {
 		case <-s.lost:
 			return s.lossError()
 		case <-ctx.Done():
-			return ctx.Err()
+			return s.link.absence(ctx.Err())
 		}
 	}
 }
@@ -65,7 +65,7 @@ func ask[T any](ctx context.Context, s *session, request func(*zk.Conn) (T, erro
 		case <-s.lost:
 			return v, s.lossError()
 		case <-ctx.Done():
-			return v, err
+			return v, s.link.absence(err)
 		}
 	}
 }

@@ -41,8 +41,8 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	if err == nil && !slices.ContainsFunc(visits, visit.isForeign) {
 		findings = append(findings, checkSize(members))
 	}
-	if longest := d.Traits().MaxTTL; longest > 0 {
-		findings = append(findings, checkLongest(longest))
+	if t, err := d.traitsInTime(ctx); err == nil && t.MaxTTL > 0 {
+		findings = append(findings, checkLongest(t.MaxTTL))
 	}
 	return findings, nil
 }
@@ -131,7 +131,7 @@ const checkPatience = 2 * time.Second
 
 // ask sends one of ZooKeeper's four-letter words.
 func (d *Driver) ask(ctx context.Context, host, word string) (string, error) {
-	conn, err := d.opts.connector()(server{host, host}, checkPatience)
+	conn, err := d.opts.connector()(ctx, server{host, host}, checkPatience)
 	if err != nil {
 		return "", err
 	}

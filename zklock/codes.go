@@ -123,6 +123,20 @@ func (m meaning) error() error {
 	return &driver.ServerError{Effect: m.effect, Words: words, Advice: m.advice, Err: err}
 }
 
+// undecided is err for a request that left something behind which could not be taken back: it says neither that nothing
+// was done nor that it would be refused again.
+func undecided(err error) error {
+	if err = unsure(err); !isRefused(err) {
+		return err
+	}
+	if answer, ok := errors.AsType[*driver.ServerError](err); ok {
+		again := *answer
+		again.Effect = driver.MayHaveHappened
+		return &again
+	}
+	return errors.New(err.Error())
+}
+
 // unsure is err for a request of which an earlier step was done: it is not one that had no effect.
 func unsure(err error) error {
 	var answer *driver.ServerError

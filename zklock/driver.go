@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -30,7 +31,8 @@ type Driver struct {
 	stop     context.CancelFunc
 	running  leased.Group
 	shunned  shunned
-	traits   func() driver.Traits
+	learn    func() driver.Traits // asks once
+	learned  atomic.Pointer[driver.Traits]
 	lookUp   func(ctx context.Context, host string) ([]string, error)
 
 	claims  leased.Claims[*claim]
@@ -81,7 +83,7 @@ func New(hosts []string, opts *Options) (*Driver, error) {
 	}
 	d.lookUp = net.DefaultResolver.LookupHost
 	d.lifetime, d.stop = context.WithCancel(context.Background())
-	d.traits = sync.OnceValue(d.learnTraits)
+	d.learn = sync.OnceValue(d.learnTraits)
 	return d, nil
 }
 
@@ -96,17 +98,44 @@ const (
 
 // Traits returns facts about the driver. The first call may take a moment: it asks the server how long it lets
 // sessions live. If that does not answer, MaxTTL is zero, and a request says whether its TTL is too long.
-func (d *Driver) Traits() driver.Traits { return d.traits() }
+func (d *Driver) Traits() driver.Traits {
+	if t := d.learned.Load(); t != nil {
+		return *t
+	}
+	return d.learn()
+}
+
+// traitsInTime is Traits, unless ctx ends before.
+func (d *Driver) traitsInTime(ctx context.Context) (driver.Traits, error) {
+	if t := d.learned.Load(); t != nil {
+		return *t, nil
+	}
+	learned := make(chan driver.Traits, 1)
+	d.running.Go(func() { learned <- d.learn() })
+	select {
+	case t := <-learned:
+		return t, nil
+	case <-ctx.Done():
+		return driver.Traits{}, ctx.Err()
+	}
+}
 
 func (d *Driver) learnTraits() driver.Traits {
 	ctx, cancel := context.WithTimeout(d.lifetime, startTimeout)
 	defer cancel()
-	s, err := d.start(ctx, longestTime)
-	if err != nil {
-		return traits(0)
+	var longest time.Duration
+	if s, err := d.start(ctx, longestTime); err == nil {
+		defer s.end()
+		longest = s.longestTTL()
 	}
-	defer s.end()
-	return traits(s.longestTTL())
+	return d.know(longest)
+}
+
+// know notes the longest TTL.
+func (d *Driver) know(longest time.Duration) driver.Traits {
+	t := traits(longest)
+	d.learned.Store(&t)
+	return t
 }
 
 // traits are facts, and like those of etcdlock where both engines are alike.
@@ -174,7 +203,11 @@ func (d *Driver) asking(ctx context.Context) (*session, error) {
 			return s, nil
 		}
 	}
-	return d.sessionFor(ctx, min(askTTL, cmp.Or(d.Traits().MaxTTL, askBlindly)))
+	t, err := d.traitsInTime(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return d.sessionFor(ctx, min(askTTL, cmp.Or(t.MaxTTL, askBlindly)))
 }
 
 // inquire puts a question in a session, and again in another one when that has ended meanwhile, as one of a short TTL
@@ -201,7 +234,11 @@ func (d *Driver) begin(ctx context.Context, c driver.Claim) error {
 	if err := d.open(ctx, c.Name); err != nil {
 		return err
 	}
-	return driver.Validate(c, d.Traits())
+	t, err := d.traitsInTime(ctx)
+	if err != nil {
+		return err
+	}
+	return driver.Validate(c, t)
 }
 
 func (d *Driver) open(ctx context.Context, name string) error {

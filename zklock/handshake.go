@@ -99,8 +99,8 @@ func (h *handshake) welcome() error {
 	case given == 0:
 		return nil // the session has ended, which the library reads by itself
 	case h.wanted != 0 && given != h.wanted:
-		h.link.replaced()
 		h.Conn.Write(closeRequest) // so that nothing stays of the new session
+		h.link.replaced()
 		return errReplaced
 	}
 	granted := binary.BigEndian.Uint32(h.greeting[timeoutAt:])

@@ -1,6 +1,7 @@
 package zklock
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -23,10 +24,11 @@ type link struct {
 	user     string        // who the client is; empty for nobody
 	sasl     bool          // tell so by SASL
 	password string
-	granted  atomic.Int64 // by the server, in milliseconds; zero until it answered
-	newest   atomic.Int64 // change that the servers told of
-	replaced func()       // called when a server has given the client another session than it asked for
-	closed   chan struct{}
+	granted  atomic.Int64    // by the server, in milliseconds; zero until it answered
+	newest   atomic.Int64    // change that the servers told of
+	replaced func()          // called when a server has given the client another session than it asked for
+	open     context.Context // ends when the library should connect no more
+	shut     context.CancelFunc
 	refused  chan struct{} // closed when a server has said that it does not know the user
 
 	mu     sync.Mutex
@@ -37,8 +39,12 @@ type link struct {
 	fault  error          // why the newest attempt has failed
 	faulty string         // the server with which it has
 	conn   net.Conn       // the newest connection
+	up     bool           // the library has a session on it
 	pulse  *pulse         // of the newest connection on which a server has greeted
 	counts leased.Instant // see [link.counted]
+
+	parked  chan struct{} // closed when the library has nowhere to connect any more
+	leaving chan struct{} // closed when it is about to be told to end
 
 	refusal error // what that server said
 	denied  error // what a server said last, if that was that it does not serve the client
@@ -47,8 +53,9 @@ type link struct {
 func (d *Driver) newLink(hosts []string, timeout time.Duration) *link {
 	l := &link{
 		shunned: &d.shunned, connect: d.opts.connector(), timeout: timeout,
-		closed: make(chan struct{}), refused: make(chan struct{}),
+		refused: make(chan struct{}), parked: make(chan struct{}), leaving: make(chan struct{}),
 	}
+	l.open, l.shut = context.WithCancel(context.Background())
 	l.round = round{names: hosts, lookUp: d.servers, shunned: &d.shunned, first: rand.IntN(1 << 16)}
 	l.user, l.password, l.sasl = d.opts.User, d.opts.Password, d.opts.SASL
 	return l
@@ -61,6 +68,11 @@ func (l *link) Len() int            { return len(l.round.names) }
 // Next returns the next server. Told that this starts another round, the library would forget requests and pause
 // for a second, in which a short session ends; so that is said only when it should stop.
 func (l *link) Next() (addr string, stop bool) {
+	l.setUp(false)
+	if l.isClosed() {
+		l.park()
+		return "", true
+	}
 	at := l.round.next() // without the lock: it may look up names
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +84,54 @@ func (l *link) Next() (addr string, stop bool) {
 func (l *link) Connected() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.failed, l.turned = 0, false
+	l.failed, l.turned, l.up = 0, false, true
+}
+
+func (l *link) setUp(up bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.up = up
+}
+
+func (l *link) isUp() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.up
+}
+
+// Bounds of the end of a library without a connection.
+const (
+	parkTime  = time.Second          // how long it may take until the library has nowhere to connect
+	leaveTime = 5 * time.Millisecond // how long until it has noted that it should end
+)
+
+// park keeps the library, which has nowhere to connect, until it is being told to end. Told so while it connects, its
+// Close would wait for a second for an answer that cannot come; told so before the next step, it answers that itself.
+func (l *link) park() {
+	l.mu.Lock()
+	if !leased.IsClosed(l.parked) {
+		close(l.parked)
+	}
+	l.mu.Unlock()
+	select {
+	case <-l.leaving:
+		time.Sleep(leaveTime)
+	case <-time.After(parkTime):
+	}
+}
+
+// leave ends the library by its Close when it is parked.
+func (l *link) leave(end func()) {
+	select {
+	case <-l.parked:
+	case <-time.After(parkTime):
+	}
+	l.mu.Lock()
+	if !leased.IsClosed(l.leaving) {
+		close(l.leaving)
+	}
+	l.mu.Unlock()
+	end()
 }
 
 // turnedAway notes that a server hung up before its greeting: it has no leader, too many connections, or less to
@@ -97,13 +156,16 @@ func (l *link) dial(_, _ string, timeout time.Duration) (net.Conn, error) {
 	if l.pause(); l.isClosed() {
 		return nil, errLinkClosed
 	}
-	conn, err := l.connect(l.tried(), min(timeout, l.patience()))
+	conn, err := l.connect(l.open, l.tried(), min(timeout, l.patience()))
 	if l.blame(err); err != nil {
 		return nil, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.conn = conn
+	if l.conn = conn; l.isClosed() {
+		conn.Close()
+		return nil, errLinkClosed
+	}
 	return newHandshake(l, conn), nil
 }
 
@@ -118,7 +180,9 @@ func (l *link) dialled() net.Conn {
 func (l *link) breakOff() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.conn.Close()
+	if l.conn != nil {
+		l.conn.Close()
+	}
 }
 
 func (l *link) tried() server {
@@ -139,7 +203,7 @@ func (l *link) pause() {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-l.closed:
+	case <-l.open.Done():
 	}
 }
 
@@ -207,11 +271,14 @@ func (l *link) problem() error {
 	return l.fault
 }
 
-// absence is the error of a session that has not begun in time: why the newest attempt has failed, if that is known.
+// absence is the error of a session that has no connection in time: why the newest attempt has failed, if that is
+// known.
 func (l *link) absence(late error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
+	case l.fault == nil && l.conn != nil && !l.up:
+		return notBegun{fmt.Errorf("%s accepts connections, and has said nothing yet", l.at.name), late}
 	case l.fault == nil:
 		return late
 	case isAbsence(l.fault): // which names the address
@@ -221,7 +288,7 @@ func (l *link) absence(late error) error {
 	}
 }
 
-// A notBegun is an error with the words of its cause, and also of the time that is over.
+// A notBegun is an error with the words of its cause, which also says that the time is over.
 type notBegun struct{ cause, late error }
 
 func (e notBegun) Error() string   { return e.cause.Error() }
@@ -230,8 +297,8 @@ func (e notBegun) Unwrap() []error { return []error{e.cause, e.late} }
 func (l *link) blame(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if isAbsence(err) && l.fault != nil && !isAbsence(l.fault) {
-		return // what a server has said tells more
+	if isAbsence(err) && hasSaid(l.fault) {
+		return // which tells more
 	}
 	l.fault, l.faulty = err, l.at.name
 }
@@ -242,6 +309,11 @@ var (
 	errHungUp = errors.New("it hangs up before it says anything: it may have no leader, " +
 		"no room for more connections, want TLS, or be no ZooKeeper")
 )
+
+// hasSaid reports whether a server has given this reason.
+func hasSaid(err error) bool {
+	return err != nil && !isAbsence(err) && !errors.Is(err, errSilent) && !errors.Is(err, errHungUp)
+}
 
 // isAbsence reports whether nobody was there to connect to.
 func isAbsence(err error) bool {
@@ -268,13 +340,12 @@ func (l *link) learn(change int64) {
 	}
 }
 
-func (l *link) isClosed() bool { return leased.IsClosed(l.closed) }
+func (l *link) isClosed() bool { return l.open.Err() != nil }
 
-// close lets the library connect no more.
+// close lets the library connect no more, and ends an attempt that is under way.
 func (l *link) close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.isClosed() {
-		close(l.closed)
+	l.shut()
+	if !l.isUp() {
+		l.breakOff()
 	}
 }

@@ -77,8 +77,7 @@ func (d *Driver) askFirst(ctx context.Context) error {
 		return d.whyNot(ctx, err)
 	}
 	defer s.end()
-	longest := s.longestTTL()
-	d.traits = func() driver.Traits { return traits(longest) }
+	d.know(s.longestTTL())
 	if err := s.checkServed(within); err != nil {
 		return err
 	}

@@ -173,7 +173,7 @@ func (d *Driver) found(ctx context.Context, e *claim, c driver.Claim) (driver.St
 // withdraw takes out a claim that leaves no trace.
 func (d *Driver) withdraw(ctx context.Context, e *claim) error {
 	if err := e.s.delete(ctx, e.place(), e.note); err != nil {
-		return unsure(err)
+		return undecided(err)
 	}
 	d.forgetAll(e)
 	return nil

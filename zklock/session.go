@@ -238,7 +238,7 @@ func (s *session) onEvent(e zk.Event) {
 		s.subscriptions.notifyAll() // what happened meanwhile is told if the library could ask for it
 	case e.State == zk.StateExpired:
 		s.lose(errExpired)
-		s.d.running.Go(s.conn.Close) // before it begins another session
+		s.d.running.Go(s.end) // before it begins another session
 	}
 }
 
@@ -280,7 +280,12 @@ func (s *session) lossError() error {
 // session's time. That it is gone is noted first: nobody should begin what ends at once.
 func (s *session) end() {
 	s.lose(nil)
-	s.conn.Close()
+	if s.link.isUp() {
+		s.conn.Close()
+		s.link.breakOff() // a server that says nothing would keep the library reading
+		return
+	}
+	s.d.running.Go(func() { s.link.leave(s.conn.Close) })
 }
 
 // use lets the session live a while longer. It reports whether it is not gone.

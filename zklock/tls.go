@@ -12,28 +12,33 @@ import (
 )
 
 // A connector connects to a server.
-type connector func(s server, timeout time.Duration) (net.Conn, error)
+type connector func(ctx context.Context, s server, timeout time.Duration) (net.Conn, error)
 
 // connector is how to connect.
 func (o *Options) connector() connector {
-	dial := o.Dial
-	if dial == nil {
-		dial = net.DialTimeout
-	}
-	return func(s server, timeout time.Duration) (net.Conn, error) {
-		conn, err := dial("tcp", s.addr, timeout)
+	return func(ctx context.Context, s server, timeout time.Duration) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		conn, err := o.dial(ctx, s.addr, timeout)
 		if err != nil || o.TLS == nil {
 			return conn, err
 		}
-		return encrypt(conn, o.TLS, s, timeout)
+		return encrypt(ctx, conn, o.TLS, s)
 	}
+}
+
+// dial connects. The program's own way to do so knows no context.
+func (o *Options) dial(ctx context.Context, addr string, timeout time.Duration) (net.Conn, error) {
+	if o.Dial != nil {
+		return o.Dial("tcp", addr, timeout)
+	}
+	var dialer net.Dialer
+	return dialer.DialContext(ctx, "tcp", addr)
 }
 
 // encrypt speaks TLS. The server's certificate must be for the host that the server is called by, unless the
 // configuration names another.
-func encrypt(conn net.Conn, config *tls.Config, s server, timeout time.Duration) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
+func encrypt(ctx context.Context, conn net.Conn, config *tls.Config, s server) (net.Conn, error) {
 	config = config.Clone()
 	if config.ServerName == "" {
 		config.ServerName, _, _ = net.SplitHostPort(s.name)

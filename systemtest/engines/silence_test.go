@@ -39,7 +39,6 @@ var late = map[string]string{
 	"sentinel waiting": "as redis open",
 	"cluster open":     "as redis open",
 	"cluster waiting":  "as redis open",
-	"zk opening":       "it takes a second longer",
 }
 
 // row runs a subtest unless it is known to fail.

@@ -1,0 +1,52 @@
+package zklock_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/proxy"
+	"github.com/holdfast-go/holdfast/internal/servers"
+)
+
+// The server is gone. Errors of renewals, and of the lease that ends by it, say why there was no connection.
+func TestRenewalsSayWhy(t *testing.T) {
+	t.Parallel()
+	server := servers.ZooKeeper(t)
+	d := open(t, nil, server.Addr)
+	held := mustLock(t, d, "job", 3*time.Second)
+	c := acquire(t, d, claim("another", 3*time.Second))
+	server.Kill(t)
+	ctx, cancel := context.WithTimeout(limit(t), time.Second)
+	defer cancel()
+	results, err := d.Renew(ctx, []driver.Claim{c})
+	if err != nil || !errors.Is(results[0].Err, syscall.ECONNREFUSED) {
+		t.Errorf("a renewal says %v, %v; want that the connection is refused", results, err)
+	}
+	<-held.Done()
+	if err := held.Err(); !errors.Is(err, holdfast.ErrLost) || !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("the lease ends with %v, which does not say that the connection is refused", err)
+	}
+}
+
+// An operator has ended the session, which the holder is told with its next connection.
+func TestExpiredSessionSaysWhy(t *testing.T) {
+	t.Parallel()
+	server := servers.ZooKeeper(t)
+	p := proxy.New(t, server.Addr)
+	var listening tap
+	held := mustLock(t, open(t, listening.options(), p.Addr), "job", longest)
+	until(t, "the holder is told", func() bool {
+		listening.closeSessions(t, server)
+		p.Reset()
+		return held.Err() != nil
+	})
+	if err := held.Err(); !strings.Contains(err.Error(), "the session has ended: the server has expired it") {
+		t.Errorf("the lease ends with %v", err)
+	}
+}
