@@ -16,7 +16,11 @@ const day = 24 * time.Hour
 func ParseDuration(s string) (time.Duration, error) {
 	parts := withDays.FindStringSubmatch(s)
 	if parts == nil {
-		return time.ParseDuration(s)
+		d, err := time.ParseDuration(s)
+		if _, number := strconv.ParseFloat(s, 64); err != nil && number == nil {
+			return 0, fmt.Errorf("%q has no unit; write %ss for seconds, or %sm for minutes", s, s, s)
+		}
+		return d, err
 	}
 	days, err := strconv.ParseInt(parts[2], 10, 64)
 	if err != nil || days > math.MaxInt64/int64(day) {

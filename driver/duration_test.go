@@ -1,6 +1,7 @@
 package driver_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -22,5 +23,8 @@ func TestParseDuration(t *testing.T) {
 		if got, err := driver.ParseDuration(given); err == nil {
 			t.Errorf("%q: got %v, want an error", given, got)
 		}
+	}
+	if _, err := driver.ParseDuration("30"); err == nil || !strings.Contains(err.Error(), "write 30s") {
+		t.Errorf("30: %v, want advice to write 30s", err)
 	}
 }

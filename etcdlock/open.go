@@ -58,10 +58,34 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 		d.running.Go(func() { d.syncEvery(every) })
 	}
 	if err := d.askFirst(ctx); err != nil {
+		if errors.Is(err, context.DeadlineExceeded) && d.isLeaderless(ctx) {
+			err = errNoLeader
+		}
 		d.Close()
 		return nil, notOpened(err, speaksTLS, secure)
 	}
 	return d, nil
+}
+
+// errNoLeader says why servers that are there answer no question but about themselves.
+var errNoLeader = &driver.ServerError{
+	Effect: driver.NotNow, Words: "it knows no leader",
+	Advice: "start the other servers, or let them reach each other: a majority must be there",
+}
+
+// leaderTime is how long a server may take to say whether it knows a leader.
+const leaderTime = 500 * time.Millisecond
+
+// isLeaderless reports whether one of the servers says that it knows no leader.
+func (d *Driver) isLeaderless(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, leaderTime)
+	defer cancel()
+	for _, endpoint := range d.client.Endpoints() {
+		if status, err := d.statusOf(ctx, endpoint); err == nil && status.Leader == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // askFirst asks the server what it must be asked anyway, so that Open fails where no server answers.

@@ -355,10 +355,23 @@ func isUnreachable(err error) bool {
 		errors.As(err, &answer) || isForeign(err)
 }
 
-// isForeign reports whether what answered speaks another protocol. Rueidis has only a text for that.
+// isForeign reports whether what answered speaks another protocol. Rueidis and gRPC have only texts for that.
 func isForeign(err error) bool {
 	var noTLS tls.RecordHeaderError
-	return errors.As(err, &noTLS) || strings.Contains(err.Error(), "received unknown message type: ")
+	return errors.As(err, &noTLS) || strings.Contains(err.Error(), "received unknown message type: ") ||
+		strings.Contains(err.Error(), "looked like an HTTP/1.1 header")
+}
+
+// isHangUp reports whether what answered closed the connection, and the error does not explain that. The SQL driver
+// for MySQL and gRPC have only texts for it.
+func isHangUp(err error) bool {
+	for _, explained := range []string{"TLS", "hangs up", "closed the connection"} {
+		if strings.Contains(err.Error(), explained) {
+			return false
+		}
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) ||
+		errors.Is(err, syscall.EPIPE) || strings.HasSuffix(err.Error(), "invalid connection")
 }
 
 // closeLimit bounds how long the command waits for the backend at its end. What it then does not know to be given back

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -84,6 +85,10 @@ func unavailable(err error) *exit {
 	switch {
 	case isForeign(err):
 		e.advice = "what answers speaks another protocol; check the scheme and the port"
+	case isHangUp(err):
+		e.advice = "what answers closed the connection: is the port right, and is a server behind it?"
+	case errors.Is(err, context.DeadlineExceeded) && !strings.HasSuffix(err.Error(), "?"):
+		e.advice = "it did not answer in time; " + askReachable
 	case isOfNetwork(err) && !strings.HasSuffix(err.Error(), "?"): // some drivers ask by themselves
 		e.advice = askReachable
 	}
