@@ -71,7 +71,8 @@ func TestCertificates(t *testing.T) {
 			mustLetIn(t, s)
 
 			end := begin(t, s, Expired)
-			if err := letsIn(t, s.URL(s.Addrs), 10*time.Second); err == nil || !strings.Contains(err.Error(), "expired") {
+			err = letsIn(t, s.URL(s.Addrs), 10*time.Second)
+			if err == nil || !strings.Contains(err.Error(), "expired") {
 				t.Errorf("with a certificate that has expired: %v", err)
 			}
 			end()

@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/pace"
 )
 
-// soon is well below how long a sleeper sleeps in the server that nothing wakes, which is 0.8 s at most and half of that
-// in the median.
+// soon is well below how long a sleeper sleeps in the server that nothing wakes, which is 0.8 s at most and half of
+// that in the median.
 const soon = 200 * time.Millisecond
 
 // wantSoon fails unless half of these spans are short. The others may be long: what came in between is told later.
