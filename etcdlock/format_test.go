@@ -7,22 +7,44 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
 )
+
+// makeNewer has a claim look as one of another release would, which has another number for its format.
+func makeNewer(t *testing.T, addr string, c driver.Claim) {
+	t.Helper()
+	client := dial(t, addr)
+	there, err := client.Get(limit(t), "/holdfast/"+c.Name+"/"+c.ID, clientv3.WithPrefix())
+	if err != nil || len(there.Kvs) != 1 {
+		t.Fatalf("the claim is not there: %+v, %v", there, err)
+	}
+	kv := there.Kvs[0]
+	record := strings.Replace(string(kv.Value), fmt.Sprintf(`"v":%d`, etcdlock.ThisFormat),
+		fmt.Sprintf(`"v":%d`, etcdlock.ThisFormat+1), 1)
+	if record == string(kv.Value) {
+		t.Fatalf("%s has no number to change", record)
+	}
+	if _, err := client.Put(limit(t), string(kv.Key), record, clientv3.WithIgnoreLease()); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // The newer record is not the nearest ahead, so it is read only when the claim is in the queue already.
 func TestNewerRecordFarAhead(t *testing.T) {
 	t.Parallel()
 	addr := server(t).Addr
-	now, next := open(t, nil, addr), open(t, nil, addr).WithFormat(etcdlock.ThisFormat+1)
-	first := acquire(t, now, units("rw", 1, driver.All))
-	acquire(t, now, units("rw", 1, driver.All))
-	request(t, next, first) // which takes it over, and writes the record anew
-	_, err := now.Request(limit(t), units("rw", driver.All, driver.All))
+	d := open(t, nil, addr)
+	first := acquire(t, d, units("rw", 1, driver.All))
+	acquire(t, d, units("rw", 1, driver.All))
+	makeNewer(t, addr, first)
+	_, err := d.Request(limit(t), units("rw", driver.All, driver.All))
 	refused(t, "behind a newer record far ahead", err)
-	if queue, err := next.Queue(limit(t), "rw"); err != nil || len(queue) != 2 {
-		t.Errorf("the queue is %+v, %v; the refused claim should be gone", queue, err)
+	keys, err := dial(t, addr).Get(limit(t), "/holdfast/rw/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+	if err != nil || keys.Count != 2 {
+		t.Errorf("%d claims are in the queue, error %v; the refused claim should be gone", keys.Count, err)
 	}
 }
 
@@ -50,32 +72,18 @@ func TestRecordOfNoClaim(t *testing.T) {
 	}
 }
 
-// A holder sets the value of its lock, and is asked to let go, also where the next release waits behind it.
+// A holder sets the value of its lock, and is asked to let go, also where another release waits behind it.
 func TestValueBeforeANewerVersion(t *testing.T) {
 	t.Parallel()
 	addr := server(t).Addr
-	now, next := open(t, nil, addr), open(t, nil, addr).WithFormat(etcdlock.ThisFormat+1)
-	held := acquire(t, now, claim("job", long))
-	enqueue(t, next, claim("job", long))
+	d := open(t, nil, addr)
+	held := acquire(t, d, claim("job", long))
+	makeNewer(t, addr, enqueue(t, d, claim("job", long)))
 	v := driver.Value{Text: "text", Token: held.Token << 8, Set: time.UnixMicro(1)}
-	if err := now.SetValue(limit(t), held, v); err != nil {
+	if err := d.SetValue(limit(t), held, v); err != nil {
 		t.Errorf("SetValue: %v", err)
 	}
-	if err := now.Revoke(limit(t), "job", held.ID); err != nil {
+	if err := d.Revoke(limit(t), "job", held.ID); err != nil {
 		t.Errorf("Revoke: %v", err)
-	}
-}
-
-// A claim of this release that the next one asks to be released is renewed, and its holder is told.
-func TestRevokedByANewerVersion(t *testing.T) {
-	t.Parallel()
-	addr := server(t).Addr
-	now, next := open(t, nil, addr), open(t, nil, addr).WithFormat(etcdlock.ThisFormat+1)
-	held := acquire(t, now, claim("job", long))
-	if err := next.Revoke(limit(t), "job", held.ID); err != nil {
-		t.Fatal(err)
-	}
-	if st, err := now.Request(limit(t), held); err != nil || !st.Granted || !st.Revoked {
-		t.Errorf("the holder is told %+v, %v", st, err)
 	}
 }

@@ -38,8 +38,7 @@ func (d *Driver) mark(e *claim, own seat, bounds leased.Bounds) {
 	d.rewrite(ctx, own) // an error is no loss, as above
 }
 
-// rewrite changes the record of a claim that is as it was read, and reports whether it was. The format stays: the
-// client that keeps the claim may be of an earlier release, and know no later one.
+// rewrite changes the record of a claim that is as it was read, and reports whether it was.
 func (d *Driver) rewrite(ctx context.Context, s seat) (bool, error) {
 	unchanged := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(s.key), "=", s.mod)}
 	change := clientv3.OpPut(s.key, encode(s.record), clientv3.WithIgnoreLease())

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// recordFormat is the version of what this driver writes. It reads that and the one before.
+// recordFormat is the version of what this driver writes and reads.
 const recordFormat = 1
 
 // A record is what the key of a claim holds.
