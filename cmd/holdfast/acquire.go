@@ -66,6 +66,8 @@ func (a *app) notAcquired(ctx context.Context, cause error, s *store, p *plan, e
 	switch {
 	case isBroken:
 		return &exit{code: p.conflict, err: &removal{p.name, broken}}
+	case errors.Is(err, holdfast.ErrUnavailable): // also where it is up to --wait how long that may last
+		return s.failed(err)
 	case errors.Is(err, holdfast.ErrNotAcquired):
 		return a.conflict(ctx, s, p)
 	}

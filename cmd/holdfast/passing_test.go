@@ -111,6 +111,31 @@ func TestServerThatIsFull(t *testing.T) {
 	}
 }
 
+// A readOnly serves reads alone, as a replica does.
+type readOnly struct{ driver.Driver }
+
+func (readOnly) Request(context.Context, driver.Claim) (driver.Status, error) {
+	return driver.Status{}, &driver.ServerError{Effect: driver.NotNow, Words: "it is read-only", Advice: "ask the primary"}
+}
+
+// A wait that ends while the server refuses to write is no lock that is taken.
+func TestWaitForAReadOnlyServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := quietApp(t)
+		d := readOnly{memlock.New()}
+		s := &store{Client: holdfast.New(d, ownPatience()...), driver: d}
+		defer s.abandon(t.Context())
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := s.Mutex("hello").Lock(ctx)
+		err = a.notAcquired(t.Context(), nil, s, &plan{runFlags: runFlags{wait: time.Second, slots: 1}, name: "hello"}, err)
+		e := &exit{}
+		if !errors.As(err, &e) || e.code != exitUnavailable || !strings.Contains(err.Error(), "it is read-only") {
+			t.Errorf("it ends with code %d: %v", e.code, err)
+		}
+	})
+}
+
 // A wait without an end says after a minute what it waits for, and once.
 func TestLongWait(t *testing.T) {
 	for name, c := range map[string]struct {
