@@ -115,7 +115,7 @@ func TestServerThatIsFull(t *testing.T) {
 type readOnly struct{ driver.Driver }
 
 func (readOnly) Request(context.Context, driver.Claim) (driver.Status, error) {
-	return driver.Status{}, &driver.ServerError{Effect: driver.NotNow, Words: "it is read-only", Advice: "ask the primary"}
+	return driver.Status{}, &driver.ServerError{Effect: driver.NotNow, Words: "it is read-only"}
 }
 
 // A wait that ends while the server refuses to write is no lock that is taken.
@@ -128,7 +128,8 @@ func TestWaitForAReadOnlyServer(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := s.Mutex("hello").Lock(ctx)
-		err = a.notAcquired(t.Context(), nil, s, &plan{runFlags: runFlags{wait: time.Second, slots: 1}, name: "hello"}, err)
+		p := &plan{runFlags: runFlags{wait: time.Second, slots: 1}, name: "hello"}
+		err = a.notAcquired(t.Context(), nil, s, p, err)
 		e := &exit{}
 		if !errors.As(err, &e) || e.code != exitUnavailable || !strings.Contains(err.Error(), "it is read-only") {
 			t.Errorf("it ends with code %d: %v", e.code, err)
