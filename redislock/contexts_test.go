@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,8 +18,9 @@ import (
 // A dripping is a server whose answer to the first command in a list never ends: a byte comes now and then, so that its
 // connections look alive. Other commands get an answer.
 type dripping struct {
-	addr  string
-	drips chan struct{} // has an element for each such answer that has begun
+	addr    string
+	drips   chan struct{} // has an element for each such answer that has begun
+	welcome atomic.Int32  // so many clients are greeted all the same
 }
 
 func newDripping(t *testing.T, commands ...string) *dripping {
@@ -38,7 +40,7 @@ func (d *dripping) serve(c net.Conn, commands []string) {
 		if name == "HELLO" {
 			line = hello
 		}
-		if slices.Contains(commands, name) {
+		if slices.Contains(commands, name) && (name != "HELLO" || d.welcome.Add(-1) < 0) {
 			d.drips <- struct{}{}
 			drip(c)
 			return
@@ -133,5 +135,30 @@ func TestCallsEndWithTheirContexts(t *testing.T) {
 			srv.returns(t, name+" "+params, func(ctx context.Context) error { return calls[name](ctx, d) })
 			d.Close()
 		}
+	}
+}
+
+// Nor does a call outlast its context that has to connect first.
+func TestCallsEndWhileTheyConnect(t *testing.T) {
+	srv := newDripping(t, "HELLO")
+	c := claim("jobs", long)
+	for params, call := range map[string]func(context.Context, driver.Driver) error{
+		"&layout=python-redis-lock": func(ctx context.Context, d driver.Driver) error {
+			_, err := driver.Wait(ctx, d, c)
+			return err
+		},
+		"&replicas=1": func(ctx context.Context, d driver.Driver) error {
+			_, err := d.Request(ctx, c)
+			return err
+		},
+		"": func(ctx context.Context, d driver.Driver) error { return driver.Watch(ctx, d, "jobs") },
+	} {
+		srv.welcome.Store(1)
+		d, err := driver.Open(t.Context(), "redis://"+srv.addr+"?connecttimeout=1h"+params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv.returns(t, params, func(ctx context.Context) error { return call(ctx, d) })
+		d.Close()
 	}
 }
