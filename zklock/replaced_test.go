@@ -2,6 +2,7 @@ package zklock_test
 
 import (
 	"cmp"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
@@ -38,7 +40,6 @@ func asAnew(chunk []byte) proxy.Reaction {
 func TestReplacedSession(t *testing.T) {
 	t.Parallel()
 	server := zklock.Server(t)
-	const ttl, atOnce = 110 * time.Second, 15 * time.Second // a renewal is due after 36 s
 	for name, await := range map[string]func(*holdfast.Lease){
 		"Err": func(l *holdfast.Lease) {
 			for l.Err() == nil {
@@ -50,32 +51,39 @@ func TestReplacedSession(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := proxy.New(t, server.Addr)
-			p.React(asAnew)
-			held := mustLock(t, open(t, nil, p.Addr), name, ttl)
-			next := make(chan error, 1) // that the first holder knew when the next had the lock
-			go func() {                 // ends when that has it
-				_, err := holdfast.New(open(t, nil, server.Addr)).Mutex(name, holdfast.WithTTL(ttl)).Lock(limit(t))
-				next <- cmp.Or(err, held.Err())
-			}()
-			told := make(chan struct{})
-			go func() { // ends with the lease
-				await(held)
-				close(told)
-			}()
-			p.Reset()
-			began := time.Now()
-			if <-told; time.Since(began) > atOnce {
-				t.Errorf("the holder is told after %v, by a renewal", time.Since(began))
-			}
-			if err := <-next; !errors.Is(err, holdfast.ErrLost) || !strings.Contains(err.Error(), "another session") {
-				t.Errorf("when the next has the lock, the lease of the first says %v", err)
-			}
+			pace.Run(t, "told", func(t *pace.T) { replacedSession(t, server.Addr, await) })
 		})
 	}
 }
 
-func mustLock(t *testing.T, d driver.Driver, name string, ttl time.Duration) *holdfast.Lease {
+// replacedSession has a holder get another session, and tries one way to learn of the loss.
+func replacedSession(t *pace.T, addr string, await func(*holdfast.Lease)) {
+	const ttl, atOnce = 110 * time.Second, 15 * time.Second // a renewal is due after 36 s
+	name := rand.Text()
+	p := proxy.New(t, addr)
+	p.React(asAnew)
+	held := mustLock(t, open(t, nil, p.Addr), name, ttl)
+	next := make(chan error, 1) // that the first holder knew when the next had the lock
+	go func() {                 // ends when that has it
+		_, err := holdfast.New(open(t, nil, addr)).Mutex(name, holdfast.WithTTL(ttl)).Lock(limit(t))
+		next <- cmp.Or(err, held.Err())
+	}()
+	told := make(chan struct{})
+	go func() { // ends with the lease
+		await(held)
+		close(told)
+	}()
+	p.Reset()
+	began := time.Now()
+	if <-told; time.Since(began) > t.Scaled(atOnce) {
+		t.Errorf("the holder is told after %v, by a renewal", time.Since(began))
+	}
+	if err := <-next; !errors.Is(err, holdfast.ErrLost) || !strings.Contains(err.Error(), "another session") {
+		t.Errorf("when the next has the lock, the lease of the first says %v", err)
+	}
+}
+
+func mustLock(t testing.TB, d driver.Driver, name string, ttl time.Duration) *holdfast.Lease {
 	t.Helper()
 	l, err := holdfast.New(d).Mutex(name, holdfast.WithTTL(ttl)).Lock(limit(t))
 	if err != nil {

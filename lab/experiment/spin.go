@@ -33,6 +33,10 @@ const processor = "processor time"
 func judgeWaiting(s *Trial, l sync.Locker) {
 	base, _, ok := wait(s, new(sync.Mutex))
 	used, shares, _ := wait(s, l)
+	for range 2 { // the least of three counts: the runtime has work of its own at times
+		again, _, _ := wait(s, l)
+		used = min(used, again)
+	}
 	if !ok {
 		s.Skip("this system does not tell how much processor time was used")
 	}
