@@ -114,6 +114,9 @@ func (d *Driver) whyNot(ctx context.Context, err error) error {
 	case isAbsence(err), err == context.DeadlineExceeded, err == context.Canceled:
 		return fmt.Errorf("ZooKeeper does not answer: %w; is it running and reachable?", err)
 	default:
+		if began, ok := errors.AsType[notBegun](err); ok && errors.Is(err, errHungUp) {
+			err = began.cause // it was no silence
+		}
 		return fmt.Errorf("ZooKeeper does not answer: %w", err)
 	}
 }

@@ -47,11 +47,20 @@ func (h *handshake) saslStep(token []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(answer) < 4 || int(binary.BigEndian.Uint32(answer)) > len(answer)-4 {
-		return nil, errors.New("the server's answer about SASL is cut short")
+	if len(answer) < 4 {
+		return nil, errCutShort
 	}
-	return answer[4 : 4+binary.BigEndian.Uint32(answer)], nil
+	switch length := int32(binary.BigEndian.Uint32(answer)); {
+	case length < 0: // none, from a server without SASL
+		return nil, nil
+	case int(length) > len(answer)-4:
+		return nil, errCutShort
+	default:
+		return answer[4 : 4+length], nil
+	}
 }
+
+var errCutShort = errors.New("the server's answer about SASL is cut short")
 
 // A digest is what one authentication needs.
 type digest struct{ user, password, realm, nonce, cnonce string }

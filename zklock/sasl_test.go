@@ -39,8 +39,9 @@ func TestSASL(t *testing.T) {
 			t.Errorf("%s: got %v, want a refusal without the password", login, err)
 		}
 	}
-	if _, err := openURL(t, "zk://app:s3cret@"+zklock.Server(t).Addr+"?sasl=true"); err == nil {
-		t.Error("a server without SASL knows the user")
+	_, err := openURL(t, "zk://app:s3cret@"+zklock.Server(t).Addr+"?sasl=true")
+	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "JAAS") {
+		t.Errorf("a server without SASL: got %v, want a refusal that says so", err)
 	}
 	release(t, app, held)
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"time"
 
@@ -52,6 +54,9 @@ func encrypt(ctx context.Context, conn net.Conn, config *tls.Config, s server) (
 	encrypted := tls.Client(conn, config)
 	if err := encrypted.HandshakeContext(ctx); err != nil {
 		conn.Close()
+		if errors.Is(err, io.EOF) {
+			err = fmt.Errorf("it hangs up; is that its secureClientPort? (%w)", err)
+		}
 		return nil, fmt.Errorf("TLS with %s: %w", s.name, err)
 	}
 	return encrypted, nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/zklock"
 )
 
 // secureZooKeeper starts a server that takes connections with TLS from clients that it knows, at the address
@@ -53,6 +54,7 @@ func TestTLS(t *testing.T) {
 		"no authority":           {"zk://" + addr + "?tls=true" + both, "unknown authority"},
 		"no certificate of ours": {"zk://" + addr + "?tls=true&ca=" + ours.File, "certificate"},
 		"without TLS":            {"zk://" + addr, "does not answer"},
+		"a port without TLS":     {"zk://" + zklock.Server(t).Addr + secure, "secureClientPort"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
