@@ -175,8 +175,9 @@ func isLikeURL(path string) bool {
 type store struct {
 	*holdfast.Client
 	driver driver.Driver
-	shown  string // the URL without its password
-	leaves bool   // what it has taken is not given back when it is closed
+	shown  string        // the URL without its password
+	flags  *backendFlags // by which it was opened; nil in tests
+	leaves bool          // what it has taken is not given back when it is closed
 }
 
 // Queue returns who holds a lock and who waits for it. A name that no lock can have is an error.
@@ -261,7 +262,8 @@ func (b *backendFlags) open(ctx context.Context, opts ...holdfast.Option) (*stor
 		return nil, notServed(rawURL, err)
 	}
 	b.notice(ctx, d)
-	return &store{Client: holdfast.New(d, append(ownPatience(), opts...)...), driver: d, shown: shown}, nil
+	return &store{Client: holdfast.New(d, append(ownPatience(), opts...)...), driver: d, shown: shown,
+		flags: b}, nil
 }
 
 // connect opens the driver, one that tells what is asked of it with --trace.
@@ -424,7 +426,7 @@ func (a *app) use(ctx context.Context, verb func(*store) error, opts ...holdfast
 // failed gives an error its exit code, and says where the backend is if that is the trouble.
 func (s *store) failed(err error) error {
 	var e *exit
-	if err = failed(err); errors.As(err, &e) && e.code == exitUnavailable {
+	if err = failed(s.flags.explain(err)); errors.As(err, &e) && e.code == exitUnavailable {
 		return &exit{code: e.code, err: fmt.Errorf("backend %s: %w", s.shown, e.err), advice: e.advice}
 	}
 	return err

@@ -86,7 +86,11 @@ func examine(t *testing.T, url string) (code int, d diagnosis) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	code = run(t.Context(), []string{"doctor", "--json", "--backend", url}, streams{out: out, err: os.Stderr})
+	file := filepath.Join(t.TempDir(), "url") // which may have a password
+	if err := os.WriteFile(file, []byte(url), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code = run(t.Context(), []string{"doctor", "--json", "--backend-file", file}, streams{out: out, err: os.Stderr})
 	text, err := os.ReadFile(out.Name())
 	if err == nil {
 		err = json.Unmarshal(text, &d)

@@ -3,6 +3,9 @@
 package main
 
 import (
+	"fmt"
+	"io"
+	"net"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -15,7 +18,7 @@ import (
 // "blackhole" cuts without either side noticing.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	for _, script := range []string{"blackhole", "gone", "follow", "starting", "cause"} {
+	for _, script := range []string{"blackhole", "gone", "follow", "starting", "cause", "rotated"} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
 			server := servers.Redis(t)
@@ -32,6 +35,14 @@ func TestFaults(t *testing.T) {
 					"blackhole":  func(*testscript.TestScript, bool, []string) { way.BlackHole() },
 					"heal":       func(*testscript.TestScript, bool, []string) { way.Heal() },
 					"stopserver": func(*testscript.TestScript, bool, []string) { server.Kill(t) },
+					"rotate": func(ts *testscript.TestScript, _ bool, args []string) {
+						conn, err := net.Dial("tcp", server.Addr)
+						ts.Check(err)
+						defer conn.Close()
+						fmt.Fprintf(conn, "AUTH %s\r\nCONFIG SET requirepass %s\r\nCLIENT KILL TYPE normal\r\n"+
+							"CLIENT KILL TYPE pubsub\r\nQUIT\r\n", args[0], args[1])
+						_, _ = io.ReadAll(conn) // what it says of a first password, which nobody gives, does not matter
+					},
 					"forbid": func(*testscript.TestScript, bool, []string) {
 						server.RedisCommand(t, "ACL", "SETUSER", "default", "nocommands")
 					},

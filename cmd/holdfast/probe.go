@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -45,7 +46,7 @@ func probeTTL(tr driver.Traits) time.Duration {
 
 func broken(what string, err error) driver.Finding {
 	return driver.Finding{Level: driver.Unsafe, Fact: fmt.Sprintf("it was not possible to %s a lock: %v", what, err),
-		Advice: "find out why before you rely on this backend"}
+		Advice: cmp.Or(answerAdvice(err), "find out why before you rely on this backend")}
 }
 
 func round(d time.Duration) time.Duration {

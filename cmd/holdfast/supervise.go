@@ -220,8 +220,8 @@ func (j *job) noteTrouble() {
 		j.troubled = false
 	case !j.troubled && j.lost == nil && left <= j.plan.ttl/warnShare:
 		j.troubled = true
-		j.warnAside(fmt.Errorf("renewing %q failed: %w; the lock ends in %v unless it recovers", j.plan.name, why,
-			left.Round(time.Millisecond)))
+		j.warnAside(fmt.Errorf("renewing %q failed: %w; the lock ends in %v unless it recovers", j.plan.name,
+			j.backend.explain(why), left.Round(time.Millisecond)))
 	}
 }
 
@@ -269,6 +269,7 @@ func (j *job) noteLost(err error) {
 	if lost, ok := errors.AsType[*holdfast.LostError](err); ok && lost.Reason == holdfast.LostGone {
 		kind = driver.NoteBreak
 	}
+	err = j.backend.explain(err)
 	j.tellWithDoer(kind, func(by string) {
 		j.emit(event{Event: "lost", Name: j.plan.name, Token: decimal(j.lease.Token()), By: by, Error: err.Error()})
 		if j.json {
