@@ -29,6 +29,7 @@ type coalescingConn struct {
 	pulse    pulse
 	watchdog *time.Timer // guarded by mu: looks whether the connection is silent
 	closing  func()      // if not nil, told of Close
+	greeted  func()      // if not nil, told when something comes for the first time
 }
 
 // enough is how many bytes are not kept for more to come: about ten requests.
@@ -94,6 +95,9 @@ func (b *coalescingConn) Read(p []byte) (int, error) {
 // heard notes what has come.
 func (b *coalescingConn) heard(p []byte) {
 	if len(p) > 0 {
+		if b.greeted != nil && b.pulse.neverHeard() {
+			b.greeted()
+		}
 		b.pulse.hear()
 	}
 	b.mu.Lock()

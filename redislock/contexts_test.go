@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pace"
 )
 
 // A dripping is a server whose answer to the first command in a list never ends: a byte comes now and then, so that its
@@ -95,6 +96,60 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 			return err
 		})
 	}
+}
+
+// A muffled server hangs up on the first connection at the first request, and greets nobody after that.
+func newMuffled(t *testing.T) *dripping {
+	d := &dripping{drips: make(chan struct{}, 100)}
+	var connections atomic.Int64
+	d.addr = listen(t, func(c net.Conn) {
+		if connections.Add(1) > 1 {
+			d.serve(c, []string{"HELLO"})
+			return
+		}
+		defer c.Close()
+		for r := bufio.NewReader(c); ; {
+			args, err := readCommand(r)
+			if err != nil || strings.HasPrefix(args[0], "EVAL") {
+				return
+			}
+			line := "+OK"
+			if args[0] == "HELLO" {
+				line = hello
+			}
+			io.WriteString(c, line+"\r\n")
+		}
+	})
+	return d
+}
+
+// A call that has to wait for a new connection ends with its context, and so do others that wait for the same one. By
+// itself the client library gives a greeting ten seconds.
+func TestCallsThatConnectEndWithTheirContexts(t *testing.T) {
+	pace.Run(t, "while a greeting drips", func(t *pace.T) {
+		srv := newMuffled(t.T)
+		d, err := driver.Open(t.Context(), "redis://"+srv.addr+"?connecttimeout=1h")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		c := claim("jobs", long)
+		c.Queue = false
+		if _, err := d.Request(t.Context(), c); err == nil {
+			t.Fatal("the server has answered")
+		}
+		began := time.Now()
+		request := func(ctx context.Context) error {
+			_, err := d.Request(ctx, c)
+			return err
+		}
+		srv.returns(t.T, "the call that connects", request)
+		srv.drips <- struct{}{} // the connection is still being made
+		srv.returns(t.T, "a call that waits for the connection", request)
+		if took := time.Since(began); took > t.Scaled(2*time.Second) {
+			t.Errorf("two calls whose contexts had ended took %v", took)
+		}
+	})
 }
 
 // So do calls, also those that have a connection for themselves.

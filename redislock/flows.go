@@ -23,6 +23,9 @@ type flows struct {
 
 	calm atomic.Int64 // when the patience is at its least again: see patience
 
+	closed  atomic.Int64 // when a connection was closed last, as a time since started; zero: never
+	greeted atomic.Int64 // when a server has greeted on a new one last
+
 	mu   sync.Mutex
 	open map[*coalescingConn]struct{}
 	over bool // the driver is closed
@@ -55,7 +58,11 @@ func (f *flows) add(c net.Conn, err error) (net.Conn, error) {
 		b.Close()
 		return nil, driver.ErrClosed
 	}
-	b.closing = func() { f.remove(b) }
+	b.closing = func() {
+		f.closed.Store(int64(time.Since(started)))
+		f.remove(b)
+	}
+	b.greeted = func() { f.greeted.Store(int64(time.Since(started))) }
 	b.closeAfterSilence(silent + f.blocks)
 	time.AfterFunc(f.connect, func() {
 		if b.pulse.neverHeard() {
@@ -84,6 +91,10 @@ func (f *flows) remove(b *coalescingConn) {
 	defer f.mu.Unlock()
 	delete(f.open, b)
 }
+
+// isConnecting reports whether the next command may have to wait for a new connection: rueidis makes one for all that
+// wait, and looks at the contexts of none.
+func (f *flows) isConnecting() bool { return f != nil && f.closed.Load() > f.greeted.Load() }
 
 // watch begins an attempt. What it returns is called at the end of the attempt. If that was given up, the connections
 // that have been silent for all of it are closed.

@@ -35,14 +35,42 @@ func (c rueidisConn) command(cmd Command) rueidis.Completed {
 
 func (c rueidisConn) Do(ctx context.Context, cmd Command) ([]string, error) {
 	end := c.flows.watch(ctx)
-	values, err := rueidisValues(c.client.Do(ctx, c.command(cmd)))
+	reply, err := within(ctx, c.flows, func() rueidis.RedisResult { return c.client.Do(ctx, c.command(cmd)) })
+	if err != nil {
+		end(false)
+		return nil, err
+	}
+	values, err := rueidisValues(reply)
 	end(isReply(err))
 	return values, err
 }
 
+// within asks, and returns when ctx ends also where a new connection has to be made first. Then asking goes on without
+// the caller until the connection is there, or is given up.
+func within[T any](ctx context.Context, f *flows, ask func() T) (reply T, err error) {
+	if !f.isConnecting() {
+		return ask(), nil
+	}
+	asked := make(chan T, 1)
+	go func() { asked <- ask() }()
+	select {
+	case reply = <-asked:
+		return reply, nil
+	case <-ctx.Done():
+		return reply, ctx.Err()
+	}
+}
+
 func (c rueidisConn) DoMany(ctx context.Context, cmds []Command) []Reply {
 	end := c.flows.watch(ctx)
-	replies := rueidisReplies(c.client.DoMulti(ctx, c.commands(cmds)...))
+	results, err := within(ctx, c.flows, func() []rueidis.RedisResult {
+		return c.client.DoMulti(ctx, c.commands(cmds)...)
+	})
+	if err != nil {
+		end(false)
+		return failed(cmds, err)
+	}
+	replies := rueidisReplies(results)
 	end(areReplies(replies))
 	return replies
 }
@@ -168,7 +196,11 @@ func (c rueidisConn) Scan(ctx context.Context, cursor, match string, count int) 
 		return "", nil, err
 	}
 	scan := c.client.B().Scan().Cursor(from).Match(match).Count(int64(count)).Build()
-	page, err := c.client.Do(ctx, scan).AsScanEntry()
+	reply, err := within(ctx, c.flows, func() rueidis.RedisResult { return c.client.Do(ctx, scan) })
+	if err != nil {
+		return "", nil, err
+	}
+	page, err := reply.AsScanEntry()
 	if err != nil {
 		return "", nil, rueidisError(err)
 	}

@@ -19,7 +19,6 @@ import (
 
 // A store is servers that run until the test ends, and the URLs of all backends that they can be, by their names.
 type store struct {
-	name    string // as in stores
 	servers []*servers.Server
 	urls    map[string]string
 	ready   func(testing.TB) // waits until they serve after a pause; nil: they do at once
@@ -43,7 +42,6 @@ func onEach(t *testing.T, test func(t *testing.T, s store, url string)) {
 	for name, start := range stores {
 		t.Run(name, func(t *testing.T) {
 			s := start(t)
-			s.name = name
 			for backend, url := range s.urls {
 				t.Run(backend, func(t *testing.T) { test(t, s, url) })
 			}

@@ -2,7 +2,6 @@ package engines
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"runtime"
 	"strings"
@@ -27,34 +26,11 @@ const (
 	hops   = 10
 )
 
-var alsoLate = flag.Bool("late", false, "run rows of TestCallsEndWithTheirContexts that are known to fail, too")
-
-// late are the rows that are known to fail, of a store and a subtest.
-var late = map[string]string{
-	"redis open":       "a new connection is waited for without the context",
-	"redis waiting":    "as redis open",
-	"redlock open":     "as redis open",
-	"redlock waiting":  "as redis open",
-	"sentinel open":    "as redis open",
-	"sentinel waiting": "as redis open",
-	"cluster open":     "as redis open",
-	"cluster waiting":  "as redis open",
-}
-
-// row runs a subtest unless it is known to fail.
-func (s store) row(t *testing.T, name string, test func(*pace.T)) {
-	if why := late[s.name+" "+name]; why != "" && !*alsoLate {
-		t.Logf("%s is left out: %s", name, why)
-		return
-	}
-	pace.Run(t, name, test)
-}
-
 // While a server accepts connections and says nothing, each call returns when its context ends, and a client that is
 // closed leaves no goroutine behind.
 func TestCallsEndWithTheirContexts(t *testing.T) {
 	onEach(t, func(t *testing.T, s store, url string) {
-		s.row(t, "opening", func(t *pace.T) {
+		pace.Run(t, "opening", func(t *pace.T) {
 			t.Margin(margin)
 			before := goroutines()
 			s.pause(t.T)
@@ -66,7 +42,7 @@ func TestCallsEndWithTheirContexts(t *testing.T) {
 			})
 			noneLeft(t, before)
 		})
-		s.row(t, "open", func(t *pace.T) {
+		pace.Run(t, "open", func(t *pace.T) {
 			t.Margin(margin)
 			before := goroutines()
 			c := used(t, url)
@@ -78,7 +54,7 @@ func TestCallsEndWithTheirContexts(t *testing.T) {
 			bounded(t, "Close", func(ctx context.Context) { c.Close(ctx) })
 			noneLeft(t, before)
 		})
-		s.row(t, "waiting", func(t *pace.T) {
+		pace.Run(t, "waiting", func(t *pace.T) {
 			t.Margin(margin)
 			before := goroutines()
 			c, name := used(t, url), driver.NewID()
