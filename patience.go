@@ -153,7 +153,13 @@ func (r *reason) Error() string {
 	return r.before.Error() + ", then " + r.last.Error()
 }
 
-func (r *reason) Unwrap() []error { return []error{r.before, r.last} }
+// Unwrap has errors.Is look at the last attempt alone: that an earlier one had no effect says nothing of it.
+func (r *reason) Unwrap() []error { return []error{spoken{r.before}, r.last} }
+
+// spoken is an error that counts for its words, which errors.As finds, and for nothing else.
+type spoken struct{ error }
+
+func (s spoken) As(target any) bool { return errors.As(s.error, target) }
 
 // withServersWords is the error of an attempt, with what the server said in those before it if it said nothing in this
 // one: the last attempts of a lease that ends have little time.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -307,4 +308,22 @@ func TestPatienceIsNotNegative(t *testing.T) {
 			t.Errorf("error is %v, want one about the option", err)
 		}
 	}
+}
+
+// An answer that nothing was done says nothing of the attempt after it, which may have been applied.
+func TestUndoneAfterAnAnswerThatNothingWasDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, b := twoClients(t)
+		l.set(faults{refuse: &driver.ServerError{Effect: driver.NotNow, Words: "E2 the server is full"}})
+		time.AfterFunc(time.Millisecond, func() { l.set(faults{mute: true}) })
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond) // during the second attempt
+		defer cancel()
+		_, err := a.Mutex("m").TryLock(ctx)
+		if !errors.Is(err, holdfast.ErrUnknown) || !strings.Contains(err.Error(), "E2") {
+			t.Errorf("TryLock: %v", err)
+		}
+		l.set(faults{})
+		time.Sleep(ttl / 2) // the client takes back what may have been granted
+		must(b.Mutex("m").TryLock(t.Context()))(t)
+	})
 }
