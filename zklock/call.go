@@ -3,6 +3,7 @@ package zklock
 import (
 	"context"
 	"errors"
+	"net"
 	"path"
 	"slices"
 	"sync"
@@ -10,8 +11,29 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// call makes a request and waits for its answer, or until ctx ends: then the request may still be applied.
-func call[T any](ctx context.Context, s *session, request func(*zk.Conn) (T, error)) (v T, err error) {
+// call makes a request and waits for its answer, or until ctx ends: then the request may still be applied. So it may
+// have been where its connection broke, unless the server on that one serves the client nothing.
+func call[T any](ctx context.Context, s *session, request func(*zk.Conn) (T, error)) (T, error) {
+	var on net.Conn
+	v, err := callOnce(ctx, s, func(c *zk.Conn) (T, error) {
+		on = s.link.dialled()
+		return request(c)
+	})
+	if !errors.Is(err, zk.ErrConnectionClosed) {
+		return v, err
+	}
+	switch refusal := s.link.refusedNow(); {
+	case refusal == nil:
+		return v, err
+	case s.link.isRefusedOn(on):
+		return v, refusal
+	default:
+		return v, undecided(refusal)
+	}
+}
+
+// callOnce is call with the library's error where the connection broke.
+func callOnce[T any](ctx context.Context, s *session, request func(*zk.Conn) (T, error)) (v T, err error) {
 	if err := s.connected(ctx); err != nil {
 		return v, err
 	}
@@ -56,9 +78,12 @@ func (s *session) connected(ctx context.Context) error {
 func ask[T any](ctx context.Context, s *session, request func(*zk.Conn) (T, error)) (T, error) {
 	for {
 		back := s.nextConnection() // before the call, during which the connection may break and come back
-		v, err := call(ctx, s, request)
+		v, err := callOnce(ctx, s, request)
 		if !errors.Is(err, zk.ErrConnectionClosed) {
 			return v, err
+		}
+		if refusal := s.link.refusedNow(); refusal != nil {
+			return v, refusal // which a server sent before it hung up
 		}
 		select {
 		case <-back:

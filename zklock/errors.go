@@ -21,11 +21,6 @@ func (s *session) explain(err error) error {
 		return s.lossError()
 	case errors.Is(err, zk.ErrInvalidPath): // the library's own, before anything is sent
 		return fmt.Errorf("%w: %w; report this: the path is not valid", driver.ErrRefused, err)
-	case errors.Is(err, zk.ErrConnectionClosed):
-		if refusal := s.link.refusedNow(); refusal != nil {
-			return refusal // which a server sent before it hung up
-		}
-		return err
 	}
 	if answer := answerIn(err); answer != nil {
 		return answer

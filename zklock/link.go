@@ -46,8 +46,9 @@ type link struct {
 	parked  chan struct{} // closed when the library has nowhere to connect any more
 	leaving chan struct{} // closed when it is about to be told to end
 
-	refusal error // what that server said
-	denied  error // what a server said last, if that was that it does not serve the client
+	refusal  error    // what that server said
+	denied   error    // what a server said last, if that was that it does not serve the client
+	deniedOn net.Conn // where it said so
 }
 
 func (d *Driver) newLink(hosts []string, timeout time.Duration) *link {
@@ -261,6 +262,13 @@ func (l *link) refusedNow() error {
 	return l.denied
 }
 
+// isRefusedOn reports whether that was said on this connection, and none was made since.
+func (l *link) isRefusedOn(conn net.Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.denied != nil && l.deniedOn == conn && l.conn == conn
+}
+
 // attemptPart is the part of a session's time after which an attempt is given up.
 const attemptPart = 4
 
@@ -326,7 +334,7 @@ func (l *link) refuse(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.shunned.add(l.at.addr)
-	l.denied = err
+	l.denied, l.deniedOn = err, l.conn
 	if l.refusal == nil {
 		l.refusal = err
 		close(l.refused)
