@@ -16,7 +16,7 @@ const (
 // before anything is committed. What ends the session (08, 57P01) may come after the commit.
 var Postgres = Table{
 	"08":    {mayHaveHappened, ""}, // connection_exception
-	"08P01": {refused, "is it PostgreSQL? A proxy may not pass this on"},
+	"08P01": {mayHaveHappened, "a proxy such as PgBouncer says so of whatever it ends; look at its log"},
 	"0A":    {refused, ""}, // feature_not_supported
 	"22":    {refused, ""}, // data_exception
 	"23":    {refused, ""}, // integrity_constraint_violation

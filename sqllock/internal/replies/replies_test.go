@@ -44,6 +44,8 @@ func TestExplain(t *testing.T) {
 		{Postgres, pg("28000"), refused, "pg_hba.conf"},
 		{Postgres, pg("3D000"), refused, "database"},
 		{Postgres, pg("08006"), mayHaveHappened, ""},
+		{Postgres, pg("08P01"), mayHaveHappened, "PgBouncer"},
+		{Postgres, unsent(pg("08P01")), notNow, "PgBouncer"},
 		{Postgres, pg("57P01"), mayHaveHappened, ""},
 		{Postgres, unsent(pg("57P01")), notNow, ""}, // it could not connect
 		{Postgres, unsent(pg("28P01")), refused, "password"},

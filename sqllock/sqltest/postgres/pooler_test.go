@@ -14,8 +14,10 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
+	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // sessions is how many sessions of the server the pool has.
@@ -287,5 +289,19 @@ func granted(t *testing.T, d driver.Driver, c driver.Claim) {
 		if err != nil || st.Granted {
 			return
 		}
+	}
+}
+
+// A proxy that ends a query, or loses the server under it, says so with the code of a breach of the protocol. The query
+// may have been committed.
+func TestPoolerEndsAQuery(t *testing.T) {
+	t.Parallel()
+	server := servers.Postgres(t)
+	pool := servers.PgBouncer(t, server, "transaction", "query_timeout = 1")
+	db := database(t, "postgres://postgres@"+pool.Addr+"/postgres?sslmode=disable")
+	_, err := db.ExecContext(t.Context(), "SELECT pg_sleep(60)")
+	answer, ok := errors.AsType[*driver.ServerError](replies.Postgres.Explain(err))
+	if code := dbms.Code(err); code != "08P01" || !ok || answer.Effect != driver.MayHaveHappened {
+		t.Errorf("%v with the code %q: %+v", err, code, answer)
 	}
 }
