@@ -18,7 +18,7 @@ const (
 )
 
 var (
-	times, soak, limit, addrs = leasedtest.Times, leasedtest.Soak, leasedtest.Limit, leasedtest.Addrs
+	times, limit, addrs       = leasedtest.Times, leasedtest.Limit, leasedtest.Addrs
 	claim, units              = claimed.Mutex, leasedtest.Units
 	request, acquire, enqueue = claimed.Request, claimed.Acquire, claimed.Enqueue
 	release, granted          = claimed.Release, leasedtest.Granted

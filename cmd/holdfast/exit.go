@@ -87,7 +87,7 @@ func unavailable(err error) *exit {
 		e.advice = "what answers speaks another protocol; check the scheme and the port"
 	case isHangUp(err):
 		e.advice = "what answers closed the connection: is the port right, and is a server behind it?"
-	case errors.Is(err, context.DeadlineExceeded) && !strings.HasSuffix(err.Error(), "?"):
+	case strings.HasSuffix(err.Error(), context.DeadlineExceeded.Error()): // and no word of what it was waited for
 		e.advice = "it did not answer in time; " + askReachable
 	case isOfNetwork(err) && !strings.HasSuffix(err.Error(), "?"): // some drivers ask by themselves
 		e.advice = askReachable

@@ -12,34 +12,34 @@ import (
 // for others: those that no database has sent, and those of SQLite. A deadlock is 1213, also one that a COMMIT of MySQL
 // ends in as 1180, which has the storage engine's number in its text.
 func Code(err error) string {
-	_, code := Said(err)
+	code, _ := Said(err)
 	return code
 }
 
-// Said returns the error that a database sent, out of what was wrapped around it, and what [Code] says of it. It
-// returns nil for others.
-func Said(err error) (said error, code string) {
+// Said returns what [Code] says of an error, and the error that the database sent, out of what was wrapped around it.
+// It returns nil for others.
+func Said(err error) (code string, said error) {
 	var stated interface {
 		error
 		SQLState() string
 	}
 	if errors.As(err, &stated) {
-		return stated, stated.SQLState()
+		return stated.SQLState(), stated
 	}
 	return numbered(err)
 }
 
 // numbered finds an error of MySQL, whose driver has the number in a field and in no method.
-func numbered(err error) (said error, number string) {
+func numbered(err error) (number string, said error) {
 	if err == nil {
-		return nil, ""
+		return "", nil
 	}
 	if v := reflect.Indirect(reflect.ValueOf(err)); v.Kind() == reflect.Struct && v.Type().Name() == "MySQLError" {
 		if n := v.FieldByName("Number"); n.IsValid() && n.CanUint() {
 			if n.Uint() == errorDuringCommit && strings.Contains(err.Error(), engineDeadlock) {
-				return err, "1213"
+				return "1213", err
 			}
-			return err, strconv.FormatUint(n.Uint(), 10)
+			return strconv.FormatUint(n.Uint(), 10), err
 		}
 	}
 	switch err := err.(type) {
@@ -47,12 +47,12 @@ func numbered(err error) (said error, number string) {
 		return numbered(err.Unwrap())
 	case interface{ Unwrap() []error }:
 		for _, one := range err.Unwrap() {
-			if said, number := numbered(one); said != nil {
-				return said, number
+			if number, said := numbered(one); said != nil {
+				return number, said
 			}
 		}
 	}
-	return nil, ""
+	return "", nil
 }
 
 // How MySQL tells of a deadlock at a COMMIT. Group replication ends a transaction so that is in the way of one that

@@ -10,7 +10,7 @@ import (
 // NotMigrated is the error where tables or routines that this version needs are missing, for a reason that the server
 // or a look at them has given.
 func NotMigrated(reason error) error {
-	if said, _ := dbms.Said(reason); said != nil {
+	if _, said := dbms.Said(reason); said != nil {
 		return &driver.ServerError{Effect: driver.Refused, Words: said.Error(), Advice: lacking, Err: reason}
 	}
 	return fmt.Errorf("%w: %w; %s", driver.ErrRefused, reason, lacking)

@@ -37,7 +37,7 @@ func (t Table) of(code string) Reply {
 // Explain makes a [driver.ServerError] of what a server sent. Other errors stay what they are, and say nothing twice.
 // Of a request that was not sent, as err says, nothing can have happened.
 func (t Table) Explain(err error) error {
-	said, code := dbms.Said(err)
+	code, said := dbms.Said(err)
 	if said == nil {
 		return concise(err)
 	}
@@ -53,7 +53,7 @@ func (t Table) Explain(err error) error {
 
 // Refuse is [Table.Explain] for an error that means a refusal, whatever the table says, with advice of its own.
 func Refuse(err error, advice string) error {
-	said, _ := dbms.Said(err)
+	_, said := dbms.Said(err)
 	if said == nil || isExplained(err) {
 		return err
 	}

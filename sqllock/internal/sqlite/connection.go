@@ -242,7 +242,7 @@ var unsent = replies.Unsent
 
 // uncommitted is an error of a transaction that did not come to its COMMIT. If SQLite sent it, nothing has happened.
 func uncommitted(err error) error {
-	if said, _ := saidBy(err); said != nil {
+	if _, said := saidBy(err); said != nil {
 		return unsent(err)
 	}
 	return err

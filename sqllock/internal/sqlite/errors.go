@@ -71,7 +71,7 @@ var texts = []struct {
 // explain says what an error of SQLite means. Of a transaction that did not come to its COMMIT, as err says, nothing
 // has happened.
 func explain(err error) error {
-	said, code := saidBy(err)
+	code, said := saidBy(err)
 	if _, known := errors.AsType[*driver.ServerError](err); known || said == nil || errors.Is(err, driver.ErrRefused) {
 		return err
 	}
@@ -86,35 +86,35 @@ func explain(err error) error {
 // IsBusy reports whether an error means that nothing was done because others were in the way, so that it can be
 // repeated.
 func IsBusy(err error) bool {
-	_, code := saidBy(err)
+	code, _ := saidBy(err)
 	return slices.Contains([]int{codeBusy, codeLocked, codeProtocol}, code)
 }
 
 // isRefusal reports whether an error means that asking again does not help.
 func isRefusal(err error) bool {
-	_, code := saidBy(err)
+	code, _ := saidBy(err)
 	return meanings[code].Effect == driver.Refused
 }
 
-// saidBy returns SQLite's own error, out of what was wrapped around it, and its primary result code; nil if there is
-// none.
-func saidBy(err error) (said error, code int) {
+// saidBy returns the primary result code of SQLite's own error, and that error, out of what was wrapped around it; nil
+// if there is none.
+func saidBy(err error) (code int, said error) {
 	var coded interface {
 		error
 		Code() int
 	}
 	if err == nil {
-		return nil, 0
+		return 0, nil
 	}
 	if errors.As(err, &coded) {
-		return coded, coded.Code() & 0xff
+		return coded.Code() & 0xff, coded
 	}
 	for _, t := range texts {
 		if strings.Contains(err.Error(), t.text) {
-			return innermost(err), t.code
+			return t.code, innermost(err)
 		}
 	}
-	return nil, 0
+	return 0, nil
 }
 
 // innermost is what was wrapped first.
