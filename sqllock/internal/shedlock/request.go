@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // Request implements [driver.Driver].
@@ -27,7 +28,7 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status,
 		if err == nil {
 			st, err = conn.judge(ctx, c, now)
 		}
-		return err
+		return replies.Unsure(err)
 	})
 	return st, err
 }
@@ -46,11 +47,19 @@ func (c conn) request(ctx context.Context, claim driver.Claim) (err error) {
 		scripts = []script{holdLock}
 	}
 	holds := false // at last
-	for _, what := range scripts {
-		if holds, err = c.do(ctx, what, v); isOneOf(err, c.driver.dialect.unfit) {
+	for i, what := range scripts {
+		holds, err = c.do(ctx, what, v)
+		switch {
+		case err == nil:
+		case isOneOf(err, c.driver.dialect.unfit):
 			c.forget(ctx, claim)
 			return unfit(claim.Name, err)
-		} else if err != nil {
+		case what == takeLock && driver.IsAnswer(err): // it was noted, no more
+			c.forget(ctx, claim)
+			return err
+		case i > 0:
+			return replies.Unsure(err)
+		default:
 			return err
 		}
 	}
@@ -58,7 +67,7 @@ func (c conn) request(ctx context.Context, claim driver.Claim) (err error) {
 		return nil
 	}
 	_, err = c.do(ctx, forget, v)
-	return err
+	return replies.Unsure(err)
 }
 
 // States of a claim: see the package.

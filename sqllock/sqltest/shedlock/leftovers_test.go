@@ -146,3 +146,35 @@ func undoWhileBlocked(t *testing.T, s server, addr, locking string) {
 		t.Error(err)
 	}
 }
+
+// A server has no room left when a request has taken the lock already. Nothing may count as not done then, or nobody
+// would give the lock back.
+func TestRefusedHalfWay(t *testing.T) {
+	t.Parallel()
+	s := all[1]
+	addr := s.begin(t).Addr
+	d := s.open(t, addr)
+	for _, statement := range []string{
+		`CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+			$$ BEGIN RAISE 'no room' USING ERRCODE = TG_ARGV[0]; END $$`,
+		`CREATE TRIGGER notnow BEFORE UPDATE ON holdfast_guests FOR EACH ROW
+			WHEN (NEW.state = 'granted' AND NEW.ttl < 90000000) EXECUTE FUNCTION full_disk('53100')`,
+		`CREATE TRIGGER refused BEFORE UPDATE ON holdfast_guests FOR EACH ROW
+			WHEN (NEW.state = 'granted' AND NEW.ttl > 90000000) EXECUTE FUNCTION full_disk('42501')`,
+	} {
+		if _, err := s.Pool(t, addr).ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, ttl := range map[string]time.Duration{"not now": time.Minute, "refused": 2 * time.Minute} {
+		c := claimOf(name)
+		c.TTL = ttl
+		_, err := d.Request(t.Context(), c)
+		if answer, ok := errors.AsType[*driver.ServerError](err); !ok || answer.Effect != driver.MayHaveHappened {
+			t.Errorf("%s: %v", name, err)
+		}
+		if errors.Is(err, driver.ErrUnsent) || driver.IsAnswer(err) {
+			t.Errorf("%s: nobody would undo it after %v", name, err)
+		}
+	}
+}
