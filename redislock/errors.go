@@ -72,6 +72,17 @@ func deniedInScript(err error) bool {
 	return ok && server.Advice == permit && strings.Contains(server.Words, "script")
 }
 
+// unsure is an error of a request that may have had an effect, whatever the server's words alone would mean.
+func unsure(err error) error {
+	server, ok := errors.AsType[*driver.ServerError](err)
+	if !ok {
+		return err
+	}
+	doubtful := *server
+	doubtful.Effect = driver.MayHaveHappened
+	return &doubtful
+}
+
 func isNoScript(err error) bool {
 	reply, ok := errors.AsType[ReplyError](err)
 	return ok && strings.HasPrefix(string(reply), "NOSCRIPT")

@@ -63,7 +63,10 @@ func (d *native) requestOnce(ctx context.Context, k keys, c driver.Claim) (st dr
 	values, short, err := d.runConfirmed(ctx, d.requestScript(c), k, d.requestArgs(c)...)
 	if err != nil {
 		if deniedInScript(err) && c.Token == 0 {
-			d.giveBack(ctx, c, 0) // the script may have queued the claim, or granted it, before it was ended
+			// The script may have queued the claim, or granted it, before it was ended.
+			if failed := d.giveBack(ctx, c, 0); !driver.IsAnswer(failed) {
+				err = unsure(err)
+			}
 		}
 		return driver.Status{}, false, err
 	}
