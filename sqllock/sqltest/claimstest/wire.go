@@ -50,10 +50,11 @@ func testRoundTrips(t *testing.T, s Store) {
 	}
 }
 
-// However many wait, a hand-off takes the same few statements.
+// However many wait, a hand-off takes a few statements. If all who wait took part in each, it would take 32 more with 64
+// of them. A busy machine adds some that are sent for a long wait.
 func testHandOffs(t *testing.T, s Store) {
 	few, many := s.perHandOff(t, 1), s.perHandOff(t, 64)
-	if many > few+1 {
+	if many > few+8 {
 		t.Errorf("%.2f statements for each hand-off with one waiter, %.2f with 64", few, many)
 	}
 }
