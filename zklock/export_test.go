@@ -8,3 +8,10 @@ func (d *Driver) WithFormat(version int) *Driver {
 
 // ThisFormat is the version that this release writes.
 const ThisFormat = recordFormat
+
+// problem is why the newest attempt to connect has failed; nil when it has not.
+func (l *link) problem() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.fault
+}

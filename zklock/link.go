@@ -272,13 +272,6 @@ func (l *link) isRefusedOn(conn net.Conn) bool {
 // attemptPart is the part of a session's time after which an attempt is given up.
 const attemptPart = 4
 
-// problem is why the newest attempt to connect has failed; nil when it has not.
-func (l *link) problem() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.fault
-}
-
 // absence is the error of a session that has no connection in time: why the newest attempt has failed, if that is
 // known.
 func (l *link) absence(late error) error {

@@ -127,13 +127,17 @@ func (d *Driver) fill(slot *slot, ttl time.Duration) {
 func (d *Driver) startIn(room *room, ttl time.Duration) (s *session, err error) {
 	ctx, cancel := context.WithTimeout(d.lifetime, max(startTimeout, ttl))
 	defer cancel()
+	pace := driver.Backoff{First: firstPause, Most: startTimeout}
 	for {
 		s, err = d.startOnce(ctx, room, ttl)
-		if !errors.Is(err, errReplaced) || ctx.Err() != nil {
+		if !errors.Is(err, errReplaced) || pace.Pause(ctx) != nil {
 			return s, err
 		}
 	}
 }
+
+// firstPause comes before another session is asked for in place of one that was replaced: a server may replace each.
+const firstPause = 10 * time.Millisecond
 
 func (d *Driver) startOnce(ctx context.Context, room *room, ttl time.Duration) (*session, error) {
 	s, err := d.start(ctx, sessionTime(ttl))

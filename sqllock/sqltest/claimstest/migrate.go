@@ -35,6 +35,9 @@ func testOtherRevision(t *testing.T, s Store) {
 	if err := sqllock.MigrateURL(t.Context(), s.URL(s.Addr)); !errors.Is(err, driver.ErrRefused) {
 		t.Errorf("MigrateURL: %v, want ErrRefused", err)
 	}
+	if out, err := s.runScript(t); err == nil || !strings.Contains(out, "another revision") {
+		t.Errorf("the script: %v, want a refusal\n%s", err, out)
+	}
 	changeAll(t, db, texts(t, db, s.Routines))
 	s.migrated(t).works(t)
 }
@@ -60,6 +63,21 @@ func testLostRoutines(t *testing.T, s Store) {
 // The script does what migrating does, twice, in the hands of the server's own client.
 func testScript(t *testing.T, s Store) {
 	s.empty(t)
+	for range 2 {
+		if out, err := s.runScript(t); err != nil || len(out) > 0 {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		s.works(t)
+	}
+	s.everyTableHasAKey(t)
+	if _, err := sqllock.MigrateScript(sqllock.SQLite); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("MigrateScript for SQLite: %v", err)
+	}
+}
+
+// runScript runs the script that migrates, and returns what the server's own client says of it.
+func (s Store) runScript(t *testing.T) (out string, err error) {
+	t.Helper()
 	script, err := sqllock.MigrateScript(s.Dialect)
 	if err != nil {
 		t.Fatal(err)
@@ -68,18 +86,10 @@ func testScript(t *testing.T, s Store) {
 	if _, err := exec.LookPath(command[0]); err != nil {
 		servers.Require(t, false, command[0], "apt-get install -y mariadb-client postgresql-client")
 	}
-	for range 2 {
-		client := exec.CommandContext(t.Context(), command[0], command[1:]...)
-		client.Stdin = strings.NewReader(script)
-		if out, err := client.CombinedOutput(); err != nil || len(out) > 0 {
-			t.Fatalf("%v: %v\n%s", command, err, out)
-		}
-		s.works(t)
-	}
-	s.everyTableHasAKey(t)
-	if _, err := sqllock.MigrateScript(sqllock.SQLite); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("MigrateScript for SQLite: %v", err)
-	}
+	client := exec.CommandContext(t.Context(), command[0], command[1:]...)
+	client.Stdin = strings.NewReader(script)
+	said, err := client.CombinedOutput()
+	return string(said), err
 }
 
 // everyTableHasAKey expects primary keys: some servers and kinds of replication ask for them.
