@@ -40,7 +40,8 @@ func TestDeniedAndNotTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := newNative(&falling{}, opts)
-	_, err = d.Request(t.Context(), driver.Claim{Name: "jobs", ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Minute})
+	c := driver.Claim{Name: "jobs", ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Minute}
+	_, err = d.Request(t.Context(), c)
 	var answer *driver.ServerError
 	if err == nil || driver.IsAnswer(err) || !errors.As(err, &answer) {
 		t.Errorf("got %v, and nobody would undo it", err)

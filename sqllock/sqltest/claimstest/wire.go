@@ -50,8 +50,8 @@ func testRoundTrips(t *testing.T, s Store) {
 	}
 }
 
-// However many wait, a hand-off takes a few statements. If all who wait took part in each, it would take 32 more with 64
-// of them. A busy machine adds some that are sent for a long wait.
+// However many wait, a hand-off takes a few statements. If all who wait took part in each, it would take 32 more with
+// 64 of them. A busy machine adds some that are sent for a long wait.
 func testHandOffs(t *testing.T, s Store) {
 	few, many := s.perHandOff(t, 1), s.perHandOff(t, 64)
 	if many > few+8 {
