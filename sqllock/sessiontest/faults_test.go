@@ -568,7 +568,7 @@ func TestRefused(t *testing.T) {
 			}
 			for format, advice := range map[string]string{
 				"DELETE FROM holdfast_store":            "holdfast migrate",
-				"INSERT INTO holdfast_store VALUES (2)": "upgrade this program",
+				"INSERT INTO holdfast_store VALUES (2)": "same version",
 			} {
 				exec(t, s.Pool(t, addr), "DELETE FROM holdfast_store")
 				exec(t, s.Pool(t, addr), format)
