@@ -233,11 +233,12 @@ func (c rueidisConn) Listen(ctx context.Context, channel string, listening func(
 }
 
 // Close closes the connections that the client has opened itself. The client waits for answers that are under way; it
-// is cut off if they do not come soon.
+// is cut off if they do not come soon. A connection that it was just making would outlive it.
 func (c rueidisConn) Close() error {
 	if c.owned {
 		defer time.AfterFunc(closeWithin, c.flows.cut).Stop()
 		c.client.Close()
+		c.flows.cut()
 	}
 	return nil
 }
