@@ -146,8 +146,7 @@ func (f *foreign) Queue(context.Context, string) ([]driver.Entry, error) {
 
 // Close ends all waits, and closes the connection.
 func (f *foreign) Close() error {
-	f.notifier.close()
-	return f.conn.Close()
+	return closeAll(f.notifier, f.conn)
 }
 
 // ours begins the keys that only we use. The other library's may have any name, so ours say first what they are.

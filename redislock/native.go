@@ -66,8 +66,7 @@ func (d *native) Traits() driver.Traits {
 // Close ends all waits before it closes the connection: a subscription that breaks would be renewed otherwise.
 func (d *native) Close() error {
 	d.end()
-	d.notifier.close()
-	return d.conn.Close()
+	return closeAll(d.notifier, d.conn)
 }
 
 // begin checks a claim and finds its keys.

@@ -243,6 +243,26 @@ func (c rueidisConn) Close() error {
 	return nil
 }
 
+func (c rueidisConn) cut() {
+	if c.owned {
+		c.flows.cut()
+	}
+}
+
+// closeAll ends a driver's waits, and closes its connections. A subscription may wait for a connection that is being
+// made to a server that says nothing, so connections are cut off if that takes long.
+func closeAll(n *notifier, conn Conn) error {
+	inner := conn
+	if s, ok := conn.(steady); ok {
+		inner = s.Conn
+	}
+	if c, ok := inner.(interface{ cut() }); ok {
+		defer time.AfterFunc(closeWithin, c.cut).Stop()
+	}
+	n.close()
+	return conn.Close()
+}
+
 // closeWithin is how long the answers under way may take when a client is closed.
 const closeWithin = 100 * time.Millisecond
 

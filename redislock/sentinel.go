@@ -253,6 +253,8 @@ func (c *sentinelConn) Listen(ctx context.Context, channel string, listening fun
 	return c.judge(m, m.conn.Listen(ctx, channel, listening, heard))
 }
 
+func (c *sentinelConn) cut() { c.flows.cut() }
+
 // Close ends all connections, to the sentinels too.
 func (c *sentinelConn) Close() error {
 	c.stop()

@@ -51,7 +51,7 @@ func TestCallsEndWithTheirContexts(t *testing.T) {
 			for _, call := range calls {
 				bounded(t, call.name, func(ctx context.Context) { call.make(ctx, c) })
 			}
-			bounded(t, "Close", func(ctx context.Context) { c.Close(ctx) })
+			closed(t, c)
 			noneLeft(t, before)
 		})
 		pace.Run(t, "waiting", func(t *pace.T) {
@@ -68,7 +68,7 @@ func TestCallsEndWithTheirContexts(t *testing.T) {
 				c.Mutex(name, holdfast.WithLocalHandoff(0)).Lock(ctx)
 			})
 			bounded(t, "Release", func(ctx context.Context) { lease.Release(ctx) })
-			bounded(t, "Close", func(ctx context.Context) { c.Close(ctx) })
+			closed(t, c)
 			noneLeft(t, before)
 		})
 	})
@@ -116,8 +116,37 @@ func used(t *pace.T, url string) *holdfast.Client {
 
 func noWork(context.Context, *holdfast.Lease) error { return nil }
 
+// tries is how often a call may be late in a row. One that does not look at its context is late each time; one that
+// met a connection just as it broke is not late again.
+const tries = 3
+
 // bounded makes a call that must end with its context.
 func bounded(t *pace.T, name string, call func(context.Context)) {
+	t.Helper()
+	for n := 1; ; n++ {
+		late, most := outlasts(t, name, call)
+		switch {
+		case late <= most:
+			return
+		case n < tries:
+			t.Logf("%s returned %v after its context had ended, want %v at most", name, late, most)
+		default:
+			t.Errorf("%s returned %v after its context had ended, want %v at most", name, late, most)
+			return
+		}
+	}
+}
+
+// closed closes a client, which must end with its context.
+func closed(t *pace.T, c *holdfast.Client) {
+	t.Helper()
+	if late, most := outlasts(t, "Close", func(ctx context.Context) { c.Close(ctx) }); late > most {
+		t.Errorf("Close returned %v after its context had ended, want %v at most", late, most)
+	}
+}
+
+// outlasts makes a call, and returns by how much it outlasted its context, and by how much it may.
+func outlasts(t *pace.T, name string, call func(context.Context)) (late, most time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -133,25 +162,33 @@ func bounded(t *pace.T, name string, call func(context.Context)) {
 	}()
 	select {
 	case at := <-returned:
-		most := t.Scaled(lateness) + hops*(<-woken).Sub(ends)
-		if late := at.Sub(ends); late > most {
-			t.Errorf("%s returned %v after its context had ended, want %v at most", name, late, most)
-		}
+		return at.Sub(ends), t.Scaled(lateness) + hops*(<-woken).Sub(ends)
 	case <-time.After(hang):
 		t.Fatalf("%s has not returned\n%s", name, stacks())
+		return 0, 0
 	}
 }
 
-// noneLeft waits until no goroutine is there that was not there before.
+// noneLeft waits until no goroutine is there that was not there before. They should be gone after leftFor; what takes
+// longer is logged, and what is still there when a test would hang is a leak.
 func noneLeft(t *pace.T, before map[string]bool) {
 	t.Helper()
-	var left string
-	for end := time.Now().Add(t.Scaled(leftFor)); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if left = since(before); left == "" {
+	began, late := time.Now(), ""
+	for time.Since(began) < hang {
+		left := since(before)
+		if left == "" {
+			if late != "" {
+				t.Logf("goroutines were left for %v after the client was closed; after %v:\n%s",
+					time.Since(began), leftFor, late)
+			}
 			return
 		}
+		if late == "" && time.Since(began) > leftFor {
+			late = left
+		}
+		time.Sleep(5 * time.Millisecond)
 	}
-	t.Errorf("goroutines are left %v after the client is closed:\n%s", t.Scaled(leftFor), left)
+	t.T.Errorf("goroutines are left %v after the client is closed:\n%s", hang, since(before))
 }
 
 // since returns the stacks of goroutines that were not there before.
