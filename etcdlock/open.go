@@ -58,7 +58,7 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 		d.running.Go(func() { d.syncEvery(every) })
 	}
 	if err := d.askFirst(ctx); err != nil {
-		if errors.Is(err, context.DeadlineExceeded) && d.isLeaderless(ctx) {
+		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && d.isLeaderless(ctx) {
 			err = errNoLeader
 		}
 		d.Close()
