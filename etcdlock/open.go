@@ -58,7 +58,7 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 		d.running.Go(func() { d.syncEvery(every) })
 	}
 	if err := d.askFirst(ctx); err != nil {
-		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && d.isLeaderless(ctx) {
+		if errors.Is(err, context.DeadlineExceeded) && d.isLeaderless(ctx) {
 			err = errNoLeader
 		}
 		d.Close()
@@ -76,8 +76,12 @@ var errNoLeader = &driver.ServerError{
 // leaderTime is how long a server may take to say whether it knows a leader.
 const leaderTime = 500 * time.Millisecond
 
-// isLeaderless reports whether one of the servers says that it knows no leader.
+// isLeaderless reports whether one of the servers says that it knows no leader. It asks none where ctx leaves no time
+// for that.
 func (d *Driver) isLeaderless(ctx context.Context) bool {
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < leaderTime || ctx.Err() != nil {
+		return false
+	}
 	ctx, cancel := context.WithTimeout(ctx, leaderTime)
 	defer cancel()
 	for _, endpoint := range d.client.Endpoints() {
