@@ -101,7 +101,7 @@ func TestMistakeShowsForm(t *testing.T) {
 	}
 }
 
-// What looks like a mistake and is none is taken as it was meant.
+// A URL that looks mistaken and is not is taken as it was meant.
 func TestOddURLs(t *testing.T) {
 	for raw, want := range map[string]url.URL{
 		"etcd://h1,h2/a%2Cb":                {Scheme: "etcd", Host: "h1,h2", Path: "/a,b"},

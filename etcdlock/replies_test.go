@@ -62,7 +62,7 @@ func TestRefusedInTheServersWords(t *testing.T) {
 	release(t, d, acquire(t, d, claim("job", long)))
 }
 
-// What a server cannot do now has no effect, and may be asked for again.
+// A request that a server cannot do now has no effect, and may be sent again.
 func TestNotNow(t *testing.T) {
 	t.Parallel()
 	f, d := behindFront(t)

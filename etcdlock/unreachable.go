@@ -84,7 +84,7 @@ func (l *dialLog) stream(
 	return s, l.explain(ctx, err)
 }
 
-// What the texts of gRPC's errors begin with that are about a connection.
+// The texts of gRPC's errors that are about a connection begin with these.
 const (
 	whileWaiting = "latest balancer error: "
 	ofConnection = "connection error: "

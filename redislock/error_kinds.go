@@ -42,7 +42,7 @@ var errorKinds = []errorKind{
 			"run the same version of holdfast everywhere",
 	},
 
-	// Who is asking.
+	// The user and the password.
 	{code: "NOAUTH", effect: driver.Refused, advice: "give a user and a password in the URL"},
 	{code: "WRONGPASS", effect: driver.Refused, advice: credit},
 	{phrase: "invalid password", effect: driver.Refused, advice: credit},
@@ -63,7 +63,7 @@ var errorKinds = []errorKind{
 		advice: "set a password on the server, or protected-mode no where only friends reach it",
 	},
 
-	// What is asked.
+	// The request and what is stored.
 	{
 		code: "WRONGTYPE", effect: driver.Refused, first: true,
 		advice: "something else is stored under the lock's keys; use another name or prefix",

@@ -21,7 +21,7 @@ type visit struct {
 
 func (v visit) isForeign() bool { return v.foreign }
 
-// What servers say of themselves.
+// The ways in which servers name themselves.
 const (
 	ourVersion    = "Zookeeper version: "
 	keeperVersion = "ClickHouse Keeper version: "

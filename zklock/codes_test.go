@@ -43,7 +43,7 @@ func TestEveryCodeHasAMeaning(t *testing.T) {
 	}
 }
 
-// What is not in the table is an answer all the same, of which nothing is known.
+// A code that is not in the table is an answer all the same, of which nothing is known.
 func TestUnknownCode(t *testing.T) {
 	err := answerIn(fmt.Errorf("unknown error: %v", zk.ErrCode(-4711)))
 	if !isAnswer(err) || driver.IsAnswer(err) || errors.Is(err, driver.ErrUnsent) ||

@@ -304,7 +304,7 @@ func (l *link) blame(err error) {
 	l.fault, l.faulty = err, l.at.name
 }
 
-// What servers do that say nothing.
+// The ways in which servers fall silent.
 var (
 	errSilent = errors.New("it accepts connections and says nothing")
 	errHungUp = errors.New("it hangs up before it says anything: it may have no leader, " +

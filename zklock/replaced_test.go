@@ -92,7 +92,7 @@ func mustLock(t testing.TB, d driver.Driver, name string, ttl time.Duration) *ho
 	return l
 }
 
-// Who waits learns it as well, and a new claim is queued in the session that the client has then.
+// A waiter learns it as well, and a new claim is queued in the session that the client has then.
 func TestReplacedSessionOfAWaiter(t *testing.T) {
 	t.Parallel()
 	server := servers.ZooKeeper(t)

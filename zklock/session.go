@@ -32,7 +32,7 @@ func sessionTime(ttl time.Duration) time.Duration {
 
 var errSessionLost = errors.New("the session has ended")
 
-// What ends a session that neither this client nor an idle time has ended.
+// The ways in which a session ends that neither this client nor an idle time has ended.
 var (
 	errExpired  = fmt.Errorf("the server has expired it: %w", zk.ErrSessionExpired)
 	errReplaced = errors.New("the server answered a reconnection with another session, " +

@@ -193,8 +193,10 @@ func fileMistakes(t *testing.T) []mistake {
 		}
 		t.Cleanup(func() { exec.Command("umount", "--lazy", path("ro")).Run() })
 	}
-	if err := os.Mkdir(path("ro"), 0o755); err != nil {
-		t.Fatal(err)
+	for name, mode := range map[string]os.FileMode{"ro": 0o755, "private": 0o700} {
+		if err := os.Mkdir(path(name), mode); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return []mistake{
 		{what: "a folder that is not there", url: "file:" + path("missing/locks.db"),
@@ -212,8 +214,8 @@ func fileMistakes(t *testing.T) []mistake {
 		{what: "a home that is read-only", under: []string{"unshare", "--mount", "sh", "-c",
 			`mount -t tmpfs -o ro holdfast /var/lib && exec "$@"`, "sh"},
 			says: []string{"/var/lib/holdfast", "read-only"}},
-		{what: "no right to the folder", url: "file:/root/locks.db", under: []string{"setpriv", "--reuid=65534",
-			"--regid=65534", "--clear-groups"}, says: []string{"/root", "permission denied"}},
+		{what: "no right to the folder", url: "file:" + path("private/locks.db"),
+			under: []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"}, says: []string{"private", "permission denied"}},
 	}
 }
 

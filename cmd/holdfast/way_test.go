@@ -96,7 +96,7 @@ func TestDoctorFindsOpenPassfile(t *testing.T) {
 	}
 }
 
-// What to do about a certificate that is not trusted depends on what is wrong with it, and on the parameters that there
+// The advice about a certificate that is not trusted depends on what is wrong with it, and on the parameters that there
 // are.
 func TestTrustAdvice(t *testing.T) {
 	t.Parallel()

@@ -116,7 +116,7 @@ func (f Fault) mended() string {
 	return strings.Join(first, " or ")
 }
 
-// What part of the releases that a number stands for has a fault.
+// The part of the releases that a number stands for which has a fault.
 type part int
 
 const (

@@ -65,7 +65,7 @@ func has(list []Fault, ref string) bool {
 	return slices.ContainsFunc(list, func(f Fault) bool { return f.Ref == ref })
 }
 
-// What matters to some setups only is told to them only.
+// A fault that matters to some setups only is told to them only.
 func TestSetups(t *testing.T) {
 	t.Parallel()
 	if found := Findings(Redis, "7.2.8"); len(found) == 0 {

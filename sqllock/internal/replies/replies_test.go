@@ -85,7 +85,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// What pgx says of several attempts to connect is one line, with each cause once.
+// The text of pgx about several attempts to connect is one line, with each cause once.
 func TestConcise(t *testing.T) {
 	refused := errors.New("failed to connect to `user=a database=x`:" +
 		"\n\t127.0.0.1:1 (127.0.0.1): dial error: dial tcp 127.0.0.1:1: connect: connection refused" +
