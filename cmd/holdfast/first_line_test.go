@@ -215,7 +215,8 @@ func fileMistakes(t *testing.T) []mistake {
 			`mount -t tmpfs -o ro holdfast /var/lib && exec "$@"`, "sh"},
 			says: []string{"/var/lib/holdfast", "read-only"}},
 		{what: "no right to the folder", url: "file:" + path("private/locks.db"),
-			under: []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"}, says: []string{"private", "permission denied"}},
+			under: []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"},
+			says:  []string{"private", "permission denied"}},
 	}
 }
 
