@@ -23,7 +23,7 @@ func (s sick) Vote(context.Context, driver.Claim, uint64) (driver.Status, driver
 	return driver.Status{}, driver.Life{}, s.err
 }
 
-// What several nodes answer is told once. The words of a server are found by errors.As, and decide nothing: another
+// An answer of several nodes is told once. The words of a server are found by errors.As, and decide nothing: another
 // node may have done what it was asked for.
 func TestOneCauseOfSeveralNodes(t *testing.T) {
 	busy := &driver.ServerError{Effect: driver.NotNow, Words: "BUSY a script is running", Advice: "end it"}

@@ -45,7 +45,7 @@ func (w errorWant) check(t testing.TB, err error) {
 	}
 }
 
-// What servers really answer is in the table of errors, by the words that they really use. Nothing is left of requests
+// The answers of real servers are in the table of errors, by the words that they use. Nothing is left of requests
 // that are refused, or that may be sent again.
 func TestErrorsOfServers(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -10,7 +10,7 @@
 // by itself, and have failed if they do so again. On a machine that was not busy, what fails has failed; and a data
 // race, a panic, or a package that did not end has failed on any. The exit code is that of go test otherwise.
 //
-// What runs again, here or as an attempt of package pace, is told in one line, and the run ends with a list of these.
+// A test that runs again, here or as an attempt of package pace, is told in one line, and the run ends with a list.
 package main
 
 import (
