@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/quorum"
 )
 
-// The contract, over nodes in memory. Package quorum/quorumtest runs it over Redis servers.
+// The contract, over nodes in memory. Package systemtest/redlock runs it over Redis servers.
 func TestDriver(t *testing.T) {
 	for _, n := range []int{3, 4, 5} {
 		t.Run(fmt.Sprintf("%d nodes", n), func(t *testing.T) {

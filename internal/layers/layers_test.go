@@ -92,7 +92,7 @@ var layers = []layer{
 
 const (
 	programs   = `lab|bench|mutants`
-	heavyTests = `systemtest|adapters/examples|quorum/quorumtest|sqllock/(sql|session|tx)test`
+	heavyTests = `systemtest|adapters/examples|sqllock/sqltest`
 )
 
 // ends are the folders whose heavy imports must reach nobody: only their own files import them, and these others.
@@ -229,7 +229,6 @@ func TestLayersRefuse(t *testing.T) {
 		{"systemtest/faults/f_test.go", "systemtest", root + "/cmd/holdfast"},
 		{"systemtest/faults/f_test.go", "systemtest", root + "/lab/classic"},
 		{"sqllock/driver_test.go", ".", root + "/sqllock/sqltest/claimstest"},
-		{"sqllock/txtest/f_test.go", "sqllock/txtest", root + "/sqllock/sqltest/claimstest"},
 		{"bench/run.go", "bench", root + "/lab/stage"},
 		{"brandnew/file.go", ".", root + "/driver"},
 	} {

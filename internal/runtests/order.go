@@ -10,7 +10,7 @@ const module = "github.com/holdfast-go/holdfast/"
 var long = []string{
 	"cmd/holdfast",
 	"redislock",
-	"quorum/quorumtest",
+	"systemtest/redlock",
 	"internal/released",
 	"zklock",
 	"etcdlock",
@@ -22,13 +22,13 @@ var long = []string{
 	"bench",
 	"systemtest/faults",
 	"lab/experiment",
-	"sqllock/sessiontest",
+	"sqllock/sqltest/sessions",
 	"redislock/goredis",
 	"holdfastvet",
 	"internal/servers",
 	"quorum",
 	"lab/flashsale",
-	"sqllock/txtest",
+	"sqllock/sqltest/transactions",
 }
 
 // longFirst puts the packages that take longest before the others, which stay in their order.

@@ -18,7 +18,7 @@ import (
 
 // tests are the files that are looked at: tests, and the packages that tests of several others share.
 var tests = regexp.MustCompile(`_test\.go$|^(driver/drivertest|internal/(leasedtest|apart|claimed)|` +
-	`sqllock/sqltest/claimstest|quorum/quorumtest|systemtest)/.*\.go$`)
+	`sqllock/sqltest/claimstest|systemtest)/.*\.go$`)
 
 // patient are bounds that only end what hangs.
 var patient = regexp.MustCompile(`^(time\.(Minute|Hour)|patience)$`)
@@ -28,18 +28,18 @@ var bubbles = regexp.MustCompile(`^(synctest\.Test|inTime)$`)
 
 // measuring are the functions that may compare a measured time with a bound, and why.
 var measuring = map[string]string{
-	"driver/drivertest/expiry.go staysGone":                         "it ends when the time is over",
-	"etcdlock/late_test.go TestCopyAfterALeaseThatIsNotExtended":    "it waits for time to pass",
-	"etcdlock/notes_test.go TestLeftAloneForNoLonger":               "it waits for time to pass",
-	"internal/apart/apart.go lockFree":                              "it notes the longest time, and bounds none",
-	"internal/leasedtest/failures.go judgeCut":                      "its callers are attempts, which name the bound",
-	"quorum/quorumtest/amnesia_test.go TestEmptyServerKeepsOutOfIt": "what comes after the TTL shows nothing",
-	"quorum/quorumtest/minority_test.go TestMinoritySlow":           "it renews when a renewal is due",
-	"sqllock/sqltest/crash_test.go grantedAtOnce":                   "the bound is a minute",
-	"systemtest/faults/holder_test.go hold":                         "it notices its own pauses",
-	"undo_ahead_test.go TestNobodyWaitsLongForAnUndo":               "what its table has runs in a bubble",
-	"zklock/cutoff_test.go try":                                     "it compares instants that leases name",
-	"zklock/open_test.go TestRenewalsAreWhole":                      "the bound is a minute",
+	"driver/drivertest/expiry.go staysGone":                          "it ends when the time is over",
+	"etcdlock/late_test.go TestCopyAfterALeaseThatIsNotExtended":     "it waits for time to pass",
+	"etcdlock/notes_test.go TestLeftAloneForNoLonger":                "it waits for time to pass",
+	"internal/apart/apart.go lockFree":                               "it notes the longest time, and bounds none",
+	"internal/leasedtest/failures.go judgeCut":                       "its callers are attempts, which name the bound",
+	"systemtest/redlock/amnesia_test.go TestEmptyServerKeepsOutOfIt": "what comes after the TTL shows nothing",
+	"systemtest/redlock/minority_test.go TestMinoritySlow":           "it renews when a renewal is due",
+	"sqllock/sqltest/crash_test.go grantedAtOnce":                    "the bound is a minute",
+	"systemtest/faults/holder_test.go hold":                          "it notices its own pauses",
+	"undo_ahead_test.go TestNobodyWaitsLongForAnUndo":                "what its table has runs in a bubble",
+	"zklock/cutoff_test.go try":                                      "it compares instants that leases name",
+	"zklock/open_test.go TestRenewalsAreWhole":                       "the bound is a minute",
 }
 
 func TestNoTimeIsBounded(t *testing.T) {

@@ -49,8 +49,8 @@ func stems(word string) (all []string) {
 }
 
 var oldWords = []oldWord{
-	old(`lab/(sqltest|sessiontest|txtest)`, ``, "sqllock/..."),
-	old(`lab/quorumtest`, ``, "quorum/quorumtest"),
+	old(`lab/(sqltest|sessiontest|txtest)`, ``, "sqllock/sqltest/..."),
+	old(`(lab|quorum)/quorumtest`, ``, "systemtest/redlock"),
 	old(`lab/(faults|history|peers|scale|soak)`, ``, "systemtest/..."),
 	old(`lab/(bench|mutants)`, ``, "bench and mutants at the top"),
 	old(`lab/adapters`, ``, "adapters/examples"),

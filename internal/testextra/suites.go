@@ -33,8 +33,8 @@ var narrow = map[string][]suite{
 	},
 	"PostgreSQL": {
 		{"contract", "./sqllock/sqltest/postgres", "^TestClaims$/^(contract|begin)$"},
-		{"sessions", "./sqllock/sessiontest", "^Test(Driver|TooOld)$/^postgres"},
-		{"transactions", "./sqllock/txtest", "^TestPostgres$"},
+		{"sessions", "./sqllock/sqltest/sessions", "^Test(Driver|TooOld)$/^postgres"},
+		{"transactions", "./sqllock/sqltest/transactions", "^TestPostgres$"},
 		{"histories", "./systemtest/proof", "^TestProof$/^postgres"},
 	},
 	"PgBouncer": {
@@ -49,8 +49,8 @@ var narrow = map[string][]suite{
 
 var inMySQL = []suite{
 	{"contract", "./sqllock/sqltest/mariadb", "^TestClaims$/^(contract|begin)$"},
-	{"sessions", "./sqllock/sessiontest", "^TestDriver$/^mariadb"},
-	{"transactions", "./sqllock/txtest", "^TestMariaDB$"},
+	{"sessions", "./sqllock/sqltest/sessions", "^TestDriver$/^mariadb"},
+	{"transactions", "./sqllock/sqltest/transactions", "^TestMariaDB$"},
 	{"histories", "./systemtest/proof", "^TestProof$/^mariadb"},
 }
 
@@ -64,8 +64,8 @@ var whole = map[string][]suite{
 	"mysql-9": {
 		{"drivers", "./sqllock/sqltest/mariadb", ""},
 		{"ShedLock", "./sqllock/sqltest/shedlock", ""},
-		{"sessions", "./sqllock/sessiontest", ""},
-		{"transactions", "./sqllock/txtest", ""},
+		{"sessions", "./sqllock/sqltest/sessions", ""},
+		{"transactions", "./sqllock/sqltest/transactions", ""},
 		{"histories", "./systemtest/proof", "^TestProof$/^mariadb"},
 	},
 	"valkey-8.0": {

@@ -1,2 +1,0 @@
-// Package quorumtest tests package quorum on several independent Redis servers.
-package quorumtest

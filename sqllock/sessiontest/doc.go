@@ -1,2 +1,0 @@
-// Package sessiontest tests locks of database sessions as leases.
-package sessiontest

@@ -1,0 +1,2 @@
+// Package sessions tests locks of database sessions as leases.
+package sessions

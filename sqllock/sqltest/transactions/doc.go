@@ -1,0 +1,2 @@
+// Package transactions tests what happens within transactions of the caller: locks that are transactions, and fences.
+package transactions

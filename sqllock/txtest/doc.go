@@ -1,2 +1,0 @@
-// Package txtest tests what happens within transactions of the caller: locks that are transactions, and fences.
-package txtest

@@ -1,0 +1,2 @@
+// Package redlock tests package quorum over several independent Redis servers.
+package redlock
