@@ -76,6 +76,7 @@ func TestOneEngineThatIsNotKnown(t *testing.T) {
 		inTime(t, 3, func(t *testing.T, ps parts) {
 			d := ps.client(t)
 			held := acquire(t, d, claim("jobs"))
+			synctest.Wait() // no vote is under way that tells which engine the node was before
 			ps[0].become(ps[2])
 			ps[0].lost.Store(lost)
 			ps[1].hang()
