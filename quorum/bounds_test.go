@@ -35,6 +35,42 @@ func TestCloseBetweenRounds(t *testing.T) {
 	})
 }
 
+// Close does not wait for nodes that hang, however long the timeout is that they have otherwise.
+func TestCloseWhileNodesHang(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		nodes := []driver.Driver{ps[0], ps[1], ps[2]}
+		d := quorumOf(t, nodes, &quorum.Options{MaxTTL: ttl, Timeout: ttl / 2})
+		c := acquire(t, d, claim("jobs"))
+		synctest.Wait() // all nodes have it
+		ps.each((*part).hang)
+		defer ps.each((*part).goOn)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+		defer cancel()
+		d.Release(ctx, c) // it goes on in the background
+		began := time.Now()
+		d.Close()
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("closing took %v", took)
+		}
+	})
+}
+
+// What is being given back when the driver is closed reaches nodes that are slow.
+func TestCloseGivesBack(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		d := ps.client(t)
+		c := acquire(t, d, claim("jobs"))
+		synctest.Wait() // all nodes have it
+		ps.each((*part).hang)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+		defer cancel()
+		d.Release(ctx, c)
+		time.AfterFunc(300*time.Millisecond, func() { ps.each((*part).goOn) })
+		d.Close()
+		ps.have(t, "jobs", 0)
+	})
+}
+
 // A claim is tried so often and then its caller is told, also when the answers always come too late.
 func TestAlwaysTooLate(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {

@@ -22,8 +22,10 @@ type Driver struct {
 
 	unsafeFresh bool
 
-	lifetime   context.Context
+	lifetime   context.Context // until the driver is closed
 	end        context.CancelFunc
+	work       context.Context // until what is in progress then has had its time
+	stop       context.CancelFunc
 	background sync.WaitGroup
 	mu         sync.Mutex // orders spawn and Close
 	closed     bool
@@ -95,6 +97,7 @@ func build(nodes []*node, backend string, opts *Options) (*Driver, error) {
 		return nil, err
 	}
 	d.lifetime, d.end = context.WithCancel(context.Background())
+	d.work, d.stop = context.WithCancel(context.Background())
 	return d, nil
 }
 
@@ -140,14 +143,16 @@ func traitsOf(nodes []*node, backend string) driver.Traits {
 // Traits returns facts about the driver.
 func (d *Driver) Traits() driver.Traits { return d.traits }
 
-// Close waits for work in progress, each step of which is bounded in time, and closes the nodes unless they were passed
-// to New.
+// Close waits for work in progress, but not for longer than half a second: nodes that have not answered by then keep
+// what they have until its TTL is over. It closes the nodes unless they were passed to New.
 func (d *Driver) Close() error {
 	d.mu.Lock()
 	d.closed = true
 	d.mu.Unlock()
 	d.end()
+	defer time.AfterFunc(closeWithin, d.stop).Stop()
 	d.background.Wait()
+	d.stop()
 	if !d.owned {
 		return nil
 	}
@@ -160,13 +165,17 @@ func (d *Driver) Close() error {
 	return errors.Join(errs...)
 }
 
-// spawn runs fn in the background. Its context does not end with the driver, so that what was begun reaches the nodes:
-// fn must be bounded by itself. It does nothing when the driver is closed.
+// closeWithin is how long requests in progress may take when the driver is closed. They have been sent by then, and a
+// node that is well has answered.
+const closeWithin = 500 * time.Millisecond
+
+// spawn runs fn in the background. Its context ends a while after the driver was closed, so that what was begun reaches
+// the nodes. Until then fn must be bounded by itself. It does nothing when the driver is closed.
 func (d *Driver) spawn(fn func(context.Context)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.closed {
-		d.background.Go(func() { fn(context.Background()) })
+		d.background.Go(func() { fn(d.work) })
 	}
 }
 
