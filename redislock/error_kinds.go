@@ -38,7 +38,7 @@ var errorKinds = []errorKind{
 	// Our own scripts.
 	{
 		code: "HOLDFASTVERSION", effect: driver.Refused, first: true,
-		advice: "the lock is stored in a format that this version does not know; " +
+		advice: "this is the format in which the lock is stored, and this program does not know it; " +
 			"run the same version of holdfast everywhere",
 	},
 

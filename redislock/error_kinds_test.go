@@ -171,6 +171,9 @@ func TestErrorsByTheirWords(t *testing.T) {
 			if strings.Contains(err.Error(), "s3cret") {
 				t.Errorf("the error repeats arguments: %v", err)
 			}
+			if strings.Contains(err.Error(), "@user_script") {
+				t.Errorf("the error shows a place in a script: %v", err)
+			}
 			if n := fake.scripts.Load(); n != 1 {
 				t.Errorf("the script was sent %d times", n)
 			}

@@ -2,6 +2,7 @@ package redislock
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -32,8 +33,13 @@ func explain(err error) error {
 	}
 	words := wordsOf(reply)
 	k := kindOf(words)
-	return &driver.ServerError{Effect: k.effect, Words: words, Advice: k.advice, Err: reply}
+	return &driver.ServerError{
+		Effect: k.effect, Words: inWhichScript.ReplaceAllString(words, ""), Advice: k.advice, Err: reply,
+	}
 }
+
+// inWhichScript is what Redis adds to an error of a script. Err keeps it, and users can do nothing with it.
+var inWhichScript = regexp.MustCompile(` script: \w+, on @user_script:\d+\.?$`)
 
 // longestWords is about how long an error is whose words are shown in full. A few go on with instructions.
 const longestWords = 240

@@ -7,14 +7,15 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Unsent marks an error of a request of which nothing came, whatever the server's words alone would mean.
+// Unsent marks an error of a request of which nothing came, whatever the server's words alone would mean. A refusal of
+// our own says so already.
 func Unsent(err error) error {
-	if errors.Is(err, driver.ErrUnsent) {
+	server, fromServer := errors.AsType[*driver.ServerError](err)
+	if errors.Is(err, driver.ErrUnsent) || !fromServer && errors.Is(err, driver.ErrRefused) {
 		return err
 	}
 	unsent := fmt.Errorf("%w: %w", driver.ErrUnsent, err)
-	server, ok := errors.AsType[*driver.ServerError](err)
-	if !ok {
+	if !fromServer {
 		return unsent
 	}
 	nothing := *server

@@ -36,6 +36,9 @@ func (s Store) refuses(t *testing.T, advice string) {
 	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), advice) {
 		t.Errorf("Open: %v; want ErrRefused with %q in it", err, advice)
 	}
+	if err != nil && strings.Contains(err.Error(), driver.ErrUnsent.Error()) {
+		t.Errorf("Open: %v; the refusal says enough", err)
+	}
 	if err == nil {
 		d.Close()
 	}
