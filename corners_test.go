@@ -1,9 +1,10 @@
 package holdfast
 
 import (
-	"os"
 	"strconv"
 	"testing"
+
+	"github.com/holdfast-go/holdfast/internal/effort"
 )
 
 // corners is all that may happen in a run, and whether it does.
@@ -55,10 +56,7 @@ const (
 
 // Whatever happens to locks, together and at the worst time, the promises hold: see judge.
 func TestCorners(t *testing.T) {
-	seeds := fewSeeds
-	if os.Getenv("HOLDFAST_SOAK") != "" {
-		seeds = allSeeds
-	}
+	seeds := effort.Pick(fewSeeds, allSeeds)
 	for seed, fails := 0, 0; seed < seeds && fails < mostFails; seed++ {
 		if !t.Run(strconv.Itoa(seed), func(t *testing.T) { tryCorners(t, uint64(seed)) }) {
 			fails++

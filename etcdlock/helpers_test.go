@@ -18,7 +18,7 @@ const (
 )
 
 var (
-	times, limit, addrs       = leasedtest.Times, leasedtest.Limit, leasedtest.Addrs
+	limit, addrs              = leasedtest.Limit, leasedtest.Addrs
 	claim, units              = claimed.Mutex, leasedtest.Units
 	request, acquire, enqueue = claimed.Request, claimed.Acquire, claimed.Enqueue
 	release, granted          = claimed.Release, leasedtest.Granted

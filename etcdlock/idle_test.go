@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -20,7 +21,7 @@ import (
 func TestRenewalsOfManyWaiters(t *testing.T) {
 	t.Parallel()
 	addr := server(t).Addr
-	for _, waiters := range []int64{100, int64(times(300, 1000))} {
+	for _, waiters := range []int64{100, effort.Pick[int64](300, 1000)} {
 		t.Run(fmt.Sprint(waiters), func(t *testing.T) {
 			var n counter
 			d := on(t, n.client(t, addr))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/pace"
 )
 
@@ -37,7 +38,7 @@ func TestBrokenAndReleasedAtOnce(t *testing.T) {
 	addr := server(t).Addr
 	client := dial(t, addr)
 	other, d := open(t, nil, addr), open(t, nil, addr)
-	for i := range times(60, 600) {
+	for i := range effort.Pick(60, 600) {
 		name := fmt.Sprint("job", i)
 		held := acquire(t, other, claim(name, long))
 		waiting := enqueue(t, d, claim(name, long))
@@ -74,7 +75,7 @@ func endedAt(t *testing.T, client *clientv3.Client, c driver.Claim) int64 {
 func TestLeaseOfHolderAndWaiterRevoked(t *testing.T) {
 	addr := server(t).Addr
 	client, other := dial(t, addr), open(t, nil, addr)
-	for i := range times(10, 100) {
+	for i := range effort.Pick(10, 100) {
 		d := open(t, nil, addr)
 		name := fmt.Sprint("job", i)
 		until(t, "nobody watches", func() bool { return watchers(t, addr) == 0 })

@@ -2,10 +2,10 @@ package quorum
 
 import (
 	"math/bits"
-	"os"
 	"slices"
 	"testing"
 
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/model"
 )
 
@@ -14,7 +14,7 @@ import (
 // each client guesses one more than the greatest token that it has heard of. The votes are counted by the code that
 // counts them in earnest. docs/redlock.md has the proof, and what it says about a node that forgets.
 func TestTokensInEveryState(t *testing.T) {
-	soaks := os.Getenv("HOLDFAST_SOAK") != ""
+	soaks := effort.IsSoak()
 	for _, row := range []struct {
 		name   string
 		rules  rules

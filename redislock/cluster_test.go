@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -105,7 +106,7 @@ func TestReshardingUnderLoad(t *testing.T) {
 	working.Go(func() { crowd(ctx, t, clients, locks) })
 	defer working.Wait()
 	defer cancel()
-	for i := range rounds(30, 1000) {
+	for i := range effort.Pick(30, 1000) {
 		lock := locks[i%len(locks)]
 		slot := c.SlotOf(t, "holdfast:{"+driver.EncodeName(lock.name, 0)+"}")
 		passed := lock.passed.Load()
@@ -132,7 +133,7 @@ func TestRenewWhileSlotsMove(t *testing.T) {
 		held = append(held, acquire(t, d, claim(fmt.Sprint("held ", i), time.Minute)))
 	}
 	slot := c.SlotOf(t, "holdfast:{"+driver.EncodeName(held[0].Name, 0)+"}")
-	for range rounds(10, 100) {
+	for range effort.Pick(10, 100) {
 		var renewing sync.WaitGroup
 		at := slices.Index(c.Masters, c.Owner(t, slot))
 		c.MoveSlot(t, slot, c.Masters[(at+1)%len(c.Masters)], func() {

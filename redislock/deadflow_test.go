@@ -3,13 +3,13 @@ package redislock_test
 import (
 	"context"
 	"crypto/rand"
-	"os"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
@@ -59,9 +59,7 @@ func deadConnection(t *pace.T, srv *servers.Server) {
 
 // The contract holds for clients whose connections have died without a word.
 func TestDriverAfterDeadFlows(t *testing.T) {
-	if os.Getenv("HOLDFAST_SOAK") == "" {
-		t.Skip("the contract after dead flows is for HOLDFAST_SOAK=1; TestDeadConnection shows what differs")
-	}
+	effort.Soak(t) // TestDeadConnection shows what differs
 	srv := servers.Redis(t)
 	drivertest.Run(t, drivertest.Harness{
 		Open: func(t testing.TB) driver.Driver {

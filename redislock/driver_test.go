@@ -1,12 +1,12 @@
 package redislock_test
 
 import (
-	"os"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
 )
@@ -42,9 +42,7 @@ func TestDriverWithSentinels(t *testing.T) {
 
 func TestDriverWithReplicas(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("HOLDFAST_SOAK") == "" {
-		t.Skip("the contract with replicas=1 is for HOLDFAST_SOAK=1; the tests of replicas show what differs")
-	}
+	effort.Soak(t) // the tests of replicas show what differs
 	g := servers.RedisSentinel(t)
 	g.Steady(t)
 	suite(t, "redis-sentinel://"+addrs(g.Sentinels)+"/"+g.Name+"?replicas=1&"+patiently, true, masterOf(g))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
 )
@@ -38,10 +38,7 @@ func TestForeignBesidePeers(t *testing.T) {
 }
 
 func share(t *testing.T, python string, srv *servers.Server, layout redislock.Layout) {
-	together := 3 * time.Second
-	if os.Getenv("HOLDFAST_SOAK") != "" {
-		together = time.Minute
-	}
+	together := effort.Pick(3*time.Second, time.Minute)
 	ctx, cancel := context.WithTimeout(t.Context(), together)
 	defer cancel()
 	var all sync.WaitGroup

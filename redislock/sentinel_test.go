@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
@@ -20,14 +20,6 @@ import (
 
 func sentinelURL(g *servers.SentinelGroup, params string) string {
 	return "redis-sentinel://" + addrs(g.Sentinels) + "/" + g.Name + params
-}
-
-// rounds is how often a fault is provoked.
-func rounds(normal, soak int) int {
-	if os.Getenv("HOLDFAST_SOAK") != "" {
-		return soak
-	}
-	return normal
 }
 
 // others are the servers of a group without one.
@@ -127,7 +119,7 @@ func TestFailoverLosesWrites(t *testing.T) {
 	g := servers.RedisSentinel(t)
 	first, second := openURL(t, sentinelURL(g, "")), openURL(t, sentinelURL(g, ""))
 	var protected resource
-	for round := range rounds(3, 50) {
+	for round := range effort.Pick(3, 50) {
 		master := g.Master(t, nil)
 		isolate(t, g, master)
 		held := grantedBy(t, first, claim("jobs", long))

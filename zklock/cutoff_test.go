@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/internal/leasedtest"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
 )
@@ -66,12 +66,12 @@ func stopLeader(d time.Duration) func(t *testing.T, p parted) {
 func TestCutOffWithItsServer(t *testing.T) {
 	for i, c := range cutOffs {
 		t.Run(c.name, func(t *testing.T) {
-			if i > 1 && !soak() {
-				t.Skip("HOLDFAST_SOAK is not set")
+			if i > 1 {
+				effort.Soak(t)
 			}
 			t.Parallel()
 			all, net := servers.ZooKeeperApart(t, 3, c.lines...)
-			for range leasedtest.Times(1, 3) {
+			for range effort.Pick(1, 3) {
 				until(t, "all serve", func() bool { return allServe(t, all) })
 				leader := servers.ZooKeeperLeader(t, all)
 				c.try(t, parted{all, net, leader, (leader + 1) % 3, (leader + 2) % 3})

@@ -14,7 +14,7 @@ const (
 )
 
 var (
-	soak, limit, addrs        = leasedtest.Soak, leasedtest.Limit, leasedtest.Addrs
+	limit, addrs              = leasedtest.Limit, leasedtest.Addrs
 	claim, units              = claimed.Mutex, leasedtest.Units
 	request, acquire, enqueue = claimed.Request, claimed.Acquire, claimed.Enqueue
 	release, granted          = claimed.Release, leasedtest.Granted

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
@@ -18,7 +19,7 @@ func TestClientsWithManyNodesDie(t *testing.T) {
 	t.Parallel()
 	locks, cycles, opts := 600, 1300, &zklock.Options{SessionBytes: 24 << 10}
 	bounds := []string{"-Djute.maxbuffer=65536", "-Dzookeeper.jute.maxbuffer.extrasize=1024"}
-	if soak() {
+	if effort.IsSoak() {
 		locks, cycles, opts, bounds = 50_000, 50_000, nil, nil
 	}
 	ensemble := servers.ZooKeeperEnsemble(t, 3, bounds...)

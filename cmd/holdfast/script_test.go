@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/holdfast-go/holdfast/internal/bubble"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
@@ -110,7 +111,7 @@ func onServer(t *testing.T, backend, driver string, url func(database string) st
 	}
 	t.Cleanup(func() { db.Close() })
 	folders := []string{"testdata"}
-	if os.Getenv("HOLDFAST_SOAK") != "" {
+	if effort.IsSoak() {
 		folders = append(folders, "testdata/command")
 	}
 	sessions(t, backend, scripts(t, folders...), leanly, func(work string) string {

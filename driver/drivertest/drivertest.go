@@ -14,7 +14,6 @@ package drivertest
 
 import (
 	"cmp"
-	"os"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/bubble"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/pace"
 )
 
@@ -107,7 +107,7 @@ func Run(t *testing.T, h Harness) {
 		h.lend = (&clients{suite: t, open: h.Open}).lend
 	}
 	t.Run("contract", func(t *testing.T) { runRows(t, h, setting{}) })
-	if !h.Again || os.Getenv("HOLDFAST_SOAK") != "" {
+	if !h.Again || effort.IsSoak() {
 		t.Run("bare", func(t *testing.T) { runRows(t, h, setting{wrap: hideAbilities}) })
 	}
 	t.Run("faulty", func(t *testing.T) { runRows(t, h, setting{wrap: overFaults, lossy: true}) })

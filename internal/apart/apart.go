@@ -5,7 +5,6 @@ package apart
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -81,8 +81,8 @@ func stallDisk(t *testing.T, cluster []*servers.Server, _ *servers.Network, i in
 func Run(t *testing.T, e Ensemble) {
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
-			if !slices.Contains(e.Always, f.name) && os.Getenv("HOLDFAST_SOAK") == "" {
-				t.Skip("HOLDFAST_SOAK is not set")
+			if !slices.Contains(e.Always, f.name) {
+				effort.Soak(t)
 			}
 			t.Parallel()
 			f.try(t, e)

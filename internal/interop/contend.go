@@ -2,11 +2,12 @@ package interop
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/effort"
 )
 
 // A Client is a program, and the arguments that two processes of it get.
@@ -19,12 +20,7 @@ type Client struct {
 const MinVisits = 9
 
 // sharing is how long processes share a lock: a few seconds, and a minute with HOLDFAST_SOAK.
-func sharing() time.Duration {
-	if os.Getenv("HOLDFAST_SOAK") != "" {
-		return time.Minute
-	}
-	return 3 * time.Second
-}
+func sharing() time.Duration { return effort.Pick(3*time.Second, time.Minute) }
 
 // Contend lets two processes of each client enter one section together, and returns what is wrong with that: two were
 // inside that must not be, or a process was there less than often, or not in all of these ways. On a busy machine

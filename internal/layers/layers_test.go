@@ -20,9 +20,10 @@ type layer struct {
 const (
 	helpers   = `internal/(boottime|causes|format|dbms|pemfile|knownfaults)` // what is too small to be anybody's
 	forTests  = `internal/(servers|opened|claimed|proxy|interop|pace|apart|leasedtest)`
+	sorted    = `internal/effort` // by which a test says that it is long
 	aContract = `driver|driver/drivertest`
-	inBubbles = `internal/bubble`             // those with bubbles must use it
-	forAll    = inBubbles + `|internal/model` // any test may use it
+	inBubbles = `internal/bubble`                            // those with bubbles must use it
+	forAll    = inBubbles + `|` + sorted + `|internal/model` // any test may use it
 )
 
 var layers = []layer{
@@ -32,7 +33,7 @@ var layers = []layer{
 		"what users hold knows the contract and no backend, and is tested on the reference"},
 	{`driver`, ``, `memlock`,
 		"the contract imports nothing of ours, so that anybody can implement it"},
-	{`driver/drivertest`, `driver|memlock|internal/(pace|bubble)`, ``,
+	{`driver/drivertest`, `driver|memlock|internal/(pace|bubble|effort)`, ``,
 		"the suite compares a driver with the reference"},
 	{`(mem|sql)lock|quorum`, `driver|` + helpers, aContract + `|memlock|` + forTests,
 		"a driver knows the contract, and neither what users hold nor other drivers"},
@@ -60,7 +61,7 @@ var layers = []layer{
 		"it reads programs that use what users hold, and uses nothing of it"},
 	{`dashboard`, `\.|driver`, `memlock`,
 		"it shows what clients see"},
-	{`internal/leasedtest`, `\.|driver|internal/(servers|claimed|proxy|pace)`, ``,
+	{`internal/leasedtest`, `\.|driver|internal/(servers|claimed|proxy|pace|effort)`, ``,
 		"it tries what users hold, and what drivers do, on several engines"},
 	{`internal/knownfaults`, `driver`, `internal/servers`,
 		"it knows servers by their names and versions alone"},
@@ -70,7 +71,7 @@ var layers = []layer{
 		"it opens what users hold, and drivers, whatever the engine, also over a bad network"},
 	{`internal/fencetest`, `fence`, ``,
 		"it tries what refuses such holders, whatever that is"},
-	{`internal/apart`, `\.|driver|internal/servers`, ``,
+	{`internal/apart`, `\.|driver|internal/(servers|effort)`, ``,
 		"it tries what users hold on several servers"},
 	{`internal/devtools/.*`, `internal/devtools/(source|tree)`, ``,
 		"tools read our source, and use nothing of it"},
@@ -78,6 +79,8 @@ var layers = []layer{
 		"it gets what we release as others do, and so imports nothing of it"},
 	{`internal/testextra`, `internal/servers`, ``,
 		"it has tests run on other servers than the usual ones"},
+	{`internal/interop`, sorted, ``,
+		"it lets programs compete, whatever they are"},
 	{`internal/(docs|style)`, ``, `internal/files`,
 		"they are about the same files"},
 	{`internal/causes`, `driver`, ``,

@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/claimed"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
@@ -70,7 +71,7 @@ func visitOnce(ctx context.Context, t testing.TB, m *holdfast.Mutex, inside *Roo
 // HolderKnowsFirst cuts holders off. They hear nothing more from the servers, and nobody hears that they are gone.
 func HolderKnowsFirst(t *testing.T, e Engine) {
 	addrs := Addrs(e.Cluster(t))
-	for round := range Times(1, 5) {
+	for round := range effort.Pick(1, 5) {
 		Each(4, func(i int) {
 			name := fmt.Sprint("job ", round, " ", i)
 			pace.Run(t, name, func(t *pace.T) { holderKnowsFirst(t, e, addrs, name+rand.Text()) })

@@ -35,17 +35,6 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Soak reports whether the long versions of tests run.
-func Soak() bool { return os.Getenv("HOLDFAST_SOAK") != "" }
-
-// Times returns how often a test does what it does.
-func Times(quick, soaking int) int {
-	if Soak() {
-		return soaking
-	}
-	return quick
-}
-
 // Limit returns a context that ends long after anything should have happened on a busy machine: it ends what hangs.
 func Limit(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)

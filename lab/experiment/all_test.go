@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/lab/browser"
 	"github.com/holdfast-go/holdfast/lab/experiment"
 	"github.com/holdfast-go/holdfast/lab/report"
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 // Every classic must be seen to fail, and Holdfast must not: an experiment that shows neither proves nothing. A browser
 // then shows a page of each.
 func TestExperiments(t *testing.T) {
-	short := os.Getenv("HOLDFAST_SOAK") == ""
+	short := !effort.IsSoak()
 	all := experiment.All()
 	reports := make([]experiment.Report, len(all))
 	t.Run("verdict", func(t *testing.T) {

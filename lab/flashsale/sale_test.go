@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/lab/subprocess"
 	"github.com/holdfast-go/holdfast/lab/testbed"
 )
@@ -61,7 +62,7 @@ func TestSellsExactlyWithHoldfast(t *testing.T) {
 			t.Parallel()
 			url := b.Start(t)
 			b.Start = func(testing.TB) string { return url } // one server for all rounds
-			for range rounds() {
+			for range effort.Pick(3, 20) {
 				p := plan(Holdfast)
 				p.Backend = b
 				r := hold(t, p)
@@ -74,13 +75,6 @@ func TestSellsExactlyWithHoldfast(t *testing.T) {
 			}
 		})
 	}
-}
-
-func rounds() int {
-	if os.Getenv("HOLDFAST_SOAK") != "" {
-		return 20
-	}
-	return 3
 }
 
 func TestStockInOtherDatabases(t *testing.T) {

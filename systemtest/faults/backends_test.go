@@ -2,7 +2,6 @@ package faults
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -113,12 +112,4 @@ func until(t *testing.T, ok func() bool) {
 			t.Fatal("it did not come to pass in 2 minutes")
 		}
 	}
-}
-
-// rounds is how often a test that is drawn from many repeats itself: more in a soak.
-func rounds(quick, soak int) int {
-	if os.Getenv("HOLDFAST_SOAK") != "" {
-		return soak
-	}
-	return quick
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -30,7 +31,7 @@ func holdersKnowFirst(t *pace.T, b backend) {
 	t.Margin(ttl * 3 / 100)
 	long := holdfast.WithTTL(ttl)
 	var all sync.WaitGroup
-	for i := range rounds(20, 60) {
+	for i := range effort.Pick(20, 60) {
 		line := proxy.New(t, b.server)
 		cutOff, other := open(t, b.at(line.Addr), long), open(t, b.url(), long)
 		all.Go(func() {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -145,10 +145,7 @@ func hadToken(t testing.TB, servers []*servers.Server, name string, ahead time.D
 // spare none; that is what tokens are for.
 func TestTokensWhateverTheClocks(t *testing.T) {
 	t.Parallel()
-	acquisitions := 500
-	if os.Getenv("HOLDFAST_SOAK") != "" {
-		acquisitions = 10_000
-	}
+	acquisitions := effort.Pick(500, 10_000)
 	c, clocks := startWithClocks(t, 5)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/effort"
 )
 
 var (
@@ -39,7 +40,7 @@ var stores = []struct {
 
 // A store that has had a long day is as good as new: its locks are free, tokens grow, and the contract holds.
 func TestSoak(t *testing.T) {
-	plan, long := Plan{Names: 120, Cycles: 50, Workers: 4}, os.Getenv("HOLDFAST_SOAK") != "" || *names > 0
+	plan, long := Plan{Names: 120, Cycles: 50, Workers: 4}, effort.IsSoak() || *names > 0
 	if long {
 		plan = Plan{Names: cmp.Or(*names, longDay), Cycles: 5000, Workers: 16}
 	}

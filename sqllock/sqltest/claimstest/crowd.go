@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,17 +11,11 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/effort"
 )
 
-func isSoak() bool { return os.Getenv("HOLDFAST_SOAK") != "" }
-
 // spell is how long a crowd is at work: longer in a soak.
-func spell() time.Duration {
-	if isSoak() {
-		return 20 * time.Second
-	}
-	return 2 * time.Second
-}
+func spell() time.Duration { return effort.Pick(2*time.Second, 20*time.Second) }
 
 const crowdSize = 8
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
 
@@ -26,10 +27,7 @@ var crowdsOfDead = []struct {
 // lock, and yet it keeps nobody out: neither who only tries nor who waits.
 func testCrowdOfDead(t *testing.T, s Store) {
 	const most = 300 // that a statement takes out
-	crowd := 2_500
-	if isSoak() {
-		crowd = 20_000
-	}
+	crowd := effort.Pick(2_500, 20_000)
 	db := s.admin(t)
 	p := proxy.New(t, s.Addr)
 	d := s.clientAt(t, p.Addr)

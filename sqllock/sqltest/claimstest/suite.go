@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/opened"
 )
 
@@ -122,7 +123,7 @@ func Run(t *testing.T, start func(testing.TB) Store) {
 		runAll(t, s, empty)
 		runAll(t, s.migrated(t), begin)
 	})
-	if isSoak() {
+	if effort.IsSoak() {
 		t.Run("contract after dead flows", func(t *testing.T) {
 			s := start(t).migrated(t)
 			open := func(t testing.TB) driver.Driver { return opened.DriverAfterDeadFlows(t, s.Addr, s.URL) }

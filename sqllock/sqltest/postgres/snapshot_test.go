@@ -3,13 +3,13 @@ package postgres
 import (
 	"database/sql"
 	"errors"
-	"os"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/claimed"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -43,10 +43,7 @@ func TestOldSnapshot(t *testing.T) {
 	defer tx.Rollback()
 	var locks int
 	for _, use := range uses {
-		rounds := 400
-		if os.Getenv("HOLDFAST_SOAK") != "" {
-			rounds = use.soak
-		}
+		rounds := effort.Pick(400, use.soak)
 		fresh := often(t, d, use.cycle, more)
 		if err := tx.QueryRow("SELECT count(*) FROM holdfast_locks").Scan(&locks); err != nil {
 			t.Fatal(err)
