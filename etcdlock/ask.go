@@ -43,6 +43,7 @@ func askAny[T any](ctx context.Context, d *Driver, q question[T]) (answer T, aga
 	m, several := d.members.first()
 	ctx = clientv3.WithRequireLeader(ctx)
 	if !several {
+		m.hurryUp()
 		answer, err = q(ctx, m)
 		if !memberAnswered(err) && d.lifetime.Err() != nil {
 			err = driver.ErrClosed

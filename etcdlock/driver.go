@@ -55,9 +55,15 @@ var (
 
 // New returns a driver on a client that the caller opened. The caller closes the driver first, and then the client. New
 // sends nothing.
+//
+// The driver makes connections of its own, with the settings of the client. A client whose KV, Lease or Watcher was
+// replaced, as by package namespace, is refused: give the namespace as [Options].Prefix.
 func New(client *clientv3.Client, opts *Options) (*Driver, error) {
 	if client == nil {
 		return nil, errors.New("etcdlock: the client is nil; open one with clientv3.New")
+	}
+	if err := checkParts(client); err != nil {
+		return nil, err
 	}
 	keys, err := opts.keys()
 	if err != nil {

@@ -13,3 +13,13 @@ func (d *Driver) WithFormat(version int) *Driver {
 
 // ThisFormat is the version that this release writes.
 const ThisFormat = recordFormat
+
+// AskThrough has a driver that nobody uses yet ask its only server through another KV.
+func (d *Driver) AskThrough(wrap func(clientv3.KV) clientv3.KV) {
+	d.members.current.kv = wrap(d.members.current.kv)
+}
+
+// WatchThrough has a driver that nobody uses yet listen to its only server through another Watcher.
+func (d *Driver) WatchThrough(wrap func(clientv3.Watcher) clientv3.Watcher) {
+	d.members.current.watcher = wrap(d.members.current.watcher)
+}

@@ -11,12 +11,12 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
+	"go.etcd.io/etcd/client/v3/namespace"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
 	"github.com/holdfast-go/holdfast/internal/interop"
-	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -128,6 +128,34 @@ func TestPeersBlockReaders(t *testing.T) {
 	mustBeGranted(t, d, reader)
 }
 
+// A peer whose client has a namespace and ours with that as the prefix exclude each other.
+func TestPeerInANamespace(t *testing.T) {
+	t.Parallel()
+	addr := server(t).Addr
+	client := dial(t, addr)
+	client.KV = namespace.NewKV(client.KV, "ours/")
+	client.Watcher = namespace.NewWatcher(client.Watcher, "ours/")
+	client.Lease = namespace.NewLease(client.Lease, "ours/")
+	session, err := concurrency.NewSession(client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	peer := concurrency.NewMutex(session, "job")
+	if err := peer.Lock(limit(t)); err != nil {
+		t.Fatal(err)
+	}
+	d := open(t, &etcdlock.Options{Layout: etcdlock.Concurrency, Prefix: "ours/"}, addr)
+	ours := enqueue(t, d, claim("job", long))
+	if err := peer.Unlock(limit(t)); err != nil {
+		t.Fatal(err)
+	}
+	mustBeGranted(t, d, ours)
+	if err := peer.TryLock(limit(t)); !errors.Is(err, concurrency.ErrLocked) {
+		t.Errorf("while ours has the lock, the peer is told %v", err)
+	}
+}
+
 // The peers' own weakness remains on their side: theirs waits for a lock nested in its name. Ours does not.
 func TestNestedNamesOfPeers(t *testing.T) {
 	t.Parallel()
@@ -170,16 +198,11 @@ func TestPeerLocksAgain(t *testing.T) {
 	if err := peer.Lock(limit(t)); err != nil {
 		t.Fatal(err)
 	}
-	client := dial(t, addr)
-	client.Watcher = lagging{client.Watcher, peer.Header().Revision}
+	d, before := open(t, foreign, addr), peer.Header().Revision
+	d.WatchThrough(func(w clientv3.Watcher) clientv3.Watcher { return lagging{w, before} })
 	if err := errors.Join(peer.Unlock(limit(t)), peer.Lock(limit(t))); err != nil {
 		t.Fatal(err)
 	}
-	d, err := etcdlock.New(client, foreign)
-	if err != nil {
-		t.Fatal(err)
-	}
-	leasedtest.CloseLater(t, d)
 	ours := enqueue(t, d, claim("job", long))
 	ctx, cancel := context.WithTimeout(limit(t), short)
 	defer cancel()

@@ -15,21 +15,16 @@ import (
 )
 
 // Listen reports what happens to a claim, as [driver.Listener] says. All claims share one stream and two goroutines,
-// whereas a watch of etcd's client takes a goroutine each. With a client whose parts were replaced, for example by
-// package namespace, each claim takes one.
+// whereas a watch of etcd's client takes a goroutine each.
 func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
 	if err := d.open(ctx); err != nil {
 		return nil, err
 	}
 	key, read, err := d.keyOf(ctx, c)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case d.members.canMux():
-		return d.subscriptions.listen(key, read+1, moved), nil // no change after the reading is missed
-	default:
-		return d.listenAlone(key, moved), nil
 	}
+	return d.subscriptions.listen(key, read+1, moved), nil // no change after the reading is missed
 }
 
 // keyOf is the key of a claim, and the revision at which it was read. What is not there has ended.
@@ -39,22 +34,6 @@ func (d *Driver) keyOf(ctx context.Context, c driver.Claim) (key string, read in
 	}
 	s, err := d.find(ctx, c)
 	return s.key, s.mod, err
-}
-
-// listenAlone listens for one claim.
-func (d *Driver) listenAlone(key string, moved func()) (stop func()) {
-	ctx, cancel := context.WithCancel(d.lifetime)
-	d.running.Go(func() {
-		for ctx.Err() == nil {
-			for r := range d.watch(ctx, key).news {
-				if r.Created || len(r.Events) > 0 {
-					moved()
-				}
-			}
-			pause(ctx)
-		}
-	})
-	return cancel
 }
 
 // subscriptions are to claims of which somebody wants to hear, over one stream.

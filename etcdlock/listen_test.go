@@ -6,12 +6,7 @@ import (
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/client/v3/namespace"
-
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/etcdlock"
-	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -85,38 +80,5 @@ func TestListenersHearWhatTheyMissed(t *testing.T) {
 				t.Errorf("a lease to which nothing happened: %v", l[2].Err())
 			}
 		})
-	}
-}
-
-// A client whose parts were replaced is used as it is: its keys are where its owner wants them.
-func TestNamespace(t *testing.T) {
-	t.Parallel()
-	addr := server(t).Addr
-	p := proxy.New(t, addr)
-	client := dial(t, p.Addr, addr)
-	client.KV = namespace.NewKV(client.KV, "ours/")
-	client.Watcher = namespace.NewWatcher(client.Watcher, "ours/")
-	client.Lease = namespace.NewLease(client.Lease, "ours/")
-	d, err := etcdlock.New(client, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { d.Close() })
-	l := listened(t, holdfast.New(d), "job", 1)[0]
-	keys, err := dial(t, addr).Get(limit(t), "ours/holdfast/job", clientv3.WithPrefix(), clientv3.WithCountOnly())
-	if err != nil || keys.Count > 1 {
-		t.Fatal(keys, err)
-	}
-	other := holdfast.New(on(t, client))
-	if err := other.Revoke(limit(t), "job 0"); err != nil {
-		t.Fatal(err)
-	}
-	<-l.Revoked()
-	if err := l.Release(limit(t)); err != nil {
-		t.Errorf("Release: %v", err)
-	}
-	all, err := dial(t, addr).Get(limit(t), "/holdfast/", clientv3.WithPrefix(), clientv3.WithCountOnly())
-	if err != nil || all.Count > 0 {
-		t.Errorf("%d keys are outside of the namespace, %v", all.Count, err)
 	}
 }

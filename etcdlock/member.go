@@ -2,6 +2,8 @@ package etcdlock
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"reflect"
 	"time"
 
@@ -18,48 +20,42 @@ import (
 // them, and so comes again and again to one that hangs.
 type member struct {
 	endpoint    string
+	conn        *grpc.ClientConn
 	kv          clientv3.KV
 	lease       clientv3.Lease
+	leases      pb.LeaseClient // beneath lease
 	watcher     clientv3.Watcher
-	watch       pb.WatchClient // beneath watcher; nil where the client's own parts are used and were replaced
+	watch       pb.WatchClient // beneath watcher
 	cluster     clientv3.Cluster
 	maintenance clientv3.Maintenance
-	auth        pb.AuthClient // nil like watch
-	keepAlive   func(context.Context, clientv3.LeaseID) (seconds int64, err error)
-	conn        *grpc.ClientConn // nil when the client's own is used
+	auth        pb.AuthClient
 
 	// Guarded by members.mu.
-	trust    context.Context    // ends when others are preferred, because this one does not answer; nil: it never ends
+	trust    context.Context    // ends when others are preferred, because this one does not answer
 	distrust context.CancelFunc // ends trust
 }
 
-// whole stands for all members by the client itself: where there is one server only, and for a client whose parts
-// were replaced, such as by package namespace.
-func whole(client *clientv3.Client) *member {
-	m := &member{
-		kv: client.KV, lease: client.Lease, watcher: client.Watcher,
-		cluster: client.Cluster, maintenance: client.Maintenance, distrust: func() {},
-		keepAlive: func(ctx context.Context, id clientv3.LeaseID) (int64, error) {
-			answer, err := client.KeepAliveOnce(ctx, id)
-			if err != nil {
-				return 0, err
-			}
-			return answer.TTL, nil
-		},
+// checkParts refuses a client whose requests go through parts that are not those of clientv3.New, such as those of
+// package namespace. Members are asked over connections of their own, so these parts would be left out, and the keys
+// would not be where their owner wants them.
+func checkParts(client *clientv3.Client) error {
+	if client.ActiveConnection() == nil {
+		return errors.New("etcdlock: the client has no connection; open one with clientv3.New")
 	}
-	if isPlain(client) {
-		m.watch = pb.NewWatchClient(client.ActiveConnection())
-		m.auth = pb.NewAuthClient(client.ActiveConnection())
+	for _, part := range []struct {
+		name      string
+		has, made any
+	}{
+		{"KV", client.KV, clientv3.NewKV(client)},
+		{"Lease", client.Lease, clientv3.NewLease(client)},
+		{"Watcher", client.Watcher, clientv3.NewWatcher(client)},
+	} {
+		if reflect.TypeOf(part.has) != reflect.TypeOf(part.made) {
+			return fmt.Errorf("etcdlock: the client's %s is a %T, which the driver would leave out; pass the client as "+
+				"clientv3.New made it, and set Options.Prefix in place of a namespace", part.name, part.has)
+		}
 	}
-	return m
-}
-
-// isPlain reports whether a client speaks to its servers as clientv3.New made it.
-func isPlain(client *clientv3.Client) bool {
-	return client.ActiveConnection() != nil &&
-		reflect.TypeOf(client.KV) == reflect.TypeOf(clientv3.NewKV(client)) &&
-		reflect.TypeOf(client.Lease) == reflect.TypeOf(clientv3.NewLease(client)) &&
-		reflect.TypeOf(client.Watcher) == reflect.TypeOf(clientv3.NewWatcher(client))
+	return nil
 }
 
 // newMember makes a connection to one server, with the client's settings. Nothing is sent yet.
@@ -69,34 +65,26 @@ func newMember(client *clientv3.Client, endpoint string, failed func(*member)) (
 		return nil, err
 	}
 	m := &member{endpoint: endpoint, conn: conn}
+	m.renewTrust()
 	c := impatient{ClientConn: conn, failed: func() { failed(m) }, patience: silence}
 	if client.Username != "" { // which asks for a token first, and any member where no authenticator does
 		c.patience = dialTimeout
 	}
-	lease := pb.NewLeaseClient(c)
 	m.kv = clientv3.NewKVFromKVClient(pb.NewKVClient(c), client)
-	m.lease = clientv3.NewLeaseFromLeaseClient(lease, client, 0)
+	m.leases = pb.NewLeaseClient(c)
+	m.lease = clientv3.NewLeaseFromLeaseClient(m.leases, client, 0)
 	m.watch = pb.NewWatchClient(c)
 	m.watcher = clientv3.NewWatchFromWatchClient(m.watch, client)
 	m.cluster = clientv3.NewClusterFromClusterClient(pb.NewClusterClient(c), client)
 	m.maintenance = clientv3.NewMaintenanceFromMaintenanceClient(pb.NewMaintenanceClient(c), client)
 	m.auth = pb.NewAuthClient(c)
-	m.keepAlive = func(ctx context.Context, id clientv3.LeaseID) (int64, error) { return keepAliveOnce(ctx, lease, id) }
-	m.renewTrust()
 	return m, nil
 }
 
 // renewTrust begins to trust a member that was not trusted.
-func (m *member) renewTrust() {
-	if m.conn != nil {
-		m.trust, m.distrust = context.WithCancel(context.Background())
-	}
-}
+func (m *member) renewTrust() { m.trust, m.distrust = context.WithCancel(context.Background()) }
 
 func (m *member) close() {
-	if m.conn == nil {
-		return
-	}
 	m.watcher.Close()
 	m.lease.Close()
 	m.conn.Close()
@@ -104,7 +92,7 @@ func (m *member) close() {
 
 // hurryUp has the next call connect at once, however long the pause is that grpc makes after failures.
 func (m *member) hurryUp() {
-	if m.conn != nil && m.conn.GetState() == connectivity.TransientFailure {
+	if m.conn.GetState() == connectivity.TransientFailure {
 		m.conn.ResetConnectBackoff()
 	}
 }
@@ -144,12 +132,11 @@ func (c impatient) NewStream(
 	return s, err
 }
 
-// keepAliveOnce extends a lease. The client's own method asks again and again without a pause while there is no
-// leader.
-func keepAliveOnce(ctx context.Context, client pb.LeaseClient, id clientv3.LeaseID) (seconds int64, err error) {
+// keepAlive extends a lease. The client's own method asks again and again without a pause while there is no leader.
+func (m *member) keepAlive(ctx context.Context, id clientv3.LeaseID) (seconds int64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // which ends the stream
-	stream, err := client.LeaseKeepAlive(ctx)
+	stream, err := m.leases.LeaseKeepAlive(ctx)
 	if err == nil {
 		err = stream.Send(&pb.LeaseKeepAliveRequest{ID: int64(id)})
 	}

@@ -16,7 +16,6 @@ import (
 // hangs.
 type members struct {
 	client *clientv3.Client
-	plain  bool // its parts are those that it was made with
 
 	mu        sync.Mutex
 	endpoints []string // as the client had them at the last look
@@ -27,14 +26,13 @@ type members struct {
 	closing leased.Group // of members that are gone
 }
 
-// newMembers makes connections to all servers of a client, or uses the client's own when there is but one, or when
-// it was changed by its owner.
+// newMembers makes connections to all servers of a client.
 func newMembers(client *clientv3.Client) (*members, error) {
-	ms := &members{client: client, plain: isPlain(client), looked: time.Now()}
-	ms.endpoints = client.Endpoints()
-	if len(ms.endpoints) < 2 || !ms.plain {
-		ms.list = slices.Repeat([]*member{whole(client)}, max(len(ms.endpoints), 1))
-	} else if _, err := ms.dial(); err != nil {
+	ms := &members{client: client, endpoints: client.Endpoints(), looked: time.Now()}
+	if len(ms.endpoints) == 0 {
+		return nil, clientv3.ErrNoAvailableEndpoints
+	}
+	if _, err := ms.dial(); err != nil {
 		return nil, err
 	}
 	ms.current = ms.list[rand.N(len(ms.list))]
@@ -74,7 +72,7 @@ const refreshTime = time.Second
 
 // refresh makes up for that, and returns the members that are not of use any more. ms.mu is held.
 func (ms *members) refresh() (gone []*member) {
-	if !ms.plain || time.Since(ms.looked) < refreshTime {
+	if time.Since(ms.looked) < refreshTime {
 		return nil
 	}
 	ms.looked = time.Now()
@@ -143,13 +141,6 @@ func (ms *members) inOrder() []*member {
 	return slices.Concat(ms.list[at:], ms.list[:at])
 }
 
-// canMux reports whether one stream may carry watches for many.
-func (ms *members) canMux() bool {
-	ms.mu.Lock()
-	defer ms.mu.Unlock()
-	return ms.current.watch != nil
-}
-
 // prefer makes m the one to ask.
 func (ms *members) prefer(m *member) {
 	ms.mu.Lock()
@@ -163,7 +154,7 @@ func (ms *members) prefer(m *member) {
 func (ms *members) avoid(m *member) {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
-	if m.conn == nil || !slices.Contains(ms.list, m) {
+	if !slices.Contains(ms.list, m) {
 		return
 	}
 	m.distrust()
@@ -178,9 +169,6 @@ func (ms *members) avoid(m *member) {
 func (ms *members) listener(ctx context.Context) (*member, context.Context, context.CancelFunc) {
 	m, _, trust := ms.look()
 	ctx, cancel := context.WithCancel(ctx)
-	if trust == nil {
-		return m, ctx, cancel
-	}
 	stop := context.AfterFunc(trust, cancel)
 	return m, ctx, func() {
 		stop()

@@ -3,6 +3,7 @@ package etcdlock
 import (
 	"context"
 	"fmt"
+	"net"
 	"slices"
 	"sync"
 	"testing"
@@ -93,6 +94,45 @@ func TestMembersThatChange(t *testing.T) {
 	for _, m := range all {
 		if m.conn.GetState() != connectivity.Shutdown {
 			t.Errorf("the connection to %s stays open", m.endpoint)
+		}
+	}
+}
+
+// A server that was away for long is found as soon as it is back and somebody asks it: no request waits for the end of
+// the pauses between attempts to connect, which grow to minutes.
+func TestTheOnlyServerIsBackSoon(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	connections := make(chan struct{}, 100)
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conn.Close()
+			connections <- struct{}{}
+		}
+	}()
+	client, ms := membersAt(t, l.Addr().String())
+	defer ms.close()
+	d := &Driver{client: client, members: ms, lifetime: t.Context()}
+	within, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for range 12 { // with pauses of a second and more, each longer than the last by half of it, it takes minutes
+		for begun := false; !begun; {
+			if _, err := d.get(within, "key"); within.Err() != nil || err == nil {
+				t.Fatalf("%v, and then %v", err, within.Err())
+			}
+			select {
+			case <-connections:
+				begun = true
+			case <-time.After(10 * time.Millisecond):
+			}
 		}
 	}
 }

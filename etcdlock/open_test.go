@@ -16,6 +16,7 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/namespace"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
@@ -67,8 +68,33 @@ func TestOpenRefuses(t *testing.T) {
 		"?sync=1ms":           "at least 1s",
 		"?srv=true":           "one domain",
 	})
-	if _, err := etcdlock.New(nil, nil); err == nil {
-		t.Error("New takes no client for one")
+}
+
+// A client that would not be used as its owner means it is refused, with what to do instead.
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	changed := func(change func(*clientv3.Client)) *clientv3.Client {
+		client := dial(t, servers.FreeAddr(t))
+		change(client)
+		return client
+	}
+	for want, client := range map[string]*clientv3.Client{
+		"the client is nil":               nil,
+		"has no connection":               clientv3.NewCtxClient(t.Context()),
+		"no available endpoints":          changed(func(c *clientv3.Client) { c.SetEndpoints() }),
+		"KV is a *namespace.kvPrefix":     changed(func(c *clientv3.Client) { c.KV = namespace.NewKV(c.KV, "a/") }),
+		"Lease is a *namespace.leasePref": changed(func(c *clientv3.Client) { c.Lease = namespace.NewLease(c.Lease, "a/") }),
+		"Watcher is a *namespace.watcher": changed(func(c *clientv3.Client) {
+			c.Watcher = namespace.NewWatcher(c.Watcher, "a/")
+		}),
+	} {
+		_, err := etcdlock.New(client, nil)
+		switch {
+		case err == nil || !strings.Contains(err.Error(), want):
+			t.Errorf("got %v, want a refusal that says %q", err, want)
+		case strings.Contains(want, "namespace") && !strings.Contains(err.Error(), "set Options.Prefix"):
+			t.Errorf("%v; it does not say what to do instead", err)
+		}
 	}
 }
 

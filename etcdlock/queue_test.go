@@ -11,8 +11,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/etcdlock"
-	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -50,8 +48,7 @@ func TestTryAmongOthers(t *testing.T) {
 		ctx, cancel := context.WithCancel(limit(t))
 		defer cancel()
 		asked, last := 0, acquire(t, other, units(name, 1, 3))
-		client := dial(t, addr)
-		client.KV = crowded{client.KV, func() {
+		come := func() {
 			next := units(name, 1, 3)
 			switch asked++; {
 			case asked == 5 && full: // not before, so that it would fit
@@ -64,12 +61,9 @@ func TestTryAmongOthers(t *testing.T) {
 			next = acquire(t, other, next)
 			release(t, other, last)
 			last = next
-		}}
-		d, err := etcdlock.New(client, nil)
-		if err != nil {
-			t.Fatal(err)
 		}
-		leasedtest.CloseLater(t, d)
+		d := open(t, nil, addr)
+		d.AskThrough(func(kv clientv3.KV) clientv3.KV { return crowded{kv, come} })
 		c := units(name, 2, 3)
 		c.Queue = false
 		if st, err := d.Request(ctx, c); err != nil || st.Granted == full {

@@ -39,8 +39,7 @@ func TestOlderReadingIsNotedLater(t *testing.T) {
 // The claim hears that Q has ended, but cannot look. Then a renewal is noted that has read before the end.
 func TestLookIsDueAfterAnOlderReading(t *testing.T) {
 	e := watching(5)
-	only := &member{kv: unanswered{}}
-	e.d = &Driver{members: &members{list: []*member{only}, current: only}, lifetime: t.Context()}
+	e.d = unanswering(t)
 	e.ahead = &watcher{key: "Q", since: 12}
 	e.note(view{revision: 12}, leased.Verdict{Watch: "Q", Sure: true})
 	if _, err := e.lookAgain(context.Background()); err == nil {
@@ -56,8 +55,7 @@ func TestLookIsDueAfterAnOlderReading(t *testing.T) {
 // hears of P.
 func TestEndOfAnotherGrantsNothing(t *testing.T) {
 	e := watching(5)
-	only := &member{kv: unanswered{}}
-	e.d = &Driver{members: &members{list: []*member{only}, current: only}, lifetime: t.Context()}
+	e.d = unanswering(t)
 	e.self.since, e.ahead = 5, &watcher{key: "P", since: 6}
 	e.note(view{revision: 12}, leased.Verdict{Watch: "Q", Sure: true})
 	gone := []*clientv3.Event{{Type: mvccpb.Event_DELETE, Kv: &mvccpb.KeyValue{Key: []byte("P")}}}
@@ -65,6 +63,13 @@ func TestEndOfAnotherGrantsNothing(t *testing.T) {
 	if st.Granted || err == nil {
 		t.Errorf("the end of P answers %+v, %v; Q has the lock, and nobody has looked", st, err)
 	}
+}
+
+// unanswering returns a driver whose server does not answer.
+func unanswering(t *testing.T) *Driver {
+	_, ms := membersAt(t, "127.0.0.1:1")
+	ms.current.kv = unanswered{}
+	return &Driver{members: ms, lifetime: t.Context()}
 }
 
 // unanswered is a server that does not answer transactions.
