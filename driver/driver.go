@@ -69,6 +69,9 @@ type Driver interface {
 	// owner and value stay those of the request that queued the claim. A renewal may come without an Owner and a Value:
 	// a process that resumes a claim does not know them, and others must go on to see them.
 	//
+	// Where Traits.Detach is false, a claim is renewed only by the client that queued it. A request of another client
+	// is an error as long as the claim is queued, and changes nothing. Any client may release, break or revoke it.
+	//
 	// Once a claim was released, broken or expired, a request with its ID is answered with [ErrGone] for at least its
 	// longest TTL: a late duplicate must not queue an orphan. A claim that does not want to wait (Queue is false) and
 	// is not granted leaves no trace at all, and its Status has Granted false.
@@ -103,5 +106,5 @@ type Traits struct {
 	ServerClock bool          // expiry is judged by the server's clock alone
 	Weighted    bool          // weights and limits other than 1 of 1 work: readers, semaphores
 	Listed      bool          // Queue works
-	Detach      bool          // Claim.Detached works
+	Detach      bool          // Claim.Detached works, and other clients may renew a claim
 }

@@ -20,12 +20,11 @@ type claim struct {
 
 	ahead *watch // what the claim waits for; guarded by leased.Claim.Alone
 
-	mu        sync.Mutex
-	record    record // what was written to the note
-	node      string // name of the claim's node; empty until that is known
-	self      <-chan zk.Event
-	disturbed bool  // the node has changed: others may have renewed the claim
-	cause     error // what ended it with its session; nil when something else did, or nothing has
+	mu     sync.Mutex
+	record record // what was written to the note
+	node   string // name of the claim's node; empty until that is known
+	self   <-chan zk.Event
+	cause  error // what ended it with its session; nil when something else did, or nothing has
 }
 
 // enter notes a claim in this session, or returns what is known of it already.

@@ -38,9 +38,8 @@ type Driver struct {
 	claims  leased.Claims[*claim]
 	hangUps hangUps
 
-	mu      sync.Mutex
-	slots   map[time.Duration][]*slot // sessions by the TTL they are for
-	adopted map[leased.ID]*adoption
+	mu    sync.Mutex
+	slots map[time.Duration][]*slot // sessions by the TTL they are for
 }
 
 var (
@@ -79,7 +78,7 @@ func New(hosts []string, opts *Options) (*Driver, error) {
 	}
 	d := &Driver{
 		hosts: hosts, opts: *opts, acl: opts.acl(), keys: keys, format: recordFormat, room: room,
-		slots: make(map[time.Duration][]*slot), adopted: make(map[leased.ID]*adoption),
+		slots: make(map[time.Duration][]*slot),
 	}
 	d.lookUp = net.DefaultResolver.LookupHost
 	d.lifetime, d.stop = context.WithCancel(context.Background())
@@ -155,7 +154,7 @@ func (s *session) longestTTL() time.Duration {
 // Close ends all waits and the sessions. Claims that are left end with their sessions.
 func (d *Driver) Close() error {
 	d.stop()
-	d.stopTimers()
+	d.claims.Stop()
 	sessions := d.sessions()
 	forEach(len(sessions), func(i int) { sessions[i].end() })
 	d.running.Wait()
@@ -174,15 +173,6 @@ func (d *Driver) sessions() (list []*session) {
 		}
 	}
 	return list
-}
-
-func (d *Driver) stopTimers() {
-	d.claims.Stop()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, w := range d.adopted {
-		w.timer.Stop()
-	}
 }
 
 // TTLs of the session for questions, where there is no other. The shorter one is for servers of which it is not known

@@ -3,67 +3,22 @@ package zklock
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // The session of a claim is shared with other claims, so it does not end when this one is no longer renewed. While
 // this process lives, it takes such claims out of the queue by itself; when it does not, the session ends.
 
-// expire takes a claim out of the queue that was not renewed by this client, unless others have renewed it. Until
-// that is known, the claim is not over.
+// expire takes a claim out of the queue that was not renewed.
 func (e *claim) expire() {
 	e.d.running.Go(func() {
-		if e.keptByOthers() {
-			return
-		}
 		e.End()
 		e.remove()
 		e.rememberEnd()
 	})
-}
-
-// keptByOthers reports whether other clients have renewed the claim after this client last looked, and lets it
-// live on then.
-func (e *claim) keptByOthers() bool {
-	for !e.s.isLost() {
-		r, from, err := e.noted()
-		switch {
-		case err == nil && r.End == alive && r.Kept > e.keptNow():
-			return e.letLive(r, from)
-		case err == nil || isRefused(err) || pause(e.d.lifetime) != nil:
-			return false
-		}
-	}
-	return false
-}
-
-// noted reads the claim's note, as it was at some instant or later. A note that is not there counts as an end.
-func (e *claim) noted() (r record, from leased.Instant, err error) {
-	ctx, cancel := context.WithTimeout(e.d.lifetime, e.s.time/attemptPart)
-	defer cancel()
-	from = leased.Now()
-	note, err := e.s.getIfThere(ctx, e.note)
-	if err != nil || note.stat == nil {
-		return record{End: taken}, from, err
-	}
-	r, err = e.d.decode(e.note, note.data)
-	return r, from, err
-}
-
-// letLive lets a claim live on that others have renewed. It lives by this session, which they do not use, so the
-// session must be kept.
-func (e *claim) letLive(r record, from leased.Instant) bool {
-	e.s.use()
-	e.mu.Lock()
-	e.record.Kept, e.record.TTL = r.Kept, r.TTL
-	e.mu.Unlock()
-	e.Left()
-	return e.Live(time.Duration(r.TTL)*time.Millisecond, from)
 }
 
 // remove takes the claim out of the queue until that is confirmed, or its session is gone. Where the server

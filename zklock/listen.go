@@ -8,16 +8,14 @@ import (
 )
 
 // Listen reports what happens to a claim, as [driver.Listener] says. The client library passes each event to the
-// driver, so claims of this client take no goroutine. A claim that another client requested takes one.
+// driver, so this takes no goroutine.
 func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
 	if err := d.open(ctx, c.Name); err != nil {
 		return nil, err
 	}
 	e := d.claims.Known(c)
 	switch {
-	case e == nil:
-		return d.listenToAnother(ctx, c, moved)
-	case e.isGone() || e.place() == "":
+	case e == nil || e.isGone() || e.place() == "":
 		moved()
 		return func() {}, nil
 	}
@@ -43,41 +41,6 @@ func (e *claim) missed(ctx context.Context) (bool, error) {
 		return true, e.watchSelf(ctx)
 	}
 	return len(self) > 0 || e.s.isLost(), nil
-}
-
-// listenToAnother listens for a claim of another client.
-func (d *Driver) listenToAnother(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
-	s, f, err := d.seek(ctx, c)
-	switch {
-	case err != nil:
-		return nil, err
-	case !f.alive():
-		moved()
-		return func() {}, nil
-	}
-	listening, stop := context.WithCancel(d.lifetime)
-	at := spot{d.keys.queue(c.Name) + "/" + f.seat.node, itsData}
-	d.running.Go(func() { s.tell(listening, at, moved) }) // ends with stop, or with the node or the session
-	return stop, nil
-}
-
-// tell calls moved when a watch begins, because something may have happened before, and whenever it fires.
-func (s *session) tell(ctx context.Context, at spot, moved func()) {
-	for ctx.Err() == nil {
-		w, err := s.watch(ctx, at)
-		moved()
-		switch {
-		case isNoNode(err) || s.isLost():
-			return
-		case err != nil:
-			pause(ctx) // the loop looks
-			continue
-		}
-		select {
-		case <-w.fired:
-		case <-ctx.Done():
-		}
-	}
 }
 
 // subscriptions are to what happens to nodes, by their paths.

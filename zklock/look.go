@@ -122,6 +122,6 @@ func (e *claim) newsOfSelf(event zk.Event) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.self, e.disturbed = nil, true
+	e.self = nil
 	return nil
 }

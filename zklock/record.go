@@ -20,7 +20,6 @@ type record struct {
 	Value   leased.Text `json:"value,omitempty"`
 	TTL     int64       `json:"ttl"` // milliseconds
 	Granted bool        `json:"granted,omitempty"`
-	Kept    int64       `json:"kept,omitempty"` // how often clients renewed it that did not make it
 	End     end         `json:"end,omitempty"`
 	Token   uint64      `json:"token,omitempty"` // with End; zero: it was not known
 }

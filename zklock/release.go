@@ -11,8 +11,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// The steps of Release are nearly those of etcdlock. Here a claim may have its place before its token is known.
-
 // Release takes a claim out of the queue, as [driver.Driver] says, in one change that also leaves a tombstone. So every
 // later request gets the right answer, on whatever connection.
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
@@ -25,15 +23,11 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 		return d.releaseUnknown(ctx, c)
 	case e.place() == "":
 		return d.undo(ctx, e, c)
-	case c.Token != 0 && e.Token() == 0:
-		if err := e.watchSelf(ctx); err != nil {
-			return err
-		}
-	}
-	if c.Token != 0 && c.Token != e.Token() {
+	case c.Token != 0 && c.Token != e.Token():
 		return driver.ErrGone
+	default:
+		return d.releaseKnown(ctx, e, c)
 	}
-	return d.releaseKnown(ctx, e, c)
 }
 
 // releaseKnown releases a claim of this client.

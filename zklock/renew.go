@@ -75,11 +75,8 @@ func (r renewal) look(ctx context.Context, from leased.Instant) (st driver.Statu
 	if err != nil {
 		return st, err
 	}
-	// The watch comes first: it says whether others have renewed the claim, and no change after the look is missed.
+	// The watch comes first, so that no change after the look is missed.
 	if err := e.keepWatch(ctx); err != nil {
-		return st, err
-	}
-	if err := e.keepAgain(ctx, ttl); err != nil {
 		return st, err
 	}
 	if _, err = e.look(ctx); err != nil {

@@ -22,18 +22,17 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 		return d.repeat(ctx, e, c)
 	}
 	if c.Token != 0 {
-		return d.adopt(ctx, c)
+		return driver.Status{}, driver.ErrGone // it is none of this client's, or not any more
 	}
 	return d.first(ctx, c)
 }
 
 // repeat requests a claim that this client requested before.
 func (d *Driver) repeat(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
-	token := e.Token()
 	switch {
 	case e.isGone():
 		return driver.Status{}, e.goneError()
-	case c.Token != 0 && token != 0 && c.Token != token:
+	case c.Token != 0 && c.Token != e.Token():
 		return driver.Status{}, driver.ErrGone
 	case e.place() == "":
 		return d.put(ctx, e, c)
@@ -144,12 +143,15 @@ func (d *Driver) settleOrGo(ctx context.Context, e *claim, c driver.Claim) (driv
 	case !st.Granted && !c.Queue:
 		return driver.Status{}, d.withdraw(ctx, e)
 	}
-	st.Token, st.TTL = e.Token(), e.TTL()
-	return st, nil
+	return e.Status(), nil // with the token, which the look may not have known
 }
 
-// found answers about a claim whose note was there already: an earlier attempt made it, or another client, or it
-// ended.
+// errElsewhere is no answer: the claim ends with a session that this client does not keep, and a later request may queue
+// it again.
+var errElsewhere = errors.New("the claim is queued by a session that this client has lost, or by another client; " +
+	"it can be queued again when that session has ended")
+
+// found answers about a claim whose note was there already: an earlier attempt made it, or it has ended.
 func (d *Driver) found(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	f, err := d.find(ctx, e.s, c)
 	switch {
@@ -160,7 +162,7 @@ func (d *Driver) found(ctx context.Context, e *claim, c driver.Claim) (driver.St
 		if !f.alive() {
 			return driver.Status{}, driver.ErrGone
 		}
-		return d.keep(ctx, e.s, c, f)
+		return driver.Status{}, errElsewhere
 	case !f.alive():
 		d.forgetButNote(e)
 		return driver.Status{}, driver.ErrGone

@@ -17,31 +17,33 @@ import (
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
 
-// The session of the client that requested the claim is used by nobody, but the claim lives by it.
-func TestKeptByAnother(t *testing.T) {
+// A client has lost the session in which its request was queued, and the server does not know that yet. No renewal of
+// the client would keep the claim from ending with that session, so it is not granted, but it can be undone.
+func TestClaimInALostSession(t *testing.T) {
 	t.Parallel()
 	addr := Server(t).Addr
-	pace.Run(t, "kept", func(t *pace.T) { keptByAnother(t, addr) })
-}
-
-func keptByAnother(t *pace.T, addr string) {
-	maker, keeper := inside(t, addr), inside(t, addr)
-	ctx, c := context.Background(), mutexClaim("job", t.TTL(time.Second))
-	st, err := maker.Request(ctx, c)
-	if err != nil || !st.Granted {
+	p := proxy.New(t, addr)
+	d, other := inside(t, p.Addr), inside(t, addr)
+	c, next := mutexClaim("job", time.Minute), mutexClaim("job", time.Minute)
+	next.ID = "c2"
+	if st, err := d.Request(t.Context(), c); err != nil || !st.Granted {
 		t.Fatal(st, err)
 	}
-	c.Token = st.Token
-	s := maker.claims.Known(c).s
-	for began := time.Now(); time.Since(began) < (idleTimes+3)*s.time; time.Sleep(c.TTL / 4) {
-		end := t.Step()
-		_, err := keeper.Request(ctx, c)
-		if end(); err != nil {
-			t.Fatalf("after %v a renewal answers %v", time.Since(began), err)
-		}
+	e := d.claims.Known(c)
+	p.SwallowOpen()
+	e.s.lose(errReplaced)
+	d.claims.Forget(e) // as if the loss were the answer to its first request
+	if st, err := d.Request(t.Context(), c); err == nil || driver.IsAnswer(err) {
+		t.Errorf("repeating the request answers %+v, %v", st, err)
 	}
-	if err := keeper.Release(ctx, c); err != nil {
-		t.Errorf("Release: %v", err)
+	if err := d.Release(t.Context(), c); err != nil {
+		t.Errorf("undoing it answers %v", err)
+	}
+	if st, err := other.Request(t.Context(), next); err != nil || !st.Granted {
+		t.Errorf("the next claim gets %+v, %v", st, err)
+	}
+	if _, err := d.Request(t.Context(), c); !isGone(err) {
+		t.Errorf("requesting what was undone answers %v", err)
 	}
 }
 

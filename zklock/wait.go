@@ -9,8 +9,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// The steps of Wait are nearly those of etcdlock. They differ in which claims another client may have taken over.
-
 // Wait blocks until the claim may have moved, as [driver.Waiter] says.
 //
 // It watches the claim's own node and what the claim waits for. Both watches go on between calls. If one breaks, and
@@ -22,28 +20,15 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	e := d.claims.Known(c)
 	switch {
 	case e == nil:
-		return d.waitUnknown(ctx, c)
+		return driver.Status{}, pause(ctx) // the answer to a request says that it is gone
 	case e.isGone():
 		return driver.Status{}, e.goneError()
-	case c.Token != 0 && e.Token() != 0 && c.Token != e.Token():
+	case c.Token != 0 && c.Token != e.Token():
 		return driver.Status{}, driver.ErrGone
 	case e.place() == "" || e.Token() == 0:
 		return driver.Status{}, pause(ctx) // its request was not answered yet
 	}
 	return e.Alone(ctx, e.wait)
-}
-
-// waitUnknown answers about a claim that this client did not request.
-func (d *Driver) waitUnknown(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	_, f, err := d.seek(ctx, c)
-	switch {
-	case err != nil:
-		return driver.Status{}, err
-	case !f.alive():
-		return driver.Status{}, driver.ErrGone
-	default:
-		return driver.Status{}, pause(ctx)
-	}
 }
 
 // wait follows the claim until there is something to tell. No other call goes on meanwhile.

@@ -345,6 +345,14 @@ func (e *env) pass(d time.Duration) {
 	e.Stalled(time.Since(began) - d)
 }
 
+// renewer returns a client that may renew the claims of the first one: another, where a claim can outlive its client.
+func (e *env) renewer() driver.Driver {
+	if e.traits.Detach {
+		return e.other
+	}
+	return e.d
+}
+
 // eventually asks until ok says yes. It is for what happens by the passing of time alone, of which nobody is told.
 func (e *env) eventually(what string, ok func() bool) {
 	e.Helper()
@@ -374,6 +382,7 @@ func weighted(d driver.Driver) bool { return d.Traits().Weighted }
 func listed(d driver.Driver) bool   { return d.Traits().Listed }
 func fifo(d driver.Driver) bool     { return d.Traits().FIFO }
 func detaches(d driver.Driver) bool { return d.Traits().Detach }
+func attached(d driver.Driver) bool { return !d.Traits().Detach }
 func fenced(d driver.Driver) bool   { return d.Traits().Fenced }
 
 func all(needs ...func(driver.Driver) bool) func(driver.Driver) bool {

@@ -80,7 +80,7 @@ var expiryRows = []row{
 		why:  "a claim that is renewed lives for its TTL from then on",
 		run: func(e *env) {
 			c := e.short(e.claim())
-			e.outlives(c, e.acquire(e.d, c))
+			e.outlives(e.d, c, e.acquire(e.d, c))
 		},
 		exact: true,
 	},
@@ -91,7 +91,7 @@ var expiryRows = []row{
 			holder, c := e.claim(), e.short(e.claim())
 			held := e.acquire(e.d, holder)
 			st := e.enqueue(e.other, c)
-			e.outlives(c, st)
+			e.outlives(e.other, c, st)
 			e.handOver(holder, held, c, st)
 		},
 		exact: true,
@@ -305,14 +305,14 @@ func (e *env) shorten(d driver.Driver, c driver.Claim, st driver.Status) driver.
 }
 
 // outlives keeps a claim for several times its TTL.
-func (e *env) outlives(c driver.Claim, st driver.Status) {
+func (e *env) outlives(d driver.Driver, c driver.Claim, st driver.Status) {
 	e.Helper()
 	sent := e.lapses.Add(-c.TTL)
 	for range 8 {
 		e.pass(st.TTL / 4)
 		lapses := sent.Add(st.TTL * 3 / 4) // or somewhat later, if the renewal at sent was applied
 		sent = time.Now()
-		got, err := e.ask(e.d, renewal(c, st))
+		got, err := e.ask(d, renewal(c, st))
 		if err != nil || got.Granted != st.Granted {
 			e.Excuse(lapses)
 		}

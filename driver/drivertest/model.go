@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -58,6 +59,7 @@ type side struct {
 // A modelled claim has one ID and a token on each side.
 type modelled struct {
 	driver.Claim
+	owner  int // the client that requested it last
 	tokens [2]uint64
 	lapsed bool // it expired, so that after a while each side may have forgotten it
 }
@@ -99,11 +101,11 @@ func (m *model) step() {
 	case n < 7 || c == nil:
 		m.request(client, m.draw(), "request")
 	case n < 10:
-		m.request(client, c, "repeat")
+		m.request(m.renewerOf(c, client), c, "repeat")
 	case n < 12:
-		m.renew(client, c, 0)
+		m.renew(m.renewerOf(c, client), c, 0)
 	case n < 13:
-		m.renew(client, c, 1)
+		m.renew(m.renewerOf(c, client), c, 1)
 	case n < 16:
 		m.release(client, c, "release", func(side int) uint64 { return c.tokens[side] })
 	case n < 17:
@@ -129,6 +131,15 @@ func (m *model) pick() *modelled {
 	return nil
 }
 
+// renewerOf returns the client, or the owner of a claim that is queued where only the owner may request it again.
+func (m *model) renewerOf(c *modelled, client int) int {
+	queued := slices.ContainsFunc(m.queueOf(1), func(e driver.Entry) bool { return e.ID == c.ID })
+	if queued && !m.traits.Detach {
+		return c.owner
+	}
+	return client
+}
+
 // draw makes a claim that was never requested.
 func (m *model) draw() *modelled {
 	c := m.claim()
@@ -151,6 +162,7 @@ func (m *model) note(client int, c *modelled, what string) {
 
 func (m *model) request(client int, c *modelled, what string) {
 	m.note(client, c, what)
+	c.owner = client
 	m.compare(c, func(side int) (driver.Status, error) {
 		return m.sides[side].clients[client].Request(context.Background(), c.Claim)
 	})
@@ -206,9 +218,9 @@ func (m *model) lapse() {
 		c := m.named(en.ID)
 		c.lapsed = true
 		c.TTL = m.shortTTL()
-		m.note(0, c, "let expire")
+		m.note(c.owner, c, "let expire")
 		for side := range m.sides {
-			st, err := m.sides[side].clients[0].Request(context.Background(), c.Claim)
+			st, err := m.sides[side].clients[c.owner].Request(context.Background(), c.Claim)
 			if err != nil {
 				m.Fatalf("%s: %v", m.sides[side].what, err)
 			}

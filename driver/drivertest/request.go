@@ -1,6 +1,10 @@
 package drivertest
 
-import "github.com/holdfast-go/holdfast/driver"
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
 
 var requestRows = []row{
 	{
@@ -77,6 +81,23 @@ var requestRows = []row{
 			e.isGone(err, "renewing after another connection released it")
 			e.acquire(e.other, e.claim())
 		},
+	},
+	{
+		name: "another client renews nothing",
+		why:  "a claim that ends with its client would end under whoever believed that it had renewed it",
+		run: func(e *env) {
+			c, st := e.hold(e.claim())
+			for _, again := range []driver.Claim{c, renewal(c, st)} {
+				if got, err := e.other.Request(context.Background(), again); err == nil {
+					e.Errorf("a request of another client under the token %d got %+v", again.Token, got)
+				}
+			}
+			e.keepsToken(st, e.acquire(e.d, renewal(c, st)))
+			e.queued(c)
+			e.release(e.other, c, st)
+		},
+		needs: attached,
+		exact: true,
 	},
 	{
 		name: "no wait",
@@ -165,13 +186,13 @@ var requestRows = []row{
 			holder, held := e.hold(e.claim())
 			a, b := e.claim(), e.claim()
 			waitA, waitB := e.enqueue(e.other, a), e.enqueue(e.other, b)
-			e.contended(holder, held, true)
-			e.contended(a, waitA, true)
-			e.contended(b, waitB, false)
+			e.contended(e.d, holder, held, true)
+			e.contended(e.other, a, waitA, true)
+			e.contended(e.other, b, waitB, false)
 			e.release(e.other, b, waitB)
-			e.contended(a, waitA, false)
+			e.contended(e.other, a, waitA, false)
 			e.release(e.other, a, waitA)
-			e.contended(holder, held, false)
+			e.contended(e.d, holder, held, false)
 		},
 		needs: fifo,
 	},
@@ -235,9 +256,9 @@ func (e *env) keepsToken(first, again driver.Status) {
 }
 
 // contended fails unless renewing the claim tells whether others wait behind it.
-func (e *env) contended(c driver.Claim, st driver.Status, want bool) {
+func (e *env) contended(d driver.Driver, c driver.Claim, st driver.Status, want bool) {
 	e.Helper()
-	if got := e.request(e.d, renewal(c, st)); got.Contended != want {
+	if got := e.request(d, renewal(c, st)); got.Contended != want {
 		e.Errorf("Contended is %v, want %v", got.Contended, want)
 	}
 }

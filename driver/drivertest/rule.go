@@ -43,7 +43,7 @@ func (e *env) followsRule(r *rand.Rand) {
 		e.release(e.d, queue[i].Claim, driver.Status{Token: queue[i].Token})
 		queue = append(queue[:i:i], queue[i+1:]...)
 		for i, en := range queue {
-			e.follows(queue, i, e.request(e.other, en.Claim))
+			e.follows(queue, i, e.request(e.renewer(), en.Claim))
 		}
 		e.showsRule(queue)
 	}

@@ -71,9 +71,9 @@ func TestOlderAnswerShortensNothing(t *testing.T) {
 		if e.Remaining() != ttl {
 			t.Errorf("%v are left, want %v", e.Remaining(), ttl)
 		}
-		if e.Live(3*ttl, older); e.Remaining() != 3*ttl-ttl/2 || e.TTL() != ttl || e.Longest() != 3*ttl {
+		if e.Live(3*ttl, older); e.Remaining() != 3*ttl-ttl/2 || e.Status().TTL != ttl || e.Longest() != 3*ttl {
 			t.Errorf("%v are left of %v, at most %v; the older answer promised %v from %v ago",
-				e.Remaining(), e.TTL(), e.Longest(), 3*ttl, ttl/2)
+				e.Remaining(), e.Status().TTL, e.Longest(), 3*ttl, ttl/2)
 		}
 		time.Sleep(2 * ttl)
 		if synctest.Wait(); e.expirations > 0 {

@@ -9,6 +9,6 @@
 // What a queue means for one of its claims is a [Verdict]: whether it is granted, and otherwise what to watch.
 // [Judge] restates the rule of [driver.Granted] for claims that are read from the server.
 //
-// Sending requests, watching, and taking over claims of other clients differ from engine to engine, and stay with the
-// drivers.
+// Sending requests and watching differ from engine to engine, and stay with the drivers. So does taking over claims of
+// other clients, which a lease of etcd allows and a session of ZooKeeper does not.
 package leased

@@ -77,13 +77,6 @@ func (c *Claim) Remaining() time.Duration {
 	return max(c.until.Sub(Now()), 1)
 }
 
-// TTL is the claim's TTL.
-func (c *Claim) TTL() time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.ttl
-}
-
 // Longest is the longest TTL that the claim had. Its end is remembered for so long, because a late request may
 // name any of them.
 func (c *Claim) Longest() time.Duration {
