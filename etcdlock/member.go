@@ -51,8 +51,8 @@ func checkParts(client *clientv3.Client) error {
 		{"Watcher", client.Watcher, clientv3.NewWatcher(client)},
 	} {
 		if reflect.TypeOf(part.has) != reflect.TypeOf(part.made) {
-			return fmt.Errorf("etcdlock: the client's %s is a %T, which the driver would leave out; pass the client as "+
-				"clientv3.New made it, and set Options.Prefix in place of a namespace", part.name, part.has)
+			return fmt.Errorf("etcdlock: the client's %s is a %T, which the driver would leave out; pass the client "+
+				"as clientv3.New made it, and set Options.Prefix in place of a namespace", part.name, part.has)
 		}
 	}
 	return nil

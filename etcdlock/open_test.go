@@ -83,7 +83,9 @@ func TestNewRefuses(t *testing.T) {
 		"has no connection":               clientv3.NewCtxClient(t.Context()),
 		"no available endpoints":          changed(func(c *clientv3.Client) { c.SetEndpoints() }),
 		"KV is a *namespace.kvPrefix":     changed(func(c *clientv3.Client) { c.KV = namespace.NewKV(c.KV, "a/") }),
-		"Lease is a *namespace.leasePref": changed(func(c *clientv3.Client) { c.Lease = namespace.NewLease(c.Lease, "a/") }),
+		"Lease is a *namespace.leasePref": changed(func(c *clientv3.Client) {
+			c.Lease = namespace.NewLease(c.Lease, "a/")
+		}),
 		"Watcher is a *namespace.watcher": changed(func(c *clientv3.Client) {
 			c.Watcher = namespace.NewWatcher(c.Watcher, "a/")
 		}),
