@@ -146,8 +146,8 @@ func (d *Driver) settleOrGo(ctx context.Context, e *claim, c driver.Claim) (driv
 	return e.Status(), nil // with the token, which the look may not have known
 }
 
-// errElsewhere is no answer: the claim ends with a session that this client does not keep, and a later request may queue
-// it again.
+// errElsewhere is no answer: the claim ends with a session that this client does not keep, and a later request may
+// queue it again.
 var errElsewhere = errors.New("the claim is queued by a session that this client has lost, or by another client; " +
 	"it can be queued again when that session has ended")
 
