@@ -16,3 +16,17 @@ func (d *Driver) Break(ctx context.Context, name, id string) error {
 		return nil
 	})
 }
+
+// Revoke implements [driver.Revoker].
+func (d *Driver) Revoke(ctx context.Context, name, id string) error {
+	return d.store.use(ctx, name, func(l *lock) error {
+		place, ok := l.find(driver.Claim{ID: id})
+		if !ok || place >= l.granted {
+			return driver.ErrGone
+		}
+		r := l.records[id]
+		r.revoked = true
+		r.tell()
+		return nil
+	})
+}

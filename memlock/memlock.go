@@ -52,3 +52,6 @@ func (d *Driver) Peek(ctx context.Context, name string, n int) ([]driver.Entry, 
 	})
 	return entries, err
 }
+
+// Identity implements [driver.Identifier]. A store is known in one process only.
+func (d *Driver) Identity() string { return "mem:" + d.store.life }

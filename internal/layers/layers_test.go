@@ -37,7 +37,7 @@ var layers = []layer{
 		"the suite compares a driver with the reference"},
 	{`(mem|sql)lock|quorum`, `driver|` + helpers, aContract + `|memlock|` + forTests,
 		"a driver knows the contract, and neither what users hold nor other drivers"},
-	{`sqllock/internal/.*`, `driver|sqllock/internal/(gaveup|health|replies)|` + helpers, ``,
+	{`sqllock/internal/.*`, `driver|sqllock/internal/(health|replies)|` + helpers, ``,
 		"what serves one kind of database knows the contract, and no other kind"},
 	{`redislock/goredis`, `driver|redislock`, `\.|` + aContract + `|` + forTests,
 		"the adapter brings another client to the same driver"},

@@ -129,3 +129,9 @@ func answer(r *bufio.Reader) (string, error) {
 		return body, nil
 	}
 }
+
+// RedisAt is [Redis] with a wall clock of its own.
+func RedisAt(t testing.TB, clock *Clock, args ...string) *Server {
+	t.Helper()
+	return start(t, onClock(t, redisKind(args), clock))
+}

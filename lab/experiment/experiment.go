@@ -150,3 +150,12 @@ func Named(name string) (Experiment, error) {
 	}
 	return Experiment{}, fmt.Errorf("nobody knows the experiment %q; there are %s", name, strings.Join(names, ", "))
 }
+
+func inProcess() []Experiment {
+	return []Experiment{lostUpdates(), spinning(), starvedWriter(), semaphorePV(), condition(), fairness(), processes()}
+}
+
+func onRedis() []Experiment {
+	return []Experiment{setnxCrash(), setnxExpireGap(), unlockAnothers(), getSetClocks(), ttlTooShort(), ttlTooLong(),
+		fencing(), sentinelFailover()}
+}

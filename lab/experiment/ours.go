@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/holdfast-go/holdfast"
 )
@@ -37,4 +38,10 @@ func surely(ctx context.Context, acquire func(context.Context) (*holdfast.Lease,
 			return lease, err
 		}
 	}
+}
+
+// syncLocker is a lock of Holdfast for who wants a sync.Locker, from a client of its own.
+func syncLocker(s *Trial, url string, opts ...holdfast.Option) sync.Locker {
+	m := s.Client(url, opts...).Mutex("contested")
+	return holdfast.SyncLocker(m, func(err error) { s.Result(true, "the lock was lost: %v", err) })
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/proxy"
 )
 
 // A Schedule is all that is decided before a run. What the machine decides, like who comes first, is not in it.
@@ -187,4 +189,13 @@ func minimise(s Schedule, wrong func(Schedule) bool) Schedule {
 			return s
 		}
 	}
+}
+
+// lineFaults are what befalls the lines of one visitor.
+var lineFaults = map[string]func(line *proxy.Proxy, ttl time.Duration){
+	"black hole":   func(p *proxy.Proxy, _ time.Duration) { p.BlackHole() },
+	"lost answers": func(p *proxy.Proxy, _ time.Duration) { p.BlackHoleAnswers() },
+	"lost flows":   func(p *proxy.Proxy, _ time.Duration) { p.SwallowOpen() },
+	"reset":        func(p *proxy.Proxy, _ time.Duration) { p.Reset() },
+	"delay":        func(p *proxy.Proxy, ttl time.Duration) { p.Delay(ttl / 8) },
 }

@@ -145,3 +145,24 @@ func (d *Dialect) explain(err error) error {
 const prepareNothing = "the SQL driver prepares statements, and a proxy between it and the server gives " +
 	"each transaction another session: open the database with default_query_exec_mode=exec (pgx) or " +
 	"binary_parameters=yes (lib/pq), or let the proxy keep them (max_prepared_statements of PgBouncer 1.21 or newer)"
+
+// Script writes statements down for people and for the tools that they migrate databases with.
+func (d *Dialect) Script(statements []string) string {
+	var b strings.Builder
+	b.WriteString(d.preface)
+	for _, statement := range statements {
+		b.WriteString(d.ended(statement))
+		b.WriteString("\n\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func endedBySemicolon(statement string) string { return strings.TrimSuffix(statement, ";") + ";" }
+
+// endedByDelimiter lets the mysql client tell the semicolons of a routine from the one after it.
+func endedByDelimiter(statement string) string {
+	if !strings.HasSuffix(statement, "\nEND") {
+		return endedBySemicolon(statement)
+	}
+	return "DELIMITER ;;\n" + statement + ";;\nDELIMITER ;"
+}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/sqllock/internal/gaveup"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
+	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // A lane is a connection that work goes through, one piece after the other. It is opened anew when it broke.
@@ -103,10 +103,10 @@ func attempt[T any](ctx context.Context, p *pool, at affinity, f func(context.Co
 		return r.value, p.endpoint.dialect.explain(r.err)
 	case <-ctx.Done():
 		if sent.giveUp() {
-			return none, unsent(gaveup.Cause(ctx))
+			return none, unsent(replies.GaveUp(ctx))
 		}
 		p.giveAway(l, turn)
-		return none, gaveup.Cause(ctx)
+		return none, replies.GaveUp(ctx)
 	}
 }
 
@@ -120,7 +120,7 @@ func inTurn(ctx context.Context, p *pool, at affinity, f func(context.Context, *
 func (p *pool) patient(ctx context.Context) (context.Context, context.CancelFunc) {
 	patient, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	late := context.AfterFunc(ctx, func() {
-		time.AfterFunc(grace, func() { cancel(gaveup.Cause(ctx)) })
+		time.AfterFunc(grace, func() { cancel(replies.GaveUp(ctx)) })
 	})
 	closed := context.AfterFunc(p.open, func() { cancel(driver.ErrClosed) })
 	return patient, func() {
@@ -152,7 +152,7 @@ func (l *lane) untilFree(ctx, patient context.Context, sent *sending, f func() e
 		}
 		fresh = fresh || opened
 		if ctx.Err() != nil || !sent.begin() {
-			return unsent(gaveup.Cause(ctx))
+			return unsent(replies.GaveUp(ctx))
 		}
 		err = f()
 		switch {
@@ -164,7 +164,7 @@ func (l *lane) untilFree(ctx, patient context.Context, sent *sending, f func() e
 		case dialect.isBusy(err) || dialect.isMissing(err) && time.Since(began) < remaking:
 			sent.undone()
 			if pace.Pause(ctx) != nil {
-				return unsent(fmt.Errorf("%w: %w", gaveup.Cause(ctx), err))
+				return unsent(fmt.Errorf("%w: %w", replies.GaveUp(ctx), err))
 			}
 		case health.Stray(err) && !l.conn.shared:
 			sent.undone() // another session got it, which had it not
@@ -229,4 +229,18 @@ func (l *lane) releaseStale(ctx context.Context) {
 			l.drop()
 		}
 	}
+}
+
+// runBulk lets f, which may take long, use a connection of the bulk pool, so that no request waits for it. If there is
+// no connection to spare for that pool, f uses one of the requests'. It gets from as a copy, because f may go on when
+// runBulk has returned and the caller has gone on, too.
+func runBulk[F, T any](
+	ctx context.Context, d *Driver, from F, f func(context.Context, *conn, F) (T, error),
+) (T, error) {
+	use := func(ctx context.Context, l *lane) (T, error) { return f(ctx, l.conn, from) }
+	v, err := run(ctx, d.bulk, affinity{}, use)
+	if errors.Is(err, errNoSpare) {
+		return run(ctx, d.requests, affinity{}, use)
+	}
+	return v, err
 }

@@ -165,3 +165,20 @@ func (n *notifier) inBackground(open context.Context, f func()) bool {
 
 // close waits for those who wait, whose connections the end of the session has ended.
 func (n *notifier) close() { n.ended.Wait() }
+
+// Listen implements [driver.Listener].
+func (d *Driver) Listen(_ context.Context, c driver.Claim, moved func()) (stop func(), err error) {
+	p, n := d.enter(c), &d.notifier
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	remove := p.listeners.Add(moved)
+	if !p.news.IsEmpty() {
+		moved()
+	}
+	return func() {
+		n.mu.Lock()
+		remove()
+		n.mu.Unlock()
+		d.leave(p)
+	}, nil
+}

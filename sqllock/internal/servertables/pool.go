@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/sqllock/internal/gaveup"
+	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // A pool is the connections of a client for one kind of work. They are lanes, and what comes goes where one is free.
@@ -80,7 +80,7 @@ func (p *pool) enter(ctx context.Context, at affinity) (*lane, *binding, error) 
 	case l := <-v.ready:
 		return l, v.binding, nil
 	case <-ctx.Done():
-		err = gaveup.Cause(ctx)
+		err = replies.GaveUp(ctx)
 	case <-p.open.Done():
 		err = driver.ErrClosed
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
-	"github.com/holdfast-go/holdfast/sqllock/internal/gaveup"
 	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
@@ -20,7 +19,7 @@ func (d *Driver) patiently(ctx context.Context, f func(conn) error) error {
 	select {
 	case d.patient <- struct{}{}:
 	case <-ctx.Done():
-		return fmt.Errorf("%w: %w", driver.ErrUnsent, gaveup.Cause(ctx))
+		return fmt.Errorf("%w: %w", driver.ErrUnsent, replies.GaveUp(ctx))
 	case <-d.life.Done():
 		return fmt.Errorf("%w: %w", driver.ErrUnsent, driver.ErrClosed)
 	}

@@ -2,6 +2,7 @@ package shedlock
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -161,3 +162,7 @@ func (c conn) granted(claim driver.Claim, now picture) driver.Status {
 
 // unsaid is how much longer a lock may be taken than its claim was told: times in the table are whole milliseconds.
 const unsaid = 2 * time.Millisecond
+
+// errLate says that the lock was taken for a claim and the request took so long that it has ended
+// since, or is about to.
+var errLate = errors.New("the database took so long that the claim has ended meanwhile; it can be requested again")

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/sqllock/internal/gaveup"
+	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // Pauses between two looks at a lock that is taken. A holder, who has its renewals, looks less often.
@@ -65,7 +65,7 @@ func (d *Driver) pause(ctx context.Context, pace *driver.Backoff) error {
 	defer cancel(nil)
 	defer context.AfterFunc(d.life, func() { cancel(driver.ErrClosed) })()
 	if pace.Pause(ctx) != nil {
-		return gaveup.Cause(ctx)
+		return replies.GaveUp(ctx)
 	}
 	return nil
 }

@@ -20,3 +20,21 @@ func (d *Driver) Break(ctx context.Context, name, id string) error {
 		}
 	})
 }
+
+// Revoke implements [driver.Revoker].
+func (d *Driver) Revoke(ctx context.Context, name, id string) error {
+	return d.write(ctx, func(t *tx) error {
+		if _, err := t.settle(name, nil); err != nil {
+			return err
+		}
+		r, err := t.findLive(name, id)
+		switch {
+		case err != nil:
+			return err
+		case r == nil || !r.granted:
+			return driver.ErrGone
+		}
+		t.wake(*r)
+		return t.exec(revokeClaim, []byte(name), int64(r.Token))
+	})
+}

@@ -4,6 +4,7 @@ package sqlite
 
 import (
 	"bufio"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,7 +40,7 @@ type client struct {
 // join makes a client known. wake is called, by one goroutine that ends with leave, with the ID of each claim to which
 // something happened.
 func join(db *database, wake func(id string)) (_ *client, err error) {
-	c := &client{id: newID(), database: db, stopped: make(chan struct{})}
+	c := &client{id: rand.Text(), database: db, stopped: make(chan struct{})}
 	c.peers.folder = db.folder
 	defer func() {
 		if err != nil {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/sqllock/internal/gaveup"
 	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
@@ -85,7 +84,7 @@ func takeFrom(ctx context.Context, tokens <-chan struct{}) error {
 	case <-tokens:
 		return nil
 	case <-ctx.Done():
-		return unsent(gaveup.Cause(ctx))
+		return unsent(replies.GaveUp(ctx))
 	}
 }
 
@@ -124,7 +123,7 @@ func (c *connection) once(
 	ctx context.Context, begin string, f func(context.Context) error, commit func(context.Context) error,
 ) error {
 	if ctx.Err() != nil {
-		return unsent(gaveup.Cause(ctx))
+		return unsent(replies.GaveUp(ctx))
 	}
 	ctx = context.WithoutCancel(ctx)
 	if _, err := c.ExecContext(ctx, begin); err != nil {
@@ -206,7 +205,7 @@ func (w *writing) commit(ctx, begun context.Context, over func()) error {
 		return made.err
 	case <-ctx.Done():
 	}
-	w.left = fmt.Errorf("%w, while the disk was waited for", gaveup.Cause(ctx))
+	w.left = fmt.Errorf("%w, while the disk was waited for", replies.GaveUp(ctx))
 	go func() { // ends when the disk is done
 		defer over()
 		if made := <-done; made.err == nil && made.panicked == nil {
@@ -264,7 +263,7 @@ func (c *connection) untilFree(ctx context.Context, f func() error) error {
 			return err
 		}
 		if pace.Pause(ctx) != nil {
-			return unsent(fmt.Errorf("%w: %w", gaveup.Cause(ctx), err))
+			return unsent(fmt.Errorf("%w: %w", replies.GaveUp(ctx), err))
 		}
 	}
 }

@@ -1,11 +1,13 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -68,6 +70,12 @@ func (d *Driver) Traits() driver.Traits { return traits }
 
 // Inherit implements [driver.Inheriter].
 func (d *Driver) Inherit() []*os.File { return d.client.files() }
+
+// Identity implements [driver.Identifier]: it is the path of the file, without symbolic links.
+func (d *Driver) Identity() string {
+	path, _ := filepath.Abs(d.database.path) // it fails where there is no working directory any more
+	return "file:" + cmp.Or(path, d.database.path)
+}
 
 // closeLimit bounds how long Close asks whether its client can be forgotten. If there is no answer, a sweep forgets it.
 const closeLimit = time.Second

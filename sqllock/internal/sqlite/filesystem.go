@@ -3,6 +3,7 @@ package sqlite
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -23,4 +24,19 @@ func refuse(folder, name string, network bool) error {
 	}
 	return fmt.Errorf("%w: %s is on %s, where locks cannot be trusted;"+
 		" use a folder on a local disk, or another backend for several machines", driver.ErrRefused, folder, name)
+}
+
+// isOnServer reports whether a volume of Windows is a folder of a server: \\SERVER\FOLDER, or \\?\UNC\SERVER\FOLDER.
+// Other names that begin with \\?\ or \\.\ are devices of this machine.
+func isOnServer(volume string) bool {
+	volume = strings.ReplaceAll(volume, "/", `\`)
+	if !strings.HasPrefix(volume, `\\`) {
+		return false
+	}
+	server, rest, _ := strings.Cut(volume[2:], `\`)
+	if server != "?" && server != "." {
+		return true
+	}
+	name, _, _ := strings.Cut(rest, `\`)
+	return strings.EqualFold(name, "UNC")
 }

@@ -8,6 +8,10 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
+// pollPause is how often the next in line looks at the queue although nothing woke it. Where clients cannot wake each
+// other, all who wait look that often.
+const pollPause = 250 * time.Millisecond
+
 // Wait implements [driver.Waiter]. What counts is what the database says. A wake-up, the death of a peer and the
 // expiry of a claim only say when to look.
 func (d *Driver) Wait(ctx context.Context, c driver.Claim) (st driver.Status, err error) {

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/holdfast-go/holdfast/sqllock/internal/gaveup"
+	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // A writerQueue lets the processes that write a database go one after the other. SQLite alone would let them try
@@ -43,7 +43,7 @@ func (q *writerQueue) enter(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 		q.giveUp(answer)
-		return gaveup.Cause(ctx)
+		return replies.GaveUp(ctx)
 	}
 }
 

@@ -2,19 +2,21 @@ package mariadb
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net"
+	"os"
 	"strings"
 	"testing"
+
+	"github.com/go-sql-driver/mysql"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
 	"github.com/holdfast-go/holdfast/sqllock/sqltest/claimstest"
-
-	"github.com/go-sql-driver/mysql"
 )
 
 func init() { mysql.SetLogger(log.New(io.Discard, "", 0)) } // it reports each connection that a test breaks
@@ -151,4 +153,15 @@ func rowsRead(t testing.TB, db *sql.DB) (n int64) {
 // metric is a query for what InnoDB counts.
 func metric(name string) string {
 	return "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME = '" + name + "'"
+}
+
+// A server that is too old refuses, and the error says what to do.
+func TestTooOld(t *testing.T) {
+	if v, _ := servers.Named(os.Getenv("HOLDFAST_EXTRA")); v.Standing != servers.Refused {
+		t.Skip("for HOLDFAST_EXTRA with a version that is too old")
+	}
+	err := sqllock.MigrateURL(t.Context(), "mysql://root@"+servers.MariaDB(t).Addr+"/test")
+	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "MariaDB 10.6 or newer") {
+		t.Errorf("it says %v", err)
+	}
 }

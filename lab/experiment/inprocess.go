@@ -1,5 +1,0 @@
-package experiment
-
-func inProcess() []Experiment {
-	return []Experiment{lostUpdates(), spinning(), starvedWriter(), semaphorePV(), condition(), fairness(), processes()}
-}

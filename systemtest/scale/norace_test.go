@@ -1,8 +1,0 @@
-//go:build !race
-
-package scale
-
-const (
-	raceDetector = false
-	leases       = 100_000
-)

@@ -1,5 +1,0 @@
-//go:build !race
-
-package soak
-
-const longDay = 1_000_000 // names
