@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -119,7 +118,7 @@ func (r *report) again(flags []string, s suspect) bool {
 		return false
 	}
 	second := newReport(io.Discard, r.talk, 1)
-	follow(second, lines(bufio.NewReader(out)))
+	each(out, second.line)
 	for _, f := range second.failures {
 		r.fail(s.name, f.text)
 	}

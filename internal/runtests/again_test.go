@@ -75,7 +75,7 @@ func TestRepeat(t *testing.T) {
 		r := newReport(&out, &talk, 1)
 		r.load = new(load)
 		r.load.add(sample{time.Now().Add(time.Hour), busy})
-		err := test(r, []string{"test", "-json", "-run", flags, "."})
+		err := test(r, []group{{[]string{"-run", flags}, []string{"."}}})
 		if !isFailure(err) || len(r.failed) != 1 {
 			t.Fatalf("%s: the first time it ends with %v and %q:\n%s", flags, err, r.failed, out.String())
 		}

@@ -1,33 +1,34 @@
 // Command runtests runs go test, and says how far it is.
 //
-//	runtests -race -timeout 10m -- ./...
+//	runtests -timeout 10m -- ./...        as make test does
+//	runtests -long -timeout 10m -- ./...  as make test-long does
 //
-// The flags go to go test, the packages after -- are tested, those that take longest first. As each package ends, its
-// line is printed as go test prints it, on stdout, and on stderr how many are done and how long that took. A failure is
-// shown in full when it happens, and again at the end, before the lines of the packages that failed.
+// The flags go to go test, the packages after -- are tested, those that take longest first; see groups.go for which of
+// them have the race detector. What is compiled is told from the first second on. As each package ends, its line is
+// printed as go test prints it, on stdout, and on stderr how many are done and how long that took. A failure is shown
+// in full when it happens, and again at the end, before the lines of the packages that failed.
 //
 // Tests that failed while the machine was busy, with other packages too, run again when all else is done, each package
 // by itself, and have failed if they do so again. On a machine that was not busy, what fails has failed; and a data
 // race, a panic, or a package that did not end has failed on any. The exit code is that of go test otherwise.
 //
-// A test that runs again, here or as an attempt of package pace, is told in one line, and the run ends with a list.
+// The run ends with how many tests ran and how many were skipped, with the reasons, and with what ran again, here or as
+// an attempt of package pace.
 package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"slices"
-	"strings"
 	"time"
 )
-
-// quiet is for how long nothing may be said: people wonder whether it hangs.
-const quiet = 30 * time.Second
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == burnWord {
@@ -47,16 +48,16 @@ func run(args []string) (code int, err error) {
 		return 2, err
 	}
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // go test hears it too, and ends first
-	packages, err = list(packages)
+	groups, flags, err := sorted(flags, packages)
 	if err != nil {
 		return 2, err
 	}
-	r := newReport(os.Stdout, os.Stderr, len(packages))
+	r := newReport(os.Stdout, os.Stderr, size(groups))
 	r.load = new(load)
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	go r.load.watch(ctx)
-	err = test(r, slices.Concat([]string{"test", "-json"}, flags, longFirst(packages)))
+	err = test(r, groups)
 	if isFailure(err) && r.ended == r.total && r.repeat(flags) {
 		err = nil
 	}
@@ -70,6 +71,41 @@ func run(args []string) (code int, err error) {
 	return 0, nil
 }
 
+// sorted returns the groups to run, and the flags for what runs again: always with the race detector, which hides
+// nothing.
+func sorted(flags, packages []string) (groups []group, again []string, err error) {
+	flags, isLong := cut(flags, "-long")
+	all, err := list(packages)
+	if err != nil {
+		return nil, nil, err
+	}
+	all = longFirst(all)
+	if !isLong {
+		return usual(all, flags), flags, nil
+	}
+	if err := os.Setenv("HOLDFAST_LONG", "1"); err != nil {
+		return nil, nil, err
+	}
+	groups, err = long(all, flags)
+	return groups, slices.Concat([]string{"-race"}, flags), err
+}
+
+// cut takes a flag out.
+func cut(flags []string, flag string) (rest []string, found bool) {
+	i := slices.Index(flags, flag)
+	if i < 0 {
+		return flags, false
+	}
+	return slices.Delete(slices.Clone(flags), i, i+1), true
+}
+
+func size(groups []group) (n int) {
+	for _, g := range groups {
+		n += len(g.packages)
+	}
+	return n
+}
+
 func split(args []string) (flags, packages []string, err error) {
 	i := slices.Index(args, "--")
 	if i < 0 || i == len(args)-1 {
@@ -78,17 +114,31 @@ func split(args []string) (flags, packages []string, err error) {
 	return args[:i], args[i+1:], nil
 }
 
-// list returns the paths of packages.
-func list(packages []string) ([]string, error) {
-	cmd := exec.Command("go", append([]string{"list"}, packages...)...)
-	cmd.Stderr = os.Stderr
-	paths, err := cmd.Output()
-	return strings.Fields(string(paths)), err
+// test runs all groups at once, and reports what they do. The error is the first of a group.
+func test(r *report, groups []group) error {
+	said := make(chan string) // what the groups tell, a line each
+	ended := make(chan error)
+	for _, g := range groups {
+		go func() { ended <- g.run(said) }()
+	}
+	var first error
+	for left := len(groups); left > 0; {
+		select {
+		case line := <-said:
+			r.line(line)
+		case err := <-ended:
+			left--
+			first = cmp.Or(first, err)
+		case <-time.After(r.patience()):
+			r.progress()
+		}
+	}
+	return first
 }
 
-// test runs go test and reports what it does.
-func test(r *report, args []string) error {
-	cmd := exec.Command("go", args...)
+// run runs go test, which tells in JSON what it compiles, because of -x, and what becomes of tests.
+func (g group) run(said chan<- string) error {
+	cmd := exec.Command("go", slices.Concat([]string{"test", "-json", "-x"}, g.flags, g.packages)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -97,39 +147,19 @@ func test(r *report, args []string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	follow(r, lines(bufio.NewReader(out)))
+	each(out, func(line string) { said <- line })
 	return cmd.Wait()
 }
 
-// lines sends each line of r, until the end.
-func lines(r *bufio.Reader) <-chan string {
-	out := make(chan string)
-	go func() { // ends with r
-		defer close(out)
-		for {
-			line, err := r.ReadString('\n')
-			if line != "" {
-				out <- line
-			}
-			if err != nil {
-				return
-			}
+// each calls f with each line, until the end.
+func each(r io.Reader, f func(line string)) {
+	for b := bufio.NewReader(r); ; {
+		line, err := b.ReadString('\n')
+		if line != "" {
+			f(line)
 		}
-	}()
-	return out
-}
-
-// follow reports each line, and how far it is when there is nothing to say for long.
-func follow(r *report, lines <-chan string) {
-	for {
-		select {
-		case line, ok := <-lines:
-			if !ok {
-				return
-			}
-			r.line(line)
-		case <-time.After(quiet - time.Since(r.spoke)):
-			r.progress()
+		if err != nil {
+			return
 		}
 	}
 }

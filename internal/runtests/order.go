@@ -5,9 +5,9 @@ import "slices"
 // module is the path before those of all packages.
 const module = "github.com/holdfast-go/holdfast/"
 
-// long are the packages whose tests take longest, from the longest on: those that begin last would keep one core busy
-// while the others have nothing left to do.
-var long = []string{
+// longest are the packages whose tests take longest, from the longest on: those that begin last would keep one core
+// busy while the others have nothing left to do.
+var longest = []string{
 	"cmd/holdfast",
 	"redislock",
 	"systemtest/redlock",
@@ -32,17 +32,17 @@ var long = []string{
 }
 
 // longFirst puts the packages that take longest before the others, which stay in their order.
-func longFirst(packages []string) []string {
+func longFirst(packages []tested) []tested {
 	packages = slices.Clone(packages)
-	slices.SortStableFunc(packages, func(a, b string) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(packages, func(a, b tested) int { return rank(a.path) - rank(b.path) })
 	return packages
 }
 
 // rank is smaller for what takes longer.
 func rank(path string) int {
-	i := slices.IndexFunc(long, func(p string) bool { return module+p == path })
+	i := slices.IndexFunc(longest, func(p string) bool { return module+p == path })
 	if i < 0 {
-		return len(long)
+		return len(longest)
 	}
 	return i
 }

@@ -11,10 +11,11 @@ import (
 
 // An event is a line of go test -json; see "go doc test2json".
 type event struct {
-	Action  string
-	Package string
-	Test    string
-	Output  string
+	Action     string
+	Package    string
+	Test       string
+	Output     string
+	ImportPath string // of what is built
 }
 
 // A place is where output belongs. The zero Test is the package itself.
@@ -35,6 +36,10 @@ type report struct {
 	failed   []failure // the lines of packages
 	failures []failure // in full
 	repeated []string  // what ran again, and why, in a line each
+	summary  summary
+
+	made, told count             // what was compiled, and what of that was told
+	complaints map[string]string // of compilers, by what they compile
 }
 
 // A failure is what is shown of something that failed.
@@ -44,6 +49,7 @@ func newReport(out, talk io.Writer, total int) *report {
 	r := &report{
 		out: out, talk: talk, total: total, began: time.Now(), spoke: time.Now(),
 		output: make(map[place][]string), outcomes: make(map[string]*outcome),
+		summary: summary{skipped: make(map[string]int)}, complaints: make(map[string]string),
 	}
 	fmt.Fprintf(talk, "testing %d packages\n", total)
 	return r
@@ -59,7 +65,9 @@ func (r *report) line(line string) {
 	at := place{e.Package, e.Test}
 	switch e.Action {
 	case "build-output":
-		r.fail("", e.Output)
+		r.build(e)
+	case "build-fail":
+		r.buildFailed(e)
 	case "start":
 		r.running = append(r.running, e.Package)
 		r.of(e.Package).began = time.Now()
@@ -88,6 +96,7 @@ func (r *report) end(how string, at place) {
 		r.endPackage(how, at.Package)
 		return
 	}
+	r.summary.add(how, r.output[at])
 	if how == "fail" {
 		r.of(at.Package).fails(at.Test)
 		r.fail(at.Package, fmt.Sprintf("%s %s:\n%s", at.Package, at.Test, r.take(at)))
@@ -160,6 +169,10 @@ func (r *report) progress() {
 	if len(short) > 0 {
 		now = "; running " + strings.Join(short, ", ")
 	}
+	if r.made != r.told {
+		now += "; " + r.made.String()
+		r.told = r.made
+	}
 	fmt.Fprintf(r.talk, "  %d of %d packages, %v%s\n", r.ended, r.total, time.Since(r.began).Round(time.Second), now)
 }
 
@@ -182,6 +195,7 @@ func (r *report) close() {
 		fmt.Fprintf(r.talk, ", while work took %.1f times as long as alone on a processor", slow)
 	}
 	fmt.Fprintln(r.talk)
+	r.summary.print(r.talk)
 	if len(r.failures) > 0 {
 		fmt.Fprintf(r.out, "\nAll failures again:\n\n%s\n%sFAIL\n", texts(r.failures, "\n"), texts(r.failed, ""))
 	}

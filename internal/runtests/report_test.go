@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -96,38 +96,67 @@ func TestRepeatedAttempt(t *testing.T) {
 	}
 }
 
-// What cannot be compiled, and what is no event, is shown.
-func TestOddLines(t *testing.T) {
-	out, _ := shown(t, `{"ImportPath":"x","Action":"build-output","Output":"x.go:1: nonsense\n"}`+"\ngo: no such "+
-		"thing\n")
+// What cannot be compiled, and what is no event, is shown; the commands that compile are counted.
+func TestBuild(t *testing.T) {
+	const of = `{"ImportPath":"x","Action":"build-`
+	out, talk := shown(t, of+`output","Output":"mkdir -p b001\n"}`+"\n"+
+		of+`output","Output":"/tool/compile -o b001/x.a\n"}`+"\n"+
+		of+`output","Output":"# x\n"}`+"\n"+of+`output","Output":"x.go:1: nonsense\n"}`+"\n"+
+		of+`fail"}`+"\n"+
+		`{"ImportPath":"y","Action":"build-output","Output":"GOROOT=x /tool/link -o y.test y.a\n"}`+"\n"+
+		"go: no such thing\n"+passes)
 	if strings.Count(out, "nonsense") != 2 || !strings.Contains(out, "go: no such thing\n") {
 		t.Errorf("printed\n%s", out)
 	}
+	if strings.Contains(out, "mkdir") {
+		t.Errorf("shows the commands:\n%s", out)
+	}
+	if want := "; compiled 1 packages and linked 1 programs of tests\n"; strings.Count(talk, want) != 1 {
+		t.Errorf("told %s, want once %s", talk, want)
+	}
 }
 
-// While nothing ends, it says what runs.
-func TestLongSilence(t *testing.T) {
+// While nothing ends, it says what runs; what was compiled is told sooner, and first of all.
+func TestPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out, talk strings.Builder
-		r := newReport(&out, &talk, 1)
-		events := make(chan string)
-		go func() {
-			events <- `{"Action":"start","Package":"a.org/us/all/one"}`
-			time.Sleep(quiet + time.Second)
-			close(events)
-		}()
-		follow(r, events)
-		if want := "testing 1 packages\n  0 of 1 packages, 30s; running all/one\n"; talk.String() != want {
-			t.Errorf("told %q, want %q", &talk, want)
+		r := newReport(io.Discard, io.Discard, 1)
+		for _, want := range []time.Duration{quiet, atOnce, quiet, often, quiet} {
+			if want < quiet {
+				r.made.packages++
+			}
+			if got := r.patience(); got != want {
+				t.Errorf("with %v of which %v is told it waits for %v, want %v", r.made, r.told, got, want)
+			}
+			time.Sleep(r.patience())
+			r.progress()
 		}
 	})
 }
 
-func TestLines(t *testing.T) {
-	var got []string
-	for line := range lines(bufio.NewReader(strings.NewReader("a\n\nb"))) {
-		got = append(got, line)
+const skipsSome = `{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:3: long: make test-long runs this, and so does X=1\n"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"--- SKIP: TestA (0.00s)\n"}
+{"Action":"skip","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Test":"TestB","Output":"    a_test.go:3: long: make test-long runs this, and so does Y=1\n"}
+{"Action":"skip","Package":"p","Test":"TestB"}
+{"Action":"output","Package":"p","Test":"TestC","Output":"    a_test.go:9: no such server\n"}
+{"Action":"skip","Package":"p","Test":"TestC"}
+`
+
+// The end says how many tests ran, and how many did not for which reason; what runs again counts once.
+func TestSummary(t *testing.T) {
+	_, talk := shown(t, skipsSome+givesUp+passes)
+	const want = `1 tests and subtests ran, 0 of them failed; 3 were skipped
+      1 skipped: no such server
+      2 skipped: for make test-long
+`
+	if !strings.Contains(talk, want) {
+		t.Errorf("told\n%s, want\n%s", talk, want)
 	}
+}
+
+func TestEach(t *testing.T) {
+	var got []string
+	each(strings.NewReader("a\n\nb"), func(line string) { got = append(got, line) })
 	if strings.Join(got, "|") != "a\n|\n|b" {
 		t.Errorf("%q", got)
 	}
