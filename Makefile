@@ -4,15 +4,19 @@ PACKAGES = $(shell go list -m -f '{{.Dir}}/...' | sort)
 # What others can import or install.
 SEEN = $(shell sh scripts/seen.sh)
 FUZZTIME ?= 20s
-# Packages tested at once. Tests of locks wait for most of their time, so two more than there are cores.
-ATONCE = $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 2)))
+# Packages tested at once. Tests of locks wait for most of their time, so one more than there are cores, and in make test
+# one more of those that need no server.
+ATONCE = $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 # Nothing skips where HOLDFAST_NO_SKIP is set: a missing server fails the test that needs it. With "all", which the gate
 # sets, that goes for what comes from another registry than Go's, too.
 # The race detector would have each program wait for a second before it ends.
 REAL := HOLDFAST_NO_SKIP=$(or $(HOLDFAST_NO_SKIP),1) GORACE=atexit_sleep_ms=0
 
+# Programs of tests are linked in each run; without what debuggers read that takes two thirds of the time.
+RUNTESTS = go build -o bin/runtests ./internal/runtests && $(REAL) bin/runtests -vet=off -ldflags=-s
+
 .DEFAULT_GOAL := help
-.PHONY: help sizes surface picture site tidy tags release build servers servers-extra test test-extra test-race lint lab bench fuzz mutants proof soak clean
+.PHONY: help sizes surface picture site tidy tags release build servers servers-extra test test-long test-extra test-race lint lab bench fuzz mutants proof soak clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,12 +30,13 @@ servers: ## install the servers that the tests need (Debian, as root or with sud
 servers-extra: ## unpack other versions of servers beside the system (Debian), for test-extra: VERSIONS, or all
 	@sh scripts/servers-extra.sh $(VERSIONS)
 
-# Programs of tests are linked in each run; without what debuggers read that takes two thirds of the time.
-test: servers ## install what is missing, test everything on real servers with the race detector, and say how far it is
-	@go build -o bin/runtests ./internal/runtests
-	@echo "testing on real servers, with the race detector, $(ATONCE) packages at once: about twelve minutes on two quiet cores,"
-	@echo "after a few more for compiling the first time"
-	@$(REAL) bin/runtests -race -vet=off -ldflags=-s -p $(ATONCE) -timeout 30m -- $(PACKAGES)
+test: servers ## install what is missing, prove each promise once on every engine, and say how far it is
+	@echo "testing on real servers: about eight minutes on two quiet cores, and four more for compiling the first time"
+	@$(RUNTESTS) -p $(ATONCE) -timeout 30m -- $(PACKAGES)
+
+test-long: servers ## with the race detector: the drivers again, in more layouts of servers, and all else that takes long
+	@echo "the long tests, on real servers, with the race detector: about ten minutes on two quiet cores"
+	@$(RUNTESTS) -long -p $(ATONCE) -timeout 30m -- $(PACKAGES)
 
 VERSIONS ?=
 

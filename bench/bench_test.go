@@ -11,11 +11,13 @@ import (
 
 	"github.com/holdfast-go/holdfast/bench/cases"
 	"github.com/holdfast-go/holdfast/bench/report"
+	"github.com/holdfast-go/holdfast/internal/effort"
 )
 
 // The short plans must measure everybody everywhere, and what they count must be right. Their times are not looked at:
 // they depend on what else the machine does.
 func TestShort(t *testing.T) {
+	effort.Long(t)
 	for _, p := range plans(short) {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -14,6 +15,7 @@ import (
 const shortTTL = 2 * time.Second
 
 func TestDriver(t *testing.T) {
+	effort.Raced(t)
 	addr := server(t).Addr
 	spoil := func(t testing.TB, name string) {
 		key := etcdlock.DefaultPrefix + "/" + driver.EncodeName(name, 0) + "/spoiled/1f"
@@ -25,11 +27,13 @@ func TestDriver(t *testing.T) {
 }
 
 func TestDriverInTheOtherLayout(t *testing.T) {
+	effort.Raced(t)
 	opts := &etcdlock.Options{Layout: etcdlock.Concurrency}
 	drivertest.Run(t, drivertest.Harness{Open: opener(opts, server(t).Addr), TTL: shortTTL, Again: true})
 }
 
 func TestDriverOnACluster(t *testing.T) {
+	effort.Raced(t)
 	addresses := addrs(servers.EtcdCluster(t, 3))
 	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addresses...), TTL: shortTTL, Elects: true, Again: true})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -57,6 +58,7 @@ var engine = leasedtest.Engine{
 }
 
 func TestEngine(t *testing.T) {
+	effort.Raced(t)
 	t.Parallel()
 	leasedtest.Run(t, engine)
 }

@@ -102,7 +102,8 @@ func noticedBy(out []byte) string {
 func in(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "HOLDFAST_NO_SKIP=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+	cmd.Env = append(os.Environ(), "HOLDFAST_NO_SKIP=1", "HOLDFAST_LONG=1",
+		"GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	return cmd.CombinedOutput()

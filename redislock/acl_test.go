@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
 )
@@ -43,6 +44,7 @@ func addUser(t *testing.T, page string, group ...*servers.Server) {
 
 // The users of the pages may do all that the drivers do, wherever the keys are.
 func TestACL(t *testing.T) {
+	effort.Raced(t)
 	t.Parallel()
 	contract := func(t *testing.T, page, params string) {
 		t.Parallel()

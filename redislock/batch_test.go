@@ -18,6 +18,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/claimed"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -37,6 +38,7 @@ func batching(t testing.TB, addr string) *native {
 
 // What goes together keeps the contract too.
 func TestDriverInBatches(t *testing.T) {
+	effort.Raced(t)
 	t.Parallel()
 	addr := servers.Redis(t).Addr
 	drivertest.Run(t, drivertest.Harness{

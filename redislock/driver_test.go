@@ -28,12 +28,14 @@ func suite(t *testing.T, url string, several bool, server func(t testing.TB, key
 }
 
 func TestDriver(t *testing.T) {
+	effort.Raced(t)
 	t.Parallel()
 	server := servers.Redis(t)
 	suite(t, "redis://"+server.Addr+"?"+patiently, false, func(testing.TB, string) *servers.Server { return server })
 }
 
 func TestDriverWithSentinels(t *testing.T) {
+	effort.Raced(t)
 	t.Parallel()
 	g := servers.RedisSentinel(t)
 	g.Steady(t)
@@ -54,6 +56,7 @@ func masterOf(g *servers.SentinelGroup) func(t testing.TB, key string) *servers.
 }
 
 func TestDriverOnCluster(t *testing.T) {
+	effort.Raced(t)
 	t.Parallel()
 	c := servers.RedisCluster(t, "--cluster-node-timeout", "600000") // no server fails, however long it is silent
 	owner := func(t testing.TB, key string) *servers.Server { return c.Owner(t, c.SlotOf(t, key)) }

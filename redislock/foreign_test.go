@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
 )
@@ -19,6 +20,7 @@ import (
 var foreignLayouts = []redislock.Layout{redislock.PythonRedisLock, redislock.Redisson}
 
 func TestForeignLayouts(t *testing.T) {
+	effort.Raced(t)
 	for i, layout := range foreignLayouts {
 		t.Run(string(layout), func(t *testing.T) {
 			t.Parallel()

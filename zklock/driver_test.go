@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
@@ -17,23 +18,27 @@ import (
 const shortTTL = 2 * time.Second
 
 func TestDriver(t *testing.T) {
+	effort.Raced(t)
 	t.Parallel()
 	drivertest.Run(t, drivertest.Harness{Open: opener(nil, zklock.Server(t).Addr), TTL: shortTTL})
 }
 
 func TestDriverInCuratorsLayout(t *testing.T) {
+	effort.Raced(t)
 	t.Parallel()
 	opts := &zklock.Options{Layout: zklock.Curator}
 	drivertest.Run(t, drivertest.Harness{Open: opener(opts, zklock.Server(t).Addr), TTL: shortTTL, Again: true})
 }
 
 func TestDriverInKazoosLayout(t *testing.T) {
+	effort.Raced(t)
 	t.Parallel()
 	opts := &zklock.Options{Layout: zklock.Kazoo}
 	drivertest.Run(t, drivertest.Harness{Open: opener(opts, zklock.Server(t).Addr), TTL: shortTTL, Again: true})
 }
 
 func TestDriverOnAnEnsemble(t *testing.T) {
+	effort.Raced(t)
 	t.Parallel()
 	addresses := addrs(servers.ZooKeeperEnsemble(t, 3))
 	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addresses...), TTL: shortTTL, Elects: true, Again: true})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
@@ -42,6 +43,7 @@ var engine = leasedtest.Engine{
 }
 
 func TestEngine(t *testing.T) {
+	effort.Raced(t)
 	t.Parallel()
 	leasedtest.Run(t, engine)
 }

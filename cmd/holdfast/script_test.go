@@ -67,6 +67,7 @@ func (c crowd) Run() int {
 }
 
 func TestOnFile(t *testing.T) {
+	effort.Raced(t)
 	t.Parallel()
 	url := func(work string) string { return "file:" + filepath.Join(work, "locks.db") }
 	sessions(t, "file", scripts(t, "testdata", "testdata/command"), raced, url)

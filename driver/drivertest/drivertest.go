@@ -49,7 +49,8 @@ type Harness struct {
 	Spoil func(t testing.TB, name string)
 
 	// Again says that another test runs the suite on the same driver, and this one on other servers or in another
-	// layout. Then the rows with hidden abilities, which ask nothing more of those, run with HOLDFAST_SOAK=1 only.
+	// layout. Then make test tries the rows alone, make test-long a bad connection and what is drawn, too, and a soak
+	// the rows with hidden abilities, which ask nothing more of those servers.
 	Again bool
 
 	// Elects says that the servers elect a leader or vote, and that a request has no answer while they have none or too
@@ -107,12 +108,20 @@ func Run(t *testing.T, h Harness) {
 		h.lend = (&clients{suite: t, open: h.Open}).lend
 	}
 	t.Run("contract", func(t *testing.T) { runRows(t, h, setting{}) })
-	if !h.Again || effort.IsSoak() {
-		t.Run("bare", func(t *testing.T) { runRows(t, h, setting{wrap: hideAbilities}) })
+	t.Run("bare", func(t *testing.T) { h.unless(t, effort.Soak); runRows(t, h, setting{wrap: hideAbilities}) })
+	t.Run("faulty", func(t *testing.T) {
+		h.unless(t, effort.Long)
+		runRows(t, h, setting{wrap: overFaults, lossy: true})
+	})
+	t.Run("model", func(t *testing.T) { h.unless(t, effort.Long); runModel(t, h) })
+	t.Run("rule", func(t *testing.T) { h.unless(t, effort.Long); h.run(t, "drawn", func(t *pace.T) { runRule(t, h) }) })
+}
+
+// unless skips a part of the suite that another test runs, but for greater efforts.
+func (h Harness) unless(t *testing.T, skip func(testing.TB)) {
+	if h.Again {
+		skip(t)
 	}
-	t.Run("faulty", func(t *testing.T) { runRows(t, h, setting{wrap: overFaults, lossy: true}) })
-	t.Run("model", func(t *testing.T) { runModel(t, h) })
-	h.run(t, "rule", func(t *pace.T) { runRule(t, h) })
 }
 
 // A setting says how the rows reach the driver. The zero setting is directly.

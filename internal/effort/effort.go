@@ -55,3 +55,7 @@ func Pick[T any](usual, soak T) T {
 	}
 	return usual
 }
+
+// Raced says that a test runs in make test and, with the race detector, in make test-long as well: make test has the
+// detector only where no server is needed. As with [Long], the function of the test calls it itself.
+func Raced(testing.TB) {}

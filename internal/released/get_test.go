@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/holdfast-go/holdfast/internal/effort"
 )
 
 var update = flag.Bool("update", false, "write down anew which modules each of ours brings along")
@@ -17,6 +19,9 @@ var update = flag.Bool("update", false, "write down anew which modules each of o
 // Who gets one of our modules, and imports all that it has, gets the modules in its list in
 // testdata/brings and no others.
 func TestGet(t *testing.T) {
+	if !*update {
+		effort.Long(t)
+	}
 	n := arrive(t)
 	modules := published(t)
 	for _, module := range modules {

@@ -1,12 +1,14 @@
 package released
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -16,7 +18,12 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	servers.Main(m, func(t testing.TB) { proxy, modules = publish(t), t.TempDir() })
+	flag.Parse()
+	servers.Main(m, func(t testing.TB) {
+		if effort.IsLong() || *update {
+			proxy, modules = publish(t), t.TempDir()
+		}
+	})
 }
 
 var (

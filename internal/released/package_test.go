@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
 // The package for Debian is installed into a system of its own, and there is a command that locks, with its manual and
 // completions. Removed, it leaves nothing.
 func TestDebianPackage(t *testing.T) {
+	effort.Long(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("dpkg is Debian's")
 	}

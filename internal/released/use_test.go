@@ -6,11 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
 // The command, installed by its path and version, says which it is, and locks.
 func TestInstall(t *testing.T) {
+	effort.Long(t)
 	n := arrive(t)
 	n.run(t, "go", "install", root+"/cmd/holdfast@"+version)
 	holdfast := filepath.Join(n.folder, "bin", "holdfast")
@@ -54,6 +56,7 @@ func main() {
 
 // A small program, which needs nothing but go mod tidy, locks on a file and on a Redis server.
 func TestProgram(t *testing.T) {
+	effort.Long(t)
 	redis := servers.Redis(t)
 	n := arrive(t).in(t, "program", map[string]string{
 		"go.mod":  "module example.com/program\n\ngo 1.26.0\n",
@@ -86,6 +89,7 @@ func ship(ctx context.Context, m *holdfast.Mutex, write func(context.Context) er
 
 // The check of programs, installed by its path and version, finds a mistake by itself and for go vet.
 func TestInstallVet(t *testing.T) {
+	effort.Long(t)
 	n := arrive(t)
 	n.run(t, "go", "install", root+"/holdfastvet/cmd/holdfastvet@"+version)
 	holdfastvet := filepath.Join(n.folder, "bin", "holdfastvet")

@@ -107,7 +107,8 @@ func (s suite) run(version string, out io.Writer) error {
 		args = append(args, "-run", s.tests)
 	}
 	fmt.Fprintf(out, "=== %s: %s %s\n", s.name, s.where, s.tests)
-	return command(out, []string{"HOLDFAST_EXTRA=" + version}, "bin/runtests", append(args, "--", s.where)...)
+	env := []string{"HOLDFAST_EXTRA=" + version, "HOLDFAST_LONG=1"}
+	return command(out, env, "bin/runtests", append(args, "--", s.where)...)
 }
 
 // number is the version in what a server tells.

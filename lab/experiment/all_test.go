@@ -43,8 +43,8 @@ func TestExperiments(t *testing.T) {
 		}
 	})
 	if !t.Failed() {
-		t.Run("desktop", func(t *testing.T) { pagesShow(t, reports, 1000, 900) })
-		t.Run("phone", func(t *testing.T) { pagesShow(t, reports, 390, 1200) })
+		t.Run("desktop", func(t *testing.T) { effort.Long(t); pagesShow(t, reports, 1000, 900) })
+		t.Run("phone", func(t *testing.T) { effort.Long(t); pagesShow(t, reports, 390, 1200) })
 	}
 }
 

@@ -62,7 +62,7 @@ func TestSellsExactlyWithHoldfast(t *testing.T) {
 			t.Parallel()
 			url := b.Start(t)
 			b.Start = func(testing.TB) string { return url } // one server for all rounds
-			for range effort.Pick(3, 20) {
+			for range effort.Pick(1, 20) {
 				p := plan(Holdfast)
 				p.Backend = b
 				r := hold(t, p)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
@@ -39,6 +40,7 @@ func openAs(t testing.TB, addr string, opts *redislock.Options) (*redis.Client, 
 }
 
 func TestDriver(t *testing.T) {
+	effort.Raced(t)
 	t.Parallel()
 	addr := servers.Redis(t).Addr
 	drivertest.Run(t, drivertest.Harness{
@@ -53,6 +55,7 @@ func TestDriver(t *testing.T) {
 
 // The options choose the layout here as everywhere.
 func TestForeignLayouts(t *testing.T) {
+	effort.Raced(t)
 	for _, layout := range []redislock.Layout{redislock.PythonRedisLock, redislock.Redisson} {
 		t.Run(string(layout), func(t *testing.T) {
 			t.Parallel()

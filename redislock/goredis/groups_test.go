@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
@@ -40,6 +41,7 @@ func openOn(t testing.TB, client redis.UniversalClient, opts *redislock.Options)
 }
 
 func TestDriverOnCluster(t *testing.T) {
+	effort.Raced(t)
 	t.Parallel()
 	c := servers.RedisCluster(t)
 	drivertest.Run(t, drivertest.Harness{

@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/claimed"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/opened"
 
 	_ "github.com/holdfast-go/holdfast/sqllock"
@@ -20,6 +21,7 @@ import (
 
 // TestDriver gives short claims a second, because all rows share one file, in which one writes at a time.
 func TestDriver(t *testing.T) {
+	effort.Raced(t)
 	path := filepath.Join(memoryFolder(t), "locks.db")
 	drivertest.Run(t, drivertest.Harness{
 		Open: func(t testing.TB) driver.Driver { return open(t, path) },

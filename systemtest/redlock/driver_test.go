@@ -7,9 +7,11 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/effort"
 )
 
 func TestDriver(t *testing.T) {
+	effort.Raced(t)
 	for _, n := range []int{3, 5} {
 		t.Run(fmt.Sprintf("%d servers", n), func(t *testing.T) {
 			t.Parallel()                          // with the other number only: most rows wait for time to pass

@@ -106,7 +106,7 @@ func check(top string, out io.Writer) error {
 		command []string
 	}{
 		{"internal/devtools", []string{"GOWORK=off"}, []string{"go", "run", "./tidy", "check"}},
-		{".", []string{"HOLDFAST_NO_SKIP=1"}, []string{
+		{".", []string{"HOLDFAST_NO_SKIP=1", "HOLDFAST_LONG=1"}, []string{
 			"go", "test", "-vet=off", "./internal/layers", "./internal/released",
 		}},
 	} {

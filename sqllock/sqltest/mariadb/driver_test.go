@@ -14,6 +14,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
 	"github.com/holdfast-go/holdfast/sqllock/sqltest/claimstest"
@@ -21,7 +22,10 @@ import (
 
 func init() { mysql.SetLogger(log.New(io.Discard, "", 0)) } // it reports each connection that a test breaks
 
-func TestClaims(t *testing.T) { claimstest.Run(t, store) }
+func TestClaims(t *testing.T) {
+	effort.Raced(t)
+	claimstest.Run(t, store)
+}
 
 func BenchmarkFar(b *testing.B) { claimstest.Bench(b, store) }
 

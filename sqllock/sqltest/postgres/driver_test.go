@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
 	"github.com/holdfast-go/holdfast/sqllock/sqltest/claimstest"
@@ -16,7 +17,10 @@ import (
 
 const others = " FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
 
-func TestClaims(t *testing.T) { claimstest.Run(t, store) }
+func TestClaims(t *testing.T) {
+	effort.Raced(t)
+	claimstest.Run(t, store)
+}
 
 func BenchmarkFar(b *testing.B) { claimstest.Bench(b, store) }
 

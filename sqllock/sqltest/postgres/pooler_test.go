@@ -15,6 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/dbms"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
 	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
@@ -58,6 +59,7 @@ func database(t testing.TB, url string) *sql.DB {
 
 // TestPooled runs the contract through a proxy that pools transactions.
 func TestPooled(t *testing.T) {
+	effort.Raced(t)
 	t.Parallel()
 	_, pool := pooled(t)
 	drivertest.Run(t, drivertest.Harness{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
@@ -55,6 +56,7 @@ func (s server) open(t testing.TB, addr string, more ...string) driver.Driver {
 }
 
 func TestDriver(t *testing.T) {
+	effort.Raced(t)
 	t.Parallel() // so that the others, which take less time, come first
 	for i, s := range all {
 		t.Run(s.Name, func(t *testing.T) {
