@@ -45,8 +45,7 @@ func (d *Driver) enter(c driver.Claim, key string, token uint64, l *lease) *clai
 			d: d, queue: d.keys.queue(c.Name), keys: d.keys.claim(c.Name, c.ID), key: key,
 			tombstone: d.keys.tombstone(c.Name, c.ID), lease: l, alone: c.Weight == c.Limit,
 		}
-		e.Begin(leased.IDOf(c), c.TTL, e.expire)
-		e.AtEnd(e.stopWatching)
+		e.Begin(c, c.TTL, e.expire, e.stopWatching)
 		e.Answered(token)
 		return e
 	})

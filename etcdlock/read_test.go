@@ -8,13 +8,14 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // watching returns a claim whose own key is watched since this revision.
 func watching(since int64) *claim {
 	e := &claim{lease: &lease{lost: make(chan struct{})}, self: &watcher{since: since}}
-	e.Begin(leased.ID{}, time.Hour, func() {})
+	e.Begin(driver.Claim{}, time.Hour, func() {}, nil)
 	return e
 }
 

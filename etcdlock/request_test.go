@@ -15,7 +15,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/leased"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -118,7 +117,7 @@ func leavingTwin(d *Driver, e *claim) *claim {
 		twin := &claim{
 			d: d, queue: e.queue, keys: e.keys, key: e.key, tombstone: e.tombstone, lease: e.lease, alone: e.alone,
 		}
-		twin.Begin(leased.IDOf(c), 0, func() {})
+		twin.Begin(c, 0, func() {}, nil)
 		twin.Doubt()
 		return twin
 	})

@@ -33,7 +33,7 @@ func (d *Driver) enter(c driver.Claim, s *session) *claim {
 		e := &claim{
 			d: d, s: s, queue: d.keys.queue(c.Name), note: d.keys.note(c.Name, c.ID), record: d.newRecord(c, s.ttl),
 		}
-		e.Begin(leased.IDOf(c), s.ttl, e.expire)
+		e.Begin(c, s.ttl, e.expire, nil)
 		return e
 	})
 	if known && e.s != s {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // inside returns a driver for tests that look inside.
@@ -38,7 +37,7 @@ func TestQueuedAfterTheEnd(t *testing.T) {
 	e, _ := d.claims.Enter(c, func() *claim { // it never leaves
 		e := &claim{d: d, s: s, queue: d.keys.queue(c.Name), note: d.keys.note(c.Name, c.ID)}
 		e.record = d.newRecord(c, s.ttl)
-		e.Begin(leased.IDOf(c), 0, func() {})
+		e.Begin(c, 0, func() {}, nil)
 		return e
 	})
 	for !e.IsLeaving() {

@@ -8,11 +8,10 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// An ID is what tells claims apart.
-type ID struct{ Name, ID string }
+// A claimID tells claims apart.
+type claimID struct{ name, id string }
 
-// IDOf returns the ID of a claim.
-func IDOf(c driver.Claim) ID { return ID{c.Name, c.ID} }
+func idOf(c driver.Claim) claimID { return claimID{c.Name, c.ID} }
 
 // A Claim is what a client knows of a claim that it requested. It exists from before the first request is sent
 // until the claim has ended, and a while longer where the server may not remember the end. Drivers embed it in a
@@ -21,13 +20,13 @@ type Claim struct {
 	Name, ID string
 
 	expired func() // is called, in a goroutine of its own, when nobody renewed the claim in time
+	ended   func() // is called once when the claim is over; may be nil
 	over    chan struct{}
 	news    driver.Mailbox[struct{}] // has word when what the claim waits for has changed
 	waiting chan struct{}            // holds an element while one Wait goes on
 
 	mu      sync.Mutex
 	timer   *time.Timer // calls expire; once the claim is over, forgets it
-	atEnd   []func()
 	ttl     time.Duration
 	longest time.Duration // the longest TTL that it had
 	renewed Instant       // when the newest request was sent that was answered
@@ -45,12 +44,12 @@ type Claim struct {
 	read    int64 // revision of the newest reading
 }
 
-// Begin makes the claim live for ttl from now on. When nobody renews it in time, expired is called in a goroutine
-// of its own.
-func (c *Claim) Begin(id ID, ttl time.Duration, expired func()) {
+// Begin makes the claim live for ttl from now on. When nobody renews it in time, expired is called in a goroutine of its
+// own. Once the claim is over, ended is called, unless it is nil.
+func (c *Claim) Begin(of driver.Claim, ttl time.Duration, expired, ended func()) {
 	c.mu.Lock() // for the timer, which may fire at once on a machine that was paused
 	defer c.mu.Unlock()
-	c.Name, c.ID, c.expired = id.Name, id.ID, expired
+	c.Name, c.ID, c.expired, c.ended = of.Name, of.ID, expired, ended
 	c.over, c.news, c.waiting = make(chan struct{}), driver.NewMailbox[struct{}](), make(chan struct{}, 1)
 	c.ttl, c.longest, c.renewed = ttl, ttl, Now()
 	c.until = c.renewed.Add(ttl)
@@ -61,34 +60,21 @@ func (c *Claim) core() *Claim { return c }
 
 // End notes that the claim is over.
 func (c *Claim) End() {
-	for _, f := range c.end() {
-		f()
+	if c.end() && c.ended != nil {
+		c.ended()
 	}
 }
 
-// end returns what is to be called now.
-func (c *Claim) end() (atEnd []func()) {
+// end reports whether the claim was not over before.
+func (c *Claim) end() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.IsOver() {
-		return nil
+		return false
 	}
 	close(c.over)
 	c.timer.Stop()
-	return c.atEnd
-}
-
-// AtEnd has f called when the claim is over, or at once if it is.
-func (c *Claim) AtEnd(f func()) {
-	c.mu.Lock()
-	over := c.IsOver()
-	if !over {
-		c.atEnd = append(c.atEnd, f)
-	}
-	c.mu.Unlock()
-	if over {
-		f()
-	}
+	return true
 }
 
 // Over is closed when the claim is over.
@@ -133,5 +119,15 @@ func (c *Claim) Alone(ctx context.Context, wait func(context.Context) (driver.St
 		return wait(ctx)
 	case <-ctx.Done():
 		return driver.Status{}, ctx.Err()
+	}
+}
+
+// IsClosed reports whether a channel is closed that nothing is ever sent on.
+func IsClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }

@@ -15,16 +15,16 @@ const ttl = 10 * time.Second
 // An entry stands in for a driver's type.
 type entry struct {
 	Claim
-	expirations int
+	expirations, ends int
 }
 
 var job = driver.Claim{Name: "job", ID: "c1"}
 
-// begin enters a claim that counts how often it expires.
+// begin enters a claim that counts how often it expires and ends.
 func begin(cs *Claims[*entry]) *entry {
 	e, _ := cs.Enter(job, func() *entry {
 		e := &entry{}
-		e.Begin(IDOf(job), ttl, func() { e.expirations++ })
+		e.Begin(job, ttl, func() { e.expirations++ }, func() { e.ends++ })
 		return e
 	})
 	return e
@@ -117,12 +117,11 @@ func TestClaimThatHasEndedDoesNotExpire(t *testing.T) {
 func TestEndIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var cs Claims[*entry]
-		e, told := begin(&cs), 0
-		e.AtEnd(func() { told++ })
+		e := begin(&cs)
 		e.End()
 		e.End()
-		if e.AtEnd(func() { told++ }); told != 2 {
-			t.Errorf("told %d times, want once by the end, and once after it", told)
+		if e.ends != 1 {
+			t.Errorf("told %d times", e.ends)
 		}
 		<-e.Over()
 	})
@@ -161,7 +160,7 @@ func TestEnterAfterTheEnd(t *testing.T) {
 		cs.Remember(first)
 		second, known := cs.Enter(job, func() *entry {
 			e := &entry{}
-			e.Begin(IDOf(job), ttl, func() {})
+			e.Begin(job, ttl, func() {}, nil)
 			return e
 		})
 		if second == first || known {
@@ -220,19 +219,6 @@ func TestLifeThatAnOlderAnswerAddsTo(t *testing.T) {
 }
 
 // What is to be done at the end of a claim is done then, and at once where that is over.
-func TestAtEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var cs Claims[*entry]
-		e, done := begin(&cs), 0
-		for _, want := range []int{0, 2, 3} { // the first at the end
-			if e.AtEnd(func() { done++ }); done != want {
-				t.Errorf("done %d times, want %d", done, want)
-			}
-			e.End()
-		}
-	})
-}
-
 // After the end of the driver nothing is done any more.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

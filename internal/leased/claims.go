@@ -16,14 +16,14 @@ type Entry interface {
 // Claims are the claims that a client requested, by their IDs. The zero value is ready for use.
 type Claims[E Entry] struct {
 	mu   sync.Mutex
-	byID map[ID]E
+	byID map[claimID]E
 }
 
 // Known returns what is known of a claim; nil when nothing is.
 func (cs *Claims[E]) Known(c driver.Claim) E {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	return cs.byID[IDOf(c)]
+	return cs.byID[idOf(c)]
 }
 
 // Enter returns what is known of a claim, or notes what begin returns, which has begun. What is known of a claim
@@ -31,14 +31,14 @@ func (cs *Claims[E]) Known(c driver.Claim) E {
 func (cs *Claims[E]) Enter(c driver.Claim, begin func() E) (e E, known bool) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	if e, known := cs.byID[IDOf(c)]; known && !e.core().IsOver() {
+	if e, known := cs.byID[idOf(c)]; known && !e.core().IsOver() {
 		return e, true
 	}
 	if cs.byID == nil {
-		cs.byID = make(map[ID]E)
+		cs.byID = make(map[claimID]E)
 	}
 	e = begin()
-	cs.byID[IDOf(c)] = e
+	cs.byID[idOf(c)] = e
 	return e, false
 }
 
@@ -48,7 +48,7 @@ func (cs *Claims[E]) Forget(e E) {
 	c.End()
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	id := ID{c.Name, c.ID}
+	id := claimID{c.Name, c.ID}
 	if cs.byID[id] == e {
 		delete(cs.byID, id)
 	}

@@ -66,7 +66,7 @@ func (s Seat) IsExclusive() bool { return s.Weight == s.Limit }
 // watch is the place of the claim to watch among those ahead; less than zero where that is none, or the whole
 // queue. What is to be watched of it, the caller notes in the verdict.
 func Judge(me Seat, ahead []Seat) (v Verdict, watch int) {
-	if all := Sum(ahead).Add(me); all.Fit() {
+	if all := sum(ahead).Add(me); all.Fit() {
 		return Verdict{Granted: true, Bounds: all}, -1
 	}
 	next := AllGranted(ahead)
@@ -86,8 +86,8 @@ func Judge(me Seat, ahead []Seat) (v Verdict, watch int) {
 	}
 }
 
-// Sum returns the bounds of these claims, none being ahead of them.
-func Sum(all []Seat) Bounds {
+// sum returns the bounds of these claims, none being ahead of them.
+func sum(all []Seat) Bounds {
 	b := NoBounds()
 	for _, s := range all {
 		b = b.Add(s)
@@ -97,7 +97,7 @@ func Sum(all []Seat) Bounds {
 
 // AllGranted reports whether all of these claims are granted, none being ahead of them: so if the newest is,
 // because the bounds of a claim fit only if those of each one ahead do.
-func AllGranted(all []Seat) bool { return Sum(all).Fit() }
+func AllGranted(all []Seat) bool { return sum(all).Fit() }
 
 // Blocker is the place of the nearest claim ahead, these being newest first, that does not fit together with this
 // one; -1 when there is none.

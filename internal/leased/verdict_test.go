@@ -51,7 +51,7 @@ func compare(me Seat, ahead []Seat, got Verdict, watch int, want driver.Status) 
 	switch {
 	case got.Granted != want.Granted:
 		return "the rule says otherwise"
-	case got.Granted && got.Bounds != Sum(ahead).Add(me):
+	case got.Granted && got.Bounds != sum(ahead).Add(me):
 		return "the bounds are others"
 	case got.Granted:
 		return ""
@@ -65,7 +65,7 @@ func compare(me Seat, ahead []Seat, got Verdict, watch int, want driver.Status) 
 		return ""
 	case watch < 0 || got.Until == AnyEnd:
 		return "it watches the whole queue and one claim"
-	case got.Until == ItsEnd && Sum(ahead[watch:watch+1]).Add(me).Fit():
+	case got.Until == ItsEnd && sum(ahead[watch:watch+1]).Add(me).Fit():
 		return "what it waits for does not rule it out"
 	case got.Until == ItsTurn && (AllGranted(ahead[watch:]) || ahead[watch].Silent):
 		return "what it waits for is granted, or would never tell"
