@@ -30,7 +30,7 @@ func TestCompaction(t *testing.T) {
 	t.Parallel()
 	addr := server(t).Addr
 	compactor(t, dial(t, addr))
-	leasedtest.BrokenConnections(t, engine, []string{addr}, 30)
+	leasedtest.BrokenConnections(t, engine, []string{addr})
 }
 
 func TestServerForgets(t *testing.T) {

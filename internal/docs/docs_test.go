@@ -115,7 +115,7 @@ func keys(set map[string]bool) (ks []string) {
 
 // Each part of TestEngine that a page names is there.
 func TestNamedParts(t *testing.T) {
-	run, err := os.ReadFile(filepath.Join(files.Root, "internal/leasedtest/run.go"))
+	run, err := os.ReadFile(filepath.Join(files.Root, "internal/leasedtest/engine.go"))
 	if err != nil {
 		t.Fatal(err)
 	}

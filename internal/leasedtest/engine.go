@@ -1,3 +1,5 @@
+// Package leasedtest is what the tests of drivers have in common whose engine leases by session: what tests do with a
+// driver, and the tests that are the same for each engine, which an [Engine] tells apart.
 package leasedtest
 
 import (
@@ -7,6 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/claimed"
+	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -32,13 +35,36 @@ func proxies(t testing.TB, addrs []string) (list []*proxy.Proxy, through []strin
 	return list, through
 }
 
-// Warm returns a client whose lease is there: beginning one may take longer than such a TTL while others begin
+// warm returns a client whose lease is there: beginning one may take longer than such a TTL while others begin
 // theirs.
-func Warm(t testing.TB, d driver.Driver, ttl time.Duration) *holdfast.Client {
+func warm(t testing.TB, d driver.Driver, ttl time.Duration) *holdfast.Client {
 	t.Helper()
 	c := claimed.Mutex("warm up", ttl)
 	c.Queue = false
 	Until(t, "the lease is there", func() bool { _, err := d.Request(Limit(t), c); return err == nil })
 	d.Release(Limit(t), c) // or it was not granted
 	return holdfast.New(d)
+}
+
+// Run runs the tests that need nothing of an engine but what an [Engine] says, each as a part of this one.
+func Run(t *testing.T, e Engine) {
+	for name, test := range map[string]func(*testing.T, Engine){
+		"LeaderCrash":            paced(leaderCrash),
+		"HolderKnowsFirst":       holdersKnowFirst,
+		"WaiterDiesInTheMiddle":  waiterDiesInTheMiddle,
+		"UnrenewedBesideRenewed": paced(unrenewedBesideRenewed),
+		"Turns":                  turns,
+		"OtherVersion":           otherVersion,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, e)
+		})
+	}
+}
+
+func paced(test func(*pace.T, Engine)) func(*testing.T, Engine) {
+	return func(t *testing.T, e Engine) {
+		pace.Run(t, "paced", func(t *pace.T) { test(t, e) })
+	}
 }

@@ -18,11 +18,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
 
-// LeaderCrash kills the server that leads. No lock is lost with it, and all who wait get theirs.
-func LeaderCrash(t *testing.T, e Engine) {
-	pace.Run(t, "crash", func(t *pace.T) { leaderCrash(t, e) })
-}
-
+// leaderCrash kills the server that leads. No lock is lost with it, and all who wait get theirs.
 func leaderCrash(t *pace.T, e Engine) {
 	cluster := e.Cluster(t)
 	ctx, ttl := Limit(t), holdfast.WithTTL(t.TTL(e.Outlast))
@@ -33,7 +29,7 @@ func leaderCrash(t *pace.T, e Engine) {
 		t.Fatal(err)
 	}
 	var got sync.WaitGroup
-	var inside Room
+	var inside room
 	for range waiters {
 		m := client().Mutex("job", ttl)
 		got.Go(func() { visitOnce(ctx, t, m, &inside) })
@@ -52,24 +48,24 @@ func leaderCrash(t *pace.T, e Engine) {
 		t.Errorf("Release: %v", err)
 	}
 	got.Wait()
-	inside.Alone(t.T) // which no stall excuses
-	inside.Visited(t, waiters, "a waiter")
+	inside.alone(t.T) // which no stall excuses
+	inside.visited(t, waiters)
 }
 
-func visitOnce(ctx context.Context, t testing.TB, m *holdfast.Mutex, inside *Room) {
+func visitOnce(ctx context.Context, t testing.TB, m *holdfast.Mutex, inside *room) {
 	l, err := m.Lock(ctx)
 	if err != nil {
 		t.Errorf("waiting while the leader crashed: %v", err)
 		return
 	}
-	inside.Visit("a waiter")
+	inside.visit()
 	if err := l.Release(ctx); err != nil {
 		t.Errorf("Release: %v", err)
 	}
 }
 
-// HolderKnowsFirst cuts holders off. They hear nothing more from the servers, and nobody hears that they are gone.
-func HolderKnowsFirst(t *testing.T, e Engine) {
+// holdersKnowFirst cuts holders off. They hear nothing more from the servers, and nobody hears that they are gone.
+func holdersKnowFirst(t *testing.T, e Engine) {
 	addrs := Addrs(e.Cluster(t))
 	for round := range effort.Pick(1, 5) {
 		Each(4, func(i int) {
@@ -84,8 +80,8 @@ func holderKnowsFirst(t *pace.T, e Engine, addrs []string, name string) {
 	ctx, ttl := Limit(t), holdfast.WithTTL(e.Cut)
 	holes, through := proxies(t, addrs)
 	other := e.Open(t, addrs...)
-	holding, next := Warm(t, e.Open(t, through...), e.Cut), Warm(t, other, e.Cut)
-	held, err := LockAtLast(ctx, holding.Mutex(name, ttl))
+	holding, next := warm(t, e.Open(t, through...), e.Cut), warm(t, other, e.Cut)
+	held, err := lockAtLast(ctx, holding.Mutex(name, ttl))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +91,7 @@ func holderKnowsFirst(t *pace.T, e Engine, addrs []string, name string) {
 		lost <- time.Now()
 	}()
 	go func() { // ends when it is granted
-		if _, err := LockAtLast(ctx, next.Mutex(name, ttl)); err != nil {
+		if _, err := lockAtLast(ctx, next.Mutex(name, ttl)); err != nil {
 			t.Errorf("the next: %v", err)
 		}
 		if held.Err() == nil {
@@ -129,11 +125,14 @@ func judgeCut(t testing.TB, e Engine, held *holdfast.Lease, cut, lost, granted t
 
 // BrokenConnections breaks the connections to these servers off again and again. Nobody hangs, and never two are
 // inside.
-func BrokenConnections(t *testing.T, e Engine, addrs []string, rounds int) {
-	pace.Run(t, "broken", func(t *pace.T) { brokenConnections(t, e, addrs, rounds) })
+func BrokenConnections(t *testing.T, e Engine, addrs []string) {
+	pace.Run(t, "broken", func(t *pace.T) { brokenConnections(t, e, addrs) })
 }
 
-func brokenConnections(t *pace.T, e Engine, addrs []string, rounds int) {
+// brokenRounds is how often each client takes the lock.
+const brokenRounds = 20
+
+func brokenConnections(t *pace.T, e Engine, addrs []string) {
 	const clients = 3
 	var all []*proxy.Proxy
 	var through [clients][]string
@@ -152,21 +151,21 @@ func brokenConnections(t *pace.T, e Engine, addrs []string, rounds int) {
 			all[i%len(all)].Reset()
 		}
 	})
-	var inside Room
-	Each(clients, func(i int) { visitOften(ctx, t, e.Open(t, through[i]...), &inside, rounds) })
+	var inside room
+	Each(clients, func(i int) { visitOften(ctx, t, e.Open(t, through[i]...), &inside) })
 	stop()
 	breaker.Wait()
-	inside.Alone(t.T) // which no stall excuses
-	inside.Visited(t, clients*rounds/2, "a client")
+	inside.alone(t.T) // which no stall excuses
+	inside.visited(t, clients*brokenRounds/2)
 }
 
-func visitOften(ctx context.Context, t *pace.T, d driver.Driver, inside *Room, rounds int) {
+func visitOften(ctx context.Context, t *pace.T, d driver.Driver, inside *room) {
 	m := holdfast.New(d).Mutex("job", holdfast.WithTTL(t.TTL(5*time.Second)))
-	for range rounds {
+	for range brokenRounds {
 		l, err := m.Lock(ctx)
 		switch {
 		case err == nil:
-			inside.Visit("a client")
+			inside.visit()
 			l.Release(ctx) // it may be lost
 		case ctx.Err() != nil:
 			t.Errorf("Lock hangs: %v", err)
@@ -175,8 +174,8 @@ func visitOften(ctx context.Context, t *pace.T, d driver.Driver, inside *Room, r
 	}
 }
 
-// WaiterDiesInTheMiddle has one of three waiters lose its network: it falls out of the queue, and nobody overtakes.
-func WaiterDiesInTheMiddle(t *testing.T, e Engine) {
+// waiterDiesInTheMiddle has one of three waiters lose its network: it falls out of the queue, and nobody overtakes.
+func waiterDiesInTheMiddle(t *testing.T, e Engine) {
 	addr := e.Server(t)
 	hole := proxy.New(t, addr)
 	holder, first, second, last := e.Open(t, addr), e.Open(t, addr), e.Open(t, hole.Addr), e.Open(t, addr)
@@ -205,19 +204,15 @@ func WaiterDiesInTheMiddle(t *testing.T, e Engine) {
 	}
 }
 
-// UnrenewedBesideRenewed does not renew a claim, although its client lives and renews others on the same lease: it
+// unrenewedBesideRenewed does not renew a claim, although its client lives and renews others on the same lease: it
 // ends.
-func UnrenewedBesideRenewed(t *testing.T, e Engine) {
+func unrenewedBesideRenewed(t *pace.T, e Engine) {
 	addr := e.Server(t)
-	pace.Run(t, "beside", func(t *pace.T) { unrenewedBesideRenewed(t, e, addr) })
-}
-
-func unrenewedBesideRenewed(t *pace.T, e Engine, addr string) {
 	d, other := e.Open(t, addr), e.Open(t, addr)
-	ctx, ttl, name := Limit(t), t.TTL(Short), "left "+rand.Text() // an earlier attempt may have left claims behind
-	kept := claimed.Acquire(t, d, claimed.Mutex("kept "+name, ttl))
-	left := claimed.Acquire(t, d, claimed.Mutex(name, ttl))
-	waiting := claimed.Enqueue(t, other, claimed.Mutex(name, Long))
+	ctx, ttl := Limit(t), t.TTL(Short)
+	kept := claimed.Acquire(t, d, claimed.Mutex("kept", ttl))
+	left := claimed.Acquire(t, d, claimed.Mutex("left", ttl))
+	waiting := claimed.Enqueue(t, other, claimed.Mutex("left", Long))
 	got := make(chan error, 1)
 	go func() { got <- Granted(ctx, other, waiting) }() // ends when it is granted
 	for ended := false; !ended; driver.Sleep(ctx, ttl/4) {

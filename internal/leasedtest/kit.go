@@ -128,8 +128,8 @@ func MustBeGranted(t testing.TB, d driver.Driver, c driver.Claim) {
 	}
 }
 
-// LockAtLast acquires a lock, again where a busy machine did not answer within the TTL.
-func LockAtLast(ctx context.Context, m *holdfast.Mutex) (*holdfast.Lease, error) {
+// lockAtLast acquires a lock, again where a busy machine did not answer within the TTL.
+func lockAtLast(ctx context.Context, m *holdfast.Mutex) (*holdfast.Lease, error) {
 	for {
 		l, err := m.Lock(ctx)
 		if !errors.Is(err, holdfast.ErrUnknown) || ctx.Err() != nil {

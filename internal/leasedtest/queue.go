@@ -9,9 +9,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/claimed"
 )
 
-// Turns has several wait for units of which only the sum matters: a waiting claim learns from the one ahead that
+// turns has several wait for units of which only the sum matters: a waiting claim learns from the one ahead that
 // its turn has come. No renewal helps here.
-func Turns(t *testing.T, e Engine) {
+func turns(t *testing.T, e Engine) {
 	addr := e.Server(t)
 	const permits, waiters = 2, 6
 	one := func() driver.Claim { return Units("pool", 1, permits) }
@@ -37,9 +37,9 @@ func Turns(t *testing.T, e Engine) {
 	}
 }
 
-// OtherVersion has a program of another version meet the records of this one: it refuses to judge them, says so, and
+// otherVersion has a program of another version meet the records of this one: it refuses to judge them, says so, and
 // leaves nothing behind.
-func OtherVersion(t *testing.T, e Engine) {
+func otherVersion(t *testing.T, e Engine) {
 	addr := e.Server(t)
 	now := e.Open(t, addr)
 	held := claimed.Acquire(t, now, claimed.Mutex("job", Long))
