@@ -192,19 +192,6 @@ func (s *session) multi(ctx context.Context, ops ...any) (results []zk.MultiResp
 	return nil, -1, err
 }
 
-// create makes a node, and its parents where they are missing.
-func (s *session) create(ctx context.Context, node string, flag int32) (string, error) {
-	for {
-		made, err := call(ctx, s, func(c *zk.Conn) (string, error) { return c.Create(node, nil, flag, s.d.acl) })
-		if !errors.Is(err, zk.ErrNoNode) {
-			return made, err
-		}
-		if err := s.makeParent(ctx, path.Dir(node)); err != nil {
-			return "", err
-		}
-	}
-}
-
 // makeParent makes a node to have children, which ZooKeeper removes some time after the last of them is gone.
 func (s *session) makeParent(ctx context.Context, node string) error {
 	switch {

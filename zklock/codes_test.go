@@ -193,3 +193,9 @@ func TestNotNowAfterTheFirstStep(t *testing.T) {
 		t.Errorf("a claim was queued, and the request answers %v", err)
 	}
 }
+
+// isAnswer reports whether a server said this.
+func isAnswer(err error) bool {
+	_, ok := errors.AsType[*driver.ServerError](err)
+	return ok
+}

@@ -161,23 +161,7 @@ func (d *Driver) sweepNotes(ctx context.Context, s *session) {
 	}
 }
 
-// reapNotes deletes the nodes whose notes are all too old, and older than this.
-func (d *Driver) reapNotes(ctx context.Context, s *session, age time.Duration) (removed []driver.Leftover, err error) {
-	top := d.keys.root + deedsNode
-	nodes, err := s.children(ctx, top)
-	if err != nil {
-		return nil, err
-	}
-	gone, errs := make([]bool, len(nodes)), make([]error, len(nodes))
-	forEach(len(nodes), func(i int) { gone[i], errs[i] = d.reapNotesIn(ctx, s, top+"/"+nodes[i], age) })
-	for i, node := range nodes {
-		if name, ok := driver.DecodeName(node); ok && gone[i] {
-			removed = append(removed, driver.Leftover{Kind: "old notes", Name: name})
-		}
-	}
-	return removed, errors.Join(errs...)
-}
-
+// reapNotesIn deletes a node whose notes are all too old, and which is older than this.
 func (d *Driver) reapNotesIn(ctx context.Context, s *session, at string, age time.Duration) (bool, error) {
 	notes, node, err := d.keptNotes(ctx, s, at)
 	if err != nil || node.stat == nil || len(notes) > 0 || time.Since(time.UnixMilli(node.stat.Mtime)) < age {

@@ -28,12 +28,6 @@ func (s *session) explain(err error) error {
 	return err
 }
 
-// isAnswer reports whether a server said this.
-func isAnswer(err error) bool {
-	_, ok := errors.AsType[*driver.ServerError](err)
-	return ok
-}
-
 // wordsOf is what a server said, without advice.
 func wordsOf(err error) string {
 	answer, ok := errors.AsType[*driver.ServerError](err)

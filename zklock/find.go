@@ -9,11 +9,11 @@ import (
 
 // A finding is what the server has of a claim.
 type finding struct {
-	record record  // zero when there is no note
-	note   content // stat is nil when there is no note
-	seats  []seat  // the whole queue
-	seat   *seat   // the claim in it; nil when it is not there
-	token  uint64
+	record  record  // zero when there is no note
+	note    content // stat is nil when there is no note
+	seat    *seat   // the claim in the queue; nil when it is not there
+	granted bool
+	token   uint64
 }
 
 func (f finding) alive() bool { return f.seat != nil && f.record.End == alive }
@@ -21,15 +21,16 @@ func (f finding) alive() bool { return f.seat != nil && f.record.End == alive }
 // find looks for a claim, whichever client made it.
 func (d *Driver) find(ctx context.Context, s *session, c driver.Claim) (f finding, err error) {
 	path := d.keys.note(c.Name, c.ID)
+	var seats []seat
 	err = together(
 		func() (err error) { f.note, err = s.getIfThere(ctx, path); return err },
-		func() (err error) { f.seats, err = s.seats(ctx, d.keys.queue(c.Name)); return err })
+		func() (err error) { seats, err = s.seats(ctx, d.keys.queue(c.Name)); return err })
 	if err != nil {
 		return f, err
 	}
-	if i := slices.IndexFunc(f.seats, func(s seat) bool { return s.id == c.ID }); i >= 0 {
-		f.seat = &f.seats[i]
-		if err := d.checkFormats(f.seats[:i+1]); err != nil {
+	if i := slices.IndexFunc(seats, func(s seat) bool { return s.id == c.ID }); i >= 0 {
+		f.seat, f.granted = &seats[i], boundsOf(seats[:i+1]).Fit()
+		if err := d.checkFormats(seats[:i+1]); err != nil {
 			return f, err
 		}
 	}

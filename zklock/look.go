@@ -2,6 +2,7 @@ package zklock
 
 import (
 	"context"
+	"path"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
@@ -16,7 +17,7 @@ func (e *claim) look(ctx context.Context) (driver.Status, error) {
 	if err != nil {
 		return driver.Status{}, err
 	}
-	node := e.nodeNow()
+	node := path.Base(e.place())
 	at := slices.IndexFunc(seats, func(s seat) bool { return s.node == node })
 	if at < 0 {
 		e.rememberEnd()
@@ -28,19 +29,13 @@ func (e *claim) look(ctx context.Context) (driver.Status, error) {
 	return e.settle(seats[:at+1], at < len(seats)-1), nil
 }
 
-func (e *claim) nodeNow() string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.node
-}
-
 // settle judges the claim, which is the last of these, notes what follows, and answers about it.
 func (e *claim) settle(all []seat, behind bool) driver.Status {
 	v := leased.Verdict{Granted: true} // nothing can come ahead of a claim any more that was granted
 	if !e.IsGranted() {
 		v = e.d.keys.judge(e.Name, all)
 	}
-	if me := all[len(all)-1]; v.Granted && behind && !me.exclusive() {
+	if me := all[len(all)-1].seat(); v.Granted && behind && !me.IsExclusive() {
 		e.d.running.Go(e.mark)
 	}
 	return e.Note(leased.Reading{Verdict: v, Behind: behind})

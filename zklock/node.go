@@ -193,5 +193,3 @@ func (d *Driver) checkFormats(seats []seat) error {
 	}
 	return nil
 }
-
-func (s seat) exclusive() bool { return s.weight == s.limit }

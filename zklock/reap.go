@@ -3,6 +3,7 @@ package zklock
 import (
 	"context"
 	"errors"
+	"path"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -20,50 +21,61 @@ func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.
 		return nil, err
 	}
 	defer s.engage()()
-	removed, err = d.reapValues(ctx, s, age)
-	notes, errNotes := d.reapNotes(ctx, s, age)
-	removed, err = append(removed, notes...), errors.Join(err, errNotes)
-	if d.keys.layout == Native {
-		queues, errQueues := d.reapQueues(ctx, s, age)
-		removed, err = append(removed, queues...), errors.Join(err, errQueues)
+	kinds := []reaping{
+		{d.keys.root + valuesNode, "removed value", driver.DecodeName, d.reapValue},
+		{d.keys.root + deedsNode, "old notes", driver.DecodeName, d.reapNotesIn},
 	}
-	return removed, err
+	if d.keys.layout == Native {
+		kinds = append(kinds, reaping{d.keys.top(), "empty queue", d.keys.name, d.reapQueue})
+	}
+	var errs []error
+	for _, r := range kinds {
+		of, err := r.below(ctx, s, age)
+		removed, errs = append(removed, of...), append(errs, err)
+	}
+	return removed, errors.Join(errs...)
 }
 
-func (d *Driver) reapQueues(ctx context.Context, s *session, age time.Duration) (removed []driver.Leftover, err error) {
-	nodes, err := s.children(ctx, d.keys.top())
+// A reaping removes what is left below one node.
+type reaping struct {
+	top    string
+	kind   string
+	name   func(node string) (lock string, ok bool)
+	remove func(ctx context.Context, s *session, at string, age time.Duration) (bool, error)
+}
+
+func (r reaping) below(ctx context.Context, s *session, age time.Duration) (removed []driver.Leftover, err error) {
+	nodes, err := s.children(ctx, r.top)
 	if err != nil {
 		return nil, err
 	}
 	gone, errs := make([]bool, len(nodes)), make([]error, len(nodes))
 	forEach(len(nodes), func(i int) {
-		if _, ok := d.keys.name(nodes[i]); ok {
-			gone[i], errs[i] = s.reap(ctx, d.keys.root+"/"+nodes[i], age)
+		if _, ok := r.name(nodes[i]); ok {
+			gone[i], errs[i] = r.remove(ctx, s, path.Join(r.top, nodes[i]), age)
 		}
 	})
 	for i, node := range nodes {
 		if gone[i] {
-			name, _ := d.keys.name(node)
-			removed = append(removed, driver.Leftover{Kind: "empty queue", Name: name})
+			name, _ := r.name(node)
+			removed = append(removed, driver.Leftover{Kind: r.kind, Name: name})
 		}
 	}
 	return removed, distinct(errs)
 }
 
-// reap deletes a node without children that is older than this by its server's clock. Our queues say nothing, and
+// reapQueue deletes a node without children that is older than this by its server's clock. Our queues say nothing, and
 // outlive who made them: a node that does not is somebody else's. Peers' clients write something into theirs.
-func (s *session) reap(ctx context.Context, path string, age time.Duration) (bool, error) {
-	node, err := s.getIfThere(ctx, path)
+func (d *Driver) reapQueue(ctx context.Context, s *session, at string, age time.Duration) (bool, error) {
+	node, err := s.getIfThere(ctx, at)
 	if err != nil || node.stat == nil || node.stat.NumChildren > 0 {
 		return false, err
 	}
-	if node.stat.EphemeralOwner != 0 || len(node.data) > 0 && s.d.keys.layout == Native {
+	young := time.Since(time.UnixMilli(node.stat.Ctime)) < age
+	if node.stat.EphemeralOwner != 0 || len(node.data) > 0 || young {
 		return false, nil
 	}
-	if time.Since(time.UnixMilli(node.stat.Ctime)) < age {
-		return false, err
-	}
-	return s.deleteAsItWas(ctx, path, node.stat.Version)
+	return s.deleteAsItWas(ctx, at, node.stat.Version)
 }
 
 // deleteAsItWas deletes a node that nobody has changed or given children since it had this version, and reports

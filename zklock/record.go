@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// recordFormat is the version of what this driver writes. It reads that and the one before.
+// recordFormat is the version of what this driver writes, and the only one that it reads.
 const recordFormat = 1
 
 // A record is what the note of a claim holds. The note is made together with the claim's node, of which there is no

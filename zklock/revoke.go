@@ -2,7 +2,6 @@ package zklock
 
 import (
 	"context"
-	"slices"
 
 	"github.com/go-zookeeper/zk"
 
@@ -22,7 +21,7 @@ func (d *Driver) Revoke(ctx context.Context, name, id string) error {
 	switch {
 	case err != nil:
 		return err
-	case !f.alive() || !f.granted():
+	case !f.alive() || !f.granted:
 		return driver.ErrGone
 	case f.seat.peer && !f.seat.asks:
 		return driver.Unsupported(d.Traits(), "revoking a claim of this kind of client")
@@ -33,10 +32,4 @@ func (d *Driver) Revoke(ctx context.Context, name, id string) error {
 		return driver.ErrGone
 	}
 	return err
-}
-
-// granted reports whether the claim that was found is granted.
-func (f finding) granted() bool {
-	at := slices.IndexFunc(f.seats, func(s seat) bool { return s.node == f.seat.node })
-	return boundsOf(f.seats[:at+1]).Fit()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"sync"
 	"time"
@@ -218,11 +219,19 @@ func (s *session) sure(ttl time.Duration, sent leased.Instant) time.Duration {
 
 // makeBeat makes the session's node, unless it is there: an earlier attempt, or another heartbeat, may have made it.
 func (s *session) makeBeat(ctx context.Context) error {
-	_, err := s.create(ctx, s.d.keys.beat(s.id), zk.FlagEphemeral)
-	if errors.Is(err, zk.ErrNodeExists) {
-		return nil
+	at := s.d.keys.beat(s.id)
+	for {
+		_, err := call(ctx, s, func(c *zk.Conn) (string, error) { return c.Create(at, nil, zk.FlagEphemeral, s.d.acl) })
+		switch {
+		case errors.Is(err, zk.ErrNodeExists):
+			return nil
+		case !isNoNode(err):
+			return err
+		}
+		if err := s.makeParent(ctx, path.Dir(at)); err != nil {
+			return err
+		}
 	}
-	return err
 }
 
 // onEvent is called by the library when the state of the connection changed, and for each event of a watch, before

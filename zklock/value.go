@@ -46,7 +46,7 @@ func (d *Driver) SetValue(ctx context.Context, c driver.Claim, v driver.Value) e
 		switch {
 		case err != nil:
 			return err
-		case !f.alive() || f.seat.peer || f.token != c.Token || !f.granted():
+		case !f.alive() || f.seat.peer || f.token != c.Token || !f.granted:
 			return driver.ErrGone
 		}
 		at := d.keys.value(c.Name)
@@ -124,23 +124,7 @@ func (d *Driver) forgetLater(at string, version int32, ttl time.Duration) {
 	})
 }
 
-// reapValues deletes the nodes of values that were removed so long ago.
-func (d *Driver) reapValues(ctx context.Context, s *session, age time.Duration) (removed []driver.Leftover, err error) {
-	top := d.keys.root + valuesNode
-	nodes, err := s.children(ctx, top)
-	if err != nil {
-		return nil, err
-	}
-	gone, errs := make([]bool, len(nodes)), make([]error, len(nodes))
-	forEach(len(nodes), func(i int) { gone[i], errs[i] = d.reapValue(ctx, s, top+"/"+nodes[i], age) })
-	for i, node := range nodes {
-		if name, ok := driver.DecodeName(node); ok && gone[i] {
-			removed = append(removed, driver.Leftover{Kind: "removed value", Name: name})
-		}
-	}
-	return removed, errors.Join(errs...)
-}
-
+// reapValue deletes the node of a value that was removed so long ago.
 func (d *Driver) reapValue(ctx context.Context, s *session, at string, age time.Duration) (bool, error) {
 	kept, err := d.keptValue(ctx, s, at)
 	if err != nil || kept.stat == nil || kept.Text != "" || time.Since(time.UnixMilli(kept.stat.Mtime)) < age {
