@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -32,8 +33,10 @@ func (c clusterConn) ListenShard(ctx context.Context, channel string, listening 
 	})
 	reply := untilSettled(ctx, func() Reply {
 		subscribe := c.client.B().Ssubscribe().Channel(channel).Build()
-		err := c.client.Receive(hooked, subscribe, func(m rueidis.PubSubMessage) { heard(m.Message) })
-		return Reply{Err: rueidisError(err)}
+		received, err := apart(ctx, func() error {
+			return c.client.Receive(hooked, subscribe, func(m rueidis.PubSubMessage) { heard(m.Message) })
+		})
+		return Reply{Err: cmp.Or(err, rueidisError(received))}
 	})
 	if ctx.Err() != nil {
 		c.unsubscribe(channel)
@@ -46,7 +49,9 @@ func (c clusterConn) unsubscribe(channel string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	// If it fails, the connection is gone, and the subscription with it.
-	c.client.Do(ctx, c.client.B().Sunsubscribe().Channel(channel).Build())
+	apart(ctx, func() rueidis.RedisResult {
+		return c.client.Do(ctx, c.client.B().Sunsubscribe().Channel(channel).Build())
+	})
 }
 
 // A steady is a Conn to a cluster whose slots may move. Scripts use several keys, so while the keys of a lock are

@@ -5,6 +5,7 @@ import (
 	"net"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,6 +27,7 @@ type coalescingConn struct {
 	sending sync.Mutex // comes before mu
 	spare   []byte     // guarded by sending: room for what is written next
 
+	alone    atomic.Bool // see isAlone
 	pulse    pulse
 	watchdog *time.Timer // guarded by mu: looks whether the connection is silent
 	closing  func()      // if not nil, told of Close
@@ -166,6 +168,20 @@ func (b *coalescingConn) take() ([]byte, error) {
 	out := b.pending
 	b.pending = b.spare
 	return out, b.err
+}
+
+// SetDeadline is called by rueidis before a call has the connection for itself, and with the zero time before others
+// may use it as well.
+func (b *coalescingConn) SetDeadline(at time.Time) error {
+	b.alone.Store(!at.IsZero())
+	return b.Conn.SetDeadline(at)
+}
+
+// isAlone reports whether a call waits that has the connection for itself. A greeting is one, too.
+func (b *coalescingConn) isAlone() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.alone.Load() && (b.reading || b.pulse.silence() > 0)
 }
 
 // Close ends the connection. What was not sent is lost, as what was sent may be.

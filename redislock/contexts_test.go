@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/pace"
+	"github.com/holdfast-go/holdfast/redislock"
 )
 
 // A dripping is a server whose answer to the first command in a list never ends: a byte comes now and then, so that its
@@ -22,6 +24,7 @@ type dripping struct {
 	addr    string
 	drips   chan struct{} // has an element for each such answer that has begun
 	welcome atomic.Int32  // so many clients are greeted all the same
+	timed   bool          // the contexts of callers have a deadline, too, long after they are cancelled
 }
 
 func newDripping(t *testing.T, commands ...string) *dripping {
@@ -65,6 +68,9 @@ func drip(c net.Conn) {
 func (d *dripping) returns(t *testing.T, what string, do func(context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
+	if d.timed {
+		ctx, cancel = context.WithTimeout(t.Context(), time.Hour)
+	}
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- do(ctx) }()
@@ -126,35 +132,62 @@ func newMuffled(t *testing.T) *dripping {
 // A call that has to wait for a new connection ends with its context, and so do others that wait for the same one. By
 // itself the client library gives a greeting ten seconds.
 func TestCallsThatConnectEndWithTheirContexts(t *testing.T) {
-	pace.Run(t, "while a greeting drips", func(t *pace.T) {
-		srv := newMuffled(t.T)
-		d, err := driver.Open(t.Context(), "redis://"+srv.addr+"?connecttimeout=1h")
-		if err != nil {
-			t.Fatal(err)
+	for name, prepare := range map[string]func(driver.Driver){
+		"after a break": func(driver.Driver) {}, "after one that was overlooked": redislock.OverlookBreaks,
+	} {
+		for _, timed := range []bool{false, true} {
+			pace.Run(t, fmt.Sprintf("%s, timed %v", name, timed), func(t *pace.T) {
+				began := time.Now()
+				callsConnect(t.T, timed, prepare)
+				if took := time.Since(began); took > t.Scaled(5*time.Second) {
+					t.Errorf("calls whose contexts had ended took %v", took)
+				}
+			})
 		}
-		defer d.Close()
-		c := claim("jobs", long)
-		c.Queue = false
-		if _, err := d.Request(t.Context(), c); err == nil {
-			t.Fatal("the server has answered")
-		}
-		began := time.Now()
-		request := func(ctx context.Context) error {
-			_, err := d.Request(ctx, c)
-			return err
-		}
-		srv.returns(t.T, "the call that connects", request)
-		srv.drips <- struct{}{} // the connection is still being made
-		srv.returns(t.T, "a call that waits for the connection", request)
-		if took := time.Since(began); took > t.Scaled(2*time.Second) {
-			t.Errorf("two calls whose contexts had ended took %v", took)
-		}
-	})
+	}
 }
 
-// So do calls, also those that have a connection for themselves.
+func callsConnect(t *testing.T, timed bool, prepare func(driver.Driver)) {
+	srv := newMuffled(t)
+	srv.timed = timed
+	d, err := driver.Open(t.Context(), "redis://"+srv.addr+"?connecttimeout=1h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	prepare(d)
+	c := claim("jobs", long)
+	c.Queue = false
+	if _, err := d.Request(t.Context(), c); err == nil {
+		t.Fatal("the server has answered")
+	}
+	request := func(ctx context.Context) error {
+		_, err := d.Request(ctx, c)
+		return err
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	first := make(chan error, 1)
+	go func() { first <- request(ctx) }()
+	<-srv.drips
+	srv.drips <- struct{}{} // the connection is still being made
+	srv.returns(t, "a call that waits for the connection of another", request)
+	cancel()
+	if err := <-first; err == nil {
+		t.Error("the server has answered")
+	}
+	srv.drips <- struct{}{}
+	srv.returns(t, "a call that connects", request)
+}
+
+// So do calls, also those that have a connection for themselves, as all have while nobody else asks anything.
 func TestCallsEndWithTheirContexts(t *testing.T) {
 	srv := newDripping(t, "EVALSHA", "BLPOP", "INFO", "WAIT")
+	t.Run("cancelled", func(t *testing.T) { callsEnd(t, srv) })
+	srv.timed = true
+	t.Run("cancelled long before their deadline", func(t *testing.T) { callsEnd(t, srv) })
+}
+
+func callsEnd(t *testing.T, srv *dripping) {
 	c := claim("jobs", long)
 	c.Queue = false // it listens to nothing
 	calls := map[string]func(context.Context, driver.Driver) error{
@@ -216,4 +249,21 @@ func TestCallsEndWhileTheyConnect(t *testing.T) {
 		srv.returns(t, params, func(ctx context.Context) error { return call(ctx, d) })
 		d.Close()
 	}
+}
+
+// So do calls over a client that the caller has opened.
+func TestCallsOfOwnClientEndWithTheirContexts(t *testing.T) {
+	srv := newDripping(t, "EVALSHA")
+	srv.timed = true
+	d, err := redislock.New(rawClient(t, srv.addr), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	c := claim("jobs", long)
+	c.Queue = false
+	srv.returns(t, "Request", func(ctx context.Context) error {
+		_, err := d.Request(ctx, c)
+		return err
+	})
 }

@@ -67,8 +67,8 @@ func (t target) connectCluster(ctx context.Context) (Conn, error) {
 }
 
 // dial connects with these options while ctx allows. Until it returns, the end of ctx closes the connections, because
-// rueidis greets a server without a context. The client goes on with connections of its own later, which no caller
-// bounds.
+// rueidis greets a server without a context. The client goes on with connections of its own later. Several callers may
+// wait for one, so that it does not end with the context of whoever was first.
 func dial(ctx context.Context, opt rueidis.ClientOption) (rueidis.Client, error) {
 	var opened atomic.Bool
 	dialing, end := context.WithCancel(ctx)
@@ -77,7 +77,7 @@ func dial(ctx context.Context, opt rueidis.ClientOption) (rueidis.Client, error)
 	connect := opt.DialCtxFn
 	opt.DialCtxFn = func(own context.Context, addr string, d *net.Dialer, t *tls.Config) (net.Conn, error) {
 		if opened.Load() {
-			return connect(own, addr, d, t)
+			return connect(context.WithoutCancel(own), addr, d, t)
 		}
 		conn, err := connect(ctx, addr, d, t)
 		if err == nil {
@@ -157,9 +157,11 @@ func (t target) dialer() func(context.Context, string, *net.Dialer, *tls.Config)
 		if t.socket != "" {
 			network, addr = "unix", t.socket
 		}
-		if encrypt == nil {
-			return t.flows.add(d.DialContext(ctx, network, addr))
-		}
-		return t.flows.add((&tls.Dialer{NetDialer: d, Config: encrypt}).DialContext(ctx, network, addr))
+		return t.flows.dial(ctx, func(ctx context.Context) (net.Conn, error) {
+			if encrypt == nil {
+				return d.DialContext(ctx, network, addr)
+			}
+			return (&tls.Dialer{NetDialer: d, Config: encrypt}).DialContext(ctx, network, addr)
+		})
 	}
 }

@@ -26,12 +26,15 @@ type flows struct {
 	closed  atomic.Int64 // when a connection was closed last, as a time since started; zero: never
 	greeted atomic.Int64 // when a server has greeted on a new one last
 
-	mu   sync.Mutex
-	open map[*coalescingConn]struct{}
-	over bool // the driver is closed
+	mu      sync.Mutex
+	open    map[*coalescingConn]struct{}
+	dialing map[*dialing]struct{}
+	over    bool // the driver is closed
 }
 
-func newFlows() *flows { return &flows{open: make(map[*coalescingConn]struct{})} }
+func newFlows() *flows {
+	return &flows{open: make(map[*coalescingConn]struct{}), dialing: make(map[*dialing]struct{})}
+}
 
 // Bounds of how long a connection may be silent while an answer is missing. Where an attempt gave up, silence is
 // suspicious early, but not before answers usually come: others may wait for theirs on the same connection. The other
@@ -41,6 +44,33 @@ const (
 	suspicious = 100 * time.Millisecond
 	silent     = 3 * time.Second
 )
+
+// A dialing is a connection that is being made, up to where the server is greeted.
+type dialing struct{ stop context.CancelCauseFunc }
+
+// dial makes a connection.
+func (f *flows) dial(ctx context.Context, connect func(context.Context) (net.Conn, error)) (net.Conn, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	d := &dialing{stop}
+	f.mu.Lock()
+	f.dialing[d] = struct{}{}
+	over := f.over
+	f.mu.Unlock()
+	defer func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.dialing, d)
+	}()
+	if over {
+		return nil, driver.ErrClosed
+	}
+	c, err := connect(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return f.add(c, err)
+}
 
 // add takes what a dialer returns.
 func (f *flows) add(c net.Conn, err error) (net.Conn, error) {
@@ -72,15 +102,18 @@ func (f *flows) add(c net.Conn, err error) (net.Conn, error) {
 	return b, nil
 }
 
-// cut closes all connections, and those that are made later.
+// cut closes all connections, and those that are being made or are made later.
 func (f *flows) cut() {
 	if f == nil {
 		return
 	}
 	f.mu.Lock()
 	f.over = true
-	open := slices.Collect(maps.Keys(f.open))
+	open, dialing := slices.Collect(maps.Keys(f.open)), slices.Collect(maps.Keys(f.dialing))
 	f.mu.Unlock()
+	for _, d := range dialing {
+		d.stop(driver.ErrClosed)
+	}
 	for _, b := range open {
 		b.giveUp(driver.ErrClosed)
 	}

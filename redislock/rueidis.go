@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -45,22 +46,6 @@ func (c rueidisConn) Do(ctx context.Context, cmd Command) ([]string, error) {
 	return values, err
 }
 
-// within asks, and returns when ctx ends also where a new connection has to be made first. Then asking goes on without
-// the caller until the connection is there, or is given up.
-func within[T any](ctx context.Context, f *flows, ask func() T) (reply T, err error) {
-	if !f.isConnecting() {
-		return ask(), nil
-	}
-	asked := make(chan T, 1)
-	go func() { asked <- ask() }()
-	select {
-	case reply = <-asked:
-		return reply, nil
-	case <-ctx.Done():
-		return reply, ctx.Err()
-	}
-}
-
 func (c rueidisConn) DoMany(ctx context.Context, cmds []Command) []Reply {
 	end := c.flows.watch(ctx)
 	results, err := within(ctx, c.flows, func() []rueidis.RedisResult {
@@ -99,7 +84,13 @@ func (c rueidisConn) DoTogether(ctx context.Context, cmds []Command) []Reply {
 	if err != nil {
 		return failed(cmds, err)
 	}
-	replies := rueidisReplies(conn.DoMulti(ctx, c.commands(cmds)...))
+	results, err := within(ctx, c.flows, func() []rueidis.RedisResult {
+		return conn.DoMulti(ctx, c.commands(cmds)...)
+	})
+	replies := rueidisReplies(results)
+	if err != nil {
+		replies = failed(cmds, err)
+	}
 	if areReplies(replies) {
 		release()
 	} else {
@@ -147,7 +138,7 @@ func (c rueidisConn) Primaries(ctx context.Context) ([]Conn, error) {
 	var primaries []Conn
 	silent := make(map[string]error)
 	for name, node := range c.client.Nodes() {
-		role, err := node.Do(ctx, node.B().Role().Build()).ToArray()
+		role, err := apartArray(ctx, node, node.B().Role().Build())
 		if err != nil {
 			silent[name] = rueidisError(err)
 			continue
@@ -163,9 +154,18 @@ func (c rueidisConn) Primaries(ctx context.Context) ([]Conn, error) {
 	return primaries, errors.Join(slices.Collect(maps.Values(silent))...)
 }
 
+// apartArray asks one server for something that is seldom needed.
+func apartArray(ctx context.Context, c rueidis.Client, cmd rueidis.Completed) ([]rueidis.RedisMessage, error) {
+	reply, err := apart(ctx, func() rueidis.RedisResult { return c.Do(ctx, cmd) })
+	if err != nil {
+		return nil, err
+	}
+	return reply.ToArray()
+}
+
 // replicas returns the addresses of the cluster's replicas, as far as this server tells them.
 func (c rueidisConn) replicas(ctx context.Context) (addrs []string) {
-	shards, _ := c.client.Do(ctx, c.client.B().ClusterShards().Build()).ToArray()
+	shards, _ := apartArray(ctx, c.client, c.client.B().ClusterShards().Build())
 	for _, shard := range shards {
 		fields, _ := shard.AsMap()
 		nodes := fields["nodes"]
@@ -221,8 +221,11 @@ func (c rueidisConn) Listen(ctx context.Context, channel string, listening func(
 			}
 		},
 	})
-	if err := conn.Do(ctx, conn.B().Subscribe().Channel(channel).Build()).Error(); err != nil {
-		return rueidisError(err)
+	asked, err := apart(ctx, func() error {
+		return conn.Do(ctx, conn.B().Subscribe().Channel(channel).Build()).Error()
+	})
+	if err = cmp.Or(err, rueidisError(asked)); err != nil {
+		return err
 	}
 	select {
 	case err := <-broken:
