@@ -18,13 +18,8 @@ const (
 	secureService = "etcd-client-ssl"
 )
 
-// Discover looks up the servers of a domain in its DNS records of the type SRV: _etcd-client._tcp.<domain>, or
-// _etcd-client-ssl._tcp.<domain> if secure is true, for servers that speak TLS. It returns them as endpoints for
-// clientv3.Config. The URL's parameter srv does the same.
-func Discover(ctx context.Context, domain string, secure bool) ([]string, error) {
-	return lookUp(ctx, net.DefaultResolver, domain, secure)
-}
-
+// lookUp returns the servers of a domain, from its DNS records of the type SRV: _etcd-client._tcp.<domain>, or
+// _etcd-client-ssl._tcp.<domain> if secure is true, for servers that speak TLS.
 func lookUp(ctx context.Context, resolver *net.Resolver, domain string, secure bool) (endpoints []string, err error) {
 	service := plainService
 	if secure {
@@ -48,5 +43,5 @@ func discover(ctx context.Context, u *url.URL, secure bool) ([]string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	return Discover(ctx, u.Hostname(), secure)
+	return lookUp(ctx, net.DefaultResolver, u.Hostname(), secure)
 }

@@ -1,4 +1,8 @@
-// Package etcdlock keeps locks in etcd: transactions, leases and watches. Importing it registers the URL scheme etcd.
+// Package etcdlock keeps locks in etcd: transactions, leases and watches. Importing it registers the URL scheme etcd:
+//
+//	etcd://user:password@host1:2379,host2:2379/prefix?tls=true
+//
+// docs/etcd.md has its parameters.
 //
 // A claim is a key, <prefix>/<encoded name>/<claim ID>/<lease>, and its fencing token is the revision that created the
 // key. The queue is in the order of these revisions. One transaction acquires: it puts the key, unless the claim is

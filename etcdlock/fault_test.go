@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/apart"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/pace"
@@ -241,4 +242,19 @@ func leaseLeft(t testing.TB, client *clientv3.Client, prefix string) time.Durati
 		t.Fatal(err)
 	}
 	return time.Duration(left.TTL) * time.Second
+}
+
+// While a majority serves, no holder loses its lock, and a lock that is free can be had, whatever befalls one
+// member: also in the worst of elections, and with another attempt after it.
+func TestOneMemberFails(t *testing.T) {
+	apart.Run(t, apart.Ensemble{
+		Start:    func(t *testing.T) ([]*servers.Server, *servers.Network) { return servers.EtcdApart(t, 3) },
+		Leader:   leader,
+		Open:     engine.Open,
+		Election: 5 * time.Second,
+		Always: []string{
+			"a follower is cut off", "the leader is cut off", "the leader is stopped",
+			"the disk of the leader stalls",
+		},
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -100,7 +101,7 @@ func etcdctlAt(t *testing.T, addr, name string) interop.Guard {
 		if err == nil {
 			f()
 		}
-		return errors.Join(err, cmd.Process.Signal(interruptSignal), cmd.Wait())
+		return errors.Join(err, cmd.Process.Signal(os.Interrupt), cmd.Wait())
 	}
 }
 

@@ -12,10 +12,11 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pemfile"
 )
 
 func init() {
-	driver.Register("etcd", func(ctx context.Context, u *url.URL) (driver.Driver, error) { return Open(ctx, u) })
+	driver.Register("etcd", open)
 }
 
 // How soon a server that does not answer any more is taken for dead, and the next one tried.
@@ -25,18 +26,9 @@ const (
 	probeTimeout = 3 * time.Second
 )
 
-// Open connects to the servers of a URL like etcd://user:password@host1:2379,host2:2379/prefix?tls=true. Parameters:
-//
-//	prefix     what all keys begin with; the same as the path
-//	layout     "holdfast", the default, or "concurrency" to lock together with concurrency.Mutex and etcdctl lock
-//	tls        true for TLS, which the four below imply
-//	ca         file with the certificates of authorities to trust instead of the system's
-//	cert, key  files with the certificate and the key of the client, read anew for each connection
-//	servername the name that the servers' certificates are for, where that is not the host of the URL
-//	srv        true to look up the servers of the domain that is the host of the URL; see [Discover]
-//	sync       how often to ask the servers which ones there are, like 1m; by default never
-func Open(ctx context.Context, u *url.URL) (*Driver, error) {
-	config, opts, secure, err := settings(ctx, u)
+// open connects to the servers of a URL like etcd://user:password@host1:2379,host2:2379/prefix?tls=true.
+func open(ctx context.Context, u *url.URL) (driver.Driver, error) {
+	config, opts, files, err := settings(ctx, u)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +37,7 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 	new(dialLog).attach(&config)
 	client, err := dial(ctx, config)
 	if err != nil {
-		return nil, notOpened(err, speaksTLS, secure)
+		return nil, notOpened(err, speaksTLS, files)
 	}
 	d, err := New(client, opts)
 	if err != nil {
@@ -62,7 +54,7 @@ func Open(ctx context.Context, u *url.URL) (*Driver, error) {
 			err = errNoLeader
 		}
 		d.Close()
-		return nil, notOpened(err, speaksTLS, secure)
+		return nil, notOpened(err, speaksTLS, files)
 	}
 	return d, nil
 }
@@ -105,35 +97,34 @@ func (d *Driver) askFirst(ctx context.Context) error {
 }
 
 // settings reads what the URL says.
-func settings(ctx context.Context, u *url.URL) (config clientv3.Config, opts *Options, secure TLS, err error) {
+func settings(ctx context.Context, u *url.URL) (
+	config clientv3.Config, opts *Options, files pemfile.Files, err error,
+) {
 	p := driver.NewParams(u)
 	opts = &Options{Prefix: p.String("prefix", ""), Layout: Layout(p.String("layout", string(Native)))}
-	on := p.Bool("tls", false)
-	secure = TLS{
-		CA: p.String("ca", ""), Cert: p.String("cert", ""), Key: p.String("key", ""),
-		ServerName: p.String("servername", ""),
-	}
+	encrypted := p.Bool("tls", false)
+	files = pemfile.Named(p.String)
 	srv, sync := p.Bool("srv", false), p.Duration("sync", 0)
 	if err := errors.Join(p.Err(), checkSync(sync)); err != nil {
-		return config, nil, secure, err
+		return config, nil, files, err
 	}
 	if path := strings.TrimSuffix(u.Path, "/"); path != "" {
 		if err := checkPrefix(u, opts); err != nil {
-			return config, nil, secure, err
+			return config, nil, files, err
 		}
 		opts.Prefix = path
 	}
 	if config, err = connection(u); err != nil {
-		return config, nil, secure, err
+		return config, nil, files, err
 	}
 	config.AutoSyncInterval = sync
-	if on = on || secure != (TLS{}); on {
-		err = secure.Apply(&config)
+	if encrypted = encrypted || files != (pemfile.Files{}); encrypted {
+		err = encrypt(&config, files)
 	}
 	if err == nil && srv {
-		config.Endpoints, err = discover(ctx, u, on)
+		config.Endpoints, err = discover(ctx, u, encrypted)
 	}
-	return config, opts, secure, err
+	return config, opts, files, err
 }
 
 // checkPrefix refuses a path that may mean two things.

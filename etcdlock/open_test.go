@@ -79,10 +79,10 @@ func TestNewRefuses(t *testing.T) {
 		return client
 	}
 	for want, client := range map[string]*clientv3.Client{
-		"the client is nil":               nil,
-		"has no connection":               clientv3.NewCtxClient(t.Context()),
-		"no available endpoints":          changed(func(c *clientv3.Client) { c.SetEndpoints() }),
-		"KV is a *namespace.kvPrefix":     changed(func(c *clientv3.Client) { c.KV = namespace.NewKV(c.KV, "a/") }),
+		"the client is nil":           nil,
+		"has no connection":           clientv3.NewCtxClient(t.Context()),
+		"no available endpoints":      changed(func(c *clientv3.Client) { c.SetEndpoints() }),
+		"KV is a *namespace.kvPrefix": changed(func(c *clientv3.Client) { c.KV = namespace.NewKV(c.KV, "a/") }),
 		"Lease is a *namespace.leasePref": changed(func(c *clientv3.Client) {
 			c.Lease = namespace.NewLease(c.Lease, "a/")
 		}),

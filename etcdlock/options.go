@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// DefaultPrefix begins all keys unless the options say otherwise.
-const DefaultPrefix = "/holdfast"
+// defaultPrefix begins all keys unless the options say otherwise.
+const defaultPrefix = "/holdfast"
 
 // Options are settings of a driver. The zero value is right for most programs.
 type Options struct {
-	// Prefix begins all keys. Empty: [DefaultPrefix] in the native layout, no prefix in the other.
+	// Prefix begins all keys. Empty: "/holdfast" in the native layout, no prefix in the other.
 	Prefix string
 
 	// Layout says how keys are named. Empty: [Native]. All clients of a lock must use the same layout.
@@ -34,7 +34,7 @@ func (o *Options) keys() (keyspace, error) {
 
 func nativeRoot(prefix string) string {
 	if prefix == "" {
-		return DefaultPrefix
+		return defaultPrefix
 	}
 	return strings.TrimRight(prefix, "/")
 }

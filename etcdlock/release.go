@@ -25,7 +25,7 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 		c.Token = e.Token()
 	}
 	if c.Token == 0 {
-		return d.undo(ctx, e, c)
+		return d.undo(ctx, e)
 	}
 	return d.releaseKnown(ctx, e, c)
 }
@@ -75,7 +75,7 @@ func (d *Driver) releaseAgain(r *pb.RangeResponse, token uint64) error {
 }
 
 // undo releases a claim of this client of which it is not known whether it was ever queued, and bars its ID.
-func (d *Driver) undo(ctx context.Context, e *claim, c driver.Claim) error {
+func (d *Driver) undo(ctx context.Context, e *claim) error {
 	answer, _, err := d.finish(ctx, ending{
 		there:     present(e.keys),
 		remove:    clientv3.OpDelete(e.keys, clientv3.WithPrefix()),

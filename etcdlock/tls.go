@@ -3,9 +3,7 @@ package etcdlock
 import (
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"strings"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
@@ -13,74 +11,28 @@ import (
 	"github.com/holdfast-go/holdfast/internal/pemfile"
 )
 
-// TLS names PEM files for connections by TLS. The zero value trusts the system's authorities and has no certificate.
-type TLS struct {
-	CA         string // certificates of authorities to trust instead of the system's
-	Cert, Key  string // the client's certificate and key
-	ServerName string // the name that the servers' certificates are for; empty: the host of their address
-}
-
-// Apply makes the clients of a configuration speak TLS with these files. The client's certificate and key are read now,
-// and again for each connection, so they can be renewed while programs run. The authorities are read once, now. An
-// error about a certificate names its file.
-func (t TLS) Apply(config *clientv3.Config) error {
-	config.TLS = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
-	if t.ServerName != "" { // else every connection asks for the host of its address
-		config.DialOptions = append(config.DialOptions, grpc.WithAuthority(t.ServerName))
-	}
-	if err := t.trust(config.TLS); err != nil {
+// encrypt makes the clients of a configuration speak TLS with these files, of which the authorities are read once, now.
+func encrypt(config *clientv3.Config, files pemfile.Files) (err error) {
+	if config.TLS, err = files.Config(true, ""); err != nil {
 		return err
 	}
-	return t.identify(config.TLS)
+	if files.Server != "" { // else every connection asks for the host of its address
+		config.DialOptions = append(config.DialOptions, grpc.WithAuthority(files.Server))
+	}
+	return files.Load(config.TLS)
 }
 
-func (t TLS) identify(config *tls.Config) error {
-	if t.Cert == "" && t.Key == "" {
-		return nil
-	}
-	if _, err := t.pair(); err != nil {
-		return fmt.Errorf("parameters cert and key: %w", err)
-	}
-	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return t.pair() }
-	return nil
-}
-
-func (t TLS) trust(config *tls.Config) error {
-	if t.CA == "" {
-		return nil
-	}
-	authorities, _, err := pemfile.Authorities(t.CA)
-	config.RootCAs = authorities
-	return err
-}
-
-// pair reads the client's certificate and key.
-func (t TLS) pair() (*tls.Certificate, error) {
-	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
-	if err != nil {
-		return nil, fmt.Errorf("the client's certificate %s with the key %s: %w", t.Cert, t.Key, err)
-	}
-	if now := time.Now(); now.After(pair.Leaf.NotAfter) || now.Before(pair.Leaf.NotBefore) {
-		return nil, fmt.Errorf("the client's certificate %s is valid from %s to %s only; renew it", t.Cert,
-			pair.Leaf.NotBefore.Format(time.DateTime), pair.Leaf.NotAfter.Format(time.DateTime))
-	}
-	return &pair, nil
-}
-
-// hint names the files, for an error that may be about them.
-func (t TLS) hint(err error) string {
-	if t == (TLS{}) || !isAboutTLS(err) {
-		return ""
-	}
+// hint names the files, for an error that is about them.
+func hint(files pemfile.Files) string {
 	about := ""
-	if t.CA != "" {
-		about += "; the authorities are those in " + t.CA
+	if files.CA != "" {
+		about += "; the authorities are those in " + files.CA
 	}
-	if t.Cert != "" {
-		about += "; the client's certificate is " + t.Cert
+	if files.Cert != "" {
+		about += "; the client's certificate is " + files.Cert
 	}
-	if t.ServerName != "" {
-		about += "; the servers should be called " + t.ServerName
+	if files.Server != "" {
+		about += "; the servers should be called " + files.Server
 	}
 	return about
 }

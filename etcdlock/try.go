@@ -35,7 +35,7 @@ func (d *Driver) try(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 		case err != nil:
 			return driver.Status{}, err
 		case !judged.Granted:
-			return driver.Status{}, d.leaveOut(ctx, e, c)
+			return driver.Status{}, d.leaveOut(ctx, e)
 		}
 		bounds = judged.Bounds
 		none = clientv3.Compare(clientv3.CreateRevision(e.queue).WithPrefix(), "<", answer.Header.Revision+1)
@@ -53,17 +53,17 @@ func (d *Driver) unlessWaiting(
 	if c.Queue || err != nil || st.Granted || st.Token == 0 {
 		return st, err
 	}
-	return driver.Status{}, d.leaveOut(ctx, e, c)
+	return driver.Status{}, d.leaveOut(ctx, e)
 }
 
 // leaveOut drops a claim that would not wait, and takes it out of the queue. Where an earlier attempt may still arrive,
 // the ID is barred: that attempt would put the claim into the queue, where nobody knows of it any more.
-func (d *Driver) leaveOut(ctx context.Context, e *claim, c driver.Claim) error {
+func (d *Driver) leaveOut(ctx context.Context, e *claim) error {
 	if !e.maybeQueued() {
 		d.claims.Forget(e)
 		return nil
 	}
-	if err := d.undo(ctx, e, c); !answersGone(err) {
+	if err := d.undo(ctx, e); !answersGone(err) {
 		return err
 	}
 	return nil

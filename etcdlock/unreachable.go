@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pemfile"
 )
 
 // An unreachable error is that of a call that found no connection to send its request over. It says why, where etcd's
@@ -171,7 +172,7 @@ func (t loggedTLS) Clone() credentials.TransportCredentials {
 }
 
 // notOpened is the error of opening a driver. It ends with what to do.
-func notOpened(err error, speaksTLS bool, secure TLS) error {
+func notOpened(err error, speaksTLS bool, files pemfile.Files) error {
 	var reason *unreachable
 	if errors.As(err, &reason) {
 		err = reason // and not that the time was up, too
@@ -184,10 +185,10 @@ func notOpened(err error, speaksTLS bool, secure TLS) error {
 		return fmt.Errorf("etcd: %w; it may not speak TLS: leave tls=true, ca= and cert= out of the URL", err)
 	case !speaksTLS && says(err, ends...):
 		return fmt.Errorf("etcd: %w; it may want TLS: set tls=true in the URL", err)
-	case speaksTLS && secure.Cert == "" && says(err, append(ends, "certificate required", "bad certificate")...):
+	case speaksTLS && files.Cert == "" && says(err, append(ends, "certificate required", "bad certificate")...):
 		return fmt.Errorf("etcd: %w; it may want a client's certificate: set cert= and key= in the URL", err)
 	case isAboutTLS(err):
-		return fmt.Errorf("etcd: %w%s", err, secure.hint(err))
+		return fmt.Errorf("etcd: %w%s", err, hint(files))
 	default:
 		return fmt.Errorf("etcd does not answer: %w; is it running and reachable?", err)
 	}

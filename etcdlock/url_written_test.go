@@ -56,7 +56,7 @@ func readURL(t *testing.T, raw string) (at reading, ok bool) {
 		return at, false
 	}
 	at = readingOf(config)
-	at.server = secure.ServerName
+	at.server = secure.Server
 	if at.keys, err = opts.keys(); err != nil {
 		return at, false
 	}

@@ -8,8 +8,6 @@ import (
 // A memory is what this client knows about names of locks. It may be forgotten: then a guess at a token is worse, a
 // node votes later, or a request more is sent.
 type memory struct {
-	clock func() time.Time // for guesses
-
 	mu    sync.Mutex
 	names map[string]*known
 }
@@ -28,7 +26,7 @@ const (
 	namesFor  = 10 * time.Minute // what was not used for so long is forgotten first
 )
 
-func newMemory() *memory { return &memory{clock: time.Now, names: make(map[string]*known)} }
+func newMemory() *memory { return &memory{names: make(map[string]*known)} }
 
 // about lets fn use what is known about a name.
 func (m *memory) about(name string, fn func(*known)) {
@@ -64,7 +62,7 @@ func (m *memory) makeRoom() {
 // guess returns a token that is probably greater than all before it: µs since 1970, or one more than the greatest that
 // was heard of.
 func (m *memory) guess(name string) (token uint64) {
-	m.about(name, func(k *known) { token = max(k.token+1, uint64(m.clock().UnixMicro())) })
+	m.about(name, func(k *known) { token = max(k.token+1, uint64(time.Now().UnixMicro())) })
 	return token
 }
 

@@ -356,7 +356,7 @@ func TestOneServer(t *testing.T) {
 	srv.RedisCommand(t, "ACL", "SETUSER", "blind", "on", ">blind", "~holdfast:*", "&*", "+@all", "-info")
 	p := proxy.New(t, srv.Addr)
 	conn := dialTo(t, srv.Addr, "")
-	behind := func(c Conn) *oneServer { return &oneServer{conn: c, prefix: DefaultPrefix, open: t.Context()} }
+	behind := func(c Conn) *oneServer { return &oneServer{conn: c, prefix: defaultPrefix, open: t.Context()} }
 	for name, tt := range map[string]struct {
 		conn Conn
 		want bool

@@ -1,7 +1,6 @@
 package redislock
 
 import (
-	"io/fs"
 	"strings"
 	"testing"
 	"time"
@@ -11,37 +10,16 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// narrow are the scripts as a server that was built for 32 bits runs them: there %d of string.format cannot print a
-// time. What it prints instead depends on the processor.
-type narrow struct {
-	fs.FS
-	instead string
-}
-
-func (n *narrow) Open(name string) (fs.File, error) {
-	file, err := n.FS.Open(name)
-	if err != nil {
-		return nil, err
+// narrow has a driver run its scripts as a server does that was built for 32 bits: there %d of string.format cannot
+// print a time. What it prints instead depends on the processor.
+func narrow(d *native, instead string) {
+	const start = "local call = redis.call\n"
+	format := strings.Replace(narrowFormat, "INSTEAD", instead, 1)
+	of := &d.scripts
+	for _, s := range []*script{&of.request, &of.renew, &of.release, &of.queue, &of.propose} {
+		*s = newScript(strings.Replace(s.text, start, start+format, 1))
 	}
-	text, err := fs.ReadFile(n.FS, name)
-	if err != nil {
-		return nil, err
-	}
-	const start = "local call = redis.call\n" // of a script, but not of what it includes
-	before, after, found := strings.Cut(string(text), start)
-	if !found {
-		return file, nil
-	}
-	return narrowFile{file, strings.NewReader(before + start + strings.Replace(narrowFormat, "INSTEAD", n.instead, 1) +
-		after)}, nil
 }
-
-type narrowFile struct {
-	fs.File
-	text *strings.Reader
-}
-
-func (f narrowFile) Read(b []byte) (int, error) { return f.text.Read(b) }
 
 const narrowFormat = `
 local string = setmetatable({format = function(form, ...)
@@ -59,7 +37,8 @@ func TestServerOf32Bits(t *testing.T) {
 	srv := servers.Redis(t)
 	for processor, instead := range map[string]string{"ARM": "2147483647", "x86": "-2147483648"} {
 		t.Run(processor, func(t *testing.T) {
-			d := openWith(t, srv.Addr, &Options{sources: &narrow{sources, instead}, Prefix: processor})
+			d := openWith(t, srv.Addr, &Options{Prefix: processor})
+			narrow(d, instead)
 			held := claimed.Acquire(t, d, mutex("jobs", "a"))
 			second, third := waiting(t, d, mutex("jobs", "b")), waiting(t, d, mutex("jobs", "c"))
 			if now := uint64(time.Now().UnixMicro()); !(held.Token < second.Token && second.Token < third.Token) ||

@@ -8,7 +8,6 @@ import (
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
-	"github.com/holdfast-go/holdfast/redislock"
 )
 
 // patiently is for clients that are to connect however busy the machine is.
@@ -21,7 +20,7 @@ func suite(t *testing.T, url string, several bool, server func(t testing.TB, key
 		TTL:   time.Second, // a busy machine stalls for longer than the shortest
 		Again: several,
 		Spoil: func(t testing.TB, name string) {
-			key := redislock.DefaultPrefix + "{" + driver.EncodeName(name, 0) + "}:claims"
+			key := "holdfast:{" + driver.EncodeName(name, 0) + "}:claims"
 			server(t, key).RedisCommand(t, "SET", key, "what no driver wrote")
 		},
 	})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -227,4 +228,11 @@ func TestAskAfterReconnect(t *testing.T) {
 	if st, err := d.Wait(ctx, next); err != nil || !st.Granted {
 		t.Errorf("a push over the new connection: %+v, %v", st, err)
 	}
+}
+
+func TestServerForgets(t *testing.T) {
+	t.Parallel()
+	leasedtest.RestartedEmpty(t, leasedtest.Engine{
+		Open: func(t testing.TB, addrs ...string) driver.Driver { return openAt(t, addrs[0], "") },
+	}, servers.Redis(t))
 }

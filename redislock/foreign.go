@@ -62,8 +62,8 @@ const anyAddress = "*"
 
 // foreignScript puts the functions of the layout into a script.
 func (o Options) foreignScript(name, flags string) script {
-	layout := source(sources, string(o.Layout)+".lua")
-	return newScript("#!lua" + flags + "\n" + strings.Replace(source(sources, name), "--layout", layout, 1))
+	layout := source(string(o.Layout) + ".lua")
+	return newScript("#!lua" + flags + "\n" + strings.Replace(source(name), "--layout", layout, 1))
 }
 
 // Traits returns facts about the driver.
@@ -74,6 +74,9 @@ func (f *foreign) Traits() driver.Traits {
 		Fenced: true, ServerClock: true, Detach: true,
 	}
 }
+
+// Identity implements [driver.Identifier]: it is the name in the options, or "".
+func (f *foreign) Identity() string { return f.opts.identity() }
 
 // Request takes the lock or renews the claim, as [driver.Driver] says. A claim that waits has no place: Wait tells
 // when to ask again.

@@ -3,55 +3,38 @@ package redislock
 import (
 	"embed"
 	"fmt"
-	"io/fs"
 	"strings"
 	"sync"
 )
 
-//go:embed lua
-var embedded embed.FS
-
 // sources are the files of the scripts.
-var sources = folder(embedded, "lua")
-
-// folder returns a part of files, which must be there.
-func folder(files fs.FS, name string) fs.FS {
-	part, err := fs.Sub(files, name)
-	if err != nil {
-		panic(err) // it is part of this package
-	}
-	return part
-}
+//
+//go:embed lua
+var sources embed.FS
 
 // source is the text of a script, with the files that it includes.
-func source(files fs.FS, name string) string {
-	key := assembledKey{files, name}
-	if text, ok := assembled.Load(key); ok {
+func source(name string) string {
+	if text, ok := assembled.Load(name); ok {
 		return text.(string)
 	}
-	text, err := fs.ReadFile(files, name)
+	text, err := sources.ReadFile("lua/" + name)
 	if err != nil {
 		panic(err) // it is part of this package
 	}
 	var out strings.Builder
 	for line := range strings.Lines(string(text)) {
 		if file, ok := strings.CutPrefix(strings.TrimSpace(line), "--include "); ok {
-			out.WriteString(source(files, file))
+			out.WriteString(source(file))
 			continue
 		}
 		out.WriteString(line)
 	}
-	assembled.Store(key, out.String())
+	assembled.Store(name, out.String())
 	return out.String()
 }
 
 // assembled has the sources, once they were put together.
 var assembled sync.Map
-
-type assembledKey struct {
-	files fs.FS
-	name  string
-}
 
 // quote writes any bytes as a string of Lua.
 func quote(s string) string {

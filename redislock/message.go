@@ -1,7 +1,6 @@
 package redislock
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,8 +20,8 @@ const (
 	queueChanged = "w"
 )
 
-// parseMessage reads a message about a claim. One that cannot be understood, perhaps because it is of a newer version,
-// says at least that something happened: who waits asks.
+// parseMessage reads a message about a claim. One that cannot be understood says at least that something happened: who
+// waits asks.
 func parseMessage(kind, rest string) (id string, m message) {
 	id, fields, _ := strings.Cut(rest, " ")
 	switch kind {
@@ -37,18 +36,14 @@ func parseMessage(kind, rest string) (id string, m message) {
 	return id, message{ask: true}
 }
 
-// parseGrant reads 'TOKEN TTL CONTENDED', perhaps with more behind it.
+// parseGrant reads 'TOKEN TTL CONTENDED'.
 func parseGrant(text string) (driver.Status, bool) {
-	f := strings.Fields(text)
-	if len(f) < 3 {
-		return driver.Status{}, false
-	}
-	token, err1 := strconv.ParseUint(f[0], 10, 64)
-	ttl, err2 := strconv.ParseInt(f[1], 10, 64)
+	f := fields{rest: text}
+	token, ttl := f.unsigned(), f.number()
 	return driver.Status{
 		Token:     token,
 		Granted:   true,
 		TTL:       time.Duration(ttl) * time.Millisecond,
-		Contended: f[2] == "1",
-	}, err1 == nil && err2 == nil
+		Contended: f.rest == "1",
+	}, !f.bad && (f.rest == "0" || f.rest == "1")
 }

@@ -18,14 +18,14 @@ func TestMessages(t *testing.T) {
 	}{
 		{claimGranted, "id 12 1500 0", message{status: granted}},
 		{claimGranted, "id 12 1500 1", message{status: contended}},
-		{claimGranted, "id 12 1500 0 later versions say more", message{status: granted}},
 		{claimRevoked, "id 12 1500 0", message{status: revoked}},
 		{claimEnded, "id", message{ended: true}},
 		{claimGranted, "id", message{ask: true}},
+		{claimGranted, "id 12 1500 0 more", message{ask: true}},
 		{claimGranted, "id 12 1500", message{ask: true}},
 		{claimGranted, "id 12 soon 0", message{ask: true}},
 		{claimGranted, "id -1 1500 0", message{ask: true}},
-		{"of a later version", "id 12 1500 0", message{ask: true}},
+		{"unknown", "id 12 1500 0", message{ask: true}},
 	} {
 		if id, got := parseMessage(c.kind, c.rest); id != "id" || got != c.want {
 			t.Errorf("%s %q: got %q, %+v, want %+v", c.kind, c.rest, id, got, c.want)

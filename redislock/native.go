@@ -63,6 +63,9 @@ func (d *native) Traits() driver.Traits {
 	}
 }
 
+// Identity implements [driver.Identifier]: it is the name in the options, or "".
+func (d *native) Identity() string { return d.opts.identity() }
+
 // Close ends all waits before it closes the connection: a subscription that breaks would be renewed otherwise.
 func (d *native) Close() error {
 	d.end()

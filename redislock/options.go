@@ -2,16 +2,16 @@ package redislock
 
 import (
 	"fmt"
-	"io/fs"
+	"net/url"
 	"time"
 )
 
-// DefaultPrefix begins the keys of a driver unless its options say otherwise.
-const DefaultPrefix = "holdfast:"
+// defaultPrefix begins the keys of a driver unless its options say otherwise.
+const defaultPrefix = "holdfast:"
 
 // Options adjust a driver. The zero value, or nil, is right for most.
 type Options struct {
-	// Prefix begins all keys: DefaultPrefix if empty.
+	// Prefix begins all keys: "holdfast:" if empty.
 	Prefix string
 	// NoPrefix makes the name of a lock its key, to share locks with other clients.
 	NoPrefix bool
@@ -34,8 +34,6 @@ type Options struct {
 	// the same names. A client that was opened from a URL has the URL as its name. What a server says of itself would
 	// not do: its IDs change when it restarts or is replaced.
 	Store string
-
-	sources fs.FS // of the scripts; a test of processors sets others
 }
 
 // format is the number of the format of the records that the scripts write. They refuse records of any other.
@@ -72,13 +70,10 @@ func (o *Options) orDefault() (Options, error) {
 		opts.ReplicasWithin = defaultReplicasWithin
 	}
 	if opts.Prefix == "" && !opts.NoPrefix && opts.Layout == Native {
-		opts.Prefix = DefaultPrefix
+		opts.Prefix = defaultPrefix
 	}
 	if opts.Keep == 0 {
 		opts.Keep = defaultKeep
-	}
-	if opts.sources == nil {
-		opts.sources = sources
 	}
 	return opts, nil
 }
@@ -95,4 +90,12 @@ func (o Options) blocking() time.Duration {
 		return popFor
 	}
 	return 0
+}
+
+// identity distinguishes prefixes and layouts: with each of them, the same name is another lock.
+func (o Options) identity() string {
+	if o.Store == "" || o.Prefix == defaultPrefix {
+		return o.Store
+	}
+	return o.Store + "?" + url.Values{"layout": {string(o.Layout)}, "prefix": {o.Prefix}}.Encode()
 }

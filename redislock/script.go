@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
-	"io/fs"
 	"strconv"
 	"sync"
 )
@@ -43,7 +42,6 @@ const budget = 100
 
 // wording is what the texts of scripts depend on.
 type wording struct {
-	sources  fs.FS
 	keep     int64 // ms
 	channels string
 }
@@ -58,7 +56,7 @@ var recent struct {
 
 // loadScripts makes the scripts of a driver, or takes those that were made last.
 func loadScripts(opts Options) scripts {
-	of := wording{opts.sources, opts.Keep.Milliseconds(), opts.channelPrefix()}
+	of := wording{opts.Keep.Milliseconds(), opts.channelPrefix()}
 	recent.mu.Lock()
 	defer recent.mu.Unlock()
 	if recent.of != of {
@@ -72,7 +70,7 @@ func loadScripts(opts Options) scripts {
 func makeScripts(of wording) scripts {
 	words := of.constants()
 	load := func(name, flags string) script {
-		text := words.Replace(source(of.sources, name))
+		text := words.Replace(source(name))
 		return newScript("#!lua" + flags + "\nlocal budget = " + strconv.Itoa(budget) + "\n" + text)
 	}
 	const always = " flags=allow-oom"

@@ -64,7 +64,7 @@ func parseURL(u *url.URL) (target, Options, error) {
 func parseOptions(p *driver.Params) Options {
 	layout, usual := Layout(p.String("layout", "")), ""
 	if layout == Native {
-		usual = DefaultPrefix
+		usual = defaultPrefix
 	}
 	prefix := p.String("prefix", usual)
 	return Options{
@@ -174,12 +174,5 @@ func encryption(f pemfile.Files, encrypt bool) (*tls.Config, error) {
 	if config == nil {
 		return nil, err
 	}
-	if f.CA != "" {
-		authorities, _, err := pemfile.Authorities(f.CA)
-		if err != nil {
-			return nil, err
-		}
-		config.RootCAs = authorities
-	}
-	return config, pemfile.Present(config, f.Cert, f.Key)
+	return config, f.Load(config)
 }

@@ -26,6 +26,21 @@ func (d *native) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	return st, err
 }
 
+// Listen implements [driver.Listener]. What arrived before somebody listened counts as well, so moved is called at
+// once where something did, and where the record of the claim did not name the channel of this client until now.
+func (d *native) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
+	again, err := d.notifier.listenFor(ctx, c)
+	if err != nil {
+		return nil, explain(err)
+	}
+	// After listenFor, which makes the mailbox if there is none. What arrives between the two is in it, as missed.
+	stop, missed := d.notifier.attach(c.ID, moved)
+	if again || missed {
+		moved()
+	}
+	return stop, nil
+}
+
 // Watch blocks until the queue may have changed, as [driver.Watcher] says.
 func (d *native) Watch(ctx context.Context, name string) error {
 	k, err := d.keys.of(name)

@@ -110,7 +110,7 @@ func TestFind(t *testing.T) {
 		{"", "a/b", etcdfence.Find, []string{"", "/holdfast", "/holdfast/"}},
 		{"/team/locks/", "a/b", etcdfence.Find, []string{"/team/locks", "/team/locks/"}},
 		{"?layout=concurrency", "a/b", etcdfence.FindInConcurrency, []string{""}},
-		{"/team?layout=concurrency", "job", etcdfence.FindInConcurrency, []string{"/team", "/team/"}},
+		{"/team?layout=concurrency", "job", etcdfence.FindInConcurrency, []string{"/team"}},
 		{"?layout=concurrency&prefix=/team/", "job", etcdfence.FindInConcurrency, []string{"/team/"}},
 	} {
 		c, err := holdfast.Open(t.Context(), "etcd://"+address+row.url)

@@ -2,7 +2,6 @@ package etcdfence
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -26,28 +25,24 @@ type Held struct {
 	key    string
 }
 
-// DefaultPrefix is what the keys of locks begin with whose URL has no prefix.
-const DefaultPrefix = "/holdfast"
+// defaultPrefix is what the keys of locks begin with whose URL has no prefix.
+const defaultPrefix = "/holdfast"
 
 // Find finds the key of a lock that is held, by the token of its lease, which takes one request. prefix is that of the
-// lock's URL, with or without a slash at its end; empty stands for [DefaultPrefix]. The error matches [fence.ErrStale]
-// when the lock was lost, and also when the prefix is not that of the lock. For locks whose URL says layout=concurrency
-// there is [FindInConcurrency].
+// lock's URL, with or without a slash at its end; empty stands for "/holdfast", as there. The error matches
+// [fence.ErrStale] when the lock was lost, and also when the prefix is not that of the lock. For locks whose URL says
+// layout=concurrency there is [FindInConcurrency].
 func Find(ctx context.Context, client clientv3.KV, prefix, name string, token uint64) (*Held, error) {
 	if prefix == "" {
-		prefix = DefaultPrefix
+		prefix = defaultPrefix
 	}
 	return find(ctx, client, strings.TrimRight(prefix, "/")+"/"+driver.EncodeName(name, 0)+"/", name, token)
 }
 
 // FindInConcurrency is [Find] for a lock in the layout of etcd's own concurrency.Mutex, where names are used as they
-// are and follow the prefix at once; empty stands for none.
+// are and follow the prefix at once: here a slash at its end counts. Empty stands for no prefix.
 func FindInConcurrency(ctx context.Context, client clientv3.KV, prefix, name string, token uint64) (*Held, error) {
-	held, err := find(ctx, client, prefix+name+"/", name, token)
-	if trimmed, ok := strings.CutSuffix(prefix, "/"); ok && errors.Is(err, fence.ErrStale) {
-		return find(ctx, client, trimmed+name+"/", name, token) // a URL may end with a slash that the keys do not have
-	}
-	return held, err
+	return find(ctx, client, prefix+name+"/", name, token)
 }
 
 // find looks for a claim of this token among the keys of a queue.

@@ -47,6 +47,19 @@ func Authorities(ca string) (*x509.CertPool, []byte, error) {
 	return pool, text, nil
 }
 
+// Load has config trust the authorities that are named, which are read once, and show the client's certificate, as
+// [Present] says.
+func (f Files) Load(config *tls.Config) error {
+	if f.CA != "" {
+		authorities, _, err := Authorities(f.CA)
+		if err != nil {
+			return err
+		}
+		config.RootCAs = authorities
+	}
+	return Present(config, f.Cert, f.Key)
+}
+
 // Present makes config show a client's certificate where its files are named. They are read now, so that mistakes are
 // told, and again for each connection: certificates are renewed while programs run.
 func Present(config *tls.Config, cert, key string) error {
