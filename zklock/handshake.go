@@ -16,11 +16,13 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// A handshake is a connection that takes care of six things that the client library leaves out, or does badly:
+// A handshake is a connection that takes care of seven things that the client library leaves out, or does badly:
 //
 //   - It reads along in the server's greeting, to learn the timeout that was granted.
 //   - It compares the session in the greeting with the one that was asked for. ClickHouse Keeper and some proxies
 //     answer a reconnection with a new session, without a word, and the library takes any.
+//   - It says in the request for a session that the client needs a server that takes writes. The library leaves that
+//     out, and servers log a warning of an old client for each connection.
 //   - It tells the server who the client is before anything else is sent. The library would do so again and again,
 //     beside other requests.
 //   - It pings the server more often; see [pulse].
@@ -205,7 +207,8 @@ func (h *handshake) Write(b []byte) (int, error) {
 		if len(b) >= wantedEnd {
 			h.wanted = binary.BigEndian.Uint64(b[wantedAt:])
 		}
-		return h.Conn.Write(withChange(b, knownAt, h.before))
+		n, err := h.Conn.Write(needingWrites(withChange(b, knownAt, h.before)))
+		return min(n, len(b)), err
 	case len(b) >= opAt+4 && binary.BigEndian.Uint32(b[opAt:]) == opSetWatches:
 		b = withChange(b, watchesAt, h.before)
 	}
@@ -248,6 +251,15 @@ func withChange(request []byte, at int, change int64) []byte {
 	if len(out) >= at+8 {
 		binary.BigEndian.PutUint64(out[at:], uint64(change))
 	}
+	return out
+}
+
+// needingWrites adds to the request for a session the field that the library leaves out: false, because a server that
+// only serves reads is not enough. Servers that know the field have it in their greeting, too.
+func needingWrites(request []byte) []byte {
+	const readsSuffice = 0
+	out := append(request, readsSuffice)
+	binary.BigEndian.PutUint32(out, uint32(len(out)-lengthEnd))
 	return out
 }
 

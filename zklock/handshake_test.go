@@ -65,3 +65,41 @@ func TestHungUpOnWhileIdentifying(t *testing.T) {
 		t.Errorf("it is taken for %v, and remembered as %v", err, l.problem())
 	}
 }
+
+// The request that opens a connection says that the client needs a server that takes writes, which the library leaves
+// out and each server then has in its log. The greeting may leave the same out, as that of ClickHouse Keeper does.
+func TestNeedsWrites(t *testing.T) {
+	const requestLength, greetingLength = 44, 36 // as both were before there was more to say
+	for what, more := range map[string][]byte{"of a server that knows both": {0}, "of one that does not": nil} {
+		t.Run(what, func(t *testing.T) {
+			ours, theirs := net.Pipe()
+			h := newHandshake(&link{timeout: time.Minute, refused: make(chan struct{})}, ours)
+			t.Cleanup(func() { h.Close() })
+			greeting := binary.BigEndian.AppendUint32(nil, uint32(greetingLength+len(more)))
+			greeting = append(append(greeting, make([]byte, greetingLength)...), more...)
+			binary.BigEndian.PutUint32(greeting[timeoutAt:], 4000)
+			binary.BigEndian.PutUint64(greeting[timeoutEnd:], 1)
+			request := make([]byte, lengthEnd+requestLength)
+			binary.BigEndian.PutUint32(request, requestLength)
+			asked := make(chan []byte, 1)
+			go func() { // ends with its greeting
+				b := make([]byte, 2*len(request))
+				n, _ := theirs.Read(b)
+				asked <- b[:n]
+				theirs.Write(greeting)
+			}()
+			if n, err := h.Write(request); n != len(request) || err != nil {
+				t.Errorf("Write returns %d, %v", n, err)
+			}
+			want := append(bytes.Clone(request), 0)
+			binary.BigEndian.PutUint32(want, requestLength+1)
+			if got := <-asked; !bytes.Equal(got, want) {
+				t.Errorf("the server is asked %x, want %x", got, want)
+			}
+			got := make([]byte, len(greeting))
+			if _, err := io.ReadFull(h, got); err != nil || !bytes.Equal(got, greeting) || !h.greeted() {
+				t.Errorf("the library reads %x, %v, want %x", got, err, greeting)
+			}
+		})
+	}
+}

@@ -17,8 +17,8 @@ import (
 	"github.com/holdfast-go/holdfast/zklock"
 )
 
-// asAnew makes a proxy pass for ClickHouse Keeper: who asks for a session that was there before gets a new one, without
-// a word.
+// asAnew makes a proxy pass for ClickHouse Keeper: a client that asks for a session that was there before gets a new
+// one, without a word, and the greeting does not say whether the server takes writes.
 func asAnew(chunk []byte) proxy.Reaction {
 	const (
 		knownAt, wantedAt, wantedEnd = 8, 20, 28
@@ -31,6 +31,8 @@ func asAnew(chunk []byte) proxy.Reaction {
 		clear(chunk[knownAt : knownAt+8])
 		clear(chunk[wantedAt:wantedEnd])
 		clear(chunk[passwordAt : passwordAt+passwordLength])
+		chunk = chunk[:passwordAt+passwordLength]
+		binary.BigEndian.PutUint32(chunk, uint32(len(chunk)-4))
 	}
 	return proxy.Reaction{Pass: chunk}
 }
