@@ -56,7 +56,7 @@ func hold(url string) error {
 	}
 }
 
-// A holder is another process that holds the lock.
+// A holder is another process that holds the lock, or waits for it.
 type holder struct {
 	cmd   *exec.Cmd
 	lines *bufio.Scanner
@@ -64,6 +64,19 @@ type holder struct {
 }
 
 func startHolder(t *testing.T, url string) *holder {
+	t.Helper()
+	h := startWaiter(t, url)
+	said := h.says(t)
+	token, ok := strings.CutPrefix(said, "held ")
+	if !ok {
+		t.Fatalf("the holder says %q", said)
+	}
+	h.token = token
+	return h
+}
+
+// startWaiter starts a holder that does not have the lock yet.
+func startWaiter(t *testing.T, url string) *holder {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), holderURL+"="+url)
@@ -79,14 +92,7 @@ func startHolder(t *testing.T, url string) *holder {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	h := &holder{cmd: cmd, lines: bufio.NewScanner(out)}
-	said := h.says(t)
-	token, ok := strings.CutPrefix(said, "held ")
-	if !ok {
-		t.Fatalf("the holder says %q", said)
-	}
-	h.token = token
-	return h
+	return &holder{cmd: cmd, lines: bufio.NewScanner(out)}
 }
 
 // says returns the next line that the holder prints.

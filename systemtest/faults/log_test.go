@@ -4,6 +4,7 @@ package faults
 
 import (
 	"context"
+	"flag"
 	"regexp"
 	"sync"
 	"syscall"
@@ -17,40 +18,47 @@ import (
 	_ "github.com/holdfast-go/holdfast/zklock"
 )
 
+var logFor = flag.Duration("faults.log", 0,
+	"TestLogStaysQuiet goes on for so long, on servers that also log what takes a second")
+
 // A logged server is one whose log is read.
 type logged struct {
-	start  func(testing.TB) *servers.Server
+	start  func(t testing.TB, args ...string) *servers.Server
+	slow   []string                 // the arguments that make it log what takes a second
 	at     func(addr string) string // its URL
-	errors string                   // a pattern for the lines with which it reports an error
+	errors string                   // a pattern for the lines with which it reports an error, or something slow
 	own    string                   // a pattern for those among them that come whatever clients do
 }
 
 var loggedServers = map[string]logged{
 	"redis": {
-		start:  func(t testing.TB) *servers.Server { return servers.Redis(t) },
+		start:  servers.Redis,
 		at:     func(addr string) string { return "redis://" + addr },
 		errors: `(?m)^\d+:\w .* # .*$`,
 	},
 	"etcd": {
-		start:  func(t testing.TB) *servers.Server { return servers.Etcd(t) },
+		start:  servers.Etcd,
+		slow:   []string{"--log-level", "warn", "--warning-apply-duration", "1s"},
 		at:     func(addr string) string { return "etcd://" + addr },
-		errors: `(?m)^\{"level":"(error|dpanic|panic|fatal)".*$`,
+		errors: `(?m)^\{"level":"(error|dpanic|panic|fatal)".*$|^.*"apply request took too long".*$`,
 		own:    "failed to update storage version", // soon after its start
 	},
 	"zookeeper": {
-		start:  func(t testing.TB) *servers.Server { return servers.ZooKeeper(t) },
+		start:  servers.ZooKeeper,
 		at:     func(addr string) string { return "zk://" + addr },
-		errors: `(?m)^.*\bERROR\b.*$`,
+		errors: `(?m)^.*\b(ERROR|old client)\b.*$`,
 	},
 	"mariadb": {
-		start:  func(t testing.TB) *servers.Server { return servers.MariaDB(t) },
+		start:  servers.MariaDB,
+		slow:   []string{"--slow-query-log=1", "--long-query-time=1", "--slow-query-log-file=/dev/stderr"},
 		at:     func(addr string) string { return "mysql://root@" + addr + "/test" },
-		errors: `(?m)^.*\[ERROR\].*$`,
+		errors: `(?m)^.*\[ERROR\].*$|^# Query_time: .*\n(?:.*\n){1,3}`,
 	},
 	"postgres": {
-		start:  func(t testing.TB) *servers.Server { return servers.Postgres(t) },
+		start:  servers.Postgres,
+		slow:   []string{"-c", "log_min_duration_statement=1s", "-c", "log_lock_waits=on"},
 		at:     func(addr string) string { return "postgres://postgres@" + addr + "/postgres?sslmode=disable" },
-		errors: `(?m)^.*\b(ERROR|FATAL|PANIC): .*$`,
+		errors: `(?m)^.*\b(ERROR|FATAL|PANIC): .*$|^.*\b(duration: \d|still waiting for ).*$`,
 	},
 }
 
@@ -59,13 +67,22 @@ func TestLogStaysQuiet(t *testing.T) {
 	for name, l := range loggedServers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := l.start(t)
+			var args []string
+			if *logFor > 0 {
+				args = l.slow
+			}
+			server := l.start(t, args...)
 			b := backend{server: server.Addr, at: l.at}
 			if name == "mariadb" || name == "postgres" {
 				b = b.migrated(t)
 			}
 			before := len(server.Log(t))
-			aLife(t, b)
+			for end := time.Now().Add(*logFor); ; {
+				t.Run("life", func(t *testing.T) { aLife(t, b) })
+				if !time.Now().Before(end) {
+					break
+				}
+			}
 			log := server.Log(t)[before:]
 			own := regexp.MustCompile(l.own)
 			for _, line := range regexp.MustCompile(l.errors).FindAllString(log, -1) {
@@ -77,8 +94,8 @@ func TestLogStaysQuiet(t *testing.T) {
 	}
 }
 
-// aLife is what happens to a lock: it is held, waited for in vain, taken from a process that dies, renewed, and handed
-// on.
+// aLife is what happens to a lock: it is held, waited for in vain, taken from a process that dies, renewed, waited for
+// by a process that dies, and handed on.
 func aLife(t *testing.T, b backend) {
 	const impatient = 5
 	h := startHolder(t, b.url())
@@ -101,6 +118,9 @@ func aLife(t *testing.T, b backend) {
 	waiting.Wait()
 	signal(t, h, syscall.SIGKILL)
 	lease := lock(t, first, time.Minute)
+	dying := startWaiter(t, b.url())
+	untilQueued(t, second, 1)
+	signal(t, dying, syscall.SIGKILL)
 	next := make(chan *holdfast.Lease, 1)
 	go func() { next <- lock(t, second, time.Minute) }()
 	renewed := lease.ValidUntil().Add(time.Second)
