@@ -119,7 +119,7 @@ func (a *app) outlast(ctx context.Context, failed error, inbox *inbox) error {
 func (j *job) noteAsked(s os.Signal) {
 	switch s {
 	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT:
-		j.told = true
+		j.told, j.signal = true, s
 	case syscall.SIGHUP:
 		j.hungUp = time.Now()
 		j.told = j.told || j.lost != nil

@@ -32,6 +32,7 @@ type job struct {
 	lives  error     // why the command runs on without the lock, if it could not be stopped
 	again  bool      // the command is to be started anew; decided when the backend is closed or not
 	told   bool      // somebody asked the command to end
+	signal os.Signal // that asked for it, last; nil if none did
 	hungUp time.Time // when HUP may have, last
 	killAt time.Time // when the command is killed, once it was asked to end
 }
@@ -166,14 +167,18 @@ func (j *job) giveBack(ctx context.Context) error {
 // lostLimit bounds the end where the lock is lost: there is little to give back, and maybe nobody to take it.
 const lostLimit = 500 * time.Millisecond
 
-// farewell bounds the end. A backend that cannot leave a claim alone needs us for the rest of --at-least, which a
-// signal ends.
+// farewell bounds the end. A backend that cannot leave a claim alone needs us for the rest of --at-least. A signal ends
+// that, also one that came before: the user who ended the command, or tried to just as it ended, expects this process
+// to end, and service managers send no second signal.
 func (j *job) farewell(ctx context.Context) (context.Context, func()) {
 	switch {
 	case j.lost != nil:
 		return context.WithTimeout(ctx, lostLimit)
 	case j.plan.atLeast == 0:
 		return context.WithTimeout(ctx, closeLimit)
+	}
+	if j.signal != nil {
+		j.inbox.keep(j.signal)
 	}
 	ctx, stop := j.inbox.until(ctx)
 	ctx, cancel := context.WithTimeout(ctx, closeLimit+j.plan.atLeast)

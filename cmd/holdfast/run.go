@@ -24,7 +24,8 @@ stopped. If the guard cannot start, the command does not run, unless --no-guard 
 and --grace of 3s, TERM comes 6 to 11 s after the backend went away.
 
 With --at-least the lock stays taken until that time is over, counted from the grant. Backends that can keep a lock for a
-process that has ended do so, and run exits at once; otherwise run exits when the time is over.
+process that has ended do so, and run exits at once; otherwise run exits when the time is over, or after INT, TERM or
+QUIT, whether the signal came before the command had ended or later.
 
 Run waits for a backend that is full, still starting, or does not listen yet, as for a lock that is held, and says so.
 If the backend does not answer within 3 s at the start, run exits with 69. Once run waits for the lock, an outage ends
