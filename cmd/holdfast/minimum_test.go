@@ -72,7 +72,8 @@ func keptJob(t *testing.T, script string) (j *job, program string) {
 	s := &store{driver: keptByUs{memlock.New()}}
 	s.Client = holdfast.New(s.driver, holdfast.WithTTL(time.Hour), holdfast.WithMinHold(time.Hour))
 	p := &plan{name: "job", command: []string{"sh", "-c", script}}
-	p.runFlags = runFlags{ttl: time.Hour, grace: time.Minute, atLeast: time.Hour, onLost: lostTerm, onRevoke: revokeTerm}
+	p.runFlags = runFlags{ttl: time.Hour, grace: time.Minute, atLeast: time.Hour}
+	p.onLost, p.onRevoke = lostTerm, revokeTerm
 	lease, err := s.Mutex(p.name).Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
