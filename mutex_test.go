@@ -3,6 +3,7 @@ package holdfast_test
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -232,6 +233,9 @@ func TestBadInput(t *testing.T) {
 		{"many hand-offs", lock(a, "m", holdfast.WithLocalHandoff(256)), "from 0 to 255", nil},
 		{"negative hand-offs", lock(a, "m", holdfast.WithLocalHandoff(-1)), "from 0 to 255", nil},
 		{"max below min", lock(a, "m", holdfast.WithMinHold(2), holdfast.WithMaxHold(1)), "shorter", nil},
+		{"hold of 292 years", lock(a, "m", holdfast.WithMinHold(math.MaxInt64)), "at most 876000h", nil},
+		{"end after 292 years", lock(a, "m", holdfast.WithMaxHold(math.MaxInt64)), "at most 876000h", nil},
+		{"TTL of 292 years", lock(a, "m", holdfast.WithTTL(math.MaxInt64)), "at most 876000h", nil},
 		{"negative hold", lock(a, "m", holdfast.WithMinHold(-1)), "negative", nil},
 		{"no permits", func() error {
 			return second(a.Semaphore("s", 0).Acquire(t.Context(), 1))

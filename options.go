@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // An Option sets how locks behave: given to Open or New for all locks of the client, given to Mutex, RWMutex or
@@ -68,6 +70,9 @@ func (s *settings) check() error {
 	switch {
 	case s.ttl <= 0:
 		return fmt.Errorf("WithTTL(%v): a TTL must be positive", s.ttl)
+	case max(s.ttl, s.minHold, s.maxHold) > driver.LongestDuration:
+		return fmt.Errorf("WithTTL(%v), WithMinHold(%v), WithMaxHold(%v): each must be at most %v", s.ttl, s.minHold,
+			s.maxHold, driver.LongestDuration)
 	case s.ttl < shortestTTL:
 		return fmt.Errorf("WithTTL(%v): it must be at least %v, because the holder trusts only about half of it",
 			s.ttl, shortestTTL)

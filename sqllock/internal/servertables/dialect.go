@@ -59,7 +59,7 @@ type Dialect struct {
 // traits are the same for all servers.
 func (d *Dialect) traits() driver.Traits {
 	return driver.Traits{
-		Backend: d.Name, MinTTL: 100 * time.Millisecond, MaxTTL: 100 * 365 * 24 * time.Hour, MaxName: maxName,
+		Backend: d.Name, MinTTL: 100 * time.Millisecond, MaxTTL: driver.LongestDuration, MaxName: maxName,
 		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 var traits = driver.Traits{
-	Backend: "file", MinTTL: 100 * time.Millisecond, MaxTTL: 100 * 365 * 24 * time.Hour,
+	Backend: "file", MinTTL: 100 * time.Millisecond, MaxTTL: driver.LongestDuration,
 	Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
 }
 
