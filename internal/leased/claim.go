@@ -44,8 +44,8 @@ type Claim struct {
 	read    int64 // revision of the newest reading
 }
 
-// Begin makes the claim live for ttl from now on. When nobody renews it in time, expired is called in a goroutine of its
-// own. Once the claim is over, ended is called, unless it is nil.
+// Begin makes the claim live for ttl from now on. When nobody renews it in time, expired is called in a goroutine of
+// its own. Once the claim is over, ended is called, unless it is nil.
 func (c *Claim) Begin(of driver.Claim, ttl time.Duration, expired, ended func()) {
 	c.mu.Lock() // for the timer, which may fire at once on a machine that was paused
 	defer c.mu.Unlock()
