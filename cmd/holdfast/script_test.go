@@ -25,8 +25,8 @@ import (
 
 // The scripts in testdata are whole sessions. Each runs on every backend that shells share; the conditions [file],
 // [redis], [mariadb] and [postgres] tell which it is. Those in testdata/command are about what the command does with
-// programs, terminals and words, whatever the backend: they run on a file and on one server, and with HOLDFAST_SOAK=1
-// on all. Beside holdfast they use the programs of programs_test.go.
+// programs, terminals and words, whatever the backend: they run on a file, in make test-long on one server, and in a
+// soak on all. Beside holdfast they use the programs of programs_test.go.
 func TestMain(m *testing.M) { testscript.Main(crowd{m}, programs()) }
 
 // programs are what scripts find beside those of the system.
@@ -75,8 +75,19 @@ func TestOnFile(t *testing.T) {
 
 func TestOnRedis(t *testing.T) {
 	t.Parallel()
+	const guard = "testdata/command/guard.txtar" // a part of it needs a server
+	onRedis(t, append(scripts(t, "testdata"), guard))
+}
+
+func TestCommandOnRedis(t *testing.T) {
+	effort.Long(t)
+	t.Parallel()
+	onRedis(t, scripts(t, "testdata/command"))
+}
+
+func onRedis(t *testing.T, files []string) {
 	server := servers.Redis(t)
-	sessions(t, "redis", scripts(t, "testdata", "testdata/command"), leanly, func(work string) string {
+	sessions(t, "redis", files, leanly, func(work string) string {
 		return "redis://" + server.Addr + "?prefix=" + filepath.Base(work) + ":"
 	})
 }

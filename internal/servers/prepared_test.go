@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -16,6 +17,7 @@ var preparing = map[string]string{"mariadb": "Installing MariaDB", "postgres": "
 // The first servers of a kind, also when two begin at once, keep what they begin with. Later ones begin with a copy
 // of that, without anything that was written since; and where it is damaged, they are prepared again.
 func TestPreparedOnce(t *testing.T) {
+	effort.Long(t)
 	for _, db := range databases {
 		t.Run(db.name, func(t *testing.T) {
 			t.Setenv("XDG_CACHE_HOME", t.TempDir())

@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 // Every classic must be seen to fail, and Holdfast must not: an experiment that shows neither proves nothing. A browser
 // then shows a page of each.
 func TestExperiments(t *testing.T) {
+	effort.Long(t)
 	short := !effort.IsSoak()
 	all := experiment.All()
 	reports := make([]experiment.Report, len(all))
@@ -43,8 +44,8 @@ func TestExperiments(t *testing.T) {
 		}
 	})
 	if !t.Failed() {
-		t.Run("desktop", func(t *testing.T) { effort.Long(t); pagesShow(t, reports, 1000, 900) })
-		t.Run("phone", func(t *testing.T) { effort.Long(t); pagesShow(t, reports, 390, 1200) })
+		t.Run("desktop", func(t *testing.T) { pagesShow(t, reports, 1000, 900) })
+		t.Run("phone", func(t *testing.T) { pagesShow(t, reports, 390, 1200) })
 	}
 }
 

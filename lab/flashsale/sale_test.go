@@ -57,12 +57,13 @@ func TestLocalLockIsEnoughForOneProcess(t *testing.T) {
 }
 
 func TestSellsExactlyWithHoldfast(t *testing.T) {
+	effort.Long(t)
 	for _, b := range testbed.Backends {
 		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
 			url := b.Start(t)
 			b.Start = func(testing.TB) string { return url } // one server for all rounds
-			for range effort.Pick(1, 20) {
+			for range effort.Pick(3, 20) {
 				p := plan(Holdfast)
 				p.Backend = b
 				r := hold(t, p)
@@ -78,6 +79,7 @@ func TestSellsExactlyWithHoldfast(t *testing.T) {
 }
 
 func TestStockInOtherDatabases(t *testing.T) {
+	effort.Long(t)
 	for _, d := range Databases[1:] {
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()

@@ -126,7 +126,7 @@ func (s *Store) Fault(name string) (f Fault, ok bool) {
 type Kind struct {
 	Name  string
 	Start func(t testing.TB) *Store
-	Long  bool // it is so much like others, or takes so much, that it is for long runs alone
+	Long  bool // it is much like others, or takes much: make test leaves it out
 }
 
 // Kinds are all stores.
@@ -136,20 +136,20 @@ var Kinds = []Kind{
 	{Name: "sentinel", Start: sentinel},
 	{Name: "cluster", Start: cluster},
 	{Name: "redlock", Start: func(t testing.TB) *Store { return redlock(t, "redlock", 3) }},
-	{Name: "redlock of 5", Start: func(t testing.TB) *Store { return redlock(t, "redlock of 5", 5) }},
+	{Name: "redlock of 5", Start: func(t testing.TB) *Store { return redlock(t, "redlock of 5", 5) }, Long: true},
 	{Name: "etcd", Start: etcd},
-	{Name: "etcd of 3", Start: etcdOf3},
+	{Name: "etcd of 3", Start: etcdOf3, Long: true},
 	{Name: "zookeeper", Start: zooKeeper},
-	{Name: "zookeeper of 3", Start: zooKeeperOf3},
+	{Name: "zookeeper of 3", Start: zooKeeperOf3, Long: true},
 	{Name: "mariadb", Start: mariaDB},
 	{Name: "mariadb sessions", Start: mariaDBSessions},
 	{Name: "postgres", Start: postgres},
 	{Name: "postgres sessions", Start: postgresSessions},
-	{Name: "pgbouncer", Start: pgBouncer},
+	{Name: "pgbouncer", Start: pgBouncer, Long: true},
 	{Name: "etcd concurrency", Start: etcdConcurrency, Long: true},
 	{Name: "zookeeper curator", Start: zooKeeperCurator, Long: true},
 	{Name: "zookeeper kazoo", Start: zooKeeperKazoo, Long: true},
-	{Name: "redis redsync", Start: redisRedsync},
+	{Name: "redis redsync", Start: redisRedsync, Long: true},
 	{Name: "redis python-redis-lock", Start: redisPython, Long: true},
 	{Name: "redis redisson", Start: redisRedisson, Long: true},
 }

@@ -18,6 +18,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	_ "github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	_ "github.com/holdfast-go/holdfast/quorum"
 	_ "github.com/holdfast-go/holdfast/redislock"
 	"github.com/holdfast-go/holdfast/sqllock"
@@ -46,7 +47,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// usual is a run of `make test`, and long one of `make proof`.
+// usual is a run of `make test` and `make test-long`, and long one of `make proof`.
 var (
 	usual = Size{Visitors: 5, Locks: 2, Lasts: 8 * time.Second, Crowds: 150}
 	long  = Size{
@@ -60,10 +61,10 @@ func TestProof(t *testing.T) {
 		if *proofStore != "" && !strings.Contains(","+*proofStore+",", ","+k.Name+",") {
 			continue
 		}
-		if k.Long && *proofFor == 0 && *proofStore == "" {
-			continue
-		}
 		t.Run(k.Name, func(t *testing.T) {
+			if k.Long && *proofFor == 0 && *proofStore == "" {
+				effort.Long(t)
+			}
 			if *proofFor == 0 {
 				t.Parallel()
 				prove(t, k.Start(t), *proofSeed, usual, new(past))

@@ -49,6 +49,9 @@ func longDay() int {
 
 // A store that has had a long day is as good as new: its locks are free, tokens grow, and the contract holds.
 func TestSoak(t *testing.T) {
+	if *names == 0 {
+		effort.Long(t)
+	}
 	plan, long := Plan{Names: 120, Cycles: 50, Workers: 4}, effort.IsSoak() || *names > 0
 	if long {
 		plan = Plan{Names: cmp.Or(*names, longDay()), Cycles: 5000, Workers: 16}
