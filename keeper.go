@@ -425,11 +425,25 @@ func (k *keeper) renew(batch []*tracked) {
 // unansweredWithin says so of an error that is there because the limit of ctx has passed.
 func unansweredWithin(ctx context.Context, limit time.Duration, err error) error {
 	timedOut := errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil
-	if timedOut && !isServerError(err) && !isUnsent(err) {
+	switch {
+	case !timedOut || isServerError(err) || isUnsent(err):
+		return err
+	case isBare(err):
+		return &silentError{limit}
+	default:
 		return fmt.Errorf("no answer within %v: %w", limit, err)
 	}
-	return err
 }
+
+// A silentError is a context.DeadlineExceeded of a request that was sent, in words for people: what Redis answers while
+// a script runs, for one, comes after 5 s, which a short TTL does not wait for.
+type silentError struct{ limit time.Duration }
+
+func (e *silentError) Error() string {
+	return fmt.Sprintf("no answer within %v: the server is busy or hangs, or the network is cut", e.limit)
+}
+
+func (e *silentError) Unwrap() error { return context.DeadlineExceeded }
 
 // settle notes the answer for one claim.
 func (k *keeper) settle(c *tracked, sent instant, r driver.Result) {

@@ -135,7 +135,7 @@ func TestLossWithoutAnError(t *testing.T) {
 		"silence": {func(t *testing.T, l *line) {
 			l.set(faults{cut: true})
 			time.Sleep(2 * ttl)
-		}, "no answer within "},
+		}, "no answer within 2.5s: the server is busy or hangs, or the network is cut"},
 		"silence before the first answer was due": {func(t *testing.T, l *line) {
 			l.set(faults{cut: true})
 			time.Sleep(ttl/3 + time.Second)
