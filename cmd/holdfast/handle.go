@@ -108,6 +108,8 @@ func (s *store) giveBack(ctx context.Context, handle string) (*holdfast.Lease, e
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, startLimit) // the lock may live for days
+	defer cancel()
 	return lease, lease.Release(ctx)
 }
 
