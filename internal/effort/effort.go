@@ -56,6 +56,7 @@ func Pick[T any](usual, soak T) T {
 	return usual
 }
 
-// Raced says that a test runs in make test and, with the race detector, in make test-long as well: make test has the
-// detector only where no server is needed. As with [Long], the function of the test calls it itself.
+// Raced says that a test runs in make test, and again in make test-long, there with the race detector, which make test
+// has only where no server is needed. Long tests beside it have the detector, too. As with [Long], the function of the
+// test calls it itself.
 func Raced(testing.TB) {}

@@ -26,9 +26,9 @@ type tested struct {
 var slowRaced = []string{"holdfastvet", "internal/style", "sqllock/sqltest"}
 
 // usual are the groups of make test. The race detector is where it costs little: where there are servers it is left to
-// the tests of make test-long.
+// make test-long.
 func usual(all []tested, flags []string) []group {
-	plain, raced := group{flags: flags}, group{flags: slices.Concat([]string{"-race"}, flags, []string{"-p", "1"})}
+	var plain, raced group
 	for _, p := range all {
 		g := &raced
 		if p.serves || slices.Contains(slowRaced, strings.TrimPrefix(p.path, module)) {
@@ -36,24 +36,40 @@ func usual(all []tested, flags []string) []group {
 		}
 		g.packages = append(g.packages, p.path)
 	}
+	plain.flags = flags
+	raced.flags = slices.Concat([]string{"-race"}, oneByOne(flags))
 	return withPackages(plain, raced)
 }
 
-// long is the group of make test-long: the tests that say so themselves, with the race detector.
+// long are the groups of make test-long: the tests that call effort.Long or effort.Raced, with the race detector in
+// packages that have some of the latter.
 func long(all []tested, flags []string) ([]group, error) {
-	var names, packages []string
+	var plain, raced group
+	var plainTests, racedTests []string
 	for _, p := range all {
-		found, err := p.longTests()
-		if err != nil {
+		names, isRaced, err := p.longTests()
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if len(found) > 0 {
-			names, packages = append(names, found...), append(packages, p.path)
+		case len(names) == 0:
+		case isRaced:
+			raced.packages, racedTests = append(raced.packages, p.path), append(racedTests, names...)
+		default:
+			plain.packages, plainTests = append(plain.packages, p.path), append(plainTests, names...)
 		}
 	}
+	raced.flags = slices.Concat([]string{"-race", "-run", only(racedTests)}, flags)
+	plain.flags = slices.Concat([]string{"-run", only(plainTests)}, oneByOne(flags))
+	return withPackages(raced, plain), nil
+}
+
+// oneByOne are the flags of a group that has less to do than the one beside it.
+func oneByOne(flags []string) []string { return slices.Concat(flags, []string{"-p", "1"}) }
+
+// only is the pattern of these tests and no others.
+func only(names []string) string {
 	slices.Sort(names)
-	only := "^(" + strings.Join(slices.Compact(names), "|") + ")$"
-	return withPackages(group{slices.Concat([]string{"-race", "-run", only}, flags), packages}), nil
+	return "^(" + strings.Join(slices.Compact(names), "|") + ")$"
 }
 
 func withPackages(groups ...group) []group {
@@ -62,32 +78,36 @@ func withPackages(groups ...group) []group {
 
 var (
 	testFunc = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
-	saysLong = regexp.MustCompile(`\beffort\.(Long|Raced)\(`)
+	saysLong = regexp.MustCompile(`(?m)^\t+effort\.(Long|Raced)\(t\)`)
 )
 
-// longTests returns the tests that call effort.Long or effort.Raced.
-func (p tested) longTests() (names []string, err error) {
+// longTests returns the tests that call effort.Long or effort.Raced, and whether some call the latter.
+func (p tested) longTests() (names []string, raced bool, err error) {
 	files, err := filepath.Glob(filepath.Join(p.dir, "*_test.go"))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		for function := range strings.SplitSeq(string(text), "\n}\n") {
-			if name := testFunc.FindStringSubmatch(function); name != nil && saysLong.MatchString(function) {
-				names = append(names, name[1])
+			name, says := testFunc.FindStringSubmatch(function), saysLong.FindStringSubmatch(function)
+			if name != nil && says != nil {
+				names, raced = append(names, name[1]), raced || says[1] == "Raced"
 			}
 		}
 	}
-	return names, nil
+	return names, raced, nil
 }
+
+// kit is the package that starts servers.
+const kit = "internal/servers"
 
 // described is a line for each package, and for each program of tests: of these, whether the kit of servers is in it.
 const described = `{{.ImportPath}}|{{.Dir}}|` +
-	`{{range .Deps}}{{if eq . "` + module + `internal/servers"}}serves{{end}}{{end}}`
+	`{{range .Deps}}{{if eq . "` + module + kit + `"}}serves{{end}}{{end}}`
 
 // list returns what is known of packages, in their order.
 func list(packages []string) ([]tested, error) {
@@ -104,7 +124,7 @@ func describe(lines string) (all []tested) {
 		switch path, program := strings.CutSuffix(parts[0], ".test"); {
 		case strings.Contains(parts[0], " "): // a package as a program of tests has it
 		case program:
-			serves[path] = parts[2] != ""
+			serves[path] = parts[2] != "" || path == module+kit
 		default:
 			all = append(all, tested{path: path, dir: parts[1]})
 		}

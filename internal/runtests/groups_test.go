@@ -22,22 +22,28 @@ func TestUsual(t *testing.T) {
 	}
 }
 
-// Long tests are those that say so, whatever their packages have besides, and run with the race detector.
+// Long tests are those that say so, whatever their packages have besides; the race detector is where one is raced.
 func TestLong(t *testing.T) {
-	const text = "package a\n\nfunc TestA(t *testing.T) {\n\teffort.Long(t)\n}\n\n" +
-		"func TestB(t *testing.T) {\n\tx()\n}\n\n" +
-		"func help() {\n\teffort.Long(t)\n}\n\nfunc TestC(t *testing.T) {\n\teffort.Raced(t)\n}\n"
+	const (
+		ofB = "func TestB(t *testing.T) {\n\tx()\n}\n\nfunc help() {\n\teffort.Long(t)\n}\n"
+		ofA = ofB + "\nfunc TestA(t *testing.T) {\n\tif x {\n\t\teffort.Long(t)\n\t}\n}\n"
+		ofC = ofA + "\n// C\nfunc TestC(t *testing.T) {\n\teffort.Raced(t)\n}\n"
+	)
 	var all []tested
-	for _, content := range []string{text, "package a\n\nfunc TestB(t *testing.T) {\n}\n"} {
+	for path, content := range map[string]string{"usual": ofB, "long": ofA, "raced": ofC} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "a_test.go"), []byte(content), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "a_test.go"), []byte("package a\n\n"+content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, tested{path: "p" + string(rune('0'+len(all))), dir: dir})
+		all = append(all, tested{path: path, dir: dir})
 	}
 	groups, err := long(all, nil)
-	if err != nil || len(groups) != 1 || !slices.Equal(groups[0].packages, []string{"p0"}) ||
-		strings.Join(groups[0].flags, " ") != "-race -run ^(TestA|TestC)$" {
-		t.Errorf("groups %v, %v", groups, err)
+	if err != nil || len(groups) != 2 {
+		t.Fatalf("groups %v, %v", groups, err)
+	}
+	for i, want := range []string{"-race -run ^(TestA|TestC)$ raced", "-run ^(TestA)$ -p 1 long"} {
+		if got := strings.Join(append(groups[i].flags, groups[i].packages...), " "); got != want {
+			t.Errorf("group %d is %s, want %s", i, got, want)
+		}
 	}
 }
