@@ -4,8 +4,8 @@ PACKAGES = $(shell go list -m -f '{{.Dir}}/...' | sort)
 # What others can import or install.
 SEEN = $(shell sh scripts/seen.sh)
 FUZZTIME ?= 20s
-# Packages tested at once. Tests of locks wait for most of their time, so one more than there are cores, and in make test
-# one more of those that need no server.
+# Packages tested at once. Tests of locks wait for most of their time, so one more than there are cores, and beside
+# these two of a second group: see internal/runtests.
 ATONCE = $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 # Nothing skips where HOLDFAST_NO_SKIP is set: a missing server fails the test that needs it. With "all", which the gate
 # sets, that goes for what comes from another registry than Go's, too.

@@ -33,7 +33,7 @@ func TestDriverInTheOtherLayout(t *testing.T) {
 }
 
 func TestDriverOnACluster(t *testing.T) {
-	effort.Raced(t)
+	effort.Long(t)
 	addresses := addrs(servers.EtcdCluster(t, 3))
 	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addresses...), TTL: shortTTL, Elects: true, Again: true})
 }

@@ -38,7 +38,7 @@ func TestDriverInKazoosLayout(t *testing.T) {
 }
 
 func TestDriverOnAnEnsemble(t *testing.T) {
-	effort.Raced(t)
+	effort.Long(t)
 	t.Parallel()
 	addresses := addrs(servers.ZooKeeperEnsemble(t, 3))
 	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addresses...), TTL: shortTTL, Elects: true, Again: true})

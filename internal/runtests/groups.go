@@ -37,7 +37,7 @@ func usual(all []tested, flags []string) []group {
 		g.packages = append(g.packages, p.path)
 	}
 	plain.flags = flags
-	raced.flags = slices.Concat([]string{"-race"}, oneByOne(flags))
+	raced.flags = slices.Concat([]string{"-race"}, beside(flags))
 	return withPackages(plain, raced)
 }
 
@@ -59,12 +59,12 @@ func long(all []tested, flags []string) ([]group, error) {
 		}
 	}
 	raced.flags = slices.Concat([]string{"-race", "-run", only(racedTests)}, flags)
-	plain.flags = slices.Concat([]string{"-run", only(plainTests)}, oneByOne(flags))
+	plain.flags = slices.Concat([]string{"-run", only(plainTests)}, beside(flags))
 	return withPackages(raced, plain), nil
 }
 
-// oneByOne are the flags of a group that has less to do than the one beside it.
-func oneByOne(flags []string) []string { return slices.Concat(flags, []string{"-p", "1"}) }
+// beside are the flags of a group that has less to do than the other, which runs at the same time.
+func beside(flags []string) []string { return slices.Concat(flags, []string{"-p", "2"}) }
 
 // only is the pattern of these tests and no others.
 func only(names []string) string {

@@ -41,7 +41,7 @@ func TestLong(t *testing.T) {
 	if err != nil || len(groups) != 2 {
 		t.Fatalf("groups %v, %v", groups, err)
 	}
-	for i, want := range []string{"-race -run ^(TestA|TestC)$ raced", "-run ^(TestA)$ -p 1 long"} {
+	for i, want := range []string{"-race -run ^(TestA|TestC)$ raced", "-run ^(TestA)$ -p 2 long"} {
 		if got := strings.Join(append(groups[i].flags, groups[i].packages...), " "); got != want {
 			t.Errorf("group %d is %s, want %s", i, got, want)
 		}

@@ -14,6 +14,9 @@ func TestDriver(t *testing.T) {
 	effort.Raced(t)
 	for _, n := range []int{3, 5} {
 		t.Run(fmt.Sprintf("%d servers", n), func(t *testing.T) {
+			if n > 3 {
+				effort.Long(t)
+			}
 			t.Parallel()                          // with the other number only: most rows wait for time to pass
 			c := startFresh(t, n, 10*time.Minute) // far more than a test takes
 			drivertest.Run(t, drivertest.Harness{
