@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/played"
+	"github.com/holdfast-go/holdfast/sqllock/sqltest/played"
 )
 
 // The claims of these tests live for long, so what frees a lock is that the client is gone.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/played"
+	"github.com/holdfast-go/holdfast/sqllock/sqltest/played"
 )
 
 // filesOf counts the clients that have files beside a database.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/played"
+	"github.com/holdfast-go/holdfast/sqllock/sqltest/played"
 )
 
 const (

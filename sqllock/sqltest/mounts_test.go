@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/internal/played"
+	"github.com/holdfast-go/holdfast/sqllock/sqltest/played"
 )
 
 // inMounts has a process run where a shell command with these arguments has mounted something, which nobody else sees.

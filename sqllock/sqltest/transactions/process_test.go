@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/internal/played"
+	"github.com/holdfast-go/holdfast/sqllock/sqltest/played"
 )
 
 // parts are what another process can do with a database. It says a line when it is ready, and awaits its cue.
