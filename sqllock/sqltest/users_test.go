@@ -115,7 +115,7 @@ func TestFolderOfOthers(t *testing.T) {
 		why      string
 	}{
 		{"ours", 0o600, 0o755, 0, 0, 0o700, "", "we made it"},
-		{"ours, of an older version", 0o644, 0o755, 0, 0, 0o755, "", "it is closed to those who may only read"},
+		{"ours, with more rights", 0o644, 0o755, 0, 0, 0o755, "", "it is closed to those who may only read"},
 		{"another's", 0o600, 0o777 | sticky, others, others, 0o700,
 			"belongs to another user (12345)", "it was planted"},
 		{"another's, open", 0o600, 0o777 | sticky, others, others, 0o777 | sticky,

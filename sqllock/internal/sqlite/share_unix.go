@@ -48,8 +48,8 @@ func (s share) covers(folder fs.FileInfo) bool {
 	return (byAll || written&0o002 == 0) && (byGroup || written&0o020 == 0)
 }
 
-// close takes away from a folder of ours the rights that earlier versions gave to others: whoever can open the folder
-// can take its flock, for which the writers wait.
+// close takes away from a folder of ours the rights that a copy, a backup or chmod gave to others: whoever can open the
+// folder can take its flock, for which the writers wait.
 func (s share) close(root *os.Root, folder fs.FileInfo) error {
 	excess := folder.Mode().Perm() &^ (s.mode | s.mode>>1)
 	if excess == 0 || uidOf(folder) != os.Geteuid() {
