@@ -138,7 +138,7 @@ func (h *hold) left(ctx context.Context, g *grant, leases []*Lease) (err error) 
 	}
 	h.lock.client.gates.left(h)
 	for _, l := range leases {
-		l.observe(ctx, OpRelease, err)
+		l.observeRelease(ctx, err)
 	}
 	return err
 }

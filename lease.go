@@ -180,7 +180,7 @@ func (l *Lease) release(ctx context.Context) error {
 		err = g.hold.finish(ctx, g)
 	}
 	finished = true
-	l.observe(ctx, OpRelease, err)
+	l.observeRelease(ctx, err)
 	return err
 }
 
@@ -203,10 +203,10 @@ func (g *grant) giveUp(l *Lease) (last bool, err error) {
 	return last, nil
 }
 
-// observe tells of the lease's end in the goroutine that ended it; tell, whoever that is.
-func (l *Lease) observe(ctx context.Context, op Op, err error) {
+// observeRelease tells of the lease's release in the goroutine that released it; tell, whoever ended the lease.
+func (l *Lease) observeRelease(ctx context.Context, err error) {
 	if o := l.grant.lock.settings.observer; o != nil {
-		l.tellObserver(ctx, o, l.event(op, err))
+		l.tellObserver(ctx, o, l.event(OpRelease, err))
 	}
 }
 

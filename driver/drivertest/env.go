@@ -372,7 +372,7 @@ func has[T any](d driver.Driver) bool {
 
 // direct returns the driver behind a bad connection, which offers no more than that, but answers each time.
 func direct(d driver.Driver) driver.Driver {
-	if f, ok := d.(*Faulty); ok {
+	if f, ok := d.(*faulty); ok {
 		return f.Driver
 	}
 	return d

@@ -34,9 +34,6 @@ func (p *Proxy) SwallowOpen() {
 	}
 }
 
-// BlackHoleRequests makes what clients send vanish until Heal. What the server sends by itself still arrives.
-func (p *Proxy) BlackHoleRequests() { p.dig(toServer) }
-
 // BlackHoleAnswers makes what the server sends vanish until Heal: requests are applied.
 func (p *Proxy) BlackHoleAnswers() { p.dig(toClient) }
 

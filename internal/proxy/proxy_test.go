@@ -97,22 +97,6 @@ func TestSwallowOpen(t *testing.T) {
 	fresh.call("still passes")
 }
 
-func TestBlackHoleRequests(t *testing.T) {
-	e, p := between(t)
-	c := dial(t, e, p)
-	served := next(t, e.conns)
-	p.BlackHoleRequests()
-	c.say("vanishes")
-	c.hearsNothing()
-	e.got(t)
-	io.WriteString(served, "news\n")
-	if got, err := c.hear(long); got != "news" || err != nil {
-		t.Errorf("heard %q, %v", got, err)
-	}
-	p.Heal()
-	c.ends()
-}
-
 func TestBlackHoleAnswers(t *testing.T) {
 	e, p := between(t)
 	c := dial(t, e, p)

@@ -90,12 +90,6 @@ func IsBusy(err error) bool {
 	return slices.Contains([]int{codeBusy, codeLocked, codeProtocol}, code)
 }
 
-// isRefusal reports whether an error means that asking again does not help.
-func isRefusal(err error) bool {
-	code, _ := saidBy(err)
-	return meanings[code].Effect == driver.Refused
-}
-
 // saidBy returns the primary result code of SQLite's own error, and that error, out of what was wrapped around it; nil
 // if there is none.
 func saidBy(err error) (code int, said error) {

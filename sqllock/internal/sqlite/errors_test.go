@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // coded is an error of an SQL driver that tells SQLite's code.
@@ -38,7 +40,7 @@ func TestErrorsOfSQLite(t *testing.T) {
 		if got := IsBusy(row.err); got != row.busy {
 			t.Errorf("%v: busy is %v, want %v: %s", row.err, got, row.busy, row.why)
 		}
-		if got := isRefusal(row.err); got != row.refusal {
+		if got := errors.Is(explain(row.err), driver.ErrRefused); got != row.refusal {
 			t.Errorf("%v: a refusal is %v, want %v: %s", row.err, got, row.refusal, row.why)
 		}
 	}
