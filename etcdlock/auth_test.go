@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -279,6 +280,7 @@ func TestRequestAfterTheToken(t *testing.T) {
 
 // Members that take long over passwords, as they do when many ask, keep nobody from renewing or from listening.
 func TestSlowPasswords(t *testing.T) {
+	effort.Long(t)
 	t.Parallel()
 	cluster := servers.EtcdCluster(t, 3, "--bcrypt-cost", "14") // takes a second
 	withPasswords(t, cluster, "")

@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/etcdlock"
 	"github.com/holdfast-go/holdfast/internal/apart"
 	"github.com/holdfast-go/holdfast/internal/claimed"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
@@ -247,13 +248,14 @@ func leaseLeft(t testing.TB, client *clientv3.Client, prefix string) time.Durati
 // While a majority serves, no holder loses its lock, and a lock that is free can be had, whatever befalls one
 // member: also in the worst of elections, and with another attempt after it.
 func TestOneMemberFails(t *testing.T) {
+	effort.Raced(t)
 	apart.Run(t, apart.Ensemble{
 		Start:    func(t *testing.T) ([]*servers.Server, *servers.Network) { return servers.EtcdApart(t, 3) },
 		Leader:   leader,
 		Open:     engine.Open,
 		Election: 5 * time.Second,
 		Always: []string{
-			"a follower is cut off", "the leader is cut off", "the leader is stopped",
+			"the leader is cut off", "a follower is cut off", "the leader is stopped",
 			"the disk of the leader stalls",
 		},
 	})

@@ -8,12 +8,14 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/memlock"
 	"github.com/holdfast-go/holdfast/quorum"
 )
 
 // The contract, over nodes in memory. Package systemtest/redlock runs it over Redis servers.
 func TestDriver(t *testing.T) {
+	effort.Raced(t)
 	for _, n := range []int{3, 4, 5} {
 		t.Run(fmt.Sprintf("%d nodes", n), func(t *testing.T) {
 			drivertest.Run(t, drivertest.Harness{Virtual: func() func(testing.TB) driver.Driver {

@@ -66,8 +66,11 @@ func stopLeader(d time.Duration) func(t *testing.T, p parted) {
 func TestCutOffWithItsServer(t *testing.T) {
 	for i, c := range cutOffs {
 		t.Run(c.name, func(t *testing.T) {
-			if i > 1 {
+			switch {
+			case i > 1:
 				effort.Soak(t)
+			case i > 0:
+				effort.Long(t)
 			}
 			t.Parallel()
 			all, net := servers.ZooKeeperApart(t, 3, c.lines...)

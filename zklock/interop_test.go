@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/interop"
 	"github.com/holdfast-go/holdfast/zklock"
 )
@@ -30,6 +31,7 @@ func contend(t *testing.T, ways []string, contenders ...contender) (wrong []stri
 // Two processes of ours and two of each peer's share a lock: never two are inside that must not be, and nobody
 // starves.
 func TestBesidePeers(t *testing.T) {
+	effort.Long(t)
 	t.Parallel()
 	weAsCurator, weAsKazoo := contender{oursAsCurator, "visit"}, contender{oursAsKazoo, "visit"}
 	theirs := contender{zkLock, "visit"}

@@ -24,7 +24,7 @@ type Ensemble struct {
 	Open   func(t testing.TB, addrs ...string) driver.Driver // closed with the test
 	// a lock that is free may take so long while others elect a leader
 	Election time.Duration
-	// the names of faults that are tried without HOLDFAST_SOAK, too
+	// the names of faults that are tried outside of soaks: the first in make test, all in make test-long
 	Always []string
 }
 
@@ -81,8 +81,12 @@ func stallDisk(t *testing.T, cluster []*servers.Server, _ *servers.Network, i in
 func Run(t *testing.T, e Ensemble) {
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
-			if !slices.Contains(e.Always, f.name) {
+			switch slices.Index(e.Always, f.name) {
+			case -1:
 				effort.Soak(t)
+			case 0:
+			default:
+				effort.Long(t)
 			}
 			t.Parallel()
 			f.try(t, e)

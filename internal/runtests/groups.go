@@ -21,9 +21,9 @@ type tested struct {
 	serves    bool // its tests may start servers
 }
 
-// slowRaced are packages without servers that the race detector makes much slower: what reads much source, and a
-// database in Go.
-var slowRaced = []string{"holdfastvet", "internal/style", "sqllock/sqltest"}
+// slowRaced are packages without servers that the race detector makes much slower: what reads much source, models of
+// which all states are looked at, and a database in Go.
+var slowRaced = []string{"holdfastvet", "internal/style", "mutants", "quorum", "sqllock/sqltest"}
 
 // usual are the groups of make test. The race detector is where it costs little: where there are servers it is left to
 // make test-long.

@@ -9,6 +9,7 @@ import (
 	_ "github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/files"
 )
 
@@ -16,6 +17,7 @@ var write = flag.Bool("nemesis.write", false, "write the table of faults into do
 
 // Every store has each fault, or says why not, and docs/proof.md has what stores say.
 func TestEveryFaultHasAnAnswer(t *testing.T) {
+	effort.Long(t)
 	stores := make([]*Store, len(Kinds))
 	t.Run("stores", func(t *testing.T) {
 		for i, k := range Kinds {
