@@ -14,8 +14,9 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// The test binary is also the other process: with this variable set it holds a lock and tells what it sees.
-const holderURL = "HOLDFAST_TEST_HOLDER"
+// The test binary is also the other process: with these variables set it holds a lock for this TTL and tells what it
+// sees.
+const holderURL, holderTTL = "HOLDFAST_TEST_HOLDER", "HOLDFAST_TEST_HOLDER_TTL"
 
 func TestMain(m *testing.M) {
 	if url := os.Getenv(holderURL); url != "" {
@@ -32,6 +33,10 @@ func TestMain(m *testing.M) {
 // first look after a pause showed: "lost" or "still held".
 func hold(url string) error {
 	ctx := context.Background()
+	ttl, err := time.ParseDuration(os.Getenv(holderTTL))
+	if err != nil {
+		return err
+	}
 	client, err := holdfast.Open(ctx, url, holdfast.WithTTL(ttl))
 	if err != nil {
 		return err
@@ -65,7 +70,12 @@ type holder struct {
 
 func startHolder(t *testing.T, url string) *holder {
 	t.Helper()
-	h := startWaiter(t, url)
+	return startHolderFor(t, url, ttl)
+}
+
+func startHolderFor(t *testing.T, url string, ttl time.Duration) *holder {
+	t.Helper()
+	h := startWaiter(t, url, ttl)
 	said := h.says(t)
 	token, ok := strings.CutPrefix(said, "held ")
 	if !ok {
@@ -76,10 +86,10 @@ func startHolder(t *testing.T, url string) *holder {
 }
 
 // startWaiter starts a holder that does not have the lock yet.
-func startWaiter(t *testing.T, url string) *holder {
+func startWaiter(t *testing.T, url string, ttl time.Duration) *holder {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), holderURL+"="+url)
+	cmd.Env = append(os.Environ(), holderURL+"="+url, holderTTL+"="+ttl.String())
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -97,10 +97,12 @@ func TestLogStaysQuiet(t *testing.T) {
 // aLife is what happens to a lock: it is held, waited for in vain, taken from a process that dies, renewed, waited for
 // by a process that dies, and handed on.
 func aLife(t *testing.T, b backend) {
-	const impatient = 5
-	h := startHolder(t, b.url())
-	patient := holdfast.WithTTL(10 * time.Second) // a busy machine loses no such lease
-	first, second := open(t, b.url(), patient), open(t, b.url(), patient)
+	const (
+		impatient = 5
+		ttl       = 10 * time.Second // a busy machine loses no such lease, and gives up no renewal of it
+	)
+	h := startHolderFor(t, b.url(), ttl)
+	first, second := open(t, b.url(), holdfast.WithTTL(ttl)), open(t, b.url(), holdfast.WithTTL(ttl))
 	ctx, giveUp := context.WithCancel(t.Context())
 	var waiting sync.WaitGroup
 	for range impatient {
@@ -118,8 +120,8 @@ func aLife(t *testing.T, b backend) {
 	waiting.Wait()
 	signal(t, h, syscall.SIGKILL)
 	lease := lock(t, first, time.Minute)
-	dying := startWaiter(t, b.url())
-	untilQueued(t, second, 1)
+	dying := startWaiter(t, b.url(), ttl)
+	untilQueued(t, second, 1+1)
 	signal(t, dying, syscall.SIGKILL)
 	next := make(chan *holdfast.Lease, 1)
 	go func() { next <- lock(t, second, time.Minute) }()
