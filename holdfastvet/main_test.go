@@ -10,13 +10,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/holdfast-go/holdfast/internal/effort"
 )
 
 // The programs and examples that people read are clean. So are the files of tests among them, which are looked at here.
 func TestOwnExamples(t *testing.T) {
-	effort.Long(t)
 	vet := []string{"vet", "-vettool=" + tool(t), "-lostrelease.tests"}
 	if isRace() {
 		vet = append(vet, "-race") // then what they import is compiled already
@@ -67,7 +64,6 @@ func ship(ctx context.Context, m *holdfast.Mutex, e *holdfast.Election, db *sql.
 
 // The checks know the package as it is, and not only its likeness in testdata. What is opt-in comes when asked for.
 func TestRealPackage(t *testing.T) {
-	effort.Long(t)
 	top, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)

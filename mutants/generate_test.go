@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/holdfast-go/holdfast/internal/effort"
 )
 
 // bounded is a project whose tests notice some of what may be changed.
@@ -81,7 +79,6 @@ func layBounded(t *testing.T, changes map[string]string) string {
 }
 
 func TestBench(t *testing.T) {
-	effort.Long(t)
 	t.Setenv("GOWORK", "off")
 	tree := layBounded(t, nil)
 	b := must(newBench(t.Context(), tree, "./bounded -run=Test", 2*time.Second))(t)
@@ -124,7 +121,6 @@ import (
 )
 
 func TestSecondRun(t *testing.T) {
-	effort.Long(t)
 	runs, err := os.ReadFile("runs")
 	if err := os.WriteFile("runs", append(runs, '.'), 0o600); err != nil {
 		t.Fatal(err)
@@ -145,7 +141,6 @@ func TestSecondRun(t *testing.T) {
 
 // A test that needs what another left behind fails alone also without a mutant, and kills none by that.
 func TestDependentTestKillsNothingAlone(t *testing.T) {
-	effort.Long(t)
 	t.Setenv("GOWORK", "off")
 	const dependent = `package bounded
 
@@ -176,7 +171,6 @@ func TestDependent(t *testing.T) {
 
 // The test that killed a mutant is asked first when the next is tried, and the others only if it stays green.
 func TestKillersAreAskedFirst(t *testing.T) {
-	effort.Long(t)
 	t.Setenv("GOWORK", "off")
 	const counting = `package bounded
 
@@ -228,7 +222,6 @@ func mutantWith(t *testing.T, found []mutant, old, new string) mutant {
 
 // Killers that hang are given up sooner than all tests would be.
 func TestPatienceWithKillers(t *testing.T) {
-	effort.Long(t)
 	took := timesOf([]byte("=== RUN   TestA\n    --- PASS: TestA/part (1.00s)\n--- PASS: TestA (2.50s)\n" +
 		"--- SKIP: TestB (9.00s)\n--- PASS: TestC (0.50s)\nPASS\n"))
 	for _, row := range []struct {
@@ -250,7 +243,6 @@ func TestPatienceWithKillers(t *testing.T) {
 }
 
 func TestBenchRefusesRedTests(t *testing.T) {
-	effort.Long(t)
 	t.Setenv("GOWORK", "off")
 	tree := layBounded(t, map[string]string{"bounded/small.lua": "return 2"})
 	_, err := newBench(t.Context(), tree, "./bounded", 0)
@@ -261,7 +253,6 @@ func TestBenchRefusesRedTests(t *testing.T) {
 
 // The whole, on a project of its own: a mutant that survives is an error unless it is explained.
 func TestGenerate(t *testing.T) {
-	effort.Long(t)
 	t.Setenv("GOWORK", "off")
 	tests["bounded"], sources["bounded"] = "./bounded", []string{"bounded"}
 	defer func() { delete(tests, "bounded"); delete(sources, "bounded") }()

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/holdfast-go/holdfast/internal/effort"
 )
 
 // project is a tree with a driver that adds, and faults in it.
@@ -75,7 +73,6 @@ func TestFaultsApply(t *testing.T) {
 }
 
 func TestTry(t *testing.T) {
-	effort.Long(t)
 	t.Setenv("GOWORK", "off")
 	tree := lay(t, nil)
 	d := driver{name: "adder", target: "./adder", noticed: &memory{}}
@@ -100,7 +97,6 @@ func TestTry(t *testing.T) {
 
 // The test that is said to have noticed a fault proves nothing if it fails without it, too, when it runs alone.
 func TestDependentTestNoticesNothing(t *testing.T) {
-	effort.Long(t)
 	t.Setenv("GOWORK", "off")
 	tree := lay(t, map[string]string{"adder/b_test.go": `package adder
 
@@ -125,7 +121,6 @@ func TestDependent(t *testing.T) {
 }
 
 func TestRedWithoutFaultsProvesNothing(t *testing.T) {
-	effort.Long(t)
 	t.Setenv("GOWORK", "off")
 	tree := lay(t, map[string]string{"adder/add.go": "package adder\n\nfunc Add(a, b int) int { return 0 }\n"})
 	d := driver{name: "adder", target: "./adder", faults: []string{"noticed.patch"}, noticed: &memory{}}

@@ -3,8 +3,6 @@ package main
 import (
 	"testing"
 	"time"
-
-	"github.com/holdfast-go/holdfast/internal/effort"
 )
 
 // A saved memory is recalled, without what is no test and what is no fault any more.
@@ -25,7 +23,6 @@ func TestMemory(t *testing.T) {
 
 // Of two tests that would notice, the one that is remembered is asked; if that stays green, all are.
 func TestRememberedFirst(t *testing.T) {
-	effort.Long(t)
 	t.Setenv("GOWORK", "off")
 	other := "\nfunc TestOther(t *testing.T) {\n\tif Add(1, 1) != 2 {\n\t\tt.Error(\"wrong\")\n\t}\n}\n" +
 		"\nfunc TestGreen(t *testing.T) {}\n"
