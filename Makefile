@@ -34,7 +34,7 @@ test: servers ## install what is missing, prove each promise once on every engin
 	@echo "testing on real servers: about eight minutes on two quiet cores, and four more for compiling the first time"
 	@$(RUNTESTS) -p $(ATONCE) -timeout 30m -- $(PACKAGES)
 
-test-long: servers ## with the race detector: the drivers again, in more layouts of servers, and all else that takes long
+test-long: servers ## the drivers again, with the race detector; more layouts and faults; what is released
 	@echo "the long tests, on real servers, with the race detector: about ten minutes on two quiet cores"
 	@$(RUNTESTS) -long -p $(ATONCE) -timeout 30m -- $(PACKAGES)
 
