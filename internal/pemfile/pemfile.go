@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 )
 
 // Files are those that a URL names for TLS, and the name that certificates of servers must have. The zero value names
@@ -73,11 +74,15 @@ func Present(config *tls.Config, cert, key string) error {
 	return nil
 }
 
-// pair returns a client's certificate with its key.
+// pair returns a client's certificate with its key. One that has ended is refused here: not every server says why.
 func pair(cert, key string) (*tls.Certificate, error) {
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
 		return nil, fmt.Errorf("parameters cert and key: %w", err)
+	}
+	if now := time.Now(); now.After(pair.Leaf.NotAfter) || now.Before(pair.Leaf.NotBefore) {
+		return nil, fmt.Errorf("the client's certificate %s is valid from %s to %s only; renew it", cert,
+			pair.Leaf.NotBefore.Format(time.DateTime), pair.Leaf.NotAfter.Format(time.DateTime))
 	}
 	return &pair, nil
 }
