@@ -235,11 +235,11 @@ func since(before map[string]bool) string {
 	return strings.Join(left, "\n\n")
 }
 
-// spared are functions in goroutines that may be left: the test itself, and what client libraries do that cannot be told
-// otherwise.
+// spared are functions in goroutines that may be left: the test itself, and what client libraries do whatever they are
+// told.
 var spared = []string{
 	"engines.since(",
-	// pgx asks a server to cancel what was broken off, and waits for 15 s for one that says nothing: docs/sql.md says so.
+	// pgx asks a server to cancel what was broken off, and waits 15 s for one that says nothing: see docs/sql.md.
 	"pgconn.(*PgConn).CancelRequest",
 	// rueidis waits for 5 s before it closes connections to a node that has left the cluster, or has another address.
 	"rueidis.(*clusterClient)._refresh.func", "rueidis.(*clusterClient).redirectOrNew.func",

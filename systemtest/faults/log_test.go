@@ -83,13 +83,44 @@ func TestLogStaysQuiet(t *testing.T) {
 					break
 				}
 			}
-			log := server.Log(t)[before:]
-			own := regexp.MustCompile(l.own)
-			for _, line := range regexp.MustCompile(l.errors).FindAllString(log, -1) {
-				if l.own == "" || !own.MatchString(line) {
-					t.Errorf("the server has logged %q", line)
+			l.staysQuiet(t, server.Log(t)[before:])
+		})
+	}
+}
+
+// staysQuiet fails if the log of a server has an error.
+func (l logged) staysQuiet(t *testing.T, log string) {
+	t.Helper()
+	own := regexp.MustCompile(l.own)
+	for _, line := range regexp.MustCompile(l.errors).FindAllString(log, -1) {
+		if l.own == "" || !own.MatchString(line) {
+			t.Errorf("the server has logged %q", line)
+		}
+	}
+}
+
+// A client that is closed while it waits, and while it renews, cuts no statement off.
+func TestClosingIsQuiet(t *testing.T) {
+	for _, name := range []string{"mariadb", "postgres"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := loggedServers[name]
+			server := l.start(t)
+			b := backend{server: server.Addr, at: l.at}.migrated(t)
+			look := open(t, b.url())
+			lock(t, look, time.Minute)
+			before := len(server.Log(t))
+			for range 10 {
+				c := open(t, b.url())
+				var waiting sync.WaitGroup
+				waiting.Go(func() { c.Mutex(lockName).Lock(t.Context()) })
+				untilQueued(t, look, 2)
+				if err := c.Close(t.Context()); err != nil {
+					t.Error(err)
 				}
+				waiting.Wait()
 			}
+			l.staysQuiet(t, server.Log(t)[before:])
 		})
 	}
 }

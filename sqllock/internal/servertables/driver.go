@@ -90,7 +90,11 @@ func (d *Driver) Close() (err error) {
 	d.closing.Do(func() {
 		// The last sweep needs a connection. The end of the pools wakes those who wait, who leave theirs with idle.
 		d.sweeper.stop()
-		for _, p := range []*pool{d.requests, d.renewals, d.bulk, d.delayed} {
+		pools := []*pool{d.requests, d.renewals, d.bulk, d.delayed}
+		for _, p := range pools {
+			p.refuse()
+		}
+		for _, p := range pools {
 			p.close()
 		}
 		d.notifier.close()

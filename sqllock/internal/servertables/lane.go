@@ -58,6 +58,10 @@ func (l *lane) retireLater() {
 // cost the connection.
 const grace = 2 * time.Second
 
+// closingGrace is how long a statement goes on after the driver was closed: to cut it off is an error in the server's
+// log.
+const closingGrace = 200 * time.Millisecond
+
 // run repeats attempt as long as the row is locked by another session.
 func run[T any](ctx context.Context, p *pool, at affinity, f func(context.Context, *lane) (T, error)) (T, error) {
 	for {
@@ -116,13 +120,15 @@ func inTurn(ctx context.Context, p *pool, at affinity, f func(context.Context, *
 	return err
 }
 
-// patient returns a context that ends some time after ctx, or with the pool.
+// patient returns a context that ends some time after ctx, or after the pool.
 func (p *pool) patient(ctx context.Context) (context.Context, context.CancelFunc) {
 	patient, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	late := context.AfterFunc(ctx, func() {
 		time.AfterFunc(grace, func() { cancel(replies.GaveUp(ctx)) })
 	})
-	closed := context.AfterFunc(p.open, func() { cancel(driver.ErrClosed) })
+	closed := context.AfterFunc(p.open, func() {
+		time.AfterFunc(closingGrace, func() { cancel(driver.ErrClosed) })
+	})
 	return patient, func() {
 		late()
 		closed()

@@ -396,12 +396,16 @@ func (p *pool) remove(l *lane) {
 	p.spread(l)
 }
 
-// close waits for whoever has a lane, and closes all.
-func (p *pool) close() {
+// refuse lets nobody begin any more, and what is under way end soon.
+func (p *pool) refuse() {
 	p.mu.Lock()
 	p.closed = true // first: nobody begins after that, so what is waited for does not grow
 	p.mu.Unlock()
 	p.end(driver.ErrClosed)
+}
+
+// close waits for whoever has a lane, and closes all. refuse has been called.
+func (p *pool) close() {
 	p.ended.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()

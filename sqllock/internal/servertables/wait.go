@@ -127,10 +127,13 @@ type wait struct {
 func (d *Driver) wait(c *conn, p *subscription) *wait {
 	w := &wait{conn: c, on: p, ended: make(chan struct{})}
 	sleeps := d.endpoint.wakeLocks() > 0
-	go func() { // ends soon after longestWait, or with the driver
+	go func() { // ends soon after longestWait, also once the driver is closed: see closingGrace
 		defer close(w.ended)
-		ctx, cancel := context.WithTimeout(d.requests.open, longestWait+lateWait)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(d.requests.open), longestWait+lateWait)
 		defer cancel()
+		over := time.Now().Add(longestWait + closingGrace)
+		closed := context.AfterFunc(d.requests.open, func() { time.AfterFunc(time.Until(over), cancel) })
+		defer closed()
 		w.answer, w.err = c.ask(ctx, waitForClaim, []byte(p.claim.Name), p.claim.ID, micros(longestWait), sleeps)
 	}()
 	return w
