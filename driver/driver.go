@@ -107,4 +107,18 @@ type Traits struct {
 	Weighted    bool          // weights and limits other than 1 of 1 work: readers, semaphores
 	Listed      bool          // Queue works
 	Detach      bool          // Claim.Detached works, and other clients may renew a claim
+
+	// What follows is about a BatchDriver.
+
+	Ops   Kinds  // operations that work
+	Store string // what Identifier says; empty: the store cannot be told from others
+
+	// Alone is how many operations are under way, of those that could share a batch, before further ones gather to
+	// leave together. Operations that are under way alone are no slower than they were without batches. 0: batches gain
+	// nothing here, and all operations are sent alone.
+	Alone int
+	// MaxInFlight is how many attempts are under way before those that gather wait for the end of one. 0: no bound.
+	MaxInFlight int
+	// FirstTry is after how long another attempt may reach a server that answers sooner. 0: never.
+	FirstTry time.Duration
 }

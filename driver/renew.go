@@ -21,12 +21,6 @@ type Renewer interface {
 	Renew(ctx context.Context, claims []Claim) ([]Result, error)
 }
 
-// A Result is the answer to one request of a batch.
-type Result struct {
-	Status Status // where Err is nil
-	Err    error  // as of Driver.Request
-}
-
 // renewAtOnce bounds the requests that Renew has under way for a driver that cannot batch.
 const renewAtOnce = 8
 

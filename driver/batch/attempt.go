@@ -1,0 +1,110 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// An attempt is one call of the driver's Do.
+type attempt struct {
+	lane   *lane
+	ops    []driver.Op
+	ctx    context.Context
+	cancel context.CancelFunc
+	began  time.Duration
+
+	// Guarded by the Sender's lock.
+	calls      []*call // nil once one has a result
+	unanswered int     // calls without a result
+	wanted     int     // those of them that nobody has given up
+}
+
+// send makes an attempt. It returns when the driver has, whatever it did.
+func (s *Sender) send(a *attempt) {
+	returned := false
+	defer func() {
+		var p *Panic
+		if !returned {
+			p = caught(recover())
+		}
+		s.finish(a, returned, p)
+	}()
+	s.driver.Do(a.ctx, a.ops, func(i int, r driver.Result) { s.answered(a, i, r) })
+	returned = true
+}
+
+// answered passes on a result of an attempt. A second one for the same operation is ignored.
+func (s *Sender) answered(a *attempt, i int, r driver.Result) {
+	s.mu.Lock()
+	defer s.unlock()
+	c := a.calls[i]
+	if c == nil {
+		return
+	}
+	a.calls[i] = nil
+	a.unanswered--
+	a.lane.inFlight--
+	gone := c.state == done
+	if !gone {
+		a.unwanted()
+	}
+	alone := len(a.calls) == 1
+	switch {
+	case gone:
+		s.settle(c)
+	case r.Again && a.ctx.Err() == nil:
+		c.partly = true
+		s.hurry(c)
+	case errors.Is(r.Err, driver.ErrBatchRejected) && !alone:
+		s.reject(c)
+	default:
+		s.end(c, answerOf(r, a.ctx, a.began))
+		s.settle(c)
+	}
+}
+
+// answerOf is the answer with a result. An operation of which a part was done, and for whose rest no time is
+// left, has an unknown outcome.
+func answerOf(r driver.Result, ctx context.Context, began time.Duration) Answer {
+	if r.Again {
+		r = driver.Result{Err: ctx.Err()}
+	}
+	return Answer{Result: r, Sent: began}
+}
+
+// unwanted counts a call that is not waited for any more. When nobody waits for what is under way, it is cancelled.
+func (a *attempt) unwanted() {
+	if a.wanted--; a.wanted == 0 && a.unanswered > 0 {
+		a.cancel()
+	}
+}
+
+// finish ends an attempt: what has no result yet gets none.
+func (s *Sender) finish(a *attempt, returned bool, p *Panic) {
+	s.mu.Lock()
+	defer s.unlock()
+	s.ended(a.lane, a)
+	a.cancel()
+	err := errNoResult
+	switch {
+	case p != nil:
+		err = s.blame(a, p)
+	case !returned:
+		err = errExited
+		s.depart(a.lane) // the goroutine will not
+	}
+	for i, c := range a.calls {
+		if c == nil {
+			continue
+		}
+		a.calls[i] = nil
+		a.lane.inFlight--
+		if c.state != done {
+			s.end(c, Answer{Result: driver.Result{Err: err}, Sent: a.began})
+		}
+		s.settle(c)
+	}
+}

@@ -1,0 +1,117 @@
+package batch
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A call is one operation of a caller.
+type call struct {
+	op    driver.Op
+	ctx   context.Context
+	lane  *lane
+	limit time.Duration // 0: none
+	until time.Duration // when limit has passed
+
+	group *group        // of a call of Go
+	tell  func(Answer)  // of a call of Go
+	over  chan struct{} // of a call of Do: has an element once there is an answer
+
+	// Guarded by the Sender's lock. What is after over is read by the caller once it has received from over.
+	state   state
+	behind  *call    // the next one on the same claim
+	attempt *attempt // while it is under way
+	partly  bool     // a part of it was done
+	answer  Answer
+	panic   *Panic
+}
+
+// A state is how far a call has come.
+type state uint8
+
+const (
+	waiting  state = iota // for the end of another one on its claim
+	gathered              // to leave
+	underWay              // in an attempt
+	done                  // it has its answer, or was given up
+)
+
+func newCall(ctx context.Context, op driver.Op, l *lane, limit, began time.Duration) *call {
+	return &call{op: op, ctx: ctx, lane: l, limit: limit, until: began + limit, over: make(chan struct{}, 1)}
+}
+
+// await returns the answer, or gives the call up.
+func (s *Sender) await(c *call) Answer {
+	var late <-chan time.Time
+	if c.limit > 0 {
+		timer := time.NewTimer(c.limit)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case <-c.over:
+	case <-c.ctx.Done():
+		s.giveUp(c.ctx.Err(), c)
+	case <-late:
+		s.giveUp(context.DeadlineExceeded, c)
+	}
+	if c.panic != nil {
+		panic(c.panic)
+	}
+	return c.answer
+}
+
+// giveUp ends calls that have no answer yet.
+func (s *Sender) giveUp(why error, calls ...*call) {
+	s.mu.Lock()
+	defer s.unlock()
+	for _, c := range calls {
+		s.abandon(c, why)
+	}
+}
+
+// abandon ends a call without an answer, unless there is one.
+func (s *Sender) abandon(c *call, why error) {
+	switch c.state {
+	case waiting, gathered:
+		if c.state == gathered {
+			c.lane.drop(c)
+		}
+		if c.partly {
+			s.end(c, Answer{Result: driver.Result{Err: why}})
+		} else {
+			s.end(c, unsent(why))
+		}
+		s.settle(c)
+	case underWay: // another operation on its claim waits for the end of the attempt
+		a := c.attempt
+		s.end(c, Answer{Result: driver.Result{Err: why}, Sent: a.began})
+		a.unwanted()
+	}
+}
+
+// end gives a call its answer.
+func (s *Sender) end(c *call, a Answer) {
+	c.state, c.answer = done, a
+	if c.group == nil {
+		c.over <- struct{}{} // it has room
+		return
+	}
+	c.group.answered()
+	s.told = append(s.told, c)
+}
+
+// unlock releases the Sender's lock, and then tells callers of Go what came of their calls.
+func (s *Sender) unlock() {
+	told, astray := s.told, s.astray
+	s.told, s.astray = nil, nil
+	s.mu.Unlock()
+	for _, c := range told {
+		c.tell(c.answer)
+	}
+	if astray != nil {
+		s.stray(astray)
+	}
+}
