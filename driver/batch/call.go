@@ -63,13 +63,11 @@ func (s *Sender) await(c *call) Answer {
 	return c.answer
 }
 
-// giveUp ends calls that have no answer yet.
-func (s *Sender) giveUp(why error, calls ...*call) {
+// giveUp ends a call, unless it has its answer.
+func (s *Sender) giveUp(why error, c *call) {
 	s.mu.Lock()
 	defer s.unlock()
-	for _, c := range calls {
-		s.abandon(c, why)
-	}
+	s.abandon(c, why)
 }
 
 // abandon ends a call without an answer, unless there is one.

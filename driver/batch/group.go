@@ -17,11 +17,20 @@ type group struct {
 // its calls.
 func (s *Sender) newGroup(ctx context.Context, limit time.Duration) *group {
 	g := &group{}
-	g.stop = context.AfterFunc(ctx, func() { s.giveUp(ctx.Err(), g.calls...) })
+	g.stop = context.AfterFunc(ctx, func() { s.giveUpAll(ctx.Err(), g) })
 	if limit > 0 {
-		g.timer = time.AfterFunc(limit, func() { s.giveUp(context.DeadlineExceeded, g.calls...) })
+		g.timer = time.AfterFunc(limit, func() { s.giveUpAll(context.DeadlineExceeded, g) })
 	}
 	return g
+}
+
+// giveUpAll ends those calls of a group that have no answer yet.
+func (s *Sender) giveUpAll(why error, g *group) {
+	s.mu.Lock()
+	defer s.unlock()
+	for _, c := range g.calls {
+		s.abandon(c, why)
+	}
 }
 
 func (g *group) add(c *call) {

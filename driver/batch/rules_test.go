@@ -696,6 +696,7 @@ func TestGo(t *testing.T) {
 			want := context.Canceled
 			if end == "limit" {
 				time.Sleep(limit)
+				synctest.Wait()
 				want = context.DeadlineExceeded
 			}
 			cancel()
