@@ -366,7 +366,11 @@ func (e *env) eventually(what string, ok func() bool) {
 // needs for rows.
 
 func has[T any](d driver.Driver) bool {
-	_, ok := driver.As[T](direct(d))
+	d = direct(d)
+	if f, ok := d.(*Facade); ok {
+		return offers[T](f)
+	}
+	_, ok := driver.As[T](d)
 	return ok
 }
 

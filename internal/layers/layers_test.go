@@ -21,7 +21,7 @@ const (
 	helpers   = `internal/(boottime|causes|format|dbms|pemfile|knownfaults)` // what is too small to be anybody's
 	forTests  = `internal/(servers|opened|claimed|proxy|interop|pace|apart|leasedtest)`
 	sorted    = `internal/effort` // by which a test says that it is long
-	aContract = `driver|driver/drivertest`
+	aContract = `driver|driver/(batch|drivertest)`
 	inBubbles = `internal/bubble`                            // those with bubbles must use it
 	forAll    = inBubbles + `|` + sorted + `|internal/model` // any test may use it
 )
