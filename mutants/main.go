@@ -22,6 +22,7 @@ import (
 // tests are the tests that must notice, for each driver.
 var tests = map[string]string{
 	"holdfast":     ".",
+	"batch":        "./driver/batch",
 	"memlock":      "./memlock/...",
 	"sqllock":      "./sqllock/sqltest",
 	"sqlmysql":     "./" + tables + " ./sqllock/sqltest/mariadb",
