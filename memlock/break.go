@@ -24,9 +24,8 @@ func (d *Driver) Revoke(ctx context.Context, name, id string) error {
 		if !ok || place >= l.granted {
 			return driver.ErrGone
 		}
-		r := l.records[id]
-		r.revoked = true
-		r.tell()
+		l.records[id].revoked = true
+		l.tellNews(place)
 		return nil
 	})
 }

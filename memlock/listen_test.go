@@ -29,7 +29,12 @@ func TestTraitsOfTheReference(t *testing.T) {
 		Backend: "mem", MinTTL: time.Millisecond, Fenced: true, FIFO: true, ServerClock: true, Weighted: true,
 		Listed: true, Detach: true,
 	}
-	if got := memlock.New().Traits(); got != want {
+	d := memlock.New()
+	for kind := driver.OpRequest; kind <= driver.OpLife; kind++ {
+		want.Ops |= driver.KindsOf(kind)
+	}
+	want.Store = d.Identity()
+	if got := d.Traits(); got != want {
 		t.Errorf("it says %+v, want %+v", got, want)
 	}
 }

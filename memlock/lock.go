@@ -21,6 +21,10 @@ type lock struct {
 	last    uint64             // the greatest token so far
 	watch   watch
 	value   driver.Value // what is kept for the next holder
+
+	followed int         // clients that follow a claim, for each claim
+	alarm    *time.Timer // looks when something has expired; nil: it is not set
+	alarmAt  time.Time
 }
 
 // A record is what belongs to a queued claim besides the claim.
@@ -32,6 +36,7 @@ type record struct {
 	news    chan struct{} // has one element until Wait collects it. No driver.Mailbox: it is closed when the claim ends
 
 	listeners driver.Listeners // called when it is revoked or ends
+	following following        // told of the same, and of its grant
 }
 
 func newLock(began, now time.Time) *lock {
@@ -79,6 +84,7 @@ func (l *lock) bury(c driver.Claim, released bool) {
 	r := l.records[c.ID]
 	close(r.news)
 	r.listeners.Call()
+	l.tellEnd(c, r)
 	delete(l.records, c.ID)
 	c.TTL = r.longest
 	l.remember(c, released)
@@ -92,8 +98,8 @@ func (l *lock) grant() {
 		return !driver.Granted(l.queue[:l.granted+i+1], waiting[i].ID)
 	})
 	l.granted += more
-	for _, c := range waiting[:more] {
-		l.records[c.ID].tell()
+	for place := l.granted - more; place < l.granted; place++ {
+		l.tellNews(place)
 	}
 }
 
@@ -145,7 +151,7 @@ func (l *lock) entries(n int) []driver.Entry {
 
 // idle reports whether nothing is lost when the lock is forgotten. Its tokens go on from the clock.
 func (l *lock) idle() bool {
-	return len(l.queue) == 0 && len(l.ended) == 0 && l.watch.watchers == 0 && l.last < l.clock()
+	return len(l.queue) == 0 && len(l.ended) == 0 && l.watch.none() && l.last < l.clock()
 }
 
 func earlier(t, u time.Time) time.Time {

@@ -15,6 +15,7 @@ import (
 // A Driver is a client of a store. It implements every ability of package driver that does not need a server.
 type Driver struct {
 	store *store
+	tells map[*func(driver.Event)]struct{} // guarded by the store's mutex
 }
 
 // New makes a store, and returns a client of it.
@@ -32,11 +33,20 @@ func (d *Driver) Traits() driver.Traits {
 	return driver.Traits{
 		Backend: "mem", MinTTL: time.Millisecond,
 		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
+		Ops: allOps, Store: d.Identity(),
 	}
 }
 
+var allOps = driver.KindsOf(
+	driver.OpRequest, driver.OpPropose, driver.OpRelease, driver.OpLook, driver.OpBreak, driver.OpRevoke,
+	driver.OpSetValue, driver.OpValue, driver.OpQueue, driver.OpWatch, driver.OpLife,
+)
+
 // Close implements [driver.Driver]. The store stays: claims live until their TTL.
-func (d *Driver) Close() error { return nil }
+func (d *Driver) Close() error {
+	d.store.forgetClient(d)
+	return nil
+}
 
 // Queue implements [driver.Driver].
 func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {

@@ -34,6 +34,7 @@ func (s *store) use(ctx context.Context, name string, do func(*lock) error) erro
 	l := s.lock(name, now)
 	defer s.forget(name, l)
 	l.advance(now)
+	defer s.arm(name, l)
 	return do(l)
 }
 
@@ -48,9 +49,13 @@ func (s *store) lock(name string, now time.Time) *lock {
 }
 
 func (s *store) forget(name string, l *lock) {
-	if l.idle() && l.value.Text == "" {
-		delete(s.locks, name)
+	if !l.idle() || l.value.Text != "" {
+		return
 	}
+	if l.alarm != nil {
+		l.alarm.Stop()
+	}
+	delete(s.locks, name)
 }
 
 // leastUses is how often a small store is used before it is swept.

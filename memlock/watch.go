@@ -3,18 +3,29 @@ package memlock
 import (
 	"context"
 	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // A watch tells those who look on, without a claim, that a queue changed.
 type watch struct {
 	watchers int
 	change   chan struct{} // closed at the next change; nil when nobody has asked since the last
+
+	told map[*Driver]string // clients that are told of the next change, with the name of the lock
 }
+
+// none reports whether nobody looks on.
+func (w *watch) none() bool { return w.watchers == 0 && len(w.told) == 0 }
 
 func (w *watch) changed() {
 	if w.change != nil {
 		close(w.change)
 		w.change = nil
+	}
+	for d, name := range w.told {
+		delete(w.told, d)
+		d.tell(driver.Event{Name: name})
 	}
 }
 

@@ -47,7 +47,9 @@ func TestSenderInEveryState(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			m := model.Model[senderState]{Next: row.rules.next, Wrong: senderWrong, Good: senderGood, Alike: senderAlike}
+			m := model.Model[senderState]{
+				Next: row.rules.next, Wrong: senderWrong, Good: senderGood, Alike: senderAlike,
+			}
 			if row.wrong == "" {
 				model.Holds(t, m)
 			} else {

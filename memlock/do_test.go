@@ -1,0 +1,157 @@
+package memlock_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/memlock"
+)
+
+// A gathering driver gains by batches what it says.
+type gathering struct {
+	driver.BatchDriver
+	alone, inFlight int
+}
+
+func (d gathering) Traits() driver.Traits {
+	t := d.BatchDriver.Traits()
+	t.Alone, t.MaxInFlight = d.alone, d.inFlight
+	return t
+}
+
+func (d gathering) Unwrap() driver.BatchDriver { return d.BatchDriver }
+
+// The whole contract holds behind a Sender, however it gathers, for the driver as it is and for its methods behind
+// driver.Adapt.
+func TestDriverBehindSender(t *testing.T) {
+	native := func(d *memlock.Driver) driver.BatchDriver { return d }
+	adapted := func(d *memlock.Driver) driver.BatchDriver { return driver.Adapt(d) }
+	for _, row := range []struct {
+		name            string
+		open            func(*memlock.Driver) driver.BatchDriver
+		alone, inFlight int
+		intercepted     bool
+	}{
+		{"native/alone", native, 0, 0, false},
+		{"native/gathered", native, 1, 1, false},
+		{"adapted/alone", adapted, 0, 0, false},
+		{"adapted/gathered", adapted, 1, 1, false},
+		{"adapted/intercepted", adapted, 2, 2, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			drivertest.Run(t, drivertest.Harness{Virtual: func() func(testing.TB) driver.Driver {
+				store := memlock.New()
+				return func(t testing.TB) driver.Driver {
+					d := row.open(store.Client())
+					if row.intercepted {
+						d = batch.Intercept(d, pass)
+					}
+					f := drivertest.NewFacade(gathering{d, row.alone, row.inFlight})
+					t.Cleanup(func() { f.Close() })
+					return f
+				}
+			}})
+		})
+	}
+}
+
+func pass(_ context.Context, op driver.Op, next func(driver.Op) driver.Result) driver.Result {
+	return next(op)
+}
+
+// Whoever follows a claim is told of its turn and of its end, though nobody uses the store then.
+func TestEventsComeByThemselves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := memlock.New()
+		type told struct {
+			after time.Duration
+			event driver.Event
+		}
+		var all []told
+		began := time.Now()
+		stop := d.Subscribe(func(e driver.Event) { all = append(all, told{time.Since(began), e}) })
+		send := func(op driver.Op) {
+			d.Do(t.Context(), []driver.Op{op}, func(_ int, r driver.Result) {
+				if r.Err != nil {
+					t.Errorf("%v: %v", op.Kind, r.Err)
+				}
+			})
+		}
+		holder, next := mutex("holder"), mutex("next")
+		holder.TTL, next.TTL = 10*time.Second, 30*time.Second
+		send(driver.Op{Kind: driver.OpRequest, Claim: holder, Follow: true})
+		send(driver.Op{Kind: driver.OpRequest, Claim: next})
+		send(driver.Op{Kind: driver.OpWatch, Claim: holder})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		want := []told{
+			{10 * time.Second, driver.Event{Name: "m", ID: "holder", Err: driver.ErrGone}},
+			{10 * time.Second, driver.Event{Name: "m", ID: "next"}},
+			{10 * time.Second, driver.Event{Name: "m"}}, // and nothing of next, which did not say Follow
+		}
+		for i := range all {
+			if st := all[i].event.Status; all[i].event.ID == "next" && (!st.Granted || st.Token == 0) {
+				t.Errorf("the turn of next is told as %+v", st)
+			}
+			all[i].event.Status = driver.Status{}
+		}
+		if !slices.Equal(all, want) {
+			t.Errorf("told %+v,\nwant %+v", all, want)
+		}
+		stop()
+		send(driver.Op{Kind: driver.OpWatch, Claim: holder})
+		send(driver.Op{Kind: driver.OpRequest, Claim: mutex("last")})
+		if len(all) > len(want) {
+			t.Errorf("told %+v after stop", all[len(want):])
+		}
+	})
+}
+
+// A closed client is told nothing, and keeps no lock from being forgotten.
+func TestClosedClientIsToldNothing(t *testing.T) {
+	store := memlock.New()
+	d := store.Client()
+	d.Subscribe(func(e driver.Event) { t.Errorf("told %+v", e) })
+	none := func(int, driver.Result) {}
+	claim := mutex("holder")
+	d.Do(t.Context(), []driver.Op{{Kind: driver.OpRequest, Claim: claim, Follow: true}}, none)
+	d.Do(t.Context(), []driver.Op{{Kind: driver.OpWatch, Claim: claim}}, none)
+	d.Close()
+	release(t, store, claim)
+}
+
+// A client that releases a claim knows that it has ended; another one that follows it is told.
+func TestOwnReleaseIsNoNews(t *testing.T) {
+	store := memlock.New()
+	own, other := store.Client(), store.Client()
+	own.Subscribe(func(e driver.Event) { t.Errorf("the client was told %+v", e) })
+	var told []driver.Event
+	other.Subscribe(func(e driver.Event) { told = append(told, e) })
+	none := func(int, driver.Result) {}
+	claim := mutex("holder")
+	for _, d := range []*memlock.Driver{own, other} {
+		d.Do(t.Context(), []driver.Op{{Kind: driver.OpRequest, Claim: claim, Follow: true}}, none)
+	}
+	own.Do(t.Context(), []driver.Op{{Kind: driver.OpRelease, Claim: claim}}, none)
+	if want := []driver.Event{{Name: "m", ID: "holder", Err: driver.ErrGone}}; !slices.Equal(told, want) {
+		t.Errorf("the other client was told %+v, want %+v", told, want)
+	}
+}
+
+// An operation whose context has ended is unsent.
+func TestDoTooLate(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	memlock.New().Do(ctx, []driver.Op{{Kind: driver.OpRequest, Claim: mutex("late")}}, func(_ int, r driver.Result) {
+		if !errors.Is(r.Err, driver.ErrUnsent) || !errors.Is(r.Err, context.Canceled) {
+			t.Errorf("the error is %v", r.Err)
+		}
+	})
+}
