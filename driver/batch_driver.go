@@ -54,6 +54,6 @@ type BatchWrapper interface {
 
 // Either is what a [Driver] and a [BatchDriver] have in common, for functions that take both while there are both.
 type Either interface {
-	Traits() Traits
-	Close() error
+	Traits() Traits // facts about the driver
+	Close() error   // frees what the driver itself opened
 }

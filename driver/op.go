@@ -5,8 +5,8 @@ import "fmt"
 // An Op is one operation on the claims of an engine. Claim names the lock and, for operations on a claim, the
 // claim by its ID; see [Kind.IsOnClaim]. The other fields matter to the kinds that say so.
 type Op struct {
-	Kind   Kind
-	Claim  Claim
+	Kind   Kind   // what is done
+	Claim  Claim  // to what
 	Token  uint64 // OpPropose: grant the claim under this token
 	Value  Value  // OpSetValue: what to keep
 	Most   int    // OpQueue: the most entries to return; 0: all
