@@ -165,7 +165,7 @@ func TestNobodyWaitsBehindASlowBatch(t *testing.T) {
 		e.attempts(t, 2)
 		time.Sleep(200*time.Millisecond - 1)
 		e.attempts(t, 2)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		e.attempt(t, 2).has(t, "next")
 	})
 	rule(t, "the limits are short", func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestNobodyWaitsBehindASlowBatch(t *testing.T) {
 		time.Sleep(limit - 1)
 		e.attempts(t, 9)
 		next.waits()
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		next.ends(driver.ErrUnsent)
 		later := callWithin(t, s, change("later"), limit)
 		e.attempt(t, 4).over()
@@ -215,7 +215,7 @@ func leavesAfter(t *testing.T, e *engine, d time.Duration) {
 	e.attempts(t, 1)
 	time.Sleep(d - 1)
 	e.attempts(t, 1)
-	time.Sleep(1)
+	time.Sleep(time.Nanosecond)
 	e.attempts(t, 2)
 }
 
@@ -351,7 +351,7 @@ func TestGivingUp(t *testing.T) {
 		time.Sleep(limit - 1)
 		a.answer(2, driver.Result{})
 		told.ends(nil)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		short.unknown(context.DeadlineExceeded)
 		if synctest.Wait(); a.ctx.Err() != nil {
 			t.Fatal("the attempt was cancelled though somebody waits for it")
