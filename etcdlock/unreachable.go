@@ -178,7 +178,7 @@ func notOpened(err error, speaksTLS bool, files pemfile.Files) error {
 		err = reason // and not that the time was up, too
 	}
 	var answer *driver.ServerError
-	switch err = explain(err); {
+	switch err = inPlainWords(explain(err)); {
 	case errors.As(err, &answer):
 		return fmt.Errorf("etcd: %w", err)
 	case says(err, endedHandshake):
@@ -193,6 +193,23 @@ func notOpened(err error, speaksTLS bool, files pemfile.Files) error {
 		return fmt.Errorf("etcd does not answer: %w; is it running and reachable?", err)
 	}
 }
+
+// inPlainWords returns the error of a call on a connection that broke, without the name of its code.
+func inPlainWords(err error) error {
+	if said, ok := err.(interface{ GRPCStatus() *status.Status }); ok {
+		return inWords{err, said.GRPCStatus().Message()}
+	}
+	return err
+}
+
+// inWords is an error that is told in other words.
+type inWords struct {
+	error
+	words string
+}
+
+func (e inWords) Error() string { return e.words }
+func (e inWords) Unwrap() error { return e.error }
 
 // ends are what is said of a connection that the server has ended before it said anything: one of them, depending on
 // what the client was doing just then.
