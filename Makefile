@@ -4,9 +4,9 @@ PACKAGES = $(shell go list -m -f '{{.Dir}}/...' | sort)
 # What others can import or install.
 SEEN = $(shell sh scripts/seen.sh)
 FUZZTIME ?= 20s
-# Packages tested at once. Tests of locks wait for most of their time, so one more than there are cores, and beside
+# Packages tested at once. Tests of locks wait for most of their time, so three more than there are cores, and beside
 # these two of a second group: see internal/runtests.
-ATONCE = $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
+ATONCE = $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 3)))
 # Nothing skips where HOLDFAST_NO_SKIP is set: a missing server fails the test that needs it. With "all", which the gate
 # sets, that goes for what comes from another registry than Go's, too.
 # The race detector would have each program wait for a second before it ends.
