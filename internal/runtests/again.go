@@ -37,9 +37,12 @@ type outcome struct {
 // givenUp is what package pace says when it gives an attempt up.
 const givenUp = "this shows nothing, and runs again with longer times"
 
+// ownTests ends the path of package pace, whose own tests stage stalls.
+const ownTests = "/internal/pace"
+
 // hear notes what a line of output tells of the package, whatever failed.
 func (r *report) hear(at place, output string) {
-	if _, why, ok := strings.Cut(output, givenUp+": "); ok {
+	if _, why, ok := strings.Cut(output, givenUp+": "); ok && !strings.HasSuffix(at.Package, ownTests) {
 		r.of(at.Package).repeated = true
 		r.tellRepeat(shortName(at.Package) + " " + at.Test + ": " + strings.TrimSpace(why))
 	}

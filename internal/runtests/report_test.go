@@ -96,6 +96,14 @@ func TestRepeatedAttempt(t *testing.T) {
 	}
 }
 
+// The tests of package pace stage stalls, about which nobody needs to hear.
+func TestStagedStall(t *testing.T) {
+	out, talk := shown(t, strings.ReplaceAll(givesUp, "all/one", "internal/pace")+passes)
+	if strings.Contains(out+talk, "it stalled") {
+		t.Errorf("printed\n%s, and told\n%s", out, talk)
+	}
+}
+
 // What cannot be compiled, and what is no event, is shown; the commands that compile are counted.
 func TestBuild(t *testing.T) {
 	const of = `{"ImportPath":"x","Action":"build-`
