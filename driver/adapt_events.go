@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What an adapted driver tells by events comes from the methods by which others wait: Wait, Listen and Watch.
+// The events of an adapted driver come from the methods by which others wait: Wait, Listen and Watch.
 
 // Subscribe implements [BatchDriver].
 func (a *adapted) Subscribe(tell func(Event)) (stop func()) {

@@ -134,7 +134,7 @@ func TestAdaptedPanics(t *testing.T) {
 	}
 }
 
-// Whoever subscribes is told of what happens to claims and queues, until stop is called.
+// A subscriber is told of what happens to claims and queues, until stop is called.
 func TestAdaptedEvents(t *testing.T) {
 	store := memlock.New()
 	d := driver.Adapt(store)

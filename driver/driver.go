@@ -108,7 +108,7 @@ type Traits struct {
 	Listed      bool          // Queue works
 	Detach      bool          // Claim.Detached works, and other clients may renew a claim
 
-	// What follows is about a BatchDriver.
+	// The fields below are about a BatchDriver.
 
 	Ops   Kinds  // operations that work
 	Store string // what Identifier says; empty: the store cannot be told from others

@@ -66,7 +66,7 @@ func pass(_ context.Context, op driver.Op, next func(driver.Op) driver.Result) d
 	return next(op)
 }
 
-// Whoever follows a claim is told of its turn and of its end, though nobody uses the store then.
+// The follower of a claim is told of its turn and of its end, though nobody uses the store then.
 func TestEventsComeByThemselves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := memlock.New()

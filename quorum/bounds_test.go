@@ -55,7 +55,7 @@ func TestCloseWhileNodesHang(t *testing.T) {
 	})
 }
 
-// What is being given back when the driver is closed reaches nodes that are slow.
+// Votes that are being given back when the driver is closed reach nodes that are slow.
 func TestCloseGivesBack(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
 		d := ps.client(t)
