@@ -31,11 +31,11 @@ servers-extra: ## unpack other versions of servers beside the system (Debian), f
 	@sh scripts/servers-extra.sh $(VERSIONS)
 
 test: servers ## install what is missing, prove each promise once on every engine, and say how far it is
-	@echo "testing on real servers: about eight minutes on two quiet cores, and four more for compiling the first time"
+	@echo "testing on real servers: about ten minutes on two quiet cores, and some more for compiling the first time"
 	@$(RUNTESTS) -p $(ATONCE) -timeout 30m -- $(PACKAGES)
 
 test-long: servers ## the drivers again, with the race detector; more layouts and faults; what is released
-	@echo "the long tests, on real servers, with the race detector: about ten minutes on two quiet cores"
+	@echo "the long tests, on real servers, with the race detector: about eight minutes on two quiet cores"
 	@$(RUNTESTS) -long -p $(ATONCE) -timeout 30m -- $(PACKAGES)
 
 VERSIONS ?=
