@@ -169,7 +169,7 @@ func TestUnknownNamesAreErrorsThatHelp(t *testing.T) {
 	}
 }
 
-// What others link to is there, under the question that the experiment answers.
+// Each experiment has the heading that others link to, under the question that it answers.
 func TestDocsHaveAllExperiments(t *testing.T) {
 	text, err := os.ReadFile("../docs/lab.md")
 	if err != nil {

@@ -104,7 +104,7 @@ func TestStagedStall(t *testing.T) {
 	}
 }
 
-// What cannot be compiled, and what is no event, is shown; the commands that compile are counted.
+// Errors of compiling, and lines that are no events, are shown; the commands that compile are counted.
 func TestBuild(t *testing.T) {
 	const of = `{"ImportPath":"x","Action":"build-`
 	out, talk := shown(t, of+`output","Output":"mkdir -p b001\n"}`+"\n"+
