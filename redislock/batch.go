@@ -1,197 +1,100 @@
 package redislock
 
 import (
-	"context"
-	"errors"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 )
 
-// A combiner sends the requests and releases of many goroutines as one script when they come at about the same time,
-// because most of the cost of one, on both sides, is to send it, to begin its script and to answer. The combiner
-// never waits: an operation that is alone goes by itself at once, and the first of several only lets the goroutines
-// run that are ready, in case they ask for something too. (Hendler, Incze, Shavit, Tzafrir: "Flat Combining and the
-// Synchronization-Parallelism Tradeoff", SPAA 2010.)
-type combiner struct {
-	conn   Conn
-	script script
-	server *oneServer
-	busy   atomic.Int32 // how many operations are under way
-	always bool         // even one operation goes as a batch; tests set it
-
-	mu   sync.Mutex
-	next *batch // the one that still takes operations, or nil
-}
-
-// An operation is a script for one claim.
+// An operation is a script for one claim, and what it takes.
 type operation struct {
 	script *script // does it for this claim alone
 	keys   []string
 	args   []string
-	own    int // how many of args are the claim's own; the rest are terms
+	group  string // what batch.lua calls it; "" for one that cannot go with others
 }
 
-// terms are arguments that operations often share, like the TTL. The script takes them once for all that do.
-func (o operation) terms() []string { return o.args[o.own:] }
-
-// run runs an operation, by itself or in a batch. Where a batch did nothing, each of its operations runs by itself.
-func (c *combiner) run(ctx context.Context, o operation) ([]string, error) {
-	defer c.busy.Add(-1)
-	alone := c.busy.Add(1) == 1
-	// isProven comes last: it starts the question to the server, which is worth while only once operations meet.
-	if c.always || !alone && c.server.isProven() {
-		b, at := c.join(ctx, o)
-		if at == 0 { // the first one has the batch go; before that, goroutines that are ready may join it
-			runtime.Gosched()
-			c.close(b)
-		}
-		if reply, ran := b.reply(ctx, at); ran {
-			return reply.Values, reply.Err
-		}
+// own are the arguments that are the claim's: its ID, and its token if it has one. Those of a first request have the
+// name of its group in the place of a token.
+func (o operation) own() []string {
+	if o.group == o.args[1] {
+		return o.args[:1]
 	}
-	return o.script.run(ctx, c.conn, o.keys, o.args)
+	return o.args[:2]
 }
 
-// A batch is operations that go as one script.
-type batch struct {
-	ops    []operation
-	from   context.Context // of the first: the script has its values, not its end
-	users  atomic.Int32    // how many have joined and not given up
-	cancel context.CancelFunc
-	done   chan struct{} // closed when the rest is known
+// terms are arguments that operations often share, like the TTL. batch.lua takes them once for all that do.
+func (o operation) terms() []string { return o.args[2:] }
 
-	ran     bool // if not, nothing was done, and each operation has to go by itself
-	replies []Reply
+// goesWith reports whether operations can be in one group.
+func (o operation) goesWith(p operation) bool {
+	return o.group == p.group && slices.Equal(o.terms(), p.terms())
 }
 
-// mostInBatch is how many operations a batch has room for. With more the server would begin later, and the client
-// would wait longer for the first answer: each would rest while the other works.
+// mostInBatch is how many operations go as one script. With more the server would begin later, and the client would
+// wait longer for the first answer: each would rest while the other works.
 const mostInBatch = 12
 
-func newBatch(ctx context.Context) *batch {
-	return &batch{ops: make([]operation, 0, mostInBatch), from: ctx, cancel: func() {}, done: make(chan struct{})}
-}
-
-// join adds an operation to the next batch, and returns its place there. The batch goes when it is full.
-func (c *combiner) join(ctx context.Context, o operation) (b *batch, at int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.next == nil {
-		c.next = newBatch(ctx)
-	}
-	b, at = c.next, len(c.next.ops)
-	b.ops = append(b.ops, o)
-	b.users.Add(1)
-	if len(b.ops) == mostInBatch {
-		c.next = nil
-		c.send(b)
-	}
-	return b, at
-}
-
-// close sends a batch, unless it was full and was sent then. An operation that stayed alone goes by itself: its
-// script is shorter.
-func (c *combiner) close(b *batch) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.next != b {
-		return
-	}
-	c.next = nil
-	if len(b.ops) > 1 || c.always {
-		c.send(b)
-		return
-	}
-	close(b.done)
-}
-
-// send sends a batch, and gives up when nobody waits for it any more. mu is held.
-func (c *combiner) send(b *batch) {
-	var ctx context.Context
-	ctx, b.cancel = context.WithCancel(context.WithoutCancel(b.from))
-	go func() {
-		defer b.cancel()
-		defer close(b.done) // after ran and replies are set, which are read without a lock from then on
-		keys, args, places := b.write()
-		values, err := c.script.runBatch(ctx, c.conn, keys, args)
-		// A batch that the server refuses has done nothing. It may be refused for the sake of one operation: a release
-		// needs no memory, which a request does. So each goes by itself.
-		if refused, ok := errors.AsType[ReplyError](err); ok {
-			if strings.HasPrefix(string(refused), "CROSSSLOT") {
-				c.server.learn(false, provenFor)
-			}
-			return
-		}
-		b.ran = true
-		b.answer(values, err, places)
-	}()
-}
-
-// write writes the operations as batch.lua takes them, in groups of those with the same terms, and returns where each
+// writeBatch writes operations as batch.lua takes them, in groups of those with the same terms, and returns where each
 // of its answers belongs.
-func (b *batch) write() (keys, args []string, places []int) {
-	keys = make([]string, 0, len(b.ops)*keysOfLock)
-	args = make([]string, 0, len(b.ops)*3)
-	places = make([]int, 0, len(b.ops))
+func writeBatch(ops []operation) (keys, args []string, places []int) {
+	keys = make([]string, 0, len(ops)*keysOfLock)
+	args = make([]string, 0, len(ops)*4)
+	places = make([]int, 0, len(ops))
 	var written [mostInBatch]bool
-	for first, o := range b.ops {
+	for first, o := range ops {
 		if written[first] {
 			continue
 		}
-		header, begun := len(args), len(places)
-		args = append(args, "r", "")
-		if terms := o.terms(); len(terms) > 0 {
-			args[header] = terms[0]
-			args = append(args, terms[1:]...)
-		}
-		for at := first; at < len(b.ops); at++ {
-			if same := b.ops[at]; !written[at] && slices.Equal(same.terms(), o.terms()) {
+		count, begun := len(args)+1, len(places)
+		args = append(args, o.group, "")
+		args = append(args, o.terms()...)
+		for at := first; at < len(ops); at++ {
+			if same := ops[at]; !written[at] && same.goesWith(o) {
 				written[at] = true
 				keys = append(keys, same.keys...)
-				args = append(args, same.args[:same.own]...)
+				args = append(args, same.own()...)
 				places = append(places, at)
 			}
 		}
-		args[header+1] = strconv.Itoa(len(places) - begun)
+		args[count] = strconv.Itoa(len(places) - begun)
 	}
 	return keys, args, places
 }
 
-// answer gives each operation what batch.lua answered.
-func (b *batch) answer(values []string, err error, places []int) {
+// readBatch gives each operation what batch.lua answered.
+func readBatch(values []string, err error, places []int) []Reply {
 	if err == nil && len(values) != len(places) {
 		err = errNotUnderstood
 	}
-	b.replies = make([]Reply, len(places))
+	replies := make([]Reply, len(places))
 	for i, at := range places {
-		b.replies[at].Err = err
+		replies[at].Err = err
 		if err != nil {
 			continue
 		}
 		if text, failed := strings.CutPrefix(values[i], "!"); failed {
-			b.replies[at].Err = explain(ReplyError(text))
+			replies[at].Err = explain(ReplyError(text))
 		} else {
-			b.replies[at].Values = values[i : i+1 : i+1]
+			replies[at].Values = values[i : i+1 : i+1]
 		}
 	}
+	return replies
 }
 
-// reply waits for the reply to the operation at this place, if it ran.
-func (b *batch) reply(ctx context.Context, at int) (r Reply, ran bool) {
-	select {
-	case <-b.done:
-	case <-ctx.Done():
-		if b.users.Add(-1) == 0 {
-			b.cancel() // by now that of the script: the first of a batch has it go before it waits
-		}
-		return Reply{Err: ctx.Err()}, true
+// operation returns a script for a claim as an operation. Each has more arguments in rare cases, for which a batch has
+// no room.
+func (d *native) operation(s *script, k keys, args []string) operation {
+	o := operation{script: s, keys: k.all(), args: args}
+	switch {
+	case s == &d.scripts.request && len(args) == 4:
+		o.group = args[1]
+	case s == &d.scripts.renew && len(args) == 4:
+		o.group = "n"
+	case s == &d.scripts.release && len(args) == 2:
+		o.group = "r"
+	case s == &d.scripts.propose && len(args) == 6:
+		o.group = "p"
 	}
-	if !b.ran {
-		return Reply{}, false
-	}
-	return b.replies[at], true
+	return o
 }

@@ -74,6 +74,24 @@ func (d *native) releasing(t testing.TB, c driver.Claim) operation {
 	return o
 }
 
+func (d *native) renewing(t testing.TB, c driver.Claim) operation {
+	t.Helper()
+	k, err := d.begin(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.operation(&d.scripts.renew, k, d.requestArgs(c))
+}
+
+func (d *native) proposing(t testing.TB, c driver.Claim, token uint64) operation {
+	t.Helper()
+	k, args, err := d.proposal(t.Context(), c, token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.operation(&d.scripts.propose, k, args)
+}
+
 // scenes are operations on locks of their own, whose names begin with prefix, after what makes them interesting.
 func scenes(t *testing.T, srv *servers.Server, d *native, prefix string) map[string]operation {
 	t.Helper()
@@ -123,6 +141,34 @@ func scenes(t *testing.T, srv *servers.Server, d *native, prefix string) map[str
 	wrong.Token++
 	all["end of another token"] = d.releasing(t, wrong)
 	all["end again"] = d.releasing(t, released("end again"))
+
+	all["renewed"] = d.renewing(t, held("renewed"))
+	longer := held("renewed for longer")
+	longer.TTL *= 2
+	all["renewed for longer"] = d.renewing(t, longer)
+	other := held("renewed under another token")
+	other.Token++
+	all["renewed under another token"] = d.renewing(t, other)
+	all["renewed too late"] = d.renewing(t, released("renewed too late"))
+	contended := held("renewed, contended")
+	all["renewed, contended"] = d.renewing(t, contended)
+	waits := mutex(contended.Name, "next")
+	st, err := d.Request(ctx, waits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits.Token = st.Token
+	all["renewed, waits"] = d.renewing(t, waits)
+
+	now := uint64(time.Now().UnixMicro())
+	all["proposed"] = d.proposing(t, mutex(name("proposed"), "a"), now)
+	all["proposed, of other terms"] = d.proposing(t, driver.Claim{
+		Name: name("proposed too"), ID: "a", Weight: 1, Limit: 3, TTL: time.Minute,
+	}, now)
+	held("proposed, taken")
+	all["proposed, taken"] = d.proposing(t, mutex(name("proposed, taken"), "a"), now)
+	all["proposed too late"] = d.proposing(t, released("proposed too late"), now)
+	all["proposed for the future"] = d.proposing(t, mutex(name("proposed for the future"), "a"), now+2e9)
 	return all
 }
 
@@ -131,8 +177,8 @@ func scenes(t *testing.T, srv *servers.Server, d *native, prefix string) map[str
 func TestBatchAsAlone(t *testing.T) {
 	srv := servers.Redis(t)
 	d := openNative(t, srv.Addr)
-	// Tokens, times, and where an error came from.
-	differs := regexp.MustCompile(`\d{4,}| script: \w+, on @user_script:\d+\.?`)
+	// Tokens, times, in which life the server is, and where an error came from.
+	differs := regexp.MustCompile(`\d{4,}| life \w+ \d+| script: \w+, on @user_script:\d+\.?`)
 	say := func(values []string, err error) string {
 		return differs.ReplaceAllString(fmt.Sprintf("%q %v", values, err), "")
 	}
@@ -147,24 +193,24 @@ func TestBatchAsAlone(t *testing.T) {
 			t.Errorf("%s: alone %s, want %s", name, want[name], part)
 		}
 	}
-	d.combiner.always = true // the last batch may be small
-	type place struct {
-		b  *batch
-		at int
-	}
-	places := make(map[string]place)
-	var last *batch
+	var names []string
+	var ops []operation
 	for name, o := range scenes(t, srv, d, "together ") {
-		b, at := d.combiner.join(t.Context(), o)
-		places[name] = place{b, at}
-		last = b
-	}
-	d.combiner.close(last)
-	for name, p := range places {
-		reply, ran := p.b.reply(t.Context(), p.at)
-		if got := say(reply.Values, reply.Err); !ran || got != strings.ReplaceAll(want[name], "alone ", "together ") {
-			t.Errorf("%s: together %s, alone %s", name, got, want[name])
+		if o.group == "" {
+			t.Fatalf("%s cannot go with others", name)
 		}
+		names, ops = append(names, name), append(ops, o)
+	}
+	for some := range slices.Chunk(ops, mostInBatch) {
+		keys, args, places := writeBatch(some)
+		values, err := d.scripts.batch.runBatch(t.Context(), d.conn, keys, args)
+		for i, reply := range readBatch(values, err, places) {
+			want := strings.ReplaceAll(want[names[i]], "alone ", "together ")
+			if got := say(reply.Values, reply.Err); got != want {
+				t.Errorf("%s: together %s, alone %s", names[i], got, want)
+			}
+		}
+		names = names[len(some):]
 	}
 	entries, err := d.Queue(t.Context(), "together passed on")
 	if err != nil || len(entries) != 1 || !entries[0].Granted {

@@ -18,24 +18,27 @@ const ahead = 10 * time.Minute
 // Propose grants the claim under a token that the caller chose, as [driver.Proposer] says. Tokens are times in µs;
 // one that is more than 10 minutes ahead of the server's clock is refused.
 func (d *native) Propose(ctx context.Context, c driver.Claim, token uint64) (driver.Status, error) {
-	values, err := d.propose(ctx, c, token, "")
-	if err != nil {
-		return driver.Status{}, err
-	}
-	return proposed(c, token, values)
+	st, _, err := d.Vote(ctx, c, token)
+	return st, err
 }
 
-// Vote is Propose, and tells in which life the server answered, as [driver.Voter] says.
+// Vote is Propose, and tells in which life the server answered, as [driver.Voter] says: one step of the server grants
+// and says so, or a restart could come in between.
 func (d *native) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
-	values, err := d.propose(ctx, c, token, "life")
+	k, args, err := d.proposal(ctx, c, token)
 	if err != nil {
 		return driver.Status{}, driver.Life{}, err
 	}
-	if len(values) != 3 {
-		return driver.Status{}, driver.Life{}, errNotUnderstood
+	for {
+		values, short, err := d.runConfirmed(ctx, &d.scripts.propose, k, args...)
+		// What too few replicas have is as good as unknown: the caller undoes it.
+		if err = cmp.Or(err, short); err != nil {
+			return driver.Status{}, driver.Life{}, err
+		}
+		if st, life, more, err := parseVote(c, token, values); err != nil || !more {
+			return st, life, err
+		}
 	}
-	st, err := proposed(c, token, values[:1])
-	return st, life(values[1], values[2]), err
 }
 
 // Life asks the server for its run ID, as [driver.Living] says. A cluster has several.
@@ -54,39 +57,42 @@ func (d *native) Life(ctx context.Context) (driver.Life, error) {
 	return life(info["run_id"], info["uptime_in_seconds"]), nil
 }
 
-// propose runs the script. With "life" for tell, the answer says in which life the server gave it: one step of the
-// server grants and says so, or a restart could come in between.
-func (d *native) propose(ctx context.Context, c driver.Claim, token uint64, tell string) ([]string, error) {
+// proposal checks a proposal, and returns what the script takes.
+func (d *native) proposal(ctx context.Context, c driver.Claim, token uint64) (keys, []string, error) {
 	c.Queue = false
 	k, err := d.begin(ctx, c)
 	if err != nil {
-		return nil, err
+		return keys{}, nil, err
 	}
 	if token == 0 || token > maxToken {
-		return nil, fmt.Errorf("redis: the token %d must be from 1 to %d: %w",
+		return keys{}, nil, fmt.Errorf("redis: the token %d must be from 1 to %d: %w",
 			token, uint64(maxToken), driver.ErrRefused)
 	}
 	ttl := driver.Milliseconds(c.TTL)
 	args := []string{
-		c.ID, tokenText(token), about(c, ttl, d.notifier.address(c.Name)), strconv.FormatInt(ttl, 10), kind(c),
-		strconv.FormatInt(ahead.Microseconds(), 10), tell,
+		c.ID, tokenText(token), strconv.FormatInt(ttl, 10), about(c, ttl, d.notifier.address(c.Name)), kind(c),
+		strconv.FormatInt(ahead.Microseconds(), 10),
 	}
-	for {
-		values, short, err := d.runConfirmed(ctx, &d.scripts.propose, k, d.appendKeep(args, ttl)...)
-		values, more := cutMore(values)
-		// What too few replicas have is as good as unknown: the caller undoes it.
-		if err = cmp.Or(err, short); err != nil || !more {
-			return values, err
-		}
-	}
+	return k, d.appendKeep(args, ttl), nil
 }
 
-func proposed(c driver.Claim, token uint64, values []string) (driver.Status, error) {
-	if len(values) == 1 && values[0] == "future" {
-		return driver.Status{}, fmt.Errorf("redis: the token %d is more than %v ahead of the server's clock; "+
+// parseVote reads what propose.lua answers; more says that it is not final.
+func parseVote(c driver.Claim, token uint64, values []string) (st driver.Status, l driver.Life, more bool, err error) {
+	if len(values) != 1 {
+		return st, l, false, errNotUnderstood
+	}
+	text, about, _ := strings.Cut(values[0], " life ")
+	run, seconds, ok := strings.Cut(about, " ")
+	if !ok || run == "-" {
+		return st, l, false, errNotUnderstood
+	}
+	answer, more := cutMore([]string{text})
+	if answer[0] == "future" {
+		return st, l, false, fmt.Errorf("redis: the token %d is more than %v ahead of the server's clock; "+
 			"compare the clocks: %w", token, ahead, driver.ErrRefused)
 	}
-	return parseStatus(values, c.TTL)
+	st, err = parseStatus(answer, c.TTL)
+	return st, life(run, seconds), more, err
 }
 
 // life reads a run ID and for how many seconds the server has run. The server counts from the second in which it

@@ -11,22 +11,10 @@ func (d *native) run(ctx context.Context, s *script, k keys, args ...string) ([]
 }
 
 // combinable returns a script for one claim as an operation, if it can go in a batch: the first request of a claim,
-// and the release of one that has a token, but not in a cluster, where the keys may lie on different nodes. Both have
-// more arguments in rare cases, for which the batch has no room.
+// and the release of one that has a token, but not in a cluster, where the keys may lie on different nodes.
 func (d *native) combinable(s *script, k keys, args []string) (operation, bool) {
-	const ofRequest, ofRelease = 4, 2
-	o := operation{script: s, keys: k.all(), args: args}
-	switch {
-	case d.conn.Cluster():
-		return o, false
-	case s == &d.scripts.request && len(args) == ofRequest:
-		o.own = 1
-		return o, true
-	case s == &d.scripts.release && len(args) == ofRelease:
-		o.own = ofRelease
-		return o, true
-	}
-	return o, false
+	o := d.operation(s, k, args)
+	return o, !d.conn.Cluster() && (s == &d.scripts.request || s == &d.scripts.release) && o.group != ""
 }
 
 // runToEnd runs a script that ends a claim, and has all granted that this makes grantable: what one run leaves is

@@ -1,13 +1,12 @@
 -- Requests a claim without queueing it, under a token that the caller chose.
--- ARGV     1 ID  2 chosen token  3 ABOUT  4 TTL in ms  5 'h' if it would have the lock alone, else 's'
---          6 by how many µs the token may be ahead of the clock  7 'life' if that is to be told, else ''
---          8 keep, where that is longer than KEEP
+-- ARGV     1 ID  2 chosen token  3 TTL in ms  4 ABOUT  5 'h' if it would have the lock alone, else 's'
+--          6 by how many µs the token may be ahead of the clock  7 keep, where that is longer than KEEP
 -- Returns  'MARK TOKEN RETRY CONTENDED' as request.lua does. Where TOKEN is not the chosen one, it is the greatest so
 --          far, which is the claim's for now: a greater one may be proposed. Or 'gone', or 'future'.
---          With 'life' a list: that, then the server's run ID, and for how many seconds it has run.
+--          Behind that ' life ', the server's run ID, and for how many seconds it has run.
 local call = redis.call
 local KEY, CLAIMS = KEYS[1], KEYS[2]
-local id, token, keep = ARGV[1], ARGV[2], ARGV[8]
+local id, token, keep = ARGV[1], ARGV[2], ARGV[7]
 local state = call('HGET', CLAIMS, '~')
 local clock = call('TIME')
 --include as_text.lua
@@ -16,16 +15,16 @@ local micros = as_text(clock)
 
 -- reply answers, in the same step as the grant, in which of its lives the server is.
 local function reply(text)
-  if ARGV[7] ~= 'life' then return text end
   local info = call('INFO', 'server')
-  return {text, string.match(info, 'run_id:(%w+)'), string.match(info, 'uptime_in_seconds:(%-?%d+)')}
+  return text .. ' life ' .. (string.match(info, 'run_id:(%w+)') or '-') .. ' '
+    .. (string.match(info, 'uptime_in_seconds:(%-?%d+)') or '0')
 end
 
 if tonumber(token) > micros + ARGV[6] then return reply('future') end
 
 -- The token tells since when the claim has the lock, so it must be a time.
 if not keep and #token == #micros then
-  local granted = grant_alone(KEY, CLAIMS, state, micros, token, id, ARGV[5], ARGV[4], ARGV[3])
+  local granted = grant_alone(KEY, CLAIMS, state, micros, token, id, ARGV[5], ARGV[3], ARGV[4])
   if granted then return reply(granted) end
 end
 
@@ -46,7 +45,7 @@ end
 return whole(function()
   --include claims.lua
   load()
-  settle(ARGV[4] + 0)
+  settle(ARGV[3] + 0)
   local c, mark = find(id)
   if mark then
     save()
@@ -54,7 +53,7 @@ return whole(function()
   end
 
   local asked = {}
-  asked.weight, asked.limit, asked.ttl, asked.channel, asked.rest = match(ARGV[3], '^(%d+) (%d+) (%d+) (%S+) (.*)$')
+  asked.weight, asked.limit, asked.ttl, asked.channel, asked.rest = match(ARGV[4], '^(%d+) (%d+) (%d+) (%S+) (.*)$')
   asked.weight, asked.limit, asked.ttl = asked.weight + 0, asked.limit + 0, asked.ttl + 0
   local accepted, older = tonumber(token) > q.last, nil
 

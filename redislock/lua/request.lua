@@ -13,6 +13,7 @@ local state = call('HGET', CLAIMS, '~')
 local clock = call('TIME')
 --include as_text.lua
 --include grant_alone.lua
+--include renew_alone.lua
 local micros = as_text(clock)
 
 if first and not keep then
@@ -20,21 +21,9 @@ if first and not keep then
   if granted then return granted end
 end
 
--- It is the only claim, and is renewed for no less than it had: nothing changes but when it ends.
-if not first and state and not keep then
-  local kind, has, refresh, holder, units, lives, channel, had, described = string.match(state,
-    '^FORMAT ([hs]) (%d+) (%d+) %S+ (%S+) (%d+ %d+) (%d+) (%S+) (%d)(.*)$')
-  local same, address, flags = string.match(ARGV[4], '^(%d+ %d+) %d+ (%S+) (%d)')
-  if holder == id and has == token and ARGV[3] + 0 >= lives + 0 and micros + ARGV[3] * 1000 < refresh + 0
-    and units == same and (channel == address or channel == '-') and (had < '2' or flags >= '2')
-    and call('GET', KEY) == (kind == 'h' and id or '~shared') then
-    call('PEXPIRE', KEY, ARGV[3])
-    local renewed = string.sub(micros, 1, MS_END)
-    call('HSET', CLAIMS, '~',
-      'FORMAT ' .. kind .. ' ' .. has .. ' ' .. refresh .. ' ' .. renewed .. ' ' .. id .. ' '
-        .. units .. ' ' .. ARGV[3] .. ' ' .. address .. ' ' .. flags .. described)
-    return 'g ' .. has .. ' 0 0'
-  end
+if not first and not keep then
+  local renewed = renew_alone(KEY, CLAIMS, state, micros, id, token, ARGV[3], ARGV[4])
+  if renewed then return renewed end
 end
 
 -- It would not wait, and one claim has the lock to itself: the lock stays as it is.
