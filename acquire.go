@@ -3,11 +3,10 @@ package holdfast
 import (
 	"cmp"
 	"context"
-	"reflect"
-	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 )
 
 // An outcome is what came of requesting a new claim. One of its fields is set.
@@ -169,7 +168,11 @@ func (l *lock) requestOften(
 	var said error // by the server
 	for attempts := 1; ; attempts++ {
 		l.inquiry.begun(attempts, since, cmp.Or(said, r.err))
-		r.Status, r.err = l.client.request(ctx, claim, p.limit(r.sent), r.sent)
+		a := l.client.request(ctx, claim, p.limit(r.sent))
+		r.Status, r.err = a.Status, a.Err
+		if !isUnsent(a.Err) {
+			r.sent = instant(a.Sent)
+		}
 		if driver.IsAnswer(r.err) {
 			return r
 		}
@@ -191,12 +194,8 @@ func (l *lock) requestOften(
 }
 
 // request makes one attempt.
-func (c *Client) request(
-	ctx context.Context, claim driver.Claim, limit time.Duration, sent instant,
-) (driver.Status, error) {
-	attempt := c.attempts.begin(ctx, limit, sent)
-	defer c.attempts.end(attempt)
-	return c.driver.Request(attempt, claim)
+func (c *Client) request(ctx context.Context, claim driver.Claim, limit time.Duration) batch.Answer {
+	return c.sender.Do(ctx, driver.Op{Kind: driver.OpRequest, Claim: claim}, limit)
 }
 
 // unsent is the error for a request that has not left the client, so that there is nothing to undo.
@@ -221,69 +220,4 @@ func (l *lock) unknown(ctx context.Context, op string, err error) error {
 	default:
 		return l.failure(op, ErrUnknown, withAdvice(err))
 	}
-}
-
-// attempts bounds how long single requests take. A context with a timer costs as much as the rest of an acquisition,
-// so requests of about the same time share one if they were made under the same context, as those of a worker or a
-// crowd are.
-type attempts struct {
-	mu   sync.Mutex
-	last *attempt
-}
-
-// An attempt is the context of one request, or of some. It has the values of the context it is made of.
-type attempt struct {
-	context.Context
-	cancel context.CancelFunc
-	of     context.Context
-	limit  time.Duration
-	since  instant
-
-	// Guarded by attempts.mu.
-	users   int
-	retired bool // nobody joins any more
-}
-
-// shareTime is the part of its limit for which others may join an attempt. Each of them has the whole limit still.
-const shareTime = 4
-
-// begin returns a context that ends when ctx does, or when the limit and at most a quarter of it have passed. end
-// must be called with it.
-func (as *attempts) begin(ctx context.Context, limit time.Duration, at instant) *attempt {
-	as.mu.Lock()
-	defer as.mu.Unlock()
-	young := func(a *attempt) bool { return a.limit == limit && at.sub(a.since) < limit/shareTime }
-	if a := as.last; a != nil && young(a) && canCompare(ctx) && a.of == ctx {
-		a.users++
-		return a
-	}
-	as.retire()
-	as.last = &attempt{of: ctx, limit: limit, since: at, users: 1}
-	as.last.Context, as.last.cancel = context.WithTimeout(ctx, limit+limit/shareTime)
-	return as.last
-}
-
-// end says that a request was answered, or given up.
-func (as *attempts) end(a *attempt) {
-	as.mu.Lock()
-	defer as.mu.Unlock()
-	a.users--
-	if a.users == 0 && a.retired {
-		a.cancel()
-	}
-}
-
-// retire lets nobody join the last attempt any more. mu is held.
-func (as *attempts) retire() {
-	if a := as.last; a != nil {
-		a.retired = true
-		if a.users == 0 {
-			a.cancel()
-		}
-	}
-}
-
-// canCompare reports whether a context may be compared with another: not all types can be.
-func canCompare(ctx context.Context) bool {
-	return reflect.TypeOf(ctx).Kind() == reflect.Pointer || ctx == context.Background()
 }

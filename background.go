@@ -7,6 +7,8 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+
+	"github.com/holdfast-go/holdfast/driver/batch"
 )
 
 // background counts what is under way for a client, so that Close can wait for it: acquisitions, and what goes on after
@@ -119,6 +121,9 @@ func (c *Client) survive(caught *crash) error {
 		"backend", c.label, "panic", fmt.Sprint(caught.value), "stack", string(caught.stack))
 	return fmt.Errorf("the driver panicked: %v", caught.value)
 }
+
+// strayed tells of a panic of the driver of which no caller can be told.
+func (c *Client) strayed(p *batch.Panic) { c.survive(&crash{p.Value, p.Stack}) }
 
 // run calls f in a goroutine of its own, which Close waits for.
 func (c *Client) run(f func()) {

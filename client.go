@@ -6,21 +6,22 @@ import (
 	"sync/atomic"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 )
 
 // A Client makes locks on one backend, and keeps alive those that are held or waited for.
 type Client struct {
 	driver    driver.Driver
-	owned     bool   // opened by Open, so closed by Close
-	label     string // the backend for people, without its password
-	store     string // names the store to other clients, in whatever process; "" when nobody knows
+	sender    *batch.Sender // all operations on claims go through it
+	owned     bool          // opened by Open, so closed by Close
+	label     string        // the backend for people, without its password
+	store     string        // names the store to other clients, in whatever process; "" when nobody knows
 	traits    driver.Traits
 	settings  settings
 	keeper    *keeper
 	undoer    *undoer
 	gates     gates
 	ids       ids
-	attempts  attempts
 	stamps    stamps
 	events    events
 	listening listening
@@ -69,9 +70,12 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 // New makes a client on a driver. Closing the client does not close the driver.
 func New(d driver.Driver, opts ...Option) *Client {
 	t := d.Traits()
-	c := &Client{driver: d, traits: t, label: t.Backend, store: driver.Identity(d), settings: defaults().with(opts)}
+	c := &Client{driver: d, label: t.Backend, store: driver.Identity(d), settings: defaults().with(opts)}
 	c.closing, c.close = context.WithCancelCause(context.Background())
 	c.lifetime, c.end = context.WithCancel(context.Background())
+	waist := driver.Batched(d)
+	c.traits = waist.Traits()
+	c.sender = batch.New(waist, &batch.Options{Now: clock, Stray: c.strayed})
 	c.keeper, c.undoer = newKeeper(c), newUndoer(c)
 	return c
 }

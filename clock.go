@@ -35,6 +35,9 @@ func now() instant {
 	return look()
 }
 
+// clock is now for those who know no instants.
+func clock() time.Duration { return time.Duration(now()) }
+
 var (
 	started     = time.Now()
 	bubbleStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)

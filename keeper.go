@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/internal/boottime"
 )
 
@@ -164,13 +165,13 @@ func (k *keeper) confirm(c *tracked) bool {
 }
 
 // confirmed notes the answer to such a request.
-func (k *keeper) confirmed(c *tracked, sent instant, st driver.Status, err error) {
+func (k *keeper) confirmed(c *tracked, a batch.Answer) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	c.confirms--
-	if err == nil && c.index != untracked {
+	if a.Err == nil && c.index != untracked {
 		c.err = nil
-		c.extend(sent, st.TTL)
+		c.extend(instant(a.Sent), a.Status.TTL)
 		k.schedule(c, c.nextDue())
 	}
 }

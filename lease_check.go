@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 )
 
 // Check asks the backend whether the lock is still held, in one round trip that also renews it. It returns nil if it is
@@ -74,20 +74,19 @@ func (h *hold) confirm(ctx context.Context, over <-chan struct{}) error {
 func (h *hold) askOnce(ctx context.Context) (q question) {
 	asking, stop := h.lock.client.outlasting(ctx, attemptLimit(h.grantedTTL()))
 	defer stop()
-	sent := now()
-	var st driver.Status
-	err := errPanicked
+	var a batch.Answer
+	a.Err = errPanicked
 	q.caught = catch(func() {
-		defer func() { h.lock.client.keeper.confirmed(&h.tracked, sent, st, err) }()
-		st, err = h.lock.client.driver.Request(asking, h.renewal())
+		defer func() { h.lock.client.keeper.confirmed(&h.tracked, a) }()
+		a = h.lock.client.request(asking, h.renewal(), 0)
 	})
 	switch {
-	case isGone(err):
-		h.gone(err)
-	case err != nil:
-		q.err = h.lock.unserved(ctx, "check", err)
+	case isGone(a.Err):
+		h.gone(a.Err)
+	case a.Err != nil:
+		q.err = h.lock.unserved(ctx, "check", a.Err)
 	default:
-		h.renewed(st, sent)
+		h.renewed(a.Status, instant(a.Sent))
 	}
 	return q
 }

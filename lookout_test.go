@@ -305,17 +305,19 @@ func TestRevokedDuringRenewal(t *testing.T) {
 
 // A late driver has a claim revoked just before the answer to a request comes back, which does not tell of it.
 type late struct {
-	*memlock.Driver
+	driver.Driver
 	armed atomic.Bool
 }
 
 func (d *late) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	st, err := d.Driver.Request(ctx, c)
 	if d.armed.CompareAndSwap(true, false) {
-		err = d.Revoke(ctx, c.Name, c.ID)
+		err = driver.Revoke(ctx, d.Driver, c.Name, c.ID)
 	}
 	return st, err
 }
+
+func (d *late) Unwrap() driver.Driver { return d.Driver }
 
 // A teller says that something happened to a claim, and not what.
 type teller struct {

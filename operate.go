@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 )
 
 // An Entry is a claim in a queue, as others see it. Its Token is the first that a lease on the claim can have: each
@@ -24,14 +25,20 @@ func (c *Client) Queue(ctx context.Context, name string) ([]Entry, error) {
 	if err := c.checkName(name); err != nil {
 		return nil, l.failure("queue of", err)
 	}
-	queue, err := c.driver.Queue(ctx, name)
-	if err != nil {
-		return nil, l.unserved(ctx, "queue of", err)
+	a := l.ask(ctx, driver.OpQueue, "")
+	if a.Err != nil {
+		return nil, l.unserved(ctx, "queue of", a.Err)
 	}
-	for i := range queue {
-		queue[i].Token <<= tokenShift
+	for i := range a.Queue {
+		a.Queue[i].Token <<= tokenShift
 	}
-	return queue, nil
+	return a.Queue, nil
+}
+
+// ask does an operation once on the lock, or on the claim with this ID in its queue. Only ctx bounds it.
+func (l *lock) ask(ctx context.Context, kind driver.Kind, claimID string) batch.Answer {
+	claim := driver.Claim{Name: l.name, ID: claimID}
+	return l.client.sender.Do(ctx, driver.Op{Kind: kind, Claim: claim}, 0)
 }
 
 // Names yields the names of the locks that start with prefix and are held or waited for, in no particular order. It
@@ -60,7 +67,7 @@ func (c *Client) Break(ctx context.Context, name, claimID string) error {
 		return l.failure("break", err)
 	}
 	err := l.noting(ctx).noted(ctx, driver.NoteBreak, claimID, func() error {
-		return driver.Break(ctx, c.driver, name, claimID)
+		return l.ask(ctx, driver.OpBreak, claimID).Err
 	})
 	if err != nil {
 		return l.unserved(ctx, "break", err)
@@ -115,7 +122,7 @@ func (c *Client) Revoke(ctx context.Context, name string) error {
 			break
 		}
 		err := notes.noted(ctx, driver.NoteRevoke, e.ID, func() error {
-			return driver.Revoke(ctx, c.driver, name, e.ID)
+			return l.ask(ctx, driver.OpRevoke, e.ID).Err
 		})
 		if err != nil && !isGone(err) {
 			return l.unserved(ctx, "revoke", err)

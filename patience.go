@@ -86,14 +86,13 @@ func patient(d, ttl time.Duration) patience {
 	return p
 }
 
-// limit is how long an attempt that begins now may take. The last of several ends with the patience. Others may share
-// it for a quarter longer.
+// limit is how long an attempt that begins now may take. The last of several ends with the patience.
 func (p *patience) limit(at instant) time.Duration {
 	if at == p.began {
 		return p.attempt
 	}
 	left := p.giveUp.sub(at)
-	return min(p.attempt, max(left-left/(shareTime+1), leastAttempt))
+	return min(p.attempt, max(left, leastAttempt))
 }
 
 // isOver reports whether to give up.

@@ -153,9 +153,7 @@ func (u *undoer) over(x undo, err error) {
 
 // release makes one attempt to release a claim.
 func (c *Client) release(ctx context.Context, claim driver.Claim) error {
-	attempt := c.attempts.begin(ctx, attemptLimit(claim.TTL), now())
-	defer c.attempts.end(attempt)
-	return c.driver.Release(attempt, claim)
+	return c.sender.Do(ctx, driver.Op{Kind: driver.OpRelease, Claim: claim}, attemptLimit(claim.TTL)).Err
 }
 
 // isFinal reports whether an answer to a release is the last word. A refusal is not: it may be as short as a failover.

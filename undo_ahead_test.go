@@ -192,7 +192,9 @@ func TestNobodyWaitsForLaterUndoes(t *testing.T) {
 }
 
 // A deafToReleases driver answers no release.
-type deafToReleases struct{ *memlock.Driver }
+type deafToReleases struct{ driver.Driver }
+
+func (d *deafToReleases) Unwrap() driver.Driver { return d.Driver }
 
 func (d *deafToReleases) Release(ctx context.Context, _ driver.Claim) error {
 	<-ctx.Done()

@@ -21,11 +21,11 @@ func (c *Client) Value(ctx context.Context, name string) (Value, error) {
 	if err := errors.Join(c.closed(), c.checkName(name)); err != nil {
 		return Value{}, l.failure("value of", err)
 	}
-	v, err := driver.ValueOf(ctx, c.driver, name)
-	if err != nil {
-		return Value{}, l.unserved(ctx, "value of", err)
+	a := l.ask(ctx, driver.OpValue, "")
+	if a.Err != nil {
+		return Value{}, l.unserved(ctx, "value of", a.Err)
 	}
-	return v, nil
+	return a.Value, nil
 }
 
 // Value returns what this holder or one before it has set last: see [Lease.SetValue].
@@ -55,6 +55,9 @@ func (l *Lease) SetValue(ctx context.Context, text string) error {
 		return g.lock.failure("set the value of", err)
 	}
 	v := Value{Text: text, Token: l.Token(), Set: c.stamps.next()}
+	if err := v.Validate(); err != nil && c.traits.Ops.Has(driver.OpSetValue) {
+		return g.lock.failure("set the value of", err)
+	}
 	err := l.setValue(ctx, v)
 	if !g.hold.resumed || !errors.Is(err, driver.ErrOlderValue) {
 		return err
@@ -134,10 +137,8 @@ func (h *hold) settingValue(n int) {
 
 // setOnce makes one attempt.
 func (h *hold) setOnce(ctx context.Context, v Value) error {
-	c := h.lock.client
-	attempt := c.attempts.begin(ctx, attemptLimit(h.grantedTTL()), now())
-	defer c.attempts.end(attempt)
-	return driver.SetValue(attempt, c.driver, h.renewal(), v)
+	op := driver.Op{Kind: driver.OpSetValue, Claim: h.renewal(), Value: v}
+	return h.lock.client.sender.Do(ctx, op, attemptLimit(h.grantedTTL())).Err
 }
 
 // stamps tell the values that one client sets in order, also those of one microsecond.

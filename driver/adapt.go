@@ -23,6 +23,14 @@ func Adapt(d Driver) BatchDriver {
 	return a
 }
 
+// Batched returns a driver of either interface as a BatchDriver: as it is if it is one, and by [Adapt] otherwise.
+func Batched(d Either) BatchDriver {
+	if b, ok := d.(BatchDriver); ok {
+		return b
+	}
+	return Adapt(d.(Driver))
+}
+
 // kindsOf returns the operations that d can do beside those that every driver can.
 func kindsOf(d Driver) (kinds Kinds) {
 	for kind, ok := range map[Kind]bool{
@@ -132,9 +140,6 @@ func (a *adapted) do(ctx context.Context, op Op) (r Result) {
 // call calls the method that does the operation.
 func (a *adapted) call(ctx context.Context, op Op) (r Result) {
 	d, c := a.driver, op.Claim
-	if !a.traits.Ops.Has(op.Kind) {
-		return Result{Err: Unsupported(a.traits, op.Kind.String())}
-	}
 	switch op.Kind {
 	case OpRequest:
 		r.Status, r.Err = d.Request(ctx, c)
@@ -156,6 +161,8 @@ func (a *adapted) call(ctx context.Context, op Op) (r Result) {
 		r.Err = a.watch(ctx, c.Name)
 	case OpLife:
 		r.Life, r.Err = LifeOf(ctx, d)
+	default:
+		r.Err = Unsupported(a.traits, op.Kind.String())
 	}
 	return r
 }

@@ -90,7 +90,7 @@ func (a *adapted) follow(op Op, c Claim, granted bool) (before *follower) {
 	defer a.mu.Unlock()
 	f := a.followed[c.ID]
 	switch {
-	case a.open.Err() != nil:
+	case a.open.Err() != nil, len(a.tells) == 0:
 		return nil
 	case f == nil && !granted && op.Claim.Token != 0: // another client has queued it: Wait has one who waits
 		return nil

@@ -24,10 +24,12 @@ func (p plain) Request(_ context.Context, c driver.Claim) (driver.Status, error)
 	}
 	return driver.Status{Token: c.Token}, nil
 }
-func (plain) Release(context.Context, driver.Claim) error           { return nil }
-func (plain) Queue(context.Context, string) ([]driver.Entry, error) { return nil, nil }
-func (plain) Traits() driver.Traits                                 { return driver.Traits{Backend: "plain"} }
-func (plain) Close() error                                          { return nil }
+func (plain) Release(context.Context, driver.Claim) error { return nil }
+func (p plain) Queue(context.Context, string) ([]driver.Entry, error) {
+	return nil, driver.Unsupported(p.Traits(), "queue")
+}
+func (plain) Traits() driver.Traits { return driver.Traits{Backend: "plain"} }
+func (plain) Close() error          { return nil }
 
 // A breaker can break, and says which one it is by its error.
 type breaker struct {

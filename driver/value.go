@@ -51,14 +51,22 @@ func ValueOf(ctx context.Context, d Driver, name string) (Value, error) {
 // that is too long is refused before anything is sent.
 func SetValue(ctx context.Context, d Driver, c Claim, v Value) error {
 	s, ok := As[ValueStore](d)
-	switch {
-	case !ok:
+	if !ok {
 		return Unsupported(d.Traits(), keepingValues)
-	case len(v.Text) > MaxValue:
+	}
+	if err := v.Validate(); err != nil {
+		return err
+	}
+	return s.SetValue(ctx, c, v)
+}
+
+// Validate reports why no lock can keep the value, by an error that wraps [ErrRefused].
+func (v Value) Validate() error {
+	if len(v.Text) > MaxValue {
 		return fmt.Errorf("%w: the value has %d bytes, and a lock keeps at most %d; store it elsewhere, and here only "+
 			"where", ErrRefused, len(v.Text), MaxValue)
 	}
-	return s.SetValue(ctx, c, v)
+	return nil
 }
 
 const keepingValues = "keeping a value from one holder to the next"
