@@ -29,7 +29,7 @@ const (
 var layers = []layer{
 	{`(` + programs + `|` + heavyTests + `)(/.*)?`, `.*`, `.*`,
 		"what nobody imports may import anything"},
-	{`\.`, `driver|internal/boottime`, `driver|memlock`,
+	{`\.`, `driver|driver/batch|internal/boottime`, `driver|memlock`,
 		"what users hold knows the contract and no backend, and is tested on the reference"},
 	{`driver`, ``, `memlock`,
 		"the contract imports nothing of ours, so that anybody can implement it"},
