@@ -283,6 +283,15 @@ func (f *Facade) SetValue(ctx context.Context, c driver.Claim, v driver.Value) e
 // Identity implements [driver.Identifier].
 func (f *Facade) Identity() string { return f.Traits().Store }
 
+// Check implements [driver.Checker].
+func (f *Facade) Check(ctx context.Context) ([]driver.Finding, error) {
+	c, ok := driver.As[driver.Checker](f.driver)
+	if !ok {
+		return nil, driver.Unsupported(f.Traits(), "checking the server")
+	}
+	return c.Check(ctx)
+}
+
 // List implements [driver.Lister].
 func (f *Facade) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return driver.List(ctx, f.driver, prefix)

@@ -35,6 +35,8 @@ var layers = []layer{
 		"the contract imports nothing of ours, so that anybody can implement it"},
 	{`driver/batch`, `driver`, `driver/drivertest|memlock`,
 		"what sends operations knows the contract, and is tested on the reference"},
+	{`driver/template`, `driver`, `\.|driver/drivertest|` + inBubbles,
+		"the driver to copy knows the contract alone, and its tests show how users come to it"},
 	{`driver/drivertest`, `driver|driver/batch|memlock|internal/(pace|bubble|effort)`, ``,
 		"the suite compares a driver with the reference"},
 	{`(mem|sql)lock|quorum`, `driver|` + helpers, aContract + `|memlock|` + forTests,
