@@ -24,6 +24,7 @@ var tests = map[string]string{
 	"holdfast":     ".",
 	"batch":        "./driver/batch",
 	"memlock":      "./memlock/...",
+	"template":     "./driver/template",
 	"sqllock":      "./sqllock/sqltest",
 	"sqlmysql":     "./" + tables + " ./sqllock/sqltest/mariadb",
 	"sqlpostgres":  "./" + tables + " ./sqllock/sqltest/postgres",

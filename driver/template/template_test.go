@@ -176,17 +176,22 @@ func TestNewsBeforeTheAnswer(t *testing.T) {
 		defer waiter.Close()
 		var told []driver.Event
 		waiter.Subscribe(func(e driver.Event) { told = append(told, e) })
-		send(waiter, driver.OpWatch, claim("")) // from here on there is a watch
-		send(holder, driver.OpRequest, claim("holder"))
+		pair := func(id string) driver.Claim {
+			c := claim(id)
+			c.Limit = 2
+			return c
+		}
+		followed := driver.Op{Kind: driver.OpRequest, Claim: pair("own"), Follow: true} // so there is a watch
+		waiter.Do(t.Context(), []driver.Op{followed}, func(int, driver.Result) {})
+		send(holder, driver.OpRequest, pair("holder"))
 		synctest.Wait()
-		send(waiter, driver.OpWatch, claim(""))
 		told = nil
 		s.afterPut = func() {
 			s.afterPut = nil
 			send(holder, driver.OpRelease, claim("holder"))
 			synctest.Wait()
 		}
-		if st := send(waiter, driver.OpRequest, claim("waiter")).Status; st.Granted {
+		if st := send(waiter, driver.OpRequest, pair("waiter")).Status; st.Granted {
 			t.Fatalf("the answer was from before the release: %+v", st)
 		}
 		synctest.Wait()
