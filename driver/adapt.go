@@ -2,11 +2,7 @@ package driver
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
-	"runtime/debug"
-	"sync"
 )
 
 // Adapt puts a Driver behind the interface of a [BatchDriver], so that callers of the latter can use every
@@ -16,10 +12,14 @@ import (
 //
 // An event may be missed between the result of OpWatch and the moment at which the driver has begun to watch.
 func Adapt(d Driver) BatchDriver {
-	a := &adapted{driver: d, traits: d.Traits(), followed: make(map[string]*follower), watched: make(map[string]bool)}
+	a := &adapted{driver: d, traits: d.Traits(), follows: can[Waiter](d)}
 	a.traits.Store = Identity(d)
 	a.traits.Ops = KindsOf(OpRequest, OpRelease, OpWatch) | kindsOf(d)
-	a.open, a.close = context.WithCancel(context.Background())
+	a.events.Wait = func(ctx context.Context, c Claim) (Status, error) { return Wait(ctx, d, c) }
+	a.events.Changed = func(ctx context.Context, name string) error { return Watch(ctx, d, name) }
+	if l, ok := As[Listener](d); ok {
+		a.follows, a.events.Listen = true, l.Listen
+	}
 	return a
 }
 
@@ -54,19 +54,13 @@ func can[T any](d Driver) bool {
 	return ok
 }
 
-// An adapted driver is a Driver behind the interface of a BatchDriver.
+// An adapted driver is a Driver behind the interface of a BatchDriver. Its events come from the methods by which
+// others wait: Wait, Listen and Watch.
 type adapted struct {
-	driver Driver
-	traits Traits
-
-	open    context.Context // ends with Close
-	close   context.CancelFunc
-	telling sync.WaitGroup // goroutines that tell events
-
-	mu       sync.Mutex
-	tells    map[*func(Event)]struct{}
-	followed map[string]*follower // by the claim's ID
-	watched  map[string]bool      // names of locks of which a change will be told
+	driver  Driver
+	traits  Traits
+	follows bool // granted claims
+	events  Followers
 }
 
 // Unwrap implements [Wrapper].
@@ -75,17 +69,12 @@ func (a *adapted) Unwrap() Driver { return a.driver }
 // Traits implements [BatchDriver].
 func (a *adapted) Traits() Traits { return a.traits }
 
+// Subscribe implements [BatchDriver].
+func (a *adapted) Subscribe(tell func(Event)) (stop func()) { return a.events.Subscribe(tell) }
+
 // Close implements [BatchDriver].
 func (a *adapted) Close() error {
-	a.mu.Lock()
-	a.close()
-	followed := maps.Clone(a.followed)
-	clear(a.followed)
-	a.mu.Unlock()
-	for _, f := range followed {
-		a.end(f)
-	}
-	a.telling.Wait()
+	a.events.Close()
 	return a.driver.Close()
 }
 
@@ -95,19 +84,19 @@ func (a *adapted) Do(ctx context.Context, batch []Op, done func(int, Result)) {
 		done(0, a.do(ctx, batch[0]))
 		return
 	}
-	var c crowd
+	var g Group
 	var renewals []int
 	for i, op := range batch {
 		if op.Kind == OpRequest && op.Claim.Token != 0 {
 			renewals = append(renewals, i)
 			continue
 		}
-		c.run(func() { done(i, a.do(ctx, op)) })
+		g.Go(func() { done(i, a.do(ctx, op)) })
 	}
 	if len(renewals) > 0 {
-		c.run(func() { a.renew(ctx, batch, renewals, done) })
+		g.Go(func() { a.renew(ctx, batch, renewals, done) })
 	}
-	c.wait()
+	g.Wait()
 }
 
 // renew requests those claims of a batch that were queued before.
@@ -137,6 +126,12 @@ func (a *adapted) do(ctx context.Context, op Op) (r Result) {
 	return r
 }
 
+// note has the claim followed, or left, as the result says.
+func (a *adapted) note(op Op, r Result) {
+	op.Follow = op.Follow && a.follows
+	a.events.Note(op, r)
+}
+
 // call calls the method that does the operation.
 func (a *adapted) call(ctx context.Context, op Op) (r Result) {
 	d, c := a.driver, op.Claim
@@ -158,7 +153,7 @@ func (a *adapted) call(ctx context.Context, op Op) (r Result) {
 	case OpQueue:
 		r.Queue, r.Err = queue(ctx, d, c.Name, op.Most)
 	case OpWatch:
-		r.Err = a.watch(ctx, c.Name)
+		r.Err = a.events.Watch(ctx, c.Name)
 	case OpLife:
 		r.Life, r.Err = LifeOf(ctx, d)
 	default:
@@ -182,31 +177,4 @@ func queue(ctx context.Context, d Driver, name string, most int) ([]Entry, error
 		return Peek(ctx, d, name, most)
 	}
 	return d.Queue(ctx, name)
-}
-
-// A crowd of goroutines does something for one caller, who gets their panics.
-type crowd struct {
-	running sync.WaitGroup
-	mu      sync.Mutex
-	panics  []error
-}
-
-func (c *crowd) run(f func()) {
-	c.running.Go(func() {
-		defer func() {
-			if p := recover(); p != nil {
-				c.mu.Lock()
-				defer c.mu.Unlock()
-				c.panics = append(c.panics, fmt.Errorf("%v\n\n%s", p, debug.Stack()))
-			}
-		}()
-		f()
-	})
-}
-
-func (c *crowd) wait() {
-	c.running.Wait()
-	if err := errors.Join(c.panics...); err != nil {
-		panic(err)
-	}
 }

@@ -3,6 +3,7 @@ package driver_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -144,17 +145,23 @@ func TestAdaptedEvents(t *testing.T) {
 	holder, next := op(driver.OpRequest, "holder"), op(driver.OpRequest, "next")
 	holder.Follow = true
 	results(t, d, holder)
-	results(t, d, next, op(driver.OpWatch, ""))
+	results(t, d, next)
 	results(t, d, op(driver.OpRevoke, "holder"))
 	if e := <-told; e.ID != "holder" || e.Err != nil {
 		t.Errorf("after a revocation: %+v", e)
 	}
-	results(t, d, op(driver.OpRelease, "holder"))
+	results(t, d, op(driver.OpWatch, ""), op(driver.OpRelease, "holder"))
 	var granted, changed bool
-	for !granted || !changed {
-		e := <-told
-		granted = granted || e.ID == "next" && e.Status.Granted
-		changed = changed || e == driver.Event{Name: "m"}
+	for i := 0; !granted || !changed; i++ {
+		select {
+		case e := <-told:
+			granted = granted || e.ID == "next" && e.Status.Granted
+			changed = changed || e == driver.Event{Name: "m"}
+		default: // the driver may only now begin to watch
+			id := fmt.Sprint("more", i)
+			results(t, d, op(driver.OpRequest, id))
+			results(t, d, op(driver.OpRelease, id))
+		}
 	}
 	stop()
 	results(t, d, op(driver.OpRelease, "next"))

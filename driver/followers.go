@@ -1,0 +1,289 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Followers implement [BatchDriver.Subscribe] for engines that do not push: a goroutine waits for each claim that is
+// followed, in whatever way the engine has. The driver calls Note with the result of each operation on a claim, and
+// Watch for OpWatch. The fields are set before the first call.
+type Followers struct {
+	// Wait blocks until a claim may have moved, as [Waiter] says.
+	Wait func(ctx context.Context, c Claim) (Status, error)
+	// Listen has moved called when a granted claim may have moved, as [Listener] says. Nil: Wait serves these, too.
+	Listen func(ctx context.Context, c Claim, moved func()) (stop func(), err error)
+	// Changed blocks until a queue may have changed, as [Watcher] says. Nil: it returns after a pause.
+	Changed func(ctx context.Context, name string) error
+
+	running sync.WaitGroup // goroutines that tell events
+
+	mu       sync.Mutex
+	life     context.Context // ends with Close; nil before the first use
+	end      context.CancelFunc
+	tells    map[*func(Event)]struct{}
+	followed map[string]*follower // by the claim's ID
+	watched  map[string]bool      // names of locks of which a change will be told
+}
+
+// begin makes what the zero value does not have. mu is held.
+func (fs *Followers) begin() {
+	if fs.life == nil {
+		fs.life, fs.end = context.WithCancel(context.Background())
+		fs.tells = make(map[*func(Event)]struct{})
+		fs.followed, fs.watched = make(map[string]*follower), make(map[string]bool)
+	}
+}
+
+// Close ends what waits. Nothing is told after it has returned.
+func (fs *Followers) Close() {
+	fs.mu.Lock()
+	fs.begin()
+	fs.end()
+	followed := fs.followed
+	fs.followed = make(map[string]*follower)
+	clear(fs.tells)
+	fs.mu.Unlock()
+	for _, f := range followed {
+		fs.stop(f)
+	}
+	fs.running.Wait()
+}
+
+// Subscribe implements [BatchDriver].
+func (fs *Followers) Subscribe(tell func(Event)) (stop func()) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.begin()
+	fs.tells[&tell] = struct{}{}
+	return func() {
+		fs.mu.Lock()
+		defer fs.mu.Unlock()
+		delete(fs.tells, &tell)
+	}
+}
+
+// tell passes an event on to all subscribers.
+func (fs *Followers) tell(e Event) {
+	fs.mu.Lock()
+	tells := make([]func(Event), 0, len(fs.tells))
+	for tell := range fs.tells {
+		tells = append(tells, *tell)
+	}
+	fs.mu.Unlock()
+	for _, tell := range tells {
+		tell(e)
+	}
+}
+
+// A follower tells what happens to one claim.
+type follower struct {
+	claim    Claim
+	granted  bool
+	cancel   context.CancelFunc
+	answered Mailbox[struct{}] // has something once the claim has been asked about
+	expiry   *time.Timer       // ends it when the claim has ended and nobody said so
+	silence  func()            // ends a listener; nil: there is none. mu guards it
+}
+
+// stop ends what a follower has under way. mu is not held, because the driver calls tell under its own locks.
+func (fs *Followers) stop(f *follower) {
+	f.cancel()
+	f.expiry.Stop()
+	fs.mu.Lock()
+	silence := f.silence
+	f.silence = nil
+	fs.mu.Unlock()
+	if silence != nil {
+		silence()
+	}
+}
+
+// Note follows a claim, or leaves it, as the result of an operation on it says.
+func (fs *Followers) Note(op Op, r Result) {
+	switch {
+	case op.Kind == OpRequest && r.Err == nil:
+		fs.noteStatus(op, r.Status)
+	case op.Kind.IsOnClaim() && errors.Is(r.Err, ErrGone) && op.Kind != OpRevoke, op.Kind == OpRelease && r.Err == nil:
+		fs.unfollow(op.Claim.ID)
+	}
+}
+
+// noteStatus follows a claim that waits, and a granted one if the request said so.
+func (fs *Followers) noteStatus(op Op, st Status) {
+	c := op.Claim
+	if st.Token != 0 {
+		c.Token = st.Token
+	}
+	if st.Granted && !op.Follow || !st.Granted && !c.Queue {
+		fs.unfollow(c.ID)
+		return
+	}
+	if before := fs.follow(op, c, st.Granted); before != nil {
+		fs.stop(before)
+	}
+}
+
+// follow follows a claim, unless it is followed already. It returns the follower that is to be stopped in turn.
+func (fs *Followers) follow(op Op, c Claim, granted bool) (before *follower) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.begin()
+	f := fs.followed[c.ID]
+	switch {
+	case fs.life.Err() != nil, len(fs.tells) == 0:
+		return nil
+	case f == nil && !granted && op.Claim.Token != 0: // another client has queued it: Wait has one who waits
+		return nil
+	case f != nil && f.granted == granted && f.claim.Token == c.Token:
+		f.answered.Put(struct{}{})
+		f.expiry.Reset(longerThan(c.TTL))
+		return nil
+	}
+	fs.followed[c.ID] = fs.start(op, c, granted)
+	return f
+}
+
+// start starts to follow a claim. mu is held.
+func (fs *Followers) start(op Op, c Claim, granted bool) *follower {
+	ctx, cancel := context.WithCancel(fs.life)
+	f := &follower{claim: c, granted: granted, cancel: cancel, answered: NewMailbox[struct{}]()}
+	f.expiry = time.AfterFunc(longerThan(c.TTL), func() { fs.leave(f) })
+	if granted && fs.Listen != nil {
+		fs.running.Go(func() { fs.listen(ctx, f) })
+	} else {
+		fs.running.Go(func() { fs.wait(ctx, op, f) })
+	}
+	return f
+}
+
+// longerThan is after how long a claim with this TTL has ended for certain.
+func longerThan(ttl time.Duration) time.Duration { return max(ttl, ttl+time.Minute) }
+
+// unfollow ends following a claim.
+func (fs *Followers) unfollow(id string) {
+	fs.mu.Lock()
+	f := fs.followed[id]
+	fs.mu.Unlock()
+	if f != nil {
+		fs.leave(f)
+	}
+}
+
+// leave ends a follower, which may have been replaced by another one.
+func (fs *Followers) leave(f *follower) {
+	fs.mu.Lock()
+	if fs.followed[f.claim.ID] == f {
+		delete(fs.followed, f.claim.ID)
+	}
+	fs.mu.Unlock()
+	fs.stop(f)
+}
+
+// followPace are the pauses where the way by which news comes is broken.
+var followPace = Backoff{First: 5 * time.Millisecond, Most: 250 * time.Millisecond}
+
+// askedWithin is how long a follower that has told its subscribers to ask waits for the answer, which it would only
+// tell them to ask for again meanwhile.
+const askedWithin = time.Second
+
+// wait tells what Wait says about a claim.
+func (fs *Followers) wait(ctx context.Context, op Op, f *follower) {
+	pace, c := followPace, f.claim
+	for {
+		st, err := fs.Wait(ctx, c)
+		e := Event{Name: c.Name, ID: c.ID, Status: st}
+		switch {
+		case ctx.Err() != nil && !errors.Is(err, ErrGone) && st == Status{}:
+			return
+		case errors.Is(err, ErrGone):
+			e.Err = err
+			fs.tell(e)
+			fs.leave(f)
+			return
+		case err != nil:
+			pace.Pause(ctx)
+			e.Status = Status{}
+		default:
+			pace.Reset()
+		}
+		f.answered.Clear()
+		fs.tell(e)
+		switch {
+		case st.Granted && !f.granted:
+			fs.noteStatus(op, st)
+			return
+		case e.Status == Status{}:
+			fs.awaitAnswer(ctx, f)
+		}
+	}
+}
+
+// awaitAnswer waits until a claim has been asked about.
+func (fs *Followers) awaitAnswer(ctx context.Context, f *follower) {
+	late := time.NewTimer(askedWithin)
+	defer late.Stop()
+	select {
+	case <-f.answered.Word():
+	case <-late.C:
+	case <-ctx.Done():
+	}
+}
+
+// listen has a granted claim listened for.
+func (fs *Followers) listen(ctx context.Context, f *follower) {
+	e := Event{Name: f.claim.Name, ID: f.claim.ID}
+	for pace := followPace; ctx.Err() == nil; pace.Pause(ctx) {
+		silence, err := fs.Listen(ctx, f.claim, func() { fs.tell(e) })
+		if err != nil {
+			continue
+		}
+		fs.mu.Lock()
+		f.silence = silence
+		fs.mu.Unlock()
+		if ctx.Err() != nil {
+			fs.stop(f)
+		}
+		return
+	}
+}
+
+// Watch has the next change of a queue told, for OpWatch.
+func (fs *Followers) Watch(ctx context.Context, name string) error {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.begin()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case fs.life.Err() != nil:
+		return ErrClosed
+	case fs.watched[name]:
+		return nil
+	}
+	fs.watched[name] = true
+	fs.running.Go(func() { fs.watch(name) })
+	return nil
+}
+
+// watch tells when a queue has changed.
+func (fs *Followers) watch(name string) {
+	err := errNoWatch
+	if fs.Changed != nil {
+		err = fs.Changed(fs.life, name)
+	}
+	if err != nil {
+		Sleep(fs.life, watchPause) // the one who is told will ask to watch again
+	}
+	fs.mu.Lock()
+	delete(fs.watched, name)
+	fs.mu.Unlock()
+	if fs.life.Err() == nil {
+		fs.tell(Event{Name: name})
+	}
+}
+
+// errNoWatch stands for an engine that says nothing about queues.
+var errNoWatch = errors.New("the engine tells of no changes")
