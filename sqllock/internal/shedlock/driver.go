@@ -25,6 +25,8 @@ type Driver struct {
 
 	patient chan struct{} // holds as many as have a connection and are no holders
 
+	followers driver.Followers
+
 	closing sync.Once
 	life    context.Context
 	end     context.CancelFunc // of life
@@ -58,6 +60,7 @@ func New(ctx context.Context, db *sql.DB, dialect *Dialect, table string) (*Driv
 func unchecked(db *sql.DB, dialect *Dialect, table string) *Driver {
 	d := &Driver{db: db, dialect: dialect, table: table, patient: make(chan struct{}, mostPatient(db))}
 	d.life, d.end = context.WithCancel(context.Background())
+	d.followers.Wait = d.Wait
 	return d
 }
 
@@ -103,6 +106,7 @@ func (d *Driver) Traits() driver.Traits {
 		Backend: d.dialect.Name + ", shedlock",
 		MinTTL:  100 * time.Millisecond, MaxTTL: 365 * 24 * time.Hour, MaxName: mostName,
 		Fenced: true, ServerClock: true, Listed: true, Detach: true,
+		Ops: kinds,
 	}
 }
 
@@ -111,6 +115,7 @@ func (d *Driver) Close() (err error) {
 	d.closing.Do(func() {
 		d.sweepAtLast()
 		d.end()
+		d.followers.Close()
 		if d.owned != nil {
 			err = d.owned.Close()
 		}

@@ -1,0 +1,48 @@
+package shedlock
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// kinds are the operations that ShedLock's table allows.
+var kinds = driver.KindsOf(driver.OpRequest, driver.OpRelease, driver.OpBreak, driver.OpQueue, driver.OpWatch)
+
+// Do implements [driver.BatchDriver]. Each operation is a dialogue of several statements, each of which commits by
+// itself, so there is nothing to gain from a batch.
+func (d *Driver) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
+	driver.DoEach(batch, done, func(op driver.Op) driver.Result {
+		r := d.do(ctx, op)
+		d.followers.Note(op, r)
+		return r
+	})
+}
+
+// do makes one attempt at an operation.
+func (d *Driver) do(ctx context.Context, op driver.Op) (r driver.Result) {
+	c := op.Claim
+	switch op.Kind {
+	case driver.OpRequest:
+		r.Status, r.Err = d.Request(ctx, c)
+	case driver.OpRelease:
+		r.Err = d.Release(ctx, c)
+	case driver.OpBreak:
+		r.Err = d.Break(ctx, c.Name, c.ID)
+	case driver.OpQueue:
+		r.Queue, r.Err = d.Queue(ctx, c.Name)
+		if op.Most > 0 {
+			r.Queue = r.Queue[:min(op.Most, len(r.Queue))]
+		}
+	case driver.OpWatch:
+		r.Err = d.followers.Watch(ctx, c.Name)
+	default:
+		r.Err = driver.Unsupported(d.Traits(), op.Kind.String())
+	}
+	return r
+}
+
+// Subscribe implements [driver.BatchDriver]. A claim that waits, or is followed, is looked at now and then: see Wait.
+func (d *Driver) Subscribe(tell func(driver.Event)) (stop func()) { return d.followers.Subscribe(tell) }
+
+var _ driver.BatchDriver = (*Driver)(nil)
