@@ -14,20 +14,6 @@ import (
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
-// A gathering driver gains by batches what it says.
-type gathering struct {
-	driver.BatchDriver
-	alone, inFlight int
-}
-
-func (d gathering) Traits() driver.Traits {
-	t := d.BatchDriver.Traits()
-	t.Alone, t.MaxInFlight = d.alone, d.inFlight
-	return t
-}
-
-func (d gathering) Unwrap() driver.BatchDriver { return d.BatchDriver }
-
 // The whole contract holds behind a Sender, however it gathers, for the driver as it is and for its methods behind
 // driver.Adapt.
 func TestDriverBehindSender(t *testing.T) {
@@ -53,7 +39,7 @@ func TestDriverBehindSender(t *testing.T) {
 					if row.intercepted {
 						d = batch.Intercept(d, pass)
 					}
-					f := drivertest.NewFacade(gathering{d, row.alone, row.inFlight})
+					f := drivertest.NewFacade(drivertest.Gather(d, row.alone, row.inFlight))
 					t.Cleanup(func() { f.Close() })
 					return f
 				}
