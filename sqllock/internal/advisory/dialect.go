@@ -143,7 +143,7 @@ type nature struct {
 }
 
 func natureOf(ctx context.Context, db *sql.DB) (n nature, err error) {
-	n.traits = driver.Traits{MaxName: 1024, Fenced: true, ServerClock: true}
+	n.traits = driver.Traits{MaxName: 1024, Fenced: true, ServerClock: true, Ops: kinds}
 	n.kind, err = dbms.Genuine(ctx, db)
 	switch n.kind {
 	case dbms.MySQL: // GET_LOCK takes whole seconds, and renewals must come in between

@@ -22,6 +22,8 @@ type Driver struct {
 	life    context.Context
 	end     context.CancelCauseFunc // of life
 
+	followers driver.Followers
+
 	mu     sync.Mutex
 	claims map[claimKey]*claim
 }
@@ -38,6 +40,7 @@ func New(ctx context.Context, db *sql.DB, dialect *Dialect, keep time.Duration) 
 	}
 	d := &Driver{db: db, dialect: dialect, keep: keep, claims: make(map[claimKey]*claim)}
 	d.life, d.end = context.WithCancelCause(context.Background())
+	d.followers.Wait = d.Wait
 	var err error
 	if d.nature, err = natureOf(ctx, db); err != nil {
 		return nil, dialect.explain(err)
@@ -80,6 +83,7 @@ func (d *Driver) Queue(context.Context, string) ([]driver.Entry, error) {
 func (d *Driver) Close() (err error) {
 	d.closing.Do(func() {
 		d.end(driver.ErrClosed) // first: whoever is at work on a claim stops, and lets go of it
+		d.followers.Close()
 		d.mu.Lock()
 		claims := d.claims
 		d.claims = nil

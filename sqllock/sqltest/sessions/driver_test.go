@@ -66,6 +66,14 @@ func (s server) open(t testing.TB, addr string) driver.Driver {
 	return opened.Driver(t, s.url(addr))
 }
 
+// behindSender opens a client whose operations go through a Sender, one by one or together.
+func (s server) behindSender(t testing.TB, addr string, inFlight int) driver.Driver {
+	d := drivertest.Gather(driver.Batched(s.open(t, addr)), inFlight, inFlight)
+	f := drivertest.NewFacade(d)
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
 func TestDriver(t *testing.T) {
 	effort.Raced(t)
 	t.Parallel() // so that the others, which take less time, come first
@@ -77,7 +85,7 @@ func TestDriver(t *testing.T) {
 			t.Parallel() // most of it waits
 			addr := s.migrated(t).Addr
 			drivertest.Run(t, drivertest.Harness{
-				Open:  func(t testing.TB) driver.Driver { return s.open(t, addr) },
+				Open:  func(t testing.TB) driver.Driver { return s.behindSender(t, addr, i) }, // 0: one by one
 				TTL:   3 * time.Second,
 				Long:  2 * time.Minute, // each claim opens a connection
 				Again: i > 0,
