@@ -2,6 +2,7 @@ package advisory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -85,26 +86,51 @@ func whileFree[T any](
 		sent.begin() // nothing keeps it from being sent
 	}
 	var v T
+	var work driver.Group
 	done := make(chan struct{})
-	go func() {
+	work.Go(func() {
 		defer close(done)
+		defer d.leave(c, cl)
+		returned := false
+		defer func() {
+			if !returned {
+				d.abandon(c, cl)
+			}
+			cl.free <- struct{}{}
+		}()
 		// After that the session is over, whatever it answers.
 		limited, cancel := context.WithTimeout(d.life, c.TTL+time.Second)
 		defer cancel()
 		v, err = f(limited, cl)
-		cl.free <- struct{}{}
-		d.leave(c, cl)
-	}()
+		returned = true
+	})
 	select {
 	case <-done:
+		work.Wait() // for its panic
 		return v, err
 	case <-ctx.Done():
+		go work.Wait() // a panic of which no caller learns ends the program
 		if sent.giveUp() {
 			return none, unsent(ctx.Err())
 		}
 		return none, ctx.Err()
 	}
 }
+
+// abandon leaves the session of a claim on which the SQL driver has panicked to the server's idle timeout. To close it
+// might take for ever, because package database/sql may still have it locked.
+func (d *Driver) abandon(c driver.Claim, cl *claim) {
+	cl.session = nil
+	if cl.phase == granted {
+		_ = d.lose(c, cl, errPanicked)
+		return
+	}
+	if cl.phase == waiting {
+		cl.phase, cl.token = unknown, 0
+	}
+}
+
+var errPanicked = errors.New("the SQL driver has panicked")
 
 // openFor opens a session for the work on a claim, unless the caller has given up meanwhile.
 func (d *Driver) openFor(ctx context.Context, cl *claim, ttl time.Duration) (*session, error) {
