@@ -14,6 +14,13 @@ type operation struct {
 	group  string // what batch.lua calls it; "" for one that cannot go with others
 }
 
+// Groups of batch.lua. A first request has its kind for one.
+const (
+	groupRenew   = "n"
+	groupRelease = "r"
+	groupPropose = "p"
+)
+
 // own are the arguments that are the claim's: its ID, and its token if it has one. Those of a first request have the
 // name of its group in the place of a token.
 func (o operation) own() []string {
@@ -90,11 +97,11 @@ func (d *native) operation(s *script, k keys, args []string) operation {
 	case s == &d.scripts.request && len(args) == 4:
 		o.group = args[1]
 	case s == &d.scripts.renew && len(args) == 4:
-		o.group = "n"
+		o.group = groupRenew
 	case s == &d.scripts.release && len(args) == 2:
-		o.group = "r"
+		o.group = groupRelease
 	case s == &d.scripts.propose && len(args) == 6:
-		o.group = "p"
+		o.group = groupPropose
 	}
 	return o
 }

@@ -23,7 +23,7 @@ func TestListensWhileClaimsWait(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			needed := n.channels.(*lockChannels).needed
 			c := mutex("jobs", "a")
-			n.extend(c)
+			n.extend(c, false)
 			if !needed(c.Name) || needed("another") {
 				t.Errorf("claims wait: %v, and for another lock: %v", needed(c.Name), needed("another"))
 			}

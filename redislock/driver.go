@@ -15,15 +15,21 @@ import (
 // [driver.Lister], [driver.Breaker], [driver.Revoker], [driver.Proposer], [driver.Voter], [driver.Living],
 // [driver.Checker] and [driver.Identifier]. The layouts of other libraries know one holder and no queue: there it is a
 // Waiter, a Listener, a Checker and an Identifier.
-type Driver struct{ layout driver.Driver }
+type Driver struct {
+	layout  driver.Driver
+	batches driver.BatchDriver // the same
+}
 
-var _ driver.Wrapper = (*Driver)(nil)
+var (
+	_ driver.Wrapper     = (*Driver)(nil)
+	_ driver.BatchDriver = (*Driver)(nil)
+)
 
 // Unwrap implements [driver.Wrapper]: it returns the driver of the layout.
 func (d *Driver) Unwrap() driver.Driver { return d.layout }
 
 // Traits returns facts about the driver.
-func (d *Driver) Traits() driver.Traits { return d.layout.Traits() }
+func (d *Driver) Traits() driver.Traits { return d.batches.Traits() }
 
 // Request queues the claim or renews it, as [driver.Driver] says. If the layout has no queue, a waiting claim has no
 // place: [driver.Wait] says when to ask again.
@@ -41,8 +47,16 @@ func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error)
 	return d.layout.Queue(ctx, name)
 }
 
+// Do makes one attempt at each operation of a batch, as [driver.BatchDriver] says.
+func (d *Driver) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
+	d.batches.Do(ctx, batch, done)
+}
+
+// Subscribe has tell called with what happens to claims, as [driver.BatchDriver] says.
+func (d *Driver) Subscribe(tell func(driver.Event)) (stop func()) { return d.batches.Subscribe(tell) }
+
 // Close ends all waits, and closes the connection unless it was passed to New.
-func (d *Driver) Close() error { return d.layout.Close() }
+func (d *Driver) Close() error { return d.batches.Close() }
 
 var (
 	errNoClient = errors.New("redislock: the client is nil; open one with rueidis.NewClient")

@@ -13,17 +13,33 @@ import (
 // patiently is for clients that are to connect however busy the machine is.
 const patiently = "connecttimeout=5m"
 
+// behindSender opens a driver of which the suite tries Do and Subscribe. Operations gather when so many
+// are under way; 0: they never do.
+func behindSender(t testing.TB, url string, alone int) driver.Driver {
+	t.Helper()
+	d := openAny(t, url).(driver.BatchDriver)
+	return drivertest.NewFacade(drivertest.Gather(d, alone, d.Traits().MaxInFlight))
+}
+
 // suite runs the contract on what a URL names, a single server or several. server is the one that has a key.
 func suite(t *testing.T, url string, several bool, server func(t testing.TB, key string) *servers.Server) {
-	drivertest.Run(t, drivertest.Harness{
-		Open:  func(t testing.TB) driver.Driver { return openAny(t, url) },
-		TTL:   time.Second, // a busy machine stalls for longer than the shortest
-		Again: several,
-		Spoil: func(t testing.TB, name string) {
-			key := "holdfast:{" + driver.EncodeName(name, 0) + "}:claims"
-			server(t, key).RedisCommand(t, "SET", key, "what no driver wrote")
-		},
-	})
+	for how, open := range map[string]func(testing.TB) driver.Driver{
+		"methods":  func(t testing.TB) driver.Driver { return openAny(t, url) },
+		"alone":    func(t testing.TB) driver.Driver { return behindSender(t, url, 0) },
+		"gathered": func(t testing.TB) driver.Driver { return behindSender(t, url, 1) },
+	} {
+		t.Run(how, func(t *testing.T) {
+			drivertest.Run(t, drivertest.Harness{
+				Open:  open,
+				TTL:   time.Second, // a busy machine stalls for longer than the shortest
+				Again: several,
+				Spoil: func(t testing.TB, name string) {
+					key := "holdfast:{" + driver.EncodeName(name, 0) + "}:claims"
+					server(t, key).RedisCommand(t, "SET", key, "what no driver wrote")
+				},
+			})
+		})
+	}
 }
 
 func TestDriver(t *testing.T) {

@@ -13,7 +13,13 @@ func (f clientFeed) listen(ctx context.Context, confirmed func()) error {
 	return f.conn.Listen(ctx, f.channel, confirmed, f.inbox.deliver)
 }
 
-func (f clientFeed) resumed() { f.inbox.askAll() }
+func (f clientFeed) connected(again bool) {
+	if again {
+		f.inbox.askAll()
+	} else {
+		f.inbox.askUnaddressed("")
+	}
+}
 
 // shardFeeds are channels on which one client is told about its claims on one lock each, in the slot of that.
 type shardFeeds struct {
@@ -38,7 +44,13 @@ func (f shardFeed) listen(ctx context.Context, confirmed func()) error {
 	return f.conn.ListenShard(ctx, k.claims+":"+sharded+f.id, confirmed, f.inbox.deliver)
 }
 
-func (f shardFeed) resumed() { f.inbox.askLock(f.lock) }
+func (f shardFeed) connected(again bool) {
+	if again {
+		f.inbox.askLock(f.lock)
+	} else {
+		f.inbox.askUnaddressed(f.lock)
+	}
+}
 
 // signalFeeds are the channels on which another library tells that a lock has become free. That concerns all who wait
 // for it, and names nobody, so each of them asks.
@@ -56,7 +68,11 @@ type signalFeed struct {
 }
 
 func (f signalFeed) listen(ctx context.Context, confirmed func()) error {
-	return f.conn.Listen(ctx, f.channelOf(f.lock), confirmed, func(string) { f.resumed() })
+	return f.conn.Listen(ctx, f.channelOf(f.lock), confirmed, func(string) { f.inbox.askLock(f.lock) })
 }
 
-func (f signalFeed) resumed() { f.inbox.askLock(f.lock) }
+func (f signalFeed) connected(again bool) {
+	if again {
+		f.inbox.askLock(f.lock)
+	}
+}

@@ -21,6 +21,8 @@ type flows struct {
 	blocks  time.Duration // how long a command may take by itself
 	connect time.Duration // until when the first answer must have come on a new connection
 
+	attempts attempts
+
 	calm atomic.Int64 // when the patience is at its least again: see patience
 
 	closed  atomic.Int64 // when a connection was closed last, as a time since started; zero: never
@@ -129,20 +131,15 @@ func (f *flows) remove(b *coalescingConn) {
 // wait, and looks at the contexts of none.
 func (f *flows) isConnecting() bool { return f != nil && f.closed.Load() > f.greeted.Load() }
 
-// watch begins an attempt. What it returns is called at the end of the attempt. If that was given up, the connections
-// that have been silent for all of it are closed.
-func (f *flows) watch(ctx context.Context) (end func(answered bool)) {
-	if f == nil {
-		return func(bool) {}
-	}
-	began := time.Since(started)
-	return func(answered bool) {
-		switch {
-		case answered:
-			f.learn(time.Since(started) - began)
-		case ctx.Err() != nil:
-			f.suspect(began)
-		}
+// answered notes when a call has ended that began at an instant. If it was given up, the connections that have been
+// silent for all of it are closed.
+func (f *flows) answered(ctx context.Context, began time.Duration, answered bool) {
+	switch {
+	case f == nil:
+	case answered:
+		f.learn(time.Since(started) - began)
+	case ctx.Err() != nil:
+		f.suspect(began)
 	}
 }
 

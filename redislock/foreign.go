@@ -87,7 +87,7 @@ func (f *foreign) Request(ctx context.Context, c driver.Claim) (driver.Status, e
 	if err := driver.Validate(c, f.Traits()); err != nil {
 		return driver.Status{}, err
 	}
-	f.notifier.extend(c)
+	f.notifier.extend(c, false)
 	s := &f.request
 	if c.Token != 0 {
 		s = &f.renewal

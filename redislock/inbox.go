@@ -19,6 +19,9 @@ type inbox struct {
 	mailboxes map[string]*mailbox // by the ID of the claim
 	perLock   map[string]int      // how many mailboxes there are for each lock
 	watches   map[string]*watch   // by the key of the claims
+	tells     map[*func(driver.Event)]struct{}
+	lookOuts  map[string]*lookOut // by the key of the claims
+	doubts    bool                // grants that are told may not count yet: the server must be asked
 	sweepAt   int                 // how many mailboxes there may be before those of dead claims are thrown away
 }
 
@@ -43,6 +46,8 @@ func newInbox() *inbox {
 		mailboxes: make(map[string]*mailbox),
 		perLock:   make(map[string]int),
 		watches:   make(map[string]*watch),
+		tells:     make(map[*func(driver.Event)]struct{}),
+		lookOuts:  make(map[string]*lookOut),
 		sweepAt:   firstSweep,
 	}
 }
@@ -54,24 +59,59 @@ func (in *inbox) deliver(text string) {
 	defer in.mu.Unlock()
 	if kind == queueChanged {
 		in.change(rest)
+		in.tellChange(rest)
 		return
 	}
 	id, m := parseMessage(kind, rest)
 	if b := in.mailboxes[id]; b != nil {
 		b.put(m)
+		in.tellNews(id, b, m)
 	}
 }
 
 // askAll has all ask the server who wait: what was sent while nobody listened is lost.
-func (in *inbox) askAll() { in.askThose(func(*mailbox) bool { return true }) }
-
-// askLock is askAll for those who wait for one lock.
-func (in *inbox) askLock(lock string) { in.askThose(func(b *mailbox) bool { return b.lock == lock }) }
-
-// askThose wakes all watches whatever the claims are: to look for nothing does no harm.
-func (in *inbox) askThose(concerns func(*mailbox) bool) {
+func (in *inbox) askAll() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	in.tell(driver.Event{})
+	for key := range in.lookOuts {
+		in.tellChange(key)
+	}
+	in.askThose(func(*mailbox) bool { return true })
+}
+
+// askLock is askAll for those who wait for one lock.
+func (in *inbox) askLock(lock string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	concerns := func(b *mailbox) bool { return b.lock == lock }
+	in.tellThose(concerns)
+	for key, l := range in.lookOuts {
+		if l.lock == lock {
+			in.tellChange(key)
+		}
+	}
+	in.askThose(concerns)
+}
+
+// askUnaddressed has those ask about a lock, or about any, whose records do not say yet where to tell of them.
+func (in *inbox) askUnaddressed(lock string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.tellThose(func(b *mailbox) bool { return b.follow && !b.addressed && (lock == "" || b.lock == lock) })
+}
+
+// tellThose tells that something may have happened to some claims. mu is held.
+func (in *inbox) tellThose(concerns func(*mailbox) bool) {
+	for id, b := range in.mailboxes {
+		if concerns(b) {
+			in.tell(driver.Event{Name: b.lock, ID: id})
+		}
+	}
+}
+
+// askThose wakes all watches whatever the claims are: to look for nothing does no harm. mu is held.
+func (in *inbox) askThose(concerns func(*mailbox) bool) {
 	for _, b := range in.mailboxes {
 		if concerns(b) {
 			b.put(message{ask: true})
@@ -84,17 +124,25 @@ func (in *inbox) askThose(concerns func(*mailbox) bool) {
 
 // extend keeps the mailbox of a claim that is about to be requested, and will live for another TTL. addressed says
 // that the request names the channel of this client. A claim that would not wait has no mailbox until somebody waits
-// for it.
-func (in *inbox) extend(c driver.Claim, addressed bool) {
+// for it, or follows it.
+func (in *inbox) extend(c driver.Claim, follow, addressed bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	b := in.mailboxes[c.ID]
-	if b == nil && c.Queue {
+	if b == nil && (c.Queue || follow) {
 		b = in.add(c)
 	}
 	if b != nil {
-		b.until, b.addressed = deadAt(c), b.addressed || addressed
+		b.until, b.addressed, b.follow = deadAt(c), b.addressed || addressed, b.follow || follow
 	}
+}
+
+// hears reports whether the record of a claim names the channel of this client.
+func (in *inbox) hears(id string) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	b := in.mailboxes[id]
+	return b != nil && b.addressed
 }
 
 // isAddressed reports whether the record of a claim names the channel of this client. From now on there is a mailbox
@@ -242,4 +290,9 @@ func (in *inbox) close() {
 	default:
 		close(in.closed)
 	}
+	clear(in.tells)
+	for _, l := range in.lookOuts {
+		l.expiry.Stop()
+	}
+	clear(in.lookOuts)
 }

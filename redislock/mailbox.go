@@ -17,6 +17,7 @@ type mailbox struct {
 	// addressed says that the claim's record names the channel on which this client listens. Until it does, nothing
 	// that happens to the claim arrives here.
 	addressed bool
+	follow    bool // it is told of also while it is granted
 
 	latest driver.Status
 	ended  bool

@@ -17,25 +17,28 @@ type native struct {
 	combiner *combiner
 	requests *pipeliner // where replicas must confirm
 	renewals *pipeliner
+	seats    seats // where replicas must confirm, in a cluster
 	end      context.CancelFunc
 }
 
 var (
-	_ driver.Driver     = (*native)(nil)
-	_ driver.Waiter     = (*native)(nil)
-	_ driver.Listener   = (*native)(nil)
-	_ driver.Renewer    = (*native)(nil)
-	_ driver.Watcher    = (*native)(nil)
-	_ driver.Peeker     = (*native)(nil)
-	_ driver.Lister     = (*native)(nil)
-	_ driver.Breaker    = (*native)(nil)
-	_ driver.Revoker    = (*native)(nil)
-	_ driver.Proposer   = (*native)(nil)
-	_ driver.Voter      = (*native)(nil)
-	_ driver.Living     = (*native)(nil)
-	_ driver.Checker    = (*native)(nil)
-	_ driver.Identifier = (*native)(nil)
-	_ driver.ValueStore = (*native)(nil)
+	_ driver.Driver      = (*native)(nil)
+	_ driver.BatchDriver = (*native)(nil)
+	_ driver.Sharder     = (*native)(nil)
+	_ driver.Waiter      = (*native)(nil)
+	_ driver.Listener    = (*native)(nil)
+	_ driver.Renewer     = (*native)(nil)
+	_ driver.Watcher     = (*native)(nil)
+	_ driver.Peeker      = (*native)(nil)
+	_ driver.Lister      = (*native)(nil)
+	_ driver.Breaker     = (*native)(nil)
+	_ driver.Revoker     = (*native)(nil)
+	_ driver.Proposer    = (*native)(nil)
+	_ driver.Voter       = (*native)(nil)
+	_ driver.Living      = (*native)(nil)
+	_ driver.Checker     = (*native)(nil)
+	_ driver.Identifier  = (*native)(nil)
+	_ driver.ValueStore  = (*native)(nil)
 )
 
 // newNative returns a driver that has sent nothing yet. The notifier gets the conn as it is: what a cluster's says of
@@ -44,6 +47,7 @@ func newNative(conn Conn, opts Options) *native {
 	open, end := context.WithCancel(context.Background())
 	d := &native{conn: conn, opts: opts, scripts: loadScripts(opts), keys: newKeyspace(opts), end: end}
 	d.notifier = newNotifier(conn, opts.channelPrefix(), d.keys.of, rand.Text())
+	d.notifier.doubts = opts.Replicas > 0
 	if conn.Cluster() {
 		d.conn = steady{conn}
 	}
@@ -57,10 +61,18 @@ func newNative(conn Conn, opts Options) *native {
 
 // Traits returns facts about the driver.
 func (d *native) Traits() driver.Traits {
-	return driver.Traits{
+	t := driver.Traits{
 		Backend: "redis", MinTTL: minTTL, MaxTTL: maxTTL, MaxName: maxName,
 		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
+		Ops: ops, Store: d.Identity(), Alone: 1,
 	}
+	if !d.conn.Cluster() {
+		t.Ops |= driver.KindsOf(driver.OpLife)
+	}
+	if d.opts.Replicas > 0 {
+		t.MaxInFlight = 1 // while a connection waits for replicas it serves nobody else
+	}
+	return t
 }
 
 // Identity implements [driver.Identifier]: it is the name in the options, or "".
@@ -75,7 +87,7 @@ func (d *native) Close() error {
 // begin checks a claim and finds its keys.
 func (d *native) begin(ctx context.Context, c driver.Claim) (keys, error) {
 	if err := ctx.Err(); err != nil {
-		return keys{}, err
+		return keys{}, unsent(err)
 	}
 	if err := driver.Validate(c, d.Traits()); err != nil {
 		return keys{}, err

@@ -34,7 +34,9 @@ func (n *notifier) prepare(ctx context.Context, c driver.Claim) error {
 
 // extend keeps the mailbox of a claim that is about to be requested. It comes before the request: what the server
 // tells may be here before its answer.
-func (n *notifier) extend(c driver.Claim) { n.inbox.extend(c, n.address(c.Name) != nowhere) }
+func (n *notifier) extend(c driver.Claim, follow bool) {
+	n.inbox.extend(c, follow, n.address(c.Name) != nowhere)
+}
 
 // listenFor listens for a claim whose record does not say yet where to tell of it. Then the claim must be requested
 // again, with an address, and again is true.

@@ -66,11 +66,12 @@ func NewOn(conn Conn, opts *Options) (*Driver, error) {
 		return nil, err
 	}
 	if given.Layout == Native {
-		return &Driver{newNative(conn, given)}, nil
+		n := newNative(conn, given)
+		return &Driver{n, n}, nil
 	}
 	f, err := newForeign(conn, given)
 	if err != nil {
 		return nil, err
 	}
-	return &Driver{f}, nil
+	return &Driver{f, driver.Adapt(f)}, nil
 }

@@ -29,7 +29,7 @@ func (d *native) renew(ctx context.Context, send sender, claims []driver.Claim) 
 			results[i].Err = err
 			continue
 		}
-		d.notifier.extend(c)
+		d.notifier.extend(c, false)
 		cmds = append(cmds, Command{Head: d.scripts.renew.head, Keys: k.all(), Tail: d.requestArgs(c)})
 		at = append(at, i)
 	}

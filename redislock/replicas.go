@@ -22,6 +22,13 @@ func (o Options) confirming() Command {
 	return Command{Head: []string{"WAIT", strconv.Itoa(o.Replicas), within}}
 }
 
+// short is the error for a WAIT with this reply, if it has counted too few replicas.
+func (o Options) short(wait Reply) error {
+	c := confirmation{need: o.Replicas, have: o.Replicas}
+	c.count(wait)
+	return c.short()
+}
+
 func newConfirmation(p *pipeliner, replicas int) *confirmation {
 	return &confirmation{pipeliner: p, need: replicas, have: replicas}
 }
@@ -29,12 +36,17 @@ func newConfirmation(p *pipeliner, replicas int) *confirmation {
 // send is a sender. When it is used several times, all that was sent must be confirmed.
 func (c *confirmation) send(ctx context.Context, cmds []Command) []Reply {
 	replies, last := c.pipeliner.send(ctx, cmds)
-	have := 0
-	if last.Err == nil && len(last.Values) == 1 {
-		have, last.Err = strconv.Atoi(last.Values[0])
-	}
-	c.have, c.err = min(c.have, have), errors.Join(c.err, last.Err)
+	c.count(last)
 	return replies
+}
+
+// count takes the reply to WAIT.
+func (c *confirmation) count(wait Reply) {
+	have := 0
+	if wait.Err == nil && len(wait.Values) == 1 {
+		have, wait.Err = strconv.Atoi(wait.Values[0])
+	}
+	c.have, c.err = min(c.have, have), errors.Join(c.err, wait.Err)
 }
 
 // short is the error for a write that too few replicas have, or nil.

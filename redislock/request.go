@@ -59,14 +59,11 @@ func (d *native) request(ctx context.Context, k keys, c driver.Claim) (driver.St
 }
 
 func (d *native) requestOnce(ctx context.Context, k keys, c driver.Claim) (st driver.Status, more bool, err error) {
-	d.notifier.extend(c)
+	d.notifier.extend(c, false)
 	values, short, err := d.runConfirmed(ctx, d.requestScript(c), k, d.requestArgs(c)...)
 	if err != nil {
 		if deniedInScript(err) && c.Token == 0 {
-			// The script may have queued the claim, or granted it, before it was ended.
-			if failed := d.giveBack(ctx, c, 0); !driver.IsAnswer(failed) {
-				err = unsure(err)
-			}
+			err = d.undoDenied(ctx, c, err)
 		}
 		return driver.Status{}, false, err
 	}
@@ -78,6 +75,15 @@ func (d *native) requestOnce(ctx context.Context, k keys, c driver.Claim) (st dr
 	// After the answer is read: only a grant needs the replicas, and giving it back needs its token.
 	st, err = d.confirmed(ctx, c, st, short)
 	return st, more, err
+}
+
+// undoDenied gives a claim back that a script may have queued, or granted, before it was denied a command. It returns
+// the error to tell.
+func (d *native) undoDenied(ctx context.Context, c driver.Claim, denied error) error {
+	if failed := d.giveBack(ctx, c, 0); !driver.IsAnswer(failed) {
+		return unsure(denied)
+	}
+	return denied
 }
 
 // confirmed returns a status, unless it is a grant that too few replicas have. A new grant is given back then, so

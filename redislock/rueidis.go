@@ -35,28 +35,46 @@ func (c rueidisConn) command(cmd Command) rueidis.Completed {
 }
 
 func (c rueidisConn) Do(ctx context.Context, cmd Command) ([]string, error) {
-	end := c.flows.watch(ctx)
-	reply, err := within(ctx, c.flows, func() rueidis.RedisResult { return c.client.Do(ctx, c.command(cmd)) })
+	began := time.Since(started)
+	reply, err := c.do(ctx, cmd)
 	if err != nil {
-		end(false)
+		c.flows.answered(ctx, began, false)
 		return nil, err
 	}
 	values, err := rueidisValues(reply)
-	end(isReply(err))
+	c.flows.answered(ctx, began, isReply(err))
 	return values, err
 }
 
+// do is within, for most calls, without what that allocates.
+func (c rueidisConn) do(ctx context.Context, cmd Command) (reply rueidis.RedisResult, err error) {
+	if c.flows == nil || ctx.Done() == nil || c.flows.isConnecting() {
+		return c.doWithin(ctx, cmd)
+	}
+	a := c.flows.begin(ctx)
+	defer func() { // also when the client panics: nobody may look at the attempt for ever
+		if c.flows.end(a) {
+			err = ctx.Err()
+		}
+	}()
+	return c.client.Do(ctx, c.command(cmd)), nil
+}
+
+func (c rueidisConn) doWithin(ctx context.Context, cmd Command) (rueidis.RedisResult, error) {
+	return within(ctx, c.flows, func() rueidis.RedisResult { return c.client.Do(ctx, c.command(cmd)) })
+}
+
 func (c rueidisConn) DoMany(ctx context.Context, cmds []Command) []Reply {
-	end := c.flows.watch(ctx)
+	began := time.Since(started)
 	results, err := within(ctx, c.flows, func() []rueidis.RedisResult {
 		return c.client.DoMulti(ctx, c.commands(cmds)...)
 	})
 	if err != nil {
-		end(false)
+		c.flows.answered(ctx, began, false)
 		return failed(cmds, err)
 	}
 	replies := rueidisReplies(results)
-	end(areReplies(replies))
+	c.flows.answered(ctx, began, areReplies(replies))
 	return replies
 }
 
@@ -82,7 +100,7 @@ func (c rueidisConn) commands(cmds []Command) []rueidis.Completed {
 func (c rueidisConn) DoTogether(ctx context.Context, cmds []Command) []Reply {
 	conn, release, err := c.dedicate(ctx)
 	if err != nil {
-		return failed(cmds, err)
+		return failed(cmds, unsent(err))
 	}
 	results, err := within(ctx, c.flows, func() []rueidis.RedisResult {
 		return conn.DoMulti(ctx, c.commands(cmds)...)

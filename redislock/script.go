@@ -33,7 +33,7 @@ func (s script) on(keys int) script {
 
 // scripts are what the driver asks of the server.
 type scripts struct {
-	request, renew, release, queue, cancel, revoke, watch, propose, batch, setValue, value script
+	request, renew, release, queue, cancel, revoke, watch, propose, batch, batchKeep, setValue, value script
 }
 
 // budget is how many claims one run of a script ends, grants or corrects at most: the server does nothing else
@@ -84,6 +84,8 @@ func makeScripts(of wording) scripts {
 		watch:   load("watch.lua", always),
 		propose: load("propose.lua", ""),
 		batch:   load("batch.lua", ""),
+
+		batchKeep: load("batch.lua", always), // adds nothing
 
 		setValue: load("set_value.lua", "").on(keysOfValue),
 		value:    load("value.lua", always).on(1),

@@ -198,7 +198,11 @@ func (f switchFeed) listen(ctx context.Context, confirmed func()) error {
 	})
 }
 
-func (f switchFeed) resumed() { f.moved() }
+func (f switchFeed) connected(again bool) {
+	if again {
+		f.moved()
+	}
+}
 
 // pending is the error for a connection that somebody else is making.
 func (l *sentinel) pending() error {

@@ -15,8 +15,9 @@ type feed interface {
 	// listen subscribes, calls confirmed when the server has confirmed that, and returns when the subscription has
 	// ended.
 	listen(ctx context.Context, confirmed func()) error
-	// resumed is called when a subscription that broke is back: what was sent in between is lost.
-	resumed()
+	// connected is called when the server has confirmed the subscription. again says that it broke before: what was
+	// sent in between is lost.
+	connected(again bool)
 }
 
 // A subscription keeps one feed alive until it is closed, through all that breaks it.
@@ -90,16 +91,14 @@ func (s *subscription) run(ctx context.Context) {
 	}
 }
 
-// connected lets those go on who wait for the subscription. If it is not the first, something may have been missed.
+// connected lets those go on who wait for the subscription.
 // The feed is told after begun is set: whoever asks because of that finds a subscription that works.
 func (s *subscription) connected() {
 	s.mu.Lock()
 	again := s.begun.Swap(true)
 	s.endAttempt(nil)
 	s.mu.Unlock()
-	if again {
-		s.feed.resumed()
-	}
+	s.feed.connected(again)
 }
 
 // disconnected tells those who wait for the first subscription why there is none. Later ones are renewed without a

@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -33,19 +34,45 @@ func (d *native) Value(ctx context.Context, name string) (driver.Value, error) {
 
 // SetValue sets it, as [driver.ValueStore] says.
 func (d *native) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
-	k, err := d.begin(ctx, c)
+	if err := ctx.Err(); err != nil {
+		return unsent(err)
+	}
+	o, err := d.settingValue(c, v)
 	if err != nil {
 		return err
 	}
-	k.list = append(k.all()[:keysOfLock:keysOfLock], k.value)
-	values, short, err := d.runConfirmed(ctx, &d.scripts.setValue, k,
-		c.ID, tokenText(c.Token), wide(v.Token), wide(uint64(max(v.Set.UnixMicro(), 0))), v.Text,
-		msText(max(d.opts.Keep, keepTTLs*c.TTL)))
+	values, short, err := d.runConfirmed(ctx, o.script, keys{list: o.keys}, o.args...)
+	return valueSet(values, cmp.Or(explain(err), short))
+}
+
+// settingValue returns the script that sets a value.
+func (d *native) settingValue(c driver.Claim, v driver.Value) (o operation, err error) {
+	if err := driver.Validate(c, d.Traits()); err != nil {
+		return o, err
+	}
+	if len(v.Text) > driver.MaxValue {
+		return o, fmt.Errorf("%w: the value has %d bytes, and a lock keeps at most %d", driver.ErrRefused, len(v.Text),
+			driver.MaxValue)
+	}
+	k, err := d.keys.of(c.Name)
+	if err != nil {
+		return o, err
+	}
+	return operation{
+		script: &d.scripts.setValue,
+		keys:   append(k.all()[:keysOfLock:keysOfLock], k.value),
+		args: []string{
+			c.ID, tokenText(c.Token), wide(v.Token), wide(uint64(max(v.Set.UnixMicro(), 0))), v.Text,
+			msText(max(d.opts.Keep, keepTTLs*c.TTL)),
+		},
+	}, nil
+}
+
+// valueSet reads what set_value.lua answers.
+func valueSet(values []string, err error) error {
 	switch {
 	case err != nil:
-		return explain(err)
-	case short != nil:
-		return short
+		return err
 	case len(values) == 1 && values[0] == "old":
 		return driver.ErrOlderValue
 	}
