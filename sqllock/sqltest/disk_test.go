@@ -4,6 +4,7 @@ package sqltest
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -101,6 +102,49 @@ func TestDiskFull(t *testing.T) {
 	var sound string
 	if err := openSQL(t, path).QueryRow("PRAGMA integrity_check").Scan(&sound); err != nil || sound != "ok" {
 		t.Errorf("the database is %q, %v", sound, err)
+	}
+}
+
+// Where the write-ahead log itself has filled the disk, its room is used again, although SQLite moves the log into the
+// database by itself only after a commit that it had room for.
+func TestLogFillsTheDisk(t *testing.T) {
+	folder := smallDisk(t)
+	if folder == "" {
+		return
+	}
+	path := filepath.Join(folder, "locks.db")
+	d := open(t, path)
+	db := openSQL(t, path)
+	if _, err := db.ExecContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	for _, statement := range []string{"BEGIN", "SELECT count(*) FROM sqlite_schema"} {
+		if _, err := reader.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const most = 10000 // requests, which would take ten times the disk
+	var full error
+	for n := 0; full == nil && n < most; n++ {
+		c := mutex(fmt.Sprint("m", n))
+		if _, full = d.Request(t.Context(), c); full == nil {
+			full = d.Release(t.Context(), c)
+		}
+	}
+	if full == nil || !strings.Contains(full.Error(), "full") {
+		t.Fatalf("%v; want an error that says that the disk is full", full)
+	}
+	if _, err := reader.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	c := mutex("afterwards")
+	if _, err := d.Request(t.Context(), c); err != nil { // this one may make the room
+		request(t, d, c, true)
 	}
 }
 

@@ -138,7 +138,7 @@ func (c *connection) once(
 	answer := f(ctx)
 	ran = true
 	if answer != nil && !errors.Is(answer, driver.ErrGone) {
-		c.rollBack(ctx)
+		c.undo(ctx, answer)
 		return uncommitted(answer)
 	}
 	if err := commit(ctx); err != nil {
@@ -150,7 +150,7 @@ func (c *connection) once(
 func (c *connection) commit(ctx context.Context) error {
 	_, err := c.ExecContext(ctx, "COMMIT")
 	if err != nil {
-		c.rollBack(ctx)
+		c.undo(ctx, err)
 	}
 	return err
 }
@@ -228,6 +228,16 @@ func (c *connection) tryCommit(ctx context.Context) (made commit) {
 		}
 	}()
 	return commit{err: c.commit(ctx)}
+}
+
+// undo ends a transaction that failed. If the disk is full, the write-ahead log may be what fills it. Then the log is
+// moved into the database, so that its room can be used again: SQLite does so by itself only after a commit, and there
+// is none as long as the disk is full.
+func (c *connection) undo(ctx context.Context, why error) {
+	c.rollBack(ctx)
+	if code, _ := saidBy(why); code == codeFull {
+		c.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)") // the next attempt shows whether there is room
+	}
 }
 
 // rollBack ends the transaction, unless the database has done so. After a panic another one says nothing new.
