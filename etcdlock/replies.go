@@ -104,7 +104,7 @@ var replies = []reply{
 	{rpctypes.ErrGRPCNoInflightDowngrade, refused, ""},
 }
 
-const slowCluster = "look at the disks of the members, and at the network between them"
+const slowCluster = "see that the members have a leader, and look at their disks and at the network between them"
 
 // byWords are the replies by what they say.
 var byWords = func() map[string]reply {
