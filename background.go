@@ -122,6 +122,14 @@ func (c *Client) survive(caught *crash) error {
 	return fmt.Errorf("the driver panicked: %v", caught.value)
 }
 
+// rescuedFrom returns the error of an operation in the background. A panic of the driver is told, and is an error.
+func (c *Client) rescuedFrom(err error) error {
+	if p, ok := err.(*batch.Panic); ok {
+		return c.survive(&crash{p.Value, p.Stack})
+	}
+	return err
+}
+
 // strayed tells of a panic of the driver of which no caller can be told.
 func (c *Client) strayed(p *batch.Panic) { c.survive(&crash{p.Value, p.Stack}) }
 

@@ -73,7 +73,7 @@ func New(d driver.Driver, opts ...Option) *Client {
 	c := &Client{driver: d, label: t.Backend, store: driver.Identity(d), settings: defaults().with(opts)}
 	c.closing, c.close = context.WithCancelCause(context.Background())
 	c.lifetime, c.end = context.WithCancel(context.Background())
-	waist := driver.Batched(d)
+	waist := driver.Adapt(d) // also of a BatchDriver: what waits for news here uses the methods of a Driver
 	c.traits = waist.Traits()
 	c.sender = batch.New(waist, &batch.Options{Now: clock, Stray: c.strayed})
 	c.keeper, c.undoer = newKeeper(c), newUndoer(c)

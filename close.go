@@ -21,9 +21,11 @@ func (c *Client) Close(ctx context.Context) error {
 		f.surrender(h)
 	}
 	waited := c.background.wait(ctx)
+	result := f.result(waited, c.undoer.lastFailure())
 	c.end()
+	c.undoer.stop()
 	c.keeper.stop()
-	return errors.Join(f.result(waited, c.undoer.lastFailure()), c.disconnect(ctx))
+	return errors.Join(result, c.disconnect(ctx))
 }
 
 // Grace for a context that has ended.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,14 +24,16 @@ type tracked struct {
 	alone atomic.Bool  // a request to leave it alone was sent: see hold.renewal
 
 	// Guarded by the keeper's lock.
-	due      instant // when the keeper has to do something about it: renew it, or call it expired
-	asking   bool    // a renewal is under way
-	confirms int     // so many requests of others for it are under way
-	hurried  bool    // somebody wants to know more than any request under way can tell
-	unasked  bool    // it is not renewed: what its owner sends now must be the last that arrives
-	index    int     // in the heap; untracked when not there
-	asked    instant // when the last renewal was given to a worker; zero: there was none
-	err      error   // why the last renewal failed, and what the server said before; nil if it succeeded
+	due      instant      // when the keeper has to do something about it: renew it, or call it expired
+	asking   bool         // a renewal is under way
+	confirms int          // so many requests of others for it are under way
+	hurried  bool         // somebody wants to know more than any request under way can tell
+	unasked  bool         // it is not renewed: what its owner sends now must be the last that arrives
+	index    int          // in the heap; untracked when not there
+	asked    instant      // when the last renewal was due to be sent; zero: there was none
+	sent     *batch.Group // the renewals that were sent with this one; nil while none is under way
+	place    int          // among these
+	err      error        // why the last renewal failed, and what the server said before; nil if it succeeded
 }
 
 // claimOwner is who says how a claim is renewed, and learns what became of it. What learns is called by one goroutine
@@ -83,30 +84,30 @@ type keeper struct {
 	claims dueHeap
 	alarm  boottime.Alarm // of run; nil while that does not run
 	next   instant        // when run looks again
-	lanes  []lane         // see laneOf
+	rounds []round        // see roundOf
 	failed uint64         // renewals that were not answered
 }
 
-// A lane is where those claims are renewed whose renewals may take about as long. A batch has the time of the claim
-// that has the least, and may keep a worker for that. So no claim has less than half of the time that it would have
-// alone, and none waits behind requests that may hang for more than twice as long.
-type lane struct {
-	batches [][]*tracked // due, and not yet taken by a worker
-	workers int
+// A round has the claims whose renewals are due and may take about as long. Those that are sent together have the time
+// of the claim that has the least. So no claim has less than half of the time that it would have alone, and none waits
+// behind requests that may hang for more than twice as long.
+type round struct {
+	due      []*tracked // not yet sent
+	underWay int        // renewals that are not answered
 }
 
-// laneOf is the place of the lane for renewals that may take so long.
-func laneOf(attempt time.Duration) int { return bits.Len64(uint64(attempt/leastAttempt)) - 1 }
+// roundOf is the place of the round for renewals that may take so long.
+func roundOf(attempt time.Duration) int { return bits.Len64(uint64(attempt/leastAttempt)) - 1 }
 
 // Bounds of the keeper's work.
 const (
-	batchWindow = 25 * time.Millisecond // claims due within this time go together
-	batchSize   = 512
-	maxWorkers  = 8 // of a lane
+	batchWindow  = 25 * time.Millisecond // claims due within this time go together
+	batchSize    = 512
+	mostUnderWay = 3 * batchSize // renewals of a round
 )
 
 func newKeeper(c *Client) *keeper {
-	return &keeper{client: c, lanes: make([]lane, laneOf(mostAttempt)+1)}
+	return &keeper{client: c, rounds: make([]round, roundOf(mostAttempt)+1)}
 }
 
 // add begins to keep a claim alive.
@@ -117,11 +118,15 @@ func (k *keeper) add(c *tracked) {
 	k.look(c.due)
 }
 
-// remove ends it. An answer that is still to come is ignored.
+// remove ends it. A renewal that is under way is given up, because the next operation on the claim waits for its end.
 func (k *keeper) remove(c *tracked) {
 	k.mu.Lock()
-	defer k.mu.Unlock()
 	k.drop(c)
+	sent, place := c.sent, c.place
+	k.mu.Unlock()
+	if sent != nil {
+		sent.GiveUp(place)
+	}
 }
 
 func (k *keeper) drop(c *tracked) bool {
@@ -287,19 +292,19 @@ func (k *keeper) run(alarm boottime.Alarm) {
 	for over, ok := []*tracked(nil), true; ok; {
 		alarm.Wait()
 		over, ok = k.collect()
+		k.send()
 		for _, c := range over {
 			c.owner.expired()
 		}
 	}
 }
 
-// collect starts the renewals that are due. It returns the claims whose deadline has passed, and whether there is
-// anything more to look after.
+// collect finds the renewals that are due, for send. It returns the claims whose deadline has passed, and whether there
+// is anything more to look after.
 func (k *keeper) collect() (over []*tracked, more bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	t := now()
-	var batch []*tracked
 	for len(k.claims) > 0 && k.claims[0].isDue(t) {
 		c := k.claims[0]
 		if c.validUntil() <= t {
@@ -307,12 +312,12 @@ func (k *keeper) collect() (over []*tracked, more bool) {
 			over = append(over, c)
 			continue
 		}
-		batch = append(batch, c)
+		r := &k.rounds[roundOf(c.attempt())]
+		r.due = append(r.due, c)
 		c.asking, c.hurried, c.asked = true, false, t
 		c.due = c.nextDue()
 		heap.Fix(&k.claims, 0)
 	}
-	k.dispatch(batch)
 	return over, k.sleep(t)
 }
 
@@ -360,81 +365,67 @@ func (k *keeper) sleep(t instant) bool {
 	return true
 }
 
-// dispatch gives what is due to the workers. k.mu is held.
-func (k *keeper) dispatch(due []*tracked) {
-	sorted := make([][]*tracked, len(k.lanes))
-	for _, c := range due {
-		at := laneOf(c.attempt())
-		sorted[at] = append(sorted[at], c)
-	}
-	for at := range k.lanes {
-		l := &k.lanes[at]
-		for batch := range slices.Chunk(sorted[at], batchSize) {
-			l.batches = append(l.batches, batch)
-			if l.workers < maxWorkers {
-				l.workers++
-				go k.work(l)
-			}
-		}
+// send sends what is due, as far as there is room for more under way.
+func (k *keeper) send() {
+	for claims := k.take(); claims != nil; claims = k.take() {
+		k.renew(claims)
 	}
 }
 
-// work renews batches of a lane until none is left.
-func (k *keeper) work(l *lane) {
-	for batch := k.take(l); batch != nil; batch = k.take(l) {
-		k.renew(batch)
-	}
-}
-
-func (k *keeper) take(l *lane) (batch []*tracked) {
+// take takes the claims that are renewed next, of one round. There are none while enough is under way.
+func (k *keeper) take() (claims []*tracked) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(l.batches) == 0 {
-		l.workers--
-		return nil
+	for i := range k.rounds {
+		r := &k.rounds[i]
+		if n := min(len(r.due), batchSize); n > 0 && r.underWay+batchSize <= mostUnderWay {
+			claims, r.due = r.due[:n:n], r.due[n:]
+			r.underWay += n
+			return claims
+		}
 	}
-	batch, l.batches = l.batches[0], l.batches[1:]
-	return batch
+	return nil
 }
 
-// renew sends one batch, and tells each claim's owner what came of it.
-func (k *keeper) renew(batch []*tracked) {
-	claims, limit := make([]driver.Claim, len(batch)), mostAttempt
-	for i, c := range batch {
-		claims[i] = c.owner.renewal()
+// renew sends the renewals of some claims, and tells each claim's owner what came of it.
+func (k *keeper) renew(claims []*tracked) {
+	ops, limit := make([]driver.Op, len(claims)), mostAttempt
+	for i, c := range claims {
+		ops[i] = driver.Op{Kind: driver.OpRequest, Claim: c.owner.renewal(), Brief: true}
 		limit = min(limit, c.attempt())
 	}
-	ctx, cancel := context.WithTimeout(k.client.lifetime, limit)
-	defer cancel()
-	sent := now()
-	results, err := rescued(k.client, func() ([]driver.Result, error) {
-		return driver.Renew(ctx, k.client.driver, claims)
+	since := now()
+	sent := k.client.sender.Go(k.client.lifetime, ops, limit, func(i int, a batch.Answer) {
+		r := a.Result
+		r.Err = unansweredWithin(since, limit, k.client.rescuedFrom(r.Err))
+		k.settle(claims[i], instant(a.Sent), r)
+		k.send()
 	})
-	if err == nil && len(results) != len(claims) {
-		err = fmt.Errorf("the driver returned %d answers for %d claims", len(results), len(claims))
-	}
-	for i, c := range batch {
-		r := driver.Result{Err: err}
-		if err == nil {
-			r = results[i]
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i, c := range claims {
+		if c.asking {
+			c.sent, c.place = sent, i
 		}
-		r.Err = unansweredWithin(ctx, limit, r.Err)
-		k.settle(c, sent, r)
 	}
 }
 
-// unansweredWithin says so of an error that is there because the limit of ctx has passed.
-func unansweredWithin(ctx context.Context, limit time.Duration, err error) error {
-	timedOut := errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil
+// unansweredWithin says so of an error that is there because a limit has passed.
+func unansweredWithin(since instant, limit time.Duration, err error) error {
+	timedOut := errors.Is(err, context.DeadlineExceeded) && now().sub(since) >= limit
 	switch {
+	case timedOut && (isBare(err) || err.Error() == bareUnsent):
+		return &silentError{limit}
 	case !timedOut || isServerError(err) || isUnsent(err):
 		return err
-	case isBare(err):
-		return &silentError{limit}
 	default:
 		return fmt.Errorf("no answer within %v: %w", limit, err)
 	}
 }
+
+// bareUnsent is what an error says of a renewal that was not sent, because another request for the claim was not
+// answered in time, and nothing else is known.
+var bareUnsent = fmt.Sprintf("%v: %v", driver.ErrUnsent, context.DeadlineExceeded)
 
 // A silentError is a context.DeadlineExceeded of a request that was sent, in words for people: what Redis answers while
 // a script runs, for one, comes after 5 s, which a short TTL does not wait for.
@@ -468,7 +459,8 @@ func (k *keeper) settle(c *tracked, sent instant, r driver.Result) {
 func (k *keeper) note(c *tracked, sent instant, r *driver.Result) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	c.asking = false // also of one that is not kept: it may be once more
+	c.asking, c.sent = false, nil // also of one that is not kept: it may be once more
+	k.rounds[roundOf(c.attempt())].underWay--
 	if c.index == untracked {
 		return false
 	}

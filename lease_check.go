@@ -78,7 +78,7 @@ func (h *hold) askOnce(ctx context.Context) (q question) {
 	a.Err = errPanicked
 	q.caught = catch(func() {
 		defer func() { h.lock.client.keeper.confirmed(&h.tracked, a) }()
-		a = h.lock.client.request(asking, h.renewal(), 0)
+		a = h.requestUntil(ctx, asking)
 	})
 	switch {
 	case isGone(a.Err):
@@ -89,6 +89,19 @@ func (h *hold) askOnce(ctx context.Context) (q question) {
 		h.renewed(a.Status, instant(a.Sent))
 	}
 	return q
+}
+
+// requestUntil requests the claim until there is an answer, an error, or ctx ends. No attempt takes long: renewals wait
+// for its end.
+func (h *hold) requestUntil(ctx, asking context.Context) batch.Answer {
+	for limit := attemptLimit(h.grantedTTL()); ; {
+		began := now()
+		a := h.lock.client.request(asking, h.renewal(), limit)
+		late := errors.Is(a.Err, context.DeadlineExceeded) && now().sub(began) >= limit
+		if !late || ctx.Err() != nil || asking.Err() != nil {
+			return a
+		}
+	}
 }
 
 // outlasting returns a context that ends so long after ctx, or with the client.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 )
 
 // undo takes a claim back in the background, until the backend answers or the claim must have expired. It is for claims
@@ -30,92 +31,108 @@ type undo struct {
 	ahead *claimsAhead // nil once an attempt has ended, whatever came of it
 }
 
-// An undoer takes back what a client no longer wants: at full width while the backend answers, and with one request
-// at a time and pauses while it does not, however much there is to do.
+// An undoer takes back what a client no longer wants. It sends many releases at a time while the backend answers, and
+// one at a time, with pauses, while it does not, however much there is to do.
 type undoer struct {
 	client *Client
 
-	mu      sync.Mutex
-	queue   []undo // not in anybody's hands
-	workers int
-	width   int   // so many workers may be there
-	failure error // of the last attempt; nil if that was answered
-	ahead   ahead
+	mu       sync.Mutex
+	queue    []undo // not under way
+	underWay int
+	width    int // so many may be under way
+	pace     driver.Backoff
+	pause    *time.Timer // after a failure, until the next attempt; nil: there is none
+	failure  error       // of the last attempt; nil if that was answered
+	ahead    ahead
 }
 
 // undoesAtOnce bounds how many releases an undoer has under way.
 const undoesAtOnce = 16
 
-func newUndoer(c *Client) *undoer { return &undoer{client: c, width: undoesAtOnce} }
+func newUndoer(c *Client) *undoer { return &undoer{client: c, width: undoesAtOnce, pace: newPace()} }
 
 func (u *undoer) add(next undo) {
 	u.mu.Lock()
-	defer u.mu.Unlock()
 	next.ahead = u.ahead.add(next.claim.Name, next.claim.TTL)
 	u.queue = append(u.queue, next)
-	u.staff()
+	u.unlockAndSend()
 }
 
-// staff begins one more worker if there is room and work for it. u.mu is held.
-func (u *undoer) staff() {
-	if len(u.queue) > 0 && u.workers < u.width {
-		u.workers++
-		go u.work()
+// unlockAndSend releases u.mu, and sends what may be sent now.
+func (u *undoer) unlockAndSend() {
+	n := 0
+	if u.pause == nil {
+		n = min(len(u.queue), max(u.width-u.underWay, 0))
 	}
-}
-
-// work takes claims back until none is left, or others do it alone.
-func (u *undoer) work() {
-	pace := newPace()
-	for next, ok := u.next(); ok; next, ok = u.next() {
-		_, err := rescued(u.client, func() (struct{}, error) {
-			return struct{}{}, u.client.release(u.client.lifetime, next.claim)
+	next := u.queue[:n:n]
+	u.queue = u.queue[n:]
+	u.underWay += n
+	u.mu.Unlock()
+	for _, x := range next {
+		ops := []driver.Op{{Kind: driver.OpRelease, Claim: x.claim}}
+		u.client.sender.Go(u.client.lifetime, ops, attemptLimit(x.claim.TTL), func(_ int, a batch.Answer) {
+			u.answered(x, u.client.rescuedFrom(a.Err))
 		})
-		if isFinal(err) {
-			pace.Reset()
-			u.settled(next, err)
-			continue
-		}
-		u.failed(next, err)
-		pace.Pause(u.client.lifetime) // next looks at it
 	}
 }
 
-// next takes the oldest claim. It is false for a worker that is not needed any more.
-func (u *undoer) next() (next undo, ok bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if err := u.client.lifetime.Err(); err != nil {
-		u.dropLate(err)
+// answered notes what came of an attempt.
+func (u *undoer) answered(x undo, err error) {
+	final := isFinal(err)
+	if final {
+		u.over(x, err)
 	}
-	if len(u.queue) == 0 || u.workers > u.width {
-		u.workers--
-		return undo{}, false
-	}
-	next, u.queue = u.queue[0], u.queue[1:]
-	return next, true
-}
-
-// settled counts an answer: where one claim is answered about, more can be.
-func (u *undoer) settled(x undo, answer error) {
-	u.over(x, answer)
 	u.mu.Lock()
-	defer u.mu.Unlock()
+	u.underWay--
 	u.noteTried(&x)
+	if final {
+		u.settled()
+	} else {
+		u.failed(x, err)
+	}
+	u.unlockAndSend()
+}
+
+// settled counts an answer: where one claim is answered about, more can be. u.mu is held.
+func (u *undoer) settled() {
 	u.failure = nil
 	u.width = min(2*u.width, undoesAtOnce)
-	u.staff()
+	u.pace.Reset()
+	u.endPause()
 }
 
-// failed puts a claim behind the others, so that one that is never answered keeps none of them waiting.
+// failed puts a claim behind the others, so that one that is never answered keeps none of them waiting. u.mu is held.
 func (u *undoer) failed(x undo, err error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.noteTried(&x)
 	u.failure = err
 	u.width = 1
 	u.queue = append(u.queue, x)
 	u.dropLate(err)
+	if u.pause == nil && len(u.queue) > 0 {
+		u.pause = time.AfterFunc(u.pace.Next(), u.goOn)
+	}
+}
+
+// goOn goes on after a pause.
+func (u *undoer) goOn() {
+	u.mu.Lock()
+	u.endPause()
+	u.dropLate(u.failure)
+	u.unlockAndSend()
+}
+
+func (u *undoer) endPause() {
+	if u.pause != nil {
+		u.pause.Stop()
+		u.pause = nil
+	}
+}
+
+// stop gives up what is not under way, once the client's lifetime has ended.
+func (u *undoer) stop() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.endPause()
+	u.dropLate(u.client.lifetime.Err())
 }
 
 // lastFailure is why the last attempt to take something back failed; nil if it was answered.

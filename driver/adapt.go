@@ -7,7 +7,7 @@ import (
 
 // Adapt puts a Driver behind the interface of a [BatchDriver], so that callers of the latter can use every
 // engine while some engines have the former alone. It does each operation of a batch in a goroutine of its own,
-// and all renewals of a batch as one: see [Renewer]. Traits.Alone is 0, so that no other operations need to
+// and all brief requests of a batch as one: see [Renewer]. Traits.Alone is 0, so that no other operations need to
 // gather.
 //
 // An event may be missed between the result of OpWatch and the moment at which the driver has begun to watch.
@@ -80,26 +80,30 @@ func (a *adapted) Close() error {
 
 // Do implements [BatchDriver].
 func (a *adapted) Do(ctx context.Context, batch []Op, done func(int, Result)) {
-	if len(batch) == 1 {
+	if len(batch) == 1 && !batch[0].Brief {
 		done(0, a.do(ctx, batch[0]))
 		return
 	}
 	var g Group
 	var renewals []int
 	for i, op := range batch {
-		if op.Kind == OpRequest && op.Claim.Token != 0 {
+		if op.Kind == OpRequest && op.Brief {
 			renewals = append(renewals, i)
 			continue
 		}
 		g.Go(func() { done(i, a.do(ctx, op)) })
 	}
-	if len(renewals) > 0 {
+	switch len(renewals) {
+	case 0:
+	case len(batch):
+		a.renew(ctx, batch, renewals, done)
+	default:
 		g.Go(func() { a.renew(ctx, batch, renewals, done) })
 	}
 	g.Wait()
 }
 
-// renew requests those claims of a batch that were queued before.
+// renew requests those claims of a batch that are only to be kept alive.
 func (a *adapted) renew(ctx context.Context, batch []Op, places []int, done func(int, Result)) {
 	claims := make([]Claim, len(places))
 	for k, i := range places {

@@ -87,10 +87,11 @@ func TestAdaptedRenewals(t *testing.T) {
 	a, b := op(driver.OpRequest, "a"), op(driver.OpRequest, "b")
 	b.Claim.Name = "n"
 	for i, r := range results(t, d, a, b) {
-		[]*driver.Op{&a, &b}[i].Claim.Token = r.Status.Token
+		brief := []*driver.Op{&a, &b}[i]
+		brief.Claim.Token, brief.Brief = r.Status.Token, true
 	}
 	gone := op(driver.OpRequest, "gone")
-	gone.Claim.Token = 1
+	gone.Claim.Token, gone.Brief = 1, true
 	rs := results(t, d, a, gone, op(driver.OpQueue, ""), b)
 	if rs[0].Status.Token != a.Claim.Token || rs[3].Status.Token != b.Claim.Token || len(rs[2].Queue) != 1 {
 		t.Errorf("the results are %+v", rs)

@@ -22,16 +22,19 @@ type Backoff struct {
 }
 
 // Pause waits before the next attempt. If ctx ends first, Pause returns its error.
-func (b *Backoff) Pause(ctx context.Context) error {
+func (b *Backoff) Pause(ctx context.Context) error { return Sleep(ctx, b.Next()) }
+
+// Next returns how long the next pause takes, for callers that use a timer.
+func (b *Backoff) Next() time.Duration {
 	b.last = min(max(2*b.last, b.First), b.Most)
 	draw := b.Draw
 	if draw == nil {
 		draw = rand.N[time.Duration]
 	}
 	if b.Scatter {
-		return Sleep(ctx, draw(max(b.last, 1)))
+		return draw(max(b.last, 1))
 	}
-	return Sleep(ctx, b.last/2+draw(max(b.last/2, 1)))
+	return b.last/2 + draw(max(b.last/2, 1))
 }
 
 // Reset lets the next pause be the first again, after an attempt that worked.

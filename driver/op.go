@@ -11,6 +11,11 @@ type Op struct {
 	Value  Value  // OpSetValue: what to keep
 	Most   int    // OpQueue: the most entries to return; 0: all
 	Follow bool   // OpRequest: tell of the claim's revocation and end also once it is granted
+
+	// Brief says of an OpRequest that it only keeps a queued claim alive. Its answer may be cheaper, as that of a
+	// [Renewer] may: Contended and Retry may be those of an earlier answer, and an engine that renews by session
+	// need not look at a granted claim.
+	Brief bool
 }
 
 // A Kind says what an operation does.

@@ -15,7 +15,7 @@ type call struct {
 	limit time.Duration // 0: none
 	until time.Duration // when limit has passed
 
-	group *group        // of a call of Go
+	group *Group        // of a call of Go
 	tell  func(Answer)  // of a call of Go
 	over  chan struct{} // of a call of Do: has an element once there is an answer
 

@@ -3,7 +3,9 @@
 // A [Sender] keeps these rules.
 //
 //  1. Operations have lanes: one for each shard of the engine and each class of operations. Classes are renewals (a
-//     request of a claim that has its token), reads, and all other changes. Lanes never wait for each other.
+//     request of a claim that has its token, or a brief one), reads, and all other changes. Renewals have a lane for
+//     each magnitude of their limits: one with little time shares no batch with one that has much, because the next
+//     renewal of its claim may have to wait for the end of the batch. Lanes never wait for each other.
 //  2. While fewer than Traits.Alone operations of a lane are under way and none has gathered, an operation of
 //     [Sender.Do] is sent at once, alone, on the goroutine of its caller.
 //  3. Otherwise it gathers with others. What has gathered leaves in order, at most 512 operations at a time,

@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// A group is the calls of one call of Go. The Sender's lock guards it.
-type group struct {
-	calls []*call
-	left  int         // calls without an answer
-	stop  func() bool // ends the wait for the end of the context
-	timer *time.Timer // of the limit; nil: there is none
+// A Group is the operations of one call of [Sender.Go]. The Sender's lock guards it.
+type Group struct {
+	sender *Sender
+	calls  []*call
+	left   int         // calls without an answer
+	stop   func() bool // ends the wait for the end of the context
+	timer  *time.Timer // of the limit; nil: there is none
 }
 
 // newGroup makes a group that is given up when ctx or limit has ended. The Sender's lock is held until it has
 // its calls.
-func (s *Sender) newGroup(ctx context.Context, limit time.Duration) *group {
-	g := &group{}
+func (s *Sender) newGroup(ctx context.Context, limit time.Duration) *Group {
+	g := &Group{sender: s}
 	g.stop = context.AfterFunc(ctx, func() { s.giveUpAll(ctx.Err(), g) })
 	if limit > 0 {
 		g.timer = time.AfterFunc(limit, func() { s.giveUpAll(context.DeadlineExceeded, g) })
@@ -25,7 +26,7 @@ func (s *Sender) newGroup(ctx context.Context, limit time.Duration) *group {
 }
 
 // giveUpAll ends those calls of a group that have no answer yet.
-func (s *Sender) giveUpAll(why error, g *group) {
+func (s *Sender) giveUpAll(why error, g *Group) {
 	s.mu.Lock()
 	defer s.unlock()
 	for _, c := range g.calls {
@@ -33,14 +34,17 @@ func (s *Sender) giveUpAll(why error, g *group) {
 	}
 }
 
-func (g *group) add(c *call) {
+// GiveUp gives up the operation at this place, as the end of the context does, unless there is an answer.
+func (g *Group) GiveUp(i int) { g.sender.giveUp(context.Canceled, g.calls[i]) }
+
+func (g *Group) add(c *call) {
 	c.group = g
 	g.calls = append(g.calls, c)
 	g.left++
 }
 
 // answered counts an answer. After the last nothing is left to be given up.
-func (g *group) answered() {
+func (g *Group) answered() {
 	if g.left--; g.left > 0 {
 		return
 	}

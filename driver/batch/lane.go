@@ -2,6 +2,7 @@ package batch
 
 import (
 	"context"
+	"math/bits"
 	"runtime"
 	"slices"
 	"time"
@@ -24,17 +25,35 @@ func classOf(op *driver.Op) class {
 	case driver.OpLook, driver.OpValue, driver.OpQueue, driver.OpWatch, driver.OpLife:
 		return reads
 	case driver.OpRequest:
-		if op.Claim.Token != 0 {
+		if op.Claim.Token != 0 || op.Brief {
 			return renewals
 		}
 	}
 	return changes
 }
 
-type shardClass struct {
-	shard string
+// A laneKey tells which operations may share a batch.
+type laneKey struct {
 	class class
+	least int // see magnitude
+	shard string
 }
+
+// magnitude is the order of magnitude of a limit. Renewals of one lane have limits of which none is more than twice
+// another, unless all are long. So one with little time that is given up does not keep the next one of its claim
+// waiting for a batch with much time.
+func magnitude(limit time.Duration) int {
+	if limit <= 0 {
+		return magnitudes - 1 // there is none
+	}
+	return min(bits.Len64(uint64(limit/leastLimit)), magnitudes-1)
+}
+
+// Limits below the least are of one magnitude, and so are those of more than some seconds.
+const (
+	leastLimit = 50 * time.Millisecond
+	magnitudes = 8
+)
 
 // A lane has operations that may share a batch. The Sender's lock guards it.
 type lane struct {
@@ -50,20 +69,30 @@ type lane struct {
 	pace     pace
 }
 
-// lane returns the lane of an operation.
-func (s *Sender) lane(op *driver.Op) *lane {
-	at := classOf(op)
-	if s.sharder == nil || op.Claim.Name == "" {
-		if s.lanes[at] == nil {
-			s.lanes[at] = &lane{}
-		}
-		return s.lanes[at]
+// laneKey tells to which lane an operation belongs. The Sender's lock is not held, because the driver is asked.
+func (s *Sender) laneKey(op *driver.Op, limit time.Duration) (key laneKey) {
+	if key.class = classOf(op); key.class == renewals {
+		key.least = magnitude(limit)
 	}
-	key := shardClass{s.sharder.Shard(op.Claim.Name), at}
+	if s.sharder != nil && op.Claim.Name != "" {
+		key.shard = s.sharder.Shard(op.Claim.Name)
+	}
+	return key
+}
+
+// lane returns a lane.
+func (s *Sender) lane(key laneKey) *lane {
+	if key.shard == "" {
+		l := &s.lanes[key.class][key.least]
+		if *l == nil {
+			*l = &lane{}
+		}
+		return *l
+	}
 	l := s.shards[key]
 	if l == nil {
 		if s.shards == nil {
-			s.shards = make(map[shardClass]*lane)
+			s.shards = make(map[laneKey]*lane)
 		}
 		l = &lane{}
 		s.shards[key] = l

@@ -20,8 +20,8 @@ type Sender struct {
 	stray   func(*Panic)
 
 	mu     sync.Mutex
-	lanes  [classes]*lane // of an engine without shards, and of operations that need no lock
-	shards map[shardClass]*lane
+	lanes  [classes][magnitudes]*lane // of an engine without shards, and of operations that need no lock
+	shards map[laneKey]*lane
 	claims claims
 	shared *sharedContext // of the last operation that was sent alone; nil before the first
 
@@ -71,9 +71,9 @@ func (s *Sender) Do(ctx context.Context, op driver.Op, limit time.Duration) Answ
 	if err := ctx.Err(); err != nil {
 		return unsent(err)
 	}
-	began := s.now()
+	began, key := s.now(), s.laneKey(&op, limit)
 	s.mu.Lock()
-	l := s.lane(&op)
+	l := s.lane(key)
 	if s.goesAlone(l, &op) {
 		one := s.beginAlone(ctx, &op, l, limit, began)
 		s.mu.Unlock()
@@ -91,22 +91,26 @@ func (s *Sender) Do(ctx context.Context, op driver.Op, limit time.Duration) Answ
 //
 // tell is quick and does not block. It is called from any goroutine, also before Go has returned. It may call
 // Go. If the driver panics, and no caller of Do can be told, the error of one of the operations is a [*Panic].
-func (s *Sender) Go(ctx context.Context, ops []driver.Op, limit time.Duration, tell func(i int, a Answer)) {
+func (s *Sender) Go(ctx context.Context, ops []driver.Op, limit time.Duration, tell func(i int, a Answer)) *Group {
 	if len(ops) == 0 {
-		return
+		return nil
 	}
-	began := s.now()
+	began, keys := s.now(), make([]laneKey, len(ops))
+	for i := range ops {
+		keys[i] = s.laneKey(&ops[i], limit)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := s.newGroup(ctx, limit)
 	for i, op := range ops {
-		c := newCall(ctx, op, s.lane(&op), limit, began)
+		c := newCall(ctx, op, s.lane(keys[i]), limit, began)
 		c.tell = func(a Answer) { tell(i, a) }
 		g.add(c)
 	}
 	for _, c := range g.calls {
 		s.admit(c)
 	}
+	return g
 }
 
 // unsent is the answer to an operation that was given up before it was sent.
