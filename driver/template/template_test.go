@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/template"
+	"github.com/holdfast-go/holdfast/internal/effort"
 )
 
 func claim(id string) driver.Claim {
@@ -45,7 +46,7 @@ var bad = faults{
 // Over a store with all faults at once, one client holds the lock at a time, tokens grow, nobody who is released comes
 // back, and everybody gets the lock in the end.
 func TestBadStore(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range effort.Pick[uint64](100, 10_000) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { useBadStore(t, seed) })
 		})
