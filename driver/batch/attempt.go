@@ -15,6 +15,7 @@ type attempt struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	began  time.Duration
+	until  time.Duration // when it ends
 
 	// Guarded by the Sender's lock.
 	calls      []*call // nil once one has a result

@@ -20,12 +20,13 @@ type call struct {
 	over  chan struct{} // of a call of Do: has an element once there is an answer
 
 	// Guarded by the Sender's lock. What is after over is read by the caller once it has received from over.
-	state   state
-	behind  *call    // the next one on the same claim
-	attempt *attempt // while it is under way
-	partly  bool     // a part of it was done
-	answer  Answer
-	panic   *Panic
+	state     state
+	behind    *call    // the next one on the same claim
+	attempt   *attempt // while it is under way
+	partly    bool     // a part of it was done
+	explained bool     // the driver was given time to say why there is no answer
+	answer    Answer
+	panic     *Panic
 }
 
 // A state is how far a call has come.
@@ -44,23 +45,51 @@ func newCall(ctx context.Context, op driver.Op, l *lane, limit, began time.Durat
 
 // await returns the answer, or gives the call up.
 func (s *Sender) await(c *call) Answer {
+	var timer *time.Timer
 	var late <-chan time.Time
 	if c.limit > 0 {
-		timer := time.NewTimer(c.limit)
+		timer = time.NewTimer(c.limit)
 		defer timer.Stop()
 		late = timer.C
 	}
-	select {
-	case <-c.over:
-	case <-c.ctx.Done():
-		s.giveUp(c.ctx.Err(), c)
-	case <-late:
-		s.giveUp(context.DeadlineExceeded, c)
+	for ended := false; !ended; {
+		select {
+		case <-c.over:
+			ended = true
+		case <-c.ctx.Done():
+			s.giveUp(c.ctx.Err(), c)
+			ended = true
+		case <-late:
+			if ended = !s.letExplain(c); !ended {
+				timer.Reset(c.limit / explainPart)
+			}
+		}
 	}
 	if c.panic != nil {
 		panic(c.panic)
 	}
 	return c.answer
+}
+
+// explainPart is the part of its limit for which the driver may still explain why there is no answer.
+const explainPart = 4
+
+// letExplain gives up a call whose limit has passed. It is true, and does nothing, if the attempt ends with the limit
+// of this call: then the driver is about to say what it had waited for. That is so once for each call.
+func (s *Sender) letExplain(c *call) bool {
+	s.mu.Lock()
+	defer s.unlock()
+	return s.explains(c)
+}
+
+// explains is letExplain for who has the lock.
+func (s *Sender) explains(c *call) bool {
+	if c.state == underWay && c.until >= c.attempt.until && !c.explained {
+		c.explained = true
+		return true
+	}
+	s.abandon(c, context.DeadlineExceeded)
+	return false
 }
 
 // giveUp ends a call, unless it has its answer.

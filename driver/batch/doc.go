@@ -18,6 +18,7 @@
 //  6. An operation that is given up while it gathers, because its context or its limit has ended, is taken out,
 //     and its error matches driver.ErrUnsent: there is nothing to undo. The outcome of one that is given up
 //     while it is under way is unknown. An attempt is cancelled when nobody waits for any of its operations.
+//     Where it ends with the limit of an operation, the driver has a quarter of that limit to say why.
 //  7. An operation whose batch was rejected (driver.ErrBatchRejected) is sent once more, alone. One of which a
 //     part was done (Result.Again) is sent again at once. Nothing else is repeated.
 //  8. A panic of the driver goes up to the first caller of the batch. The outcome of the other operations is

@@ -20,7 +20,7 @@ func (s *Sender) newGroup(ctx context.Context, limit time.Duration) *Group {
 	g := &Group{sender: s}
 	g.stop = context.AfterFunc(ctx, func() { s.giveUpAll(ctx.Err(), g) })
 	if limit > 0 {
-		g.timer = time.AfterFunc(limit, func() { s.giveUpAll(context.DeadlineExceeded, g) })
+		g.timer = time.AfterFunc(limit, func() { s.late(g, limit) })
 	}
 	return g
 }
@@ -31,6 +31,21 @@ func (s *Sender) giveUpAll(why error, g *Group) {
 	defer s.unlock()
 	for _, c := range g.calls {
 		s.abandon(c, why)
+	}
+}
+
+// late gives up those calls of a group that have no answer when their limit has passed. See letExplain.
+func (s *Sender) late(g *Group, limit time.Duration) {
+	s.mu.Lock()
+	defer s.unlock()
+	explaining := false
+	for _, c := range g.calls {
+		if c.state != done && s.explains(c) {
+			explaining = true
+		}
+	}
+	if explaining {
+		g.timer.Reset(limit / explainPart)
 	}
 }
 

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"context"
+	"math"
 	"math/bits"
 	"runtime"
 	"slices"
@@ -260,8 +261,10 @@ func (s *Sender) begin(l *lane, batch []*call) *attempt {
 	}
 	ctx := context.WithoutCancel(batch[0].ctx)
 	if unlimited {
+		a.until = math.MaxInt64
 		a.ctx, a.cancel = context.WithCancel(ctx)
 	} else {
+		a.until = a.began + limit
 		a.ctx, a.cancel = context.WithTimeout(ctx, limit)
 	}
 	l.inFlight += len(batch)

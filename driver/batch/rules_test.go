@@ -695,7 +695,7 @@ func TestGo(t *testing.T) {
 			e.attempt(t, 0).answer(0, driver.Result{Err: driver.ErrGone})
 			want := context.Canceled
 			if end == "limit" {
-				time.Sleep(limit)
+				time.Sleep(limit + limit/4) // a quarter for the driver to say why, which this one does not use
 				synctest.Wait()
 				want = context.DeadlineExceeded
 			}
@@ -705,6 +705,20 @@ func TestGo(t *testing.T) {
 				t.Errorf("%s: %v", end, answers)
 			}
 			e.attempt(t, 0).over()
+		}
+	})
+	rule(t, "lets the driver say why there is no answer", func(t *testing.T) {
+		cause := errors.New("the connection is refused")
+		s := batch.New(answering{newEngine(1, 1), func(ctx context.Context, _ driver.Op) driver.Result {
+			<-ctx.Done()
+			time.Sleep(time.Millisecond)
+			return driver.Result{Err: cause}
+		}}, nil)
+		var got error
+		s.Go(t.Context(), []driver.Op{change("a")}, limit, func(_ int, a batch.Answer) { got = a.Err })
+		time.Sleep(2 * limit)
+		if got != cause {
+			t.Errorf("Go: %v, want what the driver said", got)
 		}
 	})
 	rule(t, "tell may call Go", func(t *testing.T) {
