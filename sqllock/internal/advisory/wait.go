@@ -49,7 +49,7 @@ func (d *Driver) waitForLoss(ctx context.Context, lost <-chan struct{}) error {
 }
 
 // longestWait is less than a second, from which on servers log statements that are slow, and who waits for a lock.
-const longestWait = 600 * time.Millisecond
+const longestWait = 800 * time.Millisecond
 
 // waitFor is how long a session waits in the server at a time.
 func (d *Driver) waitFor(ttl time.Duration) time.Duration {

@@ -73,7 +73,7 @@ func (d *Driver) queue(p *subscription) {
 // others wait (CREATE INDEX CONCURRENTLY), and from a second on servers log it as slow. The routine waits no longer
 // than this either, whatever it is told. If a wait is not answered some time later, its connection is dead.
 const (
-	longestWait = 600 * time.Millisecond
+	longestWait = 800 * time.Millisecond
 	lateWait    = 4 * time.Second
 )
 

@@ -54,7 +54,7 @@ func testNothingIsSlow(t *testing.T, s Store) {
 	changeAll(t, db, s.Slow.Begin)
 	defer changeAll(t, db, s.Slow.End)
 	pace.Run(t, "for a while", func(t *pace.T) {
-		t.Margin(200 * time.Millisecond) // a sleep lasts for 0.6 s
+		t.Margin(100 * time.Millisecond) // a sleep lasts for 0.8 s
 		holder, waiter := s.client(t), s.client(t)
 		before := len(s.Slow.Statements(t, s, db))
 		held := request(t, holder, mutex(t.Name()), true)

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/pace"
 )
 
-// soon is well below how long a sleeper sleeps in the server that nothing wakes, which is 0.6 s at most and half of
+// soon is well below how long a sleeper sleeps in the server that nothing wakes, which is 0.8 s at most and half of
 // that in the median.
 const soon = 200 * time.Millisecond
 

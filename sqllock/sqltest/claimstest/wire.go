@@ -60,7 +60,7 @@ func testHandOffs(t *testing.T, s Store) {
 }
 
 // perWait is how long a client waits in one statement at most: see docs/sql.md.
-const perWait = 600 * time.Millisecond
+const perWait = 800 * time.Millisecond
 
 // perHandOff lets clients wait in a line, and counts the statements until each has had the lock, but for those that a
 // client sends because it has waited for long.

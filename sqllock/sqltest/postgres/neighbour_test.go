@@ -104,7 +104,7 @@ func TestBesideWaiters(t *testing.T) {
 			if err := what.do(); err != nil {
 				t.Fatal(err)
 			}
-			// A sleep lasts for 0.6 s, and an index of a table in use waits three times.
+			// A sleep lasts for 0.8 s, and an index of a table in use waits three times.
 			if took := time.Since(began); took > t.Scaled(4*time.Second) {
 				t.Errorf("it took %v", took)
 			}

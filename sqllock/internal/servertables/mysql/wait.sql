@@ -3,7 +3,7 @@
 -- state follows, 1 gone, 2 ask again, 3 nothing new) and the state. Of a claim that is granted it says that others wait if any
 -- was queued behind it.
 --
--- However long its caller wants to wait, this waits for at most 0.6 seconds: who makes the routine anew waits for it to end, and
+-- However long its caller wants to wait, this waits for at most 0.8 seconds: who makes the routine anew waits for it to end, and
 -- servers log slow statements. MySQL knows whole seconds only in GET_LOCK. There this session counts as slow what takes longer
 -- than two.
 CREATE PROCEDURE holdfast1_wait(p_name VARBINARY(1024), p_id VARBINARY(64), p_limit BIGINT, p_bells TINYINT)
@@ -19,7 +19,7 @@ whole: BEGIN
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
 
 	SET v_now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
-	SET v_end = v_now + LEAST(p_limit, 600000);
+	SET v_end = v_now + LEAST(p_limit, 800000);
 	IF NOT v_fractions AND @@SESSION.long_query_time < 2 THEN
 		SET SESSION long_query_time = 2;
 	END IF;

@@ -4,7 +4,7 @@
 -- was queued behind it.
 --
 -- A transaction keeps its snapshot until it ends, and CREATE INDEX CONCURRENTLY on any table of the database waits for it. So
--- this waits for at most 0.6 seconds, however long its caller wants to wait. That is also less than a second, after which servers
+-- this waits for at most 0.8 seconds, however long its caller wants to wait. That is also less than a second, after which servers
 -- log slow statements, and less than deadlock_timeout, after which they log who waits. It sleeps without any lock on a table,
 -- which VACUUM FULL, ALTER TABLE and a migration would wait for: each look at the tables is a subtransaction that is rolled back,
 -- since its locks end with it.
@@ -14,7 +14,7 @@ LANGUAGE plpgsql SET search_path FROM CURRENT SET client_min_messages = error AS
 #variable_conflict use_column
 DECLARE
 	v_now   bigint := holdfast1_now();
-	v_end   bigint := v_now + least(p_limit, 600000);
+	v_end   bigint := v_now + least(p_limit, 800000);
 	v_claim record;
 	v_other record;
 	v_ahead bigint; -- the token of the claim right ahead
