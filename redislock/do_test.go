@@ -152,8 +152,8 @@ func TestDoUnknownScriptsAmongOthers(t *testing.T) {
 	}
 }
 
-// What the server refuses for the sake of one operation is rejected for all that went with it, and each of those is
-// answered when it goes alone. Renewals and releases go together however full the memory is.
+// A script that the server refuses for the sake of one operation is rejected for all that went with it, and each of
+// those is answered when it goes alone. Renewals and releases go together however full the memory is.
 func TestDoRefusedWhenFull(t *testing.T) {
 	srv := servers.Redis(t)
 	d := proven(t, srv.Addr)
@@ -239,7 +239,7 @@ func TestDoEndsWithItsContext(t *testing.T) {
 	held.Deliver(t)
 }
 
-// What a server answers that has forgotten a script is sure, so that an attempt which ends then has sent nothing.
+// A server that has forgotten a script says so before it runs anything, so an attempt that ends then has sent nothing.
 func TestDoEndsBeforeItsTextIsSent(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	d := openNative(t, servers.Redis(t).Addr)

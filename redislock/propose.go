@@ -31,7 +31,7 @@ func (d *native) Vote(ctx context.Context, c driver.Claim, token uint64) (driver
 	}
 	for {
 		values, short, err := d.runConfirmed(ctx, &d.scripts.propose, k, args...)
-		// What too few replicas have is as good as unknown: the caller undoes it.
+		// A vote that too few replicas have is as good as unknown: the caller undoes it.
 		if err = cmp.Or(err, short); err != nil {
 			return driver.Status{}, driver.Life{}, err
 		}

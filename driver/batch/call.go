@@ -82,7 +82,7 @@ func (s *Sender) letExplain(c *call) bool {
 	return s.explains(c)
 }
 
-// explains is letExplain for who has the lock.
+// explains is letExplain for a caller that holds the lock.
 func (s *Sender) explains(c *call) bool {
 	if c.state == underWay && c.until >= c.attempt.until && !c.explained {
 		c.explained = true

@@ -717,7 +717,7 @@ func TestGo(t *testing.T) {
 		var got error
 		s.Go(t.Context(), []driver.Op{change("a")}, limit, func(_ int, a batch.Answer) { got = a.Err })
 		time.Sleep(2 * limit)
-		if got != cause {
+		if synctest.Wait(); got != cause {
 			t.Errorf("Go: %v, want what the driver said", got)
 		}
 	})
