@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/proxy"
@@ -81,9 +80,19 @@ func testCancelled(t *testing.T, s Store) {
 	release(t, d, request(t, d, mutex(t.Name()), true))
 	c := mutex(t.Name())
 	p.HangNextReplyAfter([]byte(c.ID))
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if _, err := d.Request(ctx, c); !errors.Is(err, context.DeadlineExceeded) {
+	failed := make(chan error, 1)
+	go func() {
+		_, err := d.Request(ctx, c)
+		failed <- err
+	}()
+	eventually(t, "the server has the claim", func() bool {
+		queue, err := other.Queue(t.Context(), c.Name)
+		return err == nil && len(queue) == 1
+	})
+	cancel()
+	if err := <-failed; !errors.Is(err, context.Canceled) {
 		t.Fatalf("Request: %v, want the context's error", err)
 	}
 	waiting := request(t, other, mutex(t.Name()), false)
