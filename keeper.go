@@ -367,28 +367,28 @@ func (k *keeper) sleep(t instant) bool {
 
 // send sends what is due, as far as there is room for more under way.
 func (k *keeper) send() {
-	for claims := k.take(); claims != nil; claims = k.take() {
-		k.renew(claims)
+	for r, claims := k.take(); r != nil; r, claims = k.take() {
+		k.renew(r, claims)
 	}
 }
 
 // take takes the claims that are renewed next, of one round. There are none while enough is under way.
-func (k *keeper) take() (claims []*tracked) {
+func (k *keeper) take() (r *round, claims []*tracked) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for i := range k.rounds {
-		r := &k.rounds[i]
+		r = &k.rounds[i]
 		if n := min(len(r.due), batchSize); n > 0 && r.underWay+batchSize <= mostUnderWay {
 			claims, r.due = r.due[:n:n], r.due[n:]
 			r.underWay += n
-			return claims
+			return r, claims
 		}
 	}
-	return nil
+	return nil, nil
 }
 
-// renew sends the renewals of some claims, and tells each claim's owner what came of it.
-func (k *keeper) renew(claims []*tracked) {
+// renew sends the renewals of some claims of a round, and tells each claim's owner what came of it.
+func (k *keeper) renew(of *round, claims []*tracked) {
 	ops, limit := make([]driver.Op, len(claims)), mostAttempt
 	for i, c := range claims {
 		ops[i] = driver.Op{Kind: driver.OpRequest, Claim: c.owner.renewal(), Brief: true}
@@ -399,6 +399,7 @@ func (k *keeper) renew(claims []*tracked) {
 		r := a.Result
 		r.Err = unansweredWithin(since, limit, k.client.rescuedFrom(r.Err))
 		k.settle(claims[i], instant(a.Sent), r)
+		k.answered(of)
 		k.send()
 	})
 	k.mu.Lock()
@@ -408,6 +409,14 @@ func (k *keeper) renew(claims []*tracked) {
 			c.sent, c.place = sent, i
 		}
 	}
+}
+
+// answered counts a renewal of a round that is not under way any more. A claim may belong to another round by then,
+// because its TTL has changed.
+func (k *keeper) answered(of *round) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	of.underWay--
 }
 
 // unansweredWithin says so of an error that is there because a limit has passed.
@@ -460,7 +469,6 @@ func (k *keeper) note(c *tracked, sent instant, r *driver.Result) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	c.asking, c.sent = false, nil // also of one that is not kept: it may be once more
-	k.rounds[roundOf(c.attempt())].underWay--
 	if c.index == untracked {
 		return false
 	}
