@@ -91,14 +91,20 @@ func (l *lock) enqueue(ctx context.Context, a ask, wait bool, patience time.Dura
 }
 
 // requestNew is requestOften for a claim that nobody else knows, so it is undone when the driver panics.
-func (l *lock) requestNew(ctx context.Context, claim driver.Claim, patience time.Duration) reply {
+func (l *lock) requestNew(ctx context.Context, claim driver.Claim, patience time.Duration) (r reply) {
+	if claim.Queue {
+		l.client.inbox.expect(claim.ID)
+	}
 	returned := false
 	defer func() {
 		if !returned {
 			l.client.undo(claim)
 		}
+		if waits := returned && r.err == nil && !r.Granted; claim.Queue && !waits {
+			l.client.inbox.remove(claim.ID, nil)
+		}
 	}()
-	r := l.requestOften(ctx, claim, patience, now())
+	r = l.requestOften(ctx, claim, patience, now())
 	returned = true
 	return r
 }

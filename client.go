@@ -11,21 +11,22 @@ import (
 
 // A Client makes locks on one backend, and keeps alive those that are held or waited for.
 type Client struct {
-	driver    driver.Driver
-	sender    *batch.Sender // all operations on claims go through it
-	owned     bool          // opened by Open, so closed by Close
-	label     string        // the backend for people, without its password
-	store     string        // names the store to other clients, in whatever process; "" when nobody knows
-	traits    driver.Traits
-	settings  settings
-	keeper    *keeper
-	undoer    *undoer
-	gates     gates
-	ids       ids
-	stamps    stamps
-	events    events
-	listening listening
-	waiting   atomic.Int64 // calls that wait for a lock
+	driver   driver.Driver
+	sender   *batch.Sender // all operations on claims go through it
+	inbox    *inbox        // what the driver tells comes through it
+	unhear   func()        // ends that
+	owned    bool          // opened by Open, so closed by Close
+	label    string        // the backend for people, without its password
+	store    string        // names the store to other clients, in whatever process; "" when nobody knows
+	traits   driver.Traits
+	settings settings
+	keeper   *keeper
+	undoer   *undoer
+	gates    gates
+	ids      ids
+	stamps   stamps
+	events   events
+	waiting  atomic.Int64 // calls that wait for a lock
 
 	closing    context.Context // ends, with ErrClosed as cause, when Close begins
 	close      context.CancelCauseFunc
@@ -73,10 +74,11 @@ func New(d driver.Driver, opts ...Option) *Client {
 	c := &Client{driver: d, label: t.Backend, store: driver.Identity(d), settings: defaults().with(opts)}
 	c.closing, c.close = context.WithCancelCause(context.Background())
 	c.lifetime, c.end = context.WithCancel(context.Background())
-	waist := driver.Adapt(d) // also of a BatchDriver: what waits for news here uses the methods of a Driver
+	waist := driver.Adapt(d)
 	c.traits = waist.Traits()
-	c.sender = batch.New(waist, &batch.Options{Now: clock, Stray: c.strayed})
+	c.sender, c.inbox = batch.New(waist, &batch.Options{Now: clock, Stray: c.strayed}), newInbox()
 	c.keeper, c.undoer = newKeeper(c), newUndoer(c)
+	c.unhear = waist.Subscribe(c.inbox.tell)
 	return c
 }
 

@@ -121,7 +121,7 @@ func TestLateGrantIsInDoubt(t *testing.T) {
 	l := c.lock("m", nil)
 	w := l.wait(alone, l.claim(alone, true), driver.Status{TTL: time.Hour}, now())
 	defer c.keeper.remove(&w.tracked)
-	w.pushed(driver.Status{Granted: true, Token: 1})
+	w.told(driver.Event{Status: driver.Status{Granted: true, Token: 1}})
 	if st, doubt, err := w.news(); !st.Granted || doubt || err != nil {
 		t.Errorf("in time: %+v, doubt %v, %v", st, doubt, err)
 	}

@@ -25,6 +25,7 @@ func (c *Client) Close(ctx context.Context) error {
 	c.end()
 	c.undoer.stop()
 	c.keeper.stop()
+	c.unhear()
 	return errors.Join(result, c.disconnect(ctx))
 }
 

@@ -117,7 +117,7 @@ func (h *hold) leaveAlone(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
 	h.alone.Store(true)
-	_, _, err := h.lock.request(ctx, h.renewal(), left)
+	_, _, err := h.lock.request(ctx, h.renewal().Claim, left)
 	switch {
 	case isGone(err):
 		h.gone(err)

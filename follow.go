@@ -34,9 +34,11 @@ func (c *Client) Watch(ctx context.Context, name string) iter.Seq2[[]Entry, erro
 func (l *lock) follow(ctx context.Context) iter.Seq2[[]Entry, error] {
 	return func(yield func([]Entry, error) bool) {
 		ctx, stop := l.client.untilClosed(ctx)
-		defer stop() // and with it whatever still watches
+		defer stop()
+		changed, unwatch := l.client.inbox.watch(l.name)
+		defer unwatch()
 		for pace := paceUpTo(longestLull); ctx.Err() == nil; {
-			changed, unwatch := l.changed(ctx)
+			unwatched := l.watch(ctx, changed)
 			queue, err := l.look(ctx)
 			if ctx.Err() != nil || l.client.closed() != nil {
 				break
@@ -44,15 +46,12 @@ func (l *lock) follow(ctx context.Context) iter.Seq2[[]Entry, error] {
 			if !yield(queue, err) || isHopeless(err) {
 				return
 			}
-			if err == nil {
-				err = await(ctx, changed)
-			}
-			unwatch()
-			if err == nil {
-				pace.Reset()
+			if err != nil || unwatched != nil {
+				pace.Pause(ctx) // the loop looks at ctx
 				continue
 			}
-			pace.Pause(ctx) // the loop looks at ctx
+			pace.Reset()
+			l.awaitChange(ctx, changed)
 		}
 		if err := l.client.closed(); err != nil {
 			yield(nil, l.failure("queue of", err))
@@ -75,34 +74,27 @@ func (l *lock) look(ctx context.Context) ([]Entry, error) {
 	return nil, l.failure("queue of", err, late)
 }
 
-// changed returns a channel that gets one value: nil when the queue may have changed since, or when it is time to look
-// anyway; otherwise why watching failed. The caller may end that early. It returns when the driver is about to watch: a
-// change in the instant until it does is seen when it is time anyway.
-func (l *lock) changed(ctx context.Context) (<-chan error, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(ctx, max(l.settings.ttl, shortestTTL)/renewAfter)
-	changed, begun := make(chan error, 1), make(chan struct{})
-	l.client.run(func() { // ends with its context, which Close ends too
-		defer cancel()
-		close(begun)
-		_, err := rescued(l.client, func() (struct{}, error) {
-			return struct{}{}, driver.Watch(ctx, l.client.driver, l.name)
-		})
-		if ctx.Err() != nil {
-			err = nil
-		}
-		changed <- err
+// watch has the driver tell the next change of the queue. What it has told before counts no more.
+func (l *lock) watch(ctx context.Context, changed <-chan struct{}) error {
+	select {
+	case <-changed:
+	default:
+	}
+	op := driver.Op{Kind: driver.OpWatch, Claim: driver.Claim{Name: l.name}}
+	_, err := rescued(l.client, func() (struct{}, error) {
+		return struct{}{}, l.client.sender.Do(ctx, op, lookTime).Err
 	})
-	<-begun
-	return changed, cancel
+	return err
 }
 
-// await returns what changed brings, or nil when ctx ends first, whatever the driver still does.
-func await(ctx context.Context, changed <-chan error) error {
+// awaitChange returns when the queue may have changed, when it is time to look anyway, or when ctx ends.
+func (l *lock) awaitChange(ctx context.Context, changed <-chan struct{}) {
+	timer := time.NewTimer(max(l.settings.ttl, shortestTTL) / renewAfter)
+	defer timer.Stop()
 	select {
-	case err := <-changed:
-		return err
+	case <-changed:
+	case <-timer.C:
 	case <-ctx.Done():
-		return nil
 	}
 }
 

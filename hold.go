@@ -31,7 +31,6 @@ type hold struct {
 	leaving   chan struct{} // it is being detached, so it goes to nobody else; closed when that is over
 	setting   int           // so many values may still be set in its name, so it goes to nobody else
 	watched   bool          // somebody cares to learn of the claim's end at once
-	unwatch   func()        // ends what watched began; nil before there is anything to end
 }
 
 // hold makes a hold of a claim that was granted by the answer st to a request sent at this instant, and keeps it.
@@ -141,8 +140,8 @@ func (h *hold) endAs(l *loss) (*grant, bool) {
 		return h.current, false
 	}
 	h.over, h.loss = true, l
-	if h.unwatch != nil {
-		h.unwatch()
+	if h.watched {
+		h.lock.client.inbox.remove(h.claim.ID, h)
 	}
 	return h.current, true
 }
@@ -284,12 +283,12 @@ func (h *hold) returnUnused() {
 
 // renewal is the claim as it is requested from now on: once a request to leave it alone was sent, as one that is, which
 // alone renews it then.
-func (h *hold) renewal() driver.Claim {
+func (h *hold) renewal() driver.Op {
 	claim := h.claim
 	if h.alone.Load() {
 		claim.Detached, claim.TTL = true, h.aloneFor()
 	}
-	return claim
+	return driver.Op{Kind: driver.OpRequest, Claim: claim, Follow: h.follows()}
 }
 
 // renewed, gone and expired are what the keeper tells; see claimOwner.

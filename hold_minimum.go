@@ -96,7 +96,7 @@ func (h *hold) stayIfOurs(ctx context.Context, g *grant, left time.Duration) err
 			h.stay(left)
 		}
 	}()
-	_, _, err := h.lock.request(ctx, h.renewal(), h.grantedTTL())
+	_, _, err := h.lock.request(ctx, h.renewal().Claim, h.grantedTTL())
 	if gone = isGone(err); gone {
 		h.end()
 		return g.lost(LostGone, h.whyGone(err))

@@ -40,7 +40,7 @@ type tracked struct {
 // after the other; none may block or call what others wrote, and all are called without the keeper's lock: the
 // deadlines of all other claims wait for them.
 type claimOwner interface {
-	renewal() driver.Claim                  // the claim as it is requested from now on; by any goroutine
+	renewal() driver.Op                     // the claim as it is requested from now on; by any goroutine
 	renewed(st driver.Status, sent instant) // a renewal that was sent then was answered
 	gone(error)                             // the backend no longer has the claim; the keeper has let go of it
 	expired()                               // the deadline passed; the keeper has let go of it
@@ -229,6 +229,19 @@ func (k *keeper) hurry(c *tracked) {
 	k.hurryUp(c)
 }
 
+// renewWithin renews a claim before so much time has passed.
+func (k *keeper) renewWithin(c *tracked, limit time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch by := now().add(limit); {
+	case c.index == untracked || c.unasked:
+	case c.asking:
+		c.hurried = true
+	case by < c.due:
+		k.schedule(c, by)
+	}
+}
+
 // hurryUp is hurry for who holds k.mu. A claim that is being asked for is never scheduled for now: nothing would be due
 // then, and the alarm would go off again and again.
 func (k *keeper) hurryUp(c *tracked) {
@@ -391,7 +404,8 @@ func (k *keeper) take() (r *round, claims []*tracked) {
 func (k *keeper) renew(of *round, claims []*tracked) {
 	ops, limit := make([]driver.Op, len(claims)), mostAttempt
 	for i, c := range claims {
-		ops[i] = driver.Op{Kind: driver.OpRequest, Claim: c.owner.renewal(), Brief: true}
+		ops[i] = c.owner.renewal()
+		ops[i].Brief = true
 		limit = min(limit, c.attempt())
 	}
 	since := now()

@@ -95,7 +95,7 @@ func (l *Lease) tokenOrZero() uint64 {
 func (l *Lease) Err() error {
 	err := l.over()
 	if err == nil {
-		l.grant.hold.hear()
+		l.grant.hold.watch()
 	}
 	return err
 }

@@ -96,7 +96,7 @@ func (h *hold) askOnce(ctx context.Context) (q question) {
 func (h *hold) requestUntil(ctx, asking context.Context) batch.Answer {
 	for limit := attemptLimit(h.grantedTTL()); ; {
 		began := now()
-		a := h.lock.client.request(asking, h.renewal(), limit)
+		a := h.lock.client.sender.Do(asking, h.renewal(), limit)
 		late := errors.Is(a.Err, context.DeadlineExceeded) && now().sub(began) >= limit
 		if !late || ctx.Err() != nil || asking.Err() != nil {
 			return a

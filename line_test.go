@@ -158,6 +158,9 @@ func newClient(t testing.TB, d driver.Driver, opts ...holdfast.Option) *holdfast
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		c.Close(ctx)
+		if n := holdfast.Expected(c); n != 0 && !t.Failed() {
+			t.Errorf("the client was closed, and still expects to be told about %d claims or queues", n)
+		}
 	})
 	return c
 }

@@ -194,6 +194,7 @@ func TestListeningCostsNoGoroutines(t *testing.T) {
 				lease.Revoked()
 				leases = append(leases, lease)
 			}
+			time.Sleep(ttl / 10) // until the backend was told to tell
 			synctest.Wait()
 			return goroutines()
 		}
@@ -351,7 +352,7 @@ func TestRevokedWithoutAWord(t *testing.T) {
 			t.Fatal("nobody listens")
 		}
 		<-revoked
-		if took := time.Since(start); took != 0 {
+		if took := time.Since(start); took > ttl/10 { // the driver is told a moment later to tell
 			t.Errorf("its holder was told after %v", took)
 		}
 	})

@@ -106,6 +106,7 @@ func TestWatch(t *testing.T) {
 		if !slices.Equal(seen, []int{0, 1, 2, 3, 2}) || time.Since(began) > 2*ttl {
 			t.Errorf("so many were seen: %v, in %v", seen, time.Since(began))
 		}
+		time.Sleep(driver.WatchTime)
 		synctest.Wait()
 		if n := d.watchers.Load(); n != 0 {
 			t.Errorf("%d still watch", n)

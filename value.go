@@ -137,7 +137,7 @@ func (h *hold) settingValue(n int) {
 
 // setOnce makes one attempt.
 func (h *hold) setOnce(ctx context.Context, v Value) error {
-	op := driver.Op{Kind: driver.OpSetValue, Claim: h.renewal(), Value: v}
+	op := driver.Op{Kind: driver.OpSetValue, Claim: h.renewal().Claim, Value: v}
 	return h.lock.client.sender.Do(ctx, op, attemptLimit(h.grantedTTL())).Err
 }
 

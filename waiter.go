@@ -17,19 +17,20 @@ type waiter struct {
 	ask  ask
 
 	mu        sync.Mutex
-	status    driver.Status      // the newest answer
-	err       error              // how the claim ended
-	goneEarly bool               // it did before it can have expired
-	doubt     bool               // the claim may have ended, so nothing counts before the backend was asked
-	fresh     bool               // there is news that await has not seen
-	interrupt context.CancelFunc // ends the pause of await
+	status    driver.Status // the newest answer
+	err       error         // how the claim ended
+	goneEarly bool          // it did before it can have expired
+	doubt     bool          // the claim may have ended, so nothing counts before the backend was asked
+	asks      bool          // the driver has told to ask
+	wakeUp    chan struct{} // has an element while there is news that await has not seen
 }
 
 // wait makes a waiter of a claim that was answered with st, and keeps it alive.
 func (l *lock) wait(a ask, claim driver.Claim, st driver.Status, sent instant) *waiter {
-	w := &waiter{lock: l, ask: a, status: st, interrupt: func() {}}
+	w := &waiter{lock: l, ask: a, status: st, wakeUp: make(chan struct{}, 1)}
 	w.tracked.init(w, claim, st, sent)
 	l.client.keeper.add(&w.tracked)
+	l.client.inbox.add(claim.ID, w)
 	return w
 }
 
@@ -37,6 +38,7 @@ func (l *lock) wait(a ask, claim driver.Claim, st driver.Status, sent instant) *
 func (w *waiter) await(ctx context.Context) (h *hold, err error) {
 	ctx, stop := w.lock.client.untilClosed(ctx)
 	defer stop()
+	defer w.lock.client.inbox.remove(w.claim.ID, w)
 	defer w.lock.client.keeper.remove(&w.tracked)
 	defer func() {
 		if h == nil && err == nil { // the driver panicked
@@ -44,19 +46,19 @@ func (w *waiter) await(ctx context.Context) (h *hold, err error) {
 		}
 	}()
 	var silent error // of the question before
-	for pace := newPace(); ; {
+	for {
 		st, doubt, err := w.news()
 		switch {
-		case err != nil:
-			return nil, err
 		case ctx.Err() != nil:
 			return nil, w.abandon(w.lock.notAcquired(ctx, silent))
+		case err != nil:
+			return nil, err
 		case doubt:
 			err = w.again(ctx)
 		case st.Granted:
 			return w.lock.promote(w.ask, &w.tracked, st), nil
 		default:
-			err = w.pause(ctx, st, &pace)
+			err = w.pause(ctx, st)
 		}
 		if err != nil && ctx.Err() == nil {
 			if w.claim.Queue {
@@ -68,46 +70,22 @@ func (w *waiter) await(ctx context.Context) (h *hold, err error) {
 	}
 }
 
-// pause blocks until there may be news, and asks for them unless they came by themselves.
-func (w *waiter) pause(ctx context.Context, st driver.Status, pace *driver.Backoff) error {
-	pausing, cancel := w.interruptible(ctx, st)
-	defer cancel()
-	push, err := driver.Wait(pausing, w.lock.client.driver, w.claim)
-	switch {
-	case err == nil && push != driver.Status{}:
-		w.pushed(push)
-		return nil
-	case isGone(err):
-		w.gone(err)
-		return nil
-	case w.isFresh(), ctx.Err() != nil:
-		return nil
-	case err != nil && pausing.Err() == nil: // the way by which pushes come is broken; asking still works
-		if pace.Pause(pausing) != nil && w.isFresh() {
-			return nil
-		}
-		return w.again(ctx)
-	default:
-		return w.again(ctx)
-	}
-}
-
-// interruptible returns a context that ends when the keeper brings news, or when the claim that blocks this one
-// expires.
-func (w *waiter) interruptible(ctx context.Context, st driver.Status) (context.Context, context.CancelFunc) {
-	var cancel context.CancelFunc
+// pause blocks until there is news. When the claim that blocks this one expires, it asks.
+func (w *waiter) pause(ctx context.Context, st driver.Status) error {
+	var expires <-chan time.Time
 	if st.Retry > 0 {
-		ctx, cancel = context.WithTimeout(ctx, st.Retry)
-	} else {
-		ctx, cancel = context.WithCancel(ctx)
+		timer := time.NewTimer(st.Retry)
+		defer timer.Stop()
+		expires = timer.C
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.fresh {
-		cancel()
+	select {
+	case <-w.wakeUp:
+		return nil
+	case <-ctx.Done():
+		return nil
+	case <-expires:
+		return w.again(ctx)
 	}
-	w.interrupt = cancel
-	return ctx, cancel
 }
 
 // again asks the backend about the claim, which renews it. An error means that it refused, or did not answer for as
@@ -164,31 +142,20 @@ func (w *waiter) take(st driver.Status, late bool) {
 	w.doubt = late
 }
 
-// pushed notes what came without a question, which says nothing about how long the claim still lives.
-func (w *waiter) pushed(st driver.Status) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.note(st)
-}
-
 func (w *waiter) note(st driver.Status) {
 	if !w.status.Granted || st.Granted {
 		w.status = st
 	}
 }
 
-// news returns the newest answer and whether it is in doubt, or driver.ErrGone when the claim has ended.
+// news returns the newest answer and whether the backend is to be asked before it counts, or driver.ErrGone when the
+// claim has ended.
 func (w *waiter) news() (st driver.Status, doubt bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.fresh = false
-	return w.status, w.doubt || w.validUntil() <= now(), w.err
-}
-
-func (w *waiter) isFresh() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.fresh
+	doubt = w.doubt || w.asks || w.validUntil() <= now()
+	w.asks = false
+	return w.status, doubt, w.err
 }
 
 // wake lets change note something, and await look at it.
@@ -196,12 +163,26 @@ func (w *waiter) wake(change func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	change()
-	w.fresh = true
-	w.interrupt()
+	select {
+	case w.wakeUp <- struct{}{}:
+	default: // it has one
+	}
+}
+
+// told is what the driver tells; see recipient. It says nothing about how long the claim still lives.
+func (w *waiter) told(e driver.Event) {
+	switch {
+	case isGone(e.Err):
+		w.gone(e.Err)
+	case e.Status != driver.Status{}:
+		w.wake(func() { w.note(e.Status) })
+	default:
+		w.wake(func() { w.asks = true })
+	}
 }
 
 // renewal is the claim as it is requested again while it waits.
-func (w *waiter) renewal() driver.Claim { return w.claim }
+func (w *waiter) renewal() driver.Op { return driver.Op{Kind: driver.OpRequest, Claim: w.claim} }
 
 // renewed, gone and expired are what the keeper tells; see claimOwner. A renewal that brings nothing new wakes nobody.
 func (w *waiter) renewed(st driver.Status, _ instant) {

@@ -21,47 +21,69 @@ type Followers struct {
 	running sync.WaitGroup // goroutines that tell events
 
 	mu       sync.Mutex
-	life     context.Context // ends with Close; nil before the first use
+	closed   bool
+	life     context.Context // ends when nobody is told any more; nil while nobody is
 	end      context.CancelFunc
 	tells    map[*func(Event)]struct{}
 	followed map[string]*follower // by the claim's ID
 	watched  map[string]bool      // names of locks of which a change will be told
+	panics   map[subject]error    // of Wait, Listen and Changed
 }
 
-// begin makes what the zero value does not have. mu is held.
+// begin begins to follow, for the first subscriber. mu is held.
 func (fs *Followers) begin() {
-	if fs.life == nil {
-		fs.life, fs.end = context.WithCancel(context.Background())
-		fs.tells = make(map[*func(Event)]struct{})
-		fs.followed, fs.watched = make(map[string]*follower), make(map[string]bool)
-	}
+	fs.life, fs.end = context.WithCancel(context.Background())
+	fs.tells = make(map[*func(Event)]struct{})
+	fs.followed, fs.watched, fs.panics = make(map[string]*follower), make(map[string]bool), make(map[subject]error)
 }
+
+// follows reports whether anybody is told anything. mu is held.
+func (fs *Followers) follows() bool { return fs.life != nil }
 
 // Close ends what waits. Nothing is told after it has returned.
 func (fs *Followers) Close() {
 	fs.mu.Lock()
-	fs.begin()
-	fs.end()
+	fs.closed = true
+	fs.mu.Unlock()
+	fs.quit()
+	fs.running.Wait()
+}
+
+// quit ends what waits, because nobody is to be told.
+func (fs *Followers) quit() {
+	fs.mu.Lock()
+	if !fs.follows() {
+		fs.mu.Unlock()
+		return
+	}
 	followed := fs.followed
-	fs.followed = make(map[string]*follower)
-	clear(fs.tells)
+	fs.end()
+	fs.life, fs.tells, fs.followed, fs.watched, fs.panics = nil, nil, nil, nil, nil
 	fs.mu.Unlock()
 	for _, f := range followed {
 		fs.stop(f)
 	}
-	fs.running.Wait()
 }
 
-// Subscribe implements [BatchDriver].
+// Subscribe implements [BatchDriver]. Nothing is followed while there is no subscriber.
 func (fs *Followers) Subscribe(tell func(Event)) (stop func()) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	fs.begin()
+	if fs.closed {
+		return func() {}
+	}
+	if !fs.follows() {
+		fs.begin()
+	}
 	fs.tells[&tell] = struct{}{}
 	return func() {
 		fs.mu.Lock()
-		defer fs.mu.Unlock()
 		delete(fs.tells, &tell)
+		last := fs.follows() && len(fs.tells) == 0
+		fs.mu.Unlock()
+		if last {
+			fs.quit()
+		}
 	}
 }
 
@@ -97,12 +119,14 @@ func (fs *Followers) stop(f *follower) {
 	f.silence = nil
 	fs.mu.Unlock()
 	if silence != nil {
-		silence()
+		fs.guard(subject{f.claim.Name, f.claim.ID}, silence)
 	}
 }
 
-// Note follows a claim, or leaves it, as the result of an operation on it says.
+// Note follows a claim, or leaves it, as the result of an operation on it says. A panic of Wait or Listen for this
+// claim goes on up to the caller.
 func (fs *Followers) Note(op Op, r Result) {
+	fs.raise(subject{op.Claim.Name, op.Claim.ID})
 	switch {
 	case op.Kind == OpRequest && r.Err == nil:
 		fs.noteStatus(op, r.Status)
@@ -130,10 +154,9 @@ func (fs *Followers) noteStatus(op Op, st Status) {
 func (fs *Followers) follow(op Op, c Claim, granted bool) (before *follower) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	fs.begin()
 	f := fs.followed[c.ID]
 	switch {
-	case fs.life.Err() != nil, len(fs.tells) == 0:
+	case !fs.follows():
 		return nil
 	case f == nil && !granted && op.Claim.Token != 0: // another client has queued it: Wait has one who waits
 		return nil
@@ -152,11 +175,57 @@ func (fs *Followers) start(op Op, c Claim, granted bool) *follower {
 	f := &follower{claim: c, granted: granted, cancel: cancel, answered: NewMailbox[struct{}]()}
 	f.expiry = time.AfterFunc(longerThan(c.TTL), func() { fs.leave(f) })
 	if granted && fs.Listen != nil {
-		fs.running.Go(func() { fs.listen(ctx, f) })
+		fs.run(subject{c.Name, c.ID}, func() { fs.listen(ctx, f) })
 	} else {
-		fs.running.Go(func() { fs.wait(ctx, op, f) })
+		fs.run(subject{c.Name, c.ID}, func() { fs.wait(ctx, op, f) })
 	}
 	return f
+}
+
+// A subject is a claim or, without an ID, the queue of a lock.
+type subject struct{ name, id string }
+
+// run calls f in a goroutine. Its panic is kept for the next operation on the same subject, to which an event leads.
+func (fs *Followers) run(about subject, f func()) {
+	fs.running.Go(func() { fs.guard(about, f) })
+}
+
+// guard calls f, and keeps its panic.
+func (fs *Followers) guard(about subject, f func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			fs.fell(about, panicError(p))
+		}
+	}()
+	f()
+}
+
+// fell keeps a panic.
+func (fs *Followers) fell(about subject, p error) {
+	fs.mu.Lock()
+	follows := fs.follows()
+	if follows {
+		fs.panics[about] = p
+		delete(fs.followed, about.id)
+		if about.id == "" {
+			delete(fs.watched, about.name)
+		}
+	}
+	fs.mu.Unlock()
+	if follows {
+		fs.tell(Event{Name: about.name, ID: about.id})
+	}
+}
+
+// raise panics with what was kept.
+func (fs *Followers) raise(about subject) {
+	fs.mu.Lock()
+	p, fell := fs.panics[about]
+	delete(fs.panics, about)
+	fs.mu.Unlock()
+	if fell {
+		panic(p)
+	}
 }
 
 // longerThan is after how long a claim with this TTL has ended for certain.
@@ -250,39 +319,43 @@ func (fs *Followers) listen(ctx context.Context, f *follower) {
 	}
 }
 
-// Watch has the next change of a queue told, for OpWatch.
+// Watch has the next change of a queue told, for OpWatch. A panic of Changed goes on up to the caller.
 func (fs *Followers) Watch(ctx context.Context, name string) error {
+	fs.raise(subject{name: name})
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	fs.begin()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case fs.life.Err() != nil:
+	case fs.closed:
 		return ErrClosed
-	case fs.watched[name]:
+	case !fs.follows(), fs.watched[name]:
 		return nil
 	}
 	fs.watched[name] = true
-	fs.running.Go(func() { fs.watch(name) })
+	life := fs.life
+	fs.run(subject{name: name}, func() { fs.watch(life, name) })
 	return nil
 }
 
-// watch tells when a queue has changed.
-func (fs *Followers) watch(name string) {
+// watch tells when a queue has changed, or when WatchTime has passed.
+func (fs *Followers) watch(life context.Context, name string) {
+	ctx, cancel := context.WithTimeout(life, WatchTime)
+	defer cancel()
 	err := errNoWatch
 	if fs.Changed != nil {
-		err = fs.Changed(fs.life, name)
+		err = fs.Changed(ctx, name)
 	}
-	if err != nil {
-		Sleep(fs.life, watchPause) // the one who is told will ask to watch again
+	if err != nil && ctx.Err() == nil {
+		Sleep(ctx, watchPause) // the one who is told will ask to watch again
+	}
+	if life.Err() != nil {
+		return
 	}
 	fs.mu.Lock()
 	delete(fs.watched, name)
 	fs.mu.Unlock()
-	if fs.life.Err() == nil {
-		fs.tell(Event{Name: name})
-	}
+	fs.tell(Event{Name: name})
 }
 
 // errNoWatch stands for an engine that says nothing about queues.

@@ -21,11 +21,19 @@ func (g *Group) Go(f func()) {
 			if p := recover(); p != nil {
 				g.mu.Lock()
 				defer g.mu.Unlock()
-				g.panics = append(g.panics, fmt.Errorf("%v\n\n%s", p, debug.Stack()))
+				g.panics = append(g.panics, panicError(p))
 			}
 		}()
 		f()
 	})
+}
+
+// panicError is the error for a panic that was recovered, to go on with in another goroutine.
+func panicError(p any) error {
+	if err, ok := p.(error); ok {
+		return fmt.Errorf("%w\n\n%s", err, debug.Stack())
+	}
+	return fmt.Errorf("%v\n\n%s", p, debug.Stack())
 }
 
 // Wait returns when all functions have. If some have panicked, it panics with what they said.

@@ -1,6 +1,9 @@
 package driver
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // An Op is one operation on the claims of an engine. Claim names the lock and, for operations on a claim, the
 // claim by its ID; see [Kind.IsOnClaim]. The other fields matter to the kinds that say so.
@@ -43,7 +46,8 @@ const (
 	OpValue
 	// OpQueue reads the live claims on a lock, oldest first. [Queue]
 	OpQueue
-	// OpWatch has one [Event] told when the queue of a lock changes for the first time after the result.
+	// OpWatch has one [Event] told when the queue of a lock changes for the first time after the result. After
+	// [WatchTime] the driver may tell one without a change, or forget the watch.
 	OpWatch
 	// OpLife says in which of its lives the engine answers, as [Living] says. It needs no lock. [Life]
 	OpLife
@@ -63,6 +67,9 @@ func (k Kind) String() string {
 
 // IsOnClaim reports whether an operation of this kind is on one claim. The others are on a lock, or on the engine.
 func (k Kind) IsOnClaim() bool { return OpRequest <= k && k <= OpSetValue }
+
+// WatchTime is for how long a driver remembers an OpWatch at least. A caller that still wants to know asks again.
+const WatchTime = time.Minute
 
 // Kinds is a set of kinds, for [Traits].
 type Kinds uint16

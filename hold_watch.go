@@ -1,0 +1,36 @@
+package holdfast
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// watch has the driver tell of the claim's end, and of requests to release it, so that a holder who cares learns of
+// them at once. Others learn of them with the next renewal.
+func (h *hold) watch() {
+	h.mu.Lock()
+	watches := !h.over && !h.watched
+	if watches {
+		h.watched = true
+		h.lock.client.inbox.add(h.claim.ID, h)
+	}
+	h.mu.Unlock()
+	if watches {
+		h.lock.client.keeper.renewWithin(&h.tracked, watchDelay)
+	}
+}
+
+// watchDelay is how long a renewal may take to begin that tells the driver to follow the claim. Most locks that are
+// held briefly are released before, and cost no renewal.
+const watchDelay = 20 * time.Millisecond
+
+// told is what the driver tells; see recipient. What it means, the answer to a renewal says.
+func (h *hold) told(driver.Event) { h.lock.client.keeper.hurry(&h.tracked) }
+
+// follows reports whether the driver is to tell what happens to the claim.
+func (h *hold) follows() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.watched
+}
