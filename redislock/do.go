@@ -44,21 +44,21 @@ type exchange struct {
 // A step is a script that does one operation of a batch.
 type step struct {
 	operation
-	at int // in the batch
-	op driver.Op
+	at int        // in the batch
+	op *driver.Op // there
 }
 
 // start does each operation as its kind needs it.
 func (x *exchange) start(batch []driver.Op) {
 	steps := make([]step, 0, len(batch))
-	for i, op := range batch {
-		s := step{at: i, op: op}
-		switch op.Kind {
+	for i := range batch {
+		s := step{at: i, op: &batch[i]}
+		switch s.op.Kind {
 		case driver.OpRequest, driver.OpPropose, driver.OpRelease, driver.OpBreak, driver.OpRevoke, driver.OpSetValue:
-			if x.mustListenFirst(op) {
+			if x.mustListenFirst(s.op) {
 				x.apart(func() { x.listenAndSend(s) })
-			} else if x.prepare(&s) {
-				steps = append(steps, s)
+			} else if o, ok := x.prepare(s); ok {
+				steps = append(steps, step{o, s.at, s.op})
 			}
 		default:
 			x.apart(func() { x.look(s) })
@@ -80,7 +80,7 @@ func (x *exchange) fail(s step, err error) { x.done(s.at, driver.Result{Err: err
 
 // mustListenFirst reports whether a claim would wait, and this client does not yet hear what happens to it: its record
 // names the channel, and a grant may be published once it is queued.
-func (x *exchange) mustListenFirst(op driver.Op) bool {
+func (x *exchange) mustListenFirst(op *driver.Op) bool {
 	return op.Kind == driver.OpRequest && op.Claim.Queue && x.notifier.eager() &&
 		x.notifier.address(op.Claim.Name) == nowhere
 }
@@ -97,20 +97,19 @@ func (x *exchange) listenAndSend(s step) {
 }
 
 func (x *exchange) sendOne(s step) {
-	if x.prepare(&s) {
-		x.send([]step{s})
+	if o, ok := x.prepare(s); ok {
+		x.send([]step{{o, s.at, s.op}})
 	}
 }
 
 // prepare makes the script of a step. It is false if there is none, which the caller has been told.
-func (x *exchange) prepare(s *step) bool {
-	o, err := x.scriptOf(&s.op)
+func (x *exchange) prepare(s step) (o operation, ok bool) {
+	o, err := x.scriptOf(s.op)
 	if err != nil {
-		x.fail(*s, err)
-		return false
+		x.fail(s, err)
+		return o, false
 	}
-	s.operation = o
-	return true
+	return o, true
 }
 
 func (x *exchange) scriptOf(op *driver.Op) (o operation, err error) {
@@ -256,8 +255,9 @@ func (x *exchange) listenAndAsk(s step, st driver.Status) {
 	case err != nil:
 		x.fail(s, err)
 	default:
-		s.op.Claim.Token = st.Token
-		x.sendOne(s)
+		op := *s.op
+		op.Claim.Token = st.Token
+		x.sendOne(step{at: s.at, op: &op})
 	}
 }
 

@@ -144,41 +144,46 @@ func (x *exchange) surely(ctx context.Context, cmds []Command) ([]Reply, error) 
 }
 
 // deliver sends parcels in one pipeline, and settles their steps. A parcel of which the server did not know the script
-// goes again: the first with its text, so that the server knows it for the others, which follow by hash. Should the
-// server have forgotten it once more in between, each goes with the text.
+// goes again.
 func (x *exchange) deliver(parcels []parcel, send transport) {
 	for round := 0; len(parcels) > 0; round++ {
 		cmds := make([]Command, len(parcels))
-		for i, p := range parcels {
-			cmds[i] = p.cmd
+		for i := range parcels {
+			cmds[i] = parcels[i].cmd
 		}
 		replies, short := send(x.ctx, cmds)
-		again := parcels[:0:0]
-		known := make(map[string]bool)
-		for i, r := range replies {
-			p := parcels[i]
-			switch {
-			case isNoScript(r.Err) && round < 2 && x.ctx.Err() != nil:
-				x.failAll(p, unsent(x.ctx.Err()))
-			case isNoScript(r.Err) && round < 2:
-				p.cmd.Head = p.script.full
-				if round == 0 && known[p.script.text] {
-					p.cmd.Head = p.script.head
-				}
-				known[p.script.text] = true
-				again = append(again, p)
-			case isMoving(r.Err) && x.conn.Cluster():
-				x.apart(func() { x.deliver([]parcel{p}, x.patiently) })
-			default:
-				x.unpack(p, r, short)
-			}
-		}
-		parcels = again
+		parcels = x.unpackAll(parcels, replies, short, round)
 	}
 }
 
+// unpackAll settles the steps of parcels, and returns those parcels that go again because the server did not know their
+// script: the first with its text, so that the server knows it for the others, which follow by hash. Should the server
+// have forgotten it once more in between, each goes with the text.
+func (x *exchange) unpackAll(parcels []parcel, replies []Reply, short error, round int) (again []parcel) {
+	var known []string // texts that go along
+	for i, r := range replies {
+		p := &parcels[i]
+		switch {
+		case isNoScript(r.Err) && round < 2 && x.ctx.Err() != nil:
+			x.failAll(p, unsent(x.ctx.Err()))
+		case isNoScript(r.Err) && round < 2:
+			p.cmd.Head = p.script.full
+			if round == 0 && slices.Contains(known, p.script.text) {
+				p.cmd.Head = p.script.head
+			}
+			known = append(known, p.script.text)
+			again = append(again, *p)
+		case isMoving(r.Err) && x.conn.Cluster():
+			x.apart(func() { x.deliver(parcels[i:i+1:i+1], x.patiently) })
+		default:
+			x.unpack(p, r, short)
+		}
+	}
+	return again
+}
+
 // unpack settles the steps of a parcel.
-func (x *exchange) unpack(p parcel, r Reply, short error) {
+func (x *exchange) unpack(p *parcel, r Reply, short error) {
 	if p.places == nil {
 		x.settle(p.steps[0], r.Values, explain(r.Err), short)
 		return
@@ -197,7 +202,7 @@ func (x *exchange) unpack(p parcel, r Reply, short error) {
 	}
 }
 
-func (x *exchange) failAll(p parcel, err error) {
+func (x *exchange) failAll(p *parcel, err error) {
 	for _, s := range p.steps {
 		x.fail(s, err)
 	}
