@@ -64,10 +64,7 @@ func (d *Driver) sight(ctx context.Context, c driver.Claim) (seen []sighting, er
 	looks := make(chan look, len(d.nodes))
 	for i, n := range d.nodes {
 		d.spawn(func(ctx context.Context) {
-			ask := func(ctx context.Context, nd driver.Driver) ([]driver.Entry, error) {
-				return nd.Queue(ctx, nodeName(c.Name))
-			}
-			queue, err := identified(ctx, n, d.patience(c.TTL), ask)
+			queue, err := identified(ctx, n, d.patience(c.TTL), queueOf(nodeName(c.Name)))
 			looks <- look{i, queue, err}
 		})
 	}

@@ -20,7 +20,7 @@ type heard[T any] struct {
 // majority at least, and of those besides that come within the time in which a node is expected to answer: a line is
 // on one of them alone.
 func askAll[T any](
-	ctx context.Context, d *Driver, within time.Duration, ask func(context.Context, driver.Driver) (T, error),
+	ctx context.Context, d *Driver, within time.Duration, ask func(context.Context, *node) (T, error),
 ) ([]heard[T], error) {
 	if d.lifetime.Err() != nil {
 		return nil, driver.ErrClosed

@@ -12,8 +12,8 @@ import (
 // Break implements [driver.Breaker]: it ends the claim on all nodes that have it, and its places in line. Its holder
 // may be asking the others for it: there it is barred. A holder has lost the lock once no majority is left.
 func (d *Driver) Break(ctx context.Context, name, id string) error {
-	broken, err := askAll(ctx, d, mostPatience, func(ctx context.Context, nd driver.Driver) (brokenOn, error) {
-		return breakOn(ctx, nd, name, id)
+	broken, err := askAll(ctx, d, mostPatience, func(ctx context.Context, n *node) (brokenOn, error) {
+		return breakOn(ctx, n, name, id)
 	})
 	if err != nil {
 		return err
@@ -50,12 +50,12 @@ func (d *Driver) barOn(
 	answers := make(chan release, len(nodes))
 	for _, n := range nodes {
 		d.spawn(func(context.Context) {
-			err := tell(ctx, n, mostPatience, func(ctx context.Context, nd driver.Driver) (err error) {
-				for _, id := range rounds {
-					err = cmp.Or(err, d.barRound(ctx, nd, driver.Claim{Name: nodeName(name), ID: id}))
-				}
-				return err
-			})
+			ctx, cancel := context.WithTimeout(ctx, mostPatience)
+			defer cancel()
+			var err error
+			for _, id := range rounds {
+				err = cmp.Or(err, d.barRound(ctx, n, driver.Claim{Name: nodeName(name), ID: id}))
+			}
 			answers <- release{n, err}
 		})
 	}
@@ -77,11 +77,11 @@ func (d *Driver) barOn(
 }
 
 // barRound has a node refuse a claim, which it may have been given a moment ago.
-func (d *Driver) barRound(ctx context.Context, nd driver.Driver, c driver.Claim) error {
-	err := driver.Break(ctx, nd, c.Name, c.ID)
+func (d *Driver) barRound(ctx context.Context, n *node, c driver.Claim) error {
+	err := n.do(ctx, &driver.Op{Kind: driver.OpBreak, Claim: c}, 0).Err
 	if errors.Is(err, driver.ErrGone) {
 		c.TTL = d.traits.MaxTTL
-		err = nd.Release(ctx, c)
+		err = n.do(ctx, &driver.Op{Kind: driver.OpRelease, Claim: c}, 0).Err
 	}
 	if errors.Is(err, driver.ErrGone) {
 		return nil
@@ -93,27 +93,28 @@ func (d *Driver) barRound(ctx context.Context, nd driver.Driver, c driver.Claim)
 type brokenOn struct{ held, waited []string }
 
 // breakOn ends a claim on a node, whichever of its rounds and places is there.
-func breakOn(ctx context.Context, nd driver.Driver, name, id string) (b brokenOn, err error) {
-	v, err := look(ctx, nd, name)
+func breakOn(ctx context.Context, n *node, name, id string) (b brokenOn, err error) {
+	v, err := look(ctx, n, name)
 	if err != nil {
 		return b, err
 	}
-	if b.held, err = breakAny(ctx, nd, nodeName(name), id, v.granted); err != nil {
+	if b.held, err = breakAny(ctx, n, nodeName(name), id, v.granted); err != nil {
 		return b, err
 	}
-	b.waited, err = breakAny(ctx, nd, turnLock(name), id, v.line)
+	b.waited, err = breakAny(ctx, n, turnLock(name), id, v.line)
 	return b, err
 }
 
 // breakAny ends the entries that are rounds of a claim, and returns their IDs.
 func breakAny(
-	ctx context.Context, nd driver.Driver, name, id string, entries []driver.Entry,
+	ctx context.Context, n *node, name, id string, entries []driver.Entry,
 ) (ended []string, err error) {
 	for _, e := range entries {
 		if _, ok := roundOf(id, e.ID); !ok {
 			continue
 		}
-		if err := driver.Break(ctx, nd, name, e.ID); err != nil && !errors.Is(err, driver.ErrGone) {
+		op := driver.Op{Kind: driver.OpBreak, Claim: driver.Claim{Name: name, ID: e.ID}}
+		if err := n.do(ctx, &op, 0).Err; err != nil && !errors.Is(err, driver.ErrGone) {
 			return ended, err
 		}
 		ended = append(ended, e.ID)

@@ -22,7 +22,7 @@ func TestBarredRound(t *testing.T) {
 			}
 		}
 		for range 2 {
-			if err := d.barRound(t.Context(), store, c); err != nil {
+			if err := d.barRound(t.Context(), nodeOf(store), c); err != nil {
 				t.Errorf("it is there: %t; %v", there, err)
 			}
 		}
@@ -32,7 +32,7 @@ func TestBarredRound(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := d.barRound(ended, memlock.New(), driver.Claim{Name: "jobs", ID: "any"}); err == nil {
+	if err := d.barRound(ended, nodeOf(memlock.New()), driver.Claim{Name: "jobs", ID: "any"}); err == nil {
 		t.Error("a node that did not answer counts as one that refuses the round")
 	}
 }

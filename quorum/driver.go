@@ -71,7 +71,7 @@ func New(nodes []driver.Driver, opts *Options) (*Driver, error) {
 			return nil, fmt.Errorf("quorum: node %d: %w", i+1, err)
 		}
 		voters[i] = newNode(i, fmt.Sprintf("node %d", i+1))
-		voters[i].driver = d
+		voters[i].link = linkTo(d)
 	}
 	return build(voters, "quorum", opts)
 }

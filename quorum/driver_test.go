@@ -48,14 +48,9 @@ func quorumOf(t testing.TB, nodes []driver.Driver, opts *quorum.Options) *quorum
 // old is a store that has run for a day, so that its votes count at once.
 type old struct{ *memlock.Driver }
 
-func (o old) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
-	st, life, err := o.Driver.Vote(ctx, c, token)
-	life.Age += 24 * time.Hour
-	return st, life, err
-}
-
-func (o old) Life(ctx context.Context) (driver.Life, error) {
-	life, err := o.Driver.Life(ctx)
-	life.Age += 24 * time.Hour
-	return life, err
+func (o old) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
+	o.Driver.Do(ctx, batch, func(i int, r driver.Result) {
+		r.Life.Age += 24 * time.Hour
+		done(i, r)
+	})
 }

@@ -40,9 +40,9 @@ func (d *Driver) hint(cl *claim) {
 // watchNode tells of changes on one node until ctx ends.
 func (d *Driver) watchNode(ctx context.Context, n *node, cl *claim, h *hints) {
 	for ctx.Err() == nil {
-		nd, err := n.reach(ctx)
+		l, err := n.reach(ctx, 0)
 		if err == nil {
-			err = driver.Watch(ctx, nd, nodeName(cl.name))
+			err = driver.Watch(ctx, l.driver, nodeName(cl.name))
 		}
 		if err != nil {
 			if driver.Sleep(ctx, brokenPause) != nil {

@@ -86,14 +86,11 @@ func (d *Driver) examine(ctx context.Context, n *node) {
 // lookAt looks whether a node bears the mark, which is a claim on a lock of ours with the life as its ID: a node that
 // restarts loses it, or is in another life. ok is false if the node did not say.
 func (d *Driver) lookAt(ctx context.Context, n *node, life string) (ok bool) {
-	list := func(ctx context.Context, nd driver.Driver) ([]driver.Entry, error) {
-		return nd.Queue(ctx, lifeName)
-	}
-	marks, err := call(ctx, n, d.patience(d.traits.MaxTTL), list)
-	if err != nil {
+	marks := n.do(ctx, &driver.Op{Kind: driver.OpQueue, Claim: on(lifeName)}, d.patience(d.traits.MaxTTL))
+	if marks.Err != nil {
 		return false
 	}
-	n.examined(life, slices.ContainsFunc(marks, func(m driver.Entry) bool { return m.ID == life }))
+	n.examined(life, slices.ContainsFunc(marks.Queue, func(m driver.Entry) bool { return m.ID == life }))
 	return true
 }
 
@@ -135,14 +132,11 @@ func (d *Driver) found(ctx context.Context) {
 }
 
 func (d *Driver) mark(ctx context.Context, n *node, life string) {
-	request := func(ctx context.Context, nd driver.Driver) (driver.Status, error) {
-		return nd.Request(ctx, driver.Claim{
-			Name: lifeName, ID: life, Weight: 1, Limit: driver.All, TTL: tokensKept, Detached: nd.Traits().Detach,
-			Owner: "quorum: this server remembers what it granted",
-		})
-	}
-	st, err := call(ctx, n, d.patience(d.traits.MaxTTL), request)
-	if err == nil && st.Granted {
+	r := n.do(ctx, &driver.Op{Kind: driver.OpRequest, Claim: driver.Claim{
+		Name: lifeName, ID: life, Weight: 1, Limit: driver.All, TTL: tokensKept, Detached: d.traits.Detach,
+		Owner: "quorum: this server remembers what it granted",
+	}}, d.patience(d.traits.MaxTTL))
+	if r.Err == nil && r.Status.Granted {
 		n.examined(life, true)
 	}
 }

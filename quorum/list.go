@@ -16,8 +16,8 @@ const listFor = time.Minute
 // that it may list with the nodes that did not answer: of these Queue says what is not known.
 func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		lists, err := askAll(ctx, d, listFor, func(ctx context.Context, nd driver.Driver) ([]string, error) {
-			return namesOn(ctx, nd, prefix)
+		lists, err := askAll(ctx, d, listFor, func(ctx context.Context, n *node) ([]string, error) {
+			return use(ctx, n, func(nd driver.Driver) ([]string, error) { return namesOn(ctx, nd, prefix) })
 		})
 		if err != nil {
 			yield("", err)

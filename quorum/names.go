@@ -3,6 +3,8 @@ package quorum
 import (
 	"hash/fnv"
 	"strings"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // On the nodes a lock has its own name, unless that begins with a tilde. Names that begin with one tilde are this
@@ -22,6 +24,9 @@ func nodeName(name string) string {
 }
 
 func turnLock(name string) string { return turnName + name }
+
+// on names a lock, for an operation on it.
+func on(name string) driver.Claim { return driver.Claim{Name: name} }
 
 // longer is by how much the names on nodes may be longer than those of locks.
 const longer = len(turnName)

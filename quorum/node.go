@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/internal/causes"
 )
 
@@ -17,7 +18,7 @@ type node struct {
 	open func(context.Context) (driver.Driver, error)
 
 	mu      sync.Mutex
-	driver  driver.Driver // nil until it was reached for the first time
+	link    *link         // nil until it was reached for the first time
 	opening chan struct{} // closed when the attempt to reach it has ended; nil while there is none
 	stop    func()        // ends that attempt
 	err     error         // why the last one failed
@@ -36,41 +37,81 @@ const (
 	openWithin = 5 * time.Second
 )
 
-// call lets fn ask the node, for as long as a node may take. An error that is no answer is remembered.
-func call[T any](
-	ctx context.Context, n *node, within time.Duration, fn func(context.Context, driver.Driver) (T, error),
-) (v T, err error) {
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	d, err := n.reach(ctx)
-	if err == nil {
-		v, err = fn(ctx, d)
-	}
-	n.note(ctx, err)
-	if err != nil {
-		err = &causes.Error{Where: n.what, Err: err}
-	}
-	return v, err
+// A link is the way to a node that was reached. All operations of this client on the node go through one Sender: there
+// they gather, and no two of them are on the same claim at a time.
+type link struct {
+	driver driver.Driver // for what is no operation
+	sender *batch.Sender
 }
 
-// tell is call for what answers with an error alone.
-func tell(ctx context.Context, n *node, within time.Duration, fn func(context.Context, driver.Driver) error) error {
-	_, err := call(ctx, n, within, func(ctx context.Context, d driver.Driver) (struct{}, error) {
-		return struct{}{}, fn(ctx, d)
+func linkTo(d driver.Driver) *link { return &link{d, batch.New(driver.Batched(d), nil)} }
+
+// do does an operation on the node, for as long as a node may take; zero: as long as ctx. It notes what the answer says
+// about the node: that it does not answer, or in which life it does.
+func (n *node) do(ctx context.Context, op *driver.Op, within time.Duration) (r driver.Result) {
+	l, err := n.reach(ctx, within)
+	if err != nil {
+		r.Err = n.noted(ctx, err)
+		return r
+	}
+	r = l.sender.Do(ctx, *op, within).Result
+	if r.Err == nil && r.Life.ID != "" {
+		n.meet(r.Life)
+	}
+	r.Err = n.noted(ctx, r.Err)
+	return r
+}
+
+// renew requests claims that are only to be kept alive, as one batch.
+func (n *node) renew(ctx context.Context, claims []driver.Claim, within time.Duration) []driver.Result {
+	results := make([]driver.Result, len(claims))
+	l, err := n.reach(ctx, within)
+	if err != nil {
+		err = n.noted(ctx, err)
+		for i := range results {
+			results[i].Err = err
+		}
+		return results
+	}
+	ops := make([]driver.Op, len(claims))
+	for i, c := range claims {
+		ops[i] = driver.Op{Kind: driver.OpRequest, Claim: c, Brief: true}
+	}
+	var answers sync.WaitGroup
+	answers.Add(len(ops))
+	l.sender.Go(ctx, ops, within, func(i int, a batch.Answer) {
+		results[i] = a.Result
+		results[i].Err = n.noted(ctx, a.Err)
+		answers.Done()
 	})
-	return err
+	answers.Wait()
+	return results
+}
+
+// use asks a node what is no operation.
+func use[T any](ctx context.Context, n *node, ask func(driver.Driver) (T, error)) (v T, err error) {
+	l, err := n.reach(ctx, 0)
+	if err == nil {
+		v, err = ask(l.driver)
+	}
+	return v, n.noted(ctx, err)
 }
 
 // hasAnswered reports whether a node has answered, after which asking it again would not help. A node that says that it
 // cannot tell has answered too: it is one of several, and the others are asked.
 func hasAnswered(err error) bool { return driver.IsAnswer(err) || errors.Is(err, driver.ErrUnknown) }
 
-func (n *node) note(ctx context.Context, err error) {
+// noted remembers an error that is no answer, and says whose error it is.
+func (n *node) noted(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
 	if !hasAnswered(err) && !errors.Is(ctx.Err(), context.Canceled) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		n.failed = time.Now()
 	}
+	return &causes.Error{Where: n.what, Err: err}
 }
 
 // inDoubt reports whether the node did not answer lately.
@@ -80,12 +121,13 @@ func (n *node) inDoubt() bool {
 	return !n.failed.IsZero() && time.Since(n.failed) < doubtFor
 }
 
-// reach returns the node's driver. As long as the node could not be reached at all, it tries to, now and then.
-func (n *node) reach(ctx context.Context) (driver.Driver, error) {
+// reach returns the way to the node. As long as the node could not be reached at all, it tries to, now and then. It
+// takes so long at most; zero: as long as ctx.
+func (n *node) reach(ctx context.Context, within time.Duration) (*link, error) {
 	n.mu.Lock()
-	if n.driver != nil {
+	if n.link != nil {
 		defer n.mu.Unlock()
-		return n.driver, nil
+		return n.link, nil
 	}
 	if n.opening == nil && time.Since(n.tried) < openPause {
 		defer n.mu.Unlock()
@@ -98,6 +140,11 @@ func (n *node) reach(ctx context.Context) (driver.Driver, error) {
 	}
 	opening := n.opening
 	n.mu.Unlock()
+	if within > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, within)
+		defer cancel()
+	}
 	select {
 	case <-opening:
 	case <-ctx.Done():
@@ -105,14 +152,17 @@ func (n *node) reach(ctx context.Context) (driver.Driver, error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.driver, n.err
+	return n.link, n.err
 }
 
 // opened is the driver of the node if it was reached, or nil.
 func (n *node) opened() driver.Driver {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.driver
+	if n.link == nil {
+		return nil
+	}
+	return n.link.driver
 }
 
 func (n *node) tryOpen(ctx context.Context, done chan struct{}) {
@@ -120,16 +170,22 @@ func (n *node) tryOpen(ctx context.Context, done chan struct{}) {
 	if err == nil {
 		if err = mayVote(d); err != nil {
 			d.Close() // it was of no use
-			d = nil
 		}
 	}
+	var l *link
 	if err == nil {
-		_ = n.identify(ctx, d) // who asks it something asks this too
+		l = linkTo(d)
+	}
+	n.mu.Lock()
+	n.link = l
+	n.mu.Unlock()
+	if l != nil {
+		_ = n.identify(ctx) // who asks it something asks this too
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.stop()
-	n.driver, n.err, n.opening = d, err, nil
+	n.err, n.opening = err, nil
 	close(done)
 }
 
@@ -146,12 +202,12 @@ func (n *node) close() error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	d := n.driver
-	n.driver, n.err, n.tried = nil, driver.ErrClosed, time.Now().Add(time.Hour)
-	if d == nil {
+	l := n.link
+	n.link, n.err, n.tried = nil, driver.ErrClosed, time.Now().Add(time.Hour)
+	if l == nil {
 		return nil
 	}
-	return d.Close()
+	return l.driver.Close()
 }
 
 // mayVote returns why a driver cannot be a node.

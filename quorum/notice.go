@@ -23,10 +23,8 @@ func (d *Driver) Notices(ctx context.Context) (told []driver.Finding) {
 	}
 	var all sync.WaitGroup
 	for _, n := range d.nodes {
-		all.Go(func() {
-			tell(ctx, n, d.patience(d.traits.MaxTTL), func(ctx context.Context, nd driver.Driver) error {
-				return n.identify(ctx, nd)
-			}) // a node that is away is another matter
+		all.Go(func() { // one that is away is another matter
+			_ = n.do(ctx, &driver.Op{Kind: driver.OpLife}, d.patience(d.traits.MaxTTL))
 		})
 	}
 	all.Wait()

@@ -134,7 +134,7 @@ func reachMajority(ctx context.Context, nodes []*node) error {
 	reached := make(chan error, len(nodes))
 	for _, n := range nodes {
 		go func() {
-			_, err := n.reach(ctx)
+			_, err := n.reach(ctx, 0)
 			if err != nil {
 				err = &causes.Error{Where: n.what, Err: err}
 			}

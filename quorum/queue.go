@@ -22,8 +22,8 @@ type view struct {
 // order of their arrival there. A waiting claim that has no place yet is not seen. It is an error if those nodes that
 // did not answer may make a majority with those that show a claim.
 func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	views, err := askAll(ctx, d, mostPatience, func(ctx context.Context, nd driver.Driver) (view, error) {
-		return look(ctx, nd, name)
+	views, err := askAll(ctx, d, mostPatience, func(ctx context.Context, n *node) (view, error) {
+		return look(ctx, n, name)
 	})
 	if err != nil {
 		return nil, err
@@ -36,13 +36,21 @@ func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error)
 }
 
 // look reads what a node has about a lock.
-func look(ctx context.Context, nd driver.Driver, name string) (v view, err error) {
-	if v.granted, err = nd.Queue(ctx, nodeName(name)); err != nil {
+func look(ctx context.Context, n *node, name string) (v view, err error) {
+	if v.granted, err = queueOf(nodeName(name))(ctx, n); err != nil {
 		return v, err
 	}
 	v.granted = slices.DeleteFunc(v.granted, func(e driver.Entry) bool { return !e.Granted })
-	v.line, err = nd.Queue(ctx, turnLock(name))
+	v.line, err = queueOf(turnLock(name))(ctx, n)
 	return v, err
+}
+
+// queueOf asks a node for the claims on a lock.
+func queueOf(name string) func(context.Context, *node) ([]driver.Entry, error) {
+	return func(ctx context.Context, n *node) ([]driver.Entry, error) {
+		r := n.do(ctx, &driver.Op{Kind: driver.OpQueue, Claim: on(name)}, 0)
+		return r.Queue, r.Err
+	}
 }
 
 // holders returns the claims that a majority has granted: one, or none.

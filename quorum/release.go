@@ -136,20 +136,21 @@ func (d *Driver) giveBackAll(ctx context.Context, cl *claim, before state) (rele
 // giveBackOnce releases a claim on a node under the token that it probably has there, which is quicker, or else under
 // any.
 func (d *Driver) giveBackOnce(ctx context.Context, n *node, c driver.Claim, token uint64) error {
-	ask := call[struct{}]
-	if !n.wasMet(knownFor) {
-		ask = identified[struct{}]
-	}
-	_, err := ask(ctx, n, d.patience(c.TTL), func(ctx context.Context, nd driver.Driver) (none struct{}, err error) {
-		if token != 0 {
-			known := c
-			known.Token = token
-			if err := nd.Release(ctx, known); !errors.Is(err, driver.ErrGone) {
-				return none, err
-			}
+	within := d.patience(c.TTL)
+	give := func(ctx context.Context, n *node) (none struct{}, err error) {
+		op := driver.Op{Kind: driver.OpRelease, Claim: c}
+		op.Claim.Token = token
+		if err = n.do(ctx, &op, within).Err; token != 0 && errors.Is(err, driver.ErrGone) {
+			op.Claim.Token = 0
+			err = n.do(ctx, &op, within).Err
 		}
-		return none, nd.Release(ctx, c)
-	})
+		return none, err
+	}
+	if n.wasMet(knownFor) {
+		_, err := give(ctx, n)
+		return err
+	}
+	_, err := identified(ctx, n, within, give)
 	return err
 }
 

@@ -94,12 +94,10 @@ type renewalCount struct {
 	ttl       time.Duration // the shortest that a node has confirmed
 }
 
-// A nodeRenewal is what a node answered about the claims of a batch that it has.
+// A nodeRenewal is what a node answered about the claims of a batch.
 type nodeRenewal struct {
-	at      int
-	which   []int // indexes into the batch
+	from    *node
 	results []driver.Result
-	err     error
 }
 
 // renew renews claims, until a majority has decided about each.
@@ -108,19 +106,9 @@ func (d *Driver) renew(ctx context.Context, cls []request) []driver.Result {
 	r := &renewal{d: d, cls: cls, results: make([]driver.Result, n), counts: make([]renewalCount, n), open: n}
 	answers := make(chan nodeRenewal, len(d.nodes))
 	within := d.renewsWithin(ctx, cls[0].ttl())
-	for i, n := range d.nodes {
-		which, claims := r.on(i)
-		if len(claims) == 0 {
-			answers <- nodeRenewal{at: i}
-			continue
-		}
-		d.spawn(func(ctx context.Context) {
-			renew := func(ctx context.Context, nd driver.Driver) ([]driver.Result, error) {
-				return r.renewOn(ctx, nd, which, claims)
-			}
-			results, err := identified(ctx, n, within, renew)
-			answers <- r.noted(nodeRenewal{at: i, which: which, results: results, err: err}, claims)
-		})
+	for _, n := range d.nodes {
+		claims := r.on(n)
+		d.spawn(func(ctx context.Context) { answers <- nodeRenewal{n, r.renewOn(ctx, n, within, claims)} })
 	}
 	lines := r.askLines()
 	for heard := 0; heard < len(d.nodes) && r.open > 0; heard++ {
@@ -153,58 +141,66 @@ func (d *Driver) renewsWithin(ctx context.Context, ttl time.Duration) time.Durat
 
 // on returns the claims as a node knows them. One that it is not known to have it may have under the token that won:
 // its answer is still under way, it did not show its claims, or another client has asked it.
-func (r *renewal) on(at int) (which []int, claims []driver.Claim) {
+func (r *renewal) on(n *node) []driver.Claim {
+	claims := make([]driver.Claim, len(r.cls))
 	for i, cl := range r.cls {
 		cl.mu.Lock()
 		c := cl.onNode()
-		c.Token, c.Detached = cmp.Or(cl.held[at], cl.token), cl.asked.Detached
-		which, claims = append(which, i), append(claims, c)
+		c.Token, c.Detached = cmp.Or(cl.held[n.at], cl.token), cl.asked.Detached
+		claims[i] = c
 		cl.mu.Unlock()
 	}
-	return which, claims
+	return claims
 }
 
-// renewOn renews claims on a node under the tokens that it named, and what is gone there under the token that won: the
-// node may have accepted that, with its answer still under way. A claim that is detached another client may have given
-// the node, under a token that it tells.
-func (r *renewal) renewOn(
-	ctx context.Context, nd driver.Driver, which []int, claims []driver.Claim,
-) ([]driver.Result, error) {
-	results, err := driver.Renew(ctx, nd, claims)
-	if err != nil {
-		return nil, err
+// renewOn renews claims on a node. It notes which of them the node has, and under which tokens: for those that it has
+// lost it may be asked anew.
+func (r *renewal) renewOn(ctx context.Context, n *node, within time.Duration, claims []driver.Claim) []driver.Result {
+	results, err := identified(ctx, n, within, func(ctx context.Context, n *node) ([]driver.Result, error) {
+		return r.renewTwice(ctx, n, within, claims), nil
+	})
+	for i, got := range results {
+		switch {
+		case err != nil:
+			results[i] = driver.Result{Err: err}
+		case errors.Is(got.Err, driver.ErrGone):
+			r.cls[i].lost(claims[i].ID, n.at)
+		case got.Err == nil && got.Status.Granted:
+			r.cls[i].holds(claims[i].ID, n.at, got.Status.Token)
+		}
 	}
+	return results
+}
+
+// renewTwice renews claims on a node under the tokens that it named, and what is gone there under the token that won:
+// the node may have accepted that, with its answer still under way. A claim that is detached another client may have
+// given the node, under a token that it tells.
+func (r *renewal) renewTwice(
+	ctx context.Context, n *node, within time.Duration, claims []driver.Claim,
+) []driver.Result {
+	results := n.renew(ctx, claims, within)
 	var again []driver.Claim
 	var at []int
-	for k, i := range which {
-		if !errors.Is(results[k].Err, driver.ErrGone) {
+	for i, c := range claims {
+		if !errors.Is(results[i].Err, driver.ErrGone) {
 			continue
 		}
-		c := claims[k]
-		if c.Token = r.cls[i].winner(); c.Token == claims[k].Token && c.Detached {
-			c.Token = tokenOn(ctx, nd, c)
+		if c.Token = r.cls[i].winner(); c.Token == claims[i].Token && c.Detached {
+			c.Token = tokenOn(ctx, n, c)
 		}
-		if c.Token != claims[k].Token {
-			again, at = append(again, c), append(at, k)
-		}
-	}
-	if len(again) == 0 {
-		return results, nil
-	}
-	second, err := driver.Renew(ctx, nd, again)
-	for j, k := range at {
-		if err != nil {
-			results[k] = driver.Result{Err: err}
-		} else {
-			results[k] = second[j]
+		if c.Token != claims[i].Token {
+			again, at = append(again, c), append(at, i)
 		}
 	}
-	return results, nil
+	for k, second := range n.renew(ctx, again, within) {
+		results[at[k]] = second
+	}
+	return results
 }
 
 // tokenOn is the token that a claim has on a node; that under which it is known if it is not there.
-func tokenOn(ctx context.Context, nd driver.Driver, c driver.Claim) uint64 {
-	queue, _ := nd.Queue(ctx, c.Name) // who cannot tell has said that it is gone
+func tokenOn(ctx context.Context, n *node, c driver.Claim) uint64 {
+	queue, _ := queueOf(c.Name)(ctx, n) // who cannot tell has said that it is gone
 	for _, e := range queue {
 		if e.ID == c.ID && e.Granted {
 			return e.Token
@@ -220,22 +216,6 @@ func (cl *claim) winner() uint64 {
 	return cl.token
 }
 
-// noted notes which claims a node has, and under which tokens: for those that it has lost it may be asked anew.
-func (r *renewal) noted(a nodeRenewal, claims []driver.Claim) nodeRenewal {
-	if a.err != nil {
-		return a
-	}
-	for k, i := range a.which {
-		switch got := a.results[k]; {
-		case errors.Is(got.Err, driver.ErrGone):
-			r.cls[i].lost(claims[k].ID, a.at)
-		case got.Err == nil && got.Status.Granted:
-			r.cls[i].holds(claims[k].ID, a.at, got.Status.Token)
-		}
-	}
-	return a
-}
-
 func (cl *claim) lost(id string, at int) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
@@ -246,19 +226,11 @@ func (cl *claim) lost(id string, at int) {
 
 // count counts what a node answered. Claims that it does not have, it has not confirmed.
 func (r *renewal) count(a nodeRenewal) {
-	answer := make([]*driver.Result, len(r.cls))
-	for k, i := range a.which {
-		if a.err != nil {
-			answer[i] = &driver.Result{Err: a.err}
-		} else {
-			answer[i] = &a.results[k]
-		}
-	}
-	for i := range r.cls {
+	for i, got := range a.results {
 		c := &r.counts[i]
-		switch got := answer[i]; {
-		case got == nil, errors.Is(got.Err, driver.ErrGone), got.Err == nil && !got.Status.Granted:
-			c.gone = append(c.gone, r.d.nodes[a.at])
+		switch {
+		case errors.Is(got.Err, driver.ErrGone), got.Err == nil && !got.Status.Granted:
+			c.gone = append(c.gone, a.from)
 		case got.Err != nil:
 			c.silent++
 			c.errs = append(c.errs, got.Err)
@@ -266,7 +238,7 @@ func (r *renewal) count(a nodeRenewal) {
 			if ttl := got.Status.TTL; len(c.confirmed) == 0 || ttl < c.ttl {
 				c.ttl = ttl
 			}
-			c.confirmed = append(c.confirmed, r.d.nodes[a.at])
+			c.confirmed = append(c.confirmed, a.from)
 		}
 		r.decide(c)
 	}

@@ -44,12 +44,19 @@ func TestTokenOnANode(t *testing.T) {
 		if known.Token = 1; !st.Granted { // who waits has none yet
 			want = 1
 		}
-		if got := tokenOn(t.Context(), store, known); got != want {
+		if got := tokenOn(t.Context(), nodeOf(store), known); got != want {
 			t.Errorf("claim %d: %d, want %d", i, got, want)
 		}
 	}
 	gone := driver.Claim{Name: "jobs", ID: driver.NewID(), Token: 7}
-	if got := tokenOn(t.Context(), store, gone); got != 7 {
+	if got := tokenOn(t.Context(), nodeOf(store), gone); got != 7 {
 		t.Errorf("a claim that is not there: %d, want that under which it is known", got)
 	}
+}
+
+// nodeOf is a node that was reached.
+func nodeOf(d driver.Driver) *node {
+	n := newNode(0, "node")
+	n.link = linkTo(d)
+	return n
 }

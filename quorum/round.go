@@ -39,9 +39,7 @@ type round struct {
 type ballot struct {
 	at       int
 	proposal int
-	st       driver.Status
-	life     driver.Life
-	err      error
+	driver.Result
 }
 
 // mostProposals bounds the proposals of one round. More than two take rivals that overtake each other.
@@ -89,16 +87,12 @@ func (r *round) propose() {
 
 // ask asks one node, and looks at what it is when it is in a life that is not known.
 func (r *round) ask(ctx context.Context, n *node, proposal int, token uint64) {
-	b, err := call(ctx, n, r.d.patience(r.node.TTL), func(ctx context.Context, nd driver.Driver) (b ballot, err error) {
-		b.st, b.life, err = driver.Vote(ctx, nd, r.node, token)
-		return b, err
-	})
-	b.at, b.proposal, b.err = n.at, proposal, err
-	if err == nil {
-		if b.st.Granted {
-			r.cl.holds(r.node.ID, n.at, b.st.Token)
+	op := driver.Op{Kind: driver.OpPropose, Claim: r.node, Token: token}
+	b := ballot{n.at, proposal, n.do(ctx, &op, r.d.patience(r.node.TTL))}
+	if b.Err == nil {
+		if b.Status.Granted {
+			r.cl.holds(r.node.ID, n.at, b.Status.Token)
 		}
-		n.meet(b.life)
 		r.d.examine(ctx, n)
 	}
 	if r.touch(b) {
@@ -109,11 +103,12 @@ func (r *round) ask(ctx context.Context, n *node, proposal int, token uint64) {
 	r.learn()
 }
 
-// touch notes what a ballot says about whether the node has the claim, and reports whether it is to be given back.
+// touch notes what a ballot says about whether the node has the claim, and reports whether it is to be given back. A
+// proposal that was given up before it was sent has left nothing.
 func (r *round) touch(b ballot) (undo bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if b.err == nil && b.st.Granted || !driver.IsAnswer(b.err) {
+	if b.Err == nil && b.Status.Granted || !driver.IsAnswer(b.Err) && !errors.Is(b.Err, driver.ErrUnsent) {
 		r.touched[b.at] = true
 		return r.lost
 	}
@@ -153,20 +148,20 @@ func (r *round) count(b ballot) {
 	if b.proposal != r.proposal {
 		return
 	}
-	v := vote{token: b.st.Token}
+	v := vote{token: b.Status.Token}
 	switch {
-	case errors.Is(b.err, driver.ErrGone):
+	case errors.Is(b.Err, driver.ErrGone):
 		v.answer = barred
-	case b.err != nil:
+	case b.Err != nil:
 		v.answer = failed
-	case !b.st.Granted:
+	case !b.Status.Granted:
 		v.answer = refused
-		r.waits[b.at] = b.st.Retry
+		r.waits[b.at] = b.Status.Retry
 	default:
 		v.answer = granted
-		r.ttl = min(r.ttl, b.st.TTL)
+		r.ttl = min(r.ttl, b.Status.TTL)
 	}
-	r.votes[b.at], r.lives[b.at], r.errs[b.at] = v, b.life.ID, b.err
+	r.votes[b.at], r.lives[b.at], r.errs[b.at] = v, b.Life.ID, b.Err
 	r.recount()
 	if v.token <= horizon(r.votes, r.token) {
 		r.d.memory.heard(r.cl.name, v.token)
@@ -204,8 +199,8 @@ func (r *round) learn() {
 	for r.won {
 		select {
 		case b := <-r.ballots:
-			if b.err == nil && b.st.Granted {
-				r.fill(b.at, b.st.Token, b.life.ID)
+			if b.Err == nil && b.Status.Granted {
+				r.fill(b.at, b.Status.Token, b.Life.ID)
 			}
 		default:
 			return

@@ -80,14 +80,11 @@ func (d *Driver) topUpOn(ctx context.Context, n *node, cl *claim) {
 	if !lacks {
 		return
 	}
-	propose := func(ctx context.Context, nd driver.Driver) (driver.Status, error) {
-		return driver.Propose(ctx, nd, c, token)
+	r := n.do(ctx, &driver.Op{Kind: driver.OpPropose, Claim: c, Token: token}, d.patience(c.TTL))
+	if r.Err == nil && r.Status.Granted {
+		cl.holds(c.ID, n.at, r.Status.Token)
 	}
-	st, err := call(ctx, n, d.patience(c.TTL), propose)
-	if err == nil && st.Granted {
-		cl.holds(c.ID, n.at, st.Token)
-	}
-	refused = errors.Is(err, driver.ErrRefused)
+	refused = errors.Is(r.Err, driver.ErrRefused)
 }
 
 // end notes how the asking ended. A node may refuse all claims for as long as they live, as one does whose clock is

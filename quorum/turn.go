@@ -35,16 +35,13 @@ func (d *Driver) takeTurn(ctx context.Context, cl *claim) bool {
 			return true
 		}
 		n := d.nodes[t.at]
-		request := func(ctx context.Context, nd driver.Driver) (driver.Status, error) {
-			return nd.Request(ctx, t.claim)
-		}
-		st, err := call(ctx, n, d.patience(t.claim.TTL), request)
+		r := n.do(ctx, &driver.Op{Kind: driver.OpRequest, Claim: t.claim}, d.patience(t.claim.TTL))
 		switch {
-		case err == nil:
-			return d.tookTurn(cl, t, st)
+		case r.Err == nil:
+			return d.tookTurn(cl, t, r.Status)
 		case ctx.Err() != nil:
 			return false
-		case !errors.Is(err, driver.ErrGone): // who knows whether it is in the line
+		case !errors.Is(r.Err, driver.ErrGone): // who knows whether it is in the line
 			d.giveUpTurn(&t)
 		case d.isBroken(ctx, n, t):
 			d.lose(cl)
@@ -62,9 +59,7 @@ func (d *Driver) isBroken(ctx context.Context, n *node, t turn) bool {
 		return false
 	}
 	t.claim.Token = 0
-	_, err := call(ctx, n, d.patience(t.claim.TTL), func(ctx context.Context, nd driver.Driver) (driver.Status, error) {
-		return nd.Request(ctx, t.claim)
-	})
+	err := n.do(ctx, &driver.Op{Kind: driver.OpRequest, Claim: t.claim}, d.patience(t.claim.TTL)).Err
 	if !errors.Is(err, driver.ErrGone) {
 		d.giveUpTurn(&t) // it is in the line anew
 	}
@@ -198,11 +193,9 @@ func (d *Driver) othersAt(ctx context.Context, cl *claim, at int) bool {
 	if n.inDoubt() {
 		return false
 	}
-	peek := func(ctx context.Context, nd driver.Driver) ([]driver.Entry, error) {
-		return driver.Peek(ctx, nd, turnLock(cl.name), headOfLine)
-	}
-	line, err := call(ctx, n, d.patience(cl.ttl()), peek)
-	return err == nil && slices.ContainsFunc(line, func(e driver.Entry) bool {
+	op := driver.Op{Kind: driver.OpQueue, Claim: on(turnLock(cl.name)), Most: headOfLine}
+	line := n.do(ctx, &op, d.patience(cl.ttl()))
+	return line.Err == nil && slices.ContainsFunc(line.Queue, func(e driver.Entry) bool {
 		_, own := roundOf(cl.id, e.ID)
 		return !own
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/causes"
 )
 
 // Two nodes may be one engine under two names: localhost and 127.0.0.1, a host and its alias, two proxies before one
@@ -15,34 +16,31 @@ import (
 // because two majorities of names need not share an engine. The life in which a node answers tells which engine it
 // is.
 
-// identified is call for an answer that is counted. It finds out meanwhile which engine gives that answer. Where the
-// question failed, as on a connection that broke, it is asked once more: an answer without it may be that of another
-// engine than the node was, and is none.
+// identified lets a node be asked something, for as long as a node may take, whose answer is counted. It finds out
+// meanwhile which engine gives that answer. Where the question failed, as on a connection that broke, it is asked once
+// more: an answer without it may be that of another engine than the node was, and is none.
 func identified[T any](
-	ctx context.Context, n *node, within time.Duration, fn func(context.Context, driver.Driver) (T, error),
+	ctx context.Context, n *node, within time.Duration, ask func(context.Context, *node) (T, error),
 ) (T, error) {
-	return call(ctx, n, within, func(ctx context.Context, d driver.Driver) (T, error) {
-		known := make(chan error, 1)
-		go func() { known <- n.identify(ctx, d) }()
-		v, err := fn(ctx, d)
-		unknown := <-known
-		if err == nil && unknown != nil {
-			err = n.identify(ctx, d)
-		}
-		return v, err
-	})
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	known := make(chan error, 1)
+	go func() { known <- n.identify(ctx) }()
+	v, err := ask(ctx, n)
+	unknown := <-known
+	if err == nil && unknown != nil {
+		err = n.identify(ctx)
+	}
+	return v, err
 }
 
 // identify notes which engine a node is. Where that is not to be learnt, which is no error, votes tell it.
-func (n *node) identify(ctx context.Context, d driver.Driver) error {
-	life, err := driver.LifeOf(ctx, d)
-	if err == nil {
-		n.meet(life)
-	}
+func (n *node) identify(ctx context.Context) error {
+	err := n.do(ctx, &driver.Op{Kind: driver.OpLife}, 0).Err
 	if driver.IsAnswer(err) {
 		return nil
 	}
-	return fmt.Errorf("which server it is: %w", err)
+	return &causes.Error{Where: n.what, Err: fmt.Errorf("which server it is: %w", errors.Unwrap(err))}
 }
 
 // engines is how many engines the nodes are, as far as that is known.

@@ -60,8 +60,7 @@ func (d *Driver) giveBack(ctx context.Context, n *node, c driver.Claim) {
 	end := time.Now().Add(c.TTL)
 	pace := driver.Backoff{First: backPause, Most: backMost}
 	for {
-		give := func(ctx context.Context, nd driver.Driver) error { return nd.Release(ctx, c) }
-		err := tell(ctx, n, d.patience(c.TTL), give)
+		err := n.do(ctx, &driver.Op{Kind: driver.OpRelease, Claim: c}, d.patience(c.TTL)).Err
 		if hasAnswered(err) || time.Now().After(end) || d.lifetime.Err() != nil {
 			return
 		}

@@ -11,7 +11,7 @@ import (
 
 // sick is a node that answers every request with an error.
 type sick struct {
-	old
+	*part
 	err error
 }
 
@@ -30,7 +30,7 @@ func TestOneCauseOfSeveralNodes(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
 		nodes := make([]driver.Driver, len(ps))
 		for i, p := range ps {
-			nodes[i] = sick{old{p.store}, busy}
+			nodes[i] = sick{p, busy}
 		}
 		_, err := quorumOf(t, nodes, nil).Request(context.Background(), try(claim("jobs")))
 		if err == nil || strings.Count(err.Error(), "BUSY") != 1 {

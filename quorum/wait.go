@@ -42,8 +42,12 @@ func (d *Driver) waitHeld(ctx context.Context, cl *claim) error {
 	at, limit := cl.toWatch()
 	waiting, cancel := context.WithTimeout(waiting, limit)
 	defer cancel()
-	nd, err := d.nodes[at].reach(waiting)
-	w, watches := driver.As[driver.Watcher](nd)
+	l, err := d.nodes[at].reach(waiting, 0)
+	var w driver.Watcher
+	watches := false
+	if err == nil {
+		w, watches = driver.As[driver.Watcher](l.driver)
+	}
 	switch {
 	case err != nil:
 		_ = driver.Sleep(waiting, brokenPause) // then the next node may do
@@ -115,10 +119,10 @@ func (d *Driver) waitInLine(ctx context.Context, cl *claim, t *turn) error {
 	defer stop()
 	waiting, cancel := context.WithTimeout(waiting, jittered(min(lineWait, cl.ttl()/linePart)))
 	defer cancel()
-	nd, err := d.nodes[t.at].reach(waiting)
+	l, err := d.nodes[t.at].reach(waiting, 0)
 	if err == nil {
 		var st driver.Status
-		if st, err = driver.Wait(waiting, nd, cl.inLine(t)); err == nil && st.Granted {
+		if st, err = driver.Wait(waiting, l.driver, cl.inLine(t)); err == nil && st.Granted {
 			cl.isFirst(t)
 		}
 	}
@@ -181,9 +185,9 @@ func (d *Driver) Watch(ctx context.Context, name string) error {
 	changed := make(chan error, len(d.nodes))
 	for _, n := range d.nodes {
 		go func() {
-			nd, err := n.reach(ctx)
+			l, err := n.reach(ctx, 0)
 			if err == nil {
-				err = driver.Watch(ctx, nd, nodeName(name))
+				err = driver.Watch(ctx, l.driver, nodeName(name))
 			}
 			changed <- err
 		}()
