@@ -1,31 +1,23 @@
 package memlock
 
-import (
-	"context"
+import "github.com/holdfast-go/holdfast/driver"
 
-	"github.com/holdfast-go/holdfast/driver"
-)
-
-// Break implements [driver.Breaker].
-func (d *Driver) Break(ctx context.Context, name, id string) error {
-	return d.store.use(ctx, name, func(l *lock) error {
-		if _, ok := l.find(driver.Claim{ID: id}); !ok {
-			return driver.ErrGone
-		}
-		l.take(false, id)
-		return nil
-	})
+// breakClaim ends a claim by force.
+func (l *lock) breakClaim(id string) error {
+	if _, ok := l.find(driver.Claim{ID: id}); !ok {
+		return driver.ErrGone
+	}
+	l.take(false, id)
+	return nil
 }
 
-// Revoke implements [driver.Revoker].
-func (d *Driver) Revoke(ctx context.Context, name, id string) error {
-	return d.store.use(ctx, name, func(l *lock) error {
-		place, ok := l.find(driver.Claim{ID: id})
-		if !ok || place >= l.granted {
-			return driver.ErrGone
-		}
-		l.records[id].revoked = true
-		l.tellNews(place)
-		return nil
-	})
+// revoke asks the holder of a granted claim to release it.
+func (l *lock) revoke(id string) error {
+	place, ok := l.find(driver.Claim{ID: id})
+	if !ok || place >= l.granted {
+		return driver.ErrGone
+	}
+	l.records[id].revoked = true
+	l.tellNews(place)
+	return nil
 }

@@ -9,51 +9,54 @@ import (
 
 // Do implements [driver.BatchDriver]. A batch gains nothing in memory, so it is a loop.
 func (d *Driver) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
-	for i, op := range batch {
+	for i := range batch {
 		if err := ctx.Err(); err != nil {
 			done(i, driver.Result{Err: fmt.Errorf("%w: %w", driver.ErrUnsent, err)})
 			continue
 		}
-		done(i, d.do(context.WithoutCancel(ctx), op))
+		done(i, d.do(&batch[i]))
 	}
 }
 
-// do does one operation. It does not last, so no context ends it.
-func (d *Driver) do(ctx context.Context, op driver.Op) (r driver.Result) {
-	c := op.Claim
+// do does one operation.
+func (d *Driver) do(op *driver.Op) driver.Result {
+	if op.Kind == driver.OpLife {
+		return driver.Result{Life: d.store.inLife()}
+	}
+	l := d.store.enter(op.Claim.Name)
+	defer d.store.leave(op.Claim.Name, l)
+	return d.apply(op, l)
+}
+
+// apply does an operation on a lock.
+func (d *Driver) apply(op *driver.Op, l *lock) (r driver.Result) {
+	c := &op.Claim
 	switch op.Kind {
 	case driver.OpRequest:
-		r.Status, r.Err = d.requestFollowed(ctx, op)
+		r.Status, r.Err = d.request(op, l)
 	case driver.OpPropose:
-		r.Status, r.Life, r.Err = d.Vote(ctx, c, op.Token)
+		r.Status, r.Err = l.propose(*c, op.Token)
+		r.Life = d.store.inLife()
 	case driver.OpRelease:
-		r.Err = d.releaseFollowed(ctx, c)
+		r.Err = d.release(*c, l)
 	case driver.OpLook:
-		r.Status, r.Err = d.look(ctx, c)
+		r.Status, r.Err = l.look(*c)
 	case driver.OpBreak:
-		r.Err = d.Break(ctx, c.Name, c.ID)
+		r.Err = l.breakClaim(c.ID)
 	case driver.OpRevoke:
-		r.Err = d.Revoke(ctx, c.Name, c.ID)
+		r.Err = l.revoke(c.ID)
 	case driver.OpSetValue:
-		r.Err = d.SetValue(ctx, c, op.Value)
+		r.Err = l.setValue(*c, op.Value)
 	case driver.OpValue:
-		r.Value, r.Err = d.Value(ctx, c.Name)
+		if l.value.Text != "" {
+			r.Value = l.value
+		}
 	case driver.OpQueue:
-		r.Queue, r.Err = d.head(ctx, c.Name, op.Most)
+		r.Queue = l.entries(op.Most)
 	case driver.OpWatch:
-		r.Err = d.tellChange(ctx, c.Name)
-	case driver.OpLife:
-		r.Life, r.Err = d.Life(ctx)
+		l.watch.tellNext(d, c.Name)
 	default:
 		r.Err = driver.Unsupported(d.Traits(), op.Kind.String())
 	}
 	return r
-}
-
-// head returns so many entries of a queue at most; all if most is zero.
-func (d *Driver) head(ctx context.Context, name string, most int) ([]driver.Entry, error) {
-	if most == 0 {
-		most = driver.All
-	}
-	return d.Peek(ctx, name, most)
 }

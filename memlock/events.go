@@ -32,30 +32,26 @@ func (d *Driver) tell(e driver.Event) {
 // A following says for each client that follows a claim whether it goes on once the claim is granted.
 type following map[*Driver]bool
 
-// requestFollowed requests a claim, and follows it if it waits, or the request says so.
-func (d *Driver) requestFollowed(ctx context.Context, op driver.Op) (st driver.Status, err error) {
-	err = d.store.use(ctx, op.Claim.Name, func(l *lock) (err error) {
-		if st, err = l.request(op.Claim); err != nil {
-			return err
-		}
-		if r := l.records[op.Claim.ID]; r != nil && (op.Follow || !st.Granted) {
-			l.follow(r, d, op.Follow)
-		} else if r != nil {
-			l.unfollow(r, d)
-		}
-		return nil
-	})
-	return st, err
+// request requests a claim, and follows it if it waits, or the request says so.
+func (d *Driver) request(op *driver.Op, l *lock) (driver.Status, error) {
+	st, err := l.request(op.Claim)
+	if err != nil || len(d.tells) == 0 {
+		return st, err
+	}
+	if r := l.records[op.Claim.ID]; r != nil && (op.Follow || !st.Granted) {
+		l.follow(r, d, op.Follow)
+	} else if r != nil {
+		l.unfollow(r, d)
+	}
+	return st, nil
 }
 
-// releaseFollowed releases a claim, about whose end its own client need not be told.
-func (d *Driver) releaseFollowed(ctx context.Context, c driver.Claim) error {
-	return d.store.use(ctx, c.Name, func(l *lock) error {
-		if _, ok := l.find(c); ok {
-			l.unfollow(l.records[c.ID], d)
-		}
-		return l.release(c)
-	})
+// release releases a claim, about whose end its own client need not be told.
+func (d *Driver) release(c driver.Claim, l *lock) error {
+	if _, ok := l.find(c); ok {
+		l.unfollow(l.records[c.ID], d)
+	}
+	return l.release(c)
 }
 
 func (l *lock) follow(r *record, d *Driver, whenGranted bool) {
@@ -94,17 +90,6 @@ func (l *lock) tellEnd(c driver.Claim, r *record) {
 		l.unfollow(r, d)
 		d.tell(driver.Event{Name: c.Name, ID: c.ID, Err: driver.ErrGone})
 	}
-}
-
-// tellChange has a client told when the queue of a lock changes next.
-func (d *Driver) tellChange(ctx context.Context, name string) error {
-	return d.store.use(ctx, name, func(l *lock) error {
-		if l.watch.told == nil {
-			l.watch.told = make(map[*Driver]string)
-		}
-		l.watch.told[d] = name
-		return nil
-	})
 }
 
 // arm has the lock looked at when something expires in it of whose end somebody is to be told.

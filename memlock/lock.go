@@ -33,7 +33,8 @@ type record struct {
 	expires time.Time
 	longest time.Duration // the longest TTL that the claim was requested with
 	revoked bool
-	news    chan struct{} // has one element until Wait collects it. No driver.Mailbox: it is closed when the claim ends
+	word    bool          // something had happened before the first Wait
+	news    chan struct{} // has an element once something has, and is closed when the claim ends; nil before that
 
 	listeners driver.Listeners // called when it is revoked or ends
 	following following        // told of the same, and of its grant
@@ -82,7 +83,9 @@ func (l *lock) end(released bool, over func(driver.Claim) bool) {
 // bury forgets a claim, except for how it ended.
 func (l *lock) bury(c driver.Claim, released bool) {
 	r := l.records[c.ID]
-	close(r.news)
+	if r.news != nil {
+		close(r.news)
+	}
 	r.listeners.Call()
 	l.tellEnd(c, r)
 	delete(l.records, c.ID)
@@ -105,9 +108,9 @@ func (l *lock) grant() {
 
 // tell leaves word for Wait.
 func (r *record) tell() {
-	select {
-	case r.news <- struct{}{}:
-	default: // word is there already
+	r.word = true
+	if r.news != nil && len(r.news) == 0 {
+		r.news <- struct{}{}
 	}
 	r.listeners.Call()
 }
@@ -139,8 +142,21 @@ func (l *lock) soonestAhead(place int) time.Duration {
 	return soonest.Sub(l.now)
 }
 
-// entries returns the first n claims as others see them.
-func (l *lock) entries(n int) []driver.Entry {
+// look returns the state of a claim, and renews nothing.
+func (l *lock) look(c driver.Claim) (driver.Status, error) {
+	place, ok := l.find(c)
+	if !ok {
+		return driver.Status{}, driver.ErrGone
+	}
+	return l.status(place), nil
+}
+
+// entries returns the first claims as others see them, so many at most; all if most is zero.
+func (l *lock) entries(most int) []driver.Entry {
+	n := len(l.queue)
+	if most > 0 {
+		n = min(n, most)
+	}
 	entries := make([]driver.Entry, n)
 	for i, c := range l.queue[:n] {
 		r := l.records[c.ID]

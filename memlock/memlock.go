@@ -6,7 +6,6 @@
 package memlock
 
 import (
-	"context"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -33,7 +32,7 @@ func (d *Driver) Traits() driver.Traits {
 	return driver.Traits{
 		Backend: "mem", MinTTL: time.Millisecond,
 		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
-		Ops: allOps, Store: d.Identity(),
+		Ops: allOps, Store: d.store.identity(),
 	}
 }
 
@@ -47,21 +46,3 @@ func (d *Driver) Close() error {
 	d.store.forgetClient(d)
 	return nil
 }
-
-// Queue implements [driver.Driver].
-func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	return d.Peek(ctx, name, driver.All)
-}
-
-// Peek implements [driver.Peeker].
-func (d *Driver) Peek(ctx context.Context, name string, n int) ([]driver.Entry, error) {
-	var entries []driver.Entry
-	err := d.store.use(ctx, name, func(l *lock) error {
-		entries = l.entries(min(n, len(l.queue)))
-		return nil
-	})
-	return entries, err
-}
-
-// Identity implements [driver.Identifier]. A store is known in one process only.
-func (d *Driver) Identity() string { return "mem:" + d.store.life }

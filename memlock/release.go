@@ -1,15 +1,6 @@
 package memlock
 
-import (
-	"context"
-
-	"github.com/holdfast-go/holdfast/driver"
-)
-
-// Release implements [driver.Driver].
-func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
-	return d.store.use(ctx, c.Name, func(l *lock) error { return l.release(c) })
-}
+import "github.com/holdfast-go/holdfast/driver"
 
 func (l *lock) release(c driver.Claim) error {
 	place, ok := l.find(c)

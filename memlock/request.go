@@ -1,19 +1,6 @@
 package memlock
 
-import (
-	"context"
-
-	"github.com/holdfast-go/holdfast/driver"
-)
-
-// Request implements [driver.Driver].
-func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
-	err = d.store.use(ctx, c.Name, func(l *lock) (err error) {
-		st, err = l.request(c)
-		return err
-	})
-	return st, err
-}
+import "github.com/holdfast-go/holdfast/driver"
 
 func (l *lock) request(c driver.Claim) (driver.Status, error) {
 	place, ok := l.find(c)
@@ -57,24 +44,12 @@ func (l *lock) live(c *driver.Claim) {
 
 func (l *lock) enqueue(c driver.Claim) driver.Status {
 	c.Token = l.nextToken()
-	r := &record{since: l.now, news: make(chan struct{}, 1)}
+	r := &record{since: l.now}
 	l.records[c.ID] = r
 	l.queue = append(l.queue, c)
 	l.live(&c)
 	l.grant()
 	l.watch.changed()
-	select {
-	case <-r.news: // a grant that is in this answer is no news
-	default:
-	}
+	r.word = false // a grant that is in this answer is no news
 	return l.status(len(l.queue) - 1)
-}
-
-// Renew implements [driver.Renewer].
-func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	results := make([]driver.Result, len(claims))
-	for i, c := range claims {
-		results[i].Status, results[i].Err = d.Request(ctx, c)
-	}
-	return results, ctx.Err()
 }

@@ -18,6 +18,9 @@ type store struct {
 	kept  int // what the last sweep left
 }
 
+// identity names the store, which is known in one process only.
+func (s *store) identity() string { return "mem:" + s.life }
+
 func newStore() *store {
 	return &store{began: time.Now(), life: rand.Text(), locks: make(map[string]*lock)}
 }
@@ -27,15 +30,25 @@ func (s *store) use(ctx context.Context, name string, do func(*lock) error) erro
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	l := s.enter(name)
+	defer s.leave(name, l)
+	return do(l)
+}
+
+// enter returns a lock as it is now. Nobody else uses the store until leave.
+func (s *store) enter(name string) *lock {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	now := time.Now()
 	s.sweep(now)
 	l := s.lock(name, now)
-	defer s.forget(name, l)
 	l.advance(now)
-	defer s.arm(name, l)
-	return do(l)
+	return l
+}
+
+func (s *store) leave(name string, l *lock) {
+	s.arm(name, l)
+	s.forget(name, l)
+	s.mu.Unlock()
 }
 
 // lock returns the lock of this name, making it when it is not there.

@@ -19,7 +19,8 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 		select {
 		case <-news:
 			alarm.Stop()
-			return d.look(context.WithoutCancel(ctx), c) // what has been collected must be told
+			r := d.once(context.WithoutCancel(ctx), driver.Op{Kind: driver.OpLook, Claim: c})
+			return r.Status, r.Err // what has been collected must be told
 		case <-alarm.C: // the next look drops what has expired
 		case <-ctx.Done():
 			alarm.Stop()
@@ -36,7 +37,7 @@ func (d *Driver) listen(ctx context.Context, c driver.Claim) (news <-chan struct
 			return driver.ErrGone
 		}
 		r := l.records[c.ID]
-		news, quiet = r.news, r.expires.Sub(l.now)
+		news, quiet = r.listen(), r.expires.Sub(l.now)
 		if place <= l.granted {
 			quiet = l.soonest.Sub(l.now)
 		}
@@ -45,15 +46,13 @@ func (d *Driver) listen(ctx context.Context, c driver.Claim) (news <-chan struct
 	return news, quiet, err
 }
 
-// look returns the state of a claim without renewing it.
-func (d *Driver) look(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
-	err = d.store.use(ctx, c.Name, func(l *lock) error {
-		place, ok := l.find(c)
-		if !ok {
-			return driver.ErrGone
+// listen returns the channel with news, and makes it for the first Wait.
+func (r *record) listen() <-chan struct{} {
+	if r.news == nil {
+		r.news = make(chan struct{}, 1)
+		if r.word {
+			r.news <- struct{}{}
 		}
-		st = l.status(place)
-		return nil
-	})
-	return st, err
+	}
+	return r.news
 }

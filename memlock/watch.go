@@ -29,6 +29,14 @@ func (w *watch) changed() {
 	}
 }
 
+// tellNext has a client told of the next change.
+func (w *watch) tellNext(d *Driver, name string) {
+	if w.told == nil {
+		w.told = make(map[*Driver]string)
+	}
+	w.told[d] = name
+}
+
 func (w *watch) next() <-chan struct{} {
 	if w.change == nil {
 		w.change = make(chan struct{})
