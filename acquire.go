@@ -104,7 +104,7 @@ func (l *lock) requestNew(ctx context.Context, claim driver.Claim, patience time
 			l.client.inbox.remove(claim.ID, nil)
 		}
 	}()
-	r = l.requestOften(ctx, claim, patience, now())
+	r = l.requestOften(ctx, claim, patience, 0)
 	returned = true
 	return r
 }
@@ -159,22 +159,22 @@ type reply struct {
 func (l *lock) request(
 	ctx context.Context, claim driver.Claim, patience time.Duration,
 ) (st driver.Status, sent instant, err error) {
-	r := l.requestOften(ctx, claim, patience, now())
+	r := l.requestOften(ctx, claim, patience, 0)
 	return r.Status, r.sent, r.err
 }
 
 // requestOften is request. It ends with patience, ctx or the client; where the backend did not answer until then, the
-// error matches ErrUnavailable and says since when it is silent.
+// error matches ErrUnavailable and says since when it is silent: since that instant, or the beginning if it is zero.
 func (l *lock) requestOften(
 	ctx context.Context, claim driver.Claim, patience time.Duration, since instant,
 ) (r reply) {
 	p, pace := patient(patience, claim.TTL), newPace()
-	r.sent = p.began
+	r.sent, since = p.began, cmp.Or(since, p.began)
 	defer l.inquiry.over()
 	var said error // by the server
 	for attempts := 1; ; attempts++ {
 		l.inquiry.begun(attempts, since, cmp.Or(said, r.err))
-		a := l.client.request(ctx, claim, p.limit(r.sent))
+		a := l.client.request(ctx, claim, p.limit(r.sent), r.sent)
 		r.Status, r.err = a.Status, a.Err
 		if !isUnsent(a.Err) {
 			r.sent = instant(a.Sent)
@@ -199,9 +199,9 @@ func (l *lock) requestOften(
 	}
 }
 
-// request makes one attempt.
-func (c *Client) request(ctx context.Context, claim driver.Claim, limit time.Duration) batch.Answer {
-	return c.sender.Do(ctx, driver.Op{Kind: driver.OpRequest, Claim: claim}, limit)
+// request makes one attempt, which begins at an instant that has just been read.
+func (c *Client) request(ctx context.Context, claim driver.Claim, limit time.Duration, at instant) batch.Answer {
+	return c.sender.DoAt(ctx, driver.Op{Kind: driver.OpRequest, Claim: claim}, limit, time.Duration(at))
 }
 
 // unsent is the error for a request that has not left the client, so that there is nothing to undo.

@@ -11,7 +11,7 @@ import (
 
 // A Client makes locks on one backend, and keeps alive those that are held or waited for.
 type Client struct {
-	driver   driver.Driver
+	driver   driver.Either
 	sender   *batch.Sender // all operations on claims go through it
 	inbox    *inbox        // what the driver tells comes through it
 	unhear   func()        // ends that
@@ -69,13 +69,12 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 }
 
 // New makes a client on a driver. Closing the client does not close the driver.
-func New(d driver.Driver, opts ...Option) *Client {
-	t := d.Traits()
-	c := &Client{driver: d, label: t.Backend, store: driver.Identity(d), settings: defaults().with(opts)}
+func New(d driver.Either, opts ...Option) *Client {
+	waist := driver.Batched(d)
+	t := waist.Traits()
+	c := &Client{driver: d, label: t.Backend, store: t.Store, traits: t, settings: defaults().with(opts)}
 	c.closing, c.close = context.WithCancelCause(context.Background())
 	c.lifetime, c.end = context.WithCancel(context.Background())
-	waist := driver.Adapt(d)
-	c.traits = waist.Traits()
 	c.sender, c.inbox = batch.New(waist, &batch.Options{Now: clock, Stray: c.strayed}), newInbox()
 	c.keeper, c.undoer = newKeeper(c), newUndoer(c)
 	c.unhear = waist.Subscribe(c.inbox.tell)

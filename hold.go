@@ -16,7 +16,7 @@ type hold struct {
 	tracked
 	lock    *lock
 	ask     ask
-	since   instant     // when we knew of the grant
+	since   instant     // when we knew of the grant; zero without a minimum hold
 	resumed bool        // others may have its claim too
 	inVain  atomic.Bool // nobody gets the lock, or has it yet, so there is no minimum hold
 	gate    *gate       // where goroutines of this client wait for it, if they do; guarded by gates.mu
@@ -43,7 +43,10 @@ func (l *lock) hold(a ask, claim driver.Claim, st driver.Status, sent instant) *
 
 // emptyHold makes a hold without a claim.
 func (l *lock) emptyHold(a ask, st driver.Status) *hold {
-	h := &hold{lock: l, ask: a, since: now(), contended: st.Contended, revoked: st.Revoked}
+	h := &hold{lock: l, ask: a, contended: st.Contended, revoked: st.Revoked}
+	if l.settings.minHold > 0 {
+		h.since = now()
+	}
 	h.inVain.Store(true) // until its owner has it: see told
 	return h
 }
@@ -160,7 +163,7 @@ func (h *hold) finish(ctx context.Context, g *grant) error {
 
 // leastTimeLeft is how much of its WithMinHold is left, if anything.
 func (h *hold) leastTimeLeft() time.Duration {
-	if h.inVain.Load() {
+	if h.lock.settings.minHold == 0 || h.inVain.Load() {
 		return 0
 	}
 	return h.lock.settings.minHold - now().sub(h.since)

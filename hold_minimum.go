@@ -53,7 +53,7 @@ func (h *hold) leaveUntil(ctx context.Context, end instant) (unanswered bool, er
 			return unanswered, c.giveBack(ctx, h.claim, giveUp.sub(sent))
 		}
 		claim.TTL = max(claim.TTL, c.traits.MinTTL)
-		err = c.request(ctx, claim, attemptLimit(h.claim.TTL)).Err
+		err = c.request(ctx, claim, attemptLimit(h.claim.TTL), sent).Err
 		if driver.IsAnswer(err) || now() > giveUp || pace.Pause(ctx) != nil {
 			return unanswered, err
 		}

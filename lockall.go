@@ -246,6 +246,6 @@ func (c *Client) sameStore(other *Client) bool {
 	return c == other || c.store != "" && c.store == other.store || sameDriver(c.driver, other.driver)
 }
 
-func sameDriver(d, e driver.Driver) bool {
+func sameDriver(d, e driver.Either) bool {
 	return reflect.ValueOf(d).Comparable() && reflect.ValueOf(e).Comparable() && d == e
 }

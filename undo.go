@@ -168,9 +168,10 @@ func (u *undoer) over(x undo, err error) {
 	u.client.background.leave()
 }
 
-// release makes one attempt to release a claim.
-func (c *Client) release(ctx context.Context, claim driver.Claim) error {
-	return c.sender.Do(ctx, driver.Op{Kind: driver.OpRelease, Claim: claim}, attemptLimit(claim.TTL)).Err
+// release makes one attempt to release a claim, which begins at an instant that has just been read.
+func (c *Client) release(ctx context.Context, claim driver.Claim, at instant) error {
+	op := driver.Op{Kind: driver.OpRelease, Claim: claim}
+	return c.sender.DoAt(ctx, op, attemptLimit(claim.TTL), time.Duration(at)).Err
 }
 
 // isFinal reports whether an answer to a release is the last word. A refusal is not: it may be as short as a failover.
@@ -183,8 +184,8 @@ func isFinal(err error) bool {
 func (c *Client) giveBack(ctx context.Context, claim driver.Claim, patience time.Duration) error {
 	began, pace := now(), newPace()
 	var said error // by the server
-	for attempts := 1; ; attempts++ {
-		err := c.release(ctx, claim)
+	for attempts, at := 1, began; ; attempts, at = attempts+1, now() {
+		err := c.release(ctx, claim, at)
 		if driver.IsAnswer(err) || errors.Is(err, driver.ErrUnknown) {
 			return err
 		}

@@ -28,7 +28,7 @@ const (
 )
 
 // Check examines the server as [Checker] says, or returns an error that wraps [errors.ErrUnsupported].
-func Check(ctx context.Context, d Driver) ([]Finding, error) {
+func Check(ctx context.Context, d Either) ([]Finding, error) {
 	if c, ok := As[Checker](d); ok {
 		return c.Check(ctx)
 	}

@@ -9,7 +9,7 @@ type Identifier interface {
 }
 
 // Identity names the store as [Identifier] says, or returns "" if d is no Identifier.
-func Identity(d Driver) string {
+func Identity(d Either) string {
 	if i, ok := As[Identifier](d); ok {
 		return i.Identity()
 	}

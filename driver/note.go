@@ -48,7 +48,7 @@ type Noter interface {
 
 // AddNote leaves a note with a lock as [Noter] says. Where d is none, the note is a claim on a lock beside that one,
 // which it shares with the other notes; an error that wraps [errors.ErrUnsupported] says that d has no such claims.
-func AddNote(ctx context.Context, d Driver, name string, n Note) error {
+func AddNote(ctx context.Context, d Either, name string, n Note) error {
 	n.By = cut(n.By, MaxNoteBy)
 	if noter, ok := As[Noter](d); ok {
 		return noter.AddNote(ctx, name, n)
@@ -68,30 +68,31 @@ func AddNote(ctx context.Context, d Driver, name string, n Note) error {
 	}
 	c := noteClaim(name, n.ID)
 	c.Owner, c.Value = n.By, noteFormat+" "+n.Kind+" "+n.Claim
-	st, err := d.Request(ctx, c)
-	if err == nil && !st.Granted {
+	r := doOne(ctx, d, Op{Kind: OpRequest, Claim: c})
+	if r.Err == nil && !r.Status.Granted {
 		return fmt.Errorf("%w: the place of the notes is taken, as a lock with the name %q", ErrRefused, c.Name)
 	}
-	return err
+	return r.Err
 }
 
 // RemoveNote takes a note back as [Noter] says, or returns an error that wraps [errors.ErrUnsupported].
-func RemoveNote(ctx context.Context, d Driver, name, id string) error {
+func RemoveNote(ctx context.Context, d Either, name, id string) error {
 	if noter, ok := As[Noter](d); ok {
 		return noter.RemoveNote(ctx, name, id)
 	}
 	if err := keepsNotes(d, name); err != nil {
 		return err
 	}
-	if err := d.Release(ctx, noteClaim(name, id)); !errors.Is(err, ErrGone) {
-		return err
+	r := doOne(ctx, d, Op{Kind: OpRelease, Claim: noteClaim(name, id)})
+	if errors.Is(r.Err, ErrGone) {
+		return nil
 	}
-	return nil
+	return r.Err
 }
 
 // Notes returns the notes on a lock as [Noter] says, or an error that wraps [errors.ErrUnsupported]. Of several
 // requests to let go of one claim, the first stands.
-func Notes(ctx context.Context, d Driver, name string) ([]Note, error) {
+func Notes(ctx context.Context, d Either, name string) ([]Note, error) {
 	if noter, ok := As[Noter](d); ok {
 		notes, err := noter.Notes(ctx, name)
 		return tidied(notes), err
@@ -159,7 +160,7 @@ func noteClaim(name, id string) Claim {
 }
 
 // keepsNotes reports why notes on a lock cannot be claims.
-func keepsNotes(d Driver, name string) error {
+func keepsNotes(d Either, name string) error {
 	t := d.Traits()
 	longest := t.MaxName > 0 && len(name)+len(noteSuffix) > t.MaxName
 	if !t.Listed || !t.Weighted || !t.Detach || longest || t.MaxTTL > 0 && t.MaxTTL < NoteAge {
@@ -169,11 +170,18 @@ func keepsNotes(d Driver, name string) error {
 }
 
 // noteClaims returns the claims that are the notes on a lock, oldest first.
-func noteClaims(ctx context.Context, d Driver, name string) ([]Entry, error) {
+func noteClaims(ctx context.Context, d Either, name string) ([]Entry, error) {
 	if err := keepsNotes(d, name); err != nil {
 		return nil, err
 	}
-	return d.Queue(ctx, name+noteSuffix)
+	r := doOne(ctx, d, Op{Kind: OpQueue, Claim: Claim{Name: name + noteSuffix}})
+	return r.Queue, r.Err
+}
+
+// doOne does one operation by itself.
+func doOne(ctx context.Context, d Either, op Op) (r Result) {
+	Batched(d).Do(ctx, []Op{op}, func(_ int, got Result) { r = got })
+	return r
 }
 
 // notesOf reads notes. What another version has written, and this one does not understand, has no kind.

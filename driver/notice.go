@@ -10,7 +10,7 @@ type Noticer interface {
 }
 
 // Notices returns what [Noticer] says, or nothing if d is no Noticer.
-func Notices(ctx context.Context, d Driver) []Finding {
+func Notices(ctx context.Context, d Either) []Finding {
 	if n, ok := As[Noticer](d); ok {
 		return n.Notices(ctx)
 	}

@@ -44,7 +44,7 @@ func (s *Sender) beginAlone(ctx context.Context, op *driver.Op, l *lane, limit, 
 		one.shared = s.share(ctx, limit, began)
 		one.attempt.ctx = one.shared
 	}
-	s.claims.add(&one.call)
+	s.claims.addFirst(&one.call)
 	l.inFlight++
 	s.started(l, &one.attempt)
 	return one
@@ -84,7 +84,9 @@ func (s *Sender) endAlone(one *lone, returned bool) {
 		s.release(one.shared)
 	}
 	l.inFlight--
-	s.settle(&one.call)
+	if next := s.claims.removeFirst(&one.call); next != nil {
+		s.gather(next)
+	}
 	s.depart(l)
 	s.mu.Unlock()
 	if returned { // else the driver may still use it

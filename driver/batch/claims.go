@@ -25,21 +25,35 @@ func (cs claims) add(c *call) (waits bool) {
 // isFree reports whether there is no operation on the claim.
 func (cs claims) isFree(id string) bool { return cs[id] == nil }
 
+// addFirst is add for a call on a claim that is free.
+func (cs claims) addFirst(c *call) {
+	if c.op.Kind.IsOnClaim() {
+		cs[c.op.Claim.ID] = c
+	}
+}
+
+// removeFirst is remove for a call that is the first on its claim.
+func (cs claims) removeFirst(c *call) (next *call) {
+	if !c.op.Kind.IsOnClaim() {
+		return nil
+	}
+	next, c.behind = c.behind, nil
+	if next == nil {
+		delete(cs, c.op.Claim.ID)
+	} else {
+		cs[c.op.Claim.ID] = next
+	}
+	return next
+}
+
 // remove takes a call out. If that was the first, it returns the one whose turn it is.
 func (cs claims) remove(c *call) (next *call) {
 	if !c.op.Kind.IsOnClaim() {
 		return nil
 	}
-	id := c.op.Claim.ID
-	first := cs[id]
+	first := cs[c.op.Claim.ID]
 	if first == c {
-		next, c.behind = c.behind, nil
-		if next == nil {
-			delete(cs, id)
-		} else {
-			cs[id] = next
-		}
-		return next
+		return cs.removeFirst(c)
 	}
 	for before := first; before != nil; before = before.behind {
 		if before.behind == c {

@@ -68,10 +68,15 @@ type Answer struct {
 // Once the operation may have been sent, and ctx or limit has ended, the error is that of ctx, or
 // context.DeadlineExceeded.
 func (s *Sender) Do(ctx context.Context, op driver.Op, limit time.Duration) Answer {
+	return s.DoAt(ctx, op, limit, s.now())
+}
+
+// DoAt is Do for a caller that has just read the clock of Options.Now, which showed began.
+func (s *Sender) DoAt(ctx context.Context, op driver.Op, limit, began time.Duration) Answer {
 	if err := ctx.Err(); err != nil {
 		return unsent(err)
 	}
-	began, key := s.now(), s.laneKey(&op, limit)
+	key := s.laneKey(&op, limit)
 	s.mu.Lock()
 	l := s.lane(key)
 	if s.goesAlone(l, &op) {
