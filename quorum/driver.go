@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A Driver makes several drivers, its nodes, agree by majority. Besides [driver.Driver] it is a [driver.Waiter], a
-// [driver.Renewer], a [driver.Watcher] and a [driver.Checker]. All methods are safe for concurrent use.
+// A Driver makes several drivers, its nodes, agree by majority. It is a [driver.BatchDriver], and besides a
+// [driver.Driver] with the abilities of one that are operations. All methods are safe for concurrent use.
 type Driver struct {
 	nodes   []*node
 	owned   bool // the nodes are closed with the driver
@@ -19,6 +19,7 @@ type Driver struct {
 	timeout time.Duration // zero: by the TTL
 	memory  *memory
 	claims  *claims
+	events  driver.Followers
 
 	unsafeFresh bool
 
@@ -32,14 +33,15 @@ type Driver struct {
 }
 
 var (
-	_ driver.Driver  = (*Driver)(nil)
-	_ driver.Waiter  = (*Driver)(nil)
-	_ driver.Renewer = (*Driver)(nil)
-	_ driver.Watcher = (*Driver)(nil)
-	_ driver.Checker = (*Driver)(nil)
-	_ driver.Noticer = (*Driver)(nil)
-	_ driver.Lister  = (*Driver)(nil)
-	_ driver.Breaker = (*Driver)(nil)
+	_ driver.Driver      = (*Driver)(nil)
+	_ driver.BatchDriver = (*Driver)(nil)
+	_ driver.Waiter      = (*Driver)(nil)
+	_ driver.Renewer     = (*Driver)(nil)
+	_ driver.Watcher     = (*Driver)(nil)
+	_ driver.Checker     = (*Driver)(nil)
+	_ driver.Noticer     = (*Driver)(nil)
+	_ driver.Lister      = (*Driver)(nil)
+	_ driver.Breaker     = (*Driver)(nil)
 )
 
 // Options adjust a driver. The zero value, or nil, is right for most.
@@ -96,6 +98,7 @@ func build(nodes []*node, backend string, opts *Options) (*Driver, error) {
 	if err := d.checkTimes(); err != nil {
 		return nil, err
 	}
+	d.events = driver.Followers{Wait: d.Wait, Listen: d.Listen, Changed: d.Watch}
 	d.lifetime, d.end = context.WithCancel(context.Background())
 	d.work, d.stop = context.WithCancel(context.Background())
 	return d, nil
@@ -122,7 +125,7 @@ const minTTL = 500 * time.Millisecond
 func traitsOf(nodes []*node, backend string) driver.Traits {
 	t := driver.Traits{
 		Backend: backend, MinTTL: minTTL, MaxTTL: DefaultMaxTTL,
-		Fenced: true, ServerClock: true, Listed: true, Detach: true,
+		Fenced: true, ServerClock: true, Listed: true, Detach: true, Ops: kinds,
 	}
 	for _, n := range nodes {
 		opened := n.opened()
@@ -150,6 +153,7 @@ func (d *Driver) Close() error {
 	d.closed = true
 	d.mu.Unlock()
 	d.end()
+	d.events.Close()
 	defer time.AfterFunc(closeWithin, d.stop).Stop()
 	d.background.Wait()
 	d.stop()

@@ -13,22 +13,38 @@ import (
 	"github.com/holdfast-go/holdfast/quorum"
 )
 
-// The contract, over nodes in memory. Package systemtest/redlock runs it over Redis servers.
+// The contract, over nodes in memory, by the methods of a driver and behind a Sender. Package systemtest/redlock runs
+// it over Redis servers.
 func TestDriver(t *testing.T) {
 	effort.Raced(t)
-	for _, n := range []int{3, 4, 5} {
-		t.Run(fmt.Sprintf("%d nodes", n), func(t *testing.T) {
+	methods := func(_ testing.TB, d *quorum.Driver) driver.Driver { return d }
+	sent := func(alone int) func(testing.TB, *quorum.Driver) driver.Driver {
+		return func(t testing.TB, d *quorum.Driver) driver.Driver {
+			f := drivertest.NewFacade(drivertest.Gather(d, alone, alone))
+			t.Cleanup(func() { f.Close() })
+			return f
+		}
+	}
+	for _, row := range []struct {
+		n   int
+		how string
+		by  func(testing.TB, *quorum.Driver) driver.Driver
+	}{
+		{3, "methods", methods}, {4, "methods", methods}, {5, "methods", methods},
+		{3, "alone", sent(0)}, {3, "gathered", sent(1)},
+	} {
+		t.Run(fmt.Sprintf("%d nodes/%s", row.n, row.how), func(t *testing.T) {
 			drivertest.Run(t, drivertest.Harness{Virtual: func() func(testing.TB) driver.Driver {
-				stores := make([]*memlock.Driver, n)
+				stores := make([]*memlock.Driver, row.n)
 				for i := range stores {
 					stores[i] = memlock.New()
 				}
 				return func(t testing.TB) driver.Driver {
-					nodes := make([]driver.Driver, n)
+					nodes := make([]driver.Driver, row.n)
 					for i, s := range stores {
 						nodes[i] = old{s.Client()}
 					}
-					return quorumOf(t, nodes, nil)
+					return row.by(t, quorumOf(t, nodes, nil))
 				}
 			}})
 		})

@@ -123,3 +123,33 @@ func TestUnsentIsNotUndone(t *testing.T) {
 		}
 	})
 }
+
+// Claims that are held are renewed by one batch for each node.
+func TestRenewalsAreOneBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, nodes := gatherers(t)
+		batch := make([]driver.Op, manyClaims)
+		for i, c := range acquireMany(t, d) {
+			batch[i] = driver.Op{Kind: driver.OpRequest, Claim: c, Brief: true}
+		}
+		for _, n := range nodes {
+			n.came(driver.OpRequest)
+		}
+		var answers atomic.Int64
+		d.Do(t.Context(), batch, func(i int, r driver.Result) {
+			if r.Err != nil || !r.Status.Granted {
+				t.Errorf("claim %d: %+v", i, r)
+			}
+			answers.Add(1)
+		})
+		synctest.Wait()
+		if answers.Load() != manyClaims {
+			t.Errorf("%d answers for %d claims", answers.Load(), manyClaims)
+		}
+		for i, n := range nodes {
+			if sizes := n.came(driver.OpRequest); len(sizes) != 1 || sizes[0] != manyClaims {
+				t.Errorf("node %d was asked for the claims in batches of %v, want one", i, sizes)
+			}
+		}
+	})
+}

@@ -14,53 +14,8 @@ import (
 // linePatience is the part of the time that a node may take, for the one that tells who waits.
 const linePatience = 4
 
-// requestsAtOnce bounds the claims of a batch that are asked for one by one: those that wait.
-const requestsAtOnce = 16
-
-// Renew renews the claims as [driver.Renewer] says: held ones in one request to each node, the others one by one. Held
-// claims do not wait for the others.
-func (d *Driver) Renew(ctx context.Context, cs []driver.Claim) ([]driver.Result, error) {
-	results := make([]driver.Result, len(cs))
-	var batch []request
-	var at, others []int
-	for i, c := range cs {
-		if cl := d.heldNow(ctx, c); cl != nil {
-			batch, at = append(batch, request{cl, c}), append(at, i)
-		} else {
-			others = append(others, i)
-		}
-	}
-	var all sync.WaitGroup
-	if len(batch) > 0 {
-		all.Go(func() {
-			for i, result := range d.renew(ctx, batch) {
-				results[at[i]] = result
-			}
-		})
-	}
-	slots := make(chan struct{}, requestsAtOnce)
-	for _, i := range others {
-		slots <- struct{}{}
-		all.Go(func() {
-			results[i].Status, results[i].Err = d.Request(ctx, cs[i])
-			<-slots
-		})
-	}
-	all.Wait()
-	return results, nil
-}
-
-// heldNow returns a claim that is held and can be renewed without further ado, or nil.
-func (d *Driver) heldNow(ctx context.Context, c driver.Claim) *claim {
-	if d.check(ctx, c) != nil {
-		return nil
-	}
-	cl := d.claims.find(c)
-	if cl == nil || !cl.isHeld() || d.admit(cl, c) != held {
-		return nil
-	}
-	return cl
-}
+// linesAtOnce bounds the lines of a batch that are looked at together.
+const linesAtOnce = 16
 
 // isHeld reports whether the claim is granted. One that is not is left to the goroutine that has occupied it.
 func (cl *claim) isHeld() bool {
@@ -314,9 +269,9 @@ func (r *renewal) askLines() <-chan struct{} {
 		defer time.AfterFunc(r.d.patience(r.cls[0].ttl()), cancel).Stop() // a node that has less time is not in doubt
 		from := rand.N(len(r.cls))                                        // others come first the next time
 		var all sync.WaitGroup
-		for first := range min(requestsAtOnce, len(r.cls)) {
+		for first := range min(linesAtOnce, len(r.cls)) {
 			all.Go(func() {
-				for i := first; i < len(r.cls) && ctx.Err() == nil; i += requestsAtOnce {
+				for i := first; i < len(r.cls) && ctx.Err() == nil; i += linesAtOnce {
 					r.d.look(ctx, r.cls[(from+i)%len(r.cls)].claim)
 				}
 			})
