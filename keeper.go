@@ -425,8 +425,7 @@ func (k *keeper) renew(of *round, claims []*tracked) {
 	}
 }
 
-// answered counts a renewal of a round that is not under way any more. A claim may belong to another round by then,
-// because its TTL has changed.
+// answered counts a renewal of a round that is not under way any more.
 func (k *keeper) answered(of *round) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

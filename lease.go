@@ -90,8 +90,8 @@ func (l *Lease) tokenOrZero() uint64 {
 }
 
 // Err returns nil while the lock is held, then ErrReleased or a *LostError. It looks at the deadline itself, so it is
-// right even in the first instruction after a pause. From the first call on, a backend that can tell of a loss at once
-// does so, as it does for Done and Context.
+// right even in the first instruction after a pause. A backend that can tell of a loss at once does so from a moment
+// after the first call on, as it does for Done and Context.
 func (l *Lease) Err() error {
 	err := l.over()
 	if err == nil {
