@@ -33,11 +33,11 @@ servers-extra: ## unpack other versions of servers beside the system (Debian), f
 	@sh scripts/servers-extra.sh $(VERSIONS)
 
 test: servers ## install what is missing, prove each promise once on every engine, and say how far it is
-	@echo "testing on real servers: about ten minutes on two quiet cores, and some more for compiling the first time"
+	@echo "testing on real servers: about eight minutes on two quiet cores, and twelve with compiling the first time"
 	@$(RUNTESTS) -p $(ATONCE) -timeout 30m -- $(PACKAGES)
 
 test-long: servers ## the drivers again, with the race detector; more layouts and faults; what is released
-	@echo "the long tests, on real servers, with the race detector: about eight minutes on two quiet cores"
+	@echo "the long tests, on real servers, with the race detector: about ten minutes on two quiet cores"
 	@$(RUNTESTS) -long -p $(ATONCE) -timeout 30m -- $(PACKAGES)
 
 VERSIONS ?=
@@ -52,7 +52,7 @@ test-race: ## provoke races: tests that need no server, repeatedly, and on more 
 	go test -count=3 -cpu 4,16 -timeout 20m . ./driver/... ./memlock/...
 
 lint: ## gofmt, vet, staticcheck, types on macOS and Windows, and modules that are tidy
-	@sh scripts/lint.sh
+	@GOGC=400 GOMEMLIMIT=2GiB sh scripts/lint.sh
 
 lab: servers ## see how textbook locks fail, with pages of pictures in bin/lab
 	go run ./lab all --out bin/lab

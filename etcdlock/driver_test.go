@@ -27,7 +27,7 @@ func TestDriver(t *testing.T) {
 }
 
 func TestDriverInTheOtherLayout(t *testing.T) {
-	effort.Raced(t)
+	effort.Long(t)
 	opts := &etcdlock.Options{Layout: etcdlock.Concurrency}
 	drivertest.Run(t, drivertest.Harness{Open: opener(opts, server(t).Addr), TTL: shortTTL, Again: true})
 }

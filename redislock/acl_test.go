@@ -44,7 +44,7 @@ func addUser(t *testing.T, page string, group ...*servers.Server) {
 
 // The users of the pages may do all that the drivers do, wherever the keys are.
 func TestACL(t *testing.T) {
-	effort.Raced(t)
+	effort.Long(t)
 	t.Parallel()
 	contract := func(t *testing.T, page, params string) {
 		t.Parallel()

@@ -38,7 +38,7 @@ func batching(t testing.TB, addr string) *native {
 
 // What goes together keeps the contract too.
 func TestDriverInBatches(t *testing.T) {
-	effort.Raced(t)
+	effort.Long(t)
 	t.Parallel()
 	addr := servers.Redis(t).Addr
 	drivertest.Run(t, drivertest.Harness{

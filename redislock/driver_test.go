@@ -21,7 +21,8 @@ func behindSender(t testing.TB, url string, alone int) driver.Driver {
 	return drivertest.NewFacade(drivertest.Gather(d, alone, d.Traits().MaxInFlight))
 }
 
-// suite runs the contract on what a URL names, a single server or several. server is the one that has a key.
+// suite runs the contract on what a URL names, a single server or several. server is the one that has a key. Operations
+// gather, as those of programs do; make test-long tries the other ways to send them, too.
 func suite(t *testing.T, url string, several bool, server func(t testing.TB, key string) *servers.Server) {
 	for how, open := range map[string]func(testing.TB) driver.Driver{
 		"methods":  func(t testing.TB) driver.Driver { return openAny(t, url) },
@@ -29,6 +30,9 @@ func suite(t *testing.T, url string, several bool, server func(t testing.TB, key
 		"gathered": func(t testing.TB) driver.Driver { return behindSender(t, url, 1) },
 	} {
 		t.Run(how, func(t *testing.T) {
+			if how != "gathered" {
+				effort.Long(t)
+			}
 			drivertest.Run(t, drivertest.Harness{
 				Open:  open,
 				TTL:   time.Second, // a busy machine stalls for longer than the shortest

@@ -20,7 +20,7 @@ import (
 var foreignLayouts = []redislock.Layout{redislock.PythonRedisLock, redislock.Redisson}
 
 func TestForeignLayouts(t *testing.T) {
-	effort.Raced(t)
+	effort.Long(t)
 	for i, layout := range foreignLayouts {
 		t.Run(string(layout), func(t *testing.T) {
 			t.Parallel()

@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
 // An ensemble is restored from a backup, with a later epoch than it ever had, as docs/zookeeper.md says. Tokens go on
 // growing, and a client that ran all the time is served.
 func TestRestoredWithALaterEpoch(t *testing.T) {
+	effort.Long(t)
 	t.Parallel()
 	ensemble := servers.ZooKeeperEnsemble(t, 3)
 	data := func(s *servers.Server) string { return filepath.Join(s.Dir, "data") }

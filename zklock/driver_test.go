@@ -24,14 +24,14 @@ func TestDriver(t *testing.T) {
 }
 
 func TestDriverInCuratorsLayout(t *testing.T) {
-	effort.Raced(t)
+	effort.Long(t)
 	t.Parallel()
 	opts := &zklock.Options{Layout: zklock.Curator}
 	drivertest.Run(t, drivertest.Harness{Open: opener(opts, zklock.Server(t).Addr), TTL: shortTTL, Again: true})
 }
 
 func TestDriverInKazoosLayout(t *testing.T) {
-	effort.Raced(t)
+	effort.Long(t)
 	t.Parallel()
 	opts := &zklock.Options{Layout: zklock.Kazoo}
 	drivertest.Run(t, drivertest.Harness{Open: opener(opts, zklock.Server(t).Addr), TTL: shortTTL, Again: true})

@@ -16,6 +16,7 @@ import (
 // and whose notes of them are still there. The ensemble serves on, also with what is on the disks. The long
 // version has the bounds that servers and clients have by themselves.
 func TestClientsWithManyNodesDie(t *testing.T) {
+	effort.Long(t)
 	t.Parallel()
 	locks, cycles, opts := 600, 1300, &zklock.Options{SessionBytes: 24 << 10}
 	bounds := []string{"-Djute.maxbuffer=65536", "-Dzookeeper.jute.maxbuffer.extrasize=1024"}

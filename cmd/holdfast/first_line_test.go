@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -40,6 +41,7 @@ var tryRun = []string{"run", "--no-wait", "backup", "--", "true"}
 // TestFirstLineNamesTheCause makes the mistakes that users make on every engine that has them. For each, the first line
 // that the user sees names the cause, in one sentence and without a password.
 func TestFirstLineNamesTheCause(t *testing.T) {
+	effort.Long(t)
 	for engine, mistakes := range map[string]func(t *testing.T) []mistake{
 		"command":   commandMistakes,
 		"file":      fileMistakes,

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/holdfast-go/holdfast/internal/effort"
 )
 
 // The pages of docs/quickstart print what they show: commands are run one after the other in one shell, on a server
@@ -20,6 +22,7 @@ import (
 //
 // In what is printed "..." stands for any text.
 func TestQuickstarts(t *testing.T) {
+	effort.Long(t)
 	t.Parallel()
 	for name, e := range engines {
 		t.Run(name, func(t *testing.T) {

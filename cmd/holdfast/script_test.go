@@ -23,10 +23,10 @@ import (
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
-// The scripts in testdata are whole sessions. Each runs on every backend that shells share; the conditions [file],
-// [redis], [mariadb] and [postgres] tell which it is. Those in testdata/command are about what the command does with
-// programs, terminals and words, whatever the backend: they run on a file, in make test-long on one server, and in a
-// soak on all. Beside holdfast they use the programs of programs_test.go.
+// The scripts in testdata are whole sessions. Each runs on a file, and in make test-long on every other backend that
+// shells share; the conditions [file], [redis], [mariadb] and [postgres] tell which it is. Those in testdata/command
+// are about what the command does with programs, terminals and words, whatever the backend: they run on a file, in
+// make test-long on one server, and in a soak on all. Beside holdfast they use the programs of programs_test.go.
 func TestMain(m *testing.M) { testscript.Main(crowd{m}, programs()) }
 
 // programs are what scripts find beside those of the system.
@@ -74,9 +74,13 @@ func TestOnFile(t *testing.T) {
 }
 
 func TestOnRedis(t *testing.T) {
+	effort.Raced(t)
 	t.Parallel()
-	const guard = "testdata/command/guard.txtar" // a part of it needs a server
-	onRedis(t, append(scripts(t, "testdata"), guard))
+	files := []string{"testdata/command/guard.txtar"} // a part of it needs a server
+	if effort.IsLong() {
+		files = append(files, scripts(t, "testdata")...)
+	}
+	onRedis(t, files)
 }
 
 func TestCommandOnRedis(t *testing.T) {
@@ -93,6 +97,7 @@ func onRedis(t *testing.T, files []string) {
 }
 
 func TestOnMariaDB(t *testing.T) {
+	effort.Long(t)
 	t.Parallel()
 	server := servers.MariaDB(t)
 	onServer(t, "mariadb", "mysql", func(database string) string {
@@ -101,6 +106,7 @@ func TestOnMariaDB(t *testing.T) {
 }
 
 func TestOnPostgres(t *testing.T) {
+	effort.Long(t)
 	t.Parallel()
 	server := servers.Postgres(t)
 	onServer(t, "postgres", "pgx", func(database string) string {

@@ -49,8 +49,7 @@ type Harness struct {
 	Spoil func(t testing.TB, name string)
 
 	// Again says that another test runs the suite on the same driver, and this one on other servers or in another
-	// layout. Then make test tries the rows alone, make test-long a bad connection and what is drawn, too, and a soak
-	// the rows with hidden abilities, which ask nothing more of those servers.
+	// layout. Then the rows with hidden abilities, which ask nothing more of those servers, are left to a soak.
 	Again bool
 
 	// Elects says that the servers elect a leader or vote, and that a request has no answer while they have none or too
@@ -100,7 +99,8 @@ func contract() []row {
 	return rows
 }
 
-// Run runs the whole suite.
+// Run runs the suite: each row on the driver as it is, which is what docs/guarantees.md names. On real servers the rest
+// is left to make test-long, where it has the race detector, too; engines in memory have all of it each time.
 func Run(t *testing.T, h Harness) {
 	if h.Virtual != nil {
 		defer bubble.Alone()()
@@ -108,19 +108,26 @@ func Run(t *testing.T, h Harness) {
 		h.lend = (&clients{suite: t, open: h.Open}).lend
 	}
 	t.Run("contract", func(t *testing.T) { runRows(t, h, setting{}) })
-	t.Run("bare", func(t *testing.T) { h.unless(t, effort.Soak); runRows(t, h, setting{wrap: hideAbilities}) })
+	t.Run("bare", func(t *testing.T) {
+		h.unlessVirtual(t)
+		if h.Again {
+			effort.Soak(t)
+		}
+		runRows(t, h, setting{wrap: hideAbilities})
+	})
 	t.Run("faulty", func(t *testing.T) {
-		h.unless(t, effort.Long)
+		h.unlessVirtual(t)
 		runRows(t, h, setting{wrap: overFaults, lossy: true})
 	})
-	t.Run("model", func(t *testing.T) { h.unless(t, effort.Long); runModel(t, h) })
-	t.Run("rule", func(t *testing.T) { h.unless(t, effort.Long); h.run(t, "drawn", func(t *pace.T) { runRule(t, h) }) })
+	t.Run("model", func(t *testing.T) { h.unlessVirtual(t); runModel(t, h) })
+	t.Run("rule", func(t *testing.T) { h.unlessVirtual(t); h.run(t, "drawn", func(t *pace.T) { runRule(t, h) }) })
 }
 
-// unless skips a part of the suite that another test runs, but for greater efforts.
-func (h Harness) unless(t *testing.T, skip func(testing.TB)) {
-	if h.Again {
-		skip(t)
+// unlessVirtual leaves a part of the suite to make test-long, except where time is virtual and so costs nothing.
+func (h Harness) unlessVirtual(t *testing.T) {
+	t.Helper()
+	if h.Virtual == nil {
+		effort.Long(t)
 	}
 }
 

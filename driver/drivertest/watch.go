@@ -57,8 +57,8 @@ var watchRows = []row{
 }
 
 // watches changes the queue until Watch, which has to notice, has ended, with a pause after each change: Watch may not
-// have begun, or polls. Each pause is twice as long as the one before, so that a driver that polls does not make the test
-// change the queue a thousand times.
+// have begun, or polls. Each pause is twice as long as the one before, so that a driver that polls does not make the
+// test change the queue a thousand times.
 func (e *env) watches(pause time.Duration, change func()) {
 	e.Helper()
 	changed := make(chan error, 1)

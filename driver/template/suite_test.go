@@ -9,6 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/driver/template"
+	"github.com/holdfast-go/holdfast/internal/effort"
 )
 
 // A gathering driver gains by batches what it says.
@@ -29,6 +30,7 @@ var slow = faults{latency: 2 * time.Millisecond, conflict: 0.05, watchDelay: 20 
 // The whole contract, over a store that answers at once, and over one that is slow. An author's test has one such call
 // of Run, with what opens a client of a real server as Open in place of Virtual.
 func TestDriver(t *testing.T) {
+	effort.Raced(t)
 	for _, row := range []struct {
 		name            string
 		faults          faults
@@ -41,6 +43,7 @@ func TestDriver(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			var stores sync.Map
 			drivertest.Run(t, drivertest.Harness{
+				Again: row.faults != faults{},
 				Virtual: func() func(testing.TB) driver.Driver {
 					s := newStore(row.faults, rand.New(rand.NewPCG(rand.Uint64(), 0)))
 					stores.Store(s, true)

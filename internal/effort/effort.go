@@ -1,7 +1,7 @@
 // Package effort sorts tests by how long they take. A command runs those of each effort:
 //
 //	make test       proves each promise once on every engine, as a plain go test does
-//	make test-long  HOLDFAST_LONG=1: repeats that in other layouts and with more seeds, and tries what is released
+//	make test-long  HOLDFAST_LONG=1: repeats that with the race detector, in other layouts and in numbers
 //	make soak       HOLDFAST_SOAK=1: the long tests too, in numbers that take hours
 //
 // A test that says nothing belongs to make test.

@@ -22,8 +22,8 @@ type tested struct {
 }
 
 // slowRaced are packages without servers that the race detector makes much slower: what reads much source, models of
-// which all states are looked at, and a database in Go.
-var slowRaced = []string{"holdfastvet", "internal/style", "mutants", "quorum", "sqllock/sqltest"}
+// which all states are looked at, a database in Go, and a driver whose records are JSON.
+var slowRaced = []string{"driver/template", "holdfastvet", "internal/style", "mutants", "quorum", "sqllock/sqltest"}
 
 // usual are the groups of make test. The race detector is where it costs little: where there are servers it is left to
 // make test-long.

@@ -55,7 +55,7 @@ func TestDriver(t *testing.T) {
 
 // The options choose the layout here as everywhere.
 func TestForeignLayouts(t *testing.T) {
-	effort.Raced(t)
+	effort.Long(t)
 	for _, layout := range []redislock.Layout{redislock.PythonRedisLock, redislock.Redisson} {
 		t.Run(string(layout), func(t *testing.T) {
 			t.Parallel()

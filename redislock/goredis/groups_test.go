@@ -41,7 +41,7 @@ func openOn(t testing.TB, client redis.UniversalClient, opts *redislock.Options)
 }
 
 func TestDriverOnCluster(t *testing.T) {
-	effort.Raced(t)
+	effort.Long(t)
 	t.Parallel()
 	c := servers.RedisCluster(t)
 	drivertest.Run(t, drivertest.Harness{

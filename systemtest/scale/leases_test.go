@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/bubble"
+	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	_ "github.com/holdfast-go/holdfast/redislock" // the scheme redis
 )
@@ -36,6 +37,7 @@ func leases() int {
 
 // One client holds many leases for longer than their TTL. That must not cost a goroutine or a round trip for each.
 func TestManyLeasesOfOneClient(t *testing.T) {
+	effort.Long(t)
 	leases := leases()
 	h := hold(t, leases)
 	select {

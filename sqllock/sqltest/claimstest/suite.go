@@ -16,6 +16,15 @@ type test struct {
 	run  func(*testing.T, Store)
 }
 
+// long leaves a test to make test-long: it is about great numbers, or repeats what the contract asks, and takes much of
+// the processor.
+func long(run func(*testing.T, Store)) func(*testing.T, Store) {
+	return func(t *testing.T, s Store) {
+		effort.Long(t)
+		run(t, s)
+	}
+}
+
 // empty are the tests that need an empty database.
 var empty = []test{
 	{"no tables", testNoTables},
@@ -24,22 +33,22 @@ var empty = []test{
 
 // begin are those after them, some of which empty it again. Each can run alone.
 var begin = []test{
-	{"nothing stays", testNothingStays},
+	{"nothing stays", long(testNothingStays)},
 	{"reap", testReap},
 	{"sweep spares", testSweepSpares},
 	{"reaped ends", testReapedEnds},
-	{"many ends", testManyEnds},
-	{"names keep pace", testNamesKeepPace},
+	{"many ends", long(testManyEnds)},
+	{"names keep pace", long(testNamesKeepPace)},
 	{"sweeping goes on", testSweepingGoesOn},
-	{"forgotten in use", testForgottenInUse},
+	{"forgotten in use", long(testForgottenInUse)},
 	{"names", testNames},
 	{"other format", testOtherFormat},
-	{"many names", testManyNames},
-	{"many listed", testManyListed},
-	{"many queued", testManyQueued},
+	{"many names", long(testManyNames)},
+	{"many listed", long(testManyListed)},
+	{"many queued", long(testManyQueued)},
 	{"script", testScript},
 	{"other revision", testOtherRevision},
-	{"lost routines", testLostRoutines},
+	{"lost routines", long(testLostRoutines)},
 	{"no rights", testNoRights},
 	{"check", testCheck}, // it leaves unsafe settings
 }
@@ -49,8 +58,8 @@ var use = []test{
 	{"crowd", testCrowd},
 	{"expired", testExpired},
 	{"shorter and shorter", testShorterAndShorter},
-	{"crowd of dead", testCrowdOfDead},
-	{"crowd of readers", testCrowdOfReaders},
+	{"crowd of dead", long(testCrowdOfDead)},
+	{"crowd of readers", long(testCrowdOfReaders)},
 	{"deadlock", testDeadlock},
 	{"own connection", testOwnConnection},
 	{"client clock", testClientClock},
@@ -61,25 +70,25 @@ var use = []test{
 	{"cancelled", testCancelled},
 	{"unsent", testUnsent},
 	{"round trips", testRoundTrips},
-	{"hand-offs", testHandOffs},
+	{"hand-offs", long(testHandOffs)},
 	{"noted", testNoted},
 	{"noted is not listed", testNotedIsNotListed},
 	{"notes in a row", testNotesInARow},
-	{"few are noted", testFewAreNoted},
+	{"few are noted", long(testFewAreNoted)},
 	{"noted ahead of the dead", testNotedAheadOfTheDead},
 	{"release looks late", testReleaseLooksLate},
 	{"connections", testConnections},
-	{"connections at once", testConnectionsAtOnce},
+	{"connections at once", long(testConnectionsAtOnce)},
 	{"few connections", testFewConnections},
-	{"many waits", testManyWaits},
+	{"many waits", long(testManyWaits)},
 	{"wait sleeps", testWaitSleeps},
 	{"deleted by hand", testDeletedByHand},
-	{"room in the pool", testRoomInThePool},
+	{"room in the pool", long(testRoomInThePool)},
 	{"wake-ups", testWakeUps},
 	{"cascade", testCascade},
 	{"older waits later", testOlderWaitsLater},
 	{"granted between looks", testGrantedBetweenLooks},
-	{"bulk apart", testBulkApart},
+	{"bulk apart", long(testBulkApart)},
 	{"broken is told", testBrokenIsTold},
 	{"release is told", testReleaseIsTold},
 	{"broken waiter leaves no wake lock", testBrokenWaiterLeavesNoWakeLock},
@@ -89,7 +98,7 @@ var use = []test{
 	{"nothing is slow", testNothingIsSlow},
 	{"busy row", testBusyRow},
 	{"busy rows of a note", testBusyRowsOfANote},
-	{"busy rows of a note for many", testBusyRowsOfANoteForMany},
+	{"busy rows of a note for many", long(testBusyRowsOfANoteForMany)},
 	{"busy rows of a note for readers", testBusyRowsOfANoteForReaders},
 	{"busy rows behind a note", testBusyRowsBehindANote},
 	{"row that is locked for a moment", testRowLockedForAMoment},

@@ -59,7 +59,7 @@ func database(t testing.TB, url string) *sql.DB {
 
 // TestPooled runs the contract through a proxy that pools transactions.
 func TestPooled(t *testing.T) {
-	effort.Raced(t)
+	effort.Long(t)
 	t.Parallel()
 	_, pool := pooled(t)
 	drivertest.Run(t, drivertest.Harness{

@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/effort"
 )
 
 // A request that would not wait may be sent again while it is still under way, and be answered first. In whatever order
 // the statements of both come: if neither is told that it has the lock, nobody has.
 func TestTwiceAtOnce(t *testing.T) {
+	effort.Long(t)
 	t.Parallel()
 	for _, s := range all {
 		t.Run(s.Name, func(t *testing.T) {
