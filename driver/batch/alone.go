@@ -2,6 +2,7 @@ package batch
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 
@@ -26,12 +27,45 @@ var lones = sync.Pool{New: func() any {
 	return one
 }}
 
-// goesAlone reports whether an operation is sent alone, on the goroutine of its caller.
+// goesAlone reports whether an operation is sent alone, on the goroutine of its caller. Callers that have been answered
+// count until they go on: they may ask for something at once, and then the operations go together.
 func (s *Sender) goesAlone(l *lane, op *driver.Op) bool {
-	if op.Kind.IsOnClaim() && !s.claims.isFree(op.Claim.ID) {
+	switch {
+	case !s.isFree(op):
 		return false
+	case s.traits.Alone == 0:
+		return true
 	}
-	return s.traits.Alone == 0 || l.inFlight < s.traits.Alone && l.isEmpty()
+	return l.inFlight+int(l.returning.Load()) < s.traits.Alone && l.isEmpty()
+}
+
+// isFree reports whether nothing is under way about the claim of an operation.
+func (s *Sender) isFree(op *driver.Op) bool {
+	return !op.Kind.IsOnClaim() || s.claims.isFree(op.Claim.ID)
+}
+
+// leads reports whether an operation is the first that gathers, and may leave.
+func (s *Sender) leads(l *lane, op *driver.Op) bool {
+	return l.isEmpty() && !l.leaving && s.hasRoom(l) && s.isFree(op)
+}
+
+// lead sends an operation that leads. If nothing else has gathered once all goroutines that can run got to, it goes
+// alone after all, on the goroutine of its caller. The Sender's lock is held, and released.
+func (s *Sender) lead(ctx context.Context, op *driver.Op, l *lane, limit, began time.Duration) Answer {
+	l.leaving = true
+	s.mu.Unlock()
+	runtime.Gosched()
+	s.mu.Lock()
+	l.leaving = false
+	if s.leads(l, op) {
+		one := s.beginAlone(ctx, op, l, limit, began)
+		s.mu.Unlock()
+		return s.alone(one)
+	}
+	c := s.newCall(ctx, op, l, limit, began)
+	s.admit(c)
+	s.mu.Unlock()
+	return s.await(c)
 }
 
 // beginAlone makes an attempt at one operation.

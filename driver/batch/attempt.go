@@ -62,8 +62,8 @@ func (s *Sender) answered(a *attempt, i int, r driver.Result) {
 	case errors.Is(r.Err, driver.ErrBatchRejected) && !alone:
 		s.reject(c)
 	default:
-		s.end(c, answerOf(r, a.ctx, a.began))
 		s.settle(c)
+		s.end(c, answerOf(r, a.ctx, a.began)) // last: its caller may use it again
 	}
 }
 
@@ -103,9 +103,10 @@ func (s *Sender) finish(a *attempt, returned bool, p *Panic) {
 		}
 		a.calls[i] = nil
 		a.lane.inFlight--
-		if c.state != done {
-			s.end(c, Answer{Result: driver.Result{Err: err}, Sent: a.began})
-		}
+		gone := c.state == done
 		s.settle(c)
+		if !gone {
+			s.end(c, Answer{Result: driver.Result{Err: err}, Sent: a.began}) // last: its caller may use it again
+		}
 	}
 }

@@ -18,6 +18,7 @@ type call struct {
 	group *Group        // of a call of Go
 	tell  func(Answer)  // of a call of Go
 	over  chan struct{} // of a call of Do: has an element once there is an answer
+	timer *time.Timer   // of a call of Do, for its limit; nil: it had none
 
 	// Guarded by the Sender's lock. What is after over is read by the caller once it has received from over.
 	state     state
@@ -39,36 +40,71 @@ const (
 	done                  // it has its answer, or was given up
 )
 
-func newCall(ctx context.Context, op driver.Op, l *lane, limit, began time.Duration) *call {
-	return &call{op: op, ctx: ctx, lane: l, limit: limit, until: began + limit, over: make(chan struct{}, 1)}
+// newCall makes a call of Do.
+func (s *Sender) newCall(ctx context.Context, op *driver.Op, l *lane, limit, began time.Duration) *call {
+	c, _ := s.unused.Get().(*call)
+	if c == nil {
+		c = &call{over: make(chan struct{}, 1)}
+	}
+	c.begin(ctx, op, l, limit, began)
+	return c
+}
+
+func (c *call) begin(ctx context.Context, op *driver.Op, l *lane, limit, began time.Duration) {
+	c.op, c.ctx, c.lane, c.limit, c.until = *op, ctx, l, limit, began+limit
 }
 
 // await returns the answer, or gives the call up.
 func (s *Sender) await(c *call) Answer {
-	var timer *time.Timer
-	var late <-chan time.Time
-	if c.limit > 0 {
-		timer = time.NewTimer(c.limit)
-		defer timer.Stop()
-		late = timer.C
-	}
-	for ended := false; !ended; {
+	defer c.lane.returning.Add(-1)
+	late := c.startTimer()
+	for {
 		select {
 		case <-c.over:
-			ended = true
+			a := c.outcome()
+			s.reuse(c)
+			return a
 		case <-c.ctx.Done():
 			s.giveUp(c.ctx.Err(), c)
-			ended = true
+			return c.outcome()
 		case <-late:
-			if ended = !s.letExplain(c); !ended {
-				timer.Reset(c.limit / explainPart)
+			if !s.letExplain(c) {
+				return c.outcome()
 			}
+			c.timer.Reset(c.limit / explainPart)
 		}
+	}
+}
+
+// startTimer returns what receives when the limit has passed.
+func (c *call) startTimer() <-chan time.Time {
+	switch {
+	case c.limit <= 0:
+		return nil
+	case c.timer == nil:
+		c.timer = time.NewTimer(c.limit)
+	default:
+		c.timer.Reset(c.limit)
+	}
+	return c.timer.C
+}
+
+// outcome is the answer to a call that has ended, or the panic of the driver.
+func (c *call) outcome() Answer {
+	if c.timer != nil {
+		c.timer.Stop()
 	}
 	if c.panic != nil {
 		panic(c.panic)
 	}
 	return c.answer
+}
+
+// reuse keeps a call for another operation. Nothing refers to it once its caller has been told of its end: a call that
+// was given up may still be part of an attempt.
+func (s *Sender) reuse(c *call) {
+	*c = call{over: c.over, timer: c.timer}
+	s.unused.Put(c)
 }
 
 // explainPart is the part of its limit for which the driver may still explain why there is no answer.
@@ -123,6 +159,7 @@ func (s *Sender) abandon(c *call, why error) {
 func (s *Sender) end(c *call, a Answer) {
 	c.state, c.answer = done, a
 	if c.group == nil {
+		c.lane.returning.Add(1)
 		c.over <- struct{}{} // it has room
 		return
 	}

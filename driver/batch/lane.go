@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -58,11 +59,12 @@ const (
 
 // A lane has operations that may share a batch. The Sender's lock guards it.
 type lane struct {
-	inFlight int        // operations that are under way
-	attempts []*attempt // that are under way, oldest first; kept only where their number is bounded
-	gathered []*call    // in the order in which they leave
-	rejected []*call    // that leave alone, before those
-	again    []*call    // that leave at once, whatever is under way
+	inFlight  int          // operations that are under way
+	returning atomic.Int32 // calls of Do that have ended, and whose callers have not gone on yet
+	attempts  []*attempt   // that are under way, oldest first; kept only where their number is bounded
+	gathered  []*call      // in the order in which they leave
+	rejected  []*call      // that leave alone, before those
+	again     []*call      // that leave at once, whatever is under way
 
 	leaving  bool          // a goroutine is about to take what has gathered
 	hurrying bool          // a goroutine is about to take what goes again
@@ -104,11 +106,17 @@ func (s *Sender) lane(key laneKey) *lane {
 // mostTogether is how many operations share a batch at most.
 const mostTogether = 512
 
+// fewTogether is how many have room at first.
+const fewTogether = 8
+
 // isEmpty reports whether nothing waits to leave within the bound.
 func (l *lane) isEmpty() bool { return len(l.gathered) == 0 && len(l.rejected) == 0 }
 
 // gather adds a call to those that wait to leave.
 func (s *Sender) gather(c *call) {
+	if c.lane.gathered == nil {
+		c.lane.gathered = make([]*call, 0, fewTogether)
+	}
 	c.lane.gathered = append(c.lane.gathered, c)
 	s.waits(c)
 }
@@ -144,6 +152,7 @@ func (s *Sender) depart(l *lane) {
 
 // work sends what has gathered, until nothing has or there is no room. l.leaving was set for it.
 func (s *Sender) work(l *lane) {
+	growStack(0)
 	for goesOn := true; goesOn; {
 		runtime.Gosched() // others may have something to add
 		if a := s.take(l); a != nil {
@@ -270,4 +279,13 @@ func (s *Sender) begin(l *lane, batch []*call) *attempt {
 	l.inFlight += len(batch)
 	s.started(l, a)
 	return a
+}
+
+// growStack has the goroutine that calls it have room at once for what a driver needs. A stack that grows while much
+// is on it is copied each time, which takes longer than all else that a small batch costs.
+//
+//go:noinline
+func growStack(at int) byte {
+	var room [4 << 10]byte
+	return room[at]
 }

@@ -24,7 +24,7 @@ func TestGivenUpAfterAPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(unused{t}, nil)
 		op := driver.Op{Kind: driver.OpRelease, Claim: driver.Claim{ID: "a"}}
-		c := newCall(t.Context(), op, s.lane(s.laneKey(&op, time.Second)), time.Second, s.now())
+		c := s.newCall(t.Context(), &op, s.lane(s.laneKey(&op, time.Second)), time.Second, s.now())
 		s.mu.Lock()
 		s.claims.add(c)
 		c.partly = true

@@ -66,6 +66,18 @@ func TestFewGoAlone(t *testing.T) {
 		e.attempt(t, 2).over()
 		e.attempt(t, 3).has(t, "d")
 	})
+	rule(t, "also one with which nothing gathers", func(t *testing.T) {
+		e := newEngine(1, 0)
+		s := batch.New(e, nil)
+		call(t, s, change("a"))
+		b := call(t, s, change("b"))
+		boom := errors.New("boom")
+		e.attempt(t, 1).ends(func() { panic(boom) })
+		synctest.Wait()
+		if b.panic != boom {
+			t.Errorf("the caller panicked with %v, not on its own goroutine", b.panic)
+		}
+	})
 	rule(t, "all, where none gains anything", func(t *testing.T) {
 		e := newEngine(0, 1)
 		s := batch.New(e, nil)

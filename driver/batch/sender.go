@@ -23,6 +23,7 @@ type Sender struct {
 	lanes  [classes][magnitudes]*lane // of an engine without shards, and of operations that need no lock
 	shards map[laneKey]*lane
 	claims claims
+	unused sync.Pool      // calls of Do that have ended
 	shared *sharedContext // of the last operation that was sent alone; nil before the first
 
 	// For unlock, from what has happened since the lock was taken.
@@ -84,7 +85,10 @@ func (s *Sender) DoAt(ctx context.Context, op driver.Op, limit, began time.Durat
 		s.mu.Unlock()
 		return s.alone(one)
 	}
-	c := newCall(ctx, op, l, limit, began)
+	if s.leads(l, &op) {
+		return s.lead(ctx, &op, l, limit, began)
+	}
+	c := s.newCall(ctx, &op, l, limit, began)
 	s.admit(c)
 	s.mu.Unlock()
 	return s.await(c)
@@ -108,8 +112,8 @@ func (s *Sender) Go(ctx context.Context, ops []driver.Op, limit time.Duration, t
 	defer s.mu.Unlock()
 	g := s.newGroup(ctx, limit)
 	for i, op := range ops {
-		c := newCall(ctx, op, s.lane(keys[i]), limit, began)
-		c.tell = func(a Answer) { tell(i, a) }
+		c := &call{tell: func(a Answer) { tell(i, a) }}
+		c.begin(ctx, &op, s.lane(keys[i]), limit, began)
 		g.add(c)
 	}
 	for _, c := range g.calls {

@@ -1,0 +1,71 @@
+package batch
+
+import (
+	"context"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// An echo answers each operation with its own token.
+type echo struct{}
+
+func (echo) Traits() driver.Traits               { return driver.Traits{Alone: 1} }
+func (echo) Subscribe(func(driver.Event)) func() { return func() {} }
+func (echo) Close() error                        { return nil }
+
+func (echo) Do(_ context.Context, ops []driver.Op, done func(int, driver.Result)) {
+	runtime.Gosched() // meanwhile others gather
+	for i := range ops {
+		done(i, driver.Result{Status: driver.Status{Token: ops[i].Token}})
+	}
+}
+
+func numbered(n int) driver.Op {
+	return driver.Op{Kind: driver.OpPropose, Claim: driver.Claim{ID: strconv.Itoa(n)}, Token: uint64(n)}
+}
+
+// Each caller gets the answer to its own operation, though calls are used again.
+func TestAnswersOfCallsThatAreUsedAgain(t *testing.T) {
+	const callers, each = 50, 100
+	s := New(echo{}, nil)
+	var all sync.WaitGroup
+	for c := range callers {
+		all.Go(func() {
+			for i := range each {
+				n := c*each + i
+				if a := s.Do(t.Context(), numbered(n), time.Minute); a.Err != nil || a.Status.Token != uint64(n) {
+					t.Errorf("operation %d: %+v", n, a)
+				}
+			}
+		})
+	}
+	all.Wait()
+	op := numbered(1)
+	l := s.lane(s.laneKey(&op, time.Minute))
+	if n := l.returning.Load(); n != 0 || l.inFlight != 0 {
+		t.Errorf("%d callers count as answered, and %d operations as under way", n, l.inFlight)
+	}
+}
+
+// A caller that has been answered, and does not run yet, counts among those with which an operation may gather.
+func TestAnsweredCallersCount(t *testing.T) {
+	s := New(echo{}, nil)
+	op := numbered(1)
+	l := s.lane(s.laneKey(&op, time.Minute))
+	c := s.newCall(t.Context(), &op, l, time.Minute, s.now())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.end(c, Answer{})
+	if s.goesAlone(l, &op) {
+		t.Error("the next operation goes alone")
+	}
+	s.await(c)
+	if !s.goesAlone(l, &op) {
+		t.Error("the next operation gathers though no caller is left")
+	}
+}
