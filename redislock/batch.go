@@ -23,7 +23,7 @@ const (
 
 // own are the arguments that are the claim's: its ID, and its token if it has one. Those of a first request have the
 // name of its group in the place of a token.
-func (o operation) own() []string {
+func (o *operation) own() []string {
 	if o.group == o.args[1] {
 		return o.args[:1]
 	}
@@ -31,10 +31,10 @@ func (o operation) own() []string {
 }
 
 // terms are arguments that operations often share, like the TTL. batch.lua takes them once for all that do.
-func (o operation) terms() []string { return o.args[2:] }
+func (o *operation) terms() []string { return o.args[2:] }
 
 // goesWith reports whether operations can be in one group.
-func (o operation) goesWith(p operation) bool {
+func (o *operation) goesWith(p *operation) bool {
 	return o.group == p.group && slices.Equal(o.terms(), p.terms())
 }
 
@@ -42,22 +42,23 @@ func (o operation) goesWith(p operation) bool {
 // wait longer for the first answer: each would rest while the other works.
 const mostInBatch = 12
 
-// writeBatch writes operations as batch.lua takes them, in groups of those with the same terms, and returns where each
-// of its answers belongs.
-func writeBatch(ops []operation) (keys, args []string, places []int) {
-	keys = make([]string, 0, len(ops)*keysOfLock)
-	args = make([]string, 0, len(ops)*4)
-	places = make([]int, 0, len(ops))
+// writeBatch writes so many operations as batch.lua takes them, in groups of those with the same terms, and returns
+// where each of its answers belongs.
+func writeBatch(n int, op func(at int) *operation) (keys, args []string, places []int) {
+	keys = make([]string, 0, n*keysOfLock)
+	args = make([]string, 0, n*4)
+	places = make([]int, 0, n)
 	var written [mostInBatch]bool
-	for first, o := range ops {
+	for first := range n {
 		if written[first] {
 			continue
 		}
+		o := op(first)
 		count, begun := len(args)+1, len(places)
 		args = append(args, o.group, "")
 		args = append(args, o.terms()...)
-		for at := first; at < len(ops); at++ {
-			if same := ops[at]; !written[at] && same.goesWith(o) {
+		for at := first; at < n; at++ {
+			if same := op(at); !written[at] && same.goesWith(o) {
 				written[at] = true
 				keys = append(keys, same.keys...)
 				args = append(args, same.own()...)

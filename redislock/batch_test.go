@@ -202,7 +202,7 @@ func TestBatchAsAlone(t *testing.T) {
 		names, ops = append(names, name), append(ops, o)
 	}
 	for some := range slices.Chunk(ops, mostInBatch) {
-		keys, args, places := writeBatch(some)
+		keys, args, places := writeBatch(len(some), func(at int) *operation { return &some[at] })
 		values, err := d.scripts.batch.runBatch(t.Context(), d.conn, keys, args)
 		for i, reply := range readBatch(values, err, places) {
 			want := strings.ReplaceAll(want[names[i]], "alone ", "together ")

@@ -99,7 +99,7 @@ func (c *combiner) send(b *batch) {
 	go func() {
 		defer b.cancel()
 		defer close(b.done) // after ran and replies are set, which are read without a lock from then on
-		keys, args, places := writeBatch(b.ops)
+		keys, args, places := writeBatch(len(b.ops), func(at int) *operation { return &b.ops[at] })
 		values, err := c.script.runBatch(ctx, c.conn, keys, args)
 		// A batch that the server refuses has done nothing. It may be refused for the sake of one operation: a release
 		// needs no memory, which a request does. So each goes by itself.

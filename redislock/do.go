@@ -44,27 +44,42 @@ type exchange struct {
 // A step is a script that does one operation of a batch.
 type step struct {
 	operation
-	at int        // in the batch
-	op *driver.Op // there
+	at int // in the batch
+	op *driver.Op
 }
 
 // start does each operation as its kind needs it.
 func (x *exchange) start(batch []driver.Op) {
 	steps := make([]step, 0, len(batch))
 	for i := range batch {
-		s := step{at: i, op: &batch[i]}
-		switch s.op.Kind {
+		op := &batch[i]
+		switch op.Kind {
 		case driver.OpRequest, driver.OpPropose, driver.OpRelease, driver.OpBreak, driver.OpRevoke, driver.OpSetValue:
-			if x.mustListenFirst(s.op) {
-				x.apart(func() { x.listenAndSend(s) })
-			} else if o, ok := x.prepare(s); ok {
-				steps = append(steps, step{o, s.at, s.op})
+			if x.mustListenFirst(op) {
+				x.apart(func() { x.listenAndSend(&step{at: i, op: op}) })
+				continue
 			}
+			steps = append(steps, step{at: i, op: op})
+			if last := len(steps) - 1; !x.prepare(&steps[last]) {
+				steps = steps[:last]
+			}
+			steps = x.sendFull(steps, i == len(batch)-1)
 		default:
-			x.apart(func() { x.look(s) })
+			x.apart(func() { x.look(&step{at: i, op: op}) })
 		}
 	}
 	x.send(steps)
+}
+
+// sendFull sends steps as soon as there are enough for a script, while the next ones are made ready, and returns those
+// that are left. Each of these scripts is answered by itself: in one pipeline all would be told when the last has come.
+// Where replicas must confirm, one WAIT is for all.
+func (x *exchange) sendFull(steps []step, last bool) (left []step) {
+	if last || len(steps) < mostInBatch || x.opts.Replicas > 0 || !x.goTogether() {
+		return steps
+	}
+	x.crew.run(func() { x.send(steps) })
+	return steps[len(steps):]
 }
 
 // apart does what may take long while other operations are done.
@@ -76,7 +91,7 @@ func (x *exchange) apart(f func()) {
 	}
 }
 
-func (x *exchange) fail(s step, err error) { x.done(s.at, driver.Result{Err: err}) }
+func (x *exchange) fail(s *step, err error) { x.done(s.at, driver.Result{Err: err}) }
 
 // mustListenFirst reports whether a claim would wait, and this client does not yet hear what happens to it: its record
 // names the channel, and a grant may be published once it is queued.
@@ -85,7 +100,7 @@ func (x *exchange) mustListenFirst(op *driver.Op) bool {
 		x.notifier.address(op.Claim.Name) == nowhere
 }
 
-func (x *exchange) listenAndSend(s step) {
+func (x *exchange) listenAndSend(s *step) {
 	if err := x.notifier.ready(x.ctx, s.op.Claim.Name); err != nil {
 		if err = explain(err); !driver.IsAnswer(err) {
 			err = unsent(err)
@@ -96,20 +111,21 @@ func (x *exchange) listenAndSend(s step) {
 	x.sendOne(s)
 }
 
-func (x *exchange) sendOne(s step) {
-	if o, ok := x.prepare(s); ok {
-		x.send([]step{{o, s.at, s.op}})
+func (x *exchange) sendOne(s *step) {
+	if x.prepare(s) {
+		x.send([]step{*s})
 	}
 }
 
 // prepare makes the script of a step. It is false if there is none, which the caller has been told.
-func (x *exchange) prepare(s step) (o operation, ok bool) {
+func (x *exchange) prepare(s *step) bool {
 	o, err := x.scriptOf(s.op)
 	if err != nil {
 		x.fail(s, err)
-		return o, false
+		return false
 	}
-	return o, true
+	s.operation = o
+	return true
 }
 
 func (x *exchange) scriptOf(op *driver.Op) (o operation, err error) {
@@ -151,7 +167,7 @@ func (x *exchange) actScript(kind driver.Kind) *script {
 }
 
 // look does an operation that is no script on a claim.
-func (x *exchange) look(s step) {
+func (x *exchange) look(s *step) {
 	var r driver.Result
 	name := s.op.Claim.Name
 	switch s.op.Kind {
@@ -177,7 +193,7 @@ func (x *exchange) look(s step) {
 }
 
 // settle tells what came of a step, or goes on with it. short is the error for too few replicas.
-func (x *exchange) settle(s step, values []string, err, short error) {
+func (x *exchange) settle(s *step, values []string, err, short error) {
 	switch s.op.Kind {
 	case driver.OpRequest:
 		x.requested(s, values, err, short)
@@ -190,7 +206,7 @@ func (x *exchange) settle(s step, values []string, err, short error) {
 	}
 }
 
-func (x *exchange) proposed(s step, values []string, err error) {
+func (x *exchange) proposed(s *step, values []string, err error) {
 	var r driver.Result
 	if r.Err = err; err == nil {
 		r.Status, r.Life, r.Again, r.Err = parseVote(s.op.Claim, s.op.Token, values)
@@ -201,10 +217,9 @@ func (x *exchange) proposed(s step, values []string, err error) {
 	x.done(s.at, r)
 }
 
-func (x *exchange) requested(s step, values []string, err, short error) {
-	c := s.op.Claim
-	if err != nil && deniedInScript(err) && c.Token == 0 {
-		x.apart(func() { x.fail(s, x.undoDenied(x.ctx, c, err)) })
+func (x *exchange) requested(s *step, values []string, err, short error) {
+	if err != nil && deniedInScript(err) && s.op.Claim.Token == 0 {
+		x.apart(func() { x.fail(s, x.undoDenied(x.ctx, s.op.Claim, err)) })
 		return
 	}
 	if err != nil {
@@ -212,13 +227,13 @@ func (x *exchange) requested(s step, values []string, err, short error) {
 		return
 	}
 	values, more := cutMore(values)
-	st, err := x.answered(c, values)
+	st, failed := x.answered(s.op.Claim, values)
 	switch {
-	case err != nil:
-		x.fail(s, err)
+	case failed != nil:
+		x.fail(s, failed)
 	case st.Granted && short != nil:
 		x.apart(func() {
-			_, err := x.confirmed(x.ctx, c, st, short)
+			_, err := x.confirmed(x.ctx, s.op.Claim, st, short)
 			x.fail(s, err)
 		})
 	case more && !st.Granted:
@@ -229,8 +244,8 @@ func (x *exchange) requested(s step, values []string, err, short error) {
 }
 
 // follow has this client hear of a claim that waits, or that is followed though it is granted.
-func (x *exchange) follow(s step, st driver.Status) {
-	c := s.op.Claim
+func (x *exchange) follow(s *step, st driver.Status) {
+	c := &s.op.Claim
 	switch {
 	case !st.Granted && !c.Queue:
 		x.notifier.forget(c.ID)
@@ -245,7 +260,7 @@ func (x *exchange) follow(s step, st driver.Status) {
 // listenAndAsk listens for a claim that is followed. Its record named no channel until now, so something may have
 // happened to it without a word. Asking again names the channel, and answers with what happened before. With its token
 // the request is a renewal: it queues nothing anew.
-func (x *exchange) listenAndAsk(s step, st driver.Status) {
+func (x *exchange) listenAndAsk(s *step, st driver.Status) {
 	err := explain(x.notifier.ready(x.ctx, s.op.Claim.Name))
 	switch {
 	case err != nil && st.Granted: // it is told of once the subscription works
@@ -255,15 +270,15 @@ func (x *exchange) listenAndAsk(s step, st driver.Status) {
 	case err != nil:
 		x.fail(s, err)
 	default:
-		op := *s.op
+		op := *s.op // which is the caller's
 		op.Claim.Token = st.Token
-		x.sendOne(step{at: s.at, op: &op})
+		x.sendOne(&step{at: s.at, op: &op})
 	}
 }
 
 // ended tells of a script that ends a claim, or asks its holder to let go. What one run leaves to be granted is done by
 // the next. Should that fail, whoever asks about the lock goes on.
-func (x *exchange) ended(s step, values []string, err error) {
+func (x *exchange) ended(s *step, values []string, err error) {
 	if s.op.Kind == driver.OpRelease && deniedInScript(err) {
 		// The claim may have ended before the command that this user may not run, such as PUBLISH. Asking again tells.
 		x.apart(func() { x.endAgain(s) })
@@ -279,16 +294,19 @@ func (x *exchange) ended(s step, values []string, err error) {
 	answer, more := cutMore(values)
 	x.fail(s, done(answer))
 	if more {
-		x.apart(func() {
-			for more {
-				values, _ := s.script.run(x.ctx, x.conn, s.keys, s.args)
-				_, more = cutMore(values)
-			}
-		})
+		x.apart(func() { x.goOn(s) })
 	}
 }
 
-func (x *exchange) endAgain(s step) {
+// goOn runs a script again until it leaves nothing to be granted.
+func (x *exchange) goOn(s *step) {
+	for more := true; more; {
+		values, _ := s.script.run(x.ctx, x.conn, s.keys, s.args)
+		_, more = cutMore(values)
+	}
+}
+
+func (x *exchange) endAgain(s *step) {
 	values, err := s.script.run(x.ctx, x.conn, s.keys, s.args)
 	if err != nil {
 		x.fail(s, err)

@@ -64,7 +64,7 @@ func (d *native) Traits() driver.Traits {
 	t := driver.Traits{
 		Backend: "redis", MinTTL: minTTL, MaxTTL: maxTTL, MaxName: maxName,
 		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
-		Ops: ops, Store: d.Identity(), Alone: 1,
+		Ops: ops, Store: d.Identity(), Alone: 3,
 	}
 	if !d.conn.Cluster() {
 		t.Ops |= driver.KindsOf(driver.OpLife)

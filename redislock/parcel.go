@@ -12,57 +12,69 @@ import (
 
 // A parcel is one command: a script that does a step, or several.
 type parcel struct {
-	script script
+	script *script
 	cmd    Command
 	steps  []step
 	places []int // where each answer of batch.lua belongs; nil: the script is that of one step
+	reply  Reply
 }
 
-func parcelOf(s step) parcel {
-	return parcel{script: *s.script, cmd: Command{Head: s.script.head, Keys: s.keys, Tail: s.args}, steps: []step{s}}
+func parcelOf(one []step) parcel {
+	s := &one[0]
+	return parcel{script: s.script, cmd: Command{Head: s.script.head, Keys: s.keys, Tail: s.args}, steps: one}
 }
 
 // parcelOfMany puts steps together. Those that add nothing are done even when the server's memory is full.
 func (x *exchange) parcelOfMany(steps []step) parcel {
-	ops := make([]operation, len(steps))
-	adds := false
-	for i, s := range steps {
-		ops[i] = s.operation
-		adds = adds || s.group != groupRenew && s.group != groupRelease
-	}
-	keys, args, places := writeBatch(ops)
+	keys, args, places := writeBatch(len(steps), func(at int) *operation { return &steps[at].operation })
 	of := &x.scripts.batchKeep
-	if adds {
-		of = &x.scripts.batch
+	for i := range steps {
+		if group := steps[i].group; group != groupRenew && group != groupRelease {
+			of = &x.scripts.batch
+		}
 	}
 	script := of.on(len(keys))
-	return parcel{script: script, cmd: Command{Head: script.head, Keys: keys, Tail: args}, steps: steps, places: places}
+	return parcel{
+		script: &script, cmd: Command{Head: script.head, Keys: keys, Tail: args}, steps: steps, places: places,
+	}
 }
 
-// pack makes commands of steps: as few as the server allows.
+// pack makes commands of steps: as few as the server allows. It changes the order of the steps.
 func (x *exchange) pack(steps []step) []parcel {
-	parcels := make([]parcel, 0, len(steps))
 	var together []step
-	joins := func(s step) bool { return s.group != "" }
-	if len(steps) > 1 && !x.conn.Cluster() && x.combiner.server.isProven() {
-		for _, s := range steps {
-			if joins(s) {
-				together = append(together, s)
-			}
-		}
-		steps = slices.DeleteFunc(steps, joins)
+	if len(steps) > 1 && x.goTogether() {
+		together, steps = split(steps)
 	}
+	parcels := make([]parcel, 0, len(together)/mostInBatch+1+len(steps))
 	for some := range slices.Chunk(together, mostInBatch) {
 		if len(some) == 1 {
-			steps = append(steps, some...)
+			parcels = append(parcels, parcelOf(some))
 		} else {
 			parcels = append(parcels, x.parcelOfMany(some))
 		}
 	}
-	for _, s := range steps {
-		parcels = append(parcels, parcelOf(s))
+	for one := range slices.Chunk(steps, 1) {
+		parcels = append(parcels, parcelOf(one))
 	}
 	return parcels
+}
+
+// goTogether reports whether one script may be for the keys of several locks.
+func (x *exchange) goTogether() bool { return !x.conn.Cluster() && x.combiner.server.isProven() }
+
+// split puts the steps first that can go with others.
+func split(steps []step) (together, others []step) {
+	n := 0
+	for i := range steps {
+		if steps[i].group == "" {
+			continue
+		}
+		if i != n {
+			steps[i], steps[n] = steps[n], steps[i]
+		}
+		n++
+	}
+	return steps[:n], steps[n:]
 }
 
 // send does steps. Where replicas must confirm what some of them write, the others do not wait for that.
@@ -99,7 +111,8 @@ func (x *exchange) sendSurely(steps []step) {
 		x.deliver(x.pack(steps), x.surely)
 		return
 	}
-	for _, s := range steps {
+	for one := range slices.Chunk(steps, 1) {
+		s := &one[0]
 		x.apart(func() {
 			leave, err := x.seats.enter(x.ctx, nodeOf(x.conn, s.keys[0]), s.group == groupRenew)
 			if err != nil {
@@ -107,85 +120,103 @@ func (x *exchange) sendSurely(steps []step) {
 				return
 			}
 			defer leave()
-			x.deliver([]parcel{parcelOf(s)}, x.surely)
+			x.deliver([]parcel{parcelOf(one)}, x.surely)
 		})
 	}
 }
 
-// A transport sends commands and answers each. short is the error for too few replicas that have what was written.
-type transport func(ctx context.Context, cmds []Command) (replies []Reply, short error)
+// A transport sends parcels, and notes the reply to each. short is the error for too few replicas that have what was
+// written.
+type transport func(ctx context.Context, parcels []parcel) (short error)
 
-// plainly sends commands as they are. In a cluster, those of a slot that moves are answered so.
-func (x *exchange) plainly(ctx context.Context, cmds []Command) ([]Reply, error) {
+// plainly sends parcels as they are. In a cluster, those of a slot that moves are answered so.
+func (x *exchange) plainly(ctx context.Context, parcels []parcel) error {
 	conn := x.conn
 	if s, ok := conn.(steady); ok {
 		conn = s.Conn
 	}
-	return sendTo(ctx, conn, cmds), nil
+	sendTo(ctx, conn, parcels)
+	return nil
 }
 
-// patiently sends commands again while their slot moves.
-func (x *exchange) patiently(ctx context.Context, cmds []Command) ([]Reply, error) {
-	return sendTo(ctx, x.conn, cmds), nil
+// patiently sends parcels again while their slot moves.
+func (x *exchange) patiently(ctx context.Context, parcels []parcel) error {
+	sendTo(ctx, x.conn, parcels)
+	return nil
 }
 
-func sendTo(ctx context.Context, conn Conn, cmds []Command) []Reply {
-	if len(cmds) == 1 {
-		values, err := conn.Do(ctx, cmds[0])
-		return []Reply{{values, err}}
+func sendTo(ctx context.Context, conn Conn, parcels []parcel) {
+	if len(parcels) == 1 {
+		r := &parcels[0].reply
+		r.Values, r.Err = conn.Do(ctx, parcels[0].cmd)
+		return
 	}
-	return conn.DoMany(ctx, cmds)
+	take(parcels, conn.DoMany(ctx, commands(parcels, 0)))
 }
 
-// surely sends commands with a WAIT behind them.
-func (x *exchange) surely(ctx context.Context, cmds []Command) ([]Reply, error) {
-	all := x.conn.DoTogether(ctx, append(slices.Clip(cmds), x.opts.confirming()))
-	return all[:len(cmds)], x.opts.short(all[len(cmds)])
+// surely sends parcels with a WAIT behind them.
+func (x *exchange) surely(ctx context.Context, parcels []parcel) error {
+	replies := x.conn.DoTogether(ctx, append(commands(parcels, 1), x.opts.confirming()))
+	take(parcels, replies)
+	return x.opts.short(replies[len(parcels)])
+}
+
+// commands are those of parcels, with room for more.
+func commands(parcels []parcel, more int) []Command {
+	cmds := make([]Command, len(parcels), len(parcels)+more)
+	for i := range parcels {
+		cmds[i] = parcels[i].cmd
+	}
+	return cmds
+}
+
+// take notes the reply to each parcel.
+func take(parcels []parcel, replies []Reply) {
+	for i := range parcels {
+		parcels[i].reply = replies[i]
+	}
 }
 
 // deliver sends parcels in one pipeline, and settles their steps. A parcel of which the server did not know the script
 // goes again.
 func (x *exchange) deliver(parcels []parcel, send transport) {
 	for round := 0; len(parcels) > 0; round++ {
-		cmds := make([]Command, len(parcels))
-		for i := range parcels {
-			cmds[i] = parcels[i].cmd
-		}
-		replies, short := send(x.ctx, cmds)
-		parcels = x.unpackAll(parcels, replies, short, round)
+		short := send(x.ctx, parcels)
+		parcels = x.unpackAll(parcels, short, round)
 	}
 }
 
 // unpackAll settles the steps of parcels, and returns those parcels that go again because the server did not know their
 // script: the first with its text, so that the server knows it for the others, which follow by hash. Should the server
 // have forgotten it once more in between, each goes with the text.
-func (x *exchange) unpackAll(parcels []parcel, replies []Reply, short error, round int) (again []parcel) {
+func (x *exchange) unpackAll(parcels []parcel, short error, round int) (again []parcel) {
 	var known []string // texts that go along
-	for i, r := range replies {
+	for i := range parcels {
 		p := &parcels[i]
-		switch {
-		case isNoScript(r.Err) && round < 2 && x.ctx.Err() != nil:
+		switch err := p.reply.Err; {
+		case isNoScript(err) && round < 2 && x.ctx.Err() != nil:
 			x.failAll(p, unsent(x.ctx.Err()))
-		case isNoScript(r.Err) && round < 2:
+		case isNoScript(err) && round < 2:
 			p.cmd.Head = p.script.full
 			if round == 0 && slices.Contains(known, p.script.text) {
 				p.cmd.Head = p.script.head
 			}
 			known = append(known, p.script.text)
 			again = append(again, *p)
-		case isMoving(r.Err) && x.conn.Cluster():
+		case isMoving(err) && x.conn.Cluster():
 			x.apart(func() { x.deliver(parcels[i:i+1:i+1], x.patiently) })
 		default:
-			x.unpack(p, r, short)
+			x.unpack(p, short)
 		}
 	}
 	return again
 }
 
 // unpack settles the steps of a parcel.
-func (x *exchange) unpack(p *parcel, r Reply, short error) {
+func (x *exchange) unpack(p *parcel, short error) {
+	r := p.reply
 	if p.places == nil {
-		x.settle(p.steps[0], r.Values, explain(r.Err), short)
+		x.settle(&p.steps[0], r.Values, explain(r.Err), short)
 		return
 	}
 	// A batch that the server refuses has done nothing. It may be refused for the sake of one operation: a release
@@ -198,12 +229,12 @@ func (x *exchange) unpack(p *parcel, r Reply, short error) {
 		return
 	}
 	for i, reply := range readBatch(r.Values, r.Err, p.places) {
-		x.settle(p.steps[i], reply.Values, reply.Err, short)
+		x.settle(&p.steps[i], reply.Values, reply.Err, short)
 	}
 }
 
 func (x *exchange) failAll(p *parcel, err error) {
-	for _, s := range p.steps {
-		x.fail(s, err)
+	for i := range p.steps {
+		x.fail(&p.steps[i], err)
 	}
 }
