@@ -42,9 +42,14 @@ const (
 type link struct {
 	driver driver.Driver // for what is no operation
 	sender *batch.Sender
+	now    func() time.Duration // the sender's clock
 }
 
-func linkTo(d driver.Driver) *link { return &link{d, batch.New(driver.Batched(d), nil)} }
+func linkTo(d driver.Driver) *link {
+	start := time.Now()
+	now := func() time.Duration { return time.Since(start) }
+	return &link{d, batch.New(driver.Batched(d), &batch.Options{Now: now}), now}
+}
 
 // do does an operation on the node, for as long as a node may take; zero: as long as ctx. It notes what the answer says
 // about the node: that it does not answer, or in which life it does.
@@ -54,7 +59,7 @@ func (n *node) do(ctx context.Context, op *driver.Op, within time.Duration) (r d
 		r.Err = n.noted(ctx, err)
 		return r
 	}
-	r = l.sender.Do(ctx, *op, within).Result
+	r = l.sender.DoAt(ctx, *op, within, l.now()).Result // Do would make this goroutine's stack grow once more
 	if r.Err == nil && r.Life.ID != "" {
 		n.meet(r.Life)
 	}
