@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 )
 
 var errGone = driver.ErrGone
 
-// A line is a driver behind a network that can fail. It has the abilities of what it wraps, each of them over the line.
+// A line is a driver behind a network that can fail.
 type line struct {
-	driver.Driver
+	driver.BatchDriver // over the line
+	store              driver.BatchDriver
 
 	mu     sync.Mutex
 	faults faults
@@ -25,6 +27,12 @@ type faults struct {
 }
 
 func (f faults) broken() bool { return f.cut || f.mute }
+
+func newLine(store driver.BatchDriver) *line {
+	l := &line{store: store}
+	l.BatchDriver = batch.Intercept(store, l.pass)
+	return l
+}
 
 func (l *line) set(f faults) {
 	l.mu.Lock()
@@ -38,102 +46,47 @@ func (l *line) state() faults {
 	return l.faults
 }
 
-// pass sends one request over the line.
-func pass[T any](ctx context.Context, l *line, send func(context.Context) (T, error)) (T, error) {
-	var none T
+// pass sends one operation over the line.
+func (l *line) pass(ctx context.Context, op driver.Op, next func(driver.Op) driver.Result) (r driver.Result) {
 	f := l.state()
-	if f.mute {
-		send(context.WithoutCancel(ctx))
+	if f.mute || !f.cut {
+		r = next(op)
 	}
-	if f.broken() {
+	if err := l.answer(ctx, f); err != nil {
+		return driver.Result{Err: err}
+	}
+	return r
+}
+
+// answer waits for an answer, which does not come while the line is broken.
+func (l *line) answer(ctx context.Context, f faults) error {
+	switch {
+	case f.broken():
 		<-ctx.Done()
-		return none, ctx.Err()
+		return ctx.Err()
+	case f.delay > 0:
+		return driver.Sleep(ctx, f.delay)
+	default:
+		return nil
 	}
-	v, err := send(ctx)
-	if f.delay > 0 {
-		if late := driver.Sleep(ctx, f.delay); late != nil {
-			return none, late
+}
+
+// Subscribe implements [driver.BatchDriver]. What would be told while the line is broken is lost.
+func (l *line) Subscribe(tell func(driver.Event)) (stop func()) {
+	return l.store.Subscribe(func(e driver.Event) {
+		if !l.state().broken() {
+			tell(e)
 		}
-	}
-	return v, err
-}
-
-// passOnly is pass for what has no answer but an error.
-func passOnly(ctx context.Context, l *line, send func(context.Context) error) error {
-	_, err := pass(ctx, l, func(ctx context.Context) (struct{}, error) { return struct{}{}, send(ctx) })
-	return err
-}
-
-func (l *line) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	return pass(ctx, l, func(ctx context.Context) (driver.Status, error) { return l.Driver.Request(ctx, c) })
-}
-
-func (l *line) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	return pass(ctx, l, func(ctx context.Context) ([]driver.Result,
-		error) {
-		return driver.Renew(ctx, l.Driver, claims)
 	})
 }
 
-func (l *line) Release(ctx context.Context, c driver.Claim) error {
-	return passOnly(ctx, l, func(ctx context.Context) error { return l.Driver.Release(ctx, c) })
-}
-
-func (l *line) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	return pass(ctx, l, func(ctx context.Context) ([]driver.Entry, error) { return l.Driver.Queue(ctx, name) })
-}
-
-func (l *line) Break(ctx context.Context, name, id string) error {
-	return passOnly(ctx, l, func(ctx context.Context) error { return driver.Break(ctx, l.Driver, name, id) })
-}
-
-func (l *line) Revoke(ctx context.Context, name, id string) error {
-	return passOnly(ctx, l, func(ctx context.Context) error { return driver.Revoke(ctx, l.Driver, name, id) })
-}
-
-func (l *line) Value(ctx context.Context, name string) (driver.Value, error) {
-	return pass(ctx, l, func(ctx context.Context) (driver.Value, error) { return driver.ValueOf(ctx, l.Driver, name) })
-}
-
-func (l *line) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
-	return passOnly(ctx, l, func(ctx context.Context) error { return driver.SetValue(ctx, l.Driver, c, v) })
-}
-
-// List asks once, before it yields.
+// List implements [driver.Lister]. It asks once, before it yields.
 func (l *line) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		if err := passOnly(ctx, l, func(context.Context) error { return nil }); err != nil {
+		if err := l.answer(ctx, l.state()); err != nil {
 			yield("", err)
 			return
 		}
-		driver.List(ctx, l.Driver, prefix)(yield)
+		driver.List(ctx, l.store, prefix)(yield)
 	}
 }
-
-// Wait and Watch are ways of pushes: nothing comes while the line is broken.
-func (l *line) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	st, err := driver.Wait(ctx, l.Driver, c)
-	if l.state().broken() {
-		<-ctx.Done()
-		return driver.Status{}, ctx.Err()
-	}
-	return st, err
-}
-
-func (l *line) Watch(ctx context.Context, name string) error {
-	err := driver.Watch(ctx, l.Driver, name)
-	if l.state().broken() {
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	return err
-}
-
-// Listen passes word on; what it makes the client ask goes over the line.
-func (l *line) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
-	listener, _ := driver.As[driver.Listener](l.Driver)
-	return pass(ctx, l, func(ctx context.Context) (func(), error) { return listener.Listen(ctx, c, moved) })
-}
-
-// Identity tells the store from others.
-func (l *line) Identity() string { return driver.Identity(l.Driver) }

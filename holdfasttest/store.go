@@ -26,7 +26,7 @@ func NewStore() *Store { return &Store{driver: memlock.New()} }
 // waiting for locks that a cut or mute network keeps it from releasing.
 func (s *Store) Process(t testing.TB, opts ...holdfast.Option) *Process {
 	t.Helper()
-	l := &line{Driver: s.driver.Client()}
+	l := newLine(s.driver.Client())
 	p := &Process{Client: holdfast.New(l, opts...), line: l}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())

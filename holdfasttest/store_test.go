@@ -42,6 +42,35 @@ func TestLoseAndSteal(t *testing.T) {
 	})
 }
 
+// A process that waits while it is cut off is not told that the lock is its own, and learns it once that is mended.
+func TestCutWaiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := holdfasttest.NewStore()
+		p, other := store.Process(t), store.Process(t)
+		lease := hold(t, other)
+		got := make(chan error, 1)
+		go func() {
+			_, err := p.Mutex("m").Lock(t.Context())
+			got <- err
+		}()
+		synctest.Wait()
+		p.Cut()
+		if err := lease.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		select {
+		case err := <-got:
+			t.Errorf("over a line that is cut: %v", err)
+		default:
+		}
+		p.Mend()
+		if err := <-got; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // A process that is cut off loses its lock before another has it, and knows nothing of what it asked meanwhile.
 func TestCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
