@@ -61,7 +61,7 @@ func TestCutWaiter(t *testing.T) {
 		synctest.Wait()
 		select {
 		case err := <-got:
-			t.Errorf("over a line that is cut: %v", err)
+			t.Fatalf("over a line that is cut: %v", err)
 		default:
 		}
 		p.Mend()
