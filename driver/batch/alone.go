@@ -96,14 +96,14 @@ func (s *Sender) alone(one *lone) (a Answer) {
 // askAlone repeats the operation while a part of it was done.
 func (s *Sender) askAlone(one *lone) Answer {
 	ctx, sent := one.attempt.ctx, one.attempt.began
-	for {
+	for partly := false; ; partly = true {
 		one.answered = false
 		s.driver.Do(ctx, one.ops[:], one.report)
 		switch {
 		case !one.answered:
 			return Answer{Result: driver.Result{Err: errNoResult}, Sent: sent}
 		case !one.result.Again || ctx.Err() != nil:
-			return answerOf(one.result, ctx, sent)
+			return answerOf(one.result, partly, ctx, sent)
 		}
 		sent = s.now()
 	}

@@ -63,18 +63,30 @@ func (s *Sender) answered(a *attempt, i int, r driver.Result) {
 		s.reject(c)
 	default:
 		s.settle(c)
-		s.end(c, answerOf(r, a.ctx, a.began)) // last: its caller may use it again
+		s.end(c, answerOf(r, c.partly, a.ctx, a.began)) // last: its caller may use it again
 	}
 }
 
-// answerOf is the answer with a result. An operation of which a part was done, and for whose rest no time is
-// left, has an unknown outcome.
-func answerOf(r driver.Result, ctx context.Context, began time.Duration) Answer {
-	if r.Again {
+// answerOf is the answer with a result. An operation of which a part was done has an unknown outcome if no time is left
+// for its rest, or if the rest was not sent.
+func answerOf(r driver.Result, partly bool, ctx context.Context, began time.Duration) Answer {
+	switch {
+	case r.Again:
 		r = driver.Result{Err: ctx.Err()}
+	case partly && errors.Is(r.Err, driver.ErrUnsent):
+		r.Err = &partlyDone{r.Err}
 	}
 	return Answer{Result: r, Sent: began}
 }
+
+// A partlyDone is the error of an operation whose rest was not sent. It has the words of that error, and does not match
+// [driver.ErrUnsent].
+type partlyDone struct{ rest error }
+
+func (p *partlyDone) Error() string { return "a part was done, and for the rest: " + p.rest.Error() }
+
+// As finds what the server has said.
+func (p *partlyDone) As(target any) bool { return errors.As(p.rest, target) }
 
 // unwanted counts a call that is not waited for any more. When nobody waits for what is under way, it is cancelled.
 func (a *attempt) unwanted() {

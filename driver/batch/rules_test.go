@@ -497,6 +497,43 @@ func TestPartsGoOnAtOnce(t *testing.T) {
 	})
 }
 
+// What was not sent of an operation, of which a part was done, makes its outcome unknown.
+func TestUnsentAfterAPart(t *testing.T) {
+	refused := driver.Result{Err: &driver.ServerError{Words: "busy", Effect: driver.NotNow}}
+	wantUnknown := func(t *testing.T, err error) {
+		t.Helper()
+		words, ok := errors.AsType[*driver.ServerError](err)
+		if errors.Is(err, driver.ErrUnsent) || !ok || words.Words != "busy" {
+			t.Errorf("the error is %v", err)
+		}
+	}
+	rule(t, "alone", func(t *testing.T) {
+		calls := 0
+		d := answering{newEngine(1, 1), func(context.Context, driver.Op) driver.Result {
+			if calls++; calls == 1 {
+				return driver.Result{Again: true}
+			}
+			return refused
+		}}
+		wantUnknown(t, batch.New(d, nil).Do(t.Context(), change("a"), limit).Err)
+	})
+	rule(t, "together", func(t *testing.T) {
+		e := newEngine(1, 1)
+		var got []error
+		batch.New(e, nil).Go(t.Context(), []driver.Op{change("a")}, limit, func(_ int, a batch.Answer) {
+			got = append(got, a.Err)
+		})
+		for n, r := range []driver.Result{{Again: true}, refused} {
+			at := e.attempt(t, n)
+			at.ends(func() { at.answerAll(r) })
+		}
+		if synctest.Wait(); len(got) != 1 {
+			t.Fatalf("the errors are %v", got)
+		}
+		wantUnknown(t, got[0])
+	})
+}
+
 // An answering driver answers at once.
 type answering struct {
 	*engine
