@@ -44,22 +44,24 @@ func (fs *Followers) follows() bool { return fs.life != nil }
 func (fs *Followers) Close() {
 	fs.mu.Lock()
 	fs.closed = true
+	followed := fs.quit()
 	fs.mu.Unlock()
-	fs.quit()
+	fs.stopAll(followed)
 	fs.running.Wait()
 }
 
-// quit ends what waits, because nobody is to be told.
-func (fs *Followers) quit() {
-	fs.mu.Lock()
+// quit ends what waits, because nobody is to be told. It returns what is to be stopped once mu, which is held, is not.
+func (fs *Followers) quit() (followed map[string]*follower) {
 	if !fs.follows() {
-		fs.mu.Unlock()
-		return
+		return nil
 	}
-	followed := fs.followed
+	followed = fs.followed
 	fs.end()
 	fs.life, fs.tells, fs.followed, fs.watched, fs.panics = nil, nil, nil, nil, nil
-	fs.mu.Unlock()
+	return followed
+}
+
+func (fs *Followers) stopAll(followed map[string]*follower) {
 	for _, f := range followed {
 		fs.stop(f)
 	}
@@ -76,15 +78,17 @@ func (fs *Followers) Subscribe(tell func(Event)) (stop func()) {
 		fs.begin()
 	}
 	fs.tells[&tell] = struct{}{}
-	return func() {
-		fs.mu.Lock()
-		delete(fs.tells, &tell)
-		last := fs.follows() && len(fs.tells) == 0
-		fs.mu.Unlock()
-		if last {
-			fs.quit()
-		}
+	return func() { fs.stopAll(fs.unsubscribe(&tell)) }
+}
+
+// unsubscribe takes a subscriber out. After the last it returns what is to be stopped.
+func (fs *Followers) unsubscribe(tell *func(Event)) (followed map[string]*follower) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if delete(fs.tells, tell); len(fs.tells) > 0 {
+		return nil
 	}
+	return fs.quit()
 }
 
 // tell passes an event on to all subscribers.
@@ -269,8 +273,8 @@ func (fs *Followers) wait(ctx context.Context, op Op, f *follower) {
 			return
 		case errors.Is(err, ErrGone):
 			e.Err = err
+			fs.leave(f) // first: those who are told may request the claim anew, or follow it as granted
 			fs.tell(e)
-			fs.leave(f)
 			return
 		case err != nil:
 			pace.Pause(ctx)
@@ -279,12 +283,13 @@ func (fs *Followers) wait(ctx context.Context, op Op, f *follower) {
 			pace.Reset()
 		}
 		f.answered.Clear()
-		fs.tell(e)
-		switch {
-		case st.Granted && !f.granted:
-			fs.noteStatus(op, st)
+		if st.Granted && !f.granted {
+			fs.noteStatus(op, st) // first, as above
+			fs.tell(e)
 			return
-		case e.Status == Status{}:
+		}
+		fs.tell(e)
+		if e.Status == (Status{}) {
 			fs.awaitAnswer(ctx, f)
 		}
 	}
