@@ -54,7 +54,7 @@ func (d *Driver) apply(op *driver.Op, l *lock) (r driver.Result) {
 	case driver.OpQueue:
 		r.Queue = l.entries(op.Most)
 	case driver.OpWatch:
-		l.watch.tellNext(d, c.Name)
+		l.watch.tellNext(d, c.Name, l.now)
 	default:
 		r.Err = driver.Unsupported(d.Traits(), op.Kind.String())
 	}

@@ -84,6 +84,7 @@ func (s *store) sweep(now time.Time) {
 	for name, l := range s.locks {
 		l.advance(now)
 		l.forgetEnds()
+		l.watch.forget(now)
 		s.forget(name, l)
 		s.kept += 1 + len(l.queue) + len(l.ended)
 	}

@@ -12,29 +12,44 @@ type watch struct {
 	watchers int
 	change   chan struct{} // closed at the next change; nil when nobody has asked since the last
 
-	told map[*Driver]string // clients that are told of the next change, with the name of the lock
+	told map[*Driver]lookOut // clients that are told of the next change
+}
+
+// A lookOut is for the next change of a lock.
+type lookOut struct {
+	name  string
+	until time.Time
 }
 
 // none reports whether nobody looks on.
 func (w *watch) none() bool { return w.watchers == 0 && len(w.told) == 0 }
+
+// forget drops look-outs that are over.
+func (w *watch) forget(now time.Time) {
+	for d, o := range w.told {
+		if now.After(o.until) {
+			delete(w.told, d)
+		}
+	}
+}
 
 func (w *watch) changed() {
 	if w.change != nil {
 		close(w.change)
 		w.change = nil
 	}
-	for d, name := range w.told {
+	for d, o := range w.told {
 		delete(w.told, d)
-		d.tell(driver.Event{Name: name})
+		d.tell(driver.Event{Name: o.name})
 	}
 }
 
 // tellNext has a client told of the next change.
-func (w *watch) tellNext(d *Driver, name string) {
+func (w *watch) tellNext(d *Driver, name string, now time.Time) {
 	if w.told == nil {
-		w.told = make(map[*Driver]string)
+		w.told = make(map[*Driver]lookOut)
 	}
-	w.told[d] = name
+	w.told[d] = lookOut{name, now.Add(driver.WatchTime)}
 }
 
 func (w *watch) next() <-chan struct{} {
