@@ -44,8 +44,9 @@ type exchange struct {
 // A step is a script that does one operation of a batch.
 type step struct {
 	operation
-	at int // in the batch
-	op *driver.Op
+	at     int // in the batch
+	op     *driver.Op
+	queued *driver.Status // what the server has said of the claim before; nil if it was not asked
 }
 
 // start does each operation as its kind needs it.
@@ -91,7 +92,14 @@ func (x *exchange) apart(f func()) {
 	}
 }
 
-func (x *exchange) fail(s *step, err error) { x.done(s.at, driver.Result{Err: err}) }
+// fail tells that a step went wrong. What is queued already is so, whatever was not sent about it since.
+func (x *exchange) fail(s *step, err error) {
+	if s.queued != nil && errors.Is(err, driver.ErrUnsent) {
+		x.done(s.at, driver.Result{Status: *s.queued})
+		return
+	}
+	x.done(s.at, driver.Result{Err: err})
+}
 
 // mustListenFirst reports whether a claim would wait, and this client does not yet hear what happens to it: its record
 // names the channel, and a grant may be published once it is queued.
@@ -272,7 +280,7 @@ func (x *exchange) listenAndAsk(s *step, st driver.Status) {
 	default:
 		op := *s.op // which is the caller's
 		op.Claim.Token = st.Token
-		x.sendOne(&step{at: s.at, op: &op})
+		x.sendOne(&step{at: s.at, op: &op, queued: &st})
 	}
 }
 
