@@ -146,14 +146,14 @@ func TestManyLeases(t *testing.T) {
 	})
 }
 
-// A weighty driver takes a millisecond for each claim that it renews.
+// A weighty driver takes a millisecond for each operation of a batch.
 type weighty struct{ *memlock.Driver }
 
-func (d weighty) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	if err := driver.Sleep(ctx, time.Duration(len(claims))*time.Millisecond); err != nil {
-		return nil, err
+func (d weighty) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
+	if len(batch) > 1 {
+		driver.Sleep(ctx, time.Duration(len(batch))*time.Millisecond)
 	}
-	return d.Driver.Renew(ctx, claims)
+	d.Driver.Do(ctx, batch, done)
 }
 
 // Claims whose renewal must be answered soon, of which some are always due, leave the others their time.

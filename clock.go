@@ -1,7 +1,6 @@
 package holdfast
 
 import (
-	"math"
 	"sync/atomic"
 	"time"
 
@@ -10,9 +9,6 @@ import (
 
 // An instant is a reading of the clock by which leases are judged. Only differences between two of them mean anything.
 type instant time.Duration
-
-// never is earlier than every reading.
-const never instant = math.MinInt64
 
 func (t instant) add(d time.Duration) instant { return t + instant(d) }
 func (t instant) sub(u instant) time.Duration { return time.Duration(t - u) }

@@ -144,7 +144,7 @@ func (h *hold) endAs(l *loss) (*grant, bool) {
 	}
 	h.over, h.loss = true, l
 	if h.watched {
-		h.lock.client.inbox.remove(h.claim.ID, h)
+		h.lock.client.inbox.remove(h.claim.ID, h) // see watch
 	}
 	return h.current, true
 }

@@ -11,14 +11,17 @@ import (
 func (h *hold) watch() {
 	h.mu.Lock()
 	watches := !h.over && !h.watched
-	if watches {
-		h.watched = true
-		h.lock.client.inbox.add(h.claim.ID, h)
-	}
+	h.watched = h.watched || watches
 	h.mu.Unlock()
-	if watches {
-		h.lock.client.keeper.renewWithin(&h.tracked, watchDelay)
+	if !watches {
+		return
 	}
+	c := h.lock.client
+	c.inbox.add(h.claim.ID, h)
+	if !h.alive() { // its end may have come before
+		c.inbox.remove(h.claim.ID, h)
+	}
+	c.keeper.renewWithin(&h.tracked, watchDelay)
 }
 
 // watchDelay is how long a renewal may take to begin that tells the driver to follow the claim. Most locks that are
