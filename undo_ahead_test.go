@@ -97,11 +97,14 @@ func TestLostClaimIsNotInTheWay(t *testing.T) {
 		l, a, b, lease := firstHolds(t)
 		done := lease.Done()
 		l.set(faults{cut: true})
-		<-done
-		l.set(faults{})
+		time.Sleep(time.Until(lease.ValidUntil()) - time.Millisecond)
+		l.set(faults{late: 10 * time.Millisecond}) // of which no renewal that hangs learns
 		if len(queued(t, b, "m")) != 1 {
 			t.Fatal("the claim has ended, so this tries nothing")
 		}
+		<-done
+		synctest.Wait() // until the claim is on its way back
+		l.set(faults{})
 		must(a.Mutex("m").TryLock(t.Context()))(t)
 	})
 }
