@@ -132,6 +132,7 @@ func TestRenewalsAreOneBatch(t *testing.T) {
 		for i, c := range acquireMany(t, d) {
 			batch[i] = driver.Op{Kind: driver.OpRequest, Claim: c, Brief: true}
 		}
+		pass(time.Second) // until every node has answered
 		for _, n := range nodes {
 			n.came(driver.OpRequest)
 		}

@@ -376,8 +376,8 @@ func (n tardy) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.S
 	return st, life, err
 }
 
-// A node has the claim under the token that was proposed last, whether or not the holder had its answer when it began to
-// renew. So it counts where another node does not answer.
+// A node has the claim under the token that was proposed last, whether or not the holder had its answer when it began
+// to renew. So it counts where another node does not answer.
 func TestRenewedBeforeAllHaveAnswered(t *testing.T) {
 	for range 5 { // the answers that come at once come in another order each time
 		inTime(t, 3, renewedBeforeAllHaveAnswered)
