@@ -7,6 +7,8 @@ FUZZTIME ?= 20s
 # Packages tested at once. Tests of locks wait for most of their time, so three more than there are cores, and beside
 # these two of a second group: see internal/runtests.
 ATONCE = $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 3)))
+# The long tests are few packages that keep the processor busy.
+ATONCE_LONG = $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 # Nothing skips where HOLDFAST_NO_SKIP is set: a missing server fails the test that needs it. With "all", which the gate
 # sets, that goes for what comes from another registry than Go's, too.
 # The race detector would have each program wait for a second before it ends.
@@ -38,7 +40,7 @@ test: servers ## install what is missing, prove each promise once on every engin
 
 test-long: servers ## the drivers again, with the race detector; more layouts and faults; what is released
 	@echo "the long tests, on real servers, with the race detector: about ten minutes on two quiet cores"
-	@$(RUNTESTS) -long -p $(ATONCE) -timeout 30m -- $(PACKAGES)
+	@$(RUNTESTS) -long -p $(ATONCE_LONG) -timeout 30m -- $(PACKAGES)
 
 VERSIONS ?=
 
