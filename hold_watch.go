@@ -1,10 +1,6 @@
 package holdfast
 
-import (
-	"time"
-
-	"github.com/holdfast-go/holdfast/driver"
-)
+import "github.com/holdfast-go/holdfast/driver"
 
 // watch has the driver tell of the claim's end, and of requests to release it, so that a holder who cares learns of
 // them at once. Others learn of them with the next renewal.
@@ -21,12 +17,8 @@ func (h *hold) watch() {
 	if !h.alive() { // its end may have come before
 		c.inbox.remove(h.claim.ID, h)
 	}
-	c.keeper.renewWithin(&h.tracked, watchDelay)
+	c.keeper.renewSoon(&h.tracked) // which tells the driver to follow the claim
 }
-
-// watchDelay is how long a renewal may take to begin that tells the driver to follow the claim. Most locks that are
-// held briefly are released before, and cost no renewal.
-const watchDelay = 20 * time.Millisecond
 
 // told is what the driver tells; see recipient. What it means, the answer to a renewal says.
 func (h *hold) told(driver.Event) { h.lock.client.keeper.hurry(&h.tracked) }

@@ -86,6 +86,7 @@ type keeper struct {
 	next   instant        // when run looks again
 	rounds []round        // see roundOf
 	failed uint64         // renewals that were not answered
+	early  instant        // the last renewal that was brought forward: see renewSoon
 }
 
 // A round has the claims whose renewals are due and may take about as long. Those that are sent together have the time
@@ -229,16 +230,25 @@ func (k *keeper) hurry(c *tracked) {
 	k.hurryUp(c)
 }
 
-// renewWithin renews a claim before so much time has passed.
-func (k *keeper) renewWithin(c *tracked, limit time.Duration) {
+// Renewals that are brought forward because somebody wants to be told of the claim's end. Most locks that are held
+// briefly are released before the delay is over, and cost no renewal. Those of many claims keep a distance, so that the
+// renewals which keep claims alive need not wait for them.
+const (
+	earlyDelay    = 20 * time.Millisecond
+	earlyDistance = time.Millisecond
+)
+
+// renewSoon brings the next renewal of a claim forward, or has one follow that is under way.
+func (k *keeper) renewSoon(c *tracked) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	switch by := now().add(limit); {
+	switch at := max(now().add(earlyDelay), k.early.add(earlyDistance)); {
 	case c.index == untracked || c.unasked:
 	case c.asking:
 		c.hurried = true
-	case by < c.due:
-		k.schedule(c, by)
+	case at < c.due:
+		k.early = at
+		k.schedule(c, at)
 	}
 }
 

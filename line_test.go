@@ -108,6 +108,7 @@ func (l *line) Release(ctx context.Context, c driver.Claim) error {
 func (l *line) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
 	l.mu.Lock()
 	l.batch = max(l.batch, len(claims))
+	l.requests["renewed claim"] += len(claims)
 	l.mu.Unlock()
 	return pass(ctx, l, "renew", func(ctx context.Context) ([]driver.Result, error) {
 		return driver.Renew(ctx, l.Driver, claims)

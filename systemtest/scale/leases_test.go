@@ -139,8 +139,9 @@ func (h *holding) allHeld(t *testing.T) {
 			err = l.Check(t.Context())
 		}
 		if err != nil {
-			lost++
-			t.Logf("%s: %v", l.Name(), err)
+			if lost++; lost <= 10 {
+				t.Logf("%s: %v", l.Name(), err)
+			}
 		}
 	}
 	if lost > 0 {
