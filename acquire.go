@@ -101,7 +101,7 @@ func (l *lock) requestNew(ctx context.Context, claim driver.Claim, patience time
 			l.client.undo(claim)
 		}
 		if waits := returned && r.err == nil && !r.Granted; claim.Queue && !waits {
-			l.client.inbox.remove(claim.ID, nil)
+			l.client.inbox.forget(claim.ID)
 		}
 	}()
 	r = l.requestOften(ctx, claim, patience, 0)

@@ -27,11 +27,21 @@ func newInbox() *inbox {
 	}
 }
 
-// expect has the inbox keep what comes about a claim, from before it is requested until add or remove.
+// expect has the inbox keep what comes about a claim, from before it is requested until add or forget.
 func (b *inbox) expect(id string) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.claims[id] = nil
+	b.mu.Unlock()
+}
+
+// forget ends what expect began.
+func (b *inbox) forget(id string) {
+	b.mu.Lock()
+	delete(b.claims, id)
+	if len(b.early) > 0 {
+		delete(b.early, id)
+	}
+	b.mu.Unlock()
 }
 
 // add has a recipient told what happens to a claim, and what has happened since it is expected.
@@ -46,17 +56,14 @@ func (b *inbox) add(id string, r recipient) {
 	}
 }
 
-// remove ends what expect or add began. r is nil for the former.
+// remove ends what add began.
 func (b *inbox) remove(id string, r recipient) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	left := slices.DeleteFunc(b.claims[id], func(other recipient) bool { return other == r })
-	if len(left) > 0 {
-		b.claims[id] = left
-		return
+	if b.claims[id] = left; len(left) == 0 {
+		delete(b.claims, id)
 	}
-	delete(b.claims, id)
-	delete(b.early, id)
 }
 
 // watch returns a channel that has an element once the queue of a lock may have changed, until stop is called.

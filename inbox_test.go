@@ -65,7 +65,7 @@ func TestInboxForgets(t *testing.T) {
 	wantTold(t, "the first", &one)
 	wantTold(t, "the second", &two, e)
 	b.remove("a", &two)
-	b.remove("b", nil)
+	b.forget("b")
 	stop()
 	if n := len(b.claims) + len(b.early) + len(b.queues); n != 0 {
 		t.Errorf("%d entries are left", n)
