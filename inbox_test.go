@@ -20,7 +20,7 @@ func wantTold(t *testing.T, who string, r *listed, want ...driver.Event) {
 	}
 }
 
-// What happens to a claim before anybody waits for it is told as soon as somebody does.
+// An event about a claim that nobody waits for yet is told as soon as somebody does.
 func TestInboxKeepsEarlyEvents(t *testing.T) {
 	b := newInbox()
 	granted := driver.Event{Name: "m", ID: "a", Status: driver.Status{Granted: true, Token: 7}}

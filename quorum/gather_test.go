@@ -103,7 +103,7 @@ func TestVotesGather(t *testing.T) {
 	})
 }
 
-// What did not reach a node is not given back there. Where the claim may be, it is.
+// A claim that did not reach a node is not given back there. Where it may be, it is.
 func TestUnsentIsNotUndone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, nodes := gatherers(t)

@@ -497,7 +497,7 @@ func TestPartsGoOnAtOnce(t *testing.T) {
 	})
 }
 
-// What was not sent of an operation, of which a part was done, makes its outcome unknown.
+// The outcome of an operation of which a part was done is unknown if its rest was not sent.
 func TestUnsentAfterAPart(t *testing.T) {
 	refused := driver.Result{Err: &driver.ServerError{Words: "busy", Effect: driver.NotNow}}
 	wantUnknown := func(t *testing.T, err error) {
