@@ -323,7 +323,7 @@ func TestPanicOfTheDriverInClose(t *testing.T) {
 }
 
 func init() {
-	driver.Register("panicking", func(context.Context, *url.URL) (driver.Driver, error) {
+	driver.Register("panicking", func(context.Context, *url.URL) (driver.Either, error) {
 		d := &buggy{Driver: memlock.New()}
 		d.arm("close")
 		return d, nil

@@ -21,7 +21,7 @@ type nameless struct{ driver.Driver }
 var byURL sync.Map
 
 func init() {
-	driver.Register("lockall", func(_ context.Context, u *url.URL) (driver.Driver, error) {
+	driver.Register("lockall", func(_ context.Context, u *url.URL) (driver.Either, error) {
 		store, ok := byURL.Load(u.Query().Get("store"))
 		if !ok {
 			return nil, errors.New("no such store")

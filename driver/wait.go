@@ -18,7 +18,7 @@ type Waiter interface {
 
 // Wait blocks until the claim may have moved, as [Waiter] says. If d is no Waiter, it pauses and returns a zero Status,
 // which means "ask again".
-func Wait(ctx context.Context, d Driver, c Claim) (Status, error) {
+func Wait(ctx context.Context, d Either, c Claim) (Status, error) {
 	if w, ok := As[Waiter](d); ok {
 		return w.Wait(ctx, c)
 	}

@@ -15,7 +15,7 @@ type Watcher interface {
 const watchPause = time.Second
 
 // Watch blocks until the queue may have changed, as [Watcher] says. If d is no Watcher, it returns after a pause.
-func Watch(ctx context.Context, d Driver, name string) error {
+func Watch(ctx context.Context, d Either, name string) error {
 	if w, ok := As[Watcher](d); ok {
 		return w.Watch(ctx, name)
 	}

@@ -19,6 +19,7 @@ import (
 	"go.etcd.io/etcd/client/v3/namespace"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/etcdlock"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/opened"
@@ -395,7 +396,7 @@ func TestSilentServerAndContext(t *testing.T) {
 	}
 	for _, url := range []string{"etcd://" + p.Addr, "etcd://app:pw@" + p.Addr} {
 		asked("Open", func(ctx context.Context) error {
-			_, err := driver.Open(ctx, url)
+			_, err := drivertest.Open(ctx, url)
 			return err
 		})
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -80,7 +80,7 @@ func TestOpenLeavesNothing(t *testing.T) {
 	for _, user := range []string{"", "app:s3cret-app@"} {
 		addr, accepted := silent(t)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		_, err := driver.Open(ctx, "etcd://"+user+addr)
+		_, err := drivertest.Open(ctx, "etcd://"+user+addr)
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%q: got %v, want that the time was up", user, err)

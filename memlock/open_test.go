@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	_ "github.com/holdfast-go/holdfast/memlock"
 )
 
 // Two clients that open one name share the store, and another name is another store.
 func TestOpen(t *testing.T) {
 	open := func(url string) driver.Driver {
-		d, err := driver.Open(t.Context(), url)
+		d, err := drivertest.Open(t.Context(), url)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +39,7 @@ func TestOpenErrors(t *testing.T) {
 	for _, url := range []string{
 		"mem:", "mem:/path", "mem://host", "mem://user:pw@host/path", "mem:a?ttl=3s", "mem:a#b",
 	} {
-		if d, err := driver.Open(t.Context(), url); err == nil {
+		if d, err := drivertest.Open(t.Context(), url); err == nil {
 			t.Errorf("%s: opened %v", url, d)
 		}
 	}

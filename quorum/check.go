@@ -17,7 +17,7 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 	away := 0
 	for _, n := range d.nodes {
 		found, err := identified(ctx, n, mostPatience, func(ctx context.Context, n *node) ([]driver.Finding, error) {
-			return use(ctx, n, func(nd driver.Driver) ([]driver.Finding, error) { return driver.Check(ctx, nd) })
+			return use(ctx, n, func(nd driver.Either) ([]driver.Finding, error) { return driver.Check(ctx, nd) })
 		})
 		if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 			away++

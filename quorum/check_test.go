@@ -21,7 +21,7 @@ func (p examinable) Check(ctx context.Context) ([]driver.Finding, error) {
 func TestCheckOfServersThatAreAway(t *testing.T) {
 	for away := range 6 {
 		inTime(t, 5, func(t *testing.T, ps parts) {
-			var nodes []driver.Driver
+			var nodes []driver.Either
 			for _, p := range ps {
 				nodes = append(nodes, examinable{p})
 			}

@@ -63,10 +63,10 @@ const DefaultMaxTTL = time.Minute
 // fewest is how many nodes a quorum has at least: of two, none can be spared.
 const fewest = 3
 
-// New makes a quorum of drivers, each with an engine of its own, that are [driver.Voter]s. It does not close them, and
-// sends nothing. If two of them reach the same engine, the first answers show it, and then the two have one vote
+// New makes a quorum of drivers, each with an engine of its own, that do [driver.OpPropose]. It does not close them,
+// and sends nothing. If two of them reach the same engine, the first answers show it, and then the two have one vote
 // together.
-func New(nodes []driver.Driver, opts *Options) (*Driver, error) {
+func New(nodes []driver.Either, opts *Options) (*Driver, error) {
 	voters := make([]*node, len(nodes))
 	for i, d := range nodes {
 		if err := mayVote(d); err != nil {

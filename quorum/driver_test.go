@@ -40,7 +40,7 @@ func TestDriver(t *testing.T) {
 					stores[i] = memlock.New()
 				}
 				return func(t testing.TB) driver.Driver {
-					nodes := make([]driver.Driver, row.n)
+					nodes := make([]driver.Either, row.n)
 					for i, s := range stores {
 						nodes[i] = old{s.Client()}
 					}
@@ -51,7 +51,7 @@ func TestDriver(t *testing.T) {
 	}
 }
 
-func quorumOf(t testing.TB, nodes []driver.Driver, opts *quorum.Options) *quorum.Driver {
+func quorumOf(t testing.TB, nodes []driver.Either, opts *quorum.Options) *quorum.Driver {
 	t.Helper()
 	d, err := quorum.New(nodes, opts)
 	if err != nil {

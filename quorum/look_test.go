@@ -32,7 +32,7 @@ func (n thrifty) Peek(ctx context.Context, name string, most int) ([]driver.Entr
 func TestHolderReadsNoLine(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
 		var read atomic.Int64
-		nodes := make([]driver.Driver, len(ps))
+		nodes := make([]driver.Either, len(ps))
 		for i, p := range ps {
 			nodes[i] = thrifty{p, &read}
 		}

@@ -15,7 +15,7 @@ import (
 type node struct {
 	at   int
 	what string // for people
-	open func(context.Context) (driver.Driver, error)
+	open func(context.Context) (driver.Either, error)
 
 	mu      sync.Mutex
 	link    *link         // nil until it was reached for the first time
@@ -40,12 +40,12 @@ const (
 // A link is the way to a node that was reached. All operations of this client on the node go through one Sender: there
 // they gather, and no two of them are on the same claim at a time.
 type link struct {
-	driver driver.Driver // for what is no operation
+	driver driver.Either // for what is no operation
 	sender *batch.Sender
 	now    func() time.Duration // the sender's clock
 }
 
-func linkTo(d driver.Driver) *link {
+func linkTo(d driver.Either) *link {
 	start := time.Now()
 	now := func() time.Duration { return time.Since(start) }
 	return &link{d, batch.New(driver.Batched(d), &batch.Options{Now: now}), now}
@@ -94,7 +94,7 @@ func (n *node) renew(ctx context.Context, claims []driver.Claim, within time.Dur
 }
 
 // use asks a node what is no operation.
-func use[T any](ctx context.Context, n *node, ask func(driver.Driver) (T, error)) (v T, err error) {
+func use[T any](ctx context.Context, n *node, ask func(driver.Either) (T, error)) (v T, err error) {
 	l, err := n.reach(ctx, 0)
 	if err == nil {
 		v, err = ask(l.driver)
@@ -161,7 +161,7 @@ func (n *node) reach(ctx context.Context, within time.Duration) (*link, error) {
 }
 
 // opened is the driver of the node if it was reached, or nil.
-func (n *node) opened() driver.Driver {
+func (n *node) opened() driver.Either {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.link == nil {
@@ -216,11 +216,10 @@ func (n *node) close() error {
 }
 
 // mayVote returns why a driver cannot be a node.
-func mayVote(d driver.Driver) error {
-	t := d.Traits()
-	_, votes := driver.As[driver.Voter](d)
+func mayVote(d driver.Either) error {
+	t := driver.Batched(d).Traits()
 	switch {
-	case !votes:
+	case !t.Ops.Has(driver.OpPropose):
 		return driver.Unsupported(t, "voting in a quorum")
 	case !t.Listed || !t.Weighted || !t.Fenced:
 		return driver.Unsupported(t, "voting in a quorum without lists, weights and tokens")

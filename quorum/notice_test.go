@@ -54,7 +54,7 @@ func TestNoticeOfNewNodes(t *testing.T) {
 func TestUnsafeFresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ps := parts{newPart(), newPart(), newPart()}
-		d := quorumOf(t, []driver.Driver{ps[0], ps[1], ps[2]}, &quorum.Options{MaxTTL: ttl, UnsafeFresh: true})
+		d := quorumOf(t, []driver.Either{ps[0], ps[1], ps[2]}, &quorum.Options{MaxTTL: ttl, UnsafeFresh: true})
 		told := driver.Notices(context.Background(), d)
 		if len(told) != 1 || told[0].Level != driver.Unsafe || !strings.Contains(told[0].Fact, "unsafefresh") {
 			t.Errorf("told %+v", told)

@@ -215,7 +215,7 @@ func settle(t *testing.T, d driver.Driver) {
 
 func (ps parts) client(t testing.TB) *quorum.Driver {
 	t.Helper()
-	nodes := make([]driver.Driver, len(ps))
+	nodes := make([]driver.Either, len(ps))
 	for i, p := range ps {
 		nodes[i] = p
 	}

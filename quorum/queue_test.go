@@ -231,7 +231,7 @@ func TestQueueWaitsForTheLine(t *testing.T) {
 			if st, err := d.Request(context.Background(), c); err != nil || st.Granted {
 				t.Fatalf("another has the lock: %+v, %v", st, err)
 			}
-			nodes := []driver.Driver{ps[0], ps[1], ps[2]}
+			nodes := []driver.Either{ps[0], ps[1], ps[2]}
 			nodes[i] = dawdler{ps[i]}
 			shows(t, quorumOf(t, nodes, nil), "jobs", held.ID+"*", c.ID)
 		})
@@ -303,7 +303,7 @@ func TestQueueBesideASilentNode(t *testing.T) {
 	inTime(t, 5, func(t *testing.T, ps parts) {
 		held := acquire(t, ps.client(t), claim("jobs"))
 		synctest.Wait()
-		var nodes []driver.Driver
+		var nodes []driver.Either
 		for _, p := range ps {
 			nodes = append(nodes, dawdler{p})
 		}

@@ -239,7 +239,7 @@ func (s shaky) Release(ctx context.Context, c driver.Claim) error {
 }
 
 // shaky are the parts as such nodes.
-func (ps parts) shaky(lose *atomic.Int32, late time.Duration) (nodes []driver.Driver) {
+func (ps parts) shaky(lose *atomic.Int32, late time.Duration) (nodes []driver.Either) {
 	for _, p := range ps {
 		nodes = append(nodes, shaky{part: p, lose: lose, late: late})
 	}
@@ -270,7 +270,7 @@ func TestReleaseOfAWaiterThatOneNodeGranted(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
 		var lose atomic.Int32
 		lose.Store(1) // of the holder
-		nodes := []driver.Driver{ps[0], ps[1], shaky{part: ps[2], lose: &lose}}
+		nodes := []driver.Either{ps[0], ps[1], shaky{part: ps[2], lose: &lose}}
 		d := quorumOf(t, nodes, &quorum.Options{MaxTTL: ttl})
 		acquire(t, d, claim("jobs"))
 		c := claim("jobs")
@@ -327,7 +327,7 @@ func TestRenewalOfTheHeldWaitsForNobody(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
 		var to atomic.Pointer[string]
 		var renewed atomic.Int64
-		nodes := make([]driver.Driver, len(ps))
+		nodes := make([]driver.Either, len(ps))
 		for i, p := range ps {
 			nodes[i] = deaf{p, &to, &renewed}
 		}
@@ -393,7 +393,7 @@ func renewedBeforeAllHaveAnswered(t *testing.T, ps parts) {
 		}
 		release(t, p.store, c)
 	}
-	d := quorumOf(t, []driver.Driver{
+	d := quorumOf(t, []driver.Either{
 		ps[0], ps[1],
 		tardy{ps[2], new(atomic.Int32), 2, 600 * time.Millisecond},
 	}, &quorum.Options{MaxTTL: ttl})
@@ -693,15 +693,15 @@ func TestHolderFindsTheLine(t *testing.T) {
 func TestNew(t *testing.T) {
 	node := func() driver.Driver { return newPart() }
 	for _, row := range []struct {
-		nodes []driver.Driver
+		nodes []driver.Either
 		opts  *quorum.Options
 		want  string
 	}{
-		{[]driver.Driver{node(), node()}, nil, "at least 3"},
-		{[]driver.Driver{node(), node(), struct{ driver.Driver }{newPart()}}, nil, "node 3"},
-		{[]driver.Driver{node(), node(), node()}, &quorum.Options{MaxTTL: time.Millisecond}, "longest TTL"},
-		{[]driver.Driver{node(), node(), node()}, &quorum.Options{Timeout: time.Minute}, "timeout"},
-		{[]driver.Driver{node(), node(), node()}, &quorum.Options{Timeout: -1}, "timeout"},
+		{[]driver.Either{node(), node()}, nil, "at least 3"},
+		{[]driver.Either{node(), node(), struct{ driver.Driver }{newPart()}}, nil, "node 3"},
+		{[]driver.Either{node(), node(), node()}, &quorum.Options{MaxTTL: time.Millisecond}, "longest TTL"},
+		{[]driver.Either{node(), node(), node()}, &quorum.Options{Timeout: time.Minute}, "timeout"},
+		{[]driver.Either{node(), node(), node()}, &quorum.Options{Timeout: -1}, "timeout"},
 	} {
 		if _, err := quorum.New(row.nodes, row.opts); err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%d nodes, %+v: %v, want %q", len(row.nodes), row.opts, err, row.want)
@@ -737,7 +737,7 @@ func (n vague) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.S
 func TestUnknownVoteIsUndone(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
 		var times atomic.Int32
-		nodes := make([]driver.Driver, len(ps))
+		nodes := make([]driver.Either, len(ps))
 		for i, p := range ps {
 			nodes[i] = vague{p, &times}
 		}

@@ -122,7 +122,7 @@ func TestTopUpsThatAreRefused(t *testing.T) {
 // which nobody waits for the answer.
 func TestSlowLine(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
-		d := quorumOf(t, []driver.Driver{sleepy{ps[0]}, sleepy{ps[1]}, sleepy{ps[2]}}, &quorum.Options{MaxTTL: ttl})
+		d := quorumOf(t, []driver.Either{sleepy{ps[0]}, sleepy{ps[1]}, sleepy{ps[2]}}, &quorum.Options{MaxTTL: ttl})
 		held := acquire(t, d, claim("jobs"))
 		if st, err := ps.client(t).Request(t.Context(), claim("jobs")); err != nil || st.Granted {
 			t.Fatalf("another has the lock: %+v, %v", st, err)

@@ -28,7 +28,7 @@ func (s sick) Vote(context.Context, driver.Claim, uint64) (driver.Status, driver
 func TestOneCauseOfSeveralNodes(t *testing.T) {
 	busy := &driver.ServerError{Effect: driver.NotNow, Words: "BUSY a script is running", Advice: "end it"}
 	inTime(t, 3, func(t *testing.T, ps parts) {
-		nodes := make([]driver.Driver, len(ps))
+		nodes := make([]driver.Either, len(ps))
 		for i, p := range ps {
 			nodes[i] = sick{p, busy}
 		}

@@ -26,7 +26,7 @@ import (
 // batching opens a driver that runs each operation in a batch.
 func batching(t testing.TB, addr string) *native {
 	t.Helper()
-	d, err := driver.Open(t.Context(), "redis://"+addr)
+	d, err := drivertest.Open(t.Context(), "redis://"+addr)
 	if err != nil {
 		t.Fatal(err)
 	}

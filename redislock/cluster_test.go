@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
@@ -390,7 +391,7 @@ func TestForeignLayoutInCluster(t *testing.T) {
 	c := servers.RedisCluster(t)
 	for _, layout := range foreignLayouts {
 		for _, url := range []string{"redis://" + c.Masters[0].Addr, "redis-cluster://" + addrs(c.Masters)} {
-			d, err := driver.Open(t.Context(), url+"?layout="+string(layout))
+			d, err := drivertest.Open(t.Context(), url+"?layout="+string(layout))
 			if err == nil {
 				t.Cleanup(func() { d.Close() })
 				_, err = d.Request(t.Context(), claim("jobs", long))

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/redislock"
 )
@@ -98,7 +99,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 		"redis-sentinel://" + srv.addr + "/mymaster",
 	} {
 		srv.returns(t, url, func(ctx context.Context) error {
-			_, err := driver.Open(ctx, url+"?connecttimeout=1h")
+			_, err := drivertest.Open(ctx, url+"?connecttimeout=1h")
 			return err
 		})
 	}
@@ -150,7 +151,7 @@ func TestCallsThatConnectEndWithTheirContexts(t *testing.T) {
 func callsConnect(t *testing.T, timed bool, prepare func(driver.Driver)) {
 	srv := newMuffled(t)
 	srv.timed = timed
-	d, err := driver.Open(t.Context(), "redis://"+srv.addr+"?connecttimeout=1h")
+	d, err := drivertest.Open(t.Context(), "redis://"+srv.addr+"?connecttimeout=1h")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +217,7 @@ func callsEnd(t *testing.T, srv *dripping) {
 		"&layout=python-redis-lock": {"Request", "Release", "Check", "Wait"},
 	} {
 		for _, name := range names {
-			d, err := driver.Open(t.Context(), "redis://"+srv.addr+"?connecttimeout=1h"+params)
+			d, err := drivertest.Open(t.Context(), "redis://"+srv.addr+"?connecttimeout=1h"+params)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -242,7 +243,7 @@ func TestCallsEndWhileTheyConnect(t *testing.T) {
 		"": func(ctx context.Context, d driver.Driver) error { return driver.Watch(ctx, d, "jobs") },
 	} {
 		srv.welcome.Store(1)
-		d, err := driver.Open(t.Context(), "redis://"+srv.addr+"?connecttimeout=1h"+params)
+		d, err := drivertest.Open(t.Context(), "redis://"+srv.addr+"?connecttimeout=1h"+params)
 		if err != nil {
 			t.Fatal(err)
 		}

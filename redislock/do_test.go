@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -328,7 +329,7 @@ func (m moving) DoMany(ctx context.Context, cmds []Command) []Reply {
 // Where replicas must confirm, a claim that they do not is given back, and a release does not wait for them.
 func TestDoUnconfirmed(t *testing.T) {
 	srv := servers.Redis(t) // without replicas
-	d, err := driver.Open(t.Context(), "redis://"+srv.Addr+"?replicas=1&replicaswithin=1s")
+	d, err := drivertest.Open(t.Context(), "redis://"+srv.Addr+"?replicas=1&replicaswithin=1s")
 	if err != nil {
 		t.Fatal(err)
 	}

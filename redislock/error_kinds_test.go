@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
 )
@@ -285,12 +286,12 @@ func TestFullServer(t *testing.T) {
 	}
 	want := errorWant{driver.NotNow, "max number of clients reached", "raise maxclients"}
 	for range 10 { // what comes first, the words or the end of the connection, is a matter of luck
-		_, err := driver.Open(t.Context(), "redis://"+srv.Addr)
+		_, err := drivertest.Open(t.Context(), "redis://"+srv.Addr)
 		want.check(t, err)
 	}
 	held[0].Close()
 	eventually(t, "there is room again", func() bool {
-		d, err := driver.Open(t.Context(), "redis://"+srv.Addr)
+		d, err := drivertest.Open(t.Context(), "redis://"+srv.Addr)
 		if err != nil {
 			return false
 		}
@@ -308,7 +309,7 @@ func TestProtectedMode(t *testing.T) {
 			"following solutions: 1) ...\r\n")
 		c.Close()
 	})
-	_, err := driver.Open(t.Context(), "redis://"+addr)
+	_, err := drivertest.Open(t.Context(), "redis://"+addr)
 	errorWant{driver.Refused, "DENIED Redis is running in protected mode", "set a password"}.check(t, err)
 	if strings.Contains(err.Error(), "following solutions") {
 		t.Errorf("the error goes on and on: %v", err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -33,7 +34,7 @@ func TestRefusals(t *testing.T) {
 		"another type":   {"redis://:s3cret@" + srv.Addr, "list", "something else"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := driver.Open(t.Context(), tt.url)
+			d, err := drivertest.Open(t.Context(), tt.url)
 			if err == nil {
 				t.Cleanup(func() { d.Close() })
 				_, err = d.Request(t.Context(), claim(tt.lock, long))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -207,7 +208,7 @@ func TestServerGone(t *testing.T) {
 	if err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrGone) {
 		t.Errorf("Release: %v, want an error that says nothing about the outcome", err)
 	}
-	if _, err := driver.Open(t.Context(), "redis://"+srv.Addr); err == nil || errors.Is(err, driver.ErrRefused) {
+	if _, err := drivertest.Open(t.Context(), "redis://"+srv.Addr); err == nil || errors.Is(err, driver.ErrRefused) {
 		t.Errorf("Open: %v, want an error after which one may try again", err)
 	}
 }

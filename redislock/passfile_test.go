@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -61,7 +62,7 @@ func TestPasswordFileMistakes(t *testing.T) {
 		"redis-sentinel://localhost/mymaster?passfile=/nowhere/x": "no such file",
 		"redis-cluster://localhost?passfile=/nowhere/x":           "no such file",
 	} {
-		_, err := driver.Open(t.Context(), url)
+		_, err := drivertest.Open(t.Context(), url)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", url, err, want)
 		}

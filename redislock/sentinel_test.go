@@ -12,6 +12,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -334,7 +335,7 @@ func TestStaleSentinel(t *testing.T) {
 func TestReplicaOptions(t *testing.T) {
 	srv := servers.Redis(t)
 	for _, params := range []string{"?replicas=-1", "?replicaswithin=-1s", "?replicaswithin=1500us"} {
-		if _, err := driver.Open(t.Context(), "redis://"+srv.Addr+params); err == nil {
+		if _, err := drivertest.Open(t.Context(), "redis://"+srv.Addr+params); err == nil {
 			t.Errorf("%s was accepted", params)
 		}
 	}
@@ -359,7 +360,7 @@ func TestReplicasOfASingleServer(t *testing.T) {
 // A URL that says sentinel of a server, or server of a sentinel, is told so.
 func TestSentinelForServer(t *testing.T) {
 	g := servers.RedisSentinel(t)
-	_, err := driver.Open(t.Context(), "redis-sentinel://"+addrs(g.Servers[:1])+"/"+g.Name)
+	_, err := drivertest.Open(t.Context(), "redis-sentinel://"+addrs(g.Servers[:1])+"/"+g.Name)
 	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "not a sentinel; use a URL like redis://") {
 		t.Errorf("a server as a sentinel: %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -38,7 +39,7 @@ func TestOneSidedTLS(t *testing.T) {
 		"rediss://" + closes:                           "does not speak TLS there",
 		"rediss://" + silent + "?connecttimeout=100ms": "a server without TLS is silent, too",
 	} {
-		_, err := driver.Open(t.Context(), url)
+		_, err := drivertest.Open(t.Context(), url)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", url, err, want)
 		}

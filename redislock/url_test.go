@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -53,7 +54,7 @@ func TestURLs(t *testing.T) {
 		"a cluster that is none":   {"redis-cluster://" + srv.Addr, "not part of a cluster"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := driver.Open(t.Context(), tt.url)
+			d, err := drivertest.Open(t.Context(), tt.url)
 			if d != nil {
 				t.Cleanup(func() { d.Close() })
 			}
@@ -91,7 +92,7 @@ func TestTLS(t *testing.T) {
 		"a server without":        {"rediss://" + srv.Addr, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := driver.Open(t.Context(), tt.url)
+			d, err := drivertest.Open(t.Context(), tt.url)
 			if (err == nil) != tt.opens {
 				t.Fatalf("opened: %v, %v; want %v", err == nil, err, tt.opens)
 			}
@@ -112,7 +113,7 @@ func TestCertificateIsReadAnew(t *testing.T) {
 	_, port, _ := net.SplitHostPort(servers.FreeAddr(t))
 	srv := servers.Redis(t, "--tls-port", port,
 		"--tls-cert-file", server.Cert, "--tls-key-file", server.Key, "--tls-ca-cert-file", ours.File)
-	d, err := driver.Open(t.Context(),
+	d, err := drivertest.Open(t.Context(),
 		"rediss://127.0.0.1:"+port+"?ca="+ours.File+"&cert="+own.Cert+"&key="+own.Key)
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +154,7 @@ func TestConnectTimeout(t *testing.T) {
 		limit := t.Scaled(4 * time.Second) // less than a silent connection is given otherwise
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()
-		_, err := driver.Open(ctx, "redis://"+p.Addr+"?connecttimeout=100ms")
+		_, err := drivertest.Open(ctx, "redis://"+p.Addr+"?connecttimeout=100ms")
 		if err == nil || !strings.Contains(err.Error(), "nothing came within 100ms of connecting") {
 			t.Errorf("got %v, and of the context %v; want an error before that ends", err, ctx.Err())
 		}

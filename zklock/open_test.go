@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -71,7 +72,7 @@ func TestOpenWithoutServer(t *testing.T) {
 func openWithoutServer(t *pace.T, addr string) {
 	ctx, cancel := context.WithTimeout(limit(t), t.TTL(time.Second))
 	defer cancel()
-	_, err := driver.Open(ctx, "zk://app:s3cret@"+addr)
+	_, err := drivertest.Open(ctx, "zk://app:s3cret@"+addr)
 	if err == nil || !strings.Contains(err.Error(), "refused") || !strings.Contains(err.Error(), "reachable") ||
 		strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("got %v, want an error that says what is wrong and what to look at, without the password", err)

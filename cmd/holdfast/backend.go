@@ -174,7 +174,7 @@ func isLikeURL(path string) bool {
 // A store is the backend, opened.
 type store struct {
 	*holdfast.Client
-	driver driver.Driver
+	driver driver.Either
 	shown  string        // the URL without its password
 	flags  *backendFlags // by which it was opened; nil in tests
 	leaves bool          // what it has taken is not given back when it is closed
@@ -267,7 +267,7 @@ func (b *backendFlags) open(ctx context.Context, opts ...holdfast.Option) (*stor
 }
 
 // connect opens the driver, one that tells what is asked of it with --trace.
-func (b *backendFlags) connect(ctx context.Context, rawURL, shown string) (driver.Driver, error) {
+func (b *backendFlags) connect(ctx context.Context, rawURL, shown string) (driver.BatchDriver, error) {
 	begin := time.Now()
 	d, err := openInTime(ctx, rawURL)
 	if !b.trace {
@@ -278,7 +278,8 @@ func (b *backendFlags) connect(ctx context.Context, rawURL, shown string) (drive
 	if err != nil {
 		return nil, err
 	}
-	return traced(d, b.tell), nil
+	methods, _ := driver.As[driver.Driver](d)
+	return driver.Batched(traced(methods, b.tell)), nil
 }
 
 // openLimit bounds how long the command waits until the backend is open. A file may be new, and on a slow disk.
@@ -289,7 +290,7 @@ var errNotOpened = fmt.Errorf("not open after %v", openLimit)
 
 // openInTime opens a driver within openLimit. The context of one that is open in time does not end by that, because a
 // driver may go on with it.
-func openInTime(ctx context.Context, rawURL string) (driver.Driver, error) {
+func openInTime(ctx context.Context, rawURL string) (driver.BatchDriver, error) {
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer time.AfterFunc(openLimit, func() { giveUp(errNotOpened) }).Stop()
 	d, err := driver.Open(ctx, rawURL)
@@ -300,7 +301,7 @@ func openInTime(ctx context.Context, rawURL string) (driver.Driver, error) {
 }
 
 // notice tells what explains how the backend will behave.
-func (b *backendFlags) notice(ctx context.Context, d driver.Driver) {
+func (b *backendFlags) notice(ctx context.Context, d driver.Either) {
 	if b.warn == nil {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
 // A mistaken URL is one with a mistake that people make, and what the command says of it.
@@ -165,7 +165,7 @@ func TestOpenWithAnEndedContext(t *testing.T) {
 	over, end := context.WithCancel(t.Context())
 	end()
 	for _, url := range rightURLs {
-		d, err := driver.Open(over, url)
+		d, err := drivertest.Open(over, url)
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, want that of the context", url, err)
 		}

@@ -15,11 +15,11 @@ import (
 var openedWith context.Context
 
 func init() {
-	driver.Register("stuck", func(ctx context.Context, _ *url.URL) (driver.Driver, error) {
+	driver.Register("stuck", func(ctx context.Context, _ *url.URL) (driver.Either, error) {
 		<-ctx.Done()
 		return nil, errors.New("somebody is writing")
 	})
-	driver.Register("moody", func(ctx context.Context, u *url.URL) (driver.Driver, error) {
+	driver.Register("moody", func(ctx context.Context, u *url.URL) (driver.Either, error) {
 		switch {
 		case u.RawQuery == "bogus":
 			return nil, errors.New("unknown parameter")
@@ -31,7 +31,7 @@ func init() {
 			return nil, errors.New("come back later")
 		}
 	})
-	driver.Register("opens", func(ctx context.Context, _ *url.URL) (driver.Driver, error) {
+	driver.Register("opens", func(ctx context.Context, _ *url.URL) (driver.Either, error) {
 		openedWith = ctx
 		return nil, nil
 	})

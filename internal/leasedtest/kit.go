@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -60,7 +61,7 @@ func OpenURL(t testing.TB, url string) (driver.Driver, error) {
 // OpenWithin is OpenURL for who does not wait for long.
 func OpenWithin(ctx context.Context, t testing.TB, url string) (driver.Driver, error) {
 	t.Helper()
-	d, err := driver.Open(ctx, url)
+	d, err := drivertest.Open(ctx, url)
 	if err == nil {
 		t.Cleanup(func() { d.Close() })
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
 // Driver opens the driver of a URL. It is closed with the test, and that must succeed.
@@ -40,9 +41,9 @@ func open(t testing.TB, url string) driver.Driver {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	d, err := driver.Open(ctx, url)
+	d, err := drivertest.Open(ctx, url)
 	for errors.Is(err, context.DeadlineExceeded) && driver.Sleep(ctx, 50*time.Millisecond) == nil {
-		d, err = driver.Open(ctx, url)
+		d, err = drivertest.Open(ctx, url)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -53,17 +52,30 @@ func wakeForNothing(s *Trial, take func(*classic.Mailbox) error) {
 
 // restless is a driver that wakes waiters all the time.
 type restless struct {
-	driver.Driver
+	driver.BatchDriver
 	wakes atomic.Int64
 }
 
-func (r *restless) Wait(ctx context.Context, _ driver.Claim) (driver.Status, error) {
-	r.wakes.Add(1)
-	select {
-	case <-ctx.Done():
-	case <-time.After(time.Millisecond):
+// Subscribe implements [driver.BatchDriver].
+func (r *restless) Subscribe(tell func(driver.Event)) (stop func()) {
+	unsubscribe := r.BatchDriver.Subscribe(tell)
+	every, end := time.NewTicker(time.Millisecond), make(chan struct{})
+	go func() {
+		defer every.Stop()
+		for {
+			select {
+			case <-every.C:
+				r.wakes.Add(1)
+				tell(driver.Event{})
+			case <-end:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(end)
+		unsubscribe()
 	}
-	return driver.Status{}, nil
 }
 
 const wakeUps = "wake-ups for nothing"
@@ -72,7 +84,7 @@ const wakeUps = "wake-ups for nothing"
 func wakeLockForNothing(s *Trial) {
 	d, err := driver.Open(s.Context(), "mem:spurious-wake-up")
 	s.Must(err)
-	r := &restless{Driver: d}
+	r := &restless{BatchDriver: d}
 	client := holdfast.New(r)
 	defer client.Close(s.Context())
 	holder := s.Client("mem:spurious-wake-up")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/boottime"
 	"github.com/holdfast-go/holdfast/internal/bubble"
 )
@@ -143,13 +144,13 @@ func TestOtherBootLives(t *testing.T) {
 	}
 	path := newFile(t)
 	d, c := open(t, path), mutex("m")
-	other, err := driver.Open(t.Context(), fileURL(path))
+	other, err := drivertest.Open(t.Context(), fileURL(path))
 	if err != nil {
 		t.Fatal(err)
 	}
 	request(t, other, c, true)
 	change(t, path, "UPDATE holdfast_store SET boot = 'another'")
-	_, opened := driver.Open(t.Context(), fileURL(path))
+	_, opened := drivertest.Open(t.Context(), fileURL(path))
 	_, requested := d.Request(t.Context(), mutex("m"))
 	_, looked := d.Queue(t.Context(), "m")
 	for what, err := range map[string]error{"Open": opened, "Request": requested, "Queue": looked} {
@@ -173,7 +174,7 @@ func TestTogetherAfterBoot(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				d, err := driver.Open(t.Context(), fileURL(path))
+				d, err := drivertest.Open(t.Context(), fileURL(path))
 				if err != nil {
 					t.Errorf("Open: %v", err)
 					return

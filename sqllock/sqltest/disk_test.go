@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
 // smallDisk has the test run in a process of its own, where a folder is on a disk of one megabyte that it may fill and
@@ -86,7 +87,7 @@ func TestDiskFull(t *testing.T) {
 	if !strings.Contains(failed.Error(), "full") {
 		t.Errorf("the error is %q, which does not say why", failed)
 	}
-	if other, err := driver.Open(t.Context(), fileURL(path)); err == nil {
+	if other, err := drivertest.Open(t.Context(), fileURL(path)); err == nil {
 		if st, err := other.Request(t.Context(), mutex("held")); err == nil && st.Granted {
 			t.Error("what is held was granted")
 		}
@@ -155,7 +156,7 @@ func TestReadOnlyDisk(t *testing.T) {
 		return
 	}
 	path := filepath.Join(folder, "locks.db")
-	d, err := driver.Open(t.Context(), fileURL(path))
+	d, err := drivertest.Open(t.Context(), fileURL(path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,7 @@ func TestReadOnlyDisk(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, path := range []string{path, filepath.Join(folder, "new.db")} {
-		d, err := driver.Open(t.Context(), fileURL(path))
+		d, err := drivertest.Open(t.Context(), fileURL(path))
 		if err == nil {
 			d.Close()
 		}

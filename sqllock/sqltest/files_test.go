@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock/sqltest/played"
 )
 
@@ -48,7 +49,7 @@ func TestOddPaths(t *testing.T) {
 // A relative path is of the folder in which the program runs when it opens it.
 func TestRelativePath(t *testing.T) {
 	t.Chdir(t.TempDir())
-	d, err := driver.Open(t.Context(), "file:my%20locks.db")
+	d, err := drivertest.Open(t.Context(), "file:my%20locks.db")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,7 @@ func TestOpenErrors(t *testing.T) {
 		"unknown parameter": {"file:" + folder + "/a?prefix=b", "takes: none"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := driver.Open(t.Context(), row.url)
+			d, err := drivertest.Open(t.Context(), row.url)
 			if err == nil {
 				d.Close()
 				t.Fatal("it opens")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
 // A program does not touch what one of another version has written, neither when it opens the file nor when that
@@ -19,7 +20,7 @@ func TestOtherFormat(t *testing.T) {
 			request(t, d, c, true)
 			change(t, path, "UPDATE holdfast_store SET format = ?", found)
 
-			_, opened := driver.Open(t.Context(), fileURL(path))
+			_, opened := drivertest.Open(t.Context(), fileURL(path))
 			_, requested := d.Request(t.Context(), c)
 			_, looked := d.Queue(t.Context(), "m")
 			_, waited := driver.Wait(t.Context(), d, c)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock/sqltest/played"
 )
 
@@ -41,7 +42,7 @@ func TestHammer(t *testing.T) {
 
 // hammerPart takes a lock again and again, and changes a file that only the lock protects.
 func hammerPart(args []string) error {
-	d, err := driver.Open(context.Background(), fileURL(args[0]))
+	d, err := drivertest.Open(context.Background(), fileURL(args[0]))
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
@@ -68,7 +69,7 @@ func TestHeldForMonths(t *testing.T) {
 // empty one, as of which there is nothing left.
 func TestHalfWrittenFile(t *testing.T) {
 	path := newFile(t)
-	d, err := driver.Open(t.Context(), fileURL(path))
+	d, err := drivertest.Open(t.Context(), fileURL(path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestHalfWrittenFile(t *testing.T) {
 		if err := os.WriteFile(half, whole[:size], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d, err := driver.Open(t.Context(), fileURL(half))
+		d, err := drivertest.Open(t.Context(), fileURL(half))
 		if err != nil {
 			continue
 		}

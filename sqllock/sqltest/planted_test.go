@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
 // A victim is a file that is nobody's business, beside what others can plant where clients look.
@@ -164,7 +165,7 @@ func TestPlantedBesideDatabase(t *testing.T) {
 				if err := plant(v.path, path+suffix); err != nil {
 					t.Fatal(err)
 				}
-				if d, err := driver.Open(t.Context(), fileURL(path)); err == nil {
+				if d, err := drivertest.Open(t.Context(), fileURL(path)); err == nil {
 					d.Request(t.Context(), mutex("m"))
 					d.Close()
 				}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock/sqltest/played"
 )
 
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) { played.Main(m, parts) }
 // holdPart queues a claim and keeps it until its input ends. Its arguments are the file, the lock, the weight ("1" for
 // a mutex, "reader" or "writer") and, if the claim should outlive the process, "detached".
 func holdPart(args []string) error {
-	d, err := driver.Open(context.Background(), fileURL(args[0]))
+	d, err := drivertest.Open(context.Background(), fileURL(args[0]))
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func hold(d driver.Driver, args []string) error {
 // parentPart is holdPart with a child that inherits what keeps the claim alive, and lives until the input that both
 // share ends.
 func parentPart(args []string) error {
-	d, err := driver.Open(context.Background(), fileURL(args[0]))
+	d, err := drivertest.Open(context.Background(), fileURL(args[0]))
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func parentPart(args []string) error {
 // waitPart queues a claim, waits for its grant, and keeps it until its input ends. Its arguments are
 // the file and the lock.
 func waitPart(args []string) error {
-	d, err := driver.Open(context.Background(), fileURL(args[0]))
+	d, err := drivertest.Open(context.Background(), fileURL(args[0]))
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func waitPart(args []string) error {
 
 // openPart tells whether a file is refused, and of the reason what it is about and what to do.
 func openPart(args []string) error {
-	d, err := driver.Open(context.Background(), fileURL(args[0]))
+	d, err := drivertest.Open(context.Background(), fileURL(args[0]))
 	if err == nil {
 		return d.Close()
 	}
@@ -104,7 +105,7 @@ func openPart(args []string) error {
 
 // refusePart tells that a file is refused, or else what comes of asking for the lock m in it.
 func refusePart(args []string) error {
-	d, err := driver.Open(context.Background(), fileURL(args[0]))
+	d, err := drivertest.Open(context.Background(), fileURL(args[0]))
 	if errors.Is(err, driver.ErrRefused) {
 		fmt.Println("refused")
 		return nil

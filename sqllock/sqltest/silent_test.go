@@ -7,7 +7,7 @@ import (
 
 	_ "github.com/go-sql-driver/mysql"
 
-	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
 // Something that takes connections and says nothing is no database server: to open it ends with an error, though the
@@ -21,7 +21,7 @@ func TestSilentServer(t *testing.T) {
 	for _, url := range []string{"mysql://u@%/d", "mysql://u@%/d?mode=session"} {
 		t.Run(url, func(t *testing.T) {
 			t.Parallel()
-			d, err := driver.Open(t.Context(), strings.Replace(url, "%", l.Addr().String(), 1))
+			d, err := drivertest.Open(t.Context(), strings.Replace(url, "%", l.Addr().String(), 1))
 			if err == nil {
 				d.Close()
 				t.Error("it was opened")

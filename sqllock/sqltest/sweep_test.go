@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
@@ -57,7 +58,7 @@ func TestNothingStays(t *testing.T) {
 // hoard leaves behind a client that is dead, and had this many claims.
 func hoard(t *testing.T, path string, many int) {
 	t.Helper()
-	d, err := driver.Open(t.Context(), fileURL(path))
+	d, err := drivertest.Open(t.Context(), fileURL(path))
 	if err != nil {
 		t.Fatal(err)
 	}

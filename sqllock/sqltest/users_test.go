@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock/sqltest/played"
 )
 
@@ -144,7 +145,7 @@ func TestFolderOfOthers(t *testing.T) {
 				t.Fatal(err)
 			}
 			chmod(t, folder, row.mode)
-			d, err := driver.Open(t.Context(), fileURL(path))
+			d, err := drivertest.Open(t.Context(), fileURL(path))
 			if err == nil {
 				d.Close()
 			}
@@ -175,7 +176,7 @@ func TestPlantedFolder(t *testing.T) {
 			if err := plant(elsewhere, path+".clients"); err != nil {
 				t.Fatal(err)
 			}
-			d, err := driver.Open(t.Context(), fileURL(path))
+			d, err := drivertest.Open(t.Context(), fileURL(path))
 			if err == nil {
 				d.Close()
 			}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	_ "github.com/holdfast-go/holdfast/etcdlock"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	_ "github.com/holdfast-go/holdfast/redislock"
@@ -136,7 +136,7 @@ func letsIn(t *testing.T, url string, within time.Duration) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
-	d, err := driver.Open(ctx, url)
+	d, err := drivertest.Open(ctx, url)
 	if err == nil {
 		err = d.Close()
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -30,7 +31,7 @@ func TestOneServerUnderSeveralNamesIsRefused(t *testing.T) {
 		"proxies before the one": {proxy.New(t, one.Addr).Addr, proxy.New(t, one.Addr).Addr, other.Addr},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := driver.Open(t.Context(), "redlock://"+strings.Join(addrs, ","))
+			d, err := drivertest.Open(t.Context(), "redlock://"+strings.Join(addrs, ","))
 			if err == nil { // the last of the names answered late, which a busy machine may bring about
 				defer d.Close()
 				late++

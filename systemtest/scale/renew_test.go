@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
 
@@ -36,7 +37,7 @@ func BenchmarkRenewals(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			d, err := driver.Open(b.Context(), url)
+			d, err := drivertest.Open(b.Context(), url)
 			if err != nil {
 				b.Fatal(err)
 			}

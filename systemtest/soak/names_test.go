@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
 // BenchmarkManyNames measures a cycle, which is to take a lock that is free and give it back, in an empty table and
@@ -80,7 +81,7 @@ func keepSweeping(b *testing.B, s *database) (stop func()) {
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		for driver.Sleep(ctx, 100*time.Millisecond) == nil {
-			client, err := driver.Open(ctx, s.url())
+			client, err := drivertest.Open(ctx, s.url())
 			if err != nil {
 				continue
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/dbms"
 )
 
@@ -27,7 +28,7 @@ func TestAnswers(t *testing.T, answers []Answer) {
 				if strings.Contains(a.URL, "?") {
 					separator = "&"
 				}
-				d, err := driver.Open(t.Context(), a.URL+separator+mode)
+				d, err := drivertest.Open(t.Context(), a.URL+separator+mode)
 				if err == nil {
 					d.Close()
 					t.Fatal("it was opened")

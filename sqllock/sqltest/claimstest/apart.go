@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
@@ -16,7 +17,7 @@ func TestApart(t *testing.T, urls ...string) {
 		if err := sqllock.MigrateURL(t.Context(), url); err != nil {
 			t.Fatal(err)
 		}
-		d, err := driver.Open(context.Background(), url)
+		d, err := drivertest.Open(context.Background(), url)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/bubble"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
@@ -26,7 +27,7 @@ func testClientClock(t *testing.T, s Store) {
 		if ahead := first.Token - uint64(time.Now().UnixMicro()); ahead < uint64(time.Hour.Microseconds()) {
 			t.Fatalf("this clock says %v", time.Now())
 		}
-		wrong, err := driver.Open(context.Background(), s.URL(s.Addr))
+		wrong, err := drivertest.Open(context.Background(), s.URL(s.Addr))
 		if err != nil {
 			t.Fatal(err)
 		}

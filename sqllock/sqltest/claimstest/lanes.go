@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
@@ -16,7 +17,7 @@ import (
 // clientWith opens a client with a parameter more in its URL.
 func (s Store) clientWith(t testing.TB, parameter string) driver.Driver {
 	t.Helper()
-	d, err := driver.Open(context.Background(), s.urlWith(parameter))
+	d, err := drivertest.Open(context.Background(), s.urlWith(parameter))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func testConnectionsAtOnce(t *testing.T, s Store) {
 	for _, parameter := range []string{
 		"connections=-1", "connections=many", "connections=2&mode=session", "waits=-1", "waits=2&mode=session",
 	} {
-		if d, err := driver.Open(t.Context(), s.urlWith(parameter)); err == nil {
+		if d, err := drivertest.Open(t.Context(), s.urlWith(parameter)); err == nil {
 			d.Close()
 			t.Errorf("%s was taken", parameter)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
 // Faults lets a server answer with errors that it has for states which a test cannot bring about.
@@ -56,7 +57,7 @@ func testUndoneByServer(t *testing.T, s Store) {
 // acquisition lasts that long, and a lease is not given up.
 func testReadOnly(t *testing.T, s Store) {
 	db := s.admin(t)
-	d, err := driver.Open(t.Context(), s.Faults.User(t, db, s.URL(s.Addr)))
+	d, err := drivertest.Open(t.Context(), s.Faults.User(t, db, s.URL(s.Addr)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
@@ -32,7 +33,7 @@ func testOtherFormat(t *testing.T, s Store) {
 // refuses fails unless a client is refused with this advice.
 func (s Store) refuses(t *testing.T, advice string) {
 	t.Helper()
-	d, err := driver.Open(context.Background(), s.URL(s.Addr))
+	d, err := drivertest.Open(context.Background(), s.URL(s.Addr))
 	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), advice) {
 		t.Errorf("Open: %v; want ErrRefused with %q in it", err, advice)
 	}
@@ -78,7 +79,7 @@ func testNoRights(t *testing.T, s Store) {
 	}
 	url := strings.Replace(s.URL(s.Addr), "root@", "stranger:secret@", 1)
 	url = strings.Replace(url, "postgres@", "stranger:secret@", 1)
-	d, err := driver.Open(t.Context(), url)
+	d, err := drivertest.Open(t.Context(), url)
 	if !errors.Is(err, driver.ErrRefused) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("Open: %v; want ErrRefused, without the password", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
 // Password is one with all that a URL or a SQL driver may stumble over.
@@ -26,7 +26,7 @@ func TestURLs(t *testing.T, rows []URLRow) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			began := time.Now()
-			d, err := driver.Open(ctx, row.URL)
+			d, err := drivertest.Open(ctx, row.URL)
 			if d != nil {
 				defer d.Close()
 			}

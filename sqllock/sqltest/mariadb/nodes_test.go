@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
@@ -209,7 +210,7 @@ func finds(all []driver.Finding, fact string, level driver.Level) bool {
 
 func openNode(t *testing.T, url string) driver.Driver {
 	t.Helper()
-	d, err := driver.Open(t.Context(), url)
+	d, err := drivertest.Open(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}

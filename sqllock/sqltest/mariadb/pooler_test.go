@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
@@ -28,7 +29,7 @@ func TestPoolerInURL(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	open := func() driver.Driver {
-		d, err := driver.Open(ctx, pooled)
+		d, err := drivertest.Open(ctx, pooled)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
 	"github.com/holdfast-go/holdfast/sqllock/sqltest/claimstest"
@@ -94,7 +94,7 @@ func TestTLS(t *testing.T) {
 func TestTLSUnregistered(t *testing.T) { // not parallel
 	sqllock.RegisterTLS(nil)
 	defer sqllock.RegisterTLS(mysql.RegisterTLSConfig)
-	_, err := driver.Open(t.Context(), "mysql://root@127.0.0.1:1/test?tls=true&servername=db.example")
+	_, err := drivertest.Open(t.Context(), "mysql://root@127.0.0.1:1/test?tls=true&servername=db.example")
 	if err == nil || !strings.Contains(err.Error(), "sqllock.RegisterTLS(mysql.RegisterTLSConfig)") {
 		t.Errorf("got %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
@@ -20,7 +21,7 @@ func migrated(t *testing.T, server *servers.Server) (driver.Driver, *sql.DB) {
 	if err := sqllock.MigrateURL(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
-	d, err := driver.Open(t.Context(), url)
+	d, err := drivertest.Open(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func pooled(t *testing.T) (direct, pool string) {
 
 func open(t testing.TB, url string) driver.Driver {
 	t.Helper()
-	d, err := driver.Open(context.Background(), url)
+	d, err := drivertest.Open(context.Background(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestPoolerInURL(t *testing.T) {
 		direct + "&mode=session&pooler=transaction": "a proxy gives each transaction another session",
 		direct + "&pooler=statement":                `"transaction"`,
 	} {
-		d, err := driver.Open(t.Context(), url)
+		d, err := drivertest.Open(t.Context(), url)
 		if err == nil {
 			d.Close()
 			t.Errorf("%s was opened, want an error with %q", url, why)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
@@ -25,7 +26,7 @@ func TestLocksOfOtherDatabases(t *testing.T) {
 	held := claim(t, time.Minute)
 	held.Token = acquire(t, here, held).Token
 
-	there, err := driver.Open(t.Context(), otherURL)
+	there, err := drivertest.Open(t.Context(), otherURL)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func TestTooOld(t *testing.T) {
 			if !s.isTooOld() {
 				t.Skip("for HOLDFAST_EXTRA=postgres-12 or postgres-13")
 			}
-			_, err := driver.Open(t.Context(), s.url(s.migrated(t).Addr))
+			_, err := drivertest.Open(t.Context(), s.url(s.migrated(t).Addr))
 			if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "PostgreSQL 14 or newer") {
 				t.Errorf("it says %v", err)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/fence"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -467,7 +468,7 @@ func shortLives(t *testing.T, s server, running *servers.Server) {
 		if lives == 1000 {
 			t.Fatalf("%d clients have left %d old rows", lives, left())
 		}
-		d, err := driver.Open(t.Context(), s.url(running.Addr))
+		d, err := drivertest.Open(t.Context(), s.url(running.Addr))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -534,7 +535,7 @@ func TestProxies(t *testing.T) {
 	s := all[1]
 	running := s.migrated(t)
 	pooled := servers.PgBouncer(t, running, "transaction")
-	d, err := driver.Open(t.Context(), s.url(pooled.Addr))
+	d, err := drivertest.Open(t.Context(), s.url(pooled.Addr))
 	if err == nil {
 		d.Close()
 	}
@@ -559,7 +560,7 @@ func TestRefused(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			addr := s.Start(t).Addr
-			_, err := driver.Open(t.Context(), s.url(addr))
+			_, err := drivertest.Open(t.Context(), s.url(addr))
 			if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "holdfast migrate") {
 				t.Errorf("without tables: %v", err)
 			}
@@ -572,13 +573,14 @@ func TestRefused(t *testing.T) {
 			} {
 				exec(t, s.Pool(t, addr), "DELETE FROM holdfast_store")
 				exec(t, s.Pool(t, addr), format)
-				_, err := driver.Open(t.Context(), s.url(addr))
+				_, err := drivertest.Open(t.Context(), s.url(addr))
 				if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), advice) {
 					t.Errorf("after %s: %v, want %q", format, err, advice)
 				}
 			}
 			wrong := strings.Replace(s.url(addr), "mode=session", "mode=sessions", 1)
-			if _, err := driver.Open(t.Context(), wrong); err == nil || !strings.Contains(err.Error(), `"session"`) {
+			_, err = drivertest.Open(t.Context(), wrong)
+			if err == nil || !strings.Contains(err.Error(), `"session"`) {
 				t.Errorf("an unknown mode: %v", err)
 			}
 		})

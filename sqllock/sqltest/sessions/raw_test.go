@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
@@ -51,7 +52,7 @@ func TestRaw(t *testing.T) {
 			}
 			for _, wrong := range []string{"?layout=raw", "?mode=session&layout=other"} {
 				url, _, _ := strings.Cut(s.url(addr), "?")
-				d, err := driver.Open(t.Context(), url+wrong)
+				d, err := drivertest.Open(t.Context(), url+wrong)
 				if err == nil || !strings.Contains(err.Error(), "layout") {
 					t.Errorf("%s: %v, %v", wrong, d, err)
 				}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
 func claimOf(name string) driver.Claim {
@@ -340,7 +341,7 @@ func TestRefused(t *testing.T) {
 
 func refused(t *testing.T, url, want string) {
 	t.Helper()
-	d, err := driver.Open(t.Context(), url)
+	d, err := drivertest.Open(t.Context(), url)
 	if err == nil {
 		d.Close()
 	}

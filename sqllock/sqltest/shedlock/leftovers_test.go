@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
 // What is left of claims goes when no late request can come: clients that live for one lock alone sweep, too, and a
@@ -29,7 +30,7 @@ func TestNothingStays(t *testing.T) {
 			}
 			once := func(name string) (granted int64) { // by a client of its own, and tried by another claim
 				t.Helper()
-				d, err := driver.Open(t.Context(), s.URL(addr)+"?layout=shedlock")
+				d, err := drivertest.Open(t.Context(), s.URL(addr)+"?layout=shedlock")
 				if err != nil {
 					t.Fatal(err)
 				}
