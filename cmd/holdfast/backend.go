@@ -41,7 +41,7 @@ const backendEnv = "HOLDFAST_BACKEND"
 func (b *backendFlags) register(c *cobra.Command) {
 	b.registerURL(c)
 	c.Flags().BoolVar(&b.trace, "trace", false,
-		"print each request to the backend on standard error, with its answer and how long that took")
+		"print each request to the backend on standard error, with its answer and how long that took, and each event")
 }
 
 // registerURL is for a verb that needs to know no more than where the backend is.
@@ -174,7 +174,7 @@ func isLikeURL(path string) bool {
 // A store is the backend, opened.
 type store struct {
 	*holdfast.Client
-	driver driver.Either
+	driver driver.BatchDriver
 	shown  string        // the URL without its password
 	flags  *backendFlags // by which it was opened; nil in tests
 	leaves bool          // what it has taken is not given back when it is closed
@@ -270,16 +270,13 @@ func (b *backendFlags) open(ctx context.Context, opts ...holdfast.Option) (*stor
 func (b *backendFlags) connect(ctx context.Context, rawURL, shown string) (driver.BatchDriver, error) {
 	begin := time.Now()
 	d, err := openInTime(ctx, rawURL)
-	if !b.trace {
+	if b.trace {
+		(&tracer{tell: b.tell}).told(begin, "open", shown, "", "opened", err)
+	}
+	if err != nil || !b.trace {
 		return d, err
 	}
-	t := &tracer{tell: b.tell}
-	t.told(begin, "open", shown, "", "opened", err)
-	if err != nil {
-		return nil, err
-	}
-	methods, _ := driver.As[driver.Driver](d)
-	return driver.Batched(traced(methods, b.tell)), nil
+	return traced(d, b.tell), nil
 }
 
 // openLimit bounds how long the command waits until the backend is open. A file may be new, and on a slow disk.

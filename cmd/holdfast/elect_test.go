@@ -12,22 +12,12 @@ import (
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
-// A silentDriver tells of nothing by itself, and answers no renewal.
-type silentDriver struct{ driver.Driver }
-
-func (d silentDriver) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if c.Token != 0 {
-		<-ctx.Done()
-		return driver.Status{}, ctx.Err()
-	}
-	return d.Driver.Request(ctx, c)
-}
-
 // A lead that was lost, of which only its release tells, because the command had ended by itself, ends the command too:
 // the backend is closed by then, and no campaign can follow.
 func TestElectEndsWithLossLearnedLate(t *testing.T) {
 	backend := memlock.New()
-	silent := silentDriver{backend}
+	isRenewal := func(op driver.Op) bool { return op.Kind == driver.OpRequest && op.Claim.Token != 0 }
+	silent := untold{silentTo(backend, isRenewal)}
 	s := &store{Client: holdfast.New(silent), driver: silent}
 	p := &plan{runFlags: runFlags{ttl: time.Minute, onLost: lostTerm, onRevoke: revokeTerm}, name: "lead",
 		command: []string{"sh", "-c", "exit 0"}, campaign: true}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -13,20 +12,12 @@ import (
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
-// deafToReleases is a backend that falls silent when a claim is to be released.
-type deafToReleases struct{ driver.Driver }
-
-func (deafToReleases) Release(ctx context.Context, _ driver.Claim) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-
 // However long the lock of a handle lives, a release waits no longer for a backend that falls silent than each verb
 // does when it begins.
 func TestReleaseOfAHandleInSilence(t *testing.T) {
 	defer bubble.Alone()()
 	synctest.Test(t, func(t *testing.T) {
-		d := deafToReleases{memlock.New()}
+		d := silentTo(memlock.New(), func(op driver.Op) bool { return op.Kind == driver.OpRelease })
 		s := &store{Client: holdfast.New(d, ownPatience()...), driver: d}
 		lease, err := s.Mutex("job", holdfast.WithTTL(time.Hour)).Lock(t.Context())
 		if err != nil {

@@ -13,47 +13,49 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
-// A slowStore answers questions for queues as each is let, and says how many wait for that. It tells of nothing by
-// itself.
+// A slowStore answers questions for queues as each is let, and says how many wait for that.
 type slowStore struct {
-	driver.Driver
 	asked atomic.Int64
 	let   chan error // what to answer in the place of the queue, or nil
 }
 
-func (s *slowStore) Unwrap() driver.Driver { return s.Driver }
-
-func (s *slowStore) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
+func (s *slowStore) pass(ctx context.Context, op driver.Op, next func(driver.Op) driver.Result) driver.Result {
+	if op.Kind != driver.OpQueue {
+		return next(op)
+	}
 	s.asked.Add(1)
 	defer s.asked.Add(-1)
 	select {
 	case err := <-s.let:
 		if err != nil {
-			return nil, err
+			return driver.Result{Err: err}
 		}
-		return s.Driver.Queue(ctx, name)
+		return next(op)
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return driver.Result{Err: context.Cause(ctx)}
 	}
 }
 
 // slow is a store with so many locks that are held, whose names are returned in their order.
 func slow(t *testing.T, locks int) (st *store, d *slowStore, names []string) {
 	t.Helper()
-	d = &slowStore{Driver: memlock.New(), let: make(chan error)}
-	t.Cleanup(func() { d.Close() })
+	d = &slowStore{let: make(chan error)}
+	locked := memlock.New()
+	passed := batch.Intercept(locked, d.pass)
+	t.Cleanup(func() { passed.Close() })
 	for i := range locks {
 		name := fmt.Sprintf("job %03d", i)
 		c := driver.Claim{Name: name, ID: fmt.Sprint("c", i), Weight: 1, Limit: 1, TTL: time.Hour}
-		if status, err := d.Request(t.Context(), c); err != nil || !status.Granted {
+		if status, err := locked.Request(t.Context(), c); err != nil || !status.Granted {
 			t.Fatalf("%q: %+v, %v", name, status, err)
 		}
 		names = append(names, name)
 	}
-	return &store{Client: holdfast.New(d), driver: d}, d, names
+	return &store{Client: holdfast.New(passed), driver: passed}, d, names
 }
 
 // The queues of some locks are asked for at once, of no more however many there are, and shown in the order of names. A

@@ -15,10 +15,10 @@ import (
 )
 
 // keptByUs is a backend that cannot keep a lock for a process that has ended.
-type keptByUs struct{ driver.Driver }
+type keptByUs struct{ driver.BatchDriver }
 
 func (d keptByUs) Traits() driver.Traits {
-	t := d.Driver.Traits()
+	t := d.BatchDriver.Traits()
 	t.Detach = false
 	return t
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 
@@ -11,21 +10,13 @@ import (
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
-// A mute driver never tells a queue.
-type mute struct{ driver.Driver }
-
-func (mute) Queue(ctx context.Context, _ string) ([]driver.Entry, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
 // A backend that stops answering when a run within another one asks who has the lock is given up like any other.
 func TestNestedWhereNobodyAnswers(t *testing.T) {
 	t.Setenv(heldEnv, heldMark("job", "1"))
 	defer bubble.Alone()()
 	synctest.Test(t, func(t *testing.T) {
-		s := &store{driver: mute{memlock.New()}}
-		s.Client = holdfast.New(s.driver)
+		d := silentTo(memlock.New(), func(op driver.Op) bool { return op.Kind == driver.OpQueue })
+		s := &store{Client: holdfast.New(d), driver: d}
 		defer s.Client.Close(t.Context())
 		if (&plan{name: "job", runFlags: runFlags{slots: 1}}).isNested(t.Context(), s) {
 			t.Error("it is nested, though nobody says so")

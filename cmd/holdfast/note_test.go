@@ -12,22 +12,23 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/internal/bubble"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
-// lateNotes is a driver that reads notes only once a claim was released.
+// lateNotes lets notes be read only once a claim was released.
 type lateNotes struct {
-	driver.Driver
 	once     sync.Once
 	released chan struct{}
 	late     chan bool // gets whether notes were asked for, and the claim was not released for long
 }
 
-func (d *lateNotes) Unwrap() driver.Driver { return d.Driver }
-
-func (d *lateNotes) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	if driver.HoldsNotes(name) {
+func (d *lateNotes) pass(_ context.Context, op driver.Op, next func(driver.Op) driver.Result) driver.Result {
+	switch {
+	case op.Kind == driver.OpRelease:
+		d.once.Do(func() { close(d.released) })
+	case asksForNotes(op):
 		select {
 		case <-d.released:
 			d.late <- false
@@ -35,18 +36,19 @@ func (d *lateNotes) Queue(ctx context.Context, name string) ([]driver.Entry, err
 			d.late <- true
 		}
 	}
-	return d.Driver.Queue(ctx, name)
+	return next(op)
 }
 
-func (d *lateNotes) Release(ctx context.Context, c driver.Claim) error {
-	d.once.Do(func() { close(d.released) })
-	return d.Driver.Release(ctx, c)
+// asksForNotes reports whether an operation reads the notes that are kept beside a lock.
+func asksForNotes(op driver.Op) bool {
+	return op.Kind == driver.OpQueue && driver.HoldsNotes(op.Claim.Name)
 }
 
 // The lock is given back as soon as the command has ended, however long it takes to know who has asked for it.
 func TestReleaseDoesNotAwaitNotes(t *testing.T) {
 	backend := memlock.New()
-	d := &lateNotes{Driver: backend, released: make(chan struct{}), late: make(chan bool, 1)}
+	notes := &lateNotes{released: make(chan struct{}), late: make(chan bool, 1)}
+	d := batch.Intercept(backend, notes.pass)
 	s := &store{Client: holdfast.New(d), driver: d}
 	p := &plan{runFlags: runFlags{ttl: time.Minute, onLost: lostTerm, onRevoke: revokeTerm}, name: "m",
 		command: []string{"sleep", "300"}}
@@ -66,22 +68,9 @@ func TestReleaseDoesNotAwaitNotes(t *testing.T) {
 	if err := j.run(t.Context(), program); !errors.As(err, &e) {
 		t.Error(err)
 	}
-	if <-d.late {
+	if <-notes.late {
 		t.Error("the lock was kept until it was known who had asked for it")
 	}
-}
-
-// hungNotes is a driver that does not answer who asks for notes.
-type hungNotes struct{ driver.Driver }
-
-func (d hungNotes) Unwrap() driver.Driver { return d.Driver }
-
-func (d hungNotes) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	if driver.HoldsNotes(name) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}
-	return d.Driver.Queue(ctx, name)
 }
 
 // Who watches many locks waits for notes once, where they are not answered.
@@ -93,7 +82,7 @@ func TestWatchDoesNotAwaitNotesOfEach(t *testing.T) {
 	}
 	defer nowhere.Close()
 	synctest.Test(t, func(t *testing.T) {
-		s := &store{Client: holdfast.New(hungNotes{memlock.New()})}
+		s := &store{Client: holdfast.New(silentTo(memlock.New(), asksForNotes))}
 		defer s.Client.Close(context.Background())
 		var views []view
 		for i := range 20 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/memlock"
 )
 
 // openedWith is the context with which "opens:" was opened.
@@ -33,7 +34,7 @@ func init() {
 	})
 	driver.Register("opens", func(ctx context.Context, _ *url.URL) (driver.Either, error) {
 		openedWith = ctx
-		return nil, nil
+		return memlock.New(), nil
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -34,8 +35,8 @@ func TestHowLongAnOutageMayLast(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				for begin := time.Duration(0); begin < holdfast.DefaultTTL/3; begin += 249 * time.Millisecond {
-					d := &cutOff{Driver: memlock.New(), hangs: row.hangs}
-					client := holdfast.New(d)
+					d := &cutOff{hangs: row.hangs}
+					client := holdfast.New(batch.Intercept(memlock.New(), d.pass))
 					lease, err := client.Mutex("m").Lock(t.Context())
 					if err != nil {
 						t.Fatal(err)
@@ -61,20 +62,20 @@ func TestHowLongAnOutageMayLast(t *testing.T) {
 	}
 }
 
-// cutOff is a driver that can lose its backend: then requests fail at once, or hang.
+// cutOff is the way to a backend, and can be interrupted: then requests fail at once, or hang.
 type cutOff struct {
-	driver.Driver
 	hangs bool
 	is    atomic.Bool
 }
 
-func (d *cutOff) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if !d.is.Load() {
-		return d.Driver.Request(ctx, c)
-	}
-	if d.hangs {
+func (d *cutOff) pass(ctx context.Context, op driver.Op, next func(driver.Op) driver.Result) driver.Result {
+	switch {
+	case op.Kind != driver.OpRequest || !d.is.Load():
+		return next(op)
+	case d.hangs:
 		<-ctx.Done()
-		return driver.Status{}, ctx.Err()
+		return driver.Result{Err: ctx.Err()}
+	default:
+		return driver.Result{Err: errors.New("connection refused")}
 	}
-	return driver.Status{}, errors.New("connection refused")
 }

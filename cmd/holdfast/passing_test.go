@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -111,18 +112,19 @@ func TestServerThatIsFull(t *testing.T) {
 	}
 }
 
-// A readOnly serves reads alone, as a replica does.
-type readOnly struct{ driver.Driver }
-
-func (readOnly) Request(context.Context, driver.Claim) (driver.Status, error) {
-	return driver.Status{}, &driver.ServerError{Effect: driver.NotNow, Words: "it is read-only"}
+// readOnly lets reads alone pass, as a replica does.
+func readOnly(op driver.Op) error {
+	if op.Kind != driver.OpRequest {
+		return nil
+	}
+	return &driver.ServerError{Effect: driver.NotNow, Words: "it is read-only"}
 }
 
 // A wait that ends while the server refuses to write is no lock that is taken.
 func TestWaitForAReadOnlyServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := quietApp(t)
-		d := readOnly{memlock.New()}
+		d := failing(memlock.New(), readOnly)
 		s := &store{Client: holdfast.New(d, ownPatience()...), driver: d}
 		defer s.abandon(t.Context())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -155,14 +157,20 @@ func TestLongWait(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a, said := quietApp(t)
 				a.json = c.json
-				d := &sometimes{Driver: memlock.New()}
+				var away atomic.Bool
+				d := failing(memlock.New(), func(op driver.Op) error {
+					if away.Load() && op.Kind == driver.OpQueue {
+						return driver.ErrUnsent
+					}
+					return nil
+				})
 				s := &store{Client: holdfast.New(d, ownPatience()...), driver: d}
 				defer s.abandon(t.Context())
 				_, err := s.Mutex("hello", holdfast.WithOwner("somebody")).Lock(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
-				d.away = c.away
+				away.Store(c.away)
 				c.flags.slots, c.flags.ttl = 1, 15*time.Second
 				p := &plan{runFlags: c.flags, name: "hello"}
 				ctx, cancel := context.WithCancel(t.Context())
@@ -186,19 +194,6 @@ func TestLongWait(t *testing.T) {
 			})
 		})
 	}
-}
-
-// sometimes is a driver that can be away.
-type sometimes struct {
-	driver.Driver
-	away bool
-}
-
-func (d *sometimes) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	if d.away {
-		return nil, driver.ErrUnsent
-	}
-	return d.Driver.Queue(ctx, name)
 }
 
 // quietApp is a command whose standard error is read by said.

@@ -8,16 +8,17 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 )
 
 // An answer is what the backend said to one question.
 type answer struct {
 	at     time.Time
-	op     string // what was asked for: open, request, renew, wait, ...
+	op     string // what was asked for: open, request, renew, ...; or event, for what nobody has asked
 	name   string // of the lock; of open the backend, of list the prefix
 	claim  string // its ID, where one is meant
 	result string
-	took   time.Duration
+	took   *time.Duration // nil: of an event
 }
 
 // A trace prints answers, for --trace, one after the other in a goroutine that is there while there are some. Whoever
@@ -83,9 +84,11 @@ func (t *trace) await() {
 // printAnswer prints one answer.
 func (a *app) printAnswer(x answer) {
 	if a.json {
-		took := x.took.Seconds()
-		a.emit(event{Event: "trace", Time: timeOf(x.at), Op: x.op, Name: x.name, Claim: x.claim, Result: x.result,
-			Took: &took})
+		e := event{Event: "trace", Time: timeOf(x.at), Op: x.op, Name: x.name, Claim: x.claim, Result: x.result}
+		if x.took != nil {
+			e.Took = new(x.took.Seconds())
+		}
+		a.emit(e)
 		return
 	}
 	what := x.op
@@ -94,29 +97,29 @@ func (a *app) printAnswer(x answer) {
 			what += " " + printable(part)
 		}
 	}
-	a.say("%s: %s (%v)", what, x.result, round(x.took))
+	if x.took == nil {
+		a.say("%s: %s", what, x.result)
+		return
+	}
+	a.say("%s: %s (%v)", what, x.result, round(*x.took))
 }
 
-// A tracer is a driver that passes requests on to another one, and tells what was asked and what that answered.
-// Abilities that it does not have itself are those of the other one, found by Unwrap.
+// A tracer is a driver that passes operations on to another one, and tells what was asked, what the answer was, and
+// what the other one tells of its own accord. Abilities that it does not have itself are those of the other one, found
+// by Unwrap.
 type tracer struct {
-	driver.Driver
+	driver.BatchDriver
 	tell func(answer)
 }
 
-// A waitingTracer is a tracer of a driver that tells when a claim has moved. Without that ability clients do not call
-// Wait.
-type waitingTracer struct{ *tracer }
-
-func traced(d driver.Driver, tell func(answer)) driver.Driver {
-	t := &tracer{Driver: d, tell: tell}
-	if _, waits := driver.As[driver.Waiter](d); waits {
-		return waitingTracer{t}
-	}
+func traced(d driver.BatchDriver, tell func(answer)) driver.BatchDriver {
+	t := &tracer{tell: tell}
+	t.BatchDriver = batch.Intercept(d, t.pass)
 	return t
 }
 
-func (t *tracer) Unwrap() driver.Driver { return t.Driver }
+// Unwrap implements [driver.BatchWrapper].
+func (t *tracer) Unwrap() driver.BatchDriver { return t.BatchDriver }
 
 // told tells an answer that has just come; good is what it says where err is nil.
 func (t *tracer) told(begin time.Time, op, name, claim, good string, err error) {
@@ -124,75 +127,107 @@ func (t *tracer) told(begin time.Time, op, name, claim, good string, err error) 
 		good = err.Error()
 	}
 	now := time.Now()
-	t.tell(answer{at: now, op: op, name: name, claim: claim, result: good, took: now.Sub(begin)})
+	took := now.Sub(begin)
+	t.tell(answer{at: now, op: op, name: name, claim: claim, result: good, took: &took})
 }
 
-func (t *tracer) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+func (t *tracer) pass(_ context.Context, op driver.Op, next func(driver.Op) driver.Result) driver.Result {
 	begin := time.Now()
-	st, err := t.Driver.Request(ctx, c)
-	t.told(begin, "request", c.Name, c.ID, stateOf(c, st), err)
-	return st, err
+	r := next(op)
+	t.told(begin, nameOf(op), op.Claim.Name, claimIn(op), resultOf(op, r), r.Err)
+	return r
 }
 
-// stateOf says what a status means for a claim.
-func stateOf(c driver.Claim, st driver.Status) string {
+// nameOf names an operation.
+func nameOf(op driver.Op) string {
+	switch {
+	case op.Kind == driver.OpRequest && op.Brief:
+		return "renew"
+	case op.Kind == driver.OpQueue && op.Most > 0:
+		return "peek"
+	default:
+		return op.Kind.String()
+	}
+}
+
+// claimIn is the ID of the claim that an operation is on, if it is on one.
+func claimIn(op driver.Op) string {
+	if op.Kind.IsOnClaim() {
+		return op.Claim.ID
+	}
+	return ""
+}
+
+// resultOf says what the answer to an operation was that has none but good ones.
+func resultOf(op driver.Op, r driver.Result) string {
+	if r.Again {
+		return "a part is done"
+	}
+	switch op.Kind {
+	case driver.OpRequest, driver.OpPropose, driver.OpLook:
+		return stateOf(r.Status, op.Claim.Queue || op.Claim.Token != 0)
+	case driver.OpQueue:
+		return count(len(r.Queue), "claim")
+	case driver.OpValue:
+		return count(len(r.Value.Text), "byte")
+	case driver.OpSetValue:
+		return count(len(op.Value.Text), "byte")
+	case driver.OpRelease:
+		return "released"
+	case driver.OpBreak:
+		return "broken"
+	case driver.OpRevoke:
+		return "asked"
+	case driver.OpWatch:
+		return "watched"
+	default:
+		return "answered"
+	}
+}
+
+// stateOf says what a status means for a claim that waits if it is not granted, or leaves.
+func stateOf(st driver.Status, waits bool) string {
 	switch {
 	case st.Granted && st.Revoked:
 		return "granted, and asked to release it"
 	case st.Granted:
 		return "granted"
-	case c.Queue || c.Token != 0:
+	case waits:
 		return "waits"
 	default:
 		return "taken"
 	}
 }
 
-func (t *tracer) Release(ctx context.Context, c driver.Claim) error {
-	begin := time.Now()
-	err := t.Driver.Release(ctx, c)
-	t.told(begin, "release", c.Name, c.ID, "released", err)
-	return err
+// Subscribe implements [driver.BatchDriver].
+func (t *tracer) Subscribe(tell func(driver.Event)) (stop func()) {
+	return t.BatchDriver.Subscribe(func(e driver.Event) {
+		t.tell(answer{at: time.Now(), op: "event", name: e.Name, claim: e.ID, result: newsOf(e)})
+		tell(e)
+	})
 }
 
-func (t *tracer) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	begin := time.Now()
-	queue, err := t.Driver.Queue(ctx, name)
-	t.told(begin, "queue", name, "", count(len(queue), "claim"), err)
-	return queue, err
-}
-
-func (t *tracer) Peek(ctx context.Context, name string, n int) ([]driver.Entry, error) {
-	begin := time.Now()
-	queue, err := driver.Peek(ctx, t.Driver, name, n)
-	t.told(begin, "peek", name, "", count(len(queue), "claim"), err)
-	return queue, err
-}
-
-func (t *tracer) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	begin := time.Now()
-	results, err := driver.Renew(ctx, t.Driver, claims)
-	for i, c := range claims {
-		result := driver.Result{Err: err}
-		if err == nil {
-			result = results[i]
-		}
-		t.told(begin, "renew", c.Name, c.ID, stateOf(c, result.Status), result.Err)
+// newsOf says what an event means.
+func newsOf(e driver.Event) string {
+	switch {
+	case e.Err != nil:
+		return e.Err.Error()
+	case e.Status != (driver.Status{}):
+		return stateOf(e.Status, true)
+	case e.ID != "":
+		return "may have moved"
+	case e.Name != "":
+		return "may have changed"
+	default:
+		return "anything may have changed"
 	}
-	return results, err
 }
 
-func (t *tracer) Watch(ctx context.Context, name string) error {
-	begin := time.Now()
-	err := driver.Watch(ctx, t.Driver, name)
-	t.told(begin, "watch", name, "", "may have changed", err)
-	return err
-}
-
+// List implements [driver.Lister].
 func (t *tracer) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		begin, names, failed := time.Now(), 0, error(nil)
-		for name, err := range driver.List(ctx, t.Driver, prefix) {
+		for name, err := range driver.List(ctx, t.BatchDriver, prefix) {
 			if err == nil {
 				names++
 			}
@@ -205,50 +240,12 @@ func (t *tracer) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 	}
 }
 
-func (t *tracer) Break(ctx context.Context, name, id string) error {
-	begin := time.Now()
-	err := driver.Break(ctx, t.Driver, name, id)
-	t.told(begin, "break", name, id, "broken", err)
-	return err
-}
-
-func (t *tracer) Revoke(ctx context.Context, name, id string) error {
-	begin := time.Now()
-	err := driver.Revoke(ctx, t.Driver, name, id)
-	t.told(begin, "revoke", name, id, "asked", err)
-	return err
-}
-
-func (t *tracer) Value(ctx context.Context, name string) (driver.Value, error) {
-	begin := time.Now()
-	v, err := driver.ValueOf(ctx, t.Driver, name)
-	t.told(begin, "value", name, "", count(len(v.Text), "byte"), err)
-	return v, err
-}
-
-func (t *tracer) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
-	begin := time.Now()
-	err := driver.SetValue(ctx, t.Driver, c, v)
-	t.told(begin, "set value", c.Name, c.ID, count(len(v.Text), "byte"), err)
-	return err
-}
-
+// Close implements [driver.BatchDriver].
 func (t *tracer) Close() error {
 	begin := time.Now()
-	err := t.Driver.Close()
+	err := t.BatchDriver.Close()
 	t.told(begin, "close", "", "", "closed", err)
 	return err
-}
-
-func (t waitingTracer) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	begin := time.Now()
-	st, err := driver.Wait(ctx, t.Driver, c)
-	result := "may have moved"
-	if st != (driver.Status{}) {
-		result = stateOf(c, st)
-	}
-	t.told(begin, "wait", c.Name, c.ID, result, err)
-	return st, err
 }
 
 func count(n int, what string) string {
