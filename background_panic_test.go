@@ -42,36 +42,18 @@ func (r *records) count() (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, m := range r.messages {
-		if strings.Contains(m, "panic="+errBug.Error()) && strings.Contains(m, "_test.go") {
+		_, panicked, ok := strings.Cut(m, " panic=")
+		if ok && strings.Contains(panicked, errBug.Error()) && strings.Contains(panicked, "_test.go") {
 			n++
 		}
 	}
 	return n
 }
 
-// A buggyListener is a buggy driver whose claims are listened to.
-type buggyListener struct{ *buggy }
-
-func (p *buggyListener) Listen(ctx context.Context, c driver.Claim, moved func()) (func(), error) {
-	defer p.around("listen")()
-	l, _ := driver.As[driver.Listener](p.Driver)
-	return l.Listen(ctx, c, moved)
-}
-
-func (p *buggy) Watch(ctx context.Context, name string) error {
-	defer p.around("watch")()
-	return driver.Watch(ctx, p.Driver, name)
-}
-
-func (p *buggy) Close() error {
-	defer p.around("close")()
-	return p.Driver.Close()
-}
-
 // A bug is a panic of the driver in the background of client a, beside client b.
 type bug struct {
 	t     *testing.T
-	d     *buggyListener
+	d     *buggy
 	a, b  *holdfast.Client
 	seen  *records
 	store *memlock.Driver
@@ -115,9 +97,9 @@ var bugs = map[string]func(bug){
 			u.t.Errorf("%d claims, want the holder's", len(q))
 		}
 	},
-	"the start of listening": func(u bug) {
+	"the request to follow": func(u bug) {
 		lease := must(u.a.Mutex("m").Lock(u.t.Context()))(u.t)
-		u.d.arm("listen")
+		u.d.arm(inFollow)
 		lease.Context()
 		time.Sleep(ttl) // and a renewal has told it to follow the claim once more
 		u.endsSoon(lease)
@@ -160,7 +142,8 @@ func TestPanicOfTheDriverInTheBackground(t *testing.T) {
 			t.Run(place, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					u := bug{t: t, store: memlock.New(), seen: &records{Handler: slog.DiscardHandler}}
-					u.d = &buggyListener{buggy: &buggy{Driver: u.store.Client(), late: late}}
+					u.d = newBuggy(u.store.Client())
+					u.d.late = late
 					u.a, u.b = newClient(t, u.d, holdfast.WithLogger(slog.New(u.seen))), newClient(t, u.store.Client())
 					beside := must(u.a.Mutex("beside").Lock(t.Context()))(t)
 					try(u)
@@ -181,11 +164,12 @@ func TestPanicOfTheDriverInTheBackground(t *testing.T) {
 func TestPanicOfTheDriverWhileSeveralWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memlock.New()
-		d := &buggy{Driver: store.Client(), late: true}
+		d := newBuggy(store.Client())
+		d.late = true
 		a, b := newClient(t, d), newClient(t, store.Client())
 		lease := must(b.Mutex("m").Lock(t.Context()))(t)
 		first, next := make(chan any, 1), make(chan *holdfast.Lease, 1)
-		d.arm("wait")
+		d.arm(inNews)
 		go func() { first <- caught(t, func() { a.Mutex("m").Lock(t.Context()) }) }()
 		synctest.Wait()
 		go func() { next <- must(a.Mutex("m").Lock(t.Context()))(t) }()
@@ -207,7 +191,7 @@ func TestPanicOfTheDriverWhileSeveralWait(t *testing.T) {
 // A panic in a Check goes on up, and neither renews nor blocks anything.
 func TestPanicOfTheDriverInCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &buggy{Driver: memlock.New()}
+		d := newBuggy(memlock.New())
 		a := newClient(t, d)
 		lease := must(a.Mutex("m").Lock(t.Context()))(t)
 		d.arm("request")
@@ -221,7 +205,7 @@ func TestPanicOfTheDriverInCheck(t *testing.T) {
 // A panic in a Detach goes on up, and the lease goes on.
 func TestPanicOfTheDriverInDetach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &buggy{Driver: memlock.New()}
+		d := newBuggy(memlock.New())
 		a := newClient(t, d)
 		lease := must(a.Mutex("m").Lock(t.Context()))(t)
 		d.arm("request")
@@ -235,21 +219,12 @@ func TestPanicOfTheDriverInDetach(t *testing.T) {
 	})
 }
 
-// A rooted driver cannot leave claims alone.
-type rooted struct{ *buggy }
-
-func (d rooted) Traits() driver.Traits {
-	tr := d.buggy.Traits()
-	tr.Detach = false
-	return tr
-}
-
 // A lock whose minimum hold is not over when the driver panics stays taken until it is, and not for ever.
 func TestPanicOfTheDriverBeforeTheLeastTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memlock.New()
-		d := &buggy{Driver: store.Client()}
-		a, b := newClient(t, rooted{d}), newClient(t, store.Client())
+		d := newBuggy(store.Client())
+		a, b := newClient(t, attached(d)), newClient(t, store.Client())
 		lease := must(a.Mutex("m", holdfast.WithMinHold(3*ttl)).Lock(t.Context()))(t)
 		start := time.Now()
 		d.arm("request")
@@ -324,8 +299,8 @@ func TestPanicOfTheDriverInClose(t *testing.T) {
 
 func init() {
 	driver.Register("panicking", func(context.Context, *url.URL) (driver.Either, error) {
-		d := &buggy{Driver: memlock.New()}
-		d.arm("close")
+		d := newBuggy(memlock.New())
+		d.arm(inClose)
 		return d, nil
 	})
 }

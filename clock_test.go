@@ -82,10 +82,15 @@ func TestNowAfterSuspension(t *testing.T) {
 }
 
 // silentDriver answers nothing.
-type silentDriver struct{ driver.Driver }
+type silentDriver struct{ driver.BatchDriver }
 
-func (silentDriver) Traits() driver.Traits                       { return driver.Traits{} }
-func (silentDriver) Release(context.Context, driver.Claim) error { return driver.ErrGone }
+func (silentDriver) Traits() driver.Traits                      { return driver.Traits{} }
+func (silentDriver) Subscribe(func(driver.Event)) (stop func()) { return func() {} }
+func (silentDriver) Do(_ context.Context, ops []driver.Op, done func(int, driver.Result)) {
+	for i := range ops {
+		done(i, driver.Result{Err: driver.ErrGone})
+	}
+}
 
 func TestTrustedUntil(t *testing.T) {
 	for ttl, want := range map[time.Duration]time.Duration{

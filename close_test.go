@@ -3,35 +3,39 @@ package holdfast_test
 import (
 	"context"
 	"errors"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
-// A deaf driver hears no context end: its releases take an hour.
-type deaf struct{ driver.Driver }
-
-func (d deaf) Release(context.Context, driver.Claim) error {
-	time.Sleep(time.Hour)
-	return errors.New("too late")
+// deaf returns a driver that hears no context end: its releases take an hour.
+func deaf(d driver.BatchDriver) driver.BatchDriver {
+	return batch.Intercept(d, func(_ context.Context, op driver.Op, next next) driver.Result {
+		if op.Kind != driver.OpRelease {
+			return next(op)
+		}
+		time.Sleep(time.Hour)
+		return driver.Result{Err: errors.New("too late")}
+	})
 }
 
 // Whatever is broken and however much is held, Close returns when its context ends.
 func TestCloseReturnsByItsContext(t *testing.T) {
 	const within = time.Second
 	refusal := errors.New("connection refused")
-	for name, broken := range map[string]func(*line) driver.Driver{
-		"requests hang":            func(l *line) driver.Driver { l.set(faults{cut: true}); return l },
-		"answers do not come back": func(l *line) driver.Driver { l.set(faults{mute: true}); return l },
-		"requests fail":            func(l *line) driver.Driver { l.set(faults{refuse: refusal}); return l },
-		"requests are refused":     func(l *line) driver.Driver { l.set(faults{refuse: driver.ErrRefused}); return l },
-		"answers are slow":         func(l *line) driver.Driver { l.set(faults{slow: within / 3}); return l },
-		"contexts are ignored":     func(l *line) driver.Driver { return deaf{l} },
+	for name, broken := range map[string]func(*line) driver.BatchDriver{
+		"requests hang":            func(l *line) driver.BatchDriver { l.set(faults{cut: true}); return l },
+		"answers do not come back": func(l *line) driver.BatchDriver { l.set(faults{mute: true}); return l },
+		"requests fail":            func(l *line) driver.BatchDriver { l.set(faults{refuse: refusal}); return l },
+		"requests are refused":     func(l *line) driver.BatchDriver { l.set(faults{refuse: driver.ErrRefused}); return l },
+		"answers are slow":         func(l *line) driver.BatchDriver { l.set(faults{slow: within / 3}); return l },
+		"contexts are ignored":     func(l *line) driver.BatchDriver { return deaf(l) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -57,29 +61,41 @@ func TestCloseReturnsByItsContext(t *testing.T) {
 }
 
 // A replaced driver is another one from some moment on.
-type replaced struct{ now atomic.Pointer[driver.Driver] }
-
-func replaceable(d driver.Driver) *replaced {
-	r := new(replaced)
-	r.by(d)
-	return r
+type replaced struct {
+	mu    sync.Mutex
+	now   driver.BatchDriver
+	tells []func(driver.Event) // who has subscribed, which lasts as long as the test
 }
 
-func (r *replaced) by(d driver.Driver)    { r.now.Store(&d) }
-func (r *replaced) Unwrap() driver.Driver { return *r.now.Load() }
+func replaceable(d driver.BatchDriver) *replaced { return &replaced{now: d} }
+
+func (r *replaced) by(d driver.BatchDriver) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now = d
+	for _, tell := range r.tells {
+		d.Subscribe(tell)
+	}
+}
+
+func (r *replaced) Unwrap() driver.BatchDriver {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.now
+}
+
 func (r *replaced) Traits() driver.Traits { return r.Unwrap().Traits() }
 func (r *replaced) Close() error          { return r.Unwrap().Close() }
 
-func (r *replaced) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	return r.Unwrap().Request(ctx, c)
+func (r *replaced) Do(ctx context.Context, ops []driver.Op, done func(int, driver.Result)) {
+	r.Unwrap().Do(ctx, ops, done)
 }
 
-func (r *replaced) Release(ctx context.Context, c driver.Claim) error {
-	return r.Unwrap().Release(ctx, c)
-}
-
-func (r *replaced) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	return r.Unwrap().Queue(ctx, name)
+func (r *replaced) Subscribe(tell func(driver.Event)) (stop func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tells = append(r.tells, tell)
+	return r.now.Subscribe(tell)
 }
 
 // Without a bound of its own Close gives up when the last claim has expired.

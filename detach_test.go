@@ -176,17 +176,13 @@ func TestDetachPassesTheGateOn(t *testing.T) {
 	})
 }
 
-// attached is a backend that ends claims together with their client.
-type attached struct{ driver.Driver }
-
-func (a attached) Traits() driver.Traits {
-	t := a.Driver.Traits()
-	t.Detach = false
-	return t
+// attached returns a driver whose claims end together with their client.
+func attached(d driver.BatchDriver) driver.BatchDriver {
+	return withTraits{d, func(t *driver.Traits) { t.Detach = false }}
 }
 
 func TestDetachUnsupported(t *testing.T) {
-	c := newClient(t, attached{memlock.New().Client()})
+	c := newClient(t, attached(memlock.New().Client()))
 	lease := must(c.Mutex("m").Lock(t.Context()))(t)
 	_, err := lease.Detach(t.Context())
 	wantErr(t, err, errors.ErrUnsupported)
@@ -457,27 +453,18 @@ func TestDetachThatEndsBeforeTheRenewal(t *testing.T) {
 	})
 }
 
-// A leaving driver calls a function once it has let a claim live on by itself, before it answers.
-type leaving struct {
-	driver.Driver
-	then func()
-}
-
-func (d *leaving) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	st, err := d.Driver.Request(ctx, c)
-	if c.Detached {
-		d.then()
-	}
-	return st, err
-}
-
 // A lease that ends as it is being detached is lost, and no handle of it is worth anything.
 func TestDetachAsTheHoldEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &leaving{Driver: memlock.New()}
-		c := newClient(t, d)
-		lease := must(c.Mutex("m").Lock(t.Context()))(t)
-		d.then = func() { holdfast.EndHold(lease) }
+		var lease *holdfast.Lease
+		d := onRequests(memlock.New(), func(_ context.Context, op driver.Op, next next) driver.Result {
+			r := next(op)
+			if op.Claim.Detached { // it lives on by itself, which the client does not know yet
+				holdfast.EndHold(lease)
+			}
+			return r
+		})
+		lease = must(newClient(t, d).Mutex("m").Lock(t.Context()))(t)
 		handle, err := lease.Detach(t.Context())
 		wantErr(t, err, holdfast.ErrLost)
 		if handle != "" {

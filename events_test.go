@@ -105,7 +105,7 @@ func TestEventsPair(t *testing.T) {
 func TestEventsPairAfterAPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r recorder
-		d := &buggy{Driver: memlock.New()}
+		d := newBuggy(memlock.New())
 		lease := must(newClient(t, d, holdfast.WithObserver(&r)).Mutex("m").Lock(t.Context()))(t)
 		d.arm("release")
 		caught(t, func() { lease.Release(t.Context()) })

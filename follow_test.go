@@ -3,6 +3,7 @@ package holdfast_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -10,31 +11,39 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
-// A watched is a driver that counts who watches its queues.
+// A watched driver counts how often it is asked to watch queues, and who has it tell of them.
 type watched struct {
-	driver.Driver
-	watchers atomic.Int64
-	broken   atomic.Bool // watching fails at once
+	driver.BatchDriver
+	asked       atomic.Int64
+	subscribers atomic.Int64
 }
 
-var errWatchBroken = errors.New("no way for pushes")
-
-func (d *watched) Watch(ctx context.Context, name string) error {
-	if d.broken.Load() {
-		return errWatchBroken
-	}
-	d.watchers.Add(1)
-	defer d.watchers.Add(-1)
-	return driver.Watch(ctx, d.Driver, name)
+func watch(d driver.BatchDriver) *watched {
+	w := &watched{}
+	w.BatchDriver = batch.Intercept(d, func(_ context.Context, op driver.Op, next next) driver.Result {
+		if op.Kind == driver.OpWatch {
+			w.asked.Add(1)
+		}
+		return next(op)
+	})
+	return w
 }
 
-func (d *watched) Unwrap() driver.Driver { return d.Driver }
+func (w *watched) Subscribe(tell func(driver.Event)) (stop func()) {
+	w.subscribers.Add(1)
+	forget := w.BatchDriver.Subscribe(tell)
+	return sync.OnceFunc(func() {
+		w.subscribers.Add(-1)
+		forget()
+	})
+}
 
-// An onlooker that stops leaves nothing behind: the driver forgets its watch soon, and at once when the client is
-// closed.
+// An onlooker that stops leaves nothing behind: the driver is asked to watch no more, so that it forgets the watch
+// soon, and has nobody to tell once the client is closed.
 func TestObserveLeavesNothingBehind(t *testing.T) {
 	const closed = "the client is closed"
 	for _, row := range []struct {
@@ -50,7 +59,7 @@ func TestObserveLeavesNothingBehind(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := &watched{Driver: memlock.New()}
+				d := watch(memlock.New())
 				c := newClient(t, d)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -61,13 +70,13 @@ func TestObserveLeavesNothingBehind(t *testing.T) {
 					}
 				}
 				synctest.Wait()
-				took := time.Since(began)
-				if row.name != closed {
-					time.Sleep(driver.WatchTime)
+				took, asked := time.Since(began), d.asked.Load()
+				if n := d.subscribers.Load(); row.name == closed && n != 0 {
+					t.Errorf("%d are still to be told", n)
 				}
-				synctest.Wait()
-				if n := d.watchers.Load(); n != 0 || took != 0 {
-					t.Errorf("it took %v, and %d still watch", took, n)
+				time.Sleep(2 * driver.WatchTime)
+				if n := d.asked.Load() - asked; asked == 0 || n != 0 || took != 0 {
+					t.Errorf("it took %v, and asked to watch %d times, and %d times after that", took, asked, n)
 				}
 			})
 		})
@@ -113,28 +122,40 @@ func TestObserveOutlastsErrors(t *testing.T) {
 	}
 }
 
-// Where pushes do not come, who looks on asks now and then.
+// Where pushes do not come, because watching fails or nothing is told, who looks on asks now and then.
 func TestObserveWithoutPushes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := &watched{Driver: memlock.New()}
-		d.broken.Store(true)
-		c := newClient(t, d)
-		time.AfterFunc(time.Hour, func() { must(c.Election("boss").Campaign(context.Background(), "c"))(t) })
-		began := time.Now()
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
-		defer cancel()
-		for leader, err := range c.Election("boss").Observe(ctx) {
-			if leader.Value == "c" {
-				break
-			}
-			if !errors.Is(err, holdfast.ErrNoLeader) {
-				t.Errorf("observed %+v, %v", leader, err)
-			}
-		}
-		if late := time.Since(began) - time.Hour; late > ttl {
-			t.Errorf("the leader was seen %v late", late)
-		}
-	})
+	for name, unpushed := range map[string]func(driver.BatchDriver) driver.BatchDriver{
+		"nothing is told": func(d driver.BatchDriver) driver.BatchDriver { return untold{d} },
+		"watching fails": func(d driver.BatchDriver) driver.BatchDriver {
+			return batch.Intercept(d, func(_ context.Context, op driver.Op, next next) driver.Result {
+				if op.Kind == driver.OpWatch {
+					return driver.Result{Err: errors.New("no way for pushes")}
+				}
+				return next(op)
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newClient(t, unpushed(memlock.New()))
+				time.AfterFunc(time.Hour, func() { must(c.Election("boss").Campaign(context.Background(), "c"))(t) })
+				began := time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
+				defer cancel()
+				for leader, err := range c.Election("boss").Observe(ctx) {
+					if leader.Value == "c" {
+						break
+					}
+					if !errors.Is(err, holdfast.ErrNoLeader) {
+						t.Errorf("observed %+v, %v", leader, err)
+					}
+				}
+				if late := time.Since(began) - time.Hour; late > ttl {
+					t.Errorf("the leader was seen %v late", late)
+				}
+			})
+		})
+	}
 }
 
 // The last word of a client that was closed is that it was.

@@ -14,20 +14,19 @@ import (
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
-// A listing driver lists the IDs that were requested.
+// A listing lists the IDs that were requested.
 type listing struct {
-	driver.Driver
 	mu  sync.Mutex
 	ids []string
 }
 
-func (l *listing) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+func (l *listing) pass(_ context.Context, op driver.Op, next next) driver.Result {
 	l.mu.Lock()
-	if !slices.Contains(l.ids, c.ID) {
-		l.ids = append(l.ids, c.ID)
+	if !slices.Contains(l.ids, op.Claim.ID) {
+		l.ids = append(l.ids, op.Claim.ID)
 	}
 	l.mu.Unlock()
-	return l.Driver.Request(ctx, c)
+	return next(op)
 }
 
 // lock acquires a lock and returns the ID of its claim.
@@ -50,8 +49,8 @@ func releaseLease(t *testing.T, lease *holdfast.Lease) {
 // The ID of a claim follows that of the one before on the same lock, if that has ended and lived as long.
 func TestIDsOfOneLockAreASeries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &listing{Driver: memlock.New()}
-		c := holdfast.New(l)
+		l := &listing{}
+		c := holdfast.New(onRequests(memlock.New(), l.pass))
 		defer c.Close(t.Context())
 		lease, first := l.lock(t, c.Mutex("m"))
 		releaseLease(t, lease)
@@ -76,8 +75,8 @@ func TestIDsOfOneLockAreASeries(t *testing.T) {
 // No ID is used twice, whatever becomes of claims.
 func TestNoIDTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &listing{Driver: memlock.New()}
-		c := holdfast.New(l)
+		l := &listing{}
+		c := holdfast.New(onRequests(memlock.New(), l.pass))
 		defer c.Close(t.Context())
 		s := c.Semaphore("m", 100).Permits(1)
 		var held []*holdfast.Lease
@@ -119,8 +118,12 @@ func TestNoIDTwice(t *testing.T) {
 // Requests that share what bounds them do not share the end of each other's contexts.
 func TestContextsEndAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := &slowDriver{Driver: memlock.New(), takes: 10 * time.Millisecond}
-		c := holdfast.New(slow)
+		c := holdfast.New(onRequests(memlock.New(), func(ctx context.Context, op driver.Op, next next) driver.Result {
+			if err := driver.Sleep(ctx, 10*time.Millisecond); err != nil {
+				return driver.Result{Err: err}
+			}
+			return next(op)
+		}))
 		defer c.Close(t.Context())
 		var wg sync.WaitGroup
 		for i := range 20 {
@@ -142,17 +145,4 @@ func TestContextsEndAlone(t *testing.T) {
 		}
 		wg.Wait()
 	})
-}
-
-// A slowDriver takes its time to answer a request.
-type slowDriver struct {
-	driver.Driver
-	takes time.Duration
-}
-
-func (s *slowDriver) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if err := driver.Sleep(ctx, s.takes); err != nil {
-		return driver.Status{}, err
-	}
-	return s.Driver.Request(ctx, c)
 }

@@ -38,34 +38,21 @@ func TestGrantDuringRenewalIsRenewed(t *testing.T) {
 	})
 }
 
-// A tokenless is a driver whose waiting claims have no token, as those on the votes of servers and in the formats of
-// others: it knows a claim without a token only while that is granted.
-type tokenless struct {
-	driver.Driver
-	request func(driver.Claim) (driver.Status, error)
-}
-
-func (d tokenless) Request(_ context.Context, c driver.Claim) (driver.Status, error) {
-	return d.request(c)
-}
-
-func (d tokenless) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	results := make([]driver.Result, len(claims))
-	for i, c := range claims {
-		results[i].Status, results[i].Err = d.request(c)
-	}
-	return results, nil
-}
-
-func (d tokenless) Wait(ctx context.Context, _ driver.Claim) (driver.Status, error) {
-	return driver.Status{}, driver.Sleep(ctx, 100*time.Millisecond)
+// tokenless returns a driver whose waiting claims have no token, as those on the votes of servers and in the formats of
+// others: it knows a claim without a token only while that is granted. Its clients are told to ask now and then.
+func tokenless(request func(driver.Claim) (driver.Status, error)) driver.BatchDriver {
+	d := onRequests(memlock.New(), func(_ context.Context, op driver.Op, _ next) (r driver.Result) {
+		r.Status, r.Err = request(op.Claim)
+		return r
+	})
+	return following(d, askNowAndThen)
 }
 
 // A grant whose answer was handled long after its claim ended is none: the lock may be somebody else's by then.
 func TestGrantThatCameTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
-		d := tokenless{Driver: memlock.New(), request: func(c driver.Claim) (driver.Status, error) {
+		d := tokenless(func(c driver.Claim) (driver.Status, error) {
 			switch {
 			case asked.Add(1) == 2: // the lock is free, and this process is paused before it looks at the answer
 				time.Sleep(4 * ttl)
@@ -75,7 +62,7 @@ func TestGrantThatCameTooLate(t *testing.T) {
 			default: // somebody else has it
 				return driver.Status{TTL: c.TTL}, nil
 			}
-		}}
+		})
 		ctx, cancel := context.WithTimeout(t.Context(), 10*ttl)
 		defer cancel()
 		lease, err := newClient(t, d).Mutex("m").Lock(ctx)
@@ -93,8 +80,7 @@ func TestTryLockAnsweredTooLate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := memlock.New()
-				p := &pausing{Driver: store.Client(), pause: ttl + time.Second}
-				a, b := newClient(t, p, opts...), newClient(t, store.Client())
+				a, b := newClient(t, pausing(store.Client(), ttl+time.Second), opts...), newClient(t, store.Client())
 				held := make(chan *holdfast.Lease, 1)
 				time.AfterFunc(time.Second, func() { // once a's claim has expired
 					held <- must(b.Mutex("m").Lock(t.Context()))(t)
@@ -119,13 +105,19 @@ func TestTryLockThatIsLostAtTheGate(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := memlock.New()
 				b := newClient(t, store.Client())
-				d := &losing{Driver: store.Client()}
-				if taken {
-					d.again = func() { must(b.Mutex("m").TryLock(t.Context()))(t) }
-				}
-				d.client = newClient(t, d)
+				var a *holdfast.Client
+				asked := 0
+				a = newClient(t, onRequests(store.Client(), func(_ context.Context, op driver.Op, next next) driver.Result {
+					switch asked++; {
+					case asked == 1:
+						holdfast.LoseAtGate(a)
+					case asked == 2 && taken:
+						must(b.Mutex("m").TryLock(t.Context()))(t)
+					}
+					return next(op)
+				}))
 				began := time.Now()
-				lease, err := d.client.Mutex("m").TryLock(t.Context())
+				lease, err := a.Mutex("m").TryLock(t.Context())
 				switch {
 				case taken:
 					wantErr(t, err, holdfast.ErrNotAcquired)
@@ -140,35 +132,14 @@ func TestTryLockThatIsLostAtTheGate(t *testing.T) {
 	}
 }
 
-// A losing driver has the lock of its first request lost at the gate, and calls again before it passes on the second.
-type losing struct {
-	driver.Driver
-	client *holdfast.Client
-	asked  int
-	again  func()
-}
-
-func (d *losing) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	switch d.asked++; {
-	case d.asked == 1:
-		holdfast.LoseAtGate(d.client)
-	case d.asked == 2 && d.again != nil:
-		d.again()
-	}
-	return d.Driver.Request(ctx, c)
-}
-
-// A pausing driver answers its first request as to a process that was paused.
-type pausing struct {
-	driver.Driver
-	pause time.Duration
-	once  sync.Once
-}
-
-func (p *pausing) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	st, err := p.Driver.Request(ctx, c)
-	p.once.Do(func() { time.Sleep(p.pause) })
-	return st, err
+// pausing returns a driver that answers its first request as to a process that was paused.
+func pausing(d driver.BatchDriver, pause time.Duration) driver.BatchDriver {
+	var once sync.Once
+	return onRequests(d, func(_ context.Context, op driver.Op, next next) driver.Result {
+		r := next(op)
+		once.Do(func() { time.Sleep(pause) })
+		return r
+	})
 }
 
 // A refusal says nothing about an attempt before it whose answer was lost: that one is undone.
@@ -213,7 +184,7 @@ func TestTryLockOfWhichAnAttemptIsLate(t *testing.T) {
 		store := memlock.New()
 		b := newClient(t, store.Client())
 		lease := must(b.Mutex("m").Lock(t.Context()))(t)
-		_, err := newClient(t, &straying{Driver: store.Client()}).Mutex("m").TryLock(t.Context())
+		_, err := newClient(t, straying(store.Client())).Mutex("m").TryLock(t.Context())
 		wantErr(t, err, holdfast.ErrNotAcquired)
 		if err := lease.Release(t.Context()); err != nil {
 			t.Fatal(err)
@@ -223,22 +194,16 @@ func TestTryLockOfWhichAnAttemptIsLate(t *testing.T) {
 	})
 }
 
-// A straying driver loses its first request, which arrives later.
-type straying struct {
-	driver.Driver
-	once sync.Once
-}
-
-func (d *straying) Request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
-	err = errors.New("connection reset")
-	d.once.Do(func() {
-		time.AfterFunc(ttl/3, func() { d.Driver.Request(context.Background(), c) })
-		st.TTL = c.TTL
+// straying returns a driver that loses its first request, which arrives later.
+func straying(d driver.BatchDriver) driver.BatchDriver {
+	var lost atomic.Bool
+	return onRequests(d, func(_ context.Context, op driver.Op, next next) driver.Result {
+		if !lost.CompareAndSwap(false, true) {
+			return next(op)
+		}
+		time.AfterFunc(ttl/3, func() { doOne(context.Background(), d, op) })
+		return driver.Result{Err: errors.New("connection reset")}
 	})
-	if st.TTL > 0 {
-		return driver.Status{}, err
-	}
-	return d.Driver.Request(ctx, c)
 }
 
 // A claim that waited through an outage is renewed as before.

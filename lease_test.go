@@ -209,7 +209,7 @@ func TestCheck(t *testing.T) {
 func TestCheckTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memlock.New()
-		a, b := newClient(t, struct{ driver.Driver }{store}), newClient(t, store.Client())
+		a, b := newClient(t, untold{store}), newClient(t, store.Client())
 		lease := must(a.Mutex("m").Lock(t.Context()))(t)
 		revoked := lease.Revoked()
 		synctest.Wait()

@@ -2,6 +2,7 @@ package holdfast_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -11,13 +12,14 @@ import (
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
-// A line is a driver behind a network that can fail. Its zero faults pass everything on.
+// A line is a driver behind a network that can fail. Its zero faults pass everything on. What was sent together, travels
+// together.
 type line struct {
-	driver.Driver
+	driver.BatchDriver
 
 	mu       sync.Mutex
 	faults   faults
-	requests map[string]int // by method
+	requests map[string]int // by kind of operation; "renew" counts batches, and "renewed claim" what is in them
 	batch    int            // the largest number of claims in one renewal
 }
 
@@ -25,15 +27,17 @@ type faults struct {
 	cut       bool // requests do not arrive, and hang until their context ends
 	mute      bool // requests arrive and are applied; their answers do not come back
 	refuse    error
-	loseReply int           // so many next answers of Request are lost, which the caller learns
+	loseReply int           // so many next answers to requests are lost, which the caller learns
 	slow      time.Duration // answers take so long to come back
 	late      time.Duration // requests take so long to arrive
 	again     time.Duration // so long after they arrived, a copy of them does
 }
 
-func overLine(d driver.Driver) *line {
-	return &line{Driver: d, requests: make(map[string]int)}
+func overLine(d driver.BatchDriver) *line {
+	return &line{BatchDriver: d, requests: make(map[string]int)}
 }
+
+func (l *line) Unwrap() driver.BatchDriver { return l.BatchDriver }
 
 func (l *line) set(f faults) {
 	l.mu.Lock()
@@ -41,18 +45,33 @@ func (l *line) set(f faults) {
 	l.faults = f
 }
 
-func (l *line) count(method string) int {
+func (l *line) count(what string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.requests[method]
+	return l.requests[what]
 }
 
-func (l *line) now(method string) faults {
+// now counts operations that are about to be sent, and returns what is wrong with the line.
+func (l *line) now(ops []driver.Op) faults {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.requests[method]++
+	renewals, requests := 0, 0
+	for _, op := range ops {
+		switch {
+		case op.Kind != driver.OpRequest:
+			l.requests[op.Kind.String()]++
+		case op.Brief:
+			renewals++
+		default:
+			requests++
+		}
+	}
+	l.batch = max(l.batch, renewals)
+	l.requests["request"] += requests
+	l.requests["renew"] += min(renewals, 1)
+	l.requests["renewed claim"] += renewals
 	f := l.faults
-	if method == "request" && f.loseReply > 0 {
+	if requests > 0 && f.loseReply > 0 {
 		l.faults.loseReply--
 	} else {
 		f.loseReply = 0
@@ -60,99 +79,75 @@ func (l *line) now(method string) faults {
 	return f
 }
 
-// pass sends one request over the line.
-func pass[T any](ctx context.Context, l *line, method string, send func(context.Context) (T, error)) (T, error) {
-	var none T
-	switch f := l.now(method); {
+// Do implements [driver.BatchDriver].
+func (l *line) Do(ctx context.Context, ops []driver.Op, done func(int, driver.Result)) {
+	results, err := l.pass(ctx, ops)
+	for i := range ops {
+		if err != nil {
+			done(i, driver.Result{Err: err})
+		} else {
+			done(i, results[i])
+		}
+	}
+}
+
+// pass sends operations over the line.
+func (l *line) pass(ctx context.Context, ops []driver.Op) ([]driver.Result, error) {
+	switch f := l.now(ops); {
 	case f.refuse != nil:
-		return none, f.refuse
+		return nil, f.refuse
 	case f.cut:
 		<-ctx.Done()
-		return none, ctx.Err()
+		return nil, ctx.Err()
 	case f.mute:
-		send(context.WithoutCancel(ctx))
+		l.send(context.WithoutCancel(ctx), ops)
 		<-ctx.Done()
-		return none, ctx.Err()
+		return nil, ctx.Err()
 	case f.loseReply > 0:
-		send(ctx)
-		return none, context.DeadlineExceeded
+		l.send(ctx, ops)
+		return nil, context.DeadlineExceeded
 	default:
 		if late := driver.Sleep(ctx, f.late); f.late > 0 && late != nil {
-			return none, late
+			return nil, late
 		}
-		v, err := send(ctx)
+		results := l.send(ctx, ops)
 		if f.again > 0 {
-			time.AfterFunc(f.again, func() { send(context.WithoutCancel(ctx)) })
+			copied := slices.Clone(ops)
+			time.AfterFunc(f.again, func() { l.send(context.WithoutCancel(ctx), copied) })
 		}
 		if late := driver.Sleep(ctx, f.slow); f.slow > 0 && late != nil {
-			return none, late
+			return nil, late
 		}
-		return v, err
+		return results, nil
 	}
 }
 
-// passed is pass for a request that is answered by an error alone.
-func passed(ctx context.Context, l *line, method string, send func(context.Context) error) error {
-	_, err := pass(ctx, l, method, func(ctx context.Context) (struct{}, error) { return struct{}{}, send(ctx) })
-	return err
+// send has operations done at the other end of the line.
+func (l *line) send(ctx context.Context, ops []driver.Op) []driver.Result {
+	var mu sync.Mutex
+	results := make([]driver.Result, len(ops))
+	l.BatchDriver.Do(ctx, ops, func(i int, r driver.Result) {
+		mu.Lock()
+		defer mu.Unlock()
+		results[i] = r
+	})
+	return results
 }
 
-func (l *line) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	return pass(ctx, l, "request", func(ctx context.Context) (driver.Status, error) { return l.Driver.Request(ctx, c) })
-}
-
-func (l *line) Release(ctx context.Context, c driver.Claim) error {
-	return passed(ctx, l, "release", func(ctx context.Context) error { return l.Driver.Release(ctx, c) })
-}
-
-func (l *line) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	l.mu.Lock()
-	l.batch = max(l.batch, len(claims))
-	l.requests["renewed claim"] += len(claims)
-	l.mu.Unlock()
-	return pass(ctx, l, "renew", func(ctx context.Context) ([]driver.Result, error) {
-		return driver.Renew(ctx, l.Driver, claims)
+// Subscribe implements [driver.BatchDriver]. What would be told while the line is down is lost.
+func (l *line) Subscribe(tell func(driver.Event)) (stop func()) {
+	return l.BatchDriver.Subscribe(func(e driver.Event) {
+		l.mu.Lock()
+		down := l.faults.cut || l.faults.mute
+		l.mu.Unlock()
+		if !down {
+			tell(e)
+		}
 	})
 }
-
-func (l *line) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	return pass(ctx, l, "queue", func(ctx context.Context) ([]driver.Entry, error) { return l.Driver.Queue(ctx, name) })
-}
-
-// Wait is the way of pushes: nothing comes while the line is down.
-func (l *line) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	st, err := driver.Wait(ctx, l.Driver, c)
-	l.mu.Lock()
-	down := l.faults.cut || l.faults.mute
-	l.mu.Unlock()
-	if down {
-		<-ctx.Done()
-		return driver.Status{}, ctx.Err()
-	}
-	return st, err
-}
-
-func (l *line) Break(ctx context.Context, name, id string) error {
-	return passed(ctx, l, "break", func(ctx context.Context) error { return driver.Break(ctx, l.Driver, name, id) })
-}
-
-func (l *line) Value(ctx context.Context, name string) (driver.Value, error) {
-	return pass(ctx, l, "value", func(ctx context.Context) (driver.Value, error) {
-		return driver.ValueOf(ctx, l.Driver, name)
-	})
-}
-
-func (l *line) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
-	_, err := pass(ctx, l, "set value", func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, driver.SetValue(ctx, l.Driver, c, v)
-	})
-	return err
-}
-
-func (l *line) Unwrap() driver.Driver { return l.Driver }
 
 // newClient returns a client on a store, closed with the test.
-func newClient(t testing.TB, d driver.Driver, opts ...holdfast.Option) *holdfast.Client {
+func newClient(t testing.TB, d driver.BatchDriver, opts ...holdfast.Option) *holdfast.Client {
 	t.Helper()
 	c := holdfast.New(d, opts...)
 	t.Cleanup(func() {

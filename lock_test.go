@@ -108,24 +108,22 @@ func TestDoContextEndsBeforeTheNextHolds(t *testing.T) {
 	})
 }
 
-// A driver whose tokens come with the grant, as those of a quorum do.
-type tokenWithTheGrant struct{ driver.Driver }
-
-func (d tokenWithTheGrant) Unwrap() driver.Driver { return d.Driver }
-
-func (d tokenWithTheGrant) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	st, err := d.Driver.Request(ctx, c)
-	if !st.Granted {
-		st.Token = 0
-	}
-	return st, err
+// tokenWithTheGrant returns a driver whose tokens come with the grant, as those of a quorum do.
+func tokenWithTheGrant(d driver.BatchDriver) driver.BatchDriver {
+	return onRequests(d, func(_ context.Context, op driver.Op, next next) driver.Result {
+		r := next(op)
+		if !r.Status.Granted {
+			r.Status.Token = 0
+		}
+		return r
+	})
 }
 
 // The token of a lease is that of the grant, whatever was known of it while the claim waited.
 func TestTokenThatComesWithTheGrant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memlock.New()
-		a, b := newClient(t, store), newClient(t, tokenWithTheGrant{store.Client()})
+		a, b := newClient(t, store), newClient(t, tokenWithTheGrant(store.Client()))
 		first := must(a.Mutex("m").Lock(t.Context()))(t)
 		time.AfterFunc(time.Second, func() { first.Release(t.Context()) })
 		lease := must(b.Mutex("m").Lock(t.Context()))(t)

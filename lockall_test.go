@@ -15,7 +15,13 @@ import (
 )
 
 // A nameless driver cannot say which store it is of.
-type nameless struct{ driver.Driver }
+type nameless struct{ driver.BatchDriver }
+
+func (d nameless) Traits() driver.Traits {
+	t := d.BatchDriver.Traits()
+	t.Store = ""
+	return t
+}
 
 // byURL are stores that drivers of the scheme lockall: are opened on, by what their hosts say. They cannot name them.
 var byURL sync.Map
@@ -141,34 +147,28 @@ func TestLockAllNoticesLoss(t *testing.T) {
 	})
 }
 
-// A breaking driver breaks the lock of one name before it grants the next, and does not heed that the caller gave up.
-type breaking struct {
-	driver.Driver
-	name string
-}
-
-func (d breaking) Unwrap() driver.Driver { return d.Driver }
-
-func (d breaking) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if c.Name != d.name {
-		queue, err := d.Queue(ctx, d.name)
-		if err != nil {
-			return driver.Status{}, err
+// breaking returns a driver that breaks the lock of one name before it grants the next, and does not heed that the
+// caller gave up.
+func breaking(d driver.BatchDriver, name string) driver.BatchDriver {
+	return onRequests(d, func(ctx context.Context, op driver.Op, next next) driver.Result {
+		if op.Claim.Name == name {
+			return next(op)
 		}
-		for _, e := range queue {
-			if err := driver.Break(ctx, d.Driver, d.name, e.ID); err != nil {
-				return driver.Status{}, err
+		queue := next(driver.Op{Kind: driver.OpQueue, Claim: driver.Claim{Name: name}})
+		for _, e := range queue.Queue {
+			if r := next(driver.Op{Kind: driver.OpBreak, Claim: e.Claim}); r.Err != nil {
+				return r
 			}
 		}
 		time.Sleep(time.Second)
-	}
-	return d.Driver.Request(context.WithoutCancel(ctx), c)
+		return doOne(context.WithoutCancel(ctx), d, op)
+	})
 }
 
 // What is returned was held when it was returned, though the wait could not be ended.
 func TestLockAllLooksAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newClient(t, breaking{memlock.New(), "a"})
+		c := newClient(t, breaking(memlock.New(), "a"))
 		_, err := holdfast.LockAll(t.Context(), c.Mutex("a"), c.Mutex("b"))
 		wantErr(t, err, holdfast.ErrLost)
 	})
@@ -243,7 +243,9 @@ func TestLockAllAfterPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memlock.New()
 		a, b := newClient(t, store), newClient(t, store.Client())
-		broken := newClient(t, panicking{memlock.New()})
+		broken := newClient(t, onRequests(memlock.New(), func(context.Context, driver.Op, next) driver.Result {
+			panic("oops")
+		}))
 		func() {
 			defer func() {
 				if recover() != "oops" {
@@ -255,10 +257,6 @@ func TestLockAllAfterPanic(t *testing.T) {
 		must(b.Mutex("a").TryLock(t.Context()))(t)
 	})
 }
-
-type panicking struct{ driver.Driver }
-
-func (panicking) Request(context.Context, driver.Claim) (driver.Status, error) { panic("oops") }
 
 // Whose context has ended does not wait for a backend that is away; what was got is given back all the same.
 func TestLockAllEndsWithItsContext(t *testing.T) {

@@ -304,42 +304,19 @@ func TestRevokedDuringRenewal(t *testing.T) {
 	})
 }
 
-// A late driver has a claim revoked just before the answer to a request comes back, which does not tell of it.
-type late struct {
-	driver.Driver
-	armed atomic.Bool
-}
-
-func (d *late) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	st, err := d.Driver.Request(ctx, c)
-	if d.armed.CompareAndSwap(true, false) {
-		err = driver.Revoke(ctx, d.Driver, c.Name, c.ID)
-	}
-	return st, err
-}
-
-func (d *late) Unwrap() driver.Driver { return d.Driver }
-
-// A teller says that something happened to a claim, and not what.
-type teller struct {
-	driver.Driver
-	moved chan struct{}
-}
-
-func (d teller) Wait(ctx context.Context, _ driver.Claim) (driver.Status, error) {
-	select {
-	case <-d.moved:
-		return driver.Status{}, nil
-	case <-ctx.Done():
-		return driver.Status{}, ctx.Err()
-	}
-}
-
 // Where the backend says no more than that, the next renewal is due, which tells the rest.
 func TestRevokedWithoutAWord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memlock.New()
-		d := teller{store, make(chan struct{})}
+		moved := make(chan struct{})
+		d := following(store, func(ctx context.Context, _ driver.Claim) (driver.Status, error) {
+			select {
+			case <-moved:
+				return driver.Status{}, nil
+			case <-ctx.Done():
+				return driver.Status{}, ctx.Err()
+			}
+		})
 		a, b := newClient(t, d), newClient(t, store.Client())
 		revoked := must(a.Mutex("m").Lock(t.Context()))(t).Revoked()
 		if err := b.Revoke(t.Context(), "m"); err != nil {
@@ -347,7 +324,7 @@ func TestRevokedWithoutAWord(t *testing.T) {
 		}
 		start := time.Now()
 		select {
-		case d.moved <- struct{}{}:
+		case moved <- struct{}{}:
 		case <-time.After(ttl):
 			t.Fatal("nobody listens")
 		}
@@ -361,11 +338,18 @@ func TestRevokedWithoutAWord(t *testing.T) {
 // The same while Check asks.
 func TestRevokedDuringCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &late{Driver: memlock.New()}
+		var armed atomic.Bool // the claim is revoked just before the answer comes back, which does not tell of it
+		d := onRequests(memlock.New(), func(_ context.Context, op driver.Op, next next) driver.Result {
+			r := next(op)
+			if armed.CompareAndSwap(true, false) {
+				r.Err = next(driver.Op{Kind: driver.OpRevoke, Claim: op.Claim}).Err
+			}
+			return r
+		})
 		lease := must(newClient(t, d).Mutex("m").Lock(t.Context()))(t)
 		revoked := lease.Revoked()
 		synctest.Wait() // until the client listens
-		d.armed.Store(true)
+		armed.Store(true)
 		if err := lease.Check(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -376,18 +360,13 @@ func TestRevokedDuringCheck(t *testing.T) {
 	})
 }
 
-// A mumbler can tell nothing of what happens to a claim.
-type mumbler struct{ driver.Driver }
-
-func (mumbler) Wait(context.Context, driver.Claim) (driver.Status, error) {
-	return driver.Status{}, errors.New("the way by which news come is broken")
-}
-
 // Who waits where nothing can be told asks now and then.
 func TestNothingIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memlock.New()
-		l := overLine(mumbler{store})
+		l := overLine(following(store, func(context.Context, driver.Claim) (driver.Status, error) {
+			return driver.Status{}, errors.New("the way by which news come is broken")
+		}))
 		a, b := newClient(t, l), newClient(t, store.Client())
 		lease := must(b.Mutex("m").Lock(t.Context()))(t)
 		ctx, cancel := context.WithTimeout(t.Context(), ttl)

@@ -265,18 +265,6 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// withTraits is a driver that says other things of itself.
-type withTraits struct {
-	driver.Driver
-	change func(*driver.Traits)
-}
-
-func (d withTraits) Traits() driver.Traits {
-	t := d.Driver.Traits()
-	d.change(&t)
-	return t
-}
-
 func TestErrorsNameLockAndBackend(t *testing.T) {
 	_, a, b := twoClients(t)
 	must(a.Mutex("orders/42").Lock(t.Context()))(t)

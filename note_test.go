@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -85,23 +86,19 @@ func TestNoNoteOfNothing(t *testing.T) {
 	})
 }
 
-// unnoted is a driver whose locks about notes fail.
-type unnoted struct {
-	driver.Driver
-	err error // nil: requests for them hang until their context ends
-}
-
-func (d *unnoted) Unwrap() driver.Driver { return d.Driver }
-
-func (d *unnoted) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	if !driver.HoldsNotes(name) {
-		return d.Driver.Queue(ctx, name)
-	}
-	if d.err != nil {
-		return nil, d.err
-	}
-	<-ctx.Done()
-	return nil, ctx.Err()
+// unnoted returns a driver whose locks about notes cannot be read: that fails, or hangs if err is nil.
+func unnoted(d driver.BatchDriver, err error) driver.BatchDriver {
+	return batch.Intercept(d, func(ctx context.Context, op driver.Op, next next) driver.Result {
+		switch {
+		case op.Kind != driver.OpQueue || !driver.HoldsNotes(op.Claim.Name):
+			return next(op)
+		case err == nil:
+			<-ctx.Done()
+			return driver.Result{Err: ctx.Err()}
+		default:
+			return driver.Result{Err: err}
+		}
+	})
 }
 
 // What is urgent is done also where no note can be left, soon, and the logger is told.
@@ -109,7 +106,7 @@ func TestWithoutNotes(t *testing.T) {
 	for name, failure := range map[string]error{"hang": nil, "fail": driver.ErrRefused} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := &unnoted{Driver: memlock.New(), err: failure}
+				d := unnoted(memlock.New(), failure)
 				var log strings.Builder
 				c := newClient(t, d, holdfast.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 				lease := must(c.Mutex("m").Lock(t.Context()))(t)
@@ -147,9 +144,9 @@ func TestNotesOfManyHolders(t *testing.T) {
 					}
 					must(store.Request(t.Context(), claims[i]))(t)
 				}
-				d := &counting{Driver: store, hangs: hangs}
+				d := &counting{hangs: hangs}
 				start := time.Now()
-				if err := newClient(t, d).Revoke(t.Context(), "m"); err != nil {
+				if err := newClient(t, batch.Intercept(store, d.pass)).Revoke(t.Context(), "m"); err != nil {
 					t.Fatal(err)
 				}
 				if took := time.Since(start); took > 5*time.Second || d.asked > 2*driver.MostNotes {
@@ -165,51 +162,30 @@ func TestNotesOfManyHolders(t *testing.T) {
 	}
 }
 
-// counting is a driver that counts requests for notes, and may leave those unanswered.
+// counting counts operations on notes, and may leave those unanswered.
 type counting struct {
-	driver.Driver
 	hangs bool
 	asked int
 }
 
-func (d *counting) Unwrap() driver.Driver { return d.Driver }
-
-func (d *counting) count(ctx context.Context, name string) error {
-	if !driver.HoldsNotes(name) {
-		return nil
+func (d *counting) pass(ctx context.Context, op driver.Op, next next) driver.Result {
+	if !driver.HoldsNotes(op.Claim.Name) {
+		return next(op)
 	}
 	d.asked++
 	if d.hangs {
 		<-ctx.Done()
 	}
-	return ctx.Err()
-}
-
-func (d *counting) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	if err := d.count(ctx, name); err != nil {
-		return nil, err
+	if err := ctx.Err(); err != nil {
+		return driver.Result{Err: err}
 	}
-	return d.Driver.Queue(ctx, name)
-}
-
-func (d *counting) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if err := d.count(ctx, c.Name); err != nil {
-		return driver.Status{}, err
-	}
-	return d.Driver.Request(ctx, c)
-}
-
-func (d *counting) Release(ctx context.Context, c driver.Claim) error {
-	if err := d.count(ctx, c.Name); err != nil {
-		return err
-	}
-	return d.Driver.Release(ctx, c)
+	return next(op)
 }
 
 // Who has little time has enough for what is urgent, where notes hang.
 func TestNotesTakeHalfTheTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newClient(t, &counting{Driver: memlock.New(), hangs: true})
+		c := newClient(t, batch.Intercept(memlock.New(), (&counting{hangs: true}).pass))
 		lease := must(c.Mutex("m").Lock(t.Context()))(t)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -224,7 +200,8 @@ func TestNotesTakeHalfTheTime(t *testing.T) {
 func TestNotesAreUnsupported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
-		c := newClient(t, alone{memlock.New()}, holdfast.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		unshared := withTraits{memlock.New(), func(t *driver.Traits) { t.Weighted = false }}
+		c := newClient(t, unshared, holdfast.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		must(c.Mutex("m").Lock(t.Context()))(t)
 		if err := c.Break(t.Context(), "m", queued(t, c, "m")[0].ID); err != nil {
 			t.Fatal(err)
@@ -238,17 +215,6 @@ func TestNotesAreUnsupported(t *testing.T) {
 			t.Errorf("logged: %s", log.String())
 		}
 	})
-}
-
-// alone is a driver whose claims share no lock.
-type alone struct{ driver.Driver }
-
-func (d alone) Unwrap() driver.Driver { return d.Driver }
-
-func (d alone) Traits() driver.Traits {
-	t := d.Driver.Traits()
-	t.Weighted = false
-	return t
 }
 
 // Who waits, and whose claim is broken, is told by whom.

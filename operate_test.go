@@ -16,12 +16,10 @@ import (
 
 // An examined driver has findings, and has leftovers.
 type examined struct {
-	driver.Driver
+	driver.BatchDriver
 	ages []time.Duration // that Reap was called with
 	err  error
 }
-
-func (d *examined) Unwrap() driver.Driver { return d.Driver }
 
 func (d *examined) Check(context.Context) ([]driver.Finding, error) {
 	return []driver.Finding{{Level: driver.Unsafe, Fact: "it forgets"}}, d.err
@@ -33,7 +31,7 @@ func (d *examined) Reap(_ context.Context, age time.Duration) ([]driver.Leftover
 }
 
 func TestClientCheck(t *testing.T) {
-	d := &examined{Driver: memlock.New()}
+	d := &examined{BatchDriver: memlock.New()}
 	c := newClient(t, d)
 	findings, err := c.Check(t.Context())
 	if err != nil || len(findings) != 1 || findings[0].Level != driver.Unsafe {
@@ -50,7 +48,7 @@ func TestClientCheck(t *testing.T) {
 }
 
 func TestClientReap(t *testing.T) {
-	d := &examined{Driver: memlock.New()}
+	d := &examined{BatchDriver: memlock.New()}
 	c := newClient(t, d)
 	for range 2 {
 		removed, err := c.Reap(t.Context())
@@ -75,7 +73,7 @@ func TestClientReap(t *testing.T) {
 // Who watches sees the queue, what becomes of it, and no more once the loop is left.
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &watched{Driver: memlock.New()}
+		d := watch(memlock.New())
 		c := newClient(t, d)
 		var leases []*holdfast.Lease
 		began := time.Now()
@@ -106,10 +104,10 @@ func TestWatch(t *testing.T) {
 		if !slices.Equal(seen, []int{0, 1, 2, 3, 2}) || time.Since(began) > 2*ttl {
 			t.Errorf("so many were seen: %v, in %v", seen, time.Since(began))
 		}
-		time.Sleep(driver.WatchTime)
-		synctest.Wait()
-		if n := d.watchers.Load(); n != 0 {
-			t.Errorf("%d still watch", n)
+		asked := d.asked.Load()
+		time.Sleep(2 * driver.WatchTime)
+		if n := d.asked.Load() - asked; n != 0 {
+			t.Errorf("it has asked to watch %d times after the loop was left", n)
 		}
 	})
 }

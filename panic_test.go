@@ -11,42 +11,74 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
-// A buggy driver panics once, in the call that is armed, before it does its work or after.
+// A buggy driver panics once, in an operation of the kind that is armed, before it does its work or after.
 type buggy struct {
-	driver.Driver
+	driver.BatchDriver
+	far   driver.BatchDriver
 	late  bool // after the work
 	armed atomic.Pointer[string]
 }
 
-func (p *buggy) arm(call string) { p.armed.Store(&call) }
+// What can be armed beside kinds of operations.
+const (
+	inFollow = "follow" // a request to tell what happens to the claim also once that is granted
+	inNews   = "news"   // in telling an event, which the next request about the claim tells with a panic
+	inClose  = "close"
+)
 
-func (p *buggy) around(call string) (after func()) {
+func newBuggy(d driver.BatchDriver) *buggy {
+	p := &buggy{far: d}
+	p.BatchDriver = batch.Intercept(d, p.pass)
+	return p
+}
+
+func (p *buggy) arm(what string) { p.armed.Store(&what) }
+
+// disarm reports whether this is what was armed.
+func (p *buggy) disarm(what string) bool {
 	armed := p.armed.Load()
-	if armed == nil || *armed != call || !p.armed.CompareAndSwap(armed, nil) {
+	return armed != nil && *armed == what && p.armed.CompareAndSwap(armed, nil)
+}
+
+// around panics if this is what was armed, or has after do so.
+func (p *buggy) around(what string) (after func()) {
+	switch {
+	case !p.disarm(what):
 		return func() {}
-	}
-	if !p.late {
+	case !p.late:
 		panic(errBug)
+	default:
+		return func() { panic(errBug) }
 	}
-	return func() { panic(errBug) }
 }
 
-func (p *buggy) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	defer p.around("request")()
-	return p.Driver.Request(ctx, c)
+func (p *buggy) pass(_ context.Context, op driver.Op, next next) driver.Result {
+	defer p.around(op.Kind.String())()
+	if op.Follow {
+		defer p.around(inFollow)()
+	}
+	return next(op)
 }
 
-func (p *buggy) Release(ctx context.Context, c driver.Claim) error {
-	defer p.around("release")()
-	return p.Driver.Release(ctx, c)
+// Subscribe implements [driver.BatchDriver].
+func (p *buggy) Subscribe(tell func(driver.Event)) (stop func()) {
+	return p.far.Subscribe(func(e driver.Event) {
+		if p.disarm(inNews) {
+			e = driver.Event{Name: e.Name, ID: e.ID}
+			p.arm(driver.OpRequest.String())
+		}
+		tell(e)
+	})
 }
 
-func (p *buggy) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	defer p.around("wait")()
-	return driver.Wait(ctx, p.Driver, c)
+// Close implements [driver.BatchDriver].
+func (p *buggy) Close() error {
+	defer p.around(inClose)()
+	return p.BatchDriver.Close()
 }
 
 var errBug = errors.New("a bug")
@@ -100,7 +132,8 @@ func TestPanicOfTheDriverWhileAcquiring(t *testing.T) {
 			t.Run(way, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					store := memlock.New()
-					d := &buggy{Driver: store.Client(), late: late}
+					d := newBuggy(store.Client())
+					d.late = late
 					a, b := newClient(t, d), newClient(t, store.Client())
 					d.arm("request")
 					if what := caught(t, func() { acquire(t.Context(), a) }); what != errBug {
@@ -117,14 +150,14 @@ func TestPanicOfTheDriverWhileAcquiring(t *testing.T) {
 	}
 }
 
-// The same of who waits.
+// The same of who waits, and is told to ask.
 func TestPanicOfTheDriverWhileWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memlock.New()
-		d := &buggy{Driver: store.Client()}
+		d := newBuggy(following(store.Client(), askNowAndThen))
 		a, b := newClient(t, d), newClient(t, store.Client())
 		lease := must(b.RWMutex("m").Lock(t.Context()))(t)
-		d.arm("wait")
+		d.arm(inNews)
 		if what := caught(t, func() { a.RWMutex("m").RLock(t.Context()) }); !isBug(what) {
 			t.Errorf("the panic became %v", what)
 		}
@@ -142,7 +175,7 @@ func TestPanicOfTheDriverWhileWaiting(t *testing.T) {
 func TestPanicOfTheDriverWhileReleasing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memlock.New()
-		d := &buggy{Driver: store.Client()}
+		d := newBuggy(store.Client())
 		a, b := newClient(t, d), newClient(t, store.Client())
 		lease := must(a.Mutex("m").Lock(t.Context()))(t)
 		got := make(chan *holdfast.Lease, 1)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -32,11 +33,11 @@ func TestLockOutlastsAnOutage(t *testing.T) {
 			t.Run(name+" for "+row.down.String()+" of "+row.ttl.String(), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					cable := overLine(memlock.New())
-					seen := &recording{Driver: cable}
+					seen := &recording{}
 					cable.set(outage)
 					time.AfterFunc(row.down, func() { cable.set(faults{}) })
 					began := time.Now()
-					must(newClient(t, seen, holdfast.WithTTL(row.ttl)).Mutex("m").Lock(t.Context()))(t)
+					must(newClient(t, batch.Intercept(cable, seen.pass), holdfast.WithTTL(row.ttl)).Mutex("m").Lock(t.Context()))(t)
 					if took := time.Since(began) - row.down; took > 4*time.Second {
 						t.Errorf("granted %v after the outage", took)
 					}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -146,7 +147,7 @@ func TestNobodyWaitsLongForAnUndo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := memlock.New()
-				a, b := newClient(t, &deafToReleases{Driver: store}), newClient(t, store.Client())
+				a, b := newClient(t, deafToReleases(store)), newClient(t, store.Client())
 				must(b.Mutex("m").Lock(t.Context()))(t)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
@@ -194,12 +195,13 @@ func TestNobodyWaitsForLaterUndoes(t *testing.T) {
 	})
 }
 
-// A deafToReleases driver answers no release.
-type deafToReleases struct{ driver.Driver }
-
-func (d *deafToReleases) Unwrap() driver.Driver { return d.Driver }
-
-func (d *deafToReleases) Release(ctx context.Context, _ driver.Claim) error {
-	<-ctx.Done()
-	return ctx.Err()
+// deafToReleases returns a driver that answers no release.
+func deafToReleases(d driver.BatchDriver) driver.BatchDriver {
+	return batch.Intercept(d, func(ctx context.Context, op driver.Op, next next) driver.Result {
+		if op.Kind != driver.OpRelease {
+			return next(op)
+		}
+		<-ctx.Done()
+		return driver.Result{Err: ctx.Err()}
+	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -42,35 +43,30 @@ func TestExpiryOfResumedLeaseLeavesTheLock(t *testing.T) {
 	})
 }
 
-// A recording driver notes the claims that it is asked for, and those that it is to release.
+// A recording notes the claims that a driver is asked for, and those that it is to release.
 type recording struct {
-	driver.Driver
 	mu                  sync.Mutex
 	requested, released []driver.Claim
 }
 
-func (r *recording) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+func (r *recording) pass(_ context.Context, op driver.Op, next next) driver.Result {
 	r.mu.Lock()
-	r.requested = append(r.requested, c)
+	switch op.Kind {
+	case driver.OpRequest:
+		r.requested = append(r.requested, op.Claim)
+	case driver.OpRelease:
+		r.released = append(r.released, op.Claim)
+	}
 	r.mu.Unlock()
-	return r.Driver.Request(ctx, c)
+	return next(op)
 }
-
-func (r *recording) Release(ctx context.Context, c driver.Claim) error {
-	r.mu.Lock()
-	r.released = append(r.released, c)
-	r.mu.Unlock()
-	return r.Driver.Release(ctx, c)
-}
-
-func (r *recording) Unwrap() driver.Driver { return r.Driver }
 
 // What is given back in the background is given back under its token once that is known.
 func TestUndoNamesTheToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cable := overLine(memlock.New())
-		seen := &recording{Driver: cable}
-		c := newClient(t, seen)
+		seen := &recording{}
+		c := newClient(t, batch.Intercept(cable, seen.pass))
 		lease := must(c.Mutex("held").Lock(t.Context()))(t)
 		must(newClient(t, cable).Mutex("waited for").Lock(t.Context()))(t)
 		ctx, cancel := context.WithCancel(t.Context())

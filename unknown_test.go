@@ -156,15 +156,15 @@ func TestBrokenWaiterLeaves(t *testing.T) {
 			return c.Election("m").Campaign(ctx, "a")
 		},
 	} {
-		for _, push := range []bool{true, false} {
-			t.Run(name+map[bool]string{true: ", told", false: ", not told"}[push], func(t *testing.T) {
+		for how, news := range map[string]func(driver.BatchDriver) driver.BatchDriver{
+			"told":        func(d driver.BatchDriver) driver.BatchDriver { return d },
+			"told to ask": func(d driver.BatchDriver) driver.BatchDriver { return following(d, askNowAndThen) },
+			"not told":    func(d driver.BatchDriver) driver.BatchDriver { return untold{d} },
+		} {
+			t.Run(name+", "+how, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					store := memlock.New()
-					var d driver.Driver = store.Client()
-					if !push {
-						d = mute{d}
-					}
-					a, b := newClient(t, d), newClient(t, store.Client())
+					a, b := newClient(t, news(store.Client())), newClient(t, store.Client())
 					must(b.RWMutex("m").Lock(t.Context()))(t)
 					broken := make(chan error, 1)
 					go func() { broken <- second(lock(a, t.Context())) }()
@@ -187,9 +187,6 @@ func TestBrokenWaiterLeaves(t *testing.T) {
 		}
 	}
 }
-
-// A mute driver has no abilities, so it tells of nothing by itself.
-type mute struct{ driver.Driver }
 
 // A waiter whose claim the backend forgot was not broken: it rejoins.
 func TestForgottenWaiterRejoins(t *testing.T) {

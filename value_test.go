@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -152,33 +153,23 @@ func TestValueThatWasSetBeforeTheLoss(t *testing.T) {
 	})
 }
 
-// A setter calls a function after it has asked its driver to set a value, before it answers.
-type setter struct {
-	driver.Driver
-	refusal error // if the driver is not to be asked
-	then    func()
-}
-
-func (s *setter) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
-	defer s.then()
-	if s.refusal != nil {
-		return s.refusal
-	}
-	return driver.SetValue(ctx, s.Driver, c, v)
-}
-
-func (s *setter) Value(ctx context.Context, name string) (driver.Value, error) {
-	return driver.ValueOf(ctx, s.Driver, name)
-}
-
 // Where the lease ends while a value is being set, the error says whether the value may be there.
 func TestValueAsTheLeaseEnds(t *testing.T) {
 	for refusal, unknown := range map[error]bool{nil: true, driver.ErrRefused: false} {
 		synctest.Test(t, func(t *testing.T) {
-			store := &setter{Driver: memlock.New(), refusal: refusal}
-			c := newClient(t, store)
-			lease := must(c.Mutex("m").Lock(t.Context()))(t)
-			store.then = func() { holdfast.EndHold(lease); lease.Release(t.Context()) }
+			var lease *holdfast.Lease
+			d := batch.Intercept(memlock.New(), func(_ context.Context, op driver.Op, next next) (r driver.Result) {
+				if op.Kind != driver.OpSetValue {
+					return next(op)
+				}
+				if r.Err = refusal; refusal == nil {
+					r = next(op)
+				}
+				holdfast.EndHold(lease)
+				lease.Release(t.Context())
+				return r
+			})
+			lease = must(newClient(t, d).Mutex("m").Lock(t.Context()))(t)
 			err := lease.SetValue(t.Context(), "late")
 			if err == nil || errors.Is(err, holdfast.ErrUnknown) != unknown {
 				t.Errorf("refused with %v: %v", refusal, err)
@@ -219,7 +210,8 @@ func TestValueUnderAClockThatIsBehind(t *testing.T) {
 		claim := queued(t, b, "m")[0].Claim
 		claim.Token >>= 8 // of the backend
 		ahead := holdfast.Value{Text: "ahead", Token: lease.Token(), Set: time.Now().Add(time.Hour)}
-		if err := driver.SetValue(t.Context(), store, claim, ahead); err != nil {
+		set := driver.Op{Kind: driver.OpSetValue, Claim: claim, Value: ahead}
+		if err := doOne(t.Context(), store, set).Err; err != nil {
 			t.Fatal(err)
 		}
 		resumed := must(b.Resume(t.Context(), must(lease.Detach(t.Context()))(t)))(t)
@@ -233,7 +225,9 @@ func TestValueUnderAClockThatIsBehind(t *testing.T) {
 
 // A backend that keeps no values says so.
 func TestValueUnsupported(t *testing.T) {
-	c := newClient(t, struct{ driver.Driver }{memlock.New()})
+	c := newClient(t, withTraits{memlock.New(), func(t *driver.Traits) {
+		t.Ops &^= driver.KindsOf(driver.OpValue, driver.OpSetValue)
+	}})
 	lease := must(c.Mutex("m").Lock(t.Context()))(t)
 	wantErr(t, lease.SetValue(t.Context(), "any"), errors.ErrUnsupported)
 	_, err := lease.Value(t.Context())
