@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -16,7 +18,11 @@ import (
 type wire struct {
 	world  *world
 	number int // of the client
+	store  driver.BatchDriver
 	dead   chan struct{}
+
+	mu     sync.Mutex
+	pushed time.Time // the last that was pushed arrives then
 }
 
 // A fate is what becomes of one request.
@@ -81,29 +87,69 @@ func init() {
 // errBroken is what the sender learns of a connection that broke.
 var errBroken = errors.New("connection reset by peer")
 
-// An answer is what the store says.
-type answer[T any] struct {
-	value T
-	err   error
-}
+// An answer is what the store says to the operations of a message.
+type answer []driver.Result
 
-func (a answer[T]) String() string {
-	if a.err != nil {
-		return a.err.Error()
+func (a answer) String() string {
+	said := make([]string, len(a))
+	for i, r := range a {
+		if said[i] = fmt.Sprintf("%+v", r.Status); r.Err != nil {
+			said[i] = r.Err.Error()
+		}
 	}
-	return fmt.Sprintf("%+v", a.value)
+	return strings.Join(said, ", ")
 }
 
-// send sends a request about a claim, or about some, over the wire.
-func send[T any](
-	ctx context.Context, w *wire, method string, apply func() (T, error), about ...driver.Claim,
-) (T, error) {
-	f := w.fate(method, about[0].Token)
-	replies := make(chan answer[T], 1)
-	who, what := fmt.Sprintf("wire %d", w.number), method+words(about...)
-	deliver := func(after time.Duration, how string) (a answer[T]) {
+// Do implements [driver.BatchDriver]. Renewals of a batch travel in one message, and what else is in it by itself.
+func (w *wire) Do(ctx context.Context, ops []driver.Op, done func(int, driver.Result)) {
+	var messages sync.WaitGroup
+	for _, places := range together(ops) {
+		messages.Go(func() {
+			message := make([]driver.Op, len(places))
+			for k, i := range places {
+				message[k] = ops[i]
+			}
+			results, err := w.send(ctx, message)
+			for k, i := range places {
+				if err != nil {
+					done(i, driver.Result{Err: err})
+				} else {
+					done(i, results[k])
+				}
+			}
+		})
+	}
+	messages.Wait()
+}
+
+// together are the places of operations that travel in one message.
+func together(ops []driver.Op) (messages [][]int) {
+	var renewals []int
+	for i, op := range ops {
+		if op.Brief {
+			renewals = append(renewals, i)
+		} else {
+			messages = append(messages, []int{i})
+		}
+	}
+	if len(renewals) > 0 {
+		messages = append(messages, renewals)
+	}
+	return messages
+}
+
+// send sends a message over the wire.
+func (w *wire) send(ctx context.Context, ops []driver.Op) (answer, error) {
+	method := ops[0].Kind.String()
+	if ops[0].Brief {
+		method = "renew"
+	}
+	f := w.fate(method, ops[0].Claim.Token)
+	replies := make(chan answer, 1)
+	who, what := fmt.Sprintf("wire %d", w.number), method+words(ops...)
+	deliver := func(after time.Duration, how string) (a answer) {
 		if w.pause(after) {
-			w.world.server(func() { a.value, a.err = apply() })
+			w.world.server(func() { a = w.apply(ops) })
 			w.world.history.note(who, "%s%s: %v", what, how, a)
 		}
 		return a
@@ -133,19 +179,35 @@ func send[T any](
 	return receive(ctx, w, replies, broken)
 }
 
-func receive[T any](
-	ctx context.Context, w *wire, replies <-chan answer[T], broken <-chan time.Time,
-) (none T, err error) {
+func receive(ctx context.Context, w *wire, replies <-chan answer, broken <-chan time.Time) (answer, error) {
 	select {
 	case a := <-replies:
-		return a.value, a.err
+		if a == nil { // the run was over before it came
+			return nil, driver.ErrGone
+		}
+		return a, nil
 	case <-broken:
-		return none, errBroken
+		return nil, errBroken
 	case <-ctx.Done():
-		return none, ctx.Err()
+		return nil, ctx.Err()
 	case <-w.dead:
-		return none, driver.ErrGone
+		return nil, driver.ErrGone
 	}
+}
+
+// apply has the store do operations, whatever has become of their sender.
+func (w *wire) apply(ops []driver.Op) answer {
+	a := make(answer, len(ops))
+	for _, op := range ops {
+		switch op.Kind {
+		case driver.OpRelease:
+			w.world.judge.releases(op.Claim.ID)
+		case driver.OpBreak:
+			w.world.judge.breaks(op.Claim.ID)
+		}
+	}
+	w.store.Do(context.Background(), ops, func(i int, r driver.Result) { a[i] = r })
+	return a
 }
 
 // pause is false when the run is over before.
@@ -160,75 +222,46 @@ func (w *wire) pause(d time.Duration) bool {
 	}
 }
 
-type nothing struct{}
-
-func (w *wire) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	return send(ctx, w, "request", func() (driver.Status, error) {
-		return w.world.store.Request(context.Background(), c)
-	}, c)
+// Subscribe implements [driver.BatchDriver]. What is pushed while the line is down is lost. The rest comes in its order.
+func (w *wire) Subscribe(tell func(driver.Event)) (stop func()) {
+	return w.store.Subscribe(func(e driver.Event) {
+		who, what := fmt.Sprintf("wire %d", w.number), fmt.Sprintf("%s %s: %+v, %v", e.Name, e.ID, e.Status, e.Err)
+		f := w.fate("push", e.Status.Token)
+		if f.lost || f.mute || f.broken {
+			w.world.history.note(who, "push to %s is lost", what)
+			return
+		}
+		time.AfterFunc(w.inOrder(f.there+f.back), func() {
+			w.world.history.note(who, "push to %s", what)
+			tell(e)
+		})
+	})
 }
 
-func (w *wire) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	return send(ctx, w, "renew", func() ([]driver.Result, error) {
-		return w.world.store.Renew(context.Background(), claims)
-	}, claims...)
+// inOrder is when something is pushed that would arrive after d, so that it comes after what was pushed before.
+func (w *wire) inOrder(d time.Duration) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	w.pushed = later(now.Add(d), w.pushed.Add(1))
+	return w.pushed.Sub(now)
 }
 
-func (w *wire) Release(ctx context.Context, c driver.Claim) error {
-	_, err := send(ctx, w, "release", func() (nothing, error) {
-		w.world.judge.releases(c.ID)
-		return nothing{}, w.world.store.Release(context.Background(), c)
-	}, c)
-	return err
-}
-
-func (w *wire) Break(ctx context.Context, name, id string) error {
-	_, err := send(ctx, w, "break", func() (nothing, error) {
-		w.world.judge.breaks(id)
-		return nothing{}, w.world.store.Break(context.Background(), name, id)
-	}, driver.Claim{Name: name, ID: id})
-	return err
-}
-
-func (w *wire) Revoke(ctx context.Context, name, id string) error {
-	_, err := send(ctx, w, "revoke", func() (nothing, error) {
-		return nothing{}, w.world.store.Revoke(context.Background(), name, id)
-	}, driver.Claim{Name: name, ID: id})
-	return err
-}
-
-func (w *wire) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	return send(ctx, w, "queue", func() ([]driver.Entry, error) {
-		return w.world.store.Queue(context.Background(), name)
-	}, driver.Claim{Name: name})
-}
-
-// Wait is the way of pushes: what is pushed while the line is down is lost.
-func (w *wire) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	st, err := w.world.store.Wait(ctx, c)
-	if ctx.Err() != nil {
-		return driver.Status{}, ctx.Err()
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
 	}
-	a := answer[driver.Status]{st, err}
-	f := w.fate("push", c.Token)
-	if f.lost || f.mute || f.broken {
-		w.world.history.note(fmt.Sprintf("wire %d", w.number), "push to%s is lost: %v", words(c), a)
-		return receive[driver.Status](ctx, w, nil, nil)
-	}
-	if err := driver.Sleep(ctx, f.there+f.back); err != nil {
-		return driver.Status{}, err
-	}
-	w.world.history.note(fmt.Sprintf("wire %d", w.number), "push to%s: %v", words(c), a)
-	return st, err
+	return a
 }
 
-func (w *wire) Traits() driver.Traits { return w.world.store.Traits() }
+func (w *wire) Traits() driver.Traits { return w.store.Traits() }
 
 func (w *wire) Close() error { return nil }
 
-// words are what matters of claims.
-func words(claims ...driver.Claim) (s string) {
-	for _, c := range claims {
+// words are what matters of the claims of operations.
+func words(ops ...driver.Op) (s string) {
+	for _, op := range ops {
+		c := op.Claim
 		s += " " + c.Name + " " + c.ID
 		if c.Token != 0 {
 			s += fmt.Sprintf(" under %d", c.Token)

@@ -67,7 +67,7 @@ func newWorld(p plan) *world {
 	w.judge = newJudge(w)
 	dead := make(chan struct{})
 	for i := range p.clients {
-		w.wire = append(w.wire, &wire{world: w, number: i, dead: dead})
+		w.wire = append(w.wire, &wire{world: w, number: i, store: w.store.Client(), dead: dead})
 		w.replace(i)
 	}
 	return w
@@ -95,6 +95,17 @@ func (w *world) server(answer func()) {
 	w.clock.RLock()
 	defer w.clock.RUnlock()
 	answer()
+}
+
+// ask has the store do an operation for nobody.
+func (w *world) ask(op driver.Op) (r driver.Result) {
+	w.store.Do(context.Background(), []driver.Op{op}, func(_ int, got driver.Result) { r = got })
+	return r
+}
+
+// queue are the claims on a lock.
+func (w *world) queue(name string) []driver.Entry {
+	return w.ask(driver.Op{Kind: driver.OpQueue, Claim: driver.Claim{Name: name}}).Queue
 }
 
 // play lets all happen that is planned, and waits until it has.
@@ -187,9 +198,8 @@ func (w *world) closeAll() {
 func (w *world) nothingIsLeft() {
 	synctest.Wait()
 	for _, name := range wardNames() {
-		queue, err := w.store.Queue(context.Background(), name)
-		if len(queue) > 0 || err != nil {
-			w.history.fault("claims are left: %+v, %v", queue, err)
+		if left := w.queue(name); len(left) > 0 {
+			w.history.fault("claims are left: %+v", left)
 		}
 	}
 	if left := bubbled(); len(left) > 0 {
@@ -313,8 +323,7 @@ func (w *world) leaveClosed(t *tenure) {
 
 // victim is the ID of a claim that holds, or waits, if there is one.
 func (w *world) victim(name string, holds bool) string {
-	queue, _ := w.store.Queue(context.Background(), name)
-	for _, e := range queue {
+	for _, e := range w.queue(name) {
 		if e.Granted == holds {
 			return e.ID
 		}
@@ -346,8 +355,7 @@ func (w *world) suspend(d time.Duration) {
 	w.judge.jumped(w.history.since())
 	suspended.Add(int64(d))
 	for _, name := range wardNames() {
-		queue, _ := w.store.Queue(context.Background(), name)
-		for _, e := range queue {
+		for _, e := range w.queue(name) {
 			w.age(e, d)
 		}
 	}
@@ -357,9 +365,9 @@ func (w *world) suspend(d time.Duration) {
 func (w *world) age(e driver.Entry, by time.Duration) {
 	c := e.Claim
 	if c.TTL = e.Left - by; c.TTL > 0 {
-		w.store.Request(context.Background(), c)
+		w.ask(driver.Op{Kind: driver.OpRequest, Claim: c})
 	} else {
-		w.store.Break(context.Background(), c.Name, c.ID) // which ends it as its TTL does
+		w.ask(driver.Op{Kind: driver.OpBreak, Claim: c}) // which ends it as its TTL does
 	}
 }
 

@@ -137,12 +137,12 @@ func TestNotesOfManyHolders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := memlock.New()
-				claims := make([]driver.Claim, readers)
-				for i := range claims {
-					claims[i] = driver.Claim{
+				requests := make([]driver.Op, readers)
+				for i := range requests {
+					requests[i] = driver.Op{Kind: driver.OpRequest, Claim: driver.Claim{
 						Name: "m", ID: driver.NewID(), Weight: 1, Limit: driver.All, TTL: time.Hour,
-					}
-					must(store.Request(t.Context(), claims[i]))(t)
+					}}
+					doOne(t.Context(), store, requests[i])
 				}
 				d := &counting{hangs: hangs}
 				start := time.Now()
@@ -152,8 +152,8 @@ func TestNotesOfManyHolders(t *testing.T) {
 				if took := time.Since(start); took > 5*time.Second || d.asked > 2*driver.MostNotes {
 					t.Errorf("that took %v, and %d requests for notes", took, d.asked)
 				}
-				for _, c := range claims {
-					if !must(store.Request(t.Context(), c))(t).Revoked {
+				for _, request := range requests {
+					if !doOne(t.Context(), store, request).Status.Revoked {
 						t.Fatal("not all holders were asked")
 					}
 				}
