@@ -29,13 +29,16 @@ func deaf(d driver.BatchDriver) driver.BatchDriver {
 func TestCloseReturnsByItsContext(t *testing.T) {
 	const within = time.Second
 	refusal := errors.New("connection refused")
-	for name, broken := range map[string]func(*line) driver.BatchDriver{
-		"requests hang":            func(l *line) driver.BatchDriver { l.set(faults{cut: true}); return l },
-		"answers do not come back": func(l *line) driver.BatchDriver { l.set(faults{mute: true}); return l },
-		"requests fail":            func(l *line) driver.BatchDriver { l.set(faults{refuse: refusal}); return l },
-		"requests are refused":     func(l *line) driver.BatchDriver { l.set(faults{refuse: driver.ErrRefused}); return l },
-		"answers are slow":         func(l *line) driver.BatchDriver { l.set(faults{slow: within / 3}); return l },
-		"contexts are ignored":     func(l *line) driver.BatchDriver { return deaf(l) },
+	for name, broken := range map[string]struct {
+		faults faults
+		isDeaf bool
+	}{
+		"requests hang":            {faults: faults{cut: true}},
+		"answers do not come back": {faults: faults{mute: true}},
+		"requests fail":            {faults: faults{refuse: refusal}},
+		"requests are refused":     {faults: faults{refuse: driver.ErrRefused}},
+		"answers are slow":         {faults: faults{slow: within / 3}},
+		"contexts are ignored":     {isDeaf: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -44,7 +47,9 @@ func TestCloseReturnsByItsContext(t *testing.T) {
 				c := holdfast.New(d, holdfast.WithTTL(10*time.Minute))
 				lockMany(t, c, 320)
 				lease := must(c.Mutex("m").Lock(t.Context()))(t)
-				d.by(broken(l))
+				if l.set(broken.faults); broken.isDeaf {
+					d.by(deaf(l))
+				}
 				ctx, cancel := context.WithTimeout(t.Context(), within)
 				defer cancel()
 				began := time.Now()

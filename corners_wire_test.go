@@ -222,7 +222,7 @@ func (w *wire) pause(d time.Duration) bool {
 	}
 }
 
-// Subscribe implements [driver.BatchDriver]. What is pushed while the line is down is lost. The rest comes in its order.
+// Subscribe implements [driver.BatchDriver]. What is pushed while the line is down is lost. The rest arrives in order.
 func (w *wire) Subscribe(tell func(driver.Event)) (stop func()) {
 	return w.store.Subscribe(func(e driver.Event) {
 		who, what := fmt.Sprintf("wire %d", w.number), fmt.Sprintf("%s %s: %+v, %v", e.Name, e.ID, e.Status, e.Err)

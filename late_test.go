@@ -107,7 +107,7 @@ func TestTryLockThatIsLostAtTheGate(t *testing.T) {
 				b := newClient(t, store.Client())
 				var a *holdfast.Client
 				asked := 0
-				a = newClient(t, onRequests(store.Client(), func(_ context.Context, op driver.Op, next next) driver.Result {
+				d := onRequests(store.Client(), func(_ context.Context, op driver.Op, next next) driver.Result {
 					switch asked++; {
 					case asked == 1:
 						holdfast.LoseAtGate(a)
@@ -115,7 +115,8 @@ func TestTryLockThatIsLostAtTheGate(t *testing.T) {
 						must(b.Mutex("m").TryLock(t.Context()))(t)
 					}
 					return next(op)
-				}))
+				})
+				a = newClient(t, d)
 				began := time.Now()
 				lease, err := a.Mutex("m").TryLock(t.Context())
 				switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
-// A line is a driver behind a network that can fail. Its zero faults pass everything on. What was sent together, travels
+// A line is a driver behind a network that can fail. Its zero faults pass everything on. What was sent together travels
 // together.
 type line struct {
 	driver.BatchDriver

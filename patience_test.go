@@ -37,7 +37,8 @@ func TestLockOutlastsAnOutage(t *testing.T) {
 					cable.set(outage)
 					time.AfterFunc(row.down, func() { cable.set(faults{}) })
 					began := time.Now()
-					must(newClient(t, batch.Intercept(cable, seen.pass), holdfast.WithTTL(row.ttl)).Mutex("m").Lock(t.Context()))(t)
+					c := newClient(t, batch.Intercept(cable, seen.pass), holdfast.WithTTL(row.ttl))
+					must(c.Mutex("m").Lock(t.Context()))(t)
 					if took := time.Since(began) - row.down; took > 4*time.Second {
 						t.Errorf("granted %v after the outage", took)
 					}

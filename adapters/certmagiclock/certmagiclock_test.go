@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/adapters/certmagiclock"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -181,31 +182,24 @@ func TestRenewalOfWhatAnotherHas(t *testing.T) {
 	})
 }
 
-// A hung backend answers no question.
-type hung struct {
-	driver.Driver
-	is atomic.Bool
-}
-
-func (h *hung) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if h.is.Load() {
-		<-ctx.Done()
-		return driver.Status{}, ctx.Err()
-	}
-	return h.Driver.Request(ctx, c)
-}
-
 // A renewal that the backend does not answer ends, though its context does not.
 func TestRenewalWithoutAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		backend := &hung{Driver: memlock.New()}
-		client := holdfast.New(backend)
+		var hangs atomic.Bool
+		client := holdfast.New(batch.Intercept(memlock.New(),
+			func(ctx context.Context, op driver.Op, next func(driver.Op) driver.Result) driver.Result {
+				if op.Kind != driver.OpRequest || !hangs.Load() {
+					return next(op)
+				}
+				<-ctx.Done()
+				return driver.Result{Err: ctx.Err()}
+			}))
 		defer client.Close(context.Background())
 		s := certmagiclock.Wrap(&certmagic.FileStorage{Path: t.TempDir()}, client)
 		if err := s.Lock(t.Context(), "issue"); err != nil {
 			t.Fatal(err)
 		}
-		backend.is.Store(true)
+		hangs.Store(true)
 		began := time.Now()
 		err := s.RenewLockLease(context.Background(), "issue", time.Hour)
 		if took := time.Since(began); err == nil || took > time.Minute {

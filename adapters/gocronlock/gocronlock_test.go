@@ -15,6 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/adapters/gocronlock"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -92,24 +93,17 @@ func leadsAlone(t *testing.T, leader, other *gocronlock.Elector) {
 	}
 }
 
-// An absent is a backend that does not answer at first.
-type absent struct {
-	driver.Driver
-	back atomic.Bool
-}
-
-func (a *absent) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if !a.back.Load() {
-		return driver.Status{}, errors.New("connection refused")
-	}
-	return a.Driver.Request(ctx, c)
-}
-
 // An elector whose backend is not there when it begins is a candidate once it is.
 func TestElectorBeforeItsBackend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		backend := &absent{Driver: memlock.New().Client()}
-		client := holdfast.New(backend)
+		var back atomic.Bool
+		client := holdfast.New(batch.Intercept(memlock.New(),
+			func(_ context.Context, op driver.Op, next func(driver.Op) driver.Result) driver.Result {
+				if op.Kind == driver.OpRequest && !back.Load() {
+					return driver.Result{Err: errors.New("connection refused")}
+				}
+				return next(op)
+			}))
 		defer client.Close(t.Context())
 		elector := gocronlock.NewElector(client, "cron", "one")
 		defer elector.Close()
@@ -117,7 +111,7 @@ func TestElectorBeforeItsBackend(t *testing.T) {
 		if err := elector.IsLeader(t.Context()); err == nil || !strings.Contains(err.Error(), "refused") {
 			t.Errorf("without a backend it says %v", err)
 		}
-		backend.back.Store(true)
+		back.Store(true)
 		time.Sleep(time.Minute)
 		if err := elector.IsLeader(t.Context()); err != nil {
 			t.Errorf("it does not lead: %v", err)

@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/adapters/kubelock"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -27,7 +28,7 @@ type candidate struct {
 	stop    context.CancelFunc
 }
 
-func campaign(t *testing.T, d driver.Driver, identity string, release bool) *candidate {
+func campaign(t *testing.T, d driver.BatchDriver, identity string, release bool) *candidate {
 	t.Helper()
 	client := holdfast.New(d)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -89,9 +90,9 @@ func TestElectors(t *testing.T) {
 // An elector that stops without giving its lead back leaves it to the TTL: its work may still be under way. That is so
 // too on a backend that cannot leave a claim alone.
 func TestLeadThatIsNotReleased(t *testing.T) {
-	for name, client := range map[string]func(*memlock.Driver) driver.Driver{
-		"left alone": func(store *memlock.Driver) driver.Driver { return store.Client() },
-		"kept":       func(store *memlock.Driver) driver.Driver { return attached{store.Client()} },
+	for name, client := range map[string]func(*memlock.Driver) driver.BatchDriver{
+		"left alone": func(store *memlock.Driver) driver.BatchDriver { return store.Client() },
+		"kept":       func(store *memlock.Driver) driver.BatchDriver { return attached{store.Client()} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -114,50 +115,46 @@ func TestLeadThatIsNotReleased(t *testing.T) {
 	}
 }
 
-type attached struct{ driver.Driver }
+type attached struct{ driver.BatchDriver }
 
 func (a attached) Traits() driver.Traits {
-	t := a.Driver.Traits()
+	t := a.BatchDriver.Traits()
 	t.Detach = false
 	return t
 }
 
 // An away is a backend that can be cut off: from what is asked, or only from whoever waits for the answer.
 type away struct {
-	driver.Driver
+	driver.BatchDriver
+	store     driver.BatchDriver
 	cut, mute atomic.Bool
 	swallow   atomic.Bool // the next question
 }
 
-func (a *away) Request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
-	err = a.over(ctx, func(ctx context.Context) error {
-		st, err = a.Driver.Request(ctx, c)
-		return err
-	})
-	return st, err
+func newAway(store driver.BatchDriver) *away {
+	a := &away{store: store}
+	a.BatchDriver = batch.Intercept(store, a.pass)
+	return a
 }
 
-func (a *away) Release(ctx context.Context, c driver.Claim) error {
-	return a.over(ctx, func(ctx context.Context) error { return a.Driver.Release(ctx, c) })
-}
-
-func (a *away) Queue(ctx context.Context, name string) (queue []driver.Entry, err error) {
-	err = a.over(ctx, func(ctx context.Context) error {
-		queue, err = a.Driver.Queue(ctx, name)
-		return err
-	})
-	return queue, err
-}
-
-func (a *away) over(ctx context.Context, send func(context.Context) error) error {
+func (a *away) pass(ctx context.Context, op driver.Op, next func(driver.Op) driver.Result) driver.Result {
 	if a.mute.Load() {
-		_ = send(context.WithoutCancel(ctx))
+		next(op)
 	}
 	if a.mute.Load() || a.cut.Load() || a.swallow.Swap(false) {
 		<-ctx.Done()
-		return ctx.Err()
+		return driver.Result{Err: ctx.Err()}
 	}
-	return send(ctx)
+	return next(op)
+}
+
+// Subscribe implements [driver.BatchDriver]. What would be told while the backend is cut off is lost.
+func (a *away) Subscribe(tell func(driver.Event)) (stop func()) {
+	return a.store.Subscribe(func(e driver.Event) {
+		if !a.cut.Load() && !a.mute.Load() {
+			tell(e)
+		}
+	})
 }
 
 // A leader that is cut off has stopped before another leads, also where what it asks still arrives.
@@ -169,7 +166,7 @@ func TestLeaderIsCutOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := memlock.New()
-				line := &away{Driver: store.Client()}
+				line := newAway(store.Client())
 				first := campaign(t, line, "one", true)
 				time.Sleep(time.Second)
 				second := campaign(t, store.Client(), "two", true)
@@ -191,7 +188,7 @@ func TestLeaderIsCutOff(t *testing.T) {
 // One answer that is lost costs no lead.
 func TestOneAnswerIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		line := &away{Driver: memlock.New().Client()}
+		line := newAway(memlock.New())
 		first := campaign(t, line, "one", true)
 		time.Sleep(time.Minute)
 		for range 100 {
@@ -210,7 +207,7 @@ func TestCandidateIsCutOff(t *testing.T) {
 		store := memlock.New()
 		first := campaign(t, store.Client(), "one", true)
 		time.Sleep(time.Second)
-		line := &away{Driver: store.Client()}
+		line := newAway(store.Client())
 		second := campaign(t, line, "two", true)
 		line.cut.Store(true)
 		time.Sleep(time.Minute)

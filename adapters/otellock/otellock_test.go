@@ -18,6 +18,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/adapters/otellock"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -124,7 +125,7 @@ func TestLossNamesItsCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		spans := tracetest.NewSpanRecorder()
 		provider := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans))
-		c := holdfast.New(&busy{Driver: memlock.New()}, holdfast.WithObserver(otellock.New(provider)))
+		c := holdfast.New(batch.Intercept(memlock.New(), new(busy).pass), holdfast.WithObserver(otellock.New(provider)))
 		defer c.Close(t.Context())
 		if _, err := c.Mutex("m").Lock(t.Context()); err != nil {
 			t.Fatal(err)
@@ -139,17 +140,14 @@ func TestLossNamesItsCause(t *testing.T) {
 	})
 }
 
-// A busy driver answers one request.
-type busy struct {
-	driver.Driver
-	asked atomic.Int64
-}
+// A busy backend answers one request.
+type busy struct{ asked atomic.Int64 }
 
-func (d *busy) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if d.asked.Add(1) > 1 {
-		return driver.Status{}, &driver.ServerError{Words: "BUSY a script is running"}
+func (b *busy) pass(_ context.Context, op driver.Op, next func(driver.Op) driver.Result) driver.Result {
+	if op.Kind == driver.OpRequest && b.asked.Add(1) > 1 {
+		return driver.Result{Err: &driver.ServerError{Words: "BUSY a script is running"}}
 	}
-	return d.Driver.Request(ctx, c)
+	return next(op)
 }
 
 // The names of locks are bytes, and those of attributes text: what is no UTF-8 would keep an exporter from sending any
@@ -171,7 +169,7 @@ func TestNamesThatAreNoText(t *testing.T) {
 func TestErrorsThatAreNoText(t *testing.T) {
 	spans := tracetest.NewSpanRecorder()
 	provider := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans))
-	c := holdfast.New(foreign{memlock.New().Client()}, holdfast.WithObserver(otellock.New(provider)))
+	c := holdfast.New(batch.Intercept(memlock.New(), foreign), holdfast.WithObserver(otellock.New(provider)))
 	defer c.Close(t.Context())
 	if _, err := c.Mutex("m", holdfast.WithPatience(0)).Lock(t.Context()); err == nil {
 		t.Fatal("it is acquired")
@@ -179,11 +177,9 @@ func TestErrorsThatAreNoText(t *testing.T) {
 	isText(t, spans)
 }
 
-// A foreign server says what is wrong in Latin-1.
-type foreign struct{ driver.Driver }
-
-func (foreign) Request(context.Context, driver.Claim) (driver.Status, error) {
-	return driver.Status{}, errors.New("zu viele Verbindungen f\xfcr diese Rolle")
+// foreign is a server that says what is wrong in Latin-1.
+func foreign(context.Context, driver.Op, func(driver.Op) driver.Result) driver.Result {
+	return driver.Result{Err: errors.New("zu viele Verbindungen f\xfcr diese Rolle")}
 }
 
 // isText fails the test if there are no spans, or an exporter could not send them.

@@ -15,27 +15,21 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/adapters/promlock"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/memlock"
 )
-
-// A backend that is away answers nothing.
-type backend struct {
-	driver.Driver
-	away atomic.Bool
-}
-
-func (b *backend) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if b.away.Load() {
-		return driver.Status{}, errors.New("connection refused")
-	}
-	return b.Driver.Request(ctx, c)
-}
 
 // The gauges follow a lock from its grant through an outage to its loss.
 func TestCollector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &backend{Driver: memlock.New().Client()}
-		client := holdfast.New(b)
+		var away atomic.Bool
+		client := holdfast.New(batch.Intercept(memlock.New(),
+			func(_ context.Context, op driver.Op, next func(driver.Op) driver.Result) driver.Result {
+				if op.Kind == driver.OpRequest && away.Load() {
+					return driver.Result{Err: errors.New("connection refused")}
+				}
+				return next(op)
+			}))
 		defer client.Close(context.Background())
 		r := prometheus.NewPedanticRegistry()
 		r.MustRegister(promlock.NewCollector(client))
@@ -58,7 +52,7 @@ func TestCollector(t *testing.T) {
 		}
 		leave()
 		<-waits
-		b.away.Store(true)
+		away.Store(true)
 		<-lease.Done()
 		expect(t, r, "holdfast_held", "0")
 		expect(t, r, "holdfast_waiting", "0")
@@ -68,7 +62,7 @@ func TestCollector(t *testing.T) {
 		if client.Stats().FailedRenewals == 0 {
 			t.Error("no renewal failed in an outage")
 		}
-		b.away.Store(false)
+		away.Store(false)
 		time.Sleep(holdfast.DefaultTTL)
 	})
 }

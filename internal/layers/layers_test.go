@@ -59,7 +59,7 @@ var layers = []layer{
 		"the resource's side knows numbers, and no locks; its examples show both sides"},
 	{`adapters/caddylock`, `\.|adapters/certmagiclock|driver`, `memlock`,
 		"Caddy's storage is CertMagic's, and it tells a backend that refuses from one that is down"},
-	{`adapters/[^/]*`, `\.`, `driver|memlock`,
+	{`adapters/[^/]*`, `\.`, `driver|driver/batch|memlock`,
 		"an adapter fits what users hold to another library, whatever the backend"},
 	{`holdfasttest`, `\.|driver|driver/batch|memlock|fence`, ``,
 		"tests of programs get what users hold, on the reference"},
