@@ -10,8 +10,6 @@ import (
 	"github.com/holdfast-go/holdfast/driver/batch"
 )
 
-var errGone = driver.ErrGone
-
 // A line is a driver behind a network that can fail.
 type line struct {
 	driver.BatchDriver // over the line

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -86,17 +87,20 @@ func (s *Store) await(t testing.TB, p *Process, name string, which func(holdfast
 // end breaks the claims of a lock that which says.
 func (s *Store) end(t testing.TB, name string, which func(holdfast.Entry) bool) {
 	t.Helper()
+	for _, e := range s.do(t, driver.Op{Kind: driver.OpQueue, Claim: driver.Claim{Name: name}}).Queue {
+		if which(e) {
+			s.do(t, driver.Op{Kind: driver.OpBreak, Claim: e.Claim})
+		}
+	}
+}
+
+// do does an operation, which nothing can prevent but the end of its claim.
+func (s *Store) do(t testing.TB, op driver.Op) (r driver.Result) {
+	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
-	queue, err := s.driver.Queue(ctx, name)
-	if err != nil {
-		t.Fatalf("holdfasttest: %v", err)
+	s.driver.Do(ctx, []driver.Op{op}, func(_ int, got driver.Result) { r = got })
+	if r.Err != nil && !errors.Is(r.Err, driver.ErrGone) {
+		t.Fatalf("holdfasttest: %v", r.Err)
 	}
-	for _, e := range queue {
-		if !which(e) {
-			continue
-		}
-		if err := s.driver.Break(ctx, name, e.ID); err != nil && !errors.Is(err, errGone) {
-			t.Fatalf("holdfasttest: %v", err)
-		}
-	}
+	return r
 }

@@ -25,13 +25,9 @@ func TestElectEndsWithLossLearnedLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	queue, err := backend.Queue(t.Context(), "lead")
-	if err != nil || len(queue) != 1 {
-		t.Fatal(queue, err)
-	}
-	if err := backend.Break(t.Context(), "lead", queue[0].Claim.ID); err != nil {
-		t.Fatal(err)
-	}
+	operator := &store{Client: holdfast.New(backend.Client()), driver: backend}
+	defer operator.Client.Close(t.Context())
+	breakHolder(t, operator, "lead")
 	j, program := jobOf(t, p, s, lease)
 	var e *exit
 	if err := j.run(context.Background(), program); !errors.As(err, &e) || e.code != exitLost || j.again {

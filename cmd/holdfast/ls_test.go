@@ -50,9 +50,11 @@ func slow(t *testing.T, locks int) (st *store, d *slowStore, names []string) {
 	for i := range locks {
 		name := fmt.Sprintf("job %03d", i)
 		c := driver.Claim{Name: name, ID: fmt.Sprint("c", i), Weight: 1, Limit: 1, TTL: time.Hour}
-		if status, err := locked.Request(t.Context(), c); err != nil || !status.Granted {
-			t.Fatalf("%q: %+v, %v", name, status, err)
-		}
+		locked.Do(t.Context(), []driver.Op{{Kind: driver.OpRequest, Claim: c}}, func(_ int, r driver.Result) {
+			if r.Err != nil || !r.Status.Granted {
+				t.Fatalf("%q: %+v, %v", name, r.Status, r.Err)
+			}
+		})
 		names = append(names, name)
 	}
 	return &store{Client: holdfast.New(passed), driver: passed}, d, names
