@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
 
@@ -37,7 +37,7 @@ func BenchmarkRenewals(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			d, err := drivertest.Open(b.Context(), url)
+			d, err := driver.Open(b.Context(), url)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -47,46 +47,42 @@ func BenchmarkRenewals(b *testing.B) {
 	}
 }
 
-// holdClaims takes so many locks.
-func holdClaims(b *testing.B, d driver.Driver, n int) []driver.Claim {
+// holdClaims takes so many locks, and returns what renews them.
+func holdClaims(b *testing.B, d driver.BatchDriver, n int) []driver.Op {
 	b.Helper()
-	held := make([]driver.Claim, n)
+	renewals, s := make([]driver.Op, n), batch.New(d, nil)
 	group, ctx := errgroup.WithContext(b.Context())
 	group.SetLimit(16)
-	for i := range held {
+	for i := range renewals {
 		group.Go(func() error {
 			c := driver.Claim{Name: fmt.Sprint("held/", i), ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Hour}
-			st, err := d.Request(ctx, c)
-			c.Token = st.Token
-			held[i] = c
-			return err
+			r := s.Do(ctx, driver.Op{Kind: driver.OpRequest, Claim: c}, 0)
+			c.Token = r.Status.Token
+			renewals[i] = driver.Op{Kind: driver.OpRequest, Claim: c, Brief: true}
+			return r.Err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		b.Fatal(err)
 	}
-	return held
+	return renewals
 }
 
 // inBatch is how many claims a client renews in one call.
 const inBatch = 512
 
 // renewAll renews all claims again and again, in batches, as a client does.
-func renewAll(b *testing.B, d driver.Driver, held []driver.Claim) {
+func renewAll(b *testing.B, d driver.BatchDriver, renewals []driver.Op) {
 	b.Helper()
 	began, renewed := time.Now(), 0
 	for b.Loop() {
-		for batch := range slices.Chunk(held, inBatch) {
-			results, err := driver.Renew(b.Context(), d, batch)
-			if err != nil {
-				b.Fatal(err)
-			}
-			for _, r := range results {
+		for ops := range slices.Chunk(renewals, inBatch) {
+			d.Do(b.Context(), ops, func(_ int, r driver.Result) {
 				if r.Err != nil || !r.Status.Granted {
-					b.Fatalf("a renewal is answered with %+v", r)
+					b.Errorf("a renewal is answered with %+v", r)
 				}
-			}
-			renewed += len(results)
+			})
+			renewed += len(ops)
 		}
 	}
 	b.ReportMetric(float64(renewed)/time.Since(began).Seconds(), "renewals/s")
