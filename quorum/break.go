@@ -9,9 +9,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Break implements [driver.Breaker]: it ends the claim on all nodes that have it, and its places in line. Its holder
+// breakClaim does OpBreak: it ends the claim on all nodes that have it, and its places in line. Its holder
 // may be asking the others for it: there it is barred. A holder has lost the lock once no majority is left.
-func (d *Driver) Break(ctx context.Context, name, id string) error {
+func (d *Driver) breakClaim(ctx context.Context, name, id string) error {
 	broken, err := askAll(ctx, d, mostPatience, func(ctx context.Context, n *node) (brokenOn, error) {
 		return breakOn(ctx, n, name, id)
 	})

@@ -32,9 +32,10 @@ type claim struct {
 	astray    int      // how many nodes beside the keeper of the line had nobody in line
 	turns     int      // how many places in the line it has had
 	turn      *turn    // its place in the line, until it ends
+	follow    bool     // a request has said so
 	hints     *hints   // that tell when to try again, while it is first in line
-	watched   int      // the node that was watched last, while it is held
-	watchFor  time.Duration
+	alarm     *time.Timer
+	alarmAt   time.Time // when it has the claim asked about; zero while it is off
 	toppingUp bool      // the nodes that do not have it are about to be asked
 	topUps    []topUp   // by node; nil until one was asked
 	forget    time.Time // when it has long been dead
@@ -109,17 +110,9 @@ func (cl *claim) finish(released bool) (t *turn) {
 	}
 	cl.state, cl.released = over, released
 	cl.kill()
-	cl.unhint()
+	cl.askNoMore()
 	t, cl.turn = cl.turn, nil
 	return t
-}
-
-// unhint lets the nodes tell no more of their queues.
-func (cl *claim) unhint() {
-	if cl.hints != nil {
-		cl.hints.stop()
-		cl.hints = nil
-	}
 }
 
 // nodesHeld is on how many nodes the claim is.
@@ -131,6 +124,12 @@ func (cl *claim) nodesHeld() int {
 		}
 	}
 	return n
+}
+
+func (cl *claim) ttl() time.Duration {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	return cl.ask.TTL
 }
 
 // claims are those of this client, by ID, and those that ended not long ago.

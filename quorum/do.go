@@ -13,12 +13,8 @@ var kinds = driver.KindsOf(driver.OpRequest, driver.OpRelease, driver.OpBreak, d
 // Do implements [driver.BatchDriver]. Each operation is a dialogue of its own with the nodes, on its way to each of
 // which it may gather with those of others. Brief requests for claims that are held go to each node as one batch.
 func (d *Driver) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
-	tell := func(i int, r driver.Result) {
-		d.events.Note(batch[i], r)
-		done(i, r)
-	}
 	if len(batch) == 1 {
-		tell(0, d.do(ctx, &batch[0]))
+		done(0, d.do(ctx, &batch[0]))
 		return
 	}
 	var held []request
@@ -30,12 +26,12 @@ func (d *Driver) Do(ctx context.Context, batch []driver.Op, done func(int, drive
 			held, at = append(held, request{cl, op.Claim}), append(at, i)
 			continue
 		}
-		g.Go(func() { tell(i, d.do(ctx, op)) })
+		g.Go(func() { done(i, d.do(ctx, op)) })
 	}
 	if len(held) > 0 {
 		g.Go(func() {
 			for k, r := range d.renew(ctx, held) {
-				tell(at[k], r)
+				done(at[k], r)
 			}
 		})
 	}
@@ -48,7 +44,7 @@ func (d *Driver) heldNow(ctx context.Context, op *driver.Op) *claim {
 		return nil
 	}
 	cl := d.claims.find(op.Claim)
-	if cl == nil || !cl.isHeld() || d.admit(cl, op.Claim) != held {
+	if cl == nil || !cl.isHeld() || d.admit(cl, op) != held {
 		return nil
 	}
 	return cl
@@ -63,33 +59,20 @@ func (d *Driver) do(ctx context.Context, op *driver.Op) (r driver.Result) {
 	}
 	switch op.Kind {
 	case driver.OpRequest:
-		r.Status, r.Err = d.Request(ctx, c)
+		r.Status, r.Err = d.request(ctx, op)
 	case driver.OpRelease:
-		r.Err = d.Release(ctx, c)
+		r.Err = d.release(ctx, c)
 	case driver.OpBreak:
-		r.Err = d.Break(ctx, c.Name, c.ID)
+		r.Err = d.breakClaim(ctx, c.Name, c.ID)
 	case driver.OpQueue:
-		r.Queue, r.Err = d.Queue(ctx, c.Name)
+		r.Queue, r.Err = d.queue(ctx, c.Name)
 		if op.Most > 0 {
 			r.Queue = r.Queue[:min(op.Most, len(r.Queue))]
 		}
 	case driver.OpWatch:
-		r.Err = d.events.Watch(ctx, c.Name)
+		r.Err = d.watch(ctx, c.Name)
 	default:
 		r.Err = driver.Unsupported(d.traits, op.Kind.String())
 	}
 	return r
-}
-
-// Subscribe implements [driver.BatchDriver]. A claim that waits has a goroutine that waits for what its nodes tell.
-func (d *Driver) Subscribe(tell func(driver.Event)) (stop func()) { return d.events.Subscribe(tell) }
-
-// Renew renews the claims as [driver.Renewer] says: as Do does brief requests.
-func (d *Driver) Renew(ctx context.Context, cs []driver.Claim) ([]driver.Result, error) {
-	results, ops := make([]driver.Result, len(cs)), make([]driver.Op, len(cs))
-	for i, c := range cs {
-		ops[i] = driver.Op{Kind: driver.OpRequest, Claim: c, Brief: true}
-	}
-	d.Do(ctx, ops, func(i int, r driver.Result) { results[i] = r })
-	return results, nil
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A Driver makes several drivers, its nodes, agree by majority. It is a [driver.BatchDriver], and besides a
-// [driver.Driver] with the abilities of one that are operations. All methods are safe for concurrent use.
+// A Driver makes several drivers, its nodes, agree by majority. All methods are safe for concurrent use.
 type Driver struct {
 	nodes   []*node
 	owned   bool // the nodes are closed with the driver
@@ -19,7 +18,7 @@ type Driver struct {
 	timeout time.Duration // zero: by the TTL
 	memory  *memory
 	claims  *claims
-	events  driver.Followers
+	events  *events
 
 	unsafeFresh bool
 
@@ -33,15 +32,10 @@ type Driver struct {
 }
 
 var (
-	_ driver.Driver      = (*Driver)(nil)
 	_ driver.BatchDriver = (*Driver)(nil)
-	_ driver.Waiter      = (*Driver)(nil)
-	_ driver.Renewer     = (*Driver)(nil)
-	_ driver.Watcher     = (*Driver)(nil)
 	_ driver.Checker     = (*Driver)(nil)
 	_ driver.Noticer     = (*Driver)(nil)
 	_ driver.Lister      = (*Driver)(nil)
-	_ driver.Breaker     = (*Driver)(nil)
 )
 
 // Options adjust a driver. The zero value, or nil, is right for most.
@@ -73,7 +67,7 @@ func New(nodes []driver.Either, opts *Options) (*Driver, error) {
 			return nil, fmt.Errorf("quorum: node %d: %w", i+1, err)
 		}
 		voters[i] = newNode(i, fmt.Sprintf("node %d", i+1))
-		voters[i].link = linkTo(d)
+		voters[i].linkTo(d)
 	}
 	return build(voters, "quorum", opts)
 }
@@ -89,7 +83,7 @@ func build(nodes []*node, backend string, opts *Options) (*Driver, error) {
 	}
 	d := &Driver{
 		nodes: nodes, timeout: opts.Timeout, unsafeFresh: opts.UnsafeFresh,
-		memory: newMemory(), claims: newClaims(),
+		memory: newMemory(), claims: newClaims(), events: newEvents(),
 	}
 	d.traits = traitsOf(nodes, backend)
 	if opts.MaxTTL != 0 {
@@ -98,9 +92,11 @@ func build(nodes []*node, backend string, opts *Options) (*Driver, error) {
 	if err := d.checkTimes(); err != nil {
 		return nil, err
 	}
-	d.events = driver.Followers{Wait: d.Wait, Listen: d.Listen, Changed: d.Watch}
 	d.lifetime, d.end = context.WithCancel(context.Background())
 	d.work, d.stop = context.WithCancel(context.Background())
+	for _, n := range nodes {
+		n.quorum.Store(d)
+	}
 	return d, nil
 }
 
@@ -153,11 +149,14 @@ func (d *Driver) Close() error {
 	d.closed = true
 	d.mu.Unlock()
 	d.end()
-	d.events.Close()
+	d.events.close()
 	defer time.AfterFunc(closeWithin, d.stop).Stop()
 	d.background.Wait()
 	d.stop()
 	if !d.owned {
+		for _, n := range d.nodes {
+			n.link.unsubscribe()
+		}
 		return nil
 	}
 	errs := make([]error, len(d.nodes))

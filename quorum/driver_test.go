@@ -13,25 +13,14 @@ import (
 	"github.com/holdfast-go/holdfast/quorum"
 )
 
-// The contract, over nodes in memory, by the methods of a driver and behind a Sender. Package systemtest/redlock runs
-// it over Redis servers.
+// The contract, over nodes in memory, behind a Sender. Package systemtest/redlock runs it over Redis servers.
 func TestDriver(t *testing.T) {
 	effort.Raced(t)
-	methods := func(_ testing.TB, d *quorum.Driver) driver.Driver { return d }
-	sent := func(alone int) func(testing.TB, *quorum.Driver) driver.Driver {
-		return func(t testing.TB, d *quorum.Driver) driver.Driver {
-			f := drivertest.NewFacade(drivertest.Gather(d, alone, alone))
-			t.Cleanup(func() { f.Close() })
-			return f
-		}
-	}
 	for _, row := range []struct {
-		n   int
-		how string
-		by  func(testing.TB, *quorum.Driver) driver.Driver
+		n, alone int
+		how      string
 	}{
-		{3, "methods", methods}, {4, "methods", methods}, {5, "methods", methods},
-		{3, "alone", sent(0)}, {3, "gathered", sent(1)},
+		{3, 0, "alone"}, {4, 0, "alone"}, {5, 0, "alone"}, {3, 1, "gathered"},
 	} {
 		t.Run(fmt.Sprintf("%d nodes/%s", row.n, row.how), func(t *testing.T) {
 			drivertest.Run(t, drivertest.Harness{Virtual: func() func(testing.TB) driver.Driver {
@@ -44,21 +33,17 @@ func TestDriver(t *testing.T) {
 					for i, s := range stores {
 						nodes[i] = old{s.Client()}
 					}
-					return row.by(t, quorumOf(t, nodes, nil))
+					d, err := quorum.New(nodes, nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					f := drivertest.NewFacade(drivertest.Gather(d, row.alone, row.alone))
+					t.Cleanup(func() { f.Close() })
+					return f
 				}
 			}})
 		})
 	}
-}
-
-func quorumOf(t testing.TB, nodes []driver.Either, opts *quorum.Options) *quorum.Driver {
-	t.Helper()
-	d, err := quorum.New(nodes, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { d.Close() })
-	return d
 }
 
 // old is a store that has run for a day, so that its votes count at once.

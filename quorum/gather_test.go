@@ -58,7 +58,7 @@ func (g *gatherer) came(kind driver.Kind) []int {
 }
 
 // gatherers makes a quorum of such nodes.
-func gatherers(t *testing.T) (*quorum.Driver, []*gatherer) {
+func gatherers(t *testing.T) (*client, []*gatherer) {
 	all := make([]*gatherer, 3)
 	nodes := make([]driver.Either, len(all))
 	for i := range all {
@@ -71,7 +71,7 @@ func gatherers(t *testing.T) (*quorum.Driver, []*gatherer) {
 const manyClaims = 100
 
 // acquireMany has claims on as many locks granted, all at the same time.
-func acquireMany(t *testing.T, d *quorum.Driver) []driver.Claim {
+func acquireMany(t *testing.T, d *client) []driver.Claim {
 	held := make([]driver.Claim, manyClaims)
 	var all sync.WaitGroup
 	for i := range held {

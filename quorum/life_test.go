@@ -7,13 +7,12 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/quorum"
 )
 
 // markedAway makes three new nodes, which one client founds while another knows two of them from before, and believes
 // that they have no mark. The first and the second then know a token that the third does not. Clocks say nothing about
 // it: it is an hour ahead of them. After so long the first node forgets everything.
-func markedAway(t *testing.T, unmet int, after time.Duration) (ps parts, early *quorum.Driver, token uint64) {
+func markedAway(t *testing.T, unmet int, after time.Duration) (ps parts, early *client, token uint64) {
 	ps = parts{newPart(), newPart(), newPart()}
 	pass(ttl)
 	ps[unmet].hang() // it is being set up

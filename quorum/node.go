@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -16,6 +17,8 @@ type node struct {
 	at   int
 	what string // for people
 	open func(context.Context) (driver.Either, error)
+
+	quorum atomic.Pointer[Driver] // is told what the node tells; nil while it is made
 
 	mu      sync.Mutex
 	link    *link         // nil until it was reached for the first time
@@ -40,15 +43,28 @@ const (
 // A link is the way to a node that was reached. All operations of this client on the node go through one Sender: there
 // they gather, and no two of them are on the same claim at a time.
 type link struct {
-	driver driver.Either // for what is no operation
-	sender *batch.Sender
-	now    func() time.Duration // the sender's clock
+	driver      driver.BatchDriver // for what is no operation
+	sender      *batch.Sender
+	now         func() time.Duration // the sender's clock
+	unsubscribe func()               // ends what it tells of claims and queues
 }
 
-func linkTo(d driver.Either) *link {
+// linkTo makes the way to a node, and has the node tell what happens to claims and queues.
+func (n *node) linkTo(d driver.Either) {
 	start := time.Now()
 	now := func() time.Duration { return time.Since(start) }
-	return &link{d, batch.New(driver.Batched(d), &batch.Options{Now: now}), now}
+	b := driver.Batched(d)
+	l := &link{b, batch.New(b, &batch.Options{Now: now}), now, b.Subscribe(n.told)}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.link = l
+}
+
+// told is what the node's driver calls, under any of its locks.
+func (n *node) told(e driver.Event) {
+	if d := n.quorum.Load(); d != nil {
+		d.hear(n, e)
+	}
 }
 
 // do does an operation on the node, for as long as a node may take; zero: as long as ctx. It notes what the answer says
@@ -67,9 +83,9 @@ func (n *node) do(ctx context.Context, op *driver.Op, within time.Duration) (r d
 	return r
 }
 
-// renew requests claims that are only to be kept alive, as one batch.
-func (n *node) renew(ctx context.Context, claims []driver.Claim, within time.Duration) []driver.Result {
-	results := make([]driver.Result, len(claims))
+// renew does requests of claims that are only to be kept alive, as one batch.
+func (n *node) renew(ctx context.Context, ops []driver.Op, within time.Duration) []driver.Result {
+	results := make([]driver.Result, len(ops))
 	l, err := n.reach(ctx, within)
 	if err != nil {
 		err = n.noted(ctx, err)
@@ -77,10 +93,6 @@ func (n *node) renew(ctx context.Context, claims []driver.Claim, within time.Dur
 			results[i].Err = err
 		}
 		return results
-	}
-	ops := make([]driver.Op, len(claims))
-	for i, c := range claims {
-		ops[i] = driver.Op{Kind: driver.OpRequest, Claim: c, Brief: true}
 	}
 	var answers sync.WaitGroup
 	answers.Add(len(ops))
@@ -177,14 +189,8 @@ func (n *node) tryOpen(ctx context.Context, done chan struct{}) {
 			d.Close() // it was of no use
 		}
 	}
-	var l *link
 	if err == nil {
-		l = linkTo(d)
-	}
-	n.mu.Lock()
-	n.link = l
-	n.mu.Unlock()
-	if l != nil {
+		n.linkTo(d)
 		_ = n.identify(ctx) // who asks it something asks this too
 	}
 	n.mu.Lock()
@@ -206,12 +212,13 @@ func (n *node) close() error {
 		<-opening
 	}
 	n.mu.Lock()
-	defer n.mu.Unlock()
 	l := n.link
 	n.link, n.err, n.tried = nil, driver.ErrClosed, time.Now().Add(time.Hour)
+	n.mu.Unlock()
 	if l == nil {
 		return nil
 	}
+	l.unsubscribe()
 	return l.driver.Close()
 }
 

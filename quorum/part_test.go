@@ -213,7 +213,7 @@ func settle(t *testing.T, d driver.Driver) {
 	synctest.Wait()
 }
 
-func (ps parts) client(t testing.TB) *quorum.Driver {
+func (ps parts) client(t testing.TB) *client {
 	t.Helper()
 	nodes := make([]driver.Either, len(ps))
 	for i, p := range ps {

@@ -18,10 +18,10 @@ type view struct {
 	line    []driver.Entry // who stands in line there
 }
 
-// Queue returns the claim that has the lock on a majority, and then the claims that stand in line on any node, in the
+// queue returns the claim that has the lock on a majority, and then the claims that stand in line on any node, in the
 // order of their arrival there. A waiting claim that has no place yet is not seen. It is an error if those nodes that
 // did not answer may make a majority with those that show a claim.
-func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
+func (d *Driver) queue(ctx context.Context, name string) ([]driver.Entry, error) {
 	views, err := askAll(ctx, d, mostPatience, func(ctx context.Context, n *node) (view, error) {
 		return look(ctx, n, name)
 	})

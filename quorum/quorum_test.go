@@ -487,7 +487,7 @@ func TestRestartedNodeLearns(t *testing.T) {
 		ps[1].hang()
 		ps[2].goOn()
 		pass(3 * ttl)
-		for _, d := range []*quorum.Driver{d, ps.client(t)} {
+		for _, d := range []*client{d, ps.client(t)} {
 			if st, err := d.Request(context.Background(), try(claim("jobs"))); err == nil && st.Granted {
 				t.Errorf("a node that forgot %d granted %d", held.Token, st.Token)
 			}

@@ -13,9 +13,9 @@ import (
 // long it would have lived.
 const barredFor = time.Minute
 
-// Release releases the claim on all nodes, as [driver.Driver] says. It returns when a majority has answered; the others
+// release releases the claim on all nodes, as [driver.Driver] says. It returns when a majority has answered; the others
 // are followed up in the background.
-func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
+func (d *Driver) release(ctx context.Context, c driver.Claim) error {
 	if err := d.checkRelease(ctx, c); err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 			return err
 		}
 	}
-	return d.release(ctx, cl, c.Token)
+	return d.releaseKnown(ctx, cl, c.Token)
 }
 
 // checkRelease refuses what cannot be a claim. Its TTL does not matter.
@@ -41,7 +41,8 @@ func (d *Driver) checkRelease(ctx context.Context, c driver.Claim) error {
 	return d.check(ctx, c)
 }
 
-func (d *Driver) release(ctx context.Context, cl *claim, token uint64) error {
+// releaseKnown releases a claim under a token, or under any if that is zero.
+func (d *Driver) releaseKnown(ctx context.Context, cl *claim, token uint64) error {
 	cl.mu.Lock()
 	before, wrong := cl.state, token != 0 && token != cl.token
 	released := cl.released
@@ -112,7 +113,7 @@ func (d *Driver) released(cl *claim, before state, got releases) (*turn, error) 
 func (d *Driver) giveBackAll(ctx context.Context, cl *claim, before state) (releases, error) {
 	cl.mu.Lock()
 	cl.round, cl.leaving = max(cl.round, 1), true
-	cl.unhint()
+	cl.askNoMore()
 	c, first := cl.onNode(), cl.onNode()
 	first.ID = cl.id
 	tokens := slices.Clone(cl.held)

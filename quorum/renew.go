@@ -62,8 +62,8 @@ func (d *Driver) renew(ctx context.Context, cls []request) []driver.Result {
 	answers := make(chan nodeRenewal, len(d.nodes))
 	within := d.renewsWithin(ctx, cls[0].ttl())
 	for _, n := range d.nodes {
-		claims := r.on(n)
-		d.spawn(func(ctx context.Context) { answers <- nodeRenewal{n, r.renewOn(ctx, n, within, claims)} })
+		ops := r.on(n)
+		d.spawn(func(ctx context.Context) { answers <- nodeRenewal{n, r.renewOn(ctx, n, within, ops)} })
 	}
 	lines := r.askLines()
 	for heard := 0; heard < len(d.nodes) && r.open > 0; heard++ {
@@ -94,34 +94,34 @@ func (d *Driver) renewsWithin(ctx context.Context, ttl time.Duration) time.Durat
 	return within
 }
 
-// on returns the claims as a node knows them. One that it is not known to have it may have under the token that won:
-// its answer is still under way, it did not show its claims, or another client has asked it.
-func (r *renewal) on(n *node) []driver.Claim {
-	claims := make([]driver.Claim, len(r.cls))
+// on returns what a node is asked for: the claims as it knows them. One that it is not known to have it may have under
+// the token that won: its answer is still under way, it did not show its claims, or another client has asked it.
+func (r *renewal) on(n *node) []driver.Op {
+	ops := make([]driver.Op, len(r.cls))
 	for i, cl := range r.cls {
 		cl.mu.Lock()
 		c := cl.onNode()
 		c.Token, c.Detached = cmp.Or(cl.held[n.at], cl.token), cl.asked.Detached
-		claims[i] = c
+		ops[i] = driver.Op{Kind: driver.OpRequest, Claim: c, Brief: true, Follow: cl.follow}
 		cl.mu.Unlock()
 	}
-	return claims
+	return ops
 }
 
 // renewOn renews claims on a node. It notes which of them the node has, and under which tokens: for those that it has
 // lost it may be asked anew.
-func (r *renewal) renewOn(ctx context.Context, n *node, within time.Duration, claims []driver.Claim) []driver.Result {
+func (r *renewal) renewOn(ctx context.Context, n *node, within time.Duration, ops []driver.Op) []driver.Result {
 	results, err := identified(ctx, n, within, func(ctx context.Context, n *node) ([]driver.Result, error) {
-		return r.renewTwice(ctx, n, within, claims), nil
+		return r.renewTwice(ctx, n, within, ops), nil
 	})
 	for i, got := range results {
 		switch {
 		case err != nil:
 			results[i] = driver.Result{Err: err}
 		case errors.Is(got.Err, driver.ErrGone):
-			r.cls[i].lost(claims[i].ID, n.at)
+			r.cls[i].lost(ops[i].Claim.ID, n.at)
 		case got.Err == nil && got.Status.Granted:
-			r.cls[i].holds(claims[i].ID, n.at, got.Status.Token)
+			r.cls[i].holds(ops[i].Claim.ID, n.at, got.Status.Token)
 		}
 	}
 	return results
@@ -130,21 +130,20 @@ func (r *renewal) renewOn(ctx context.Context, n *node, within time.Duration, cl
 // renewTwice renews claims on a node under the tokens that it named, and what is gone there under the token that won:
 // the node may have accepted that, with its answer still under way. A claim that is detached another client may have
 // given the node, under a token that it tells.
-func (r *renewal) renewTwice(
-	ctx context.Context, n *node, within time.Duration, claims []driver.Claim,
-) []driver.Result {
-	results := n.renew(ctx, claims, within)
-	var again []driver.Claim
+func (r *renewal) renewTwice(ctx context.Context, n *node, within time.Duration, ops []driver.Op) []driver.Result {
+	results := n.renew(ctx, ops, within)
+	var again []driver.Op
 	var at []int
-	for i, c := range claims {
+	for i, op := range ops {
 		if !errors.Is(results[i].Err, driver.ErrGone) {
 			continue
 		}
-		if c.Token = r.cls[i].winner(); c.Token == claims[i].Token && c.Detached {
-			c.Token = tokenOn(ctx, n, c)
+		c := &op.Claim
+		if c.Token = r.cls[i].winner(); c.Token == ops[i].Claim.Token && c.Detached {
+			c.Token = tokenOn(ctx, n, *c)
 		}
-		if c.Token != claims[i].Token {
-			again, at = append(again, c), append(at, i)
+		if c.Token != ops[i].Claim.Token {
+			again, at = append(again, op), append(at, i)
 		}
 	}
 	for k, second := range n.renew(ctx, again, within) {
@@ -255,6 +254,7 @@ func (d *Driver) loseHeld(cl *claim) error {
 		}
 	}
 	d.giveUpTurn(cl.finish(false))
+	d.tellEnd(cl)
 	return driver.ErrGone
 }
 

@@ -57,6 +57,6 @@ func TestTokenOnANode(t *testing.T) {
 // nodeOf is a node that was reached.
 func nodeOf(d driver.Driver) *node {
 	n := newNode(0, "node")
-	n.link = linkTo(d)
+	n.linkTo(d)
 	return n
 }

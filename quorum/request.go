@@ -9,9 +9,10 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Request acquires or renews the claim, as [driver.Driver] says. A claim that waits keeps its place in a line; when it
+// request acquires or renews a claim, as [driver.Driver] says. A claim that waits keeps its place in a line; when it
 // is requested again and is the first, it tries to get the lock.
-func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+func (d *Driver) request(ctx context.Context, op *driver.Op) (driver.Status, error) {
+	c := op.Claim
 	if err := d.check(ctx, c); err != nil {
 		return driver.Status{}, err
 	}
@@ -30,7 +31,7 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 		return driver.Status{}, err
 	}
 	defer leave()
-	return d.request(ctx, cl, c)
+	return d.acquireOrRenew(ctx, cl, op)
 }
 
 // check refuses what the driver cannot do.
@@ -44,11 +45,11 @@ func (d *Driver) check(ctx context.Context, c driver.Claim) error {
 	return driver.Validate(c, d.traits)
 }
 
-// request asks for a claim that the caller has occupied.
-func (d *Driver) request(ctx context.Context, cl *claim, c driver.Claim) (driver.Status, error) {
-	switch d.admit(cl, c) {
+// acquireOrRenew asks for a claim that the caller has occupied.
+func (d *Driver) acquireOrRenew(ctx context.Context, cl *claim, op *driver.Op) (driver.Status, error) {
+	switch d.admit(cl, op) {
 	case held:
-		results := d.renew(ctx, []request{{cl, c}})
+		results := d.renew(ctx, []request{{cl, op.Claim}})
 		return results[0].Status, results[0].Err
 	case over:
 		return driver.Status{}, driver.ErrGone
@@ -58,12 +59,14 @@ func (d *Driver) request(ctx context.Context, cl *claim, c driver.Claim) (driver
 
 // admit notes the request and returns the state of the claim as the caller may know it: over for one who names another
 // token.
-func (d *Driver) admit(cl *claim, c driver.Claim) state {
+func (d *Driver) admit(cl *claim, op *driver.Op) state {
+	c := op.Claim
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
 	if c.Token != 0 && c.Token != cl.token {
 		return over
 	}
+	cl.follow = cl.follow || op.Follow
 	if cl.state != over && !cl.isOlder(c) {
 		cl.extend(c)
 	}
@@ -86,7 +89,7 @@ const (
 // acquire tries to get a claim granted. One that waits tries only when it is first in line, or when there is no line.
 func (d *Driver) acquire(ctx context.Context, cl *claim) (driver.Status, error) {
 	if cl.lines(d.memory.isBusy(cl.name)) && !d.takeTurn(ctx, cl) {
-		return cl.waits(0)
+		return d.waits(cl, 0)
 	}
 	began := time.Now()
 	for try := 1; ; try++ {
@@ -134,7 +137,7 @@ func (d *Driver) afterDefeat(
 	case 0 < wait && wait <= shortWait:
 		return st, max(wait, pause), nil
 	case 0 < wait && cl.ask.Queue:
-		st, err = cl.waits(wait)
+		st, err = d.waits(cl, wait)
 		return st, 0, err
 	case 0 < wait, last:
 		return st, 0, shortage
@@ -170,8 +173,12 @@ func (d *Driver) win(cl *claim, r *round) (driver.Status, error) {
 	} else if d.memory.shouldLook(cl.name) {
 		d.spawn(func(ctx context.Context) { d.look(ctx, cl) })
 	}
-	cl.unhint()
+	cl.askNoMore()
 	d.topUpLater(cl)
+	if cl.follow { // renewals tell the nodes so
+		now := []request{{cl, cl.ask}}
+		d.spawn(func(ctx context.Context) { d.renew(ctx, now) })
+	}
 	st := cl.status()
 	st.TTL = r.ttl
 	return st, nil
@@ -188,6 +195,7 @@ func (d *Driver) lose(cl *claim) error {
 	defer cl.mu.Unlock()
 	if !cl.leaving {
 		d.giveUpTurn(cl.finish(false))
+		d.tellEnd(cl)
 	}
 	return driver.ErrGone
 }
@@ -196,14 +204,14 @@ func (d *Driver) lose(cl *claim) error {
 // who has the lock, for hints of the nodes.
 func (d *Driver) standInLine(ctx context.Context, cl *claim, r *round) (driver.Status, error) {
 	if !d.takeTurn(ctx, cl) {
-		return cl.waits(0)
+		return d.waits(cl, 0)
 	}
 	d.hint(cl)
-	return cl.waits(r.retry())
+	return d.waits(cl, r.retry())
 }
 
 // waits makes the claim one that waits, and is its status. For the next in line, retry is when to ask again.
-func (cl *claim) waits(retry time.Duration) (driver.Status, error) {
+func (d *Driver) waits(cl *claim, retry time.Duration) (driver.Status, error) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
 	switch cl.state {
@@ -212,6 +220,7 @@ func (cl *claim) waits(retry time.Duration) (driver.Status, error) {
 	case asked:
 		cl.state = waiting
 	}
+	d.askAgain(cl)
 	st := driver.Status{TTL: cl.ask.TTL, Retry: retry}
 	if cl.turn != nil {
 		st.Contended = cl.turn.contended

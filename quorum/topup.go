@@ -43,6 +43,18 @@ func (d *Driver) topUpLater(cl *claim) {
 	})
 }
 
+// whileAlive returns a context that ends with the claim and with the driver too.
+func (d *Driver) whileAlive(ctx context.Context, cl *claim) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	stops := []func() bool{context.AfterFunc(d.lifetime, cancel), context.AfterFunc(cl.alive, cancel)}
+	return ctx, func() {
+		for _, stop := range stops {
+			stop()
+		}
+		cancel()
+	}
+}
+
 // topUp begins to ask the nodes that do not have a claim for it, if they are not being asked already, and have not
 // refused it just now.
 func (d *Driver) topUp(cl *claim) {
