@@ -96,12 +96,19 @@ func (n *node) renew(ctx context.Context, ops []driver.Op, within time.Duration)
 	}
 	var answers sync.WaitGroup
 	answers.Add(len(ops))
+	var fell atomic.Pointer[batch.Panic]
 	l.sender.Go(ctx, ops, within, func(i int, a batch.Answer) {
+		if p, panicked := errors.AsType[*batch.Panic](a.Err); panicked {
+			fell.Store(p)
+		}
 		results[i] = a.Result
 		results[i].Err = n.noted(ctx, a.Err)
 		answers.Done()
 	})
 	answers.Wait()
+	if p := fell.Load(); p != nil {
+		panic(p)
+	}
 	return results
 }
 

@@ -53,22 +53,41 @@ type renewalCount struct {
 type nodeRenewal struct {
 	from    *node
 	results []driver.Result
+	panic   any // of the node's driver
 }
 
-// renew renews claims, until a majority has decided about each.
+// renew renews claims, until a majority has decided about each. If the driver of a node panics, so does renew.
 func (d *Driver) renew(ctx context.Context, cls []request) []driver.Result {
 	n := len(cls)
 	r := &renewal{d: d, cls: cls, results: make([]driver.Result, n), counts: make([]renewalCount, n), open: n}
-	answers := make(chan nodeRenewal, len(d.nodes))
+	answers := make(chan nodeRenewal)
+	over, panicked := make(chan struct{}), false
+	defer close(over)
 	within := d.renewsWithin(ctx, cls[0].ttl())
 	for _, n := range d.nodes {
 		ops := r.on(n)
-		d.spawn(func(ctx context.Context) { answers <- nodeRenewal{n, r.renewOn(ctx, n, within, ops)} })
+		d.spawn(func(ctx context.Context) {
+			a := nodeRenewal{from: n}
+			defer func() {
+				a.panic = recover()
+				select {
+				case answers <- a:
+				case <-over:
+					if a.panic != nil && !panicked { // nobody is left who could be told
+						panic(a.panic)
+					}
+				}
+			}()
+			a.results = r.renewOn(ctx, n, within, ops)
+		})
 	}
 	lines := r.askLines()
 	for heard := 0; heard < len(d.nodes) && r.open > 0; heard++ {
 		select {
 		case a := <-answers:
+			if panicked = a.panic != nil; panicked {
+				panic(a.panic)
+			}
 			r.count(a)
 		case <-ctx.Done():
 			return r.conclude(ctx.Err())
