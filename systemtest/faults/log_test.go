@@ -5,6 +5,7 @@ package faults
 import (
 	"context"
 	"flag"
+	"fmt"
 	"regexp"
 	"sync"
 	"syscall"
@@ -58,7 +59,7 @@ var loggedServers = map[string]logged{
 		start:  servers.Postgres,
 		slow:   []string{"-c", "log_min_duration_statement=1s", "-c", "log_lock_waits=on"},
 		at:     func(addr string) string { return "postgres://postgres@" + addr + "/postgres?sslmode=disable" },
-		errors: `(?m)^.*\b(ERROR|FATAL|PANIC): .*$|^.*\b(duration: \d|still waiting for ).*$`,
+		errors: `(?m)^.*\b(ERROR|FATAL|PANIC): .*$(?:\n.* STATEMENT: .*$)?|^.*\b(duration: \d|still waiting for ).*$`,
 	},
 }
 
@@ -119,6 +120,33 @@ func TestClosingIsQuiet(t *testing.T) {
 					t.Error(err)
 				}
 				waiting.Wait()
+			}
+			l.staysQuiet(t, server.Log(t)[before:])
+		})
+	}
+}
+
+// Nor does a client that is closed while its connections are being set up, for requests that came all at once.
+func TestClosingWhileItConnectsIsQuiet(t *testing.T) {
+	const clients, requests = 150, 8
+	for _, name := range []string{"mariadb", "postgres"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := loggedServers[name]
+			server := l.start(t)
+			b := backend{server: server.Addr, at: l.at}.migrated(t)
+			before := len(server.Log(t))
+			for i := range clients {
+				c := open(t, b.url())
+				var asking sync.WaitGroup
+				for k := range requests {
+					asking.Go(func() { c.Mutex(fmt.Sprint(lockName, k)).TryLock(t.Context()) })
+				}
+				time.Sleep(time.Duration(i%100) * 100 * time.Microsecond) // another moment each time
+				if err := c.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+				asking.Wait()
 			}
 			l.staysQuiet(t, server.Log(t)[before:])
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
@@ -39,17 +40,41 @@ func openConn(ctx context.Context, e *endpoint) (*conn, error) {
 
 // makeReady sets up a session.
 func (d *Dialect) makeReady(ctx context.Context, c *sql.Conn) error {
+	set := func(statement string) error {
+		return finish(ctx, func(ctx context.Context) error {
+			_, err := c.ExecContext(ctx, statement)
+			return err
+		})
+	}
 	for _, statement := range d.session {
-		if _, err := c.ExecContext(ctx, statement); err != nil {
+		if err := set(statement); err != nil {
 			return fmt.Errorf("%s: %w", statement, err)
 		}
 	}
 	for _, statement := range d.wishes {
-		if _, err := c.ExecContext(ctx, statement); err != nil && dbms.Code(err) == "" {
+		if err := set(statement); err != nil && dbms.Code(err) == "" {
 			return err // it is not that the server does not know it
 		}
 	}
 	return nil
+}
+
+// setUpGrace is how long a statement goes on by which a connection is set up, when nobody wants that connection any
+// more: to cut it off is an error in the server's log.
+const setUpGrace = time.Second
+
+// finish has a quick statement finished although ctx ends meanwhile. If ctx has ended before, none is sent.
+func finish(ctx context.Context, statement func(context.Context) error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(setUpGrace, func() { cancel(context.Cause(ctx)) })
+	})
+	defer stop()
+	return statement(late)
 }
 
 func (c *conn) close() error {

@@ -340,7 +340,8 @@ func (p *pool) connect(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.endpoint.dialect.checkVersion(ctx, c.Conn); err != nil {
+	err = finish(ctx, func(ctx context.Context) error { return p.endpoint.dialect.checkVersion(ctx, c.Conn) })
+	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
