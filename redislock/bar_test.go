@@ -17,7 +17,7 @@ func TestBarredForTheLongestTTL(t *testing.T) {
 	clock := servers.NewClock(t)
 	b := &barring{T: t, clock: clock, srv: servers.RedisAt(t, clock)}
 	b.today = openNative(t, b.srv.Addr)
-	drivers := map[string]*native{
+	drivers := map[string]*QueueDriver{
 		"today's": b.today, "batches": batching(t, b.srv.Addr),
 	}
 	for _, ids := range [][]string{
@@ -46,11 +46,14 @@ var shortening = map[string]func(*barring, driver.Claim) (driver.Status, error){
 }
 
 // ends are the ways in which a claim ends.
-var ends = map[string]func(*barring, *native, driver.Claim) error{
-	"expired":  func(*barring, *native, driver.Claim) error { return nil },
-	"released": func(b *barring, d *native, c driver.Claim) error { return d.Release(b.Context(), c) },
-	"undone":   func(b *barring, d *native, c driver.Claim) error { c.Token = 0; return d.Release(b.Context(), c) },
-	"broken":   func(b *barring, d *native, c driver.Claim) error { return d.Break(b.Context(), c.Name, c.ID) },
+var ends = map[string]func(*barring, *QueueDriver, driver.Claim) error{
+	"expired":  func(*barring, *QueueDriver, driver.Claim) error { return nil },
+	"released": func(b *barring, d *QueueDriver, c driver.Claim) error { return d.Release(b.Context(), c) },
+	"undone": func(b *barring, d *QueueDriver, c driver.Claim) error {
+		c.Token = 0
+		return d.Release(b.Context(), c)
+	},
+	"broken": func(b *barring, d *QueueDriver, c driver.Claim) error { return d.Break(b.Context(), c.Name, c.ID) },
 }
 
 type barring struct {
@@ -58,7 +61,7 @@ type barring struct {
 	srv    *servers.Server
 	clock  *servers.Clock
 	passed time.Duration
-	today  *native
+	today  *QueueDriver
 	name   string // of the lock
 }
 
@@ -70,7 +73,7 @@ func (b *barring) pass(d time.Duration) {
 // try makes the TTL of a claim shorter and ends it, after claims with other IDs that ended long ago.
 func (b *barring) try(
 	ids []string, shorten func(*barring, driver.Claim) (driver.Status, error),
-	end func(*barring, *native, driver.Claim) error, d *native, line bool,
+	end func(*barring, *QueueDriver, driver.Claim) error, d *QueueDriver, line bool,
 ) {
 	first := mutex(b.name, ids[len(ids)-1])
 	for _, id := range ids[:len(ids)-1] {
@@ -97,7 +100,7 @@ func (b *barring) try(
 }
 
 // comeAndGo has so many claims begin and end.
-func (b *barring) comeAndGo(d *native, claims int) {
+func (b *barring) comeAndGo(d *QueueDriver, claims int) {
 	b.Helper()
 	for i := range claims {
 		c := mutex(b.name, fmt.Sprint("other-", i))

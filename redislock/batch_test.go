@@ -23,17 +23,32 @@ import (
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// batching opens a driver that runs each operation in a batch.
-func batching(t testing.TB, addr string) *native {
+// batching opens a driver of which each operation goes with another one in a script, if it can go with others at all.
+func batching(t testing.TB, addr string) *QueueDriver {
 	t.Helper()
-	d, err := drivertest.Open(t.Context(), "redis://"+addr)
+	d, err := driver.Open(t.Context(), "redis://"+addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
-	n := QueueOf(d)
-	n.combiner.always = true
-	return n
+	n := nativeOf(d)
+	n.server.learn(true, time.Hour)
+	return &QueueDriver{drivertest.NewFacade(paired{d}), inner{n}}
+}
+
+// A paired driver has an operation that would be alone go together with the release of a claim that there never was.
+type paired struct{ driver.BatchDriver }
+
+func (p paired) Unwrap() driver.BatchDriver { return p.BatchDriver }
+
+func (p paired) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
+	other := driver.Op{Kind: driver.OpRelease, Claim: mutex("another lock", "nobody's")}
+	other.Claim.Token = 1
+	p.BatchDriver.Do(ctx, append(slices.Clip(batch), other), func(i int, r driver.Result) {
+		if i < len(batch) {
+			done(i, r)
+		}
+	})
 }
 
 // What goes together keeps the contract too.
@@ -42,39 +57,31 @@ func TestDriverInBatches(t *testing.T) {
 	t.Parallel()
 	addr := servers.Redis(t).Addr
 	drivertest.Run(t, drivertest.Harness{
-		Open:  func(t testing.TB) driver.Driver { return batching(t, addr) },
+		Open:  func(t testing.TB) driver.Driver { return batching(t, addr).Facade },
 		TTL:   time.Second,
 		Again: true,
 	})
 }
 
-func (d *native) requesting(t testing.TB, c driver.Claim) operation {
+func (d *QueueDriver) requesting(t testing.TB, c driver.Claim) operation {
 	t.Helper()
 	k, err := d.begin(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, ok := d.combinable(d.requestScript(c), k, d.requestArgs(c))
-	if !ok {
-		t.Fatalf("the request of %+v cannot go with others", c)
-	}
-	return o
+	return d.operation(d.requestScript(c), k, d.requestArgs(c))
 }
 
-func (d *native) releasing(t testing.TB, c driver.Claim) operation {
+func (d *QueueDriver) releasing(t testing.TB, c driver.Claim) operation {
 	t.Helper()
 	k, err := d.keys.of(c.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, ok := d.combinable(&d.scripts.release, k, d.releaseArgs(c))
-	if !ok {
-		t.Fatalf("the release of %+v cannot go with others", c)
-	}
-	return o
+	return d.operation(&d.scripts.release, k, d.releaseArgs(c))
 }
 
-func (d *native) renewing(t testing.TB, c driver.Claim) operation {
+func (d *QueueDriver) renewing(t testing.TB, c driver.Claim) operation {
 	t.Helper()
 	k, err := d.begin(t.Context(), c)
 	if err != nil {
@@ -83,7 +90,7 @@ func (d *native) renewing(t testing.TB, c driver.Claim) operation {
 	return d.operation(&d.scripts.renew, k, d.requestArgs(c))
 }
 
-func (d *native) proposing(t testing.TB, c driver.Claim, token uint64) operation {
+func (d *QueueDriver) proposing(t testing.TB, c driver.Claim, token uint64) operation {
 	t.Helper()
 	k, args, err := d.proposal(t.Context(), c, token)
 	if err != nil {
@@ -93,7 +100,7 @@ func (d *native) proposing(t testing.TB, c driver.Claim, token uint64) operation
 }
 
 // scenes are operations on locks of their own, whose names begin with prefix, after what makes them interesting.
-func scenes(t *testing.T, srv *servers.Server, d *native, prefix string) map[string]operation {
+func scenes(t *testing.T, srv *servers.Server, d *QueueDriver, prefix string) map[string]operation {
 	t.Helper()
 	ctx := context.Background()
 	name := func(s string) string { return prefix + s }
@@ -203,7 +210,8 @@ func TestBatchAsAlone(t *testing.T) {
 	}
 	for some := range slices.Chunk(ops, mostInBatch) {
 		keys, args, places := writeBatch(len(some), func(at int) *operation { return &some[at] })
-		values, err := d.scripts.batch.runBatch(t.Context(), d.conn, keys, args)
+		together := d.scripts.batch.on(len(keys))
+		values, err := together.run(t.Context(), d.conn, keys, args)
 		for i, reply := range readBatch(values, err, places) {
 			want := strings.ReplaceAll(want[names[i]], "alone ", "together ")
 			if got := say(reply.Values, reply.Err); got != want {
@@ -221,8 +229,7 @@ func TestBatchAsAlone(t *testing.T) {
 // What comes at about the same time goes together.
 func TestBatchOfManyClaims(t *testing.T) {
 	srv := servers.Redis(t)
-	d := openNative(t, srv.Addr)
-	d.combiner.server.learn(true, time.Hour)
+	d := proven(t, srv.Addr)
 	const goroutines, cycles = 32, 20
 	srv.RedisCommand(t, "CONFIG", "RESETSTAT")
 	var wg sync.WaitGroup
@@ -254,110 +261,6 @@ func TestBatchOfManyClaims(t *testing.T) {
 	const operations = 2 * goroutines * cycles
 	if n, err := strconv.Atoi(found[1]); err != nil || n > operations/2 {
 		t.Errorf("%d operations took %d scripts, %v", operations, n, err)
-	}
-}
-
-// Where the server refuses a script that adds claims, releases still work, and requests learn the reason.
-func TestBatchRefused(t *testing.T) {
-	srv := servers.Redis(t)
-	d := batching(t, srv.Addr)
-	held := claimed.Acquire(t, d, mutex("held", "a"))
-	srv.RedisCommand(t, "CONFIG", "SET", "maxmemory", "1")
-	b, request := d.combiner.join(t.Context(), d.requesting(t, mutex("new", "a")))
-	_, release := d.combiner.join(t.Context(), d.releasing(t, held))
-	d.combiner.close(b)
-	for _, at := range []int{request, release} {
-		if reply, ran := b.reply(t.Context(), at); ran {
-			t.Errorf("operation %d ran together: %+v", at, reply)
-		}
-	}
-	if err := d.Release(t.Context(), held); err != nil {
-		t.Errorf("Release: %v", err)
-	}
-	_, err := d.Request(t.Context(), mutex("new", "a"))
-	if !errors.Is(err, driver.ErrUnsent) || !strings.Contains(err.Error(), "memory is full") {
-		t.Errorf("Request: %v", err)
-	}
-}
-
-// Who gives up does not wait, and the others are answered. When nobody waits any more the script is given up.
-func TestBatchGivesUp(t *testing.T) {
-	srv := servers.Redis(t)
-	p := proxy.New(t, srv.Addr)
-	d := batching(t, p.Addr)
-	claimed.Acquire(t, d, mutex("known", "a")) // so are the scripts
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	send := func(name string) (b *batch, late *proxy.Held) {
-		c := mutex(name, driver.NextID(""))
-		late = p.HoldNext([]byte(c.ID))
-		d.combiner.join(t.Context(), d.requesting(t, mutex(name+" too", driver.NextID(""))))
-		b, _ = d.combiner.join(t.Context(), d.requesting(t, c))
-		d.combiner.close(b)
-		<-late.Caught()
-		if reply, ran := b.reply(gone, 0); !ran || !errors.Is(reply.Err, context.Canceled) {
-			t.Errorf("who gave up is told %+v, %v", reply, ran)
-		}
-		return b, late
-	}
-	b, late := send("one stays")
-	late.Deliver(t)
-	if reply, ran := b.reply(t.Context(), 1); !ran || reply.Err != nil {
-		t.Errorf("who stayed is told %+v, %v", reply, ran)
-	}
-	b, _ = send("none stays")
-	if reply, ran := b.reply(gone, 1); !ran || !errors.Is(reply.Err, context.Canceled) {
-		t.Errorf("who gave up last is told %+v, %v", reply, ran)
-	}
-	select {
-	case <-b.done:
-	case <-time.After(2 * time.Minute):
-		t.Error("the script still waits for its answer")
-	}
-}
-
-// Who gives up while it waits for others to join, and none does, is told so.
-func TestGivesUpAlone(t *testing.T) {
-	d := openNative(t, servers.Redis(t).Addr)
-	d.combiner.server.learn(true, time.Hour)
-	d.combiner.busy.Add(1) // somebody else is under way
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	for range 100 { // either of two things may be noticed first
-		_, err := d.combiner.run(gone, d.requesting(t, mutex("jobs", driver.NextID(""))))
-		if !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
-	}
-}
-
-// On a server that takes the keys of one slot only, each operation goes by itself from then on.
-func TestBatchInOneSlot(t *testing.T) {
-	srv := servers.RedisCluster(t).Masters[0]
-	d := batching(t, srv.Addr)
-	var here []driver.Claim
-	for i := 0; len(here) < 2; i++ {
-		c := mutex("lock "+strconv.Itoa(i), "a")
-		st, err := d.Request(t.Context(), c)
-		if err == nil {
-			c.Token = st.Token
-			here = append(here, c)
-		}
-		if i == 100 {
-			t.Fatalf("no locks are here: %v", err)
-		}
-	}
-	d.combiner.server.learn(true, time.Hour)
-	b, first := d.combiner.join(t.Context(), d.releasing(t, here[0]))
-	_, second := d.combiner.join(t.Context(), d.releasing(t, here[1]))
-	d.combiner.close(b)
-	for _, at := range []int{first, second} {
-		if reply, ran := b.reply(t.Context(), at); ran {
-			t.Errorf("release %d ran together: %+v", at, reply)
-		}
-	}
-	if d.combiner.server.isProven() {
-		t.Error("it goes on sending them together")
 	}
 }
 
@@ -460,25 +363,28 @@ func TestOneServer(t *testing.T) {
 func TestBatchOnOneLock(t *testing.T) {
 	d := batching(t, servers.Redis(t).Addr)
 	held := claimed.Acquire(t, d, mutex("jobs", "before"))
-	b, _ := d.combiner.join(t.Context(), d.releasing(t, held))
+	ops := []operation{d.releasing(t, held)}
 	for at := 1; at < mostInBatch-1; at++ {
-		d.combiner.join(t.Context(), d.requesting(t, mutex("jobs", "claim-"+strconv.Itoa(at))))
+		ops = append(ops, d.requesting(t, mutex("jobs", "claim-"+strconv.Itoa(at))))
 	}
-	_, again := d.combiner.join(t.Context(), d.requesting(t, mutex("jobs", "claim-1")))
+	ops = append(ops, d.requesting(t, mutex("jobs", "claim-1")))
+	keys, args, places := writeBatch(len(ops), func(at int) *operation { return &ops[at] })
+	together := d.scripts.batch.on(len(keys))
+	values, err := together.run(t.Context(), d.conn, keys, args)
+	replies := readBatch(values, err, places)
 	last := held.Token
 	var first driver.Status
 	for at := 1; at < mostInBatch-1; at++ {
-		reply, ran := b.reply(t.Context(), at)
-		st, err := parseStatus(reply.Values, time.Second)
-		if !ran || reply.Err != nil || err != nil || st.Token <= last || st.Granted != (at == 1) {
-			t.Errorf("claim %d: %+v, %v, %v; the token before is %d", at, st, reply.Err, err, last)
+		st, err := parseStatus(replies[at].Values, time.Second)
+		if replies[at].Err != nil || err != nil || st.Token <= last || st.Granted != (at == 1) {
+			t.Errorf("claim %d: %+v, %v, %v; the token before is %d", at, st, replies[at].Err, err, last)
 		}
 		if last = st.Token; at == 1 {
 			first = st
 		}
 	}
-	reply, _ := b.reply(t.Context(), again)
-	if st, err := parseStatus(reply.Values, time.Second); err != nil || st.Token != first.Token || !st.Granted {
+	st, err := parseStatus(replies[mostInBatch-1].Values, time.Second)
+	if err != nil || st.Token != first.Token || !st.Granted {
 		t.Errorf("a claim that is repeated: %+v, %v; it was %+v", st, err, first)
 	}
 }
@@ -487,25 +393,24 @@ func TestBatchOnOneLock(t *testing.T) {
 func TestBatchUnanswered(t *testing.T) {
 	srv := servers.Redis(t)
 	p := proxy.New(t, srv.Addr)
-	d := batching(t, p.Addr)
-	claimed.Acquire(t, d, mutex("known", "a")) // so are the scripts
-	one, two := mutex("one", driver.NextID("")), mutex("two", driver.NextID(""))
-	p.DropNextReplyAfter([]byte(two.ID))
-	b, _ := d.combiner.join(t.Context(), d.requesting(t, one))
-	d.combiner.join(t.Context(), d.requesting(t, two))
-	d.combiner.close(b)
-	for at := range 2 {
-		reply, ran := b.reply(t.Context(), at)
-		if !ran || reply.Err == nil || errors.Is(reply.Err, driver.ErrRefused) || errors.Is(reply.Err, driver.ErrGone) {
-			t.Errorf("operation %d: %+v, %v", at, reply, ran)
+	d := proven(t, p.Addr)
+	batch := requests(2)
+	succeed(t, sendAll(t, t.Context(), d, areGranted(t, batch, sendAll(t, t.Context(), d, batch...))...))
+	for i := range batch { // the scripts are known
+		batch[i].Claim.ID = driver.NextID("")
+	}
+	p.DropNextReplyAfter([]byte(batch[1].Claim.ID))
+	for at, r := range sendAll(t, t.Context(), d, batch...) {
+		if r.Err == nil || driver.IsAnswer(r.Err) || errors.Is(r.Err, driver.ErrUnsent) {
+			t.Errorf("operation %d: %+v", at, r)
 		}
 	}
-	for _, c := range []driver.Claim{one, two} {
-		before, err := d.Queue(t.Context(), c.Name)
+	for _, op := range batch {
+		before, err := d.Queue(t.Context(), op.Claim.Name)
 		if err != nil || len(before) != 1 {
 			t.Fatalf("the queue has %+v, %v", before, err)
 		}
-		if again := claimed.Acquire(t, d, c); again.Token != before[0].Claim.Token {
+		if again := claimed.Acquire(t, d, op.Claim); again.Token != before[0].Claim.Token {
 			t.Errorf("the claim has token %d, and was granted %d", again.Token, before[0].Claim.Token)
 		}
 	}

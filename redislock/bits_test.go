@@ -12,7 +12,7 @@ import (
 
 // narrow has a driver run its scripts as a server does that was built for 32 bits: there %d of string.format cannot
 // print a time. What it prints instead depends on the processor.
-func narrow(d *native, instead string) {
+func narrow(d *QueueDriver, instead string) {
 	const start = "local call = redis.call\n"
 	format := strings.Replace(narrowFormat, "INSTEAD", instead, 1)
 	of := &d.scripts

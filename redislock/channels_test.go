@@ -16,9 +16,9 @@ func TestListensWhileClaimsWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, n := range map[string]*notifier{
-		"of a foreign layout": f.notifier,
-		"in a cluster":        newNotifier(unused{}, "", nil, "id"),
+	for name, n := range map[string]*listener{
+		"of a foreign layout": f.listener,
+		"in a cluster":        newListener(unused{}, "", nil, "id"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			needed := n.channels.(*lockChannels).needed

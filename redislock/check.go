@@ -16,7 +16,7 @@ import (
 // its memory is full, and what it keeps across a restart. It also tries to listen, as clients do that wait for a
 // lock.
 func (d *native) Check(ctx context.Context) ([]driver.Finding, error) {
-	return check(ctx, d.conn, d.opts, d.notifier.ready)
+	return check(ctx, d.conn, d.opts, d.listener.ready)
 }
 
 // Check examines the server as [native.Check] does.

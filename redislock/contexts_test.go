@@ -133,8 +133,8 @@ func newMuffled(t *testing.T) *dripping {
 // A call that has to wait for a new connection ends with its context, and so do others that wait for the same one. By
 // itself the client library gives a greeting ten seconds.
 func TestCallsThatConnectEndWithTheirContexts(t *testing.T) {
-	for name, prepare := range map[string]func(driver.Driver){
-		"after a break": func(driver.Driver) {}, "after one that was overlooked": redislock.OverlookBreaks,
+	for name, prepare := range map[string]func(driver.Either){
+		"after a break": func(driver.Either) {}, "after one that was overlooked": redislock.OverlookBreaks,
 	} {
 		for _, timed := range []bool{false, true} {
 			pace.Run(t, fmt.Sprintf("%s, timed %v", name, timed), func(t *pace.T) {
@@ -148,7 +148,7 @@ func TestCallsThatConnectEndWithTheirContexts(t *testing.T) {
 	}
 }
 
-func callsConnect(t *testing.T, timed bool, prepare func(driver.Driver)) {
+func callsConnect(t *testing.T, timed bool, prepare func(driver.Either)) {
 	srv := newMuffled(t)
 	srv.timed = timed
 	d, err := drivertest.Open(t.Context(), "redis://"+srv.addr+"?connecttimeout=1h")
@@ -205,16 +205,12 @@ func callsEnd(t *testing.T, srv *dripping) {
 			_, err := d.Queue(ctx, "jobs")
 			return err
 		},
-		"Wait": func(ctx context.Context, d driver.Driver) error {
-			_, err := driver.Wait(ctx, d, c)
-			return err
-		},
 	}
 	for params, names := range map[string][]string{
 		"":                          {"Request", "Release", "Check", "Queue"},
 		"&replicas=1":               {"Request", "Release", "Check", "Queue"},
 		"&layout=redisson":          {"Request", "Release", "Check"},
-		"&layout=python-redis-lock": {"Request", "Release", "Check", "Wait"},
+		"&layout=python-redis-lock": {"Request", "Release", "Check"},
 	} {
 		for _, name := range names {
 			d, err := drivertest.Open(t.Context(), "redis://"+srv.addr+"?connecttimeout=1h"+params)
@@ -232,10 +228,6 @@ func TestCallsEndWhileTheyConnect(t *testing.T) {
 	srv := newDripping(t, "HELLO")
 	c := claim("jobs", long)
 	for params, call := range map[string]func(context.Context, driver.Driver) error{
-		"&layout=python-redis-lock": func(ctx context.Context, d driver.Driver) error {
-			_, err := driver.Wait(ctx, d, c)
-			return err
-		},
 		"&replicas=1": func(ctx context.Context, d driver.Driver) error {
 			_, err := d.Request(ctx, c)
 			return err
@@ -256,10 +248,11 @@ func TestCallsEndWhileTheyConnect(t *testing.T) {
 func TestCallsOfOwnClientEndWithTheirContexts(t *testing.T) {
 	srv := newDripping(t, "EVALSHA")
 	srv.timed = true
-	d, err := redislock.New(rawClient(t, srv.addr), nil)
+	own, err := redislock.New(rawClient(t, srv.addr), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	d := drivertest.NewFacade(own)
 	defer d.Close()
 	c := claim("jobs", long)
 	c.Queue = false

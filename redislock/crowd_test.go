@@ -18,21 +18,11 @@ import (
 const crowd = 3*budget + 50
 
 // crowded requests the claims of a crowd, and returns them with their tokens.
-func crowded(t *testing.T, d *native, name string, claim func(i int) driver.Claim) []driver.Claim {
+func crowded(t *testing.T, d *QueueDriver, name string, claim func(i int) driver.Claim) []driver.Claim {
 	t.Helper()
 	claims := make([]driver.Claim, crowd)
 	for i := range claims {
-		claims[i] = claim(i)
-	}
-	results, err := d.Renew(t.Context(), claims) // which requests many
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, r := range results {
-		if r.Err != nil {
-			t.Fatal(r.Err)
-		}
-		claims[i].Token = r.Status.Token
+		claims[i], _ = claimed.Request(t, d, claim(i))
 	}
 	return claims
 }
@@ -60,10 +50,10 @@ func inLine(t *testing.T, srv *servers.Server, name string) int {
 }
 
 // look runs one script for a lock, which settles it as far as one does.
-func look(t *testing.T, d *native, name string) {
+func look(t *testing.T, d *QueueDriver, name string) {
 	t.Helper()
 	k, _ := d.keys.of(name)
-	if _, err := d.run(t.Context(), &d.scripts.watch, k, "-", "1"); err != nil {
+	if _, err := d.scripts.watch.run(t.Context(), d.conn, k.all(), []string{"-", "1"}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -118,9 +108,9 @@ func TestWaiterBehindCrowdOfDead(t *testing.T) {
 	last.TTL = time.Hour / 10
 	last = waiting(t, d, last)
 	clock.Set(t, time.Minute)
-	results, err := d.Renew(t.Context(), []driver.Claim{last})
-	if err != nil || results[0].Err != nil || results[0].Status.Retry != time.Millisecond {
-		t.Fatalf("the renewal says %+v, %v; want to ask again", results[0], err)
+	r := sendAll(t, t.Context(), d, driver.Op{Kind: driver.OpRequest, Claim: last})[0]
+	if r.Err != nil || !r.Again {
+		t.Fatalf("the renewal says %+v; want to ask again", r)
 	}
 	claimed.Acquire(t, d, last)
 }
@@ -151,7 +141,7 @@ func TestCrowdOfReaders(t *testing.T) {
 			clock.Set(t, 15*time.Second)
 			look(t, d, end)
 			k, _ := d.keys.of(end)
-			values, err := d.run(t.Context(), &d.scripts.renew, k, d.requestArgs(last)...)
+			values, err := d.scripts.renew.run(t.Context(), d.conn, k.all(), d.requestArgs(last))
 			if _, more := cutMore(values); err != nil || !more {
 				t.Errorf("one script let all in: %q, %v", values, err)
 			}
@@ -216,7 +206,7 @@ func TestQueueInPages(t *testing.T) {
 		}
 	}
 	k, _ := d.keys.of("jobs")
-	values, err := d.run(t.Context(), &d.scripts.queue, k, queueStart, "10")
+	values, err := d.scripts.queue.run(t.Context(), d.conn, k.all(), []string{queueStart, "10"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +236,7 @@ func TestCrowdOfJustTheBudget(t *testing.T) {
 			continue
 		}
 		k, _ := d.keys.of(name)
-		answer, err := d.run(t.Context(), &d.scripts.request, k, d.requestArgs(next)...)
+		answer, err := d.scripts.request.run(t.Context(), d.conn, k.all(), d.requestArgs(next))
 		if _, more := cutMore(answer); err != nil || !more || inLine(t, srv, name) > 0 {
 			t.Errorf("one script says %q, %v, with %d in line", answer, err, inLine(t, srv, name))
 		}

@@ -21,7 +21,7 @@ import (
 func TestKeysExpireApart(t *testing.T) {
 	clock := servers.NewClock(t)
 	srv := servers.RedisAt(t, clock)
-	for name, d := range map[string]*native{"alone": openNative(t, srv.Addr), "batches": batching(t, srv.Addr)} {
+	for name, d := range map[string]*QueueDriver{"alone": openNative(t, srv.Addr), "batches": batching(t, srv.Addr)} {
 		clock.Set(t, 0)
 		claimed.Acquire(t, d, mutex(name, "one")) // the claims live an hour from here
 		clock.Set(t, 20*time.Minute)
@@ -116,7 +116,7 @@ func TestDamagedKeys(t *testing.T) {
 			srv := servers.RedisAt(t, clock)
 			r := &damaged{
 				T: t, Rand: rand.New(rand.NewPCG(seed, 0)), srv: srv, clock: clock,
-				drivers: []*native{openNative(t, srv.Addr), batching(t, srv.Addr)},
+				drivers: []*QueueDriver{openNative(t, srv.Addr), batching(t, srv.Addr)},
 			}
 			for i := range rounds {
 				if !t.Failed() {
@@ -134,7 +134,7 @@ type damaged struct {
 	srv     *servers.Server
 	clock   *servers.Clock
 	ahead   time.Duration
-	drivers []*native
+	drivers []*QueueDriver
 
 	name   string
 	keys   keys
@@ -165,7 +165,7 @@ func (r *damaged) round(name string) {
 	}
 }
 
-func (r *damaged) driver() *native { return r.drivers[r.IntN(len(r.drivers))] }
+func (r *damaged) driver() *QueueDriver { return r.drivers[r.IntN(len(r.drivers))] }
 
 func (r *damaged) note(format string, args ...any) {
 	r.log = append(r.log, fmt.Sprintf(format, args...))
@@ -341,7 +341,7 @@ func (r *damaged) answers(script int) {
 		r.check("undo", d.Release(ctx, c))
 	case 5:
 		k, _ := d.keys.of(r.name)
-		_, err := d.run(ctx, &d.scripts.watch, k, "-", "1000")
+		_, err := d.scripts.watch.run(ctx, d.conn, k.all(), []string{"-", "1000"})
 		r.check("watch", err)
 	case 6:
 		results, err := d.Renew(ctx, []driver.Claim{c})

@@ -41,7 +41,7 @@ func TestDeniedAndNotTakenBack(t *testing.T) {
 	}
 	d := newNative(&falling{}, opts)
 	c := driver.Claim{Name: "jobs", ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Minute}
-	_, err = d.Request(t.Context(), c)
+	d.Do(t.Context(), []driver.Op{{Kind: driver.OpRequest, Claim: c}}, func(_ int, r driver.Result) { err = r.Err })
 	var answer *driver.ServerError
 	if err == nil || driver.IsAnswer(err) || !errors.As(err, &answer) {
 		t.Errorf("got %v, and nobody would undo it", err)

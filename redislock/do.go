@@ -19,7 +19,7 @@ var ops = driver.KindsOf(
 // with one WAIT behind it where replicas must confirm. In a cluster each operation is a script of its own.
 func (d *native) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
 	x := &exchange{native: d, ctx: ctx, done: done, single: len(batch) == 1}
-	defer x.crew.wait()
+	defer x.group.Wait()
 	if err := ctx.Err(); err != nil {
 		for i := range batch {
 			done(i, driver.Result{Err: unsent(err)})
@@ -38,7 +38,7 @@ type exchange struct {
 	ctx    context.Context
 	done   func(int, driver.Result)
 	single bool // the batch has one operation, so nothing else waits for its caller's goroutine
-	crew   crew
+	group  driver.Group
 }
 
 // A step is a script that does one operation of a batch.
@@ -64,7 +64,9 @@ func (x *exchange) start(batch []driver.Op) {
 			if last := len(steps) - 1; !x.prepare(&steps[last]) {
 				steps = steps[:last]
 			}
-			steps = x.sendFull(steps, i == len(batch)-1)
+			if len(batch) <= mostApart && i < len(batch)-1 {
+				steps = x.sendFull(steps)
+			}
 		default:
 			x.apart(func() { x.look(&step{at: i, op: op}) })
 		}
@@ -72,14 +74,17 @@ func (x *exchange) start(batch []driver.Op) {
 	x.send(steps)
 }
 
-// sendFull sends steps as soon as there are enough for a script, while the next ones are made ready, and returns those
-// that are left. Each of these scripts is answered by itself: in one pipeline all would be told when the last has come.
-// Where replicas must confirm, one WAIT is for all.
-func (x *exchange) sendFull(steps []step, last bool) (left []step) {
-	if last || len(steps) < mostInBatch || x.opts.Replicas > 0 || !x.goTogether() {
+// mostApart is how many operations a batch has at most of which each script is sent as soon as it is full, and answered
+// by itself. The scripts of a larger batch go in one pipeline: a goroutine for each would be many.
+const mostApart = 6 * mostInBatch
+
+// sendFull sends steps if there are enough for a script, while the next ones are made ready, and returns those that are
+// left. In one pipeline all would be told when the last has come. Where replicas must confirm, one WAIT is for all.
+func (x *exchange) sendFull(steps []step) (left []step) {
+	if len(steps) < mostInBatch || x.opts.Replicas > 0 || !x.goTogether() {
 		return steps
 	}
-	x.crew.run(func() { x.send(steps) })
+	x.group.Go(func() { x.send(steps) })
 	return steps[len(steps):]
 }
 
@@ -88,7 +93,7 @@ func (x *exchange) apart(f func()) {
 	if x.single {
 		f()
 	} else {
-		x.crew.run(f)
+		x.group.Go(f)
 	}
 }
 
@@ -104,12 +109,12 @@ func (x *exchange) fail(s *step, err error) {
 // mustListenFirst reports whether a claim would wait, and this client does not yet hear what happens to it: its record
 // names the channel, and a grant may be published once it is queued.
 func (x *exchange) mustListenFirst(op *driver.Op) bool {
-	return op.Kind == driver.OpRequest && op.Claim.Queue && x.notifier.eager() &&
-		x.notifier.address(op.Claim.Name) == nowhere
+	return op.Kind == driver.OpRequest && op.Claim.Queue && x.listener.eager() &&
+		x.listener.address(op.Claim.Name) == nowhere
 }
 
 func (x *exchange) listenAndSend(s *step) {
-	if err := x.notifier.ready(x.ctx, s.op.Claim.Name); err != nil {
+	if err := x.listener.ready(x.ctx, s.op.Claim.Name); err != nil {
 		if err = explain(err); !driver.IsAnswer(err) {
 			err = unsent(err)
 		}
@@ -142,7 +147,7 @@ func (x *exchange) scriptOf(op *driver.Op) (o operation, err error) {
 	switch op.Kind {
 	case driver.OpRequest:
 		if k, err = x.native.begin(x.ctx, c); err == nil {
-			x.notifier.extend(c, op.Follow)
+			x.listener.extend(c, op.Follow)
 			o = x.operation(x.requestScript(c), k, x.requestArgs(c))
 		}
 	case driver.OpPropose:
@@ -180,15 +185,15 @@ func (x *exchange) look(s *step) {
 	name := s.op.Claim.Name
 	switch s.op.Kind {
 	case driver.OpValue:
-		r.Value, r.Err = x.Value(x.ctx, name)
+		r.Value, r.Err = x.value(x.ctx, name)
 	case driver.OpQueue:
 		most := s.op.Most
 		if most == 0 {
 			most = driver.All
 		}
-		r.Queue, r.Err = x.Peek(x.ctx, name, most)
+		r.Queue, r.Err = x.queue(x.ctx, name, most)
 	case driver.OpLife:
-		r.Life, r.Err = x.Life(x.ctx)
+		r.Life, r.Err = x.life(x.ctx)
 	case driver.OpWatch:
 		told, err := x.tellChange(x.ctx, name)
 		x.fail(s, err)
@@ -256,8 +261,8 @@ func (x *exchange) follow(s *step, st driver.Status) {
 	c := &s.op.Claim
 	switch {
 	case !st.Granted && !c.Queue:
-		x.notifier.forget(c.ID)
-	case st.Granted && !s.op.Follow || x.notifier.hears(c.ID):
+		x.listener.forget(c.ID)
+	case st.Granted && !s.op.Follow || x.listener.hears(c.ID):
 	default:
 		x.apart(func() { x.listenAndAsk(s, st) })
 		return
@@ -269,7 +274,7 @@ func (x *exchange) follow(s *step, st driver.Status) {
 // happened to it without a word. Asking again names the channel, and answers with what happened before. With its token
 // the request is a renewal: it queues nothing anew.
 func (x *exchange) listenAndAsk(s *step, st driver.Status) {
-	err := explain(x.notifier.ready(x.ctx, s.op.Claim.Name))
+	err := explain(x.listener.ready(x.ctx, s.op.Claim.Name))
 	switch {
 	case err != nil && st.Granted: // it is told of once the subscription works
 		x.done(s.at, driver.Result{Status: st})
@@ -297,7 +302,7 @@ func (x *exchange) ended(s *step, values []string, err error) {
 		return
 	}
 	if s.op.Kind == driver.OpRelease {
-		x.notifier.forget(s.op.Claim.ID)
+		x.listener.forget(s.op.Claim.ID)
 	}
 	answer, more := cutMore(values)
 	x.fail(s, done(answer))

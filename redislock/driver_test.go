@@ -17,15 +17,14 @@ const patiently = "connecttimeout=5m"
 // are under way; 0: they never do.
 func behindSender(t testing.TB, url string, alone int) driver.Driver {
 	t.Helper()
-	d := openAny(t, url).(driver.BatchDriver)
+	d := openAny(t, url).(*drivertest.Facade).Unwrap()
 	return drivertest.NewFacade(drivertest.Gather(d, alone, d.Traits().MaxInFlight))
 }
 
 // suite runs the contract on what a URL names, a single server or several. server is the one that has a key. Operations
-// gather, as those of programs do; make test-long tries the other ways to send them, too.
+// gather, as those of programs do; make test-long has each go alone, too.
 func suite(t *testing.T, url string, several bool, server func(t testing.TB, key string) *servers.Server) {
 	for how, open := range map[string]func(testing.TB) driver.Driver{
-		"methods":  func(t testing.TB) driver.Driver { return openAny(t, url) },
 		"alone":    func(t testing.TB) driver.Driver { return behindSender(t, url, 0) },
 		"gathered": func(t testing.TB) driver.Driver { return behindSender(t, url, 1) },
 	} {

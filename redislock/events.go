@@ -10,7 +10,7 @@ import (
 
 // Subscribe implements [driver.BatchDriver]. A claim is followed until it is released, also once it is granted. Where
 // replicas must confirm grants, a grant is told as "ask": whoever granted the claim did not wait for them.
-func (d *native) Subscribe(tell func(driver.Event)) (stop func()) { return d.notifier.subscribe(tell) }
+func (d *native) Subscribe(tell func(driver.Event)) (stop func()) { return d.listener.subscribe(tell) }
 
 // Shard implements [driver.Sharder]: the node of a cluster that has the lock, as far as is known.
 func (d *native) Shard(name string) string {
@@ -31,14 +31,14 @@ func (d *native) tellChange(ctx context.Context, name string) (told func(), err 
 	if err != nil {
 		return none, err
 	}
-	if err := d.notifier.ready(ctx, name); err != nil {
+	if err := d.listener.ready(ctx, name); err != nil {
 		return none, explain(err)
 	}
 	// The look-out comes before the script that has the server tell of changes: one may be published before the
 	// script's answer is here. And it comes after the subscription, whose address the script takes.
-	told = d.notifier.lookOut(k.claims, name)
+	told = d.listener.lookOut(k.claims, name)
 	lasts := strconv.FormatInt(watchFor.Milliseconds(), 10)
-	_, err = d.scripts.watch.run(ctx, d.conn, k.all(), []string{d.notifier.address(name), lasts})
+	_, err = d.scripts.watch.run(ctx, d.conn, k.all(), []string{d.listener.address(name), lasts})
 	return told, err
 }
 
@@ -68,18 +68,6 @@ func (in *inbox) tell(e driver.Event) {
 	for tell := range in.tells {
 		(*tell)(e)
 	}
-}
-
-// tellNews tells what a message says about a claim. mu is held.
-func (in *inbox) tellNews(id string, b *mailbox, m message) {
-	e := driver.Event{Name: b.lock, ID: id}
-	switch {
-	case m.ended:
-		e.Err = driver.ErrGone
-	case !m.ask && !in.doubts:
-		e.Status = m.status
-	}
-	in.tell(e)
 }
 
 // lookOut begins to look out for changes of the queue with this key of claims. told is called with the result.

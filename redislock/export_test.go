@@ -4,19 +4,35 @@ import (
 	"math"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
-// A QueueDriver is the driver of the native layout with all that it can do.
-type QueueDriver = native
+// A QueueDriver is the driver of the native layout, with a method for each operation.
+type QueueDriver struct {
+	*drivertest.Facade
+	inner
+}
 
-// QueueOf returns what is behind a [Driver] in the native layout.
-func QueueOf(d driver.Driver) *native {
+// inner is one level below the methods of the Facade, which go before those of the driver.
+type inner struct{ *native }
+
+// QueueOf returns d, which is in the native layout, with a method for each operation.
+func QueueOf(d driver.Either) *QueueDriver {
+	f, ok := d.(*drivertest.Facade)
+	if !ok {
+		f = drivertest.NewFacade(d.(driver.BatchDriver))
+	}
+	return &QueueDriver{f, inner{nativeOf(d)}}
+}
+
+// nativeOf returns what is behind a driver in the native layout.
+func nativeOf(d driver.Either) *native {
 	n, _ := driver.As[*native](d)
 	return n
 }
 
 // OverlookBreaks has a driver never notice that a connection broke, as where that happens between its look and its
 // call, or where a connection to another server of a cluster was made since.
-func OverlookBreaks(d driver.Driver) {
-	QueueOf(d).conn.(rueidisConn).flows.greeted.Store(math.MaxInt64)
+func OverlookBreaks(d driver.Either) {
+	nativeOf(d).conn.(rueidisConn).flows.greeted.Store(math.MaxInt64)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -19,17 +20,17 @@ type foreign struct {
 	request  script
 	renewal  script
 	release  script
+	passing  script
 	channels *lockChannels
-	notifier *notifier     // listens on them
-	popping  chan struct{} // has room for the connections that wait for signals
+	listener *listener        // on them
+	popping  chan struct{}    // has room for the connections that wait for signals
+	stops    sync.Map         // by the ID of a claim that waits for a signal: what ends that
+	events   driver.Followers // where signals are popped, which takes a goroutine for each claim that waits
 }
 
 var (
-	_ driver.Driver     = (*foreign)(nil)
-	_ driver.Waiter     = (*foreign)(nil)
-	_ driver.Listener   = (*foreign)(nil)
-	_ driver.Identifier = (*foreign)(nil)
-	_ driver.Checker    = (*foreign)(nil)
+	_ driver.BatchDriver = (*foreign)(nil)
+	_ driver.Checker     = (*foreign)(nil)
 )
 
 // mostHeard is for how many foreign locks a client waits with a connection each. For more it asks now and then:
@@ -50,10 +51,13 @@ func newForeign(conn Conn, opts Options) (*foreign, error) {
 	f.request = opts.foreignScript("foreign_request.lua", "")
 	f.renewal = opts.foreignScript("foreign_request.lua", always)
 	f.release = opts.foreignScript("foreign_release.lua", always)
+	f.passing = opts.foreignScript("foreign_pass.lua", always)
 	in := newInbox()
 	feeds := signalFeeds{conn: conn, channelOf: func(lock string) string { return f.form(lock).signal }, inbox: in}
 	f.channels = newLockChannels(anyAddress, feeds.of, in.expects)
-	f.notifier = &notifier{in, f.channels}
+	f.listener = &listener{in, f.channels}
+	f.events.Wait = f.pop
+	f.events.Listen = func(context.Context, driver.Claim, func()) (stop func(), err error) { return func() {}, nil }
 	return f, nil
 }
 
@@ -71,23 +75,58 @@ func (f *foreign) Traits() driver.Traits {
 	return driver.Traits{
 		Backend: "redis, " + string(f.opts.Layout),
 		MinTTL:  minTTL, MaxTTL: maxTTL, MaxName: maxName,
-		Fenced: true, ServerClock: true, Detach: true,
+		Fenced: true, ServerClock: true, Detach: true, Store: f.opts.identity(),
+		Ops: driver.KindsOf(driver.OpRequest, driver.OpRelease, driver.OpWatch),
 	}
 }
 
-// Identity implements [driver.Identifier]: it is the name in the options, or "".
-func (f *foreign) Identity() string { return f.opts.identity() }
+// Do implements [driver.BatchDriver]. Each operation is a script of its own.
+func (f *foreign) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
+	driver.DoEach(batch, done, func(op driver.Op) driver.Result {
+		r := f.do(ctx, op)
+		if f.opts.Layout == PythonRedisLock {
+			f.events.Note(op, r)
+		} else {
+			f.note(op, r)
+		}
+		return r
+	})
+}
 
-// Request takes the lock or renews the claim, as [driver.Driver] says. A claim that waits has no place: Wait tells
-// when to ask again.
-func (f *foreign) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+// do makes one attempt at an operation.
+func (f *foreign) do(ctx context.Context, op driver.Op) (r driver.Result) {
 	if err := ctx.Err(); err != nil {
-		return driver.Status{}, err
+		return driver.Result{Err: unsent(err)}
 	}
+	switch op.Kind {
+	case driver.OpRequest:
+		r.Status, r.Err = f.take(ctx, op.Claim)
+	case driver.OpRelease:
+		r.Err = f.giveBack(ctx, op.Claim)
+	case driver.OpWatch:
+		r.Err = f.events.Watch(ctx, op.Claim.Name)
+	default:
+		r.Err = driver.Unsupported(f.Traits(), op.Kind.String())
+	}
+	return r
+}
+
+// Subscribe implements [driver.BatchDriver]. Nobody tells a holder anything: its renewals find out what became of the
+// lock.
+func (f *foreign) Subscribe(tell func(driver.Event)) (stop func()) {
+	stopPopping, stopListening := f.events.Subscribe(tell), f.listener.subscribe(tell)
+	return func() {
+		stopPopping()
+		stopListening()
+	}
+}
+
+// take takes the lock or renews the claim. A claim that waits has no place.
+func (f *foreign) take(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if err := driver.Validate(c, f.Traits()); err != nil {
 		return driver.Status{}, err
 	}
-	f.notifier.extend(c, false)
+	f.listener.extend(c, false)
 	s := &f.request
 	if c.Token != 0 {
 		s = &f.renewal
@@ -125,11 +164,9 @@ func flag(b bool) string {
 	return "0"
 }
 
-// Release gives the lock back, as [driver.Driver] says, and tells those of both libraries who wait.
-func (f *foreign) Release(ctx context.Context, c driver.Claim) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+// giveBack releases the lock, and tells those of both libraries who wait.
+func (f *foreign) giveBack(ctx context.Context, c driver.Claim) error {
+	f.stopWaiting(c.ID) // first: the script passes on what came before
 	ttl := min(c.TTL, maxTTL)
 	if ttl <= 0 {
 		ttl = barred
@@ -138,18 +175,14 @@ func (f *foreign) Release(ctx context.Context, c driver.Claim) error {
 	if err != nil {
 		return err
 	}
-	f.notifier.forget(c.ID)
+	f.listener.forget(c.ID)
 	return done(values)
-}
-
-// Queue is not supported: nobody knows who waits.
-func (f *foreign) Queue(context.Context, string) ([]driver.Entry, error) {
-	return nil, driver.Unsupported(f.Traits(), "showing the queue of a lock")
 }
 
 // Close ends all waits, and closes the connection.
 func (f *foreign) Close() error {
-	return closeAll(f.notifier, f.conn)
+	f.events.Close()
+	return closeAll(f.listener, f.conn)
 }
 
 // ours begins the keys that only we use. The other library's may have any name, so ours say first what they are.

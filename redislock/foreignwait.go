@@ -11,58 +11,88 @@ import (
 // askEvery is the longest pause between two questions where there is no connection to listen on.
 const askEvery = 250 * time.Millisecond
 
-// Wait blocks until the lock may have become free, as [driver.Waiter] says. A claim that has the lock hears nothing:
-// its renewals tell what became of it.
-func (f *foreign) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if err := ctx.Err(); err != nil {
-		return driver.Status{}, err
+// note listens for a claim that waits, and ends that where it does not.
+func (f *foreign) note(op driver.Op, r driver.Result) {
+	switch c := op.Claim; {
+	case op.Kind != driver.OpRequest || r.Err != nil:
+	case r.Status.Granted || !c.Queue:
+		f.listener.forget(c.ID)
+	case f.listener.hears(c.ID):
+	case f.channels.address(c.Name) == nowhere && f.channels.count() >= mostHeard:
+		f.askLater(c.ID)
+	default:
+		go f.listen(c)
 	}
-	if c.Token != 0 {
-		select {
-		case <-ctx.Done():
-			return driver.Status{}, ctx.Err()
-		case <-f.notifier.closed:
-			return driver.Status{}, driver.ErrClosed
-		}
-	}
-	if f.opts.Layout == PythonRedisLock {
-		return driver.Status{}, f.pop(ctx, f.form(c.Name).signal)
-	}
-	return f.hear(ctx, c)
 }
 
-// Listen implements [driver.Listener] for layouts in which nobody tells a holder anything: its renewals find out what
-// became of the lock. Without Listen the client would keep a goroutine in Wait for each lease, to the same end.
-func (f *foreign) Listen(ctx context.Context, _ driver.Claim, _ func()) (stop func(), err error) {
-	return func() {}, ctx.Err()
+// listen listens for a claim, and has it asked about then, because the lock may have become free before.
+func (f *foreign) listen(c driver.Claim) {
+	if err := f.channels.ready(context.Background(), c.Name); err != nil {
+		f.askLater(c.ID)
+		return
+	}
+	f.listener.askClaim(c.ID)
 }
 
-// hear waits for a message. The first time it returns as soon as it listens, because the lock may have become free
-// before.
-func (f *foreign) hear(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if f.channels.address(c.Name) == nowhere && f.channels.count() >= mostHeard {
-		return driver.Status{}, driver.Pause(ctx, askEvery)
-	}
-	if again, err := f.notifier.listenFor(ctx, c); again || err != nil {
-		return driver.Status{}, explain(err)
-	}
-	return f.notifier.wait(ctx, c.ID)
-}
+// askLater has a claim asked about after a pause.
+func (f *foreign) askLater(id string) { time.AfterFunc(askEvery, func() { f.listener.askClaim(id) }) }
 
-// pop takes a signal from a list. Each signal wakes one client, so only who waits may take one.
-func (f *foreign) pop(ctx context.Context, list string) error {
+// pop takes a signal from a list. Each signal wakes one client, so only a claim that waits may take one: one that comes
+// when the claim has stopped waiting is passed on.
+func (f *foreign) pop(ctx context.Context, c driver.Claim) (ask driver.Status, err error) {
 	select {
 	case f.popping <- struct{}{}:
-		defer func() { <-f.popping }()
 	default:
-		return driver.Pause(ctx, askEvery)
+		return ask, driver.Pause(ctx, askEvery)
 	}
-	for {
-		came, err := f.popOnce(ctx, list, popFor)
-		if came || err != nil {
-			return err
+	waits, stop := context.WithCancel(ctx)
+	defer stop()
+	f.stops.Store(c.ID, stop)
+	defer f.stops.Delete(c.ID)
+	popped := make(chan error)
+	go func() {
+		defer func() { <-f.popping }()
+		f.popInto(waits, c, popped)
+	}()
+	select {
+	case err := <-popped:
+		return ask, err
+	case <-waits.Done():
+		return ask, driver.Pause(ctx, askEvery) // the claim is being given back
+	}
+}
+
+// popInto pops until a signal comes, or the claim has stopped waiting. A pop that has begun is not broken off: the
+// server may have given it a signal already.
+func (f *foreign) popInto(waits context.Context, c driver.Claim, popped chan<- error) {
+	for waits.Err() == nil {
+		came, err := f.popOnce(context.WithoutCancel(waits), f.form(c.Name).signal, popFor)
+		if !came && err == nil {
+			continue
 		}
+		select {
+		case popped <- err:
+		case <-waits.Done():
+			if came {
+				f.passOn(c)
+			}
+		}
+		return
 	}
+}
+
+// stopWaiting has a claim take no more signals.
+func (f *foreign) stopWaiting(id string) {
+	if stop, waits := f.stops.LoadAndDelete(id); waits {
+		stop.(context.CancelFunc)()
+	}
+}
+
+// passOn wakes another one in the place of a claim that has stopped waiting, unless somebody has the lock.
+func (f *foreign) passOn(c driver.Claim) {
+	ctx, cancel := context.WithTimeout(context.Background(), popFor) // for so long signals live
+	defer cancel()
+	_, _ = f.passing.run(ctx, f.conn, f.keys(c), nil) // those who wait look by themselves after their timeouts, too
 }
 
 // popOnce waits for a signal for some time, and reports whether one came.
@@ -73,7 +103,7 @@ func (f *foreign) popOnce(ctx context.Context, list string, wait time.Duration) 
 	return len(reply.Values) > 0, explain(reply.Err)
 }
 
-// tryToListen waits for a signal as Wait does, for as short as can be, or begins to listen.
+// tryToListen waits for a signal as wait does, for as short as can be, or begins to listen.
 func (f *foreign) tryToListen(ctx context.Context, lock string) error {
 	if f.opts.Layout == PythonRedisLock {
 		_, err := f.popOnce(ctx, f.form(lock).signal, time.Millisecond)

@@ -18,13 +18,13 @@ import (
 )
 
 // openNative opens a driver.
-func openNative(t *testing.T, addr string) *native {
+func openNative(t *testing.T, addr string) *QueueDriver {
 	t.Helper()
 	return openWith(t, addr, nil)
 }
 
 // rewrite gives the state of a lock another format, as a program of another version would have.
-func rewrite(t *testing.T, srv *servers.Server, d *native, name string, format int) (state string) {
+func rewrite(t *testing.T, srv *servers.Server, d *QueueDriver, name string, format int) (state string) {
 	t.Helper()
 	k, err := d.keys.of(name)
 	if err != nil {
@@ -39,7 +39,7 @@ func rewrite(t *testing.T, srv *servers.Server, d *native, name string, format i
 	return state
 }
 
-func openWith(t *testing.T, addr string, opts *Options) *native {
+func openWith(t *testing.T, addr string, opts *Options) *QueueDriver {
 	t.Helper()
 	client, err := rueidis.NewClient(rueidis.ClientOption{
 		InitAddress: []string{addr}, ForceSingleClient: true, DisableCache: true, DisableRetry: true,

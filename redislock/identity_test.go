@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
 )
@@ -53,7 +52,7 @@ func TestIdentity(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer d.Close()
-		if id := driver.Identity(d); id == "" || seen[id] {
+		if id := d.Traits().Store; id == "" || seen[id] {
 			t.Errorf("the identity of %+v is %q, which is none, or another's", opts, id)
 		} else {
 			seen[id] = true

@@ -1,7 +1,6 @@
 package redislock
 
 import (
-	"context"
 	"strings"
 	"sync"
 	"time"
@@ -9,63 +8,60 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// An inbox keeps what the scripts tell this client: in a mailbox for each claim that would wait, from its first
-// request until it is released, and in a watch for each queue that somebody looks at. It needs no goroutine, and
-// sends nothing.
+// An inbox passes on what the scripts tell this client: about each claim that it follows, from its first request until
+// it is released, and about each queue that somebody watches. It needs no goroutine, and sends nothing.
 type inbox struct {
-	closed chan struct{}
-
-	mu        sync.Mutex
-	mailboxes map[string]*mailbox // by the ID of the claim
-	perLock   map[string]int      // how many mailboxes there are for each lock
-	watches   map[string]*watch   // by the key of the claims
-	tells     map[*func(driver.Event)]struct{}
-	lookOuts  map[string]*lookOut // by the key of the claims
-	doubts    bool                // grants that are told may not count yet: the server must be asked
-	sweepAt   int                 // how many mailboxes there may be before those of dead claims are thrown away
+	mu       sync.Mutex
+	claims   map[string]*followed // by the ID of the claim
+	perLock  map[string]int       // how many of them there are for each lock
+	tells    map[*func(driver.Event)]struct{}
+	lookOuts map[string]*lookOut // by the key of the claims
+	doubts   bool                // grants that are told may not count yet: the server must be asked
+	sweepAt  int                 // how many claims there may be before the dead ones are thrown away
 }
 
-// A watch wakes those that watch a queue, and is there while somebody does.
-type watch struct {
-	changed chan struct{}
-	users   int
+// A followed claim is one of which this client wants to know what happens to it. The mutex of the inbox guards it.
+type followed struct {
+	lock  string    // whose claim it is
+	until time.Time // when the claim has long been dead
+
+	// addressed says that the claim's record names the channel on which this client listens. Until it does, nothing
+	// that happens to the claim arrives here.
+	addressed bool
+	always    bool // also while it is granted
 }
 
-// watchFor is how long the server remembers that somebody watches a queue; then Watch returns, and the caller looks
-// again.
+// watchFor is how long the server remembers that somebody watches a queue; then those who watch are told to look.
 const watchFor = 20 * time.Second
 
 const (
-	firstSweep  = 1024
-	mailboxTTLs = 4 // how many TTLs after its last request a claim is dead, whatever the clocks
+	firstSweep = 1024
+	deadTTLs   = 4 // how many TTLs after its last request a claim is dead, whatever the clocks
 )
 
 func newInbox() *inbox {
 	return &inbox{
-		closed:    make(chan struct{}),
-		mailboxes: make(map[string]*mailbox),
-		perLock:   make(map[string]int),
-		watches:   make(map[string]*watch),
-		tells:     make(map[*func(driver.Event)]struct{}),
-		lookOuts:  make(map[string]*lookOut),
-		sweepAt:   firstSweep,
+		claims: make(map[string]*followed), perLock: make(map[string]int),
+		tells: make(map[*func(driver.Event)]struct{}), lookOuts: make(map[string]*lookOut),
+		sweepAt: firstSweep,
 	}
 }
 
-// deliver puts a message where it belongs. One without a mailbox is ignored: it is for a claim that was released.
+// deliver passes a message on. One about a claim that is not followed is for a claim that was released.
 func (in *inbox) deliver(text string) {
 	kind, rest, _ := strings.Cut(text, " ")
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if kind == queueChanged {
-		in.change(rest)
 		in.tellChange(rest)
 		return
 	}
-	id, m := parseMessage(kind, rest)
-	if b := in.mailboxes[id]; b != nil {
-		b.put(m)
-		in.tellNews(id, b, m)
+	id, st, err := parseMessage(kind, rest)
+	if in.doubts {
+		st = driver.Status{}
+	}
+	if f := in.claims[id]; f != nil {
+		in.tell(driver.Event{Name: f.lock, ID: id, Status: st, Err: err})
 	}
 }
 
@@ -77,63 +73,56 @@ func (in *inbox) askAll() {
 	for key := range in.lookOuts {
 		in.tellChange(key)
 	}
-	in.askThose(func(*mailbox) bool { return true })
 }
 
 // askLock is askAll for those who wait for one lock.
 func (in *inbox) askLock(lock string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	concerns := func(b *mailbox) bool { return b.lock == lock }
-	in.tellThose(concerns)
+	in.askThose(func(f *followed) bool { return f.lock == lock })
 	for key, l := range in.lookOuts {
 		if l.lock == lock {
 			in.tellChange(key)
 		}
 	}
-	in.askThose(concerns)
 }
 
 // askUnaddressed has those ask about a lock, or about any, whose records do not say yet where to tell of them.
 func (in *inbox) askUnaddressed(lock string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.tellThose(func(b *mailbox) bool { return b.follow && !b.addressed && (lock == "" || b.lock == lock) })
+	in.askThose(func(f *followed) bool { return f.always && !f.addressed && (lock == "" || f.lock == lock) })
 }
 
-// tellThose tells that something may have happened to some claims. mu is held.
-func (in *inbox) tellThose(concerns func(*mailbox) bool) {
-	for id, b := range in.mailboxes {
-		if concerns(b) {
-			in.tell(driver.Event{Name: b.lock, ID: id})
-		}
-	}
-}
-
-// askThose wakes all watches whatever the claims are: to look for nothing does no harm. mu is held.
-func (in *inbox) askThose(concerns func(*mailbox) bool) {
-	for _, b := range in.mailboxes {
-		if concerns(b) {
-			b.put(message{ask: true})
-		}
-	}
-	for key := range in.watches {
-		in.change(key)
-	}
-}
-
-// extend keeps the mailbox of a claim that is about to be requested, and will live for another TTL. addressed says
-// that the request names the channel of this client. A claim that would not wait has no mailbox until somebody waits
-// for it, or follows it.
-func (in *inbox) extend(c driver.Claim, follow, addressed bool) {
+// askClaim has a claim asked about, if it is followed.
+func (in *inbox) askClaim(id string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	b := in.mailboxes[c.ID]
-	if b == nil && (c.Queue || follow) {
-		b = in.add(c)
+	if f := in.claims[id]; f != nil {
+		in.tell(driver.Event{Name: f.lock, ID: id})
 	}
-	if b != nil {
-		b.until, b.addressed, b.follow = deadAt(c), b.addressed || addressed, b.follow || follow
+}
+
+// askThose has some claims asked about, to which something may have happened. mu is held.
+func (in *inbox) askThose(concerns func(*followed) bool) {
+	for id, f := range in.claims {
+		if concerns(f) {
+			in.tell(driver.Event{Name: f.lock, ID: id})
+		}
+	}
+}
+
+// extend follows a claim that is about to be requested, and will live for another TTL. addressed says that the request
+// names the channel of this client. A claim that would not wait is followed only if always says so.
+func (in *inbox) extend(c driver.Claim, always, addressed bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	f := in.claims[c.ID]
+	if f == nil && (c.Queue || always) {
+		f = in.add(c)
+	}
+	if f != nil {
+		f.until, f.addressed, f.always = deadAt(c), f.addressed || addressed, f.always || always
 	}
 }
 
@@ -141,63 +130,50 @@ func (in *inbox) extend(c driver.Claim, follow, addressed bool) {
 func (in *inbox) hears(id string) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	b := in.mailboxes[id]
-	return b != nil && b.addressed
+	f := in.claims[id]
+	return f != nil && f.addressed
 }
 
-// isAddressed reports whether the record of a claim names the channel of this client. From now on there is a mailbox
-// for it.
-func (in *inbox) isAddressed(c driver.Claim) bool {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	b := in.mailboxes[c.ID]
-	if b == nil {
-		b = in.add(c)
-	}
-	return b.addressed
-}
-
-// add makes the mailbox of a claim. mu is held.
-func (in *inbox) add(c driver.Claim) *mailbox {
-	b := &mailbox{lock: c.Name, until: deadAt(c)}
-	in.mailboxes[c.ID] = b
+// add begins to follow a claim. mu is held.
+func (in *inbox) add(c driver.Claim) *followed {
+	f := &followed{lock: c.Name, until: deadAt(c)}
+	in.claims[c.ID] = f
 	in.perLock[c.Name]++
-	if len(in.mailboxes) > in.sweepAt {
+	if len(in.claims) > in.sweepAt {
 		in.sweep()
 	}
-	return b
+	return f
 }
 
 // deadAt is when a claim that is requested now has long been dead, unless it is requested again.
-func deadAt(c driver.Claim) time.Time { return time.Now().Add(mailboxTTLs * c.TTL) }
+func deadAt(c driver.Claim) time.Time { return time.Now().Add(deadTTLs * c.TTL) }
 
-// sweep throws the mailboxes of dead claims away: who crashed while it waited never releases. It runs each time their
-// number has doubled, so that each claim pays for a constant share. mu is held.
+// sweep forgets dead claims: a caller that crashed while it waited never releases. It runs each time their number has
+// doubled, so that each claim pays for a constant share. mu is held.
 func (in *inbox) sweep() {
 	now := time.Now()
-	for id, b := range in.mailboxes {
-		if b.wake == nil && b.until.Before(now) {
-			in.remove(id, b)
+	for id, f := range in.claims {
+		if f.until.Before(now) {
+			in.remove(id, f)
 		}
 	}
-	in.sweepAt = max(firstSweep, 2*len(in.mailboxes))
+	in.sweepAt = max(firstSweep, 2*len(in.claims))
 }
 
-// remove throws a mailbox away. mu is held.
-func (in *inbox) remove(id string, b *mailbox) {
-	delete(in.mailboxes, id)
-	if in.perLock[b.lock]--; in.perLock[b.lock] == 0 {
-		delete(in.perLock, b.lock)
+// remove ends following a claim. mu is held.
+func (in *inbox) remove(id string, f *followed) {
+	delete(in.claims, id)
+	if in.perLock[f.lock]--; in.perLock[f.lock] == 0 {
+		delete(in.perLock, f.lock)
 	}
 }
 
-// forget throws the mailbox of an ended claim away. Whoever waits for news of it learns that the claim is gone.
+// forget ends following a claim.
 func (in *inbox) forget(id string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if b := in.mailboxes[id]; b != nil {
-		in.remove(id, b) // first, so that whoever is woken by the message finds no mailbox when it waits again
-		b.put(message{ended: true})
+	if f := in.claims[id]; f != nil {
+		in.remove(id, f)
 	}
 }
 
@@ -208,88 +184,10 @@ func (in *inbox) expects(lock string) bool {
 	return in.perLock[lock] > 0
 }
 
-// wait returns what arrives next about a claim.
-func (in *inbox) wait(ctx context.Context, id string) (driver.Status, error) {
-	in.mu.Lock()
-	b := in.mailboxes[id]
-	if b == nil {
-		in.mu.Unlock()
-		return driver.Status{}, nil
-	}
-	if b.full {
-		defer in.mu.Unlock()
-		return b.take()
-	}
-	wake := b.waking()
-	in.mu.Unlock()
-	select {
-	case <-wake:
-	case <-ctx.Done():
-		return driver.Status{}, ctx.Err()
-	case <-in.closed:
-		return driver.Status{}, driver.ErrClosed
-	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return b.take()
-}
-
-// attach has moved called with all that arrives about a claim. missed says that something has already, or that the
-// claim has ended.
-func (in *inbox) attach(id string, moved func()) (stop func(), missed bool) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	b := in.mailboxes[id]
-	if b == nil {
-		return func() {}, true
-	}
-	remove := b.listeners.Add(moved)
-	return func() {
-		in.mu.Lock()
-		defer in.mu.Unlock()
-		remove()
-	}, b.full
-}
-
-// watching returns a channel that is closed when the queue with this key of claims changes, and what to call when
-// nobody looks at that any more.
-func (in *inbox) watching(key string) (changed <-chan struct{}, leave func()) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	w := in.watches[key]
-	if w == nil {
-		w = &watch{changed: make(chan struct{})}
-		in.watches[key] = w
-	}
-	w.users++
-	return w.changed, func() { in.leave(key, w) }
-}
-
-func (in *inbox) leave(key string, w *watch) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if w.users--; w.users == 0 && in.watches[key] == w {
-		delete(in.watches, key)
-	}
-}
-
-// change wakes those who watch a queue. Each of them looks, and watches anew. mu is held.
-func (in *inbox) change(key string) {
-	if w := in.watches[key]; w != nil {
-		close(w.changed)
-		delete(in.watches, key) // the next to watch makes a new one: a closed channel would wake it at once
-	}
-}
-
-// close ends all waits.
+// close ends telling.
 func (in *inbox) close() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	select {
-	case <-in.closed:
-	default:
-		close(in.closed)
-	}
 	clear(in.tells)
 	for _, l := range in.lookOuts {
 		l.expiry.Stop()

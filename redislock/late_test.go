@@ -115,38 +115,48 @@ func TestLineOutlivesItsHead(t *testing.T) {
 	release(t, waiter, next)
 }
 
-// A claim that is renewed while the first subscription is under way, and revoked before that is confirmed: the server
-// told nobody, so who listens then has to ask.
-func TestListenAfterALateSubscription(t *testing.T) {
+// A claim is followed while the first subscription is under way, and revoked before that is confirmed: the server told
+// nobody, so whoever follows it has to ask.
+func TestFollowBeforeASubscription(t *testing.T) {
 	srv := servers.Redis(t)
 	p := proxy.New(t, srv.Addr)
-	d, other := openAt(t, p.Addr, ""), openAt(t, srv.Addr, "")
+	d, other := openAt(t, p.Addr, "").Unwrap(), openAt(t, srv.Addr, "")
+	events := make(chan driver.Event, 10)
+	defer d.Subscribe(func(e driver.Event) { events <- e })()
+	request := func(ctx context.Context, c driver.Claim, follow bool) driver.Claim {
+		op := driver.Op{Kind: driver.OpRequest, Claim: c, Follow: follow}
+		d.Do(ctx, []driver.Op{op}, func(_ int, r driver.Result) {
+			if r.Err != nil || !r.Status.Granted {
+				t.Errorf("Request: %+v", r)
+			}
+			c.Token = r.Status.Token
+		})
+		return c
+	}
 	c := claim("jobs", long)
 	c.Queue = false // one that waits would wait for the subscription first
-	held := acquire(t, d, c)
+	held := request(t.Context(), c, false)
 
 	subscription := p.HoldNext([]byte("SUBSCRIBE"))
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	if _, err := d.Listen(ctx, held, func() {}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("Listen: %v, while the subscription is under way", err)
-	}
-	<-subscription.Caught()
-	acquire(t, d, held)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-subscription.Caught()
+		cancel()
+	}()
+	request(ctx, held, true)
 	if err := other.Revoke(t.Context(), "jobs", held.ID); err != nil {
 		t.Fatal(err)
 	}
-	subscription.Deliver(t)
-
-	moved := make(chan struct{}, 1)
-	stop, err := d.Listen(t.Context(), held, func() { moved <- struct{}{} })
-	if err != nil {
-		t.Fatal(err)
+	if len(events) > 0 {
+		t.Errorf("told %+v, before there was a subscription", <-events)
 	}
-	defer stop()
+	subscription.Deliver(t)
 	select {
-	case <-moved:
-	default:
-		t.Error("the listener is not told to ask about a claim that was revoked before anybody heard of it")
+	case e := <-events:
+		if e.ID != held.ID || e.Err != nil || e.Status != (driver.Status{}) {
+			t.Errorf("told %+v, want to ask about the claim", e)
+		}
+	case <-time.After(patience):
+		t.Error("nobody is told to ask about a claim that was revoked before anybody heard of it")
 	}
 }

@@ -20,20 +20,20 @@ const (
 	queueChanged = "w"
 )
 
-// parseMessage reads a message about a claim. One that cannot be understood says at least that something happened: who
-// waits asks.
-func parseMessage(kind, rest string) (id string, m message) {
+// parseMessage reads a message about a claim. One that cannot be understood says at least that something happened: the
+// zero Status has the server asked.
+func parseMessage(kind, rest string) (id string, st driver.Status, err error) {
 	id, fields, _ := strings.Cut(rest, " ")
 	switch kind {
 	case claimEnded:
-		return id, message{ended: true}
+		return id, st, driver.ErrGone
 	case claimGranted, claimRevoked:
 		if st, ok := parseGrant(fields); ok {
 			st.Revoked = kind == claimRevoked
-			return id, message{status: st}
+			return id, st, nil
 		}
 	}
-	return id, message{ask: true}
+	return id, st, nil
 }
 
 // parseGrant reads 'TOKEN TTL CONTENDED'.

@@ -14,21 +14,22 @@ func TestMessages(t *testing.T) {
 	contended.Contended, revoked.Revoked = true, true
 	for _, c := range []struct {
 		kind, rest string
-		want       message
+		want       driver.Event
 	}{
-		{claimGranted, "id 12 1500 0", message{status: granted}},
-		{claimGranted, "id 12 1500 1", message{status: contended}},
-		{claimRevoked, "id 12 1500 0", message{status: revoked}},
-		{claimEnded, "id", message{ended: true}},
-		{claimGranted, "id", message{ask: true}},
-		{claimGranted, "id 12 1500 0 more", message{ask: true}},
-		{claimGranted, "id 12 1500", message{ask: true}},
-		{claimGranted, "id 12 soon 0", message{ask: true}},
-		{claimGranted, "id -1 1500 0", message{ask: true}},
-		{"unknown", "id 12 1500 0", message{ask: true}},
+		{claimGranted, "id 12 1500 0", driver.Event{Status: granted}},
+		{claimGranted, "id 12 1500 1", driver.Event{Status: contended}},
+		{claimRevoked, "id 12 1500 0", driver.Event{Status: revoked}},
+		{claimEnded, "id", driver.Event{Err: driver.ErrGone}},
+		{claimGranted, "id", driver.Event{}},
+		{claimGranted, "id 12 1500 0 more", driver.Event{}},
+		{claimGranted, "id 12 1500", driver.Event{}},
+		{claimGranted, "id 12 soon 0", driver.Event{}},
+		{claimGranted, "id -1 1500 0", driver.Event{}},
+		{"unknown", "id 12 1500 0", driver.Event{}},
 	} {
-		if id, got := parseMessage(c.kind, c.rest); id != "id" || got != c.want {
-			t.Errorf("%s %q: got %q, %+v, want %+v", c.kind, c.rest, id, got, c.want)
+		id, st, err := parseMessage(c.kind, c.rest)
+		if id != "id" || st != c.want.Status || err != c.want.Err {
+			t.Errorf("%s %q: got %q, %+v, %v, want %+v", c.kind, c.rest, id, st, err, c.want)
 		}
 	}
 }

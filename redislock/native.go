@@ -13,49 +13,30 @@ type native struct {
 	opts     Options
 	scripts  scripts
 	keys     *keyspace
-	notifier *notifier
-	combiner *combiner
-	requests *pipeliner // where replicas must confirm
-	renewals *pipeliner
+	listener *listener
+	server   *oneServer
 	seats    seats // where replicas must confirm, in a cluster
 	end      context.CancelFunc
 }
 
 var (
-	_ driver.Driver      = (*native)(nil)
 	_ driver.BatchDriver = (*native)(nil)
 	_ driver.Sharder     = (*native)(nil)
-	_ driver.Waiter      = (*native)(nil)
-	_ driver.Listener    = (*native)(nil)
-	_ driver.Renewer     = (*native)(nil)
-	_ driver.Watcher     = (*native)(nil)
-	_ driver.Peeker      = (*native)(nil)
 	_ driver.Lister      = (*native)(nil)
-	_ driver.Breaker     = (*native)(nil)
-	_ driver.Revoker     = (*native)(nil)
-	_ driver.Proposer    = (*native)(nil)
-	_ driver.Voter       = (*native)(nil)
-	_ driver.Living      = (*native)(nil)
 	_ driver.Checker     = (*native)(nil)
-	_ driver.Identifier  = (*native)(nil)
-	_ driver.ValueStore  = (*native)(nil)
 )
 
-// newNative returns a driver that has sent nothing yet. The notifier gets the conn as it is: what a cluster's says of
+// newNative returns a driver that has sent nothing yet. The listener gets the conn as it is: what a cluster's says of
 // its abilities would not show through one that waits for moving slots, and its own subscriptions are renewed anyway.
 func newNative(conn Conn, opts Options) *native {
 	open, end := context.WithCancel(context.Background())
 	d := &native{conn: conn, opts: opts, scripts: loadScripts(opts), keys: newKeyspace(opts), end: end}
-	d.notifier = newNotifier(conn, opts.channelPrefix(), d.keys.of, rand.Text())
-	d.notifier.doubts = opts.Replicas > 0
+	d.listener = newListener(conn, opts.channelPrefix(), d.keys.of, rand.Text())
+	d.listener.doubts = opts.Replicas > 0
 	if conn.Cluster() {
 		d.conn = steady{conn}
 	}
-	d.requests, d.renewals = newPipeliner(d.conn, opts.confirming()), newPipeliner(d.conn, opts.confirming())
-	d.combiner = &combiner{
-		conn: d.conn, script: d.scripts.batch,
-		server: &oneServer{conn: d.conn, prefix: opts.Prefix, open: open},
-	}
+	d.server = &oneServer{conn: d.conn, prefix: opts.Prefix, open: open}
 	return d
 }
 
@@ -64,7 +45,7 @@ func (d *native) Traits() driver.Traits {
 	t := driver.Traits{
 		Backend: "redis", MinTTL: minTTL, MaxTTL: maxTTL, MaxName: maxName,
 		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
-		Ops: ops, Store: d.Identity(), Alone: 3,
+		Ops: ops, Store: d.opts.identity(), Alone: 3,
 	}
 	if !d.conn.Cluster() {
 		t.Ops |= driver.KindsOf(driver.OpLife)
@@ -75,13 +56,10 @@ func (d *native) Traits() driver.Traits {
 	return t
 }
 
-// Identity implements [driver.Identifier]: it is the name in the options, or "".
-func (d *native) Identity() string { return d.opts.identity() }
-
-// Close ends all waits before it closes the connection: a subscription that breaks would be renewed otherwise.
+// Close ends the subscriptions before it closes the connection: one that breaks would be renewed otherwise.
 func (d *native) Close() error {
 	d.end()
-	return closeAll(d.notifier, d.conn)
+	return closeAll(d.listener, d.conn)
 }
 
 // begin checks a claim and finds its keys.

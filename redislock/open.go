@@ -67,11 +67,11 @@ func NewOn(conn Conn, opts *Options) (*Driver, error) {
 	}
 	if given.Layout == Native {
 		n := newNative(conn, given)
-		return &Driver{n, n}, nil
+		return &Driver{n}, nil
 	}
 	f, err := newForeign(conn, given)
 	if err != nil {
 		return nil, err
 	}
-	return &Driver{f, driver.Adapt(f)}, nil
+	return &Driver{f}, nil
 }

@@ -60,7 +60,7 @@ func (x *exchange) pack(steps []step) []parcel {
 }
 
 // goTogether reports whether one script may be for the keys of several locks.
-func (x *exchange) goTogether() bool { return !x.conn.Cluster() && x.combiner.server.isProven() }
+func (x *exchange) goTogether() bool { return !x.conn.Cluster() && x.server.isProven() }
 
 // split puts the steps first that can go with others.
 func split(steps []step) (together, others []step) {
@@ -95,7 +95,7 @@ func (x *exchange) send(steps []step) {
 		}
 	}
 	if len(others) > 0 && len(sure) > 0 {
-		x.crew.run(func() { x.deliver(x.pack(others), x.plainly) })
+		x.group.Go(func() { x.deliver(x.pack(others), x.plainly) })
 	} else if len(others) > 0 {
 		x.deliver(x.pack(others), x.plainly)
 	}
@@ -223,7 +223,7 @@ func (x *exchange) unpack(p *parcel, short error) {
 	// needs no memory, which a request does.
 	if refused, ok := errors.AsType[ReplyError](r.Err); ok {
 		if strings.HasPrefix(string(refused), "CROSSSLOT") {
-			x.combiner.server.learn(false, provenFor)
+			x.server.learn(false, provenFor)
 		}
 		x.failAll(p, fmt.Errorf("%w: %w", driver.ErrBatchRejected, refused))
 		return

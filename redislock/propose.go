@@ -1,7 +1,6 @@
 package redislock
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -15,34 +14,8 @@ import (
 // later ones grow from there, and a server that forgets them could then grant smaller ones.
 const ahead = 10 * time.Minute
 
-// Propose grants the claim under a token that the caller chose, as [driver.Proposer] says. Tokens are times in µs;
-// one that is more than 10 minutes ahead of the server's clock is refused.
-func (d *native) Propose(ctx context.Context, c driver.Claim, token uint64) (driver.Status, error) {
-	st, _, err := d.Vote(ctx, c, token)
-	return st, err
-}
-
-// Vote is Propose, and tells in which life the server answered, as [driver.Voter] says: one step of the server grants
-// and says so, or a restart could come in between.
-func (d *native) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
-	k, args, err := d.proposal(ctx, c, token)
-	if err != nil {
-		return driver.Status{}, driver.Life{}, err
-	}
-	for {
-		values, short, err := d.runConfirmed(ctx, &d.scripts.propose, k, args...)
-		// A vote that too few replicas have is as good as unknown: the caller undoes it.
-		if err = cmp.Or(err, short); err != nil {
-			return driver.Status{}, driver.Life{}, err
-		}
-		if st, life, more, err := parseVote(c, token, values); err != nil || !more {
-			return st, life, err
-		}
-	}
-}
-
-// Life asks the server for its run ID, as [driver.Living] says. A cluster has several.
-func (d *native) Life(ctx context.Context) (driver.Life, error) {
+// life asks the server for its run ID. A cluster has several.
+func (d *native) life(ctx context.Context) (driver.Life, error) {
 	if d.conn.Cluster() {
 		return driver.Life{}, driver.Unsupported(d.Traits(), "telling when one of several servers was started")
 	}
@@ -70,7 +43,7 @@ func (d *native) proposal(ctx context.Context, c driver.Claim, token uint64) (ke
 	}
 	ttl := driver.Milliseconds(c.TTL)
 	args := []string{
-		c.ID, tokenText(token), strconv.FormatInt(ttl, 10), about(c, ttl, d.notifier.address(c.Name)), kind(c),
+		c.ID, tokenText(token), strconv.FormatInt(ttl, 10), about(c, ttl, d.listener.address(c.Name)), kind(c),
 		strconv.FormatInt(ahead.Microseconds(), 10),
 	}
 	return k, d.appendKeep(args, ttl), nil

@@ -15,22 +15,17 @@ import (
 // neither broken nor released.
 const ForeignID = "~foreign"
 
-// Queue returns the live claims on a lock, oldest first. A lock that another client holds comes ahead of them, as a
-// claim with the ID [ForeignID]. A long queue is read a page at a time, and may change in between: a claim that joins
-// or leaves meanwhile may be missing, and no claim is there twice.
-func (d *native) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	return d.Peek(ctx, name, driver.All)
-}
-
-// Peek returns the first n claims, as [driver.Peeker] says.
-func (d *native) Peek(ctx context.Context, name string, n int) ([]driver.Entry, error) {
+// queue returns the first n live claims on a lock, oldest first. A lock that another client holds comes ahead of them,
+// as a claim with the ID [ForeignID]. A long queue is read a page at a time, and may change in between: a claim that
+// joins or leaves meanwhile may be missing, and no claim is there twice.
+func (d *native) queue(ctx context.Context, name string, n int) ([]driver.Entry, error) {
 	k, err := d.keys.of(name)
 	if err != nil {
 		return nil, err
 	}
 	var queue []driver.Entry
 	for from := queueStart; ; {
-		values, err := d.run(ctx, &d.scripts.queue, k, from, strconv.Itoa(min(n, queuePage)))
+		values, err := d.scripts.queue.run(ctx, d.conn, k.all(), []string{from, strconv.Itoa(min(n, queuePage))})
 		if err != nil {
 			return nil, err
 		}
@@ -187,7 +182,7 @@ func (d *native) listBusy(
 		k, _ := d.keys.of(name) // it was one when the claims were stored
 		cmds[i] = Command{Head: d.scripts.queue.head, Keys: k.all(), Tail: []string{queueStart, "1"}}
 	}
-	for i, r := range d.scripts.queue.runMany(ctx, d.conn.DoMany, cmds) {
+	for i, r := range d.scripts.queue.runMany(ctx, d.conn, cmds) {
 		name := names[i]
 		busy, err := d.isBusy(ctx, name, r)
 		switch {
@@ -214,7 +209,7 @@ func (d *native) isBusy(ctx context.Context, name string, first Reply) (bool, er
 	if err != nil || len(page.claims) > 0 || page.next == "" {
 		return len(page.claims) > 0, err
 	}
-	queue, err := d.Queue(ctx, name)
+	queue, err := d.queue(ctx, name, driver.All)
 	if err != nil {
 		return unlessRefused(err)
 	}

@@ -272,7 +272,7 @@ func (c rueidisConn) cut() {
 
 // closeAll ends a driver's waits, and closes its connections. A subscription may wait for a connection that is being
 // made to a server that says nothing, so connections are cut off if that takes long.
-func closeAll(n *notifier, conn Conn) error {
+func closeAll(n *listener, conn Conn) error {
 	inner := conn
 	if s, ok := conn.(steady); ok {
 		inner = s.Conn
@@ -335,4 +335,13 @@ func rueidisError(err error) error {
 		return ReplyError(reply.Error())
 	}
 	return err
+}
+
+// failed returns the same error for each of some commands.
+func failed(cmds []Command, err error) []Reply {
+	replies := make([]Reply, len(cmds))
+	for i := range replies {
+		replies[i].Err = err
+	}
+	return replies
 }

@@ -92,36 +92,22 @@ func makeScripts(of wording) scripts {
 	}
 }
 
-// run runs the script on the keys of a lock.
+// run runs the script on the keys of a lock: by its hash, and with its text if the server does not know it.
 func (s *script) run(ctx context.Context, conn Conn, keys, args []string) ([]string, error) {
-	values, err := s.send(ctx, conn, Command{Head: s.head, Keys: keys, Tail: args}, s.full)
-	return values, explain(err)
-}
-
-// runBatch runs the script on the keys of several locks. An answer that is an error says that it did nothing.
-func (s *script) runBatch(ctx context.Context, conn Conn, keys, args []string) ([]string, error) {
-	of := s.on(len(keys))
-	return s.send(ctx, conn, Command{Head: of.head, Keys: keys, Tail: args}, of.full)
-}
-
-// send sends the script by its hash, and with its text if the server does not know it.
-func (s *script) send(ctx context.Context, conn Conn, cmd Command, full []string) ([]string, error) {
+	cmd := Command{Head: s.head, Keys: keys, Tail: args}
 	values, err := conn.Do(ctx, cmd)
 	if isNoScript(err) {
-		cmd.Head = full
+		cmd.Head = s.full
 		values, err = conn.Do(ctx, cmd)
 	}
-	return values, err
+	return values, explain(err)
 }
-
-// A sender sends commands and answers each, as [Conn.DoMany] does.
-type sender func(ctx context.Context, cmds []Command) []Reply
 
 // runMany runs the script many times in one round trip. Runs of which the server did not know the script go again:
 // the first with its text, so that the server knows it for the others, which follow by hash. Should the server have
 // forgotten it once more in between, each goes with the text.
-func (s *script) runMany(ctx context.Context, send sender, cmds []Command) []Reply {
-	replies := send(ctx, cmds)
+func (s *script) runMany(ctx context.Context, conn Conn, cmds []Command) []Reply {
+	replies := conn.DoMany(ctx, cmds)
 	for _, heads := range [][2][]string{{s.full, s.head}, {s.full, s.full}} {
 		var again []Command
 		var at []int
@@ -136,7 +122,7 @@ func (s *script) runMany(ctx context.Context, send sender, cmds []Command) []Rep
 		if len(again) == 0 {
 			break
 		}
-		for i, r := range send(ctx, again) {
+		for i, r := range conn.DoMany(ctx, again) {
 			replies[at[i]] = r
 		}
 	}

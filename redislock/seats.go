@@ -12,6 +12,10 @@ type seats struct {
 	at map[seat]chan struct{} // has an element for each call; those of nodes that are gone stay, which are few
 }
 
+// clusterConns is how many seats there are at a node, for requests and for renewals. Both together are fewer than the
+// connections to a node, which subscriptions need as well.
+const clusterConns = poolSize/2 - 1
+
 type seat struct {
 	node     string
 	renewals bool

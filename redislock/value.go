@@ -1,7 +1,6 @@
 package redislock
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -14,8 +13,8 @@ import (
 // keysOfValue is how many keys the script has that sets a value: those of the lock, and the value.
 const keysOfValue = keysOfLock + 1
 
-// Value returns what a holder has set last, as [driver.ValueStore] says.
-func (d *native) Value(ctx context.Context, name string) (driver.Value, error) {
+// value returns what a holder has set last.
+func (d *native) value(ctx context.Context, name string) (driver.Value, error) {
 	k, err := d.keys.of(name)
 	if err != nil {
 		return driver.Value{}, err
@@ -30,19 +29,6 @@ func (d *native) Value(ctx context.Context, name string) (driver.Value, error) {
 		return driver.Value{}, nil
 	}
 	return parseValue(values[0])
-}
-
-// SetValue sets it, as [driver.ValueStore] says.
-func (d *native) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
-	if err := ctx.Err(); err != nil {
-		return unsent(err)
-	}
-	o, err := d.settingValue(c, v)
-	if err != nil {
-		return err
-	}
-	values, short, err := d.runConfirmed(ctx, o.script, keys{list: o.keys}, o.args...)
-	return valueSet(values, cmp.Or(explain(err), short))
 }
 
 // settingValue returns the script that sets a value.

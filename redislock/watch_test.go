@@ -1,50 +1,51 @@
 package redislock
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/bubble"
-	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
-// A client that watches many locks, one after the other, remembers none of them.
-func TestWatchesAreForgotten(t *testing.T) {
-	srv := servers.Redis(t)
-	d := openNative(t, srv.Addr)
-	for i := range 20 {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		if err := d.Watch(ctx, fmt.Sprint("lock ", i)); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Watch: %v", err)
+// Each queue that was watched is told of when the server has forgotten that it is watched, and then nothing is left.
+func TestLookOutsAreForgotten(t *testing.T) {
+	defer bubble.Alone()()
+	synctest.Test(t, func(t *testing.T) {
+		const locks = 20
+		in, told := newInbox(), make(map[string]int)
+		in.subscribe(func(e driver.Event) { told[e.Name]++ })
+		for i := range locks {
+			in.lookOut(fmt.Sprint("key ", i), fmt.Sprint("lock ", i))()
 		}
-		cancel()
-	}
-	d.notifier.mu.Lock()
-	defer d.notifier.mu.Unlock()
-	if n := len(d.notifier.watches); n > 0 {
-		t.Errorf("%d of the locks that were watched are remembered", n)
-	}
+		time.Sleep(watchFor + time.Second)
+		synctest.Wait()
+		if len(told) != locks || len(in.lookOuts) > 0 {
+			t.Errorf("%d of %d queues were told of, and %d are watched still", len(told), locks, len(in.lookOuts))
+		}
+	})
 }
 
-// Of several who watch one lock, one may leave, and the others are woken.
-func TestWatchOutlivesWhoLeaves(t *testing.T) {
-	defer bubble.Alone()()
-	synctest.Test(t, func(*testing.T) {
-		in := newInbox()
-		first, leaveFirst := in.watching("jobs")
-		second, leaveSecond := in.watching("jobs")
-		leaveFirst()
-		in.deliver("w jobs")
-		<-first // or all are asleep for ever
-		<-second
-		third, leaveThird := in.watching("jobs")
-		leaveSecond() // the one before
-		in.deliver("w jobs")
-		<-third
-		leaveThird()
+// A change that comes before the answer to the one who watches is told of again with that answer.
+func TestChangeBeforeTheAnswer(t *testing.T) {
+	in, told := newInbox(), 0
+	in.subscribe(func(e driver.Event) {
+		if e.Name == "jobs" {
+			told++
+		}
 	})
+	first, second := in.lookOut("key", "jobs"), in.lookOut("key", "jobs")
+	first()
+	in.deliver("w key")
+	if told != 1 {
+		t.Errorf("a change was told %d times", told)
+	}
+	if second(); told != 2 {
+		t.Errorf("with the answer the change was told %d times, want twice", told)
+	}
+	if in.deliver("w key"); told != 2 || len(in.lookOuts) > 0 {
+		t.Errorf("a change of which nobody wants to know was told: %d times", told)
+	}
 }

@@ -125,6 +125,9 @@ func on(name string) driver.Claim { return driver.Claim{Name: name} }
 // Traits implements [driver.Driver].
 func (f *Facade) Traits() driver.Traits { return f.driver.Traits() }
 
+// Unwrap implements [driver.BatchWrapper].
+func (f *Facade) Unwrap() driver.BatchDriver { return f.driver }
+
 // Close implements [driver.Driver].
 func (f *Facade) Close() error {
 	f.stop()

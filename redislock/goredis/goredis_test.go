@@ -36,7 +36,7 @@ func openAs(t testing.TB, addr string, opts *redislock.Options) (*redis.Client, 
 		}
 		client.Close()
 	})
-	return client, d
+	return client, drivertest.NewFacade(d)
 }
 
 func TestDriver(t *testing.T) {
@@ -162,10 +162,11 @@ func TestContexts(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: p.Addr, ReadTimeout: 20 * time.Second, MaxRetries: -1})
 	t.Cleanup(func() { client.Close() })
 	for name, opts := range map[string]*redislock.Options{"plain": nil, "with replicas": {Replicas: 1}} {
-		d, err := goredis.New(client, opts)
+		own, err := goredis.New(client, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
+		d := drivertest.NewFacade(own)
 		t.Cleanup(func() { d.Close() })
 		c := driver.Claim{Name: "jobs", ID: "first", Weight: 1, Limit: 1, TTL: 10 * time.Second}
 		for what, do := range map[string]func(context.Context) error{

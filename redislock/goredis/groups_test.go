@@ -37,7 +37,7 @@ func openOn(t testing.TB, client redis.UniversalClient, opts *redislock.Options)
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close(); client.Close() })
-	return d
+	return drivertest.NewFacade(d)
 }
 
 func TestDriverOnCluster(t *testing.T) {
