@@ -3,14 +3,16 @@ package scale
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
 
 // counting is a driver that counts what is renewed through it, and how many goroutines there are meanwhile.
 type counting struct {
-	driver.Driver
+	driver.BatchDriver
 
 	mu         sync.Mutex
 	batches    int
@@ -20,19 +22,20 @@ type counting struct {
 	reached    chan struct{} // closed when as many as goal were renewed
 }
 
-func (d *counting) Unwrap() driver.Driver { return d.Driver }
+func (d *counting) Unwrap() driver.BatchDriver { return d.BatchDriver }
 
-// Renew counts only claims that the server still had.
-func (d *counting) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	results, err := driver.Renew(ctx, d.Driver, claims)
-	renewed := 0
-	for _, r := range results {
-		if r.Err == nil && r.Status.Granted {
-			renewed++
+// Do implements [driver.BatchDriver]. It counts batches of renewals, and in them only claims that the server still had.
+func (d *counting) Do(ctx context.Context, ops []driver.Op, done func(int, driver.Result)) {
+	var renewed atomic.Int64
+	d.BatchDriver.Do(ctx, ops, func(i int, r driver.Result) {
+		if ops[i].Brief && r.Err == nil && r.Status.Granted {
+			renewed.Add(1)
 		}
+		done(i, r)
+	})
+	if slices.ContainsFunc(ops, func(op driver.Op) bool { return op.Brief }) {
+		d.count(int(renewed.Load()))
 	}
-	d.count(renewed)
-	return results, err
 }
 
 func (d *counting) count(renewed int) {

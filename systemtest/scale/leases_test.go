@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/bubble"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -100,11 +100,11 @@ func hold(t testing.TB, n int) *holding {
 }
 
 func (h *holding) open(t testing.TB, url string) *holdfast.Client {
-	d, err := drivertest.Open(t.Context(), url)
+	d, err := driver.Open(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.driver = &counting{Driver: d}
+	h.driver = &counting{BatchDriver: d}
 	client := holdfast.New(h.driver, holdfast.WithTTL(ttl))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
