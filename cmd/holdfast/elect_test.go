@@ -35,6 +35,18 @@ func TestElectEndsWithLossLearnedLate(t *testing.T) {
 	}
 }
 
+// breakHolder takes a lock away from its holder.
+func breakHolder(t *testing.T, s *store, name string) {
+	t.Helper()
+	queue, err := s.Queue(t.Context(), name)
+	if err == nil {
+		err = s.Break(t.Context(), name, queue[0].ID)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // jobOf is a job of which nobody sees what it says, and its program.
 func jobOf(t *testing.T, p *plan, s *store, lease *holdfast.Lease) (j *job, program string) {
 	t.Helper()

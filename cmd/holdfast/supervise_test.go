@@ -127,18 +127,6 @@ func TestShortestTTL(t *testing.T) {
 	})
 }
 
-// breakHolder takes a lock away from who has it.
-func breakHolder(t *testing.T, s *store, name string) {
-	t.Helper()
-	queue, err := s.Queue(t.Context(), name)
-	if err == nil {
-		err = s.Break(t.Context(), name, queue[0].ID)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // leaver is the process that leaves.
 func leaver(t *testing.T) (pid int) {
 	t.Helper()
