@@ -65,7 +65,7 @@ func (in *inbox) deliver(text string) {
 	}
 }
 
-// askAll has all ask the server who wait: what was sent while nobody listened is lost.
+// askAll has every claim and every watched queue asked about: what was sent while nobody listened is lost.
 func (in *inbox) askAll() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -75,7 +75,7 @@ func (in *inbox) askAll() {
 	}
 }
 
-// askLock is askAll for those who wait for one lock.
+// askLock is askAll for one lock.
 func (in *inbox) askLock(lock string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -96,7 +96,7 @@ func TestScriptFlush(t *testing.T) {
 	_, d := open(t, srv.Addr)
 	var claims []driver.Claim
 	for i := range 50 {
-		c := driver.Claim{Name: fmt.Sprint("lock ", i), ID: "first", Weight: 1, Limit: 1, TTL: 10 * time.Second}
+		c := driver.Claim{Name: fmt.Sprint("lock ", i), ID: driver.NewID(), Weight: 1, Limit: 1, TTL: 10 * time.Second}
 		st, err := d.Request(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)

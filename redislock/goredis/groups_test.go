@@ -113,7 +113,9 @@ func TestRenewalsBesideAHungNode(t *testing.T) {
 	for i, d := range drivers {
 		isHung = append(isHung, nil)
 		for j := range 60 { // a third of them where it hangs
-			claim := driver.Claim{Name: fmt.Sprintf("job-%d-%d", i, j), ID: "c", Weight: 1, Limit: 1, TTL: time.Hour}
+			claim := driver.Claim{
+				Name: fmt.Sprintf("job-%d-%d", i, j), ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Hour,
+			}
 			st, err := d.Request(t.Context(), claim)
 			if err != nil || !st.Granted {
 				t.Fatalf("Request: %+v, %v", st, err)
