@@ -80,37 +80,6 @@ func (f *foreign) Traits() driver.Traits {
 	}
 }
 
-// Do implements [driver.BatchDriver]. Each operation is a script of its own.
-func (f *foreign) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
-	driver.DoEach(batch, done, func(op driver.Op) driver.Result {
-		r := f.do(ctx, op)
-		if f.opts.Layout == PythonRedisLock {
-			f.events.Note(op, r)
-		} else {
-			f.note(op, r)
-		}
-		return r
-	})
-}
-
-// do makes one attempt at an operation.
-func (f *foreign) do(ctx context.Context, op driver.Op) (r driver.Result) {
-	if err := ctx.Err(); err != nil {
-		return driver.Result{Err: unsent(err)}
-	}
-	switch op.Kind {
-	case driver.OpRequest:
-		r.Status, r.Err = f.take(ctx, op.Claim)
-	case driver.OpRelease:
-		r.Err = f.giveBack(ctx, op.Claim)
-	case driver.OpWatch:
-		r.Err = f.events.Watch(ctx, op.Claim.Name)
-	default:
-		r.Err = driver.Unsupported(f.Traits(), op.Kind.String())
-	}
-	return r
-}
-
 // Subscribe implements [driver.BatchDriver]. Nobody tells a holder anything: its renewals find out what became of the
 // lock.
 func (f *foreign) Subscribe(tell func(driver.Event)) (stop func()) {
@@ -119,24 +88,6 @@ func (f *foreign) Subscribe(tell func(driver.Event)) (stop func()) {
 		stopPopping()
 		stopListening()
 	}
-}
-
-// take takes the lock or renews the claim. A claim that waits has no place.
-func (f *foreign) take(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if err := driver.Validate(c, f.Traits()); err != nil {
-		return driver.Status{}, err
-	}
-	f.listener.extend(c, false)
-	s := &f.request
-	if c.Token != 0 {
-		s = &f.renewal
-	}
-	keep := max(f.opts.Keep, keepTTLs*c.TTL)
-	values, err := f.run(ctx, s, c, c.TTL, msText(keep), flag(c.Queue), flag(c.Detached))
-	if err != nil {
-		return driver.Status{}, err
-	}
-	return parseForeign(c, values)
 }
 
 // parseForeign reads what foreign_request.lua answers.
@@ -157,28 +108,6 @@ func parseForeign(c driver.Claim, values []string) (driver.Status, error) {
 	return driver.Status{}, errNotUnderstood
 }
 
-func flag(b bool) string {
-	if b {
-		return "1"
-	}
-	return "0"
-}
-
-// giveBack releases the lock, and tells those of both libraries who wait.
-func (f *foreign) giveBack(ctx context.Context, c driver.Claim) error {
-	f.stopWaiting(c.ID) // first: the script passes on what came before
-	ttl := min(c.TTL, maxTTL)
-	if ttl <= 0 {
-		ttl = barred
-	}
-	values, err := f.run(ctx, &f.release, c, ttl)
-	if err != nil {
-		return err
-	}
-	f.listener.forget(c.ID)
-	return done(values)
-}
-
 // Close ends all waits, and closes the connection.
 func (f *foreign) Close() error {
 	f.events.Close()
@@ -197,14 +126,3 @@ func (f *foreign) keys(c driver.Claim) []string {
 func (f *foreign) form(name string) form {
 	return f.opts.Layout.form(f.opts.Prefix + name)
 }
-
-// run runs a script for a claim.
-func (f *foreign) run(
-	ctx context.Context, s *script, c driver.Claim, ttl time.Duration, more ...string,
-) ([]string, error) {
-	args := append([]string{f.opts.Layout.owner(c.ID), tokenText(c.Token), msText(ttl)}, more...)
-	return s.run(ctx, f.conn, f.keys(c), args)
-}
-
-// msText writes a time as scripts take it.
-func msText(d time.Duration) string { return strconv.FormatInt(driver.Milliseconds(d), 10) }
