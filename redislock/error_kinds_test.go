@@ -74,7 +74,7 @@ func TestErrorsOfServers(t *testing.T) {
 			want:  errorWant{driver.NotNow, "MISCONF", "cannot write to its disk"},
 		},
 		"a node of a cluster without slots": {
-			args: []string{"--cluster-enabled", "yes"},
+			args: []string{"--cluster-enabled", "yes", "--cluster-port", portOf(servers.FreeAddr(t))},
 			want: errorWant{driver.NotNow, "CLUSTERDOWN", "slots belong to no node"},
 		},
 		"another type": {
@@ -314,4 +314,10 @@ func TestProtectedMode(t *testing.T) {
 	if strings.Contains(err.Error(), "following solutions") {
 		t.Errorf("the error goes on and on: %v", err)
 	}
+}
+
+// portOf is the port of an address.
+func portOf(addr string) string {
+	_, port, _ := strings.Cut(addr, ":")
+	return port
 }

@@ -52,16 +52,14 @@ func TestForeignSignalIsPassedOn(t *testing.T) {
 		if err := d.Release(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
-		if n := redis("LLEN", "lock-signal:"+shared); n != signals {
-			t.Errorf("%s signals, want %s", n, signals)
-		}
+		eventually(t, signals+" signals", func() bool { return redis("LLEN", "lock-signal:"+shared) == signals })
 	}
 	redis("SET", "lock:"+shared, "theirs")
 	leave(queued("early"), "0")
 
 	c := queued("late")
-	redis("LPUSH", "lock-signal:"+shared, "1")
-	redis("DEL", "lock:"+shared)
+	const unlock = "redis.call('LPUSH', KEYS[1], '1') redis.call('DEL', KEYS[2])" // in one step, as theirs
+	redis("EVAL", unlock, "2", "lock-signal:"+shared, "lock:"+shared)
 	if _, err := driver.Wait(t.Context(), d, c); err != nil {
 		t.Fatal(err)
 	}
