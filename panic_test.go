@@ -23,7 +23,7 @@ type buggy struct {
 	armed atomic.Pointer[string]
 }
 
-// What can be armed beside kinds of operations.
+// These can be armed beside kinds of operations.
 const (
 	inFollow = "follow" // a request to tell what happens to the claim also once that is granted
 	inNews   = "news"   // in telling an event, which the next request about the claim tells with a panic

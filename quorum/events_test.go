@@ -328,7 +328,7 @@ func TestNodesTellTheFirstInLineAgain(t *testing.T) {
 	})
 }
 
-// Who gives up waiting while no node answers leaves nothing that goes on to watch.
+// A caller that gives up waiting while no node answers leaves nothing that goes on to watch.
 func TestGivingUpInAnOutage(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
 		acquire(t, ps.client(t), claim("jobs"))

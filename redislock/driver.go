@@ -10,7 +10,7 @@ import (
 
 // A Driver keeps locks on Redis, in the layout that its options name. All methods are safe for concurrent use.
 //
-// What it can do depends on the layout: see its traits. In the layout of Holdfast it does all operations, and has the
+// Its abilities depend on the layout: see its traits. In the layout of Holdfast it does all operations, and has the
 // abilities [driver.Lister], [driver.Checker] and [driver.Sharder], which [driver.As] finds. The layouts of other
 // libraries know one holder and no queue: there it requests and releases claims, and is a Checker. If the layout has no
 // queue, a waiting claim has no place.

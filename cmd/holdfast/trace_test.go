@@ -38,7 +38,7 @@ func TestTraceIsBounded(t *testing.T) {
 	})
 }
 
-// What is asked of a backend is told with the answers, and so is what the backend tells of its own accord.
+// Each question to a backend is told with its answer, and so is what the backend tells of its own accord.
 func TestTraceOfAWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var (
